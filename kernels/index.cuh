@@ -1,14 +1,14 @@
-// Twin of src/index.rs: index maps, and the number that says whether both languages have the same
-// one.
+// Twin of src/index.rs: index maps, and the fingerprint that checks that both languages have the
+// same map.
 #pragma once
 
 namespace index {
 
-// One of two types.
+// Selects one of two types.
 template <bool Condition, class Yes, class No> struct Either { using Type = Yes; };
 template <class Yes, class No> struct Either<false, Yes, No> { using Type = No; };
 
-// What a left-out point counts as.
+// Value of a point that the map leaves out.
 constexpr unsigned kLeftOut = 0xffffffffu;
 
 // FNV-1a over the offsets of the whole domain, row by row.
@@ -21,12 +21,12 @@ constexpr unsigned fingerprint() {
   return hash;
 }
 
-// The compiler knows nothing of the number any more, which is the same for all lanes of a warp:
-// what was made of it before is made again.
+// Makes a warp-uniform number opaque to the compiler, which then recomputes values derived from it
+// instead of keeping them in registers.
 __device__ __forceinline__ void forget(unsigned& number) { number = __shfl_sync(0xffffffffu, number, 0); }
 __device__ __forceinline__ void forget(long long& number) { asm volatile("" : "+l"(number)); }
 
-// The numbers of the thread and of the block, of which the compiler knows nothing else.
+// Return the indices of the thread and of the block, opaque to the compiler.
 __device__ __forceinline__ int thread_again() {
   int thread;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
@@ -38,7 +38,7 @@ __device__ __forceinline__ unsigned block_again() {
   return block;
 }
 
-// The matrix of a batch that a block works on, and its number among that matrix's blocks.
+// Matrix of a batch that a block works on, and the block's index among that matrix's blocks.
 struct BlockOfMatrix {
   unsigned matrix, block;
 };

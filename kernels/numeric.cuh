@@ -1,16 +1,15 @@
-// Twin of src/numeric: element types, conversions and arithmetic, rounded as the host rounds. PTX,
-// and no system header.
+// Twin of src/numeric: element types, conversions, and arithmetic, with the rounding of the host.
+// It uses PTX and no system header.
 #pragma once
 
 struct f16 { unsigned short bits; };
 struct bf16 { unsigned short bits; };
 struct e4m3 { unsigned char bits; };
 struct e5m2 { unsigned char bits; };
-// Any f32. Nothing rounds it on its way: tensor cores read the upper 19 bits and ignore the others.
+// Any f32. It is not rounded in transit: tensor cores read the upper 19 bits and ignore the others.
 struct tf32 { float value; };
 
-// --- conversions: convert<To>(from)
-// ------------------------------------------------------------------------------------
+// --- conversions: convert<To>(from) ---
 
 template <class To>
 struct Convert {
@@ -30,8 +29,8 @@ struct Convert<float> {
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
     return y;
   }
-  // Exact, by way of f16, which has every number of both. The instructions come in pairs of numbers
-  // and need sm_89.
+  // Exact conversion through f16, which contains every number of both types. The instructions
+  // convert pairs and need sm_89.
   __device__ __forceinline__ static float from(e4m3 x) {
     unsigned pair;
     asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((unsigned short)x.bits));
@@ -56,9 +55,9 @@ struct Convert<int> {
   __device__ __forceinline__ static int from(int x) { return x; }
   __device__ __forceinline__ static int from(signed char x) { return x; }
   __device__ __forceinline__ static int from(unsigned char x) { return x; }
-  // To nearest, ties to even; beyond the range, its end; NaN is 0.
+  // Rounds to nearest, ties to even; saturates beyond the range; NaN becomes 0.
   __device__ __forceinline__ static int from(float x) { return __float2int_rn(x); }
-  // The instruction makes the least integer of NaN.
+  // The instruction converts NaN to the smallest integer.
   __device__ __forceinline__ static int from(double x) { return x == x ? __double2int_rn(x) : 0; }
 };
 
@@ -86,8 +85,8 @@ struct Convert<f16> {
 
 template <>
 struct Convert<bf16> {
-  // To nearest, ties to even, and NaN is 0x7fff; in integers where a machine has no instruction for
-  // it.
+  // Rounds to nearest, ties to even; NaN becomes 0x7fff. Uses integer arithmetic on machines
+  // without the instruction.
   __device__ __forceinline__ static bf16 from(float x) {
 #if __CUDA_ARCH__ >= 800
     bf16 y;
@@ -101,7 +100,7 @@ struct Convert<bf16> {
   }
 };
 
-// Beyond the largest number comes the largest number; NaN is 0x7f.
+// Numbers beyond the largest become the largest; NaN becomes 0x7f.
 template <>
 struct Convert<e4m3> {
   __device__ __forceinline__ static e4m3 from(float x) {
@@ -125,8 +124,8 @@ __device__ __forceinline__ To convert(From x) {
   return Convert<To>::from(x);
 }
 
-// Element `at` of a vector of so many in global memory; 0 beyond its end, and of one that is not
-// read: its address is 0.
+// Returns element `at` of a vector of `length` elements in global memory. Returns 0 beyond its end,
+// and for a vector that is not read, whose address is 0.
 template <class To, class From>
 __device__ __forceinline__ To element(unsigned long long vector, unsigned at, unsigned length) {
   return vector != 0 && at < length ? convert<To>(reinterpret_cast<From const*>(vector)[at]) : To(0);
@@ -137,7 +136,7 @@ struct IsBf16 { static constexpr bool value = false; };
 template <>
 struct IsBf16<bf16> { static constexpr bool value = true; };
 
-// Two neighbours of 16 bits as one word, the first below.
+// Returns two 16-bit neighbors in one word, the first in the low half.
 template <class To>
 __device__ __forceinline__ unsigned convert_pair(float first, float second) {
 #if __CUDA_ARCH__ >= 800
@@ -153,10 +152,9 @@ __device__ __forceinline__ unsigned convert_pair(float first, float second) {
 #endif
 }
 
-// --- two halves in one register
-// ----------------------------------------------------------------------------------------
+// --- two halves in one register ---
 
-// Neighbours, the first below.
+// Two neighbors, the first in the low half.
 struct f16x2 { unsigned bits; };
 
 __device__ __forceinline__ f16x2 pair_of(f16 first, f16 second) { return f16x2{first.bits | unsigned(second.bits) << 16}; }
@@ -166,8 +164,7 @@ __device__ __forceinline__ void put_half(f16x2& pair, int i, f16 half) { pair.bi
 
 __device__ __forceinline__ f16x2 swapped(f16x2 pair) { return f16x2{__byte_perm(pair.bits, 0, 0x1032)}; }
 
-// --- accumulators: a * b + c, rounded once; integers wrap
-// --------------------------------------------------------------
+// --- accumulators: a * b + c, rounded once; integers wrap ---
 
 __device__ __forceinline__ float mul_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 __device__ __forceinline__ double mul_add(double a, double b, double c) { return __fma_rn(a, b, c); }
@@ -177,7 +174,7 @@ __device__ __forceinline__ f16 mul_add(f16 a, f16 b, f16 c) {
   asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(d.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
   return d;
 }
-// Both neighbours by one instruction, each rounded as it is alone.
+// Performs both multiply-adds with one instruction; each is rounded separately.
 __device__ __forceinline__ f16x2 mul_add(f16x2 a, f16x2 b, f16x2 c) {
   f16x2 d;
   asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits), "r"(c.bits));
@@ -187,7 +184,7 @@ __device__ __forceinline__ f16x2 mul_add(f16x2 a, f16x2 b, f16x2 c) {
 __device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
 __device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
 __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
-// A sum that stops at the ends of its range.
+// Returns a saturating sum.
 __device__ __forceinline__ int plus_saturated(int a, int b) {
   int sum;
   asm("add.sat.s32 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
@@ -204,26 +201,25 @@ __device__ __forceinline__ f16x2 plus(f16x2 a, f16x2 b) {
   return c;
 }
 
-// What the parts of an accumulator are added in: f16 in f32, exactly.
+// Type in which split-K partials are added: f32 for f16, an exact conversion.
 template <class Accumulator> struct SumOf { using Type = Accumulator; };
 template <> struct SumOf<f16> { using Type = float; };
 
-// --- epilogues
-// ---------------------------------------------------------------------------------------------------------
+// --- epilogues ---
 
-// Rounded to nearest, and never part of a multiply-add: compiled with --fmad=false. The compiler
+// Rounded to nearest, and never fused into a multiply-add: compiled with --fmad=false. The compiler
 // folds a scale of 1.
 __device__ __forceinline__ float times(float a, float b) { return a * b; }
 __device__ __forceinline__ double times(double a, double b) { return a * b; }
 __device__ __forceinline__ int times(int a, int b) { return int(unsigned(a) * unsigned(b)); }
 
-// scale * x; 0 where scale is 0, whatever x is.
+// Returns scale * x, or 0 if scale is 0, for every x.
 template <class Compute>
 __device__ __forceinline__ Compute scaled(Compute scale, Compute x) {
   return scale == Compute(0) ? Compute(0) : times(scale, x);
 }
 
-// Comparisons, not fmin and fmax: NaN and the sign of zero come out as on the host.
+// Comparisons instead of fmin and fmax, so that NaN and the sign of zero equal the host's.
 template <class Compute>
 __device__ __forceinline__ Compute at_least(Compute x, Compute low) {
   return x < low ? low : x;
@@ -234,21 +230,21 @@ __device__ __forceinline__ Compute at_most(Compute x, Compute high) {
   return x > high ? high : x;
 }
 
-// --- vectors
-// -----------------------------------------------------------------------------------------------------------
+// --- vectors ---
 
-// N neighbouring elements, moved in one access.
+// N neighboring elements that move in one access.
 template <class Element, int N>
 struct alignas(sizeof(Element) * N) Vector {
   Element element[N];
 };
 
-// What is converted two at a time.
+// Conversions that handle two numbers at a time.
 template <class To, class From> struct InPairs { static constexpr bool value = false; };
 template <> struct InPairs<f16, float> { static constexpr bool value = true; };
 template <> struct InPairs<bf16, float> { static constexpr bool value = true; };
 
-// Numbers, as neighbours in memory: pairs of 16 bits by one instruction.
+// Returns numbers converted to neighbors in memory; one instruction converts a pair of 16-bit
+// numbers.
 template <class To, class From, int N>
 __device__ __forceinline__ Vector<To, N> converted(From const (&from)[N]) {
   Vector<To, N> to;
@@ -262,8 +258,8 @@ __device__ __forceinline__ Vector<To, N> converted(From const (&from)[N]) {
   return to;
 }
 
-// Bytes on their way, in as few registers as hold them: a vector of small elements takes one for
-// each.
+// Bytes in transit, in as few registers as possible: a vector of small elements would use one
+// register per element.
 template <int Bytes>
 struct alignas(Bytes) Packed {
   static constexpr int kWordBytes = 4;
@@ -282,7 +278,7 @@ struct Packed<1> {
   unsigned char word[1];
 };
 
-// Bytes [at, at + Piece) of the whole; `at` is a multiple of Piece.
+// Returns bytes [at, at + Piece) of the whole; `at` is a multiple of Piece.
 template <int Piece, int Bytes>
 __device__ __forceinline__ Packed<Piece> piece_of(Packed<Bytes> const& whole, int at) {
   constexpr int of = Packed<Bytes>::kWordBytes, to = Packed<Piece>::kWordBytes;

@@ -1,5 +1,5 @@
-// Twin of src/schedule/step.rs: the order of steps. This file and schedule/roles.cuh synchronize;
-// no other does.
+// Twin of src/schedule/step.rs: the order of steps. Only this file and schedule/roles.cuh
+// synchronize.
 #pragma once
 
 enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, LoadA, Multiply, MultiplyLoad, MultiplyTile, Advance, StorePartials, ReducePartials, Write };
@@ -12,17 +12,17 @@ struct Step {
 
 namespace schedule {
 
-// Waits until the grids before this one are done, and what they wrote is there (programmatic
-// dependent launch): all threads do, before any touches memory that others write. No kernel has the
-// next one begin sooner than where it ends: blocks that wait would hold what those that work need.
-// Machines before Hopper begin a grid when the one before is done.
+// Waits until the previous grids have finished and their writes are visible (programmatic dependent
+// launch). All threads wait before any of them accesses memory that others write. No kernel lets
+// the next one start before it ends: waiting blocks would occupy the resources of working blocks.
+// GPUs before Hopper start a grid after the previous one has finished.
 __device__ __forceinline__ void wait_for_grids() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// Performs the steps of List from I on, each with its numbers known while compiling.
+// Performs the steps of List from I on, with the numbers of each step as compile-time constants.
 template <class List, int I = 0, class Block>
 __device__ __forceinline__ void perform(Block& block) {
   if constexpr (I < List::kCount) {
@@ -41,17 +41,17 @@ __device__ __forceinline__ void perform(Block& block) {
   }
 }
 
-// Draws the next number of a ticket. What the thread knew to be written when it did is there for
-// whoever draws a later one, and what those before it knew is there for the thread: one fence of
-// one thread, since a barrier of its block stands before and behind.
+// Returns the next number of a ticket. The writes that this thread has observed become visible to
+// all later callers, and those of earlier callers to this thread. One fence of one thread suffices,
+// because the block has barriers before and after it.
 __device__ __forceinline__ unsigned draw(unsigned* ticket) {
   unsigned drawn;
   asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(drawn) : "l"(ticket) : "memory");
   return drawn;
 }
 
-// Counts the block at a ticket, once what it has written is there for all; whether it is the last
-// of so many. What the others have written can be read then.
+// Counts the block at a ticket after its writes are visible to all; returns whether it is the last
+// of `blocks`. If so, it can read the writes of the others.
 __device__ __forceinline__ bool arrives_last(unsigned* ticket, unsigned blocks) {
   __syncthreads();
   bool const last = threadIdx.x == 0 && draw(ticket) == blocks - 1;

@@ -1,16 +1,16 @@
-// Twin of src/smem.rs: where an element of an operand's tile lies in shared memory.
+// Twin of src/smem.rs: shared-memory layout of an operand's tile.
 #pragma once
 
 namespace smem {
 
-// The map (mn, k) to an offset in elements.
+// Map from (mn, k) to an offset in elements.
 template <class Operand>
 struct SmemTile {
   static constexpr int kRows = Operand::kTileMn;
   static constexpr int kColumns = Operand::kTileK;
 
-  // Whether at(mn + a, k + b) = at(mn, k) + at(a, b): then what is known while compiling folds into
-  // an access's address.
+  // Whether at(mn + a, k + b) = at(mn, k) + at(a, b). The compile-time part then folds into an
+  // access's address.
   static constexpr bool kLinear = Operand::kSwizzleBits == 0;
 
   static __device__ __forceinline__ constexpr int at(int mn, int k) {
@@ -24,21 +24,22 @@ struct SmemTile {
     }
   }
 
-  // at(mn + a, k + b) in two parts: what a thread can add to its address once, and what is left for
-  // each access.
+  // Two parts of at(mn + a, k + b): the part that a thread can add to its address once, and the
+  // rest for each access.
   static __device__ __forceinline__ constexpr int base(int mn, int k) { return kLinear ? at(mn, k) : 0; }
   static __device__ __forceinline__ constexpr int rest(int mn, int k, int a, int b) { return kLinear ? at(a, b) : at(mn + a, k + b); }
 
-  // A part of a coordinate, as the compiler cannot know it: a swizzled address is computed where it
-  // is used. Taken out of the main loop, the addresses of all accesses would hold a register each.
+  // Returns a part of a coordinate, opaque to the compiler, so that a swizzled address is computed
+  // at its use. If hoisted out of the main loop, the addresses of all accesses would each occupy a
+  // register.
   static __device__ __forceinline__ int here(int part) {
     if constexpr (!kLinear) asm volatile("" : "+r"(part));
     return part;
   }
 };
 
-// A tile that comes in boxes along MN, one behind the other: the map (mn, k) to an offset in
-// elements. Operand is one box.
+// Tile that is a sequence of boxes along MN: a map from (mn, k) to an offset in elements. Operand
+// is one box.
 template <class Operand>
 struct BoxedTile {
   static constexpr int kRows = Operand::kMn;

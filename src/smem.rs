@@ -1,6 +1,6 @@
-//! Where an element of an operand's tile lies in shared memory.
+//! Shared-memory layout of an operand's tile.
 //!
-//! A tile of A is M x K, one of B is N x K; `mn` stands for either. Rows of the longer pitch run
+//! A tile of A is M x K, and a tile of B is N x K; `mn` stands for M or N. Rows are contiguous
 //! along K or along MN:
 //!
 //! ```text
@@ -10,19 +10,20 @@
 //! swizzle(row) = ((row >> shift) mod 2^bits) << base         bits of the row move chunks of 2^base elements
 //! ```
 //!
-//! A transposing store of a K-contiguous operand puts down `together` k's of each mn. A phase of it
-//! has 128 bytes, or the warp's 32 elements where those are fewer: an equal piece of each k, of
-//! neighbouring mn's. The pieces fall into banks of their own when rows are an odd number of pieces
-//! apart. With pieces of at least 16 bytes, so that vectors stay aligned:
+//! If the operand is K-major in global memory, a transposing store writes `together` k's of each
+//! mn. One phase of this store moves 128 bytes, or 32 elements if these have fewer bytes. It
+//! consists of an equal piece of each k, from neighboring mn's. The pieces use different banks if
+//! the row pitch is an odd number of pieces. Pieces have at least 16 bytes, so that vectors stay
+//! aligned:
 //!
 //! ```text
 //! piece = max(least, min(128, 32 element_bytes) / together)      pitch = the least odd multiple of a piece that holds a row
 //! ```
 //!
-//! so a row of 128 `f32` is 16 bytes longer where eight k's come together, and one of `f64` 32
-//! bytes, where four do. Sixteen k's of 16 bits fall into banks of their own with pieces of 8
-//! bytes: `least` is 16, and 8 for them where accumulators are `f16`, whose fragments then load 8
-//! bytes at a time.
+//! A row of 128 `f32` is therefore 16 bytes longer if a store writes eight k's together. A row of
+//! 128 `f64` is 32 bytes longer if it writes four. Sixteen k's of 16-bit elements need pieces of 8
+//! bytes to use different banks. `least` is 16. It is 8 for these elements with `f16` accumulators,
+//! whose fragments then load 8 bytes at a time.
 //!
 //! ```
 //! # use falchion::{internals::index::{IndexMap, at}, threadblock::{Along, SmemTile}};
@@ -44,7 +45,7 @@ use crate::{
     shape::at_least_one,
 };
 
-/// Which index of an operand's tile runs through consecutive addresses.
+/// Contiguous index of an operand's tile.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -58,20 +59,20 @@ pub enum Along {
     K,
 }
 
-/// Bytes of a wavefront of shared memory: a word of four bytes of each of its 32 banks.
+/// Size of a wavefront of shared memory in bytes: one 4-byte word from each of the 32 banks.
 pub const WAVEFRONT_BYTES: u32 = 128;
 
-/// Bytes of the widest access.
+/// Size of the widest access in bytes.
 pub(crate) const WIDEST_ACCESS: u32 = 16;
 
 impl Along {
-    /// Whether both are the same; `==` for `const fn`s.
+    /// Returns whether both are equal, for use in `const fn`s.
     pub const fn is(self, other: Self) -> bool {
         self as u8 == other as u8
     }
 }
 
-/// The choice of a layout, as a value.
+/// Choice of a shared-memory layout, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -79,31 +80,31 @@ impl Along {
     serde(rename_all = "lowercase", deny_unknown_fields)
 )]
 pub enum SmemLayout {
-    /// Along MN; when the operand is K-major in global memory, padded so that its stores are free
-    /// of bank conflicts.
+    /// MN-major. If the operand is K-major in global memory, the rows are padded so that its stores
+    /// have no bank conflicts.
     Auto,
-    /// Rows longer than the tile.
+    /// Rows with padding.
     Padded {
-        /// The contiguous index.
+        /// Contiguous index.
         along: Along,
-        /// Elements between rows.
+        /// Padding between rows in elements.
         padding: u32,
     },
-    /// Chunks of `2^base` elements permuted by `bits` bits of the row, from bit `shift` on.
+    /// Chunks of `2^base` elements, permuted by `bits` bits of the row from bit `shift` on.
     Swizzled {
-        /// The contiguous index.
+        /// Contiguous index.
         along: Along,
-        /// Bits that move.
+        /// Number of row bits that permute chunks.
         bits: u32,
-        /// Elements of a chunk, as a power of two.
+        /// Binary logarithm of the elements per chunk.
         base: u32,
-        /// First bit of the row that moves them.
+        /// Lowest row bit that permutes chunks.
         shift: u32,
     },
 }
 
 impl SmemLayout {
-    /// The contiguous index.
+    /// Returns the contiguous index.
     pub const fn along(self) -> Along {
         match self {
             Self::Auto => Along::Mn,
@@ -112,25 +113,25 @@ impl SmemLayout {
     }
 }
 
-/// The choice of a layout, as a type.
+/// Choice of a shared-memory layout, as a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a layout of shared memory",
     note = "write SmemAuto, SmemPadded<ALONG_K, PADDING> or SmemSwizzled<ALONG_K, BITS, BASE, SHIFT>"
 )]
 pub trait SmemChoice: 'static {
-    /// The same choice, as a value.
+    /// Choice as a value.
     const LAYOUT: SmemLayout;
 }
 
-/// [`SmemLayout::Auto`].
+/// Type of [`SmemLayout::Auto`].
 #[derive(Clone, Copy, Debug)]
 pub struct SmemAuto;
 
-/// [`SmemLayout::Padded`], along K or along MN.
+/// Type of [`SmemLayout::Padded`], K-major or MN-major.
 #[derive(Clone, Copy, Debug)]
 pub struct SmemPadded<const ALONG_K: bool, const PADDING: u32>;
 
-/// [`SmemLayout::Swizzled`], along K or along MN.
+/// Type of [`SmemLayout::Swizzled`], K-major or MN-major.
 #[derive(Clone, Copy, Debug)]
 pub struct SmemSwizzled<const ALONG_K: bool, const BITS: u32, const BASE: u32, const SHIFT: u32>;
 
@@ -153,29 +154,30 @@ impl<const ALONG_K: bool, const BITS: u32, const BASE: u32, const SHIFT: u32> Sm
         SmemLayout::Swizzled { along: along(ALONG_K), bits: BITS, base: BASE, shift: SHIFT };
 }
 
-/// One operand's tile in shared memory: the map (mn, k) to an offset in elements.
+/// Tile of one operand in shared memory: a map from (mn, k) to an offset in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[doc(hidden)]
 pub struct SmemTile {
-    /// The contiguous index.
+    /// Contiguous index.
     pub along: Along,
     /// Extent along M or N.
     pub mn: u32,
     /// Extent along K.
     pub k: u32,
-    /// Elements between rows.
+    /// Padding between rows in elements.
     pub padding: u32,
-    /// Bits of the row that move chunks.
+    /// Number of row bits that permute chunks.
     pub bits: u32,
-    /// Elements of a chunk, as a power of two.
+    /// Binary logarithm of the elements per chunk.
     pub base: u32,
-    /// First of those bits.
+    /// Lowest row bit that permutes chunks.
     pub shift: u32,
 }
 
 impl SmemTile {
-    /// A choice made for a tile of `mn` x `k` elements. `turned` is how many k's a warp's store
-    /// puts down together, and the least bytes of a piece; `None` where stores do not turn.
+    /// Returns the layout for a tile of `mn` x `k` elements. `turned` holds the number of k's that
+    /// a transposing store of a warp writes together, and the minimum bytes per piece; `None` if
+    /// stores do not transpose.
     pub const fn of(
         choice: SmemLayout,
         mn: u32,
@@ -196,7 +198,7 @@ impl SmemTile {
         }
     }
 
-    /// Extent of the contiguous index.
+    /// Returns the extent of the contiguous index.
     pub const fn row(&self) -> u32 {
         match self.along {
             Along::Mn => self.mn,
@@ -204,7 +206,7 @@ impl SmemTile {
         }
     }
 
-    /// What the kernels' twin is made of.
+    /// Returns the facts that define the twin in the kernels.
     pub(crate) const fn facts(&self) -> [(&'static str, u32); 6] {
         let Self { mn, k, bits, base, shift, .. } = *self;
         let swizzle = [("kSwizzleBits", bits), ("kSwizzleBase", base), ("kSwizzleShift", shift)];
@@ -218,12 +220,12 @@ impl SmemTile {
         ]
     }
 
-    /// Elements from one row to the next.
+    /// Returns the distance between rows in elements.
     pub const fn pitch(&self) -> u32 {
         self.row().saturating_add(self.padding)
     }
 
-    /// Elements of one stage.
+    /// Returns the number of elements per stage, including padding.
     pub const fn elements(&self) -> u32 {
         let rows = match self.along {
             Along::Mn => self.k,
@@ -232,8 +234,8 @@ impl SmemTile {
         self.pitch().saturating_mul(rows)
     }
 
-    /// The largest power of two, up to `limit`, such that vectors of so many elements along the
-    /// contiguous index lie whole and aligned.
+    /// Returns the largest power of two up to `limit` such that vectors of this many elements along
+    /// the contiguous index are contiguous and aligned.
     pub const fn vector(&self, limit: u32) -> u32 {
         let mut vector = limit;
         while vector > 1
@@ -245,7 +247,7 @@ impl SmemTile {
         vector
     }
 
-    /// Where element (`mn`, `k`) lies, in elements.
+    /// Returns the offset of element (`mn`, `k`) in elements.
     pub const fn offset(&self, mn: u32, k: u32) -> u32 {
         let (row, column) = match self.along {
             Along::Mn => (k, mn),
@@ -255,12 +257,12 @@ impl SmemTile {
             + (column ^ (((row >> self.shift) & ((1 << self.bits) - 1)) << self.base))
     }
 
-    /// The layout of a tile of `mn` x `k` elements in such boxes, those along K one behind the
-    /// other, and then those along MN.
+    /// Returns the CuTe layout of a tile of `mn` x `k` elements that consists of such boxes,
+    /// ordered along K first and then along MN.
     ///
-    /// Bits of the row are bits of an offset, which CuTe's swizzle takes them from, where the pitch
-    /// is a power of two, chunks stay within it, and each box begins where the swizzle does.
-    /// Elsewhere a swizzled tile has no layout.
+    /// CuTe's swizzle reads bits of the offset. They equal bits of the row only if the pitch is a
+    /// power of two, chunks do not cross it, and each box begins at a multiple of the swizzle's
+    /// period. Otherwise, a swizzled tile has no layout.
     pub(crate) fn layout_of_boxes(&self, mn: u32, k: u32) -> Option<Composed> {
         let (mn_stride, k_stride) = match self.along {
             Along::Mn => (1, self.pitch()),
@@ -285,8 +287,8 @@ impl SmemTile {
     }
 }
 
-/// The padding, in elements, that spreads a transposing store over all banks: see the head of this
-/// file.
+/// Returns the padding, in elements, that spreads a transposing store over all banks, as the module
+/// documentation derives.
 const fn spread(mn: u32, element: ElementKind, (together, least): (u32, u32)) -> u32 {
     let (lanes_bytes, row) = (element.bytes_of(WARP), element.bytes_of(mn));
     let delivered = if lanes_bytes < WAVEFRONT_BYTES { lanes_bytes } else { WAVEFRONT_BYTES };
@@ -296,8 +298,7 @@ const fn spread(mn: u32, element: ElementKind, (together, least): (u32, u32)) ->
     element.elements_in(odd.saturating_mul(piece).saturating_sub(row))
 }
 
-/// A tile that comes in boxes along MN, one behind the other: the map (mn, k) to an offset in
-/// elements.
+/// Tile that is a sequence of boxes along MN: a map from (mn, k) to an offset in elements.
 ///
 /// ```text
 /// offset = mn / box_mn * (elements of a box) + (offset of (mn mod box_mn, k) in a box)
@@ -305,9 +306,9 @@ const fn spread(mn: u32, element: ElementKind, (together, least): (u32, u32)) ->
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[doc(hidden)]
 pub struct BoxedTile {
-    /// One box.
+    /// Layout of one box.
     pub one: SmemTile,
-    /// Extent of all along M or N.
+    /// Extent of the whole tile along M or N.
     pub mn: u32,
 }
 

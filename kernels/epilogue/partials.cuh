@@ -1,5 +1,5 @@
-// Twin of src/epilogue/partials.rs: a part of K, from the accumulators of a consumer to a slot of
-// the workspace; and the sum of all parts back to them.
+// Twin of src/epilogue/partials.rs: split-K partials of a consumer, from its accumulators to a slot
+// of the workspace, and the sum of all slices back to the accumulators.
 #pragma once
 #include "numeric.cuh"
 #include "schedule/roles.cuh"
@@ -8,8 +8,8 @@
 
 namespace epilogue {
 
-// The map (thread, accumulator) to its place in the slot of a group of threads: four of a thread's
-// side by side, and so those of all threads.
+// Map from (thread, accumulator) to an offset in the slot of a group of threads. Four accumulators
+// of a thread are contiguous, and so are the groups of four of all threads.
 template <int Threads, int Count>
 struct SlotMap {
   static constexpr int kRows = Threads;
@@ -19,8 +19,8 @@ struct SlotMap {
   static __device__ __forceinline__ constexpr int at(int thread, int i) { return (i / kTogether * Threads + thread) * kTogether + i % kTogether; }
 };
 
-// Those of a thread of a consumer. `get(i)` is its accumulator i, and `set(i, sum)` makes it the
-// sum of all parts: loops are unrolled, so that they stay in registers.
+// Partials of a thread of a consumer. `get(i)` returns accumulator i, and `set(i, sum)` replaces it
+// by the sum of all slices. All loops are unrolled, so the accumulators stay in registers.
 template <class Config>
 struct Partials {
   using Ring = typename Config::Ring;
@@ -30,13 +30,13 @@ struct Partials {
   static constexpr int kTogether = Map::kTogether;
   using Access = Vector<Sum, kTogether>;
   static constexpr unsigned kSlot = Ring::kWarpgroup * kCount;
-  // Consumers that share a tile, each of which adds the parts of its own share of it.
+  // Consumers that share a tile. Each adds the slices of its own share.
   static constexpr unsigned kSharing = Ring::kTurns > 0 ? 1 : Ring::kConsumers;
 
-  // Whether this consumer has added the last of all parts, and holds the sum.
+  // Returns whether this consumer has added the last slice and holds the sum.
   template <class Params, class Get, class Set>
   static __device__ __forceinline__ bool reduce(Params const& params, threadblock::Unit<Config> const& unit, unsigned consumer, unsigned thread, Get get, Set set) {
-    // A tile that nobody else has a part of.
+    // No other cluster has a slice of the tile.
     if constexpr (Config::kWork == threadblock::WorkKind::StreamK) {
       if (unit.parts(params) == 1) return true;
     }
@@ -53,14 +53,14 @@ struct Partials {
     }
   }
 
-  // The slot of the first part of a share of a unit's tile.
+  // Returns the slot of the first slice of a share of a unit's tile.
   template <class Params>
   static __device__ __forceinline__ Sum* slots_of(Params const& params, threadblock::Unit<Config> const& unit, unsigned share) {
     return reinterpret_cast<Sum*>(params.slots) + (unit.first_slot(params) * kSharing + share) * kSlot;
   }
 
-  // Four accumulators of a thread, from a first one on: the sum of so many parts, whose slots begin
-  // there, by this thread alone.
+  // Returns the sum of `parts` slices for four accumulators of a thread from `first` on. The slots
+  // begin at `slots`, and this thread alone adds them.
   static __device__ __forceinline__ Access sum(Sum const* slots, unsigned parts, unsigned thread, int first) {
     auto const load = [&](unsigned part) { return vector(slots + (unsigned long long)part * (kSharing * kSlot), thread, first); };
     auto const add = [](Access a, Access const& b) {
@@ -71,9 +71,9 @@ struct Partials {
     return threadblock::sum_of_parts<Config::kPartsAtOnce, Access>(parts, load, add);
   }
 
-  // A thread's part of K, from a block of a cluster but the first to its slot in that, whose
-  // barrier counts the bytes. Both addresses are of this block's shared memory, and lie at the same
-  // places of the first one's.
+  // Sends a thread's partial accumulators from a block of the cluster to its slot in the first
+  // block, whose barrier counts the bytes. Both addresses are in this block's shared memory; the
+  // first block has the same offsets.
   template <class Get>
   static __device__ __forceinline__ void send(unsigned slot, unsigned barrier, unsigned thread, Get get) {
     static_assert(sizeof(Sum) == 4, "a sum is a word");
@@ -84,8 +84,7 @@ struct Partials {
     }
   }
 
-  // A thread's own part and so many others, which lie in slots one behind another: their sum in
-  // ascending k.
+  // Adds the partial accumulators of Others consecutive slots to a thread's own, in ascending k.
   template <unsigned Others, class Get, class Set>
   static __device__ __forceinline__ void gather(unsigned slots, unsigned thread, Get get, Set set) {
     Sum const* const from = reinterpret_cast<Sum const*>(__cvta_shared_to_generic(slots));
@@ -124,8 +123,8 @@ struct Partials {
 
   static __device__ __forceinline__ Access vector(Sum const* slot, unsigned thread, int i) { return *reinterpret_cast<Access const*>(slot + Map::at(thread, i)); }
 
-  // Adds so many slots, which lie so far apart, in ascending k. Loads of kVectorsAhead vectors of
-  // each are under way at a time.
+  // Adds `parts` slots that are `apart` elements apart, in ascending k. Loads of kVectorsAhead
+  // vectors per slot are in flight at a time.
   template <class Set>
   static __device__ __forceinline__ void add(Sum const* slots, unsigned apart, unsigned parts, unsigned thread, Set set) {
     constexpr int ahead = Config::kVectorsAhead;

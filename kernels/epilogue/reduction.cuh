@@ -1,12 +1,13 @@
-// Twin of src/epilogue/reduction.rs: the second kernel of parallel split-K, of kernels whose
-// warpgroups multiply. Of others it is in epilogue/tile_store.cuh.
+// Twin of src/epilogue/reduction.rs: the second kernel of parallel split-K for warpgroup kernels.
+// epilogue/tile_store.cuh has it for the other kernels.
 #pragma once
 #include "epilogue/partials.cuh"
 #include "epilogue/tensor_store.cuh"
 
 namespace epilogue {
 
-// From the accumulators of an octet, which begins at `row` and `column`, straight to D.
+// Direct store of the accumulators of an octet of columns, which begins at `row` and `column`, to
+// D.
 template <class Config, class Params>
 struct OctetStore : TensorStore<Config, Params> {
   using Base = TensorStore<Config, Params>;
@@ -16,7 +17,7 @@ struct OctetStore : TensorStore<Config, Params> {
   using typename Base::Compute;
   using typename Base::Pair;
 
-  // Through the epilogue, the thread's four of them.
+  // Applies the epilogue to the thread's four accumulators and stores them.
   __device__ __forceinline__ void store(typename Config::Accumulator const (&four)[4]) const {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -37,7 +38,7 @@ struct OctetStore : TensorStore<Config, Params> {
   }
 
  private:
-  // Two neighbours, as far as they lie within D.
+  // Writes two neighbors, as far as they lie within D.
   __device__ __forceinline__ void write(unsigned m, unsigned n, Compute const (&two)[2]) const {
     auto const& params = this->params;
     unsigned const rows = this->group.rows(params), columns = this->group.columns(params);
@@ -54,14 +55,14 @@ struct OctetStore : TensorStore<Config, Params> {
   }
 };
 
-// A block of a warpgroup adds an octet of all parts of a consumer's share of a tile, four
-// accumulators a thread, and stores it.
+// Block of a warpgroup that adds one octet of all slices of a consumer's share of a tile, four
+// accumulators per thread, and stores it.
 template <class Config>
 struct ReduceOctets {
   using Mma = typename Config::Mma;
   using Parts = Partials<Config>;
   static constexpr int kThreads = warp::kWarpgroup;
-  // Of a share, and of an instruction's tile.
+  // Octets per share, and per instruction tile.
   static constexpr unsigned kOctets = Parts::kCount / Parts::kTogether, kOfInstruction = Mma::kM * Mma::kN / kThreads / Parts::kTogether;
   static constexpr unsigned kBlocks = kOctets * Parts::kSharing;
 

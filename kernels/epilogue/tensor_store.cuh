@@ -1,6 +1,6 @@
-// Twin of src/epilogue/tensor_store.rs: from a warpgroup's accumulators to D, subtile by subtile:
-// through the epilogue to a staging buffer, where C's elements lie in the same places, and from
-// there by TMA; or, where C and D are not aligned for it, by threads.
+// Twin of src/epilogue/tensor_store.rs: store of a warpgroup's accumulators to D, subtile by
+// subtile. The epilogue writes to a staging buffer, in which C has the same layout, and TMA copies
+// the buffer to D. If C and D are not aligned for TMA, threads access them.
 #pragma once
 #include "epilogue/tensor_store/staging.cuh"
 #include "numeric.cuh"
@@ -21,19 +21,19 @@ struct TensorStore {
   using Neighbours = Vector<Compute, 2>;
   using Map = StagingMap<Config>;
   using Access = StagingAccess<Config>;
-  // Subtiles side by side.
+  // Subtiles side by side along N.
   static constexpr int kAcross = Config::kWarpN / Config::kSubtileColumns;
-  // Whether C comes through the staging buffers; else threads read it.
+  // Whether C comes through the staging buffers; otherwise, threads read it.
   static constexpr bool kFetches = Config::Ring::kSources > 0;
   static constexpr int kOctet = Map::kOctet;
 
   Params const& params;
   unsigned const thread;
-  // Where the warpgroup's part begins in D, and whose D that is.
+  // First row and column of the warpgroup's part in D, and the index of the GEMM.
   unsigned row = 0;
   unsigned column = 0;
   unsigned product = 0;
-  // Of groups, which lines of D are the product's.
+  // Lines of D that belong to the group.
   threadblock::Lines<Config::kRagged, Config::kGroupStep> group{};
   Compute scalars[8];
 
@@ -42,7 +42,7 @@ struct TensorStore {
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
   }
 
-  // Where a consumer's part of a tile begins.
+  // First row and column of a consumer's part of a tile.
   static __device__ __forceinline__ unsigned part_m(unsigned consumer) { return consumer % Config::kConsumersM * Config::kWarpM; }
   static __device__ __forceinline__ unsigned part_n(unsigned consumer) { return consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
 
@@ -55,7 +55,7 @@ struct TensorStore {
         for (int i = 0; i < Mma::kRegisters; ++i) accumulators[m][n][i] = 0;
   }
 
-  // Accumulators of f16 lie two in a register.
+  // Returns an accumulator; f16 has two per register.
   static __device__ __forceinline__ Accumulator accumulator(typename Mma::Accumulator const (&accumulators)[Mma::kRegisters], int i) {
     if constexpr (sizeof(Accumulator) == 2) {
       return Accumulator{(unsigned short)(accumulators[i / 2] >> i % 2 * 16)};
@@ -64,7 +64,7 @@ struct TensorStore {
     }
   }
 
-  // The same accumulator, rounded from a sum.
+  // Replaces an accumulator by a rounded sum.
   template <class Sum>
   static __device__ __forceinline__ void set(typename Mma::Accumulator (&accumulators)[Mma::kRegisters], int i, Sum sum) {
     if constexpr (sizeof(Accumulator) == 2) {
@@ -75,11 +75,11 @@ struct TensorStore {
     }
   }
 
-  // Every thread's part of a subtile, to the staging buffer.
+  // Stages every thread's part of a subtile.
   template <int Subtile>
   __device__ __forceinline__ void store_staging(Accumulators const& accumulators, unsigned staging) {
     if (params.unscaled) {
-      // The compiler folds what the scalars do, and the loads of C.
+      // With known scalars, the compiler folds the scaling and removes the loads of C.
       Compute const known[8] = {Compute(1), Compute(0), scalars[2], scalars[3], scalars[4], scalars[5], scalars[6], scalars[7]};
       store_staging<Subtile, false>(accumulators, staging, known);
     } else {
@@ -87,15 +87,15 @@ struct TensorStore {
     }
   }
 
-  // A subtile of C to its staging buffer. One thread does this.
+  // Copies a subtile of C to its staging buffer. A single thread does this.
   template <int Subtile>
   __device__ __forceinline__ void fetch(unsigned staging, unsigned barrier) const {
 #pragma unroll
     for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, threadblock::map_of<Config, 2>(params, product), corner<Subtile, 2>(box), barrier);
   }
 
-  // A subtile from its staging buffer to D; whether TMA brings it. Threads do where D is not
-  // aligned for it, and where the subtile is not all of its group.
+  // Writes a subtile from its staging buffer to D, and returns whether TMA does so. Threads write
+  // it if D is not aligned for TMA, and if the subtile is not entirely in its group.
   template <int Subtile>
   __device__ __forceinline__ bool write(unsigned staging) {
     constexpr bool grouped = Config::kRagged != threadblock::Ragged::None;
@@ -118,7 +118,7 @@ struct TensorStore {
       write_columns<Subtile>(staging);
     } else {
       unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
-      // Each thread has accesses of one column, in every so many rows.
+      // Each thread has accesses in one column, `apart` rows from one to the next.
       using Access = Vector<C, Config::kStoreAccess>;
       constexpr unsigned a_row = Config::kSubtileColumns / Config::kStoreAccess, apart = warp::kWarpgroup / a_row;
       static_assert(warp::kWarpgroup % a_row == 0, "a thread has one column");
@@ -132,15 +132,15 @@ struct TensorStore {
     }
   }
 
-  // Where a box of a subtile lies in C, tensor 2 of the parameters, or D, tensor 3.
+  // Returns the corner of a subtile's box in C (tensor 2 of the parameters) or D (tensor 3).
   template <int Subtile, int Number>
   __device__ __forceinline__ auto corner(int box) const {
     int const m = row + Subtile / kAcross * Map::kRows + box * Map::kBoxRows, n = column + Subtile % kAcross * Config::kSubtileColumns;
     return threadblock::corner_of<Config, Number>(params, product, Config::kColumnMajor ? m : n, Config::kColumnMajor ? n : m);
   }
 
-  // A subtile of a column-major D: each thread has accesses of the same rows, in every so many
-  // columns.
+  // Writes a subtile of a column-major D. Each thread has accesses in the same rows, `apart`
+  // columns from one to the next.
   template <int Subtile>
   __device__ __forceinline__ void write_columns(unsigned staging) const {
     unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
@@ -155,8 +155,8 @@ struct TensorStore {
       if (group.have_column(first_column + n)) *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
   }
 
-  // Every thread's part of a subtile of a column-major D: its two rows are neighbours in each of
-  // its columns.
+  // Stages every thread's part of a subtile of a column-major D whose two rows per thread are
+  // neighbors in each column.
   template <int Subtile, bool MayRead>
   __device__ __forceinline__ void store_staging_columns(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
@@ -184,7 +184,7 @@ struct TensorStore {
     }
   }
 
-  // Two neighbours of D in a staging buffer.
+  // Writes two neighbors of D to a staging buffer.
   static __device__ __forceinline__ void store_staging_pair(unsigned to, Compute const (&computed)[2]) {
     if constexpr (sizeof(C) == 2) {
       asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(convert_pair<C>(computed[0], computed[1])) : "memory");
@@ -199,8 +199,8 @@ struct TensorStore {
     }
   }
 
-  // The lane's two neighbours of a column of C, from global memory; zeros outside, and where C is
-  // not read.
+  // Reads the lane's two neighbors of a column of C from global memory. Returns zeros outside, and
+  // if C is not read.
   template <int Down, bool MayRead>
   __device__ __forceinline__ Pair read_column(int of_part) const {
     Pair two{};
@@ -244,7 +244,7 @@ struct TensorStore {
       store_staging_elements<Subtile, MayRead>(accumulators, staging, scalar);
     } else {
       unsigned const first = alone(Access::row(staging, thread, 0));
-      // Where the lower row is not eight rows on, it has an address of its own.
+      // If the lower row is not eight rows below, it has its own address.
       constexpr bool eight_on = Access::kOrdinary;
       unsigned const below = eight_on ? first : alone(Access::row(staging, thread, 1));
 #pragma unroll
@@ -262,8 +262,8 @@ struct TensorStore {
     }
   }
 
-  // Every thread's part of a subtile of a column-major D, an element at a time: those of a row are
-  // of two columns.
+  // Stages every thread's part of a subtile of a column-major D element by element. The elements of
+  // a row belong to two columns.
   template <int Subtile, bool MayRead>
   __device__ __forceinline__ void store_staging_elements(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
     static_assert(sizeof(C) == 4, "an element is a word");
@@ -286,8 +286,8 @@ struct TensorStore {
       }
   }
 
-  // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of
-  // the part.
+  // Applies the epilogue to two neighbors: the lane's columns of the octet that begins at column
+  // `n` of the part.
   template <int Down>
   __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
@@ -295,7 +295,7 @@ struct TensorStore {
     return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
   }
 
-  // The same of two accumulators, which belong to a row and to this column and the next.
+  // Applies the epilogue to two accumulators in a row, for this column and the next.
   __device__ __forceinline__ Neighbours apply(Accumulator const (&accumulators)[2], Pair const& source, Compute const (&scalar)[8], unsigned at_row, unsigned at_column) const {
     int shift[2] = {0, 0};
     if constexpr (Config::Emulation::kScales) shifts(shift, at_row, at_column);
@@ -306,8 +306,8 @@ struct TensorStore {
     return two;
   }
 
-  // The powers of two that two neighbours of D are multiplied by where rows of A and columns of B
-  // were scaled; 0 outside, and where neither is read: nothing was decomposed.
+  // Returns the exponents by which two neighbors of D are scaled back if rows of A and columns of B
+  // were scaled. They are 0 outside, and if nothing was decomposed because A and B are not read.
   __device__ __forceinline__ void shifts(int (&shift)[2], unsigned m, unsigned n) const {
     if (params.lines[0] == 0) return;
     int const of_row = m < group.rows(params) ? lines<0>()[m].shift : 0;
@@ -315,14 +315,14 @@ struct TensorStore {
     for (unsigned i = 0; i < 2; ++i) shift[i] = of_row + (n + i < group.columns(params) ? lines<1>()[n + i].shift : 0);
   }
 
-  // What is known of the rows of A, or of the columns of B.
+  // Returns the facts of the rows of A, or of the columns of B.
   template <int Number>
   __device__ __forceinline__ DecomposedLine const* lines() const {
     unsigned long long const first = params.lines[Number];
     return reinterpret_cast<DecomposedLine const*>(Config::kBatched ? first + product * params.stride_lines[Number] : first);
   }
 
-  // An accumulator, without the scales.
+  // Returns an accumulator without the scales.
   static __device__ __forceinline__ Accumulator unscaled(Accumulator accumulator, int shift) {
     if constexpr (Config::Emulation::kScales) {
       return numeric::unscaled(accumulator, shift);
@@ -331,7 +331,8 @@ struct TensorStore {
     }
   }
 
-  // The lane's two neighbours of C, from global memory; zeros outside, and where C is not read.
+  // Reads the lane's two neighbors of C from global memory. Returns zeros outside, and if C is not
+  // read.
   template <int Down, bool MayRead>
   __device__ __forceinline__ Pair read(int octet, int lower) const {
     Pair two{};
@@ -355,7 +356,7 @@ struct TensorStore {
     return two;
   }
 
-  // Two neighbours of C in a staging buffer.
+  // Reads two neighbors of C from a staging buffer.
   static __device__ __forceinline__ Pair staged(unsigned from) {
     Pair two;
     if constexpr (sizeof(C) == 4) {
@@ -369,7 +370,7 @@ struct TensorStore {
     return two;
   }
 
-  // Two elements of C of 32 bits.
+  // Reads two 32-bit elements of C.
   static __device__ __forceinline__ Pair staged(unsigned const (&from)[2]) {
     Pair two;
     unsigned(&word)[2] = reinterpret_cast<unsigned(&)[2]>(two);
@@ -378,10 +379,10 @@ struct TensorStore {
     return two;
   }
 
-  // Two neighbours of 16 bits from one word.
+  // Returns two 16-bit neighbors from one word.
   static __device__ __forceinline__ Pair pair(unsigned word) { return {{C{(unsigned short)word}, C{(unsigned short)(word >> 16)}}}; }
 
-  // The same address, in the compiler's eyes another for each subtile: to keep those of all
+  // Returns the address, opaque to the compiler in each subtile. Keeping the addresses of all
   // subtiles would take registers from the accumulators.
   static __device__ __forceinline__ unsigned alone(unsigned address) {
     asm volatile("" : "+r"(address));

@@ -1,4 +1,4 @@
-// Twin of src/epilogue/tile_store.rs: from a thread's accumulators to D.
+// Twin of src/epilogue/tile_store.rs: store of a thread's accumulators to D.
 #pragma once
 #include "numeric.cuh"
 #include "schedule.cuh"
@@ -6,7 +6,7 @@
 
 namespace epilogue {
 
-// The map (thread, accumulator) to where a slice of K stores it, in accumulators.
+// Map from (thread, accumulator) to the offset at which a slice of K stores it, in accumulators.
 template <class Config>
 struct PartialsMap {
   static constexpr int kRows = Config::kThreadsPerSlice;
@@ -16,7 +16,8 @@ struct PartialsMap {
   }
 };
 
-// One access of a thread, of all parts of K: in the place of what multiplied, to what stores.
+// One access of a thread with the sums of all split-K slices. It replaces the warp MMA in
+// TileStore.
 template <class Config>
 struct ReducedAccess {
   struct Alone {
@@ -33,7 +34,7 @@ struct ReducedAccess {
   __device__ __forceinline__ typename Config::Accumulator accumulator(int i) const { return accumulators[i]; }
 };
 
-// WarpMma is what multiplied: it knows where its accumulators belong.
+// WarpMma is the MMA whose accumulators are stored; it provides their rows and columns.
 template <class Config, class WarpMma>
 struct TileStore {
   using Accumulator = typename Config::Accumulator;
@@ -44,7 +45,7 @@ struct TileStore {
   Accumulator* partials;
   int thread;
 
-  // The steps that bring the slices of K together.
+  // Steps that reduce sliced-K accumulators.
   template <StepKind Kind, int Slice, int>
   __device__ __forceinline__ void step() {
     int const slice = thread / Config::kThreadsPerSlice, within = thread % Config::kThreadsPerSlice;
@@ -67,16 +68,15 @@ struct TileStore {
 
   __device__ __forceinline__ void wrote() {}
 
-  // Of slices and of parts of K: integers stop at the ends of their range where those of an
-  // instruction do.
+  // Adds partial accumulators of slices; integers saturate if those of the instruction do.
   template <class Number>
   static __device__ __forceinline__ Number sum_of(Number a, Number b) {
     if constexpr (WarpMma::kSaturates) return plus_saturated(a, b);
     else return plus(a, b);
   }
 
-  // The slices of K brought together, and the thread's accumulators stored. Of a part of K
-  // the block that arrives last adds all parts before.
+  // Reduces sliced K and stores the thread's accumulators. Under split-K, the last block to arrive
+  // adds all slices first.
   template <class Params>
   __device__ __forceinline__ void store(Params const& params, threadblock::Unit<Config> const& unit) {
     schedule::perform<typename Config::Schedule::Epilogue>(*this);
@@ -87,31 +87,31 @@ struct TileStore {
     if (holds) write<Config::kWork == threadblock::WorkKind::StreamK>(warp_mma, params, params.d, unit);
   }
 
-  // Accumulators of a thread, and of a tile.
+  // Accumulators per thread, and per tile.
   static constexpr int kColumns = PartialsMap<Config>::kColumns;
   static constexpr unsigned kSlot = Config::kThreadsPerSlice * kColumns;
 
-  // What parts are added in and slots hold.
+  // Type of split-K sums, which slots hold.
   using Sum = typename SumOf<Accumulator>::Type;
 
-  // A thread's place in the first slot of a unit's tile.
+  // Returns the address of a thread's accumulators in the first slot of a unit's tile.
   template <class Params>
   static __device__ __forceinline__ Sum* slots_of(Params const& params, threadblock::Unit<Config> const& unit, int thread) {
     return reinterpret_cast<Sum*>(params.slots) + unit.first_slot(params) * kSlot + thread;
   }
 
-  // The thread's accumulators, to a slot.
+  // Stores the thread's accumulators to a slot.
   __device__ __forceinline__ void put(Sum* slot) {
 #pragma unroll
     for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
   }
 
-  // Takes the block's part of K to its slot. The last of every kPartsAtOnce neighbours that arrives
-  // adds theirs, the last of as many such groups adds the groups', and so on; whether this block
-  // has added all there are, and holds them.
+  // Stores the block's split-K slice to its slot. The last of kPartsAtOnce neighbors to arrive adds
+  // their slots, and so on level by level. Returns whether this block has added all slices and
+  // holds the sum.
   template <class Params>
   __device__ __forceinline__ bool finishes(Params const& params, threadblock::Unit<Config> const& unit, bool holds) {
-    // A tile that no other block has a part of.
+    // No other block has a slice of the tile.
     if constexpr (Config::kWork == threadblock::WorkKind::StreamK) {
       if (unit.parts(params) == 1) return true;
     }
@@ -131,8 +131,8 @@ struct TileStore {
     return true;
   }
 
-  // Adds the thread's part of so many slots, which lie so far apart, in ascending k, to the first
-  // of them: kSumsAhead accumulators of all of them at a time.
+  // Adds the thread's part of `parts` slots, which are `apart` elements apart, in ascending k to
+  // the first of them. It loads kSumsAhead accumulators of each slot at a time.
   static __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts) {
     constexpr int at_once = Config::kPartsAtOnce, together = Config::kSumsAhead;
     static_assert(kColumns % together == 0, "a thread has a whole number of them");
@@ -154,8 +154,9 @@ struct TileStore {
     }
   }
 
-  // Epilogue and store of a thread's accumulators; the first D of the batch is at an address.
-  // Again: in a loop over units, from which nothing is to be kept.
+  // Applies the epilogue to a thread's accumulators and stores them. `d_address` is the first D of
+  // the batch. Again: the call is in a loop over units, so nothing may stay in registers across
+  // units.
   template <bool Again = false, class Params>
   static __device__ __forceinline__ void write(WarpMma& warp_mma, Params const& params, unsigned long long d_address, threadblock::Unit<Config> const& unit) {
     int const row = unit.row(), column = unit.column();
@@ -171,13 +172,12 @@ struct TileStore {
       mn_b = warp_mma.striped_b();
       warp_mma.to_stripes();
     }
-    // Distances to the end of D: origins lie within it, sums with them might not lie within 32
-    // bits.
+    // Distances to the end of D. Origins lie within D, but sums with them may exceed 32 bits.
     int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + mn_b;
     C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * pitch.ldc + first_column;
     C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * pitch.ldd + first_column;
-    // One access, which D has, and what was read for it.
+    // Stores one access that lies in D, whose inputs have been read.
     auto const store = [&](int i, int j, Access const& c) {
       int const m = WarpMma::MapA::of_element(i), n = column_of(j);
       Compute computed[width];
@@ -187,8 +187,8 @@ struct TileStore {
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
     };
     auto const read = [&](int i, int j) { return *reinterpret_cast<Access const*>(source + WarpMma::MapA::of_element(i) * pitch.ldc + column_of(j)); };
-    // Of a thread all of whose accesses D has nothing is asked between two, and those of a row are
-    // read together, where there are registers for it.
+    // If all accesses of the thread lie in D, no bounds are checked, and those of a row are read
+    // together if registers suffice.
     if (WarpMma::kStoresRows && WarpMma::MapA::of_element(WarpMma::kThreadM - 1) < left_m && column_of(columns - width) < left_n && unit.have_row(unsigned(first_row)) && unit.have_column(unsigned(first_column))) {
 #pragma unroll
       for (int i = 0; i < WarpMma::kThreadM; ++i) {
@@ -218,15 +218,15 @@ struct TileStore {
   }
 
  private:
-  // Where a column of a thread lies, from its first on.
+  // Returns the column of a thread's element, relative to its first.
   static __device__ __forceinline__ constexpr int column_of(int j) {
     if constexpr (WarpMma::kExchanges) return WarpMma::of_striped(j);
     else return WarpMma::MapB::of_element(j);
   }
 };
 
-// The second kernel of parallel split-K: a block has one access of each thread of a tile, adds all
-// parts of it, and stores it.
+// Second kernel of parallel split-K. A block adds all slices of one access of each thread of a tile
+// and stores it.
 template <class Config, class WarpMma>
 struct ReduceTile {
   using Store = TileStore<Config, WarpMma>;
@@ -236,7 +236,7 @@ struct ReduceTile {
 
   template <class Params>
   static __device__ __forceinline__ void run(Params const& params) {
-    // Where the thread's accumulators belong; nothing is read through it.
+    // Provides the rows and columns of the thread's accumulators; nothing is read through it.
     WarpMma const place(nullptr, threadIdx.x);
     unsigned const tile = blockIdx.x / kBlocks;
     int const first = blockIdx.x % kBlocks * kWidth;

@@ -1,9 +1,9 @@
-// The maps of kernels whose warps multiply by mma.sync. Twin of src/family/mma_sync/mod.rs.
+// Twin of src/family/mma_sync/mod.rs: the index maps of `mma.sync` kernels.
 #pragma once
 #include "family/one_schedule.cuh"
 #include "warp/mma_tensor_op.cuh"
 
-// The maps of what its warps read, by the names of src/plan/program.rs.
+// Index maps of the operands that the warps read, with the names of src/plan/program.rs.
 namespace maps {
 using fragment_a = warp::OperandFragment<Config, Config::A, true>;
 using fragment_b = warp::OperandFragment<Config, Config::B, false>;

@@ -1,5 +1,5 @@
-// Twin of src/family/one_schedule/mod.rs: a kernel whose threads all follow one schedule: D =
-// epilogue(A·B, C), one tile of D a block, or a span of a stream and then tiles.
+// Twin of src/family/one_schedule/mod.rs: kernel whose threads all follow one schedule. It computes
+// D = epilogue(A·B, C), one tile of D per block, or under stream-K a span and then tiles.
 #pragma once
 #include "config.cuh"
 #include "epilogue/tile_store.cuh"
@@ -10,8 +10,8 @@
 #include "threadblock/mma_single_stage.cuh"
 #include "threadblock/work.cuh"
 
-// The maps that have a Rust twin, by the names of src/plan/program.rs; a family's header has those
-// of what its warps read.
+// Index maps with a Rust twin, with the names of src/plan/program.rs. A family's header adds the
+// maps of the operands that its warps read.
 namespace maps {
 using copy_a = threadblock::ThreadMap<Config::A>;
 using copy_b = threadblock::ThreadMap<Config::B>;
@@ -26,13 +26,13 @@ namespace family {
 
 template <class Config, class Mainloop>
 struct OneSchedule {
-  // A unit behind another copies to stages that were read: of these kinds of work the schedule has
-  // the barriers for that.
+  // The copies of the next unit overwrite stages that were read. The schedule has the barriers for
+  // this with these kinds of work.
   static_assert(Config::kWork == threadblock::WorkKind::DataParallel || Config::kWork == threadblock::WorkKind::StreamK, "a block of such a kernel has one unit of work, or streams");
 
   static constexpr bool kStreams = Config::kWork == threadblock::WorkKind::StreamK;
-  // Accesses of a thread, up to which what is made of a leading dimension for each is made again
-  // for each unit; of more the compiler would keep each.
+  // Maximum number of accesses per thread for which values derived from a leading dimension are
+  // recomputed in each unit. With more accesses, the compiler would keep each value.
   static constexpr int kFew = 8;
 
   template <class Params>
@@ -42,7 +42,7 @@ struct OneSchedule {
     threadblock::Unit<Config> unit{};
     if (!work.first(params, unit)) return;
     do {
-      // What follows from the thread alone is not kept from unit to unit.
+      // Values that depend only on the thread are not kept from unit to unit.
       if constexpr (kStreams) {
         thread = index::thread_again();
         index::forget(unit.count);

@@ -1,10 +1,10 @@
-// Twin of src/family/simt/mod.rs: the maps of CUDA-core kernels whose threads all follow one
+// Twin of src/family/simt/mod.rs: the index maps of CUDA-core kernels whose threads all follow one
 // schedule.
 #pragma once
 #include "family/one_schedule.cuh"
 #include "warp/mma_simt.cuh"
 
-// The maps of what its warps read, by the names of src/plan/program.rs.
+// Index maps of the operands that the warps read, with the names of src/plan/program.rs.
 namespace maps {
 using fragment_a = warp::FragmentMap<Config, Config::A, true>;
 using fragment_b = warp::FragmentMap<Config, Config::B, false>;

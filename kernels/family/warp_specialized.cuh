@@ -1,5 +1,5 @@
-// Twin of src/family/warp_specialized/mod.rs: the one warp-specialized kernel: D = epilogue(A·B,
-// C), tile after tile.
+// Twin of src/family/warp_specialized/mod.rs: the warp-specialized kernel. It computes D =
+// epilogue(A·B, C), tile after tile.
 #pragma once
 #include "config.cuh"
 #include "schedule.cuh"
@@ -14,10 +14,10 @@ template <class Config, template <class, class> class Consumer, class Params>
 __device__ __forceinline__ void warp_specialized(Params const& params) {
   unsigned const shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_memory));
   unsigned const group = __shfl_sync(0xffffffffu, threadIdx.x / warp::kWarpgroup, 0), thread = threadIdx.x % warp::kWarpgroup;
-  // The swizzle is that of addresses: a window that began elsewhere would be read as another
-  // matrix.
+  // The swizzle depends on addresses, so a window with another alignment would be read as a
+  // different matrix.
   if (shared % 1024 != 0) __trap();
-  // Maps in memory are not near before they are acquired.
+  // Acquire tensor maps in global memory before prefetching them.
   if (!Config::kMapped && threadIdx.x == 0) {
     threadblock::prefetch(threadblock::map_of<Config, 0>(params, 0));
     threadblock::prefetch(threadblock::map_of<Config, 1>(params, 0));
@@ -29,7 +29,7 @@ __device__ __forceinline__ void warp_specialized(Params const& params) {
     threadblock::Producer<Config, Params> producer(params, shared, 0, thread);
     schedule::roles::run<typename Config::Roles::Producer>(producer);
   } else {
-    // One alone is the first: the compiler need not keep which.
+    // A single consumer has the compile-time index 0, so that the compiler need not keep the index.
     Consumer<Config, Params> consumer(params, shared, Config::Ring::kConsumers == 1 ? 0 : group - 1, thread);
     schedule::roles::run<typename Config::Roles::Consumer>(consumer);
   }

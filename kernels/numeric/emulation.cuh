@@ -1,6 +1,6 @@
-// Twin of src/numeric/emulation: the parts of a number, what a row is scaled by, and which block of
-// K a tile of a decomposed product reads. All of it can be evaluated while compiling, and is, for
-// the fingerprints.
+// Twin of src/numeric/emulation: terms of a number, scales of rows, and blocks of K that the tiles
+// of a decomposed GEMM read. All functions are constexpr, and the fingerprints evaluate them at
+// compile time.
 #pragma once
 
 namespace numeric {
@@ -11,7 +11,7 @@ constexpr float number(unsigned x) { return __builtin_bit_cast(float, x); }
 constexpr unsigned kMagnitude = 0x7fffffffu;
 constexpr unsigned kInfinite = 0x7f800000u;
 
-// To nearest, ties to even; cut off where that would be infinite and x is not.
+// Rounds to nearest, ties to even; truncates if a finite x would round to infinity.
 constexpr unsigned nearest_bf16(float x) {
   unsigned const of = bits(x), magnitude = of & kMagnitude;
   if (magnitude > kInfinite) return of >> 16 | 0x40u;
@@ -20,8 +20,8 @@ constexpr unsigned nearest_bf16(float x) {
 }
 constexpr float of_bf16(unsigned code) { return number(code << 16); }
 
-// To nearest, ties to even, of a magnitude below 65520. Below 2^-14, adding 1/2 leaves multiples of
-// 2^-24.
+// Rounds to nearest, ties to even, for a magnitude below 65520. Below 2^-14, adding 1/2 leaves
+// multiples of 2^-24.
 constexpr unsigned nearest_f16(float x) {
   unsigned const of = bits(x), magnitude = of & kMagnitude, sign = of >> 16 & 0x8000u;
   if (magnitude < 0x38800000u) return sign | (bits(number(magnitude) + 0.5f) - bits(0.5f));
@@ -33,30 +33,31 @@ constexpr float of_f16(unsigned code) {
   return number(bits(x) | sign);
 }
 
-// floor(log2) of a magnitude that is not 0, by its bits. Subnormal ones are multiples of 2^-149.
+// Returns floor(log2) of a nonzero magnitude, given by its bits. Subnormal numbers are multiples of
+// 2^-149.
 constexpr int exponent_of(unsigned magnitude) {
   if (magnitude >> 23) return int(magnitude >> 23) - 127;
   return int(bits(float(int(magnitude))) >> 23) - 127 - 149;
 }
 
-// Numbers of a row of this largest magnitude are multiplied by two to the power of minus this.
+// Returns the s for which numbers of a row with this largest magnitude are multiplied by 2^-s.
 template <class Facts>
 constexpr int shift_of(unsigned largest) {
   return largest == 0 ? 0 : exponent_of(largest) - int(Facts::kTop);
 }
 
-// sum * 2^shift, rounded once.
+// Returns sum * 2^shift, rounded once.
 constexpr float unscaled(float sum, int shift) {
   return float(double(sum) * __builtin_bit_cast(double, (unsigned long long)(shift + 1023) << 52));
 }
 
-// Whether a number lies further below the largest of its row than the window is wide.
+// Returns whether a number lies below the window of its row.
 template <class Facts>
 constexpr bool outside(unsigned magnitude, unsigned largest) {
   return magnitude != 0 && exponent_of(magnitude) + int(Facts::kWindow) < exponent_of(largest);
 }
 
-// Whether a row cannot be scaled.
+// Returns whether a row cannot be scaled.
 template <class Facts, class Line>
 constexpr bool refused(Line const& line) {
   return line.largest >= kInfinite || (unsigned long long)line.outside * Facts::kFew > line.nonzero;
@@ -81,7 +82,7 @@ constexpr Parts parts_of(float x, int shift) {
   }
 }
 
-// The map (exponent and sign, sample) to a number made of the parts of the sample's number.
+// Map from (exponent and sign, sample) to a hash of the terms of the sample's number.
 template <class Facts>
 struct PartsMap {
   static constexpr int kRows = Facts::kScales ? 0xff : 0x200;
@@ -94,15 +95,16 @@ struct PartsMap {
   }
 };
 
-// The parts of tf32 that a warp makes of its fragments: without the bits that tensor cores ignore;
-// and the rest, to nearest, ties away from 0, with bits that they ignore. Of what is not finite the
-// rest is the canonical NaN, 0x7fffffff, and half a unit makes -0 of it.
+// tf32 terms that a warp computes from its fragments. The first is the number without the bits that
+// tensor cores ignore. The second is the rest, rounded to nearest, ties away from 0, with ignored
+// bits. The rest of an infinity or NaN is the canonical NaN, 0x7fffffff, which half a unit turns
+// into -0.
 constexpr unsigned kIgnoredOfTf32 = 0x1fffu;
 constexpr unsigned kHalfOfTf32 = 0x1000u;
 constexpr unsigned first_tf32(float x) { return bits(x) & ~kIgnoredOfTf32; }
 constexpr unsigned second_tf32(float x) { return bits(x - number(first_tf32(x))) + kHalfOfTf32; }
 
-// Both of the words of an instruction's fragment.
+// Both terms of the words of an instruction's fragment.
 template <int Words, int Eights>
 struct Tf32Parts {
   unsigned part[2][Words];
@@ -115,14 +117,14 @@ struct Tf32Parts {
   }
 };
 
-// The words of a fragment rounded to bf16, to nearest even, two in one: those that lie four k's
-// apart. Of A, `Eights` words belong to as many eights of rows.
+// Words of a fragment rounded to bf16, to nearest even, two per word: those whose k differ by four.
+// For A, `Eights` consecutive words belong to different groups of eight rows.
 template <int Words, int Eights>
 struct Bf16Pairs {
   unsigned part[1][Words / 2];
   static constexpr int kRows = Words / 2;
   static constexpr int kColumns = 2;
-  // The map (word, element of it) to the fragment's word.
+  // Map from (word, element of it) to the fragment's word.
   static __device__ __forceinline__ constexpr int at(int word, int element) { return word % Eights + (word / Eights * 2 + element) * Eights; }
   __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
 #pragma unroll
@@ -130,8 +132,8 @@ struct Bf16Pairs {
   }
 };
 
-// The map (exponent and sign, sample) to a number made of those of the sample's number; of what is
-// not finite, 0.
+// Map from (exponent and sign, sample) to a hash of the tf32 terms of the sample's number, or 0 for
+// infinities and NaNs.
 struct Tf32PartsMap {
   static constexpr int kRows = 0x200;
   static constexpr int kColumns = 24;
@@ -142,14 +144,14 @@ struct Tf32PartsMap {
   }
 };
 
-// The part of an operand that k-tile `tile` is of.
+// Returns the term of an operand to which k-tile `tile` belongs.
 template <class Facts, int Operand>
 constexpr unsigned part_of(unsigned tile) {
   return (Operand == 0 ? Facts::kPartsOfA : Facts::kPartsOfB) >> tile % Facts::kProducts * 4 & 0xfu;
 }
 
-// The block of an operand's row from which that tile is copied: parts of `blocks` blocks lie side
-// by side.
+// Returns the block of an operand's row from which that tile is copied. The terms are concatenated,
+// `blocks` blocks each.
 template <class Facts, int Operand>
 __device__ __forceinline__ constexpr unsigned block_of(unsigned tile, unsigned blocks) {
   if constexpr (Facts::kProducts == 1) {
@@ -159,7 +161,7 @@ __device__ __forceinline__ constexpr unsigned block_of(unsigned tile, unsigned b
   }
 }
 
-// The map (operand, tile) to that block.
+// Map from (operand, tile) to that block.
 template <class Facts, int Blocks>
 struct EmulationBlocks {
   static constexpr int kRows = 2;

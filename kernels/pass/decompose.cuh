@@ -1,4 +1,4 @@
-// Twin of src/pass/decompose.rs: an operand of f32 as rows of its parts, side by side.
+// Twin of src/pass/decompose.rs: decomposition of an f32 operand into rows of concatenated terms.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
@@ -7,8 +7,8 @@
 
 namespace pass {
 
-// The row, and the piece of it, in a tile, of a thread's step: neighbours along K, or neighbouring
-// rows.
+// Row of a thread's step in a tile, and piece of the row. Consecutive threads take neighbors along
+// K, or neighboring rows.
 template <class Config>
 constexpr unsigned piece_row(unsigned thread, unsigned step, bool along_k) {
   unsigned const number = thread + step * Config::kThreads;
@@ -20,7 +20,7 @@ constexpr unsigned piece_along(unsigned thread, unsigned step, bool along_k) {
   return along_k ? number % Config::kPieces : number / Config::kTile;
 }
 
-// The map (thread, step) to row * pieces + piece.
+// Map from (thread, step) to row * pieces + piece.
 template <class Config, bool AlongK>
 struct PieceMap {
   static constexpr int kRows = Config::kThreads, kColumns = Config::kSteps;
@@ -45,7 +45,7 @@ struct Decompose {
     return reinterpret_cast<DecomposedLine*>(params.lines + matrix * params.stride_parts) + mn;
   }
 
-  // A piece of a row; zeros where there is none.
+  // Loads a piece of a row; elements beyond the matrix are zeros.
   __device__ __forceinline__ void load(float (&x)[kPiece], unsigned mn, unsigned k) const {
 #pragma unroll
     for (int i = 0; i < kPiece; ++i) x[i] = 0.0f;
@@ -73,7 +73,8 @@ struct Decompose {
     }
   }
 
-  // Of all lanes that have pieces of one row: eight neighbours, or the lane alone.
+  // Combines the values of all lanes with pieces of one row: eight neighboring lanes, or a single
+  // lane.
   template <class Combine>
   __device__ __forceinline__ unsigned over_row(unsigned x, Combine const& combine) const {
     if (params.along_k) {
@@ -92,7 +93,7 @@ struct Decompose {
     if (speaks() && mn < params.mn) atomicMax(&line(mn)->largest, largest);
   }
 
-  // Counts are below 2^16: those of eight pieces.
+  // Counts fit into 16 bits, because they cover eight pieces.
   __device__ __forceinline__ void count(float const (&x)[kPiece], unsigned mn, unsigned largest) const {
     unsigned counts = 0;
 #pragma unroll
@@ -128,7 +129,7 @@ struct Decompose {
 
   template <bool Measures>
   __device__ __forceinline__ void pieces() const {
-    // The tile's first row and element along K.
+    // The tile's first row and its first element along K.
     unsigned const row = block / params.tiles_across * Config::kTile, depth = block % params.tiles_across * Config::kPieces * kPiece;
     float x[Config::kSteps][kPiece];
     unsigned mn[Config::kSteps], k[Config::kSteps];
@@ -148,7 +149,7 @@ struct Decompose {
     }
   }
 
-  // The row of a thread, where threads have rows.
+  // Returns the row of a thread, if each thread has a row.
   __device__ __forceinline__ unsigned own_row() const { return block * Config::kThreads + threadIdx.x; }
 
   __device__ __forceinline__ void clear() const {
@@ -156,7 +157,7 @@ struct Decompose {
     if (blockIdx.x == 0 && threadIdx.x == 0) *reinterpret_cast<unsigned*>(params.status) = 0xffffffffu;
   }
 
-  // Rows of a batch are numbered one matrix behind the other.
+  // Rows of a batch are numbered matrix by matrix.
   __device__ __forceinline__ void judge() const {
     unsigned const mn = own_row();
     if (mn >= params.mn) return;

@@ -1,5 +1,5 @@
-// Twin of src/pass/offsets.rs: offsets of groups, which come by value, written where the product's
-// kernel reads them.
+// Twin of src/pass/offsets.rs: copies group offsets from the launch parameters to memory, where the
+// GEMM kernel reads them.
 #pragma once
 #include "config.cuh"
 

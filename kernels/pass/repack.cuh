@@ -1,5 +1,5 @@
-// Twin of src/pass/repack.rs: a matrix repacked, each row of the copy beginning at a multiple of 16
-// bytes.
+// Twin of src/pass/repack.rs: repacks a matrix so that each row of the copy begins at a multiple of
+// 16 bytes.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
@@ -7,11 +7,11 @@
 
 namespace pass {
 
-// Bytes of a piece, and of an access.
+// Size of a piece, and of an access, in bytes.
 constexpr int kPiece = 16;
 
-// The 16 bytes of two neighbouring accesses from byte `beyond` on: words move by two, by one, and
-// by bits.
+// Returns 16 bytes of two neighboring accesses from byte `beyond` on. It shifts by two words, by
+// one word, and by bits.
 constexpr thread::Words<16> realigned(thread::Words<16> const& low, thread::Words<16> const& high, unsigned beyond) {
   unsigned words[8] = {low.word[0], low.word[1], low.word[2], low.word[3], high.word[0], high.word[1], high.word[2], high.word[3]};
 #pragma unroll
@@ -24,7 +24,7 @@ constexpr thread::Words<16> realigned(thread::Words<16> const& low, thread::Word
   return piece;
 }
 
-// The map (beyond, byte) to one of the 32 bytes of two accesses.
+// Map from (beyond, byte) to one of the 32 bytes of two accesses.
 struct Realignment {
   static constexpr int kRows = kPiece, kColumns = kPiece;
   static constexpr int at(int beyond, int byte) {
@@ -34,7 +34,7 @@ struct Realignment {
   }
 };
 
-// The line and the piece, in a tile of rows of 2^log pieces, of a thread's step.
+// Line and piece of a thread's step, in a tile whose rows have 2^log pieces.
 template <class Config>
 constexpr unsigned line_of(int thread, int step, unsigned log) {
   return unsigned(thread + step * Config::kThreads) >> log;
@@ -44,7 +44,7 @@ constexpr unsigned piece_of(int thread, int step, unsigned log) {
   return unsigned(thread + step * Config::kThreads) & ((1u << log) - 1);
 }
 
-// The map (thread, step) to the place in the copy, in pieces.
+// Map from (thread, step) to the offset in the copy, in pieces.
 template <class Config, int LogPieces, int Pitch>
 struct RepackMap {
   static constexpr int kRows = Config::kThreads, kColumns = Config::kSteps;
@@ -60,9 +60,9 @@ struct Repack {
   using Address = unsigned long long;
 
   RepackCopyParams const& params;
-  // The matrix and its copy.
+  // Addresses of the matrix and of its copy.
   Address const source, destination;
-  // The tile's first row and piece.
+  // The tile's first row and first piece.
   unsigned const row, piece;
 
   __device__ __forceinline__ Repack(RepackCopyParams const& params, index::BlockOfMatrix at)
@@ -72,10 +72,10 @@ struct Repack {
         row(at.block / params.tiles_across * (unsigned(Config::kThreads * Config::kSteps) >> params.log_pieces)),
         piece(at.block % params.tiles_across << params.log_pieces) {}
 
-  // What a thread copies in one step.
+  // One step's copy of a thread.
   struct Copy {
     bool exists;
-    // Bytes of the piece that belong to the row, and those that its first access has before it.
+    // Bytes of the piece that belong to the row, and bytes before the piece in its first access.
     unsigned needed, beyond;
     Address first, place;
   };
@@ -94,8 +94,8 @@ struct Repack {
   static __device__ __forceinline__ bool crosses(Copy const& copy) { return copy.beyond + copy.needed > kPiece; }
   __device__ __forceinline__ Address end() const { return source + (params.rows - 1) * params.stride + params.row_bytes; }
 
-  // Whether whatever the tile reads lies in the matrix: its first byte and its last are an access
-  // or more from the ends.
+  // Returns whether everything that the tile reads lies in the matrix: its first and last bytes are
+  // at least an access away from the ends.
   __device__ __forceinline__ bool inside() const {
     unsigned const lines = unsigned(Config::kThreads * Config::kSteps) >> params.log_pieces;
     unsigned const last = (params.rows - row < lines ? params.rows - row : lines) - 1 + row;
@@ -126,7 +126,7 @@ struct Repack {
       if (copies[step].exists) write(copies[step], low[step], high[step]);
   }
 
-  // An access, byte by byte where it reaches beyond the matrix.
+  // Reads an access, byte by byte if it reaches beyond the matrix.
   __device__ __forceinline__ Access read_edge(Address address) const {
     if (address >= source && address + kPiece <= end()) return read(address);
     Address half[2] = {0, 0};

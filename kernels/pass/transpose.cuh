@@ -10,15 +10,15 @@
 
 namespace pass {
 
-// The map (thread, step) to the number of a piece: line * kPieces + piece of the line.
+// Map from (thread, step) to the index of a piece: line * kPieces + piece of the line.
 template <int Threads, int Lines, int Pieces, bool Across>
 struct PieceMap {
   static constexpr int kRows = Threads;
   static constexpr int kColumns = (Lines * Pieces + Threads - 1) / Threads;
 
-  // Pieces that neighbouring threads take before the next line, or column of pieces, begins: a part
-  // of the block, or a whole number of blocks. What a thread knows once stands apart from what is
-  // known while compiling.
+  // Pieces that consecutive threads take before the next line, or column of pieces, begins: a part
+  // of the block, or a whole number of blocks. Per-thread values are separate from compile-time
+  // values.
   static constexpr int kRun = Across ? Lines : Pieces;
   static constexpr int kBlocks = kRun > Threads ? kRun / Threads : 1;
   static constexpr bool kEven = Threads % kRun == 0 || kRun % Threads == 0;
@@ -40,8 +40,8 @@ struct PieceMap {
   }
 };
 
-// The map (line, element of its accesses) to an offset in elements: groups of lines begin a skew
-// further on.
+// Map from (line, element of its accesses) to an offset in elements. Each group of lines begins a
+// skew further on.
 template <int Lines, int Pitch, int Group, int Skew>
 struct GatheredTile {
   static constexpr int kRows = Lines, kColumns = Pitch;
@@ -50,10 +50,10 @@ struct GatheredTile {
 
 }  // namespace pass
 
-// The maps that have a Rust twin, by the names of src/pass/transpose/program.rs.
+// Index maps with a Rust twin, with the names of src/pass/transpose/program.rs.
 namespace maps {
-// Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an
-// access.
+// If rows are gathered, the lines are those that any row of D needs, and a line may end in the
+// middle of an access.
 constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD - 1 : Config::kTileRows / Config::kTurn;
 constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGathered ? 1 : 0);
 using fetch = pass::PieceMap<Config::kThreads, kLines, kPieces, false>;
@@ -66,7 +66,7 @@ extern __shared__ __align__(16) char shared_memory[];
 
 namespace pass {
 
-// 1 to 16 bytes, as shared memory is accessed.
+// 1 to 16 bytes, with the type of a shared-memory access.
 template <int Bytes> struct Piece;
 template <> struct Piece<1> { using Type = unsigned char; };
 template <> struct Piece<2> { using Type = unsigned short; };
@@ -74,8 +74,8 @@ template <> struct Piece<4> { using Type = unsigned; };
 template <> struct Piece<8> { using Type = uint2; };
 template <> struct Piece<16> { using Type = uint4; };
 
-// A tile that threads turn, a few rows at a time: in registers, and by way of shared memory where
-// there is any.
+// Tile that threads transpose, a few rows at a time: in registers, and through shared memory if it
+// is staged.
 template <class Config>
 struct Turn {
   static constexpr int kBytes = Config::kElementBytes;
@@ -86,12 +86,12 @@ struct Turn {
   using Row = thread::Words<kAccessA * kBytes>;
   using Column = thread::Words<kTurn * kBytes>;
   using Stored = thread::Words<kAccessD * kBytes>;
-  // Where there is no shared memory, a thread stores what it has turned.
+  // Without shared memory, a thread stores what it has transposed.
   static constexpr int kStores = Config::kStaged ? Write::kColumns : Fetch::kColumns * kAccessA;
 
   TransposeParams const& params;
   int const thread;
-  // The matrix and the tile of the block.
+  // The matrices and the tile of the block.
   char const *a, *b;
   char* d;
   int row, column;
@@ -108,8 +108,8 @@ struct Turn {
     column = tile.row * Config::kTileColumns;
   }
 
-  // Where store `number` of the thread goes: row `at(0)` of D and column `at(1)`, as they lie in
-  // the tile.
+  // Returns the destination of the thread's store `number`: row `at(0)` and column `at(1)` of D, as
+  // offsets in the tile.
   static __device__ __forceinline__ int tile_column(int thread, int number) {
     if constexpr (Config::kStaged) return Write::line(thread, number);
     return Fetch::piece(thread, number / kAccessA) * kAccessA + number % kAccessA;
@@ -119,7 +119,7 @@ struct Turn {
     return Fetch::line(thread, number / kAccessA) * kTurn;
   }
 
-  // Unless rows are gathered, an extent is a multiple of accesses: there is no partial one.
+  // Unless rows are gathered, extents are multiples of accesses, so partial accesses do not exist.
   __device__ __forceinline__ bool exists(int down, int across) const { return down < params.rows && across < params.columns; }
 
   __device__ __forceinline__ void fetch() {
@@ -142,7 +142,7 @@ struct Turn {
 #pragma unroll
         for (int number = 0; number < kStores; ++number) {
           int const down = row + tile_row(thread, number), across = column + tile_column(thread, number);
-          // B may be D: what this thread is about to write.
+          // B may be D: this thread is about to overwrite what it reads.
           if (exists(down, across)) source[number] = thread::read<kAccessD * kBytes, false>(b + (across * params.ldb + down) * kBytes);
         }
       }
@@ -188,11 +188,11 @@ struct Turn {
   }
 };
 
-// A tile that is gathered: rows of A wait as the aligned accesses in which they lie, each beginning
-// where it likes; threads write aligned accesses of D, whose elements they take one by one. Of
-// bytes, lanes whose accesses begin elsewhere would find their elements in other lines, on the same
-// banks: every lane takes its sixteen by their lines' numbers modulo 16, and rotates them into
-// place.
+// Tile that is gathered. Rows of A are staged as the aligned accesses that contain them, with a
+// different begin each. Threads read elements one by one and write aligned accesses of D. For
+// bytes, lanes whose accesses begin at different offsets would read other lines on the same banks.
+// Every lane therefore reads its sixteen elements in the order of their line numbers modulo 16, and
+// rotates them into place.
 template <class Config>
 struct Gather {
   static constexpr int kBytes = Config::kElementBytes;
@@ -205,12 +205,12 @@ struct Gather {
   using Line = thread::Words<kAccessA * kBytes>;
   using Stored = thread::Words<kAccessD * kBytes>;
   using Element = typename Piece<kBytes>::Type;
-  // A thread's pieces of D lie in one column of pieces, and so many rows apart that all begin
-  // alike.
+  // A thread's pieces of D lie in one column of pieces. Their distance in rows is such that all
+  // have the same alignment.
   static constexpr int kStride = Config::kThreads * kAccessD / Config::kTileRows;
   static_assert(kStride % kAccessD == 0, "pieces of a thread begin alike");
-  // Lines between a thread's steps. Where they are whole accesses, all begin alike, and one address
-  // and one place are enough.
+  // Lines between a thread's steps. If they are whole accesses, all have the same alignment, and
+  // one address and one offset suffice.
   static constexpr int kDown = Config::kThreads / Fetch::kRun;
   static constexpr bool kRotates = Config::kRotates, kAlike = kRotates && Fetch::kEven && kDown % 16 == 0 && kDown > 0;
 
@@ -231,14 +231,14 @@ struct Gather {
     d = reinterpret_cast<char*>(params.d) + (matrix * params.stride_d + column * params.ldd + row) * kBytes;
   }
 
-  // Elements between an address and the aligned access around it.
+  // Returns the elements between the aligned access that contains an address and the address.
   template <int Access>
   static __device__ __forceinline__ int beyond(char const* address) {
     return int(unsigned(reinterpret_cast<unsigned long long>(address)) % (Access * kBytes)) / kBytes;
   }
   __device__ __forceinline__ char const* line(int number) const { return a + (number - kBefore) * params.lda * kBytes; }
 
-  // A line's first access: it begins before the tile, unless the row begins aligned.
+  // Returns a line's first access. It begins before the tile unless the row begins aligned.
   __device__ __forceinline__ char const* aligned(int number) const {
     char const* const first = line(number);
     return first - beyond<kAccessA>(first) * kBytes;
@@ -257,14 +257,14 @@ struct Gather {
     else *reinterpret_cast<Type*>(place) = Type(value.word[0]);
   }
 
-  // Whether whatever the block reads exists. The blocks at A's edges, which are few, look at each
-  // access.
+  // Returns whether everything that the block reads exists. Blocks at A's edges, which are few,
+  // check each access.
   __device__ __forceinline__ bool inside() const {
     return row >= kBefore && row + Config::kTileRows <= params.rows && column >= kAccessA - 1 &&
            column + Config::kTileColumns + kAccessA <= params.columns;
   }
 
-  // Fetch::has, of which all but the last step is known while compiling.
+  // Returns Fetch::has, with a compile-time result for all steps but the last.
   __device__ __forceinline__ bool has(int step) const { return (kAlike && step + 1 < Fetch::kColumns) || Fetch::has(thread, step); }
 
   __device__ __forceinline__ void fetch() {
@@ -284,7 +284,7 @@ struct Gather {
       if (has(step)) put(kAlike ? place(thread, 0) + step * Smem::at(kDown, 0) : place(thread, step), lines[step]);
   }
 
-  // Accesses that exist whole, and what exists of the others, element by element.
+  // Stores whole accesses that exist, and the existing elements of the others one by one.
   __device__ __forceinline__ void store_edge() {
 #pragma unroll 1
     for (int step = 0; step < Fetch::kColumns; ++step) {
@@ -310,7 +310,7 @@ struct Gather {
     address += from * kBytes;
     bool const whole = row + from >= 0 && row + from + kAccessD <= params.rows;
     if constexpr (kRotates) return write_rotated(first_column, from, address, whole);
-    // Where the thread's elements of its first piece lie in shared memory.
+    // Addresses in shared memory of the thread's elements of its first piece.
     char const* places[kAccessD];
 #pragma unroll
     for (int i = 0; i < kAccessD; ++i) {
@@ -345,8 +345,8 @@ struct Gather {
     }
   }
 
-  // The write of bytes: from `first`, element i of a thread's access lies in the line whose number
-  // is that of `first` modulo 16, i further on.
+  // Writes bytes. places[i] addresses the element whose line number is i modulo 16; a rotation by
+  // `first` restores the order of the lines.
   __device__ __forceinline__ void write_rotated(int first_column, int from, char* address, bool whole) {
     unsigned const begin = from + kBefore, first = begin % 16, ahead = unsigned(reinterpret_cast<unsigned long long>(a)) - kBefore * unsigned(params.lda);
     char const* places[16];
@@ -379,7 +379,7 @@ struct Gather {
   }
 };
 
-// A block's way through its schedule.
+// Steps of a block in its schedule.
 template <class Config>
 struct Block : index::Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type {
   using Tile = typename index::Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type;

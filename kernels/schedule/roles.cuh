@@ -1,5 +1,5 @@
-// Twin of src/schedule/roles.rs: what each step of a role means. This file and schedule.cuh
-// synchronize; no other does.
+// Twin of src/schedule/roles.rs: the effect of each step of a role. Only this file and schedule.cuh
+// synchronize.
 #pragma once
 #include "schedule.cuh"
 #include "threadblock/pipeline.cuh"
@@ -61,10 +61,10 @@ struct RoleStep {
 
 namespace schedule::roles {
 
-// How long a wait may sleep before it looks again, in nanoseconds. No limit: it looks again.
+// Longest suspension of a wait before it polls again, in nanoseconds; not a limit of the wait.
 constexpr unsigned kSuspendNanoseconds = 10'000'000;
 
-// Addresses are of the shared window of this block.
+// Addresses are in the shared window of this block.
 __device__ __forceinline__ void init(unsigned barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
@@ -73,9 +73,9 @@ __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// At the same barrier of the block of that rank. What is released was read by products, which have
-// been waited for: there is nothing for the arrival to release to the cluster, and
-// `.release.cluster` costs two MEMBARs, one of them of the GPU, at each stage.
+// Arrives at the same barrier of the block with this rank. Only products have read what is
+// released, and they have been waited for. The arrival therefore has nothing to release to the
+// cluster, and `.release.cluster` would cost two MEMBARs per stage, one of them GPU-wide.
 __device__ __forceinline__ void arrive_at(unsigned barrier, unsigned rank) {
   asm volatile(
       "{\n"
@@ -85,7 +85,7 @@ __device__ __forceinline__ void arrive_at(unsigned barrier, unsigned rank) {
       "}" ::"r"(barrier), "r"(rank) : "memory");
 }
 
-// The same of what threads have read, and others may write then.
+// Arrives likewise for data that threads have read and others may overwrite afterwards.
 __device__ __forceinline__ void release_at(unsigned barrier, unsigned rank) {
   asm volatile(
       "{\n"
@@ -99,8 +99,8 @@ __device__ __forceinline__ void expect(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-// Waits for the phase of that parity; ordered after what arrived from the block, or from its
-// cluster.
+// Waits for the phase with this parity. Later accesses are ordered after the arrivals of the block,
+// or of its cluster.
 template <bool FromCluster>
 __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   unsigned passed;
@@ -123,9 +123,9 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   } while (!passed);
 }
 
-// Of a tensor map in shared memory whose address is to be another, brings it to memory: who
-// acquires it there then sees it by TMA. Each lane of the warp does this, once all have written the
-// map; both are multiples of 128.
+// Replaces the address of a tensor map in shared memory, and copies the map to global memory. A
+// thread that acquires it there can use it with TMA. Every lane of the warp calls this after all
+// have written the map. Both addresses are multiples of 128.
 __device__ __forceinline__ void publish(void* map, unsigned shared, unsigned long long address) {
   __syncwarp();
   if (threadIdx.x % 32 == 0) asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(shared), "l"(address) : "memory");
@@ -133,14 +133,14 @@ __device__ __forceinline__ void publish(void* map, unsigned shared, unsigned lon
   asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(map), "r"(shared) : "memory");
 }
 
-// From here on the thread sees a map that another kernel has published: before, TMA may have kept
-// what lay there.
+// Makes a map that another kernel has published visible to the thread. Without it, TMA may use a
+// stale copy.
 __device__ __forceinline__ void acquire(void const* map) {
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
 }
 
-// Under a cluster's split, how many times parts came to a consumer, or it was let send its own,
-// modulo 2; else nothing.
+// Parity of the exchanges under split-K within a cluster: how many times a consumer received
+// slices, or was allowed to send its own.
 template <bool Counts>
 struct Exchanges {
   unsigned exchanged = 0;
@@ -148,38 +148,38 @@ struct Exchanges {
 template <>
 struct Exchanges<false> {};
 
-// What every role knows. A role derives from it and adds step<Kind, First, Turn>() CopyTensor,
-// LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource,
-// StoreStaging, StoreTensor, StoreThreads, ReduceParts, SendParts, AddParts: nothing that waits but
-// for arrives_last; goes_on() whether this thread goes on after the opening; next_tile() moves to
-// the next tile of D; false where there is none; k_tiles() its k-tiles; k_tiles_before(n) those of
-// the n units before it, which other consumers multiply; k_tiles_behind(n) those of the n units
-// behind it; stores() whether it goes on to store the tile: not where another has the sum of its
-// parts; rank() under a cluster's split, that of its block; has_next() whether there is another
-// tile of D behind this one; reads_source() whether C comes through the staging buffers;
-// new_maps(visit) visits the maps of the tile's product, where they are others than those of the
-// tile before; kTurns in how many turns it does the body: k-tile k in turn k mod kTurns, known
-// while compiling; pin() holds what products write where it is, for the compiler's eyes;
-// once_loaded() 0, once what the thread loads of the stage is in registers.
+// State that every role has. A role derives from it and provides the following members.
+// - step<Kind, First, Turn>(): CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast,
+//   MultiplyPart, Promote, FetchSource, StoreStaging, StoreTensor, StoreThreads, ReduceParts,
+//   SendParts, AddParts. Only arrives_last may wait.
+// - goes_on(): whether this thread continues after the opening.
+// - next_tile(): advances to the next tile of D; false if there is none. k_tiles(): its k-tiles.
+// - k_tiles_before(n), k_tiles_behind(n): k-tiles of other consumers' n previous and next units.
+// - stores(): whether it stores the tile; false if another consumer has the sum of its slices.
+// - rank(), has_next(): under a cluster's split, its block's rank and whether a tile follows.
+// - reads_source(): whether C comes through the staging buffers.
+// - new_maps(visit): visits the maps of the tile's GEMM if they differ from the previous tile's.
+// - kTurns: k-tile k runs turn k mod kTurns of the body, a compile-time number.
+// - pin(): keeps registers that products write in place. once_loaded(): 0 after the loads.
 template <class Ring_>
 struct State : Exchanges<(Ring_::kSenders > 0)> {
   using Ring = Ring_;
   static constexpr bool kClustered = Ring::kBlocks > 1;
   static constexpr int kTurns = 1;
 
-  // Where the ring begins: an address in the shared window, a multiple of 1024.
+  // Start of the ring: an address in the shared window, a multiple of 1024.
   unsigned const shared;
-  // Which consumer this thread's warpgroup is; of no meaning to a producer.
+  // Index of this thread's consumer; meaningless for a producer.
   unsigned const consumer;
-  // Which thread of its warpgroup this is.
+  // Index of this thread in its warpgroup.
   unsigned const thread;
-  // The tile that is copied or multiplied.
+  // Position of the tile being copied or multiplied.
   typename Ring::Position position{};
-  // How many k-tiles of the current tile of D are behind.
+  // Number of finished k-tiles of the current tile of D.
   unsigned k = 0;
-  // How many turns this thread has had.
+  // Number of turns of this thread.
   unsigned round = 0;
-  // How many times C has come to it, modulo 2.
+  // Parity of the number of times that C arrived.
   unsigned fetched = 0;
 
   __device__ State(unsigned shared, unsigned consumer, unsigned thread) : shared(shared), consumer(consumer), thread(thread) {}
@@ -188,16 +188,16 @@ struct State : Exchanges<(Ring_::kSenders > 0)> {
   __device__ __forceinline__ unsigned empty() const { return shared + Ring::empty(position.stage); }
   __device__ __forceinline__ unsigned stage_a() const { return shared + Ring::a(position.stage); }
   __device__ __forceinline__ unsigned stage_b() const { return shared + Ring::b(position.stage); }
-  // Where subtiles are staged: they take the buffers in turn.
+  // Staging buffer of a subtile; the buffers are used round-robin.
   __device__ __forceinline__ unsigned staging(unsigned subtile) const {
     return shared + Ring::staging(consumer, subtile % Ring::kStagingBuffers);
   }
-  // The barrier at which it waits for C.
+  // Barrier on which the consumer waits for C.
   __device__ __forceinline__ unsigned source() const { return shared + Ring::source(consumer); }
-  // The barriers at which a consumer waits for parts, and until its own have been read.
+  // Barriers on which a consumer waits for slices, and until its own have been read.
   __device__ __forceinline__ unsigned landed() const { return shared + Ring::landed(consumer); }
   __device__ __forceinline__ unsigned read() const { return shared + Ring::read(consumer); }
-  // The thread that sets up, copies and stores for the others of its warpgroup.
+  // Returns whether this thread sets up, copies, and stores for its warpgroup.
   __device__ __forceinline__ bool leads() const { return thread == 0; }
 
   __device__ __forceinline__ bool goes_on() const { return true; }
@@ -205,11 +205,11 @@ struct State : Exchanges<(Ring_::kSenders > 0)> {
   template <class Visit>
   __device__ __forceinline__ void new_maps(Visit) {}
   __device__ __forceinline__ void pin() {}
-  // Of a stage that products read, they have been waited for.
+  // Products have already been waited for when they release a stage.
   __device__ __forceinline__ unsigned once_loaded() const { return 0; }
 };
 
-// Performs one step that waits or lets others go on.
+// Performs one synchronizing step.
 template <RoleStepKind Kind, int First, class Role>
 __device__ __forceinline__ void synchronize(Role& role) {
   using Ring = typename Role::Ring;
@@ -258,7 +258,7 @@ __device__ __forceinline__ void synchronize(Role& role) {
   } else if constexpr (Kind == RoleStepKind::SkipLater) {
     role.position.skip(role.k_tiles_behind(Ring::kTurns - 1 - role.consumer));
   } else if constexpr (Kind == RoleStepKind::AwaitTurn) {
-    // Nobody is before the first consumer's first tile: its barrier has not been passed yet.
+    // No turn precedes the first consumer's first tile: its barrier has completed no phase yet.
     await<false>(role.shared + Ring::turn(role.consumer), role.round % 2 ^ (role.consumer == 0));
     ++role.round;
   } else if constexpr (Kind == RoleStepKind::PassTurn) {
@@ -279,7 +279,7 @@ __device__ __forceinline__ void synchronize(Role& role) {
   } else if constexpr (Kind == RoleStepKind::MeetWarp) {
     __syncwarp();
   } else if constexpr (Kind == RoleStepKind::Release) {
-    // Of an earlier tile of D nothing is left to be released.
+    // Nothing of an earlier tile of D remains to be released.
     bool const of_this_tile = First == 0 || role.k >= First;
     unsigned const lane = role.thread % 32;
     unsigned const barrier = role.shared + Ring::empty(role.position.stage_before(First)) + role.once_loaded();
@@ -322,7 +322,7 @@ __device__ __forceinline__ void synchronize(Role& role) {
   } else if constexpr (Kind == RoleStepKind::AwaitStores) {
     if (role.leads()) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(First) : "memory");
   } else if constexpr (Kind == RoleStepKind::Meet) {
-    // Barrier 0 is the block's.
+    // Barrier 0 belongs to the block.
     asm volatile("bar.sync %0, %1;" ::"r"(1 + role.consumer), "n"(Ring::kWarpgroup) : "memory");
   } else if constexpr (Kind == RoleStepKind::FenceProxy) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -332,11 +332,11 @@ __device__ __forceinline__ void synchronize(Role& role) {
   }
 }
 
-// Counts a consumer at a ticket, once what its threads have written is there for all; whether it is
-// the last of so many. What the others have written can be read then.
+// Counts a consumer at a ticket after the writes of its threads are visible to all; returns whether
+// it is the last of `arrivals`. If so, it can read the writes of the others.
 template <class Ring>
 __device__ __forceinline__ bool arrives_last(unsigned consumer, unsigned thread, unsigned* ticket, unsigned arrivals) {
-  // Barrier 0 is the block's.
+  // Barrier 0 belongs to the block.
   asm volatile("bar.sync %0, %1;" ::"r"(1 + consumer), "n"(Ring::kWarpgroup) : "memory");
   unsigned last = thread == 0 && draw(ticket) == arrivals - 1;
   asm volatile(
@@ -349,9 +349,9 @@ __device__ __forceinline__ bool arrives_last(unsigned consumer, unsigned thread,
   return last;
 }
 
-// Performs Count steps of List from First on, each with its numbers known while compiling. By
-// halves: at each level the compiler optimizes anew what it has inlined below, which takes a second
-// of a list of a hundred steps, one behind the other.
+// Performs Count steps of List from First on, with compile-time numbers. It recurses by halves: the
+// compiler optimizes the inlined code again on each level, which takes one second for a linear list
+// of a hundred steps.
 template <class List, int Turn = 0, int First = 0, int Count = List::kCount, class Role>
 __device__ __forceinline__ void perform(Role& role) {
   if constexpr (Count > 1) {
@@ -372,7 +372,7 @@ __device__ __forceinline__ void perform(Role& role) {
   }
 }
 
-// A role's whole schedule.
+// Performs a role's whole schedule.
 template <class Schedule, class Role>
 __device__ __forceinline__ void run(Role& role) {
   perform<typename Schedule::Opening>(role);

@@ -1,18 +1,18 @@
 // Twin of src/thread/access.rs: one thread's access to global memory, 1 to 16 bytes wide, with or
-// without a hint to the caches.
+// without a cache hint.
 #pragma once
 
 namespace thread {
 
-// Bytes in registers: words of four, the last one partly used below that.
+// Bytes in registers: words of four bytes; fewer than four bytes use part of a word.
 template <int Bytes>
 struct Words {
   static constexpr int kCount = (Bytes + 3) / 4;
   unsigned word[kCount];
 };
 
-// Reads Bytes bytes. With Once, the first-level cache keeps none of them, and nothing may write
-// them while the kernel runs.
+// Reads Bytes bytes. With Once, the L1 cache does not keep them, and nothing may write them while
+// the kernel runs.
 template <int Bytes, bool Once>
 __device__ __forceinline__ Words<Bytes> read(void const* address) {
   static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16, "no access is as wide");
@@ -36,7 +36,7 @@ __device__ __forceinline__ Words<Bytes> read(void const* address) {
   return value;
 }
 
-// Writes Bytes bytes. With Stream, they are the first that the second-level cache gives up.
+// Writes Bytes bytes. With Stream, the L2 cache evicts them first.
 template <int Bytes, bool Stream>
 __device__ __forceinline__ void write(void* address, Words<Bytes> const& value) {
   unsigned const(&w)[Words<Bytes>::kCount] = value.word;

@@ -4,8 +4,8 @@
 
 namespace thread {
 
-// accumulators[i][j] += a[i] * b[j]. Rows run to and fro, so that two products in a row share an
-// operand.
+// Performs accumulators[i][j] += a[i] * b[j]. The row direction alternates, so consecutive products
+// share an operand.
 template <int M, int N, class T>
 __device__ __forceinline__ void outer_product(T const (&a)[M], T const (&b)[N], T (&accumulators)[M * N]) {
 #pragma unroll
@@ -18,10 +18,10 @@ __device__ __forceinline__ void outer_product(T const (&a)[M], T const (&b)[N], 
   }
 }
 
-// The same of halves, two neighbours a register: of (a0, a1) and (b0, b1) the products (a0 b0, a1
-// b1), and of (a1, a0) the other two, so one permutation serves four products. Every
-// row runs in the same direction: a serpentine order was slower (book/src/lessons.md names
-// the notebook).
+// Performs the outer product of f16 with two neighbors per register. (a0, a1) and (b0, b1) yield a0
+// b0 and a1 b1; (a1, a0) yields the other two products, so one permutation serves four products.
+// All rows have the same direction: a serpentine order was slower (book/src/lessons.md names the
+// notebook).
 template <int M, int N>
 __device__ __forceinline__ void outer_product(f16x2 const (&a)[M / 2], f16x2 const (&b)[N / 2], f16x2 (&accumulators)[M * N / 2]) {
 #pragma unroll
@@ -32,8 +32,8 @@ __device__ __forceinline__ void outer_product(f16x2 const (&a)[M / 2], f16x2 con
   }
 }
 
-// Which accumulator of a tile of N columns lies at a place, counted in halves, and at which place
-// an accumulator lies: rows of a pair change places in odd columns.
+// Returns the accumulator at a place in a tile of N columns, counted in halves, and, as its own
+// inverse, the place of an accumulator. Odd columns swap the rows of a pair.
 template <int N>
 __device__ __forceinline__ constexpr int exchanged(int i) {
   return (i / N ^ i % 2) * N + i % N;

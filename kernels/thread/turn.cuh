@@ -1,4 +1,4 @@
-// Twin of src/thread/turn.rs: a small block of a matrix, turned in one thread's registers.
+// Twin of src/thread/turn.rs: transpose of a small block of a matrix in one thread's registers.
 #pragma once
 #include "thread/access.cuh"
 
@@ -10,8 +10,8 @@ __device__ __forceinline__ unsigned permute(unsigned low, unsigned high, unsigne
   return word;
 }
 
-// Column `column` of a block of Rows rows, each `Columns` elements of ElementBytes bytes: its
-// elements side by side.
+// Returns the contiguous elements of column `column` of a block. The block has Rows rows of
+// `Columns` elements, ElementBytes bytes each.
 template <int ElementBytes, int Rows, int Columns>
 __device__ __forceinline__ Words<Rows * ElementBytes> turned(Words<Columns * ElementBytes> const (&row)[Rows], int column) {
   Words<Rows * ElementBytes> out;
@@ -22,7 +22,7 @@ __device__ __forceinline__ Words<Rows * ElementBytes> turned(Words<Columns * Ele
 #pragma unroll
       for (int w = 0; w < words; ++w) out.word[i * words + w] = row[i].word[column * words + w];
   } else {
-    // Elements of a word; the word that holds the element, and its first byte there.
+    // Elements per word; the word that holds the element, and the element's first byte in it.
     constexpr int per_word = 4 / ElementBytes;
     int const word = column / per_word;
     unsigned const first = column % per_word * ElementBytes;

@@ -6,8 +6,8 @@
 
 namespace threadblock {
 
-// What every main loop has: the walk over both operands, the ring of stages, and the warp's share,
-// a WarpMma. Derived adds the copies.
+// Common part of all main loops: the walk over both operands, the ring of stages, and the WarpMma.
+// Derived adds the copies.
 template <class Config, class WarpMma, class Derived>
 struct Mma {
   using Warp = WarpMma;
@@ -17,18 +17,18 @@ struct Mma {
   IteratorA a;
   IteratorB b;
   WarpMma warp_mma;
-  // The thread's part of both operands, in the stage that is written.
+  // The thread's part of both operands, in the stage being written.
   char* to_a;
   char* to_b;
-  // Tiles, and how many of them are written and read so far.
+  // Number of tiles, and the numbers of tiles written and read so far.
   int tiles, written = 0, read = 0;
-  // The stages of tiles `written` and `read`.
+  // Stages of tiles `written` and `read`.
   int write_stage = 0, read_stage = 0;
 
   __device__ __forceinline__ Mma(char* shared, IteratorA const& a, IteratorB const& b, int thread, int tiles)
       : a(a), b(b), warp_mma(shared, thread), to_a(place<typename Config::A>(shared, a)), to_b(place<typename Config::B>(shared, b)), tiles(tiles) {}
 
-  // Begins behind so many k-tiles.
+  // Skips the first `tiles` k-tiles.
   __device__ __forceinline__ void skip(unsigned tiles) {
     a.skip(tiles);
     b.skip(tiles);
@@ -43,7 +43,7 @@ struct Mma {
 
   __device__ __forceinline__ bool writes() const { return written < tiles; }
 
-  // One more tile is written.
+  // Counts one more tile as written.
   __device__ __forceinline__ void wrote() {
     ++written;
     int const bytes = next(write_stage);
@@ -53,11 +53,11 @@ struct Mma {
     b.advance();
   }
 
-  // The steps that all main loops share.
+  // Steps that all main loops share.
   template <StepKind Kind, int First, int Second>
   __device__ __forceinline__ void step() {
     if constexpr (Kind == StepKind::Load) {
-      // Only a first group can lie beyond the last tile.
+      // Only the first k-block can lie beyond the last tile.
       if (First != 0 || read < tiles) warp_mma.template load<First>();
     } else if constexpr (Kind == StepKind::LoadA) {
       if (First != 0 || read < tiles) warp_mma.template load_a<First>();
@@ -73,7 +73,7 @@ struct Mma {
     }
   }
 
-  // Where element `element` of an access goes, in the stage that is written.
+  // Returns the address of element `element` of an access in the stage being written.
   template <class Operand>
   static __device__ __forceinline__ typename Operand::Element* place(char* to, TileIterator<Operand> const& from, int access, int element) {
     using Tile = smem::SmemTile<Operand>;
@@ -83,20 +83,20 @@ struct Mma {
   }
 
  private:
-  // Whether accesses of a thread are whole periods of the swizzle apart, which then moves all of
-  // them as it does the first. Where some threads have an access fewer, the assembler keeps too
+  // Whether the accesses of a thread are whole periods of the swizzle apart, so that the swizzle
+  // moves all of them alike. If some threads have one access fewer, the assembler would keep too
   // many addresses.
   template <class Operand, class From = TileIterator<Operand>, int Period = 1 << (Operand::kSwizzleShift + Operand::kSwizzleBits), int Span = 1 << (Operand::kSwizzleBase + Operand::kSwizzleBits)>
   static constexpr bool kWholeSteps = WarpMma::kSwizzlesOnce && Operand::kSwizzleBits > 0 && From::kStepStrided % Period == 0 && From::kStepContiguous % Span == 0 && Operand::kAccess <= 1 << Operand::kSwizzleBase && !From::Map::kIdle;
 
-  // The thread's part of the first stage.
+  // Returns the address of the thread's part of the first stage.
   template <class Operand>
   static __device__ __forceinline__ char* place(char* shared, TileIterator<Operand> const& from) {
     using Tile = smem::SmemTile<Operand>;
     return shared + Operand::kStageOffset + (kWholeSteps<Operand> ? Tile::at(from.mn, from.k) : Tile::base(from.mn, from.k)) * int(sizeof(typename Operand::Element));
   }
 
-  // On to the next stage; the distance to it in bytes.
+  // Advances to the next stage, and returns the distance to it in bytes.
   static __device__ __forceinline__ int next(int& stage) {
     bool const last = ++stage == Config::kStages;
     if (last) stage = 0;

@@ -4,8 +4,8 @@
 
 namespace threadblock {
 
-// Copies Bytes from global to shared memory, or zeros where `exists` is false. 16-byte copies
-// bypass the first-level cache.
+// Copies Bytes bytes from global to shared memory, or writes zeros if `exists` is false. 16-byte
+// copies bypass the L1 cache.
 template <int Bytes>
 __device__ __forceinline__ void copy_async(void* to, void const* from, bool exists) {
   unsigned const address = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -35,7 +35,7 @@ struct MmaMultistage : Mma<Config, WarpMma, MmaMultistage<Config, WarpMma>> {
   }
 
  private:
-  // The accesses of part Part of Of.
+  // Issues the accesses of part Part of Of.
   template <int Part, int Of, class Operand>
   __device__ __forceinline__ void copy(char* to, TileIterator<Operand> const& from) {
     constexpr int bytes = Operand::kAccess * sizeof(typename Operand::Element);

@@ -4,7 +4,7 @@
 
 namespace threadblock {
 
-// Copies that wait in registers on their way to shared memory.
+// Copies that stage a tile in registers before they store it to shared memory.
 template <class Config, class WarpMma, class Derived>
 struct ThroughRegisters : Mma<Config, WarpMma, Derived> {
   using Base = Mma<Config, WarpMma, Derived>;
@@ -47,7 +47,8 @@ struct ThroughRegisters : Mma<Config, WarpMma, Derived> {
     }
   }
 
-  // Vectors that lie whole in shared memory are stored in one piece, others element by element.
+  // Stores vectors that are contiguous in shared memory in one access, and others element by
+  // element.
   template <class Operand>
   __device__ __forceinline__ void store(char* to, TileIterator<Operand> const& from, Staging<Operand> const& staging) {
     constexpr int width = Operand::kSharedAccess, bytes = sizeof(typename Operand::Element);

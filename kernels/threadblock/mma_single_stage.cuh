@@ -4,7 +4,7 @@
 
 namespace threadblock {
 
-// The copies are those of two stages; the order of steps, and the number of stages, are values.
+// Uses the copies of the two-stage main loop. The schedule and the number of stages are values.
 template <class Config, class WarpMma>
 struct MmaSingleStage : ThroughRegisters<Config, WarpMma, MmaSingleStage<Config, WarpMma>> {
   using ThroughRegisters<Config, WarpMma, MmaSingleStage<Config, WarpMma>>::ThroughRegisters;

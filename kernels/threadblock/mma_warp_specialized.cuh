@@ -1,5 +1,4 @@
-// Twin of src/threadblock/mma_warp_specialized: what the producer and the consumers do in the steps
-// that are theirs.
+// Twin of src/threadblock/mma_warp_specialized: the producer's and the consumers' steps.
 #pragma once
 #include "epilogue/partials.cuh"
 #include "epilogue/tensor_store.cuh"
@@ -11,7 +10,7 @@
 
 namespace threadblock {
 
-// Whether a consumer holds the sum of all parts of K, and so goes on to the epilogue.
+// Whether a consumer holds the sum of all split-K slices and therefore runs the epilogue.
 template <bool SplitK>
 struct SumOfParts {
   bool holds_sum = true;
@@ -22,7 +21,7 @@ struct SumOfParts<false> {
   __device__ __forceinline__ bool stores() const { return true; }
 };
 
-// Whose maps the thread has acquired, where they lie in memory.
+// GEMM whose tensor maps in memory the thread has acquired last.
 template <bool Mapped>
 struct AcquiredMaps {
   unsigned acquired = ~0u;
@@ -30,14 +29,14 @@ struct AcquiredMaps {
 template <>
 struct AcquiredMaps<false> {};
 
-// What both roles know.
+// State that both roles share.
 template <class Config, class Params>
 struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config::kSplitK>, AcquiredMaps<Config::kMapped> {
   using State = schedule::roles::State<typename Config::Ring>;
 
   Params const& params;
   Work<Config> work;
-  // What is computed.
+  // Current work unit.
   Unit<Config> unit{};
 
   __device__ __forceinline__ Worker(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
@@ -50,7 +49,7 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
   __device__ __forceinline__ unsigned k_tiles_before(unsigned units) const { return k_tiles_beside(units, -1); }
   __device__ __forceinline__ unsigned k_tiles_behind(unsigned units) const { return k_tiles_beside(units, 1); }
 
-  // Whether the maps of the unit's product are still to be acquired.
+  // Returns whether the maps of the unit's GEMM are yet to be acquired, and marks them as acquired.
   __device__ __forceinline__ bool meets_product() {
     if constexpr (Config::kMapped) {
       if (this->acquired == unit.product) return false;
@@ -60,7 +59,7 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
     return false;
   }
 
-  // What a consumer does with parts of K that a cluster's blocks have.
+  // Performs the consumer's steps that exchange split-K slices within a cluster.
   template <RoleStepKind Kind, class Get, class Set>
   __device__ __forceinline__ void exchange_parts(Get get, Set set) {
     using Ring = typename Config::Ring;
@@ -75,7 +74,7 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
   }
 
  private:
-  // Those of so many units on one side of it.
+  // Returns the k-tiles of the next (`side` = 1) or previous (`side` = -1) `units` units.
   __device__ __forceinline__ unsigned k_tiles_beside(unsigned units, int side) const {
     if constexpr (!Config::kSplitK) return units * k_tiles();
     unsigned tiles = 0;
@@ -84,7 +83,7 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
   }
 };
 
-// One thread copies.
+// Producer, whose copies a single thread issues.
 template <class Config, class Params>
 struct Producer : Worker<Config, Params> {
   using Worker<Config, Params>::Worker;
@@ -109,7 +108,7 @@ struct Producer : Worker<Config, Params> {
   }
 
  private:
-  // This block's share of an operand's tile, to all blocks that share it.
+  // Copies this block's share of an operand's tile to all blocks that share it.
   template <class Operand, int Number>
   __device__ __forceinline__ void copy(TensorMap const& map, int origin, unsigned stage) {
     unsigned const first = Operand::kShares > 1 ? this->work.rank * Operand::kShareMn : 0;
@@ -128,19 +127,20 @@ struct Producer : Worker<Config, Params> {
   }
 };
 
-// A warpgroup multiplies its part of the block's tile and stores it.
+// Consumer: a warpgroup that multiplies its part of the block's tile and stores it.
 template <class Config, class Params>
 struct Consumer : Worker<Config, Params> {
   using Mma = typename Config::Mma;
   using Store = epilogue::TensorStore<Config, Params>;
-  // Whether A comes from registers, and in how many sets in turn.
+  // Whether A comes from registers, and the number of fragment sets.
   static constexpr bool kFromRegisters = Config::kFragmentSets > 0;
   static constexpr int kTurns = kFromRegisters ? Config::kFragmentSets : 1;
 
   typename Store::Accumulators accumulators;
-  // What products write where stages are promoted: the tile of one instruction.
+  // Partial accumulators if stages are promoted: the tile of one instruction.
   typename Mma::Accumulator partial[Mma::kRegisters];
-  // A of a stage where it comes from registers: one set is loaded while products read the other.
+  // Fragments of A for a stage if A comes from registers. One set is loaded while products read the
+  // other.
   unsigned fragments[kTurns][Config::kRepeatsM][kFromRegisters ? Mma::kFragmentRegisters : 1];
   typename Config::Fragments loader;
   Store store;
@@ -176,8 +176,7 @@ struct Consumer : Worker<Config, Params> {
     store.column = this->unit.column() + part_n();
     store.product = this->unit.product;
     store.group = this->unit;
-    // Where nothing is multiplied, or accumulators are added to, nothing overwrites those of the
-    // tile before.
+    // If no product overwrites the accumulators of the previous tile, they must be cleared.
     if (Config::kPromotes || this->k_tiles() == 0) store.clear(accumulators);
     return true;
   }
@@ -204,7 +203,7 @@ struct Consumer : Worker<Config, Params> {
       store.template store_staging<Part>(accumulators, this->staging(Part));
     } else {
       static_assert(Kind == RoleStepKind::StoreTensor, "a consumer has no such step");
-      // What threads have read of a staging buffer TMA may write only then.
+      // TMA may overwrite the staging buffer only after the threads have read it.
       if (!store.template write<Part>(this->staging(Part)) && Config::kByTma) {
         schedule::roles::synchronize<RoleStepKind::FenceProxy, 0>(*this);
         schedule::roles::synchronize<RoleStepKind::Meet, 0>(*this);
@@ -213,11 +212,11 @@ struct Consumer : Worker<Config, Params> {
   }
 
  private:
-  // Where the warpgroup's part of the block's tile begins.
+  // First row and column of the warpgroup's part of the block's tile.
   __device__ __forceinline__ unsigned part_m() const { return Store::part_m(this->consumer); }
   __device__ __forceinline__ unsigned part_n() const { return Store::part_n(this->consumer); }
 
-  // Brings its part of K to the others'.
+  // Reduces split-K slices through the workspace; returns whether this consumer holds the sum.
   __device__ __forceinline__ bool reduce() {
     constexpr int each = Mma::kM * Mma::kN / warp::kWarpgroup, across = Config::kRepeatsN;
     using Partials = epilogue::Partials<Config>;
@@ -226,7 +225,7 @@ struct Consumer : Worker<Config, Params> {
     return Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
   }
 
-  // The same from block to block of a cluster.
+  // Exchanges split-K slices between the blocks of a cluster.
   template <RoleStepKind Kind>
   __device__ __forceinline__ void exchange() {
     constexpr int each = Mma::kM * Mma::kN / warp::kWarpgroup, across = Config::kRepeatsN;
@@ -236,7 +235,7 @@ struct Consumer : Worker<Config, Params> {
     this->template exchange_parts<Kind>(get, set);
   }
 
-  // All of a stage, into the accumulators.
+  // Multiplies a whole stage into the accumulators.
   __device__ __forceinline__ void multiply() {
     Operands const from = operands();
 #pragma unroll
@@ -245,7 +244,7 @@ struct Consumer : Worker<Config, Params> {
       for (int m = 0; m < Config::kRepeatsM; ++m) multiply(accumulators[m][n], from, m, n, this->k != 0);
   }
 
-  // The same, of A in registers.
+  // Multiplies a whole stage with A in registers.
   template <class Set>
   __device__ __forceinline__ void multiply_fragments(Set const& a) {
     unsigned long long const b = operand_b();
@@ -262,7 +261,7 @@ struct Consumer : Worker<Config, Params> {
   };
 
   __device__ __forceinline__ Operands operands() const {
-    // Of one lane, so that the compiler sees that all lanes' are the same.
+    // Broadcast from one lane, so that the compiler knows that the value is warp-uniform.
     unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + part_m() * Config::kStageRow, 0);
     return {warp::descriptor<typename Mma::A>(at_a), operand_b()};
   }
@@ -272,7 +271,7 @@ struct Consumer : Worker<Config, Params> {
     return warp::descriptor<typename Mma::B>(at_b);
   }
 
-  // The tile of one instruction.
+  // Multiplies the tile of one instruction.
   static __device__ __forceinline__ void multiply(typename Mma::Accumulator (&to)[Mma::kRegisters], Operands const& from, int m, int n, bool add) {
     Mma::multiply(to, warp::further<typename Mma::A>(from.a, m * Mma::kM), warp::further<typename Mma::B>(from.b, n * Mma::kN), add);
   }

@@ -1,17 +1,17 @@
-// Twin of src/threadblock/parts_of_k.rs: K in parts, and how far their adding has come.
+// Twin of src/threadblock/parts_of_k.rs: split-K slices, and the levels of their reduction.
 #pragma once
 #include "index.cuh"
 
 namespace threadblock {
 
-// Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a
-// register.
+// Range of k-tiles: all of them, or under split-K those of a slice. Without split-K, a stored range
+// would occupy a register.
 template <bool SplitK>
 struct KRange {
-  // The part, and the number of its tile among those of all Ds.
+  // Slice, and index of its tile among the tiles of all outputs.
   unsigned part, number;
 
-  // Of parts of so many k-tiles, the first `longer` of which have one more.
+  // Slices have `tiles` k-tiles each; the first `longer` slices have one more.
   static __device__ __forceinline__ constexpr unsigned begin(unsigned part, unsigned tiles, unsigned longer) {
     return part * tiles + (part < longer ? part : longer);
   }
@@ -29,7 +29,7 @@ struct KRange {
   __device__ __forceinline__ unsigned parts(Params const& params) const {
     return params.split_k;
   }
-  // The slot of the tile's first part, and how many slots further each other's is.
+  // Slot of the tile's first slice, and the distance in slots between its slices.
   template <class Params>
   __device__ __forceinline__ unsigned long long first_slot(Params const& params) const {
     return (unsigned long long)number * params.split_k;
@@ -48,7 +48,7 @@ struct KRange<false> {
   }
 };
 
-// The map (0, part) to the first k-tile of a part, and (1, part) to how many it has.
+// Map from (0, slice) to the slice's first k-tile, and from (1, slice) to its number of k-tiles.
 template <int Tiles, int Parts>
 struct PartsOfK {
   static constexpr int kRows = 2;
@@ -58,21 +58,22 @@ struct PartsOfK {
   }
 };
 
-// How far the adding of a tile's parts has come: at first it is of the parts, then of the sums of
-// every kPartsAtOnce neighbours, and so on.
+// Level of a tile's reduction. The first level adds groups of kPartsAtOnce slices; each further
+// level adds groups of as many sums.
 template <class Config>
 struct PartsLevel {
   static constexpr unsigned kAtOnce = Config::kPartsAtOnce;
 
-  // The first ticket of the level.
+  // First ticket of the level.
   unsigned* tickets;
-  // What was brought, of so many, and elements from a slot to the next.
+  // Index of the current slice or sum of slices, number of them on this level, and distance between
+  // their slots in elements.
   unsigned part, parts, apart;
 
   __device__ __forceinline__ unsigned first() const { return part / kAtOnce * kAtOnce; }
   __device__ __forceinline__ unsigned members() const { return min(parts - first(), kAtOnce); }
   __device__ __forceinline__ unsigned* ticket() const { return tickets + part / kAtOnce; }
-  // Goes on with the sum of the group; whether it is the sum of all.
+  // Ascends to the level of the group's sum; returns whether it is the sum of all slices.
   __device__ __forceinline__ bool ascend() {
     part /= kAtOnce;
     parts = (parts + kAtOnce - 1) / kAtOnce;
@@ -82,12 +83,12 @@ struct PartsLevel {
   }
 };
 
-// The sum of a thread's accumulators of all parts, where one thread adds all of them, in the order
-// of PartsLevel: of every AtOnce neighbours, then of as many such sums, and so on. `load(part)`
-// brings those of a part, and `add` adds those of two.
+// Returns the sum of a thread's accumulators over all slices, if one thread adds all of them, in
+// the order of PartsLevel. `load(part)` loads the accumulators of a slice, and `add` adds two
+// accumulators.
 template <unsigned AtOnce, class Access, class Load, class Add>
 __device__ __forceinline__ Access sum_of_parts(unsigned parts, Load load, Add add) {
-  // Of one group, of AtOnce groups, and of all.
+  // Sum of one group, of AtOnce groups, and of all groups.
   Access sum, of_groups, of_all;
 #pragma unroll 1
   for (unsigned first = 0; first < parts; first += AtOnce) {
@@ -106,7 +107,7 @@ __device__ __forceinline__ Access sum_of_parts(unsigned parts, Load load, Add ad
   return of_all;
 }
 
-// Into how many parts K is cut.
+// Number of split-K slices.
 template <bool SplitK>
 struct Parts {
   unsigned const parts;

@@ -1,16 +1,16 @@
-// Twin of src/threadblock/pipeline.rs: where stages and barriers of a ring lie, and in which stage
-// and phase a tile is.
+// Twin of src/threadblock/pipeline.rs: addresses of a ring's stages and barriers, and the stage and
+// phase of each tile.
 #pragma once
 #include "index.cuh"
 
 namespace threadblock {
 
-// What a shared memory holds that begins at a multiple of 1024 bytes. Facts are those that the Rust
-// struct spells.
+// Layout of the shared memory, which begins at a multiple of 1024 bytes. The Rust struct generates
+// Facts.
 template <class Facts>
 struct Pipeline : Facts {
   static constexpr unsigned kBarrierBytes = 8;
-  // What a full barrier waits for: the whole stage, whoever copies it.
+  // Bytes that a full barrier waits for: the whole stage, whichever block copies it.
   static constexpr unsigned kStageBytes = Facts::kBytesA + Facts::kBytesB;
   static constexpr unsigned kBuffers = Facts::kConsumers * Facts::kStagingBuffers;
   static constexpr unsigned kStaging = Facts::kStages * kStageBytes;
@@ -19,19 +19,19 @@ struct Pipeline : Facts {
   static constexpr unsigned kEmpty = kFull + Facts::kStages * kBarrierBytes;
   static constexpr unsigned kTurn = kEmpty + Facts::kStages * kBarrierBytes;
   static constexpr unsigned kSource = kTurn + Facts::kTurns * kBarrierBytes;
-  // Consumers that send or gather parts of K.
+  // Consumers that send or gather split-K slices.
   static constexpr unsigned kGathering = Facts::kSenders > 0 ? Facts::kConsumers : 0;
   static constexpr unsigned kLanded = kSource + Facts::kSources * kBarrierBytes;
   static constexpr unsigned kRead = kLanded + kGathering * kBarrierBytes;
   static constexpr unsigned kSharedBytes = kRead + kGathering * kBarrierBytes;
-  // Of parts, what lands for a consumer at once.
+  // Bytes of partial accumulators that a consumer receives at once.
   static constexpr unsigned kLandingBytes = Facts::kSenders * Facts::kSlotBytes;
-  // Each of its warps says that it has read them.
+  // Each warp of the receiving consumer arrives when it has read them.
   static constexpr unsigned kReadArrivals = Facts::kWarpgroup / 32;
-  // Of C, what lands for a consumer at once.
+  // Bytes of C that a consumer receives at once.
   static constexpr unsigned kSourceBytes = Facts::kStagingBuffers * Facts::kStagingBytes;
 
-  // Bytes from the beginning.
+  // Offsets in bytes.
   static constexpr __device__ unsigned a(unsigned stage) { return stage * kStageBytes; }
   static constexpr __device__ unsigned b(unsigned stage) { return stage * kStageBytes + Facts::kBytesA; }
   static constexpr __device__ unsigned staging(unsigned consumer, unsigned buffer) {
@@ -42,14 +42,14 @@ struct Pipeline : Facts {
   static constexpr __device__ unsigned turn(unsigned consumer) { return kTurn + consumer * kBarrierBytes; }
   static constexpr __device__ unsigned source(unsigned consumer) { return kSource + consumer * kBarrierBytes; }
 
-  // Of a consumer, from the block of rank 1 + sender.
+  // Offset of a consumer's slot for the block of rank 1 + sender.
   static constexpr __device__ unsigned slot(unsigned consumer, unsigned sender) {
     return kSlots + (consumer * Facts::kSenders + sender) * Facts::kSlotBytes;
   }
   static constexpr __device__ unsigned landed(unsigned consumer) { return kLanded + consumer * kBarrierBytes; }
   static constexpr __device__ unsigned read(unsigned consumer) { return kRead + consumer * kBarrierBytes; }
 
-  // Where a tile is: one after the other, without a division.
+  // Stage and phase of a tile; advances without a division.
   struct Position {
     unsigned stage = 0;
     unsigned phase = 0;
@@ -61,21 +61,22 @@ struct Pipeline : Facts {
       }
     }
 
-    // As many further on.
+    // Advances by `tiles` tiles.
     constexpr __device__ void skip(unsigned tiles) {
       unsigned const at = stage + tiles;
       phase ^= at / Facts::kStages % 2;
       stage = at % Facts::kStages;
     }
 
-    // The stage of the tile that many before, at most as many as there are stages.
+    // Returns the stage of the tile `behind` tiles earlier; `behind` is at most the number of
+    // stages.
     constexpr __device__ unsigned stage_before(unsigned behind) const {
       return stage >= behind ? stage - behind : stage + Facts::kStages - behind;
     }
   };
 };
 
-// (region, number) to the byte at which it begins.
+// Map from (region, item) to an offset in bytes.
 template <class Ring>
 struct PipelineLayout {
   static constexpr int kRows = 10;
@@ -106,8 +107,8 @@ struct PipelineLayout {
   }
 };
 
-// Tile number `column` of two turns around the ring: row 0 its stage, row 1 its phase; rows 2 and 3
-// the same, at once.
+// Stage (row 0) and phase (row 1) of tile number `column` during two rounds of the ring. Rows 2 and
+// 3 have the same values, computed in one step.
 template <class Ring>
 struct RingPosition {
   static constexpr int kRows = 4;

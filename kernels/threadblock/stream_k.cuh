@@ -1,34 +1,33 @@
-// Twin of src/threadblock/stream_k.rs: the k-tiles of some tiles, in spans of as many for each
+// Twin of src/threadblock/stream_k.rs: the k-tiles of some tiles, divided into one span per
 // cluster.
 #pragma once
 #include "index.cuh"
 
 namespace threadblock {
 
-// Tiles that are streamed, k-tiles of each; k-tiles of a cluster's span, and how many spans have
-// one more.
+// Streamed tiles, and k-tiles per tile; k-tiles per span, and the number of spans with one more.
 struct Streams {
   unsigned tiles, tiles_k, each, longer;
 
-  // The first k-tile of a cluster's span.
+  // Returns the first k-tile of a cluster's span.
   __device__ __forceinline__ constexpr unsigned begin(unsigned cluster) const { return cluster * each + (cluster < longer ? cluster : longer); }
 
-  // The cluster in whose span a k-tile lies.
+  // Returns the cluster whose span contains a k-tile.
   __device__ __forceinline__ constexpr unsigned cluster_of(unsigned k_tile) const {
     unsigned const of_longer = longer * (each + 1);
     return k_tile < of_longer ? k_tile / (each + 1) : longer + (k_tile - of_longer) / each;
   }
 
-  // Units of a cluster's span.
+  // Returns the number of work units in a cluster's span.
   __device__ __forceinline__ constexpr unsigned count(unsigned cluster) const {
     unsigned const first = begin(cluster), end = begin(cluster + 1);
     return first == end ? 0 : (end - 1) / tiles_k - first / tiles_k + 1;
   }
 
-  // The tile of unit `i` of a cluster's span.
+  // Returns the tile of unit `i` of a cluster's span.
   __device__ __forceinline__ constexpr unsigned tile(unsigned cluster, unsigned i) const { return begin(cluster) / tiles_k + i; }
 
-  // The first k-tile of a unit in its tile, and how many it has.
+  // Return the first k-tile of a unit in its tile, and its number of k-tiles.
   __device__ __forceinline__ constexpr unsigned k_begin(unsigned cluster, unsigned i) const {
     unsigned const first = tile(cluster, i) * tiles_k;
     return begin(cluster) > first ? begin(cluster) - first : 0;
@@ -38,19 +37,18 @@ struct Streams {
     return (end < first + tiles_k ? end - first : tiles_k) - k_begin(cluster, i);
   }
 
-  // The clusters that have a part of a tile: the first of them, and how many.
+  // Return the first cluster with a slice of a tile, and the number of such clusters.
   __device__ __forceinline__ constexpr unsigned first_of(unsigned tile) const { return cluster_of(tile * tiles_k); }
   __device__ __forceinline__ constexpr unsigned parts_of(unsigned tile) const { return cluster_of((tile + 1) * tiles_k - 1) - first_of(tile) + 1; }
 };
 
-// What a block has of a tile in place of a KRange: its cluster's part, of so many, and k-tiles.
-// Slots of a tile's parts are those of neighbouring clusters, as many apart as a cluster has
-// blocks.
+// Slice of a tile in place of a KRange. Neighboring clusters have the slices of a tile, so their
+// slots are as far apart as a cluster has blocks.
 template <unsigned Blocks>
 struct StreamedRange {
-  // The part; the number of its tile among those of all Ds; the slot of the tile's first part.
+  // Slice, index of its tile among the tiles of all outputs, and slot of the tile's first slice.
   unsigned part, number, slot;
-  // Parts of the tile; the part's first k-tile, and how many it has.
+  // Number of slices of the tile; the slice's first k-tile, and its number of k-tiles.
   unsigned of, begin, count;
 
   template <class Params>
@@ -72,8 +70,8 @@ struct StreamedRange {
   static constexpr unsigned apart = Blocks;
 };
 
-// The map (fact, cluster and unit) to a fact of a unit, of which a cluster has at most so many: its
-// tile, part, parts, first k-tile, and how many.
+// Map from (fact, cluster * Units + unit) to a fact of a unit: its tile, slice, slices, first
+// k-tile, and number of k-tiles.
 template <int Tiles, int TilesK, int Clusters, int Units>
 struct StreamedParts {
   static constexpr int kRows = 5;

@@ -1,4 +1,4 @@
-// Twin of src/threadblock/swizzle.rs: which block computes which tile of D.
+// Twin of src/threadblock/swizzle.rs: rasterization order of the tiles of D.
 #pragma once
 
 namespace threadblock {
@@ -10,7 +10,8 @@ struct Tile {
 
 enum class Ordering { Identity, Grouped, Hilbert };
 
-// Along groups of GroupSize lines of so many places: the place and the line, as row and column.
+// Returns the place and the line of a block, as row and column, if lines are walked in groups of
+// GroupSize lines with `places` places each.
 template <int GroupSize>
 __device__ __forceinline__ constexpr Tile grouped(unsigned block, unsigned places, unsigned lines) {
   unsigned const group = block / (places * GroupSize);
@@ -20,7 +21,7 @@ __device__ __forceinline__ constexpr Tile grouped(unsigned block, unsigned place
   return Tile{within / width, group * GroupSize + within % width};
 }
 
-// A step of Hilbert's curve through a square, whose side is a power of two.
+// Returns a step of Hilbert's curve through a square; `side` is a power of two.
 __device__ __forceinline__ constexpr Tile on_curve(unsigned step, unsigned side) {
   Tile tile{0, 0};
   for (unsigned s = 1; s < side; s *= 2, step /= 4) {
@@ -35,8 +36,8 @@ __device__ __forceinline__ constexpr Tile on_curve(unsigned step, unsigned side)
   return tile;
 }
 
-// The side of the squares, at most kSide tiles, and what no square covers: right of them, then
-// below them.
+// Returns the tile of a block in Hilbert order. Squares have sides of at most kSide tiles. Tiles to
+// the right of the squares come next, then the tiles below them.
 template <int kSide>
 __device__ __forceinline__ constexpr Tile hilbert(unsigned block, unsigned rows, unsigned columns) {
   unsigned side = kSide;
@@ -52,7 +53,7 @@ __device__ __forceinline__ constexpr Tile hilbert(unsigned block, unsigned rows,
   return Tile{square / across * side + within.row, square % across * side + within.column};
 }
 
-// The tile of a block.
+// Returns the tile of a block.
 template <class Order>
 __device__ __forceinline__ constexpr Tile tile_of(unsigned block, unsigned rows, unsigned columns) {
   if constexpr (Order::kOrdering == Ordering::Identity) {
@@ -65,7 +66,7 @@ __device__ __forceinline__ constexpr Tile tile_of(unsigned block, unsigned rows,
   }
 }
 
-// The map (0, block) to the number of a tile.
+// Map from (0, block) to the index of a tile.
 template <class Order, int Rows, int Columns>
 struct TileOrder {
   static constexpr int kRows = 1;

@@ -1,19 +1,19 @@
-// Twin of src/threadblock/tensor_copy.rs: copies of boxes by TMA, and where a box's elements lie.
-// sm_90 on. `TensorMap` is declared by src/codegen/tensors.rs. One thread issues a copy. What waits
-// for copies is in schedule/roles.cuh: here stand the copies alone, whose mnemonic names the kind
-// of barrier that a load completes on.
+// Twin of src/threadblock/tensor_copy.rs: copies of boxes by TMA, and the layout of a box. Requires
+// sm_90. src/codegen/tensors.rs declares `TensorMap`. One thread issues a copy. The waits for
+// copies are in schedule/roles.cuh; this file has only copies, whose mnemonics name the kind of
+// barrier that a load completes on.
 #pragma once
 
 namespace threadblock {
 
-// Where the byte goes that would lie at a shared memory address: Bits bits of the line's number
-// move 16-byte chunks.
+// Returns the swizzled shared-memory address of a byte: Bits bits of the line index permute 16-byte
+// chunks.
 template <int Bits>
 __device__ __forceinline__ constexpr unsigned swizzled(unsigned address) {
   return address ^ (address / 128 % (1u << Bits) * 16);
 }
 
-// The map (row of the box, element of the row) to an offset from the tile, in elements.
+// Map from (row of the box, element of the row) to an offset from the tile, in elements.
 template <int Rows, int Columns, int ElementBytes, int SwizzleBits, int Address>
 struct SharedBox {
   static constexpr int kRows = Rows;
@@ -23,15 +23,16 @@ struct SharedBox {
   }
 };
 
-// The first element of a box in its tensor, the contiguous dimension first. It may lie outside.
+// Coordinate of a box's first element in its tensor, contiguous dimension first. It may lie
+// outside.
 template <int Rank>
 struct Corner {
   static_assert(Rank == 2 || Rank == 3, "matrices, and batches of them");
   int at[Rank];
 };
 
-// The map of tensor `Number` of a kernel's parameters, A, B, C or D: of an array, of a product's
-// own matrix, where it may lie in memory.
+// Returns the tensor map of matrix `Number` (A, B, C, or D). In a pointer array, it is the map of
+// the GEMM's own matrix, in the launch parameters or in memory.
 template <class Config, int Number, class Params>
 __device__ __forceinline__ TensorMap const& map_of(Params const& params, unsigned product) {
   if constexpr (Config::kMapped) return *reinterpret_cast<TensorMap const*>(record_of(params.records, product, Number));
@@ -42,8 +43,8 @@ __device__ __forceinline__ TensorMap const& map_of(Params const& params, unsigne
   else return params.d;
 }
 
-// The corner of a box of it: of a batch's product where each has a matrix of its own, as each has a
-// D. Groups have one D, and of A and B the one whose lines are theirs.
+// Returns the corner of a box. In a batch, the corner includes the GEMM's index if each GEMM has
+// its own matrix. Grouped GEMM has a single D, and a single A or B along the ragged axis.
 template <class Config, int Number, class Params>
 __device__ __forceinline__ Corner<Config::kBatched && !Config::kArray ? 3 : 2> corner_of(Params const& params, unsigned product, int along, int across) {
   if constexpr (!Config::kBatched || Config::kArray) {
@@ -56,32 +57,32 @@ __device__ __forceinline__ Corner<Config::kBatched && !Config::kArray ? 3 : 2> c
   }
 }
 
-// What the second-level cache does with what a copy touches, as an operand of the copy.
+// L2 cache policy of a copy, as an operand of the copy.
 struct CachePolicy {
   unsigned long long word;
 };
 
-// The first to be given up: what is read once.
+// Evict first: for data that is read once.
 __device__ __forceinline__ CachePolicy evict_first() {
   CachePolicy policy;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy.word));
   return policy;
 }
 
-// The last to be given up: what other blocks will read again.
+// Evict last: for data that other blocks will read again.
 __device__ __forceinline__ CachePolicy evict_last() {
   CachePolicy policy;
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.word));
   return policy;
 }
 
-// Brings a map near before it is first used.
+// Prefetches a tensor map before its first use.
 __device__ __forceinline__ void prefetch(TensorMap const& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-// Loads a box to shared memory at `tile`; the barrier at `full` is told of its bytes. Both are
-// addresses in shared memory.
+// Loads a box to shared memory at `tile`, and completes its bytes on the barrier at `full`. Both
+// are shared-memory addresses.
 template <int Rank>
 __device__ __forceinline__ void load(unsigned tile, TensorMap const& map, Corner<Rank> corner, unsigned full) {
   int const(&c)[Rank] = corner.at;
@@ -91,7 +92,7 @@ __device__ __forceinline__ void load(unsigned tile, TensorMap const& map, Corner
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]) : "memory");
 }
 
-// The same, with a hint to the second-level cache.
+// Loads a box with an L2 cache hint.
 template <int Rank>
 __device__ __forceinline__ void load(unsigned tile, TensorMap const& map, Corner<Rank> corner, unsigned full, CachePolicy policy) {
   int const(&c)[Rank] = corner.at;
@@ -101,8 +102,8 @@ __device__ __forceinline__ void load(unsigned tile, TensorMap const& map, Corner
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "l"(policy.word) : "memory");
 }
 
-// Loads a box to the same place of each block of the cluster whose rank's bit is in `mask`; the
-// barrier at the same place of each is told of its bytes.
+// Loads a box to the same offset in each block of the cluster whose rank's bit is set in `mask`.
+// Its bytes complete on the barrier at the same offset of each of these blocks.
 template <int Rank>
 __device__ __forceinline__ void load_multicast(unsigned tile, TensorMap const& map, Corner<Rank> corner, unsigned full, unsigned short mask) {
   int const(&c)[Rank] = corner.at;
@@ -112,7 +113,7 @@ __device__ __forceinline__ void load_multicast(unsigned tile, TensorMap const& m
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "h"(mask) : "memory");
 }
 
-// The same, with a hint to the second-level cache.
+// Multicasts a box with an L2 cache hint.
 template <int Rank>
 __device__ __forceinline__ void load_multicast(unsigned tile, TensorMap const& map, Corner<Rank> corner, unsigned full, unsigned short mask, CachePolicy policy) {
   int const(&c)[Rank] = corner.at;
@@ -122,8 +123,8 @@ __device__ __forceinline__ void load_multicast(unsigned tile, TensorMap const& m
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6, %7;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "h"(mask), "l"(policy.word) : "memory");
 }
 
-// Stores what of the box lies in the tensor, from shared memory at `tile`. The copy belongs to the
-// thread's open bulk group.
+// Stores the part of a box that lies in the tensor, from shared memory at `tile`. The copy belongs
+// to the thread's open bulk group.
 template <int Rank>
 __device__ __forceinline__ void store(TensorMap const& map, Corner<Rank> corner, unsigned tile) {
   int const(&c)[Rank] = corner.at;
@@ -133,7 +134,7 @@ __device__ __forceinline__ void store(TensorMap const& map, Corner<Rank> corner,
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map), "r"(tile), "r"(c[0]), "r"(c[1]), "r"(c[2]) : "memory");
 }
 
-// The same, with a hint to the second-level cache.
+// Stores a box with an L2 cache hint.
 template <int Rank>
 __device__ __forceinline__ void store(TensorMap const& map, Corner<Rank> corner, unsigned tile, CachePolicy policy) {
   int const(&c)[Rank] = corner.at;
@@ -143,9 +144,9 @@ __device__ __forceinline__ void store(TensorMap const& map, Corner<Rank> corner,
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3, %4}], [%1], %5;" ::"l"(&map), "r"(tile), "r"(c[0]), "r"(c[1]), "r"(c[2]), "l"(policy.word) : "memory");
 }
 
-// Stores four words to shared memory of a block of the cluster; that block's barrier is told of
-// their bytes. Both are addresses in the cluster's shared memory. Registers stay of the type that
-// products leave in them: moved to others, ptxas would have products wait for each other.
+// Stores four words to the shared memory of a block of the cluster, and completes their bytes on
+// that block's barrier. Both are cluster shared-memory addresses. The operands keep the
+// accumulators' type: moved to other registers, ptxas would serialize the products.
 __device__ __forceinline__ void send(unsigned to, unsigned barrier, float a, float b, float c, float d) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d), "r"(barrier) : "memory");
 }

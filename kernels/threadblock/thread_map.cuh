@@ -1,4 +1,4 @@
-// Twin of src/threadblock/thread_map.rs: which thread copies which vector of an operand's tile.
+// Twin of src/threadblock/thread_map.rs: assignment of an operand tile's vectors to threads.
 #pragma once
 #include "index.cuh"
 
@@ -6,7 +6,7 @@ namespace threadblock {
 
 constexpr int kWarp = 32;
 
-// The map (thread, access) to the number of a vector: strided index * contiguous vectors +
+// Map from (thread, access) to the index of a vector: strided index * contiguous vectors +
 // contiguous index.
 template <class Operand>
 struct ThreadMap {
@@ -15,13 +15,13 @@ struct ThreadMap {
   static constexpr int kStepsContiguous = Operand::kVectorsContiguous / kThreadsContiguous;
   static constexpr int kStepsStrided = (Operand::kVectorsStrided + kThreadsStrided - 1) / kThreadsStrided;
   static constexpr int kAccesses = kStepsContiguous * kStepsStrided;
-  // Whether some thread's last step across rows is idle.
+  // Whether the last access across rows is idle for some threads.
   static constexpr bool kIdle = kStepsStrided * kThreadsStrided != Operand::kVectorsStrided;
 
   static constexpr int kRows = Operand::kThreads;
   static constexpr int kColumns = kAccesses;
 
-  // The first vector of a thread.
+  // Indices of a thread's first vector.
   static __device__ __forceinline__ constexpr int contiguous(int thread) {
     return (thread / kWarp % Operand::kWarpsContiguous) * Operand::kLanesContiguous + thread % kWarp % Operand::kLanesContiguous;
   }

@@ -4,27 +4,28 @@
 
 namespace threadblock {
 
-// An access is a step along the contiguous index and one across; `mn` and `k` name what they are
-// steps along.
+// An access is one step along the contiguous index and one across. `mn` and `k` name the steps by
+// index.
 template <class Operand>
 struct TileIterator {
   using Element = typename Operand::Element;
   using Map = ThreadMap<Operand>;
   static constexpr int kAccess = Operand::kAccess;
-  // Elements from one step of a thread to its next.
+  // Distance between a thread's steps in elements.
   static constexpr int kStepContiguous = Map::kThreadsContiguous * kAccess;
   static constexpr int kStepStrided = Map::kThreadsStrided;
   static constexpr int kStepMn = Operand::kContiguousK ? kStepStrided : kStepContiguous;
   static constexpr int kStepK = Operand::kContiguousK ? kStepContiguous : kStepStrided;
 
-  // The thread's first element of the tile, and its place in the tile.
+  // The thread's first element of the tile, and its coordinate in the tile.
   Element const* pointer;
   long long leading;
   int mn, k;
-  // Elements that exist from the thread's first on; negative or zero when it has none.
+  // Elements within the operand from the thread's first element on; zero or negative if there are
+  // none.
   int left_mn, left_k;
 
-  // `origin` is the tile's first M or N; it lies within `extent`.
+  // `origin` is the tile's first M or N and lies within `extent`.
   __device__ __forceinline__ TileIterator(void const* base, long long leading, int origin, int extent_mn, int extent_k, int thread)
       : leading(leading) {
     int const contiguous = Map::contiguous(thread) * kAccess, strided = Map::strided(thread);
@@ -41,17 +42,18 @@ struct TileIterator {
   static constexpr int step_mn(int access) { return Operand::kContiguousK ? step_strided(access) : step_contiguous(access); }
   static constexpr int step_k(int access) { return Operand::kContiguousK ? step_contiguous(access) : step_strided(access); }
 
-  // Where an element of an access lies, from the thread's first.
+  // Offset of an element of an access from the thread's first element.
   static constexpr int mn_of(int access, int element) { return step_mn(access) * kStepMn + (Operand::kContiguousK ? 0 : element); }
   static constexpr int k_of(int access, int element) { return step_k(access) * kStepK + (Operand::kContiguousK ? element : 0); }
 
-  // Whether the thread makes this access at all.
+  // Returns whether the thread performs this access.
   __device__ __forceinline__ bool active(int access) const {
     int const strided = Operand::kContiguousK ? mn : k;
     return !Map::kIdle || strided + step_strided(access) * kStepStrided < Operand::kVectorsStrided;
   }
 
-  // Whether the elements exist. Extents along the contiguous index are multiples of an access.
+  // Returns whether the elements exist. Extents along the contiguous index are multiples of an
+  // access.
   __device__ __forceinline__ bool exists(int access) const {
     return step_mn(access) * kStepMn < left_mn && step_k(access) * kStepK < left_k;
   }
@@ -60,13 +62,13 @@ struct TileIterator {
     return pointer + step_strided(access) * kStepStrided * leading + step_contiguous(access) * kStepContiguous;
   }
 
-  // On to the next k-tile.
+  // Advances to the next k-tile.
   __device__ __forceinline__ void advance() {
     pointer += Operand::kContiguousK ? (long long)Operand::kTileK : Operand::kTileK * leading;
     left_k -= Operand::kTileK;
   }
 
-  // So many k-tiles on, all of which begin within K.
+  // Skips `tiles` k-tiles, all of which begin within K.
   __device__ __forceinline__ void skip(unsigned tiles) {
     long long const k = (long long)tiles * Operand::kTileK;
     pointer += Operand::kContiguousK ? k : k * leading;

@@ -1,4 +1,4 @@
-// Twin of src/threadblock/work.rs: which block computes what.
+// Twin of src/threadblock/work.rs: distribution of work units over blocks.
 #pragma once
 #include "index.cuh"
 #include "threadblock/addresses.cuh"
@@ -8,11 +8,11 @@
 
 namespace threadblock {
 
-// How units are divided among the clusters of a grid.
+// Assignment of work units to the clusters of a grid.
 enum class WorkKind { DataParallel, Persistent, SplitKCluster, StreamK };
 
-// Which product of a batch. Of a launch of one it is the first: a member that is always 0 changes
-// registers.
+// Batch index. Without batching it is a compile-time 0, because a run-time 0 changes register
+// allocation.
 template <bool Batched>
 struct Product {
   unsigned product;
@@ -22,13 +22,13 @@ struct Product<false> {
   static constexpr unsigned product = 0;
 };
 
-// Which extent of A and D, or of B and D, is of groups one behind another, each with a matrix of
-// its own on the other side.
+// Ragged axis of a grouped GEMM: M of A and D, or N of B and D. Each group has its own matrix on
+// the other side.
 enum class Ragged { None, M, N };
 
-// The lines of a group, rows or columns of D: from the first to the one behind the last. Its tiles
-// begin at the multiple of `Step` that the first is, or lies behind. Of no groups they are all, and
-// nothing is kept.
+// Lines of a group, which are rows or columns of D: `first .. limit`. Its tiles begin at the
+// largest multiple of `Step` up to `first`. Without groups, the struct covers all lines and stores
+// nothing.
 template <Ragged Axis, unsigned Step>
 struct Lines {
   unsigned first, limit;
@@ -36,15 +36,15 @@ struct Lines {
   __device__ __forceinline__ constexpr unsigned begin() const { return first / Step * Step; }
   __device__ __forceinline__ unsigned first_row() const { return Axis == Ragged::M ? begin() : 0; }
   __device__ __forceinline__ unsigned first_column() const { return Axis == Ragged::N ? begin() : 0; }
-  // Where rows end, and columns.
+  // Ends of rows and of columns.
   template <class Params>
   __device__ __forceinline__ unsigned rows(Params const& params) const { return Axis == Ragged::M ? limit : unsigned(params.m); }
   template <class Params>
   __device__ __forceinline__ unsigned columns(Params const& params) const { return Axis == Ragged::N ? limit : unsigned(params.n); }
-  // Whether a tile's row, and column, does not lie before the group.
+  // Return whether a tile's row or column is not before the group.
   __device__ __forceinline__ bool have_row(unsigned row) const { return Step == 1 || Axis != Ragged::M || row >= first; }
   __device__ __forceinline__ bool have_column(unsigned column) const { return Step == 1 || Axis != Ragged::N || column >= first; }
-  // Whether all of a tile from here on, of so many rows and columns, is the group's.
+  // Returns whether the group contains all of a tile of `rows` x `columns` from (row, column) on.
   __device__ __forceinline__ bool hold(unsigned row, unsigned column, unsigned rows, unsigned columns) const {
     return have_row(row) && have_column(column) && (Axis == Ragged::M ? row + rows : column + columns) <= limit;
   }
@@ -62,29 +62,29 @@ struct Lines<Ragged::None, Step> {
   static __device__ __forceinline__ constexpr bool hold(unsigned, unsigned, unsigned, unsigned) { return true; }
 };
 
-// Which k-tiles of a tile a block computes.
+// Range of k-tiles that a block computes of a tile.
 template <class Config>
 using RangeOf = typename index::Either<Config::kWork == WorkKind::StreamK, StreamedRange<Config::kClusterM * Config::kClusterN>, KRange<Config::kSplitK>>::Type;
 
-// What a block computes at a time: products of some k-tiles, for one tile of a D.
+// Work unit of a block: some k-tiles of one tile of a D.
 template <class Config>
 struct Unit : Product<Config::kBatched>, RangeOf<Config>, Lines<Config::kRagged, Config::kGroupStep> {
   Tile tile;
 
-  // The tile's first row and column of D.
+  // First row and column of the tile in D.
   __device__ __forceinline__ int row() const { return this->first_row() + tile.row * Config::kTileM; }
   __device__ __forceinline__ int column() const { return this->first_column() + tile.column * Config::kTileN; }
 };
 
-// Whether a second kernel adds the parts of K, under parallel split-K: then there are no tickets.
-// Of streams none does.
+// Returns whether a second kernel adds the split-K slices (parallel split-K, which has no tickets).
+// Stream-K never uses it.
 template <class Config, class Params>
 __device__ __forceinline__ bool adds_apart(Params const& params) {
   if constexpr (Config::kWork == WorkKind::StreamK) return false;
   else return params.tile_tickets == 0;
 }
 
-// The matrix of a product at an address, of matrices that lie `stride` elements apart.
+// Returns a GEMM's matrix, for matrices that are `stride` elements apart.
 template <class Config, class Element>
 __device__ __forceinline__ Element* matrix_of(unsigned product, unsigned long long address, long long stride) {
   Element* const first = reinterpret_cast<Element*>(address);
@@ -92,15 +92,15 @@ __device__ __forceinline__ Element* matrix_of(unsigned product, unsigned long lo
   return first + product * stride;
 }
 
-// The same of C or D, of which groups have one.
+// Returns a GEMM's C or D; all groups of a grouped GEMM share one.
 template <class Config, class Element>
 __device__ __forceinline__ Element* output_of(unsigned product, unsigned long long address, long long stride) {
   if constexpr (Config::kRagged != Ragged::None) return reinterpret_cast<Element*>(address);
   return matrix_of<Config, Element>(product, address, stride);
 }
 
-// The same of matrix `Number` of A, B, C and D: of an array, whose matrices have addresses of their
-// own.
+// Returns matrix `Number` (A, B, C, or D) of a GEMM. In a pointer array, each matrix has its own
+// address.
 template <class Config, int Number, class Element, class Params>
 __device__ __forceinline__ Element* matrix_of_product(Params const& params, unsigned product, unsigned long long address, long long stride) {
   if constexpr (Config::kMapped) return reinterpret_cast<Element*>(__ldg(record_of(params.records, product, 4 + Number)));
@@ -109,8 +109,8 @@ __device__ __forceinline__ Element* matrix_of_product(Params const& params, unsi
   else return output_of<Config, Element>(product, address, stride);
 }
 
-// Leading dimensions of A and B, and of C and D, of which the compiler knows nothing where they are
-// Forgotten: it would keep their multiples from unit to unit.
+// Leading dimensions of A and B, and of C and D. Forgotten ones are opaque to the compiler, which
+// would otherwise keep their multiples in registers from unit to unit.
 struct PitchesRead {
   long long lda, ldb;
 };
@@ -139,23 +139,23 @@ __device__ __forceinline__ decltype(auto) pitches_stored(Params const& params) {
   }
 }
 
-// The number of this block in its cluster.
+// Returns the rank of this block in its cluster.
 __device__ __forceinline__ unsigned rank_in_cluster() {
   unsigned rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
 
-// The tile of block `rank` in a rectangle of kClusterM x kClusterN tiles: the one of that number,
-// of so many down and across.
+// Returns the tile of block `rank` in rectangle `number` of kClusterM x kClusterN tiles. D has
+// `rows` x `columns` rectangles.
 template <class Config>
 __device__ __forceinline__ constexpr Tile tile_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
   Tile const rectangle = tile_of<typename Config::Order>(number, rows, columns);
   return Tile{rectangle.row * Config::kClusterM + rank % Config::kClusterM, rectangle.column * Config::kClusterN + rank / Config::kClusterM};
 }
 
-// The unit of block `rank` in a rectangle: the one of that number, of so many down and across each
-// D, one D after another.
+// Returns the unit of block `rank` in rectangle `number`. Each D has `rows` x `columns` rectangles,
+// and the rectangles of one D come before those of the next.
 template <class Config>
 __device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns, RangeOf<Config> range = {}) {
   if constexpr (Config::kBatched) {
@@ -166,15 +166,15 @@ __device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, 
   }
 }
 
-// The unit of block `rank` of a cluster whose blocks have parts of K: that part of the tile of that
-// number.
+// Returns the unit of block `rank` of a cluster whose blocks compute split-K slices: slice `rank`
+// of tile `number`.
 template <class Config>
 __device__ __forceinline__ constexpr Unit<Config> part_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
   return unit_of_rank<Config>(number, 0, rows, columns, {rank, number});
 }
 
-// The map (rank, rectangle) to the number of a tile, row after row, product after product; where a
-// cluster's blocks have parts of it, part after part of each.
+// Map from (rank, rectangle) to the index of a tile, row by row and GEMM by GEMM. If the blocks of
+// a cluster compute slices of one tile, the index counts slices.
 template <class Config, int Rows, int Columns, int Products>
 struct ClusterTiles {
   static constexpr int kRows = Config::kClusterM * Config::kClusterN * Config::kClusterK;
@@ -192,26 +192,27 @@ struct ClusterTiles {
   }
 };
 
-// A walk over the groups: how many were entered, the lines of the last of them, and the number of
-// the first rectangle behind it.
+// Walk over the groups: the number of groups entered, the lines of the last of them, and the index
+// of the first rectangle behind it.
 template <class Config>
 struct Groups {
   static constexpr bool kDown = Config::kRagged == Ragged::M;
-  // Lines of a rectangle.
+  // Lines per rectangle.
   static constexpr unsigned kLines = kDown ? Config::kTileM * Config::kClusterM : Config::kTileN * Config::kClusterN;
 
   unsigned entered = 0, behind = 0;
   Lines<Config::kRagged, Config::kGroupStep> lines{0, 0};
 
-  // Rectangles of the group that was entered; of an empty one none, also where its tiles would
-  // begin before it.
+  // Returns the rectangles of the current group. An empty group has none, even if its tiles would
+  // begin before its first line.
   __device__ __forceinline__ constexpr unsigned rectangles() const {
     if (Config::kGroupStep > 1 && lines.first == lines.limit) return 0;
     return (lines.limit - lines.begin() + kLines - 1) / kLines;
   }
 
-  // Goes on to the group of rectangle `number`; false where there is none. Offsets that descend or
-  // leave the extent make a group empty, or end it: nothing lies outside.
+  // Advances to the group of rectangle `number`; returns false if there is none. Offsets that
+  // descend or exceed the extent are clamped, so groups may be empty or shorter, but never lie
+  // outside.
   template <class Offsets>
   __device__ __forceinline__ constexpr bool reach(unsigned number, Offsets offsets, unsigned groups, unsigned extent, unsigned across) {
     while (number >= behind) {
@@ -224,7 +225,7 @@ struct Groups {
     return true;
   }
 
-  // The unit of block `rank` in a rectangle of the group that was reached.
+  // Returns the unit of block `rank` in a rectangle of the current group.
   __device__ __forceinline__ constexpr Unit<Config> unit(unsigned number, unsigned rank, unsigned across) const {
     unsigned const along = rectangles();
     Tile const tile = tile_of_rank<Config>(number + along * across - behind, rank, kDown ? along : across, kDown ? across : along);
@@ -235,15 +236,15 @@ struct Groups {
   static __device__ __forceinline__ constexpr unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 };
 
-// The map (rank, rectangle) to the place of a tile among those of so many groups, of which group i
-// has the lines of i half rectangles, and one.
+// Map from (rank, rectangle) to a number that encodes a unit and its group, for Count groups. Group
+// i has the lines of i half rectangles, and one more.
 template <class Config, int Count, int Across>
 struct GroupTiles {
   static constexpr int kRows = Config::kClusterM * Config::kClusterN;
   struct Offsets {
     __device__ constexpr unsigned operator[](unsigned i) const { return i == 0 ? 0 : i * (i - 1) / 2 * Groups<Config>::kLines / 2 + i; }
   };
-  // What a grid has at most.
+  // Maximum number of rectangles of a grid.
   static constexpr int kColumns = ((Offsets{}[Count] - Count + Count * (Config::kGroupStep - 1)) / Groups<Config>::kLines + Count) * Across;
   static __device__ constexpr unsigned at(int rank, int number) {
     Groups<Config> groups;
@@ -253,15 +254,15 @@ struct GroupTiles {
   }
 };
 
-// Nothing, where there are no groups to walk over.
+// Empty state without groups.
 struct NoGroups {};
 
-// The units of this block, one after the other. Clusters take rectangles in the order of the
-// swizzle, and under split-K those of all first parts before those of all second ones: one each, or
-// each the next one after all clusters'.
+// Sequence of this block's work units. Clusters compute rectangles in the order of the swizzle;
+// under split-K, the first slices of all rectangles come before all second slices. A cluster
+// computes one rectangle, or every clusters-th.
 template <class Config>
 struct Work : Parts<Config::kSplitK> {
-  // Whether a cluster's blocks have the parts of one tile.
+  // Whether the blocks of a cluster compute the slices of one tile.
   static constexpr bool kOfCluster = Config::kWork == WorkKind::SplitKCluster;
   static constexpr unsigned kBlocks = kOfCluster ? Config::kClusterK : Config::kClusterM * Config::kClusterN;
   static constexpr bool kGrouped = Config::kRagged != Ragged::None;
@@ -269,7 +270,7 @@ struct Work : Parts<Config::kSplitK> {
   static_assert(!kStreams || (Config::kSplitK && !kGrouped), "streams have parts of K");
   static_assert(!kGrouped || (Config::kBatched && !Config::kSplitK), "groups are a batch, whose K is whole");
 
-  // The extents of a D in rectangles, and Ds.
+  // Rectangles per D along M and N, and number of outputs.
   unsigned const rows;
   unsigned const columns;
   unsigned const batch;
@@ -280,18 +281,18 @@ struct Work : Parts<Config::kSplitK> {
   template <class Params>
   __device__ __forceinline__ explicit Work(Params const& params)
       : Parts<Config::kSplitK>(params), rows(params.tiles_m), columns(params.tiles_n), batch(Config::kBatched ? params.batch : 1) {
-    // Streams count a cluster's units.
+    // Stream-K counts the units of a cluster.
     if constexpr (kStreams) next = 0, step = 1;
   }
 
-  // Of the block's units only one of `of`, from the first-th on.
+  // Restricts the walk to every `of`-th unit of the block, starting at unit `first`.
   __device__ __forceinline__ void every(unsigned first, unsigned of) {
     next += first * step;
     step *= of;
   }
 
-  // The first unit, which every block of a grid has; of groups, whose number of tiles the host need
-  // not know, and of streams, false where there is none.
+  // Takes the first unit, which every block has. For groups, whose number of tiles the host need
+  // not know, and for stream-K, returns false if there is none.
   template <class Params>
   __device__ __forceinline__ bool first(Params const& params, Unit<Config>& unit) {
     if constexpr (kGrouped) return take_of_groups(params, unit);
@@ -301,8 +302,8 @@ struct Work : Parts<Config::kSplitK> {
     return true;
   }
 
-  // The next unit; false where there is none, as behind the first of a data-parallel grid. Its tile
-  // may lie beyond D where D is no whole number of rectangles.
+  // Takes the next unit; returns false if there is none, as after the first unit of a data-parallel
+  // grid. Its tile may lie beyond D if rectangles do not divide D evenly.
   template <class Params>
   __device__ __forceinline__ bool take(Params const& params, Unit<Config>& unit) {
     if constexpr (Config::kWork == WorkKind::DataParallel) {
@@ -324,12 +325,12 @@ struct Work : Parts<Config::kSplitK> {
     }
   }
 
-  // The unit that was taken last is found again, so that its facts need no registers meanwhile: of
-  // a stream, and the only one of a block.
+  // Recomputes the last unit taken, so that its facts occupy no registers in between. Supports
+  // stream-K, and blocks with a single unit.
   template <class Params>
   __device__ __forceinline__ void recall(Params const& params, Unit<Config>& unit) {
     if constexpr (kStreams) {
-      // It was there.
+      // The unit exists, because it was taken before.
       if (!unit_of_stream(params, index::block_again() / kBlocks, next - step, unit)) __builtin_unreachable();
     } else {
       static_assert(Config::kWork == WorkKind::DataParallel && !kGrouped, "a block that has one unit");
@@ -337,12 +338,11 @@ struct Work : Parts<Config::kSplitK> {
     }
   }
 
-  // Of a cluster whose blocks have parts, whether there is another unit behind the one that was
-  // taken last.
+  // Returns whether a cluster whose blocks compute slices has another unit.
   __device__ __forceinline__ bool has_next() const { return next < rows * columns * batch; }
 
-  // The k-tiles of the unit that is so many units of the block from the one that was taken last,
-  // where the block takes one of `of`.
+  // Returns the number of k-tiles of the unit that is `units` units before or after the last unit
+  // taken, if the block takes every `of`-th unit.
   template <class Params>
   __device__ __forceinline__ unsigned k_count_beside(Params const& params, int units, int of) const {
     unsigned const number = next - step + units * int(step / of);
@@ -375,7 +375,7 @@ struct Work : Parts<Config::kSplitK> {
     return {params.split_k, params.tiles_k, params.part_tiles, params.longer_parts};
   }
 
-  // A cluster's unit of that number: one of its span, and then whole tiles.
+  // Returns a cluster's unit `next`: the units of its span come first, then whole tiles.
   template <class Params>
   __device__ __forceinline__ bool unit_of_stream(Params const& params, unsigned cluster, unsigned next, Unit<Config>& unit) const {
     Streams const streams = streams_of(params);

@@ -1,27 +1,27 @@
-// Twin of src/warp/exchange.rs: lanes that share a row of a tile exchange its elements, so that
-// those of neighbouring lanes are neighbours.
+// Twin of src/warp/exchange.rs: exchange of elements between the lanes that share a row of a tile,
+// after which neighboring lanes hold neighboring elements.
 #pragma once
 
 namespace warp {
 
-// Of a row, Run neighbours lie in each of Lanes lanes (blocked), and then Lanes neighbours in as
-// many lanes (striped): Run rounds, in each of which a lane publishes an element and takes another
-// lane's.
+// Exchange of a row from blocked order (Run neighbors in each of Lanes lanes) to striped order
+// (Lanes neighbors in as many lanes). In each of Run rounds, a lane publishes one element and
+// receives another lane's.
 template <int Run, int Lanes>
 struct BlockedToStriped {
   static_assert((Run & (Run - 1)) == 0 && Lanes % Run == 0, "a stripe is a whole number of blocks");
-  // Lanes that have a stripe's elements at first.
+  // Lanes that hold a stripe's elements before the exchange.
   static constexpr int kSources = Lanes / Run;
   static constexpr int kRows = Lanes;
   static constexpr int kColumns = Run;
 
-  // The stripe whose element a lane takes in a round, the lane that has it, and which of its block
-  // a lane publishes.
+  // Stripe of the element that a lane receives in a round, the lane that holds it, and the element
+  // of its block that a lane publishes.
   static __device__ __forceinline__ constexpr int stripe(int lane, int round) { return (round + lane) % Run; }
   static __device__ __forceinline__ constexpr int source(int lane, int round) { return stripe(lane, round) * kSources + lane / Run; }
   static __device__ __forceinline__ constexpr int published(int lane, int round) { return (lane / kSources + Run - round) % Run; }
 
-  // The map (lane, round) to the column of the element that it takes.
+  // Map from (lane, round) to the column of the element that the lane receives.
   static __device__ constexpr int at(int lane, int round) {
     int const from = source(lane, round);
     return from * Run + published(from, round);
@@ -34,13 +34,14 @@ struct BlockedToStriped {
     return true;
   }
 
-  // A lane's block, and its number among the lanes; `lane_of` is the lane of a number.
+  // Exchanges a lane's block. `number` is the lane's index in the row, and `lane_of` maps such an
+  // index to a lane.
   template <class Element, class LaneOf>
   static __device__ __forceinline__ void exchange(Element* block, int number, LaneOf lane_of) {
     static_assert(is_striped(), "a lane takes the elements that are its");
     Element sent[Run], taken[Run];
-    // Element `published` of the block, which the lane alone decides, without an index that is not
-    // known.
+    // Select element `published` of the block. Only the lane determines it, and no index is
+    // dynamic.
 #pragma unroll
     for (int round = 0; round < Run; ++round) sent[round] = block[(Run - round) % Run];
     rotate<1>(sent, number / kSources);
@@ -52,7 +53,7 @@ struct BlockedToStriped {
   }
 
  private:
-  // So many places on, the last one first again: by each bit of the number.
+  // Rotates the elements by `places` places, one bit of the number at a time.
   template <int Bit, class Element>
   static __device__ __forceinline__ void rotate(Element (&element)[Run], int places) {
     if constexpr (Bit < Run) {

@@ -1,4 +1,4 @@
-// Twin of src/warp/mma_simt.rs: the outer product of a warp on the CUDA cores.
+// Twin of src/warp/mma_simt.rs: a warp's outer product on CUDA cores.
 #pragma once
 #include "index.cuh"
 #include "numeric.cuh"
@@ -9,8 +9,8 @@
 
 namespace warp {
 
-// The place of a lane along M: its bits alternate between M and N, M first, while both have bits
-// left.
+// Returns the place of a lane along M or N. The bits of the lane alternate between M and N, M
+// first, while both have bits left.
 template <class Config>
 struct LaneArrangement {
   static __device__ __forceinline__ constexpr int place(int lane, bool along_m) {
@@ -27,7 +27,7 @@ struct LaneArrangement {
     return along_m ? m : n;
   }
 
-  // The lane of a place.
+  // Returns the lane at a place.
   static __device__ __forceinline__ constexpr int lane(int m, int n) {
     int lane = 0, taken_m = 0, taken_n = 0;
     for (int bit = 0; bit < 5; ++bit) {
@@ -38,7 +38,7 @@ struct LaneArrangement {
   }
 };
 
-// The place of a warp in its block: M runs fastest, then N, then K.
+// Place of a warp in its block: M runs fastest, then N, then K.
 template <class Config>
 struct WarpPlace {
   static __device__ __forceinline__ constexpr int m(int warp) { return warp % Config::kWarpsM; }
@@ -46,13 +46,13 @@ struct WarpPlace {
   static __device__ __forceinline__ constexpr int k(int warp) { return Config::kWarpsK == 1 ? 0 : warp / Config::kWarpsM / Config::kWarpsN; }
 };
 
-// The map (thread, fragment element) to M of A's tile, or N of B's.
+// Map from (thread, fragment element) to M of A's tile, or N of B's.
 template <class Config, class Operand, bool AlongM>
 struct FragmentMap {
   static constexpr int kRows = Config::kThreadsPerSlice * Config::kWarpsK;
   static constexpr int kColumns = Operand::kThreadMn;
 
-  // The thread's part, and the element's: their sum is the map.
+  // The thread's part and the element's part, whose sum is the map.
   static __device__ __forceinline__ constexpr int of_thread(int thread) {
     int const warp = thread / threadblock::kWarp;
     int const lane = LaneArrangement<Config>::place(thread % threadblock::kWarp, AlongM);
@@ -64,7 +64,7 @@ struct FragmentMap {
   static __device__ __forceinline__ constexpr int at(int thread, int i) { return of_thread(thread) + of_element(i); }
 };
 
-// The map (thread, k-block) to K of the block's tile: each slice of warps has its own share.
+// Map from (thread, k-block) to K of the block's tile. Each slice of warps has its own share of K.
 template <class Config>
 struct DepthMap {
   static constexpr int kRows = Config::kThreads;
@@ -81,16 +81,17 @@ struct MmaSimt {
   using B = typename Config::B;
   using Accumulator = typename Config::Accumulator;
   static constexpr bool kSwizzlesOnce = false;
-  // Nothing has to be found again, and stores of whole rows spill where a thread has 128 registers.
+  // No value need be recomputed, and stores of whole rows spill if a thread has 128 registers.
   static constexpr bool kFull = false, kStoresRows = false;
-  // Rows and columns of a thread's accumulators, and whether lanes exchange them on their way to D.
+  // Rows and columns of a thread's accumulators, and whether lanes exchange them before they store
+  // D.
   static constexpr int kThreadM = A::kThreadMn, kThreadN = B::kThreadMn;
   static constexpr bool kExchanges = Config::kExchanges;
   static constexpr bool kSaturates = false;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;
-  // Halves lie two in one register: neighbours of a fragment, and accumulators as thread::exchanged
-  // has them.
+  // f16 has two numbers per register: fragment neighbors, and accumulators in the order of
+  // thread::exchanged.
   static constexpr int kPacked = Config::kPacked;
   using Register = typename index::Either<kPacked == 2, f16x2, Accumulator>::Type;
   static constexpr int kAccumulators = A::kThreadMn * B::kThreadMn / kPacked;
@@ -99,8 +100,8 @@ struct MmaSimt {
   Register b[2][B::kThreadMn / kPacked];
   Register accumulators[kAccumulators];
   int mn_a, mn_b, k;
-  // The thread's part of both operands, in the stage that is read: carried from stage to stage, not
-  // computed anew.
+  // The thread's part of both operands in the stage being read. The pointers advance from stage to
+  // stage and are not recomputed.
   char const* from_a;
   char const* from_b;
 
@@ -110,27 +111,27 @@ struct MmaSimt {
     from_b = shared + B::kStageOffset + smem::SmemTile<B>::base(mn_b, k) * int(sizeof(typename B::Element));
   }
 
-  // Without a stage: addresses come with each load.
+  // Constructs without a stage; each load provides its addresses.
   __device__ __forceinline__ explicit MmaSimt(int thread)
       : accumulators{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)), from_a(nullptr), from_b(nullptr) {}
 
-  // On to the next stage, so many bytes away.
+  // Advances to the next stage, `bytes` bytes away.
   __device__ __forceinline__ void advance(int bytes) {
     from_a += bytes;
     from_b += bytes;
   }
 
-  // Both fragments of a k-block.
+  // Loads both fragments of a k-block.
   template <int Group>
   __device__ __forceinline__ void load() {
     load_operand<A, MapA>(from_a, mn_a, Group, a[Group % 2]);
     load_operand<B, MapB>(from_b, mn_b, Group, b[Group % 2]);
   }
 
-  // The same from addresses in the shared window of this block, f32. Volatile, so that the
-  // assembler keeps their order: B's, then A's. Left free, it puts off the part that is used first
-  // until right before its use, and the loads of a k-block come in one burst; in order, they come
-  // one by one between products of the k-block before.
+  // Loads both fragments of a k-block from shared-memory addresses, for f32. The loads are
+  // volatile, so that the assembler keeps their order: B's, then A's. Otherwise, it delays the part
+  // that is used first until right before its use, and the loads of a k-block are issued in one
+  // burst. In order, they are issued one by one between products of the previous k-block.
   template <int Group>
   __device__ __forceinline__ void load_in_order(unsigned from_a, unsigned from_b) {
     load_in_order<B, MapB>(from_b, Group, b[Group % 2]);
@@ -140,32 +141,32 @@ struct MmaSimt {
   template <int Group>
   __device__ __forceinline__ void multiply() {
     thread::outer_product<A::kThreadMn, B::kThreadMn>(a[Group % 2], b[Group % 2], accumulators);
-    // The compiler turns products of bytes in four k-blocks into one dp4a. Left alone it gathers
-    // all k-blocks first, and spills.
+    // The compiler turns products of bytes in four k-blocks into one dp4a. Without this barrier, it
+    // gathers all k-blocks first, and spills.
     if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) hold();
   }
 
-  // Where an accumulator lies among all, and which one lies at a place.
+  // Returns the place of an accumulator, and the accumulator at a place.
   static __device__ __forceinline__ constexpr int place(int i) { return kPacked == 2 ? thread::exchanged<B::kThreadMn>(i) : i; }
 
-  // One of the accumulators, rows of which lie one behind the other.
+  // Returns an accumulator; their order is row by row.
   __device__ __forceinline__ Accumulator accumulator(int i) const {
     int const at = place(i);
     if constexpr (kPacked == 2) return half_of(accumulators[at / 2], at % 2);
     else return accumulators[at];
   }
 
-  // Puts a number in the place of one of them.
+  // Replaces an accumulator.
   __device__ __forceinline__ void set(int i, Accumulator value) {
     int const at = place(i);
     if constexpr (kPacked == 2) put_half(accumulators[at / 2], at % 2, value);
     else accumulators[at] = value;
   }
 
-  // Where D is stored an element at a time, lanes exchange those of a row first, so that neighbours
-  // are stored together.
+  // If D is stored element by element, lanes first exchange those of a row, so that neighbors are
+  // stored together.
   static constexpr int kRun = B::kInterleave;
-  // The first of a lane's columns then, and how far the others lie behind it.
+  // First column of a lane after the exchange, and the distance of the others from it.
   __device__ __forceinline__ int striped_b() const { return mn_b - lane_b() * (kRun - 1); }
   static __device__ __forceinline__ constexpr int of_striped(int j) { return j * B::kLanes; }
   __device__ __forceinline__ void to_stripes() {
@@ -175,8 +176,8 @@ struct MmaSimt {
     for (int i = 0; i < kAccumulators; i += kRun) BlockedToStriped<kRun, B::kLanes>::exchange(accumulators + i, lane_n, lane_of);
   }
 
-  // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll
-  // of them a turn.
+  // Multiplies the k-blocks of the tile in sequence, through one fragment of each operand; kUnroll
+  // of them per iteration.
   __device__ __forceinline__ void multiply_tile() {
 #pragma unroll Config::kUnroll
     for (int group = 0; group < Config::kWarpK; ++group) {
@@ -190,10 +191,10 @@ struct MmaSimt {
   }
 
  private:
-  // The lane's number among those that share its rows.
+  // Returns the lane's index among those that share its rows.
   __device__ __forceinline__ int lane_b() const { return mn_b % (B::kLanes * kRun) / kRun; }
 
-  // The accumulators, as the compiler has to have them here.
+  // Pins the accumulators at this point for the compiler.
   __device__ __forceinline__ void hold() {
     if constexpr (sizeof(typename A::Element) == 1) {
 #pragma unroll
@@ -221,7 +222,7 @@ struct MmaSimt {
     using Element = typename Operand::Element;
     constexpr int width = Operand::kFragmentAccess;
     using Tile = smem::SmemTile<Operand>;
-    // Without slices of K, k is 0 to the compiler.
+    // Without sliced K, k is 0 to the compiler.
     int const here_mn = Tile::here(mn), here_k = Config::kWarpsK > 1 ? Tile::here(k) : k;
     if constexpr (kPacked == 2 && width == 1) {
 #pragma unroll

@@ -11,8 +11,8 @@
 
 namespace warp {
 
-// One thread's share of a warp's tile: two fragments of A, one of B or two, and its accumulators,
-// row by row of what they belong to.
+// One thread's share of a warp tile: two fragments of A, one or two of B, and the accumulators, row
+// by row.
 template <class Config>
 struct MmaTensorOp {
   using A = typename Config::A;
@@ -20,23 +20,23 @@ struct MmaTensorOp {
   using Accumulator = typename Config::Accumulator;
   using Instruction = typename Config::Instruction;
   using Word = typename Instruction::Word;
-  // Whether accumulators and fragments leave few registers, so that what can be found again is not
-  // kept.
+  // Whether accumulators and fragments leave few registers, so that other values are recomputed
+  // instead of kept.
   static constexpr bool kFull = Config::kFragmentsOfB == 2;
-  // Whether there are registers to store rows whole, where D has all that a thread stores.
+  // Whether registers suffice to store whole rows if D contains all elements that a thread stores.
   static constexpr bool kStoresRows = true;
-  // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are
-  // swizzled alike.
+  // Whether copies to shared memory keep swizzled addresses if all of a thread's are swizzled
+  // alike.
   static constexpr bool kSwizzlesOnce = true;
-  // Rows and columns of a thread's accumulators, and whether lanes exchange them on their way to D.
+  // Rows and columns of a thread's accumulators, and whether lanes exchange them before they store
+  // D.
   static constexpr int kThreadM = A::kThreadMn, kThreadN = B::kThreadMn;
   static constexpr bool kExchanges = Config::kExchanges;
   static constexpr bool kSaturates = Instruction::kSaturates;
   using ReadsA = FragmentReads<Config, A, true>;
   using ReadsB = FragmentReads<Config, B, false>;
 
-  // Where an accumulator belongs, from the thread's first on: `Run` neighbours, and `Lanes` runs
-  // further the next.
+  // Offset of an accumulator from the thread's first: runs of `Run` neighbors, `Lanes` runs apart.
   template <int Lanes, int Run>
   struct AccumulatorSide {
     static __device__ __forceinline__ constexpr int of_element(int i) { return i / Run * (Lanes * Run) + i % Run; }
@@ -44,7 +44,7 @@ struct MmaTensorOp {
   using MapA = AccumulatorSide<A::kLanes, A::kInterleave>;
   using MapB = AccumulatorSide<B::kLanes, B::kInterleave>;
 
-  // The map (thread, accumulator) to row * threadblock N + column.
+  // Map from (thread, accumulator) to row * threadblock N + column.
   struct AccumulatorMap {
     static constexpr int kRows = Config::kThreadsPerSlice;
     static constexpr int kColumns = A::kThreadMn * B::kThreadMn;
@@ -57,7 +57,7 @@ struct MmaTensorOp {
   static __device__ __forceinline__ constexpr int row_of(int thread) { return ReadsA::Fragment::origin(thread) + thread % threadblock::kWarp / B::kLanes * A::kInterleave; }
   static __device__ __forceinline__ constexpr int column_of(int thread) { return ReadsB::Fragment::origin(thread) + thread % B::kLanes * B::kInterleave; }
 
-  // Halves lie two in one register, neighbours along N.
+  // f16 has two neighbors along N per register.
   static constexpr int kPacked = Config::kPacked;
   using Register = typename index::Either<kPacked == 2, f16x2, Accumulator>::Type;
   static constexpr int kAccumulators = A::kThreadMn * B::kThreadMn / kPacked;
@@ -65,11 +65,12 @@ struct MmaTensorOp {
   Word a[2][ReadsA::Fragment::kTiles][A::kInstructionWords];
   Word b[Config::kFragmentsOfB][ReadsB::Fragment::kTiles][B::kInstructionWords];
   Register accumulators[kAccumulators];
-  // Those of a tile, where they are promoted.
+  // Sums of a tile, if they are promoted.
   Register sums[Instruction::kPromotes ? kAccumulators : 1];
-  // The thread's first accumulator.
+  // Row and column of the thread's first accumulator.
   int mn_a, mn_b;
-  // The thread's part of both operands, in the stage that is read, and what a swizzle moves of it.
+  // The thread's part of both operands in the stage being read, and the offset that the swizzle
+  // changes.
   char const* from_a;
   char const* from_b;
   int within_a, within_b;
@@ -77,15 +78,15 @@ struct MmaTensorOp {
   __device__ __forceinline__ MmaTensorOp(char const* shared, int thread)
       : accumulators{}, mn_a(row_of(thread)), mn_b(column_of(thread)), from_a(begin<A, ReadsA>(shared, thread)), from_b(begin<B, ReadsB>(shared, thread)), within_a(ReadsA::Place::within(ReadsA::mn(thread), ReadsA::k(thread))), within_b(ReadsB::Place::within(ReadsB::mn(thread), ReadsB::k(thread))) {}
 
-  // On to the next stage, so many bytes away.
+  // Advances to the next stage, `bytes` bytes away.
   __device__ __forceinline__ void advance(int bytes) {
     from_a += bytes;
     from_b += bytes;
-    // Or the compiler would keep a sum of them for each load.
+    // Otherwise, the compiler would keep a sum of them for each load.
     if constexpr (kFull) asm volatile("" : "+r"(within_a), "+r"(within_b));
   }
 
-  // Both fragments of a k-block.
+  // Loads both fragments of a k-block.
   template <int Group>
   __device__ __forceinline__ void load() {
     load_a<Group>();
@@ -93,28 +94,28 @@ struct MmaTensorOp {
     for (int i = 0; i < kLoads<B, ReadsB>; ++i) load_one<B, ReadsB, Group>(from_b, within_b, i, of_b<Group>());
   }
 
-  // A's.
+  // Loads A's fragment of a k-block.
   template <int Group>
   __device__ __forceinline__ void load_a() {
 #pragma unroll
     for (int i = 0; i < kLoads<A, ReadsA>; ++i) load_one<A, ReadsA, Group>(from_a, within_a, i, a[Group % 2]);
   }
 
-  // Products of a k-block.
+  // Multiplies a k-block.
   template <int Group>
   __device__ __forceinline__ void multiply() {
     multiply_columns<Group>([](int) {});
   }
 
-  // The same, and B's fragment of the next one where there is one, each load behind the last
-  // product that takes what it overwrites.
+  // Multiplies a k-block and loads B's fragment of the next one if it exists. Each load follows the
+  // last product that reads the words it overwrites.
   template <int Group, int Next>
   __device__ __forceinline__ void multiply_load(bool there) {
     static_assert(Config::kFragmentsOfB == 1, "two are loaded ahead");
     multiply_columns<Group>([&](int j) { load_behind<Next>(j, there); });
   }
 
-  // Words that a load of B brings, and the column of instructions that the last of them belongs to.
+  // Words per load of B, and the column of instructions to which the last of them belongs.
   static constexpr int kWordsOfLoad = ReadsB::kMatrices ? 4 : 1;
   static __device__ __forceinline__ constexpr int last_column(int load) {
     constexpr int words = ReadsB::Fragment::kWords;
@@ -124,13 +125,13 @@ struct MmaTensorOp {
 
   static __device__ __forceinline__ constexpr int place(int i) { return i; }
 
-  // One of the accumulators, rows of which lie one behind the other.
+  // Returns an accumulator; their order is row by row.
   __device__ __forceinline__ Accumulator accumulator(int i) const {
     if constexpr (kPacked == 2) return half_of(accumulators[i / 2], i % 2);
     else return accumulators[i];
   }
 
-  // Puts a number in the place of one of them.
+  // Replaces an accumulator.
   __device__ __forceinline__ void set(int i, Accumulator value) {
     if constexpr (kPacked == 2) put_half(accumulators[i / 2], i % 2, value);
     else accumulators[i] = value;
@@ -142,14 +143,14 @@ struct MmaTensorOp {
     return shared + Operand::kStageOffset + Reads::Place::base(Reads::mn(thread), Reads::k(thread)) * int(sizeof(typename Operand::Element));
   }
 
-  // B's fragment of a k-block.
+  // Returns B's fragment of a k-block.
   template <int Group>
   __device__ __forceinline__ auto of_b() -> Word (&)[ReadsB::Fragment::kTiles][B::kInstructionWords] {
     return b[Group % Config::kFragmentsOfB];
   }
 
-  // Products of a k-block, column by column, and what is done behind each. Rows run to and fro, so
-  // that two products in a row share an operand.
+  // Multiplies a k-block column by column, and calls `behind` after each column. The row direction
+  // alternates, so consecutive products share an operand.
   template <int Group, class Behind>
   __device__ __forceinline__ void multiply_columns(Behind behind) {
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
@@ -168,10 +169,10 @@ struct MmaTensorOp {
     }
   }
 
-  // The same of parts of f32: those of A are made once, and those of a column of B before its
-  // products. One product of parts is made for all rows before the next one, so that no two
-  // instructions in a row have the same accumulators. Where sums are promoted those of a tile begin
-  // at 0, and are added to the accumulators.
+  // Multiplies a k-block of emulated f32. The terms of A are computed once, and those of a column
+  // of B before its products. Each product of terms is computed for all rows before the next one,
+  // so consecutive instructions have different accumulators. With promotion, the sums of a tile
+  // begin at 0 and are added to the accumulators.
   template <int Group, class Behind>
   __device__ __forceinline__ void multiply_parts(Behind behind) {
     using Facts = typename Instruction::Facts;
@@ -198,8 +199,9 @@ struct MmaTensorOp {
     }
   }
 
-  // Loads of B's next fragment whose last words belong to this column: by bounds where all bring as
-  // many, since the assembler orders what is guarded otherwise.
+  // Issues the loads of B's next fragment whose last words belong to this column. If all loads have
+  // equally many words, loop bounds select them, because the assembler orders guarded loads
+  // differently.
   template <int Next>
   __device__ __forceinline__ void load_behind(int j, bool there) {
     constexpr int across = ReadsB::Fragment::kTiles, loads = kLoads<B, ReadsB>;
@@ -215,13 +217,13 @@ struct MmaTensorOp {
     }
   }
 
-  // The registers of one instruction's tile of accumulators: its rows are eight apart, with
-  // neighbours in each.
+  // Registers of one instruction tile of accumulators: its rows are eight apart, with neighbors in
+  // each.
   static constexpr int kEach = 2 / kPacked, kOfTile = A::kInstructionMn / 8 * kEach;
   static __device__ __forceinline__ constexpr int register_place(int i, int j, int r) {
     return (i * (A::kInstructionMn / 8) + r / kEach) * (B::kThreadMn / kPacked) + j * kEach + r % kEach;
   }
-  // What products are added to.
+  // Returns the registers to which products are added.
   __device__ __forceinline__ auto totals() -> Register (&)[kAccumulators] {
     if constexpr (Instruction::kPromotes) return sums;
     else return accumulators;
@@ -253,13 +255,13 @@ struct MmaTensorOp {
     else to = from;
   }
 
-  // Where an access of a k-block reads.
+  // Returns the address of an access of a k-block.
   template <class Operand, class Reads, int Group>
   static __device__ __forceinline__ char const* place(char const* from, int within, int i) {
     return from + Reads::Place::access(within, Reads::mn_of(i), Group * Config::kStep + Reads::k_of(i)) * int(sizeof(typename Operand::Element));
   }
 
-  // Loads of a fragment: of up to four words by ldmatrix, or of one.
+  // Number of loads of a fragment: up to four words by ldmatrix, or one word each.
   template <class Operand, class Reads>
   static constexpr int kLoads = Reads::kMatrices ? Reads::kEach : Reads::Fragment::kWords;
 
@@ -287,7 +289,7 @@ struct MmaTensorOp {
     }
   }
 
-  // A word, from elements that are not neighbours.
+  // Returns a word assembled from elements that are not neighbors.
   template <class Operand, class Reads, int Group>
   __device__ __forceinline__ Word word_of(char const* from, int within, int w) {
     constexpr int per_word = Operand::kPerWord;

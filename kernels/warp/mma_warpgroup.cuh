@@ -1,5 +1,5 @@
-// Twin of src/warp/mma_warpgroup: who holds what of a warpgroup's product, where its operands lie,
-// and how it is told. The instructions themselves are generated, only those of the kernel at hand.
+// Twin of src/warp/mma_warpgroup: fragments, operand tiles, and descriptors of a warpgroup's MMA.
+// The instructions are generated, only those of the current kernel.
 #pragma once
 #include "index.cuh"
 #include "smem.cuh"
@@ -8,7 +8,8 @@ namespace warp {
 
 constexpr int kWarpgroup = 128;
 
-// Which row of an instruction's tile a thread's upper and lower row are: sixteen a warp.
+// Assignment of an instruction's rows to a thread's upper and lower row; each warp has sixteen
+// rows.
 enum class FragmentRows { Ordinary, Paired, Crossed };
 
 template <FragmentRows Rows = FragmentRows::Ordinary>
@@ -23,7 +24,7 @@ __device__ __forceinline__ constexpr int warpgroup_row(int thread, int lower) {
   }
 }
 
-// The map (thread, accumulator) to m * N + n.
+// Map from (thread, accumulator) to m * N + n.
 template <int N, FragmentRows Rows = FragmentRows::Ordinary>
 struct AccumulatorMap {
   static constexpr int kRows = kWarpgroup;
@@ -33,7 +34,7 @@ struct AccumulatorMap {
   static __device__ __forceinline__ constexpr int at(int thread, int i) { return m(thread, i) * N + n(thread, i); }
 };
 
-// The map (thread, element of A in registers) to m * K + k, of one instruction.
+// Map from (thread, element of A in registers) to m * K + k, for one instruction.
 template <int ElementBytes>
 struct WarpgroupFragmentMap {
   static constexpr int kPacked = 4 / ElementBytes;
@@ -47,7 +48,7 @@ struct WarpgroupFragmentMap {
   static __device__ __forceinline__ constexpr int at(int thread, int i) { return m(thread, i) * kK + k(thread, i); }
 };
 
-// The map (mn, k) of an operand's tile to an offset in elements: boxes, one behind the other.
+// Map from (mn, k) of an operand's tile to an offset in elements; a tile is a sequence of boxes.
 template <class Tile>
 struct OperandTile {
   using Box = smem::SmemTile<Tile>;
@@ -59,22 +60,22 @@ struct OperandTile {
   }
 };
 
-// The descriptor of a tile at a shared address, from row Mn on. The address begins an atom of the
-// swizzle.
+// Returns the descriptor of a tile at a shared-memory address, from row Mn on. The address must
+// begin a swizzle atom.
 template <class Tile, int Mn = 0>
 __device__ __forceinline__ constexpr unsigned long long descriptor(unsigned shared_address) {
   constexpr unsigned from = OperandTile<Tile>::at(Mn, 0) * Tile::kElementBytes;
   return Tile::kDescriptor | (((shared_address + from) & 0x3ffffu) >> 4);
 }
 
-// A descriptor of the same tile from Mn rows or columns further on.
+// Returns the descriptor of the same tile, `mn` rows or columns further on.
 template <class Tile>
 __device__ __forceinline__ constexpr unsigned long long further(unsigned long long descriptor, int mn) {
   return descriptor + (unsigned long long)(OperandTile<Tile>::at(mn, 0) * Tile::kElementBytes / 16);
 }
 
-// The accumulators, as the compiler has to have them here: around a wait it may not move what
-// touches them.
+// Pins the accumulators in their registers: the compiler may not move accesses to them across a
+// wait.
 template <int Count>
 __device__ __forceinline__ void keep(float (&accumulators)[Count]) {
 #pragma unroll

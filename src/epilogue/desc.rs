@@ -1,48 +1,48 @@
-//! An epilogue, as a value: its tree in postfix order.
+//! Epilogue as a value: its expression tree in postfix order.
 
 use super::function::NodeId;
 use crate::operand::{VectorKind, framed};
 use crate::refusal::{Malformed, Refusal, Scalar};
 
-/// Nodes that a tree can have.
+/// Maximum number of nodes per tree.
 pub const CAPACITY: usize = 32;
 
-/// Scalars that a tree can read: alpha, beta, and six of the user's.
+/// Maximum number of scalars that a tree can read: alpha, beta, and six user scalars.
 pub const SCALARS: usize = 8;
 
-/// One node.
+/// Node of an epilogue tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
-    /// No node: beyond the end.
+    /// Padding beyond the end of the tree.
     Nop,
-    /// The accumulator.
+    /// Accumulator.
     Accumulator,
-    /// The element of C.
+    /// Element of C.
     Source,
-    /// The element of a vector.
+    /// Element of a vector.
     Vector(VectorKind),
-    /// A scalar argument: 0 is alpha, 1 is beta.
+    /// Scalar argument: 0 is alpha, 1 is beta.
     Scalar(u8),
-    /// A whole number.
+    /// Integer constant.
     Constant(i32),
-    /// The sum of the two nodes before.
+    /// Sum of the two previous nodes.
     Add,
-    /// Their product.
+    /// Product of the two previous nodes.
     Multiply,
-    /// Their product; 0 where the first, a scalar, is 0.
+    /// Product of the two previous nodes; 0 if the first, a scalar, is 0.
     Scale,
-    /// The lesser of the two nodes before.
+    /// Minimum of the two previous nodes.
     Minimum,
-    /// The greater.
+    /// Maximum of the two previous nodes.
     Maximum,
-    /// The node before, or 0 where it is negative.
+    /// Previous node, or 0 if it is negative.
     Relu,
-    /// A user's function of the node before.
+    /// User function of the previous node.
     User(NodeId),
 }
 
 impl Op {
-    /// Nodes that this one takes.
+    /// Returns the number of operands.
     pub const fn arity(self) -> usize {
         match self {
             Self::Nop
@@ -57,7 +57,7 @@ impl Op {
     }
 }
 
-/// The tree in postfix order.
+/// Epilogue tree in postfix order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EpilogueDesc {
     ops: [Op; CAPACITY],
@@ -66,14 +66,14 @@ pub struct EpilogueDesc {
 }
 
 impl EpilogueDesc {
-    /// A tree of one node.
+    /// Returns a tree with a single node.
     pub const fn leaf(op: Op) -> Self {
         let mut ops = [Op::Nop; CAPACITY];
         ops[0] = op;
         Self { ops, length: 1, overflowed: false }
     }
 
-    /// The tree with a node on top.
+    /// Returns the tree with a node on top.
     pub const fn then(mut self, op: Op) -> Self {
         if (self.length as usize) < CAPACITY {
             self.ops[self.length as usize] = op;
@@ -84,7 +84,7 @@ impl EpilogueDesc {
         self
     }
 
-    /// Two trees under one node.
+    /// Returns the tree that joins two trees under one node.
     pub const fn join(mut self, right: Self, op: Op) -> Self {
         let mut i = 0;
         while i < right.length as usize {
@@ -95,12 +95,12 @@ impl EpilogueDesc {
         self.then(op)
     }
 
-    /// The nodes, in postfix order.
+    /// Returns the nodes in postfix order.
     pub const fn ops(&self) -> &[Op] {
         self.ops.split_at(self.length as usize).0
     }
 
-    /// Whether C is a node.
+    /// Returns whether the tree contains C.
     pub const fn has_source(&self) -> bool {
         let mut i = 0;
         while i < self.ops().len() {
@@ -112,7 +112,8 @@ impl EpilogueDesc {
         false
     }
 
-    /// The same epilogue of the transposed product: a value a row is one a column there.
+    /// Returns the epilogue of the transposed GEMM, in which vectors along M become vectors along
+    /// N.
     pub(crate) const fn swapped(mut self) -> Self {
         let mut i = 0;
         while i < self.length as usize {
@@ -124,7 +125,7 @@ impl EpilogueDesc {
         self
     }
 
-    /// Whether the nodes are one expression.
+    /// Checks that the nodes form one expression.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
             return Err(Refusal::Epilogue { why: Malformed::TooLong });
@@ -154,7 +155,8 @@ impl EpilogueDesc {
         Ok(())
     }
 
-    /// The slot of the scalar that the `Scale` at `at` scales by, when it is a scalar.
+    /// Returns the scalar slot of the `Scale` node at index `at`, or `None` if its first operand is
+    /// not a scalar.
     pub(super) const fn scale_of(&self, at: usize) -> Option<usize> {
         let (mut missing, mut i) = (1, at);
         while missing > 0 && i > 0 {
@@ -170,12 +172,12 @@ impl EpilogueDesc {
 
 framed!(EpilogueDesc);
 
-/// The name of a scalar, as arguments and expressions spell it.
+/// Returns the name of a scalar in arguments and expressions.
 pub(crate) const fn scalar_name(slot: u8) -> &'static str {
     Scalar(slot).name()
 }
 
-/// The slot of a scalar's name.
+/// Returns the slot of a scalar name.
 pub(crate) fn scalar_slot(name: &str) -> Option<u8> {
     (0..SCALARS as u8).find(|&slot| scalar_name(slot) == name)
 }

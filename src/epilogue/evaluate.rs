@@ -1,4 +1,4 @@
-//! An epilogue on the host: one operation after the other, each over a whole row.
+//! Evaluation of an epilogue on the host: one operation after another, each over a whole row.
 
 use super::{
     desc::{EpilogueDesc, Op, SCALARS},
@@ -10,22 +10,22 @@ use crate::{
     refusal::Refusal,
 };
 
-/// What an epilogue reads, given its scalars.
+/// Inputs that an epilogue reads, given its scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reads {
-    /// The accumulator, and so A and B.
+    /// Whether it reads the accumulator, and therefore A and B.
     pub accumulator: bool,
-    /// C.
+    /// Whether it reads C.
     pub source: bool,
-    /// Vectors.
+    /// Vectors that it reads.
     pub vectors: Vectors<()>,
 }
 
 impl EpilogueDesc {
-    /// What the epilogue reads: a part that is scaled by 0 is not read.
+    /// Returns the inputs that the epilogue reads. A subtree that is scaled by 0 is not read.
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
-        // A stack of sets of leaves, eight bits each, the last node's lowest: no tree has more than
-        // sixteen at once.
+        // Stack of sets of leaves, eight bits each, with the last node in the lowest bits. No tree
+        // needs more than sixteen sets at once.
         let push = |stack: u128, (at, op): (usize, &Op)| {
             let zero = matches!(op, Op::Scale)
                 && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
@@ -47,10 +47,10 @@ impl EpilogueDesc {
         Reads { accumulator: read & 1 != 0, source: read & 2 != 0, vectors }
     }
 
-    /// Whether this process knows every user function, and each computes in what the epilogue does.
+    /// Checks that every user function is registered in this process and supports the compute type.
     ///
     /// # Errors
-    /// [`Refusal`] naming the first that is not so.
+    /// [`Refusal::UnknownNode`] or [`Refusal::NodeOfF32`] for the first function that does not.
     pub fn check_functions(&self, compute: ComputeKind) -> Result<(), Refusal> {
         for op in self.ops() {
             if let Op::User(id) = op {
@@ -61,20 +61,20 @@ impl EpilogueDesc {
     }
 }
 
-/// What an epilogue reads beside accumulators.
+/// Inputs of an epilogue in addition to accumulators.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Beside<T> {
-    /// Of C.
+    /// Input from C.
     pub source: Option<T>,
-    /// Of vectors.
+    /// Inputs from vectors.
     pub vectors: Vectors<T>,
 }
 
 impl<T> Beside<T> {
-    /// Nothing.
+    /// No inputs.
     pub const NONE: Self = Self { source: None, vectors: Vectors::NONE };
 
-    /// Something else of each.
+    /// Applies `f` to each input.
     pub fn map<'a, U>(&'a self, f: impl Fn(&'a T) -> U) -> Beside<U> {
         Beside {
             source: self.source.as_ref().map(&f),
@@ -83,7 +83,7 @@ impl<T> Beside<T> {
     }
 }
 
-/// Room for the rows of an evaluation, to be used again.
+/// Reusable buffers for the rows of an evaluation.
 #[derive(Default)]
 pub struct Rows<E> {
     stack: Vec<Vec<E>>,
@@ -100,7 +100,7 @@ impl<E: Compute> Rows<E> {
         self.depth += 1;
     }
 
-    /// A row that was read; zeros where none was.
+    /// Pushes an input row, or zeros if the input is not read.
     fn push_read(&mut self, row: Option<&[E]>, length: usize) {
         match row {
             Some(row) => self.push(row.iter().copied()),
@@ -119,10 +119,10 @@ impl<E: Compute> Rows<E> {
     }
 }
 
-/// The epilogue of a row of accumulators, and the same row of what else it reads.
+/// Applies the epilogue to a row of accumulators and to the same row of its other inputs.
 ///
-/// The description has been checked, and so have its functions; one that is not known, or not of
-/// these numbers, leaves its operand as it is.
+/// The description and its functions must be checked. A function that is unknown or does not
+/// support the compute type is the identity.
 pub fn evaluate<'r, E: Compute>(
     desc: &EpilogueDesc,
     scalars: &[f64; SCALARS],
@@ -148,7 +148,7 @@ pub fn evaluate<'r, E: Compute>(
             Op::Add => rows.zip(E::plus),
             Op::Multiply => rows.zip(E::times),
             Op::Scale => {
-                // As the device sees it: a scalar that rounds to 0 is 0.
+                // As on the device, a scalar that rounds to 0 is 0.
                 if desc
                     .scale_of(at)
                     .is_some_and(|slot| E::from_scalar(scalars[slot]) == E::default())

@@ -1,4 +1,4 @@
-//! Functions that users add, in crates of their own.
+//! User functions for epilogues, defined in other crates.
 
 use crate::{
     numeric::ComputeKind,
@@ -10,10 +10,10 @@ use std::{
     sync::{LazyLock, PoisonError, RwLock},
 };
 
-/// A function of one number, in two languages.
+/// Function of one number, in C++ and in Rust.
 ///
-/// It computes in `f32`. An epilogue that computes in `f64` or in integers, each of which is an
-/// `f64`, takes [`F64`](Self::F64), and is refused where there is none.
+/// The function computes in `f32`. Epilogues that compute in `f64` or in integers use
+/// [`F64`](Self::F64), and are refused without it. Integers are converted to `f64`.
 ///
 /// ```
 /// use falchion::epilogue::{Acc, Apply, F64Function, Function, Node};
@@ -30,33 +30,34 @@ use std::{
 /// assert!(<Apply<Square, Acc> as Node>::DESC.check().is_ok());
 /// ```
 pub trait Function: 'static {
-    /// A name for messages; it need not be unique.
+    /// Name for messages; it need not be unique.
     const NAME: &'static str;
-    /// A C++ expression of type `float` in `float x`.
+    /// C++ expression of type `float` in `float x`.
     const CUDA: &'static str;
-    /// The same function on the host. Bits agree only as far as both compute alike.
+    /// Function on the host. Its bits equal the GPU's only as far as both expressions compute
+    /// alike.
     fn host(x: f32) -> f32;
-    /// The same function of `f64`, where there is one.
+    /// Function of `f64`, if it exists.
     const F64: Option<F64Function> = None;
 }
 
-/// A user's function of `f64`, in both languages: an integer goes through it and is rounded to the
-/// nearest, of two such to the even one.
+/// User function of `f64`, in both languages. Integers also use it; their result is rounded to
+/// nearest even.
 #[derive(Clone, Copy, Debug)]
 pub struct F64Function {
-    /// A C++ expression of type `double` in `double x`.
+    /// C++ expression of type `double` in `double x`.
     pub cuda: &'static str,
-    /// The same function on the host.
+    /// Function on the host.
     pub host: fn(f64) -> f64,
 }
 
-/// The name of a user's function in a description: FNV-1a of its name and texts, alike in every
-/// process.
+/// Identifier of a user function in a description: the FNV-1a hash of its name and texts, equal in
+/// every process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NodeId(pub u64);
 
 impl NodeId {
-    /// The id of a function.
+    /// Returns the identifier of a function.
     pub const fn of<F: Function>() -> Self {
         let id = fnv(fnv(fnv(0xcbf2_9ce4_8422_2325, F::NAME), "\u{1f}"), F::CUDA);
         match F::F64 {
@@ -82,25 +83,25 @@ const fn fnv(mut hash: u64, text: &str) -> u64 {
     hash
 }
 
-/// A user's function, as a value.
+/// User function, as a value.
 #[derive(Clone, Copy, Debug)]
 pub struct UserFunction {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its text.
+    /// C++ expression.
     pub cuda: &'static str,
-    /// What it does on the host.
+    /// Function on the host.
     pub host: fn(f32) -> f32,
-    /// The same of `f64`.
+    /// Function of `f64`.
     pub f64: Option<F64Function>,
 }
 
 impl UserFunction {
-    /// Its text in an epilogue of `compute`.
+    /// Returns the C++ expression for an epilogue of `compute`.
     ///
     /// # Errors
-    /// [`Refusal::NodeOfF32`] where it is a function of `f32` alone, and `f32` does not hold every
-    /// number of the epilogue.
+    /// [`Refusal::NodeOfF32`] if the function supports only `f32` and the epilogue computes in
+    /// another type.
     pub(super) fn text(&self, compute: ComputeKind) -> Result<&'static str, Refusal> {
         match (compute, self.f64) {
             (ComputeKind::F32, _) => Ok(self.cuda),
@@ -112,8 +113,8 @@ impl UserFunction {
 
 static REGISTRY: LazyLock<RwLock<HashMap<NodeId, UserFunction>>> = LazyLock::new(RwLock::default);
 
-/// Makes a function known to this process, so that descriptions can name it. Types do it by
-/// themselves.
+/// Registers a function in this process, so that descriptions can refer to it. Epilogue types
+/// register their functions themselves.
 pub fn register<F: Function>() -> NodeId {
     let id = NodeId::of::<F>();
     if registered(id).is_none() {
@@ -123,7 +124,7 @@ pub fn register<F: Function>() -> NodeId {
     id
 }
 
-/// The function of an id, when this process knows it.
+/// Returns the function with an identifier, or `None` if it is not registered in this process.
 pub fn registered(id: NodeId) -> Option<UserFunction> {
     REGISTRY.read().unwrap_or_else(PoisonError::into_inner).get(&id).copied()
 }

@@ -1,4 +1,4 @@
-//! What becomes of an accumulator on its way to D: an expression, written as a tree of types.
+//! Epilogues: expressions that compute D from accumulators, written as trees of types.
 //!
 //! ```text
 //! Relu<Add<Scaled<Alpha, Acc>, Scaled<Beta, Source>>>        types
@@ -10,9 +10,9 @@
 //! evaluate(), row by row            an expression in the generated header
 //! ```
 //!
-//! `Scaled<S, X>` with `S = 0` is 0 whatever X is: with beta = 0 a NaN in C cannot reach D, and C
-//! is not read. A user's function is a node like any other ([`Function`], [`Apply`]). [`BiasM`],
-//! [`BiasN`], [`ScaleM`] and [`ScaleN`] are vectors along the user's M and N, whatever order D has.
+//! `Scaled<S, X>` with `S = 0` is 0 for every X: with beta = 0, a NaN in C cannot reach D, and C is
+//! not read. User functions are nodes like any other ([`Function`], [`Apply`]). [`BiasM`],
+//! [`BiasN`], [`ScaleM`], and [`ScaleN`] are vectors along the user's M and N, for every order of D.
 //!
 //! ```
 //! use falchion::epilogue::{EpilogueDesc, LinearCombination, Node, Relu};

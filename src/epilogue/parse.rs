@@ -1,4 +1,4 @@
-//! An epilogue from words: `relu(alpha*acc + beta*source)`.
+//! Parser of epilogue expressions: `relu(alpha*acc + beta*source)`.
 
 use super::{
     desc::{EpilogueDesc, Op, scalar_slot},
@@ -7,14 +7,14 @@ use super::{
 use crate::{layout::algebra::parse::pointed, operand::VectorKind};
 use core::{fmt, str::FromStr};
 
-/// Where an epilogue stopped being one, and why.
+/// Error of parsing an epilogue: position and reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseEpilogueError {
-    /// The text.
+    /// Text that was parsed.
     pub text: String,
-    /// Byte of the text.
+    /// Byte offset of the error in the text.
     pub at: usize,
-    /// What was the matter.
+    /// Reason.
     pub why: String,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for ParseEpilogueError {
 
 impl std::error::Error for ParseEpilogueError {}
 
-/// An epilogue in words, `relu(alpha*acc + beta*source)`:
+/// Grammar of epilogue expressions such as `relu(alpha*acc + beta*source)`:
 ///
 /// ```text
 /// sum     = product { "+" product }
@@ -39,11 +39,11 @@ impl std::error::Error for ParseEpilogueError {}
 /// factor  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
 /// ```
 ///
-/// Numbers are whole; a fraction is a scalar, whose value a call gives. Names are `acc`, `source`,
-/// `bias_m`, `bias_n`, `scale_m`, `scale_n`, `alpha`, `beta` and `s2` to `s7`; functions are
-/// `relu(x)`, `min(x, y)`, `max(x, y)`, `clamp(x, low, high)`, `multiply(x, y)`, and a
-/// [registered](super::register) one of the user's: `user_` and its [`NodeId`], 16 hexadecimal
-/// digits, as the id prints.
+/// Numbers are integers; a fraction must be a scalar, whose value the call provides. Names are
+/// `acc`, `source`, `bias_m`, `bias_n`, `scale_m`, `scale_n`, `alpha`, `beta`, and `s2` to `s7`.
+/// Functions are `relu(x)`, `min(x, y)`, `max(x, y)`, `clamp(x, low, high)`, and `multiply(x, y)`.
+/// A [registered](super::register) user function is `user_` followed by its [`NodeId`]: 16
+/// hexadecimal digits, as the identifier prints.
 impl FromStr for EpilogueDesc {
     type Err = ParseEpilogueError;
 
@@ -58,7 +58,7 @@ impl FromStr for EpilogueDesc {
     }
 }
 
-/// Parentheses within parentheses that are read; a tree of 32 nodes needs no more.
+/// Maximum depth of nested parentheses. A tree of 32 nodes needs no more.
 const DEEPEST: u32 = 64;
 
 struct Reader<'t> {
@@ -72,7 +72,8 @@ impl Reader<'_> {
         ParseEpilogueError { text: self.text.to_owned(), at: self.at, why: why.to_owned() }
     }
 
-    /// What stands where an operator or an end could: what there is none of is said.
+    /// Returns the error for text at a position where an operator or the end was possible, with
+    /// advice for unsupported operators.
     fn unread(&mut self, expected: &str) -> ParseEpilogueError {
         match self.peek() {
             Some('-') => self.fault("there is no subtraction; add -1 * x"),

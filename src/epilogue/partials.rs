@@ -1,8 +1,8 @@
-//! Where a consumer's accumulators lie in the workspace, of a kernel whose K is cut into parts.
+//! Workspace layout of a consumer's partial accumulators under split-K.
 //!
-//! Each part of a tile of D has a slot, and in that each consumer that shares the tile: four
-//! accumulators of a thread side by side, which move in one access, and the threads' one behind
-//! another.
+//! Each split-K slice of a tile of D has a slot, and each consumer of the tile has a part of the
+//! slot. Four accumulators of a thread are contiguous and move in one access. The groups of four of
+//! consecutive threads are contiguous.
 //!
 //! ```text
 //! place = (accumulator / 4 * threads + thread) * 4 + accumulator mod 4
@@ -16,7 +16,8 @@ use crate::{
     threadblock::{WarpSpecialized, consumer_registers::TOGETHER, pipeline::WARPS},
 };
 
-/// The map (thread, accumulator) of a consumer to a place in its part of a slot.
+/// Map from (thread, accumulator) of a consumer to an offset in its part of a slot, in
+/// accumulators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotMap {
     threads: u32,
@@ -24,7 +25,7 @@ pub struct SlotMap {
 }
 
 impl SlotMap {
-    /// That of a description's components.
+    /// Returns the map of a main loop.
     pub const fn of(components: &WarpSpecialized) -> Self {
         Self { threads: WARPS * 32, accumulators: components.numbers() }
     }

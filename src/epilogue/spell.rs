@@ -1,4 +1,4 @@
-//! An epilogue in the generated header, and in words.
+//! Epilogue expressions as C++ and as text.
 
 use super::{
     desc::{EpilogueDesc, Op, scalar_name},
@@ -7,8 +7,8 @@ use super::{
 use crate::{numeric::ComputeKind, operand::OperandKind};
 use core::fmt;
 
-/// How tightly a text holds together: a product is put in parentheses where it is scaled, a sum
-/// wherever it is not first.
+/// Precedence of a text. A product is parenthesized as the right operand of a scale, and a sum
+/// everywhere except as the first operand.
 #[derive(Clone, Copy, PartialEq)]
 enum Bond {
     Atom,
@@ -16,7 +16,7 @@ enum Bond {
     Sum,
 }
 
-/// One operand while it is spelled.
+/// Operand with its text.
 struct Part {
     text: String,
     bond: Bond,
@@ -27,8 +27,7 @@ impl Part {
         Self { text, bond: Bond::Atom }
     }
 
-    /// The text as the right operand of an operator, whose left operand was read before: `a + (b +
-    /// c)`, `s * (t * x)`.
+    /// Returns the text as the right operand of a left-associative operator, as in `a + (b + c)`.
     fn right_of(&self, operator: Bond) -> String {
         if self.bond == Bond::Sum || self.bond == operator {
             format!("({})", self.text)
@@ -38,7 +37,8 @@ impl Part {
     }
 }
 
-/// Spells the tree: `leaf` a node of no operands, `call` a function of its operands' texts.
+/// Returns the text of the tree. `leaf` writes a node without operands, and `call` writes a
+/// function of its operands.
 fn spell(
     desc: &EpilogueDesc,
     leaf: impl Fn(Op) -> String,
@@ -50,7 +50,7 @@ fn spell(
         stack.push(match op.arity() {
             0 => Part::atom(leaf(*op)),
             arity if arity == parts.len() => call(*op, &parts),
-            // No expression: a node lacks what it is to be applied to.
+            // The tree is invalid: a node has too few operands.
             _ => Part::atom(String::new()),
         });
     }
@@ -61,13 +61,13 @@ fn joined(parts: &[Part]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// The C++ type of a user's functions in an epilogue of `compute`: every integer is a `double`.
+/// Returns the C++ type of user functions in an epilogue of `compute`; integers use `double`.
 const fn number(compute: ComputeKind) -> &'static str {
     if matches!(compute, ComputeKind::F32) { "float" } else { "double" }
 }
 
-/// The C++ expression in `accumulator`, `source` and `scalar[]`, all of type `Compute`, and in
-/// `params`, `row` and `column`.
+/// Returns the C++ expression in `accumulator`, `source`, and `scalar[]`, all of type `Compute`,
+/// and in `params`, `row`, and `column`.
 pub(crate) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
@@ -104,7 +104,7 @@ pub(crate) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
     })
 }
 
-/// The user's functions, which have been checked, each on a line that a compiler's message names.
+/// Returns the checked user functions as C++, each on a line that a compiler message names.
 pub(crate) fn functions(desc: &EpilogueDesc, compute: ComputeKind) -> String {
     let mut ids: Vec<_> = desc
         .ops()

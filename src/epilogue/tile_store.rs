@@ -1,11 +1,11 @@
-//! From a thread's accumulators to D.
+//! Store of a thread's accumulators to D.
 //!
-//! A thread's accumulator (i, j) belongs to row `fragment_a(thread, i)` and column
-//! `fragment_b(thread, j)` of the block's tile; neighbours along N are stored together, as far as
-//! alignment goes; where that is an element, lanes of the CUDA cores exchange theirs first
-//! ([`BlockedToStriped`](crate::warp::exchange::BlockedToStriped)). When K is sliced, the slices
-//! hand their accumulators to slice 0 through shared memory, one after the other, so that partial
-//! accumulators are added in the order of the slices:
+//! Accumulator (i, j) of a thread belongs to row `fragment_a(thread, i)` and column
+//! `fragment_b(thread, j)` of the block's tile. Neighbors along N are stored together as far as
+//! alignment allows. If stores are single elements, lanes on CUDA cores first exchange their
+//! accumulators ([`BlockedToStriped`](crate::warp::exchange::BlockedToStriped)). With sliced K,
+//! slices 1, 2, .. pass their accumulators to slice 0 through shared memory, one slice after
+//! another. Partial accumulators are therefore added in the order of the slices:
 //!
 //! ```text
 //! place = accumulator * threads_per_slice + thread mod threads_per_slice
@@ -23,12 +23,18 @@ use crate::{
     warp::mma_simt::{FragmentMap, ThreadTiles},
 };
 
-/// Accumulators of all of [`PARTS_AT_ONCE`] parts of K that a thread loads at a time, whose main
-/// loop needs so many registers of so many: each time waits for the second-level cache. As many
-/// registers as the accumulators had, which are of no more use by then, or 64, where it has so many
-/// beside 64 others. But where warps share the depth and 32 do, those of more would leave room for
-/// fewer blocks, and in the loop of streams, which keeps what it knows of its units, they would be
-/// spilled; and a main loop that needs nearly all of the registers has no more than 64 for them.
+/// Returns the number of accumulators of each of [`PARTS_AT_ONCE`] split-K slices that a thread
+/// loads at a time. `needed` is the number of registers that the main loop needs, and `registers`
+/// the number available.
+///
+/// Each round of loads waits for the L2 cache, so more loads per round are faster; free registers
+/// bound them. The budget is the registers of the accumulators, which are free by then, or 64, but
+/// leaves 64 registers for other values. There are three exceptions:
+///
+/// - With 32 to 63 accumulator registers and sliced K, the budget is only these, because more would
+///   reduce occupancy.
+/// - Stream-K keeps facts of its units in registers and would spill, so it uses 16 or 32.
+/// - If the main loop needs nearly all registers, the budget is at most 64.
 pub(crate) const fn sums_ahead(base: &MmaBase, [needed, registers]: [u32; 2]) -> u32 {
     const OTHERS: u32 = 64;
     const NEARLY_NONE: u32 = 16;
@@ -55,7 +61,7 @@ pub(crate) const fn sums_ahead(base: &MmaBase, [needed, registers]: [u32; 2]) ->
     most
 }
 
-/// The map (thread, accumulator) to `row * tile_n + column` of the block's tile, for one slice of
+/// Map from (thread, accumulator) to `row * tile_n + column` of the block's tile, for one slice of
 /// K.
 #[derive(Clone, Copy, Debug)]
 pub struct AccumulatorMap(pub ThreadTiles);
@@ -86,7 +92,7 @@ impl IndexMap for AccumulatorMap {
     }
 }
 
-/// The map (thread, accumulator) to where a slice of K stores it, in accumulators.
+/// Map from (thread, accumulator) to the offset at which a slice of K stores it, in accumulators.
 #[derive(Clone, Copy, Debug)]
 pub struct PartialsMap(pub ThreadTiles);
 

@@ -1,4 +1,4 @@
-//! An epilogue, as types.
+//! Epilogue as a tree of types.
 
 use super::{
     desc::{EpilogueDesc, Op},
@@ -7,15 +7,15 @@ use super::{
 use crate::operand::VectorKind;
 use core::marker::PhantomData;
 
-/// A node of an epilogue's tree, and with it the tree below.
+/// Node of an epilogue's tree, including the tree below it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an epilogue",
     note = "write LinearCombination, or a tree of Acc, Source, Alpha, Beta, Scaled, Add, Relu, Clamp, Apply ..."
 )]
 pub trait Node: 'static {
-    /// The tree, as a value.
+    /// Tree as a value.
     const DESC: EpilogueDesc;
-    /// Makes the user functions of the tree known to this process.
+    /// Registers the user functions of the tree in this process.
     fn register() {}
 }
 
@@ -32,26 +32,26 @@ macro_rules! leaves {
 }
 
 leaves! {
-    /// The accumulator: an element of A·B.
+    /// Accumulator: an element of A·B.
     Acc = Op::Accumulator;
-    /// The element of C.
+    /// Element of C.
     Source = Op::Source;
-    /// The element of `bias_m`, a vector of one value a row of D.
+    /// Element of `bias_m`, a vector with one value per row of D.
     BiasM = Op::Vector(VectorKind::BiasM);
-    /// The element of `bias_n`, a vector of one value a column of D.
+    /// Element of `bias_n`, a vector with one value per column of D.
     BiasN = Op::Vector(VectorKind::BiasN);
-    /// The element of `scale_m`, a vector of one value a row of D: nothing but its name sets it
-    /// apart from a bias.
+    /// Element of `scale_m`, a vector with one value per row of D. It differs from a bias only by
+    /// its name.
     ScaleM = Op::Vector(VectorKind::ScaleM);
-    /// The element of `scale_n`, a vector of one value a column of D.
+    /// Element of `scale_n`, a vector with one value per column of D.
     ScaleN = Op::Vector(VectorKind::ScaleN);
-    /// The scalar alpha.
+    /// Scalar alpha.
     Alpha = Op::Scalar(0);
-    /// The scalar beta.
+    /// Scalar beta.
     Beta = Op::Scalar(1);
 }
 
-/// The scalar `s2` to `s7`.
+/// Scalar `s2` to `s7`.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<const SLOT: u8>;
 
@@ -59,7 +59,7 @@ impl<const SLOT: u8> Node for Scalar<SLOT> {
     const DESC: EpilogueDesc = EpilogueDesc::leaf(Op::Scalar(SLOT));
 }
 
-/// A whole number.
+/// Integer constant.
 #[derive(Clone, Copy, Debug)]
 pub struct Constant<const N: i32>;
 
@@ -83,17 +83,17 @@ macro_rules! binary {
 }
 
 binary! {
-    /// `X + Y`.
+    /// Sum `X + Y`.
     Add<X, Y> = Op::Add;
-    /// `X * Y`.
+    /// Product `X * Y`.
     Multiply<X, Y> = Op::Multiply;
-    /// `X`, or `Y` where `X > Y`.
+    /// `X`, or `Y` if `X > Y`.
     Minimum<X, Y> = Op::Minimum;
-    /// `X`, or `Y` where `X < Y`.
+    /// `X`, or `Y` if `X < Y`.
     Maximum<X, Y> = Op::Maximum;
 }
 
-/// A node that is one number for the whole product.
+/// Node with one value for the whole GEMM.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar",
     note = "Scaled<S, X> scales by Alpha, Beta or Scalar<SLOT>"
@@ -103,7 +103,7 @@ impl ScalarNode for Alpha {}
 impl ScalarNode for Beta {}
 impl<const SLOT: u8> ScalarNode for Scalar<SLOT> {}
 
-/// `S * X`; 0 where the scalar `S` is 0, whatever `X` is.
+/// `S * X`, or 0 if the scalar `S` is 0, for every `X`.
 pub struct Scaled<S, X>(PhantomData<(S, X)>);
 
 impl<S: ScalarNode, X: Node> Node for Scaled<S, X> {
@@ -113,7 +113,7 @@ impl<S: ScalarNode, X: Node> Node for Scaled<S, X> {
     }
 }
 
-/// `X`, or 0 where `X < 0`; NaN stays NaN.
+/// `X`, or 0 if `X < 0`; NaN stays NaN.
 pub struct Relu<X>(PhantomData<X>);
 
 impl<X: Node> Node for Relu<X> {
@@ -123,7 +123,7 @@ impl<X: Node> Node for Relu<X> {
     }
 }
 
-/// A user's function of `X`.
+/// User function `F` of `X`.
 pub struct Apply<F, X>(PhantomData<(F, X)>);
 
 impl<F: Function, X: Node> Node for Apply<F, X> {
@@ -134,7 +134,7 @@ impl<F: Function, X: Node> Node for Apply<F, X> {
     }
 }
 
-/// `X`, cut off below `Low` and above `High`.
+/// `X` clamped to `Low` and `High`.
 pub type Clamp<X, Low, High> = Minimum<Maximum<X, Low>, High>;
 
 /// `alpha * A·B + beta * C`.

@@ -1,10 +1,10 @@
-//! What a matrix is made of and how it lies, as one word: `f32:col`.
+//! Element type and order of a matrix in one word: `f32:col`.
 
 use super::Order;
 use crate::{error::Error, numeric::ElementKind};
 use core::{fmt, str::FromStr};
 
-/// Elements and layout of a matrix, as command lines and suites spell them: `bf16:row`.
+/// Element type and order of a matrix, as command lines and suites spell them: `bf16:row`.
 ///
 /// ```
 /// use falchion::layout::{MatrixType, Order};
@@ -20,25 +20,26 @@ use core::{fmt, str::FromStr};
     serde(try_from = "String", into = "String")
 )]
 pub struct MatrixType {
-    /// The elements.
+    /// Element type.
     pub element: ElementKind,
-    /// The layout.
+    /// Order.
     pub order: Order,
 }
 
 impl MatrixType {
-    /// Row-major, of these elements.
+    /// Returns the row-major matrix type of an element type.
     pub const fn row(element: ElementKind) -> Self {
         Self { element, order: Order::Row }
     }
 
-    /// Column-major.
+    /// Returns the column-major matrix type of an element type.
     pub const fn col(element: ElementKind) -> Self {
         Self { element, order: Order::Col }
     }
 
-    /// An operand of a BLAS call, by its argument `TRANS`: `N`, column-major as it lies, `T`, the
-    /// transpose of what lies so, or `C`, which is that of real numbers; small letters too.
+    /// Returns the type of an operand of a BLAS call for its argument `TRANS`. `N` is column-major;
+    /// `T` is the transpose of a column-major matrix; `C` equals `T`, because elements are real.
+    /// Lower-case letters are accepted.
     ///
     /// # Errors
     /// [`Error::Text`] for another letter.

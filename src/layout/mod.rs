@@ -1,4 +1,4 @@
-//! Where a matrix lies in memory.
+//! Layout of a matrix in memory.
 //!
 //! A column-major C has the bytes of the row-major `Cᵀ = Bᵀ·Aᵀ`. A kernel that writes rows computes
 //! a column-major C from swapped operands with transposed layouts ([`Frame`]).
@@ -14,19 +14,19 @@ use crate::{
 };
 
 words! {
-    /// Which index of a matrix runs through consecutive addresses.
+    /// Contiguous index of a matrix.
     #[derive(Default)]
     pub enum Order {
-        /// A row is contiguous: element (i, j) at `i * ld + j`.
+        /// Rows are contiguous: element (i, j) is at `i * ld + j`.
         #[default]
         Row = "row",
-        /// A column is contiguous: element (i, j) at `i + j * ld`.
+        /// Columns are contiguous: element (i, j) is at `i + j * ld`.
         Col = "col",
     }
 }
 
 impl Order {
-    /// The order of the transposed matrix in the same bytes.
+    /// Returns the order of the transposed matrix in the same bytes.
     pub const fn transposed(self) -> Self {
         match self {
             Self::Row => Self::Col,
@@ -34,12 +34,12 @@ impl Order {
         }
     }
 
-    /// Whether a row is contiguous.
+    /// Returns whether rows are contiguous.
     pub const fn is_row(self) -> bool {
         matches!(self, Self::Row)
     }
 
-    /// The smallest leading dimension of a `rows` x `columns` matrix, in elements.
+    /// Returns the smallest leading dimension of a `rows` x `columns` matrix, in elements.
     pub const fn packed(self, rows: usize, columns: usize) -> usize {
         match self {
             Self::Row => columns,
@@ -47,7 +47,7 @@ impl Order {
         }
     }
 
-    /// Where element (`row`, `column`) lies, in elements.
+    /// Returns the offset of element (`row`, `column`) in elements.
     pub const fn offset(self, row: usize, column: usize, leading: usize) -> usize {
         match self {
             Self::Row => row * leading + column,
@@ -56,22 +56,22 @@ impl Order {
     }
 }
 
-/// Where a matrix lies in memory, as a type.
+/// Layout of a matrix in memory, as a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a layout of falchion",
     label = "not a layout",
     note = "layouts are RowMajor and ColMajor"
 )]
 pub trait Layout: 'static {
-    /// The same fact, as a value.
+    /// Layout as a value.
     const ORDER: Order;
 }
 
-/// A row is contiguous.
+/// Rows are contiguous.
 #[derive(Clone, Copy, Debug)]
 pub struct RowMajor;
 
-/// A column is contiguous, as in BLAS.
+/// Columns are contiguous, as in BLAS.
 #[derive(Clone, Copy, Debug)]
 pub struct ColMajor;
 
@@ -83,15 +83,15 @@ impl Layout for ColMajor {
     const ORDER: Order = Order::Col;
 }
 
-/// The layouts of A, B and of C and D, as the user wrote them.
+/// Orders of A, of B, and of C and D, as given by the user.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[doc(hidden)]
 pub struct Orders {
-    /// Of A.
+    /// Order of A.
     pub a: Order,
-    /// Of B.
+    /// Order of B.
     pub b: Order,
-    /// Of C and D.
+    /// Order of C and D.
     pub c: Order,
 }
 
@@ -100,7 +100,7 @@ impl Order {
         self.transposed()
     }
 
-    /// Whether K runs through consecutive addresses of an operand of this order.
+    /// Returns whether K is contiguous in an operand of this order.
     pub const fn along_k(self, operand: OperandKind) -> bool {
         match operand {
             OperandKind::A => self.is_row(),
@@ -108,24 +108,24 @@ impl Order {
         }
     }
 
-    /// The order of an operand through whose consecutive addresses K runs, or M or N.
+    /// Returns the order of an operand in which K is contiguous (`along_k`), or M or N otherwise.
     pub const fn of_operand(operand: OperandKind, along_k: bool) -> Self {
         if Self::Row.along_k(operand) == along_k { Self::Row } else { Self::Col }
     }
 }
 
 impl Frame {
-    /// The frame of a kernel that writes a row-major D, for a user's D of this order.
+    /// Returns the frame of a kernel that writes a row-major D, for a user's D of this order.
     pub(crate) const fn for_output(order: Order) -> Self {
         if order.is_row() { Self::USER } else { Self::SWAPPED }
     }
 
-    /// The order of C and D in the kernel's GEMM.
+    /// Returns the order of C and D in the kernel's GEMM.
     pub const fn d_order(self) -> Order {
         if self.column_major_d { Order::Col } else { Order::Row }
     }
 
-    /// The same frame with another order of the kernel's D.
+    /// Returns this frame with another order of the kernel's D.
     #[must_use]
     pub const fn with_d_order(self, order: Order) -> Self {
         Self { column_major_d: !order.is_row(), ..self }

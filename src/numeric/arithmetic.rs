@@ -1,34 +1,35 @@
-//! The arithmetic of accumulators and epilogues, rounded where the device rounds.
+//! Arithmetic of accumulators and epilogues, with the rounding of the device.
 
 use super::{ElementKind, F16, convert::round_to_odd};
 use crate::sys::fma::{self, PanelSection};
 use core::fmt::Debug;
 
-/// A number that products are accumulated in.
+/// Type in which products are accumulated.
 pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
-    /// The same fact, as a value.
+    /// Accumulator type as a value.
     const KIND: ElementKind;
-    /// Whether it matters which products are added at once.
+    /// Whether the grouping of products into instructions affects the result.
     const IN_STEPS: bool = false;
-    /// `a * b + self`, rounded once; integers wrap.
+    /// Returns `a * b + self`, rounded once; integers wrap.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// Adds the product of a section in one call, as [`mul_add`](Self::mul_add) in the order of k
-    /// does. `false`, and nothing is added, if there is no such loop.
+    /// Adds the products of a section in one call, with the result of [`mul_add`](Self::mul_add) in
+    /// the order of k. Returns `false` and adds nothing if there is no such loop for the type.
     fn multiply_section(_: &mut PanelSection<'_, Self>) -> bool {
         false
     }
-    /// `self + other`, rounded once; integers wrap. Adds the partial accumulators of a sliced K.
+    /// Returns `self + other`, rounded once; integers wrap. Sliced-K reductions use it to add
+    /// partial accumulators.
     fn plus(self, other: Self) -> Self;
-    /// What the parts of an accumulator are added in under split-K: `f32` of `f16`.
+    /// Type in which split-K partials are added: `f32` for `f16`.
     type Sum: Accumulator;
-    /// As such a sum, exactly.
+    /// Converts the accumulator to this type exactly.
     fn widened(self) -> Self::Sum;
-    /// What such a sum is rounded to.
+    /// Rounds a sum of this type to the accumulator type.
     fn narrowed(sum: Self::Sum) -> Self;
 }
 
-/// The sum of an accumulator's parts, which are 256 at most: neighbours in ascending k, so many at
-/// a time, and then those sums in the same way.
+/// Returns the sum of at most 256 split-K partials of an accumulator. It adds groups of `at_once`
+/// neighbors in ascending k, and then the sums of the groups likewise, level by level.
 pub fn sum_of_parts<T: Accumulator>(parts: usize, at_once: usize, part: impl Fn(usize) -> T) -> T {
     let mut sums = [T::Sum::default(); MOST_PARTS as usize];
     let mut count = parts.min(sums.len());
@@ -45,7 +46,7 @@ pub fn sum_of_parts<T: Accumulator>(parts: usize, at_once: usize, part: impl Fn(
     T::narrowed(sums[0])
 }
 
-/// What the parts of accumulators of a kind are added in.
+/// Returns the type in which split-K partials of an accumulator type are added.
 pub const fn sum_of(kind: ElementKind) -> ElementKind {
     match kind {
         ElementKind::F16 => <<F16 as Accumulator>::Sum as Accumulator>::KIND,
@@ -53,10 +54,10 @@ pub const fn sum_of(kind: ElementKind) -> ElementKind {
     }
 }
 
-/// The most parts of an accumulator: one thread adds all of them.
+/// Maximum number of split-K partials per accumulator; one thread adds all of them.
 pub const MOST_PARTS: u32 = 256;
 
-/// Of numbers whose parts are added as they are.
+/// Implements `Sum` for types whose partials are added without conversion.
 macro_rules! own_sum {
     () => {
         type Sum = Self;
@@ -84,9 +85,9 @@ impl Accumulator for i32 {
     own_sum!();
 }
 
-/// An integer whose sums stop at the ends of its range. Products are added as those of `i32`, whose
-/// sums of one instruction fit; a [`plus`](Accumulator::plus) is what an instruction does with the
-/// sum of its products.
+/// Integer whose sums saturate. Products are added as for `i32`, because the sums of one
+/// instruction do not overflow. An instruction adds the sum of its products with a saturating
+/// [`plus`](Accumulator::plus).
 #[derive(Clone, Copy, PartialEq, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct Saturating(pub i32);
@@ -105,9 +106,9 @@ impl Accumulator for Saturating {
     own_sum!();
 }
 
-/// One rounding: the product of two binary16 numbers is exact in binary64. The sum need not be, but
-/// where it is not, one term is below 2^-30 of the other, so binary64 can land on no tie of
-/// binary16 that the exact sum is not on.
+/// Products of binary16 numbers are exact in binary64, so only one rounding remains. If the
+/// binary64 sum is inexact, one term is below 2^-30 of the other. The binary64 sum then lies on a
+/// tie of binary16 only if the exact sum does.
 impl Accumulator for F16 {
     const KIND: ElementKind = ElementKind::F16;
     #[inline(always)]
@@ -129,34 +130,35 @@ impl Accumulator for F16 {
     }
 }
 
-/// A user's function of either number.
+/// A user's function for both floating-point compute types.
 #[derive(Clone, Copy, Debug)]
 pub struct Functions {
-    /// Of binary32.
+    /// Function for binary32.
     pub f32: fn(f32) -> f32,
-    /// Of binary64.
+    /// Function for binary64.
     pub f64: fn(f64) -> f64,
 }
 
-/// The arithmetic of an epilogue: `f32`, `f64`, or `i32`, which wraps.
+/// Compute type of an epilogue: `f32`, `f64`, or `i32`, which wraps.
 ///
-/// Minimum, maximum and comparison are spelled as comparisons, so that NaN and the sign of zero
-/// come out alike everywhere.
+/// Minimum, maximum, and comparison are written as comparisons, so that every executor returns the
+/// same NaN and the same sign of zero.
 pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
-    /// From a scalar argument, rounded to nearest.
+    /// Converts a scalar argument, rounded to nearest.
     fn from_scalar(x: f64) -> Self;
-    /// `self + other`.
+    /// Returns `self + other`.
     fn plus(self, other: Self) -> Self;
-    /// `self * other`.
+    /// Returns `self * other`.
     fn times(self, other: Self) -> Self;
-    /// A user's function: an integer goes through that of `f64`, and is rounded to nearest.
+    /// Applies a user's function. An integer uses the `f64` function, and the result is rounded to
+    /// nearest.
     fn through(self, functions: Functions) -> Self;
-    /// `self`, or `other` where `self` is less.
+    /// Returns `self`, or `other` if `self` is less.
     #[inline(always)]
     fn at_least(self, other: Self) -> Self {
         if self < other { other } else { self }
     }
-    /// `self`, or `other` where `self` is greater.
+    /// Returns `self`, or `other` if `self` is greater.
     #[inline(always)]
     fn at_most(self, other: Self) -> Self {
         if self > other { other } else { self }
@@ -230,8 +232,8 @@ impl Compute for i32 {
 mod tests {
     use super::*;
 
-    /// Against exact integer arithmetic: every binary16 is a multiple of 2^-24, so the sum is a
-    /// multiple of 2^-48.
+    /// Returns the fma in exact integer arithmetic: every binary16 number is a multiple of 2^-24,
+    /// so the sum is a multiple of 2^-48.
     fn exact_fma(a: F16, b: F16, c: F16) -> F16 {
         let fixed = |x: F16| (x.to_f64() * f64::from(1u32 << 24)) as i128;
         let sum = fixed(a) * fixed(b) + (fixed(c) << 24);
@@ -239,7 +241,7 @@ mod tests {
             return F16::from_f32(a.to_f32() * b.to_f32() + c.to_f32());
         }
         let (negative, mut magnitude) = (sum < 0, sum.unsigned_abs());
-        // Keep 30 bits and a sticky one: exact in binary64, and beyond every tie of binary16.
+        // Keep 30 bits and a sticky bit: exact in binary64, and finer than every tie of binary16.
         let mut exponent = -48;
         while magnitude >= 1 << 31 {
             magnitude = (magnitude >> 1) | (magnitude & 1);

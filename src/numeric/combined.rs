@@ -1,18 +1,18 @@
-//! The element types of a product.
+//! Element types of one GEMM.
 
 use super::ElementKind;
 use crate::operand::framed;
 
-/// The element types of one GEMM, as values.
+/// Element types of one GEMM, as values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Combined {
-    /// Of A.
+    /// Element type of A.
     pub a: ElementKind,
-    /// Of B.
+    /// Element type of B.
     pub b: ElementKind,
-    /// Of the accumulator.
+    /// Accumulator type.
     pub accumulator: ElementKind,
-    /// Of C and D.
+    /// Element type of C and D.
     pub c: ElementKind,
 }
 

@@ -1,16 +1,16 @@
-//! Conversions between storage, accumulator and epilogue, as the device makes them.
+//! Conversions between storage, accumulator, and epilogue types, with the rounding of the device.
 //!
 //! Twin: the overloads `widen` and `narrow` of `kernels/numeric.cuh`.
 
 use super::{Bf16, E4m3, E5m2, F16, Saturating};
 
-/// From memory into a wider number: exact.
+/// Exact conversion from storage to a wider type.
 pub trait Widen<To> {
-    /// The same number, wider.
+    /// Returns the number in the wider type.
     fn widen(self) -> To;
 }
 
-/// From an epilogue's number into memory: to nearest, ties to even.
+/// Conversion from an epilogue's compute type to storage: to nearest, ties to even.
 ///
 /// | type | beyond the largest number | NaN |
 /// |---|---|---|
@@ -18,9 +18,9 @@ pub trait Widen<To> {
 /// | e4m3, e5m2 | the largest number of that sign, also for infinity | `0x7f`, whatever its sign |
 /// | integers | the end of the range | 0 |
 ///
-/// fp8 is as PTX's `cvt.rn.satfinite` (PTX ISA, section "cvt").
+/// The fp8 conversion matches PTX's `cvt.rn.satfinite` (PTX ISA, section "cvt").
 pub trait Narrow<To> {
-    /// The nearest number of the narrower type.
+    /// Returns the nearest number of the narrower type.
     fn narrow(self) -> To;
 }
 
@@ -49,7 +49,7 @@ widen! {
     i32 => i32, |x| x;
     i8 => Saturating, |x| Saturating(i32::from(x));
     u8 => Saturating, |x| Saturating(i32::from(x));
-    // Into an epilogue in binary32: the one widening that rounds, to nearest.
+    // Conversion for epilogues in binary32: the only widening that rounds (to nearest).
     i32 => f32, |x| x as f32;
     i8 => f32, |x| f32::from(x);
     u8 => f32, |x| f32::from(x);
@@ -80,8 +80,8 @@ narrow! {
     i32 => i32, |x| x;
     i32 => i8, |x| x.clamp(-128, 127) as i8;
     i32 => u8, |x| x.clamp(0, 255) as u8;
-    // From files and references. Odd rounding first, or a number near a tie of the narrower type
-    // would round twice.
+    // Conversions for files and references. They round to odd first, because a number near a tie of
+    // the narrower type would otherwise round twice.
     f64 => f32, |x| x as f32;
     f64 => F16, |x| F16::from_f32(round_to_odd(x));
     f64 => Bf16, |x| Bf16::from_f32(round_to_odd(x));
@@ -92,11 +92,11 @@ narrow! {
     f64 => u8, |x| x.round_ties_even() as u8;
 }
 
-/// The NaN of both 8-bit types.
+/// NaN of both 8-bit types.
 const FP8_NAN: u8 = 0x7f;
 
-/// To binary32, with the last bit set where anything was cut off, so that a second rounding is the
-/// only one.
+/// Converts to binary32 and sets the last bit if any bit was cut off (round to odd). A second
+/// rounding to a narrower type then rounds correctly.
 #[inline(always)]
 pub fn round_to_odd(x: f64) -> f32 {
     let near = x as f32;
@@ -104,7 +104,7 @@ pub fn round_to_odd(x: f64) -> f32 {
     if back == x || !near.is_finite() || near.to_bits() & 1 == 1 {
         return near;
     }
-    // Nearest landed on an even neighbour: the other neighbour of x is odd.
+    // Rounding to nearest returned an even neighbor; the other neighbor of x is odd.
     let bits = near.to_bits();
     let away = (back.abs() < x.abs()) as u32;
     f32::from_bits(if away == 1 { bits + 1 } else { bits - 1 })

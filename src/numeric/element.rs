@@ -1,40 +1,41 @@
-//! MathType types, as types and as a value.
+//! Element and math types, as types and as a value.
 
 use crate::words::words;
 
-/// 1 + 4 + 3 bits, bias 7. No infinity; NaN is `S.1111.111`, and 448 the largest number. Source:
-/// Micikevicius et al., *FP8 Formats for Deep Learning* (2022), table 1.
+/// 1 sign, 4 exponent, and 3 fraction bits, bias 7. The type has no infinity; NaN is `S.1111.111`,
+/// and the largest number is 448. Source: Micikevicius et al., *FP8 Formats for Deep Learning*
+/// (2022), table 1.
 pub use float8::F8E4M3 as E4m3;
-/// 1 + 5 + 2 bits, bias 15: the upper half of a binary16, with its infinities and NaNs; 57344 is
-/// the largest number.
+/// 1 sign, 5 exponent, and 2 fraction bits, bias 15: the upper half of a binary16, with its
+/// infinities and NaNs. The largest number is 57344.
 pub use float8::F8E5M2 as E5m2;
-/// The upper half of a binary32.
+/// bfloat16: the upper half of a binary32.
 pub use half::bf16 as Bf16;
 /// IEEE 754 binary16.
 pub use half::f16 as F16;
 
-/// A number with the exponent of `f32` and 10 bits of fraction, stored as an `f32`; the tensor
-/// cores' f32 mode.
+/// Number with the exponent range of `f32` and 10 fraction bits, stored as an `f32`. It is the f32
+/// mode of tensor cores.
 ///
-/// A matrix of `Tf32` is a matrix of any `f32`. Tensor cores read the upper 19 bits and ignore the
-/// 13 below them ([`Tf32::as_read`]), which cuts numbers off towards zero. What this library itself
-/// makes for such a matrix, from a file or a seed, is rounded to nearest even ([`Tf32::nearest`]),
-/// and then loses nothing when it is read.
+/// A matrix of `Tf32` may hold any `f32`. Tensor cores read the upper 19 bits and ignore the low 13
+/// bits ([`Tf32::as_read`]), which truncates numbers toward zero. If Falchion itself creates such a
+/// matrix from a file or a seed, it rounds to nearest even ([`Tf32::nearest`]). Tensor cores then
+/// read these numbers without loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tf32;
 
 impl Tf32 {
-    /// The bits of an `f32` that tensor cores ignore.
+    /// Bits of an `f32` that tensor cores ignore.
     const IGNORED: u32 = (1 << 13) - 1;
 
-    /// What tensor cores take `x` for: `x` without its low 13 bits. A NaN with no bit above them,
-    /// such as no instruction makes, is an infinity for them.
+    /// Returns the number that tensor cores read: `x` without its low 13 bits. A NaN whose fraction
+    /// is only in these bits becomes an infinity; no instruction produces such a NaN.
     #[inline(always)]
     pub const fn as_read(x: f32) -> f32 {
         f32::from_bits(x.to_bits() & !Self::IGNORED)
     }
 
-    /// The number of 10 bits of fraction nearest to `x`, ties to even.
+    /// Returns the number with 10 fraction bits that is nearest to `x`, ties to even.
     #[inline(always)]
     pub const fn nearest(x: f32) -> f32 {
         let bits = x.to_bits();
@@ -44,7 +45,7 @@ impl Tf32 {
 }
 
 words! {
-    /// An element type, as a value.
+    /// Element type, as a value.
     pub enum ElementKind {
         /// IEEE binary64.
         F64 = "f64",
@@ -70,12 +71,12 @@ words! {
 }
 
 impl ElementKind {
-    /// The element type of a name, if there is one.
+    /// Returns the element type with a name, or `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The C++ type of `kernels/numeric.cuh`.
+    /// Returns the C++ type in `kernels/numeric.cuh`.
     pub const fn cuda(self) -> &'static str {
         match self {
             Self::F64 => "double",
@@ -91,7 +92,7 @@ impl ElementKind {
         }
     }
 
-    /// Width in memory, in bits.
+    /// Returns the width in memory in bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::F64 => 64,
@@ -101,29 +102,30 @@ impl ElementKind {
         }
     }
 
-    /// Elements that fit into so many bytes.
+    /// Returns the number of elements that fit into `bytes` bytes.
     pub const fn elements_in(self, bytes: u32) -> u32 {
         clamped(self.matrix_elements(bytes as u64))
     }
 
-    /// Bytes that so many neighbours take, whole ones; at most `u32::MAX`.
+    /// Returns the size of `elements` consecutive elements in bytes, rounded up; at most
+    /// `u32::MAX`.
     pub const fn bytes_of(self, elements: u32) -> u32 {
         clamped(self.matrix_bytes(elements as u64))
     }
 
-    /// [`elements_in`](Self::elements_in), for sizes of matrices.
+    /// Returns [`elements_in`](Self::elements_in) for 64-bit sizes.
     pub const fn matrix_elements(self, bytes: u64) -> u64 {
         let elements = bytes as u128 * 8 / self.bits() as u128;
         if elements > u64::MAX as u128 { u64::MAX } else { elements as u64 }
     }
 
-    /// [`bytes_of`](Self::bytes_of), for sizes of matrices; at most `u64::MAX`.
+    /// Returns [`bytes_of`](Self::bytes_of) for 64-bit sizes; at most `u64::MAX`.
     pub const fn matrix_bytes(self, elements: u64) -> u64 {
         let bytes = (elements as u128 * self.bits() as u128).div_ceil(8);
         if bytes > u64::MAX as u128 { u64::MAX } else { bytes as u64 }
     }
 
-    /// What products are accumulated in unless the user says otherwise.
+    /// Returns the default accumulator type.
     pub const fn accumulator(self) -> Self {
         match self {
             Self::F64 => Self::F64,
@@ -132,18 +134,19 @@ impl ElementKind {
         }
     }
 
-    /// Whether the type holds integers only.
+    /// Returns whether the type is an integer type.
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::I8 | Self::U8 | Self::I32)
     }
 
-    /// Whether the type is one of 8 bits with an exponent.
+    /// Returns whether the type is an 8-bit floating-point type.
     pub const fn is_fp8(self) -> bool {
         matches!(self, Self::E4m3 | Self::E5m2)
     }
 
-    /// Whether a number, rounded to nearest even, is within the type's range. Floating-point types
-    /// take every number: beyond the largest comes infinity, or for fp8 the largest again.
+    /// Returns whether a number, rounded to nearest even, is within the type's range.
+    /// Floating-point types accept every number: beyond the largest number they yield infinity, or
+    /// for fp8 the largest number.
     pub fn takes(self, x: f64) -> bool {
         let within = |least: i32, most: i32| {
             (f64::from(least)..=f64::from(most)).contains(&x.round_ties_even())
@@ -156,7 +159,7 @@ impl ElementKind {
         }
     }
 
-    /// Whether both are the same type; `==` for `const fn`s.
+    /// Returns whether both types are equal, for use in `const fn`s.
     pub const fn is(self, other: Self) -> bool {
         self as u8 == other as u8
     }
@@ -167,19 +170,20 @@ const fn clamped(size: u64) -> u32 {
 }
 
 words! {
-    /// The arithmetic of an epilogue.
+    /// Compute type of an epilogue.
     pub enum ComputeKind {
-        /// Binary32: the epilogue of every accumulator but `f64`, unless all is whole.
+        /// Binary32: epilogues of all accumulators except `f64`, unless accumulators, outputs, and
+        /// scalars are all integers.
         F32 = "f32",
-        /// Binary64: the epilogue of `f64`.
+        /// Binary64: epilogues of `f64` accumulators.
         F64 = "f64",
-        /// Wrapping 32-bit integers: integer accumulators, integer outputs, whole scalars.
+        /// Wrapping 32-bit integers: integer accumulators and outputs, and integer scalars.
         I32 = "i32",
     }
 }
 
 impl ComputeKind {
-    /// The C++ type.
+    /// Returns the C++ type.
     pub const fn cuda(self) -> &'static str {
         match self {
             Self::F32 => "float",
@@ -188,7 +192,7 @@ impl ComputeKind {
         }
     }
 
-    /// What an epilogue from `accumulator` to `c` computes in while its scalars are whole numbers.
+    /// Returns the compute type of an epilogue from `accumulator` to `c` with integer scalars.
     pub const fn of(accumulator: ElementKind, c: ElementKind) -> Self {
         match (accumulator, c.is_integer()) {
             (ElementKind::F64, _) => Self::F64,
@@ -198,9 +202,9 @@ impl ComputeKind {
     }
 }
 
-/// An element type: a number that slices hold and GEMMs multiply.
+/// Element type: a number that slices hold and GEMMs multiply.
 ///
-/// The bound suffices for a generic function that multiplies slices:
+/// This bound suffices for a generic function that multiplies slices:
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -218,7 +222,7 @@ impl ComputeKind {
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// [`Tf32`] is no element type: its matrices are slices of `f32`.
+/// [`Tf32`] is not an element type, because its matrices are slices of `f32`.
 pub trait Element: MathType<Storage = Self> + bytemuck::Pod {
     /// The number 0.
     const ZERO: Self;
@@ -244,22 +248,21 @@ stored! {
     i32 = 0;
 }
 
-/// A type that a GEMM multiplies or accumulates: an [`Element`] type, or [`Tf32`], which is stored
-/// as `f32`.
+/// Type that a GEMM multiplies or accumulates: an [`Element`] type, or [`Tf32`], which is stored as
+/// `f32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of falchion",
     label = "not an element type",
     note = "element types are f64, f32, Tf32, F16, Bf16, E4m3, E5m2, i8, u8 and i32"
 )]
 pub trait MathType: Copy + Send + Sync + 'static {
-    /// The type as a value.
+    /// Type as a value.
     const KIND: ElementKind;
-    /// The element type in memory.
+    /// Element type in memory.
     type Storage: bytemuck::Pod + Send + Sync;
-    /// The accumulator type by default.
+    /// Default accumulator type.
     type Accumulator: MathType;
-    /// The type of C and D by default: the first that
-    /// [`COMBINATIONS`](crate::desc::COMBINATIONS) or
+    /// Default type of C and D: the first that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
     /// [`TENSOR_OP_COMBINATIONS`](crate::desc::TENSOR_OP_COMBINATIONS) lists.
     type Output: MathType;
 }

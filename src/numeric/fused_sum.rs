@@ -1,18 +1,18 @@
-//! One step of a tensor core on the host: exact products, aligned, cut off, added, rounded.
+//! One step of a tensor core on the host: exact products, aligned, truncated, added, and rounded.
 //!
-//! With the addends `t_0 = acc` and `t_i = a_i b_i`, each with the sum `e_i` of its factors'
-//! exponents, not normalized, and `E` the largest of the `e_i`,
+//! The addends are `t_0 = acc` and `t_i = a_i b_i`. Each has the sum `e_i` of its factors'
+//! exponents, without normalization; `E` is the largest `e_i`. Then
 //!
 //! ```text
 //! acc' = round( 2^(E - F) * sum of trunc(t_i * 2^(F - E)) )        F = aligned_bits
 //! ```
 //!
-//! A subnormal factor has the least exponent of its type and a significand below 1. Zeros have no
-//! exponent. `E` may be below -126, an accumulator's least exponent, of which only the rounding
-//! knows, but is no less than -133. A sum that is cut off to nothing is +0, whatever its sign was.
-//! An H200's answers on numbers like these are in `tests/data/h200_steps.jsonl`, and
-//! `tests/gpu/tensor_steps.rs` draws more. Where a factor or the accumulator is infinite or no
-//! number, the result is infinite or the NaN `0x7fffffff`.
+//! A subnormal factor has the smallest exponent of its type and a significand below 1. Zeros have
+//! no exponent. `E` is at least -133; it may be below -126, the smallest exponent of an
+//! accumulator, which affects only the rounding. A sum that truncates to zero is +0, whatever its
+//! sign. `tests/data/h200_steps.jsonl` has an H200's results on such numbers, and
+//! `tests/gpu/tensor_steps.rs` generates more. If a factor or the accumulator is infinite or NaN,
+//! the result is infinite or the NaN `0x7fffffff`.
 
 use super::{
     ElementKind, F16, Tf32,
@@ -20,18 +20,18 @@ use super::{
     round_to_odd,
 };
 
-/// Bits of fraction of a binary32, and of a product of two.
+/// Fraction bits of a binary32. A product of two has twice as many.
 const FRACTION: u32 = 23;
 const PRODUCT_FRACTION: u32 = 2 * FRACTION;
-/// The least exponent of a binary32.
+/// Smallest exponent of a binary32.
 pub(super) const LEAST: i32 = -126;
-/// The least exponent that addends are aligned to: found on an H200, by
+/// Smallest exponent to which addends are aligned, as measured on an H200 by
 /// `tests/gpu/tensor_steps.rs`.
 pub(super) const LEAST_ALIGNED: i32 = -133;
-/// What tensor cores make of what is no number.
+/// NaN that tensor cores return.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
-/// `± significand * 2^(exponent - FRACTION)`, exactly.
+/// The exact number `± significand * 2^(exponent - FRACTION)`.
 pub(super) struct Parts {
     pub negative: bool,
     pub significand: u64,
@@ -39,7 +39,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Of a finite number of a type whose least exponent is `least`.
+    /// Decomposes a finite number of a type whose smallest exponent is `least`.
     #[inline(always)]
     pub fn of(x: f32, least: i32) -> Self {
         let (significand, exponent) = apart(x, least);
@@ -56,8 +56,8 @@ impl Parts {
     }
 }
 
-/// The magnitude of a finite number's significand, with [`FRACTION`] bits of fraction, and its
-/// exponent, no less than `least`.
+/// Returns the magnitude of a finite number's significand, with [`FRACTION`] fraction bits, and its
+/// exponent, which is at least `least`.
 #[inline(always)]
 pub(super) const fn apart(x: f32, least: i32) -> (u32, i32) {
     let (field, fraction) =
@@ -68,7 +68,7 @@ pub(super) const fn apart(x: f32, least: i32) -> (u32, i32) {
     (significand >> if below > 31 { 31 } else { below }, exponent + below)
 }
 
-/// The least exponent of a type that tensor cores multiply, or accumulate in.
+/// Returns the smallest exponent of a type that tensor cores multiply or accumulate in.
 pub const fn least_exponent(kind: ElementKind) -> i32 {
     match kind {
         ElementKind::F16 | ElementKind::E5m2 => -14,
@@ -77,19 +77,20 @@ pub const fn least_exponent(kind: ElementKind) -> i32 {
     }
 }
 
-/// `2^exponent`, for the exponents of normal binary64 numbers.
+/// Returns `2^exponent`, for the exponents of normal binary64 numbers.
 #[inline(always)]
 pub(super) fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 impl Instruction {
-    /// One step: the new accumulator, from the old one and the products of `a` and `b`.
+    /// Returns the new accumulator after the products of `a` and `b` are added to the old one.
     ///
-    /// The numbers are elements of the instruction's types, which are all `f32` numbers; those of
-    /// tf32 are cut to 19 bits, as the hardware reads them. Of slices of unequal length the longer
-    /// one's rest is left out. A step has [`products`](Instruction::products) of them; fewer are as
-    /// many and zeros, and more are several steps.
+    /// The numbers are elements of the instruction's types, all of which are `f32` numbers. tf32
+    /// numbers are truncated to 19 bits, as the hardware reads them. If the slices have different
+    /// lengths, the rest of the longer one is ignored. One step adds
+    /// [`products`](Instruction::products) products. Fewer are padded with zeros, and more need
+    /// several steps.
     ///
     /// ```
     /// use falchion::{arch::ArchKind, numeric::{Combined, ElementKind::*, Instruction}};
@@ -107,7 +108,7 @@ impl Instruction {
             .fold(accumulator, |sum, (a, b)| self.fused(sum, a, b))
     }
 
-    /// One step of as many products as there are.
+    /// Performs one step with all products of `a` and `b`.
     fn fused(&self, accumulator: f32, a: &[f32], b: &[f32]) -> f32 {
         let read =
             |x: f32, kind| if matches!(kind, ElementKind::Tf32) { Tf32::as_read(x) } else { x };
@@ -133,7 +134,7 @@ impl Instruction {
         };
         let top = top.max(LEAST_ALIGNED);
         let aligned = |parts: Parts| {
-            // A zero's exponent may be above the largest.
+            // A zero's exponent may exceed the largest exponent.
             let shift =
                 (PRODUCT_FRACTION - self.aligned_bits) + (top - parts.exponent).max(0) as u32;
             let kept = if shift < u64::BITS { (parts.significand >> shift) as i64 } else { 0 };
@@ -144,12 +145,13 @@ impl Instruction {
         self.rounded(sum as f64 * power(top - self.aligned_bits as i32))
     }
 
-    /// A sum over all of K: step by step, promoted where the instruction says so.
+    /// Returns the sum over all of K, step by step, with the instruction's promotion.
     pub fn sum(&self, a: &[f32], b: &[f32]) -> f32 {
         self.sum_from(0.0, a, b)
     }
 
-    /// The same, from what was summed before: where sums are promoted, whole parts.
+    /// Returns `sum` plus the sum over all of K. With promotion, each chunk of products is summed
+    /// from 0.
     pub(crate) fn sum_from(&self, sum: f32, a: &[f32], b: &[f32]) -> f32 {
         match self.promotion {
             None => self.step(sum, a, b),
@@ -160,7 +162,7 @@ impl Instruction {
         }
     }
 
-    /// The exact sum of a step as the accumulator holds it.
+    /// Rounds the exact sum of a step to the accumulator.
     #[inline(always)]
     pub(super) fn rounded(&self, x: f64) -> f32 {
         match self.sum {
@@ -172,7 +174,7 @@ impl Instruction {
                 } else {
                     f64::from_bits(x.to_bits() & (u64::MAX << (52 - fraction_bits)))
                 };
-                // Of a negative sum that was cut off, too.
+                // Adding 0 turns a truncated negative sum of -0 into +0.
                 kept as f32 + 0.0
             }
         }

@@ -1,8 +1,8 @@
-//! The numbers a GEMM reads, accumulates and writes.
+//! Number types that a GEMM reads, accumulates, and writes.
 //!
-//! An [`Element`] type is what slices hold. A [`MathType`] is what a GEMM multiplies, and
-//! [`ElementKind`] is the same type as a value. [`Instruction`] is the model of tensor-core
-//! additions that the host executes. [`EmulationKind`] lists how tensor cores multiply `f32`.
+//! Slices hold [`Element`] types. GEMMs multiply [`MathType`]s, and [`ElementKind`] is the same
+//! type as a value. [`Instruction`] models the additions of tensor cores, which the host executes.
+//! [`EmulationKind`] lists the emulations of `f32` on tensor cores.
 //!
 //! Twin: `kernels/numeric.cuh`.
 

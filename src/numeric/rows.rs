@@ -1,35 +1,36 @@
-//! Rows of elements whose type is a value, read into numbers that are computed with, and written
-//! from them.
+//! Conversion of rows of elements whose type is a run-time value, to and from compute types.
 //!
-//! Each conversion is one loop over a row, vectorized. Rows are bytes: an element need not be
-//! aligned in them.
+//! Each conversion is one vectorized loop over a row. Rows are bytes, and their elements need not
+//! be aligned.
 
 use super::{Bf16, Compute, E4m3, E5m2, ElementKind, F16, Narrow, Saturating, Widen};
 use crate::sys::simd::{Vectorized, dispatch};
 use bytemuck::{NoUninit, Pod, pod_read_unaligned};
 use core::marker::PhantomData;
 
-/// How elements of one type are read.
+/// Conversion from elements of one type.
 #[derive(Clone, Copy)]
 pub(crate) struct Widening<T> {
-    /// The element that the bytes begin with; of too few bytes, zero.
+    /// Converts the first element of the bytes; returns zero if there are too few bytes.
     pub one: fn(&[u8]) -> T,
-    /// As many elements as there are, and as there is room for.
+    /// Converts as many elements as both slices hold.
     pub row: fn(&[u8], &mut [T]),
 }
 
-/// Elements from numbers: as many as there are, and as there is room for.
+/// Conversion to elements; it converts as many numbers as both slices hold.
 pub(crate) type Narrowing<T> = fn(&[T], &mut [u8]);
 
-/// What elements are widened to: an accumulator, or what an epilogue computes in.
+/// Type to which elements are widened: an accumulator, or the compute type of an epilogue.
 pub(crate) trait Number: Pod + Default + Send + Sync {
-    /// How elements of a type are read; `None` where they become other numbers.
+    /// Returns the conversion from an element type, or `None` if its elements widen to another
+    /// type.
     fn widening(from: ElementKind) -> Option<Widening<Self>>;
 }
 
-/// What an epilogue computes in.
+/// Compute type of an epilogue.
 pub(crate) trait Computed: Number + Compute {
-    /// How elements of a type are written; `None` where they come from other numbers.
+    /// Returns the conversion to an element type, or `None` if its elements narrow from another
+    /// type.
     fn narrowing(to: ElementKind) -> Option<Narrowing<Self>>;
 }
 

@@ -1,10 +1,10 @@
-//! What the checked executor finds.
+//! Faults that the checked executor reports.
 
 use super::{RoleStep, ShareName, SubtileName, Who};
 use crate::{operand::OperandKind, refusal::Refusal};
 
-/// Something that a kernel of this description would do wrong on a GPU, in one order of events that
-/// the GPU may choose.
+/// An error that a kernel of this description would commit on a GPU, in at least one order of
+/// events that the GPU may choose.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
@@ -177,7 +177,7 @@ pub enum Fault {
     NoRing { refusal: Refusal },
 }
 
-/// The name of something, or of nothing.
+/// Returns the name of a subtile, or `nothing` if there is none.
 fn or(found: &Option<SubtileName>, nothing: &str) -> String {
     found.map_or(nothing.to_owned(), |found| found.to_string())
 }

@@ -1,12 +1,12 @@
-//! How the warpgroups of a block share its tiles of D.
+//! Cooperative and ping-pong schedules of consumer warpgroups.
 
 use crate::words::words;
 words! {
-    /// How warpgroups share tiles.
+    /// Distribution of tiles of D over the consumer warpgroups of a block.
     pub enum ScheduleKind {
-        /// All multiply one tile, each its part of it.
+        /// All consumers multiply parts of one tile.
         Cooperative = "cooperative",
-        /// Two consumers multiply whole tiles, ping-pong: while one multiplies, the other stores.
+        /// Two consumers multiply whole tiles: while one multiplies, the other stores.
         Pingpong = "pingpong",
     }
 }

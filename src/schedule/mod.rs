@@ -1,14 +1,14 @@
-//! The order of a kernel's steps, as a value.
+//! Schedules: the order of a kernel's steps, as a value.
 //!
-//! Every copy, barrier, wait and multiplication of a main loop is a step of a [`Schedule`]. The
-//! host executor runs the schedule; the CUDA executor spells it in the generated header, where
-//! `kernels/schedule.cuh` and `kernels/schedule/roles.cuh` unroll it. Nothing else in `kernels/`
-//! synchronizes anything. A schedule with a step left out is a mutant, which the checked executor
-//! finds.
+//! Every copy, barrier, wait, and multiplication of a main loop is a step of a [`Schedule`]. The
+//! host executor runs the schedule. The CUDA executor writes it to the generated header, and
+//! `kernels/schedule.cuh` and `kernels/schedule/roles.cuh` unroll it. No other file in `kernels/`
+//! synchronizes. A schedule without one of its steps is a mutant, which the checked executor
+//! detects.
 //!
-//! There are two kinds of steps. [`Step`]s are of kernels whose threads all do the same.
-//! [`RoleStep`]s are of kernels whose warpgroups have [`Roles`]: one moves what the others
-//! multiply.
+//! There are two kinds of steps. All threads of a kernel follow [`Step`]s. In warp-specialized
+//! kernels, warpgroups have [`Roles`] and follow [`RoleStep`]s: a producer moves the tiles that the
+//! consumers multiply.
 
 mod fault;
 mod kind;
@@ -26,41 +26,41 @@ use crate::words::words;
 use core::fmt;
 
 words! {
-    /// The part of a schedule that a step belongs to.
+    /// Section of a schedule.
     pub enum Section {
         /// Once, before the first tile of D.
         Opening = "opening",
-        /// Once for each unit of work, before its main loop.
+        /// Once per work unit, before its main loop.
         Prologue = "prologue",
-        /// Once for each k-tile.
+        /// Once per k-tile.
         Body = "body",
-        /// Once for each unit of work, after its main loop: what is under way comes to its end.
+        /// Once per work unit, after its main loop: completes outstanding operations.
         Tail = "tail",
-        /// Once for each tile of D, by who holds its sum.
+        /// Once per tile of D, in the consumer that holds its sum.
         Epilogue = "epilogue",
         /// Once, after the last tile of D.
         Closing = "closing",
     }
 }
 
-/// A kind of steps, and how it is spelled.
+/// A kind of step, and its spelling in C++.
 pub trait Spelled: Copy + fmt::Display {
-    /// The type of `kernels/schedule.cuh` or `kernels/schedule/roles.cuh`. Its kinds are those of
-    /// the enumeration `<CUDA>Kind`.
+    /// Type name in `kernels/schedule.cuh` or `kernels/schedule/roles.cuh`. The enumeration
+    /// `<CUDA>Kind` lists its kinds.
     const CUDA: &'static str;
-    /// The sections that schedules of such steps have.
+    /// Sections of schedules with such steps.
     const SECTIONS: &'static [Section];
-    /// What fills the array of an empty section: C++ has none without elements.
+    /// Step that fills the array of an empty section, because C++ has no empty arrays.
     const FILLER: Self;
-    /// The kind's name, in both languages.
+    /// Returns the name of the step's kind, which is the same in both languages.
     fn name(self) -> &'static str;
-    /// The step's numbers: at most two.
+    /// Returns the step's arguments: at most two numbers, padded with 0.
     fn arguments(self) -> (u8, u8);
 }
 
-/// Declares a kind of steps: each step's name and its arguments. The names stand in the `.cuh` of
-/// [`Spelled::CUDA`] too, and a law of the house compares the two lists. `FILLER` is `Advance`,
-/// which all have.
+/// Declares a kind of step: the name and arguments of each step. The `.cuh` file of
+/// [`Spelled::CUDA`] also lists the names; a house test compares the two lists. `FILLER` is
+/// `Advance`, which all kinds have.
 macro_rules! steps {
     (sections $($Section:ident)*; $(#[$meta:meta])* pub enum $Step:ident {
         $($(#[$doc:meta])* $Kind:ident $({ $($(#[$argument_doc:meta])* $argument:ident: $ty:ty,)+ })?,)+
@@ -103,20 +103,20 @@ macro_rules! steps {
 }
 use steps;
 
-/// The order of steps of one role of a kernel.
+/// Order of the steps of one role of a kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Schedule<S = Step> {
-    /// What a kernel of many tiles of D begins with.
+    /// Steps before the first tile of D.
     pub opening: Vec<S>,
-    /// Fills the pipeline.
+    /// Steps that fill the pipeline.
     pub prologue: Vec<S>,
-    /// One k-tile.
+    /// Steps of one k-tile.
     pub body: Vec<S>,
-    /// Ends what is under way, and brings parts of K together.
+    /// Steps that complete outstanding operations and reduce split-K slices.
     pub tail: Vec<S>,
-    /// Brings what was summed up together, and to where D is.
+    /// Steps that reduce sliced-K accumulators and store D.
     pub epilogue: Vec<S>,
-    /// What a kernel of many tiles of D ends with.
+    /// Steps after the last tile of D.
     pub closing: Vec<S>,
 }
 
@@ -134,7 +134,7 @@ impl<S> Default for Schedule<S> {
 }
 
 impl<S: Spelled> Schedule<S> {
-    /// The steps of a section.
+    /// Returns the steps of a section.
     pub fn steps(&self, section: Section) -> &[S] {
         match section {
             Section::Opening => &self.opening,
@@ -146,7 +146,7 @@ impl<S: Spelled> Schedule<S> {
         }
     }
 
-    /// The steps of a section, to be changed.
+    /// Returns the steps of a section for modification.
     pub fn steps_mut(&mut self, section: Section) -> &mut Vec<S> {
         match section {
             Section::Opening => &mut self.opening,
@@ -158,7 +158,7 @@ impl<S: Spelled> Schedule<S> {
         }
     }
 
-    /// Every place of the schedule, in order.
+    /// Yields all steps in order, with their sections and indices.
     pub fn places(&self) -> impl Iterator<Item = (Section, usize, S)> + '_ {
         S::SECTIONS.iter().flat_map(|section| {
             self.steps(*section)
@@ -168,7 +168,7 @@ impl<S: Spelled> Schedule<S> {
         })
     }
 
-    /// The schedule as a C++ struct.
+    /// Returns the schedule as a C++ struct.
     pub fn spell(&self, name: &str) -> String {
         let mut text = format!("struct {name} {{\n");
         for section in S::SECTIONS {
@@ -184,8 +184,8 @@ impl<S: Spelled> Schedule<S> {
             };
             let mut list = section.name().to_owned();
             list[..1].make_ascii_uppercase();
-            // C++ has no empty array: the number of steps stands beside it. A static member would
-            // go to the device's memory.
+            // C++ has no empty array, so `kCount` holds the number of steps. The array is local
+            // because a static member would occupy device memory.
             text.push_str(&format!(
                 "  struct {list} {{\n    static constexpr int kCount = {count};\n    static constexpr {cuda} step(int i) {{\n      constexpr {cuda} steps[] = {{{steps}}};\n      return steps[i];\n    }}\n  }};\n",
                 count = steps.len(),
@@ -197,7 +197,7 @@ impl<S: Spelled> Schedule<S> {
         text
     }
 
-    /// The schedule for `kernels/schedule.cuh`, under the name `Schedule`.
+    /// Returns the schedule for `kernels/schedule.cuh`, as a struct `Schedule`.
     pub fn header(&self) -> String {
         self.spell("Schedule")
     }

@@ -1,12 +1,12 @@
-//! Steps of warp-specialized kernels: a producer moves tiles into a ring of stages, consumers
+//! Steps of warp-specialized kernels: a producer moves tiles into a ring of stages, and consumers
 //! multiply them.
 //!
-//! K-tiles are numbered through all tiles of D that a block computes: number `t` lives in a stage,
-//! in a phase, as [`Pipeline::position`](crate::threadblock::Pipeline::position) says. Each stage
-//! has two barriers in shared memory: *full*, whose phase completes when every byte has landed, and
-//! *empty*, whose phase completes when every warp that reads the stage has released it. A producer
-//! and each warp of a consumer count for themselves: `t`, and `k`, how many k-tiles of the current
-//! tile of D they are past.
+//! K-tiles are numbered through all tiles of D that a block computes.
+//! [`Pipeline::position`](crate::threadblock::Pipeline::position) maps tile `t` to its stage and
+//! its phase. Each stage has two mbarriers in shared memory. A phase of *full* completes when every
+//! byte has landed. A phase of *empty* completes when every warp that reads the stage has released
+//! it. The producer and each consumer warp have two counters: `t`, and `k`, the number of k-tiles
+//! of the current tile of D that lie behind them.
 //!
 //! Source: PTX ISA, "mbarrier", "Asynchronous warpgroup level matrix instructions", "Async proxy".
 //!
@@ -22,194 +22,197 @@ steps! {
 
     /// One step of one role.
     pub enum RoleStep {
-        /// One thread of the block sets up every full and every empty barrier.
+        /// One thread of the block initializes all mbarriers.
         InitBarriers,
-        /// What that thread set up is visible to asynchronous copies and to the cluster.
+        /// Makes the initialized mbarriers visible to asynchronous copies and to the cluster.
         FenceBarrierInit,
-        /// All threads of the block meet.
+        /// Synchronizes the threads of the block.
         MeetBlock,
-        /// All threads of the cluster meet.
+        /// Synchronizes the threads of the cluster.
         MeetCluster,
-        /// Each thread of the warpgroup keeps that many registers and gives the others away.
+        /// Each thread of the warpgroup keeps `count` registers and releases the others.
         RegistersDown {
-            /// How many.
+            /// Number of registers.
             count: u8,
         },
-        /// Each thread of the warpgroup takes registers until it has that many, and waits until
-        /// they are to be had.
+        /// Each thread of the warpgroup raises its register count to `count`, and waits until the
+        /// registers are free.
         RegistersUp {
-            /// How many.
+            /// Number of registers.
             count: u8,
         },
-        /// Of maps in memory, which another kernel made, the thread that copies sees those of the
-        /// product whose tile of D comes: the producer's of A and B, a consumer's of C and D.
+        /// The copying thread acquires the tensor maps of the current GEMM, if another kernel wrote
+        /// them to global memory. The producer acquires the maps of A and B; a consumer acquires
+        /// those of C and D.
         AcquireMaps,
         /// Waits until the stage of tile `t` is empty: the phase before the tile's own is complete.
         AwaitEmpty,
-        /// Arrives at the full barrier of tile `t`, which from then on waits for the bytes of the
-        /// stage.
+        /// Arrives at the full barrier of tile `t`, which then expects the bytes of the stage.
         Expect,
-        /// Begins to copy an operand's part of tile `t` into its stage: in a cluster that shares
-        /// the operand, this block's share to all blocks. The bytes are counted at the full barrier
-        /// of each block that they land in.
+        /// Starts the copy of an operand's part of tile `t` into its stage. In a cluster that
+        /// shares the operand, the block multicasts its share to all blocks. The full barrier of
+        /// each destination block counts the bytes.
         CopyTensor {
-            /// Which operand.
+            /// Operand to copy.
             operand: OperandKind,
         },
-        /// Waits until every stage that was filled is empty, so that no block arrives at one that
-        /// has left.
+        /// Waits until every filled stage is empty, so that no block arrives at a barrier of a
+        /// block that has exited.
         Drain,
-        /// `t` passes by the units of work that consumers before this one multiply in this round.
+        /// Advances `t` past the work units that earlier consumers multiply in this round.
         SkipEarlier,
-        /// `t` passes by those that consumers behind it multiply.
+        /// Advances `t` past the work units that later consumers multiply.
         SkipLater,
-        /// Waits until the consumer before has begun all its products: who were further ahead would
-        /// wait for a phase that is two off.
+        /// Waits until the previous consumer has issued all its products. A consumer further ahead
+        /// would wait on a phase that is two off.
         AwaitTurn,
-        /// Lets the next consumer multiply.
+        /// Signals the next consumer that it may multiply.
         PassTurn,
         /// Waits until tile `t` is full.
         AwaitFull,
-        /// The same, where the tile of D has a k-tile that is not multiplied yet; else nothing.
+        /// Waits until tile `t` is full, if the tile of D has another k-tile to multiply; otherwise
+        /// does nothing.
         AwaitNext,
-        /// Each lane reads its fragments of tile `t`'s first k, where there is such a tile; else
+        /// Each lane reads its fragments of tile `t`'s first k, if the tile exists; otherwise does
         /// nothing.
         LoadFirst,
-        /// The warp brings A of tile `t` to registers, to set `k mod sets`: its lanes have read it
-        /// when they go on.
+        /// Each warp loads A of tile `t` to fragment set `k mod sets`. Its lanes have read A when
+        /// the step ends.
         LoadFragments,
-        /// Registers written before are in order with the products that begin after: accumulators
-        /// may be multiplied into.
+        /// Orders earlier register writes before later products, so that products may use the
+        /// accumulators.
         FenceOperands,
-        /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first k-tile
-        /// overwrites them. Where threads multiply, all of it but its last k, whose fragments each
-        /// lane holds when it goes on.
+        /// Starts to multiply tile `t`: accumulators += A tile times B tile; the first k-tile
+        /// overwrites them. On CUDA cores, multiplies all k but the last, whose fragments each lane
+        /// holds when the step ends.
         MultiplyStage,
-        /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial
-        /// accumulators = A tile times B tile. There is one set of partial accumulators, whichever
-        /// part it is; what they held is overwritten.
+        /// Starts to multiply part `part` of tile `t`, the tile of one instruction: partial
+        /// accumulators = A tile times B tile. All parts share one set of partial accumulators,
+        /// which the product overwrites.
         MultiplyPart {
-            /// Which part of the consumer's tile: along M first.
+            /// Part of the consumer's tile, along M first.
             part: u8,
         },
-        /// Adds the partial accumulators to the accumulators of part `part`, rounded to f32; those
-        /// are 0 before the first k-tile.
+        /// Adds the partial accumulators to the accumulators of part `part`, rounded to f32. The
+        /// accumulators are 0 before the first k-tile.
         Promote {
-            /// Which part.
+            /// Part of the consumer's tile.
             part: u8,
         },
-        /// The products begun since the last commit become one group.
+        /// Closes the group of products issued since the last commit.
         CommitProducts,
-        /// Waits until at most `pending` of the warp's groups of products are under way.
+        /// Waits until at most `pending` groups of the warp's products are in flight.
         AwaitProducts {
-            /// How many may be.
+            /// Maximum number of groups in flight.
             pending: u8,
         },
-        /// The lanes of the warp meet: what they multiply they have read.
+        /// Synchronizes the lanes of the warp: all of them have read the stage.
         MeetWarp,
-        /// Multiplies the last k of the tile that was begun, from registers: what is read meanwhile
-        /// is the next tile's.
+        /// Multiplies the last k of the current tile from registers. Reads in flight belong to the
+        /// next tile.
         MultiplyLast,
         /// Arrives at the empty barriers of tile `t - behind`, in every block whose producer fills
-        /// this block's stages. Does nothing where `behind` exceeds `k`: that tile belongs to an
-        /// earlier tile of D, and has been released.
+        /// this block's stages. Does nothing if `behind` exceeds `k`: that tile belongs to an
+        /// earlier tile of D and has been released.
         Release {
-            /// How many tiles before.
+            /// Distance in tiles.
             behind: u8,
         },
-        /// `t` and `k` are one more.
+        /// Increments `t` and `k`.
         Advance,
-        /// The storing thread waits until none of its stores reads the staging buffers, and arrives
-        /// at the warpgroup's source barrier, which from then on waits for the bytes of C that fill
-        /// all of them. Nothing where C is not read, as in the next two.
+        /// The storing thread waits until none of its stores reads the staging buffers. It then
+        /// arrives at the warpgroup's source barrier, which expects the bytes of C for all buffers.
+        /// This step and the next two do nothing if C is not read.
         ExpectSource,
-        /// The storing thread begins to copy subtile `subtile` of the warpgroup's part of C to the
-        /// staging buffer `subtile mod buffers`.
+        /// The storing thread starts the copy of subtile `subtile` of the warpgroup's part of C to
+        /// the staging buffer `subtile mod buffers`.
         FetchSource {
-            /// Which subtile.
+            /// Subtile to copy.
             subtile: u8,
         },
-        /// Waits until the subtiles of C that were fetched last have landed.
+        /// Waits until the fetched subtiles of C have landed.
         AwaitSource,
-        /// The storing thread waits until at most `pending` of its groups of stores still read
-        /// shared memory.
+        /// The storing thread waits until at most `pending` groups of its stores still read shared
+        /// memory.
         AwaitStores {
-            /// How many may be.
+            /// Maximum number of groups in flight.
             pending: u8,
         },
-        /// The four warps of the warpgroup meet.
+        /// Synchronizes the four warps of the warpgroup.
         Meet,
-        /// Subtile `subtile` of the warp's part of D: from accumulators through the epilogue to the
-        /// staging buffer `subtile mod buffers`, in place of the elements of C that lie there.
+        /// Applies the epilogue to subtile `subtile` of the warp's part of D, and writes it to the
+        /// staging buffer `subtile mod buffers`. The elements replace those of C in the buffer.
         StoreStaging {
-            /// Which subtile.
+            /// Subtile to stage.
             subtile: u8,
         },
-        /// What the thread wrote to shared memory is visible to asynchronous copies.
+        /// Makes the thread's writes to shared memory visible to asynchronous copies.
         FenceProxy,
-        /// The storing thread begins to copy subtile `subtile` of the warpgroup's part from its
+        /// The storing thread starts the copy of subtile `subtile` of the warpgroup's part from its
         /// staging buffer to D.
         StoreTensor {
-            /// Which subtile.
+            /// Subtile to store.
             subtile: u8,
         },
-        /// The stores begun since the last commit become one group.
+        /// Closes the group of stores issued since the last commit.
         CommitStores,
-        /// The threads of the warp bring their accumulators through the epilogue to D.
+        /// The threads of the warp apply the epilogue to their accumulators and store D.
         StoreThreads,
-        /// Under split-K: the warp brings its accumulators to its slot of the workspace, the four
-        /// warps meet, and the consumer counts itself at a ticket. The last of
-        /// [`PARTS_AT_ONCE`](crate::threadblock::PARTS_AT_ONCE) neighbours adds their slots to its
-        /// accumulators, and so on with the sums of so many. Who has added the last one goes on to
-        /// the epilogue; the others go on to the next unit of work.
+        /// Under split-K: the warp stores its accumulators to its slot of the workspace, the four
+        /// warps synchronize, and the consumer increments a ticket. The last of
+        /// [`PARTS_AT_ONCE`](crate::threadblock::PARTS_AT_ONCE) neighbors to arrive adds their
+        /// slots to its accumulators; the sums are added likewise, level by level. The consumer
+        /// that holds the final sum runs the epilogue. All others continue with the next work unit.
         ReduceParts,
-        /// Under a cluster's split: in all blocks but the first, waits until what the consumer sent
-        /// last has been read; nothing of what it sends first.
+        /// Under split-K within a cluster, in all blocks but the first: waits until the first block
+        /// has read what the consumer sent last. Does nothing before the first send.
         AwaitRead,
-        /// In those, each thread begins to copy its accumulators to the consumer's slot in the
-        /// first block, whose landed barrier counts the bytes. Who has sent them goes on to the
-        /// next unit of work.
+        /// In all blocks but the first: each thread starts the copy of its accumulators to the
+        /// consumer's slot in the first block, whose landed barrier counts the bytes. The consumer
+        /// continues with the next work unit.
         SendParts,
-        /// In the first block, the storing thread arrives at the consumer's landed barrier, which
-        /// from then on waits for the bytes of all others' accumulators.
+        /// In the first block: the storing thread arrives at the consumer's landed barrier, which
+        /// then expects the bytes of all other blocks' accumulators.
         ExpectParts,
-        /// In that, waits until they have landed.
+        /// In the first block: waits until these accumulators have landed.
         AwaitParts,
-        /// In that, each thread adds them to its own in ascending k, and holds the sum.
+        /// In the first block: each thread adds them to its own accumulators in ascending k, and
+        /// then holds the sum.
         AddParts,
-        /// In that, the lanes of the warp have read them, and arrive at the consumer's read barrier
-        /// of each other block; nothing behind the last unit of work.
+        /// In the first block: the warp's lanes have read the accumulators and arrive at the
+        /// consumer's read barrier of each other block. Does nothing after the last work unit.
         ReleaseParts,
     }
 }
 
 words! {
-    /// Who follows a schedule.
+    /// Role that follows a schedule.
     #[derive(Default)]
     pub enum Role {
         /// Every warp of the block, before anything else.
         #[default]
         Setup = "Setup",
-        /// The warpgroup that fills the ring. All of it opens; then one thread goes on.
+        /// The warpgroup that fills the ring. All its threads perform the opening; then one thread
+        /// continues.
         Producer = "Producer",
-        /// A warpgroup that multiplies. All of its threads do each step.
+        /// A warpgroup that multiplies. All its threads perform each step.
         Consumer = "Consumer",
     }
 }
 
-/// The schedules of a kernel, one for each role.
+/// Schedules of a kernel, one per role.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Roles {
-    /// What every warp begins with: an opening alone.
+    /// Schedule of every warp at the start; it has only an opening.
     pub setup: Schedule<RoleStep>,
-    /// The producer's.
+    /// Schedule of the producer.
     pub producer: Schedule<RoleStep>,
-    /// Each consumer's.
+    /// Schedule of each consumer.
     pub consumer: Schedule<RoleStep>,
 }
 
 impl Roles {
-    /// A role's schedule.
+    /// Returns the schedule of a role.
     pub fn of(&self, role: Role) -> &Schedule<RoleStep> {
         match role {
             Role::Setup => &self.setup,
@@ -218,7 +221,7 @@ impl Roles {
         }
     }
 
-    /// A role's schedule, to be changed.
+    /// Returns the schedule of a role for modification.
     pub fn of_mut(&mut self, role: Role) -> &mut Schedule<RoleStep> {
         match role {
             Role::Setup => &mut self.setup,
@@ -227,14 +230,14 @@ impl Roles {
         }
     }
 
-    /// Every place of every schedule, in order.
+    /// Yields all steps of all schedules in order.
     pub fn places(&self) -> impl Iterator<Item = (Role, Section, usize, RoleStep)> + '_ {
         Role::ALL.into_iter().flat_map(|role| {
             self.of(role).places().map(move |(section, index, step)| (role, section, index, step))
         })
     }
 
-    /// The schedules as C++: a struct `Roles` of one struct for each role.
+    /// Returns the schedules as a C++ struct `Roles` with one struct per role.
     pub fn header(&self) -> String {
         let each: String =
             Role::ALL.into_iter().map(|role| self.of(role).spell(role.name())).collect();

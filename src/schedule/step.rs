@@ -1,8 +1,8 @@
-//! Steps of kernels whose threads all do the same.
+//! Steps of kernels whose threads all follow one schedule.
 //!
-//! Two counters belong to each thread: `written`, the k-tiles put into shared memory so far, and
-//! `read`, the tile being multiplied. Tile `t` lives in stage `t mod stages`. Steps that would
-//! touch a tile beyond the last do nothing.
+//! Each thread has two counters: `written`, the number of k-tiles written to shared memory, and
+//! `read`, the tile being multiplied. Tile `t` occupies stage `t mod stages`. Steps on a tile
+//! beyond the last do nothing.
 //!
 //! Twin: `kernels/schedule.cuh`.
 
@@ -13,67 +13,67 @@ steps! {
 
     /// One step of every thread of a block.
     pub enum Step {
-        /// Tile `written`: global memory to the thread's staging registers.
+        /// Loads tile `written` from global memory to the thread's staging registers.
         Fetch,
-        /// Tile `written`: staging registers to shared memory; then `written` is one more.
+        /// Stores tile `written` from staging registers to shared memory, and increments `written`.
         Store,
-        /// Tile `written`: accesses of part `part` of `of`, from global to shared memory,
-        /// asynchronously.
+        /// Starts asynchronous copies of tile `written` from global to shared memory: the accesses
+        /// of part `part` of `of`.
         Copy {
-            /// Which part.
+            /// Part to copy.
             part: u8,
-            /// Of how many.
+            /// Number of parts.
             of: u8,
         },
-        /// The copies issued since the last commit become one group; then `written` is one more.
+        /// Closes the group of copies issued since the last commit, and increments `written`.
         Commit,
-        /// Waits until at most `pending` of the thread's groups are under way.
+        /// Waits until at most `pending` groups of the thread's copies are in flight.
         Wait {
-            /// How many may be.
+            /// Maximum number of groups in flight.
             pending: u8,
         },
-        /// All threads of the block meet; what they wrote to shared memory is visible to all.
+        /// Synchronizes the threads of the block, and makes their writes to shared memory visible
+        /// to all.
         Barrier,
-        /// K-block `k_block` of tile `read`: shared memory to fragment `k_block mod 2`.
+        /// Loads k-block `k_block` of tile `read` from shared memory to fragment `k_block mod 2`.
         Load {
-            /// Which k of the warp's tile.
+            /// K-block of the warp's tile.
             k_block: u8,
         },
-        /// A's part of a `Load`.
+        /// Performs A's part of a `Load`.
         LoadA {
-            /// Which k of the warp's tile.
+            /// K-block of the warp's tile.
             k_block: u8,
         },
-        /// Accumulators += the outer product of the fragments of k-block `k_block`.
+        /// Adds the outer product of the fragments of k-block `k_block` to the accumulators.
         Multiply {
-            /// Which k of the warp's tile.
+            /// K-block of the warp's tile.
             k_block: u8,
         },
-        /// `Multiply` of k-block `k_block`, and B's part of the `Load` of k-block `next`, each load
-        /// behind the products that take what it overwrites: B has one fragment.
+        /// Performs `Multiply` of k-block `k_block`, and B's part of the `Load` of k-block `next`.
+        /// B has one fragment, so each load follows the products that read the words it overwrites.
         MultiplyLoad {
-            /// Which k of the warp's tile.
+            /// K-block to multiply.
             k_block: u8,
-            /// Which k is loaded.
+            /// K-block to load.
             next: u8,
         },
-        /// Every k-block of tile `read`, one after the other: both fragments are loaded, then
-        /// multiplied.
+        /// Loads both fragments of each k-block of tile `read` in sequence, and multiplies them.
         MultiplyTile,
-        /// `read` is one more.
+        /// Increments `read`.
         Advance,
-        /// Slice `slice` of K stores its partial accumulators to shared memory.
+        /// Slice `slice` of sliced-K warps stores its partial accumulators to shared memory.
         StorePartials {
-            /// Which slice, from 1.
+            /// Slice, counted from 1.
             slice: u8,
         },
         /// Slice 0 adds the partial accumulators of slice `slice`.
         ReducePartials {
-            /// Which slice, from 1.
+            /// Slice, counted from 1.
             slice: u8,
         },
-        /// What the thread is to write: from shared memory, or from its registers where there is
-        /// none, to D.
+        /// Stores the thread's output to D, from shared memory or, if nothing was staged, from
+        /// registers.
         Write,
     }
 }

@@ -1,50 +1,50 @@
-//! Who performs a step of a role, and what the steps of roles move.
+//! Identities of warps and of the data that role steps move, for faults.
 
 use super::Role;
 use crate::operand::OperandKind;
 use core::fmt;
 
-/// A warp of a cluster. Of a producer, the warpgroup is 0.
+/// Warp of a cluster. The producer has warpgroup 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WarpName {
-    /// Its block's rank in the cluster.
+    /// Rank of the warp's block in the cluster.
     pub block: u32,
-    /// Which consumer.
+    /// Index of the consumer.
     pub warpgroup: u32,
-    /// Which of its four warps.
+    /// Index of the warp in its warpgroup.
     pub warp: u32,
 }
 
-/// Who did it.
+/// Warp and role that performed a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Who {
-    /// Its role.
+    /// Role of the warp.
     pub role: Role,
-    /// Its place.
+    /// Position of the warp.
     pub name: WarpName,
 }
 
-/// A share of an operand's tile.
+/// Share of an operand's tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShareName {
-    /// Which of the block's tiles of D it is for.
+    /// Index of the tile of D among the block's tiles.
     pub tile: u32,
-    /// Which k-tile.
+    /// Index of the k-tile.
     pub k: u32,
-    /// Of which operand.
+    /// Operand.
     pub operand: OperandKind,
-    /// For which block of the cluster; `None` for all.
+    /// Destination block in the cluster; `None` for all blocks.
     pub block: Option<u32>,
-    /// Which share.
+    /// Index of the share.
     pub share: u32,
 }
 
-/// A subtile of a consumer's part of a tile of D.
+/// Subtile of a consumer's part of a tile of D.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SubtileName {
-    /// Which of the block's tiles of D.
+    /// Index of the tile of D among the block's tiles.
     pub tile: u32,
-    /// Which subtile.
+    /// Index of the subtile.
     pub subtile: u32,
 }
 

@@ -1,14 +1,15 @@
-//! How chunks of 16 bytes are permuted in shared memory: by TMA, and as matrix descriptors say it.
+//! Swizzle modes of TMA and of matrix descriptors, which permute chunks of 16 bytes in shared
+//! memory.
 
 use super::WAVEFRONT_BYTES;
 use crate::layout::algebra::Swizzle;
 use core::fmt;
 
-/// Bytes of a chunk, the smallest piece that a swizzle moves.
+/// Size of a chunk in bytes, the smallest unit that a swizzle moves.
 pub const CHUNK_BYTES: u32 = 16;
 
-/// How chunks of 16 bytes are permuted within the lines of 128 bytes of shared memory, which hold a
-/// word of each bank.
+/// Permutation of 16-byte chunks within the 128-byte lines of shared memory. A line holds one word
+/// of each bank.
 ///
 /// ```text
 /// address bits   9 8 7 | 6 5 4 | 3..0        line mod 8 | chunk of the line | byte of the chunk
@@ -17,8 +18,8 @@ pub const CHUNK_BYTES: u32 = 16;
 /// Bytes32:                   ^               chunk ^= line mod 2
 /// ```
 ///
-/// The line is that of the *address*, not of the tile: the pattern starts with the tile only where
-/// the tile is aligned to [`repeat_bytes`](Self::repeat_bytes).
+/// The pattern depends on the line of the *address*, not on the line of the tile. It starts with
+/// the tile only if the tile is aligned to [`repeat_bytes`](Self::repeat_bytes).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -26,48 +27,49 @@ pub const CHUNK_BYTES: u32 = 16;
     serde(rename_all = "lowercase")
 )]
 pub enum SwizzleMode {
-    /// As it comes: rows of a chunk.
+    /// No permutation; rows are single chunks.
     None,
-    /// Within rows of 32 bytes.
+    /// Permutation within rows of 32 bytes.
     Bytes32,
-    /// Within rows of 64 bytes.
+    /// Permutation within rows of 64 bytes.
     Bytes64,
-    /// Within rows of 128 bytes.
+    /// Permutation within rows of 128 bytes.
     Bytes128,
 }
 
 impl SwizzleMode {
-    /// Every mode, the narrowest first.
+    /// All modes, narrowest first.
     pub const ALL: [Self; 4] = [Self::None, Self::Bytes32, Self::Bytes64, Self::Bytes128];
 
-    /// Bits of the chunk's number that move.
+    /// Returns the number of chunk-index bits that change.
     pub const fn bits(self) -> u32 {
         self as u32
     }
 
-    /// Bytes of a row, within which chunks move.
+    /// Returns the row size in bytes, within which chunks move.
     pub const fn row_bytes(self) -> u32 {
         CHUNK_BYTES << self.bits()
     }
 
-    /// Bytes within which chunks move, which are those of a box's row; `None` without a swizzle.
+    /// Returns the span of the swizzle in bytes, which is the size of a box row; `None` without a
+    /// swizzle.
     pub const fn span_bytes(self) -> Option<u32> {
         if self.bits() == 0 { None } else { Some(self.row_bytes()) }
     }
 
-    /// Bytes after which the pattern repeats, those of eight rows, and the alignment under which a
-    /// tile starts with it.
+    /// Returns the period of the pattern in bytes, which is eight rows. A tile with this alignment
+    /// starts with the pattern.
     pub const fn repeat_bytes(self) -> u32 {
         WAVEFRONT_BYTES << self.bits()
     }
 
-    /// Where the byte goes that would lie at a shared memory address. Twice is the identity.
+    /// Returns the swizzled shared-memory address of a byte. The function is its own inverse.
     pub const fn apply(self, address: u32) -> u32 {
         let line = address / WAVEFRONT_BYTES % (1 << self.bits());
         address ^ (line * CHUNK_BYTES)
     }
 
-    /// The same of offsets in elements of so many bytes, in CuTe's notation.
+    /// Returns this swizzle of element offsets, for elements of `bytes` bytes, in CuTe's notation.
     pub(crate) fn of_elements(self, bytes: u32) -> Option<Swizzle> {
         Swizzle::new(self.bits(), CHUNK_BYTES.checked_div(bytes)?.ilog2(), 3).ok()
     }

@@ -1,9 +1,9 @@
-//! One thread's access to global memory: how wide it can be.
+//! Width of a thread's access to global memory.
 //!
 //! Twin: `kernels/thread/access.cuh`.
 
-/// The largest power of two, up to `limit`, itself one, that divides every number. Zero is divided
-/// by all.
+/// Returns the largest power of two up to `limit` that divides every number. `limit` must be a
+/// power of two. Every power of two divides zero.
 pub(crate) fn dividing(limit: u32, numbers: &[u64]) -> u32 {
     let all = numbers.iter().fold(u64::from(limit), |all, number| all | number);
     1 << all.trailing_zeros().min(31)

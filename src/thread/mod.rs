@@ -1,4 +1,4 @@
-//! What one thread does: a register outer product, a register transpose, an access.
+//! Thread level: outer products and transposes in registers, and global-memory accesses.
 
 pub mod access;
 pub mod mma;

@@ -1,12 +1,13 @@
-//! A small block of a matrix, turned in one thread's registers.
+//! Transpose of a small block of a matrix in one thread's registers.
 //!
-//! Elements of 4 and 8 bytes change names and nothing moves; of smaller ones, bytes of several
-//! words are permuted into one, two instructions for each pair of words of the result or fewer.
+//! For elements of 4 and 8 bytes, the transpose only renames registers. For smaller elements,
+//! `prmt` permutes bytes of several words into one. Each pair of result words needs at most two
+//! instructions.
 //!
 //! Twin: `kernels/thread/turn.cuh`. Source: `prmt`, PTX ISA, section "Data Movement and Conversion
 //! Instructions".
 
-/// Column `column` of a block of rows, `columns` elements each: its elements in order.
+/// Yields the elements of column `column` of a block whose rows have `columns` elements each.
 pub fn turned<T>(block: &[T], columns: usize, column: usize) -> impl Iterator<Item = &T> {
     block.iter().skip(column).step_by(columns.max(1))
 }

@@ -1,11 +1,12 @@
-//! Where the addresses and the maps of a product's matrices lie: among those that a launch of an
-//! array takes, or in memory.
+//! Addresses and tensor maps of the matrices of a pointer-array GEMM.
 //!
-//! The matrices of an array lie anywhere, so each product has four addresses of its own: of A, B, C
-//! and D. They ride in the launch's parameters, which the driver copies: a captured graph holds
-//! them, and nothing is read that a caller might free before it runs. What TMA moves has a tensor
-//! map beside its address, in the same order. Of many products both lie in the workspace, in a
-//! record of each product, which a [pass](crate::internals::pass::MapsDesc) makes.
+//! The matrices of a pointer array lie anywhere in memory. Each GEMM of the array therefore has
+//! four addresses: A, B, C, and D. The launch parameters hold the addresses, and the driver copies
+//! the parameters. A captured graph therefore stays valid after the caller frees its address array.
+//!
+//! If TMA moves a matrix, its tensor map lies next to its address, in the same order. If an array
+//! has too many GEMMs for the launch parameters, the workspace holds one record per GEMM with the
+//! maps and the addresses. A [pass](crate::internals::pass::MapsDesc) writes the records.
 //!
 //! Twin: `kernels/threadblock/addresses.cuh`.
 
@@ -14,25 +15,25 @@ use crate::{
     layout::algebra::Composed,
 };
 
-/// Products of an array that a launch takes: as many as 4096 bytes of parameters hold the addresses
-/// of, beside what every kernel takes.
+/// Maximum number of GEMMs per pointer-array launch with 4096 bytes of launch parameters. The limit
+/// counts the addresses and the parameters that every kernel has.
 pub const MOST_PRODUCTS: u32 = 119;
 
-/// The same of 32764 bytes, which drivers of CUDA 12.1 take. A call of more is several launches.
+/// Maximum number of GEMMs per pointer-array launch with 32764 bytes of launch parameters, which
+/// needs a CUDA 12.1 driver. A call with more GEMMs makes several launches.
 pub const MOST_PRODUCTS_AT_ALL: u32 = 1015;
 
-/// The same of a kernel that TMA feeds, whose products have a map of 128 bytes for each matrix,
-/// too.
+/// Maximum number of GEMMs per launch for TMA kernels. Each matrix adds a tensor map of 128 bytes.
 pub const MOST_MAPPED: u32 = 6;
 
-/// Matrices of a product, each with an address: A, B, C and D.
+/// Matrices per GEMM, each with an address: A, B, C, and D.
 pub const MATRICES_OF_PRODUCT: u32 = 4;
 
-/// (product, matrix) to the number of its address, in so many products times
-/// [`MATRICES_OF_PRODUCT`].
+/// Map from (GEMM, matrix) to the index of an address, for `products` GEMMs of
+/// [`MATRICES_OF_PRODUCT`] matrices each.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductAddresses {
-    /// How many.
+    /// Number of GEMMs.
     pub products: u32,
 }
 
@@ -55,23 +56,23 @@ impl IndexMap for ProductAddresses {
     }
 }
 
-/// Words of a tensor map, of eight bytes each; records are of whole lines of as many bytes, at
-/// which maps begin.
+/// Size of a tensor map in 8-byte words. Records are a whole number of 128-byte lines, because
+/// tensor maps need that alignment.
 const MAP_WORDS: u32 = 16;
 
-/// Words of a product's record: its maps, and a line with its addresses.
+/// Size of a record in 8-byte words: four tensor maps, and one line with the addresses.
 const RECORD_WORDS: u32 = (MATRICES_OF_PRODUCT + 1) * MAP_WORDS;
 
-/// (product, piece) to the number of a word of eight bytes, in the records of so many products.
-/// Pieces are the tensor maps of A, B, C and D, of 16 words each, and then their addresses.
+/// Map from (GEMM, piece) to the index of an 8-byte word in the records of `products` GEMMs. Pieces
+/// 0 to 3 are the tensor maps of A, B, C, and D, 16 words each. Pieces 4 to 7 are their addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductRecords {
-    /// How many.
+    /// Number of GEMMs.
     pub products: u32,
 }
 
 impl ProductRecords {
-    /// Bytes of so many products' records.
+    /// Returns the size of the records of `products` GEMMs in bytes.
     pub const fn bytes(products: usize) -> u64 {
         (products as u64).saturating_mul(RECORD_WORDS as u64 * size_of::<u64>() as u64)
     }

@@ -1,4 +1,4 @@
-//! The registers of a consumer: what it needs, and what it has.
+//! Register budget of a consumer thread: registers needed and registers available.
 
 use super::{WarpSpecialized, mma_warp_specialized::ConsumerMma};
 use crate::{
@@ -6,31 +6,33 @@ use crate::{
     warp::mma_warpgroup::{FRAGMENT_REGISTERS, ROWS, STEPS, THREADS},
 };
 
-/// Registers of a consumer beside its accumulators: addresses, the ring's position, what the
-/// epilogue has in hand. With so many, `tests/nvrtc/kernels/` finds no spills.
+/// Registers of a consumer thread other than accumulators: addresses, the ring position, and
+/// temporaries of the epilogue. With this value, `tests/nvrtc/kernels/` finds no spills.
 const OVERHEAD: u32 = 40;
 
-/// Registers in which a consumer keeps where it is among groups: how many it has entered, the units
-/// behind them, and their lines. Beside two sets of fragments NVRTC 13 spilled one.
+/// Registers that hold a consumer's position among the groups: the number of groups entered, the
+/// units behind them, and the lines of the current group. NVRTC 13 spilled one of these registers
+/// next to two fragment sets.
 const OF_GROUPS: u32 = 8;
 
-/// Accumulators of a thread that move to a slot, and from there, in one access.
+/// Accumulators per access when a thread moves them to or from a slot of the workspace.
 pub(crate) const TOGETHER: u32 = 4;
 
-/// Registers that one instruction takes beside its accumulators, of those with which the kernel is
-/// launched: what a consumer takes later does not count. Measured: of 3 consumers, which are
-/// launched with 128, NVRTC 13 wants 130 for an instruction of 104 accumulators, 138 for 112 and
+/// Launch registers that one `wgmma` instruction needs in addition to its accumulators. Registers
+/// that a consumer gains later by `setmaxnreg` do not count. Measured with 3 consumers, which
+/// launch with 128 registers: NVRTC 13 needs 130 registers for 104 accumulators, 138 for 112, and
 /// 146 for 120 (C7602).
 const BESIDE_ACCUMULATORS: u32 = 26;
 
-/// Registers for loads of so many vectors of each of [`PARTS_AT_ONCE`] parts, their sums, and the
-/// addresses. With fewer, adding one part after the other, NVRTC 13 spilled.
+/// Returns the registers needed to load `vectors` vectors of each of [`PARTS_AT_ONCE`] split-K
+/// slices, including their sums and addresses. NVRTC 13 spilled with fewer registers, even if it
+/// added one slice after another.
 const fn registers_of_parts(vectors: u32) -> u32 {
     TOGETHER * vectors * (PARTS_AT_ONCE + 1) + 2 * PARTS_AT_ONCE
 }
 
 impl WarpSpecialized {
-    /// Accumulators of a thread, in registers.
+    /// Returns the number of registers per thread that hold accumulators.
     pub const fn accumulators(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
@@ -40,7 +42,7 @@ impl WarpSpecialized {
         }
     }
 
-    /// Accumulators of a thread, one by one: those of `f16` lie two in a register.
+    /// Returns the number of accumulators per thread. Two `f16` accumulators share a register.
     pub(crate) const fn numbers(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
@@ -50,8 +52,8 @@ impl WarpSpecialized {
         }
     }
 
-    /// With two sets of fragments where a consumer has the registers for them, else with one: then
-    /// it loads while nothing is multiplied.
+    /// Returns the description with as many fragment sets as the registers allow. If two sets do
+    /// not fit, the consumer has one set, and loads fragments only while nothing is multiplied.
     pub(crate) const fn with_fitting_sets(self) -> Self {
         if !self.options.fragments || self.registers_needed() <= self.registers_available() {
             return self;
@@ -59,23 +61,24 @@ impl WarpSpecialized {
         Self { options: RoleOptions { pending: 0, ..self.options }, ..self }
     }
 
-    /// Registers that a thread of a consumer needs: for its main loop and its epilogue, and to add
-    /// parts of K.
+    /// Returns the number of registers that a consumer thread needs for its main loop, its
+    /// epilogue, and the split-K reduction.
     pub const fn registers_needed(&self) -> u32 {
-        // Parts of a cluster are near: a few are added at a time, and what is left of the main
-        // loop's registers is enough.
+        // Split-K slices within a cluster are exchanged through distributed shared memory, a few
+        // accumulators at a time. The registers that the main loop frees suffice.
         let added = self.options.split_k && self.ring.parts.is_none();
         self.registers_of_tiles() + if added { registers_of_parts(1) } else { 0 }
     }
 
-    /// Those of whole tiles.
+    /// Returns the registers needed without split-K reduction.
     const fn registers_of_tiles(&self) -> u32 {
         let of_groups = if self.grouped { OF_GROUPS + self.options.fragments as u32 } else { 0 };
         self.accumulators() + self.partial_accumulators() + self.fragments() + OVERHEAD + of_groups
     }
 
-    /// Vectors of each of [`PARTS_AT_ONCE`] parts of K that a thread loads at a time: as many as
-    /// there are registers for beside those, up to four; none where K cannot be cut.
+    /// Returns the number of vectors of each of [`PARTS_AT_ONCE`] split-K slices that a thread
+    /// loads at a time. The remaining registers bound the number; the maximum is four. Returns 0 if
+    /// no registers remain.
     pub(crate) const fn vectors_ahead(&self) -> u32 {
         let spare = self.registers_available().saturating_sub(self.registers_of_tiles());
         let mut vectors = 4;
@@ -85,8 +88,8 @@ impl WarpSpecialized {
         vectors
     }
 
-    /// Registers of a thread that hold partial accumulators, where stages are promoted: one
-    /// instruction's.
+    /// Returns the number of registers per thread that hold partial accumulators: one instruction's
+    /// if stages are promoted, otherwise 0.
     pub const fn partial_accumulators(&self) -> u32 {
         match (&self.mma, self.options.promoted_parts) {
             (ConsumerMma::Warpgroup(mma), Some(_)) => mma.instruction().registers(),
@@ -94,8 +97,9 @@ impl WarpSpecialized {
         }
     }
 
-    /// Registers of a thread that hold fragments: where A comes from registers, those of a stage in
-    /// each set; where threads multiply, those of one k and of the next.
+    /// Returns the number of registers per thread that hold operand fragments. If A comes from
+    /// registers, each set holds the fragments of one stage. On CUDA cores, the registers hold the
+    /// fragments of the current and the next k.
     const fn fragments(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(_) => 0,
@@ -109,8 +113,8 @@ impl WarpSpecialized {
         }
     }
 
-    /// Registers of the launch that one instruction needs: without them a configuration is invalid,
-    /// with spills or without. Threads need none.
+    /// Returns the number of launch registers that one instruction needs. A configuration with
+    /// fewer is invalid even if spills are allowed. CUDA-core consumers need none.
     pub const fn instruction_registers(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) => mma.instruction().registers() + BESIDE_ACCUMULATORS,
@@ -121,7 +125,7 @@ impl WarpSpecialized {
         }
     }
 
-    /// Registers that it has.
+    /// Returns the number of registers available to a consumer thread.
     pub const fn registers_available(&self) -> u32 {
         match self.options.registers {
             Some([_, consumer]) => consumer as u32,

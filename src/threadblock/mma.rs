@@ -1,7 +1,8 @@
-//! The main loop of a block, along K.
+//! Main loop of a threadblock: the walk along K.
 //!
-//! A main loop is a `Schedule`. The type ([`Mma`]) carries facts; the behaviour belongs to the
-//! value, [`MainloopKind`], so that a description from a file runs the same code as one from types.
+//! Each main loop has a `Schedule`. The type ([`Mma`]) carries facts; the value ([`MainloopKind`])
+//! carries behavior. A description from a file therefore runs the same code as a description from
+//! types.
 //!
 //! Twin: `kernels/threadblock/mma.cuh`.
 
@@ -24,21 +25,21 @@ words! {
     }
 }
 
-/// A main loop, as a type that carries its facts: the tile of a block, and the [`warp::Mma`]
-/// inside. A loop nest is one leaf of [`With`](crate::desc::With); without parameters, a main loop
-/// pins itself and leaves the tiles to the resolver.
+/// A main loop, as a type that carries its facts: the threadblock tile and the [`warp::Mma`]
+/// inside. A whole loop nest is one leaf of [`With`](crate::desc::With). Without parameters, a main
+/// loop pins only its kind, and the resolver selects the tiles.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a main loop",
     note = "main loops are MmaSingleStage, MmaPipelined, MmaMultistage and MmaWarpSpecialized"
 )]
 pub trait Mma: 'static {
-    /// The tile of C that a block computes, and its depth along K.
+    /// Threadblock tile: M and N of the tile of C, and its depth along K.
     type Shape: Shape;
-    /// What its warps do.
+    /// Warp-level MMA inside the main loop.
     type Warp: warp::Mma;
-    /// Tiles in shared memory at once.
+    /// Number of stages in shared memory.
     const STAGES: u32;
-    /// The same main loop, as a value.
+    /// Main loop as a value.
     const KIND: MainloopKind;
 }
 
@@ -57,21 +58,21 @@ macro_rules! main_loops {
 }
 
 main_loops! {
-    /// One stage, through registers.
+    /// One stage, copied through registers.
     MmaSingleStage = SingleStage, 1;
-    /// Two stages: a tile waits in registers while the one before is multiplied.
+    /// Two stages. The next tile waits in registers while the current tile is multiplied.
     MmaPipelined = Pipelined, 2;
     /// `STAGES` stages, filled by `cp.async`.
     MmaMultistage<const STAGES> = Multistage, STAGES;
-    /// A producer and consumers over a ring of `STAGES` stages.
+    /// One producer warpgroup and its consumers, with a ring of `STAGES` stages.
     MmaWarpSpecialized<const STAGES> = WarpSpecialized, STAGES;
 }
 
-/// Bytes of the narrowest asynchronous copy. Source: PTX ISA, `cp.async`.
+/// Size of the narrowest asynchronous copy in bytes. Source: PTX ISA, `cp.async`.
 pub(crate) const LEAST_ASYNCHRONOUS_COPY: u32 = 4;
 
 impl MainloopKind {
-    /// Whether it is one of these.
+    /// Returns whether `loops` contains this main loop.
     pub(crate) const fn is_among(self, loops: &[Self]) -> bool {
         let mut i = 0;
         while i < loops.len() && loops[i] as u8 != self as u8 {
@@ -80,13 +81,12 @@ impl MainloopKind {
         i < loops.len()
     }
 
-    /// Whether tiles come without passing through registers.
+    /// Returns whether copies to shared memory bypass registers.
     pub const fn copies_asynchronously(self) -> bool {
         matches!(self, Self::Multistage | Self::WarpSpecialized)
     }
 
-    /// The C++ template of one whose threads all follow one schedule; `None` of warp-specialized
-    /// kernels.
+    /// Returns the name of the C++ template, or `None` for warp-specialized kernels.
     pub const fn cuda(self) -> Option<&'static str> {
         match self {
             Self::SingleStage => Some("threadblock::MmaSingleStage"),
@@ -96,7 +96,8 @@ impl MainloopKind {
         }
     }
 
-    /// The order of steps that all threads of such a block follow.
+    /// Returns the schedule that all threads of the block follow. It is empty for warp-specialized
+    /// kernels.
     pub(super) fn schedule(self, base: &MmaBase) -> Schedule {
         match self {
             Self::SingleStage => mma_single_stage::schedule(),
@@ -107,7 +108,8 @@ impl MainloopKind {
     }
 }
 
-/// Those of so many accesses to A's tile and to B's that part `part` of `of` makes.
+/// Yields every `of`-th access, starting at access `part`, of the accesses to A's and B's tiles.
+/// `counts` holds the number of accesses per thread to A and to B.
 pub(crate) fn accesses(
     counts: [u32; 2],
     part: u32,

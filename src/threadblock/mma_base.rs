@@ -1,8 +1,7 @@
-//! What the main loops have in common whose threads all follow one schedule: the block, in values
-//! of its components.
+//! Facts shared by the main loops in which all threads follow one schedule.
 //!
-//! Main loops read this and no description: whichever family makes a block of these components runs
-//! them.
+//! These main loops read [`MmaBase`] and no description. Any kernel family that can build an
+//! `MmaBase` can run them.
 
 use crate::{
     numeric::ElementKind,
@@ -16,36 +15,37 @@ use crate::{
     },
 };
 
-/// A block whose threads all follow one schedule. Facts are computed before they are checked, too:
-/// sums and products stop at the largest number, and nothing panics.
+/// A threadblock whose threads all follow one schedule. Facts can be computed before the
+/// description is checked: sums and products saturate, and nothing panics.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MmaBase {
-    /// The block's tile, those of its warps, and those of their threads.
+    /// Tiles of the block, of its warps, and of their threads.
     pub tiles: ThreadTiles,
-    /// A and B.
+    /// Descriptions of A and B.
     pub operands: [OperandDesc; 2],
-    /// Elements that products are accumulated in.
+    /// Element type of the accumulators.
     pub accumulator: ElementKind,
-    /// How tiles come from global to shared memory.
+    /// Main loop, which moves tiles from global to shared memory.
     pub mainloop: MainloopKind,
-    /// Tiles in shared memory at once.
+    /// Number of stages in shared memory.
     pub stages: u32,
-    /// Elements of D that a thread stores at once: neighbours along N, within the interleave of its
-    /// fragment.
+    /// Elements of D per store of a thread. They are neighbors along N, within one interleaved run
+    /// of the thread's fragment.
     pub store_access: u32,
-    /// How units of work are divided: whether a block goes on to another one.
+    /// Distribution of work units, which determines whether a block computes more than one unit.
     pub work: WorkKind,
-    /// What warps multiply by; `None` of threads, each its own tile.
+    /// Tensor-core instruction of a warp; `None` on CUDA cores, where each thread multiplies its
+    /// own tile.
     pub instruction: Option<WarpInstruction>,
 }
 
 impl MmaBase {
-    /// One operand.
+    /// Returns the description of one operand.
     pub const fn operand(&self, operand: OperandKind) -> OperandDesc {
         self.operands[operand.index()]
     }
 
-    /// K of a k-block: an instruction's, or 1.
+    /// Returns the K extent of a k-block: the instruction's K, or 1 on CUDA cores.
     pub const fn step(&self) -> u32 {
         match self.instruction {
             Some(instruction) => instruction.shape().k,
@@ -53,17 +53,18 @@ impl MmaBase {
         }
     }
 
-    /// Whether sums of integers stop at the ends of their range, instead of wrapping.
+    /// Returns whether integer sums saturate instead of wrapping.
     pub const fn saturates(&self) -> bool {
         matches!(self.instruction, Some(instruction) if instruction.saturates())
     }
 
-    /// K-blocks of a warp's tile: what one `Load` and one `Multiply` are of.
+    /// Returns the number of k-blocks per warp tile. One `Load` or `Multiply` step handles one
+    /// k-block.
     pub const fn k_blocks(&self) -> u32 {
         self.tiles.warp.k / self.step()
     }
 
-    /// An operand's part of a k-block, where warps multiply.
+    /// Returns the fragment map of an operand for one k-block, or `None` on CUDA cores.
     pub const fn fragment(&self, operand: OperandKind) -> Option<FragmentMap> {
         match self.instruction {
             Some(instruction) => Some(FragmentMap::of(self.tiles, instruction, operand)),
@@ -71,7 +72,7 @@ impl MmaBase {
         }
     }
 
-    /// Elements of an operand's part of a k-block that a thread holds.
+    /// Returns the number of elements of an operand that a thread holds per k-block.
     pub const fn fragment_elements(&self, operand: OperandKind) -> u32 {
         match self.fragment(operand) {
             Some(fragment) => fragment.elements(),
@@ -79,7 +80,8 @@ impl MmaBase {
         }
     }
 
-    /// How warps load it; `None` where each thread loads what it holds.
+    /// Returns the warp-wide matrix loads (`ldmatrix`) of an operand, or `None` if each thread
+    /// loads its own elements.
     pub const fn matrix_loads(&self, operand: OperandKind) -> Option<MatrixLoads> {
         let facts = self.operand(operand);
         match self.fragment(operand) {
@@ -90,7 +92,8 @@ impl MmaBase {
         }
     }
 
-    /// Elements in one access to shared memory when a fragment loads, and whether they lie along K.
+    /// Returns the elements per shared-memory access of a fragment load, and whether these elements
+    /// are contiguous along K.
     pub const fn fragment_access(&self, operand: OperandKind) -> (u32, bool) {
         let facts = self.operand(operand);
         match (self.matrix_loads(operand), self.instruction) {
@@ -100,12 +103,12 @@ impl MmaBase {
         }
     }
 
-    /// Bytes of one stage of both operands.
+    /// Returns the size of one stage of both operands in bytes.
     pub const fn stage_bytes(&self) -> u32 {
         self.operands[0].stage_bytes().saturating_add(self.operands[1].stage_bytes())
     }
 
-    /// Bytes of the partial accumulators of slices of K.
+    /// Returns the size of the partial accumulators of sliced-K warps in bytes.
     pub const fn partials_bytes(&self) -> u32 {
         if self.tiles.warps().k <= 1 {
             return 0;
@@ -113,16 +116,17 @@ impl MmaBase {
         self.accumulator.bytes_of(self.tiles.block.m.saturating_mul(self.tiles.block.n))
     }
 
-    /// Shared memory of a block, in bytes. Partial accumulators lie where the stages were.
+    /// Returns the size of the block's shared memory in bytes. Partial accumulators reuse the
+    /// memory of the stages.
     pub const fn smem_bytes(&self) -> u32 {
         let (stages, partials) =
             (self.stages.saturating_mul(self.stage_bytes()), self.partials_bytes());
         if stages > partials { stages } else { partials }
     }
 
-    /// Fragments of B that a thread holds. Warps that multiply hold one, whose words are loaded
-    /// behind the products that take them; two of f64, whose instruction reads its operands when it
-    /// begins, so that such a load would wait for it.
+    /// Returns the number of fragments of B that a thread holds. Tensor-core warps hold one
+    /// fragment and reload each word after the products that read it. For f64 they hold two: the
+    /// instruction reads its operands when it begins, so such a reload would wait for it.
     pub const fn fragments_of_b(&self) -> u32 {
         match self.instruction {
             Some(instruction)
@@ -134,17 +138,18 @@ impl MmaBase {
         }
     }
 
-    /// Whether accesses of its copies are narrower than 16 bytes, so that there are many, for which
-    /// loads behind them would wait.
+    /// Returns whether both operands are copied in accesses narrower than 16 bytes. Such tiles need
+    /// many copies, and loads issued after the copies would wait for them.
     const fn copies_narrow(&self) -> bool {
         let [a, b] = &self.operands;
         a.element.bytes_of(a.access) < 16 && b.element.bytes_of(b.access) < 16
     }
 
-    /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and
-    /// it is multiplied. Of a tile that is one k-block deep warps that multiply hold one fragment
-    /// of A, too: it is loaded behind the products. Where they hold two of both, copies of 16 bytes
-    /// come first: there are registers for their addresses until the loads begin.
+    /// Returns the steps of one k-block: load k-block `k_block + 1`, perform `between`, and
+    /// multiply k-block `k_block`. If a tile is one k-block deep, tensor-core warps hold one
+    /// fragment of A and load it after the products. If they hold two fragments of both operands,
+    /// copies of 16 bytes come first, because registers for copy addresses are free until the loads
+    /// begin.
     pub(super) fn turn(&self, k_block: u8, between: impl IntoIterator<Item = Step>) -> Vec<Step> {
         let next = (k_block + 1) % self.k_blocks() as u8;
         let between: Vec<Step> = between.into_iter().collect();
@@ -161,11 +166,11 @@ impl MmaBase {
         }
     }
 
-    /// The order of steps; none of a warp-specialized main loop.
+    /// Returns the schedule; it is empty for a warp-specialized main loop.
     ///
-    /// A block that goes on to another unit of work copies to stages that it has read before. Every
-    /// main loop has a barrier between its last read of a stage and its end; slices of K, which are
-    /// read where the stages were, have one behind the last of them, for that.
+    /// A block with another work unit overwrites stages that it has read before. Every main loop
+    /// has a barrier between its last read of a stage and its end. Sliced-K reductions read partial
+    /// accumulators from the memory of the stages, so a barrier follows the last of them.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = self.mainloop.schedule(self);
         let slices = self.tiles.warps().k;
@@ -176,20 +181,21 @@ impl MmaBase {
                 Step::ReducePartials { slice },
             ]);
             if u32::from(slice) + 1 < slices || self.goes_on() {
-                // The next slice stores where this one was read, and the next unit copies there.
+                // The next slice overwrites the partial accumulators, and so do the copies of the
+                // next work unit.
                 schedule.epilogue.push(Step::Barrier);
             }
         }
         schedule
     }
 
-    /// Whether a block has more units of work than one.
+    /// Returns whether a block computes more than one work unit.
     const fn goes_on(&self) -> bool {
         !matches!(self.work, WorkKind::DataParallel)
     }
 
-    /// Registers of a thread beside, where a block has: its unit's number, and what the assembler
-    /// keeps from unit to unit. Drawn kernels spill without them
+    /// Returns the registers per thread that hold state across work units: the unit's index, and
+    /// values that the assembler keeps. Randomly generated kernels spill without them
     /// (`kernels_of_streams_of_one_schedule_compile_clean`).
     pub(crate) const fn registers_of_units(&self) -> u32 {
         if self.goes_on() { 10 } else { 0 }

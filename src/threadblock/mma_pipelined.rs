@@ -1,16 +1,16 @@
-//! The main loop with two stages, through registers.
+//! Pipelined main loop: two stages, copied through registers.
 //!
-//! While the warps multiply tile `t`, each thread holds its part of tile `t + 1` in registers, and
-//! stores it to the other stage before the last k-block: one barrier a tile. Fragments are
-//! double-buffered: k-block `g + 1` loads while `g` multiplies. Any architecture, any alignment,
-//! any element type.
+//! While the warps multiply tile `t`, each thread holds its share of tile `t + 1` in registers. It
+//! stores this share to the other stage before the last k-block, so each tile needs one barrier.
+//! Fragments are double-buffered: k-block `g + 1` loads while `g` multiplies. Supports every
+//! architecture, alignment, and element type.
 //!
 //! Twin: `kernels/threadblock/mma_pipelined.cuh`.
 
 use super::MmaBase;
 use crate::schedule::{Schedule, Step};
 
-/// The order of steps of [`MainloopKind::Pipelined`](super::MainloopKind::Pipelined).
+/// Returns the schedule of [`MainloopKind::Pipelined`](super::MainloopKind::Pipelined).
 pub(super) fn schedule(base: &MmaBase) -> Schedule {
     let k_blocks = base.k_blocks() as u8;
     let mut body = Vec::new();
@@ -21,8 +21,8 @@ pub(super) fn schedule(base: &MmaBase) -> Schedule {
         body.extend(base.turn(k_block, (k_block == 0).then_some(Step::Fetch)));
     }
     let mut prologue = vec![Step::Fetch, Step::Store];
-    // A tile of one k-block is stored before it is multiplied, so what follows it has been fetched
-    // by then.
+    // If a tile has one k-block, it is stored before it is multiplied, so the prologue fetches the
+    // next tile.
     prologue.extend((k_blocks == 1).then_some(Step::Fetch));
     prologue.extend([Step::Barrier, Step::Load { k_block: 0 }]);
     Schedule { prologue, body, ..Schedule::default() }

@@ -1,15 +1,15 @@
-//! The main loop with one stage: copy a tile, meet, multiply it, meet again.
+//! Single-stage main loop: copy a tile, synchronize, multiply it, and synchronize again.
 //!
-//! Nothing overlaps: while a tile is copied nobody multiplies, unless another block of the
-//! multiprocessor does. The k-blocks of a tile are one loop, as in a kernel that is written down
-//! for the first time; [`UnrollKind`](crate::warp::UnrollKind) says how much of it the compiler
-//! unrolls. Any architecture, any alignment, any element type.
+//! Copies and multiplications do not overlap within a block. Only other blocks of the same SM hide
+//! the copy latency. The k-blocks of a tile form one loop, as in a naive kernel;
+//! [`UnrollKind`](crate::warp::UnrollKind) determines how far the compiler unrolls it. Supports
+//! every architecture, alignment, and element type.
 //!
 //! Twin: `kernels/threadblock/mma_single_stage.cuh`.
 
 use crate::schedule::{Schedule, Step};
 
-/// The order of steps of [`MainloopKind::SingleStage`](super::MainloopKind::SingleStage).
+/// Returns the schedule of [`MainloopKind::SingleStage`](super::MainloopKind::SingleStage).
 pub(super) fn schedule() -> Schedule {
     let body = vec![
         Step::Fetch,

@@ -1,10 +1,10 @@
-//! What the threads of a block do together.
+//! Threadblock level: the tiles, main loops, and work distribution of a thread block.
 //!
-//! A block computes a tile of D, or one tile after another: `work` says which. Its main loop
-//! ([`Mma`]) walks along K: a `tile_iterator` says which elements of A and B make up a tile, a
-//! `ThreadMap` which thread copies which vector of it, a `SmemTile` where each element lies in
-//! shared memory. [`swizzle`] is the rasterization order of tiles. On Hopper TMA moves tiles: a
-//! `TensorMapDesc` says which, and `TensorCopy` what one copy does.
+//! A block computes one tile of D or several tiles in sequence; `work` assigns them. The main loop
+//! ([`Mma`]) walks along K. A `tile_iterator` selects the elements of A and B in a tile. A
+//! `ThreadMap` assigns vectors to threads, and a `SmemTile` maps elements to shared memory.
+//! [`swizzle`] is the rasterization order of tiles. On Hopper, TMA moves tiles: a `TensorMapDesc`
+//! describes the tensor, and a `TensorCopy` describes one copy.
 
 #[doc(hidden)]
 pub mod addresses;

@@ -1,5 +1,4 @@
-//! One operand of a block whose threads all follow one schedule: how it lies, and who moves what of
-//! it.
+//! One operand of a block whose threads all follow one schedule: its layouts and its accesses.
 
 use crate::{
     numeric::ElementKind,
@@ -9,60 +8,61 @@ use crate::{
     warp::{InterleaveKind, mma_simt},
 };
 
-/// What a description says of one operand. `mn` is M for A and N for B.
+/// Facts of one operand. `mn` stands for M of A and for N of B.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OperandDesc {
-    /// Elements.
+    /// Element type.
     pub element: ElementKind,
-    /// Whether K runs through consecutive addresses in global memory.
+    /// Whether K is contiguous in global memory.
     pub k_contiguous: bool,
-    /// Elements in one access to global memory.
+    /// Elements per access to global memory.
     pub access: u32,
-    /// The tile in shared memory.
+    /// Tile in shared memory.
     pub smem: SmemTile,
-    /// Threads of the block.
+    /// Threads per block.
     pub threads: u32,
-    /// Extent of the warp's tile along M or N.
+    /// Extent of the warp tile along M or N.
     pub warp_mn: u32,
     /// Lanes of the warp along M or N.
     pub lanes: u32,
-    /// How many neighbours a lane holds, as chosen.
+    /// Interleave of a lane's elements, as selected by the description.
     pub interleave: InterleaveKind,
 }
 
 impl OperandDesc {
-    /// Extent of the tile along the index that is contiguous in global memory, in elements.
+    /// Returns the tile's extent in elements along the index that is contiguous in global memory.
     pub const fn tile_contiguous(&self) -> u32 {
         if self.k_contiguous { self.smem.k } else { self.smem.mn }
     }
 
-    /// Extent along the other.
+    /// Returns the tile's extent along the other index.
     pub const fn tile_strided(&self) -> u32 {
         if self.k_contiguous { self.smem.mn } else { self.smem.k }
     }
 
-    /// Elements of M or N of which a tile begins at a multiple: those of a vector along it.
+    /// Returns the step in elements of M or N at which a tile may begin: the vector length along
+    /// MN.
     pub const fn mn_step(&self) -> u32 {
         if self.k_contiguous { 1 } else { self.access }
     }
 
-    /// Whether a vector from global memory has to be taken apart: its elements are not neighbours
-    /// in shared memory.
+    /// Returns whether a vector from global memory must be transposed: its elements are not
+    /// contiguous in shared memory.
     pub const fn turns(&self) -> bool {
         self.k_contiguous != self.smem.along.is(Along::K)
     }
 
-    /// Elements of one store, or one asynchronous copy, to shared memory.
+    /// Returns the elements per store, or per asynchronous copy, to shared memory.
     pub const fn shared_access(&self) -> u32 {
         if self.turns() { 1 } else { self.smem.vector(self.access) }
     }
 
-    /// Bytes of one access to global memory.
+    /// Returns the size of one access to global memory in bytes.
     pub const fn access_bytes(&self) -> u32 {
         self.element.bytes_of(self.access)
     }
 
-    /// Which thread copies which vector.
+    /// Returns the map from threads to the vectors that they copy.
     pub const fn thread_map(&self) -> ThreadMap {
         ThreadMap::of(
             self.threads,
@@ -73,23 +73,24 @@ impl OperandDesc {
         )
     }
 
-    /// The (mn, k) of element `element` of the vector at (`strided`, `contiguous`).
+    /// Returns the (mn, k) of element `element` of the vector at (`strided`, `contiguous`).
     pub const fn coordinate(&self, (strided, contiguous): (u32, u32), element: u32) -> (u32, u32) {
         let along = contiguous * self.access + element;
         if self.k_contiguous { (strided, along) } else { (along, strided) }
     }
 
-    /// Elements along M or N that a thread holds of a fragment.
+    /// Returns the fragment elements along M or N per thread.
     pub const fn thread_mn(&self) -> u32 {
         self.warp_mn / self.lanes
     }
 
-    /// Neighbouring elements along M or N that a thread holds before the next lane's begin.
+    /// Returns the number of neighboring elements along M or N that a lane holds before the next
+    /// lane's elements begin.
     pub const fn interleave(&self) -> u32 {
         mma_simt::interleave(self.interleave, self.element, self.thread_mn())
     }
 
-    /// Elements in one access to shared memory when fragments load.
+    /// Returns the elements per shared-memory access of a fragment load.
     pub const fn fragment_access(&self) -> u32 {
         let (run, most) = (self.interleave(), self.element.elements_in(16));
         if self.smem.along.is(Along::K) {
@@ -99,12 +100,12 @@ impl OperandDesc {
         }
     }
 
-    /// Registers that a thread's part of a tile takes on its way to shared memory.
+    /// Returns the registers that stage a thread's part of a tile on its way to shared memory.
     pub const fn staged_words(&self) -> u32 {
         self.thread_map().accesses().saturating_mul(self.access_bytes().div_ceil(4))
     }
 
-    /// Bytes of one stage.
+    /// Returns the size of one stage in bytes, rounded up to a multiple of 16.
     pub const fn stage_bytes(&self) -> u32 {
         match self.element.bytes_of(self.smem.elements()).checked_next_multiple_of(16) {
             Some(bytes) => bytes,

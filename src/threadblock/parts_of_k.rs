@@ -1,4 +1,4 @@
-//! K in parts: which k-tiles each has, and how many of them are added at a time.
+//! Split-K: the k-tiles of each slice, and the fan-in of the reduction.
 //!
 //! Twin: `kernels/threadblock/parts_of_k.cuh`.
 
@@ -8,19 +8,19 @@ use crate::{
     shape::at_least_one,
 };
 
-/// The first k-tile of a part, of `tiles_k` in so many parts, and how many it has.
+/// Returns the first k-tile of slice `part` and its number of k-tiles, for `tiles_k` k-tiles in
+/// `parts` slices. The first slices have one k-tile more if `parts` does not divide `tiles_k`.
 pub const fn part_of_k(tiles_k: u32, parts: u32, part: u32) -> (u32, u32) {
     let (each, longer) = (tiles_k / at_least_one(parts), tiles_k % at_least_one(parts));
     (part * each + if part < longer { part } else { longer }, each + (part < longer) as u32)
 }
 
-/// (0, part) to the first k-tile of a part, and (1, part) to how many it has, of `tiles_k` in so
-/// many parts.
+/// Map from (0, slice) to the slice's first k-tile, and from (1, slice) to its number of k-tiles.
 #[derive(Clone, Copy, Debug)]
 pub struct PartsOfK {
-    /// K-tiles.
+    /// Number of k-tiles.
     pub tiles_k: u32,
-    /// Parts.
+    /// Number of split-K slices.
     pub parts: u32,
 }
 
@@ -39,18 +39,19 @@ impl IndexMap for PartsOfK {
     }
 }
 
-/// Parts of K whose partial accumulators one block adds at a time.
+/// Fan-in of the split-K reduction: one block adds the partial accumulators of this many slices at
+/// once.
 pub const PARTS_AT_ONCE: u32 = 8;
 
-// Three levels, which `sum_of_parts` of the twin has, are enough for all there may be.
+// The three levels of `sum_of_parts` in the twin suffice for the maximum number of slices.
 const _: () = assert!(MOST_PARTS <= PARTS_AT_ONCE.pow(3));
 
-/// The most tiles that a kernel of narrower accesses has for one of the kernel in whose place it
-/// is.
+/// Maximum number of tiles of a kernel with narrower accesses per tile of the kernel that it
+/// replaces.
 pub(crate) const MOST_TILES_OF_ONE: u32 = 4;
 
-/// Tickets of a tile whose K is in so many parts: one for each group of [`PARTS_AT_ONCE`], one for
-/// each group of such groups, and so on.
+/// Returns the number of tickets per tile for `parts` slices. Each group of [`PARTS_AT_ONCE`]
+/// slices has one ticket, and so has each group of such groups on every further level.
 pub const fn tickets_of(mut parts: u32) -> u32 {
     let mut tickets = 0;
     while parts > 1 {
@@ -60,12 +61,12 @@ pub const fn tickets_of(mut parts: u32) -> u32 {
     tickets
 }
 
-/// Parts of K of one tile, which the blocks of a cluster have, each one: all others send theirs to
-/// the first.
+/// Split-K slices of one tile, one per block of a cluster. All other blocks send their partial
+/// accumulators to the first block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PartsOfCluster {
-    /// Blocks of the cluster.
+    /// Blocks per cluster.
     pub blocks: u32,
-    /// Bytes of a consumer's partial accumulators.
+    /// Size of a consumer's partial accumulators in bytes.
     pub bytes: u32,
 }

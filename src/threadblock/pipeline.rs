@@ -1,13 +1,13 @@
-//! The ring of stages between a producer and its consumers, as a value: where each stage and each
-//! barrier lies, in which stage and phase a tile is, and how much a barrier waits for.
+//! Ring of stages between a producer and its consumers: addresses of stages and barriers, the stage
+//! and phase of each tile, and the arrival counts of barriers.
 //!
 //! ```text
 //! byte 0, a multiple of 1024                                                                shared_bytes
 //! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | slots | full 0 .. | empty 0 .. | turn 0 .. | source 0 .. | landed 0 .. | read 0 .. |
 //! ```
 //!
-//! Tile number `t` lives in stage `t mod stages` during phase `(t / stages) mod 2`. What a thread
-//! waits for is a parity, so a thread that is two phases off is not stopped.
+//! Tile number `t` occupies stage `t mod stages` during phase `(t / stages) mod 2`. A wait tests
+//! only the parity of a phase. It therefore does not stop a thread that is two phases off.
 //!
 //! Source: PTX ISA, "mbarrier" and "Tensor copy: swizzling modes" (the 128-byte swizzle repeats
 //! each 1024 bytes).
@@ -27,92 +27,96 @@ use crate::{
     },
 };
 
-/// Where stages and staging buffers begin: the period of the 128-byte swizzle.
+/// Alignment of stages and staging buffers in bytes: the period of the 128-byte swizzle.
 pub const ALIGNMENT_BYTES: u32 = 1024;
-/// The most staging buffers of a consumer. No limit of the hardware.
+/// Maximum number of staging buffers per consumer. The hardware has no such limit.
 pub const MOST_STAGING: u32 = 8;
-/// Bytes of a barrier.
+/// Size of an mbarrier in bytes.
 pub const BARRIER_BYTES: u32 = 8;
-/// Warps of a warpgroup.
+/// Warps per warpgroup.
 pub const WARPS: u32 = 4;
-/// The most stages a ring has. No limit of the hardware.
+/// Maximum number of stages. The hardware has no such limit.
 pub const MOST_STAGES: u32 = 16;
-/// The most consumers: with the producer, 512 threads.
+/// Maximum number of consumers. With the producer, they have 512 threads.
 pub const MOST_CONSUMERS: u32 = 3;
-/// Registers of a multiprocessor, all of which one block may have.
+/// Registers per SM. One block may use all of them.
 pub const REGISTERS: u32 = ArchKind::Sm90.machine().registers_per_sm;
-/// The fewest registers that a thread can be left with.
+/// Minimum number of registers per thread that `setmaxnreg` accepts.
 pub const LEAST_REGISTERS: u32 = 24;
-/// The most that a thread can have.
+/// Maximum number of registers per thread.
 const THREAD_REGISTERS: u32 = 255;
-/// The most; between them lie multiples of 8.
+/// Maximum number of registers per thread that `setmaxnreg` accepts, in multiples of 8.
 const MOST_REGISTERS: u32 = 248;
-/// The most bytes of one stage of an operand and of a staging buffer: above any shared memory, and
-/// two of them below the 2^20 bytes that a barrier can count.
+/// Maximum size in bytes of one operand's stage and of a staging buffer. The limit exceeds any
+/// shared memory, and two such sizes stay below the 2^20 bytes that an mbarrier can count.
 const MOST_BYTES: u32 = 1 << 18;
 
-/// An operand that the blocks of a cluster share: each copies its share of a tile to all of them.
+/// Operand that the blocks of a cluster share: each block multicasts its share of a tile to all of
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SharedOperand {
-    /// Which operand.
+    /// Shared operand.
     pub operand: OperandKind,
-    /// Blocks of the cluster.
+    /// Blocks per cluster.
     pub blocks: u32,
 }
 
-/// A ring of stages. Sizes of one that [`check`](Self::check) refuses may be cut off at the largest
-/// number.
+/// Ring of stages. Sizes saturate if [`check`](Self::check) refuses the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pipeline {
-    /// Stages.
+    /// Number of stages.
     pub stages: u32,
-    /// Bytes of A's and of B's tile in one stage of one block.
+    /// Size of A's and of B's tile in one stage of one block, in bytes.
     pub stage_bytes: [u32; 2],
-    /// Warpgroups that multiply.
+    /// Number of consumer warpgroups.
     pub consumers: u32,
-    /// Whether consumers take tiles of D under ping-pong, each its own; else all read each stage.
+    /// Whether consumers compute separate tiles of D (ping-pong). Otherwise all consumers read each
+    /// stage.
     pub pingpong: bool,
-    /// What a cluster shares; `None` where each block copies for itself.
+    /// Operand that the cluster shares; `None` if each block copies for itself.
     pub multicast: Option<SharedOperand>,
-    /// The parts of K that the blocks of a cluster have; `None` where they have tiles of their own.
+    /// Split-K slices that the blocks of a cluster compute; `None` if each block computes its own
+    /// tile.
     pub parts: Option<PartsOfCluster>,
-    /// Buffers of each consumer through which it stores D, used in turn; 0 where threads store it
-    /// from registers.
+    /// Staging buffers per consumer, used round-robin to store D; 0 if threads store D from
+    /// registers.
     pub staging_buffers: u32,
-    /// Bytes of one of them.
+    /// Size of a staging buffer in bytes.
     pub staging_bytes: u32,
-    /// Whether C comes to the consumers through the same buffers, each subtile before that of D
-    /// takes its place.
+    /// Whether C reaches the consumers through the staging buffers. Each subtile of C arrives
+    /// before the subtile of D overwrites it.
     pub source: bool,
 }
 
-/// A part of a block's shared memory.
+/// Region of a block's shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Region {
-    /// A stage of an operand.
+    /// Stage of an operand.
     Stage(OperandKind),
-    /// A staging buffer: of warpgroup `i / staging_buffers`, its buffer `i mod staging_buffers`.
+    /// Staging buffer. Number `i` is buffer `i mod staging_buffers` of consumer `i /
+    /// staging_buffers`.
     Staging,
-    /// The full barrier of a stage.
+    /// Full barrier of a stage.
     Full,
-    /// The empty barrier of a stage.
+    /// Empty barrier of a stage.
     Empty,
-    /// The barrier at which a consumer waits for its turn to multiply, under ping-pong.
+    /// Barrier on which a consumer waits for its turn to multiply, under ping-pong.
     Turn,
-    /// The barrier at which a consumer waits for subtiles of C, where those come through the
-    /// staging buffers.
+    /// Barrier on which a consumer waits for subtiles of C, if they arrive through the staging
+    /// buffers.
     Source,
-    /// Where partial accumulators land that another block of the cluster sends: of warpgroup `i /
-    /// senders`, those of the block of rank `1 + i mod senders`. Of no use but in the first block.
+    /// Slot for partial accumulators that another block of the cluster sends. Slot `i` receives
+    /// data for consumer `i / senders` from the block of rank `1 + i mod senders`. Only the first
+    /// block uses the slots.
     Slot,
-    /// The barrier at which a consumer of the first block waits for them.
+    /// Barrier on which a consumer of the first block waits for partial accumulators.
     Landed,
-    /// The barrier at which a consumer of another block waits until they have been read.
+    /// Barrier on which a consumer of another block waits until the first block has read them.
     Read,
 }
 
 impl Region {
-    /// All, in the order of [`PipelineLayout`]'s rows.
+    /// All regions, in the order of the rows of [`PipelineLayout`].
     pub const ALL: [Self; 10] = [
         Self::Stage(OperandKind::A),
         Self::Stage(OperandKind::B),
@@ -128,11 +132,11 @@ impl Region {
 }
 
 impl Pipeline {
-    /// Whether there is such a ring.
+    /// Checks the ring.
     ///
     /// # Errors
-    /// A number out of its range, or a copy into a stage that would not begin where the swizzle
-    /// does.
+    /// [`Refusal::OutOfRange`] if a number is out of its range. [`Refusal::NotMultiple`] if a copy
+    /// into a stage would not begin at a multiple of the swizzle's period.
     pub const fn check(&self) -> Result<(), Refusal> {
         let blocks = match self.multicast {
             Some(multicast) => multicast.blocks,
@@ -178,7 +182,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Blocks of the cluster; 1 without.
+    /// Returns the number of blocks per cluster; 1 without a cluster.
     pub const fn blocks(&self) -> u32 {
         match self.parts {
             Some(parts) => parts.blocks,
@@ -186,7 +190,7 @@ impl Pipeline {
         }
     }
 
-    /// Blocks that share what they copy; 1 where each copies for itself.
+    /// Returns the number of blocks that share an operand; 1 if each block copies for itself.
     pub const fn sharing(&self) -> u32 {
         match self.multicast {
             Some(multicast) => multicast.blocks,
@@ -194,7 +198,8 @@ impl Pipeline {
         }
     }
 
-    /// Blocks of the cluster that send partial accumulators to the first.
+    /// Returns the number of blocks that send partial accumulators to the first block of the
+    /// cluster.
     pub const fn senders(&self) -> u32 {
         match self.parts {
             Some(parts) => parts.blocks.saturating_sub(1),
@@ -202,12 +207,14 @@ impl Pipeline {
         }
     }
 
-    /// Bytes of partial accumulators that land for a consumer of the first block at once.
+    /// Returns the bytes of partial accumulators that a consumer of the first block receives at
+    /// once.
     pub const fn landing_bytes(&self) -> u32 {
         self.extent(Region::Slot).1.saturating_mul(self.senders())
     }
 
-    /// In how many shares an operand's tile arrives, each copied by another block.
+    /// Returns the number of shares in which an operand's tile arrives, each copied by another
+    /// block.
     pub const fn shares(&self, operand: OperandKind) -> u32 {
         match self.multicast {
             Some(multicast) if multicast.operand.index() == operand.index() => multicast.blocks,
@@ -215,61 +222,62 @@ impl Pipeline {
         }
     }
 
-    /// Arrivals that complete a phase of a full barrier, besides the bytes: the producer's.
+    /// Returns the arrivals that complete a phase of a full barrier, in addition to the bytes: one
+    /// by the producer.
     pub const fn full_arrivals(&self) -> u32 {
         1
     }
 
-    /// Arrivals that complete a phase of an empty barrier: one of each warp that reads what this
-    /// block's producer writes, in every block that it writes to.
+    /// Returns the arrivals that complete a phase of an empty barrier. Each warp that reads data
+    /// from this block's producer arrives once, in every block that the producer writes to.
     pub const fn empty_arrivals(&self) -> u32 {
         self.readers().saturating_mul(WARPS).saturating_mul(self.sharing())
     }
 
-    /// Warpgroups that read each stage.
+    /// Returns the number of warpgroups that read each stage.
     pub const fn readers(&self) -> u32 {
         if self.pingpong { 1 } else { self.consumers }
     }
 
-    /// Bytes that a full barrier waits for: the whole stage, whoever copies it.
+    /// Returns the bytes that a full barrier waits for: the whole stage, whichever block copies it.
     pub const fn expect_bytes(&self) -> u32 {
         self.stage_bytes[0].saturating_add(self.stage_bytes[1])
     }
 
-    /// Bytes that one block copies of an operand's tile, to each block that it copies to.
+    /// Returns the bytes of an operand's tile that one block copies to each destination block.
     pub fn copy_bytes(&self, operand: OperandKind) -> u32 {
         self.stage_bytes[operand.index()] / self.shares(operand).max(1)
     }
 
-    /// Threads of the block: the producer's warpgroup and the consumers'.
+    /// Returns the threads per block: the producer warpgroup and the consumers.
     pub const fn threads(&self) -> u32 {
         self.consumers.saturating_add(1).saturating_mul(WARPS * 32)
     }
 
-    /// Registers with which each thread is launched: the most of which all threads of the block can
-    /// have as many, a multiple of 8.
+    /// Returns the registers per thread at launch: the largest multiple of 8 that all threads of
+    /// the block can have.
     pub const fn launch_registers(&self) -> u32 {
         let share = REGISTERS / self.threads() / 8 * 8;
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
     }
 
-    /// Registers with which each thread can be launched, at most: all 255 that a thread can have,
-    /// where two warpgroups share those of the multiprocessor.
+    /// Returns the maximum number of registers per thread at launch. It is 255 if two warpgroups
+    /// share the SM.
     pub const fn most_launch_registers(&self) -> u32 {
         let share = REGISTERS / self.threads() / 8 * 8;
         if share < THREAD_REGISTERS { share } else { THREAD_REGISTERS }
     }
 
-    /// Registers that each thread of a consumer can take where those of the producer keep so many:
-    /// the most that the block has, a multiple of 8.
+    /// Returns the registers per consumer thread if each producer thread keeps `producer`
+    /// registers: the largest multiple of 8 that fits.
     pub const fn registers_beside(&self, producer: u32) -> u32 {
         let consumers = if self.consumers == 0 { 1 } else { self.consumers };
         let share = (REGISTERS / (WARPS * 32)).saturating_sub(producer) / consumers / 8 * 8;
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
     }
 
-    /// How many there are of a region, how many bytes each has, and from which byte to which byte
-    /// of the next one it goes on.
+    /// Returns the number of items in a region, the bytes per item, and the pitch in bytes from one
+    /// item to the next.
     const fn extent(&self, region: Region) -> (u32, u32, u32) {
         let stage = self.expect_bytes();
         match region {
@@ -299,7 +307,7 @@ impl Pipeline {
         }
     }
 
-    /// Where the first of a region begins.
+    /// Returns the offset of a region's first item in bytes.
     pub const fn first_byte(&self, region: Region) -> u32 {
         match region {
             Region::Stage(OperandKind::A) => 0,
@@ -315,13 +323,14 @@ impl Pipeline {
         }
     }
 
-    /// The byte behind the last of a region whose parts lie side by side.
+    /// Returns the offset behind a region whose items are contiguous.
     const fn end(&self, region: Region) -> u32 {
         let (count, bytes, _) = self.extent(region);
         self.first_byte(region).saturating_add(count.saturating_mul(bytes))
     }
 
-    /// Where number `i` of a region begins; `None` where there are not so many.
+    /// Returns the offset of item `i` of a region in bytes, or `None` if the region has fewer
+    /// items.
     pub const fn byte(&self, region: Region, i: u32) -> Option<u32> {
         let (count, _, pitch) = self.extent(region);
         if i < count {
@@ -331,17 +340,19 @@ impl Pipeline {
         }
     }
 
-    /// Bytes of shared memory, from a multiple of [`ALIGNMENT_BYTES`] on.
+    /// Returns the size of the shared memory in bytes, starting at a multiple of
+    /// [`ALIGNMENT_BYTES`].
     pub const fn shared_bytes(&self) -> u32 {
         self.end(Region::Read)
     }
 
-    /// Bytes of C that land for a consumer at once: all its buffers.
+    /// Returns the bytes of C that a consumer receives at once: the size of all its staging
+    /// buffers.
     pub const fn source_bytes(&self) -> u32 {
         self.staging_buffers.saturating_mul(self.staging_bytes)
     }
 
-    /// The ring as a C++ struct, for `kernels/threadblock/pipeline.cuh`.
+    /// Returns the ring as a C++ struct, for `kernels/threadblock/pipeline.cuh`.
     pub fn header(&self) -> String {
         let own = [
             ("kStages", self.stages),
@@ -369,7 +380,7 @@ impl Pipeline {
     }
 }
 
-/// (region, number) to the byte at which it begins. A row for each of [`Region::ALL`].
+/// Map from (region, item) to an offset in bytes. Row `i` is region `i` of [`Region::ALL`].
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineLayout(pub Pipeline);
 
@@ -388,17 +399,17 @@ impl IndexMap for PipelineLayout {
     }
 }
 
-/// Tile number `t` of two rounds of the ring, after which all repeats: row 0 its stage, row 1 its
-/// phase. A kernel comes there step by step, as in these rows, or at once, as in rows 2 and 3,
-/// which are the same.
+/// Stage (row 0) and phase (row 1) of each tile during two rounds of the ring, its period. A kernel
+/// advances tile by tile for rows 0 and 1. For rows 2 and 3, which have the same values, it skips
+/// ahead in one step.
 #[derive(Clone, Copy, Debug)]
 pub struct RingPosition {
-    /// Stages.
+    /// Number of stages.
     pub stages: u32,
 }
 
 impl RingPosition {
-    /// The stage and the phase of tile number `t`.
+    /// Returns the stage and the phase of tile number `t`.
     pub const fn of(self, t: u64) -> (u32, u32) {
         let stages = if self.stages == 0 { 1 } else { self.stages as u64 };
         ((t % stages) as u32, ((t / stages) % 2) as u32)

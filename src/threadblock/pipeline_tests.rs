@@ -1,10 +1,10 @@
-//! The ring's laws: where its regions lie, how tiles go around it, and what is none.
+//! Tests of the ring: the layout of its regions, the order of stages, and refusals.
 
 use super::*;
 use crate::index::laws;
 
-/// 128x256x64 of bf16 in a cluster that shares B; two consumers store 64 columns of 64 rows at a
-/// time.
+/// Ring for 128x256x64 tiles of bf16 in a cluster that shares B. Two consumers store subtiles of 64
+/// x 64.
 const WIDE: Pipeline = Pipeline {
     stages: 4,
     stage_bytes: [16 << 10, 32 << 10],
@@ -17,15 +17,14 @@ const WIDE: Pipeline = Pipeline {
     source: false,
 };
 
-/// For the regions in any order: none overlaps another, all lie in the shared memory, and together
-/// they are all of it.
+/// Regions do not overlap, lie within the shared memory, and fill it.
 #[test]
 fn regions_tile_the_shared_memory() {
     for (stages, staging_buffers, consumers) in
         [(2, 1, 1), (3, 2, 2), (4, 1, 2), (7, 4, 3), (16, 3, 1), (6, 0, 2)]
     {
         let staging_bytes = if staging_buffers == 0 { 0 } else { WIDE.staging_bytes };
-        // Of every other, blocks have parts of K.
+        // Every other ring has split-K slices within a cluster.
         let parts =
             (stages % 2 == 1).then_some(PartsOfCluster { blocks: 1 + stages.min(7), bytes: 2048 });
         let multicast = if parts.is_some() { None } else { WIDE.multicast };
@@ -59,8 +58,8 @@ fn regions_tile_the_shared_memory() {
     }
 }
 
-/// `position(t + 1)` is `position(t)`, one stage on; the phase changes where the stage begins
-/// again. Period: two rounds.
+/// Tile `t + 1` is one stage behind tile `t`; the phase changes at stage 0. The period is two
+/// rounds.
 #[test]
 fn a_tile_follows_its_predecessor_around_the_ring() {
     for stages in 1..=MOST_STAGES {
@@ -131,7 +130,7 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
         ),
     ] {
         assert_eq!(says(ring), sentence);
-        // Sizes of what is refused are numbers all the same.
+        // Sizes of a refused ring do not overflow.
         let _ = (ring.shared_bytes(), ring.empty_arrivals(), ring.threads());
     }
 }

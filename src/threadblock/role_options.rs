@@ -1,6 +1,5 @@
-//! The schedules of a producer and its consumers over a ring, and what they leave open. The ring
-//! says whether all consumers multiply one tile of D, each its own part, or take whole tiles under
-//! ping-pong.
+//! Schedules of a producer and its consumers, and their options. The ring determines whether all
+//! consumers multiply parts of one tile of D (cooperative) or whole tiles (ping-pong).
 
 use super::Pipeline;
 use crate::{
@@ -9,40 +8,43 @@ use crate::{
     schedule::{RoleStep, Roles, Schedule},
 };
 
-/// What the schedules of a ring leave open.
+/// Options of the schedules of a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RoleOptions {
-    /// Groups of products that a warp leaves under way when it goes on to the next k-tile. A stage
-    /// is released that many tiles later.
+    /// Number of `wgmma` groups that a warp leaves in flight when it continues with the next
+    /// k-tile. It releases a stage this many tiles later.
     pub pending: u8,
-    /// In how many parts, an instruction's tile each, a consumer multiplies a stage where each
-    /// stage is promoted; `None` where products are summed in the accumulators throughout.
+    /// If each stage is promoted, the number of instruction tiles that a consumer multiplies and
+    /// promotes separately. `None` if products accumulate without promotion.
     pub promoted_parts: Option<u8>,
-    /// Whether a consumer brings A to registers before it multiplies: to one of `pending + 1` sets
-    /// in turn, so that no products under way read the one that is written.
+    /// Whether a consumer loads A to registers before it multiplies. It uses `pending + 1` fragment
+    /// sets round-robin, so no product in flight reads the set that is written.
     pub fragments: bool,
-    /// In how many subtiles a warpgroup stores its part of a tile of D; 0 where threads store.
+    /// Number of subtiles in which a warpgroup stores its part of a tile of D; 0 if threads store
+    /// D.
     pub subtiles: u8,
-    /// Whether a unit of work is a part of K, whose accumulators are added to those of the other
-    /// parts.
+    /// Whether a work unit is a split-K slice, whose partial accumulators must be added to those of
+    /// the other slices.
     pub split_k: bool,
-    /// Whether each thread multiplies and stores a tile of its own: products are done when they are
-    /// performed, and nothing is staged.
+    /// Whether each thread multiplies and stores its own tile on CUDA cores. Products are then
+    /// synchronous, and nothing is staged.
     pub by_threads: bool,
-    /// Whether tensor maps lie in memory, which another kernel made, of A and B, and of C and D.
+    /// Whether another kernel wrote the tensor maps to global memory: those of A and B, and those
+    /// of C and D.
     pub acquires: [bool; 2],
-    /// Registers of a thread of the producer and of a consumer; `None` leaves what the launch gave.
+    /// Registers per thread of the producer and of a consumer; `None` keeps the registers of the
+    /// launch.
     pub registers: Option<[u8; 2]>,
 }
 
 impl RoleOptions {
-    /// Sets of registers that hold A in turn; none where it stays in shared memory.
+    /// Returns the number of fragment sets for A; 0 if A stays in shared memory.
     pub const fn fragment_sets(&self) -> u32 {
         if self.fragments { self.pending as u32 + 1 } else { 0 }
     }
 
-    /// The most groups of products that stay under way over so many stages; each has a set of
-    /// fragments where A comes from registers.
+    /// Returns the maximum number of groups in flight for `stages` stages. If A comes from
+    /// registers, the fragment sets bound the number.
     pub(crate) const fn most_pending(stages: u32, fragments: bool) -> (Field, u32) {
         if fragments {
             (Field::PendingFromRegisters, 1)
@@ -51,9 +53,9 @@ impl RoleOptions {
         }
     }
 
-    /// The schedules over a ring: `pending` is less than the number of stages, and `subtiles` a
-    /// multiple of the staging buffers, so that a subtile finds its buffer at the same place in
-    /// each tile.
+    /// Returns the schedules for a ring. `pending` must be less than the number of stages.
+    /// `subtiles` must be a multiple of the staging buffers, so that each subtile uses the same
+    /// buffer in every tile.
     pub fn roles(&self, ring: &Pipeline) -> Roles {
         Roles {
             setup: Self::setup(ring),
@@ -85,19 +87,20 @@ impl RoleOptions {
                 RoleStep::CopyTensor { operand: OperandKind::B },
                 RoleStep::Advance,
             ],
-            // Without a cluster nobody arrives from elsewhere: the block stays until its own
-            // consumers are done.
+            // Without a cluster, no other block arrives at this block's barriers, so the producer
+            // need not drain.
             closing: ring.multicast.map(|_| RoleStep::Drain).into_iter().collect(),
             ..Schedule::default()
         }
     }
 
-    /// How the producer, or a consumer, comes to see its maps.
+    /// Returns the step that acquires the tensor maps of the producer (0) or of a consumer (1), if
+    /// it is needed.
     fn acquired(&self, role: usize) -> impl Iterator<Item = RoleStep> {
         self.acquires[role].then_some(RoleStep::AcquireMaps).into_iter()
     }
 
-    /// How parts of K come together.
+    /// Returns the steps that reduce split-K slices.
     fn reduced(&self, ring: &Pipeline) -> &'static [RoleStep] {
         match (self.split_k, ring.parts) {
             (false, _) => &[],
@@ -113,8 +116,8 @@ impl RoleOptions {
         }
     }
 
-    /// Where threads multiply: while the last k of a stage is multiplied, the first of the next is
-    /// read.
+    /// Returns the schedule of a CUDA-core consumer. While it multiplies the last k of a stage, it
+    /// reads the first fragments of the next stage.
     fn threads(&self, ring: &Pipeline) -> Schedule<RoleStep> {
         let next = [RoleStep::AwaitNext, RoleStep::LoadFirst];
         let pingpong = ring.pingpong;
@@ -183,18 +186,18 @@ impl RoleOptions {
             tail.push(RoleStep::SkipLater);
         }
         tail.extend(self.reduced(ring));
-        // As many subtiles as there are buffers share their barriers and their fence. The buffers
-        // were last read by the group before.
+        // Each group of subtiles has as many subtiles as there are buffers and shares barriers and
+        // a fence. The previous group was the last to read the buffers.
         let subtiles: Vec<_> = (0..self.subtiles).collect();
         let mut prologue = if pingpong { vec![RoleStep::SkipEarlier] } else { Vec::new() };
         let mut epilogue = Vec::new();
-        // As C: early, where it is known who stores the tile.
+        // The maps of C and D are acquired early if the consumer that stores the tile is known.
         (if self.split_k { &mut epilogue } else { &mut prologue }).extend(self.acquired(1));
         for (number, batch) in subtiles.chunks(ring.staging_buffers.max(1) as usize).enumerate() {
             epilogue.extend([RoleStep::AwaitStores { pending: 0 }, RoleStep::Meet]);
             if ring.source {
-                // The first subtiles of C arrive while the tile is multiplied, where it is known
-                // who stores it.
+                // The first subtiles of C arrive while the tile is multiplied, if the consumer that
+                // stores the tile is known.
                 let early =
                     if number == 0 && !self.split_k { &mut prologue } else { &mut epilogue };
                 early.push(RoleStep::ExpectSource);
@@ -219,7 +222,7 @@ impl RoleOptions {
             body,
             tail,
             epilogue,
-            // Shared memory has to stay until it has been read.
+            // Shared memory must stay allocated until all stores have read it.
             closing: vec![RoleStep::AwaitStores { pending: 0 }],
         }
     }

@@ -1,16 +1,17 @@
-//! Stream-K: the k-tiles of some tiles one after the other, in spans of as many for each cluster.
+//! Stream-K: the k-tiles of some tiles form one sequence, which is divided evenly among the
+//! clusters.
 //!
-//! Whole waves of tiles take the machine's time as they are. What is left, together with one whole
-//! wave, is streamed: the k-tiles of those tiles, tile after tile, are cut into a span for each
-//! cluster, of which some have one more than others, the first ones. A span is units: the end of a
-//! tile that the cluster before began, tiles from their first to their last k-tile, and the begin
-//! of a tile that the next cluster goes on with. A cluster computes its span first and then its
-//! tiles of the whole waves.
+//! Full waves of tiles keep every SM busy and are not split. The remaining tiles, together with one
+//! full wave, are streamed: their k-tiles are numbered tile by tile and cut into one span per
+//! cluster. Spans differ by at most one k-tile, and the longer ones come first. A span is a
+//! sequence of work units: the end of a tile that the previous cluster began, whole tiles, and the
+//! beginning of a tile that the next cluster continues. A cluster computes its span before its
+//! tiles of the full waves.
 //!
-//! A tile's parts are those of neighbouring clusters, and their partial accumulators go to the
-//! slots `tile + cluster`: the slots of a tile follow each other, and no two parts share one. Who
-//! arrives last adds them, in ascending k ([`PARTS_AT_ONCE`](super::PARTS_AT_ONCE)). How a sum is
-//! cut depends on K, the number of tiles and that of clusters alone.
+//! Neighboring clusters compute the slices of a tile. Their partial accumulators use the workspace
+//! slots `tile + cluster`, so the slots of a tile are contiguous, and no two slices share a slot.
+//! The last cluster to arrive adds them in ascending k ([`PARTS_AT_ONCE`](super::PARTS_AT_ONCE)).
+//! The cuts of a sum depend only on K, the number of tiles, and the number of clusters.
 //!
 //! Source: Osama, Merrill, Cecka, Garland, Owens, "Stream-K: work-centric parallel decomposition
 //! for dense matrix-matrix multiplication on the GPU", 2023.
@@ -23,39 +24,40 @@ use crate::{
     shape::at_least_one,
 };
 
-/// The most multiprocessors whose clusters stream: an H200 has so many, and what a workspace holds
-/// is counted before the device is known.
+/// Maximum number of SMs whose clusters stream, which is the number of SMs of an H200. It bounds
+/// the workspace size before the device is known.
 pub const MOST_STREAMS: u32 = 132;
 
-/// The streamed part of some work.
+/// Stream-K part of the work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Streams {
-    /// Rectangles of tiles that are streamed, the first ones.
+    /// Number of streamed rectangles, which come first. A rectangle is a cluster-shaped group of
+    /// tiles.
     pub tiles: u32,
-    /// k-tiles of each.
+    /// Number of k-tiles per tile.
     pub tiles_k: u32,
-    /// Clusters.
+    /// Number of clusters.
     pub clusters: u32,
 }
 
-/// A part of a tile: which one of how many, and its k-tiles.
+/// Work unit of a span: a slice of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamedPart {
-    /// The tile's number.
+    /// Index of the tile.
     pub tile: u32,
-    /// The part's.
+    /// Index of the slice in its tile.
     pub part: u32,
-    /// Parts of the tile.
+    /// Number of slices of the tile.
     pub parts: u32,
-    /// The first k-tile.
+    /// First k-tile.
     pub k_begin: u32,
-    /// How many there are.
+    /// Number of k-tiles.
     pub k_count: u32,
 }
 
 impl Streams {
-    /// Those of so many tiles in all: what is left of whole waves, and one of those. Where K is
-    /// empty, or there are more k-tiles than a word counts, none are streamed.
+    /// Returns the stream-K part of `tiles` tiles: the remainder after full waves, and one full
+    /// wave. Nothing is streamed if K is empty or the number of k-tiles exceeds `i32::MAX`.
     pub const fn of(tiles: u32, tiles_k: u32, clusters: u32) -> Self {
         let clusters = at_least_one(clusters);
         let (whole, rest) = (tiles / clusters, tiles % clusters);
@@ -68,29 +70,30 @@ impl Streams {
         Self { tiles: if counts { streamed } else { 0 }, tiles_k, clusters }
     }
 
-    /// The most tiles that are streamed of so many, by any number of clusters up to this one.
+    /// Returns the maximum number of streamed tiles out of `tiles`, for any number of clusters up
+    /// to `clusters`.
     pub(crate) const fn most(tiles: u64, clusters: u32) -> u64 {
         let most = 2 * at_least_one(clusters) as u64 - 1;
         if tiles < most { tiles } else { most }
     }
 
-    /// The k-tiles that are streamed.
+    /// Returns the number of streamed k-tiles.
     const fn all(&self) -> u32 {
         self.tiles * self.tiles_k
     }
 
-    /// k-tiles of a span, and how many have one more.
+    /// Returns the k-tiles per span, and the number of spans that have one more.
     pub(crate) const fn spans(&self) -> [u32; 2] {
         [self.all() / self.clusters, self.all() % self.clusters]
     }
 
-    /// The first k-tile of a cluster's span, and the one behind its last.
+    /// Returns the first k-tile of a cluster's span, and the k-tile behind its last.
     const fn span(&self, cluster: u32) -> [u32; 2] {
         let (begin, count) = part_of_k(self.all(), self.clusters, cluster);
         [begin, begin + count]
     }
 
-    /// The cluster in whose span a k-tile lies.
+    /// Returns the cluster whose span contains a k-tile.
     const fn cluster_of(&self, k_tile: u32) -> u32 {
         let [each, longer] = self.spans();
         let of_longer = longer * (each + 1);
@@ -101,13 +104,13 @@ impl Streams {
         }
     }
 
-    /// Units of a cluster's span.
+    /// Returns the number of work units in a cluster's span.
     pub const fn count(&self, cluster: u32) -> u32 {
         let [begin, end] = self.span(cluster);
         if begin == end { 0 } else { (end - 1) / self.tiles_k - begin / self.tiles_k + 1 }
     }
 
-    /// Unit `i` of a cluster's span, which has so many.
+    /// Returns work unit `i` of a cluster's span; `i` is less than [`count`](Self::count).
     pub const fn part(&self, cluster: u32, i: u32) -> StreamedPart {
         let ([begin, end], tiles_k) = (self.span(cluster), self.tiles_k);
         let tile = begin / tiles_k + i;
@@ -125,13 +128,13 @@ impl Streams {
     }
 }
 
-/// (fact, cluster and unit) to a fact of a unit, of which a cluster has at most so many: its tile,
-/// part, parts, first k-tile, and how many.
+/// Map from (fact, cluster * units + unit) to a fact of a work unit: its tile, slice, slices, first
+/// k-tile, and number of k-tiles.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamedParts {
-    /// The streams.
+    /// Stream-K part of the work.
     pub streams: Streams,
-    /// Units of a cluster, at most.
+    /// Maximum number of work units per cluster.
     pub units: u32,
 }
 

@@ -1,11 +1,11 @@
-//! Which block computes which tile of C.
+//! Rasterization order of the tiles of C.
 //!
-//! Blocks start in the order of their numbers, so the order decides which tiles of A and B are in
-//! the L2 cache together. [`Identity(T)`](SwizzleKind::Identity) walks down columns of tiles, in
-//! groups of `T` columns; [`Horizontal`](SwizzleKind::Horizontal) walks along rows, and
-//! [`Grouped(T)`](SwizzleKind::Grouped) along rows, in groups of `T`;
-//! [`Hilbert`](SwizzleKind::Hilbert) walks curves that fill squares, so that tiles which are near
-//! in time are near along both axes. The last group is as wide as is left, so no block is idle.
+//! Blocks start in the order of their indices. The order of tiles therefore determines which tiles
+//! of A and B share the L2 cache. [`Identity(T)`](SwizzleKind::Identity) walks down the columns of
+//! tiles, in groups of `T` columns. [`Horizontal`](SwizzleKind::Horizontal) walks along the rows,
+//! and [`Grouped(T)`](SwizzleKind::Grouped) along the rows in groups of `T` rows.
+//! [`Hilbert`](SwizzleKind::Hilbert) walks space-filling curves, so tiles that are close in time
+//! are close along both axes. The last group is as narrow as the remainder, so no block idles.
 //!
 //! ```text
 //!    Identity(1)           Identity(2)          Horizontal          Grouped(2)          Hilbert
@@ -22,7 +22,7 @@ use crate::{
 };
 use core::fmt;
 
-/// The order of tiles.
+/// Rasterization order of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -30,25 +30,25 @@ use core::fmt;
     serde(rename_all = "lowercase")
 )]
 pub enum SwizzleKind {
-    /// Down columns of tiles, in groups of so many columns.
+    /// Down the columns of tiles, in groups of this many columns.
     Identity(u32),
-    /// Along rows of tiles.
+    /// Along the rows of tiles.
     Horizontal,
-    /// Along rows of tiles, in groups of so many rows.
+    /// Along the rows of tiles, in groups of this many rows.
     Grouped(u32),
-    /// Hilbert's curve in squares, the squares in rows of them; what no square covers comes last,
-    /// by rows.
+    /// Hilbert curves in squares, which are ordered row by row. Tiles outside the squares come
+    /// last, row by row.
     Hilbert,
 }
 
-/// The most tiles along a side of a Hilbert square: with 16, an H200's 132 blocks are about half of
-/// one.
+/// Maximum side of a Hilbert square in tiles. With 16, the 132 blocks of an H200 are about half a
+/// square.
 #[doc(hidden)]
 pub const HILBERT_SIDE: u32 = 16;
 
 impl SwizzleKind {
-    /// The name and the number in the generated header: the group size, the side of Hilbert's
-    /// squares.
+    /// Returns the name and the number in the generated header. The number is the group size or the
+    /// side of a Hilbert square.
     pub const fn spelled(self) -> (&'static str, u32) {
         match self {
             Self::Identity(tile) => ("Identity", tile),
@@ -58,7 +58,7 @@ impl SwizzleKind {
         }
     }
 
-    /// The group size, where the order has one.
+    /// Returns the group size if the order has one.
     pub(crate) const fn group_size(self) -> Option<u32> {
         match self {
             Self::Identity(tile) | Self::Grouped(tile) => Some(tile),
@@ -68,8 +68,8 @@ impl SwizzleKind {
 }
 
 impl fmt::Display for SwizzleKind {
-    /// A word of a configuration: the group size in columns, 0 for rows, `r4` for groups of four
-    /// rows, `h`.
+    /// Writes the order as in a configuration name: the group size in columns, `0` for rows, `r4`
+    /// for groups of four rows, or `h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Identity(tile) => write!(f, "{tile}"),
@@ -80,20 +80,20 @@ impl fmt::Display for SwizzleKind {
     }
 }
 
-/// The map (0, block) to the number of a tile: `row of tiles * columns + column of tiles`.
+/// Map from (0, block) to the index of a tile: `row of tiles * columns + column of tiles`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[doc(hidden)]
 pub struct TileOrder {
-    /// The order.
+    /// Rasterization order.
     pub kind: SwizzleKind,
-    /// Tiles down C.
+    /// Number of tiles along M.
     pub rows: u32,
-    /// Tiles across C.
+    /// Number of tiles along N.
     pub columns: u32,
 }
 
 impl TileOrder {
-    /// The tile (row, column) of a block.
+    /// Returns the (row, column) of a block's tile.
     pub const fn tile(&self, block: u32) -> (u32, u32) {
         match self.kind {
             SwizzleKind::Horizontal => (block / self.columns, block % self.columns),
@@ -108,8 +108,9 @@ impl TileOrder {
         }
     }
 
-    /// Blocks as modes (extent, stride) of the tile, of such strides down and across; `None` where
-    /// the last group is narrower than others, and of curves.
+    /// Returns the order as CuTe modes (extent, stride) over block indices, given the strides of a
+    /// tile step down and across. `None` for Hilbert curves, and if the last group is narrower than
+    /// the others.
     pub(crate) fn modes(&self, [down, across]: [u32; 2]) -> Option<[(u32, u32); 3]> {
         let grouped = |group_size: u32, places, lines: u32, [place, line]: [u32; 2]| {
             let group_size = group_size.min(lines);
@@ -132,8 +133,8 @@ impl TileOrder {
         }
     }
 
-    /// The side of the squares: the largest power of two, up to [`HILBERT_SIDE`], that fits both
-    /// ways.
+    /// Returns the side of the squares: the largest power of two up to [`HILBERT_SIDE`] that fits
+    /// both extents.
     const fn side(&self) -> u32 {
         let mut side = HILBERT_SIDE;
         while side > 1 && (side > self.rows || side > self.columns) {
@@ -147,7 +148,7 @@ impl TileOrder {
         let (down, across) = (self.rows / side, self.columns / side);
         let squares = down * across * side * side;
         if block >= squares {
-            // What is right of the squares, then what is below them.
+            // Tiles to the right of the squares come first, then the tiles below them.
             let (rest, width) = (block - squares, self.columns - across * side);
             let right = width * down * side;
             return if rest < right {
@@ -162,8 +163,8 @@ impl TileOrder {
     }
 }
 
-/// Along groups of `group_size` lines of so many places: the place and the line. Lines of a group
-/// come before the next place.
+/// Returns the place and the line of a block if lines are walked in groups of `group_size` lines
+/// with `places` places each. All lines of a group are visited before the next place.
 const fn grouped(block: u32, group_size: u32, places: u32, lines: u32) -> (u32, u32) {
     let group = block / (places * group_size);
     let left = lines - group * group_size;
@@ -172,10 +173,12 @@ const fn grouped(block: u32, group_size: u32, places: u32, lines: u32) -> (u32, 
     (within / width, group * group_size + within % width)
 }
 
-/// The (row, column) of a step of Hilbert's curve through a square, whose side is a power of two.
+/// Returns the (row, column) of a step of Hilbert's curve through a square. `side` is a power of
+/// two.
 ///
 /// Source: D. Hilbert, "Ueber die stetige Abbildung einer Linie auf ein Flaechenstueck" (1891): a
-/// square is four, of which the first is turned about one diagonal and the last about the other.
+/// square consists of four squares, of which the first and the last are mirrored about a diagonal
+/// each.
 const fn on_curve(step: u32, side: u32) -> (u32, u32) {
     let (mut row, mut column, mut rest, mut s) = (0, 0, step, 1);
     while s < side {

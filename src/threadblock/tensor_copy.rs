@@ -1,16 +1,16 @@
-//! What one TMA copy does: a box of a tensor to shared memory, or back.
+//! One TMA copy: a box of a tensor to shared memory, or back.
 //!
-//! A load puts element `j` of row `r` of the box where [`SharedBox`] says, and zero where the
-//! element would lie outside of the tensor, on any side. A store writes what lies inside and leaves
-//! the rest alone. Rows are counted along dimension 1 first:
+//! A load writes element `j` of row `r` of the box to the offset that [`SharedBox`] returns. It
+//! writes zeros for elements outside the tensor, on any side. A store writes the elements inside
+//! the tensor and changes nothing else. Rows are counted along dimension 1 first:
 //!
 //! ```text
 //! r = j1 + box1 * (j2 + box2 * ..)            global index along dimension d:  i_d = corner_d + j_d
 //! byte = (r * box0 + j0) * element_bytes      shared address:  swizzle(tile + byte)
 //! ```
 //!
-//! A barrier is told of all the box's bytes, zeros included; a multicast puts the same bytes at the
-//! same place of several blocks of a cluster, and tells the barrier of each.
+//! The mbarrier counts all bytes of the box, including zeros. A multicast writes the same bytes to
+//! the same offset in several blocks of a cluster, and completes them on each block's barrier.
 //!
 //! ```
 //! # use falchion::{internals::index::{IndexMap, at}, layout::Order, numeric::ElementKind, refusal::Operand};
@@ -44,8 +44,8 @@ use crate::{
 };
 use core::ops::Range;
 
-/// A box in shared memory: the map (row of the box, element of the row) to an offset from the tile,
-/// in elements.
+/// Box in shared memory: a map from (row of the box, element of the row) to an offset from the
+/// tile, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SharedBox {
     map: TensorMapDesc,
@@ -53,11 +53,11 @@ pub struct SharedBox {
 }
 
 impl SharedBox {
-    /// The box of a description, in a tile at a shared memory address of its block.
+    /// Returns the box of a tensor map in a tile at a shared-memory address of its block.
     ///
     /// # Errors
-    /// Those of [`TensorMapDesc::check`]; [`Refusal::NotMultiple`] for an address that is not a
-    /// multiple of 128, [`Refusal::OutOfRange`] for one beyond a multiprocessor's shared memory.
+    /// The errors of [`TensorMapDesc::check`]. [`Refusal::NotMultiple`] for an address that is not
+    /// a multiple of 128, and [`Refusal::OutOfRange`] for one beyond an SM's shared memory.
     pub const fn new(map: &TensorMapDesc, address: u32) -> Result<Self, Refusal> {
         hold!(map.check());
         let (field, value, most) = (
@@ -75,20 +75,20 @@ impl SharedBox {
         Ok(Self { map: *map, address })
     }
 
-    /// The description.
+    /// Returns the tensor map.
     pub const fn map(&self) -> &TensorMapDesc {
         &self.map
     }
 
-    /// The tile's address in its block's shared memory.
+    /// Returns the tile's address in its block's shared memory.
     pub const fn address(&self) -> u32 {
         self.address
     }
 
-    /// Bytes of shared memory that a copy may touch from the tile's address on: whole lines under a
-    /// swizzle, else the box.
+    /// Returns the bytes of shared memory that a copy may write, starting at the tile's address:
+    /// whole 128-byte lines with a swizzle, otherwise the box.
     pub const fn footprint_bytes(&self) -> u32 {
-        // `check` bounds a box by a block's shared memory.
+        // `check` bounds the box by a block's shared memory.
         let bytes = self.map.box_bytes() as u32;
         match self.map.swizzle {
             SwizzleMode::None => bytes,
@@ -96,7 +96,7 @@ impl SharedBox {
         }
     }
 
-    /// Where an element lies, in bytes from the tile.
+    /// Returns the offset of an element from the tile, in bytes.
     const fn offset_bytes(&self, point: Coord) -> u32 {
         let linear = self.map.element.bytes_of(point.row * self.map.box_dims[0] + point.column);
         self.map.swizzle.apply(self.address + linear) - self.address
@@ -112,14 +112,14 @@ impl IndexMap for SharedBox {
         self.map.element.elements_in(self.footprint_bytes())
     }
 
-    /// Beyond the box, points are left out.
+    /// Points beyond the box are left out.
     fn at(&self, point: Coord) -> Option<u32> {
         let extent = self.domain();
         let inside = point.row < extent.row && point.column < extent.column;
         inside.then(|| self.map.element.elements_in(self.offset_bytes(point)))
     }
 
-    /// None of a tile that does not begin where the swizzle does.
+    /// Returns `None` if the tile does not begin at a multiple of the swizzle's period.
     fn layout(&self) -> Option<Composed> {
         let (Coord { row, column }, swizzle) = (self.domain(), self.map.swizzle);
         let begins = self.address.is_multiple_of(swizzle.repeat_bytes());
@@ -128,7 +128,7 @@ impl IndexMap for SharedBox {
     }
 }
 
-/// One copy: a box in shared memory, and where its first element lies in the tensor.
+/// One TMA copy: a box in shared memory, and the tensor coordinate of its first element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TensorCopy {
     tile: SharedBox,
@@ -136,16 +136,16 @@ pub struct TensorCopy {
 }
 
 impl TensorCopy {
-    /// The copy whose box has its first element at `corner`, the contiguous dimension first;
-    /// coordinates beyond the rank do not count. The corner may lie outside of the tensor;
-    /// [`check`](Self::check) says which corners TMA takes.
+    /// Returns the copy of the box at `corner`, with the contiguous dimension first. Coordinates
+    /// beyond the rank are ignored. The corner may lie outside the tensor; [`check`](Self::check)
+    /// determines whether TMA supports it.
     pub const fn new(tile: SharedBox, corner: [i32; MOST_RANK]) -> Self {
         Self { tile, corner }
     }
 
-    /// Whether TMA takes the copy: rows of the box begin at multiples of 16 bytes, inside of the
-    /// tensor and outside. Elsewhere the instruction is an illegal one, and the process has lost
-    /// its device (`tests/gpu/tensor_map_classes.rs`).
+    /// Checks that TMA supports the copy: along the contiguous dimension, the corner must be a
+    /// multiple of 16 bytes, inside and outside the tensor. Otherwise the instruction is illegal,
+    /// and the process loses its device (`tests/gpu/tensor_map_classes.rs`).
     ///
     /// # Errors
     /// [`Refusal::TensorCorner`].
@@ -163,23 +163,23 @@ impl TensorCopy {
         Err(Refusal::TensorCorner { value, of, nearest })
     }
 
-    /// Where the box lies in shared memory.
+    /// Returns the box in shared memory.
     pub const fn tile(&self) -> &SharedBox {
         &self.tile
     }
 
-    /// Where its first element lies in the tensor.
+    /// Returns the tensor coordinate of the box's first element.
     pub const fn corner(&self) -> [i32; MOST_RANK] {
         self.corner
     }
 
-    /// Bytes that the load's barrier is told of.
+    /// Returns the bytes that the load completes on its mbarrier.
     pub const fn transaction_bytes(&self) -> u32 {
         self.tile.map.box_bytes() as u32
     }
 
-    /// How many bytes behind the tensor's address a point of the box lies; `None` outside of the
-    /// tensor.
+    /// Returns the offset of a point of the box from the tensor's address in bytes, or `None`
+    /// outside the tensor.
     pub fn global(&self, point: Coord) -> Option<u64> {
         let map = &self.tile.map;
         let (mut rest, mut offset) = (point.row, 0u64);
@@ -198,7 +198,7 @@ impl TensorCopy {
             if index >= map.dims[dimension] {
                 return None;
             }
-            // `check` bounds what a tensor reaches, and so each of its offsets.
+            // `check` bounds the reach of a tensor, and so each offset.
             offset += match dimension {
                 0 => map.element.matrix_bytes(index),
                 _ => index * map.strides_bytes[dimension - 1],
@@ -207,8 +207,8 @@ impl TensorCopy {
         Some(offset)
     }
 
-    /// The elements of the box: where each lies in the tile, in bytes, and where behind the
-    /// tensor's address, if it does.
+    /// Yields the byte range of each box element in the tile, and its byte range in the tensor, if
+    /// it lies inside.
     fn elements(&self) -> impl Iterator<Item = (Range<usize>, Option<Range<usize>>)> + '_ {
         let bytes = self.tile.map.element.bytes_of(1) as usize;
         points(&self.tile).map(move |point| {
@@ -218,14 +218,15 @@ impl TensorCopy {
         })
     }
 
-    /// Loads the box: from the tensor's bytes to those of the tile. Answers the bytes that the
-    /// barrier is told of.
+    /// Loads the box from the tensor's bytes to the tile's bytes. Returns the bytes that complete
+    /// on the mbarrier.
     ///
-    /// Moves bits as they are: of [`Tf32`](crate::numeric::ElementKind::Tf32), which TMA rounds,
-    /// numbers that are rounded.
+    /// Bits are copied unchanged. TMA rounds [`Tf32`](crate::numeric::ElementKind::Tf32) elements,
+    /// so the tensor must hold rounded numbers for the same result.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check); [`Refusal::ShorterThanLayout`] when either is too short.
+    /// The errors of [`check`](Self::check). [`Refusal::ShorterThanLayout`] if `global` or `shared`
+    /// is too short.
     pub fn load(&self, global: &[u8], shared: &mut [u8]) -> Result<u32, Refusal> {
         self.fits(global.len(), shared.len())?;
         for (to, from) in self.elements() {
@@ -237,11 +238,12 @@ impl TensorCopy {
         Ok(self.transaction_bytes())
     }
 
-    /// Stores the box: from the tile's bytes to those of the tensor that it covers. Of rows that
-    /// end within 16 bytes the hardware writes these whole, and so what lies behind the row.
+    /// Stores the box from the tile's bytes to the tensor's bytes. If a row ends inside a chunk of
+    /// 16 bytes, the hardware writes the whole chunk, and so overwrites what lies behind the row.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check); [`Refusal::ShorterThanLayout`] when either is too short.
+    /// The errors of [`check`](Self::check). [`Refusal::ShorterThanLayout`] if `global` or `shared`
+    /// is too short.
     pub fn store(&self, shared: &[u8], global: &mut [u8]) -> Result<(), Refusal> {
         self.fits(global.len(), shared.len())?;
         for (from, to) in self.elements() {
@@ -255,7 +257,7 @@ impl TensorCopy {
     fn fits(&self, global: usize, shared: usize) -> Result<(), Refusal> {
         self.check()?;
         let bytes = u64::from(self.tile.map.element.bytes_of(1));
-        // `check` says that the reach is no more than 63 bits.
+        // `check` bounds the reach by 63 bits.
         let reach = self.tile.map.reach_bytes() as u64;
         for (operand, length, needed) in [
             (Operand::Tensor, global, reach),

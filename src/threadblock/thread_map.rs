@@ -1,8 +1,8 @@
-//! Which thread copies which vector of an operand's tile.
+//! Assignment of an operand tile's vectors to the threads that copy them.
 //!
-//! The tile is `strided` rows of `contiguous` vectors, a vector being one access to global memory.
-//! The threads of a block form a grid, `threads_contiguous` wide, that steps over the tile; a warp
-//! covers `lanes_contiguous` vectors of a row, so that a warp reads whole sectors:
+//! The tile has `strided` rows of `contiguous` vectors; a vector is one access to global memory.
+//! The threads of a block form a grid, `threads_contiguous` wide, that steps over the tile. A warp
+//! covers `lanes_contiguous` vectors of a row, so it reads whole sectors:
 //!
 //! ```text
 //! lanes_contiguous = 4          contiguous ->
@@ -10,9 +10,9 @@
 //!                    row 1:   4  5  6  7 | 36 37 38 39 ...
 //! ```
 //!
-//! When the operand has to turn, K-major in global memory and along MN in shared memory, a warp
-//! keeps to 32 bytes of a row: still a whole sector, and its stores fall into as many banks as they
-//! can.
+//! If the operand must be transposed (K-major in global memory, MN-major in shared memory), a warp
+//! covers 32 bytes of a row. This is still a whole sector, and the warp's stores spread over as
+//! many banks as possible.
 //!
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
@@ -23,16 +23,16 @@ use crate::{
     shape::at_least_one,
 };
 
-/// Bytes of the smallest piece of global memory that is fetched.
+/// Size of a sector in bytes: the smallest unit of a global-memory transaction.
 pub const SECTOR_BYTES: u32 = 32;
 
-/// The map (thread, access) to the number of a vector: `strided index * contiguous + contiguous
+/// Map from (thread, access) to the index of a vector: `strided index * contiguous + contiguous
 /// index`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ThreadMap {
-    /// Threads of the block.
+    /// Threads per block.
     pub threads: u32,
-    /// Vectors in a row of the tile.
+    /// Vectors per row of the tile.
     pub contiguous: u32,
     /// Rows of the tile.
     pub strided: u32,
@@ -43,7 +43,8 @@ pub struct ThreadMap {
 }
 
 impl ThreadMap {
-    /// The map for `threads` threads over rows of `contiguous` vectors of `vector_bytes` bytes.
+    /// Returns the map of `threads` threads over `strided` rows of `contiguous` vectors,
+    /// `vector_bytes` bytes each. `turns` marks an operand that must be transposed.
     pub const fn of(
         threads: u32,
         contiguous: u32,
@@ -52,7 +53,7 @@ impl ThreadMap {
         turns: bool,
     ) -> Self {
         let (warps, lanes) = (threads / WARP, Self::lanes(contiguous, vector_bytes, turns));
-        // Warps stand along the strided index as long as there is work for all of them.
+        // Warps are placed along the strided index as long as each has rows to copy.
         let mut along = 1;
         while (WARP / lanes) * (warps / along) > strided
             && warps.is_multiple_of(along * 2)
@@ -63,7 +64,7 @@ impl ThreadMap {
         Self { threads, contiguous, strided, lanes_contiguous: lanes, warps_contiguous: along }
     }
 
-    /// Lanes of a warp along a row of `contiguous` vectors.
+    /// Returns the number of lanes of a warp along a row of `contiguous` vectors.
     pub const fn lanes(contiguous: u32, vector_bytes: u32, turns: bool) -> u32 {
         let limit =
             if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
@@ -74,37 +75,39 @@ impl ThreadMap {
         lanes
     }
 
-    /// Threads along a row.
+    /// Returns the number of threads along a row.
     pub const fn threads_contiguous(&self) -> u32 {
         self.lanes_contiguous * self.warps_contiguous
     }
 
-    /// Threads across rows.
+    /// Returns the number of threads across rows.
     pub const fn threads_strided(&self) -> u32 {
         self.threads / self.threads_contiguous()
     }
 
-    /// Accesses of a thread along a row.
+    /// Returns the accesses per thread along a row.
     pub const fn steps_contiguous(&self) -> u32 {
         self.contiguous / self.threads_contiguous()
     }
 
-    /// Accesses of a thread across rows; the last may be idle.
+    /// Returns the accesses per thread across rows. The last access is idle for some threads if the
+    /// rows do not divide evenly.
     pub const fn steps_strided(&self) -> u32 {
         self.strided.div_ceil(at_least_one(self.threads_strided()))
     }
 
-    /// Whether some thread's last step across rows is idle.
+    /// Returns whether the last access across rows is idle for some threads.
     pub const fn idles(&self) -> bool {
         self.steps_strided().saturating_mul(self.threads_strided()) != self.strided
     }
 
-    /// Accesses of a thread for one tile.
+    /// Returns the accesses per thread for one tile.
     pub const fn accesses(&self) -> u32 {
         self.steps_contiguous().saturating_mul(self.steps_strided())
     }
 
-    /// The vector of an access: (strided index, contiguous index), or nothing to do.
+    /// Returns the (strided, contiguous) index of the vector of an access, or `None` if the access
+    /// is idle.
     pub const fn vector(&self, thread: u32, access: u32) -> Option<(u32, u32)> {
         let (warp, lane) = (thread / WARP, thread % WARP);
         let contiguous =

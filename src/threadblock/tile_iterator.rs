@@ -1,27 +1,27 @@
-//! Which elements of an operand make up a tile, and which of them exist.
+//! Elements of an operand in each tile, and the bounds of the operand.
 //!
-//! The tile at block `origin` and step `t` along K covers rows `origin .. origin + tile_mn` and
-//! columns `t * tile_k ..` of the operand seen as an MN x K matrix. Elements beyond either extent
-//! read as zero, so a product over them changes nothing but the sign of a zero, alike everywhere.
+//! The operand is viewed as an MN x K matrix. The tile at `origin` and step `t` along K covers rows
+//! `origin ..` and columns `t * tile_k ..`. Elements beyond either extent are read as zeros. Their
+//! products change no sum except for the sign of a zero, and every executor does the same.
 //!
 //! Twin: `kernels/threadblock/tile_iterator.cuh`.
 
-/// The walk of one block over one operand, along K.
+/// Walk of one block over one operand, along K.
 #[derive(Clone, Copy, Debug)]
 pub struct TileIterator {
-    /// First row of the tile: an M or N of the problem.
+    /// First row of the tile: an index along M or N of the problem.
     pub origin: u64,
-    /// Rows of the operand.
+    /// Number of rows of the operand.
     pub extent_mn: u64,
-    /// Columns of the operand.
+    /// Number of columns of the operand.
     pub extent_k: u64,
-    /// Depth of a tile.
+    /// K extent of a tile.
     pub tile_k: u32,
 }
 
 impl TileIterator {
-    /// The element (`mn`, `k`) of tile `tile`, as (row, column) of the operand; `None` where there
-    /// is none.
+    /// Returns the (row, column) in the operand of element (`mn`, `k`) of tile `tile`, or `None`
+    /// beyond the operand.
     pub const fn element(&self, tile: u32, mn: u32, k: u32) -> Option<(u64, u64)> {
         let row = self.origin + mn as u64;
         let column = tile as u64 * self.tile_k as u64 + k as u64;

@@ -1,34 +1,35 @@
-//! Which block computes what: the units of work of a call, and which of them each block takes.
+//! Distribution of work: the work units of a call, and their assignment to blocks.
 //!
-//! A [`Unit`] is a tile of the D of one product of a batch, and a range of its k-tiles. Clusters
-//! take rectangles of as many tiles as they have blocks, product by product, those of each in the
-//! order of the swizzle; within one, block `rank` has the tile
+//! A [`Unit`] is one tile of D of one GEMM of a batch, and a range of k-tiles. A rectangle is a
+//! group of tiles with the shape of a cluster. Clusters compute rectangles, GEMM by GEMM, in the
+//! order of the swizzle. Within a rectangle, block `rank` computes the tile
 //!
 //! ```text
 //! row = rectangle.row * cluster.m + rank mod cluster.m        column = rectangle.column * cluster.n + rank / cluster.m
 //! ```
 //!
-//! Which rectangles a cluster takes is the [kind](WorkKind) of work, which is compiled; how many
-//! there are is the call's. One law holds for each kind: over all blocks, every k-tile of every
-//! tile of each D is in one unit. Tiles beyond D, where it is no whole number of rectangles, are
-//! read as zeros and not written.
+//! The [kind](WorkKind) of work assigns rectangles to clusters. It is compiled in; the number of
+//! rectangles is a run-time value. One law holds for each kind: exactly one unit contains each
+//! k-tile of each tile of each D. If rectangles do not divide D evenly, tiles beyond D are read as
+//! zeros and not written.
 //!
-//! Under split-K the k-tiles of a tile of D are cut into as many parts as `split_k` says, each a
-//! unit: all rectangles' first parts, then all their second ones. Parts differ by one k-tile at
-//! most, the first ones are the longer ones, and the cuts depend on K and the description alone.
-//! Each part's partial accumulators go to a slot of the workspace. The last block to arrive of
-//! [`PARTS_AT_ONCE`](super::PARTS_AT_ONCE) neighbours adds their slots in ascending k, the last one
-//! of as many such groups adds the groups' sums, and the one that adds the last group of a tile
-//! runs the epilogue: who adds is left to chance, and the order is not. Nobody waits.
+//! Under split-K, the k-tiles of a tile of D are cut into `split_k` slices, and each slice is a
+//! unit. The first slices of all rectangles come first, then all second slices. Slice lengths
+//! differ by at most one k-tile, and the longer slices come first. The cuts depend only on K and
+//! the description. The partial accumulators of each slice are stored to a workspace slot. The last
+//! block to arrive out of [`PARTS_AT_ONCE`](super::PARTS_AT_ONCE) neighbors adds their slots in
+//! ascending k. The same happens to the sums of such groups, level by level. The block that
+//! completes a tile runs the epilogue. Which block reduces is nondeterministic; the order of
+//! additions is fixed. No block spins.
 //!
-//! A second kernel may add them in their place, in the same order: see
+//! A second kernel can perform the reduction instead, in the same order: see
 //! [`reduction`](crate::epilogue::reduction).
 //!
-//! The parts of a tile may also be those of the blocks of one cluster, at the same time: then they
-//! move from block to block, and the workspace is not touched.
+//! The blocks of one cluster can also compute the slices of a tile at the same time. Partial
+//! accumulators then move from block to block, and the workspace is not used.
 //!
-//! Which k-tiles a part has says [`parts_of_k`](super::parts_of_k); the k-tiles of a whole wave and
-//! what is left of it may be divided otherwise, see [`stream_k`](super::stream_k).
+//! [`parts_of_k`](super::parts_of_k) defines the k-tiles of a slice. Stream-K divides the last
+//! waves differently; see [`stream_k`](super::stream_k).
 //!
 //! Twin: `kernels/threadblock/work.cuh`.
 
@@ -48,24 +49,25 @@ use crate::{
 };
 
 words! {
-    /// How units are divided among the clusters of a grid.
+    /// Assignment of work units to the clusters of a grid.
     pub enum WorkKind {
-        /// A cluster for each rectangle of tiles: as many clusters as there are rectangles.
+        /// One cluster per rectangle.
         DataParallel = "data-parallel",
-        /// As many clusters as the device holds at once; cluster `c` of `clusters` takes the
+        /// As many clusters as fit on the device at once. Cluster `c` of `clusters` computes the
         /// rectangles `c`, `c + clusters`, `c + 2 clusters`, ...
         Persistent = "persistent",
-        /// The same, and the blocks of a cluster have a part of K each of the tile that is its
-        /// rectangle: block `rank` has part `rank`.
+        /// Persistent clusters whose blocks compute the split-K slices of one tile: block `rank`
+        /// computes slice `rank`. The rectangle is a single tile.
         SplitKCluster = "split-k-cluster",
-        /// As many clusters; first the [streamed](super::stream_k) k-tiles of some rectangles, a
-        /// span for each cluster, then the other rectangles as persistent clusters take them.
+        /// Persistent clusters that first compute the [streamed](super::stream_k) k-tiles of some
+        /// rectangles, one span per cluster. They then compute the other rectangles like
+        /// `Persistent`.
         StreamK = "stream-k",
     }
 }
 
 impl WorkKind {
-    /// The name in C++.
+    /// Returns the name in C++.
     pub(crate) const fn cuda(self) -> &'static str {
         match self {
             Self::DataParallel => "threadblock::WorkKind::DataParallel",
@@ -76,59 +78,59 @@ impl WorkKind {
     }
 }
 
-/// What a block computes at a time: products of the k-tiles `k_begin .. k_begin + k_count`, for one
-/// tile of a D.
+/// Work unit of a block: the k-tiles `k_begin .. k_begin + k_count` of one tile of D.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Unit {
-    /// The product's number in its batch.
+    /// Index of the GEMM in its batch.
     pub product: u32,
     /// Row of the tile.
     pub row: u32,
     /// Column of the tile.
     pub column: u32,
-    /// Which part of the k-tiles.
+    /// Index of the split-K slice.
     pub part: u32,
-    /// Into how many parts they are cut.
+    /// Number of split-K slices.
     pub parts: u32,
-    /// The first k-tile.
+    /// First k-tile.
     pub k_begin: u32,
-    /// How many there are.
+    /// Number of k-tiles.
     pub k_count: u32,
 }
 
-/// The units of one call, and which of them each block takes, one after the other.
+/// Work units of one call, and the sequence of units of each block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Work {
-    /// How they are divided.
+    /// Assignment of units to clusters.
     pub kind: WorkKind,
-    /// The order of rectangles.
+    /// Rasterization order of rectangles.
     pub order: SwizzleKind,
-    /// Tiles of a rectangle: blocks of a cluster, where those have no parts of one tile.
+    /// Tiles per rectangle, which are the blocks of a cluster unless those compute slices of one
+    /// tile.
     pub cluster: Mn,
-    /// Rectangles down a D.
+    /// Rectangles per D along M.
     pub rows: u32,
-    /// Rectangles across a D.
+    /// Rectangles per D along N.
     pub columns: u32,
-    /// Products of the batch.
+    /// Number of GEMMs in the batch.
     pub batch: u32,
-    /// k-tiles of each tile of D.
+    /// Number of k-tiles per tile of D.
     pub tiles_k: u32,
-    /// Parts into which they are cut; 1 without split-K.
+    /// Number of split-K slices; 1 without split-K.
     pub split_k: u32,
     /// Clusters of the grid.
     pub clusters: u32,
 }
 
-/// Number (cluster, rank, i) of some work: the unit that a block takes as its number `i`,
-/// [`Work::unit`] where nobody changed it.
+/// Function from (work, cluster, rank, i) to unit `i` of a block. It is [`Work::unit`] unless a
+/// test replaces it.
 pub type Units = std::sync::Arc<dyn Fn(&Work, u32, u32, u32) -> Option<Unit> + Send + Sync>;
 
 impl Work {
-    /// The work of a batch of Ds of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles
-    /// in `split_k` parts, where `resident` clusters run at once.
+    /// Returns the work for a batch of m x n outputs in tiles of `tile`, with `tiles_k` k-tiles
+    /// each in `split_k` slices. `resident` is the number of clusters that run at once.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`] for more units than a grid has blocks.
+    /// [`Refusal::TooManyTiles`] if there are more units than blocks allowed in a grid.
     pub fn of(
         (kind, order, split_k): (WorkKind, SwizzleKind, u32),
         (tile, cluster): (Mnk, Mn),
@@ -151,19 +153,19 @@ impl Work {
             WorkKind::DataParallel => tiles as u32,
             WorkKind::Persistent => resident.min(tiles as u32),
             WorkKind::SplitKCluster => resident.min(tiles as u32 / at_least_one(split_k)),
-            // Each cluster has a k-tile at least.
+            // Each cluster has at least one k-tile.
             WorkKind::StreamK => {
                 let k_tiles = tiles.saturating_mul(u64::from(at_least_one(tiles_k)));
                 resident.min(k_tiles.min(most) as u32)
             }
         };
-        // One of them is 0 where others may be anything.
+        // If one factor is 0, the others are unbounded.
         let [rows, columns, batch] =
             [rows, columns, batch as u64].map(|many| many.min(most) as u32);
         Ok(Self { kind, order, cluster, rows, columns, batch, tiles_k, split_k, clusters })
     }
 
-    /// Blocks of a cluster.
+    /// Returns the number of blocks per cluster.
     pub const fn blocks(&self) -> u32 {
         match self.kind {
             WorkKind::SplitKCluster => self.split_k,
@@ -171,17 +173,17 @@ impl Work {
         }
     }
 
-    /// Rectangles of all Ds.
+    /// Returns the number of rectangles of all outputs.
     pub const fn rectangles(&self) -> u32 {
         self.rows.saturating_mul(self.columns).saturating_mul(self.batch)
     }
 
-    /// Units of each block of a cluster, if there were one.
+    /// Returns the number of units per block if the grid had a single cluster.
     const fn units(&self) -> u32 {
         self.rectangles().saturating_mul(self.split_k)
     }
 
-    /// How many units each block of a cluster takes.
+    /// Returns the number of units that each block of a cluster computes.
     pub const fn count(&self, cluster: u32) -> u32 {
         match self.kind {
             WorkKind::DataParallel => (cluster < self.units()) as u32,
@@ -199,13 +201,14 @@ impl Work {
         }
     }
 
-    /// What is streamed; nothing but under [`WorkKind::StreamK`].
+    /// Returns the stream-K part of the work, which is empty unless the kind is
+    /// [`WorkKind::StreamK`].
     pub const fn streams(&self) -> Streams {
         let tiles = if matches!(self.kind, WorkKind::StreamK) { self.rectangles() } else { 0 };
         Streams::of(tiles, self.tiles_k, self.clusters)
     }
 
-    /// The unit that block `rank` of a cluster takes as its number `i`; `None` after the last.
+    /// Returns unit `i` of block `rank` of a cluster, or `None` after the last.
     pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<Unit> {
         if self.kind == WorkKind::StreamK {
             return self.streamed(cluster, rank, i);
@@ -223,7 +226,7 @@ impl Work {
         Some(Unit { product, row, column, part, parts: self.split_k, k_begin, k_count })
     }
 
-    /// The same of a cluster that streams.
+    /// Returns the unit under [`WorkKind::StreamK`].
     fn streamed(&self, cluster: u32, rank: u32, i: u32) -> Option<Unit> {
         let streams = self.streams();
         let StreamedPart { tile, part, parts, k_begin, k_count } =
@@ -240,7 +243,7 @@ impl Work {
         Some(Unit { product, row, column, part, parts, k_begin, k_count })
     }
 
-    /// The number of the unit that a cluster takes as its number `i`, which there may not be.
+    /// Returns the index of a cluster's unit `i`. The index may exceed the number of units.
     fn number(&self, cluster: u32, i: u32) -> Option<u32> {
         match self.kind {
             WorkKind::DataParallel => (i == 0).then_some(cluster),
@@ -250,9 +253,10 @@ impl Work {
         }
     }
 
-    /// What a kernel is told of the parts of K: how many there are, k-tiles of each, how many have
-    /// one more, and tickets of a tile. Of streams, how many tiles are streamed, and the same of
-    /// spans.
+    /// Returns the split-K parameters of a kernel: the number of slices, the k-tiles per slice, the
+    /// number of slices with one more, and the tickets per tile. For stream-K: the number of
+    /// streamed tiles, the k-tiles per span, the number of spans with one more, and the tickets per
+    /// tile.
     pub(crate) const fn parts(&self) -> [u32; 4] {
         if matches!(self.kind, WorkKind::StreamK) {
             let [each, longer] = self.streams().spans();
@@ -263,13 +267,13 @@ impl Work {
         [self.split_k, each, longer, tickets_of(self.split_k)]
     }
 
-    /// The order of rectangles.
+    /// Returns the rasterization order of rectangles.
     const fn tile_order(&self) -> TileOrder {
         TileOrder { kind: self.order, rows: self.rows, columns: self.columns }
     }
 
-    /// The product, row and column of the tile of block `rank` in rectangle `number`; `None` after
-    /// the last.
+    /// Returns the GEMM, row, and column of block `rank`'s tile in rectangle `number`, or `None`
+    /// after the last rectangle.
     fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32, u32)> {
         let of_a_product = self.rows.saturating_mul(self.columns);
         let product = number.checked_div(of_a_product).filter(|&product| product < self.batch)?;
@@ -283,7 +287,8 @@ impl Work {
     }
 }
 
-/// Lines along the extent of D that groups share of a rectangle of so many such tiles.
+/// Returns the lines of D that a rectangle covers along the ragged axis. A line is a row
+/// (`Axis::M`) or a column (`Axis::N`) of D.
 pub const fn lines_of_rectangle(axis: Axis, tile: Mnk, cluster: Mn) -> u32 {
     match axis {
         Axis::N => tile.n.saturating_mul(cluster.n),
@@ -291,14 +296,15 @@ pub const fn lines_of_rectangle(axis: Axis, tile: Mnk, cluster: Mn) -> u32 {
     }
 }
 
-/// Where the tiles of a group begin: at its first line, or at the multiple of `step` before it.
+/// Returns the line at which the tiles of a group begin: the largest multiple of `step` up to its
+/// first line.
 const fn begin_of_group(first: u32, step: u32) -> u32 {
     first - first % at_least_one(step)
 }
 
-/// How many rectangles of so many lines each there are at most in groups of so many lines of D
-/// together, whose tiles begin at multiples of `step`: each group but the empty ones has a last one
-/// of one line at least.
+/// Returns the maximum number of rectangles, each of `of_rectangle` lines, for `groups` groups with
+/// `lines` lines in total. Tiles begin at multiples of `step`. Each nonempty group has a last
+/// rectangle of at least one line.
 pub(crate) const fn group_rectangles(
     lines: usize,
     groups: usize,
@@ -310,29 +316,30 @@ pub(crate) const fn group_rectangles(
     (lines - groups).saturating_add(before) / at_least_one(of_rectangle) as usize + groups
 }
 
-/// The work of groups, whose offsets are known: what each block finds by itself on a device.
+/// Work of a grouped GEMM with known group offsets. On a device, each block searches the offsets
+/// itself.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupedWork<'o> {
-    /// The kind, the order, the cluster and the number of clusters; the extent in rectangles on the
-    /// side that groups do not share.
+    /// Kind, order, cluster, number of clusters, and the extent in rectangles of the axis that is
+    /// not ragged.
     pub work: Work,
-    /// The extent of D that groups share, M or N.
+    /// Ragged axis of D: M or N.
     pub axis: Axis,
-    /// Lines of a rectangle along it.
+    /// Lines per rectangle along the ragged axis.
     pub lines: u32,
-    /// Lines that tiles begin at multiples of: what lies before a group's first line is not the
-    /// group's.
+    /// Tiles begin at multiples of this many lines. Lines before a group's first line belong to
+    /// another group.
     pub step: u32,
-    /// Lines of D along it.
+    /// Number of lines of D along the ragged axis.
     pub extent: u32,
-    /// Where groups begin, and the last one ends.
+    /// First line of each group, followed by the end of the last group.
     pub offsets: &'o [u32],
 }
 
 impl GroupedWork<'_> {
-    /// The unit that block `rank` of a cluster takes as its number `i`, and the lines of its group:
-    /// it begins `row`, or `column`, tiles behind the multiple of the step that is the first of
-    /// them, or lies before it. `None` after the last.
+    /// Returns unit `i` of block `rank` of a cluster, and the first line and the end of its group.
+    /// `row` or `column` counts tiles from the largest multiple of the step up to the group's first
+    /// line. Returns `None` after the last unit.
     pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<(Unit, [u32; 2])> {
         let Work { rows, columns, tiles_k, .. } = self.work;
         let number = self.work.number(cluster, i)?;
@@ -370,19 +377,20 @@ impl GroupedWork<'_> {
     }
 }
 
-/// (rank, rectangle) to the place of a tile among those of so many groups, of which group `i` has
-/// the lines of `i` half rectangles, and one; left out where there is none.
+/// Map from (rank, rectangle) to a number that encodes the unit and its group, for `count` groups.
+/// Group `i` has the lines of `i` half rectangles, and one more. Points without a tile are left
+/// out.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupTiles {
-    /// The work, its offsets aside.
+    /// Work without offsets.
     pub work: Work,
-    /// The extent that groups share.
+    /// Ragged axis.
     pub axis: Axis,
-    /// Lines of a rectangle along it.
+    /// Lines per rectangle along the ragged axis.
     pub lines: u32,
-    /// Lines that tiles begin at multiples of.
+    /// Tiles begin at multiples of this many lines.
     pub step: u32,
-    /// Groups.
+    /// Number of groups.
     pub count: u32,
 }
 
@@ -430,8 +438,8 @@ impl IndexMap for GroupTiles {
     }
 }
 
-/// (rank, rectangle) to the number of a tile, row after row, product after product; where a
-/// cluster's blocks have parts of it, part after part of each.
+/// Map from (rank, rectangle) to the index of a tile, row by row and GEMM by GEMM. If the blocks of
+/// a cluster compute slices of one tile, the index counts slices.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterTiles(pub Work);
 

@@ -1,6 +1,6 @@
-//! How a warp reads its fragments: in which runs, and in how much of a loop.
+//! Choices of a warp's fragment loads: interleave and unrolling.
 
-/// How many neighbours a lane holds.
+/// Number of neighboring elements that a lane holds contiguously.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -8,13 +8,13 @@
     serde(rename_all = "lowercase")
 )]
 pub enum InterleaveKind {
-    /// As many as one access of 16 bytes loads.
+    /// As many elements as one access of 16 bytes loads.
     Vector,
-    /// So many, or the largest power of two below it that divides what a thread holds.
+    /// This number, or the largest power of two below it that divides the elements of a thread.
     Elements(u32),
 }
 
-/// How much of the loop over a tile's k-blocks is unrolled.
+/// Unrolling of the loop over a tile's k-blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -22,9 +22,9 @@ pub enum InterleaveKind {
     serde(rename_all = "lowercase")
 )]
 pub enum UnrollKind {
-    /// All of it.
+    /// Full unrolling.
     Full,
-    /// So many k-blocks a turn. Only the single-stage main loop has this loop: the others schedule
-    /// every k-block.
+    /// This number of k-blocks per iteration. Only the single-stage main loop has this loop; the
+    /// other main loops schedule every k-block.
     By(u32),
 }

@@ -1,18 +1,19 @@
-//! Lanes that share a row of a tile exchange its elements before D is stored an element at a time.
+//! Exchange of elements between the lanes that share a row of a tile, before D is stored one
+//! element at a time.
 //!
-//! A lane holds runs of neighbours, since it loads them as vectors (blocked). Stored one by one,
-//! those of neighbouring lanes lie a run apart, and every store touches each sector of the row. So
-//! the lanes exchange them, in as many rounds as a run has elements, until neighbouring lanes hold
-//! neighbours (striped). A lane publishes one element a round, which is what all lanes want that
-//! read it then:
+//! A lane holds runs of neighboring elements, because it loads them as vectors (blocked order). In
+//! blocked order, single-element stores of neighboring lanes are one run apart, so every store
+//! touches each sector of the row. The exchange takes as many rounds as a run has elements.
+//! Afterwards, neighboring lanes hold neighboring elements (striped order). In each round, a lane
+//! publishes one element, and every lane that reads from it in that round reads this element:
 //!
 //! ```text
 //! in round t lane l takes  column ((t + l) mod run) * lanes + l   of the row's lanes * run columns
 //! from lane                ((t + l) mod run) * (lanes / run) + l / run
 //! ```
 //!
-//! Twin: `kernels/warp/exchange.cuh`. Source: CUB, `WarpExchange`, whose terms blocked and striped
-//! are.
+//! Twin: `kernels/warp/exchange.cuh`. Source: CUB, `WarpExchange`, which coined the terms blocked
+//! and striped.
 
 use crate::{
     index::{Coord, IndexMap},
@@ -22,20 +23,21 @@ use crate::{
     warp::mma_simt::ThreadTiles,
 };
 
-/// The map (lane, round) to the column of the element that the lane takes, of a row of `lanes *
+/// Map from (lane, round) to the column of the element that the lane receives, in a row of `lanes *
 /// run` columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockedToStriped {
-    /// Neighbours that a lane has at first.
+    /// Neighboring elements per lane before the exchange.
     pub run: u32,
     /// Lanes that share the row.
     pub lanes: u32,
 }
 
 impl BlockedToStriped {
-    /// That of tiles whose D is stored so many elements at a time; `None` where lanes have no
-    /// neighbours, or fewer share a row, where accumulators lie two in a register, and on tensor
-    /// cores, of which a lane's two neighbours lie beside the next lane's.
+    /// Returns the exchange for tiles whose D is stored `store_access` elements at a time. Returns
+    /// `None` unless stores are single elements, a lane has neighboring elements, and enough lanes
+    /// share a row. Also `None` if a register holds two accumulators, and on tensor cores, where a
+    /// lane's two elements are next to the next lane's.
     pub const fn of(
         tiles: &ThreadTiles,
         accumulator: ElementKind,
@@ -47,17 +49,17 @@ impl BlockedToStriped {
         if alone && run > 1 && lanes.is_multiple_of(run) { Some(Self { run, lanes }) } else { None }
     }
 
-    /// What it is called in kernels.
+    /// Returns the C++ name of the exchange.
     pub fn twin(&self) -> String {
         format!("warp::BlockedToStriped<{}, {}>", self.run, self.lanes)
     }
 
-    /// The lane that a lane takes its element of a round from.
+    /// Returns the lane from which `lane` receives an element in `round`.
     pub const fn source(&self, lane: u32, round: u32) -> u32 {
         (round + lane) % self.run * (self.lanes / at_least_one(self.run)) + lane / self.run
     }
 
-    /// Which of its run a lane publishes in a round.
+    /// Returns the element of its run that a lane publishes in a round.
     pub const fn published(&self, lane: u32, round: u32) -> u32 {
         (lane / at_least_one(self.lanes / at_least_one(self.run)) + self.run - round) % self.run
     }
@@ -82,8 +84,8 @@ impl IndexMap for BlockedToStriped {
 mod tests {
     use super::*;
 
-    /// After all rounds a lane has every `lanes`-th column from its own on, each once; in a round
-    /// all who read a lane want the element that it publishes.
+    /// After all rounds, a lane holds every `lanes`-th column starting at its own, each once. In
+    /// each round, all lanes that read from a lane need the element that it publishes.
     #[test]
     fn blocks_become_stripes() {
         for run in [1, 2, 4, 8, 16] {
@@ -117,8 +119,8 @@ mod tests {
         }
     }
 
-    /// Only where D is stored an element at a time, a lane has neighbours, and a stripe is a whole
-    /// number of runs.
+    /// The exchange exists only if D is stored one element at a time, a lane has neighbors, and a
+    /// stripe is a whole number of runs.
     #[test]
     fn lanes_that_have_no_neighbours_exchange_nothing() {
         use crate::{shape::Mnk, warp::mma_simt::LaneArrangement};

@@ -1,10 +1,10 @@
-//! The outer product of a warp on the CUDA cores.
+//! Warp-level MMA on CUDA cores: an outer product per k.
 //!
-//! The lanes of a warp form a grid, `lanes.m` x `lanes.n` = 32, chosen so that a thread's tile is
-//! as square as it can be: it reads `tm + tn` elements for `tm * tn` products. The bits of the lane
-//! number alternate between M and N, so lanes (i, i^1) read the same B and lanes (i, i^2) the same
-//! A, and a 16-byte access takes two wavefronts instead of four. A thread's elements lie in runs of
-//! `interleave` neighbours, a run of each lane after the other:
+//! The lanes of a warp form a grid, `lanes.m` x `lanes.n` = 32. The grid makes a thread's tile as
+//! square as possible, because a thread reads `tm + tn` elements for `tm * tn` products. The bits
+//! of the lane index alternate between M and N. Lanes (i, i^1) therefore read the same B and lanes
+//! (i, i^2) the same A, so a 16-byte access needs two wavefronts instead of four. A thread's
+//! elements form runs of `interleave` neighbors, and the runs of all lanes alternate:
 //!
 //! ```text
 //! mn = (i / interleave) * lanes * interleave + lane * interleave + i mod interleave
@@ -23,20 +23,21 @@ use crate::{
     shape::{Mnk, at_least_one},
 };
 
-/// The grid of lanes of a warp.
+/// Grid of the lanes of a warp.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LaneArrangement {
     /// Lanes along M.
     pub m: u32,
     /// Lanes along N.
     pub n: u32,
-    /// Whether lanes run along N first, as `mma.sync` has them; else their bits alternate.
+    /// Whether lanes run along N first, as in `mma.sync`. Otherwise the bits of the lane index
+    /// alternate.
     pub quads: bool,
 }
 
 impl LaneArrangement {
-    /// The arrangement for a warp's tile: the least `tm + tn`, and of two such the one with more
-    /// lanes along N; along M for accumulators of `f16`, so that what is permuted of A is in more
+    /// Returns the arrangement with the smallest `tm + tn` for a warp tile. Ties go to more lanes
+    /// along N, or along M for `f16` accumulators, so that each permuted register of A serves more
     /// products.
     pub const fn of(warp_m: u32, warp_n: u32, accumulator: ElementKind) -> Self {
         let mut best = Self { m: 1, n: WARP, quads: false };
@@ -57,8 +58,8 @@ impl LaneArrangement {
         best
     }
 
-    /// The place (along M, along N) of a lane: its bits alternate, M first, while both have bits
-    /// left; or N's come first.
+    /// Returns the place (along M, along N) of a lane. Its bits alternate, M first, while both have
+    /// bits left; with `quads`, N's bits come first.
     pub const fn place(&self, lane: u32) -> (u32, u32) {
         if self.quads {
             return (lane / self.n, lane % self.n);
@@ -79,8 +80,9 @@ impl LaneArrangement {
         (m, n)
     }
 
-    /// The bits of a lane as modes (extent, stride) of its place, of such strides along M and N: as
-    /// long as both have bits left, one of M and one of N; or N's first.
+    /// Returns the bits of a lane index as CuTe modes (extent, stride), given the strides along M
+    /// and N. The modes alternate between M and N while both have bits left; with `quads`, N's come
+    /// first.
     pub fn modes(&self, [m, n]: [u32; 2]) -> Vec<(u32, u32)> {
         if self.quads {
             return vec![(self.n, n), (self.m, m)];
@@ -90,28 +92,28 @@ impl LaneArrangement {
         alternating.chain([(self.m / both, m * both), (self.n / both, n * both)]).collect()
     }
 
-    /// The layout of lanes, of which those along N lie side by side: 32 rows of one column.
+    /// Returns the layout of 32 lanes, in which lanes along N are adjacent.
     pub fn layout(&self) -> Option<Composed> {
         affine(Coord { row: WARP, column: 1 }, &self.modes([self.n, 1]), &[(1, 0)])
     }
 }
 
-/// The tiles of a block whose threads multiply: a warp's in the block's, and a thread's, by its
-/// lane, in the warp's.
+/// Tiles of a block whose threads multiply: the block's, its warps', and its threads'.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ThreadTiles {
-    /// The block's.
+    /// Tile of the block.
     pub block: Mnk,
-    /// A warp's, and its share of the depth.
+    /// Tile of a warp, including its share of K.
     pub warp: Mnk,
-    /// How lanes share it.
+    /// Arrangement of the lanes over the warp tile.
     pub lanes: LaneArrangement,
-    /// Neighbours along M, and along N, that a lane holds before the next lane's begin.
+    /// Neighbors along M, and along N, that a lane holds before the next lane's elements begin.
     pub interleave: [u32; 2],
 }
 
 impl ThreadTiles {
-    /// Warps of a block along M, N and K. A block whose tiles do not nest has none along that axis.
+    /// Returns the number of warps along M, N, and K. It is 0 along an axis on which the tiles do
+    /// not nest.
     pub const fn warps(&self) -> Mnk {
         Mnk {
             m: self.block.m / at_least_one(self.warp.m),
@@ -120,36 +122,36 @@ impl ThreadTiles {
         }
     }
 
-    /// Threads of a block.
+    /// Returns the threads per block.
     pub const fn threads(&self) -> u32 {
         self.threads_per_slice().saturating_mul(self.warps().k)
     }
 
-    /// Threads that share one slice of K.
+    /// Returns the number of threads that share one slice of K.
     pub const fn threads_per_slice(&self) -> u32 {
         let warps = self.warps();
         WARP.saturating_mul(warps.m).saturating_mul(warps.n)
     }
 
-    /// What a thread computes, along M and N.
+    /// Returns the thread tile along M and N.
     pub const fn thread(&self) -> [u32; 2] {
         [self.warp.m / at_least_one(self.lanes.m), self.warp.n / at_least_one(self.lanes.n)]
     }
 
-    /// Accumulators of a thread.
+    /// Returns the number of accumulators per thread.
     pub const fn accumulators(&self) -> u32 {
         let [m, n] = self.thread();
         m.saturating_mul(n)
     }
 
-    /// The place (along M, along N, along K) of a warp in its block: M runs fastest.
+    /// Returns the place (along M, along N, along K) of a warp in its block. M runs fastest.
     pub const fn warp_place(&self, warp: u32) -> (u32, u32, u32) {
         let warps = self.warps();
         (warp % warps.m, warp / warps.m % warps.n, warp / warps.m / warps.n)
     }
 
-    /// The threads of a slice as modes (extent, stride) of where their first accumulator lies, of
-    /// such strides along M and N.
+    /// Returns the threads of a slice as CuTe modes (extent, stride) of the offset of their first
+    /// accumulator, given the strides along M and N.
     pub(crate) fn modes(&self, [m, n]: [u32; 2]) -> Vec<(u32, u32)> {
         let ([run_m, run_n], warps) = (self.interleave, self.warps());
         let mut modes = self.lanes.modes([run_m * m, run_n * n]);
@@ -157,8 +159,8 @@ impl ThreadTiles {
         modes
     }
 
-    /// The elements of a thread's fragment as modes of where they lie behind its first, of such a
-    /// stride.
+    /// Returns the elements of a thread's fragment as CuTe modes of their offset from the first,
+    /// given the stride of an element.
     pub(crate) const fn fragment_modes(
         &self,
         operand: OperandKind,
@@ -170,7 +172,7 @@ impl ThreadTiles {
     }
 }
 
-/// The map (thread, fragment element) to M of A's tile, or N of B's.
+/// Map from (thread, fragment element) to M of A's tile, or N of B's.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentMap {
     tiles: ThreadTiles,
@@ -178,13 +180,13 @@ pub struct FragmentMap {
 }
 
 impl FragmentMap {
-    /// The map of one operand.
+    /// Returns the map of one operand.
     #[inline]
     pub const fn of(tiles: ThreadTiles, operand: OperandKind) -> Self {
         Self { tiles, operand }
     }
 
-    /// Where element `i` of `thread`'s fragment lies along M or N of the block's tile.
+    /// Returns the index along M or N of the block's tile of element `i` of `thread`'s fragment.
     pub const fn mn(&self, thread: u32, i: u32) -> u32 {
         let tiles = &self.tiles;
         let (warp_m, warp_n, _) = tiles.warp_place(thread / WARP);
@@ -222,7 +224,7 @@ impl IndexMap for FragmentMap {
     }
 }
 
-/// The map (thread, k-block) to K of the block's tile: each slice of warps has its own share.
+/// Map from (thread, k-block) to K of the block's tile. Each slice of warps has its own share of K.
 #[derive(Clone, Copy, Debug)]
 pub struct DepthMap(pub ThreadTiles);
 
@@ -246,8 +248,8 @@ impl IndexMap for DepthMap {
     }
 }
 
-/// The run of neighbours that a lane holds of `thread_mn` elements: as chosen, or the largest power
-/// of two below that divides them.
+/// Returns the length of a lane's run of neighbors for `thread_mn` elements: the chosen length, or
+/// the largest power of two below it that divides `thread_mn`.
 pub const fn interleave(chosen: InterleaveKind, element: ElementKind, thread_mn: u32) -> u32 {
     let mut width = match chosen {
         InterleaveKind::Vector => element.elements_in(16),

@@ -1,4 +1,5 @@
-//! What the 32 threads of a warp do together: an outer product per k, each lane holding its share.
+//! Warp level: the MMA of 32 threads (CUDA cores, `mma.sync`) or of a warpgroup (`wgmma`), and its
+//! fragments.
 
 mod choices;
 #[doc(hidden)]
@@ -19,20 +20,21 @@ pub use mma_warpgroup::MmaWarpgroup;
 use crate::{shape::Shape, thread};
 use core::marker::PhantomData;
 
-/// What a warp, or on Hopper's tensor cores a warpgroup, computes of a tile, as a type that carries
-/// its facts.
+/// Warp-level MMA, as a type that carries its facts. On Hopper's tensor cores, a warpgroup performs
+/// it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a warp computes",
     note = "write MmaSimt<GemmShape<M, N, K>> or MmaTensorOp<GemmShape<M, N, K>, GemmShape<64, N, K>>"
 )]
 pub trait Mma: 'static {
-    /// Its tile of C, and its share of the depth.
+    /// Tile of C, and its share of K.
     type Shape: Shape;
-    /// What one instruction computes.
+    /// Shape of one instruction.
     type Instruction: Shape;
 }
 
-/// The CUDA cores: each lane its share of the warp's tile, by `Thread`'s instruction.
+/// MMA on CUDA cores: each lane computes its share of the warp tile with the instruction of
+/// `Thread`.
 pub struct MmaSimt<S, Thread = thread::MmaFma>(PhantomData<(S, Thread)>);
 
 impl<S: Shape, Thread: thread::Mma> Mma for MmaSimt<S, Thread> {
@@ -40,7 +42,7 @@ impl<S: Shape, Thread: thread::Mma> Mma for MmaSimt<S, Thread> {
     type Instruction = Thread::Shape;
 }
 
-/// The tensor cores: a tile of `S` by instructions of `I`.
+/// MMA on tensor cores: a tile of `S` by instructions of `I`.
 pub struct MmaTensorOp<S, I>(PhantomData<(S, I)>);
 
 impl<S: Shape, I: Shape> Mma for MmaTensorOp<S, I> {

@@ -1,37 +1,37 @@
-// Twin of src/epilogue/tensor_store/staging.rs: where a subtile lies in its staging buffer, and
-// where each thread's part of it lies.
+// Twin of src/epilogue/tensor_store/staging.rs: layout of a subtile in its staging buffer, and each
+// thread's part of it.
 #pragma once
 #include "warp/mma_warpgroup.cuh"
 
 namespace epilogue {
 
-// The map (row, column) of a subtile to an offset in its staging buffer, in bytes: a TMA box, or
-// boxes side by side along M.
+// Map from (row, column) of a subtile to an offset in its staging buffer, in bytes. A subtile is
+// one TMA box, or several side by side along M.
 template <class Config>
 struct StagingMap {
   static constexpr int kRows = Config::Mma::kM;
   static constexpr int kColumns = Config::kSubtileColumns;
-  // Of a column-major D: bytes of a box's part of a column.
+  // Column-major D: rows per box, and bytes of a column in a box.
   static constexpr int kBoxRows = Config::kSubtileBoxRows, kBoxes = kRows / kBoxRows;
   static constexpr unsigned kColumnBytes = kBoxRows * sizeof(typename Config::C), kBoxBytes = kColumns * kColumnBytes;
   static constexpr unsigned kRowBytes = kColumns * sizeof(typename Config::C);
-  // Rows and columns of an instruction's tile that a warp's lanes hold two by two.
+  // Rows and columns of an instruction tile in which a warp's lanes hold two elements each.
   static constexpr int kOctet = 8;
 
-  // `line` is where the row begins; rows are whole spans of the swizzle.
+  // `line` is the offset at which the row begins; rows are whole spans of the swizzle.
   static __device__ __forceinline__ constexpr unsigned within(unsigned line, unsigned byte) {
     return line + (byte ^ (line / 128 % (1u << Config::kSubtileSwizzle) * 16));
   }
-  // From an element's offset to that of the one so many octets of columns and `lower` times eight
-  // rows on: eight rows are a whole number of the swizzle's periods.
+  // Returns the offset of the element `octet` octets of columns and `lower` times eight rows away.
+  // Eight rows are a whole number of the swizzle's periods.
   static __device__ __forceinline__ constexpr unsigned further(unsigned first, int octet, int lower) {
     return (first ^ octet * kOctet * unsigned(sizeof(typename Config::C))) + lower * kOctet * kRowBytes;
   }
   static __device__ __forceinline__ constexpr unsigned in_columns(int row, int column) {
     return row / kBoxRows * kBoxBytes + within(column * kColumnBytes, row % kBoxRows * sizeof(typename Config::C));
   }
-  // From an element's offset to that of the one so many octets of columns on: of a column-major D
-  // eight columns are a whole number of the swizzle's periods.
+  // Returns the offset of the element `octet` octets of columns away. In a column-major D, eight
+  // columns are a whole number of the swizzle's periods.
   static __device__ __forceinline__ constexpr unsigned octets_on(unsigned first, int octet) {
     return Config::kColumnMajor ? first + octet * kOctet * kColumnBytes : further(first, octet, 0);
   }
@@ -43,24 +43,24 @@ struct StagingMap {
   }
 };
 
-// The addresses of a thread in the first octet of columns, or in the first two, of a subtile whose
+// Addresses of a thread in the first octet of columns, or in the first two, of a subtile whose
 // buffer begins at `staging`.
 template <class Config>
 struct StagingAccess {
   using C = typename Config::C;
   using Map = StagingMap<Config>;
   static constexpr int kOctet = Map::kOctet;
-  // Whether a thread's two rows are eight apart; else they are neighbours.
+  // Whether a thread's two rows are eight apart; otherwise, they are neighbors.
   static constexpr bool kOrdinary = Config::kFragmentRows == warp::FragmentRows::Ordinary;
-  // Whether a thread's two rows are neighbours in each of its columns.
+  // Whether a thread's two rows are neighbors in each of its columns.
   static constexpr bool kInColumns = Config::kColumnMajor && !kOrdinary;
-  // Whether matrices of 8 x 8 elements of 16 bits go at once; a column-major D takes them
+  // Whether matrices of 8 x 8 elements of 16 bits move at once. A column-major D needs them
   // transposed.
   static constexpr bool kMatrices = sizeof(C) == 2 && !kInColumns;
 
-  // What a thread's lane points at, of four matrices: two octets of columns, each of the upper and
-  // the lower rows of the warp's lanes. Lane l points at row l mod 8 of matrix l / 8; at its column
-  // where D is column-major.
+  // Returns the address that a lane provides for four matrices: two octets of columns, each with
+  // the upper and the lower rows of the warp's lanes. Lane l addresses row l mod 8 of matrix l / 8,
+  // or its column for a column-major D.
   static __device__ __forceinline__ constexpr unsigned matrices(unsigned staging, unsigned thread) {
     unsigned const lane = thread % 32, matrix = lane / 8;
     if constexpr (Config::kColumnMajor) {
@@ -71,21 +71,21 @@ struct StagingAccess {
     }
   }
 
-  // A thread's first two elements of its upper or lower row.
+  // Returns the address of a thread's first two elements of its upper or lower row.
   static __device__ __forceinline__ constexpr unsigned row(unsigned staging, unsigned thread, int lower) {
     return Map::within(staging + warp::warpgroup_row<Config::kFragmentRows>(thread, lower) * Map::kRowBytes, thread % 4 * 2 * sizeof(C));
   }
 
-  // A thread's element of its upper row in its first or its second column.
+  // Returns the address of a thread's element of its upper row in its first or second column.
   static __device__ __forceinline__ constexpr unsigned column(unsigned staging, unsigned thread, int second) {
     return staging + Map::in_columns(warp::warpgroup_row<Config::kFragmentRows>(thread, 0), thread % 4 * 2 + second);
   }
 
-  // From there to the lower row, which is eight rows on: no swizzle moves less than a chunk, and a
-  // warp's sixteen rows begin at a multiple of both.
+  // Returns the address of the lower row, eight rows below. The swizzle moves whole chunks only,
+  // and a warp's sixteen rows begin at a multiple of both.
   static __device__ __forceinline__ constexpr unsigned eight_rows_on(unsigned first, int lower) { return first ^ lower * kOctet * unsigned(sizeof(C)); }
 
-  // The row of a subtile that row `of_matrix` of a matrix of warp `which`'s upper or lower rows is.
+  // Returns the subtile row of row `of_matrix` of a matrix of warp `which`'s upper or lower rows.
   static __device__ __forceinline__ constexpr unsigned matrix_row(unsigned which, unsigned lower, unsigned of_matrix) {
     if constexpr (kOrdinary) {
       return which * 16 + lower * 8 + of_matrix;
@@ -94,7 +94,7 @@ struct StagingAccess {
     }
   }
 
-  // Four matrices, or the first two.
+  // Loads four matrices, or the first two.
   static __device__ __forceinline__ void load(unsigned (&words)[4], unsigned from, bool four) {
     if constexpr (!Config::kColumnMajor) {
       asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "r"(from) : "memory");
@@ -116,8 +116,8 @@ struct StagingAccess {
   }
 };
 
-// The map (thread, accumulator of a subtile) to the byte of the staging buffer at which its element
-// of D lies, by the addresses that threads' accesses have.
+// Map from (thread, accumulator of a subtile) to the offset of its element of D in the staging
+// buffer, computed from the addresses of the threads' accesses.
 template <class Config>
 struct StagedMap {
   using Access = StagingAccess<Config>;
@@ -131,8 +131,8 @@ struct StagedMap {
     if constexpr (Access::kInColumns) {
       return Map::octets_on(Access::column(0, thread, second), octet) + lower * bytes;
     } else if constexpr (Access::kMatrices) {
-      // Of each matrix a lane has two neighbours of row lane / 4, and of a line that a lane points
-      // at they lie side by side; transposed, a column is one.
+      // A lane holds two neighbors of row lane / 4 of each matrix. In the line that a lane
+      // addresses, they are adjacent; in a transposed matrix, a column is a line.
       int const along = thread % 4 * 2 + second, down = thread % 32 / 4;
       int const line = Config::kColumnMajor ? along : down, beside = Config::kColumnMajor ? down : along;
       int const pointing = thread / 32 * 32 + (octet % 2 * 2 + lower) * 8 + line;

@@ -1,5 +1,5 @@
-// Twin of src/threadblock/mma_warp_specialized/simt.rs: consumers whose threads multiply and store,
-// each its own tile.
+// Twin of src/threadblock/mma_warp_specialized/simt.rs: consumers on CUDA cores, in which each
+// thread multiplies and stores its own tile.
 #pragma once
 #include "epilogue/tile_store.cuh"
 #include "threadblock/mma_warp_specialized.cuh"
@@ -13,10 +13,9 @@ struct SimtConsumer : Worker<Config, Params> {
   using B = typename Config::B;
 
   warp::MmaSimt<Config> warp_mma;
-  // Where the thread's part of a stage begins, in bytes.
+  // Offset of the thread's part in a stage, in bytes.
   unsigned const part_a, part_b;
-  // The thread's part of both operands, in the stage that is read: addresses in the shared window
-  // of this block.
+  // Shared-memory addresses of the thread's part of both operands, in the stage being read.
   unsigned from_a, from_b;
   __device__ __forceinline__ SimtConsumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : Worker<Config, Params>(params, shared, consumer, thread),
@@ -61,9 +60,9 @@ struct SimtConsumer : Worker<Config, Params> {
     }
   }
 
-  // Loads of shared memory and an arrival at a barrier are performed in any order, where peers'
-  // stores to this shared memory hold the loads up: the arrival's address is made of what the last
-  // k-block's loads bring.
+  // Returns a zero that depends on the last k-block's loads. Loads from shared memory and an
+  // arrival at a barrier may be reordered if stores of other blocks to this shared memory delay the
+  // loads. The arrival's address therefore depends on the loaded values.
   __device__ __forceinline__ unsigned once_loaded() const {
     constexpr int last = (Config::kWarpK - 1) % 2, vector = 4;
     unsigned loaded = 0, none;
@@ -71,13 +70,14 @@ struct SimtConsumer : Worker<Config, Params> {
     for (int i = 0; i < A::kThreadMn; i += vector) loaded |= __float_as_uint(warp_mma.a[last][i]);
 #pragma unroll
     for (int i = 0; i < B::kThreadMn; i += vector) loaded |= __float_as_uint(warp_mma.b[last][i]);
-    // A grid has one layer, which no compiler knows.
+    // The grid has one layer along z, which the compiler does not know.
     asm("mov.u32 %0, %%ctaid.z;" : "=r"(none));
     return loaded & none;
   }
 
  private:
-  // K-blocks from one on, all but the last: while each is multiplied the next is loaded.
+  // Multiplies all k-blocks from Group on except the last. While one is multiplied, the next is
+  // loaded.
   template <int Group = 0>
   __device__ __forceinline__ void multiply() {
     if constexpr (Group + 1 < Config::kWarpK) {

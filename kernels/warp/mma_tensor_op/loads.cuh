@@ -1,5 +1,5 @@
-// Twin of src/warp/mma_tensor_op/loads.rs: how fragments come from shared memory. Their map is that
-// of src/warp/mma_tensor_op/mod.rs.
+// Twin of src/warp/mma_tensor_op/loads.rs: fragment loads from shared memory. Their map is that of
+// src/warp/mma_tensor_op/mod.rs.
 #pragma once
 #include "index.cuh"
 #include "threadblock/thread_map.cuh"
@@ -7,12 +7,11 @@
 
 namespace warp {
 
-// How a fragment's words come from shared memory: by ldmatrix, by ldmatrix transposed, or element
-// by element.
+// Kind of fragment load: ldmatrix, transposed ldmatrix, or element by element.
 enum class WordLoad { Matrices, Transposed, Elements };
 
-// The map (thread, element) of a k-block to mn * instruction K + k. A word's place is that of its
-// lane, and what its number adds.
+// Map from (thread, element) of a k-block to mn * instruction K + k. A word's place is the sum of
+// its lane's part and its index's part.
 template <class Config, class Operand, bool AlongM>
 struct OperandFragment {
   static constexpr int kEights = Operand::kInstructionMn / 8;
@@ -27,7 +26,7 @@ struct OperandFragment {
   static __device__ __forceinline__ constexpr int mn_of_lane(int lane) { return lane / 4; }
   static __device__ __forceinline__ constexpr int k_of_lane(int lane) { return lane % 4 * Operand::kPerWord; }
 
-  // Where the tile of a thread's warp begins, and its slice of K.
+  // Origin of a thread's warp tile, and its slice of K.
   static __device__ __forceinline__ constexpr int origin(int thread) {
     int const warp = thread / threadblock::kWarp;
     return (AlongM ? WarpPlace<Config>::m(warp) : WarpPlace<Config>::n(warp)) * Operand::kWarpMn;
@@ -41,8 +40,8 @@ struct OperandFragment {
   }
 };
 
-// The map (thread, load) to where the row begins that a lane says to ldmatrix: the first word of
-// the lanes that receive it.
+// Map from (thread, load) to the row address that a lane provides to ldmatrix: the first word of
+// the lanes that receive the row.
 template <class Config, class Operand, bool AlongM>
 struct MatrixLoads {
   using Fragment = OperandFragment<Config, Operand, AlongM>;
@@ -62,10 +61,9 @@ struct MatrixLoads {
   }
 };
 
-// Where a thread reads: its own part, computed once, and what each access adds to it, known while
-// compiling. Of an operand's tile, rows of which a swizzle moves: bits of rows that it reads, and
-// bits of columns, that the two parts have are not the same, so that an XOR of both is the XOR of
-// their sum.
+// Address of a thread's access: the thread's part, computed once, and the access's part, a
+// compile-time constant. In a swizzled tile, the two parts share neither the row bits that the
+// swizzle reads nor any column bits. An XOR of both parts is therefore the XOR of their sum.
 template <class Operand>
 struct FragmentPlace {
   static constexpr int kSpan = Operand::kSwizzleBits == 0 ? 1 : 1 << (Operand::kSwizzleBits + Operand::kSwizzleBase);
@@ -75,16 +73,16 @@ struct FragmentPlace {
   static __device__ __forceinline__ constexpr int row(int mn, int k) { return Operand::kAlongK ? mn : k; }
   static __device__ __forceinline__ constexpr int column(int mn, int k) { return Operand::kAlongK ? k : mn; }
 
-  // The thread's part: whole spans, and what is within one.
+  // The thread's part: whole spans, and the offset within one.
   static __device__ __forceinline__ constexpr int base(int mn, int k) { return row(mn, k) * Operand::kPitch + column(mn, k) / kSpan * kSpan; }
   static __device__ __forceinline__ constexpr int within(int mn, int k) { return column(mn, k) % kSpan ^ moved(row(mn, k)); }
-  // An access's.
+  // The access's part.
   static __device__ __forceinline__ constexpr int access(int within, int mn, int k) {
     return row(mn, k) * Operand::kPitch + column(mn, k) / kSpan * kSpan + (within ^ (column(mn, k) % kSpan ^ moved(row(mn, k))));
   }
 };
 
-// The map (thread, k-block and load of it, or element) to the offset in a stage from which the
+// Map from (thread, k-block and load of it, or element) to the offset in a stage from which the
 // thread reads, in elements.
 template <class Config, class Operand, bool AlongM>
 struct FragmentReads {
@@ -93,13 +91,13 @@ struct FragmentReads {
   using Place = FragmentPlace<Operand>;
   static constexpr bool kMatrices = Operand::kLoad != WordLoad::Elements;
   static constexpr int kEach = kMatrices ? Loads::kColumns : Fragment::kColumns;
-  // Of as many warps as a compiler evaluates, and then of as many k-blocks.
+  // Domain of the fingerprint: as many warps as the compiler can evaluate, then as many k-blocks.
   static constexpr int kMost = Config::kMostReads, kWarps = kMost / kEach / threadblock::kWarp, kMostThreads = (kWarps < 1 ? 1 : kWarps) * threadblock::kWarp;
   static constexpr int kRows = Config::kThreads < kMostThreads ? Config::kThreads : kMostThreads;
   static constexpr int kFit = kMost / (kRows * kEach), kBlocks = Config::kWarpK / Config::kStep;
   static constexpr int kColumns = (kFit < 1 ? 1 : kFit < kBlocks ? kFit : kBlocks) * kEach;
 
-  // The thread's place in the block's tile, and what an access adds.
+  // The thread's place in the block's tile, and the access's part.
   static __device__ __forceinline__ constexpr int mn(int thread) {
     int const lane = thread % threadblock::kWarp;
     return Fragment::origin(thread) + (kMatrices ? Loads::mn_of_lane(lane) : Fragment::mn_of_lane(lane));
@@ -119,7 +117,7 @@ struct FragmentReads {
   }
 };
 
-// The map (thread, k-block) to its first k.
+// Map from (thread, k-block) to the first k of the k-block.
 template <class Config>
 struct StepMap {
   static constexpr int kRows = Config::kThreads;
@@ -129,7 +127,7 @@ struct StepMap {
   }
 };
 
-// Count words, one of each matrix of a warp's ldmatrix.
+// Loads Count words, one from each matrix of a warp's ldmatrix.
 template <int Count, bool Transposed>
 __device__ __forceinline__ void load_matrices(void const* row, unsigned (&word)[Count]) {
   unsigned const address = static_cast<unsigned>(__cvta_generic_to_shared(row));

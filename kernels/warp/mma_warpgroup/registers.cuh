@@ -1,27 +1,26 @@
-// Twin of src/warp/mma_warpgroup/registers.rs: A that is M-major, from shared memory to the
+// Twin of src/warp/mma_warpgroup/registers.rs: loads of an M-major A from shared memory to the
 // registers of an instruction.
 #pragma once
 #include "warp/mma_warpgroup.cuh"
 
 namespace warp {
 
-// Facts are those of A's tile of a stage. The map (thread of each instruction's 64 rows in turn,
-// element of the registers of a stage) to an offset in the tile, in elements; and what its loads
-// are made of.
+// Map from (thread of each instruction's 64 rows, element of the registers of a stage) to an offset
+// in the tile, in elements, and its loads. Facts describe A's tile of a stage.
 template <class Facts, FragmentRows Rows>
 struct FragmentLoad {
   using Tile = OperandTile<Facts>;
   static constexpr int kBytes = Facts::kElementBytes;
   static constexpr int kPacked = 4 / kBytes;
-  // K of a step in elements, steps of a stage, registers of a step.
+  // K of a step in elements, steps per stage, and registers per step.
   static constexpr int kStepK = 32 / kBytes, kSteps = 4, kStep = 4;
   static constexpr int kRegisters = kSteps * kStep;
   static constexpr int kRows = Tile::kRows / 64 * kWarpgroup;
   static constexpr int kColumns = kRegisters * kPacked;
   static_assert(kBytes == 1 || (kBytes == 4 && Rows == FragmentRows::Paired), "rows are crossed by a selector of bytes");
 
-  // The k of a step that row `row` of matrix `matrix` has; of 32 bits, that an access of a lane of
-  // lane % 4 = row takes.
+  // Returns the k within a step. For 8 bits, it belongs to row `row` of matrix `matrix`. For 32
+  // bits, it belongs to access `matrix` of a lane with lane % 4 = row.
   static __device__ __forceinline__ constexpr int depth(int matrix, int row) {
     if constexpr (kBytes == 1) {
       return matrix / 2 * 16 + row / 2 * 4 + 2 * (matrix % 2 ^ row / 4) + row % 2;
@@ -30,8 +29,8 @@ struct FragmentLoad {
     }
   }
 
-  // Of lanes whose lane % 4 is 2 or 3 two words are exchanged, of those of the upper half of a warp
-  // two rows may be.
+  // Lanes with lane % 4 = 2 or 3 swap two words; lanes in the upper half of a warp may swap two
+  // rows.
   static __device__ __forceinline__ constexpr unsigned selector(int lane, int lower) {
     int const crossed = Rows == FragmentRows::Crossed ? lane / 16 : 0;
     unsigned const rows = (lower ^ crossed) == 0 ? 0x6420 : 0x7531;
@@ -53,7 +52,7 @@ struct FragmentLoad {
     return Tile::at(point / kWarpgroup * 64 + thread / 32 * 16 + lane / 4 * 2 + row, step * kStepK + k);
   }
 
-  // Where a thread's first access of the 64 rows from `m` on begins, in bytes of the tile.
+  // Returns the offset of a thread's first access of the 64 rows from `m` on, in bytes of the tile.
   static __device__ __forceinline__ constexpr unsigned first(int thread, int m) {
     int const lane = thread % 32, row = m + thread / 32 * 16;
     if constexpr (kBytes == 1) {
@@ -64,7 +63,7 @@ struct FragmentLoad {
   }
 };
 
-// What a thread has to know to load A of so many instructions, side by side along M.
+// State of a thread that loads A of Instructions instruction tiles, side by side along M.
 template <class Load, int Instructions>
 struct FragmentLoader {
   static constexpr int kBytes = Load::kBytes, kStep = Load::kStep;
@@ -79,8 +78,8 @@ struct FragmentLoader {
   bool exchanged;
 
   __device__ __forceinline__ FragmentLoader(int thread, int m) : exchanged(thread % 2) {
-    // To the compiler they are numbers like others: it would make them anew in each turn of the
-    // main loop.
+    // Opaque to the compiler, which would otherwise recompute them in each iteration of the main
+    // loop.
 #pragma unroll
     for (int i = 0; i < Instructions; ++i) {
       first[i] = Load::first(thread, m + i * 64);
@@ -95,7 +94,7 @@ struct FragmentLoader {
     }
   }
 
-  // All steps of a stage, of which A's part begins at `from`.
+  // Loads all steps of a stage, whose part of A begins at `from`.
   __device__ __forceinline__ void load(unsigned (&to)[Instructions][Load::kRegisters], unsigned from) const {
 #pragma unroll
     for (int i = 0; i < Instructions; ++i)
@@ -104,7 +103,8 @@ struct FragmentLoader {
         if constexpr (kBytes == 1) bytes(to[i] + step * kStep, from + first[i] + step * kApart);
         else words(to[i] + step * kStep, from + first[i], step * kApart);
       }
-    // Written before the fence that follows, and not where the compiler would like to.
+    // The registers must be written before the following fence; the compiler may not delay the
+    // writes.
 #pragma unroll
     for (int i = 0; i < Instructions; ++i) keep(to[i]);
   }
@@ -127,7 +127,7 @@ struct FragmentLoader {
   }
 };
 
-// Where A stays in shared memory.
+// Stand-in for kernels whose A stays in shared memory.
 struct NoFragments {
   __device__ __forceinline__ NoFragments(int, int) {}
 };

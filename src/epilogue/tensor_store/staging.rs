@@ -1,4 +1,4 @@
-//! Where a subtile of D lies in its staging buffer, and where each thread's part of it lies.
+//! Layout of a subtile of D in its staging buffer, and each thread's part of it.
 //!
 //! Twin: `kernels/epilogue/tensor_store/staging.cuh`.
 
@@ -9,22 +9,22 @@ use crate::{
     warp::mma_warpgroup::{FragmentRows, ROWS, THREADS},
 };
 
-/// The map (row, column) of a subtile to an offset in its staging buffer, in bytes.
+/// Map from (row, column) of a subtile to an offset in its staging buffer, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StagingMap {
     columns: u32,
     element_bytes: u32,
-    /// Rows of a box, of a column-major D.
+    /// Rows per box for a column-major D.
     box_rows: Option<u32>,
     swizzle: SwizzleMode,
 }
 
 impl StagingMap {
-    /// That of a description's components.
+    /// Returns the map of a main loop.
     pub const fn of(components: &WarpSpecialized) -> Self {
         let (columns, row_bytes) =
             (components.subtile_columns, components.ring.staging_bytes / ROWS);
-        // Where threads store there are no subtiles.
+        // If threads store D, subtiles do not exist.
         let element_bytes = match row_bytes.checked_div(columns) {
             Some(bytes) => bytes,
             None => 0,
@@ -34,7 +34,7 @@ impl StagingMap {
         Self { columns, element_bytes, box_rows, swizzle: components.subtile_swizzle }
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub const fn element_bytes(&self) -> u32 {
         self.element_bytes
     }
@@ -73,9 +73,9 @@ impl IndexMap for StagingMap {
     }
 }
 
-/// The map (thread, accumulator of a subtile) to the byte of the staging buffer at which its
-/// element of D lies: the accumulator's row and column, and where the subtile has them. Kernels
-/// compute it by the addresses of their accesses.
+/// Map from (thread, accumulator of a subtile) to the offset of its element of D in the staging
+/// buffer, in bytes. It composes the accumulator's row and column with the layout of the subtile.
+/// Kernels compute it from the addresses of their accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StagedMap {
     staging: StagingMap,
@@ -83,7 +83,7 @@ pub struct StagedMap {
 }
 
 impl StagedMap {
-    /// That of a description's components.
+    /// Returns the map of a main loop.
     pub const fn of(components: &WarpSpecialized) -> Self {
         Self { staging: StagingMap::of(components), rows: components.fragment_rows() }
     }
@@ -107,8 +107,9 @@ impl IndexMap for StagedMap {
         self.staging.at(place).filter(|_| thread < THREADS)
     }
 
-    /// The staging's layout after that of its elements by threads. Crossed rows are behind a
-    /// swizzle of their own, and two swizzles are none.
+    /// Returns the layout of the staging buffer composed with the order of elements by threads.
+    /// `None` for crossed rows, because a swizzle of the rows and the buffer's swizzle do not
+    /// compose to one.
     fn layout(&self) -> Option<Composed> {
         let (next, lower) = self.rows.strides();
         let threads = [(4, 2 * ROWS), (8, next), (4, ROWS / 4)];

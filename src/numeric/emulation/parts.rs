@@ -1,4 +1,4 @@
-//! A number's parts.
+//! Terms of an emulated number.
 //!
 //! Twin: `kernels/numeric/emulation.cuh`, whose arithmetic NVRTC evaluates for a fingerprint.
 
@@ -8,13 +8,13 @@ use crate::{
     operand::{Frame, OperandKind},
 };
 
-/// The bits of an `f32`'s magnitude: all but the sign.
+/// Bits of an `f32`'s magnitude: all but the sign.
 pub(super) const MAGNITUDE: u32 = 0x7fff_ffff;
 
-/// The magnitude of infinity; those above it are of what is no number.
+/// Magnitude of infinity; larger magnitudes are NaNs.
 pub(super) const INFINITE: u32 = 0x7f80_0000;
 
-/// `floor(log2 |x|)` of the bits of a magnitude, which is not 0. Of what is not finite it is 128.
+/// Returns `floor(log2 |x|)` for the bits of a nonzero magnitude, or 128 for infinities and NaNs.
 pub(super) const fn exponent_of(magnitude: u32) -> i32 {
     match magnitude >> 23 {
         // Subnormal numbers are multiples of 2^-149.
@@ -23,23 +23,25 @@ pub(super) const fn exponent_of(magnitude: u32) -> i32 {
     }
 }
 
-/// The `s` for which numbers of a row or column, the bits of whose largest magnitude these are, are
-/// multiplied by 2^-s: `E - 14` for a largest magnitude in [2^E, 2^(E+1)), and 0 where all are 0.
+/// Returns the `s` for which a row or column is multiplied by 2^-s, given the bits of its largest
+/// magnitude. `s` is `E - 14` for a largest magnitude in [2^E, 2^(E+1)), and 0 if all numbers are
+/// 0.
 pub const fn shift_of(largest: u32) -> i32 {
     if largest == 0 { 0 } else { exponent_of(largest) - EmulationKind::TOP }
 }
 
-/// `2^exponent`, for the exponents of normal binary64 numbers.
+/// Returns `2^exponent`, for the exponents of normal binary64 numbers.
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// A sum of scaled products as it is without the scales: `sum * 2^shift`, rounded once.
+/// Returns a sum of scaled products without the scales: `sum * 2^shift`, rounded once.
 pub fn unscaled(sum: f32, shift: i32) -> f32 {
     (f64::from(sum) * power(shift)) as f32
 }
 
-/// The nearest bf16, ties to even; the largest one where that would be infinite and `x` is not.
+/// Returns the nearest bf16, ties to even, or the largest bf16 if a finite `x` would round to
+/// infinity.
 fn nearest_bf16(x: f32) -> Bf16 {
     let near = Bf16::from_f32(x);
     if near.is_infinite() && x.is_finite() {
@@ -50,9 +52,8 @@ fn nearest_bf16(x: f32) -> Bf16 {
 }
 
 impl EmulationKind {
-    /// The bits of a number's parts, the first the largest, of which there are
-    /// [`parts`](Self::parts). `shift` is that of its row or column (`shift_of`) where those are
-    /// scaled.
+    /// Returns the bits of the [`parts`](Self::parts) terms of a number, the largest first. `shift`
+    /// is the `shift_of` of its row or column if these are scaled.
     ///
     /// ```
     /// # use falchion::numeric::{Bf16, EmulationKind};
@@ -81,8 +82,8 @@ impl EmulationKind {
         }
     }
 
-    /// What a warp makes of a number of its fragment, the first part the largest; of
-    /// [`None`](Self::None), the number.
+    /// Returns the terms that a warp computes from a number of its fragment, the largest first. For
+    /// [`None`](Self::None), the first is the number.
     pub fn in_registers_of(self, x: f32) -> [f32; 2] {
         match self {
             Self::Tf32x3 => {
@@ -100,29 +101,30 @@ impl EmulationKind {
 /// Half a unit in the last place of tf32, in the bits of a magnitude.
 const HALF_OF_TF32: u32 = 1 << 12;
 
-/// What single-precision instructions of PTX have for every NaN. Its bits and half a unit are those
-/// of a number that is read as -0: what is not finite has no second part.
+/// NaN that PTX's single-precision instructions return for every NaN. Its bits plus half a unit are
+/// read as -0, so infinities and NaNs have no second term.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
-/// What instructions take of rows of fragments, each `k` products deep: one product of parts after
-/// the other, in the user's order, so that bits depend on no layout.
+/// Terms that instructions multiply for rows of fragments, in steps of `k`. The products of terms
+/// follow each other in the user's order, so the bits do not depend on the layouts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterParts {
-    /// How f32 is emulated; of none, an instruction takes the row.
+    /// Emulation of f32. Without emulation, an instruction multiplies the row.
     pub emulation: EmulationKind,
-    /// Whose A and B a kernel has.
+    /// Frame of the kernel.
     pub frame: Frame,
-    /// Products of an instruction.
+    /// K extent of an instruction.
     pub k: u32,
 }
 
 impl RegisterParts {
-    /// Numbers that instructions take for each of a row.
+    /// Returns the numbers that instructions multiply per number of a row.
     pub const fn each(&self) -> usize {
         if self.emulation.in_registers() { self.emulation.products().len() } else { 1 }
     }
 
-    /// What instructions take of rows, which are whole instructions deep.
+    /// Returns the numbers that instructions multiply for `rows`, whose length is a whole number of
+    /// instructions.
     pub fn taken(&self, operand: OperandKind, rows: Vec<f32>) -> Vec<f32> {
         if !self.emulation.in_registers() {
             return rows;
@@ -145,7 +147,7 @@ mod tests {
     use super::*;
     use falchion_lab::verify::draw;
 
-    /// Numbers of every exponent, and those at the ends.
+    /// Yields numbers of every exponent, and the extreme ones.
     fn numbers() -> impl Iterator<Item = f32> {
         let drawn = (0..400_000).map(|i| f32::from_bits(draw(7, i) as u32));
         let ends = [
@@ -170,9 +172,9 @@ mod tests {
         EmulationKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f64())
     }
 
-    /// For finite `a`: `a1 + a2 + a3 = a` where a's last bit is 2^-133 or more, else within 2^-134;
-    /// `|a2| <= 2^-7.99 |a|` and `|a3| <= 2^-16.99 |a|` down to there. What is not finite is its
-    /// own first part.
+    /// For finite `a`: `a1 + a2 + a3 = a` if the last bit of `a` is at least 2^-133, otherwise
+    /// within 2^-134. In the first case, `|a2| <= 2^-7.99 |a|` and `|a3| <= 2^-16.99 |a|`. An
+    /// infinity or NaN is its own first term.
     #[test]
     fn three_parts_of_bf16_are_the_number() {
         let (mut exact, mut near) = (0, 0);
@@ -200,8 +202,8 @@ mod tests {
         assert!(exact > 300_000 && near > 1000, "{exact} {near}");
     }
 
-    /// What is not finite is its own first part of tf32, cut off, and has no second one, whatever
-    /// NaN the host's subtraction makes.
+    /// The first tf32 term of an infinity or NaN is the truncated number, and it has no second
+    /// term. The NaN that the host's subtraction returns does not matter.
     #[test]
     fn what_is_not_finite_has_no_second_part_of_tf32() {
         for x in numbers().filter(|x| !x.is_finite()) {
@@ -210,7 +212,7 @@ mod tests {
         }
     }
 
-    /// A number that would round to infinity is still its parts.
+    /// A number that would round to infinity still equals the sum of its terms.
     #[test]
     fn the_largest_numbers_do_not_overflow() {
         for x in [f32::MAX, f32::MIN, f32::from_bits(0x7f7f_8000)] {
@@ -219,8 +221,8 @@ mod tests {
         }
     }
 
-    /// Scaled by 2^-s, `|a| < 2^15` and `|a - a1 - a2| <= max(2^-23 |a|, 2^-25)`, `|a2| <=
-    /// 2^-11 |a|`; for numbers of any row.
+    /// After scaling by 2^-s, `|a| < 2^15`, `|a - a1 - a2| <= max(2^-23 |a|, 2^-25)`, and `|a2| <=
+    /// 2^-11 |a|`, for numbers of any row.
     #[test]
     fn two_parts_of_f16_are_nearly_the_number() {
         let mut worst = 0f64;
@@ -248,7 +250,7 @@ mod tests {
         assert!(worst == 1.0, "{worst}");
     }
 
-    /// `E - 14` for a largest magnitude in [2^E, 2^(E+1)), subnormal ones among them.
+    /// The shift is `E - 14` for a largest magnitude in [2^E, 2^(E+1)), including subnormal ones.
     #[test]
     fn a_row_s_largest_is_scaled_to_the_top_binade() {
         for exponent in -149..128 {
@@ -263,7 +265,7 @@ mod tests {
         assert_eq!((shift_of(0), shift_of(0x7f7f_ffff), shift_of(3)), (0, 113, -162));
     }
 
-    /// `sum * 2^s` rounded once, also where the result is subnormal: two steps would round twice.
+    /// `sum * 2^s` is rounded once, even if the result is subnormal; two steps would round twice.
     #[test]
     fn scales_are_taken_back_with_one_rounding() {
         assert_eq!(unscaled(1.5, 3), 12.0);

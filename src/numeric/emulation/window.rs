@@ -1,25 +1,25 @@
-//! Whether a row or column can be scaled to numbers of f16.
+//! Check whether a row or column can be scaled to f16.
 
 use super::{
     EmulationKind,
     parts::{INFINITE, MAGNITUDE, exponent_of},
 };
 
-/// What is known of a row of A, or a column of B, before it is scaled.
+/// Facts of a row of A, or a column of B, before it is scaled.
 ///
 /// Twin: `numeric::outside` and `numeric::refused` of `kernels/numeric/emulation.cuh`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LineFacts {
-    /// The bits of the largest magnitude: those of infinity and more where a number is not finite.
+    /// Bits of the largest magnitude; at least those of infinity if a number is not finite.
     pub largest: u32,
-    /// Numbers that are not 0.
+    /// Number of nonzero numbers.
     pub nonzero: u32,
-    /// Those of them more than [`EmulationKind::WINDOW`] binades below the largest.
+    /// Number of nonzero numbers more than [`EmulationKind::WINDOW`] binades below the largest.
     pub outside: u32,
 }
 
 impl LineFacts {
-    /// Those of a row or column, which is gone through twice.
+    /// Returns the facts of a row or column; iterates twice.
     pub fn of(numbers: impl Iterator<Item = f32> + Clone) -> Self {
         let magnitudes = numbers.map(|x| x.to_bits() & MAGNITUDE);
         let largest = magnitudes.clone().max().unwrap_or(0);
@@ -30,20 +30,19 @@ impl LineFacts {
         })
     }
 
-    /// Whether a number, by the bits of its magnitude, lies further below the largest than the
-    /// window is wide.
+    /// Returns whether a number, given by the bits of its magnitude, lies below the window.
     pub const fn is_outside(magnitude: u32, largest: u32) -> bool {
         magnitude != 0
             && exponent_of(magnitude) + (EmulationKind::WINDOW as i32) < exponent_of(largest)
     }
 
-    /// Whether every number is finite.
+    /// Returns whether every number is finite.
     pub const fn is_finite(&self) -> bool {
         self.largest < INFINITE
     }
 
-    /// Whether the row cannot be scaled: a number is not finite, or more than one in
-    /// [`EmulationKind::FEW`] lie outside of the window.
+    /// Returns whether the row cannot be scaled: a number is not finite, or more than one in
+    /// [`EmulationKind::FEW`] lies outside the window.
     pub const fn is_refused(&self) -> bool {
         !self.is_finite() || self.outside as u64 * EmulationKind::FEW as u64 > self.nonzero as u64
     }
@@ -53,8 +52,8 @@ impl LineFacts {
 mod tests {
     use super::*;
 
-    /// Refused exactly where `64 outside > nonzero`; numbers 18 binades below are inside, 19 are
-    /// outside; zeros do not count.
+    /// A row is refused exactly if `64 outside > nonzero`. Numbers 18 binades below the largest are
+    /// inside, and those 19 below are outside. Zeros do not count.
     #[test]
     fn one_in_sixty_four_may_lie_outside() {
         let line = |ones: usize, below: usize, exponent: i32| {

@@ -1,5 +1,6 @@
-//! One row's sums in many columns, through the steps of an instruction: integers in lanes, without
-//! a branch. None of them overflows, and all wrap, since a check would be a branch.
+//! Sums of one row in many columns, by the steps of an instruction. The loops are branch-free and
+//! use integer lanes. No operation overflows; all use wrapping arithmetic, because a check would be
+//! a branch.
 
 use super::{LANES, panel::OF_ZERO};
 use crate::numeric::{
@@ -8,26 +9,26 @@ use crate::numeric::{
     instruction::{Instruction, SumRounding},
 };
 
-/// Products whose factors of A are in registers at once.
+/// Number of products whose factors of A are in registers at once.
 const AT_ONCE: usize = 4;
 
-/// The sums of one row.
+/// Sums of one row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Lanes {
-    /// What the tensor core adds to.
+    /// Accumulators of the tensor core.
     pub sums: [f32; LANES],
-    /// What its sums are added to, where they are promoted.
+    /// Accumulators to which these are promoted, if the instruction promotes.
     pub promoted: [f32; LANES],
-    /// Not 0 where some sum was infinite, no number, or too small to be normal.
+    /// Nonzero if a sum was infinite, NaN, or too small to be normal.
     pub beyond: [u32; LANES],
 }
 
-/// How a step's sum is rounded: to binary16, to nearest even, where `NEAREST`, else towards zero.
+/// Rounding of a step's sum: to nearest even in binary16 if `NEAREST`, otherwise toward zero.
 pub(super) struct Rounding<const NEAREST: bool> {
     aligned_bits: i32,
-    /// The bits of a binary64 that are kept.
+    /// Bits of a binary64 to keep.
     kept: u64,
-    /// The least exponent of an accumulator.
+    /// Smallest exponent of an accumulator.
     least: i32,
 }
 
@@ -40,7 +41,7 @@ impl<const NEAREST: bool> Rounding<NEAREST> {
         Self { aligned_bits: instruction.aligned_bits() as i32, kept, least }
     }
 
-    /// The accumulator, aligned to an exponent that is no less than its own.
+    /// Returns the accumulator aligned to the exponent `top`, which is at least its own exponent.
     #[inline(always)]
     fn aligned(&self, x: f32, top: i32) -> i32 {
         let (significand, exponent) = apart(x, self.least);
@@ -49,11 +50,12 @@ impl<const NEAREST: bool> Rounding<NEAREST> {
         if x.is_sign_negative() { magnitude.wrapping_neg() } else { magnitude }
     }
 
-    /// An exact sum as the accumulator holds it, and whether it is beyond what is computed here.
+    /// Rounds an exact sum to the accumulator, and returns whether the sum is outside the supported
+    /// range.
     #[inline(always)]
     fn rounded(&self, x: f64) -> (f32, bool) {
         if NEAREST {
-            // Added to a number so large that the sum's last bit is the result's.
+            // The added number is so large that the sum's last bit is the result's last bit.
             let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(-14);
             let magic = power(exponent - 10 + 52) * 1.5;
             let nearest = ((x + magic) - magic).copysign(x);
@@ -66,8 +68,8 @@ impl<const NEAREST: bool> Rounding<NEAREST> {
 }
 
 impl Lanes {
-    /// Sums that begin where others ended; those that are promoted begin at 0. In lanes without a
-    /// column there are zeros.
+    /// Starts with the sums so far; sums to be promoted start at 0. Lanes without a column hold
+    /// zeros.
     #[inline(always)]
     pub fn begin(&mut self, sums: &[f32], promoted: bool) {
         let (to, other) = if promoted {
@@ -82,7 +84,7 @@ impl Lanes {
         }
     }
 
-    /// Adds the part to what was promoted, and begins another.
+    /// Adds the current sums to the promoted accumulators, and restarts the sums at 0.
     #[inline(always)]
     pub fn promote(&mut self) {
         for (promoted, sum) in self.promoted.iter_mut().zip(&mut self.sums) {
@@ -91,8 +93,8 @@ impl Lanes {
         }
     }
 
-    /// One step: the products of a row of A, `significands` and `exponents`, and of as many rows of
-    /// lanes of B.
+    /// Performs one step: multiplies a row of A (`significands` and `exponents`) by equally many
+    /// rows of lanes of B.
     #[inline(always)]
     pub fn step<const NEAREST: bool>(
         &mut self,

@@ -1,11 +1,10 @@
-//! Many sums as a tensor core makes them: numbers are taken apart once, and then aligned, cut off
-//! and added for many columns at once.
+//! Vectorized sums with the arithmetic of tensor cores. Numbers are decomposed once, and then
+//! aligned, truncated, and added for many columns at once.
 //!
-//! The bits are those of [`Instruction::step`], which is the definition; here it is arranged for
-//! vectors, a column of B to a lane. A product's significand has at most 27 bits, and those of a
-//! step add up in 32. What the vectors do not cover, steps with infinities or with sums below
-//! binary32's normal numbers, is found afterwards, and those columns are summed again by the
-//! definition.
+//! [`Instruction::step`] defines the bits; this module computes them with one column of B per
+//! vector lane. A product's significand has at most 27 bits, and the sum of a step fits into 32
+//! bits. The vectors do not support steps with infinities, or sums below the normal numbers of
+//! binary32. Such columns are detected afterwards and recomputed by the definition.
 
 mod lanes;
 mod panel;
@@ -15,16 +14,15 @@ use crate::sys::simd::{Vectorized, dispatch};
 use lanes::{Lanes, Rounding};
 pub(crate) use panel::Panel;
 
-/// Columns that are summed at once: some vectors of them.
+/// Columns that are summed at once, a multiple of the vector width.
 const LANES: usize = 32;
 
-/// Rows whose sums go through a step of B one after the other, while it is in the first-level
-/// cache.
+/// Rows that are multiplied by a step of B while it is in the L1 cache.
 const ROWS: usize = 8;
 
-/// `sums[i, j] += sum over k of a[i, k] b[j, k]`, in the instruction's steps and row by row, rows
-/// `pitch` apart. Promotion is made: parts of so many products are summed from 0, each added to the
-/// sum.
+/// Performs `sums[i, j] += sum over k of a[i, k] b[j, k]` in the instruction's steps. Rows of
+/// `sums` are `pitch` elements apart. With promotion, each chunk of products is summed from 0 and
+/// added to the sum.
 pub(crate) fn accumulate(
     instruction: &Instruction,
     a: &Panel,
@@ -72,7 +70,7 @@ impl Vectorized for Sums<'_> {
 }
 
 impl Sums<'_> {
-    /// All steps of some rows and [`LANES`] columns.
+    /// Performs all steps of some rows and [`LANES`] columns.
     #[inline(always)]
     fn steps<const NEAREST: bool>(&self, row: usize, column: usize, tile: &mut [Lanes]) {
         let (depth, products) = (self.a.depth, self.instruction.products() as usize);
@@ -100,7 +98,7 @@ impl Sums<'_> {
         }
     }
 
-    /// Takes the sums of a row; those that are not to be had so are made by the definition.
+    /// Writes the sums of a row; recomputes unsupported columns by the definition.
     #[inline(always)]
     fn finish(&mut self, row: usize, columns: core::ops::Range<usize>, lanes: &Lanes) {
         let sums = &mut self.sums[row * self.pitch..][columns.clone()];
@@ -125,11 +123,11 @@ mod tests {
         operand::OperandKind,
     };
 
-    /// More than one block of lanes.
+    /// More columns than one block of lanes.
     const COLUMNS: usize = LANES + 3;
 
-    /// For every instruction and finite or infinite numbers of its types: the vectorized sum has
-    /// the bits of `Instruction::step`, promoted parts of it added in order.
+    /// For every instruction and for finite and infinite numbers of its types, the vectorized sum
+    /// has the bits of `Instruction::step`, with promoted chunks added in order.
     #[test]
     fn sums_have_the_bits_of_steps() {
         use ElementKind::{Bf16, E4m3, E5m2, F16 as Half, F32, Tf32};
@@ -174,7 +172,7 @@ mod tests {
                     continue;
                 };
                 for round in 0..12 {
-                    // Two steps, and the one that is left.
+                    // Two steps, and a remaining one.
                     let promoted = accumulator == F32 && round % 2 == 1;
                     let instruction =
                         if promoted { own.promoted_every(2 * own.products()) } else { own };

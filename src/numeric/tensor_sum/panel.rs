@@ -1,4 +1,4 @@
-//! Operands of tensor-core sums, taken apart.
+//! Decomposed operands of tensor-core sums.
 
 use super::LANES;
 use crate::{
@@ -10,27 +10,27 @@ use crate::{
     operand::OperandKind,
 };
 
-/// The exponent of a zero: with any other's, below all others.
+/// Exponent of a zero. Its sum with any other exponent is below all others.
 pub(super) const OF_ZERO: i32 = -8192;
 
-/// Rows of A, or columns of B, along K: as they are, and as significands and exponents, so that a
-/// number is `significand * 2^(exponent - fraction bits)`. A's significands are scaled by 2^[`up`],
-/// so that products have all bits that the instruction keeps.
+/// Rows of A, or columns of B, along K. They are stored as values, and as significands and
+/// exponents: a number is `significand * 2^(exponent - fraction bits)`. A's significands are scaled
+/// by 2^[`up`], so that products have all bits that the instruction keeps.
 #[derive(Default)]
 pub(crate) struct Panel {
-    /// Numbers of a row.
+    /// Numbers per row.
     pub(super) depth: usize,
-    /// Row by row.
+    /// Values, row by row.
     pub(super) values: Vec<f32>,
-    /// Of A row by row; of B for [`LANES`] columns at once, k by k, the last of them filled up with
-    /// zeros.
+    /// Significands: row by row for A; for B in blocks of [`LANES`] columns, k by k, with the last
+    /// block padded with zeros.
     pub(super) significands: Vec<i32>,
     pub(super) exponents: Vec<i32>,
-    /// Of each row: whether all its numbers are finite.
+    /// Whether all numbers of each row are finite.
     pub(super) finite: Vec<bool>,
 }
 
-/// Bits of fraction of a type that tensor cores multiply.
+/// Returns the fraction bits of a type that tensor cores multiply.
 const fn fraction_bits(kind: ElementKind) -> u32 {
     match kind {
         ElementKind::F16 | ElementKind::Tf32 => 10,
@@ -40,14 +40,15 @@ const fn fraction_bits(kind: ElementKind) -> u32 {
     }
 }
 
-/// Bits that an instruction keeps of a product and that its types do not have.
+/// Returns the number of bits of a product that an instruction keeps in addition to those of its
+/// types.
 const fn up(instruction: &Instruction) -> u32 {
     let [a, b] = instruction.operands();
     instruction.aligned_bits() - fraction_bits(a) - fraction_bits(b)
 }
 
 impl Panel {
-    /// Takes rows of `depth` numbers apart: a whole number of the instruction's steps.
+    /// Decomposes rows of `depth` numbers; `depth` is a whole number of the instruction's steps.
     pub(crate) fn of(
         instruction: &Instruction,
         operand: OperandKind,
@@ -73,7 +74,7 @@ impl Panel {
             for (&x, (significand, exponent)) in numbers.iter().zip(to) {
                 let x = if matches!(kind, ElementKind::Tf32) { Tf32::as_read(x) } else { x };
                 let (magnitude, power) = apart(x, least);
-                // Eleven bits at most.
+                // At most eleven bits.
                 let magnitude = (magnitude >> dropped << up) as i32;
                 *significand = if x.is_sign_negative() { -magnitude } else { magnitude };
                 *exponent = if magnitude == 0 { OF_ZERO } else { power };
@@ -82,7 +83,7 @@ impl Panel {
         Self { depth, values, significands, exponents, finite }
     }
 
-    /// The numbers of a row.
+    /// Returns the values of a row.
     pub(super) fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.depth..][..self.depth]
     }

@@ -1,4 +1,4 @@
-//! What TMA is told: the boxes of the operands, and of D.
+//! Tensor maps of A, B, C, and D: the boxes that TMA copies.
 
 use super::WarpSpecialized;
 use crate::{
@@ -12,8 +12,9 @@ use crate::{
 };
 
 impl WarpSpecialized {
-    /// Rows of A, or columns of B, in one copy: an atom's row along MN; else as many as a box has,
-    /// the share in equal parts.
+    /// Returns the rows of A, or columns of B, in one copy. An MN-major tile uses the swizzle
+    /// atom's extent along MN. Otherwise the block's share is cut into the fewest equal boxes that
+    /// TMA allows.
     pub const fn box_mn(&self, operand: OperandKind) -> u32 {
         let tile = self.tile(operand);
         if let Some(mn) = tile.boxed() {
@@ -27,17 +28,17 @@ impl WarpSpecialized {
         share / parts
     }
 
-    /// Copies of one block for each stage.
+    /// Returns the number of copies that one block issues per stage for an operand.
     pub const fn copies(&self, operand: OperandKind) -> u32 {
         self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
     }
 
-    /// What TMA is told of an operand, seen as `mn` x `depth` of such leading dimension, or of so
-    /// many of them so many elements apart: its boxes are what one copy moves. The bits of tf32
-    /// move as they are.
+    /// Returns the tensor map of an operand, viewed as `mn` x `depth` with a leading dimension.
+    /// `batch` holds the number of matrices and their distance in elements. A box is what one copy
+    /// moves. tf32 bits are copied unchanged.
     ///
     /// # Errors
-    /// Those of [`TensorMatrix::map`].
+    /// The errors of [`TensorMatrix::map`].
     pub const fn operand_map(
         &self,
         operand: OperandKind,
@@ -47,13 +48,14 @@ impl WarpSpecialized {
     ) -> Result<TensorMapDesc, Refusal> {
         let tile = self.tile(operand);
         let element = if element.is(ElementKind::Tf32) { ElementKind::F32 } else { element };
-        // Row-major where K is contiguous.
+        // The matrix is row-major if K is contiguous.
         let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
         let matrix = TensorMatrix::new(Operand::of(operand), element, order, (mn, depth), leading);
         TensorMatrix { batch, ..matrix }.map((self.box_mn(operand), tile.k()), tile.swizzle())
     }
 
-    /// Rows of D in one box: all of a subtile's; of a column-major D, a row of the swizzle.
+    /// Returns the rows of D in one box: all rows of a subtile, or, for a column-major D, the rows
+    /// that span one swizzle row.
     pub const fn subtile_box_rows(&self) -> u32 {
         let whole = self.ring.staging_bytes / ROWS;
         let Some(bytes) = whole.checked_div(self.subtile_columns) else { return 0 };
@@ -63,11 +65,11 @@ impl WarpSpecialized {
         }
     }
 
-    /// What TMA is told of an m x n C or D, or of a batch of them: its boxes are subtiles, or as
-    /// many of a subtile side by side along M as it has rows.
+    /// Returns the tensor map of an m x n C or D, or of a batch of them. A box is a subtile. For a
+    /// column-major D, several boxes side by side along M make up one subtile.
     ///
     /// # Errors
-    /// Those of [`TensorMatrix::map`].
+    /// The errors of [`TensorMatrix::map`].
     pub const fn subtile_map(
         &self,
         name: Operand,

@@ -1,6 +1,6 @@
-//! The main loop of Hopper: one warpgroup fills a ring of stages by TMA, the others multiply on the
-//! tensor cores, or, true `f32`, on the CUDA cores (`op simt`; see `simt.rs` for what is different
-//! there).
+//! Warp-specialized main loop for Hopper. One producer warpgroup fills a ring of stages by TMA. The
+//! consumer warpgroups multiply on tensor cores, or on CUDA cores for true `f32` (`op simt`;
+//! `simt.rs` describes the differences).
 //!
 //! ```text
 //! for each tile of D, in the order of the swizzle     CTAs are persistent, and take the next tile; a cluster takes as many as it has blocks
@@ -9,34 +9,35 @@
 //!                 for each subtile of the tile of D   epilogue, to a staging buffer, from there to D by TMA
 //! ```
 //!
-//! The threadblock tile is what a block computes at a time, 128 bytes of K deep. The warp tile is
-//! what a *warpgroup* computes: a consumer. Its instruction is 64 x N; a consumer repeats it along
-//! M and N. Under the cooperative schedule all consumers multiply one tile, each its part; under
-//! ping-pong two take whole tiles, so that one multiplies while the other stores. Everything else
-//! follows: [`WarpSpecialized`] is the description in values of the components.
+//! The threadblock tile is what a block computes at a time; its K extent is 128 bytes. The warp
+//! tile is the tile of a consumer, which is a *warpgroup*. Its instruction is 64 x N, and a
+//! consumer repeats the instruction along M and N. Under the cooperative schedule, all consumers
+//! multiply one tile, each its own part. Under ping-pong, two consumers compute whole tiles, and
+//! one multiplies while the other stores. [`WarpSpecialized`] describes the main loop in values of
+//! its components.
 //!
 //! | knob | here |
 //! |---|---|
-//! | `stages` | stages of the ring, 2 to 16; as many as shared memory holds beside the staging of D |
-//! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
-//! | `pending` | groups of products that a consumer leaves under way when it goes on to the next stage; none where accumulators are promoted |
-//! | `promotion` | of fp8 and of parts of f32: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its accumulators in f32 |
-//! | `a_operand` | `registers`: A of 8 or 32 bits that is M-major is copied as it lies, and a consumer brings it to registers, a stage while the one before is multiplied |
-//! | `split_k` | K in so many parts, each a unit of work of its own; the consumer whose part of its share of a tile comes last adds all, and stores |
-//! | `decomposition` | `splitkcluster`: the parts of a tile are those of a cluster's blocks, which send them to the first; `streamk`: parts are of a stream's spans |
-//! | `emulation` | of `f32`: its parts, several products of which make one of the user's |
-//! | `align_c` | 16 bytes: C is read and D written by TMA; less: by threads, so many elements at a time |
+//! | `stages` | stages of the ring, 2 to 16; the default is as many as fit into shared memory next to the staging buffers of D |
+//! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each block multicasts its share to all |
+//! | `pending` | `wgmma` groups that a consumer leaves in flight when it continues with the next stage; 0 if accumulators are promoted |
+//! | `promotion` | for fp8 and for terms of emulated f32: a consumer multiplies each stage separately, one instruction tile after another, and adds the result to its accumulators in f32 |
+//! | `a_operand` | `registers`: an M-major A of 8 or 32 bits is copied without a transpose, and a consumer loads it to registers, one stage ahead of the multiplication |
+//! | `split_k` | number of split-K slices, each a separate work unit; the last consumer to arrive at a tile adds all slices and stores |
+//! | `decomposition` | `splitkcluster`: the blocks of a cluster compute the slices of a tile and send them to the first block; `streamk`: slices follow from the spans of stream-K |
+//! | `emulation` | `f32` as a sum of narrower terms; several products of terms make one f32 product |
+//! | `align_c` | 16 bytes: TMA reads C and writes D; fewer: threads access them, `align_c` elements at a time |
 //!
-//! `f32` is multiplied in parts ([`numeric::emulation`](crate::numeric::emulation)): a call
-//! decomposes its operands first, and what follows is of the parts
-//! (`WarpSpecializedDesc::multiplied`), several of whose k-tiles read the same block of K
+//! `f32` can be emulated ([`numeric::emulation`](crate::numeric::emulation)). A call decomposes its
+//! operands into terms first, and the kernel multiplies the terms
+//! (`WarpSpecializedDesc::multiplied`). Several k-tiles of terms read the same block of K
 //! ([`EmulationBlocks`](crate::numeric::emulation::EmulationBlocks)).
 //!
-//! A description keeps the layouts that A and B have in memory. Tensor cores read only K-major
-//! elements of 8 and 32 bits, so that is how the kernel reads them whatever the layout
-//! ([`WarpSpecialized::along`]), but for an A that a consumer brings to registers; threads read
-//! along M and N. A call transposes an operand that lies otherwise first, and repacks one whose
-//! pitch is not a multiple of 16 bytes ([`Routes`](crate::call::Routes)).
+//! A description keeps the layouts that A and B have in memory. Tensor cores read 8-bit and 32-bit
+//! elements only K-major, so the kernel reads these elements K-major for every layout
+//! ([`WarpSpecialized::along`]). The exception is an A operand that a consumer loads to registers.
+//! CUDA-core consumers read MN-major. A call first transposes an operand with another layout, and
+//! repacks an operand whose pitch is not a multiple of 16 bytes ([`Routes`](crate::call::Routes)).
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
@@ -57,42 +58,43 @@ use crate::{
     },
 };
 
-/// A description of this family in values of its components.
+/// A warp-specialized main loop, in values of its components.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WarpSpecialized {
-    /// The ring, with the staging of D behind it.
+    /// Ring of stages, followed by the staging buffers of D.
     pub ring: Pipeline,
-    /// Consumers along M and N of the block's tile. Where threads multiply, all are counted along
-    /// M: warps make up the grid.
+    /// Consumers along M and N of the threadblock tile. On CUDA cores, all consumers count along M,
+    /// because warps form the grid.
     pub consumers: Mn,
-    /// Instructions' tiles along M and N of a consumer's tile; where threads multiply, 1 and 1.
+    /// Instruction tiles along M and N of a consumer's tile; 1 and 1 on CUDA cores.
     pub repeats: Mn,
-    /// What a consumer does with a stage; its tiles are the block's.
+    /// MMA that a consumer performs on a stage; its tiles are the block's tiles.
     pub mma: ConsumerMma,
-    /// What the schedules leave open.
+    /// Options of the schedules.
     pub options: RoleOptions,
-    /// Whether units of work are of groups, over which each role walks.
+    /// Whether the work units belong to a grouped GEMM, whose groups each role walks.
     pub grouped: bool,
-    /// The order of C and D, and so of subtiles.
+    /// Order of C and D, and therefore of subtiles.
     pub layout_c: Order,
-    /// Columns of D in a subtile, which has the rows of an instruction; 0 where threads store.
+    /// Columns of D in a subtile; 0 if threads store D. A subtile has as many rows as the
+    /// instruction.
     pub subtile_columns: u32,
-    /// How a subtile lies in its staging buffer, and TMA finds it.
+    /// Swizzle of a subtile in its staging buffer, which TMA also uses.
     pub subtile_swizzle: SwizzleMode,
 }
 
 impl WarpSpecialized {
-    /// What each role does.
+    /// Returns the schedules of all roles.
     pub fn roles(&self) -> Roles {
         self.options.roles(&self.ring)
     }
 
-    /// An operand's tile of a stage.
+    /// Returns the tile of an operand in one stage.
     pub const fn tile(&self, operand: OperandKind) -> StageTile {
         self.mma.tile(operand)
     }
 
-    /// What a warpgroup does with a stage; `None` where threads multiply.
+    /// Returns the MMA of a warpgroup, or `None` on CUDA cores.
     pub const fn warpgroup(&self) -> Option<&MmaWarpgroup> {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => Some(mma),
@@ -100,7 +102,7 @@ impl WarpSpecialized {
         }
     }
 
-    /// What threads do with a stage; `None` where warpgroups multiply.
+    /// Returns the thread tiles on CUDA cores, or `None` on tensor cores.
     pub const fn threads(&self) -> Option<&ThreadTiles> {
         match &self.mma {
             ConsumerMma::Warpgroup(_) | ConsumerMma::Registers(..) => None,
@@ -108,7 +110,7 @@ impl WarpSpecialized {
         }
     }
 
-    /// How a warpgroup brings A to registers; `None` where it does not.
+    /// Returns the loads that move A to registers, or `None` if A stays in shared memory.
     pub const fn fragment_load(&self) -> Option<&FragmentLoad> {
         match &self.mma {
             ConsumerMma::Registers(_, load) => Some(load),
@@ -116,7 +118,7 @@ impl WarpSpecialized {
         }
     }
 
-    /// Which rows of an instruction's tile a thread's accumulators are of.
+    /// Returns the assignment of an instruction's rows to a thread's accumulators.
     pub const fn fragment_rows(&self) -> FragmentRows {
         match self.fragment_load() {
             Some(load) => load.rows,

@@ -1,4 +1,4 @@
-//! Consumers on the CUDA cores: each thread multiplies its own tile, true `f32`.
+//! Consumers on the CUDA cores: each thread multiplies its own tile in true `f32`.
 //!
 //! ```text
 //! for each k-tile                  A and B are MN-major: k rows of mn elements, boxes without a swizzle, one behind the other
@@ -10,13 +10,13 @@
 //!
 //! | knob | here |
 //! |---|---|
-//! | `threadblock` | what a block computes at a time, 8 to 64 of K deep |
-//! | `warp` | what a *warp* computes, as deep: four of them are a consumer, and M runs fastest, as in the main loops of one schedule |
-//! | `instruction` | what a *thread* computes: 4 to 16 each way, 1 deep. A warp is a grid of 32 of them, 2 to 16 down |
-//! | `cluster` | as on tensor cores; each block copies whole warps' parts |
-//! | `align_c` | elements of D that a thread stores at once, 4 at most |
+//! | `threadblock` | tile of a block; its K extent is 8 to 64 |
+//! | `warp` | tile of a *warp*, with the same K extent: four warps are a consumer, and M runs fastest, as in the main loops with one schedule |
+//! | `instruction` | tile of a *thread*: 4 to 16 along M and N, 1 along K. A warp is a grid of 32 thread tiles, 2 to 16 of them along M |
+//! | `cluster` | as on tensor cores; each block copies the parts of whole warps |
+//! | `align_c` | elements of D per store of a thread, 4 at most |
 //!
-//! An operand that is K-major is transposed into the workspace of the call first.
+//! A call first transposes a K-major operand into its workspace.
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized/simt.cuh`.
 
@@ -27,7 +27,7 @@ use crate::{
 };
 
 impl WarpSpecialized {
-    /// An operand's tile of a stage, as threads read it: TMA boxes.
+    /// Returns the tile of an operand in one stage as threads read it: a sequence of TMA boxes.
     pub const fn boxed_tile(&self, operand: OperandKind) -> BoxedTile {
         let tile = self.tile(operand);
         let one = SmemTile {

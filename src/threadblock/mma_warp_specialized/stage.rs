@@ -1,4 +1,4 @@
-//! What a consumer multiplies with, and what lies in a stage for it.
+//! MMA of a consumer, and the operand tiles of a stage.
 
 use crate::{
     numeric::ElementKind,
@@ -11,37 +11,36 @@ use crate::{
     },
 };
 
-/// What consumers multiply with.
+/// MMA of the consumers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConsumerMma {
-    /// Tensor cores: what a warpgroup does with a stage. Its tiles are the block's.
+    /// Tensor cores with both operands in shared memory. The tiles are the block's tiles.
     Warpgroup(MmaWarpgroup),
-    /// Tensor cores, with A in registers: what a warpgroup does with a stage, and how A comes
-    /// there.
+    /// Tensor cores with A in registers: the MMA, and the loads that move A to registers.
     Registers(MmaWarpgroup, FragmentLoad),
-    /// CUDA cores: what threads do with a stage.
+    /// CUDA cores: the tiles of the block, its warps, and its threads.
     Threads(ThreadTiles),
 }
 
-/// An operand's tile of one stage.
+/// Tile of an operand in one stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StageTile {
-    /// As matrix descriptors reach it, or, of an A in registers, as a warpgroup brings it there:
-    /// along M.
+    /// Tile that matrix descriptors address. For an A operand in registers, it is the M-major tile
+    /// that the warpgroup loads.
     Warpgroup(OperandTile),
-    /// As threads read it: along MN, without a swizzle.
+    /// Tile that threads read: MN-major, without a swizzle.
     Threads {
         /// Extent along M or N.
         mn: u32,
         /// Extent along K.
         k: u32,
-        /// Extent of a warp's part, which lies in one box.
+        /// Extent of a warp's part along M or N. The part lies in one box.
         warp_mn: u32,
     },
 }
 
 impl ConsumerMma {
-    /// An operand's tile.
+    /// Returns the tile of an operand.
     pub const fn tile(&self, operand: OperandKind) -> StageTile {
         match (self, operand) {
             (Self::Warpgroup(mma), OperandKind::A) => match mma.a() {
@@ -64,7 +63,7 @@ impl ConsumerMma {
 }
 
 impl StageTile {
-    /// The contiguous index.
+    /// Returns the contiguous index.
     pub const fn along(&self) -> Along {
         match self {
             Self::Warpgroup(tile) => tile.along(),
@@ -72,7 +71,7 @@ impl StageTile {
         }
     }
 
-    /// Extent along M or N.
+    /// Returns the extent along M or N.
     pub const fn mn(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.mn(),
@@ -80,7 +79,7 @@ impl StageTile {
         }
     }
 
-    /// Extent along K.
+    /// Returns the extent along K.
     pub const fn k(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.k(),
@@ -88,7 +87,7 @@ impl StageTile {
         }
     }
 
-    /// Bytes of one row of A, or column of B, in all.
+    /// Returns the size of one row of A, or column of B, in bytes.
     pub const fn row_bytes(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.bytes() / tile.mn(),
@@ -96,12 +95,12 @@ impl StageTile {
         }
     }
 
-    /// Its size.
+    /// Returns the size of the tile in bytes.
     pub const fn bytes(&self) -> u32 {
         self.mn() * self.row_bytes()
     }
 
-    /// What a box's rows of A, or columns of B, are a multiple of.
+    /// Returns the number of which a box's rows of A, or columns of B, are a multiple.
     pub const fn multiple(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.multiple(),
@@ -109,8 +108,8 @@ impl StageTile {
         }
     }
 
-    /// The rows of A, or columns of B, that each box has; `None` where it may have as many as TMA
-    /// moves at once.
+    /// Returns the fixed number of rows of A, or columns of B, per box. `None` if the limit of TMA
+    /// alone bounds the box.
     pub const fn boxed(&self) -> Option<u32> {
         match self {
             // A box is as wide as the swizzle.
@@ -119,7 +118,7 @@ impl StageTile {
         }
     }
 
-    /// How TMA lays it.
+    /// Returns the swizzle that TMA applies.
     pub const fn swizzle(&self) -> SwizzleMode {
         match self {
             Self::Warpgroup(_) => SwizzleMode::Bytes128,

@@ -1,4 +1,4 @@
-//! What TMA takes, rule by rule.
+//! Rules of TMA for tensor maps.
 
 use super::{CHUNK_BYTES, MOST_RANK, SwizzleMode, TensorMapDesc};
 use crate::{
@@ -9,37 +9,38 @@ use crate::{
     },
 };
 
-/// The address of a tensor is a multiple of so many bytes.
+/// Alignment of a tensor's address in bytes.
 pub const ADDRESS_ALIGNMENT: u64 = 16;
 
-/// So are its strides.
+/// Alignment of a tensor's strides in bytes.
 pub const STRIDE_ALIGNMENT: u64 = 16;
 
-/// The largest stride: 2^40 is one too many, and strides are multiples of 16.
+/// Largest stride in bytes. Strides are multiples of 16 and less than 2^40.
 pub const MOST_STRIDE_BYTES: u64 = (1 << 40) - STRIDE_ALIGNMENT;
 
-/// The largest extent of a tensor.
+/// Largest extent of a tensor in elements.
 pub const MOST_EXTENT: u64 = 1 << 32;
 
-/// The largest extent of a box.
+/// Largest extent of a box in elements.
 pub const MOST_BOX: u64 = 256;
 
-/// The most that a tensor reaches behind its address: addresses have 64 bits, and offsets a sign.
+/// Largest reach of a tensor in bytes: addresses have 64 bits, and offsets are signed.
 const MOST_REACH: u64 = i64::MAX as u64;
 
 impl TensorMapDesc {
-    /// Whether TMA takes the description.
+    /// Checks that TMA supports the description.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`]: the rank is 1 to 5; extents are 1 to
-    /// 2^32; strides are multiples of 16 bytes below 2^40; a box has 1 to 256 elements along each
-    /// dimension, its rows are whole chunks of 16 bytes, or under a swizzle the whole span, and it
-    /// fits into a block's shared memory.
+    /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`]. The rank is 1 to 5, and extents are 1
+    /// to 2^32. Strides are multiples of 16 bytes below 2^40. A box has 1 to 256 elements along
+    /// each dimension and fits into a block's shared memory. Its rows are whole chunks of 16 bytes;
+    /// with a swizzle, a row is exactly the swizzle span.
     ///
-    /// Of shorter rows under a swizzle TMA keeps the span: rows of 64 bytes under the swizzle of
-    /// 128 lie 128 bytes apart, chunks move as if the row were whole, and what is beyond the row is
-    /// not written. That was seen on an H200, of rows of 16 to 64 bytes under the swizzles of 64
-    /// and 128. Kernels have no use for such holes, so there is no description of them.
+    /// TMA also accepts shorter rows with a swizzle, but the pitch stays the span. Rows of 64 bytes
+    /// under the 128-byte swizzle lie 128 bytes apart, chunks move as if the row were whole, and
+    /// bytes beyond the row are not written. This was observed on an H200 for rows of 16 to 64
+    /// bytes under the 64-byte and 128-byte swizzles. Kernels have no use for such holes, so the
+    /// check refuses them.
     pub const fn check(&self) -> Result<(), Refusal> {
         hold!(within(Field::TensorRank, self.rank as u64, 1, MOST_RANK as u64));
         let rank = self.rank as usize;
@@ -71,15 +72,15 @@ impl TensorMapDesc {
         within(Field::TensorReach, shown, 1, MOST_REACH)
     }
 
-    /// Whether a tensor of this description may lie at an address.
+    /// Checks that a tensor of this description may begin at an address.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check); [`Refusal::NotMultiple`] for an address that is not a
-    /// multiple of 16.
+    /// The errors of [`check`](Self::check). [`Refusal::OutOfRange`] if the tensor's end has no
+    /// address. [`Refusal::NotMultiple`] for an address that is not a multiple of 16.
     pub const fn check_at(&self, address: u64) -> Result<(), Refusal> {
         hold!(self.check());
-        // What reaches so far that its end has no address does not lie there either: the largest
-        // aligned address is the nearest.
+        // The end of the tensor must have an address. The largest aligned address that allows this
+        // is the limit.
         let most = (u64::MAX - self.reach_bytes() as u64) / ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT;
         hold!(within(Field::TensorAddress, address, 0, most));
         multiple(Field::TensorAddress, address, ADDRESS_ALIGNMENT, most)

@@ -1,4 +1,4 @@
-//! The description of a matrix, and of a batch of them.
+//! Tensor maps of a matrix, and of a batch of matrices.
 
 use super::{
     SwizzleMode, TensorMapDesc,
@@ -10,29 +10,28 @@ use crate::{
     refusal::{Field, Operand, Refusal, hold},
 };
 
-/// A matrix in global memory, or a batch of them, equal distances apart.
+/// Matrix in global memory, or a batch of matrices at equal distances.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TensorMatrix {
-    /// What refusals call it.
+    /// Operand that refusals name.
     pub operand: Operand,
-    /// The elements.
+    /// Element type.
     pub element: ElementKind,
-    /// Which index is contiguous.
+    /// Contiguous index.
     pub order: Order,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Columns.
+    /// Number of columns.
     pub columns: u64,
-    /// Elements from one row to the next, or from one column to the next where columns are
-    /// contiguous.
+    /// Distance in elements between consecutive rows, or between consecutive columns of a
+    /// column-major matrix.
     pub leading: u64,
-    /// How many matrices there are, and elements from one to the next; `None` of a matrix that is
-    /// no batch.
+    /// Number of matrices, and distance between them in elements; `None` for a single matrix.
     pub batch: Option<(u64, u64)>,
 }
 
 impl TensorMatrix {
-    /// One matrix of `(rows, columns)`.
+    /// Returns a single matrix of `extents` (rows, columns).
     pub const fn new(
         operand: Operand,
         element: ElementKind,
@@ -43,13 +42,13 @@ impl TensorMatrix {
         Self { operand, element, order, rows: extents.0, columns: extents.1, leading, batch: None }
     }
 
-    /// The description for boxes of `(rows, columns)`: two dimensions, the contiguous index first,
-    /// and the batch as a third where there is one. A box lies in one matrix.
+    /// Returns the tensor map for boxes of `box_extents` (rows, columns). Dimension 0 is the
+    /// contiguous index, and a batch adds dimension 2. A box lies within one matrix.
     ///
     /// # Errors
-    /// [`Refusal::LeadingDimension`] below the contiguous extent, [`Refusal::TensorStride`] and
-    /// [`Refusal::OutOfRange`] for strides that TMA does not have; those of
-    /// [`TensorMapDesc::check`].
+    /// [`Refusal::LeadingDimension`] for a leading dimension below the contiguous extent.
+    /// [`Refusal::TensorStride`] and [`Refusal::OutOfRange`] for strides that TMA does not support.
+    /// The errors of [`TensorMapDesc::check`].
     pub const fn map(
         &self,
         box_extents: (u32, u32),
@@ -68,7 +67,7 @@ impl TensorMatrix {
                 order: self.order,
             });
         }
-        // Of one row, or one matrix, nobody asks where the next one would lie.
+        // A single row or a single matrix has no pitch, so any valid stride works.
         let leading = hold!(match dims[1] {
             0 | 1 => Ok(self.row_bytes(dims[0])),
             _ => self.stride_bytes(Field::LeadingDimension, self.leading),
@@ -92,7 +91,7 @@ impl TensorMatrix {
         Ok(map)
     }
 
-    /// Bytes of so many elements, made whole for a stride.
+    /// Returns the size of `elements` elements in bytes, rounded up to a valid stride.
     const fn row_bytes(&self, elements: u64) -> u64 {
         let bytes = self.element.matrix_bytes(elements);
         if bytes > MOST_STRIDE_BYTES {
@@ -102,7 +101,7 @@ impl TensorMatrix {
         }
     }
 
-    /// So many elements in bytes, if that is a stride.
+    /// Returns the size of `elements` elements in bytes if it is a valid stride.
     const fn stride_bytes(&self, field: Field, elements: u64) -> Result<u64, Refusal> {
         let most = self.element.matrix_elements(MOST_STRIDE_BYTES);
         if elements > most {
@@ -110,7 +109,7 @@ impl TensorMatrix {
         }
         let of = self.element.matrix_elements(STRIDE_ALIGNMENT);
         if !elements.is_multiple_of(of) {
-            // `most` is a multiple, so the next one above is not beyond it.
+            // `most` is a multiple, so the next larger multiple does not exceed it.
             let nearest = (elements / of + 1) * of;
             return Err(Refusal::TensorStride {
                 operand: self.operand,

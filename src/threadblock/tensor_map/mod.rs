@@ -1,11 +1,10 @@
-//! What TMA is told of a tensor, as a value.
+//! Tensor maps for TMA, as values.
 //!
-//! A [`TensorMapDesc`] says how a tensor of up to five dimensions lies in global memory, which box
-//! of it one copy moves, and in which order the box lies in shared memory. Dimension 0 is the
-//! contiguous one. [`check`](TensorMapDesc::check) knows every rule of TMA; the driver packs a
-//! description that checks, with an address, into a [`TensorMap`](crate::codegen::TensorMap) of 128
-//! bytes. What a copy does is said, and computed on the host, in
-//! [`tensor_copy`](super::tensor_copy).
+//! A [`TensorMapDesc`] describes the layout of a tensor of up to five dimensions in global memory,
+//! the box that one copy moves, and the swizzle of the box in shared memory. Dimension 0 is
+//! contiguous. [`check`](TensorMapDesc::check) implements the rules of TMA. The driver encodes a
+//! valid description and an address into a [`TensorMap`](crate::codegen::TensorMap) of 128 bytes.
+//! [`tensor_copy`](super::tensor_copy) defines the effect of a copy and performs it on the host.
 //!
 //! ```
 //! # use falchion::{layout::Order, numeric::ElementKind, refusal::Operand, threadblock::{TensorMatrix, SwizzleMode}};
@@ -38,41 +37,42 @@ use crate::{
     smem::{SwizzleMode, WAVEFRONT_BYTES},
 };
 
-/// The most dimensions a tensor has for TMA.
+/// Maximum rank of a tensor for TMA.
 pub const MOST_RANK: usize = 5;
 
-/// Bytes of a line of shared memory: a word of each bank.
+/// Size of a line of shared memory in bytes: one word of each bank.
 pub const LINE_BYTES: u32 = WAVEFRONT_BYTES;
 
-/// A tensor in global memory and a box of it, for TMA. Elements beyond the tensor are read as zeros
-/// and not written.
+/// A tensor in global memory, and the box that TMA copies. Elements beyond the tensor are read as
+/// zeros and not written.
 ///
-/// Element (i0, i1, ..) lies `i0 * bytes + i1 * strides_bytes[0] + i2 * strides_bytes[1] + ..`
-/// bytes behind the address.
+/// Element (i0, i1, ..) is at offset `i0 * element bytes + i1 * strides_bytes[0] + i2 *
+/// strides_bytes[1] + ..` from the address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TensorMapDesc {
-    /// The elements. [`ElementKind::Tf32`] asks TMA to round binary32 on its way; all others move
-    /// as they are.
+    /// Element type. For [`ElementKind::Tf32`], TMA rounds binary32 elements; it copies all other
+    /// types unchanged.
     pub element: ElementKind,
-    /// How many of the dimensions below count.
+    /// Number of dimensions in use.
     pub rank: u32,
-    /// Extents in elements, the contiguous dimension first. Beyond the rank: 1.
+    /// Extents in elements, contiguous dimension first; 1 beyond the rank.
     pub dims: [u64; MOST_RANK],
-    /// Bytes from one element to the next along dimension 1, 2, ... Beyond the rank: 0.
+    /// Distance in bytes between neighbors along dimensions 1, 2, ...; 0 beyond the rank.
     pub strides_bytes: [u64; MOST_RANK - 1],
-    /// Extents of a box in elements. Beyond the rank: 1.
+    /// Extents of a box in elements; 1 beyond the rank.
     pub box_dims: [u32; MOST_RANK],
-    /// The order of a box in shared memory.
+    /// Swizzle of a box in shared memory.
     pub swizzle: SwizzleMode,
 }
 
 impl TensorMapDesc {
-    /// Bytes of a row of a box: of its extent along dimension 0.
+    /// Returns the size of a box row in bytes: its extent along dimension 0.
     pub const fn inner_box_bytes(&self) -> u64 {
         self.element.matrix_bytes(self.box_dims[0] as u64)
     }
 
-    /// Rows of a box: all its extents but the first, multiplied.
+    /// Returns the number of rows of a box: the product of its extents along all dimensions but the
+    /// first.
     pub const fn box_rows(&self) -> u64 {
         let (mut rows, mut dimension) = (1u64, 1);
         while dimension < MOST_RANK && dimension < self.rank as usize {
@@ -82,13 +82,13 @@ impl TensorMapDesc {
         rows
     }
 
-    /// Bytes of a box, which is what a barrier has to expect of a copy wherever the box lies: zeros
-    /// count.
+    /// Returns the size of a box in bytes. The mbarrier expects this number for every copy, because
+    /// zeros outside the tensor count.
     pub const fn box_bytes(&self) -> u64 {
         self.box_rows().saturating_mul(self.inner_box_bytes())
     }
 
-    /// Bytes from the address to the end of the last element.
+    /// Returns the number of bytes from the address to the end of the last element.
     pub const fn reach_bytes(&self) -> u128 {
         let mut reach = self.element.matrix_bytes(self.dims[0]) as u128;
         let mut dimension = 1;

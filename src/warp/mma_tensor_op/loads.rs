@@ -1,11 +1,11 @@
-//! How fragments come from shared memory: by `ldmatrix`, or word by word.
+//! Fragment loads from shared memory: `ldmatrix`, or single elements.
 //!
-//! `ldmatrix` moves up to four matrices of eight rows of 16 bytes. Lane `8 r + i` says where row
-//! `i` of matrix `r` begins, and lane `4 i + c` receives bytes `4 c` on of that row, one word of
-//! each matrix; transposed, of 16 bits, elements `i` of rows `2 c` and `2 c + 1`. So it can bring
-//! what a word of the fragment map is, where an operand lies along K in elements of up to 32 bits,
-//! or along MN in elements of 16. Which row a lane says follows from the fragment map: the row from
-//! which the lanes that receive it would load their words.
+//! `ldmatrix` moves up to four matrices of eight rows, 16 bytes per row. Lane `8 r + i` provides
+//! the address of row `i` of matrix `r`. Lane `4 i + c` receives bytes `4 c ..` of row `i`, one
+//! 4-byte word per matrix. The transposed form, for 16-bit elements, delivers elements `i` of rows
+//! `2 c` and `2 c + 1`. `ldmatrix` therefore supports K-major operands of up to 32 bits, and
+//! MN-major operands of 16 bits. The fragment map determines the row address of each lane: the row
+//! that the receiving lanes hold.
 //!
 //! Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix".
 //!
@@ -19,26 +19,26 @@ use crate::{
     smem::{Along, SmemLayout},
 };
 
-/// Matrices that one instruction moves, at most.
+/// Maximum number of matrices per instruction.
 pub const MATRICES: u32 = 4;
 
-/// Bytes of a matrix's row.
+/// Size of a matrix row in bytes.
 const ROW_BYTES: u32 = 16;
 
-/// How a fragment's words come from shared memory. What an operand is, and along which index it
-/// lies, decides it, and no instruction does.
+/// Kind of fragment load. It depends only on the element type and the contiguous index of the
+/// operand, not on the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WordLoad {
-    /// `ldmatrix`, of an operand along K.
+    /// `ldmatrix`, for a K-major operand.
     Matrices,
-    /// `ldmatrix` transposed, of 16 bits along MN.
+    /// `ldmatrix.trans`, for a 16-bit MN-major operand.
     Transposed,
-    /// Each element by an access of its own.
+    /// One access per element.
     Elements,
 }
 
 impl WordLoad {
-    /// That of an operand.
+    /// Returns the kind of load for an operand.
     pub const fn of(element: ElementKind, along: Along) -> Self {
         match (along, element.bits()) {
             (Along::K, 8 | 16 | 32) => Self::Matrices,
@@ -47,9 +47,10 @@ impl WordLoad {
         }
     }
 
-    /// The layout in shared memory under which accesses have no conflicts, of a tile whose rows
-    /// have so many elements. Rows that one phase reads are apart by an XOR of as many bits as
-    /// chunks that lie within 128 bytes, or what is the largest power of two in a row:
+    /// Returns the shared-memory layout under which these loads have no bank conflicts, for tile
+    /// rows of `row` elements. A swizzle XORs the chunk index with bits of the row, so the rows of
+    /// one phase use different banks. The number of bits follows from the chunks within 128 bytes,
+    /// or within the largest power of two that divides a row:
     ///
     /// ```text
     /// ldmatrix            eight rows of 16 bytes               chunks of 16 bytes, bits of the row from 0 on
@@ -70,7 +71,7 @@ impl WordLoad {
             return SmemLayout::Padded { along, padding: 0 };
         }
         let bits = chunks.trailing_zeros();
-        // Rows that lie within 128 bytes are apart as they are.
+        // Rows within the same 128 bytes already use different banks.
         let shift = first + rows.trailing_zeros() - bits;
         SmemLayout::Swizzled {
             along,
@@ -81,8 +82,8 @@ impl WordLoad {
     }
 }
 
-/// The map (thread, load) of an operand of one k-block to where the row begins that a lane says, as
-/// `mn * instruction K + k`; lanes without a row of the last load are left out.
+/// Map from (thread, load) to the row address that a lane provides, as `mn * instruction K + k`,
+/// for one operand of one k-block. Lanes without a row in the last load are left out.
 #[derive(Clone, Copy, Debug)]
 pub struct MatrixLoads {
     fragment: FragmentMap,
@@ -90,7 +91,7 @@ pub struct MatrixLoads {
 }
 
 impl MatrixLoads {
-    /// Those of a fragment; `None` where its words come by loads of their own.
+    /// Returns the loads of a fragment, or `None` if its elements are loaded one by one.
     pub const fn of(fragment: FragmentMap, load: WordLoad) -> Option<Self> {
         match load {
             WordLoad::Elements => None,
@@ -98,19 +99,19 @@ impl MatrixLoads {
         }
     }
 
-    /// Loads of a lane.
+    /// Returns the number of loads per lane.
     pub const fn loads(&self) -> u32 {
         self.fragment.words().div_ceil(MATRICES)
     }
 
-    /// Row or column, and k, at which a lane's row begins.
+    /// Returns the (mn, k) at which the row of a lane begins.
     pub const fn row(&self, thread: u32, load: u32) -> Option<(u32, u32)> {
         let (warp, lane) = (thread / WARP * WARP, thread % WARP);
         let (word, row) = (load * MATRICES + lane / EIGHT, lane % EIGHT);
         if word >= self.fragment.words() {
             return None;
         }
-        // The first of the lanes that receive it.
+        // The first of the lanes that receive the row.
         Some(if self.transposed {
             self.fragment.coordinate(warp + row / 2, (word, row % 2))
         } else {
@@ -118,7 +119,8 @@ impl MatrixLoads {
         })
     }
 
-    /// Which lane's row element `j` of a thread's word `w` comes from, and its place in that row.
+    /// Returns the lane that provides the row of element `j` of a thread's word `w`, and the
+    /// element's index in that row.
     pub const fn source(&self, thread: u32, (w, j): (u32, u32)) -> (u32, u32) {
         let (warp, lane) = (thread / WARP * WARP, thread % WARP);
         let first = warp + w % MATRICES * EIGHT;
@@ -130,12 +132,12 @@ impl MatrixLoads {
         }
     }
 
-    /// Elements of a row.
+    /// Returns the elements per row.
     pub const fn row_elements(&self) -> u32 {
         self.instruction().input(self.fragment.operand).elements_in(ROW_BYTES)
     }
 
-    /// Whether a row lies along MN.
+    /// Returns whether rows are contiguous along MN.
     pub const fn transposed(&self) -> bool {
         self.transposed
     }

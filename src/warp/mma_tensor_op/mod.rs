@@ -1,8 +1,7 @@
-//! `mma.sync`: one instruction of a warp, the part of each operand that a lane holds of it, and how
-//! it comes there.
+//! Warp-level MMA with `mma.sync`: the instructions, their fragments, and the fragment loads.
 //!
-//! A warp multiplies `m` x `k` of A by `k` x `n` of B. With `g = lane / 4`, `t = lane mod 4`, and
-//! words of `p` elements, 4 bytes or one f64, element `j` of a lane's word `w` is
+//! A warp multiplies `m` x `k` of A by `k` x `n` of B. Let `g = lane / 4` and `t = lane mod 4`. A
+//! word has `p` elements: 4 bytes, or one f64. Element `j` of a lane's word `w` is
 //!
 //! ```text
 //! A:  row g + 8 (w mod m/8)      k = p t + j + 4 p (w / (m/8))
@@ -25,7 +24,7 @@
 //! | f32, as bf16 | 16x8x8, 16x8x16 | f32 | sm80 |
 //!
 //! Twin: `kernels/warp/mma_tensor_op.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each
-//! shape; on an H200 `tests/gpu/same_bits.rs` compares what comes of them.
+//! shape. `tests/gpu/same_bits.rs` compares the results on an H200.
 
 mod loads;
 mod spell;
@@ -43,19 +42,19 @@ use crate::{
     shape::{Mnk, at_least_one},
 };
 
-/// Lanes that hold one row of A, and one column of B.
+/// Lanes that hold one row of A, or one column of B.
 const QUAD: u32 = 4;
 
-/// Rows of A, and columns of B, that the lanes of a warp hold with one word each.
+/// Rows of A, or columns of B, that the lanes of a warp hold with one word each.
 const EIGHT: u32 = 8;
 
-/// The lanes of a warp over accumulators: eight rows of four.
+/// Arrangement of the lanes over the accumulators: eight rows of four.
 pub const LANES: LaneArrangement = LaneArrangement { m: EIGHT, n: QUAD, quads: true };
 
-/// Neighbours along M, and along N, that a lane has of accumulators.
+/// Neighboring accumulators of a lane along M, and along N.
 pub const INTERLEAVE: [u32; 2] = [1, 2];
 
-/// One `mma.sync`, as a value: a row of the table above.
+/// One `mma.sync` instruction: a row of the table above.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WarpInstruction {
     inputs: [ElementKind; 2],
@@ -65,21 +64,21 @@ pub struct WarpInstruction {
     math: MathOperator,
 }
 
-/// What an instruction makes of products and accumulators.
+/// Operation that an instruction performs on products and accumulators.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MathOperator {
-    /// It adds them; integers wrap.
+    /// Multiply-add; integers wrap.
     MultiplyAdd,
-    /// It adds them exactly, and what lies beyond the range of a 32-bit integer becomes the end of
-    /// it.
+    /// Multiply-add with saturation to the range of a 32-bit integer. The sum itself is exact.
     MultiplyAddSaturate,
-    /// It adds products of parts of f32, which are made of a fragment's numbers; which part of
-    /// which operand comes first is the user's A's and B's.
+    /// Sum of products of the terms of f32 numbers, which are computed from fragments. The order of
+    /// these products follows the user's A and B, which the frame maps to the kernel's.
     Emulated(EmulationKind, Frame),
 }
 
 impl MathOperator {
-    /// That of an emulation, of a frame's A and B; of none, plain sums.
+    /// Returns the operation for an emulation in a frame, or a plain multiply-add without
+    /// emulation.
     pub const fn of(emulation: EmulationKind, frame: Frame) -> Self {
         match emulation {
             EmulationKind::None => Self::MultiplyAdd,
@@ -87,7 +86,7 @@ impl MathOperator {
         }
     }
 
-    /// How f32 is emulated.
+    /// Returns the emulation of f32.
     pub const fn emulation(self) -> EmulationKind {
         match self {
             Self::Emulated(emulation, _) => emulation,
@@ -97,27 +96,28 @@ impl MathOperator {
 }
 
 impl WarpInstruction {
-    /// What it multiplies: M, N and K.
+    /// Returns M, N, and K of the instruction.
     pub const fn shape(&self) -> Mnk {
         self.shape
     }
 
-    /// The least compute capability, major times 10 plus minor.
+    /// Returns the minimum compute capability: 10 * major + minor.
     pub const fn sm(&self) -> u32 {
         self.sm
     }
 
-    /// Elements of an operand.
+    /// Returns the element type of an operand.
     pub const fn input(&self, operand: OperandKind) -> ElementKind {
         self.inputs[operand.index()]
     }
 
-    /// What it makes of products.
+    /// Returns the operation.
     pub const fn math(&self) -> MathOperator {
         self.math
     }
 
-    /// What its products are of: its operands' elements, or the parts that are made of them.
+    /// Returns the math type of an operand: its element type, or the type of its terms under
+    /// emulation.
     pub const fn factor(&self, operand: OperandKind) -> ElementKind {
         match self.math.emulation().part() {
             Some(part) => part,
@@ -125,7 +125,7 @@ impl WarpInstruction {
         }
     }
 
-    /// What it takes of fragments.
+    /// Returns the decomposition of fragments into terms.
     pub const fn parts(&self) -> RegisterParts {
         let (emulation, frame) = match self.math {
             MathOperator::Emulated(emulation, frame) => (emulation, frame),
@@ -134,17 +134,17 @@ impl WarpInstruction {
         RegisterParts { emulation, frame, k: self.shape.k }
     }
 
-    /// Whether sums of integers stop at the ends of their range.
+    /// Returns whether integer sums saturate.
     pub const fn saturates(&self) -> bool {
         matches!(self.math, MathOperator::MultiplyAddSaturate)
     }
 
-    /// What it adds in.
+    /// Returns the accumulator type.
     pub const fn accumulator(&self) -> ElementKind {
         self.accumulator
     }
 
-    /// Rows of A, or columns of B.
+    /// Returns the rows of A, or columns of B.
     pub const fn extent(&self, operand: OperandKind) -> u32 {
         match operand {
             OperandKind::A => self.shape.m,
@@ -152,32 +152,32 @@ impl WarpInstruction {
         }
     }
 
-    /// Elements of a word: of 4 bytes, or one f64.
+    /// Returns the elements per word of 4 bytes; 1 for f64.
     pub const fn per_word(&self) -> u32 {
         let bits = self.inputs[0].bits();
         if bits > 32 { 1 } else { 32 / bits }
     }
 
-    /// Words of an operand that a lane holds.
+    /// Returns the words of an operand per lane.
     pub const fn words(&self, operand: OperandKind) -> u32 {
         self.extent(operand) * self.shape.k / WARP / self.per_word()
     }
 
-    /// Words of an operand that the instruction itself takes: several of a fragment's are one,
-    /// where those of parts are narrower.
+    /// Returns the words of an operand that the instruction reads. If terms are narrower than
+    /// elements, several fragment words become one.
     pub const fn taken_words(&self, operand: OperandKind) -> u32 {
         self.words(operand) * self.factor(operand).bits() / self.input(operand).bits()
     }
 
-    /// Which word of a fragment of f32 becomes element `j` of word `w` of what is taken, where two
-    /// are one. Words that lie four k's apart are neighbours then: instructions take k's in an
-    /// order of their own, the same of A and of B.
+    /// Returns the f32 fragment word that becomes element `j` of the instruction's word `w`, if the
+    /// instruction packs two per word. Words whose k differ by four become neighbors. The
+    /// instruction's order of k therefore changes, but alike for A and B.
     pub const fn paired(&self, operand: OperandKind, (w, j): (u32, u32)) -> u32 {
         let eights = self.extent(operand) / EIGHT;
         w % eights + (w / eights * 2 + j) * eights
     }
 
-    /// Row of A or column of B, and k, of element `j` of a lane's word `w`.
+    /// Returns the (mn, k) of element `j` of a lane's word `w`.
     pub const fn coordinate(
         &self,
         operand: OperandKind,
@@ -191,13 +191,13 @@ impl WarpInstruction {
         )
     }
 
-    /// The map of an operand of one instruction: (lane, element) to `mn * k + k`.
+    /// Returns the map of one operand: from (lane, element) to `mn * instruction K + k`.
     pub const fn operand_map(self, operand: OperandKind) -> InstructionMap {
         InstructionMap { instruction: self, operand }
     }
 }
 
-/// The map (lane, element) of an operand of one instruction to `mn * instruction K + k`.
+/// Map from (lane, element) of an operand of one instruction to `mn * instruction K + k`.
 #[derive(Clone, Copy, Debug)]
 pub struct InstructionMap {
     instruction: WarpInstruction,
@@ -241,8 +241,8 @@ impl IndexMap for InstructionMap {
     }
 }
 
-/// The map (thread, element) of an operand of one k-block of a block's tile to `mn * instruction
-/// K + k`: an instruction's words, one instruction's tile along MN after the other.
+/// Map of one operand, for one k-block of a block's tile, from (thread, element) to `mn *
+/// instruction K + k`. The words of the first instruction tile along MN come first.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentMap {
     tiles: ThreadTiles,
@@ -251,7 +251,7 @@ pub struct FragmentMap {
 }
 
 impl FragmentMap {
-    /// The map of one operand.
+    /// Returns the map of one operand.
     pub const fn of(
         tiles: ThreadTiles,
         instruction: WarpInstruction,
@@ -260,7 +260,7 @@ impl FragmentMap {
         Self { tiles, instruction, operand }
     }
 
-    /// Extent of a warp's tile.
+    /// Returns the extent of a warp tile.
     const fn warp_mn(&self) -> u32 {
         match self.operand {
             OperandKind::A => self.tiles.warp.m,
@@ -268,18 +268,18 @@ impl FragmentMap {
         }
     }
 
-    /// Words of a lane.
+    /// Returns the number of words per lane.
     pub const fn words(&self) -> u32 {
         (self.warp_mn() / self.instruction.extent(self.operand))
             .saturating_mul(self.instruction.words(self.operand))
     }
 
-    /// Elements of a lane.
+    /// Returns the number of elements per lane.
     pub const fn elements(&self) -> u32 {
         self.words().saturating_mul(self.instruction.per_word())
     }
 
-    /// Where a warp's tile begins.
+    /// Returns the first row or column of a warp tile.
     const fn origin(&self, thread: u32) -> u32 {
         let (m, n, _) = self.tiles.warp_place(thread / WARP);
         match self.operand {
@@ -288,8 +288,8 @@ impl FragmentMap {
         }
     }
 
-    /// Row or column of the block's tile, and k of the k-block, of element `j` of a thread's word
-    /// `w`.
+    /// Returns the row or column of the block's tile, and k of the k-block, of element `j` of a
+    /// thread's word `w`.
     pub const fn coordinate(&self, thread: u32, (w, j): (u32, u32)) -> (u32, u32) {
         let words = self.instruction.words(self.operand);
         let (mn, k) = self.instruction.coordinate(self.operand, thread % WARP, (w % words, j));
@@ -343,13 +343,13 @@ impl IndexMap for FragmentMap {
     }
 }
 
-/// The map (thread, k-block) to the first k of the block's tile: each slice of warps has its own
-/// share.
+/// Map from (thread, k-block) to the first k of the k-block in the block's tile. Each slice of
+/// warps has its own share of K.
 #[derive(Clone, Copy, Debug)]
 pub struct StepMap {
-    /// The tiles.
+    /// Tiles of the block, its warps, and its threads.
     pub tiles: ThreadTiles,
-    /// K of a k-block.
+    /// K extent of a k-block.
     pub step: u32,
 }
 

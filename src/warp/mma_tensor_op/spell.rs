@@ -1,4 +1,4 @@
-//! An instruction as C++: its registers, and the PTX that multiplies.
+//! C++ text of an instruction: its registers and its PTX.
 
 use super::WarpInstruction;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     operand::OperandKind,
 };
 
-/// PTX's name of a type.
+/// Returns PTX's name of a type.
 const fn ptx(kind: ElementKind) -> &'static str {
     match kind {
         ElementKind::I8 => "s8",
@@ -15,7 +15,7 @@ const fn ptx(kind: ElementKind) -> &'static str {
     }
 }
 
-/// The C++ type of a register, and its constraint.
+/// Returns the C++ type of a register, and its asm constraint.
 const fn register(kind: ElementKind, accumulates: bool) -> (&'static str, &'static str) {
     match kind {
         ElementKind::F64 => ("double", "d"),
@@ -25,26 +25,26 @@ const fn register(kind: ElementKind, accumulates: bool) -> (&'static str, &'stat
     }
 }
 
-/// `{%2, %3}`: so many operands, from one on.
+/// Returns `count` asm operands starting at `%first`: `{%2, %3}`.
 fn operands(first: u32, count: u32) -> String {
     let names: Vec<String> = (first..first + count).map(|i| format!("%{i}")).collect();
     format!("{{{}}}", names.join(", "))
 }
 
-/// `"r"(a[0]), "r"(a[1])`.
+/// Returns the bound asm operands: `"r"(a[0]), "r"(a[1])`.
 fn bound(name: &str, constraint: &str, count: u32) -> String {
     let each: Vec<String> = (0..count).map(|i| format!("\"{constraint}\"({name}[{i}])")).collect();
     each.join(", ")
 }
 
 impl WarpInstruction {
-    /// Registers of accumulators that a lane holds.
+    /// Returns the accumulator registers per lane.
     pub const fn accumulator_words(&self) -> u32 {
         let all = self.shape().m * self.shape().n / crate::arch::WARP;
         if matches!(self.accumulator(), ElementKind::F16) { all / 2 } else { all }
     }
 
-    /// The mnemonic.
+    /// Returns the PTX mnemonic.
     pub fn mnemonic(&self) -> String {
         let (shape, sum) = (self.shape(), ptx(self.accumulator()));
         let [a, b] = OperandKind::BOTH.map(|operand| ptx(self.factor(operand)));
@@ -55,7 +55,7 @@ impl WarpInstruction {
         )
     }
 
-    /// What fragments become before they are multiplied.
+    /// Returns the declarations for the decomposition of fragments.
     fn parts_of_fragments(&self) -> String {
         let parts = match self.math().emulation() {
             EmulationKind::Tf32x3 => "numeric::Tf32Parts",
@@ -71,8 +71,8 @@ impl WarpInstruction {
         )
     }
 
-    /// The struct `MmaInstruction`: `multiply(d, a, b)` adds the products of a lane's words of A
-    /// and B to accumulators.
+    /// Returns the struct `MmaInstruction`. Its `multiply(d, a, b)` adds the products of a lane's
+    /// words of A and B to the accumulators.
     pub fn declaration(&self) -> String {
         let [a, b] = OperandKind::BOTH.map(|operand| self.taken_words(operand));
         let d = self.accumulator_words();

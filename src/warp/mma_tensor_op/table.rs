@@ -1,4 +1,4 @@
-//! The instructions that there are, and finding one of them.
+//! Table of the supported instructions, and its look-up.
 
 use super::{EIGHT, MathOperator, WarpInstruction};
 use crate::{
@@ -20,8 +20,8 @@ const fn not_one_of(axis: Axis, value: u32, legal: &'static [u32], nearest: u32)
     }
 }
 
-/// Rows of the table of instructions of one M: their inputs, accumulators, M, depths, and the least
-/// compute capability. All have eight columns.
+/// Instructions with the same M: input types, accumulator types, M, K extents, and the minimum
+/// compute capability. N is always 8.
 struct InstructionRow {
     inputs: &'static [ElementKind],
     accumulators: &'static [ElementKind],
@@ -41,7 +41,7 @@ const fn row(
     InstructionRow { inputs, accumulators, m, depths, sm, emulation: EmulationKind::None }
 }
 
-/// The table. Of a type, what newer architectures have comes first, and the deepest.
+/// Instruction table. For each type, newer architectures and larger K come first.
 const TABLE: [InstructionRow; 11] = [
     row(&[F64], &[F64], 16, &[16, 8, 4], 90),
     row(&[F64], &[F64], 8, &[4], 80),
@@ -88,8 +88,8 @@ impl InstructionRow {
 }
 
 impl WarpInstruction {
-    /// The instruction that makes that of such inputs, with such accumulators and shape; `None`
-    /// where no architecture has it.
+    /// Returns the instruction with this operation, these types, and this shape. `None` if no
+    /// architecture supports it.
     ///
     /// ```
     /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_tensor_op::{MathOperator::MultiplyAdd, WarpInstruction}};
@@ -106,7 +106,7 @@ impl WarpInstruction {
         let (mut found, mut i) = (None, 0);
         while i < TABLE.len() {
             let InstructionRow { m, depths, sm, .. } = TABLE[i];
-            // What an older architecture has, comes later.
+            // Entries of older architectures come later and override newer ones.
             if TABLE[i].adds(math, inputs, accumulator)
                 && m == shape.m
                 && shape.n == EIGHT
@@ -119,11 +119,11 @@ impl WarpInstruction {
         found
     }
 
-    /// The same of those that machines of compute capability `sm` have.
+    /// Returns the instruction if machines of compute capability `sm` support it, or `None` if they
+    /// support no instruction with these types.
     ///
     /// # Errors
-    /// [`Refusal::NotOneOf`] of the extent that no such instruction has; `None` where the types
-    /// have no instruction there.
+    /// [`Refusal::NotOneOf`] if the machine supports the types but not this M, N, or K.
     pub const fn of_machine(
         math: MathOperator,
         inputs: [ElementKind; 2],
@@ -168,7 +168,7 @@ impl WarpInstruction {
         Ok(Self::of(math, inputs, accumulator, shape))
     }
 
-    /// Every instruction.
+    /// Returns all instructions.
     pub fn all() -> impl Iterator<Item = Self> {
         let shapes = |row: &InstructionRow| {
             row.depths.iter().map(|&k| Mnk::new(row.m, EIGHT, k)).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! What an instruction is told of an operand in shared memory: 64 bits.
+//! Matrix descriptor of `wgmma`: 64 bits that describe an operand in shared memory.
 //!
 //! ```text
 //! bits   0-13  start address / 16           bits 49-51  base offset
@@ -6,9 +6,10 @@
 //! bits  32-45  stride byte offset / 16      the others  0
 //! ```
 //!
-//! What the two distances mean depends on the operand: see [`bytes_read`](super::bytes_read). The
-//! base offset is 0 where the pattern of the swizzle, eight rows, begins at a multiple of its size,
-//! and every [`OperandTile`](super::OperandTile) begins so.
+//! The meaning of the leading and stride byte offsets depends on the operand: see
+//! [`bytes_read`](super::bytes_read). The base offset is 0 if the eight-row pattern of the swizzle
+//! begins at a multiple of its size. Every [`OperandTile`](super::OperandTile) begins at such a
+//! multiple.
 //!
 //! Source: PTX ISA, "Matrix Descriptor Format" of `wgmma`.
 
@@ -21,13 +22,13 @@ use crate::{
 };
 use core::fmt;
 
-/// Addresses, and distances, are below this: 14 bits of units of 16 bytes.
+/// Exclusive upper bound of addresses and offsets in bytes: 14 bits of 16-byte units.
 pub(super) const REACH_BYTES: u32 = 1 << 18;
 
-/// Rows of a core matrix, and of a swizzle's pattern.
+/// Rows of a core matrix, and of a swizzle pattern.
 pub const CORE_ROWS: u32 = 8;
 
-/// The descriptor's number of a swizzle.
+/// Returns the encoding of a swizzle in the descriptor.
 const fn code(swizzle: SwizzleMode) -> u64 {
     match swizzle {
         SwizzleMode::None => 0,
@@ -37,8 +38,7 @@ const fn code(swizzle: SwizzleMode) -> u64 {
     }
 }
 
-/// A matrix descriptor: start and distances as the instruction takes them, in bytes. Its base
-/// offset is 0.
+/// Matrix descriptor with its start address and byte offsets. The base offset is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MatrixDescriptor {
     start: u32,
@@ -48,8 +48,8 @@ pub struct MatrixDescriptor {
 }
 
 impl MatrixDescriptor {
-    /// The descriptor of an operand at the shared address `start`, its `leading` and `stride` byte
-    /// offsets, all in bytes.
+    /// Returns the descriptor of an operand at the shared-memory address `start`, with its
+    /// `leading` and `stride` byte offsets.
     ///
     /// ```
     /// use falchion::warp::mma_warpgroup::{MatrixDescriptor, SwizzleMode};
@@ -63,7 +63,8 @@ impl MatrixDescriptor {
     /// ```
     ///
     /// # Errors
-    /// Bytes that are not a multiple of 16, or 2^18 and more.
+    /// [`Refusal::OutOfRange`] for values of 2^18 bytes and more. [`Refusal::NotMultiple`] for
+    /// values that are not multiples of 16 bytes.
     pub const fn new(
         start: u32,
         leading: u32,
@@ -80,15 +81,15 @@ impl MatrixDescriptor {
         Ok(Self { start, leading, stride, swizzle })
     }
 
-    /// The same, `bytes` further on.
+    /// Returns the descriptor with a start address that is `bytes` bytes higher.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub const fn advanced(self, bytes: u32) -> Result<Self, Refusal> {
         Self::new(self.start.saturating_add(bytes), self.leading, self.stride, self.swizzle)
     }
 
-    /// The 64 bits.
+    /// Returns the 64-bit encoding.
     pub const fn encode(&self) -> u64 {
         (self.start / CHUNK_BYTES) as u64
             | ((self.leading / CHUNK_BYTES) as u64) << 16
@@ -96,7 +97,7 @@ impl MatrixDescriptor {
             | code(self.swizzle) << 62
     }
 
-    /// What 64 bits say; those without a meaning are passed over.
+    /// Returns the descriptor that 64 bits encode. Reserved bits and the base offset are ignored.
     pub const fn decode(bits: u64) -> Self {
         const fn bytes(bits: u64) -> u32 {
             (bits & 0x3fff) as u32 * CHUNK_BYTES
@@ -110,22 +111,22 @@ impl MatrixDescriptor {
         Self { start: bytes(bits), leading: bytes(bits >> 16), stride: bytes(bits >> 32), swizzle }
     }
 
-    /// The shared address of the operand, bytes.
+    /// Returns the shared-memory address of the operand in bytes.
     pub const fn start(&self) -> u32 {
         self.start
     }
 
-    /// The leading byte offset.
+    /// Returns the leading byte offset.
     pub const fn leading(&self) -> u32 {
         self.leading
     }
 
-    /// The stride byte offset.
+    /// Returns the stride byte offset.
     pub const fn stride(&self) -> u32 {
         self.stride
     }
 
-    /// The swizzle.
+    /// Returns the swizzle.
     pub const fn swizzle(&self) -> SwizzleMode {
         self.swizzle
     }

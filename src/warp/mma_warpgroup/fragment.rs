@@ -1,6 +1,6 @@
-//! Who holds what: the elements that a warpgroup's threads hold in registers.
+//! Register fragments of `wgmma`: the elements that each thread of a warpgroup holds.
 //!
-//! Thread `t` has lane `l = t mod 32` of warp `w = t / 32`; each warp has sixteen rows:
+//! Thread `t` is lane `l = t mod 32` of warp `w = t / 32`. Each warp has sixteen rows:
 //!
 //! ```text
 //! accumulator i   m = 16 w + l / 4 + 8 (i / 2 mod 2)     n = 2 (l mod 4) + i mod 2 + 8 (i / 4)
@@ -8,8 +8,8 @@
 //!                                                        p = elements of a register
 //! ```
 //!
-//! Source: PTX ISA, "Register Fragments" of `wgmma.mma_async`, one figure a type: the second line
-//! is all of them.
+//! Source: PTX ISA, "Register Fragments" of `wgmma.mma_async`. PTX has one figure per type; the
+//! second line above covers all of them.
 //!
 //! Twin: `kernels/warp/mma_warpgroup.cuh`.
 
@@ -24,12 +24,12 @@ use crate::{
     numeric::ElementKind,
 };
 
-/// Rows of a warp.
+/// Rows per warp.
 const WARP_ROWS: u32 = 16;
 
-/// Which row of an instruction's tile a thread's upper and lower row are, of lane `l` of warp `w`.
-/// The hardware knows rows of operands and accumulators by their threads alone: who brings A to
-/// registers may call its rows otherwise, if accumulators are taken by the same names.
+/// Assignment of the rows of an instruction tile to threads, for lane `l` of warp `w`. The hardware
+/// identifies rows of A and of accumulators only by the threads that hold them. A kernel that loads
+/// A to registers may therefore permute the rows, if it permutes the accumulators alike.
 ///
 /// ```text
 /// Ordinary    16 w + l / 4 + 8 lower
@@ -38,18 +38,17 @@ const WARP_ROWS: u32 = 16;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FragmentRows {
-    /// As PTX numbers them, and shared memory gives them.
+    /// PTX's numbering, which operands in shared memory require.
     Ordinary,
-    /// Two neighbours a thread.
+    /// Two neighboring rows per thread.
     Paired,
-    /// The same, the other way round in the upper half of a warp: any eight lanes of one row each
-    /// have rows that are different modulo 8, so that eight rows of the widest swizzle are on
-    /// different banks.
+    /// Paired rows, swapped in the upper half of a warp. Any eight lanes with one row each then
+    /// have rows that differ modulo 8, so eight rows of the 128-byte swizzle use different banks.
     Crossed,
 }
 
 impl FragmentRows {
-    /// The row of a thread, the upper one (`lower` = 0) or the lower one (1).
+    /// Returns the upper row (`lower` = 0) or the lower row (`lower` = 1) of a thread.
     pub const fn row(self, thread: u32, lower: u32) -> u32 {
         let (first, lane) = (thread / WARP * WARP_ROWS, thread % WARP);
         match self {
@@ -59,7 +58,7 @@ impl FragmentRows {
         }
     }
 
-    /// The name, as C++ has it.
+    /// Returns the name in C++.
     pub const fn cuda(self) -> &'static str {
         match self {
             Self::Ordinary => "warp::FragmentRows::Ordinary",
@@ -68,15 +67,15 @@ impl FragmentRows {
         }
     }
 
-    /// How many rows the next four lanes' are below a lane's, and the lower row below the upper.
-    /// Crossed rows are paired ones behind a swizzle.
+    /// Returns the row distance to the next four lanes, and from the upper to the lower row.
+    /// Crossed rows are paired rows with a swizzle.
     pub(crate) const fn strides(self) -> (u32, u32) {
         if matches!(self, Self::Ordinary) { (1, 8) } else { (2, 1) }
     }
 }
 
-/// The map (thread, accumulator) to `m * N + n`. Where accumulators are f16, register `r` holds 2r
-/// below and 2r + 1 above.
+/// Map from (thread, accumulator) to `m * N + n`. For f16, register `r` holds accumulator 2r in its
+/// low half and 2r + 1 in its high half.
 ///
 /// ```
 /// use falchion::internals::index::laws;
@@ -97,23 +96,24 @@ pub struct AccumulatorMap {
 }
 
 impl AccumulatorMap {
-    /// That of an instruction.
+    /// Returns the map of an instruction.
     pub const fn of(instruction: &Instruction) -> Self {
         Self { n: instruction.n(), rows: FragmentRows::Ordinary }
     }
 
-    /// The same accumulators, the rows permuted.
+    /// Returns the map with permuted rows.
     #[must_use]
     pub const fn with_rows(self, rows: FragmentRows) -> Self {
         Self { rows, ..self }
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     pub const fn n(&self) -> u32 {
         self.n
     }
 
-    /// The coordinate (m, n) of accumulator `i` of a thread, if it has one.
+    /// Returns the coordinate (m, n) of accumulator `i` of a thread, or `None` if the thread has no
+    /// such accumulator.
     pub const fn place(&self, thread: u32, i: u32) -> Option<(u32, u32)> {
         if thread >= THREADS || i >= ROWS * self.n / THREADS {
             return None;
@@ -135,8 +135,8 @@ impl IndexMap for AccumulatorMap {
         self.place(point.row, point.column).map(|(m, n)| m * self.n + n)
     }
 
-    /// The lower bit of a crossed row is xor-ed with its highest, a bit of the offset where N is a
-    /// power of two.
+    /// Crossed rows XOR the lowest bit of the row with its highest bit. This is a swizzle of the
+    /// offset only if N is a power of two.
     fn layout(&self) -> Option<Composed> {
         let (n, (next, lower)) = (self.n, self.rows.strides());
         let threads = [(4, 2), (8, next * n), (4, WARP_ROWS * n)];
@@ -151,29 +151,30 @@ impl IndexMap for AccumulatorMap {
     }
 }
 
-/// The map (thread, element of A) to `m * K + k` of one instruction. Register `r` holds elements `p
-/// r` to `p r + p - 1`, the first in its lowest bits.
+/// Map from (thread, element of A) to `m * K + k` of one instruction. Register `r` holds elements
+/// `p r` to `p r + p - 1`, the first in its lowest bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FragmentMap {
-    /// The type of A.
+    /// Element type of A.
     pub input: ElementKind,
 }
 
-/// Registers of a thread that hold A of one instruction.
+/// Registers per thread that hold A of one instruction.
 pub const FRAGMENT_REGISTERS: u32 = 4;
 
 impl FragmentMap {
-    /// Elements of a register.
+    /// Returns the elements per register.
     pub const fn packed(&self) -> u32 {
         self.input.elements_in(4)
     }
 
-    /// Elements of a thread.
+    /// Returns the elements per thread.
     pub const fn held(&self) -> u32 {
         FRAGMENT_REGISTERS * self.packed()
     }
 
-    /// The coordinate (m, k) of element `i` of a thread, if it has one.
+    /// Returns the coordinate (m, k) of element `i` of a thread, or `None` if the thread has no
+    /// such element.
     pub const fn place(&self, thread: u32, i: u32) -> Option<(u32, u32)> {
         if thread >= THREADS || i >= self.held() {
             return None;

@@ -1,7 +1,6 @@
-//! The table of instructions: what `wgmma.mma_async` multiplies, and how PTX names it.
+//! Table of the `wgmma.mma_async` instructions, and their PTX names.
 //!
-//! A warpgroup, four warps, multiplies 64 x K of A by K x N of B, where a row of K has 32 bytes
-//! whatever the type:
+//! A warpgroup (four warps) multiplies 64 x K of A by K x N of B. K spans 32 bytes for every type:
 //!
 //! | A, B | K | accumulators | N | along MN in shared memory |
 //! |---|---|---|---|---|
@@ -17,24 +16,26 @@
 
 use crate::{numeric::ElementKind, smem::Along};
 
-/// Bytes of one instruction's row of K, whatever the type.
+/// K extent of one instruction in bytes, for every type.
 pub const STEP_BYTES: u32 = 32;
 
-/// Rows of A that one instruction multiplies.
+/// Rows of A per instruction.
 pub const ROWS: u32 = 64;
 
-/// Threads of a warpgroup.
+/// Threads per warpgroup.
 pub const THREADS: u32 = 128;
 
-/// The most columns of an instruction.
+/// Maximum number of columns per instruction.
 pub(crate) const MOST_COLUMNS: u32 = 256;
 
-/// What the columns of an instruction are a multiple of: of integers, beyond 32, of 16.
+/// Returns the granularity of an instruction's columns: 16 for integers beyond 32 columns,
+/// otherwise 8.
 pub(crate) const fn columns_of(integers: bool, columns: u32) -> u32 {
     if integers && columns > 32 { 16 } else { 8 }
 }
 
-/// Whether elements of a type are multiplied. Of tf32, the low 13 bits of an f32 are not read.
+/// Returns whether the instructions multiply elements of a type. For tf32, they ignore the low 13
+/// bits of an f32.
 pub const fn is_input(kind: ElementKind) -> bool {
     matches!(
         kind,
@@ -46,13 +47,13 @@ pub const fn is_input(kind: ElementKind) -> bool {
     ) || kind.is_fp8()
 }
 
-/// Whether an operand of a type in shared memory may be MN-major: the instruction has
-/// `imm-trans-a`, `imm-trans-b`.
+/// Returns whether an operand in shared memory may be MN-major: the instruction has `imm-trans-a`
+/// and `imm-trans-b`.
 pub const fn reads_along_mn(input: ElementKind) -> bool {
     input.bits() == 16
 }
 
-/// Whether products of a type can be added in another.
+/// Returns whether products of a type can be accumulated in another.
 const fn adds_in(input: ElementKind, accumulator: ElementKind) -> bool {
     match accumulator {
         ElementKind::F32 => is_input(input) && !input.is_integer(),
@@ -62,7 +63,7 @@ const fn adds_in(input: ElementKind, accumulator: ElementKind) -> bool {
     }
 }
 
-/// PTX's name of a type.
+/// Returns PTX's name of a type.
 const fn ptx(kind: ElementKind) -> &'static str {
     match kind {
         ElementKind::I8 => "s8",
@@ -71,16 +72,16 @@ const fn ptx(kind: ElementKind) -> &'static str {
     }
 }
 
-/// Where A comes from.
+/// Source of A.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AOperand {
     /// Shared memory, K-major or M-major.
     Shared(Along),
-    /// Registers, four of each thread, in the order of [`FragmentMap`](super::FragmentMap).
+    /// Registers, four per thread, in the order of [`FragmentMap`](super::FragmentMap).
     Registers,
 }
 
-/// One `wgmma.mma_async`, as a value: a row of the table above.
+/// One `wgmma.mma_async` instruction: a row of the table above.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Instruction {
     a: ElementKind,
@@ -92,8 +93,8 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// The instruction; `None` of types that are not multiplied or added so, of another width, and
-    /// of an 8- or 32-bit operand along MN.
+    /// Returns the instruction. `None` for unsupported types or an unsupported N, and for an
+    /// MN-major operand of 8 or 32 bits in shared memory.
     ///
     /// ```
     /// use falchion::{numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{Instruction, AOperand}};
@@ -122,45 +123,46 @@ impl Instruction {
         }
     }
 
-    /// The type of A.
+    /// Returns the element type of A.
     pub const fn a(&self) -> ElementKind {
         self.a
     }
 
-    /// The type of B.
+    /// Returns the element type of B.
     pub const fn b(&self) -> ElementKind {
         self.b
     }
 
-    /// What products are added in.
+    /// Returns the accumulator type.
     pub const fn accumulator(&self) -> ElementKind {
         self.accumulator
     }
 
-    /// Columns of B.
+    /// Returns the number of columns of B.
     pub const fn n(&self) -> u32 {
         self.n
     }
 
-    /// K, in elements.
+    /// Returns K in elements.
     pub const fn k(&self) -> u32 {
         self.a.elements_in(STEP_BYTES)
     }
 
-    /// Registers of a thread that hold accumulators: 64 N / 128 of them, two in a register for f16.
+    /// Returns the accumulator registers per thread: N / 2, or N / 4 for f16, which has two per
+    /// register.
     pub const fn registers(&self) -> u32 {
         ROWS * self.n / THREADS * self.accumulator.bytes_of(1) / 4
     }
 
-    /// PTX's name of the instruction.
+    /// Returns the PTX mnemonic.
     pub fn mnemonic(&self) -> String {
         let (n, k, d, a, b) = (self.n, self.k(), ptx(self.accumulator), ptx(self.a), ptx(self.b));
         format!("wgmma.mma_async.sync.aligned.m{ROWS}n{n}k{k}.{d}.{a}.{b}")
     }
 
-    /// The immediates behind `scale-d`: `imm-scale-a, imm-scale-b`, both 1, for floating-point
-    /// types, and `imm-trans-a, imm-trans-b` for 16-bit ones, A's only where it comes from shared
-    /// memory.
+    /// Returns the immediates behind `scale-d`. Floating-point types have `imm-scale-a,
+    /// imm-scale-b`, both 1. 16-bit types have `imm-trans-b`, and `imm-trans-a` if A comes from
+    /// shared memory.
     pub fn immediates(&self) -> String {
         let mut text = String::new();
         if !self.a.is_integer() {

@@ -1,5 +1,5 @@
-//! The product of a warpgroup on Hopper's tensor cores: four warps, one instruction, operands read
-//! where they lie.
+//! Warpgroup-level MMA on Hopper's tensor cores (`wgmma`): four warps execute one instruction, and
+//! TMA-written tiles are its operands.
 //!
 //! ```text
 //! for each 128 bytes of K                    a stage: OperandTile, what TMA wrote
@@ -7,12 +7,11 @@
 //!         D (64 x N) += A (64 x K) B (K x N) FragmentMap, AccumulatorMap: who holds what
 //! ```
 //!
-//! All of it is values: the table of instructions has what PTX has; a tile is a map under law, as
-//! [`SmemTile`](crate::smem::SmemTile) is; a descriptor is a number whose meaning [`bytes_read`]
-//! spells from PTX's definition, so that a test proves the two the same for every tile and step;
-//! [`MmaWarpgroup::header`] writes the one asm statement of a stage. `wgmma.fence`, `commit_group`
-//! and `wait_group` order, and belong to the schedule; around them `warp::keep` ties the
-//! accumulators to their place.
+//! Every item is a value. The instruction table has the instructions of PTX. A tile is an index
+//! map, like [`SmemTile`](crate::smem::SmemTile). [`bytes_read`] implements PTX's definition of a
+//! descriptor, and a test proves that it agrees with every tile and step. [`MmaWarpgroup::header`]
+//! writes the one asm statement of a stage. The schedule contains `wgmma.fence`, `commit_group`,
+//! and `wait_group`. Around them, `warp::keep` keeps the accumulators in their registers.
 //!
 //! ```
 //! use falchion::{numeric::ElementKind, threadblock::Along};
@@ -45,17 +44,17 @@ pub use tile::{OperandTile, STAGE_BYTES, STEPS};
 
 use crate::numeric::ElementKind;
 
-/// Where A of a stage is.
+/// Source of A of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OperandA {
-    /// In a tile in shared memory.
+    /// Tile in shared memory.
     Shared(OperandTile),
-    /// In registers, [`FRAGMENT_REGISTERS`] for each step.
+    /// Registers, [`FRAGMENT_REGISTERS`] for each step.
     Registers(ElementKind),
 }
 
-/// What a warpgroup does with a stage: [`STEPS`] instructions, from 64 rows of A and N columns of
-/// B, 128 bytes of K of each.
+/// MMA of a warpgroup on one stage: [`STEPS`] instructions over 64 rows of A, N columns of B, and
+/// 128 bytes of K.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MmaWarpgroup {
     a: OperandA,
@@ -64,8 +63,8 @@ pub struct MmaWarpgroup {
 }
 
 impl MmaWarpgroup {
-    /// The product of `n` columns; `None` where [`Instruction::new`] has none, and of a tile of
-    /// fewer than 64 rows of A or `n` columns of B.
+    /// Returns the MMA of `n` columns. `None` if [`Instruction::new`] returns `None`, and if A's
+    /// tile has fewer than 64 rows or B's tile fewer than `n` columns.
     pub const fn new(
         a: OperandA,
         b: OperandTile,
@@ -82,22 +81,22 @@ impl MmaWarpgroup {
         }
     }
 
-    /// Where A is.
+    /// Returns the source of A.
     pub const fn a(&self) -> OperandA {
         self.a
     }
 
-    /// B's tile.
+    /// Returns B's tile.
     pub const fn b(&self) -> OperandTile {
         self.b
     }
 
-    /// The instruction of each step.
+    /// Returns the instruction of each step.
     pub const fn instruction(&self) -> Instruction {
         self.instruction
     }
 
-    /// The map of its accumulators.
+    /// Returns the map of the accumulators.
     pub const fn accumulators(&self) -> AccumulatorMap {
         AccumulatorMap::of(&self.instruction)
     }

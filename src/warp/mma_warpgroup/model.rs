@@ -1,7 +1,8 @@
-//! Which byte an instruction reads through a descriptor: PTX's canonical layouts, on the host.
+//! Model of the bytes that `wgmma` reads through a descriptor: PTX's canonical layouts, on the
+//! host.
 //!
-//! In chunks of 16 bytes, with `S` the bytes of a swizzle's row, `c = S / 16` its chunks, LBO and
-//! SBO the descriptor's distances,
+//! Let `S` be the bytes of a swizzle row, `c = S / 16` its chunks of 16 bytes, and LBO and SBO the
+//! descriptor's leading and stride byte offsets. The offset
 //!
 //! ```text
 //! along K    chunk j = 0, 1 of row mn         none      mn mod 8 chunks + mn / 8 * SBO + j * LBO
@@ -10,9 +11,9 @@
 //!                                             swizzled  k mod 8 rows    + k / 8 * SBO  + j mod c chunks + j / c * LBO
 //! ```
 //!
-//! is added to the start address; then bits 7, 8, 9 of the sum are added without carry to its bits
-//! 4, 5, 6: all three for rows of 128 bytes, 7 and 8 for 64, 7 for 32. Nothing here knows a tile:
-//! `tests/laws/warpgroup_descriptors.rs` holds the two together.
+//! is added to the start address. Then bits 7, 8, and 9 of the sum are XORed into bits 4, 5, and 6:
+//! all three for rows of 128 bytes, 7 and 8 for 64, and 7 for 32. This module is independent of the
+//! tiles; `tests/laws/warpgroup_descriptors.rs` checks that both agree.
 //!
 //! Source: PTX ISA, "Strides" and "Canonical Layouts" of `wgmma`'s shared memory matrix layout.
 
@@ -26,9 +27,9 @@ use crate::{
     smem::{Along, CHUNK_BYTES, SwizzleMode},
 };
 
-/// The shared address of element (`mn`, `k`) of the operand that an instruction reads through a
-/// descriptor. `None` beyond the 256 columns and the K of the largest instruction, and for a base
-/// offset: no source says how it enters, and nothing here needs one.
+/// Returns the shared-memory address of element (`mn`, `k`) of the operand that an instruction
+/// reads through a descriptor. `None` beyond the 256 columns and the K of the largest instruction.
+/// Also `None` for a nonzero base offset, whose effect no source documents and no kernel needs.
 ///
 /// ```
 /// use falchion::{numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{MatrixDescriptor, SwizzleMode, bytes_read}};

@@ -1,11 +1,12 @@
-//! A of 8 or 32 bits that is M-major: no descriptor reads it so, and a warp brings it to registers
-//! itself.
+//! Loads of an M-major A of 8 or 32 bits to registers. No descriptor reads such an operand M-major,
+//! so each warp loads it itself.
 //!
-//! The tile is boxes along M of 128 bytes, one row a k, under the widest swizzle. A warp has 16 of
-//! an instruction's 64 rows; with `p = l / 4` and `q = l mod 4` of lane `l`, the instruction wants
-//! of it rows `p` and `p + 8`, and of each the k that lie in bytes `4q` to `4q + 3` and `16 + 4q`
-//! to `16 + 4q + 3` of its 32 bytes of K. Which rows of the tile those two are is free
-//! ([`FragmentRows`]): here neighbours, `2p` and `2p + 1`, which one access reads together.
+//! The tile is a sequence of boxes with 128 bytes along M, one row per k, under the 128-byte
+//! swizzle. A warp holds 16 of an instruction's 64 rows. Let `p = l / 4` and `q = l mod 4` for lane
+//! `l`. The instruction needs from the lane rows `p` and `p + 8`, and of each row the k in bytes
+//! `4q` to `4q + 3` and `16 + 4q` to `16 + 4q + 3` of its 32 bytes of K. The tile rows behind these
+//! two rows can be chosen freely ([`FragmentRows`]). They are the neighbors `2p` and `2p + 1` here,
+//! which one access reads together.
 //!
 //! ```text
 //! 8 bits    ldmatrix.x4.trans takes four matrices of eight k, 16 bytes of M each: lane l gets rows 2p, 2p + 1 of the matrix's k 2q, 2q + 1
@@ -15,9 +16,9 @@
 //!           so lanes of odd q find them exchanged
 //! ```
 //!
-//! That is what keeps the accesses free of conflicts: the eight k of a matrix, and the four of an
-//! access's half warp, are different modulo 8, or come with chunks that are, and the swizzle sends
-//! chunk `c` of row k to `c xor k mod 8`.
+//! These orders avoid bank conflicts. The eight k of a matrix, and the four k of a half warp's
+//! access, differ modulo 8 or are paired with chunks that do. The swizzle maps chunk `c` of row k
+//! to `c xor k mod 8`.
 //!
 //! Twin: `kernels/warp/mma_warpgroup/registers.cuh`.
 
@@ -31,9 +32,9 @@ use crate::{
     layout::algebra::Composed,
 };
 
-/// What a warpgroup's threads load: the map (thread, element of the registers of a whole stage) to
-/// the offset of that element in the tile, for each instruction's 64 rows in turn: thread `t` of
-/// instruction `i` is row `128 i + t` of the domain.
+/// Loads of A by a warpgroup: the map from (thread, element of the registers of a whole stage) to
+/// the element's offset in the tile. Row `128 i + t` of the domain is thread `t` of the `i`-th
+/// instruction tile of 64 rows.
 ///
 /// ```
 /// use falchion::{internals::index::{IndexMap, at, laws}, numeric::ElementKind, warp::mma_warpgroup::{FragmentLoad, FragmentRows, OperandTile}};
@@ -46,16 +47,16 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FragmentLoad {
-    /// Where the elements lie.
+    /// Tile of A in shared memory.
     pub tile: OperandTile,
-    /// Which rows a thread takes: [`Paired`](FragmentRows::Paired), or
-    /// [`Crossed`](FragmentRows::Crossed) where elements have 8 bits.
+    /// Rows of a thread: [`Paired`](FragmentRows::Paired), or for 8-bit elements also
+    /// [`Crossed`](FragmentRows::Crossed).
     pub rows: FragmentRows,
 }
 
 impl FragmentLoad {
-    /// The k of a step that row `row` of matrix `matrix` of an `ldmatrix` has; of 32 bits, that
-    /// access `matrix` of a lane of `l mod 4 = row` takes.
+    /// Returns the k within a step. For 8 bits, it belongs to row `row` of matrix `matrix` of an
+    /// `ldmatrix`. For 32 bits, it belongs to access `matrix` of a lane with `l mod 4 = row`.
     pub const fn depth(&self, matrix: u32, row: u32) -> u32 {
         if self.tile.input().bits() == 8 {
             let quad = row / 2;
@@ -65,9 +66,9 @@ impl FragmentLoad {
         }
     }
 
-    /// The byte of the tile at which a lane's address of one access points: of 8 bits, that of row
-    /// `lane mod 8` of matrix `lane / 8`; of 32 bits, that of access `access`. The 64 rows begin at
-    /// `m`.
+    /// Returns the byte of the tile that a lane addresses in one access; the 64 rows begin at `m`.
+    /// For 8 bits, it is the start of row `lane mod 8` of matrix `lane / 8`. For 32 bits, it
+    /// belongs to access `access`.
     pub const fn address(&self, thread: u32, m: u32, step: u32, access: u32) -> Option<u32> {
         let (warp, lane) = (thread / WARP, thread % WARP);
         let k = step * self.tile.input().elements_in(STEP_BYTES);
@@ -78,20 +79,20 @@ impl FragmentLoad {
         }
     }
 
-    /// The selector with which a lane makes its upper or lower register of two words of 8-bit
-    /// elements: as `prmt` takes it.
+    /// Returns the `prmt` selector with which a lane builds its upper or lower register from two
+    /// words of 8-bit elements.
     pub const fn selector(&self, lane: u32, lower: u32) -> u32 {
         let crossed = if matches!(self.rows, FragmentRows::Crossed) { lane / 16 } else { 0 };
         let rows = if lower ^ crossed == 0 { 0x6420 } else { 0x7531 };
         if lane % 4 < 2 { rows } else { rows >> 8 | (rows & 0xff) << 8 }
     }
 
-    /// Where byte `byte` of register `register` of a step comes from, of a lane: (which word, or
-    /// access; which byte of the lane's rows; which k of the step).
+    /// Returns the origin of byte `byte` of a lane's register `register` of a step: the word or
+    /// access, the byte of the lane's rows, and the k of the step.
     const fn origin(&self, lane: u32, register: u32, byte: u32) -> (u32, u32) {
         let (half, lower, quad) = (register / 2, register % 2, lane % 4);
         if self.tile.input().bits() == 8 {
-            // Bytes of a word: rows 2p, 2p + 1 of the first k, and of the second.
+            // Bytes of a word: rows 2p and 2p + 1 of the first k, then of the second k.
             let source = self.selector(lane, lower) >> (4 * byte) & 7;
             let (matrix, within) = (2 * half + source / 4, source % 4);
             (within % 2, self.depth(matrix, 2 * quad + within / 2))
@@ -124,8 +125,8 @@ impl IndexMap for FragmentLoad {
             .filter(|_| step < STEPS)
     }
 
-    /// The tile's layout after that of its elements by threads. Crossed rows are behind a swizzle
-    /// of their own before that of the tile, and two swizzles are none.
+    /// Returns the tile's layout composed with the order of elements by threads. `None` for crossed
+    /// rows, because a swizzle of the rows and the tile's swizzle do not compose to one.
     fn layout(&self) -> Option<Composed> {
         let (m, map) = (self.tile.mn(), FragmentMap { input: self.tile.input() });
         let (p, (next, lower)) = (map.packed(), self.rows.strides());

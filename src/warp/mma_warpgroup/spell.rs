@@ -1,8 +1,8 @@
-//! The C++ of a stage: facts of the tiles, and one asm statement that holds all its instructions.
+//! C++ text of a stage: facts of the tiles, and one asm statement with all instructions.
 //!
-//! One statement, with the descriptors' additions inside, is quicker to compile than four and gives
-//! the same machine code: four `HGMMA` in a row. `scale_d` is 0 where the accumulators' old values
-//! do not count; only the first instruction reads it.
+//! One statement that includes the additions to the descriptors compiles faster than four and
+//! yields the same machine code: four consecutive `HGMMA`. If `scale_d` is 0, the first instruction
+//! ignores the old values of the accumulators; the other instructions do not read `scale_d`.
 
 use super::{
     FRAGMENT_REGISTERS, MmaWarpgroup, OperandA, OperandTile, STEPS,
@@ -16,10 +16,11 @@ use crate::{
 use core::fmt::Write;
 
 impl OperandTile {
-    /// The tile as the C++ templates `warp::OperandTile` and `warp::descriptor` take it.
+    /// Returns the tile as a struct for the C++ templates `warp::OperandTile` and
+    /// `warp::descriptor`.
     pub fn header(&self, name: &str) -> String {
         let one = self.tma_box();
-        // A tile at 0 from its first row on is what every other descriptor is made of.
+        // All other descriptors derive from that of a tile at address 0 from its first row on.
         let descriptor = self.descriptor(0, 0).map_or(0, |descriptor| descriptor.encode());
         let own = [
             ("kElementBytes", self.input().bytes_of(1)),
@@ -40,8 +41,8 @@ impl OperandTile {
     }
 }
 
-/// The C++ type of a register of accumulators, and the constraint of an asm statement that writes
-/// it. Of f16 it holds two.
+/// Returns the C++ type of an accumulator register, and the asm constraint that writes it. An f16
+/// register holds two accumulators.
 const fn registers_of(accumulator: ElementKind) -> (&'static str, &'static str) {
     match accumulator {
         ElementKind::F16 => ("unsigned", "+r"),
@@ -50,17 +51,17 @@ const fn registers_of(accumulator: ElementKind) -> (&'static str, &'static str) 
     }
 }
 
-/// `%first, %first+1, ..`, `count` of them.
+/// Returns `count` asm operands: `%first, %first+1, ..`.
 fn operands(first: u32, count: u32) -> String {
     (first..first + count).map(|i| format!("%{i}")).collect::<Vec<_>>().join(", ")
 }
 
-/// `"constraint"(name[0]), ..`, `count` of them.
+/// Returns `count` bound asm operands: `"constraint"(name[0]), ..`.
 fn bound(constraint: &str, name: &str, count: u32) -> String {
     (0..count).map(|i| format!("\"{constraint}\"({name}[{i}])")).collect::<Vec<_>>().join(", ")
 }
 
-/// A descriptor on its way through the steps: a register that each step adds to.
+/// Descriptor during the steps: a register to which each step adds.
 struct Walk<'a> {
     register: &'a str,
     operand: u32,
@@ -68,7 +69,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The operand of `step`, and what has to be done before.
+    /// Returns the operand of `step`, and the PTX line that computes it.
     fn at(&self, step: u32) -> (String, String) {
         let units = |step| self.tile.step_bytes(step).unwrap_or(0) / CHUNK_BYTES;
         if units(step) == 0 {
@@ -80,14 +81,14 @@ impl Walk<'_> {
 }
 
 impl MmaWarpgroup {
-    /// The struct `name`: the tiles' facts, the accumulators' type and number, and
+    /// Returns the struct `name`: the tiles' facts, the type and number of the accumulators, and
     ///
     /// ```text
     /// multiply(Accumulator (&d)[kRegisters], A, unsigned long long b, int scale_d)       d = A B + (scale_d == 0 ? 0 : d)
     /// ```
     ///
-    /// where A is a descriptor, or the registers `unsigned const (&a)[kFragmentRegisters]` of all
-    /// steps. All 128 threads call it, between the schedule's `wgmma.fence` and `commit_group`.
+    /// A is a descriptor, or the registers `unsigned const (&a)[kFragmentRegisters]` of all steps.
+    /// All 128 threads call the function between the schedule's `wgmma.fence` and `commit_group`.
     pub fn header(&self, name: &str) -> String {
         let instruction = self.instruction();
         let accumulator = instruction.accumulator();
@@ -115,7 +116,8 @@ impl MmaWarpgroup {
         text
     }
 
-    /// The function: its statement's operands are the accumulators, then A, then B, then `scale_d`.
+    /// Returns the function. The operands of its asm statement are the accumulators, A, B, and
+    /// `scale_d`.
     fn multiply(&self) -> String {
         let instruction = self.instruction();
         let (registers, mnemonic, immediates) =

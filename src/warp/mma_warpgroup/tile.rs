@@ -1,7 +1,8 @@
-//! An operand's tile in shared memory, 128 bytes of K deep, as TMA writes it and `wgmma` reads it.
+//! Tile of an operand in shared memory as TMA writes it and `wgmma` reads it. Its K extent is 128
+//! bytes.
 //!
-//! With `S` the bytes of the swizzle's row, a tile is boxes of rows of `S` bytes, one box behind
-//! the other; each is what one copy of TMA writes with the swizzle of `S`:
+//! Let `S` be the bytes of a swizzle row. A tile is a sequence of boxes with rows of `S` bytes, and
+//! one TMA copy writes one box with the swizzle of `S`:
 //!
 //! ```text
 //! along K    128 / S boxes of mn rows         box {S bytes of K, mn}
@@ -10,8 +11,8 @@
 //! byte within a box = row * S + (byte of the row xor 16 * (row * S / 128 mod S / 16))
 //! ```
 //!
-//! So a box is an [`SmemTile`], and eight rows of 16 bytes that an instruction reads together lie
-//! on 32 different banks: that law fails without the swizzle.
+//! A box is therefore an [`SmemTile`]. Eight rows of 16 bytes that an instruction reads together
+//! use 32 different banks; without the swizzle, they would not.
 //!
 //! Sources: CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes; PTX ISA, "Shared
 //! Memory Matrix Layout".
@@ -28,13 +29,13 @@ use crate::{
     smem::{Along, CHUNK_BYTES, SmemTile, SwizzleMode},
 };
 
-/// Bytes of K that a stage holds: a row of the widest swizzle.
+/// K extent of a stage in bytes: a row of the 128-byte swizzle.
 pub const STAGE_BYTES: u32 = 128;
 
 /// Instructions along the K of a stage.
 pub const STEPS: u32 = STAGE_BYTES / STEP_BYTES;
 
-/// An operand's tile: the map (mn, k) to an offset in elements.
+/// Tile of an operand: a map from (mn, k) to an offset in elements.
 ///
 /// ```
 /// use falchion::{internals::index::{IndexMap, at, laws}, numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{OperandTile, SwizzleMode}};
@@ -54,8 +55,8 @@ pub struct OperandTile {
 }
 
 impl OperandTile {
-    /// The tile of `mn` rows of A, or columns of B, which descriptors reach: `None` of an 8- or
-    /// 32-bit type along MN, and as of [`of_boxes`](Self::of_boxes).
+    /// Returns the tile of `mn` rows of A, or columns of B, that descriptors can address. `None`
+    /// for an MN-major operand of 8 or 32 bits, and if [`of_boxes`](Self::of_boxes) returns `None`.
     pub const fn new(
         input: ElementKind,
         along: Along,
@@ -69,15 +70,15 @@ impl OperandTile {
         }
     }
 
-    /// A's tile of a stage where a warpgroup brings it to registers: boxes of 128 bytes of M, a row
-    /// for each k. `None` where `m` is not a multiple of 128 bytes of elements, or above 2048.
+    /// Returns A's tile of a stage that a warpgroup loads to registers: boxes of 128 bytes along M,
+    /// one row per k. `None` if `m` is not a multiple of 128 bytes of elements, or exceeds 2048.
     pub const fn of_fragments(input: ElementKind, m: u32) -> Option<Self> {
         Self::of_boxes(input, Along::Mn, SwizzleMode::Bytes128, m)
     }
 
-    /// The same of any type: what TMA can write, whether or not a descriptor reaches it. `None`
-    /// where `mn` is no multiple of eight, or, along MN, of a row's elements, or above 2048, what a
-    /// descriptor reaches.
+    /// Returns the tile of any type that TMA can write, even if descriptors cannot address it.
+    /// `None` if `mn` is not a multiple of eight, or for an MN-major tile of a row's elements. Also
+    /// `None` above 2048, the reach of a descriptor.
     const fn of_boxes(
         input: ElementKind,
         along: Along,
@@ -96,38 +97,38 @@ impl OperandTile {
         }
     }
 
-    /// The type of its elements.
+    /// Returns the element type.
     pub const fn input(&self) -> ElementKind {
         self.input
     }
 
-    /// The contiguous index.
+    /// Returns the contiguous index.
     pub const fn along(&self) -> Along {
         self.along
     }
 
-    /// The swizzle.
+    /// Returns the swizzle.
     pub const fn swizzle(&self) -> SwizzleMode {
         self.swizzle
     }
 
-    /// Extent along M or N.
+    /// Returns the extent along M or N.
     pub const fn mn(&self) -> u32 {
         self.mn
     }
 
-    /// Extent along K: 128 bytes of elements.
+    /// Returns the extent along K: the number of elements in 128 bytes.
     pub const fn k(&self) -> u32 {
         self.input.elements_in(STAGE_BYTES)
     }
 
-    /// Its size. A tile begins at a multiple of [`SwizzleMode::repeat_bytes`].
+    /// Returns the size in bytes. A tile begins at a multiple of [`SwizzleMode::repeat_bytes`].
     pub const fn bytes(&self) -> u32 {
         self.mn * STAGE_BYTES
     }
 
-    /// What a warpgroup's first row or column is a multiple of: rows of an atom, or elements of its
-    /// row.
+    /// Returns the number of which a warpgroup's first row or column is a multiple: the rows of a
+    /// core matrix, or the elements of a swizzle row.
     pub const fn multiple(&self) -> u32 {
         match self.along {
             Along::K => CORE_ROWS,
@@ -135,7 +136,7 @@ impl OperandTile {
         }
     }
 
-    /// One box: rows of the swizzle's bytes.
+    /// Returns the layout of one box, whose rows have the bytes of a swizzle row.
     pub const fn tma_box(&self) -> SmemTile {
         let (row, bytes) = (self.row(), self.swizzle.row_bytes());
         let (mn, k) = match self.along {
@@ -153,19 +154,19 @@ impl OperandTile {
         }
     }
 
-    /// Elements of a row.
+    /// Returns the elements per swizzle row.
     const fn row(&self) -> u32 {
         self.swizzle.row_bytes() / self.input.bytes_of(1)
     }
 
-    /// Where element (`mn`, `k`) of the tile lies, in elements.
+    /// Returns the offset of element (`mn`, `k`) in elements.
     const fn offset(&self, mn: u32, k: u32) -> u32 {
         let one = self.tma_box();
         (mn / one.mn * (self.k() / one.k) + k / one.k) * one.elements()
             + one.offset(mn % one.mn, k % one.k)
     }
 
-    /// Where element (`mn`, `k`) lies, in bytes; `None` beyond the tile.
+    /// Returns the offset of element (`mn`, `k`) in bytes, or `None` beyond the tile.
     pub const fn byte_offset(&self, mn: u32, k: u32) -> Option<u32> {
         if mn < self.mn && k < self.k() {
             Some(self.offset(mn, k) * self.input.bytes_of(1))
@@ -174,14 +175,15 @@ impl OperandTile {
         }
     }
 
-    /// How far into the tile an instruction starts, in bytes: the `step`th along K, of [`STEPS`].
+    /// Returns the offset in bytes at which the instruction of a step starts; `step` is less than
+    /// [`STEPS`].
     pub const fn step_bytes(&self, step: u32) -> Option<u32> {
         self.byte_offset(0, step.saturating_mul(self.input.elements_in(STEP_BYTES)))
     }
 
-    /// The descriptor of the first instruction, for a tile at the shared address `start` and the
-    /// rows or columns from `mn` on. `None` for a start or an `mn` within an atom, an `mn` beyond
-    /// the tile, and a start beyond 2^18.
+    /// Returns the descriptor of the first instruction, for a tile at the shared-memory address
+    /// `start` and rows or columns from `mn` on. `None` if `start` or `mn` lies within a swizzle
+    /// atom, `mn` exceeds the tile, or the address reaches 2^18.
     pub const fn descriptor(&self, start: u32, mn: u32) -> Option<MatrixDescriptor> {
         let atom = self.swizzle.repeat_bytes();
         if !start.is_multiple_of(atom) || mn >= self.mn || !mn.is_multiple_of(self.multiple()) {
@@ -194,7 +196,7 @@ impl OperandTile {
                 (boxed, atom)
             }
             (Along::Mn, SwizzleMode::None) => (atom, boxed),
-            // What is not read is 1 in units of 16 bytes.
+            // The leading offset is not read; by convention it is one unit of 16 bytes.
             (Along::K, _) => (CHUNK_BYTES, atom),
         };
         let from = self.offset(mn, 0) * self.input.bytes_of(1);
