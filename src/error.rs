@@ -5,6 +5,7 @@ use crate::{
     operand::Frame,
     refusal::{Refusal, Unresolved},
     schedule::Fault,
+    words::words,
 };
 use std::path::PathBuf;
 
@@ -112,7 +113,50 @@ pub enum Error {
     },
 }
 
+words! {
+    /// Class of an [`Error`]. Classes are stable, and messages are not.
+    #[non_exhaustive]
+    pub enum ErrorKind {
+        /// The request is invalid or unsupported. Other arguments, types, or knobs are accepted.
+        Refused = "refused",
+        /// A text or a description cannot be read.
+        Text = "text",
+        /// The checked host executor found a fault.
+        Fault = "fault",
+        /// A shared library is missing, or its version does not support the GPU.
+        Library = "library",
+        /// A kernel does not compile.
+        Compile = "compile",
+        /// The CUDA driver, or another library, returned an error code.
+        Driver = "driver",
+        /// A file cannot be read or written.
+        Io = "io",
+    }
+}
+
 impl Error {
+    /// Returns the class of the error.
+    ///
+    /// ```
+    /// use falchion::{ErrorKind, prelude::*};
+    ///
+    /// let (a, b, mut d) = ([1.0f32; 6], [1.0f32; 5], [0.0f32; 4]);
+    /// let error = Gemm::<f32>::new().run(Arguments::new((2, 2, 3), &a, &b, &mut d)).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Refused);
+    /// assert_eq!("f33:row".parse::<MatrixType>().unwrap_err().kind(), ErrorKind::Text);
+    /// ```
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Refused(_) | Self::Unresolved(_) | Self::Layout(_) => ErrorKind::Refused,
+            Self::KnobText { .. } | Self::Text { .. } | Self::Description { .. } => ErrorKind::Text,
+            Self::Fault(_) => ErrorKind::Fault,
+            Self::Library { .. } | Self::Architecture { .. } => ErrorKind::Library,
+            Self::Compile { .. } | Self::Nul { .. } => ErrorKind::Compile,
+            Self::Driver { .. } => ErrorKind::Driver,
+            Self::Io { .. } => ErrorKind::Io,
+        }
+    }
+
     /// Returns the reason of a text error, without the text. For other errors, `because` returns
     /// the whole message.
     pub fn because(&self) -> String {

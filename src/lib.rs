@@ -103,7 +103,7 @@ mod words;
 #[cfg(feature = "cuda")]
 pub use cudarc;
 pub use device::{gemm, matmul};
-pub use error::Error;
+pub use error::{Error, ErrorKind};
 pub use numeric::Element;
 pub use refusal::Refusal;
 

@@ -5,7 +5,7 @@ use crate::{
     call::{Arguments, Mat, MatMut, MatRef, ViewGeometry},
     error::Error,
     layout::{MatrixType, Order, RowMajor},
-    numeric::{Element, ElementKind},
+    numeric::{Element, ElementKind, MultipliedBy},
 };
 use std::{
     collections::HashMap,
@@ -41,7 +41,7 @@ pub fn gemm<'a, 'b, 'd, A, B, C, S>(
     d: impl Into<MatMut<'d, C, S>>,
 ) -> Result<(), Error>
 where
-    A: Element,
+    A: Element + MultipliedBy<B>,
     B: Element,
     C: Element,
     S: Executor,

@@ -12,7 +12,7 @@ use crate::{
     epilogue::Node,
     family::{Completions, TypedRequest},
     layout::{Layout, Orders, RowMajor},
-    numeric::{Combined, MathType},
+    numeric::{Combined, MathType, MultipliedBy},
     refusal::Unresolved,
     shape::Shape,
 };
@@ -135,6 +135,7 @@ impl<
     #[must_use]
     pub fn new() -> Self
     where
+        A: MultipliedBy<B>,
         Cfg: Config,
     {
         const {
@@ -255,7 +256,7 @@ impl<
 }
 
 impl<
-    A: MathType,
+    A: MultipliedBy<B>,
     LA: Layout,
     B: MathType,
     LB: Layout,

@@ -228,6 +228,23 @@ pub trait Element: MathType<Storage = Self> + bytemuck::Pod {
     const ZERO: Self;
 }
 
+/// Type of A that a GEMM multiplies by `B`. A type pair without a kernel fails in `cargo check`.
+///
+/// ```compile_fail,E0277
+/// use falchion::prelude::*;
+/// let gemm = Gemm::<f32, RowMajor, F16>::new();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "no kernel multiplies `{Self}` by `{B}`",
+    label = "A holds `{Self}`, and B holds `{B}`",
+    note = "A and B have one element type, or are `E4m3` and `E5m2` in either order; convert A or B"
+)]
+pub trait MultipliedBy<B>: MathType {}
+
+impl<T: MathType> MultipliedBy<T> for T {}
+impl MultipliedBy<E5m2> for E4m3 {}
+impl MultipliedBy<E4m3> for E5m2 {}
+
 macro_rules! stored {
     ($($element:ty = $zero:expr;)*) => {
         $(impl Element for $element {

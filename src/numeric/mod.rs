@@ -25,7 +25,9 @@ pub use combined::Combined;
 pub(crate) use convert::round_to_odd;
 #[doc(hidden)]
 pub use convert::{Narrow, Widen};
-pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, MathType, Tf32};
+pub use element::{
+    Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, MathType, MultipliedBy, Tf32,
+};
 pub use emulation::EmulationKind;
 pub use instruction::{Instruction, SumRounding};
 pub(crate) use rows::{Computed, Narrowing, Number, Widening};
