@@ -1,21 +1,21 @@
-//! The axes of a product, its two operands, and the frame in which a kernel has them.
+//! Axes, operands, and epilogue vectors of a GEMM, and the frame of a kernel.
 
 use crate::words::words;
 
 words! {
-    /// An axis of a product.
+    /// Axis of a GEMM.
     pub enum Axis {
-        /// Rows of C.
+        /// Rows of A, C, and D.
         M = "M",
-        /// Columns of C.
+        /// Columns of B, C, and D.
         N = "N",
-        /// Along the dot products.
+        /// Summation axis: columns of A, rows of B.
         K = "K",
     }
 }
 
 impl Axis {
-    /// The axis of the transposed GEMM.
+    /// Returns the axis in the transposed GEMM.
     pub(crate) const fn swapped(self) -> Self {
         match self {
             Self::M => Self::N,
@@ -26,20 +26,20 @@ impl Axis {
 }
 
 words! {
-    /// One of the two operands.
+    /// Input operand of a GEMM.
     pub enum OperandKind {
-        /// The left one, M x K.
+        /// Left operand, M x K.
         A = "A",
-        /// The right one, K x N.
+        /// Right operand, K x N.
         B = "B",
     }
 }
 
 impl OperandKind {
-    /// Both, in order.
+    /// Both operands, in the order of their indices.
     pub const BOTH: [Self; 2] = [Self::A, Self::B];
 
-    /// B for A, A for B.
+    /// Returns the other operand.
     pub const fn other(self) -> Self {
         match self {
             Self::A => Self::B,
@@ -51,12 +51,12 @@ impl OperandKind {
         self.other()
     }
 
-    /// 0 for A, 1 for B.
+    /// Returns 0 for A, 1 for B.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The operand that has this axis beside K; A of K, which both have.
+    /// Returns the operand with this axis. For K, which both operands have, returns A.
     pub const fn along(axis: Axis) -> Self {
         match axis {
             Axis::M | Axis::K => Self::A,
@@ -64,7 +64,7 @@ impl OperandKind {
         }
     }
 
-    /// The axis of a product that this operand has beside K.
+    /// Returns the axis of the operand other than K.
     pub const fn axis(self) -> Axis {
         match self {
             Self::A => Axis::M,
@@ -74,21 +74,21 @@ impl OperandKind {
 }
 
 words! {
-    /// A vector of a call that an epilogue reads: one value a row of D, or one a column.
+    /// Vector that an epilogue reads, with one value per row or per column of D.
     pub enum VectorKind {
-        /// A bias, a value a row.
+        /// Bias with one value per row of D.
         BiasM = "bias_m",
-        /// A bias, a value a column.
+        /// Bias with one value per column of D.
         BiasN = "bias_n",
-        /// A scale, a value a row.
+        /// Scale with one value per row of D.
         ScaleM = "scale_m",
-        /// A scale, a value a column.
+        /// Scale with one value per column of D.
         ScaleN = "scale_n",
     }
 }
 
 impl VectorKind {
-    /// Whose rows, or columns, have a value each: A's rows are D's.
+    /// Returns the operand whose axis the vector runs along: A for rows of D, B for columns of D.
     pub const fn side(self) -> OperandKind {
         match self {
             Self::BiasM | Self::ScaleM => OperandKind::A,
@@ -96,7 +96,7 @@ impl VectorKind {
         }
     }
 
-    /// The vector of the transposed GEMM.
+    /// Returns the vector in the transposed GEMM.
     pub const fn swapped(self) -> Self {
         match self {
             Self::BiasM => Self::BiasN,
@@ -106,13 +106,13 @@ impl VectorKind {
         }
     }
 
-    /// Its number among [`ALL`](Self::ALL).
+    /// Returns the index in [`ALL`](Self::ALL).
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// What there is of each vector.
+/// Optional values, one per [`VectorKind`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vectors<T>([Option<T>; VectorKind::ALL.len()]);
 
@@ -123,25 +123,25 @@ impl<T> Default for Vectors<T> {
 }
 
 impl<T> Vectors<T> {
-    /// None of any.
+    /// No value for any vector.
     pub const NONE: Self = Self([const { None }; VectorKind::ALL.len()]);
 
-    /// What `of` has of each.
+    /// Calls `of` for each vector and collects the values.
     pub fn by(of: impl FnMut(VectorKind) -> Option<T>) -> Self {
         Self(VectorKind::ALL.map(of))
     }
 
-    /// What there is of one.
+    /// Returns the value for one vector.
     pub const fn get(&self, kind: VectorKind) -> Option<&T> {
         self.0[kind.index()].as_ref()
     }
 
-    /// The place of one.
+    /// Returns a mutable reference to the slot of one vector.
     pub const fn slot(&mut self, kind: VectorKind) -> &mut Option<T> {
         &mut self.0[kind.index()]
     }
 
-    /// Those that are there.
+    /// Returns an iterator over the present values.
     pub fn iter(&self) -> impl Iterator<Item = (VectorKind, &T)> + Clone {
         VectorKind::ALL
             .into_iter()
@@ -149,7 +149,7 @@ impl<T> Vectors<T> {
             .filter_map(|(kind, vector)| Some((kind, vector.as_ref()?)))
     }
 
-    /// The same, to be changed.
+    /// Returns an iterator over mutable references to the present values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (VectorKind, &mut T)> {
         VectorKind::ALL
             .into_iter()
@@ -157,16 +157,16 @@ impl<T> Vectors<T> {
             .filter_map(|(kind, vector)| Some((kind, vector.as_mut()?)))
     }
 
-    /// Something else of each that is there.
+    /// Applies `f` to each present value.
     pub fn map<U>(self, mut f: impl FnMut(VectorKind, T) -> U) -> Vectors<U> {
         let mut kinds = VectorKind::ALL.into_iter();
         Vectors(self.0.map(|vector| Some(f(kinds.next()?, vector?))))
     }
 
-    /// Something else of each that is there, where that succeeds.
+    /// Applies a fallible `f` to each present value.
     ///
     /// # Errors
-    /// The first of `f`.
+    /// The first error of `f`.
     pub fn try_map<U, E>(
         self,
         mut f: impl FnMut(VectorKind, T) -> Result<U, E>,
@@ -178,12 +178,12 @@ impl<T> Vectors<T> {
         Ok(vectors)
     }
 
-    /// The same by reference.
+    /// Returns references to the values.
     pub fn as_ref(&self) -> Vectors<&T> {
         Vectors(self.0.each_ref().map(Option::as_ref))
     }
 
-    /// The vectors of the transposed GEMM.
+    /// Returns the vectors in the transposed GEMM.
     #[must_use]
     pub fn swapped(mut self) -> Self {
         Self::by(|kind| self.slot(kind.swapped()).take())

@@ -1,30 +1,30 @@
-// Twin of layout/src/layout.rs: a layout as a type, and its function. What the type does not know
-// is in a table of integers.
+// Twin of layout/src/layout.rs: a layout as a type, and its function. A table of integers holds the
+// values that the type does not.
 #pragma once
 
 namespace algebra {
 
 using Offset = unsigned long long;
 
-// An integer that the type carries.
+// Static integer.
 template <Offset Value>
 struct Int {
   template <class Integers>
   static __device__ __forceinline__ constexpr Offset value(Integers const&) { return Value; }
 };
 
-// The I-th of the integers.
+// Integer I of the table.
 template <int I>
 struct Dynamic {
   template <class Integers>
   static __device__ __forceinline__ constexpr Offset value(Integers const& integers) { return integers[I]; }
 };
 
-// The table of a layout whose type knows it all; another layout does not compile with it.
+// Table for static layouts. A layout with dynamic integers does not compile with it.
 struct NoIntegers {};
 
-// A leaf: Extent coordinates, each Stride after the one before. Coordinates are counted in 32 bits,
-// offsets in 64.
+// Leaf: Extent coordinates, whose offsets are multiples of Stride. Coordinates have 32 bits, and
+// offsets have 64.
 template <class Extent, class Stride>
 struct Mode {
   template <class Integers>
@@ -57,13 +57,13 @@ struct Layout<First, Others...> {
   static __device__ __forceinline__ constexpr Offset cosize(Integers const& integers) {
     return First::cosize(integers) + Rest::cosize(integers) - 1;
   }
-  // Of the coordinate that an integer counts out, the first mode fastest.
+  // Returns the offset of the coordinate that an integer counts out, with the first mode fastest.
   template <class Integers>
   static __device__ __forceinline__ constexpr Offset offset(Integers const& integers, unsigned index) {
     unsigned const size = First::size(integers);
     return First::offset(integers, index % size) + Rest::offset(integers, index / size);
   }
-  // Of a coordinate: an integer for each mode.
+  // Returns the offset of a coordinate with one integer per mode.
   template <class Integers, class... Members>
   static __device__ __forceinline__ constexpr Offset offset(Integers const& integers, unsigned first, unsigned second, Members... more) {
     static_assert(1 + sizeof...(Members) == sizeof...(Others), "a coordinate has a member for each mode");
@@ -71,7 +71,7 @@ struct Layout<First, Others...> {
   }
 };
 
-// The I-th mode of a layout.
+// Mode I of a layout.
 template <int I, class Layout>
 struct At;
 template <class First, class... Others>
@@ -84,7 +84,8 @@ struct At<I, Layout<First, Others...>> : At<I - 1, Layout<Others...>> {};
 template <int I, class Layout>
 using ModeOf = typename At<I, Layout>::Type;
 
-// The size of the I-th mode, which the type knows. A constant would go to the device's memory.
+// Returns the static size of mode I. It is a function, because a constant would be placed in device
+// memory.
 template <int I, class Layout>
 __device__ __forceinline__ constexpr unsigned extent() {
   return ModeOf<I, Layout>::size(NoIntegers{});

@@ -1,9 +1,10 @@
-//! Fewer modes, the same function.
+//! Flattening and coalescing: fewer modes, the same function.
 
 use super::{Int, IntTuple, Layout, LayoutError, Mode};
 
 impl Layout {
-    /// The leaves as the modes of one tuple: depth at most 1, the same function.
+    /// Returns the layout with its leaves as the modes of one tuple. The depth is at most 1, and
+    /// the function stays the same.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -17,8 +18,8 @@ impl Layout {
         Self::of_leaves(&self.leaves())
     }
 
-    /// The layout with the fewest modes that is the same function of an integer:
-    /// `(s0,s1):(d0,s0*d0)` becomes `s0*s1:d0`, and modes of extent 1 go.
+    /// Returns the layout with the fewest modes that is the same function of an integer. It merges
+    /// `(s0,s1):(d0,s0*d0)` to `s0*s1:d0`, and drops modes of extent 1.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -29,11 +30,11 @@ impl Layout {
         Self::of_leaves(&joined(self.leaves()))
     }
 
-    /// [`coalesce`](Self::coalesce) at the leaves of a profile, whose integers only mark places.
-    /// Modes that the profile does not reach stay.
+    /// Applies [`coalesce`](Self::coalesce) at each leaf of a profile. The values of the profile's
+    /// integers have no meaning. Modes beyond the profile stay unchanged.
     ///
     /// # Errors
-    /// A profile of higher rank than the layout.
+    /// [`LayoutError::RankTooHigh`] if the profile has a higher rank than the layout.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -58,7 +59,7 @@ impl Layout {
         }
     }
 
-    /// Refuses a `what` of higher rank than the layout's.
+    /// Checks that a rank is at most the rank of the layout. `what` names the argument.
     pub(super) fn at_least(&self, what: &'static str, given: usize) -> Result<(), LayoutError> {
         let most = self.rank();
         if given > most {
@@ -68,8 +69,8 @@ impl Layout {
     }
 }
 
-/// Leaves with neighbours joined where one goes on where the other ends, and extents of 1 dropped;
-/// `1:0` if nothing is left.
+/// Merges each leaf with its successor if the successor continues it, and drops extents of 1.
+/// Returns `1:0` if no leaf remains.
 pub(super) fn joined(leaves: Vec<Mode>) -> Vec<Mode> {
     let is_static = leaves.iter().all(|leaf| leaf.extent.is_static);
     let mut kept = leaves;
@@ -96,8 +97,8 @@ pub(super) fn joined(leaves: Vec<Mode>) -> Vec<Mode> {
     kept
 }
 
-/// The leaves of the same function of every integer, beyond the size too: there the last leaf goes
-/// on for ever, so that it is kept.
+/// Merges leaves and preserves the function for every integer, also beyond the size. Beyond the
+/// size, the last leaf continues without end, so the result keeps it.
 pub(super) fn joined_without_end(leaves: Vec<Mode>) -> Vec<Mode> {
     let Some(end) = leaves.last().copied() else { return leaves };
     let mut kept = joined(leaves);
@@ -111,12 +112,12 @@ pub(super) fn joined_without_end(leaves: Vec<Mode>) -> Vec<Mode> {
     kept
 }
 
-/// Whether `next` goes on where `mode` ends.
+/// Returns whether `next` continues `mode`.
 fn continues(mode: Mode, next: Mode) -> bool {
     mode.extent.value.checked_mul(mode.stride.value) == Some(next.stride.value)
 }
 
-/// The product of the extents of one layout, which its size bounds.
+/// Returns the product of two extents of one layout. The size of the layout bounds the product.
 const fn product(a: Int, b: Int) -> Int {
     Int { value: a.value * b.value, is_static: a.is_static && b.is_static }
 }

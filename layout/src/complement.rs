@@ -1,15 +1,16 @@
-//! The complement: what a layout leaves out.
+//! Complement of a layout: a layout of the offsets that the layout does not reach.
 
 use super::{Int, Layout, LayoutError, Mode, coalesce};
 
 impl Layout {
-    /// The complement up to `target`: the layout `R` whose offsets are in order, that shares only
-    /// offset 0 with this one, and with which `(self, R)` reaches every offset below `target`, each
-    /// once if this layout is injective. Modes of stride 0 do not count.
+    /// Returns the complement up to `target`: the layout `R` with ascending offsets that shares
+    /// only offset 0 with this layout. `(self, R)` reaches every offset below `target`, and each
+    /// exactly once if this layout is injective. Modes of stride 0 are ignored.
     ///
     /// # Errors
-    /// A stride that is not a multiple of where the modes of smaller stride end, modes that overlap
-    /// among them; an offset beyond 64 bits.
+    /// [`LayoutError::ComplementDivisibility`] if a stride is not a multiple of the offset at which
+    /// the modes of smaller stride end, for example if modes overlap. [`LayoutError::ZeroExtent`]
+    /// if `target` is 0. [`LayoutError::Overflow`] if an offset exceeds 64 bits.
     ///
     /// ```
     /// # use falchion_layout::Layout;

@@ -1,26 +1,29 @@
 //! Composition: `R(c) = A(B(c))`, as a layout.
 //!
-//! A index of the left layout, written in the mixed radix of its coalesced extents `a_j`, is a row
-//! of digits; the layout is the sum of `b_j * digit_j`. A leaf `s:d` of the right layout adds the
-//! digits of `d` again and again, which is linear until a digit carries. So a leaf is cut where it
-//! first carries, the cut has to divide it, and after that no sum of all leaves may carry again.
-//! This holds whenever CuTe's divisibility conditions hold. What carries may still be a layout by
-//! the accident of its strides; for a right layout of up to [`SMALL`] coordinates that is found out
-//! point by point, and beyond it is refused.
+//! Let the coalesced left layout have the extents `a_j` and the strides `b_j`. In the mixed radix
+//! of the extents, an index has the digits `digit_j`. Its offset is the sum of `b_j * digit_j`.
+//! Each step of a leaf `s:d` of the right layout adds the digits of `d`. The offset is linear until
+//! a digit carries. A leaf is therefore split where it first carries, and the split must divide its
+//! extent. After that, no sum over all leaves may carry. CuTe's divisibility conditions guarantee
+//! this.
+//!
+//! If a digit does carry, particular strides may still give a layout. A right layout of up to
+//! [`SMALL`] coordinates is then tested point by point; a larger one is refused.
 
 use super::{Int, Layout, LayoutError, Mode, Tiler, coalesce, layout::Tree};
 
-/// The most coordinates of a right layout that are looked at one by one.
+/// Maximum number of coordinates of a right layout that is tested point by point.
 #[doc(hidden)]
 pub const SMALL: u64 = 4096;
 
 impl Layout {
-    /// `self o right`: the layout `R` with `R(c) = self(right(c))`, of which each leaf of `right`
-    /// becomes a coalesced mode. Beyond its size, the left layout's last mode goes on.
+    /// Returns `self o right`: the layout `R` with `R(c) = self(right(c))`. Each leaf of `right`
+    /// becomes a coalesced mode. Beyond its size, the left layout's last mode continues.
     ///
     /// # Errors
-    /// A divisibility that fails, so that the functions' composition is no layout; an offset beyond
-    /// 64 bits.
+    /// [`LayoutError::StrideDivisibility`], [`LayoutError::ShapeDivisibility`], or
+    /// [`LayoutError::ModesCarry`] if the composition is not a layout. [`LayoutError::Overflow`] if
+    /// an offset exceeds 64 bits.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -32,12 +35,12 @@ impl Layout {
         self.compose_from(0, right).map(|(layout, _)| layout)
     }
 
-    /// `self o from o right`: the layout `R` and the offset `n` with `n + R(c) = self(from +
-    /// right(c))`.
+    /// Returns `self o from o right`: the layout `R` and the offset `n` with
+    /// `n + R(c) = self(from + right(c))`.
     ///
     /// # Errors
-    /// Those of [`compose`](Self::compose), and a `from` of which the sum with what `right` reaches
-    /// carries across an extent.
+    /// The errors of [`compose`](Self::compose). [`LayoutError::ModesCarry`] if the sum of `from`
+    /// and an offset of `right` carries across an extent.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -65,11 +68,12 @@ impl Layout {
         Ok((layout, self.extended(from)?))
     }
 
-    /// [`compose`](Self::compose) mode by mode where the tiler is a tuple; modes that it does not
-    /// reach are dropped, as in CuTe.
+    /// Applies [`compose`](Self::compose) mode by mode if the tiler is a tuple. As in CuTe, the
+    /// result drops the modes beyond the tiler.
     ///
     /// # Errors
-    /// Those of [`compose`](Self::compose), and a tiler of higher rank than the layout.
+    /// The errors of [`compose`](Self::compose). [`LayoutError::RankTooHigh`] if the tiler has a
+    /// higher rank than the layout.
     ///
     /// ```
     /// # use falchion_layout::{Layout, Tiler};
@@ -94,11 +98,11 @@ impl Layout {
     }
 }
 
-/// The most leaves: a coalesced layout of extents of 2 and more has 63 of them and perhaps one of
-/// extent 1 at its end.
+/// Maximum number of leaves. A coalesced layout has up to 63 leaves with extents of 2 or more, and
+/// perhaps a last one of extent 1.
 const LEAVES: usize = 64;
 
-/// The left layout, and how much of each of its extents the offset and the leaves so far use up.
+/// Left layout, and the part of each of its extents that the offset and the previous leaves use.
 struct Carries<'l> {
     from: u64,
     left: &'l [Mode],
@@ -146,21 +150,22 @@ impl Carries<'_> {
             parts[count] = Mode { extent: part, stride: offset };
             count += 1;
             rest = rest.over(part);
-            // Behind the last part nothing follows, and its stride may be beyond 64 bits.
+            // After the last part, the step has no use and may exceed 64 bits.
             step = if rest.value > 1 { step.times(part)? } else { step };
         }
         Ok(Layout::of_leaves(&coalesce::joined(parts[..count].to_vec())))
     }
 
-    /// The stride of a leaf of extent 1, which nothing reads: what CuTe writes there.
+    /// Returns the stride of a leaf of extent 1. The function does not depend on it; the value is
+    /// CuTe's.
     fn stride_of_one(&self, stride: Int) -> Int {
         let Some((last, others)) = self.left.split_last() else { return stride.beside(0) };
         let rest = others.iter().fold(stride, |rest, mode| rest.ceil_over(mode.extent));
         rest.times(last.stride).unwrap_or(stride.beside(0))
     }
 
-    /// The digits of a stride, after how many steps it first carries and where (`None`: never), and
-    /// the offset of one step.
+    /// Computes the digits of a stride. Returns the number of steps and the mode at the first carry
+    /// (`None` if no digit carries), and the offset of one step.
     fn advance(&mut self, step: Int) -> Result<(Option<(Int, usize)>, Int), LayoutError> {
         let (mut rest, mut run, mut offset) = (step, None::<(Int, usize)>, None::<Int>);
         let last = self.left.len() - 1;
@@ -180,7 +185,7 @@ impl Carries<'_> {
         Ok((run, offset.unwrap_or(step.beside(0))))
     }
 
-    /// Counts `steps` more steps of the digits at hand; refuses a sum that carries.
+    /// Counts `steps` more steps of the current digits. Refuses a sum that carries.
     fn spend(&mut self, leaf: Mode, steps: u64, before: &[u64; LEAVES]) -> Result<(), LayoutError> {
         for (j, mode) in self.left[..self.left.len() - 1].iter().enumerate() {
             self.used[j] = self.used[j].saturating_add(steps.saturating_mul(self.digits[j]));
@@ -203,7 +208,8 @@ impl Carries<'_> {
         Ok(())
     }
 
-    /// Where a leaf's stride neither divides nor is a multiple of the extent that it meets.
+    /// Returns the refusal for a stride that neither divides nor is a multiple of an extent that it
+    /// reaches.
     fn irregular(&self, leaf: Mode) -> Option<LayoutError> {
         let mut rest = leaf.stride.value;
         let mut scale = 1u64;
@@ -233,8 +239,8 @@ impl Carries<'_> {
     }
 }
 
-/// A value near `stride` that divides `extent` or is a multiple of it: the nearest, unless that is
-/// far from it.
+/// Returns a value near `stride` that divides `extent` or is a multiple of it. The value is the
+/// nearest one within 1000, or a multiple of `extent`.
 fn nearest(stride: u64, extent: u64) -> u64 {
     const FAR: u64 = 1000;
     let fits = |candidate: u64| {
@@ -248,10 +254,10 @@ fn nearest(stride: u64, extent: u64) -> u64 {
         .unwrap_or((stride / extent).max(1) * extent)
 }
 
-/// The layout of the functions' composition, each leaf's modes read off its points; `None` if there
-/// is none, or too many points.
+/// Returns the composition as a layout whose modes are determined point by point. `None` if the
+/// composition is not a layout, or has too many points.
 fn by_points(left: &Layout, from: u64, right: &Layout) -> Result<Option<Layout>, LayoutError> {
-    /// How far an integer takes the left layout from where it begins; `None` for backwards.
+    /// Returns the distance of an index's offset from the first offset; `None` for a negative one.
     type Reach<'l> = &'l dyn Fn(u64) -> Result<Option<u64>, LayoutError>;
     fn leaf(reach: Reach<'_>, mode: Mode) -> Result<Option<Layout>, LayoutError> {
         let Mode { extent, stride } = mode;

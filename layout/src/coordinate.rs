@@ -1,4 +1,4 @@
-//! Coordinates, offsets, slices.
+//! Coordinates of a layout, their offsets, and slices.
 
 use super::{Layout, LayoutError, Mode, int_tuple::write_tuple, layout::Tree};
 use core::fmt;
@@ -6,16 +6,16 @@ use core::fmt;
 /// A coordinate: an integer, a tuple of coordinates, or `_` for all of a mode.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Coordinate {
-    /// A coordinate of a whole mode, counted colexicographically.
+    /// Coordinate of a whole mode, counted colexicographically.
     At(u64),
-    /// One coordinate for each mode.
+    /// One coordinate per mode.
     Tuple(Vec<Coordinate>),
     /// `_`: every coordinate of a mode.
     All,
 }
 
 impl Coordinate {
-    /// Whether a `_` is in it, so that it asks for a slice.
+    /// Returns whether the coordinate contains `_` and therefore selects a slice.
     pub fn is_slice(&self) -> bool {
         match self {
             Self::At(_) => false,
@@ -48,10 +48,11 @@ impl fmt::Display for Coordinate {
 }
 
 impl Layout {
-    /// The offset of a coordinate: `crd2idx(c, shape, stride)`.
+    /// Returns the offset of a coordinate: `crd2idx(c, shape, stride)`.
     ///
     /// # Errors
-    /// A coordinate that does not fit the shape, or lies outside of it.
+    /// [`LayoutError::NotCompatible`] if the coordinate does not fit the shape.
+    /// [`LayoutError::OutsideShape`] if it is outside of the shape.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -93,11 +94,11 @@ impl Layout {
         }
     }
 
-    /// The offset of an integer, beyond the size too, where the last leaf goes on for ever: the
-    /// function that CuTe composes.
+    /// Returns the offset of an integer, which may exceed the size. Beyond the size, the last leaf
+    /// continues without end. CuTe composes this extended function.
     ///
     /// # Errors
-    /// An offset beyond 64 bits.
+    /// [`LayoutError::Overflow`] if the offset exceeds 64 bits.
     pub fn extended(&self, index: u64) -> Result<u64, LayoutError> {
         let mut state = Some((index, 0u64, None::<Mode>));
         self.folded((), &mut |(), leaf| {
@@ -117,10 +118,10 @@ impl Layout {
         state.and_then(end).ok_or(LayoutError::Overflow { what: "an offset" })
     }
 
-    /// The coordinate that an integer counts out, nested as the shape is: `idx2crd(i, shape)`.
+    /// Returns the coordinate of an integer, nested like the shape: `idx2crd(i, shape)`.
     ///
     /// # Errors
-    /// An integer that is not below the size.
+    /// [`LayoutError::OutsideShape`] if the integer is not below the size.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -147,12 +148,13 @@ impl Layout {
         Ok(walk(self, &mut { index }))
     }
 
-    /// What `_` leaves of the layout, and the offset of the rest: `slice_and_offset`. The layout is
-    /// `None` when there is no `_`; in a tuple each `_` becomes one mode, so that a single one
-    /// leaves a tuple of rank 1.
+    /// `slice_and_offset`: returns the layout of the modes under `_`, and the offset of the rest of
+    /// the coordinate. The layout is `None` without a `_`. Each `_` in a tuple becomes one mode, so
+    /// a single one gives a tuple of rank 1.
     ///
     /// # Errors
-    /// A coordinate that does not fit the shape, or lies outside of it.
+    /// [`LayoutError::NotCompatible`] if the coordinate does not fit the shape.
+    /// [`LayoutError::OutsideShape`] if it is outside of the shape.
     ///
     /// ```
     /// # use falchion_layout::{Coordinate, Layout};
@@ -171,7 +173,7 @@ impl Layout {
         Ok((layout, offset))
     }
 
-    /// The modes under `_`, one tuple for each nested coordinate, and the offset of the rest.
+    /// Returns the modes under `_`, one tuple per nested coordinate, and the offset of the rest.
     fn cut(&self, coordinate: &Coordinate) -> Result<(Vec<Self>, u64), LayoutError> {
         match (coordinate, &self.tree) {
             (Coordinate::All, _) => Ok((vec![self.clone()], 0)),

@@ -1,18 +1,18 @@
-//! Division: a layout cut into tiles.
+//! Division: a layout divided into tiles.
 
 use super::{Layout, LayoutError, Tiler};
 
-/// What a layout and a layout tiler become: two modes, the tile and the rest.
+/// Function of a layout and a layout tiler that returns two modes: the tile and the rest.
 type Split = fn(&Layout, &Layout) -> Result<Layout, LayoutError>;
 
 impl Layout {
-    /// `self o (tiler, complement(tiler, size))`: first the elements that the tiler points to, then
-    /// the layout of the tiles. A tuple of tilers divides mode by mode; modes that it does not
-    /// reach stay.
+    /// Returns `self o (tiler, complement(tiler, size))`: first the elements to which the tiler
+    /// points, then the layout of the tiles. A tuple of tilers divides mode by mode. Modes beyond
+    /// the tiler stay unchanged.
     ///
     /// # Errors
-    /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of
-    /// higher rank than the layout.
+    /// The errors of [`complement`](Self::complement) and [`compose`](Self::compose).
+    /// [`LayoutError::RankTooHigh`] if the tiler has a higher rank than the layout.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -24,10 +24,11 @@ impl Layout {
         self.by_mode(tiler, divided)
     }
 
-    /// [`logical_divide`](Self::logical_divide), gathered: `((TileM,TileN),(RestM,RestN,L,..))`.
+    /// Returns [`logical_divide`](Self::logical_divide) with gathered modes:
+    /// `((TileM,TileN),(RestM,RestN,L,..))`.
     ///
     /// # Errors
-    /// Those of [`logical_divide`](Self::logical_divide).
+    /// The errors of [`logical_divide`](Self::logical_divide).
     ///
     /// ```
     /// # use falchion_layout::{Int, Layout, Tiler};
@@ -39,16 +40,16 @@ impl Layout {
         self.unzipped(tiler, divided)
     }
 
-    /// [`zipped_divide`](Self::zipped_divide) with the second mode unpacked:
+    /// Returns [`zipped_divide`](Self::zipped_divide) with the second mode unpacked:
     /// `((TileM,TileN),RestM,RestN,L,..)`.
     ///
     /// # Errors
-    /// Those of [`logical_divide`](Self::logical_divide).
+    /// The errors of [`logical_divide`](Self::logical_divide).
     pub fn tiled_divide(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
         self.zipped_divide(tiler).map(Self::second_unpacked)
     }
 
-    /// Splits the modes that a tiler reaches, where they are.
+    /// Applies `split` to the modes that a tiler reaches, in place.
     pub(super) fn by_mode(&self, tiler: &Tiler, split: Split) -> Result<Self, LayoutError> {
         match tiler {
             Tiler::All => Ok(self.clone()),
@@ -66,7 +67,8 @@ impl Layout {
         }
     }
 
-    /// Splits the modes that a tiler reaches, and gathers first and second parts.
+    /// Applies `split` to the modes that a tiler reaches, and gathers the first and the second
+    /// parts.
     pub(super) fn unzipped(&self, tiler: &Tiler, split: Split) -> Result<Self, LayoutError> {
         let (first, second) = self.parts(tiler, split)?;
         Self::concat([first, second])
@@ -95,7 +97,7 @@ impl Layout {
         }
     }
 
-    /// `(A,(b,c,..))` as `(A,b,c,..)`.
+    /// Returns `(A,(b,c,..))` as `(A,b,c,..)`.
     pub(super) fn second_unpacked(self) -> Self {
         let [first, second] = self.modes() else { return self };
         Self::join([core::slice::from_ref(first), second.modes()].concat())

@@ -1,6 +1,6 @@
-//! Why a layout, or the result of an operation on layouts, does not exist.
+//! Errors of the layout algebra.
 
-/// A refusal of the layout algebra, as a sentence.
+/// Error of the layout algebra, printed as a sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant's sentence says what its fields are")]

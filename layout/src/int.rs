@@ -1,34 +1,34 @@
-//! Integers that know whether a type knows them.
+//! Integers that record whether their value is static.
 
 use super::LayoutError;
 use core::fmt;
 use typenum::Unsigned;
 
-/// An extent or a stride: its value, and whether it is known while compiling. Prints `_8` when it
-/// is, `8` when it is not.
+/// Extent or stride: its value, and whether the value is static (known at compile time). Prints
+/// `_8` for a static value, and `8` for a dynamic value.
 ///
-/// The result of an operation is static when both operands are, or when a static operand alone
-/// decides it, as `_0 * n = _0`.
+/// The result of an operation is static if both operands are static, or if one static operand
+/// determines the result, as in `_0 * n = _0`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Int {
-    /// The value.
+    /// Value.
     pub value: u64,
-    /// Whether a type carries the value.
+    /// Whether the value is known at compile time.
     pub is_static: bool,
 }
 
 impl Int {
-    /// A value known at run time.
+    /// Creates a dynamic value.
     pub const fn dynamic(value: u64) -> Self {
         Self { value, is_static: false }
     }
 
-    /// A value known while compiling, `_8` for one.
+    /// Creates a static value, for example `_8`.
     pub const fn fixed(value: u64) -> Self {
         Self { value, is_static: true }
     }
 
-    /// The value of a typenum integer, static.
+    /// Creates a static value from a typenum integer.
     ///
     /// ```
     /// use falchion_layout::Int;
@@ -38,13 +38,13 @@ impl Int {
         Self::fixed(N::U64)
     }
 
-    /// The value of a const generic, static.
+    /// Creates a static value from a const generic.
     pub const fn constant<const N: u64>() -> Self {
         Self::fixed(N)
     }
 
-    /// A constant of the algebra itself (an extent of 1, a stride of 0), as static as the integer
-    /// it stands beside.
+    /// Creates a constant of the algebra (an extent of 1, a stride of 0) that is static if `self`
+    /// is static.
     pub(super) const fn beside(self, value: u64) -> Self {
         Self { value, is_static: self.is_static }
     }
@@ -53,10 +53,10 @@ impl Int {
         Self { value, is_static: self.is_static && other.is_static }
     }
 
-    /// `self * other`.
+    /// Returns `self * other`.
     ///
     /// # Errors
-    /// [`LayoutError::Overflow`] beyond 64 bits.
+    /// [`LayoutError::Overflow`] if the result exceeds 64 bits.
     pub fn times(self, other: Self) -> Result<Self, LayoutError> {
         if self == Self::fixed(0) || other == Self::fixed(0) {
             return Ok(Self::fixed(0));
@@ -68,27 +68,27 @@ impl Int {
         Ok(self.with(other, value))
     }
 
-    /// `self + other`.
+    /// Returns `self + other`.
     ///
     /// # Errors
-    /// [`LayoutError::Overflow`] beyond 64 bits.
+    /// [`LayoutError::Overflow`] if the result exceeds 64 bits.
     pub fn plus(self, other: Self) -> Result<Self, LayoutError> {
         let value =
             self.value.checked_add(other.value).ok_or(LayoutError::Overflow { what: "a sum" })?;
         Ok(self.with(other, value))
     }
 
-    /// `floor(self / other)`, of a divisor that is not 0.
+    /// Returns `floor(self / other)`. The divisor must not be 0.
     pub(super) const fn over(self, other: Self) -> Self {
         self.with(other, self.value / other.value)
     }
 
-    /// `ceil(self / other)`, of a divisor that is not 0.
+    /// Returns `ceil(self / other)`. The divisor must not be 0.
     pub(super) const fn ceil_over(self, other: Self) -> Self {
         self.with(other, self.value.div_ceil(other.value))
     }
 
-    /// `self mod other`, of a divisor that is not 0.
+    /// Returns `self mod other`. The divisor must not be 0.
     pub(super) const fn modulo(self, other: Self) -> Self {
         if other.is_static && other.value == 1 {
             return Self::fixed(0);

@@ -1,25 +1,25 @@
-//! Integers and tuples of them, nested as deep as one likes.
+//! Nested tuples of integers.
 
 use super::{Int, LayoutError};
 use core::fmt;
 
-/// A shape, a stride or a tuple of either: an integer, or a tuple of tuples. Prints in CuTe's
-/// notation, `(_8,(2,4))`.
+/// Shape or stride: an integer, or a tuple of nested tuples. Prints in CuTe's notation, for example
+/// `(_8,(2,4))`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum IntTuple {
     /// One integer.
     Int(Int),
-    /// A tuple, not empty.
+    /// A tuple, which is not empty.
     Tuple(Vec<IntTuple>),
 }
 
 impl IntTuple {
-    /// The tuple of some integers.
+    /// Creates a tuple of integers.
     pub fn of(values: impl IntoIterator<Item = Int>) -> Self {
         Self::Tuple(values.into_iter().map(Self::Int).collect())
     }
 
-    /// The number of members; 1 for an integer.
+    /// Returns the number of members; 1 for an integer.
     pub fn rank(&self) -> usize {
         match self {
             Self::Int(_) => 1,
@@ -27,7 +27,7 @@ impl IntTuple {
         }
     }
 
-    /// How deep the tuples nest; 0 for an integer.
+    /// Returns the nesting depth; 0 for an integer.
     pub fn depth(&self) -> usize {
         match self {
             Self::Int(_) => 0,
@@ -35,10 +35,10 @@ impl IntTuple {
         }
     }
 
-    /// The product of all integers.
+    /// Returns the product of all integers.
     ///
     /// # Errors
-    /// [`LayoutError::Overflow`] beyond 64 bits.
+    /// [`LayoutError::Overflow`] if the product exceeds 64 bits.
     pub fn product(&self) -> Result<Int, LayoutError> {
         match self {
             Self::Int(int) => Ok(*int),
@@ -80,7 +80,7 @@ impl fmt::Display for IntTuple {
     }
 }
 
-/// `(a,b,..)`, without spaces, as CuTe prints tuples.
+/// Writes `(a,b,..)` without spaces, as CuTe prints tuples.
 pub(super) fn write_tuple<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     members: impl IntoIterator<Item = T>,

@@ -1,13 +1,14 @@
-//! Inverses.
+//! Left and right inverses of a layout.
 
 use super::{Int, Layout, LayoutError, Mode, coalesce};
 
-/// The largest layout whose coordinates are searched for two that go to one offset.
+/// Maximum size of a layout that is searched for two integers with the same offset.
 const SEARCHED: u64 = 1 << 16;
 
 impl Layout {
-    /// The largest layout `R` that follows the leaves from stride 1 on with `self(R(i)) = i` for
-    /// every `i` below its size. `1:0` if no leaf has stride 1.
+    /// Returns the right inverse `R`, with `self(R(i)) = i` for every `i` below the size of `R`.
+    /// `R` is the largest such layout that follows the leaves from stride 1 on; `1:0` if no leaf
+    /// has stride 1.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -40,11 +41,11 @@ impl Layout {
         Self::of_leaves(&found)
     }
 
-    /// The layout `R` with `R(self(i)) = i` for every `i` below the size.
+    /// Returns the left inverse `R`, with `R(self(i)) = i` for every `i` below the size.
     ///
     /// # Errors
-    /// A layout that is not injective, with two integers that go to one offset; one that has no
-    /// [`complement`](Self::complement).
+    /// [`LayoutError::NotInjective`] with two integers that have the same offset. The errors of
+    /// [`complement`](Self::complement) if the layout has no complement.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -63,7 +64,7 @@ impl Layout {
         }
     }
 
-    /// The two integers that a mode of stride 0 sends to 0.
+    /// Returns the two integers that a mode of stride 0 maps to offset 0.
     fn standing_still(&self) -> Option<LayoutError> {
         let mut before = 1;
         self.leaves().into_iter().find_map(|Mode { extent, stride }| {
@@ -77,7 +78,7 @@ impl Layout {
         })
     }
 
-    /// Two integers that go to one offset, found by looking at all of them.
+    /// Searches all integers for two with the same offset.
     fn collision(&self) -> Option<LayoutError> {
         let size = self.size();
         if size > SEARCHED {

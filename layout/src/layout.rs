@@ -5,12 +5,12 @@
 use super::{Int, IntTuple, LayoutError, int_tuple::write_tuple};
 use core::fmt;
 
-/// A leaf: `extent` coordinates, each `stride` after the one before.
+/// Leaf of a layout: `extent` coordinates, whose offsets are multiples of `stride`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Mode {
-    /// How many coordinates.
+    /// Number of coordinates.
     pub extent: Int,
-    /// How far apart.
+    /// Offset between neighboring coordinates.
     pub stride: Int,
 }
 
@@ -20,12 +20,12 @@ pub(super) enum Tree {
     Modes(Vec<Layout>),
 }
 
-/// CuTe's layout `shape:stride`, the function `L(c) = sum of c_i * d_i` over the leaves, `c_i <
-/// s_i`.
+/// CuTe's layout `shape:stride`. It is the function `L(c) = sum of c_i * d_i` over the leaves, with
+/// `c_i < s_i`.
 ///
-/// An integer stands for the coordinate that it counts out colexicographically, the first mode
-/// fastest. Extents are at least 1; size and cosize fit in 64 bits. Equality is that of the printed
-/// text, so `8:1` is not `_8:_1`.
+/// An integer stands for the coordinate that it counts out colexicographically, with the first mode
+/// fastest. Extents are at least 1. Size and cosize fit into 64 bits. Layouts are equal if their
+/// texts are equal, so `8:1` differs from `_8:_1`.
 ///
 /// ```
 /// use falchion_layout::Layout;
@@ -41,11 +41,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// `shape:stride`.
+    /// Creates the layout `shape:stride`.
     ///
     /// # Errors
-    /// Shape and stride that do not nest alike, an empty tuple, an extent of 0, a size or cosize
-    /// beyond 64 bits.
+    /// [`LayoutError::NotCongruent`] if shape and stride nest differently.
+    /// [`LayoutError::EmptyTuple`] for an empty tuple. [`LayoutError::ZeroExtent`] for an extent of
+    /// 0. [`LayoutError::Overflow`] if the size or the cosize exceeds 64 bits.
     pub fn new(
         shape: impl Into<IntTuple>,
         stride: impl Into<IntTuple>,
@@ -56,11 +57,12 @@ impl Layout {
         zip(&shape, &stride).ok_or_else(differ)?.bounded()
     }
 
-    /// The compact column-major layout of a shape: each stride is the product of the extents before
-    /// it.
+    /// Creates the compact column-major layout of a shape. Each stride is the product of the
+    /// previous extents.
     ///
     /// # Errors
-    /// An empty tuple, an extent of 0, a size beyond 64 bits.
+    /// [`LayoutError::EmptyTuple`] for an empty tuple. [`LayoutError::ZeroExtent`] for an extent of
+    /// 0. [`LayoutError::Overflow`] if the size exceeds 64 bits.
     pub fn compact(shape: &IntTuple) -> Result<Self, LayoutError> {
         fn grow(shape: &IntTuple, next: &mut Option<Int>) -> Result<Layout, LayoutError> {
             match shape {
@@ -80,10 +82,11 @@ impl Layout {
         grow(shape, &mut None)?.bounded()
     }
 
-    /// The concatenation of layouts, each a mode of its own.
+    /// Concatenates layouts, each of which becomes one mode.
     ///
     /// # Errors
-    /// No layout at all, a size or cosize beyond 64 bits.
+    /// [`LayoutError::EmptyTuple`] without layouts. [`LayoutError::Overflow`] if the size or the
+    /// cosize exceeds 64 bits.
     pub fn concat(modes: impl IntoIterator<Item = Self>) -> Result<Self, LayoutError> {
         Self::join(modes.into_iter().collect()).bounded()
     }
@@ -96,7 +99,7 @@ impl Layout {
         Self { tree: Tree::Modes(modes) }
     }
 
-    /// The layout of some leaves: a tuple, or the one leaf itself.
+    /// Creates a layout from leaves: a tuple, or the leaf itself if there is only one.
     pub(super) fn of_leaves(leaves: &[Mode]) -> Self {
         match leaves {
             [leaf] => Self { tree: Tree::Leaf(*leaf) },
@@ -104,7 +107,7 @@ impl Layout {
         }
     }
 
-    /// The layout, if its extents are at least 1 and its size and cosize fit.
+    /// Checks that all extents are at least 1, and that the size and the cosize fit into 64 bits.
     pub(super) fn bounded(self) -> Result<Self, LayoutError> {
         fn walk(layout: &Layout, size: &mut u64, last: &mut u64) -> Result<(), LayoutError> {
             match &layout.tree {
@@ -131,7 +134,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// The leaves, in order.
+    /// Returns the leaves in order.
     pub fn leaves(&self) -> Vec<Mode> {
         fn walk(layout: &Layout, leaves: &mut Vec<Mode>) {
             match &layout.tree {
@@ -144,7 +147,7 @@ impl Layout {
         leaves
     }
 
-    /// The top-level modes; a single leaf is its own one.
+    /// Returns the top-level modes. A single leaf is its own only mode.
     pub fn modes(&self) -> &[Self] {
         match &self.tree {
             Tree::Leaf(_) => core::slice::from_ref(self),
@@ -152,12 +155,12 @@ impl Layout {
         }
     }
 
-    /// The number of top-level modes.
+    /// Returns the number of top-level modes.
     pub fn rank(&self) -> usize {
         self.modes().len()
     }
 
-    /// How deep the modes nest; 0 for a single leaf.
+    /// Returns the nesting depth of the modes; 0 for a single leaf.
     pub fn depth(&self) -> usize {
         match &self.tree {
             Tree::Leaf(_) => 0,
@@ -165,18 +168,18 @@ impl Layout {
         }
     }
 
-    /// The number of coordinates.
+    /// Returns the number of coordinates.
     pub fn size(&self) -> u64 {
         self.folded(1, &mut |size, leaf| size * leaf.extent.value)
     }
 
-    /// The size, static when every extent is.
+    /// Returns the size, which is static if all extents are static.
     pub(super) fn size_int(&self) -> Int {
         let is_static = self.folded(true, &mut |all, leaf| all && leaf.extent.is_static);
         Int { value: self.size(), is_static }
     }
 
-    /// One more than the largest offset.
+    /// Returns the largest offset plus one.
     pub fn cosize(&self) -> u64 {
         self.folded(1, &mut |last, leaf| last + (leaf.extent.value - 1) * leaf.stride.value)
     }
@@ -188,12 +191,12 @@ impl Layout {
         }
     }
 
-    /// The shape.
+    /// Returns the shape.
     pub fn shape(&self) -> IntTuple {
         self.projected(|leaf| leaf.extent)
     }
 
-    /// The stride.
+    /// Returns the stride.
     pub fn stride(&self) -> IntTuple {
         self.projected(|leaf| leaf.stride)
     }
@@ -208,7 +211,7 @@ impl Layout {
     }
 }
 
-/// Shape and stride leaf by leaf; `None` where they do not nest alike.
+/// Combines a shape and a stride leaf by leaf. `None` if they nest differently.
 fn zip(shape: &IntTuple, stride: &IntTuple) -> Option<Layout> {
     match (shape, stride) {
         (IntTuple::Int(extent), IntTuple::Int(stride)) => Some(Layout::mode_of(*extent, *stride)),
@@ -224,7 +227,7 @@ fn zip(shape: &IntTuple, stride: &IntTuple) -> Option<Layout> {
     }
 }
 
-/// One of the two trees that a layout prints.
+/// Shape or stride of a layout, for printing.
 struct Half<'l>(&'l Layout, fn(&Mode) -> Int);
 
 impl fmt::Display for Half<'_> {

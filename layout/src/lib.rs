@@ -1,21 +1,27 @@
-//! CuTe's layout algebra, as values.
+//! CuTe's layout algebra with layouts as values.
 //!
-//! A [`Layout`] `shape:stride` is a function from coordinates, or from the integers that count
-//! them, to offsets. The operations are CuTe's by name, result and nesting:
-//! [`coalesce`](Layout::coalesce), [`compose`](Layout::compose),
-//! [`complement`](Layout::complement), [`logical_divide`](Layout::logical_divide),
-//! [`logical_product`](Layout::logical_product) and their kin,
-//! [`left_inverse`](Layout::left_inverse), [`right_inverse`](Layout::right_inverse),
-//! [`local_tile`](Layout::local_tile), [`local_partition`](Layout::local_partition); [`Swizzle`]
-//! and [`Composed`] for what is no layout, [`Map`] for pictures and bank counts, `FromStr` for
-//! text, [`Spelling`] for kernels.
+//! A [`Layout`] `shape:stride` is a function from coordinates to offsets. An integer stands for the
+//! coordinate that it counts out colexicographically. The operations have the names, the results,
+//! and the nesting of CuTe:
 //!
-//! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as CuTe
-//! nests those of static operands; of dynamic ones CuTe keeps modes of extent 1 that it cannot see
-//! to be so, and a value can always be seen. What is no layout is a [`LayoutError`] that says which
-//! divisibility failed. `book/src/layouts.md` shows each operation at work.
+//! - [`coalesce`](Layout::coalesce), [`compose`](Layout::compose), and
+//!   [`complement`](Layout::complement);
+//! - [`logical_divide`](Layout::logical_divide), [`logical_product`](Layout::logical_product), and
+//!   their variants;
+//! - [`left_inverse`](Layout::left_inverse) and [`right_inverse`](Layout::right_inverse);
+//! - [`local_tile`](Layout::local_tile) and [`local_partition`](Layout::local_partition).
 //!
-//! The C++ types that layouts are spelled as, for kernels that include it, are [`LAYOUT_CUH`].
+//! [`Swizzle`] and [`Composed`] are functions that are not layouts. [`Map`] serves pictures and
+//! counts of bank conflicts. `FromStr` reads CuTe's notation, and [`Spelling`] writes C++ types for
+//! kernels.
+//!
+//! Integers have 64 bits, and an [`Int`] records whether its value is static. Results nest as
+//! CuTe's results for static operands do. For dynamic operands, CuTe keeps modes of extent 1,
+//! because it cannot detect them at compile time; this crate drops them. If a result is not a
+//! layout, the [`LayoutError`] states the failed divisibility. `book/src/layouts.md` shows each
+//! operation.
+//!
+//! [`LAYOUT_CUH`] defines the C++ types that [`Spelling`] uses.
 #![deny(missing_docs)]
 
 mod coalesce;
@@ -49,5 +55,5 @@ pub use spell::Spelling;
 pub use swizzle::{Composed, Swizzle};
 pub use tiler::Tiler;
 
-/// The text of `layout.cuh`: a layout as a type, as [`Spelling`] names it, and its function.
+/// Text of `layout.cuh`, which defines layouts as C++ types for [`Spelling`].
 pub const LAYOUT_CUH: &str = include_str!("../kernels/layout.cuh");

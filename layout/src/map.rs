@@ -1,10 +1,9 @@
-//! Layouts as maps from rows and columns, so that one function draws them and one rule counts their
-//! bank conflicts.
+//! Layouts as maps from rows and columns, for pictures and counts of bank conflicts.
 
 use super::{Composed, Layout, LayoutError};
 
-/// A layout of rank 1 or 2 as a map: its first mode counts rows, its second columns; both as
-/// integers, however they nest.
+/// Layout of rank 1 or 2 as a map. Its first mode counts rows, and its second mode counts columns.
+/// Both coordinates are integers, regardless of nesting.
 ///
 /// ```
 /// use falchion_layout::{Layout, Map};
@@ -14,27 +13,28 @@ use super::{Composed, Layout, LayoutError};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Map {
-    /// The layout.
+    /// Layout.
     pub layout: Composed,
-    /// Rows and columns.
+    /// Number of rows and of columns.
     pub extents: (u32, u32),
-    /// Offsets lie below this.
+    /// Upper bound of the offsets, exclusive.
     pub codomain: u32,
 }
 
 impl Map {
-    /// The map of a layout.
+    /// Creates the map of a layout.
     ///
     /// # Errors
-    /// A rank above 2; a size or cosize beyond 32 bits.
+    /// [`LayoutError::Rank`] for a rank above 2. [`LayoutError::MapTooLarge`] if the size or the
+    /// cosize exceeds 32 bits.
     pub fn new(layout: &Layout) -> Result<Self, LayoutError> {
         Self::of(Composed::from(layout.clone()))
     }
 
-    /// The map of a composed layout.
+    /// Creates the map of a composed layout.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn of(layout: Composed) -> Result<Self, LayoutError> {
         let (rank, modes) = (layout.layout.rank(), layout.layout.modes());
         if rank > 2 {

@@ -1,27 +1,27 @@
-//! Reading CuTe's notation: integers, tuples, `shape:stride`, calls and coordinates, as a tree that
-//! remembers places.
+//! Parser of CuTe's notation: integers, tuples, `shape:stride`, calls, and coordinates. Each node
+//! of the tree records its position in the text.
 
 use super::{Int, IntTuple, Layout, LayoutError};
 use core::{ops::Range, str::FromStr};
 
 /// CuTe's functions that make a tuple of their arguments.
 const TUPLES: [&str; 5] = ["make_tuple", "make_shape", "make_stride", "make_coord", "make_tile"];
-/// How deep parentheses may nest.
+/// Maximum nesting depth of parentheses.
 const DEPTH: usize = 32;
 
-/// A part of an expression, and the bytes of the text that it was read from.
+/// Part of an expression, and its position in the text.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The bytes.
+    /// Byte range in the text.
     pub span: Range<usize>,
-    /// What they say.
+    /// Content.
     pub kind: Kind,
 }
 
-/// What a part says.
+/// Content of a node.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// A number.
+    /// Number.
     Int(Int),
     /// `_`.
     Underscore,
@@ -35,11 +35,11 @@ pub enum Kind {
     Apply(Box<Node>, Vec<Node>),
 }
 
-/// Where an expression is wrong, a byte of its text, and what would be right.
+/// Byte position of a syntax error, and its reason.
 pub type Fault = (usize, String);
 
-/// The line of a text around a fault, and a caret below it; of a long text, 80 letters on both
-/// sides.
+/// Returns the text with a caret below a fault. A long text is cut to 80 characters on each side of
+/// the fault.
 pub fn pointed(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text).chars().count();
     let (first, last) = (before.saturating_sub(80), before + 80);
@@ -52,10 +52,10 @@ pub fn pointed(text: &str, at: usize) -> String {
     format!("  {left}{shown}{right}\n  {:width$}^", "", width = left.len() + before - first)
 }
 
-/// Reads one expression that is all of the text.
+/// Parses a text that consists of one expression.
 ///
 /// # Errors
-/// Where it is none.
+/// The [`Fault`] at the first invalid byte.
 pub fn parse(text: &str) -> Result<Node, Fault> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     let node = reader.expression()?;
@@ -73,7 +73,7 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// The next character that is not white space.
+    /// Skips white space and returns the next character.
     fn peek(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
@@ -86,7 +86,8 @@ impl Reader<'_> {
         found
     }
 
-    /// Operands with `o` between them, CuTe's sign of a composition; one alone is itself.
+    /// Parses operands with CuTe's composition sign `o` between them. A single operand is not a
+    /// composition.
     fn expression(&mut self) -> Result<Node, Fault> {
         let mut operands = vec![self.operand()?];
         while self.composes() {
@@ -101,7 +102,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads an `o` that stands alone.
+    /// Parses an `o` that is a word of its own.
     fn composes(&mut self) -> bool {
         let found = self.peek() == Some('o')
             && !self.text[self.at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -109,7 +110,7 @@ impl Reader<'_> {
         found
     }
 
-    /// A term, its stride if a colon follows, and the coordinates that it is applied to.
+    /// Parses a term, an optional stride after a colon, and the coordinates to which it is applied.
     fn operand(&mut self) -> Result<Node, Fault> {
         let mut node = self.term()?;
         if self.eat(':') {
@@ -194,7 +195,7 @@ impl Reader<'_> {
         Ok(Node { span: start..self.at, kind })
     }
 
-    /// `(a, b, ..)`, of which the next character is the `(`; or `<a, b, ..>`.
+    /// Parses `(a, b, ..)` or `<a, b, ..>`. The next character is the opening one.
     fn members(&mut self, close: char) -> Result<Vec<Node>, Fault> {
         let open = self.at;
         self.at += 1;
@@ -242,10 +243,10 @@ impl Node {
         Err((self.span.start, because.into()))
     }
 
-    /// The node as a shape or a stride.
+    /// Returns the node as a shape or a stride.
     ///
     /// # Errors
-    /// Where it is none.
+    /// The [`Fault`] at a node that is neither.
     pub fn int_tuple(&self) -> Result<IntTuple, Fault> {
         match &self.kind {
             Kind::Int(int) => Ok(IntTuple::Int(*int)),
@@ -259,11 +260,10 @@ impl Node {
         }
     }
 
-    /// The node as a layout that is spelled out: `shape:stride`, a shape alone, or a tuple of
-    /// layouts.
+    /// Returns the node as a layout without calls: `shape:stride`, a shape, or a tuple of layouts.
     ///
     /// # Errors
-    /// Where it is none.
+    /// The [`Fault`] at a node that is not such a layout.
     pub fn spelled(&self) -> Result<Layout, Fault> {
         let place = |error: LayoutError| (self.span.start, error.to_string());
         match &self.kind {
@@ -285,7 +285,7 @@ impl Node {
 impl FromStr for Layout {
     type Err = LayoutError;
 
-    /// `shape:stride`, or a shape alone for its compact column-major layout.
+    /// Parses `shape:stride`, or a shape, which stands for its compact column-major layout.
     fn from_str(text: &str) -> Result<Self, LayoutError> {
         let syntax = |(at, because)| LayoutError::Syntax { at, because };
         parse(text).and_then(|node| node.spelled()).map_err(syntax)

@@ -1,21 +1,22 @@
-//! Tiles for blocks, elements for threads.
+//! Partitioning: tiles for CTAs, and elements for threads.
 
 use super::{Coordinate, Int, IntTuple, Layout, LayoutError, Tiler};
 
-/// A member of CuTe's `Step<_1,X,..>`: whether a mode takes part.
+/// Member of CuTe's `Step<_1,X,..>`: whether a mode takes part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// `_1`: the mode takes part.
     Take,
-    /// `X`: it does not.
+    /// `X`: the mode does not take part.
     Skip,
 }
 
 impl Step {
-    /// The members whose modes take part.
+    /// Returns the members whose modes take part.
     ///
     /// # Errors
-    /// A projection of another length than the number of members, or one that takes none.
+    /// [`LayoutError::SizesDiffer`] if the projection and the members differ in length.
+    /// [`LayoutError::EmptyTuple`] if no mode takes part.
     fn project<T: Clone>(steps: &[Self], members: &[T]) -> Result<Vec<T>, LayoutError> {
         if steps.len() != members.len() {
             return Err(LayoutError::SizesDiffer {
@@ -35,11 +36,11 @@ impl Step {
 }
 
 impl Layout {
-    /// `local_tile`: the tile at `coordinate`, `(BLK_M,BLK_N,..)`, with every tile along a `_` as
-    /// modes after it; and the tile's offset.
+    /// `local_tile`: returns the tile `(BLK_M,BLK_N,..)` at `coordinate` and its offset. For each
+    /// `_` in the coordinate, a mode with all tiles along that axis follows.
     ///
     /// # Errors
-    /// Those of [`zipped_divide`](Self::zipped_divide) and [`slice`](Self::slice).
+    /// The errors of [`zipped_divide`](Self::zipped_divide) and [`slice`](Self::slice).
     ///
     /// ```
     /// # use falchion_layout::{Coordinate, Int, Layout, Tiler};
@@ -63,13 +64,14 @@ impl Layout {
         tiled.sliced(Coordinate::Tuple(vec![tile, tiled.filled(coordinate)]))
     }
 
-    /// `local_partition`: what thread `thread` has of the layout when `threads`, a layout of
-    /// threads, is laid over it again and again: the modes of repetitions; and the offset of the
-    /// thread's first element.
+    /// `local_partition`: returns the elements of thread `thread` and the offset of its first
+    /// element. The layout `threads` covers this layout repeatedly, and the modes of the result
+    /// count the repetitions.
     ///
     /// # Errors
-    /// Those of [`zipped_divide`](Self::zipped_divide) and [`left_inverse`](Self::left_inverse); a
-    /// thread that the layout of threads lacks.
+    /// The errors of [`zipped_divide`](Self::zipped_divide) and
+    /// [`left_inverse`](Self::left_inverse). [`LayoutError::NoSuchThread`] if `threads` does not
+    /// contain `thread`.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -82,12 +84,12 @@ impl Layout {
         self.local_partition_by(threads, thread, &vec![Step::Take; threads.rank()])
     }
 
-    /// [`local_partition`](Self::local_partition) by the modes of `threads` that take part: threads
-    /// that differ in the others only have the same elements.
+    /// Applies [`local_partition`](Self::local_partition) with the modes of `threads` that take
+    /// part. Threads that differ only in other modes receive the same elements.
     ///
     /// # Errors
-    /// Those of [`local_partition`](Self::local_partition), and a projection of another length than
-    /// the rank of `threads`.
+    /// The errors of [`local_partition`](Self::local_partition). [`LayoutError::SizesDiffer`] if
+    /// the length of the projection is not the rank of `threads`.
     ///
     /// ```
     /// # use falchion_layout::{Layout, Step};
@@ -111,12 +113,13 @@ impl Layout {
             .sliced(Coordinate::Tuple(vec![Coordinate::Tuple(Step::project(steps, &place)?), rest]))
     }
 
-    /// The thread-value layout of [`local_partition_by`](Self::local_partition_by): its first mode
-    /// sends a thread to the offset of the thread's first element, its second is what every thread
-    /// has from there on. Slicing it at a thread is the thread's partition.
+    /// Returns the thread-value layout of [`local_partition_by`](Self::local_partition_by). Its
+    /// first mode maps a thread to the offset of its first element. Its second mode maps a value to
+    /// its offset from there. A slice at a thread is the partition of the thread.
     ///
     /// # Errors
-    /// Those of [`local_partition_by`](Self::local_partition_by); threads whose numbers have gaps.
+    /// The errors of [`local_partition_by`](Self::local_partition_by). [`LayoutError::SizesDiffer`]
+    /// if the numbers of the threads have gaps.
     ///
     /// ```
     /// # use falchion_layout::{Layout, Step};
@@ -135,8 +138,8 @@ impl Layout {
             });
         }
         let tiled = self.tiled_by(threads, steps)?;
-        // Threads step through the tile along the modes that take part, and stand still along the
-        // others.
+        // Along the modes that take part, a thread's offset changes. Along the other modes, it does
+        // not.
         let mut taken = tiled.modes()[0].modes().iter();
         let places = steps.iter().zip(threads.modes()).map(|(step, mode)| match step {
             Step::Take => taken.next().cloned().ok_or(LayoutError::EmptyTuple),
@@ -146,13 +149,13 @@ impl Layout {
         Self::concat([places.compose(&threads.left_inverse()?)?, tiled.modes()[1].clone()])
     }
 
-    /// How many coordinates each mode has.
+    /// Returns the number of coordinates of each mode.
     fn extents(&self) -> Vec<IntTuple> {
         self.modes().iter().map(|mode| IntTuple::Int(mode.size_int())).collect()
     }
 
-    /// The division by the modes of `threads` that take part: the threads, and what each of them
-    /// has.
+    /// Divides the layout by the modes of `threads` that take part. The first mode of the result
+    /// counts threads, and the second mode counts the values of a thread.
     fn tiled_by(&self, threads: &Self, steps: &[Step]) -> Result<Self, LayoutError> {
         self.zipped_divide(&Tiler::shape(&IntTuple::Tuple(Step::project(
             steps,
@@ -160,7 +163,7 @@ impl Layout {
         )?))?)
     }
 
-    /// Which coordinate, as an integer, a layout of threads sends to `thread`.
+    /// Returns the index that a layout of threads maps to `thread`.
     fn place_of(&self, thread: u64) -> Result<u64, LayoutError> {
         let missing = LayoutError::NoSuchThread { thread, threads: self.to_string() };
         let place = self.left_inverse()?.extended(thread)?;
@@ -171,7 +174,7 @@ impl Layout {
         }
     }
 
-    /// A coordinate of the rest of a division, with `_` for the modes that the tiler left over.
+    /// Extends a coordinate of the rest of a division with `_` for the modes beyond the tiler.
     fn filled(&self, coordinate: &Coordinate) -> Coordinate {
         match coordinate {
             Coordinate::Tuple(members) => {

@@ -1,15 +1,15 @@
-//! Product: a layout repeated as another one says.
+//! Product: a layout repeated according to another layout.
 
 use super::{Int, Layout, LayoutError, Tiler};
 
 impl Layout {
-    /// `(self, complement(self, size * cosize(tiler)) o tiler)`: the block, and where its
-    /// repetitions begin. A tuple of tilers multiplies mode by mode; modes that it does not reach
-    /// stay.
+    /// Returns `(self, complement(self, size * cosize(tiler)) o tiler)`: the block, and the offsets
+    /// of its repetitions. A tuple of tilers multiplies mode by mode. Modes beyond the tiler stay
+    /// unchanged.
     ///
     /// # Errors
-    /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of
-    /// higher rank than the layout.
+    /// The errors of [`complement`](Self::complement) and [`compose`](Self::compose).
+    /// [`LayoutError::RankTooHigh`] if the tiler has a higher rank than the layout.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -21,28 +21,29 @@ impl Layout {
         self.by_mode(tiler, multiplied)
     }
 
-    /// [`logical_product`](Self::logical_product), gathered: `((M,N),(TileM,TileN,L,..))`.
+    /// Returns [`logical_product`](Self::logical_product) with gathered modes:
+    /// `((M,N),(TileM,TileN,L,..))`.
     ///
     /// # Errors
-    /// Those of [`logical_product`](Self::logical_product).
+    /// The errors of [`logical_product`](Self::logical_product).
     pub fn zipped_product(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
         self.unzipped(tiler, multiplied)
     }
 
-    /// [`zipped_product`](Self::zipped_product) with the second mode unpacked:
+    /// Returns [`zipped_product`](Self::zipped_product) with the second mode unpacked:
     /// `((M,N),TileM,TileN,L,..)`.
     ///
     /// # Errors
-    /// Those of [`logical_product`](Self::logical_product).
+    /// The errors of [`logical_product`](Self::logical_product).
     pub fn tiled_product(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
         self.zipped_product(tiler).map(Self::second_unpacked)
     }
 
-    /// The block at every element of the tiler, mode by mode: rows of blocks over rows in a block.
-    /// Each mode is coalesced.
+    /// Places the block at every element of the tiler, mode by mode. Each mode of the result has
+    /// first the coordinate in the block, then the block. Each mode is coalesced.
     ///
     /// # Errors
-    /// Those of [`logical_product`](Self::logical_product).
+    /// The errors of [`logical_product`](Self::logical_product).
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -55,11 +56,11 @@ impl Layout {
         self.interleaved(tiler, |block, tile| [block, tile])
     }
 
-    /// [`blocked_product`](Self::blocked_product) with the blocks interleaved: their elements lie
-    /// as far apart as there are blocks.
+    /// Returns [`blocked_product`](Self::blocked_product) with interleaved blocks: neighboring
+    /// elements of a block are as far apart as there are blocks.
     ///
     /// # Errors
-    /// Those of [`logical_product`](Self::logical_product).
+    /// The errors of [`logical_product`](Self::logical_product).
     pub fn raked_product(&self, tiler: &Self) -> Result<Self, LayoutError> {
         self.interleaved(tiler, |block, tile| [tile, block])
     }
@@ -81,7 +82,7 @@ impl Layout {
         Self::concat(modes)
     }
 
-    /// The layout with modes `1:0` up to a rank.
+    /// Appends modes `1:0` up to a rank.
     fn padded(&self, rank: usize) -> Self {
         let mut modes = self.modes().to_vec();
         modes.resize(rank, Self::mode_of(Int::fixed(1), Int::fixed(0)));

@@ -1,10 +1,10 @@
-//! Layouts as the C++ types of `layout/kernels/layout.cuh`: static integers in the text, dynamic
-//! ones in a table.
+//! Layouts as the C++ types of `layout/kernels/layout.cuh`. The text contains static integers, and
+//! a table contains dynamic ones.
 
 use super::{Int, Layout, Mode, layout::Tree};
 
-/// Layouts being spelled for one kernel: the text knows their static integers, and
-/// [`integers`](Self::integers) holds the dynamic ones.
+/// Writer of layouts as C++ types for one kernel. The types contain the static integers, and
+/// [`integers`](Self::integers) returns the dynamic ones.
 ///
 /// ```
 /// use falchion_layout::Spelling;
@@ -22,7 +22,7 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    /// The type of a layout. Its dynamic integers get the next numbers.
+    /// Returns the type of a layout. Its dynamic integers receive the next indices of the table.
     pub fn layout(&mut self, layout: &Layout) -> String {
         match &layout.tree {
             Tree::Leaf(Mode { extent, stride }) => {
@@ -35,7 +35,7 @@ impl Spelling {
         }
     }
 
-    /// The dynamic integers, by number.
+    /// Returns the dynamic integers in the order of their indices.
     pub fn integers(&self) -> &[u64] {
         &self.integers
     }

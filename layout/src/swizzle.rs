@@ -1,10 +1,10 @@
-//! Swizzles, and layouts behind them.
+//! Swizzles, and layouts composed with them.
 
 use super::{Coordinate, Int, Layout, LayoutError, Tiler};
 use core::fmt;
 
-/// CuTe's `Swizzle<B,M,S>`: bits `[M+S, M+S+B)` of an offset are added without carry (exclusive or)
-/// to its bits `[M, M+B)`. A bijection, and its own inverse.
+/// CuTe's `Swizzle<B,M,S>`: XORs bits `[M+S, M+S+B)` of an offset into its bits `[M, M+B)`. The
+/// function is a bijection and its own inverse.
 ///
 /// ```
 /// use falchion_layout::Swizzle;
@@ -21,14 +21,14 @@ pub struct Swizzle {
 }
 
 impl Swizzle {
-    /// `Sw<0,0,0>`, which moves nothing: the one of a layout that is behind none.
+    /// The identity `Sw<0,0,0>`, for layouts without a swizzle.
     pub const IDENTITY: Self = Self { bits: 0, base: 0, shift: 0 };
 
-    /// `Swizzle<bits, base, shift>`.
+    /// Creates `Swizzle<bits, base, shift>`.
     ///
     /// # Errors
-    /// A shift smaller than the number of bits, whose source and target would overlap; parameters
-    /// whose sum is beyond 63.
+    /// [`LayoutError::Swizzle`] if the shift is smaller than the number of bits, because source and
+    /// target would overlap. [`LayoutError::Swizzle`] if the sum of the parameters exceeds 63.
     pub fn new(bits: u32, base: u32, shift: u32) -> Result<Self, LayoutError> {
         if shift < bits {
             let because =
@@ -50,12 +50,12 @@ impl Swizzle {
         Ok(Self { bits, base, shift })
     }
 
-    /// Where an offset goes.
+    /// Applies the swizzle to an offset.
     pub const fn at(self, offset: u64) -> u64 {
         offset ^ ((offset >> self.shift) & self.target())
     }
 
-    /// The bits that change.
+    /// Returns the mask of the bits that change.
     const fn target(self) -> u64 {
         if self.bits == 0 { 0 } else { ((1 << self.bits) - 1) << self.base }
     }
@@ -67,8 +67,9 @@ impl fmt::Display for Swizzle {
     }
 }
 
-/// `swizzle o offset o layout`: the function `c -> swizzle(offset + layout(c))`, which is no layout
-/// in general. Prints without a swizzle and an offset that it does not have: `36 o (4,4):(8,1)`.
+/// The function `swizzle o offset o layout`: `c -> swizzle(offset + layout(c))`. In general it is
+/// not a layout. The text omits an identity swizzle, and then also a zero offset:
+/// `36 o (4,4):(8,1)`.
 ///
 /// ```
 /// use falchion_layout::{Composed, Int, Swizzle};
@@ -78,19 +79,19 @@ impl fmt::Display for Swizzle {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Composed {
-    /// What comes last.
+    /// Function that is applied last.
     pub swizzle: Swizzle,
-    /// What is added to each offset of the layout.
+    /// Offset that is added to each offset of the layout.
     pub offset: Int,
-    /// What comes first.
+    /// Function that is applied first.
     pub layout: Layout,
 }
 
 impl Composed {
-    /// `swizzle o offset o layout`.
+    /// Creates `swizzle o offset o layout`.
     ///
     /// # Errors
-    /// An offset that takes the layout beyond 64 bits.
+    /// [`LayoutError::Overflow`] if the offsets exceed 64 bits.
     pub fn new(swizzle: Swizzle, offset: Int, layout: Layout) -> Result<Self, LayoutError> {
         offset
             .value
@@ -99,18 +100,19 @@ impl Composed {
         Ok(Self { swizzle, offset, layout })
     }
 
-    /// Where a coordinate goes.
+    /// Returns the offset of a coordinate.
     ///
     /// # Errors
-    /// A coordinate that does not fit the shape, or lies outside of it.
+    /// [`LayoutError::NotCompatible`] if the coordinate does not fit the shape.
+    /// [`LayoutError::OutsideShape`] if it is outside of the shape.
     pub fn offset(&self, coordinate: impl Into<Coordinate>) -> Result<u64, LayoutError> {
         Ok(self.swizzle.at(self.further(self.layout.offset(coordinate)?)?.value))
     }
 
-    /// The same behind a swizzle, which takes the place of the one there is if that moves nothing.
+    /// Replaces the identity swizzle by `swizzle`.
     ///
     /// # Errors
-    /// A second swizzle.
+    /// [`LayoutError::Swizzle`] if there already is a swizzle with bits.
     pub fn swizzled(self, swizzle: Swizzle) -> Result<Self, LayoutError> {
         let bits = self.swizzle.bits;
         if bits > 0 {
@@ -124,11 +126,11 @@ impl Composed {
         Self::new(swizzle, self.offset, self.layout)
     }
 
-    /// What an operation makes of the layout, behind the same swizzle and offset, to which the
-    /// operation's own offset is added.
+    /// Applies an operation to the layout. The swizzle stays, and the offset of the operation is
+    /// added to the offset.
     ///
     /// # Errors
-    /// Those of the operation, and an offset that takes the layout beyond 64 bits.
+    /// The errors of the operation. [`LayoutError::Overflow`] if the offsets exceed 64 bits.
     pub fn inside(
         &self,
         by: impl FnOnce(&Layout) -> Result<(Layout, u64), LayoutError>,
@@ -137,10 +139,10 @@ impl Composed {
         Self::new(self.swizzle, self.further(more)?, layout)
     }
 
-    /// `self o tiler`, by composing the layout.
+    /// Returns `self o tiler`.
     ///
     /// # Errors
-    /// Those of [`Layout::compose_by`].
+    /// The errors of [`Layout::compose_by`].
     pub fn compose_by(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
         self.inside(|layout| Ok((layout.compose_by(tiler)?, 0)))
     }
@@ -149,11 +151,11 @@ impl Composed {
         self.offset.plus(Int { value: more, is_static: self.offset.is_static && more == 0 })
     }
 
-    /// What `_` leaves of it, its offset that of the rest; or, without a `_`, where the coordinate
-    /// goes.
+    /// Returns the composed layout of the modes under `_`, and the swizzled offset of the rest of
+    /// the coordinate. The layout is `None` without a `_`.
     ///
     /// # Errors
-    /// Those of [`Layout::slice`].
+    /// The errors of [`Layout::slice`].
     pub fn slice(&self, coordinate: &Coordinate) -> Result<(Option<Self>, u64), LayoutError> {
         let (kept, more) = self.layout.slice(coordinate)?;
         let offset = self.further(more)?;
@@ -161,8 +163,8 @@ impl Composed {
         Ok((kept, self.swizzle.at(offset.value)))
     }
 
-    /// A number that every offset is below: where the swizzle moves anything, the next multiple of
-    /// `2^(M+B)` at least as large as the cosize of what it moves.
+    /// Returns an exclusive upper bound of the offsets. If the swizzle changes any offset, it is
+    /// the cosize rounded up to a multiple of `2^(M+B)`.
     pub fn cosize(&self) -> u64 {
         let Swizzle { bits, base, shift } = self.swizzle;
         let last = self.offset.value + self.layout.cosize() - 1;
@@ -173,7 +175,7 @@ impl Composed {
 }
 
 impl From<Layout> for Composed {
-    /// The layout behind the swizzle that moves nothing.
+    /// Returns the layout with the identity swizzle.
     fn from(layout: Layout) -> Self {
         Self { swizzle: Swizzle::IDENTITY, offset: Int::fixed(0), layout }
     }

@@ -1,10 +1,10 @@
-//! What divides, multiplies or selects: a layout, or one tiler for each mode.
+//! Tilers: operands that divide, multiply, or select a layout.
 
 use super::{Int, IntTuple, Layout, LayoutError};
 
-/// The second operand of divides, products and [`compose_by`](Layout::compose_by). CuTe's: a layout
-/// acts on the whole, a tuple of tilers mode by mode, a shape as a tuple of layouts of stride 1,
-/// `_` not at all.
+/// Second operand of divides, products, and [`compose_by`](Layout::compose_by), as in CuTe. A
+/// layout acts on the whole layout. A tuple of tilers acts mode by mode. A shape acts as a tuple of
+/// layouts with stride 1. `_` leaves its mode unchanged.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Tiler {
     /// Acts on the whole layout as a function of an integer.
@@ -16,10 +16,11 @@ pub enum Tiler {
 }
 
 impl Tiler {
-    /// A shape as a tiler: each of its integers `s` is the layout `s:1`.
+    /// Creates a tiler from a shape. Each integer `s` of the shape becomes the layout `s:1`.
     ///
     /// # Errors
-    /// An extent of 0, an empty tuple.
+    /// [`LayoutError::ZeroExtent`] for an extent of 0. [`LayoutError::EmptyTuple`] for an empty
+    /// tuple.
     pub fn shape(shape: &IntTuple) -> Result<Self, LayoutError> {
         match shape {
             IntTuple::Int(_) => Layout::compact(shape).map(Self::Layout),
@@ -30,10 +31,10 @@ impl Tiler {
         }
     }
 
-    /// The tiler of some extents, mode by mode.
+    /// Creates the tiler of extents, one per mode.
     ///
     /// # Errors
-    /// An extent of 0, no extents.
+    /// [`LayoutError::ZeroExtent`] for an extent of 0. [`LayoutError::EmptyTuple`] without extents.
     pub fn extents(extents: impl IntoIterator<Item = Int>) -> Result<Self, LayoutError> {
         Self::shape(&IntTuple::of(extents))
     }

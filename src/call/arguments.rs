@@ -214,10 +214,10 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// Sets the group offsets, as [`groups`](Self::groups) does, and checks offsets on a device
-    /// too. The call reads the offsets back. The call therefore waits for the stream. Stream
-    /// capture refuses the call. The call refuses the first offset that descends or exceeds m. Use
-    /// `groups_checked` to debug offsets that a kernel writes.
+    /// Sets the group offsets, as [`groups`](Self::groups) does, and also checks offsets on a
+    /// device. To check the offsets, the call copies them to the host, so it waits for the stream.
+    /// Stream capture refuses the call. The call refuses the first offset that descends or exceeds
+    /// m. Use `groups_checked` to debug offsets that a kernel writes.
     ///
     /// ```
     /// use falchion::prelude::*;

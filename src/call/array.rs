@@ -51,7 +51,8 @@ fn check_length(operand: Operand, length: usize, products: usize) -> Result<(), 
     }
 }
 
-/// The operand of a pointer array, whose matrices have one geometry. `None` for an empty array.
+/// Collects the operand of a pointer array, whose matrices have one geometry, and the number of
+/// matrices. The operand is `None` for an empty array.
 ///
 /// # Errors
 /// [`Refusal::ArrayUnlike`] for the first matrix with another geometry.

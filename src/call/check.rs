@@ -1,4 +1,4 @@
-//! Whether a call can be computed: extents, distances, lengths, scalars.
+//! Checks of a call: sizes, strides, lengths, element types, and scalars.
 
 use super::{Call, DEPTH, Memory, Source, View};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     threadblock::WorkKind,
 };
 
-/// The largest extent: block coordinates within a tile's reach of it stay below 2^32.
+/// Maximum of m, n, and k. Coordinates up to one tile beyond it fit into 32 bits.
 pub(crate) const LARGEST: usize = i32::MAX as usize;
 
 impl<R: Memory, W: Memory> Call<R, W> {
@@ -20,7 +20,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// call is in the kernel's frame, and has only operands that the epilogue reads.
     ///
     /// # Errors
-    /// A [`Refusal`] with the kernel's operand, its value and the limit.
+    /// A [`Refusal`] with the kernel's operand, the value, and the limit.
     pub(super) fn check(&self, d: &GemmDesc, reads: &Reads) -> Result<(), Refusal> {
         self.check_types(d)?;
         for (axis, value) in [(Axis::M, self.m), (Axis::N, self.n), (Axis::K, self.k)] {
@@ -49,7 +49,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
         self.check_groups(d)?;
         if let Some(groups) = &self.groups {
-            // There is an offset more.
+            // G groups need G + 1 offsets.
             within(
                 Field::Groups,
                 self.batch as u64,
@@ -96,11 +96,11 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
         let (tile, split_k) = (d.threadblock(), d.split_k());
         let tiles_k = self.k.div_ceil(tile.k.max(1) as usize) as u64;
-        // Where nothing is multiplied, parts are as empty as the whole.
+        // Without a k-tile, every slice is empty.
         if tiles_k > 0 {
             within(Field::SplitKOfThisK, u64::from(split_k), 1, tiles_k)?;
         }
-        // However they are divided, tiles are as many.
+        // The number of tiles does not depend on the kind of work.
         let group_step = if self.groups.is_some() { d.group_step() } else { 1 };
         self.problem().work(
             (WorkKind::DataParallel, d.swizzle(), split_k),
@@ -135,8 +135,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
     }
 }
 
-/// Checks the element type of an operand, and the alignment of its address to an element. Memory
-/// without elements has any address. A problem without types has any element.
+/// Checks the element type of an operand, and that its address is aligned to an element. Memory
+/// without elements may have any address. A problem without types may have any element type.
 ///
 /// # Errors
 /// [`Refusal::ElementType`] or [`Refusal::ElementAddress`].
@@ -155,7 +155,8 @@ pub(crate) fn check_memory(
     }
 }
 
-/// Refuses the first operand whose type, the one that is given, is another than is wanted.
+/// Checks that each operand has the wanted type. Each item is the operand, its type, and the wanted
+/// type.
 pub(crate) fn check_types(
     operands: impl IntoIterator<Item = (Operand, ElementKind, ElementKind)>,
 ) -> Result<(), Refusal> {
@@ -165,7 +166,7 @@ pub(crate) fn check_types(
     }
 }
 
-/// The matrices of a batch that is written lie where the kernel writes them, and apart.
+/// Checks the matrices of a batch that the kernel writes: order, strides, length, and overlap.
 pub(crate) fn check_written<M: Memory>(
     view: &View<M>,
     order: Order,
@@ -181,8 +182,7 @@ pub(crate) fn check_written<M: Memory>(
     }
 }
 
-/// The matrices of a batch, C or D of products for one, lie in the order in which the kernel reads
-/// or writes them, and are there.
+/// Checks the order, the strides, and the length of C or D. Without a batch, `batch` is 1.
 pub(crate) fn check_output<M: Memory>(
     operand: Operand,
     view: &View<M>,
@@ -198,8 +198,8 @@ pub(crate) fn check_output<M: Memory>(
     }
 }
 
-/// Neighbours lie side by side in rows or in columns, those do not overlap, and all of them are
-/// there.
+/// Checks that the matrices of a batch are contiguous in one order, that their lines do not
+/// overlap, and that the memory holds all elements.
 fn check_view<M: Memory>(
     operand: Operand,
     view: &View<M>,
@@ -217,7 +217,7 @@ fn check_view<M: Memory>(
         return Err(Refusal::LeadingDimension { operand, value: leading, least, order });
     }
     let length = view.memory.length();
-    // One that all products share is one matrix.
+    // A batch stride of 0 means one shared matrix.
     let (extents, matrices) =
         ([rows, columns], [if view.batch_stride == 0 { 1 } else { batch }, view.batch_stride]);
     let Ok(needed) = u64::try_from(view.elements((rows, columns), batch)) else {

@@ -1,4 +1,4 @@
-//! Where an operand's parts lie in the workspace, and what is known of its rows.
+//! Workspace layout of an operand that is decomposed into terms of 16 bits.
 
 use crate::{
     call::WORKSPACE_ALIGNMENT,
@@ -6,45 +6,45 @@ use crate::{
     warp::mma_warpgroup::STAGE_BYTES,
 };
 
-/// Elements along K to a whole number of which parts are padded: a stage of the product's ring.
+/// Padding unit of K in elements: the depth of a pipeline stage.
 pub const DEPTH: u32 = PART.elements_in(STAGE_BYTES);
 
-/// An element of a part: bf16, or f16, which is as wide.
+/// Element type of a term. bf16 and f16 have the same size.
 const PART: ElementKind = ElementKind::F16;
 
-/// Bytes of what is known of a row: its facts and its shift, four words.
+/// Bytes of the record of a row: its properties and its shift, in four words.
 pub(crate) const LINE_BYTES: u64 = 16;
 
-/// The room of one operand: rows of parts; where rows are scaled, a
-/// [`DecomposedLine`](crate::codegen::DecomposedLine) for each, and a word for the first row that
-/// is refused.
+/// Workspace layout of one decomposed operand. The terms of all rows come first. If the emulation
+/// scales rows, one [`DecomposedLine`](crate::codegen::DecomposedLine) per row follows, and then a
+/// word with the index of the first row that the kernel refuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DecomposedLayout {
-    /// How f32 is emulated.
+    /// Emulation of f32.
     pub emulation: EmulationKind,
-    /// Rows of A, or columns of B.
+    /// Number of rows of A, or of columns of B.
     pub mn: usize,
     /// Length of the dot products.
     pub k: usize,
 }
 
 impl DecomposedLayout {
-    /// Elements of one part of a row, zeros behind it included.
+    /// Returns the elements of one term of a row, with its padding of zeros.
     pub const fn padded(&self) -> u64 {
         (self.k as u64).div_ceil(DEPTH as u64).saturating_mul(DEPTH as u64)
     }
 
-    /// Elements from one row to the next: all of its parts.
+    /// Returns the elements between neighboring rows. A row holds all of its terms.
     pub const fn leading(&self) -> u64 {
         self.padded().saturating_mul(self.emulation.parts() as u64)
     }
 
-    /// Where the rows' facts begin, in bytes.
+    /// Returns the offset of the row records in bytes.
     pub const fn lines_offset(&self) -> u64 {
         whole(PART.matrix_bytes(self.leading().saturating_mul(self.mn as u64)))
     }
 
-    /// Where the word begins, in bytes.
+    /// Returns the offset in bytes of the word with the first refused row.
     pub const fn status_offset(&self) -> u64 {
         if !self.emulation.scales() {
             return self.lines_offset();
@@ -52,7 +52,7 @@ impl DecomposedLayout {
         self.lines_offset().saturating_add(whole((self.mn as u64).saturating_mul(LINE_BYTES)))
     }
 
-    /// Bytes of all.
+    /// Returns the total size in bytes.
     pub const fn bytes(&self) -> u64 {
         self.status_offset().saturating_add(if self.emulation.scales() {
             WORKSPACE_ALIGNMENT
@@ -62,7 +62,7 @@ impl DecomposedLayout {
     }
 }
 
-/// The next multiple of [`WORKSPACE_ALIGNMENT`], or the last number.
+/// Rounds up to a multiple of [`WORKSPACE_ALIGNMENT`], or saturates at `u64::MAX`.
 const fn whole(bytes: u64) -> u64 {
     match bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT) {
         Some(whole) => whole,

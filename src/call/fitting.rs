@@ -1,4 +1,5 @@
-//! The kernel that a problem takes: that of its description, or one of narrower accesses.
+//! Selection of the kernel for a problem: the kernel of the description, or one with narrower
+//! accesses.
 
 use super::{Elements, OperandNeed, Problem, View};
 use crate::{
@@ -7,21 +8,21 @@ use crate::{
     thread::access::dividing,
 };
 
-/// The description with accesses as wide as addresses, leading dimensions and extents of a problem
-/// allow, whose operands are where the kernel reads them.
+/// Returns the description with the widest accesses that the addresses, leading dimensions, and
+/// sizes of a problem allow. The operands are where the kernel reads them.
 pub fn fitting(desc: &GemmDesc, problem: &Problem) -> GemmDesc {
     desc.narrowed(accesses(desc, problem))
 }
 
-/// Elements of A, B and D that an access may have at most, of a problem whose operands are where
-/// the kernel reads them.
+/// Returns the maximum numbers of elements per access of A, B, and D for a problem. The operands
+/// are where the kernel reads them. `u32::MAX` means no limit.
 pub(crate) fn accesses(desc: &GemmDesc, problem: &Problem) -> [u32; 3] {
     let needs = desc.needs();
     let access = |operand: OperandKind| {
         let (view, class) = (problem.operand(operand), desc.class.operand(operand));
-        // TMA reads whole vectors or nothing.
+        // TMA does not use narrower accesses.
         let OperandNeed::Accesses(access) = needs[operand.index()] else { return u32::MAX };
-        // An address of an odd byte is no element's: cudarc's slices have none.
+        // The memory of an element type is aligned to the element, as cudarc's slices are.
         let first = class.element.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, class.layout);
         let next = problem.batch_stride(view);
@@ -38,8 +39,8 @@ pub(crate) fn accesses(desc: &GemmDesc, problem: &Problem) -> [u32; 3] {
     };
     let align_c = dividing(align_c, &limits(problem.d));
     let align_c = dividing(align_c, &problem.read_source().map_or([0; 3], limits));
-    // Groups begin anywhere: where D is contiguous along them, an access of more than one element
-    // is of two groups.
+    // A group may begin at any row or column. If D is contiguous along the groups, an access of
+    // several elements may cross the end of a group.
     let along = if desc.frame.d_order().is_row() { Axis::N } else { Axis::M };
     let apart = u64::from(problem.groups.is_some_and(|groups| groups.axis == along));
     let align_c =

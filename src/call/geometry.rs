@@ -1,4 +1,4 @@
-//! The place of a view's elements in memory.
+//! Geometry of a view: the index of each element in memory.
 
 use super::View;
 use crate::{
@@ -7,41 +7,41 @@ use crate::{
 };
 use core::ops::{Bound, Range, RangeBounds};
 
-/// The place of each element of a view: element (i, j) lies `first + i * strides[0] + j *
-/// strides[1]` elements behind the start of the memory.
+/// Geometry of a view. Element (i, j) has the index `first + i * strides[0] + j * strides[1]` in
+/// the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ViewGeometry {
     /// Index of element (0, 0) in the memory.
     pub first: usize,
     /// Rows and columns.
     pub shape: (usize, usize),
-    /// Elements from a row to the next, and from a column to the next.
+    /// Elements between neighboring rows, and between neighboring columns.
     pub strides: [isize; 2],
-    /// The order of a view that has one row or one column.
+    /// Order of the view if its strides allow both orders, for example with one row or one column.
     pub order: Order,
 }
 
-/// A stride of so many elements. No memory has more than `isize::MAX` elements.
+/// Converts a stride to a signed number. No memory has more than `isize::MAX` elements.
 fn signed(elements: usize) -> isize {
     isize::try_from(elements).unwrap_or(isize::MAX)
 }
 
 impl ViewGeometry {
-    /// A packed matrix.
+    /// Returns the geometry of a packed matrix.
     pub fn packed((rows, columns): (usize, usize), order: Order) -> Self {
         let leading = signed(order.packed(rows, columns));
         let strides = if order.is_row() { [leading, 1] } else { [1, leading] };
         Self { first: 0, shape: (rows, columns), strides, order }
     }
 
-    /// The same matrix with a leading dimension: the distance between rows of a row-major matrix,
-    /// or between columns of a column-major one.
+    /// Sets the leading dimension: the elements between rows of a row-major matrix, or between
+    /// columns of a column-major one.
     pub fn with_leading(mut self, elements: usize) -> Self {
         self.strides[if self.order.is_row() { 0 } else { 1 }] = signed(elements);
         self
     }
 
-    /// The same matrix with other strides.
+    /// Sets the strides in elements. A single stride of 1 determines the order.
     pub fn with_strides(self, strides: [isize; 2]) -> Self {
         let order = match strides {
             [1, across] if across != 1 => Order::Col,
@@ -51,14 +51,14 @@ impl ViewGeometry {
         Self { strides, order, ..self }
     }
 
-    /// The transpose.
+    /// Returns the geometry of the transpose.
     pub const fn transposed(self) -> Self {
         let ((rows, columns), [down, across]) = (self.shape, self.strides);
         let (shape, strides) = ((columns, rows), [across, down]);
         Self { first: self.first, shape, strides, order: self.order.transposed() }
     }
 
-    /// Some of the rows.
+    /// Returns the geometry of some of the rows.
     ///
     /// # Errors
     /// [`Refusal::OutOfRange`] if the range is not inside the matrix.
@@ -67,7 +67,7 @@ impl ViewGeometry {
         Ok(Self { shape: (range.len(), self.shape.1), ..self.at_index(range.start, 0) })
     }
 
-    /// Some of the columns.
+    /// Returns the geometry of some of the columns.
     ///
     /// # Errors
     /// [`Refusal::OutOfRange`] if the range is not inside the matrix.
@@ -76,26 +76,26 @@ impl ViewGeometry {
         Ok(Self { shape: (self.shape.0, range.len()), ..self.at_index(0, range.start) })
     }
 
-    /// The leading dimension in an order. `None` if the view does not have this order.
+    /// Returns the leading dimension in an order. `None` if the view does not have this order.
     pub fn leading(&self, order: Order) -> Option<usize> {
         let view = View::strided((), self.unsigned_strides(), order, self.shape);
         (view.order(order, self.shape) == Some(order)).then(|| view.leading(order))
     }
 
-    /// The order in which the elements are contiguous. The order of the view if neither stride is
-    /// 1, which a call refuses.
+    /// Returns the order in which the elements are contiguous. If neither stride is 1, returns the
+    /// order of the view; a call refuses such a view.
     pub fn contiguous_order(&self) -> Order {
         let view = View::strided((), self.unsigned_strides(), self.order, self.shape);
         view.order(self.order, self.shape).unwrap_or(self.order)
     }
 
-    /// The strides without their signs. [`check`](Self::check) refuses negative strides.
+    /// Returns the strides without their signs. [`check`](Self::check) refuses negative strides.
     pub fn unsigned_strides(&self) -> [usize; 2] {
         self.strides.map(isize::unsigned_abs)
     }
 
-    /// Checks that the view has the shape of its operand, no negative stride that a kernel would
-    /// read, and no strides that the call sets beside its own.
+    /// Checks that the view has the shape of its operand, and that the call sets no strides for it.
+    /// Strides must not be negative, except the stride of a single row or column.
     ///
     /// # Errors
     /// [`Refusal::Shape`], [`Refusal::NegativeStride`], or [`Refusal::StridesOfView`].
@@ -110,7 +110,7 @@ impl ViewGeometry {
             let [given, wanted] = [shape, wanted].map(|(rows, columns)| [rows, columns]);
             Err(Refusal::Shape { operand, given, wanted })
         } else if strides[0] < 0 && shape.0 > 1 || strides[1] < 0 && shape.1 > 1 {
-            // The stride of a single row or column is not read.
+            // The kernel does not read the stride of a single row or column.
             Err(Refusal::NegativeStride { operand, strides })
         } else if set_by_call {
             Err(Refusal::StridesOfView { operand })
@@ -119,7 +119,7 @@ impl ViewGeometry {
         }
     }
 
-    /// The index of an element in the memory. `None` outside the matrix.
+    /// Returns the index of an element in the memory. `None` outside the matrix.
     pub fn index(&self, row: usize, column: usize) -> Option<usize> {
         let inside = row < self.shape.0 && column < self.shape.1;
         let down = signed(row).checked_mul(self.strides[0])?;
@@ -134,7 +134,7 @@ impl ViewGeometry {
     }
 }
 
-/// A range as its first and its end, inside `extent` lines.
+/// Converts a range of lines to its start and its end, which must be inside `extent` lines.
 fn inside(
     field: Field,
     range: impl RangeBounds<usize>,

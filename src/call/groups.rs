@@ -1,4 +1,4 @@
-//! Groups: the rows of A and D, or the columns of B and D, of several products one behind another.
+//! Groups of a grouped GEMM: consecutive rows of A and D, or consecutive columns of B and D.
 
 use super::{Call, Elements, HostCall, Problem, View};
 use crate::{
@@ -11,34 +11,34 @@ use crate::{
 };
 use core::ops::Range;
 
-/// The lines of D along `axis` in groups, one behind another: group `i` is those from offset `i` to
-/// offset `i + 1`, and is multiplied by matrix `i` of the batch on the other side. Lines of no
-/// group are left alone.
+/// Groups of a grouped GEMM. Group `i` is the lines of D along `axis` from offset `i` to offset
+/// `i + 1`. With [`Axis::M`], the kernel multiplies group `i` of A by the `i`-th B. With
+/// [`Axis::N`], it multiplies the `i`-th A by group `i` of B. Lines outside all groups keep their
+/// values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Groups<R> {
-    /// M for rows of A and D, N for columns of B and D.
+    /// M for groups of rows of A and D, N for groups of columns of B and D.
     pub axis: Axis,
-    /// Offsets of 32 bits without a sign, one more than groups, as a column.
+    /// Unsigned 32-bit offsets, one more than groups, as a column vector.
     pub offsets: View<R>,
-    /// Who reads them.
+    /// Reader of the offsets.
     pub read: ReadOffsets,
 }
 
-/// Who reads the offsets of groups.
+/// Reader of the group offsets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReadOffsets {
-    /// The kernel alone, where they lie.
+    /// The kernel reads the offsets in the memory of the operands.
     InPlace,
-    /// It, and before anything is enqueued the call, which reads them back from a device and checks
-    /// them.
+    /// The kernel reads the offsets in the memory of the operands. The call first copies the
+    /// offsets to the host, and checks them before it enqueues work.
     Checked,
-    /// The launch, which takes them by value from host memory and has them written to its
-    /// workspace.
+    /// Kernel parameters carry the offsets from host memory to the workspace.
     ByValue,
 }
 
 impl<R> Groups<R> {
-    /// Groups by their offsets.
+    /// Creates groups from their offsets.
     pub const fn new(axis: Axis, offsets: R) -> Self {
         Self {
             axis,
@@ -51,19 +51,19 @@ impl<R> Groups<R> {
         Self { axis: self.axis.swapped(), ..self }
     }
 
-    /// The same groups by offsets in other memory.
+    /// Returns the groups with offsets in other memory.
     pub fn with<S>(&self, offsets: S) -> Groups<S> {
         Groups { axis: self.axis, offsets: self.offsets.with(offsets), read: self.read }
     }
 }
 
 impl<R, W> Call<R, W> {
-    /// What a kernel is of that computes this, in the frame of this call.
+    /// Returns the mode of the kernel that computes this call, in the frame of this call.
     pub(crate) fn mode(&self) -> GemmMode {
         GemmMode::of(self.groups.as_ref().map(|groups| groups.axis), self.batch)
     }
 
-    /// The description of the kernel that computes this call of a user's: one product, a batch, or
+    /// Returns the description of the kernel that computes the user's call: one GEMM, a batch, or
     /// groups.
     pub fn kernel_of(&self, desc: GemmDesc) -> GemmDesc {
         self.groups
@@ -71,22 +71,22 @@ impl<R, W> Call<R, W> {
             .map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis))
     }
 
-    /// How many Ds there are: groups share one.
+    /// Returns the number of Ds. Groups share one D.
     pub(super) const fn outputs(&self) -> usize {
         if self.groups.is_some() { 1 } else { self.batch }
     }
 
-    /// Lines of D along the axis of groups.
+    /// Returns the number of lines of D along the axis of the groups.
     const fn lines_of_groups(&self, axis: Axis) -> usize {
         if matches!(axis, Axis::N) { self.n } else { self.m }
     }
 
-    /// What reads the offsets of groups along `axis`, one after another.
+    /// Returns a reader that checks the offsets of groups along `axis` in sequence.
     pub(crate) const fn ascent(&self, axis: Axis) -> Ascent {
         Ascent { number: 0, last: 0, most: self.lines_of_groups(axis) }
     }
 
-    /// Whether there are groups, if any, and a kernel of a description computes them.
+    /// Checks the number of groups, and that the kernel supports grouped GEMM.
     pub(super) fn check_groups(&self, d: &GemmDesc) -> Result<(), Refusal> {
         if self.groups.is_none() {
             return Ok(());
@@ -97,21 +97,22 @@ impl<R, W> Call<R, W> {
 }
 
 impl Problem {
-    /// The problem of so many groups of this one's rows, each with a B of its own.
+    /// Returns the grouped GEMM with `count` groups of the rows of this problem, each with its own
+    /// B.
     #[must_use]
     pub fn grouped(self, count: usize) -> Self {
         let (a, c, d) = (self.a.batched(0), self.c.map(|c| c.batched(0)), self.d.batched(0));
         Self { batch: count, groups: Some(Groups::of(Axis::M, count)), a, c, d, ..self }
     }
 
-    /// Bytes of offsets that a launch takes by value.
+    /// Returns the bytes of offsets that kernel parameters carry.
     pub(super) fn offset_bytes(&self) -> u64 {
         self.groups
             .filter(|groups| groups.by_value())
             .map_or(0, |_| ElementKind::I32.matrix_bytes(self.batch as u64 + 1))
     }
 
-    /// The same problem whose offsets lie at an address, where they were taken by value.
+    /// Sets the address of offsets that kernel parameters carried to the workspace.
     pub(super) fn with_offsets_at(mut self, address: u64) -> Self {
         if let Some(groups) = self.groups.as_mut().filter(|groups| groups.by_value()) {
             groups.offsets.memory.address = address;
@@ -119,13 +120,13 @@ impl Problem {
         self
     }
 
-    /// Where the offsets of groups lie; 0 without groups.
+    /// Returns the address of the group offsets; 0 without groups.
     pub(crate) fn offsets(&self) -> u64 {
         self.groups.map_or(0, |groups| groups.offsets.memory.address)
     }
 
-    /// The work of this problem, as [`Work::of`] has it; of groups, whose offsets nobody has looked
-    /// at, that of as many rectangles as there may be.
+    /// Returns the work of this problem, as [`Work::of`] does. Group offsets may be unknown, so a
+    /// grouped GEMM assumes the largest possible number of rectangles.
     pub fn work(
         &self,
         kinds: (WorkKind, SwizzleKind, u32),
@@ -144,22 +145,22 @@ impl Problem {
     }
 }
 
-/// A group, by its number, and its lines.
+/// Index of a group, and its lines of D.
 pub(crate) type Group = (usize, Range<usize>);
 
-/// Offsets of groups that have been read, each of which is at least the one before.
+/// Checked reader of group offsets, which must not descend.
 pub(crate) struct Ascent {
     number: u32,
     last: usize,
-    /// Lines of D.
+    /// Number of lines of D.
     most: usize,
 }
 
 impl Ascent {
-    /// The group that ends at the next offset, unless it is empty.
+    /// Returns the group that ends at the next offset, or `None` if the group is empty.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for one that descends, or leaves D.
+    /// [`Refusal::OutOfRange`] if the offset descends or exceeds the lines of D.
     pub fn group(&mut self, offset: u32) -> Result<Option<Group>, Refusal> {
         let (number, first, end) = (self.number, self.last, offset as usize);
         within(Field::GroupOffset(number), end as u64, first as u64, self.most as u64)?;
@@ -169,10 +170,10 @@ impl Ascent {
 }
 
 impl HostCall<'_> {
-    /// The groups of this call, none of which is empty.
+    /// Returns the groups of this call that are not empty.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for the first offset that descends, or leaves D.
+    /// [`Refusal::OutOfRange`] for the first offset that descends or exceeds the lines of D.
     pub(crate) fn groups(&self) -> Result<Option<Vec<Group>>, Refusal> {
         let Some(groups) = &self.groups else { return Ok(None) };
         let (words, _) = groups.offsets.memory.bytes().as_chunks::<4>();
@@ -184,7 +185,7 @@ impl HostCall<'_> {
             .map(Some)
     }
 
-    /// The product of a group.
+    /// Returns the GEMM of one group.
     pub(crate) fn group(&mut self, (number, lines): Group) -> HostCall<'_> {
         let all = (0..self.m, 0..self.n);
         let (rows, columns) = match self.mode().groups() {
@@ -195,19 +196,19 @@ impl HostCall<'_> {
     }
 }
 
-/// The offsets of a problem without data: as many as it has groups, and one.
+/// Groups of a problem without data.
 impl Groups<Elements> {
-    /// Groups of a problem, so many.
+    /// Creates `count` groups.
     pub const fn of(axis: Axis, count: usize) -> Self {
         Self::new(axis, Elements::of(count + 1))
     }
 
-    /// Whether a launch takes the offsets by value.
+    /// Returns whether kernel parameters carry the offsets.
     const fn by_value(&self) -> bool {
         matches!(self.read, ReadOffsets::ByValue)
     }
 
-    /// How many there are.
+    /// Returns the number of groups.
     pub(crate) const fn count(&self) -> usize {
         self.offsets.memory.length.saturating_sub(1)
     }

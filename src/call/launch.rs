@@ -1,4 +1,5 @@
-//! What a kernel is launched with, as data: nothing here asks a device.
+//! Launch of a kernel as data: grid, parameters, and tensor maps. This module does not call the
+//! driver.
 
 use crate::{
     arch::{MOST_BLOCKS, PORTABLE_CLUSTER},
@@ -7,33 +8,33 @@ use crate::{
 };
 use bytemuck::Pod;
 
-/// How many threads a launch has, and how they are grouped.
+/// Grid of a launch: clusters, CTAs, threads, and shared memory.
 ///
-/// The blocks of a cluster are fixed when a kernel is compiled, by `__cluster_dims__` at its entry
-/// point: its masks and the counts of its barriers are made for them, so no launch may choose
-/// otherwise, and the plain launch does. That the grid is whole clusters is this struct's shape.
+/// `__cluster_dims__` at the entry point fixes the cluster size when the kernel is compiled,
+/// because the multicast masks and the barrier counts depend on it. The launch therefore does not
+/// set a cluster size. A grid always consists of whole clusters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid {
-    /// Clusters.
+    /// Number of clusters.
     pub clusters: u32,
-    /// Blocks of a cluster, along x; 1 for a kernel without clusters.
+    /// CTAs per cluster, along x. 1 for a kernel without clusters.
     pub cluster: u32,
-    /// Threads of a block.
+    /// Threads per CTA.
     pub threads: u32,
-    /// Dynamic shared memory of a block, in bytes.
+    /// Dynamic shared memory per CTA, in bytes.
     pub shared_bytes: u32,
 }
 
 impl Grid {
-    /// The grid of a kernel without clusters.
+    /// Creates the grid of a kernel without clusters.
     pub const fn of_blocks(blocks: u32, threads: u32, shared_bytes: u32) -> Self {
         Self { clusters: blocks, cluster: 1, threads, shared_bytes }
     }
 
-    /// The same of a block for each tile.
+    /// Creates a grid with one CTA per tile and without clusters.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`] for more than the x axis of a grid has.
+    /// [`Refusal::TooManyTiles`] if the tiles exceed the maximum size of a grid in x.
     pub const fn of_tiles(tiles: u64, threads: u32, shared_bytes: u32) -> Result<Self, Refusal> {
         let most = MOST_BLOCKS as u64;
         let refused = Err(Refusal::TooManyTiles { tiles, most, batch: 1 });
@@ -44,11 +45,11 @@ impl Grid {
         }
     }
 
-    /// All blocks.
+    /// Returns the number of CTAs.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for a cluster of none, or of more than [`PORTABLE_CLUSTER`];
-    /// [`Refusal::TooManyTiles`] for more blocks than the x axis of a grid has.
+    /// [`Refusal::OutOfRange`] if the cluster has no CTA, or more than [`PORTABLE_CLUSTER`] CTAs.
+    /// [`Refusal::TooManyTiles`] if the CTAs exceed the maximum size of a grid in x.
     pub const fn blocks(&self) -> Result<u32, Refusal> {
         let (value, most) = (self.cluster as u64, PORTABLE_CLUSTER as u64);
         if value == 0 || value > most {
@@ -68,26 +69,26 @@ impl Grid {
     }
 }
 
-/// A tensor in device memory, and the box of it that TMA moves: the driver packs it into a
-/// parameter.
+/// Tensor in device memory, and the box that TMA moves. The driver encodes it as a tensor map in
+/// the parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TmaTensor {
-    /// The tensor.
+    /// Sizes, strides, and box of the tensor.
     pub desc: TensorMapDesc,
-    /// Device address of its first element.
+    /// Device address of the first element.
     pub address: u64,
 }
 
-/// Bytes of a kernel's parameters, at most.
+/// Maximum size of kernel parameters in bytes.
 const MOST: usize = 768;
 
-/// The bytes of a struct that crosses at a launch, and zeros behind it.
+/// Bytes of a parameter struct, followed by zeros.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Params(pub [u8; MOST]);
 
 impl Params {
-    /// Those of a struct.
+    /// Copies the bytes of a struct.
     pub fn of<T: Pod>(params: &T) -> Self {
         const { assert!(size_of::<T>() <= MOST) };
         let mut bytes = [0; MOST];
@@ -96,33 +97,34 @@ impl Params {
     }
 }
 
-/// One launch of a kernel.
+/// Launch of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
-    /// Its blocks.
+    /// Grid of the kernel.
     pub grid: Grid,
-    /// What it takes by value.
+    /// Parameters, which the kernel receives by value.
     pub params: Params,
-    /// A, B, C and D, whose packed maps are the first of the parameters; `None` where TMA moves
-    /// nothing.
+    /// Tensors of A, B, C, and D. The tensor maps are the first bytes of the parameters. `None` for
+    /// a tensor that TMA does not move.
     pub tensors: [Option<TmaTensor>; 4],
-    /// Addresses that are set to 0 before.
+    /// Addresses that the launch sets to 0 before the kernel starts.
     pub clear: Option<AddressRange>,
-    /// Blocks of the second kernel, which takes the same, where it adds the parts of K.
+    /// Grid of the second kernel, which reduces the split-K partials and receives the same
+    /// parameters.
     pub reduction: Option<Grid>,
 }
 
-/// Device addresses, from the first to the one behind the last.
+/// Half-open range of device addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddressRange {
-    /// The first.
+    /// First address.
     pub start: u64,
-    /// Behind the last.
+    /// First address after the range.
     pub end: u64,
 }
 
 impl Launch {
-    /// A launch without tensors.
+    /// Creates a launch without tensors.
     pub fn new<T: Pod>(grid: Grid, params: &T) -> Self {
         Self { grid, params: Params::of(params), tensors: [None; 4], clear: None, reduction: None }
     }

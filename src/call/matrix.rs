@@ -1,4 +1,4 @@
-//! Views of matrices in memory of the host or of a device.
+//! Views of matrices in host or device memory.
 
 use super::{
     Host, OperandView, Readable, Space, ViewGeometry, Writable,
@@ -144,7 +144,7 @@ impl<T: Element> MatMut<'_, T> {
         self.memory.get(self.geometry.index(row, column)?).copied()
     }
 
-    /// Returns the view again, for a shorter time.
+    /// Returns the view with a shorter lifetime.
     pub fn reborrow(&mut self) -> MatMut<'_, T> {
         MatMut { memory: &mut *self.memory, geometry: self.geometry }
     }
@@ -166,7 +166,7 @@ impl<'a, T: Element, const ROWS: usize, const COLUMNS: usize> From<&'a mut [[T; 
     }
 }
 
-/// Views as operands of a call.
+/// Implements the operand traits for views.
 macro_rules! operands {
     ($($Operand:ident from $View:ident as $view:ident;)*) => {
         // Without the attribute, the compiler recommends a view for every invalid operand.

@@ -1,7 +1,16 @@
-//! One call: a problem and where its matrices lie, whatever their memory.
+//! One GEMM call: the problem size, the memory of the matrices, and the scalars.
 //!
-//! A user's [`Arguments`] become a [`Call`] once. The call enters the kernel's frame once
-//! ([`Call::enter`]), on the host and on a device. A call without data is a [`Problem`].
+//! [`Arguments`] become a [`Call`] in the user's frame, on the host and on a device.
+//! [`Call::enter`] checks the call and moves it to the kernel's frame. A call without data is a
+//! [`Problem`].
+//!
+//! The other modules of this folder hold three groups of types:
+//!
+//! - Operands: [`MatRef`] and [`MatMut`] are views, [`Mat`] owns its elements, [`View`] is a matrix
+//!   in a call, and [`Space`] is host or device memory.
+//! - The workspace: [`Routes`] says whether a kernel reads an operand in place or from the
+//!   workspace, and [`Partials`] is the layout of split-K partials.
+//! - The launch: [`Launch`] holds the grid and the parameters of a kernel.
 
 mod any;
 mod arguments;
@@ -59,19 +68,19 @@ use crate::{
     refusal::Refusal,
 };
 
-/// Where C comes from.
+/// Source of C.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source<R> {
-    /// There is none; an epilogue that reads it is refused.
+    /// No C. A call refuses an epilogue that reads C.
     None,
-    /// A matrix of its own.
+    /// A separate matrix.
     Matrix(R),
-    /// What D holds: `C <- alpha A·B + beta C`, as in BLAS.
+    /// D itself: `D = alpha * A*B + beta * D`, as in BLAS.
     InPlace,
 }
 
 impl<R> Source<R> {
-    /// The matrix, when it is one of its own.
+    /// Returns C if it is a separate matrix.
     pub fn matrix(&self) -> Option<&R> {
         match self {
             Self::Matrix(matrix) => Some(matrix),
@@ -79,7 +88,7 @@ impl<R> Source<R> {
         }
     }
 
-    /// What is read: the matrix, or D, where that is C.
+    /// Returns the matrix that the epilogue reads as C, given D.
     pub fn or(self, d: R) -> Option<R> {
         match self {
             Self::None => None,
@@ -88,7 +97,7 @@ impl<R> Source<R> {
         }
     }
 
-    /// The same source by reference.
+    /// Returns the source by reference.
     pub fn as_ref(&self) -> Source<&R> {
         match self {
             Self::None => Source::None,
@@ -97,7 +106,7 @@ impl<R> Source<R> {
         }
     }
 
-    /// The same source with its matrix replaced.
+    /// Applies `f` to a separate matrix.
     pub fn map<S>(self, f: impl FnOnce(R) -> S) -> Source<S> {
         match self {
             Self::None => Source::None,
@@ -106,10 +115,10 @@ impl<R> Source<R> {
         }
     }
 
-    /// The same source with its matrix replaced, where that succeeds.
+    /// Applies a fallible `f` to a separate matrix.
     ///
     /// # Errors
-    /// That of `f`.
+    /// The error of `f`.
     pub fn try_map<S, E>(self, f: impl FnOnce(R) -> Result<S, E>) -> Result<Source<S>, E> {
         Ok(match self {
             Self::None => Source::None,
@@ -120,7 +129,7 @@ impl<R> Source<R> {
 }
 
 impl<M> Source<View<M>> {
-    /// The same source in other memory.
+    /// Returns the source with the memory of another source.
     pub fn with<R>(&self, memory: Source<R>) -> Source<View<R>> {
         match (self, memory) {
             (Self::Matrix(view), Source::Matrix(memory)) => Source::Matrix(view.with(memory)),
@@ -130,20 +139,19 @@ impl<M> Source<View<M>> {
     }
 }
 
-/// `D = epilogue(A·B, C)`: extents, and where the matrices lie. What is read is in memory `R`, what
-/// is written in memory `W`.
+/// GEMM `D = epilogue(A·B, C)`: problem size, matrices, vectors, and scalars. Inputs are in memory
+/// `R`. D and the workspace are in memory `W`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Call<R, W = R> {
-    /// Rows of D.
+    /// Number of rows of D.
     pub m: usize,
-    /// Columns of D.
+    /// Number of columns of D.
     pub n: usize,
     /// Length of the dot products.
     pub k: usize,
-    /// Products, each of the next matrices of a batch.
+    /// Number of GEMMs in the batch, or of groups in a grouped GEMM.
     pub batch: usize,
-    /// Whose lines of D lie one behind another, of a batch whose products share A and D, or B and
-    /// D.
+    /// Groups of a grouped GEMM, whose GEMMs share D and either A or B.
     pub groups: Option<Groups<R>>,
     /// A, m x k.
     pub a: View<R>,
@@ -153,37 +161,37 @@ pub struct Call<R, W = R> {
     pub c: Source<View<R>>,
     /// D, m x n.
     pub d: View<W>,
-    /// Vectors, where they are given: as m x n matrices whose columns, or rows, are all alike, the
-    /// same for each product of a batch.
+    /// Vectors that the call passes, each as an m x n matrix with one stride of 0. All GEMMs of a
+    /// batch share the vectors.
     pub vectors: Vectors<View<R>>,
-    /// alpha, beta, s2 .. s7.
+    /// Scalars alpha, beta, and s2 to s7.
     pub scalars: [f64; SCALARS],
-    /// Bytes in which operands may be repacked.
+    /// Workspace: bytes for copies of operands, split-K partials, and tables of arrays and groups.
     pub workspace: Option<W>,
 }
 
-/// A call without its data.
+/// Call without its data.
 pub type Problem = Call<Elements>;
 
-/// The memory of a call's matrices.
+/// Memory of the matrices of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Matrices<R, W = R> {
     /// A.
     pub a: R,
     /// B.
     pub b: R,
-    /// C.
+    /// C, if the call has one.
     pub c: Source<R>,
     /// D.
     pub d: W,
-    /// Vectors.
+    /// Vectors of the epilogue.
     pub vectors: Vectors<R>,
 }
 
 impl Problem {
-    /// The problem of packed matrices, or of the leading dimensions given for A, B and for C and D,
-    /// in the orders that the user has. There is a C where the epilogue of `desc` reads one, and
-    /// there are vectors.
+    /// Returns the problem of matrices in the user's orders. A matrix is packed if `lda`, `ldb`, or
+    /// `ldc` is `None`; C and D share `ldc`. The problem has all vectors, and a C if the epilogue
+    /// of `desc` reads C.
     pub fn of(
         desc: &GemmDesc,
         (m, n, k): (usize, usize, usize),
@@ -203,12 +211,12 @@ impl Problem {
         Self { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None }
     }
 
-    /// Elements from a matrix of the batch to the next; 0 where there is no next.
+    /// Returns the elements between neighboring matrices of the batch; 0 without a batch.
     pub(crate) const fn batch_stride(&self, view: &View<Elements>) -> u64 {
         if self.batch > 1 { view.batch_stride as u64 } else { 0 }
     }
 
-    /// How many matrices the batch has where one of them lies, and elements from one to the next.
+    /// Returns the number of distinct matrices of an operand, and the elements between them.
     pub(crate) const fn matrices(&self, view: &View<Elements>) -> (u64, u64) {
         match self.batch_stride(view) {
             0 => (1, 0),
@@ -216,24 +224,24 @@ impl Problem {
         }
     }
 
-    /// The same problem with A and B at these addresses.
+    /// Returns the problem with A and B at the given addresses.
     #[must_use]
     pub fn at(mut self, [a, b]: [u64; 2]) -> Self {
         (self.a.memory.address, self.b.memory.address) = (a, b);
         self
     }
 
-    /// Where vectors begin; 0 of one that there is not.
+    /// Returns the addresses of the vectors; 0 for a vector that is not present.
     pub(crate) fn vector_addresses(&self) -> [u64; VectorKind::ALL.len()] {
         VectorKind::ALL.map(|kind| self.vectors.get(kind).map_or(0, |vector| vector.memory.address))
     }
 
-    /// What is read as C.
+    /// Returns the matrix that the epilogue reads as C.
     pub fn read_source(&self) -> Option<View<Elements>> {
         self.c.or(self.d)
     }
 
-    /// The call of this problem on some matrices.
+    /// Returns the call of this problem with the given memory, without groups or a workspace.
     pub fn with<R, W>(&self, matrices: Matrices<R, W>) -> Call<R, W> {
         let Self { m, n, k, batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
@@ -246,7 +254,7 @@ impl Problem {
 }
 
 impl<R: Memory, W: Memory> Call<R, W> {
-    /// The call without its data.
+    /// Returns the call without its data.
     pub fn problem(&self) -> Problem {
         let bytes = |workspace: &W| Elements {
             address: workspace.address(),
@@ -276,8 +284,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
     }
 
-    /// The user's call in the frame of a kernel, without the operands that its epilogue does not
-    /// read. Checks that the kernel can compute the call.
+    /// Moves the user's call to the frame of a kernel, and checks that the kernel can compute it.
+    /// Drops the operands that the epilogue does not read.
     ///
     /// # Errors
     /// A [`Refusal`] with the user's operand, the value, and the limit.
@@ -289,13 +297,14 @@ impl<R: Memory, W: Memory> Call<R, W> {
 }
 
 impl<R, W> Call<R, W> {
-    /// The user's call in the frame of a kernel, as [`enter`](Self::enter) returns it, unchecked.
+    /// Moves the user's call to the frame of a kernel, as [`enter`](Self::enter) does, without the
+    /// check.
     pub fn enter_unchecked(self, desc: &GemmDesc) -> Self {
         let reads = desc.class.output.epilogue.reads(&self.scalars);
         self.swapped_for(desc.frame).reading(&reads)
     }
 
-    /// The kernel's call in the user's frame.
+    /// Moves the kernel's call to the user's frame.
     pub fn leave(self, frame: Frame) -> Self {
         self.swapped_for(frame)
     }
@@ -304,8 +313,8 @@ impl<R, W> Call<R, W> {
         if frame.swapped { self.swapped() } else { self }
     }
 
-    /// The call without C, vectors, and K if the epilogue does not read C, the vectors, or the
-    /// accumulators.
+    /// Drops C and the vectors if the epilogue does not read them. Sets K to 0 if the epilogue does
+    /// not read the accumulators.
     fn reading(mut self, reads: &Reads) -> Self {
         let vectors = Vectors::by(|kind| {
             self.vectors.slot(kind).take().filter(|_| reads.vectors.get(kind).is_some())
@@ -317,7 +326,7 @@ impl<R, W> Call<R, W> {
         Self { c, k, vectors, ..self }
     }
 
-    /// The transposed GEMM on the same bytes: `Dᵀ = Bᵀ·Aᵀ`.
+    /// Returns the transposed GEMM on the same bytes: `Dᵀ = Bᵀ·Aᵀ`.
     fn swapped(self) -> Self {
         Self {
             m: self.n,
@@ -332,7 +341,7 @@ impl<R, W> Call<R, W> {
         }
     }
 
-    /// One of the operands.
+    /// Returns the view of A or B.
     pub const fn operand(&self, operand: OperandKind) -> &View<R> {
         match operand {
             OperandKind::A => &self.a,
@@ -340,7 +349,7 @@ impl<R, W> Call<R, W> {
         }
     }
 
-    /// M of A, and N of B.
+    /// Returns M for A, or N for B.
     pub const fn mn(&self, operand: OperandKind) -> usize {
         match operand {
             OperandKind::A => self.m,
@@ -348,13 +357,14 @@ impl<R, W> Call<R, W> {
         }
     }
 
-    /// How long the rows are that are contiguous in an operand of some order, or its columns, and
-    /// how many there are.
+    /// Returns the length and the number of the contiguous lines of an operand in an order. A line
+    /// is a row in row-major order, and a column in column-major order.
     pub const fn lines(&self, operand: OperandKind, order: Order) -> (usize, usize) {
         if order.along_k(operand) { (self.k, self.mn(operand)) } else { (self.mn(operand), self.k) }
     }
 
-    /// The order in which an operand is contiguous: of a class's kernel, where it is so in both.
+    /// Returns the order in which an operand is contiguous. If both orders are possible, returns
+    /// the order of the class.
     pub(crate) fn order(&self, class: &Class, operand: OperandKind) -> Order {
         let layout = class.operand(operand).layout;
         let extents = match operand {
@@ -364,7 +374,7 @@ impl<R, W> Call<R, W> {
         self.operand(operand).order(layout, extents).unwrap_or(layout)
     }
 
-    /// Where what the epilogue reads as C lies in its memory: C, or D where that is C.
+    /// Returns the layout of the matrix that the epilogue reads as C.
     pub fn source(&self) -> View<()> {
         self.c.matrix().map_or(self.d.with(()), |c| c.with(()))
     }

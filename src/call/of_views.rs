@@ -1,4 +1,4 @@
-//! Arguments whose operands are views.
+//! Arguments from views of matrices.
 
 use super::{Arguments, MatMut, MatRef, MatrixElements, Placement, Source, Space};
 use crate::{
@@ -42,8 +42,8 @@ where
 }
 
 impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'_, S, A, B, C> {
-    /// The placements of A, B, C, and D. In place, D has the strides of C. Groups share A, C, and
-    /// D.
+    /// Returns the placements of A, B, C, and D. In place, D has the strides of C. Groups share A,
+    /// C, and D.
     pub(crate) fn placements(&self) -> [Placement; 4] {
         let [a, b, c] = [self.a.placement, self.b.placement, self.c.placement];
         let in_place = matches!(self.c.memory, Source::InPlace);
@@ -54,7 +54,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
         }
     }
 
-    /// Checks that views have the shapes of the call, and no strides beside their own.
+    /// Checks that views have the shapes of the call, and that the call sets no strides for them.
     ///
     /// # Errors
     /// The errors of [`ViewGeometry::check`](super::ViewGeometry::check).

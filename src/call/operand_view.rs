@@ -17,18 +17,19 @@ pub struct OperandView<M> {
 }
 
 impl<M> OperandView<M> {
-    /// An operand whose geometry is its own, or is set by the call.
+    /// Creates an operand from memory and the geometry of a view. Without a geometry, the setters
+    /// of the call place the elements.
     pub(crate) fn new(memory: M, geometry: Option<ViewGeometry>) -> Self {
         let placement = Placement { geometry, ..Placement::default() };
         Self { memory, others: Vec::new(), placement }
     }
 
-    /// Memory of one GEMM of a pointer array.
+    /// Returns the memory of one GEMM of a pointer array.
     pub(crate) fn of_gemm(&self, number: usize) -> &M {
         number.checked_sub(1).and_then(|other| self.others.get(other)).unwrap_or(&self.memory)
     }
 
-    /// The operand with its memory replaced. The setters of the call stay.
+    /// Replaces the memory and the geometry. Strides that the call sets stay.
     pub(crate) fn replace<N>(&mut self, other: OperandView<N>, wrap: impl Fn(N) -> M) {
         self.memory = wrap(other.memory);
         self.others = other.others.into_iter().map(wrap).collect();
@@ -50,7 +51,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The placement with unset values from another operand.
+    /// Fills unset values from another placement.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             geometry: self.geometry.or(other.geometry),
@@ -60,27 +61,27 @@ impl Placement {
         }
     }
 
-    /// The placement of a matrix that all GEMMs of a batch or a grouped GEMM share.
+    /// Returns the placement of a matrix that all GEMMs of a batch or a grouped GEMM share.
     pub(crate) fn shared(self) -> Self {
         Self { batch_stride: Some(0), ..self }
     }
 
-    /// Index of the first element in the memory.
+    /// Returns the index of the first element in the memory.
     pub(crate) fn first(&self) -> usize {
         self.geometry.map_or(0, |view| view.first)
     }
 
-    /// Strides of a view, or strides that the call sets.
+    /// Returns the strides of the view, or the strides that the call sets.
     pub(crate) fn strides(&self) -> Option<[usize; 2]> {
         self.geometry.as_ref().map(ViewGeometry::unsigned_strides).or(self.strides)
     }
 
-    /// Leading dimension in an order, if the view has this order or the call sets one.
+    /// Returns the leading dimension in an order, if the view has this order or the call sets one.
     pub(crate) fn leading_in(&self, order: Order) -> Option<usize> {
         self.geometry.map_or(self.leading, |view| view.leading(order))
     }
 
-    /// The matrix in memory, which begins at the first element. A matrix without strides is packed.
+    /// Returns the matrix from its first element on. Without strides, the matrix is packed.
     pub(crate) fn view<M: Memory>(
         &self,
         memory: M,
@@ -100,7 +101,7 @@ impl Placement {
         }
     }
 
-    /// Checks a view: its shape, its strides, and that the call sets no strides beside them.
+    /// Checks the shape and the strides of a view. The call must not set strides for a view.
     ///
     /// # Errors
     /// The errors of [`ViewGeometry::check`].

@@ -99,7 +99,7 @@ impl<T: Element> Mat<T> {
     }
 }
 
-/// Number of elements of a matrix.
+/// Returns the number of elements of a matrix.
 ///
 /// # Errors
 /// [`Refusal::MatrixTooLarge`] if the number overflows.

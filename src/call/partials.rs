@@ -1,4 +1,4 @@
-//! Where the partial accumulators of a call lie, whose K is cut into parts.
+//! Workspace of the split-K and stream-K partials of a call.
 
 use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::wherever_it_begins};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     threadblock::{MOST_TILES_OF_ONE, Streams, tickets_of},
 };
 
-/// Rectangles of a cluster's tiles in all Ds, and blocks of a cluster.
+/// Returns the number of cluster-sized rectangles in all Ds, and the number of CTAs in a cluster.
 pub(super) fn rectangles_of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> (u64, u64) {
     let (tile, cluster) = (desc.threadblock(), desc.cluster());
     let rectangle =
@@ -19,25 +19,27 @@ pub(super) fn rectangles_of(desc: &GemmDesc, extents: (usize, usize), batch: usi
     )
 }
 
-/// The workspace of split-K and of stream-K: for each tile of each D a slot of accumulators for
-/// each part of K, of `f32` where those are `f16`; and then the tickets of each tile, in which the
-/// parts count themselves, each group of threads that shares the tile for itself. Slots may hold
-/// anything before; tickets are cleared by the call.
+/// Workspace of split-K and stream-K partials.
+///
+/// With split-K, each tile of each D has one slot of accumulators per slice of K. Slots hold `f32`
+/// if the accumulators are `f16`. The tickets follow: counters of the slices that have arrived, for
+/// each tile and each group of threads that shares a tile. Slots may hold any values before the
+/// launch. The call sets tickets to 0.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Partials {
-    /// Where they begin: a device address, or, of a call that has none yet, bytes from the first
-    /// multiple of [`WORKSPACE_ALIGNMENT`] in the workspace on.
+    /// Device address of the slots. In a problem without addresses, offset in bytes from the first
+    /// multiple of [`WORKSPACE_ALIGNMENT`] in the workspace.
     pub first: u64,
     /// Bytes of all slots, a multiple of [`WORKSPACE_ALIGNMENT`].
     slots: u64,
-    /// Bytes of all tickets, a multiple of the same.
+    /// Bytes of all tickets, a multiple of [`WORKSPACE_ALIGNMENT`].
     tickets: u64,
 }
 
 impl Partials {
-    /// Those of a batch of Ds of (m, n), as the kernel sees them, or one of narrower accesses in
-    /// its place; of none bytes without split-K, and where D has no element. Of sizes that a call
-    /// is refused for, there may be the largest number of bytes.
+    /// Returns the partials for a batch of m x n outputs in the kernel's frame. They also suffice
+    /// for a kernel with narrower accesses. They are empty without split-K, and if D has no
+    /// element. For sizes that a call refuses, the number of bytes may saturate.
     pub fn of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
         if desc.streams_k() {
             Self::of_streams(desc, extents, batch, desc.most_streams())
@@ -46,9 +48,9 @@ impl Partials {
         }
     }
 
-    /// Those of a launch, and how many clusters it has on a device that holds so many at once:
-    /// where they stream, no more than the problem's workspace has room for, which may have been
-    /// counted for a kernel of wider accesses and other tiles.
+    /// Returns the partials of a launch, and the number of resident clusters. For stream-K, the
+    /// number of clusters is at most the number whose partials fit the workspace of the problem.
+    /// That workspace may have been sized for a kernel with wider accesses and other tiles.
     pub fn of_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
         let (extents, batch) = ((problem.m, problem.n), problem.batch);
         if !desc.streams_k() {
@@ -62,8 +64,8 @@ impl Partials {
         (Self::of_streams(desc, extents, batch, clusters), clusters)
     }
 
-    /// Those of streams: slots for the parts of so many clusters at most, and of the tiles that
-    /// they stream at most.
+    /// Returns the stream-K partials of at most `most` clusters: one slot per cluster, and one slot
+    /// per tile that several clusters may share.
     fn of_streams(desc: &GemmDesc, extents: (usize, usize), batch: usize, most: u32) -> Self {
         let (rectangles, blocks) = rectangles_of(desc, extents, batch);
         let tiles = Streams::most(rectangles, most);
@@ -72,20 +74,22 @@ impl Partials {
         Self::of_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
     }
 
-    /// The same of another cut than the description's; none where parts are a cluster's.
+    /// Returns the partials of another split of K. They are empty if the slices belong to one
+    /// cluster.
     pub(crate) fn of_parts(
         desc: &GemmDesc,
         cut: Cut,
         extents: (usize, usize),
         batch: usize,
     ) -> Self {
-        // Tiles of a kernel in its place have fewer accumulators together, but tickets each.
+        // A kernel with narrower accesses has more tiles. Its slots need no more bytes in total,
+        // but each tile needs its tickets.
         let tiles = if desc.warp_specialized().is_some() { 1 } else { MOST_TILES_OF_ONE };
         Self::of_tiles(desc, (cut, tiles), extents, batch)
     }
 
-    /// Those of a cut, with tickets for so many tiles in the place of one: none where a second
-    /// kernel adds.
+    /// Returns the partials of a split of K, with the tickets of `of_one` tiles per tile. There are
+    /// no tickets if a second kernel reduces.
     fn of_tiles(
         desc: &GemmDesc,
         ((parts, way), of_one): (Cut, u32),
@@ -105,7 +109,7 @@ impl Partials {
         )
     }
 
-    /// So many slots of a block's tile each, and so many tickets.
+    /// Returns the partials with the given numbers of tile slots and of tickets.
     fn of_slots(desc: &GemmDesc, slots: u64, tickets: u64) -> Self {
         let tile = desc.threadblock();
         let slot =
@@ -119,41 +123,43 @@ impl Partials {
         }
     }
 
-    /// Bytes of a workspace for them alone, which is enough wherever it begins.
+    /// Returns the size in bytes of a workspace at any address that holds only the partials.
     pub(crate) const fn workspace_bytes(&self) -> u64 {
         wherever_it_begins(self.bytes())
     }
 
-    /// All bytes.
+    /// Returns the total size in bytes.
     pub const fn bytes(&self) -> u64 {
         self.slots.saturating_add(self.tickets)
     }
 
-    /// The same from so many bytes on.
+    /// Returns the partials at another address or offset.
     #[must_use]
     pub const fn from(self, first: u64) -> Self {
         Self { first, ..self }
     }
 
-    /// The same in the workspace of a call, which is theirs alone; `None` where there are none.
+    /// Returns the partials in the workspace of a problem, which holds nothing else. `None` if the
+    /// partials are empty.
     pub fn at(self, problem: &Problem) -> Option<Self> {
         let workspace = problem.workspace.filter(|_| self.bytes() > 0)?;
         Some(self.from(workspace.address))
     }
 
-    /// Where the slots lie: tile after tile, part after part, each thread's accumulators as
-    /// [`PartialsMap`](crate::epilogue::tile_store::PartialsMap) has them, or, of consumers,
-    /// [`SlotMap`](crate::epilogue::partials::SlotMap).
+    /// Returns the addresses of the slots: tile by tile, slice by slice. The order in a slot is
+    /// [`PartialsMap`](crate::epilogue::tile_store::PartialsMap), or
+    /// [`SlotMap`](crate::epilogue::partials::SlotMap) for consumer warpgroups.
     pub const fn slots(&self) -> AddressRange {
         AddressRange { start: self.first, end: self.first.saturating_add(self.slots) }
     }
 
-    /// What the call clears: the tickets, where there are any.
+    /// Returns the addresses that the call clears, which are the tickets. `None` without tickets.
     pub(crate) fn cleared(&self) -> Option<AddressRange> {
         Some(self.tickets()).filter(|tickets| tickets.start < tickets.end)
     }
 
-    /// Where the tickets lie: 32 bits each, [`tickets_of`] the parts for each tile and group.
+    /// Returns the addresses of the tickets of 32 bits: [`tickets_of`] the slices, per tile and
+    /// group of threads.
     pub const fn tickets(&self) -> AddressRange {
         let start = self.slots().end;
         AddressRange { start, end: start.saturating_add(self.tickets) }

@@ -1,21 +1,24 @@
-//! How each operand of a call reaches its kernel: where it lies, or repacked into the caller's
-//! workspace first.
+//! Routes of the operands: each operand reaches its kernel in place, or as a copy in the workspace.
 //!
-//! TMA reads rows that begin at multiples of 16 bytes, tensor cores read only K-major elements of 8
-//! and 32 bits, and threads that multiply what it brings read along M and N. An A that comes from
-//! registers (`a_operand`) is read along M. A description keeps the layouts that the user has;
-//! which order a tile has in shared memory, and so which one the kernel reads, its [`OperandNeed`]
-//! says. An operand that lies otherwise takes a pass:
+//! Kernels restrict the operands that they read in place:
+//!
+//! - TMA reads rows that begin at multiples of 16 bytes.
+//! - `wgmma` reads 8-bit and 32-bit elements in shared memory only in K-major order.
+//! - A TMA-fed SIMT kernel, and an A from registers (`a_operand`), need operands that are
+//!   contiguous along M or N.
+//!
+//! A description keeps the layouts of the user. [`OperandNeed`] is the requirement of the kernel.
+//! If an operand does not meet the requirement, a pass copies the operand first:
 //!
 //! | the operand | route | what the kernel reads |
 //! |---|---|---|
 //! | address and leading dimension are multiples of 16 bytes | [`Route::Direct`] | the operand |
 //! | one of them is not | [`Route::Repacked`] | a copy in the same order, whose leading dimension is whole |
-//! | MN-major and read along K, or the other way | [`Route::Transposed`] | its transpose |
-//! | of `f32`, for tensor cores | [`Route::Decomposed`] | rows of its parts |
+//! | MN-major, but the kernel reads K-major, or vice versa | [`Route::Transposed`] | its transpose |
+//! | `f32`, for tensor cores | [`Route::Decomposed`] | rows of its terms |
 //!
-//! Other main loops read everything where it lies, with narrower accesses. D never takes a pass:
-//! threads store what TMA does not.
+//! Other main loops read all operands in place, with narrower accesses. D never needs a pass: if
+//! TMA cannot store D, threads do.
 //!
 //! ```
 //! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::call::Problem, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
@@ -47,75 +50,73 @@ use crate::{
 };
 use core::fmt;
 
-/// The way of one operand.
+/// Route of one operand, and the layout of the matrix that the kernel reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Way {
-    /// How.
+    /// In place, or by which pass.
     pub route: Route,
-    /// The order in which the kernel reads it.
+    /// Order of the matrix that the kernel reads.
     pub order: Order,
-    /// The leading dimension of what the kernel reads, in elements.
+    /// Leading dimension of the matrix that the kernel reads, in elements.
     pub leading: usize,
-    /// Where that begins, in bytes from the first multiple of [`WORKSPACE_ALIGNMENT`] in the
-    /// workspace on; 0 of a direct one.
+    /// Offset of the copy in bytes from the first multiple of [`WORKSPACE_ALIGNMENT`] in the
+    /// workspace. 0 for a direct route.
     pub offset: u64,
-    /// Bytes there from one matrix of a batch to the next; 0 where all are one.
+    /// Bytes between neighboring copies of a batch; 0 if all GEMMs share one copy.
     pub apart: u64,
-    /// Bytes of the workspace that it takes: of all matrices.
+    /// Bytes of all copies in the workspace.
     pub bytes: u64,
 }
 
-/// The ways of both operands.
+/// Routes of both operands, and the workspace layout of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Routes {
-    /// Of A.
+    /// Route of A.
     pub a: Way,
-    /// Of B.
+    /// Route of B.
     pub b: Way,
-    /// What lies behind both in the workspace.
+    /// Split-K partials, which follow the copies of the operands in the workspace.
     pub partials: Partials,
-    /// Bytes of the offsets of groups behind that, where a launch takes them by value.
+    /// Bytes of group offsets that kernel parameters carry to the workspace, after the partials.
     pub offset_bytes: u64,
-    /// Bytes of the [records](crate::threadblock::ProductRecords) of an array's products there,
-    /// where maps lie in memory.
+    /// Bytes of the [records](crate::threadblock::ProductRecords) of an array in the workspace, if
+    /// tensor maps are in memory.
     pub record_bytes: u64,
 }
 
-/// What an operand has to be for a kernel to read it where it lies.
+/// Requirement under which a kernel reads an operand in place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperandNeed {
-    /// Threads read it in accesses of at most so many elements, in whichever order it lies;
-    /// narrower ones are another kernel's.
+    /// Threads read the operand in the layout of the description, with accesses of at most this
+    /// number of elements. Narrower accesses need another kernel.
     Accesses(u32),
-    /// TMA reads its rows along this index; they begin at multiples of 16 bytes.
+    /// TMA reads the operand, whose rows along this index begin at multiples of 16 bytes.
     Rows {
-        /// The index that is contiguous in what it reads.
+        /// Contiguous index of the operand.
         along: Along,
     },
-    /// TMA reads rows of parts, into which the operand is decomposed before.
+    /// TMA reads the terms of the operand, so a pass decomposes the operand first.
     Parts(EmulationKind),
 }
 
-/// What begins in the workspace begins at multiples of so many bytes of the address space.
+/// Alignment in bytes of each region of the workspace.
 pub const WORKSPACE_ALIGNMENT: u64 = 256;
 
-/// Rows of the workspace are multiples of so many bytes, lines of the second-level cache, where
-/// that costs little.
+/// L2 cache line in bytes. Rows of copies are padded to cache lines if the padding is small.
 const LINE: u64 = 128;
 
-/// What whole lines may cost: one part in so many of a row.
+/// Limit of the padding to cache lines: 1/16 of a row.
 const LITTLE: u64 = 16;
 
 impl Routes {
-    /// The ways of the operands of a problem in the kernel's frame. Of an address, only the
-    /// remainder by 16 matters. For sizes that a call refuses, the workspace may be the largest
-    /// number.
+    /// Selects the routes of the operands of a problem in the kernel's frame. Only the low four
+    /// bits of an address matter. For sizes that a call refuses, the workspace size may saturate.
     pub fn of(desc: &GemmDesc, problem: &Problem) -> Self {
         let needs = desc.needs();
         let read = problem.m > 0 && problem.n > 0 && problem.k > 0;
         let [a, b] = OperandKind::BOTH
             .map(|operand| Way::of(desc, (operand, needs[operand.index()]), problem, read));
-        // B's begins where A's ends.
+        // B follows A.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
         let partials = Partials::of(desc, (problem.m, problem.n), problem.batch)
             .from(a.bytes.saturating_add(b.bytes));
@@ -128,9 +129,9 @@ impl Routes {
         }
     }
 
-    /// Those of the products of an array, as kernels see them: where a launch takes several and the
-    /// kernel reads every operand where it lies, one for all of them; else each product's, which is
-    /// a launch of its own.
+    /// Selects the routes of the GEMMs of an array in the kernel's frame. If a launch computes
+    /// several GEMMs and the kernel reads both operands in place, all GEMMs share one entry.
+    /// Otherwise each GEMM has its own entry and its own launch.
     pub fn of_each(desc: &GemmDesc, problems: &[Problem]) -> Vec<Self> {
         let all = Problem::of_array(problems, desc)
             .filter(|_| problems.len() > 1 && desc.products_of_launch() > 1)
@@ -145,7 +146,7 @@ impl Routes {
         Self { a: self.b, b: self.a, ..self }
     }
 
-    /// The way of an operand.
+    /// Returns the route of an operand.
     pub const fn of_operand(&self, operand: OperandKind) -> &Way {
         match operand {
             OperandKind::A => &self.a,
@@ -153,9 +154,9 @@ impl Routes {
         }
     }
 
-    /// The problem as the kernel reads it: operands where they are by then, given the first byte of
-    /// the workspace; K of rows of parts is all of a row, and the workspace is what is left for
-    /// partial accumulators.
+    /// Returns the problem that the kernel computes after the passes, given the address of the
+    /// workspace. The operands are at their routes. For decomposed operands, K is the length of a
+    /// row with all of its terms. The workspace of the result holds only the split-K partials.
     pub fn problem(&self, desc: &GemmDesc, problem: &Problem, first: u64) -> Problem {
         let [a, b] = OperandKind::BOTH.map(|operand| {
             self.of_operand(operand).view(desc, (operand, problem.operand(operand)), first)
@@ -169,18 +170,19 @@ impl Routes {
             .with_offsets_at(first + self.behind_partials())
     }
 
-    /// Bytes of the workspace before offsets of groups.
+    /// Returns the offset in bytes of the end of the partials.
     const fn behind_partials(&self) -> u64 {
         self.partials.first.saturating_add(self.partials.bytes())
     }
 
-    /// Where the records of an array's products begin, given the first byte of the workspace: at a
-    /// multiple of [`WORKSPACE_ALIGNMENT`], as partial accumulators end.
+    /// Returns the address of the records of an array, given the address of the workspace. It is a
+    /// multiple of [`WORKSPACE_ALIGNMENT`], because the size of the partials is a multiple.
     pub const fn records(&self, first: u64) -> u64 {
         first + self.behind_partials()
     }
 
-    /// Bytes of a workspace that is enough wherever it begins; 0 when none is read.
+    /// Returns the workspace size in bytes for any workspace address; 0 if the call needs no
+    /// workspace.
     pub const fn workspace_bytes(&self) -> u64 {
         wherever_it_begins(
             self.behind_partials()
@@ -190,14 +192,15 @@ impl Routes {
     }
 }
 
-/// Bytes of a workspace that has so many from a multiple of [`WORKSPACE_ALIGNMENT`] on, wherever it
-/// begins; 0 for none.
+/// Adds [`WORKSPACE_ALIGNMENT`] to a size in bytes, so that a workspace at any address holds an
+/// aligned region of this size. An empty region needs no workspace.
 pub(super) const fn wherever_it_begins(bytes: u64) -> u64 {
     if bytes == 0 { 0 } else { bytes.saturating_add(WORKSPACE_ALIGNMENT) }
 }
 
 impl Way {
-    /// That of an operand, where it is read.
+    /// Selects the route of an operand. If `read` is false, the kernel reads no operand and the
+    /// route is direct.
     fn of(
         desc: &GemmDesc,
         (operand, need): (OperandKind, OperandNeed),
@@ -215,7 +218,7 @@ impl Way {
             bytes: 0,
         };
         let (matrices, _) = problem.matrices(view);
-        // Of so many bytes each.
+        // A copy of `bytes` bytes per matrix.
         let brought = |way: Self, bytes: u64| Self {
             apart: if matrices > 1 { bytes } else { 0 },
             bytes: bytes.saturating_mul(matrices),
@@ -223,7 +226,7 @@ impl Way {
         };
         let wanted = match need {
             _ if !read => return direct,
-            // Rows of parts are K-major.
+            // The terms of a decomposed operand are K-major.
             OperandNeed::Parts(emulation) => {
                 let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
                 let (order, leading) =
@@ -238,7 +241,7 @@ impl Way {
         };
         let (length, lines) = problem.lines(operand, wanted);
         if wanted == order {
-            // Of one row nobody asks where the next one lies.
+            // A single row has no pitch.
             let stride =
                 if lines > 1 { class.element.matrix_bytes(direct.leading as u64) } else { 0 };
             let next = class.element.matrix_bytes(problem.batch_stride(view));
@@ -264,7 +267,7 @@ impl Way {
         )
     }
 
-    /// The operand where the kernel reads it, given the first byte of the workspace.
+    /// Returns the operand that the kernel reads, given the address of the workspace.
     fn view(
         &self,
         desc: &GemmDesc,
@@ -273,7 +276,7 @@ impl Way {
     ) -> View<Elements> {
         let element = match self.route {
             Route::Direct => return *given,
-            // A part of two bytes, whichever.
+            // bf16 and f16 have the same size.
             Route::Decomposed => ElementKind::F16,
             Route::Repacked | Route::Transposed => desc.class.operand(operand).element,
         };
@@ -285,7 +288,7 @@ impl Way {
 
 framed!(Routes);
 
-/// Bytes of the workspace that a copy of so many rows of so many elements takes.
+/// Returns the bytes of a copy in the workspace with `lines` rows of `length` elements.
 pub(crate) fn repacked_bytes(element: ElementKind, lines: usize, length: usize) -> u64 {
     let pitch = pitch_bytes(element.matrix_bytes(length as u64));
     pitch
@@ -294,20 +297,20 @@ pub(crate) fn repacked_bytes(element: ElementKind, lines: usize, length: usize) 
         .unwrap_or(u64::MAX)
 }
 
-/// Bytes from one row of the workspace to the next: whole strides, and whole lines where they add
-/// little.
+/// Returns the pitch of the rows of a copy in bytes, from the bytes of a row. It is a multiple of
+/// the TMA stride alignment, and of a cache line if that adds little.
 const fn pitch_bytes(row: u64) -> u64 {
     let (strides, lines) = (next_multiple(row, STRIDE_ALIGNMENT), next_multiple(row, LINE));
     if lines.saturating_sub(strides) <= strides / LITTLE { lines } else { strides }
 }
 
-/// The next multiple of a power of two, or the last one of 64 bits.
+/// Rounds up to a multiple of a power of two, or saturates near `u64::MAX`.
 const fn next_multiple(bytes: u64, of: u64) -> u64 {
     bytes.saturating_add(of - 1) / of * of
 }
 
 impl fmt::Display for Routes {
-    /// `direct`, or each pass: `A repacked, B transposed`.
+    /// Writes `direct`, or each pass: `A repacked, B transposed`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.a.route, self.b.route) {
             (Route::Direct, Route::Direct) => f.write_str(Route::Direct.name()),
@@ -322,8 +325,8 @@ impl fmt::Display for Routes {
 mod tests {
     use super::pitch_bytes;
 
-    /// `pitch(r) >= r`, a multiple of 16 bytes, of 128 where that costs a sixteenth at most, and
-    /// never more than that.
+    /// The pitch is at least a row and a multiple of 16 bytes. It is a multiple of 128 bytes if
+    /// that adds at most 1/16.
     #[test]
     fn rows_of_the_workspace_are_whole() {
         for row in (1..5000).chain([1 << 31, (1 << 34) - 1]) {

@@ -1,5 +1,5 @@
-//! Where operands live: in host memory or on a device. Arguments are of one space, so mixing the
-//! two does not compile.
+//! Memory spaces: the host, and devices. All arguments of a call have one space as a type
+//! parameter, so code that mixes two spaces does not compile.
 
 use super::{
     Any, AnySlice, AnySliceMut, Call, Elements, Matrices, Memory, OperandView, View, view::memory,
@@ -12,51 +12,52 @@ use crate::{
 use bytemuck::Pod;
 use core::ops::Range;
 
-/// A place for operands, where they are multiplied and transposed.
+/// Memory space of operands. Calls and passes run in the space of their operands.
 pub trait Space: Sized + 'static {
-    /// A matrix that is read.
+    /// Input matrix with elements of type `T`.
     type Ref<'a, T: Pod>: Copy;
-    /// A matrix that is written.
+    /// Output matrix with elements of type `T`.
     type Mut<'a, T: Pod>;
-    /// Elements that are read, of a type that is a value.
+    /// Input elements with the element type as a value.
     type Read<'a>: Memory;
-    /// Elements that are written.
+    /// Output elements with the element type as a value.
     type Write<'a>: Memory;
-    /// What orders a call's work: nothing on the host, a stream on a device.
+    /// Queue that orders the work of a call: `()` on the host, a stream on a device.
     type Queue: 'static;
     /// Memory that a matrix owns.
     type Owned<T: Element>;
 
-    /// The same matrix for less long: an associated type does not shorten by itself.
+    /// Returns the matrix with a shorter lifetime. The compiler does not shorten the lifetime of an
+    /// associated type.
     fn shorter<'a, 'b: 'a, T: Pod>(matrix: Self::Ref<'b, T>) -> Self::Ref<'a, T>;
-    /// The same of a matrix that is written.
+    /// Returns the output matrix with a shorter lifetime.
     fn shorter_mut<'a, 'b: 'a, T: Pod>(matrix: Self::Mut<'b, T>) -> Self::Mut<'a, T>;
-    /// Number of elements that are there, from the first of the matrix on.
+    /// Returns the number of elements from the first element of the matrix on.
     fn length<T: Pod>(matrix: &Self::Ref<'_, T>) -> usize;
-    /// The same of a matrix that is written.
+    /// Returns the number of elements of an output matrix.
     fn length_mut<T: Pod>(matrix: &Self::Mut<'_, T>) -> usize;
-    /// What orders the work of a call that writes this matrix.
+    /// Returns the queue of a call that writes this matrix.
     fn queue<T: Pod>(d: &Self::Mut<'_, T>) -> Self::Queue;
-    /// The queue of the memory of a matrix that is read.
+    /// Returns the queue of the memory of an input matrix.
     fn queue_of_input<T: Pod>(matrix: &Self::Ref<'_, T>) -> Self::Queue;
     /// Allocates zeros for work in a queue.
     ///
     /// # Errors
     /// [`Error::Refused`] or [`Error::Driver`] if the memory cannot be allocated.
     fn zeros<T: Element>(queue: &Self::Queue, length: usize) -> Result<Self::Owned<T>, Error>;
-    /// Owned memory as a matrix that is read.
+    /// Returns owned memory as an input matrix.
     fn owned<T: Element>(memory: &Self::Owned<T>) -> Self::Ref<'_, T>;
-    /// Owned memory as a matrix that is written.
+    /// Returns owned memory as an output matrix.
     fn owned_mut<T: Element>(memory: &mut Self::Owned<T>) -> Self::Mut<'_, T>;
-    /// Elements of a kind, to be read by work in a queue: their values, or their bytes.
+    /// Prepares input elements of a type for work in a queue.
     fn read<'a: 'q, 'q, T: Pod>(
         kind: ElementKind,
         matrix: Self::Ref<'a, T>,
         queue: &'q Self::Queue,
     ) -> Self::Read<'q>;
-    /// Numbers of the host that work in a queue takes by value.
+    /// Prepares host numbers that work in a queue receives by value.
     fn by_value<'a: 'q, 'q>(offsets: &'a [u32], queue: &'q Self::Queue) -> Self::Read<'q>;
-    /// Elements of a kind, to be written by work in a queue.
+    /// Prepares output elements of a type for work in a queue.
     fn write<'a: 'q, 'q, T: Pod>(
         kind: ElementKind,
         matrix: Self::Mut<'a, T>,
@@ -64,7 +65,7 @@ pub trait Space: Sized + 'static {
     ) -> Self::Write<'q>;
 }
 
-/// Host memory: slices.
+/// Host memory. Operands are slices.
 #[derive(Clone, Copy, Debug)]
 pub struct Host;
 
@@ -127,34 +128,34 @@ impl Space for Host {
     }
 }
 
-/// What a matrix holds: elements of a type, or of one that is a value, [`Any`](super::Any).
+/// Element type of a matrix: a Rust type, or [`Any`](super::Any) if the type is a value.
 pub trait MatrixElements: 'static {
-    /// A matrix that is read, in a space.
+    /// Input matrix in a space.
     type Ref<'a, S: Space>: Copy;
-    /// A matrix that is written.
+    /// Output matrix in a space.
     type Mut<'a, S: Space>;
 
-    /// Number of elements that are there.
+    /// Returns the number of elements of an input matrix.
     fn length<S: Space>(matrix: &Self::Ref<'_, S>) -> usize;
-    /// The same of a matrix that is written.
+    /// Returns the number of elements of an output matrix.
     fn length_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> usize;
-    /// The type of the elements.
+    /// Returns the element type of an input matrix.
     fn kind<S: Space>(matrix: &Self::Ref<'_, S>) -> ElementKind;
-    /// The same of a matrix that is written.
+    /// Returns the element type of an output matrix.
     fn kind_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> ElementKind;
-    /// Number and type of the elements of a matrix that is read.
+    /// Returns the number and the type of the elements of an input matrix.
     fn elements<S: Space>(matrix: &Self::Ref<'_, S>) -> Elements {
         Elements::of_kind(Self::length(matrix), Self::kind(matrix))
     }
-    /// Number and type of the elements of a matrix that is written.
+    /// Returns the number and the type of the elements of an output matrix.
     fn elements_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> Elements {
         Elements::of_kind(Self::length_mut(matrix), Self::kind_mut(matrix))
     }
-    /// What orders the work of a call that writes this matrix.
+    /// Returns the queue of a call that writes this matrix.
     fn queue<S: Space>(d: &Self::Mut<'_, S>) -> S::Queue;
-    /// The elements, to be read by work in a queue.
+    /// Prepares the input elements for work in a queue.
     fn read<'a: 'q, 'q, S: Space>(matrix: Self::Ref<'a, S>, queue: &'q S::Queue) -> S::Read<'q>;
-    /// The elements, to be written by work in a queue.
+    /// Prepares the output elements for work in a queue.
     fn write<'a: 'q, 'q, S: Space>(matrix: Self::Mut<'a, S>, queue: &'q S::Queue) -> S::Write<'q>;
 }
 
@@ -197,28 +198,28 @@ impl<E: MathType> MatrixElements for E {
     }
 }
 
-/// Something that can be read as a matrix of `T`.
+/// Memory that can be an input matrix of `T`.
 pub trait Readable<'a, T: Pod> {
-    /// Where it lives.
+    /// Memory space.
     type In: Space;
-    /// Its elements.
+    /// Returns the memory as an input matrix.
     fn view(self) -> <Self::In as Space>::Ref<'a, T>;
 }
 
-/// Something that can be written as a matrix of `T`.
+/// Memory that can be an output matrix of `T`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as a matrix of `{T}`",
     note = "results are &mut [T], &mut Vec<T> and &mut [T; N] on the host; &mut CudaSlice<T> and &mut CudaViewMut<T> on a device"
 )]
 pub trait Writable<'a, T: Pod> {
-    /// Where it lives.
+    /// Memory space.
     type In: Space;
-    /// Its elements.
+    /// Returns the memory as an output matrix.
     fn view(self) -> <Self::In as Space>::Mut<'a, T>;
 }
 
-/// What each operand may be: memory in the space `S`, of what `E` says. Each has a trait of its
-/// own, by which the compiler names it.
+/// Declares one trait per operand: memory in the space `S` with elements of `E`. Separate traits
+/// let compiler messages name the operand.
 macro_rules! operands {
     ($($Memory:ident as $view:ident of $Any:ident, $forms:literal { $($(#[doc = $doc:literal])* $Operand:ident, $cannot:literal;)* })*) => {
         $($($(#[doc = $doc])*
@@ -228,12 +229,12 @@ macro_rules! operands {
             note = $forms
         )]
         pub trait $Operand<'a, E: MatrixElements, S: Space> {
-            /// The operand in the user's frame.
+            /// Returns the operand in the user's frame.
             fn placed(self) -> OperandView<E::$view<'a, S>>;
         }
 
-        // Else the compiler speaks of what is read or written, whichever operand that is, or of
-        // what a type that is a value takes.
+        // Without the attribute, messages of the compiler mention `Readable`, `Writable`, or `Any`
+        // instead of the operand.
         #[diagnostic::do_not_recommend]
         impl<'a, 'b: 'a, S: Space> $Operand<'a, Any, S> for $Any<'b, S> {
             fn placed(self) -> OperandView<$Any<'a, S>> {
@@ -245,22 +246,23 @@ macro_rules! operands {
 
 operands! {
     Readable as Ref of AnySlice, "an input is a MatRef; or &[T], &Vec<T>, or &[T; N] on the host; or &CudaSlice<T>, &CudaView<T>, or &CudaViewMut<T> on a device" {
-        /// A.
+        /// Memory that can be the operand A of a call.
         OperandA, "A cannot be `{Self}`";
-        /// B.
+        /// Memory that can be the operand B of a call.
         OperandB, "B cannot be `{Self}`";
-        /// C.
+        /// Memory that can be the operand C of a call.
         OperandC, "C cannot be `{Self}`";
-        /// A vector of the epilogue.
+        /// Memory that can be a vector of the epilogue.
         OperandVector, "a vector of the epilogue cannot be `{Self}`";
     }
     Writable as Mut of AnySliceMut, "an output is a MatMut; or &mut [T], &mut Vec<T>, or &mut [T; N] on the host; or &mut CudaSlice<T> or &mut CudaViewMut<T> on a device" {
-        /// D.
+        /// Memory that can be the operand D of a call.
         OperandD, "D cannot be `{Self}`";
     }
 }
 
-/// Gives memory of a space the traits of its operands. `$view` makes the space's own reference.
+/// Implements the operand traits for memory of a space. `$view` converts the memory to the
+/// reference type of the space.
 macro_rules! operand_memory {
     (@operand $Operand:ident, $S:ty, $Ref:ident, [$($N:ident)?], $M:ty) => {
         #[diagnostic::do_not_recommend]
@@ -302,7 +304,7 @@ pub(crate) use operand_memory;
 operand_memory! { Host, Ref, |memory| memory, &'a [T]; &'a Vec<T>; const N, &'a [T; N]; }
 operand_memory! { Host, Mut, |memory| memory, &'a mut [T]; &'a mut Vec<T>; const N, &'a mut [T; N]; }
 
-/// The two slices: one that is read, and one that is written.
+/// Declares the input slice and the output slice.
 macro_rules! host_slices {
     ($($(#[$meta:meta])* $Slice:ident: $($mutable:ident)?, $get:ident, $cast:ident, $try_cast:ident;)*) => {
         $($(#[$meta])*
@@ -312,22 +314,22 @@ macro_rules! host_slices {
         }
 
         impl<'a> $Slice<'a> {
-            /// The elements of a matrix of `E`.
+            /// Creates a slice of elements of `E`.
             pub fn new<E: MathType>(elements: &'a $($mutable)? [E::Storage]) -> Self {
                 Self { kind: E::KIND, bytes: bytemuck::$cast(elements) }
             }
 
-            /// Elements of a kind, by their bytes.
+            /// Creates a slice from an element type and bytes.
             pub(crate) fn of_bytes(kind: ElementKind, bytes: &'a $($mutable)? [u8]) -> Self {
                 Self { kind, bytes }
             }
 
-            /// Number of elements.
+            /// Returns the number of elements.
             pub fn length(&self) -> usize {
                 self.kind.matrix_elements(self.bytes.len() as u64) as usize
             }
 
-            /// The type of the elements.
+            /// Returns the element type.
             pub fn kind(&self) -> ElementKind {
                 self.kind
             }
@@ -336,25 +338,26 @@ macro_rules! host_slices {
                 self.bytes.as_ptr() as u64
             }
 
-            /// The elements from one of them on.
+            /// Returns the slice without its first `elements` elements.
             fn skip(self, elements: usize) -> Self {
                 let first = self.kind.matrix_bytes(elements as u64) as usize;
                 let bytes = self.bytes.$get(first..).unwrap_or_default();
                 Self { bytes, ..self }
             }
 
-            /// Some of the elements, `None` when they are not all there.
+            /// Returns a range of the elements. `None` if the slice does not contain the range.
             pub fn get(self, elements: Range<usize>) -> Option<Self> {
-                // Those beyond an address space are beyond every slice.
+                // `matrix_bytes` saturates, so indices beyond the address space are beyond every
+                // slice.
                 let byte = |element: usize| self.kind.matrix_bytes(element as u64) as usize;
                 let bytes = byte(elements.start)..byte(elements.end);
                 Some(Self { bytes: self.bytes.$get(bytes)?, ..self })
             }
 
-            /// The elements, as `E`.
+            /// Returns the elements as a slice of `E::Storage`.
             ///
             /// # Errors
-            /// [`Refusal::ElementType`] when they are of another type.
+            /// [`Refusal::ElementType`] if the elements have another type.
             pub fn of<E: MathType>(self) -> Result<&'a $($mutable)? [E::Storage], Error> {
                 let wrong = Refusal::ElementType { operand: Operand::Tensor, given: self.kind, wanted: E::KIND };
                 let elements = Some(self.bytes).filter(|_| self.kind == E::KIND).and_then(|bytes| bytemuck::$try_cast(bytes).ok());
@@ -375,37 +378,38 @@ host_slices! {
 }
 
 impl<'a> HostSlice<'a> {
-    /// The elements' bytes.
+    /// Returns the bytes of the elements.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 }
 
 impl<'a> HostSliceMut<'a> {
-    /// The elements' bytes.
+    /// Returns the bytes of the elements.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
     }
 
-    /// The elements' bytes, to be written.
+    /// Returns the bytes of the elements, mutably.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.bytes
     }
 
-    /// The elements' bytes, for as long as the slice may be written.
+    /// Returns the bytes of the elements with the lifetime of the slice.
     pub fn into_bytes(self) -> &'a mut [u8] {
         self.bytes
     }
 }
 
-/// Matrices in host memory, element types as values.
+/// Matrices in host memory with element types as values.
 pub type HostMatrices<'a> = Matrices<HostSlice<'a>, HostSliceMut<'a>>;
 
-/// A call on matrices in host memory.
+/// Call on matrices in host memory.
 pub type HostCall<'a> = Call<HostSlice<'a>, HostSliceMut<'a>>;
 
-/// From element `at` of a matrix of a batch on; of one that is not read, whose distances nobody has
-/// checked, no element where that is beyond it.
+/// Returns matrix `number` of a batch from element `at` on. If that is beyond the memory, the
+/// result is empty. Only matrices that the call does not read, and that are therefore unchecked,
+/// may be too short.
 fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> View<HostSlice<'b>> {
     let (HostSlice { kind, bytes }, [down, across]) = (view.memory, view.strides);
     let element = at.0.saturating_mul(down).saturating_add(at.1.saturating_mul(across));
@@ -414,18 +418,18 @@ fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> Vi
 }
 
 impl<'a> HostCall<'a> {
-    /// A and B of one product of a batch that has been checked, for as long as they may be read.
+    /// Returns A and B of one GEMM of a checked batch, with the lifetime of the operands.
     pub(crate) fn factors(&self, number: usize) -> [HostSlice<'a>; 2] {
         [&self.a, &self.b].map(|view| read(view, number, (0, 0)).memory)
     }
 }
 
 impl HostCall<'_> {
-    /// The products of a batch whose Ds lie one behind another, as the calls of an array of the
-    /// same matrices; none where Ds have no element.
+    /// Returns the GEMMs of a batch with consecutive Ds as the calls of an array. Returns no calls
+    /// if the Ds have no element.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for no product, or too many.
+    /// [`Refusal::OutOfRange`] if the batch has no GEMM, or too many.
     pub fn each(self) -> Result<Vec<Self>, Refusal> {
         within(Field::Products, self.batch as u64, 1, i32::MAX as u64)?;
         let Self { m, n, k, batch, ref a, ref b, ref c, vectors, scalars, .. } = self;
@@ -462,12 +466,12 @@ impl HostCall<'_> {
         Ok(calls)
     }
 
-    /// One product of a batch that has been checked; of a matrix that is not there, no element.
+    /// Returns one GEMM of a checked batch. A matrix beyond its memory has no elements.
     pub(crate) fn product(&mut self, number: usize) -> HostCall<'_> {
         self.part(number, (0..self.m, 0..self.n))
     }
 
-    /// The same of some rows and columns of its D.
+    /// Returns one GEMM of a checked batch, reduced to some rows and columns of its D.
     pub(super) fn part(
         &mut self,
         number: usize,

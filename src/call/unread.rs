@@ -1,4 +1,4 @@
-//! Arguments that the epilogue does not read. A call that passes one is refused.
+//! Checks that the epilogue reads every argument of a call.
 
 use super::Source;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     refusal::{Operand, Refusal, Scalar},
 };
 
-/// The slot of beta.
+/// Index of beta among the scalars.
 const BETA: usize = Scalar::BETA.0 as usize;
 
 /// Checks that an epilogue reads each vector, C, and scalar that the user passes. The epilogue is

@@ -1,28 +1,27 @@
-//! One matrix of a call: its memory, and where in that each element lies.
+//! Matrices of a call: memory and strides.
 
 use crate::{layout::Order, numeric::ElementKind, operand::OperandKind};
 
-/// Memory of some elements.
+/// Memory of elements.
 pub trait Memory {
-    /// How many there are.
+    /// Returns the number of elements.
     fn length(&self) -> usize;
-    /// The address of the first.
+    /// Returns the address of the first element.
     fn address(&self) -> u64;
-    /// The memory from one of the elements on.
+    /// Returns the memory without its first `elements` elements.
     #[must_use]
     fn skip(self, elements: usize) -> Self
     where
         Self: Sized;
-    /// Whether a launch takes the elements by value: they have no address where it runs.
+    /// Returns whether kernel parameters carry the elements. Such elements have no device address.
     fn by_value(&self) -> bool {
         false
     }
-    /// Type of the elements. `None` if a problem does not state the type.
+    /// Returns the element type, or `None` if a problem does not state the type.
     fn kind(&self) -> Option<ElementKind>;
 }
 
-/// Gives memory that has a number of elements, an address and a type as fields or functions of its
-/// own the traits.
+/// Implements [`Memory`] for types with methods of the same names.
 macro_rules! memory {
     ($($Memory:ty),*) => {
         $(impl $crate::call::Memory for $Memory {
@@ -46,27 +45,27 @@ macro_rules! memory {
 }
 pub(crate) use memory;
 
-/// So many elements at an address: all that is known of the memory of a problem without its data.
+/// Number, address, and type of elements. A problem without data has this memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Elements {
-    /// How many.
+    /// Number of elements.
     pub length: usize,
-    /// The address of the first; 0 where allocations begin.
+    /// Address of the first element. 0 stands for the beginning of an allocation.
     pub address: u64,
-    /// Type of the elements. `None` if the problem does not state the type.
+    /// Element type, or `None` if the problem does not state the type.
     pub kind: Option<ElementKind>,
 }
 
 impl Elements {
-    /// As many as anybody asks for.
+    /// Memory that is large enough for every problem.
     pub const ALL: Self = Self::of(usize::MAX);
 
-    /// So many, where allocations begin.
+    /// Returns `length` elements at the beginning of an allocation.
     pub const fn of(length: usize) -> Self {
         Self { length, address: 0, kind: None }
     }
 
-    /// Elements of a type, where allocations begin.
+    /// Returns `length` elements of a type at the beginning of an allocation.
     pub const fn of_kind(length: usize, kind: ElementKind) -> Self {
         Self { kind: Some(kind), ..Self::of(length) }
     }
@@ -91,20 +90,20 @@ impl Memory for Elements {
     }
 }
 
-/// A matrix in memory, or a batch of them: element (i, j) of matrix `b` lies `i * strides[0] + j *
-/// strides[1] + b * batch_stride` elements behind the first.
+/// A matrix in memory, or a batch of matrices. Element (i, j) of matrix `b` is
+/// `i * strides[0] + j * strides[1] + b * batch_stride` elements after the first element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View<M> {
-    /// Its elements.
+    /// Memory from the first element on.
     pub memory: M,
-    /// Elements from one row to the next, and from one column to the next.
+    /// Elements between neighboring rows, and between neighboring columns.
     pub strides: [usize; 2],
-    /// Elements from one matrix of a batch to the next; 0 where all are one.
+    /// Elements between neighboring matrices of a batch. 0 if all GEMMs share the matrix.
     pub batch_stride: usize,
 }
 
 impl<M> View<M> {
-    /// A matrix of this order, whose rows or columns are so many elements apart.
+    /// Creates a matrix with an order and a leading dimension in elements.
     pub const fn new(memory: M, order: Order, leading: usize) -> Self {
         Self {
             memory,
@@ -113,8 +112,8 @@ impl<M> View<M> {
         }
     }
 
-    /// A matrix of this order and extents: packed, or of the leading dimension that is given. Those
-    /// of a batch lie one behind another.
+    /// Creates a matrix with an order and a shape. Without `leading`, the matrix is packed. The
+    /// matrices of a batch are consecutive.
     pub fn packed(
         memory: M,
         order: Order,
@@ -125,8 +124,9 @@ impl<M> View<M> {
             .one_behind_another((rows, columns))
     }
 
-    /// A matrix whose rows, and columns, are so many elements apart. Where there is one of either,
-    /// the distance to the next is whatever makes the rest a matrix of this order, or of the other.
+    /// Creates a matrix with the given strides in elements. A single row or column has no
+    /// meaningful stride to the next one. The function then selects a stride that gives the matrix
+    /// the order `order` if possible, else the other order.
     pub fn strided(
         memory: M,
         [down, across]: [usize; 2],
@@ -144,8 +144,8 @@ impl<M> View<M> {
         Self { memory, strides, batch_stride: 0 }
     }
 
-    /// A vector of an epilogue, as an m x n matrix: of one value a row of A its columns are all
-    /// alike, of one a column of B its rows.
+    /// Creates an epilogue vector as an m x n matrix. A vector with one value per row of A has
+    /// equal columns. A vector with one value per column of B has equal rows.
     pub const fn vector(memory: M, side: OperandKind) -> Self {
         Self {
             memory,
@@ -154,37 +154,38 @@ impl<M> View<M> {
         }
     }
 
-    /// The same matrix, and the others of its batch one behind another.
+    /// Sets the batch stride so that the matrices of the batch are consecutive.
     #[must_use]
     pub fn one_behind_another(self, (rows, columns): (usize, usize)) -> Self {
         let [down, across] = self.strides;
         self.batched(rows.saturating_mul(down).max(columns.saturating_mul(across)))
     }
 
-    /// The same matrix, and others of its batch so many elements apart.
+    /// Sets the batch stride in elements.
     #[must_use]
     pub fn batched(self, batch_stride: usize) -> Self {
         Self { batch_stride, ..self }
     }
 
-    /// The same matrix in other memory.
+    /// Returns the matrix with other memory.
     pub fn with<N>(&self, memory: N) -> View<N> {
         View { memory, strides: self.strides, batch_stride: self.batch_stride }
     }
 
-    /// The transpose of the same bytes.
+    /// Returns the transpose on the same bytes.
     #[must_use]
     pub fn transposed(self) -> Self {
         Self { strides: [self.strides[1], self.strides[0]], ..self }
     }
 
-    /// Elements between its rows, or columns, as a matrix of this order.
+    /// Returns the leading dimension in elements if the matrix has this order.
     pub const fn leading(&self, order: Order) -> usize {
         self.strides[if order.is_row() { 0 } else { 1 }]
     }
 
-    /// The order in which neighbours of a `rows` x `columns` matrix lie side by side: `preferred`
-    /// where they do in both, as one row or column may; `None` where they do in neither.
+    /// Returns the order in which the `rows` x `columns` matrix is contiguous. Returns `preferred`
+    /// if both orders are possible, as for a single row or column. Returns `None` if neither stride
+    /// is 1.
     pub const fn order(&self, preferred: Order, (rows, columns): (usize, usize)) -> Option<Order> {
         let other = preferred.transposed();
         if self.is_of(preferred, (rows, columns))
@@ -199,12 +200,13 @@ impl<M> View<M> {
         }
     }
 
-    /// Whether it is a matrix of this order: lines are contiguous and do not overlap.
+    /// Returns whether the matrix has this order, with contiguous lines that do not overlap.
     const fn is_of(&self, order: Order, (rows, columns): (usize, usize)) -> bool {
         self.leading(order.transposed()) == 1 && self.leading(order) >= order.packed(rows, columns)
     }
 
-    /// Elements from the first of a batch of `rows` x `columns` matrices to the last.
+    /// Returns the number of elements from the first to the last of a batch of `rows` x `columns`
+    /// matrices.
     pub const fn elements(&self, (rows, columns): (usize, usize), batch: usize) -> u128 {
         if rows == 0 || columns == 0 || batch == 0 {
             return 0;
@@ -216,13 +218,13 @@ impl<M> View<M> {
         before.saturating_add(down).saturating_add(across).saturating_add(1)
     }
 
-    /// Bytes from the first matrix of a batch to another.
+    /// Returns the offset in bytes of matrix `number` of the batch.
     pub(crate) fn first_byte(&self, kind: ElementKind, number: usize) -> u64 {
         kind.matrix_bytes((number as u64).saturating_mul(self.batch_stride as u64))
     }
 
-    /// Whether two matrices of a batch, which are contiguous along rows or columns, share an
-    /// element: they may lie one behind another, and their rows or columns side by side.
+    /// Returns whether two matrices of a batch may share an element. Batches without overlap are
+    /// consecutive matrices, and matrices whose lines interleave within one leading dimension.
     pub const fn overlaps(&self, (rows, columns): (usize, usize), batch: usize) -> bool {
         if rows == 0 || columns == 0 || batch < 2 {
             return false;
@@ -238,14 +240,14 @@ impl<M> View<M> {
         !behind && !side_by_side
     }
 
-    /// Where element (`row`, `column`) lies, in elements from the first on.
+    /// Returns the offset of element (`row`, `column`) in elements.
     pub const fn offset(&self, row: usize, column: usize) -> usize {
         row * self.strides[0] + column * self.strides[1]
     }
 }
 
 impl<M: Memory> View<M> {
-    /// The same matrix without its data.
+    /// Returns the matrix without its data.
     pub fn without_data(&self) -> View<Elements> {
         let memory = &self.memory;
         let (length, address, kind) = (memory.length(), memory.address(), memory.kind());
@@ -259,9 +261,9 @@ mod tests {
     use crate::layout::Order;
     use std::collections::BTreeSet;
 
-    /// `overlaps` is false of matrices alone that share no element, in either order, and of all
-    /// that lie one behind another or side by side; the last element of a batch is where its offset
-    /// says.
+    /// `overlaps` is false only for matrices that share no element, in either order. It is false
+    /// for all consecutive and all interleaved matrices. `elements` agrees with the largest offset
+    /// of a batch.
     #[test]
     fn matrices_of_a_batch_share_no_element_or_overlap() {
         let (mut apart, mut shared) = (0, 0);

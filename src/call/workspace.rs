@@ -1,24 +1,25 @@
-//! The workspace that arguments pass: memory of a fixed size, or memory that grows.
+//! Workspace that arguments pass: memory of a fixed size, or memory that grows.
 
 use super::space::{Space, Writable};
 use crate::error::Error;
 
-/// The workspace of a call.
+/// Workspace of a call.
 #[doc(hidden)]
 pub enum WorkspaceMemory<'a, S: Space> {
-    /// Bytes of the caller's.
+    /// Bytes that the caller owns.
     Fixed(S::Mut<'a, u8>),
-    /// Memory that grows to what a call needs.
+    /// Memory that grows to the size that a call needs.
     Growing(&'a mut dyn GrowingWorkspace<S>),
 }
 
-/// Memory that grows to what a call needs.
+/// Memory that grows to the size that a call needs.
 #[doc(hidden)]
 pub trait GrowingWorkspace<S: Space> {
-    /// At least `bytes` bytes, for work in a queue.
+    /// Returns at least `bytes` bytes for work in a queue.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the queue cannot allocate; [`Error::Driver`] without memory.
+    /// [`Error::Refused`] if the queue cannot allocate. [`Error::Driver`] if the memory is
+    /// exhausted.
     fn grow(&mut self, queue: &S::Queue, bytes: u64) -> Result<S::Mut<'_, u8>, Error>;
 }
 
@@ -29,7 +30,7 @@ pub trait GrowingWorkspace<S: Space> {
     note = "a workspace is &mut Workspace, &mut CudaSlice<u8>, or &mut CudaViewMut<u8> on a device; &mut [u8] or &mut Vec<u8> on the host"
 )]
 pub trait OperandWorkspace<'a, S: Space> {
-    /// The memory.
+    /// Returns the memory.
     #[doc(hidden)]
     fn memory(self) -> WorkspaceMemory<'a, S>;
 }

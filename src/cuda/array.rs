@@ -1,4 +1,4 @@
-//! Arrays on a device: the launches of products whose matrices lie anywhere.
+//! Pointer arrays on a device: GEMMs of one size whose matrices have unrelated addresses.
 
 use super::{
     kernel::{CudaKernel, Prepared},
@@ -19,26 +19,26 @@ use crate::{
 use cudarc::driver::CudaStream;
 use std::sync::{Arc, LazyLock};
 
-/// The first NVRTC that compiles what makes maps, and what acquires them: PTX ISA 8.3. Long
-/// parameters come with PTX ISA 8.1, and are asked for with them.
+/// Minimum version of NVRTC for kernels that write or acquire tensor maps in global memory, which
+/// need PTX ISA 8.3. Long parameters need PTX ISA 8.1, and use the same check.
 const OF_NVRTC: (i32, i32) = (12, 3);
 
-/// The first driver that takes parameters of 32764 bytes.
+/// Minimum driver version for parameters of 32764 bytes.
 const OF_DRIVER: (i32, i32) = (12, 1);
 
 impl CudaKernel {
-    /// Enqueues an array of products on `stream`, as [`run`](Self::run) does one: each is a call,
-    /// and they are alike but for their matrices' memory. The workspace is the first one's.
+    /// Enqueues a pointer array on `stream`. Each GEMM is a call as in [`run`](Self::run). The
+    /// calls differ only in the memory of their matrices. The first call holds the workspace.
     ///
-    /// Where the kernel reads every operand where it lies, they are as few launches as parameters
-    /// hold addresses for, and maps where TMA moves matrices; more products than those have maps
-    /// for are one launch, where the [workspace](GemmDesc::workspace_of) has room for maps and the
-    /// kernel is not one whose maps are parameters. Else each product is launched for itself.
+    /// If the kernel reads both operands in place, a launch computes as many GEMMs as its
+    /// parameters hold addresses or tensor maps for. If the [workspace](GemmDesc::workspace_of) has
+    /// space for tensor maps, one launch computes all GEMMs; a kernel whose maps must be parameters
+    /// does not support this. If an operand needs a pass, each GEMM is one launch.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run), of which none is found after anything was enqueued, but for
-    /// rows that cannot be scaled; [`ArrayUnlike`](crate::Refusal::ArrayUnlike);
-    /// [`ArrayOverlaps`](crate::Refusal::ArrayOverlaps).
+    /// The errors of [`run`](Self::run), [`ArrayUnlike`](crate::Refusal::ArrayUnlike), and
+    /// [`ArrayOverlaps`](crate::Refusal::ArrayOverlaps). A refused array enqueues nothing, except
+    /// if a pass finds rows that it cannot scale.
     pub fn run_array(
         &self,
         stream: &Arc<CudaStream>,
@@ -52,7 +52,7 @@ impl CudaKernel {
         self.enqueue_array(stream, &desc, &calls).map_err(|error| error.leave(desc.frame))
     }
 
-    /// The same of an array.
+    /// Enqueues an array whose calls have entered the frame of `desc`.
     fn enqueue_array(
         &self,
         stream: &Arc<CudaStream>,
@@ -133,8 +133,8 @@ impl CudaKernel {
         })
     }
 
-    /// The description of the kernel that an array takes in a workspace of so many bytes, and its
-    /// routes. Maps lie there where parameters do not hold all of them.
+    /// Selects the kernel of an array for a workspace of `given` bytes, and returns its description
+    /// and its routes. Tensor maps are in the workspace if the parameters do not hold all of them.
     fn array_routes(
         &self,
         desc: &GemmDesc,
@@ -153,7 +153,7 @@ impl CudaKernel {
     }
 }
 
-/// Whether NVRTC and the driver have what kernels of many products take, and what makes their maps.
+/// Returns whether NVRTC and the driver support long parameters and tensor maps in global memory.
 pub(crate) fn takes_many() -> bool {
     static TAKES: LazyLock<bool> = LazyLock::new(|| {
         Nvrtc::get().is_ok_and(|nvrtc| nvrtc.version() >= OF_NVRTC)

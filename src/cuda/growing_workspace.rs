@@ -1,4 +1,4 @@
-//! A workspace that grows.
+//! Workspace that grows to the size that a call needs.
 
 use super::{Cuda, loaded::uncaptured, operands::CudaMut};
 use crate::{
@@ -43,7 +43,7 @@ impl Workspace {
         Self { memory: None, last: None }
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         self.memory.as_ref().map_or(0, |memory| memory.len() as u64)
     }
@@ -60,7 +60,7 @@ impl Workspace {
             return Ok(());
         }
         uncaptured(stream, Refusal::WorkspaceCaptured { given, needed: bytes })?;
-        // The old memory is freed on the stream that allocated it, behind the last call.
+        // The allocating stream frees the old memory after the last call has finished.
         if let (Some(old), Some(last)) = (&self.memory, &self.last)
             && old.stream() != last
         {

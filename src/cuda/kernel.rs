@@ -1,4 +1,4 @@
-//! One kernel on one device: a description, compiled and loaded.
+//! Kernel of a description, compiled and loaded on one device.
 
 use super::{
     array::takes_many,
@@ -145,7 +145,7 @@ impl CudaKernel {
         let known = || known_machine(context);
         let resident = match geometry.work {
             WorkKind::DataParallel => 1,
-            // Devices before Hopper have no clusters to be asked for.
+            // Devices before Hopper do not support the cluster query.
             _ if known()?.sm < 90 => {
                 let blocks = loaded.function.occupancy_max_active_blocks_per_multiprocessor(
                     threads,
@@ -259,8 +259,8 @@ impl CudaKernel {
         self.ready(stream, desc, (&problem, &routes, first), offsets)?.enqueue(stream)
     }
 
-    /// The launches of a product and of its passes, given its routes, the first byte of the
-    /// workspace, and offsets of groups that launches take by value.
+    /// Prepares the launches of a GEMM and of its passes. `first` is the address of the workspace,
+    /// and `offsets` are group offsets that kernel parameters carry.
     pub(super) fn ready(
         &self,
         stream: &Arc<CudaStream>,
@@ -287,8 +287,8 @@ impl CudaKernel {
         Ok(Ready { brought, passes, kernel, launch })
     }
 
-    /// This kernel where it is of a mode and has accesses as narrow; else the one that takes its
-    /// place.
+    /// Returns this kernel if it is in `mode` and its accesses are narrow enough. Otherwise returns
+    /// the kernel that replaces it.
     pub(super) fn narrowed(
         &self,
         stream: &CudaStream,
@@ -304,8 +304,8 @@ impl CudaKernel {
         }
     }
 
-    /// The kernel of a description for a run on `stream`; compiled now if need be, unless the
-    /// stream is being captured.
+    /// Returns the kernel of a description for a run on `stream`. If the kernel is not loaded,
+    /// compiles it, except during stream capture.
     pub(crate) fn for_run(stream: &CudaStream, desc: &GemmDesc) -> Result<Self, Error> {
         Self::known_for_run(stream, &(*desc, None))
     }
@@ -325,12 +325,12 @@ impl CudaKernel {
     }
 }
 
-/// Offsets that are read back from a device at once.
+/// Maximum number of offsets that one copy reads back from a device.
 const READ_BACK: usize = 4096;
 
-/// Refuses the first offset of groups that descends or leaves D, of those that a launch takes by
-/// value, and of those on a device that are to be checked: such a call waits for what came before
-/// it.
+/// Checks that group offsets do not descend and do not exceed D, and refuses the first invalid
+/// offset. Checks offsets that kernel parameters carry, and device offsets of `groups_checked`. The
+/// latter wait for the stream.
 fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> {
     let Some(groups) = &call.groups else { return Ok(()) };
     let (memory, length) = (&groups.offsets.memory, call.batch + 1);
@@ -350,7 +350,7 @@ fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> 
     Ok(())
 }
 
-/// A product whose launches are made: whatever can be refused has been.
+/// GEMM with prepared launches. All checks that do not need the device have passed.
 pub(super) struct Ready {
     passes: [Option<Pass>; 2],
     brought: Vec<(CudaPass, Vec<Launch>)>,
@@ -363,7 +363,7 @@ impl Ready {
         for (pass, launches) in &self.brought {
             pass.enqueue(stream, launches)?;
         }
-        // But rows that cannot be scaled: whether there are any, the device finds out.
+        // Only the device detects rows that a pass cannot scale.
         check_window(stream, &self.passes)?;
         self.kernel.0.loaded.launch(stream, &self.launch)
     }

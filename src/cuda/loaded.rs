@@ -1,4 +1,4 @@
-//! From text to a function on a device, and which functions this process has.
+//! Compilation and loading of kernels, and the registry of the loaded kernels of the process.
 
 use super::{
     cache::{Cache, Entry, Key},
@@ -26,7 +26,7 @@ use std::{
     sync::{Arc, LazyLock, PoisonError, RwLock},
 };
 
-/// The program that NVRTC is given for a unit.
+/// Returns the program that NVRTC compiles for a unit.
 fn program(unit: &TranslationUnit, target: CodeTarget) -> Program {
     Program {
         name: format!("{}.cu", unit.entry),
@@ -37,20 +37,20 @@ fn program(unit: &TranslationUnit, target: CodeTarget) -> Program {
             .map(|(name, text)| (name.to_owned(), text.to_owned().into()))
             .collect(),
         arch: target.name(),
-        // Products and sums contract only where the kernel says fma: the host computes the same
-        // bits.
+        // The compiler must not contract products and sums to FMA. Kernels write each FMA
+        // explicitly, so that the host computes the same bits.
         options: ["-default-device", "--fmad=false", "--ptxas-options=-v"]
             .map(str::to_owned)
             .to_vec(),
     }
 }
 
-/// Compiles a unit for a compute capability or another [`CodeTarget`], or finds it in `cache`. No
-/// device is needed.
+/// Compiles a unit for a compute capability or another [`CodeTarget`], or finds it in `cache`.
+/// Needs no device.
 ///
 /// # Errors
-/// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, which names the
-/// user's node it refuses.
+/// [`Error::Library`] if NVRTC is missing. [`Error::Compile`] if NVRTC rejects the source. The
+/// error names the user's epilogue node that contains the first error.
 pub fn compile(
     cache: &Cache,
     unit: &TranslationUnit,
@@ -69,7 +69,8 @@ pub fn compile(
 /// Compiles a unit as [`compile`] does, and checks that the cubin is in the cache's folder.
 ///
 /// # Errors
-/// Those of [`compile`]; [`Error::Io`] if the cubin is not in the folder, on a full disk for one.
+/// The errors of [`compile`]. [`Error::Io`] if the cubin is not in the folder, for example on a
+/// full disk.
 pub fn compile_to_disk(
     cache: &Cache,
     unit: &TranslationUnit,
@@ -81,7 +82,7 @@ pub fn compile_to_disk(
     Ok(entry)
 }
 
-/// Names the user's epilogue node that the compiler's first error lies in.
+/// Adds the name of the user's epilogue node that contains the first error.
 fn name_node(error: Error) -> Error {
     match error {
         Error::Compile { log, .. } => {
@@ -96,10 +97,10 @@ fn name_node(error: Error) -> Error {
     }
 }
 
-/// A launch with the maps of its tensors in its parameters.
+/// Writes the encoded tensor maps of a launch to its parameters.
 ///
 /// # Errors
-/// Those of [`tensor_map`].
+/// The errors of [`tensor_map`].
 pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     for (number, tensor) in launch.tensors.into_iter().enumerate() {
         let Some(TmaTensor { desc, address }) = tensor else { continue };
@@ -110,11 +111,11 @@ pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     Ok(launch)
 }
 
-/// The maps of a launch's tensors at the addresses of a product of an array; none of what TMA does
-/// not move.
+/// Returns the tensor maps of one GEMM of an array, given the addresses of its matrices. The map of
+/// a matrix that TMA does not move is zero.
 ///
 /// # Errors
-/// Those of [`tensor_map`].
+/// The errors of [`tensor_map`].
 pub(super) fn maps(launch: &Launch, addresses: Addresses) -> Result<[TensorMap; 4], Error> {
     let mut maps = [TensorMap { word: [0; 16] }; 4];
     for ((map, tensor), address) in maps.iter_mut().zip(launch.tensors).zip(addresses) {
@@ -125,26 +126,27 @@ pub(super) fn maps(launch: &Launch, addresses: Addresses) -> Result<[TensorMap; 
     Ok(maps)
 }
 
-/// A compiled kernel on a device.
+/// Kernel that is loaded on a device.
 pub struct Loaded {
-    /// What a launch names.
+    /// Kernel function.
     pub function: CudaFunction,
-    /// The second one, where the text has one.
+    /// Function of the second kernel, if the unit has one.
     reduction: Option<CudaFunction>,
-    /// Whether they wait for the grids before them, and so are launched while those end.
+    /// Whether the kernels start with programmatic dependent launch, before the preceding grid
+    /// ends.
     dependent: bool,
-    /// What the assembler said.
+    /// Resources of the kernel.
     pub report: Report,
-    /// The text that was compiled.
+    /// Source of the kernel.
     pub unit: TranslationUnit,
 }
 
 impl Loaded {
-    /// Compiles `unit`, unless the cache has it, and loads it with so much dynamic shared memory.
-    /// Of PTX the driver tells registers and memory.
+    /// Compiles `unit`, or finds it in the cache, and loads it with `shared_bytes` bytes of dynamic
+    /// shared memory. For PTX, the driver reports registers and memory.
     ///
     /// # Errors
-    /// Those of [`compile`]; [`Error::Driver`].
+    /// The errors of [`compile`]. [`Error::Driver`] if the driver cannot load the kernel.
     pub fn new(
         context: &Arc<CudaContext>,
         unit: TranslationUnit,
@@ -179,19 +181,20 @@ impl Loaded {
         Ok(Self { function, reduction, dependent, report, unit })
     }
 
-    /// Enqueues a launch whose tensors are [`packed`], before it what clears its memory, and behind
-    /// it what adds parts of K.
+    /// Enqueues a launch with [`packed`] tensors. Memory is cleared before the kernel, and the
+    /// reduction of split-K partials follows the kernel.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the launch is refused.
+    /// [`Error::Driver`] if the driver refuses the launch.
     pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
         self.launch_with(stream, launch, &launch.params.0)
     }
 
-    /// The same of an array, or of what makes its maps, with the parameters of its products.
+    /// Enqueues a launch with other parameters, for an array or for the pass that writes its tensor
+    /// maps.
     ///
     /// # Errors
-    /// Those of [`launch`](Self::launch).
+    /// The errors of [`launch`](Self::launch).
     pub(super) fn launch_with(
         &self,
         stream: &CudaStream,
@@ -207,8 +210,8 @@ impl Loaded {
     }
 }
 
-/// What the driver says of a function that it compiled. Spills are part of the stack, and warnings
-/// it keeps.
+/// Returns the resources of a function that the driver compiled. The driver counts spills as stack,
+/// and reports no warnings.
 fn driver_report(function: &CudaFunction) -> Result<Report, Error> {
     let figure = |figure: Result<i32, DriverError>| {
         figure
@@ -224,8 +227,7 @@ fn driver_report(function: &CudaFunction) -> Result<Report, Error> {
     })
 }
 
-/// The kernels `K` of descriptions `D` that this process has loaded, by the context that they
-/// belong to.
+/// Loaded kernels `K` of the process by CUDA context and description `D`.
 pub(super) struct Registry<D, K>(LazyLock<RwLock<HashMap<(usize, D), K>>>);
 
 impl<D: Copy + Eq + Hash, K: Clone> Registry<D, K> {
@@ -241,14 +243,15 @@ impl<D: Copy + Eq + Hash, K: Clone> Registry<D, K> {
             .cloned()
     }
 
-    /// Keeps a kernel, or the one that another thread has kept meanwhile.
+    /// Stores a kernel and returns it. If another thread has stored one for the same key, returns
+    /// that one.
     pub fn keep(&self, context: &CudaContext, desc: &D, kernel: K) -> K {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         known.entry((context.cu_ctx() as usize, *desc)).or_insert(kernel).clone()
     }
 
-    /// The kernel for a run on `stream`: prepared now if need be, unless the stream is being
-    /// captured.
+    /// Returns the kernel for a run on `stream`. If the kernel is not loaded, prepares it, except
+    /// during stream capture.
     pub fn for_run(
         &self,
         stream: &CudaStream,
@@ -263,7 +266,7 @@ impl<D: Copy + Eq + Hash, K: Clone> Registry<D, K> {
     }
 }
 
-/// Refuses on a stream that is being captured, which cannot wait.
+/// Returns `refusal` if the stream is being captured. The host cannot wait for such a stream.
 pub fn uncaptured(stream: &CudaStream, refusal: Refusal) -> Result<(), Error> {
     match stream.capture_status().map_err(driver("cuStreamIsCapturing"))? {
         sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE => Ok(()),

@@ -1,4 +1,4 @@
-//! Whether the memory of a call is on one device, and D lies apart from what is read.
+//! Checks of the memory of a call: one device, and no overlap of D with an input.
 
 use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
@@ -8,29 +8,29 @@ use crate::{
 };
 use core::ops::Range;
 
-/// The memory of an operand of a call that has been checked.
+/// Memory of one operand of a checked call.
 pub(super) struct OperandMemory<'c, 'a> {
     operand: Operand,
     view: &'c View<DeviceMatrix<'a>>,
-    /// Bytes from the first that is read or written to the last; none where none is.
+    /// Address range from the first to the last element; empty if the kernel accesses no element.
     bytes: Range<u64>,
     batch: usize,
 }
 
 impl<'c, 'a> OperandMemory<'c, 'a> {
-    /// That of a batch of matrices.
+    /// Returns the memory of a batch of matrices.
     pub fn of(
         operand: Operand,
         view: &'c View<DeviceMatrix<'a>>,
         (extents, batch): ((usize, usize), usize),
     ) -> Self {
-        // A call that has been checked has fewer than 2^64 elements.
+        // A checked call has fewer than 2^64 elements.
         let elements = view.elements(extents, batch) as u64;
         let bytes = if elements == 0 { 0..0 } else { view.memory.range(elements) };
         Self { operand, view, bytes, batch }
     }
 
-    /// The operand, and its addresses.
+    /// Returns the operand and its address range.
     pub fn extent(&self) -> (Operand, Range<u64>) {
         (self.operand, self.bytes.clone())
     }
@@ -39,7 +39,7 @@ impl<'c, 'a> OperandMemory<'c, 'a> {
         self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end
     }
 
-    /// Whether each element of one lies where that of the other does.
+    /// Returns whether both matrices have the same address and strides.
     fn is(&self, other: &Self) -> bool {
         let (one, two) = (self.view, other.view);
         let alike =
@@ -48,7 +48,7 @@ impl<'c, 'a> OperandMemory<'c, 'a> {
     }
 }
 
-/// The memory of all operands of a call that has been checked.
+/// Memory of all operands of a checked call.
 pub(super) struct ProductMemory<'c, 'a> {
     d: OperandMemory<'c, 'a>,
     a: OperandMemory<'c, 'a>,
@@ -59,7 +59,7 @@ pub(super) struct ProductMemory<'c, 'a> {
 }
 
 impl<'c, 'a> ProductMemory<'c, 'a> {
-    /// That of a call.
+    /// Returns the memory of the operands of a call.
     pub fn of(call: &'c CudaCall<'a>) -> Self {
         let (m, n, k, batch) = (call.m, call.n, call.k, call.batch);
         let operand = |operand, view, extents| OperandMemory::of(operand, view, (extents, batch));
@@ -71,7 +71,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
                 .vectors
                 .as_ref()
                 .map(|kind, vector| operand(Operand::Vector(kind), vector, (m, n))),
-            // Those that launches take by value lie on no device.
+            // Offsets that kernel parameters carry are not in device memory.
             offsets: call
                 .groups
                 .as_ref()
@@ -83,7 +83,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
         }
     }
 
-    /// What is read, but for C.
+    /// Returns the inputs except C.
     fn read(&self) -> impl Iterator<Item = &OperandMemory<'c, 'a>> + Clone {
         [&self.a, &self.b]
             .into_iter()
@@ -91,18 +91,19 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
             .chain(&self.offsets)
     }
 
-    /// All operands, and their addresses.
+    /// Returns all operands and their address ranges.
     pub fn extents(&self) -> impl Iterator<Item = (Operand, Range<u64>)> {
         [&self.d].into_iter().chain(self.read()).chain(&self.source).map(OperandMemory::extent)
     }
 
-    /// Whether they are on the device of `context`, and D lies apart from what is read; C may be D.
+    /// Checks that all operands are on the device of `context`, and that D overlaps no input. C may
+    /// be D.
     pub fn check(&self, context: usize) -> Result<(), Refusal> {
         check_memory(context, &self.d, self.read(), self.source.as_ref())
     }
 
-    /// The same of the products of an array, each of whose Ds lies apart from those of the others,
-    /// and from all that they read.
+    /// Checks the GEMMs of an array as [`check`](Self::check) does. In addition, no D may overlap a
+    /// D or an input of another GEMM.
     pub fn check_array(context: usize, products: &[Self]) -> Result<(), Refusal> {
         products.iter().try_for_each(|product| product.check(context))?;
         let mut written: Vec<_> = products
@@ -118,7 +119,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
         }
         for (number, product) in products.iter().enumerate() {
             for OperandMemory { operand, bytes, .. } in product.read().chain(&product.source) {
-                // Ds lie apart, so those that end behind the first byte are the last ones.
+                // The Ds do not overlap, so their ends are sorted like their beginnings.
                 let behind = written.partition_point(|(_, d)| d.end <= bytes.start);
                 let mut met = written[behind..].iter().take_while(|(_, d)| d.start < bytes.end);
                 if met.any(|(other, _)| *other != number) {
@@ -130,8 +131,8 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
     }
 }
 
-/// Whether a call's operands are on the device of `context`, and D lies apart from what is read;
-/// the matrix that is combined with what is computed, `source`, may be D.
+/// Checks that the operands are on the device of `context`, and that D overlaps no input. `source`,
+/// the matrix that the kernel combines with its result, may be D.
 pub(super) fn check_memory<'o, 'c: 'o, 'a: 'c>(
     context: usize,
     d: &'o OperandMemory<'c, 'a>,
@@ -165,8 +166,8 @@ mod tests {
         refusal::Operand,
     };
 
-    /// A vector's bytes are its elements', as many as D has rows or columns: D overlaps it exactly
-    /// where they meet.
+    /// The range of a vector covers one element per row or per column of D. D overlaps the vector
+    /// exactly if the ranges overlap.
     #[test]
     fn a_vector_lies_apart_from_d() {
         let at =
@@ -202,8 +203,8 @@ mod tests {
         );
     }
 
-    /// The Ds of an array lie apart from each other and from all that is read, but for a C that is
-    /// its own product's D.
+    /// The Ds of an array overlap neither each other nor an input, except a C that is the D of the
+    /// same GEMM.
     #[test]
     fn products_of_an_array_lie_apart() {
         let at =

@@ -15,11 +15,11 @@ use cudarc::driver::{
 };
 use std::sync::Arc;
 
-/// Device memory: cudarc's slices and views.
+/// Device memory. Operands are cudarc's slices and views, or memory of Falchion.
 #[derive(Clone, Copy, Debug)]
 pub struct Cuda;
 
-/// A matrix in device memory that is read.
+/// Input matrix in device memory.
 pub struct CudaRef<'a, T>(pub(crate) &'a dyn DevicePtr<T>);
 
 impl<T> Clone for CudaRef<'_, T> {
@@ -30,7 +30,7 @@ impl<T> Clone for CudaRef<'_, T> {
 
 impl<T> Copy for CudaRef<'_, T> {}
 
-/// A matrix in device memory that is written.
+/// Output matrix in device memory.
 pub struct CudaMut<'a, T>(pub(crate) &'a mut dyn DevicePtrMut<T>);
 
 impl Space for Cuda {
@@ -105,19 +105,19 @@ impl Space for Cuda {
 operand_memory! { Cuda, Ref, |memory| CudaRef(memory), &'a CudaSlice<T>; &'a CudaView<'_, T>; &'a CudaViewMut<'_, T>; &'a DeviceMemory<T>; }
 operand_memory! { Cuda, Mut, |memory| CudaMut(memory), &'a mut CudaSlice<T>; &'a mut CudaViewMut<'_, T>; &'a mut DeviceMemory<T>; }
 
-/// A matrix in device memory whose element type is a value, while a launch is being enqueued.
+/// Matrix in device memory whose element type is a value. It lives while a launch is enqueued.
 pub struct DeviceMatrix<'a> {
-    /// Elements.
+    /// Element type.
     pub(crate) kind: ElementKind,
-    /// Device address of the first.
+    /// Device address of the first element.
     pub(crate) address: u64,
-    /// Number of elements that are there.
+    /// Number of elements from the first element on.
     pub(crate) length: usize,
-    /// The context it belongs to.
+    /// Address of the CUDA context that owns the memory.
     pub(crate) context: usize,
-    /// Its elements, where a launch takes them by value: then there is no address.
+    /// Offsets in host memory that kernel parameters carry. Such a matrix has no device address.
     pub(super) values: Option<&'a [u32]>,
-    /// Tells cudarc, when dropped, that the stream uses the memory.
+    /// Guard that, when dropped, tells cudarc that the stream uses the memory.
     _in_use: SyncOnDrop<'a>,
 }
 
@@ -144,7 +144,7 @@ impl Memory for DeviceMatrix<'_> {
 }
 
 impl<'a> DeviceMatrix<'a> {
-    /// A matrix that work on `stream` will read.
+    /// Creates a matrix that work on `stream` reads.
     pub fn read<E: MathType>(
         matrix: &'a dyn DevicePtr<E::Storage>,
         stream: &'a CudaStream,
@@ -152,7 +152,7 @@ impl<'a> DeviceMatrix<'a> {
         Self::of_read(E::KIND, matrix, stream)
     }
 
-    /// A matrix that work on `stream` will write.
+    /// Creates a matrix that work on `stream` writes.
     pub fn write<E: MathType>(
         matrix: &'a mut dyn DevicePtrMut<E::Storage>,
         stream: &'a CudaStream,
@@ -160,7 +160,7 @@ impl<'a> DeviceMatrix<'a> {
         Self::of_written(E::KIND, matrix, stream)
     }
 
-    /// Bytes of any elements, to be read by work on `stream`.
+    /// Creates a matrix from bytes and an element type, which work on `stream` reads.
     pub fn read_bytes(
         kind: ElementKind,
         bytes: &'a dyn DevicePtr<u8>,
@@ -169,7 +169,7 @@ impl<'a> DeviceMatrix<'a> {
         Self::of_read(kind, bytes, stream)
     }
 
-    /// Bytes of any elements, to be written by work on `stream`.
+    /// Creates a matrix from bytes and an element type, which work on `stream` writes.
     pub fn write_bytes(
         kind: ElementKind,
         bytes: &'a mut dyn DevicePtrMut<u8>,
@@ -178,7 +178,7 @@ impl<'a> DeviceMatrix<'a> {
         Self::of_written(kind, bytes, stream)
     }
 
-    /// Memory that holds elements of a kind, as values or as bytes.
+    /// Creates a matrix that work on `stream` reads. The memory holds elements, or their bytes.
     fn of_read<T: Pod>(
         kind: ElementKind,
         memory: &'a dyn DevicePtr<T>,
@@ -206,7 +206,7 @@ impl<'a> DeviceMatrix<'a> {
         Self { kind, address, length, context, values: None, _in_use: in_use }
     }
 
-    /// Offsets of groups in host memory, which launches take by value.
+    /// Creates a matrix of group offsets in host memory, which kernel parameters carry.
     pub fn by_value(offsets: &'a [u32]) -> Self {
         let _in_use = SyncOnDrop::Sync(None);
         Self {
@@ -219,13 +219,13 @@ impl<'a> DeviceMatrix<'a> {
         }
     }
 
-    /// A matrix of numbers alone, which no stream uses.
+    /// Creates a matrix for tests, whose memory no stream uses.
     #[cfg(test)]
     pub(crate) fn nowhere(kind: ElementKind, address: u64, length: usize, context: usize) -> Self {
         Self { kind, address, length, context, values: None, _in_use: SyncOnDrop::Sync(None) }
     }
 
-    /// The matrix from its element `first` on.
+    /// Returns the matrix without its first `first` elements.
     #[must_use]
     pub fn from(self, first: usize) -> Self {
         let first = first.min(self.length);
@@ -236,48 +236,49 @@ impl<'a> DeviceMatrix<'a> {
         }
     }
 
-    /// The type of the elements.
+    /// Returns the element type.
     pub fn kind(&self) -> ElementKind {
         self.kind
     }
 
-    /// Number of elements that are there.
+    /// Returns the number of elements.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Device address of the first element.
+    /// Returns the device address of the first element.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// Whether it belongs to this context.
+    /// Returns whether the memory belongs to a CUDA context.
     pub fn is_of(&self, context: &CudaContext) -> bool {
         self.context == context.cu_ctx() as usize
     }
 
-    /// Bytes of all its elements.
+    /// Returns the size of all elements in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.kind.matrix_bytes(self.length as u64)
     }
 
-    /// Bytes from the first of `elements` elements to the last.
+    /// Returns the address range of the first `elements` elements.
     pub fn range(&self, elements: u64) -> core::ops::Range<u64> {
         let bytes = self.kind.matrix_bytes(elements);
         self.address..self.address.saturating_add(bytes)
     }
 }
 
-/// How many elements of a kind so many values take, which are theirs or their bytes.
+/// Returns the number of elements in `values` values of type `T`, which are elements or their
+/// bytes.
 fn elements<T>(kind: ElementKind, values: usize) -> usize {
     kind.matrix_elements(values as u64 * size_of::<T>() as u64) as usize
 }
 
-/// Matrices in device memory, element types as values.
+/// Matrices in device memory with element types as values.
 pub type CudaMatrices<'a> = Matrices<DeviceMatrix<'a>>;
 
-/// A call on matrices in device memory.
+/// Call on matrices in device memory.
 pub type CudaCall<'a> = Call<DeviceMatrix<'a>>;
 
-/// The same of a transpose.
+/// Call of a transpose on matrices in device memory.
 pub type CudaTransposeCall<'a> = TransposeCall<DeviceMatrix<'a>>;

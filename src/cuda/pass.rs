@@ -1,4 +1,4 @@
-//! Passes on a device: kernels that bring an operand to where a product reads it.
+//! Passes on a device: kernels that copy an operand to the layout that a GEMM kernel reads.
 
 use super::{
     context::machine_of,
@@ -24,23 +24,24 @@ use bytemuck::Zeroable;
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
-/// A pass's kernel, ready to be launched. Clones share it; it may be used from any thread.
+/// Loaded kernel of a pass. Clones share the kernel, and any thread may use a clone.
 #[derive(Clone)]
 pub struct CudaPass(Arc<Loaded>);
 
 static KNOWN: Registry<PassDesc, CudaPass> = Registry::new();
 
-/// The text that is compiled for a pass: with the maps' fingerprints where debug assertions are on.
+/// Returns the CUDA source of a pass. With debug assertions, the source asserts the fingerprints of
+/// the index maps.
 pub fn pass_unit(desc: &PassDesc) -> TranslationUnit {
     desc.unit(cfg!(debug_assertions))
 }
 
 impl CudaPass {
-    /// Compiles and loads a pass's kernel, unless this process has it already.
+    /// Compiles and loads the kernel of a pass, unless the process has already loaded the kernel.
     ///
     /// # Errors
-    /// [`Error::Refused`] when it is unsupported on this device; those of
-    /// [`compile`](super::compile); [`Error::Driver`].
+    /// [`Error::Refused`] if the device does not support the pass. The errors of
+    /// [`compile`](super::compile). [`Error::Driver`] if the driver cannot load the kernel.
     pub fn prepare(context: &Arc<CudaContext>, desc: &PassDesc) -> Result<Self, Error> {
         if let Some(kernel) = KNOWN.get(context, desc) {
             return Ok(kernel);
@@ -51,28 +52,28 @@ impl CudaPass {
         Ok(KNOWN.keep(context, desc, Self(Arc::new(loaded))))
     }
 
-    /// What the assembler said: registers, shared memory, spills.
+    /// Returns the registers, shared memory, and spills of the kernel.
     pub fn report(&self) -> &Report {
         &self.0.report
     }
 
-    /// The text that was compiled.
+    /// Returns the CUDA source of the kernel.
     pub fn source(&self) -> &TranslationUnit {
         &self.0.unit
     }
 
-    /// The kernel for a run on `stream`: prepared now if need be, unless the stream is being
-    /// captured.
+    /// Returns the kernel for a run on `stream`. If the kernel is not loaded, prepares it, except
+    /// during stream capture.
     pub(super) fn for_run(stream: &CudaStream, desc: &PassDesc) -> Result<Self, Error> {
         KNOWN.for_run(stream, desc, || Self::prepare(stream.context(), desc))
     }
 
-    /// Enqueues what a call has for it to do, between addresses that have been checked.
+    /// Enqueues the launches of a pass, whose addresses have been checked.
     pub(super) fn enqueue(&self, stream: &CudaStream, launches: &[Launch]) -> Result<(), Error> {
         launches.iter().try_for_each(|launch| self.0.launch(stream, launch))
     }
 
-    /// The same where maps are made.
+    /// Enqueues the launches that write tensor maps, each with its own parameters.
     pub(super) fn enqueue_maps(
         &self,
         stream: &CudaStream,
@@ -82,21 +83,19 @@ impl CudaPass {
     }
 }
 
-/// Enqueues a pass of a call for itself.
+/// Enqueues a pass that the user calls directly.
 fn enqueue(stream: &CudaStream, pass: &Pass) -> Result<(), Error> {
     let launches = pass.launches()?;
     CudaPass::for_run(stream, &pass.desc())?.enqueue(stream, &launches)
 }
 
-/// Enqueues a transpose on `stream` by the kernel that `choice` gives for it: nothing is allocated,
-/// and nothing waits.
-///
-/// The kernel is compiled when it is first needed.
+/// Enqueues a transpose on `stream` with the kernel that `choice` selects. Allocates nothing and
+/// waits for nothing. The kernel compiles at its first use.
 ///
 /// # Errors
-/// [`Error::Refused`] when the transpose does not fit, [`Refusal::NotPrepared`] among them when the
-/// stream is being captured and the kernel is not compiled; [`Error::Driver`] when the launch is
-/// refused.
+/// [`Error::Refused`] if the transpose does not fit, or with [`Refusal::NotPrepared`] if the stream
+/// is being captured and the kernel is not compiled. [`Error::Driver`] if the driver refuses the
+/// launch.
 pub fn transpose(
     choice: Choice,
     combine: Combine,
@@ -115,8 +114,8 @@ pub fn transpose(
     enqueue(stream, &Pass::Transpose(desc, problem))
 }
 
-/// Whether a transpose's matrices are on the device of `context`, and D lies apart from what is
-/// read.
+/// Checks that the matrices of a transpose are on the device of `context`, and that D does not
+/// overlap an input.
 fn check_transpose(
     context: usize,
     problem: &TransposeProblem,
@@ -136,13 +135,14 @@ fn check_transpose(
     )
 }
 
-/// Enqueues a copy of rows that begin anywhere to rows that begin at multiples of 16 bytes: nothing
-/// is allocated, and nothing waits. The matrices are bytes; the copy begins at a multiple of 16.
+/// Enqueues a copy of rows at any address to rows that begin at multiples of 16 bytes. Allocates
+/// nothing and waits for nothing. Both matrices consist of bytes. The copy begins at a multiple of
+/// 16 bytes.
 ///
 /// # Errors
-/// [`Error::Refused`] when a matrix is too short, lies on another device, is no matrix of bytes,
-/// when the copy overlaps what is copied, or begins elsewhere; [`Error::Driver`] when the launch is
-/// refused.
+/// [`Error::Refused`] if a matrix is too short, is on another device, or does not consist of bytes.
+/// [`Error::Refused`] if the copy is misaligned, or overlaps its source. [`Error::Driver`] if the
+/// driver refuses the launch.
 pub fn repack(
     stream: &Arc<CudaStream>,
     shapes: &RepackShapes,
@@ -182,7 +182,8 @@ pub fn repack(
     enqueue(stream, &Pass::Repack(RepackCopy { shapes: *shapes, addresses, batch: PassBatch::ONE }))
 }
 
-/// Refuses to scale on a stream that is being captured: the product waits for what was found.
+/// Refuses passes that scale rows during stream capture, because the call must wait for their
+/// result.
 pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
     if passes.iter().flatten().all(|pass| pass.scaled().is_none()) {
         return Ok(());
@@ -190,8 +191,8 @@ pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> 
     uncaptured(stream, Refusal::Emulation(EmulationRefusal::Captured))
 }
 
-/// Waits for passes that scale operands, and refuses the first row that could not be scaled. For
-/// others it does not wait.
+/// Waits for passes that scale rows, and refuses the first row that cannot be scaled. Does not wait
+/// for other passes.
 pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
     let [Some(a), Some(b)] = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::scaled))
     else {
@@ -222,12 +223,12 @@ mod tests {
         numeric::ElementKind,
     };
 
-    /// Addresses that no one reads: the check looks at numbers alone.
+    /// Returns a matrix with an address that the check does not read.
     fn at(kind: ElementKind, address: u64, context: usize) -> DeviceMatrix<'static> {
         DeviceMatrix::nowhere(kind, address, 1 << 20, context)
     }
 
-    /// D overlaps A exactly where their elements do, and B may be D itself or apart from it.
+    /// D may not overlap A. B may be D, or must not overlap D.
     #[test]
     fn memory_that_is_read_while_it_is_written_is_refused() {
         let packed = TransposeProblem::packed(10, 6);
@@ -238,7 +239,7 @@ mod tests {
             let b = b.map_or(Source::None, |b| Source::Matrix(at(f32, b, 1)));
             check_transpose(1, problem, &problem.with(at(f32, a, 1), b, at(f32, d, 1)))
         };
-        // 60 elements of 4 bytes from 4096 on.
+        // Matrices of 60 elements with 4 bytes each. D begins at 4096.
         for (a, apart) in [
             (4096 - 240, true),
             (4096 - 236, false),
@@ -258,7 +259,7 @@ mod tests {
             sentence,
             "D overlaps A, which is read while D is written; give D memory of its own"
         );
-        // A that is not read may be anywhere.
+        // An A that the kernel does not read may overlap D.
         assert_eq!(
             checked(&TransposeProblem { scalars: [0.0, 1.0], ..scaled }, 4096, Some(9000), 4096),
             Ok(())
@@ -272,8 +273,8 @@ mod tests {
                 "{b}"
             );
         }
-        // The same address and another leading dimension, or another stride of the batch, is
-        // another matrix.
+        // A matrix at the same address with another leading dimension or batch stride differs from
+        // D.
         let (wider, further) =
             (View::packed(packed.d.memory, Order::Row, (6, 10), Some(12)), packed.d.batched(61));
         for (b, batch) in [(wider, 1), (further, 2)] {

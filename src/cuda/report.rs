@@ -43,8 +43,8 @@ impl Report {
             at_most(&mut report.spill_store_bytes, " bytes spill stores");
             at_most(&mut report.spill_load_bytes, " bytes spill loads");
             kernels += u32::from(line.contains(": Used "));
-            // ptxas calls the loss of speed `info`, and gives each of its reasons another code: the
-            // words are what they share.
+            // ptxas logs a performance loss as `info`, with one code per reason. All of these lines
+            // contain the same words.
             if line.starts_with("ptxas warning") || line.contains("Potential Performance Loss") {
                 report.warnings.push(line.into());
             }
@@ -62,7 +62,7 @@ impl Report {
     }
 }
 
-/// The number that ends just before `after`.
+/// Returns the number directly before `after`.
 fn figure_before(line: &str, after: &str) -> Option<u32> {
     let before = &line[..line.find(after)?];
     let digits = before.len() - before.bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -73,7 +73,7 @@ fn figure_before(line: &str, after: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    // Logs of NVRTC 13.0, sm_90a, `--ptxas-options=-v`, as they came.
+    // Unchanged logs of NVRTC 13.0 for sm_90a with `--ptxas-options=-v`.
     const PLAIN: &str = "\
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'axpy' for 'sm_90a'
@@ -168,7 +168,7 @@ ptxas info    : Used 8 registers, used 0 barriers
             assert!(report.warnings[0].contains(code));
             assert!(!report.is_clean());
         }
-        // What another version says with a code of the same kin.
+        // Another version may log another code for the same loss.
         let kin = SERIALIZED.replace("ptxas info    : (C7511)", "ptxas warning : (C7510)");
         assert!(read(&kin).warnings[0].contains("(C7510)"));
     }

@@ -1,4 +1,4 @@
-//! What a kernel is compiled for.
+//! Compilation target of a kernel.
 
 use crate::{
     arch::{ArchKind, Machine},
@@ -6,31 +6,33 @@ use crate::{
     refusal::Refusal,
 };
 
-/// What a unit is compiled for. The number is a compute capability, major times 10 plus minor.
+/// Compilation target. The number is the compute capability: 10 times the major number plus the
+/// minor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CodeTarget {
-    /// Machine code, which devices of that generation run.
+    /// Machine code for devices of one compute capability.
     Cubin(u32),
-    /// PTX, which the driver of a device that is as new or newer compiles when it loads it.
+    /// PTX, which the driver compiles for a device of this or a higher compute capability.
     Ptx(u32),
 }
 
 impl From<u32> for CodeTarget {
-    /// Machine code.
+    /// Returns the machine code target of a compute capability.
     fn from(sm: u32) -> Self {
         Self::Cubin(sm)
     }
 }
 
 impl CodeTarget {
-    /// The compute capability that it is compiled for.
+    /// Returns the compute capability.
     pub(super) const fn sm(self) -> u32 {
         match self {
             Self::Cubin(sm) | Self::Ptx(sm) => sm,
         }
     }
 
-    /// NVRTC's name of it: with the instructions that Hopper alone has.
+    /// Returns the name of the target for NVRTC. From sm_90 on, the suffix `a` enables
+    /// architecture-specific instructions such as `wgmma`.
     pub(super) fn name(self) -> String {
         let (prefix, sm) = match self {
             Self::Cubin(sm) => ("sm", sm),
@@ -39,11 +41,12 @@ impl CodeTarget {
         format!("{prefix}_{sm}{}", if sm >= 90 { "a" } else { "" })
     }
 
-    /// That of a description's kernel on a machine: machine code, or PTX of an architecture.
+    /// Selects the target of a description's kernel on a machine: machine code, or PTX of an
+    /// architecture.
     ///
     /// # Errors
-    /// [`Refusal::MachineTooOld`] where the machine is older than the PTX; [`Refusal::PtxTooOld`]
-    /// where the PTX is older than the description's instructions.
+    /// [`Refusal::MachineTooOld`] if the machine is older than the PTX. [`Refusal::PtxTooOld`] if
+    /// the PTX is older than the instructions of the description.
     pub(super) fn of(
         desc: &GemmDesc,
         machine: &Machine,

@@ -1,4 +1,4 @@
-//! Tensor maps that were packed lately.
+//! Cache of encoded tensor maps.
 
 use crate::{
     codegen::TensorMap, error::Error, sys::tensor_map::encode, threadblock::TensorMapDesc,
@@ -8,27 +8,28 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Maps that are remembered; a power of two.
+/// Number of cached tensor maps, a power of two.
 const SLOTS: usize = 64;
 
-/// What a map is made of: it depends on nothing else, not on the device either.
+/// Key of a tensor map: the descriptor, and the device address. A tensor map does not depend on the
+/// device.
 type Key = (TensorMapDesc, u64);
 
-/// A bounded memory of packed maps. A key has one slot, and takes it from whoever had it: looking
-/// up allocates nothing.
+/// Direct-mapped cache of encoded tensor maps. A new map replaces the map in its slot. A lookup
+/// allocates no memory.
 struct TensorMaps(Mutex<[Option<(Key, TensorMap)>; SLOTS]>);
 
 impl TensorMaps {
-    /// Remembers nothing yet.
+    /// Creates an empty cache.
     const fn new() -> Self {
         Self(Mutex::new([None; SLOTS]))
     }
 
-    /// The map of a tensor at an address: remembered, or made by `encode` and remembered from then
-    /// on.
+    /// Returns the cached map of a tensor at an address. If the cache has no such map, the function
+    /// calls `encode` and caches its result.
     ///
     /// # Errors
-    /// What `encode` answered. It is not remembered.
+    /// The error of `encode`, which the cache does not keep.
     fn get_or(
         &self,
         desc: &TensorMapDesc,
@@ -49,11 +50,11 @@ impl TensorMaps {
 
 static KNOWN: TensorMaps = TensorMaps::new();
 
-/// The map of a tensor at a device address, from the process's memory or from the driver. Allocates
-/// nothing, once the driver is loaded.
+/// Returns the map of a tensor at a device address, from the cache or from the driver. Allocates no
+/// memory after the driver has been loaded.
 ///
 /// # Errors
-/// Those of [`encode`].
+/// The errors of [`encode`].
 pub fn tensor_map(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
     KNOWN.get_or(desc, address, || encode(desc, address))
 }
@@ -91,8 +92,8 @@ mod tests {
             [get(1, 16), get(1, 16), get(1, 32), get(2, 16), get(1, 16)],
             [1016, 1016, 1032, 2016, 1016]
         );
-        // Far more keys than slots: each answer is its own key's, and most are made again when
-        // asked for again.
+        // There are more keys than slots. Each lookup returns the map of its key, and most lookups
+        // encode again.
         for _ in 0..2 {
             for rows in 10..510 {
                 assert_eq!(get(rows, 48), rows * 1000 + 48);

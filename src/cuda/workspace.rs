@@ -1,4 +1,4 @@
-//! The caller's memory in which operands are brought to where a kernel reads them.
+//! Check of the workspace of a call on a device.
 
 use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
@@ -7,9 +7,12 @@ use crate::{
 };
 use core::ops::Range;
 
-/// The address at which the workspace of a call begins, once it is there, large enough, and apart
-/// from all that is read and written; `extents` are the operands' ranges of addresses. 0 where none
-/// is needed.
+/// Returns the aligned address at which the workspace of a call begins; 0 if the call needs no
+/// workspace. `extents` are the address ranges of the operands.
+///
+/// # Errors
+/// [`Refusal::Workspace`] if the workspace is missing or too small. [`Refusal::OtherDevice`] if it
+/// is on another device than D. [`Refusal::WrittenWhileRead`] if it overlaps an operand.
 pub(super) fn begin(
     routes: &Routes,
     call: &CudaCall<'_>,
@@ -54,7 +57,7 @@ mod tests {
 
     const CONTEXT: usize = 1;
 
-    /// Routes that repack A: 100 bytes a row, in 7 rows.
+    /// Routes that repack A: 7 rows of 100 bytes.
     fn routes() -> Routes {
         let direct = Way {
             route: Route::Direct,
@@ -125,7 +128,7 @@ mod tests {
         }
     }
 
-    /// What is read or written meets the workspace exactly where their bytes do.
+    /// A workspace is refused exactly if its used bytes overlap an operand.
     #[test]
     fn a_workspace_lies_apart_and_on_the_same_device() {
         for (operand, range, apart) in [

@@ -1,4 +1,4 @@
-//! What a user does who reads a refusal: sets the field that it names to the value that it names.
+//! Advice of refusals: sets the named field to the named value, as a user would.
 
 use falchion::{
     Refusal,
@@ -12,7 +12,7 @@ use falchion::{
     warp::{InterleaveKind, UnrollKind},
 };
 
-/// The description with the advice of a refusal taken, where it gives one.
+/// Applies the advice of a refusal. `None` if the refusal has none.
 pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
     let taken = match *refusal {
         Refusal::OutOfRange { field, value, least, most } => {
@@ -27,7 +27,8 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::ClusterAlongBothAxes { .. } => set(&mut d, Field::Cluster(Axis::N), 1),
         Refusal::PipelinedStages { .. } => set(&mut d, Field::Stages, 2),
         Refusal::SharedMemory { available, stage, partials, .. } if partials <= available => {
-            // Beside the ring of a warp-specialized kernel lies what others keep in the stages.
+            // Warp-specialized kernels keep the partials next to the ring, and other kernels reuse
+            // the stages.
             let left =
                 if d.family.mainloop().cuda().is_none() { available - partials } else { available };
             left / stage >= 2 && set(&mut d, Field::Stages, left / stage)
@@ -64,7 +65,7 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
     taken.then_some(d)
 }
 
-/// Gives a field the one choice that its main loop has.
+/// Sets a field to the only valid choice of its main loop.
 fn choose(d: &mut GemmDesc, field: Field) -> bool {
     match field {
         Field::Unroll => *d = d.pinned(Pins { unroll: Some(UnrollKind::Full), ..Pins::NONE }),
@@ -74,7 +75,7 @@ fn choose(d: &mut GemmDesc, field: Field) -> bool {
     true
 }
 
-/// Gives a field a number; what no knob holds, but follows from some, is left.
+/// Sets a field to a number. Returns false if the field is not a knob.
 fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
     fn knob<T>(pinned: &mut Option<T>) -> &mut T {
         pinned.as_mut().expect("a knob of the family")
@@ -129,7 +130,7 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
                 (other, _) => panic!("{field:?} of {other:?}"),
             }
         }
-        // The numbers of warps, of consumers and of threads follow from the tiles.
+        // The numbers of warps, consumers, and threads depend on the tiles.
         Field::WarpsOfABlock
         | Field::WarpArea
         | Field::ThreadsOfABlock

@@ -1,4 +1,4 @@
-//! One case: buffers, filled and poisoned, run by something, and judged.
+//! One test case: filled and poisoned buffers, one run, and a verdict.
 
 use super::{problems::Guarded, reproduce};
 use falchion::{
@@ -12,17 +12,16 @@ use falchion::{
 };
 use falchion_lab::verify::{self, Claim, Distribution, Fill, HostBuffer, Verdict};
 
-/// Something that runs a description on matrices in host memory, with whatever copying it takes.
+/// Executor of descriptions on matrices in host memory. It may copy the matrices.
 pub trait Runner: Sync {
-    /// What it is, for messages.
+    /// Returns the name for messages.
     fn name(&self) -> &'static str;
 
-    /// Whether addresses and extents have to keep what the description's alignments promise.
+    /// Returns whether addresses and sizes must have the alignments of the description.
     fn needs_alignment(&self) -> bool;
 
-    /// Runs a description. The slices are whole buffers, guard zones included; A, B, C and D begin
-    /// at their elements `first`. What it writes to D's buffer, wherever that is, has to be there
-    /// afterwards.
+    /// Runs a description. The slices are whole buffers with guard zones. A, B, C, and D begin at
+    /// the elements `first`. D's buffer afterwards contains all writes, also those outside of D.
     fn run(
         &self,
         desc: &GemmDesc,
@@ -32,20 +31,20 @@ pub trait Runner: Sync {
     ) -> Result<(), Error>;
 }
 
-/// The memory of one case: A, B, C and D, each with guard zones before and behind it.
+/// Memory of one case: A, B, C, and D, each between two guard zones.
 #[derive(Clone)]
 pub struct Buffers {
     pub a: HostBuffer,
     pub b: HostBuffer,
     pub c: HostBuffer,
     pub d: HostBuffer,
-    /// Vectors, poison behind their ends.
+    /// Vectors, with poison after their ends.
     pub vectors: Vectors<HostBuffer>,
 }
 
 impl Buffers {
-    /// Buffers for a problem, filled; full of poison everywhere else: between rows, around, all
-    /// over D, and in whatever the epilogue does not read.
+    /// Creates filled buffers for a problem. Everything else is poison: gaps between rows, guard
+    /// zones, D, and operands that the epilogue does not read.
     pub fn filled(
         desc: &GemmDesc,
         guarded: &Guarded,
@@ -100,7 +99,7 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// Has a runner write D.
+    /// Runs the runner on the buffers.
     pub fn run(
         &mut self,
         runner: &dyn Runner,
@@ -115,7 +114,7 @@ impl Buffers {
         runner.run(desc, &guarded.problem, matrices, guarded.first)
     }
 
-    /// Judges D, given the buffers as they were before.
+    /// Checks D, given the buffers before the run.
     pub fn judge(
         &self,
         before: &Self,
@@ -140,22 +139,22 @@ impl Buffers {
     }
 }
 
-/// Elements of poison behind a vector's.
+/// Number of poison elements after a vector.
 const BEHIND: usize = 7;
 
-/// The vectors' buffers, poison and all.
+/// Returns the buffers of the vectors as slices, with poison.
 pub fn sliced(vectors: &Vectors<HostBuffer>) -> Result<Vectors<HostSlice<'_>>, Error> {
     vectors.as_ref().try_map(|_, vector| vector.whole())
 }
 
-/// What the cases of a suite came to.
+/// Results of a suite.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub cases: usize,
     pub elements: usize,
     pub exact: usize,
     pub undecided: usize,
-    /// The largest error as a share of its bound.
+    /// Maximum ratio of an error to its bound.
     pub largest: f64,
 }
 
@@ -171,8 +170,7 @@ impl Tally {
     }
 }
 
-/// Runs one case with one fill, and judges it; what is wrong is told with the line that reproduces
-/// it.
+/// Runs and checks one case with one fill. A failure contains the line that reproduces it.
 pub fn judge_one(
     runner: &dyn Runner,
     desc: &GemmDesc,

@@ -1,15 +1,15 @@
-//! Descriptions, changed in some things.
+//! Modified descriptions.
 
 use falchion::{
     desc::{GemmDesc, Pins, SimtDesc, WarpSpecializedDesc},
     internals::codegen::TranslationUnit,
 };
 
-/// A description whose family a test knows.
+/// Access to the family of a description.
 pub trait OfFamily {
-    /// That of a kernel whose threads all follow one schedule.
+    /// Returns the description of a kernel whose threads all follow one schedule.
     fn one(&self) -> SimtDesc;
-    /// That of a warp-specialized one.
+    /// Returns the description of a warp-specialized kernel.
     fn roles(&self) -> WarpSpecializedDesc;
 }
 
@@ -23,20 +23,20 @@ impl OfFamily for GemmDesc {
     }
 }
 
-/// The text of a description that is a kernel.
+/// Returns the CUDA source of a valid description.
 pub fn unit_of(desc: &GemmDesc, with_fingerprints: bool) -> TranslationUnit {
     desc.plan().expect("a kernel").unit(with_fingerprints)
 }
 
-/// The description with some knobs of its family changed, which are the kernel's.
+/// Returns the description with some knobs changed. Its family must have these knobs.
 pub fn pinned(desc: GemmDesc, pins: Pins) -> GemmDesc {
     let foreign = desc.family.foreign(Pins { mainloop: None, ..pins });
     assert!(foreign.is_none(), "{:?} is no knob of {:?}", foreign.first(), desc.family.mainloop());
     desc.pinned(pins)
 }
 
-/// A description but for some fields of its class, and some knobs of its family: `but!(desc, a:
-/// ElementKind::F16, stages: 3)`.
+/// Returns a description with some fields of its class and some knobs of its family changed:
+/// `but!(desc, a: ElementKind::F16, stages: 3)`.
 macro_rules! but {
     ($desc:expr $(, $field:ident $(: $value:expr)?)* $(,)?) => {{
         #[allow(unused_mut)]

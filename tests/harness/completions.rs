@@ -1,5 +1,4 @@
-//! Descriptions that follow from one knob: the values of a knob of which there may be a kernel, and
-//! what completes each.
+//! Descriptions that are completed from one pinned knob: all values of a knob that may be valid.
 
 use super::{
     case::{Runner, Tally, judge_one},
@@ -22,10 +21,10 @@ use falchion::{
 use falchion_lab::verify::Fill;
 use rayon::prelude::*;
 
-/// A knob, by its JSON name, and a value of it.
+/// JSON name of a knob, and its value.
 pub type Pinned = (&'static str, String);
 
-/// What flags of a class ask for.
+/// Returns the request for the class of a description with pinned knobs.
 pub fn request(desc: &GemmDesc, pins: &[Pinned]) -> Request {
     let (types, orders) = (desc.user_types(), desc.orders());
     let matrix = |element, order| Some(MatrixType { element, order });
@@ -41,7 +40,7 @@ pub fn request(desc: &GemmDesc, pins: &[Pinned]) -> Request {
     }
 }
 
-/// What completes pins: it has them.
+/// Completes pinned knobs, and checks that the description has them.
 pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
     let Resolved { desc, knobs, .. } =
         request(desc, pins).resolve(ArchKind::Sm90).map_err(|error| error.to_string())?;
@@ -53,8 +52,8 @@ pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
     Ok(desc)
 }
 
-/// The row of every combination of types of an operation on sm90, once with A and B along K and
-/// once along M and N.
+/// Returns the default descriptions of all type combinations of an operation on sm90, with K-major
+/// operands and with operands that are contiguous along M and N.
 pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
     let combinations = if op == OpKind::Simt { COMBINATIONS } else { TENSOR_OP_COMBINATIONS };
     let orders = [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]];
@@ -64,8 +63,8 @@ pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
     combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
 }
 
-/// CUTLASS's threadblock and warp tiles of `f16` accumulators, the default from sm_80 on and its
-/// double along K, in every layout, as an architecture's row is completed by them.
+/// Returns descriptions with CUTLASS's threadblock and warp tiles for `f16` accumulators, in every
+/// layout. Adds the default from sm_80 on, and its double along K.
 pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
     let tiles = [
         ("32x256x8", "32x128x8"),
@@ -94,14 +93,14 @@ pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
     orders().map(base).flat_map(of).collect()
 }
 
-/// Tiles of these extents along M and N and depths.
+/// Returns the tiles with these sizes along M, N, and K.
 pub fn tiles(m: &[u32], n: &[u32], k: &[u32]) -> Vec<Mnk> {
     m.iter()
         .flat_map(|&m| n.iter().flat_map(move |&n| k.iter().map(move |&k| Mnk { m, n, k })))
         .collect()
 }
 
-/// Every single knob that the explorer varies, and the values that it gives it, and some more.
+/// Returns every knob that the explorer varies with each of its values, and some more values.
 pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
     let k = desc.threadblock().k;
     let (threadblocks, warps) = match desc.class.op {
@@ -131,7 +130,7 @@ pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
         .collect()
 }
 
-/// What completes them, each once.
+/// Returns the completed descriptions of all single knobs, without duplicates.
 pub fn of_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
     let mut all: Vec<_> =
         single_knobs(desc).into_iter().filter_map(|pin| completed(desc, &[pin]).ok()).collect();
@@ -140,9 +139,9 @@ pub fn of_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
     all
 }
 
-/// Runs what completes every single knob of every class of an operation, each on a problem of its
-/// own, in whole numbers and then in random ones; panics at the first that is wrong.
-/// `FALCHION_SAMPLE` takes a share of them.
+/// Runs the completed descriptions of every single knob and class of an operation. Each has its own
+/// problem, with integers and then with random data. Panics at the first wrong result.
+/// `FALCHION_SAMPLE` selects a part of the descriptions.
 pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
     conform_all(
         runner,
@@ -151,7 +150,7 @@ pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
     )
 }
 
-/// The same of any kernels.
+/// Runs descriptions as [`conform`] does.
 pub fn conform_all(runner: &dyn Runner, all: &[GemmDesc], most_work: u64) -> Tally {
     let wanted = problems::Wanted { most_work, aligned: runner.needs_alignment() };
     let one = |(seed, desc): (u64, &GemmDesc)| {

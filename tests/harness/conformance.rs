@@ -1,6 +1,6 @@
-//! One suite for everything that runs a description: cases drawn from all that `check` accepts, at
-//! the edges of each description's own tiles, whole numbers compared with `==` and then random ones
-//! under the a-priori bound.
+//! Conformance suite for every executor of descriptions. It draws descriptions that `check` accepts
+//! and problems at the edges of their tiles. Integer data are compared with `==`, and random data
+//! under an a-priori bound per element.
 
 use super::{
     asked_for,
@@ -12,18 +12,18 @@ use falchion::desc::GemmDesc;
 use falchion_lab::verify::{Fill, draw};
 use rayon::prelude::*;
 
-/// How many cases of how many descriptions.
+/// Size of a suite.
 #[derive(Clone, Copy)]
 pub struct Cases {
     pub descriptions: usize,
     pub problems_each: usize,
-    /// Products of a problem at most.
+    /// Maximum number of multiplications of a problem.
     pub most_work: u64,
     pub wanted: descriptions::Wanted,
 }
 
-/// Runs `cases`, drawn from `seed`, and panics at the first that is wrong, with the line that
-/// reproduces it.
+/// Runs random `cases` from `seed`. Panics at the first wrong case with the line that reproduces
+/// it.
 pub fn conforms(runner: &dyn Runner, cases: Cases, seed: u64) -> (Tally, Vec<GemmDesc>) {
     let wanted = problems::Wanted { most_work: cases.most_work, aligned: runner.needs_alignment() };
     let both = |desc: &GemmDesc, seeds: (u64, u64)| {
@@ -57,7 +57,7 @@ pub fn distinct(descriptions: &[GemmDesc]) -> usize {
     descriptions.iter().collect::<std::collections::HashSet<_>>().len()
 }
 
-/// Warp-specialized kernels.
+/// Returns the filter for warp-specialized kernels on tensor cores.
 pub fn warp_specialized_only() -> descriptions::Wanted {
     descriptions::Wanted {
         family: descriptions::Family::WarpSpecialized,
@@ -65,7 +65,7 @@ pub fn warp_specialized_only() -> descriptions::Wanted {
     }
 }
 
-/// Kernels whose warps multiply by `mma.sync`, of one architecture or of any.
+/// Returns the filter for `mma.sync` kernels of one architecture, or of all.
 pub fn mma_sync(arch: Option<falchion::arch::ArchKind>) -> descriptions::Wanted {
     descriptions::Wanted {
         family: descriptions::Family::MmaSync,
@@ -74,7 +74,7 @@ pub fn mma_sync(arch: Option<falchion::arch::ArchKind>) -> descriptions::Wanted 
     }
 }
 
-/// Kernels whose threads multiply what TMA brings.
+/// Returns the filter for TMA-fed SIMT kernels.
 pub fn by_threads() -> descriptions::Wanted {
     descriptions::Wanted {
         family: descriptions::Family::Threads,

@@ -1,13 +1,13 @@
-//! Problems and tiles of the GEMM that is made of CuTe's layouts.
+//! Problems and tiles of the GEMM that consists of CuTe layouts.
 
 use falchion::shape::Mnk;
 use falchion_lab::layout::cute_gemm::CuteGemm;
 
-/// M = N = 1024, K = 8192, as the seed has them.
+/// M = N = 1024 and K = 8192, as in the source document.
 pub const SEED: (Mnk, Mnk, (u32, u32)) = (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8));
 
-/// Problems, tiles and threads' tiles: the seed's, more rows than columns, one block, one tile,
-/// threads that copy several rows.
+/// Problem sizes, CTA tiles, and thread tiles: the source document's, a tall problem, one CTA, one
+/// tile, and threads that copy several rows.
 pub const PARTITIONS: [(Mnk, Mnk, (u32, u32)); 7] = [
     SEED,
     (Mnk::new(320, 192, 48), Mnk::new(64, 64, 16), (8, 8)),

@@ -1,4 +1,4 @@
-//! CUTLASS's own configurations of `mma.sync`, as the flags of `falchion gemm` say them.
+//! CUTLASS's own configurations of `mma.sync` kernels, in the notation of `falchion gemm`.
 
 use falchion::{
     Error,
@@ -8,7 +8,7 @@ use falchion::{
 };
 use std::collections::BTreeMap;
 
-/// One line of the list.
+/// Line of the list.
 pub struct Listed {
     pub line: &'static str,
     pub arch: ArchKind,
@@ -17,18 +17,19 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// The line without what becomes of sums.
+    /// Returns the line without the output type and the operator.
     pub fn main_loop(&self) -> String {
         let words: Vec<&str> = self.line.split(' ').collect();
         [&words[..4], &words[5..11]].concat().join(" ")
     }
 }
 
-/// The knobs that a line has, as they are called.
+/// Names of the knobs of a line.
 const KNOBS: [&str; 6] = ["threadblock", "warp", "instruction", "stages", "align_a", "align_b"];
 
-/// The knob that CUTLASS's option of an instruction is. Conversions and fast accumulation are no
-/// knobs of this family; f32 without an option is one product of tf32 there, and three here.
+/// Returns the knob for CUTLASS's option of an instruction. This family has no knobs for
+/// conversions and fast accumulation. For f32 without an option, CUTLASS multiplies in tf32 once,
+/// and Falchion three times.
 fn option_of(operator: &str) -> Option<(&'static str, &'static str)> {
     match operator {
         "saturate" => Some(("saturate", "on")),
@@ -71,8 +72,8 @@ pub fn list() -> Vec<Listed> {
         .collect()
 }
 
-/// What refuses a request, as a list of refusals has it: its sentence up to the advice, of types as
-/// it is but without D's, else numbers as `#`.
+/// Returns the kind of a refusal: its sentence up to the advice. For refused types, it keeps the
+/// types without D. Otherwise it replaces numbers by `#`.
 fn kind(error: &Error) -> String {
     let sentence = error.to_string();
     let said = sentence.split(';').next().expect("a sentence");
@@ -82,7 +83,7 @@ fn kind(error: &Error) -> String {
     }
 }
 
-/// The kernel of a line.
+/// Resolves the kernel of a line.
 fn kernel(listed: &Listed) -> Result<GemmDesc, Error> {
     let resolved = listed.request.resolve(listed.arch)?;
     let wanted: BTreeMap<_, _> =
@@ -110,8 +111,8 @@ fn kernel(listed: &Listed) -> Result<GemmDesc, Error> {
     Ok(resolved.desc)
 }
 
-/// The kernels of a list, what refuses other lines, and how many of each; and how many kernels
-/// spill, as the refusal says they may.
+/// Returns the kernels of a list, the number of refused lines per kind of refusal, and the number
+/// of kernels that need `--spills allowed`.
 pub fn kernels(list: &mut [Listed]) -> (Vec<(&Listed, GemmDesc)>, BTreeMap<String, usize>, usize) {
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
     let (mut kernels, mut spilled) = (Vec::new(), 0);

@@ -1,8 +1,8 @@
-//! Functions of a user's that have one of f64, too.
+//! User functions that also have an f64 version.
 
 use falchion::epilogue::{F64Function, Function};
 
-/// A sum whose second term no `f32` beside 1 has room for.
+/// Adds a term to x² that an f32 sum loses if x is near 1.
 pub struct NearSquare;
 
 impl Function for NearSquare {
@@ -15,7 +15,7 @@ impl Function for NearSquare {
         Some(F64Function { cuda: "x * x + 1e-12", host: |x| x * x + 1e-12 });
 }
 
-/// A half: of an integer the even one, where two are as near.
+/// Halves x. Conversion to an integer rounds ties to even.
 pub struct HalvedInBoth;
 
 impl Function for HalvedInBoth {

@@ -1,5 +1,5 @@
-//! The gate: committed records of what kernels compile to and of the bits that the host computes. A
-//! change that is meant to move code only must reproduce both records.
+//! Committed records of compiled kernels and of the bits that the host computes. A change that only
+//! moves code must reproduce both records.
 //!
 //! `FALCHION_GATE=renew` writes a record instead of comparing with it, and `FALCHION_SAMPLE=10:7`
 //! compares a tenth.

@@ -1,5 +1,4 @@
-//! Groups of rows beside the products that they are: the same call on memory from each group's
-//! first row on.
+//! Grouped GEMMs, and one separate GEMM per group on the same memory.
 
 use super::{descriptions::Family, random::Random};
 use falchion::{
@@ -13,7 +12,7 @@ use falchion::{
 };
 use falchion_lab::verify::draw;
 
-/// A product of groups, and the bytes of its matrices.
+/// Grouped GEMM, and the bytes of its matrices.
 pub struct Grouped {
     pub problem: Problem,
     pub offsets: Vec<u32>,
@@ -24,21 +23,22 @@ pub struct Grouped {
     pub vectors: Vectors<Vec<u8>>,
 }
 
-/// One product, and where its matrices begin in elements: A, B, C, D, and vectors by rows.
+/// GEMM of one group, and its first elements of A, B, C, and D. `row` is its first element of
+/// vectors.
 pub struct Alone {
     pub problem: Problem,
     pub first: [usize; 4],
     pub row: usize,
 }
 
-/// Whether threads that copy have registers for single elements, which packed lines of odd lengths
-/// take: without them a problem is refused, whatever its kind of work. TMA copies no such.
+/// Returns whether a kernel can copy single elements, which packed lines with odd lengths require.
+/// Without enough registers, the kernel refuses such a problem. TMA copies no single elements.
 pub fn copies_single_elements(desc: &GemmDesc) -> bool {
     desc.warp_specialized().is_some() || desc.narrowed([1; 3]).check().is_ok()
 }
 
-/// Bytes of elements of which none is infinite, nor NaN: the highest bit of an exponent is 0. Those
-/// of `f32`, which may be scaled, are of one binade.
+/// Returns bytes of finite elements: the highest bit of each exponent is 0. All `f32` elements are
+/// in one binade, so that they can be scaled.
 fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
     if kind == ElementKind::F32 {
         return (0..length as u64)
@@ -49,8 +49,8 @@ fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
 }
 
 impl Grouped {
-    /// Groups of all lengths about a tile's, of a description: some empty, with rows before the
-    /// first and behind the last one.
+    /// Creates groups with lengths around the tile size of a description. Some are empty, and some
+    /// rows are before the first or after the last group.
     pub fn of(desc: &GemmDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (tile, types, orders) = (desc.threadblock(), desc.user_types(), desc.orders());
@@ -66,7 +66,7 @@ impl Grouped {
             across as usize + random.below(20),
             tile.k as usize + random.below(2 * tile.k as usize),
         );
-        // Rows that TMA takes, or packed ones, which it may not.
+        // Rows are padded for TMA or packed. TMA may not support packed rows.
         let padded = random.once_in(2);
         let matrix = |order: Order, extents: (usize, usize), batch: usize| {
             let line = order.packed(extents.0, extents.1);
@@ -119,7 +119,7 @@ impl Grouped {
         }
     }
 
-    /// The products of groups that are not empty.
+    /// Returns one GEMM per group that is not empty.
     pub fn alone(&self) -> impl Iterator<Item = Alone> + '_ {
         let Problem { a, b, d, .. } = self.problem;
         self.offsets.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]).map(
@@ -145,18 +145,18 @@ impl Grouped {
         )
     }
 
-    /// The bytes of the offsets.
+    /// Returns the bytes of the offsets.
     pub fn offset_bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.offsets)
     }
 }
 
-/// The description with K whole: that of groups is not cut.
+/// Returns the description without split-K, which grouped GEMM does not support.
 pub fn whole(desc: GemmDesc) -> GemmDesc {
     but!(desc, split_k: 1)
 }
 
-/// Products of the largest tiles that are drawn of a family: those of warpgroups begin at more.
+/// Returns the maximum tile of a family in multiplications. Warpgroup tiles are larger.
 pub const fn largest(family: Family) -> u32 {
     match family {
         Family::WarpSpecialized => 1 << 20,

@@ -1,5 +1,5 @@
-//! Products of small integers on the host: they have one right answer in every element type, and
-//! are compared with `==`.
+//! GEMMs of small integers on the host. Their results are exact in every element type and are
+//! compared with `==`.
 
 use falchion::{
     desc::GemmDesc,
@@ -15,30 +15,30 @@ use falchion::{
 
 macro_rules! data {
     ($($Kind:ident: $MathType:ty, |$x:ident| $from:expr, |$y:ident| $to:expr;)*) => {
-        /// The elements of a matrix, their type a value.
+        /// Elements of a matrix, with the element type as a value.
         pub enum Data {
             $($Kind(Vec<<$MathType as MathType>::Storage>),)*
         }
 
         impl Data {
-            /// Whole numbers as elements of a kind.
+            /// Creates elements of a type from integers.
             pub fn new(kind: ElementKind, values: impl Iterator<Item = i32>) -> Self {
                 match kind {
                     $(ElementKind::$Kind => Self::$Kind(values.map(|$x| $from).collect()),)*
                 }
             }
 
-            /// The elements, to be read.
+            /// Returns the elements as an input slice.
             pub fn slice(&self) -> HostSlice<'_> {
                 match self { $(Self::$Kind(elements) => HostSlice::new::<$MathType>(elements),)* }
             }
 
-            /// The elements, to be written.
+            /// Returns the elements as an output slice.
             pub fn slice_mut(&mut self) -> HostSliceMut<'_> {
                 match self { $(Self::$Kind(elements) => HostSliceMut::new::<$MathType>(elements),)* }
             }
 
-            /// One element, widened.
+            /// Returns one element as f64.
             pub fn get(&self, at: usize) -> f64 {
                 match self { $(Self::$Kind(elements) => { let $y = elements[at]; $to })* }
             }
@@ -59,15 +59,15 @@ data! {
     I32: i32, |x| x, |y| f64::from(y);
 }
 
-/// Products of an element of D that are not zero, at most: sums of so many lie in every narrow
-/// type.
+/// Maximum number of nonzero products per element of D. Sums of this many products fit into every
+/// narrow type.
 const PRODUCTS: usize = 112;
 
-/// What D holds before the product: no sum of [`PRODUCTS`] reaches it.
+/// Value of D before the GEMM. No sum of [`PRODUCTS`] products reaches it.
 const POISON: i32 = 113;
 
-/// MathType `at` of a matrix: -5 to 5, or as much of it as sums of [`PRODUCTS`] leave exact in the
-/// narrow types.
+/// Returns element `at` of a matrix: -5 to 5, or a smaller range for narrow types, so that sums of
+/// [`PRODUCTS`] products are exact.
 fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
     let mut x = (at as u64 ^ salt << 32).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -79,9 +79,9 @@ fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
     }
 }
 
-/// Runs a program on an m x n x k problem, rows or columns three elements apart. What was wrong:
-/// the fault, the refusal, or the first element of D that is not the reference's; nothing, when all
-/// is well.
+/// Runs a program on an m x n x k problem whose leading dimensions are padded by three elements.
+/// Returns the fault, the refusal, or the first element of D that differs from the reference.
+/// `None` if D is correct.
 pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<String> {
     let d = program.desc;
     let (types, orders) = (d.user_types(), d.orders());
@@ -93,7 +93,8 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
     let [mut a_data, b_data] = [(types.a, a, 1), (types.b, b, 2)].map(|(kind, view, salt)| {
         (0..view.memory.length).map(|at| element(kind, salt, at)).collect::<Vec<_>>()
     });
-    // Of a deeper product, a row of A keeps every second or third element, and the next row others.
+    // If K exceeds `PRODUCTS`, a row of A keeps only every `kept`-th element. Neighboring rows keep
+    // different elements.
     let kept = k.div_ceil(PRODUCTS).max(1);
     for (i, l) in
         (0..m).flat_map(|i| (0..k).map(move |l| (i, l))).filter(|(i, l)| (i + l) % kept != 0)
@@ -146,7 +147,8 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
         .map(|at| format!("D's gap at {at} is written"))
 }
 
-/// A ragged problem of one tile of C that goes around the ring of stages, and two tiles more.
+/// Returns a ragged problem with one tile of C. K exceeds the ring by up to two k-tiles;
+/// [`PRODUCTS`] limits it.
 pub fn ragged(d: &GemmDesc) -> [usize; 3] {
     let tile_k = d.threadblock().k as usize;
     let k = (d.stages() as usize + 2) * tile_k - 3;

@@ -1,5 +1,5 @@
-//! What the four test binaries share: descriptions and problems drawn from a seed, mutated maps,
-//! buffers with guard zones around them, and runners.
+//! Shared code of the four test binaries: random descriptions and problems, mutated maps, buffers
+//! with guard zones, and runners.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 #[macro_use]
@@ -51,7 +51,7 @@ pub use random::Random;
 
 use falchion_lab::verify::draw;
 
-/// Asks for the seed of one case: `FALCHION_CASE=<description>:<problem>`, as a failure prints it.
+/// Returns both seeds of `FALCHION_CASE=<description>:<problem>`, which a failure prints.
 pub fn asked_for() -> Option<(u64, u64)> {
     let text = std::env::var("FALCHION_CASE").ok()?;
     let (description, problem) =
@@ -60,13 +60,13 @@ pub fn asked_for() -> Option<(u64, u64)> {
     Some((number(description), number(problem)))
 }
 
-/// The line that reproduces one case of a suite.
+/// Returns the line that reproduces one case of a suite.
 pub fn reproduce(suite: &str, (description, problem): (u64, u64)) -> String {
     format!("FALCHION_CASE={description}:{problem} cargo test --test host {suite}")
 }
 
-/// All items, or with `FALCHION_SAMPLE=10:7` the seventh of ten random parts, and one random item.
-/// Part numbers wrap around, so ten consecutive numbers cover all items.
+/// Returns all items, or with `FALCHION_SAMPLE=10:7` the seventh of ten random parts and one random
+/// item. Part numbers wrap around, so ten consecutive numbers cover all items.
 pub fn sample<T>(all: Vec<T>) -> Vec<T> {
     let Ok(text) = std::env::var("FALCHION_SAMPLE") else { return all };
     let (parts, part) = text.split_once(':').expect("FALCHION_SAMPLE is <parts>:<part>");

@@ -1,19 +1,19 @@
-//! A load that several blocks of a cluster receive, modelled.
+//! Model of a multicast load, which several CTAs of a cluster receive.
 
 use falchion::{Refusal, threadblock::TensorCopy};
 
-/// Which blocks of a cluster receive a load: bit `r` stands for the block of rank `r`.
+/// Mask of the CTAs that receive a load. Bit `r` stands for the CTA of rank `r`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Multicast(pub u16);
 
 impl Multicast {
-    /// The ranks that receive the load, in order.
+    /// Returns the ranks that receive the load in ascending order.
     pub fn receivers(self) -> impl Iterator<Item = u32> {
         (0..u16::BITS).filter(move |&rank| self.0 >> rank & 1 == 1)
     }
 
-    /// Loads the box into the tiles of several blocks of a cluster, one for each rank. Answers what
-    /// each block's barrier is told.
+    /// Loads the box into the tiles of the receiving CTAs, given one tile per rank. Returns the
+    /// number of bytes that each CTA's barrier counts.
     pub fn load(
         self,
         copy: &TensorCopy,

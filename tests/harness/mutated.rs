@@ -7,7 +7,7 @@ use falchion::internals::{
 };
 use std::sync::Arc;
 
-/// A map whose points go elsewhere.
+/// Map with another formula.
 struct Mutant<F>(Map, F);
 
 impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Mutant<F> {
@@ -22,7 +22,7 @@ impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Muta
     }
 }
 
-/// A map with its formula changed; domain and codomain stay.
+/// Returns a map with another formula. Domain and codomain stay.
 pub fn mutant(
     map: &Map,
     f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static,
@@ -30,7 +30,7 @@ pub fn mutant(
     Arc::new(Mutant(map.clone(), f))
 }
 
-/// Changes a map's formula.
+/// Replaces the formula of a map.
 pub fn mutate(
     map: &mut Map,
     f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static,
@@ -47,14 +47,14 @@ pub fn without_numbers(sentence: &str) -> String {
     sentence.split_whitespace().filter(|word| !is_number(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A schedule with one step left out.
+/// Returns a schedule without one of its steps.
 pub fn without<S: Spelled>(schedule: &Schedule<S>, section: Section, index: usize) -> Schedule<S> {
     let mut mutant = schedule.clone();
     mutant.steps_mut(section).remove(index);
     mutant
 }
 
-/// The schedules of a kernel, one step of one role left out.
+/// Returns the schedules of a kernel without one step of one role.
 pub fn role_without(roles: &Roles, role: Role, section: Section, index: usize) -> Roles {
     let mut mutant = roles.clone();
     *mutant.of_mut(role) = without(roles.of(role), section, index);

@@ -1,5 +1,5 @@
-//! The CUDA executor as a runner: buffers are copied to the device whole, guard zones and all, and
-//! D's comes back whole.
+//! CUDA executor as a runner. Copies whole buffers with their guard zones to the device, and copies
+//! D's buffer back.
 
 use super::case::Runner;
 use falchion::{
@@ -15,14 +15,14 @@ use falchion::{
 use falchion_lab::owned::resident::Resident;
 use std::sync::Arc;
 
-/// The first device.
+/// Runner on device 0.
 pub struct OnCuda(pub Arc<cudarc::driver::CudaContext>);
 
-/// The same, by way of PTX of an architecture, which the driver compiles.
+/// Runner on device 0 through PTX of an architecture, which the driver compiles.
 pub struct ByPtx(OnCuda, ArchKind);
 
 impl ByPtx {
-    /// Opens the device; a machine without one fails the test.
+    /// Opens the device. Panics on a machine without one.
     pub fn of(ptx: ArchKind) -> Self {
         Self(OnCuda::new(), ptx)
     }
@@ -45,7 +45,7 @@ impl Runner for ByPtx {
         first: [usize; 4],
     ) -> Result<(), Error> {
         let kernel = CudaKernel::prepare_ptx(&self.0.0, desc, self.1)?;
-        // Registers that the driver gave: it has compiled it.
+        // The driver reports registers only for code that it compiled.
         assert!(
             kernel.report().registers > 0 && kernel.report().kind == ImageKind::Ptx,
             "{:?}",
@@ -56,7 +56,7 @@ impl Runner for ByPtx {
 }
 
 impl OnCuda {
-    /// Opens the device; a machine without one fails the test.
+    /// Opens the device. Panics on a machine without one.
     pub fn new() -> Self {
         Self(open(0).expect("this test runs on an NVIDIA GPU"))
     }

@@ -1,4 +1,4 @@
-//! The host executor as a runner.
+//! Host executor as a runner.
 
 use super::case::Runner;
 use falchion::{
@@ -13,7 +13,7 @@ use falchion::{
     refusal::Operand,
 };
 
-/// The host executor.
+/// Runner on the host in one mode.
 pub struct OnHost(pub Mode);
 
 impl Runner for OnHost {
@@ -32,7 +32,7 @@ impl Runner for OnHost {
         whole: HostMatrices<'_>,
         first: [usize; 4],
     ) -> Result<(), Error> {
-        // Cut to the matrices, so that an access beyond them is one beyond the slice.
+        // The slices end with the matrices, so an access beyond a matrix is beyond its slice.
         let short = |operand| Refusal::MissingOperand { operand };
         let HostMatrices { a, b, c, d, vectors } = whole;
         let matrices = HostMatrices {
@@ -52,7 +52,7 @@ impl Runner for OnHost {
     }
 }
 
-/// A, B and D of a product in slices of the host, without C and vectors.
+/// Returns A, B, and D of a GEMM in host slices, without C and vectors.
 pub fn slices<'a, A: MathType, B: MathType, C: MathType>(
     a: &'a [A::Storage],
     b: &'a [B::Storage],

@@ -1,4 +1,4 @@
-//! Products of `f32` on tensor cores, of all kinds of data, in all layouts.
+//! Emulated `f32` GEMMs on tensor cores, for several distributions of data and all layouts.
 
 use falchion::{
     Error,
@@ -23,7 +23,7 @@ pub const TYPES: Combined = Combined {
     c: ElementKind::F32,
 };
 
-/// Layouts of A, B and D: along K first, then the others.
+/// Layouts of A, B, and D. The first has both operands K-major.
 pub const ORDERS: [[Order; 3]; 5] = [
     [Order::Row, Order::Col, Order::Row],
     [Order::Col, Order::Col, Order::Row],
@@ -32,31 +32,31 @@ pub const ORDERS: [[Order; 3]; 5] = [
     [Order::Row, Order::Col, Order::Col],
 ];
 
-/// The default of a mode.
+/// Returns the default description with an emulation.
 pub fn desc(emulation: EmulationKind, orders: [Order; 3]) -> GemmDesc {
     let default =
         default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
     but!(default, emulation: emulation)
 }
 
-/// Kinds of data.
+/// Distributions of data.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Data {
     /// Sums of uniform numbers.
     Normal,
     /// Exponents from -30 to 30.
     Wide,
-    /// Halves along K that cancel but for a millionth.
+    /// Halves of K that cancel up to a relative difference of one millionth.
     Cancelling,
-    /// Numbers near 1 whose second and third parts are as large as they come, all of one sign.
+    /// Numbers near 1 whose second and third terms are as large as possible, with one sign.
     Hostile,
-    /// Down to the least numbers of `f32`.
+    /// Numbers down to the smallest ones of `f32`.
     Tiny,
 }
 
 pub const DATA: [Data; 5] = [Data::Normal, Data::Wide, Data::Cancelling, Data::Hostile, Data::Tiny];
 
-/// Rows of K numbers.
+/// Returns rows of K random numbers.
 pub fn draws(data: Data, seed: u64, rows: usize, k: usize) -> Vec<f32> {
     let uniform = |index: u64| (draw(seed, index) >> 40) as f64 / f64::from(1 << 24);
     let one = |index: u64| {
@@ -84,12 +84,12 @@ pub fn draws(data: Data, seed: u64, rows: usize, k: usize) -> Vec<f32> {
     (0..rows * k).map(cancelled).collect()
 }
 
-/// Packed matrices.
+/// Returns the view of a packed matrix.
 pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
     View::packed(Elements::of(rows * columns), order, (rows, columns), None)
 }
 
-/// A problem of packed matrices.
+/// Returns the problem of packed matrices.
 pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let (a, b, d) = (packed(a, m, k), packed(b, k, n), packed(c, m, n));
@@ -109,7 +109,7 @@ pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     }
 }
 
-/// Rows along K as a matrix of `rows` x K, or of K x `rows`, laid out in an order.
+/// Returns rows along K as a packed matrix that is contiguous along K, or along the rows.
 fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
     if along_k {
         numbers.to_vec()
@@ -118,7 +118,7 @@ fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
     }
 }
 
-/// D, row by row, of A's rows and B's columns.
+/// Runs a GEMM on rows of A and columns of B, and returns D row by row.
 fn product(
     orders: [Order; 3],
     [m, n, k]: [usize; 3],
@@ -139,7 +139,7 @@ fn product(
     Ok(if orders[2].is_row() { d } else { (0..m * n).map(|at| d[at % n * m + at / n]).collect() })
 }
 
-/// What a description computes on the host.
+/// Returns the result of a description on the host.
 pub fn computed(
     desc: &GemmDesc,
     mode: Mode,
@@ -150,7 +150,7 @@ pub fn computed(
     product([orders.a, orders.b, orders.c], sizes, operands, |call| run_on_host(desc, mode, call))
 }
 
-/// What a program computes.
+/// Returns the result of a program on the checked machine.
 pub fn ran(
     program: &WarpSpecializedProgram,
     sizes: [usize; 3],

@@ -1,5 +1,5 @@
-//! What the kernels of passes do, on the host, with their own maps: tests change one thing and
-//! watch.
+//! Kernels of passes on the host with their own maps. Tests change one property and check the
+//! effect.
 
 use falchion::{
     internals::{
@@ -14,40 +14,40 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// An access of a repack pass, of the source or of the copy, to bytes that are not there: of a row,
-/// and a piece of it.
+/// Access of a repack pass outside of the source or the copy, with the row and the piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RepackFault {
     pub row: u64,
     pub piece: u64,
 }
 
-/// What a repack pass's kernel does, on the host: its map, and what it does at the matrix's ends.
+/// Repack pass on the host: its map, and its accesses at the ends of the matrix.
 #[derive(Clone)]
 pub struct RepackProgram {
     desc: RepackDesc,
     shapes: RepackShapes,
-    /// (thread, step) to a piece of the tile: that of [`RepackMap`], whose pitch is a tile's row.
+    /// Map from (thread, step) to a piece of the tile: [`RepackMap`] with the pitch of a tile's
+    /// row.
     pub map: Map,
-    /// Whether the access behind a piece's first one is made.
+    /// Whether the second access of a piece is made.
     pub second: bool,
-    /// Whether accesses that reach beyond the matrix are made byte by byte.
+    /// Whether accesses that cross the end of the matrix are made byte by byte.
     pub guarded: bool,
 }
 
 impl RepackProgram {
-    /// That of a kernel and a problem.
+    /// Creates the program of a kernel and a problem.
     pub fn of(desc: RepackDesc, shapes: RepackShapes) -> Self {
         let log_pieces = desc.log_pieces(shapes.pieces());
         let map = Arc::new(RepackMap::new(desc, log_pieces, 0));
         Self { desc, shapes, map, second: true, guarded: true }
     }
 
-    /// Copies: the source's address leaves `address` when it is divided by 16, that of the copy 0.
+    /// Copies the matrix. The address of the source modulo 16 is `address`, and that of the copy is
+    /// 0.
     ///
     /// # Errors
-    ///
-    /// A [`RepackFault`], for an access to bytes that are not there.
+    /// A [`RepackFault`] for an access outside of the source or the copy.
     pub fn run(&self, source: &[u8], address: u64, copy: &mut [u8]) -> Result<(), RepackFault> {
         let (log, (down, across)) =
             (self.desc.log_pieces(self.shapes.pieces()), self.shapes.tiles(&self.desc));
@@ -69,8 +69,8 @@ impl RepackProgram {
         Ok(())
     }
 
-    /// Whether whatever a tile reads lies in the matrix: its first byte and its last are an access
-    /// or more from the ends.
+    /// Returns whether all reads of a tile are inside the matrix. The first and the last byte of
+    /// such a tile are at least one access away from the ends.
     fn inside(&self, (row, piece): (u64, u64), log: u32) -> bool {
         let RepackShapes { rows, row_bytes, stride, .. } = self.shapes;
         let last = rows.min(row + u64::from(self.desc.tile() >> log)) - 1;
@@ -129,25 +129,26 @@ impl RepackProgram {
     }
 }
 
-/// The kernel's maps and numbers for one operand. Tests change one thing and watch.
+/// Maps and numbers of the decompose kernel for one operand. Tests change one property and check
+/// the effect.
 #[derive(Clone)]
 pub struct DecomposeProgram {
     desc: DecomposeDesc,
     layout: DecomposedLayout,
-    /// (thread, step) to `row * pieces + piece` of a tile.
+    /// Map from (thread, step) to `row * pieces + piece` of a tile.
     pub map: Map,
-    /// Whether elements behind the end of K are zeros, and not what lies in memory there.
+    /// Whether elements after the end of K are zeros instead of the content of memory.
     pub padded: bool,
 }
 
 impl DecomposeProgram {
-    /// That of a kernel and an operand, K-major or not.
+    /// Creates the program of a kernel and an operand, which is K-major or not.
     pub fn of(desc: DecomposeDesc, layout: DecomposedLayout, along_k: bool) -> Self {
         Self { desc, layout, map: Arc::new(desc.pieces(along_k)), padded: true }
     }
 
-    /// The rows' parts, and the facts of rows that are scaled. Element (mn, k) of the operand is
-    /// `source[mn * along_mn + k * along_k]`, and 0 where there is none.
+    /// Returns the terms of the rows, and the properties of scaled rows. Element (mn, k) of the
+    /// operand is `source[mn * along_mn + k * along_k]`, or 0 outside of the source.
     pub fn run(
         &self,
         source: &[f32],
@@ -163,7 +164,7 @@ impl DecomposeProgram {
         let facts: Vec<LineFacts> =
             if emulation.scales() { (0..rows).map(line).collect() } else { Vec::new() };
         let (leading, padded) = (self.layout.leading() as usize, self.layout.padded() as usize);
-        // What the workspace holds before: no number.
+        // The workspace initially holds NaN.
         let mut parts = vec![u16::MAX; rows * leading];
         let tiles = (0..rows.div_ceil(TILE as usize))
             .flat_map(|down| (0..across).map(move |along| (down, along)));

@@ -1,5 +1,5 @@
-//! Problems at the edges of a description: extents around its tiles, leading dimensions beyond
-//! them, scalars that switch parts of the epilogue off.
+//! Problems at the edges of a description: sizes around its tiles, padded leading dimensions, and
+//! scalars that disable parts of the epilogue.
 
 use super::Random;
 use falchion::{
@@ -12,27 +12,26 @@ use falchion::{
     numeric::ComputeKind,
 };
 
-/// What is wanted of a problem.
+/// Constraints on a random problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Products at most, whole tiles counted.
+    /// Maximum number of multiplications, counted in whole tiles.
     pub most_work: u64,
-    /// Whether addresses, leading dimensions and contiguous extents are multiples of the
-    /// description's alignments, as on a device they have to be.
+    /// Whether addresses, leading dimensions, and contiguous sizes are multiples of the
+    /// description's alignments, as a device requires.
     pub aligned: bool,
 }
 
-/// A problem, and where in its buffers the matrices begin: what lies before and behind is a guard
-/// zone.
+/// Problem, and the positions of its matrices in their buffers. The rest of a buffer is guard zone.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Guarded {
     pub problem: Problem,
-    /// First elements of A, B, C and D.
+    /// First elements of A, B, C, and D.
     pub first: [usize; 4],
-    /// Elements of guard zone behind A, B, C and D.
+    /// Number of guard elements after A, B, C, and D.
     pub behind: [usize; 4],
-    /// Whether A and B are full of NaN where alpha is 0, and C and vectors where what scales them
-    /// is.
+    /// Whether unread operands are full of NaN: A and B if alpha is 0, and C and vectors if their
+    /// scalar is 0.
     pub poisoned: bool,
 }
 
@@ -74,7 +73,7 @@ fn depth(random: &mut Random, d: &GemmDesc) -> usize {
     }
 }
 
-/// A packed problem of row-major matrices as long as they need to be, scaled by 1, without C.
+/// Returns a packed row-major problem with alpha = 1 and without C.
 pub fn packed([m, n, k]: [usize; 3]) -> Problem {
     let matrix = |rows, columns| View::new(Elements::of(rows * columns), Order::Row, columns);
     let (a, b, d) = (matrix(m, k), matrix(k, n), matrix(m, n));
@@ -96,7 +95,7 @@ pub fn packed([m, n, k]: [usize; 3]) -> Problem {
     }
 }
 
-/// A problem for a description. D is column-major where the description is of exchanged operands.
+/// Returns a random problem for a description.
 pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let mut random = Random::new(seed ^ 0x0070_726f_626c_656d);
     let (orders, pins) = (d.orders(), d.user_pins());
@@ -104,10 +103,10 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let [align_a, align_b] =
         [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
-    // Each part of K has a k-tile.
+    // Each split-K slice needs at least one k-tile.
     let tile_k = d.threadblock().k as usize;
     k += (d.split_k() as usize).saturating_sub(k.div_ceil(tile_k)) * if k > 0 { tile_k } else { 0 };
-    // TMA takes any extents; addresses and rows of A and of B begin where it can read.
+    // TMA kernels accept any sizes. A pass repacks an A or a B that TMA cannot read.
     let roles = d.family.mainloop().cuda().is_none();
     let align_d = if roles {
         Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]])
@@ -154,7 +153,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     } else {
         &[0.0, 1.0, -0.5, 1.5, 2.0][..]
     };
-    // The first is drawn more often than a zero would be.
+    // Alpha is 1 more often than 0.
     (scalars[0], scalars[1]) =
         (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
     let mut problem = Problem {
@@ -181,7 +180,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let reads = d.class.output.epilogue.leave(d.frame).reads(&scalars).vectors;
     problem.vectors = Vectors::by(|kind| {
         let length = problem.mn(kind.side()) + random_vectors.below(3);
-        // One that is not read need not be there.
+        // A vector that the epilogue does not read may be absent.
         let given = random_vectors.once_in(2) || reads.get(kind).is_some();
         given.then(|| View::vector(Elements::of(length), kind.side()))
     });
@@ -209,7 +208,7 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
     unreachable!("the loop has no end")
 }
 
-/// Whether the scalars of a problem leave a description computing in integers.
+/// Returns whether the description computes in integers with the scalars of a problem.
 pub fn in_integers(d: &GemmDesc, problem: &Problem) -> bool {
     d.for_scalars(&problem.scalars).class.compute == ComputeKind::I32
 }

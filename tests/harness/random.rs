@@ -1,8 +1,8 @@
-//! Numbers from a seed.
+//! Random numbers from a seed.
 
 use falchion_lab::verify::draw;
 
-/// A sequence of numbers from a seed.
+/// Sequence of random numbers from a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Random {
     seed: u64,
@@ -11,7 +11,7 @@ pub struct Random {
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        // Neighbouring seeds are to have nothing in common.
+        // Neighboring seeds must give unrelated sequences.
         Self { seed: draw(seed, 0x5eed), index: 0 }
     }
 
@@ -20,17 +20,17 @@ impl Random {
         draw(self.seed, self.index)
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
-    /// One of several.
+    /// Returns one of several values.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
-    /// Once in `n` times.
+    /// Returns true with probability 1/`n`.
     pub fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }

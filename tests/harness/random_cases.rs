@@ -1,4 +1,4 @@
-//! Descriptions and nodes drawn at random, for laws.
+//! Random descriptions and epilogue nodes for property tests.
 
 use super::completions::completed;
 use super::descriptions::{Wanted, description};
@@ -17,7 +17,8 @@ use falchion::{
 };
 use proptest::{prelude::*, sample::select, test_runner::Config};
 
-/// So many cases of a law, failures printed and not filed.
+/// Returns the configuration for `cases` cases of a property test. Failures are printed and not
+/// stored.
 pub fn cases(cases: u32) -> Config {
     Config {
         cases,
@@ -28,7 +29,7 @@ pub fn cases(cases: u32) -> Config {
     }
 }
 
-/// The four layouts of A and B, with both of C.
+/// Returns all layouts of A, B, and C.
 pub fn orders() -> impl Iterator<Item = [Order; 3]> {
     let both = [Order::Row, Order::Col];
     both.into_iter().flat_map(move |a| {
@@ -36,8 +37,8 @@ pub fn orders() -> impl Iterator<Item = [Order; 3]> {
     })
 }
 
-/// Every row of the default table, for every tag and layout, with every arithmetic that its
-/// epilogue can have: what the library ships.
+/// Returns every default SIMT description, for every architecture and layout, with every math type
+/// of its epilogue.
 pub fn shipped() -> impl Iterator<Item = GemmDesc> {
     ArchKind::ALL.into_iter().flat_map(|arch| {
         COMBINATIONS.iter().flat_map(move |types| {
@@ -54,8 +55,8 @@ pub fn shipped() -> impl Iterator<Item = GemmDesc> {
     })
 }
 
-/// Taking advice after advice ends at a kernel, or at a sentence that gives none; never in a
-/// circle.
+/// Checks that repeated advice ends at a valid description or at a refusal without advice, and does
+/// not cycle.
 pub fn follow_advice(
     mut d: GemmDesc,
     advised: impl Fn(GemmDesc, &Refusal) -> Option<GemmDesc>,
@@ -72,7 +73,8 @@ pub fn follow_advice(
     Ok(())
 }
 
-/// A row of Hopper's tensor cores with sums promoted after each stage.
+/// Returns a default description for Hopper's tensor cores with accumulators promoted after each
+/// stage.
 pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
     let default =
         default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
@@ -80,19 +82,20 @@ pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
         .expect("a row of promoted accumulators")
 }
 
-/// Types by their names, in the order A = B, accumulator, C.
+/// Returns a type combination in the order A = B, accumulator, C.
 pub fn types(ab: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combined {
     Combined { a: ab, b: ab, accumulator, c }
 }
 
-/// The default description of `f32` for a tag.
+/// Returns the default SIMT description of `f32` for an architecture.
 pub fn default_f32(arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
     let f32 = ElementKind::F32;
     default_description(OpKind::Simt, arch, types(f32, f32, f32), orders)
         .expect("the table has f32 for every tag")
 }
 
-/// A ring of four stages of asynchronous copies, 128x128x16, whatever the defaults are.
+/// Returns a 128x128x16 description with four stages of asynchronous copies, independent of the
+/// defaults.
 pub fn ring(orders: [Order; 3]) -> GemmDesc {
     but!(default_f32(ArchKind::Sm80, orders), threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 64, 16), mainloop: MainloopKind::Multistage, stages: 4, blocks_per_sm: 2, align_a: 4, align_b: 4, align_c: 4)
     .expect()
@@ -106,13 +109,13 @@ fn along() -> impl Strategy<Value = Along> {
     select(vec![Along::Mn, Along::K])
 }
 
-/// Descriptions that `check` accepts, from all that it accepts on the CUDA cores without spills.
+/// Strategy for valid SIMT descriptions without spills.
 pub fn legal() -> impl Strategy<Value = GemmDesc> {
     let wanted = Wanted { plain: true, ..Wanted::default() };
     any::<u64>().no_shrink().prop_map(move |seed| description(seed, wanted))
 }
 
-/// Numbers at and beyond every edge, and small ones.
+/// Strategy for small numbers, and numbers at and beyond every limit.
 pub fn number() -> impl Strategy<Value = u32> {
     prop_oneof![
         Just(0),
@@ -126,10 +129,10 @@ pub fn number() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// Fields of descriptions that hold numbers.
+/// Number of numeric fields in a description.
 pub const NUMBERS: usize = 29;
 
-/// The description with its number of index `field` replaced; one that its family has no knob for
+/// Returns the description with its numeric field `field` replaced. A field that the family lacks
 /// stays.
 pub fn spoiled(d: GemmDesc, field: usize, x: u32) -> GemmDesc {
     let smem = match field {
@@ -180,7 +183,7 @@ pub fn spoiled(d: GemmDesc, field: usize, x: u32) -> GemmDesc {
     d.pinned(pins)
 }
 
-/// Any nodes in any order: mostly no expression.
+/// Strategy for epilogue nodes in any order, which mostly are invalid.
 pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
     let node = prop_oneof![
         Just(Op::Nop),
@@ -201,7 +204,7 @@ pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
         .prop_map(|ops| ops[1..].iter().fold(EpilogueDesc::leaf(ops[0]), |desc, op| desc.then(*op)))
 }
 
-/// Any value of any field.
+/// Strategy for descriptions with any value in any field.
 pub fn garbage() -> impl Strategy<Value = GemmDesc> {
     let kinds = || select(ElementKind::ALL.to_vec());
     let compute = select(vec![ComputeKind::F32, ComputeKind::F64, ComputeKind::I32]);

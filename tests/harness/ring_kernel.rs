@@ -1,5 +1,5 @@
-//! A kernel around the ring whose operands are constant within a stage, so that no layout matters:
-//! what it computes shows which tiles were multiplied, and nothing else.
+//! Kernel around a ring whose operands are constant within a stage. Its result therefore depends
+//! only on the tiles that are multiplied, and not on layouts.
 #![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
 use falchion::{
@@ -12,18 +12,18 @@ use falchion::{
     threadblock::{Pipeline, PipelineLayout, RingPosition, RoleOptions, SharedOperand},
 };
 
-/// Subtiles of a warpgroup's part; 8 accumulators a thread each.
+/// Number of subtiles of a warpgroup's part, with 8 accumulators per thread each.
 pub const SLICES: u32 = 4;
 
-/// Stages' worth of different constants in global memory.
+/// Number of different stage constants in global memory.
 pub const CONSTANTS: u32 = 61;
 
-/// Which constant fills a stage. The kernel has the same.
+/// Returns the constant that fills a stage. The kernel contains the same formula.
 pub fn constant(owner: u32, tile: u32, k: u32) -> u32 {
     (owner * 7 + tile * 5 + k) % CONSTANTS
 }
 
-/// The kernel, but for what the facts say: `m64n64k16` products of bf16, four of them a stage.
+/// Kernel text without the facts: four `m64n64k16` instructions of bf16 per stage.
 const KERNEL: &str = r#"
 using Ring = threadblock::Pipeline<RingFacts>;
 
@@ -143,7 +143,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(128 * (1 + Ring::kConsumers
 }
 "#;
 
-/// The ring of the kernel: 128 rows of A and 64 of B, 64 deep, in each stage.
+/// Returns the ring of the kernel: 128 rows of A, 64 rows of B, and a depth of 64 per stage.
 pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
     let consumers = 2;
     Pipeline {
@@ -159,7 +159,7 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
     }
 }
 
-/// The kernel's text.
+/// Returns the text of the kernel.
 pub fn program(ring: &Pipeline, options: &RoleOptions) -> Program {
     let roles = options.roles(ring);
     let cluster = ring
@@ -193,18 +193,18 @@ pub fn program(ring: &Pipeline, options: &RoleOptions) -> Program {
     }
 }
 
-/// The kernel, compiled.
+/// Compiles the kernel.
 pub fn compile(ring: &Pipeline, options: &RoleOptions) -> Compiled {
     let nvrtc = Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
     nvrtc.compile(&program(ring, options)).unwrap_or_else(|error| panic!("{ring:?}: {error}"))
 }
 
-/// What ptxas says of it.
+/// Returns the resources that ptxas reports.
 pub fn report(compiled: &Compiled) -> Report {
     Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in: {}", compiled.log))
 }
 
-/// The schedules of the tests' kernels.
+/// Returns the role options of the kernels.
 pub fn options(pending: u8) -> RoleOptions {
     RoleOptions {
         pending,

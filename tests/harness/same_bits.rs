@@ -1,5 +1,5 @@
-//! Two executors on one problem, with numbers that are hard to treat alike: infinities, NaN, zeros
-//! with a sign, denormals, integers that wrap. NaN may carry any payload.
+//! Comparison of two executors on one problem with special numbers: infinities, NaN, signed zeros,
+//! denormals, and integers that wrap. NaN may have any payload.
 
 use super::{
     Random,
@@ -21,12 +21,12 @@ use falchion::{
 };
 use falchion_lab::verify::{Fill, HostBuffer};
 
-/// Products that the checked mode makes for one problem, at most.
+/// Maximum number of multiplications of a problem in checked mode.
 pub const MOST_WORK: u64 = 400_000;
-/// The same where the least tile of a warpgroup has 64 x 8 x 32.
+/// Maximum for warp-specialized kernels, whose smallest warpgroup tile is 64 x 8 x 32.
 pub const MOST_WARP_SPECIALIZED_WORK: u64 = 6_000_000;
 
-/// Numbers that two implementations are likely to treat differently.
+/// Returns a number that two implementations are likely to treat differently.
 pub fn special(kind: ElementKind, random: &mut Random) -> f64 {
     let least = match kind {
         ElementKind::F16 => 2f64.powi(-24),
@@ -61,7 +61,7 @@ pub fn special(kind: ElementKind, random: &mut Random) -> f64 {
     }
 }
 
-/// Puts special numbers at a few places of a matrix.
+/// Writes special numbers to some elements of a matrix.
 pub fn sprinkle(buffer: &mut HostBuffer, first: usize, view: &View<Elements>, random: &mut Random) {
     if view.memory.length > 0 {
         for _ in 0..1 + random.below(4) {
@@ -74,7 +74,7 @@ pub fn sprinkle(buffer: &mut HostBuffer, first: usize, view: &View<Elements>, ra
     }
 }
 
-/// D's buffer, guard zones included, after a product on the host.
+/// Returns D's buffer with guard zones after a GEMM on the host.
 pub fn run(
     desc: &GemmDesc,
     mode: Mode,
@@ -96,7 +96,7 @@ pub fn run(
     Ok(d)
 }
 
-/// The first element whose bytes differ, unless both are NaN.
+/// Returns the first element whose bytes differ, unless both are NaN.
 pub fn difference(x: &HostBuffer, y: &HostBuffer) -> Result<Option<usize>, Error> {
     let width = x.kind().bytes_of(1) as usize;
     let differs = |(place, (x, y)): (usize, (&[u8], &[u8]))| (x != y).then_some(place);
@@ -114,12 +114,11 @@ pub fn difference(x: &HostBuffer, y: &HostBuffer) -> Result<Option<usize>, Error
     Ok(None)
 }
 
-/// Something that computes D's whole buffer another way; the number is for whatever it leaves to
-/// chance.
+/// Executor that returns D's whole buffer. The number seeds its random choices.
 pub type Other<'o> = &'o (dyn Fn(&Guarded, &Buffers, u64) -> Result<HostBuffer, Error> + Sync);
 
-/// Compares the fast mode with `other` on one problem; says whether D held a number that is
-/// infinite or none.
+/// Compares the fast mode with `other` on one problem. Returns whether operands had special
+/// numbers.
 pub fn compare(
     desc: &GemmDesc,
     seeds: (u64, u64),
@@ -138,7 +137,7 @@ pub fn compare(
     let problem = &guarded.problem;
     let specials = random.once_in(2);
     if specials {
-        // What is not finite cannot be scaled.
+        // Operands with infinities or NaN cannot be scaled.
         if !desc.warp_specialized().is_some_and(|roles| roles.knobs.emulation.scales()) {
             sprinkle(&mut buffers.a, guarded.first[0], &problem.a, &mut random);
             sprinkle(&mut buffers.b, guarded.first[1], &problem.b, &mut random);
@@ -166,8 +165,7 @@ pub fn compare(
     Ok(specials)
 }
 
-/// The fast mode and the checked one on a problem.
-/// Small warp-specialized tiles.
+/// Returns the filter for small warp-specialized tiles.
 pub fn roles() -> descriptions::Wanted {
     descriptions::Wanted {
         largest_tile: 1 << 20,
@@ -176,7 +174,7 @@ pub fn roles() -> descriptions::Wanted {
     }
 }
 
-/// Small warp-specialized tiles, and whose threads multiply.
+/// Returns the filter for small tiles of TMA-fed SIMT kernels.
 pub fn threads() -> descriptions::Wanted {
     descriptions::Wanted {
         largest_tile: MOST_WORK as u32,

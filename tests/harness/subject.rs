@@ -1,5 +1,4 @@
-//! Programs of warp-specialized kernels, changed in one thing and run, checked, beside the fast
-//! mode.
+//! Mutants of warp-specialized programs on the checked machine, compared with the fast mode.
 
 use super::{case::Buffers, problems::Guarded};
 use crate::harness::OfFamily;
@@ -18,17 +17,17 @@ use falchion::{
 use falchion_lab::verify::{Fill, HostBuffer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Orders of events in which what ships is not accused.
+/// Number of event orders without a fault in the unchanged program.
 const SEEDS: u64 = 12;
 
-/// Among which a fault is looked for.
+/// Maximum number of event orders that are searched for a fault.
 const MOST_SEEDS: u64 = 60;
 
-/// A named change to a program, and what a program needs for it to be one.
+/// Name, requirement, and change of a mutant.
 pub type Named<Needs> = (&'static str, Needs, fn(&mut WarpSpecializedProgram));
 
-/// For every subject that a change is one for: some order of events shows it. For the program
-/// unchanged: none shows anything. At least so many faults, each of which has a subject.
+/// Checks that some event order reveals each fault in every subject that meets its requirement. The
+/// unchanged programs must show none. At least `least` faults must have a subject.
 pub fn every_fault_is_found<Needs: Copy>(
     subjects: &[(&'static str, GemmDesc)],
     faults: &[Named<Needs>],
@@ -72,7 +71,7 @@ pub fn every_fault_is_found<Needs: Copy>(
     assert!(found.len() >= least && sentences.len() >= 10);
 }
 
-/// Leaves steps out of a role's section.
+/// Removes steps from a section of a role.
 pub fn without(
     program: &mut WarpSpecializedProgram,
     role: Role,
@@ -82,7 +81,7 @@ pub fn without(
     program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));
 }
 
-/// Replaces each step of a role's section.
+/// Replaces each step of a section of a role.
 pub fn replace(
     program: &mut WarpSpecializedProgram,
     role: Role,
@@ -92,8 +91,8 @@ pub fn replace(
     program.ring.roles.of_mut(role).steps_mut(section).iter_mut().for_each(|step| *step = f(*step));
 }
 
-/// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going
-/// around the ring in each tile of D.
+/// Returns a problem with ragged edges: one rectangle of tiles and a part down, two and a part
+/// across. K wraps around the ring in each tile of D.
 fn guarded(d: &GemmDesc) -> Guarded {
     let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
     let (rows, columns) = (
@@ -128,7 +127,7 @@ fn guarded(d: &GemmDesc) -> Guarded {
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
 
-/// A description's problem, its operands, and what the fast mode makes of them.
+/// Problem of a description, its operands, and the result of the fast mode.
 pub struct Subject {
     guarded: Guarded,
     buffers: Buffers,
@@ -157,7 +156,7 @@ impl Subject {
         Self::of(desc, Fill::Random)
     }
 
-    /// The same of whole numbers, whose sums are exact in any order.
+    /// Creates a subject with integer data, whose sums are exact in any order.
     pub fn of_integers(desc: &GemmDesc) -> Self {
         Self::of(desc, Fill::Integers)
     }
@@ -175,7 +174,7 @@ impl Subject {
         Self { guarded, buffers, wanted }
     }
 
-    /// What is wrong in one order of events.
+    /// Returns the error of one event order, or `None`.
     pub fn wrong(&self, program: &WarpSpecializedProgram, seed: u64) -> Option<String> {
         let mut d = self.buffers.d.clone();
         match run_on_host(

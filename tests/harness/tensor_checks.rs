@@ -1,5 +1,5 @@
-//! Copies on a device, held against the host's model: all of shared memory, and the tensors that
-//! are stored to.
+//! Comparisons of TMA copies on a device with the host's model: all of shared memory, and the
+//! tensors that are stored.
 
 use super::multicast::Multicast;
 use super::{
@@ -13,14 +13,14 @@ use falchion::{
     threadblock::{SharedBox, TensorCopy, TensorMapDesc},
 };
 
-/// Shared memory from a copy's tile on, in all of shared memory.
+/// Returns the part of shared memory that the tile of a copy occupies.
 pub fn tile<'m>(copy: &TensorCopy, memory: &'m mut [u8]) -> &'m mut [u8] {
     let start = copy.tile().address() as usize;
     &mut memory[start..start + copy.tile().footprint_bytes() as usize]
 }
 
-/// Bytes for elements of a copy. TMA rounds tf32: there, numbers that are rounded, of exponents
-/// that every mode keeps.
+/// Returns random bytes for the elements of a copy. TMA rounds tf32, so tf32 elements are already
+/// rounded and have exponents that every mode preserves.
 fn elements(copy: &TensorCopy, seed: u64, count: usize) -> Vec<u8> {
     let mut drawn = bytes(seed, count);
     if copy.tile().map().element == ElementKind::Tf32 {
@@ -35,7 +35,7 @@ pub fn reach(copy: &TensorCopy) -> usize {
     copy.tile().map().reach_bytes() as usize
 }
 
-/// The first byte at which two differ, or that they do not.
+/// Returns the first differing byte and the number of differing bytes. `None` if there are none.
 pub fn difference(found: &[u8], expected: &[u8]) -> Option<String> {
     let at = found.iter().zip(expected).position(|(found, expected)| found != expected)?;
     let count = found.iter().zip(expected).filter(|(found, expected)| found != expected).count();
@@ -45,14 +45,14 @@ pub fn difference(found: &[u8], expected: &[u8]) -> Option<String> {
     ))
 }
 
-/// A copy of a box at a corner, in a tile.
+/// Returns a copy of a box at a corner to a tile.
 pub fn copy(desc: &TensorMapDesc, address: u32, corner: [i32; 3]) -> TensorCopy {
     let tile =
         SharedBox::new(desc, address).unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
     TensorCopy::new(tile, [corner[0], corner[1], corner[2], 0, 0])
 }
 
-/// A load on the device is the model's.
+/// Checks that a load on the device equals the model.
 pub fn check_load(device: &Device, load: &TensorCopy, seed: u64) {
     let (source, before) = (elements(load, seed, reach(load)), untouched());
     let mut expected = before.clone();
@@ -69,12 +69,12 @@ pub fn check_load(device: &Device, load: &TensorCopy, seed: u64) {
     }
 }
 
-/// So is a store.
+/// Checks that a store on the device equals the model.
 pub fn check_store(device: &Device, store: &TensorCopy, seed: u64) {
     check_store_as(device, store, store, seed);
 }
 
-/// A store on the device is the model's of another.
+/// Checks that a store on the device equals the model of another store.
 pub fn check_store_as(device: &Device, store: &TensorCopy, meant: &TensorCopy, seed: u64) {
     let (target, mut before) = (vec![POISON; reach(meant)], elements(store, seed, MEMORY_BYTES));
     let mut expected = target.clone();
@@ -86,7 +86,7 @@ pub fn check_store_as(device: &Device, store: &TensorCopy, meant: &TensorCopy, s
     assert_eq!(difference(&found.shared[0], &before), None, "a store changes no shared memory");
 }
 
-/// So is a load and a store one after the other, with hints to the cache.
+/// Checks that a load and a subsequent store with cache hints equal the model.
 pub fn check_round(device: &Device, load: &TensorCopy, store: &TensorCopy, seed: u64) {
     let (source, target) = (elements(load, seed, reach(load)), vec![POISON; reach(store)]);
     let (mut memory, mut expected) = (untouched(), target.clone());
@@ -97,8 +97,8 @@ pub fn check_round(device: &Device, load: &TensorCopy, store: &TensorCopy, seed:
     assert_eq!(difference(&found.target, &expected), None, "{load:?} to {store:?}");
 }
 
-/// Each block of clusters of two whose bit is in the mask has the whole box, at the same place; the
-/// other's shared memory is as it was. Answers how many blocks that were.
+/// Checks that each CTA of a cluster of two whose bit is in the mask receives the whole box at the
+/// same address. Shared memory of the other CTA must not change. Returns the number of CTAs.
 pub fn check_multicast(
     device: &Device,
     load: &TensorCopy,

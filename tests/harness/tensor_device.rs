@@ -1,4 +1,4 @@
-//! One TMA copy on a device.
+//! TMA copies on a device.
 
 use super::tensor_kernels::{ENTRIES, MEMORY_BYTES, THREADS, TensorCopyParams, program};
 use cudarc::{
@@ -16,40 +16,40 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// The ways of `tensor_kernels`: the rows of `ENTRIES`.
+/// Rows of `ENTRIES` in `tensor_kernels`.
 pub const LOAD: usize = 0;
 pub const STORE: usize = 1;
 pub const ROUND: usize = 2;
 
-/// What lies before and behind a tensor in global memory. The allocation is aligned to 256 bytes,
-/// so the tensor to 16 and no more.
+/// Guard bytes before and after a tensor in global memory. The allocation is aligned to 256 bytes,
+/// so the tensor is aligned to exactly 16 bytes.
 const GUARD: [u8; 48] = [0xee; 48];
 
-/// A device with the kernels loaded.
+/// Device with the loaded kernels.
 pub struct Device {
     pub context: Arc<CudaContext>,
     pub stream: Arc<CudaStream>,
     pub module: Arc<CudaModule>,
 }
 
-/// What a launch works on.
+/// Arguments of one launch.
 pub struct Run<'a> {
     pub entry: &'a str,
-    /// Of two blocks where there is more than one.
+    /// Grid with clusters of two CTAs, or of one.
     pub grid: Grid,
     pub load: &'a TensorCopy,
     pub store: &'a TensorCopy,
     pub mask: u16,
     pub hint: bool,
-    /// The tensor that is loaded from.
+    /// Tensor that is loaded.
     pub source: &'a [u8],
-    /// The tensor that is stored to.
+    /// Tensor that is stored.
     pub target: &'a [u8],
     /// Shared memory before the copy.
     pub before: &'a [u8],
 }
 
-/// What was found after it.
+/// Memory after the copy.
 pub struct Found {
     pub shared: Vec<Vec<u8>>,
     pub target: Vec<u8>,
@@ -98,9 +98,9 @@ impl Device {
                 mask: run.mask.into(),
                 reserved: [run.hint.into(), 0],
             };
-            // SAFETY: the kernel takes these parameters. Input, output and the tensors are as long
-            // as `MEMORY_BYTES` a block and as the maps reach, live until the stream has been
-            // waited for below, and are used on it alone.
+            // SAFETY: the kernel takes these parameters. Input and output have `MEMORY_BYTES` bytes
+            // per CTA, and the tensors reach as far as their maps. All of this memory lives until
+            // the stream is synchronized below, and only this stream uses it.
             unsafe { enqueue(&function, stream, &run.grid, bytemuck::bytes_of(&params)) }?;
         }
         stream.synchronize().expect("the kernel ends");
@@ -117,7 +117,7 @@ impl Device {
         Ok(Found { shared, target: target.to_vec() })
     }
 
-    /// One block's copies of one kind, or both one after the other.
+    /// Runs one CTA that loads, stores, or loads and then stores.
     pub fn one(
         &self,
         way: usize,

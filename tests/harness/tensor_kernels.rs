@@ -1,5 +1,5 @@
-//! Kernels of single copies, for a compiler and for a device. The synchronization below is the
-//! tests' own: a kernel of the library takes its from `kernels/schedule.cuh`.
+//! Kernels with single TMA copies, for the compiler and for a device. Their synchronization belongs
+//! to the tests. Kernels of the library use the synchronization of `kernels/schedule.cuh`.
 
 use super::tensors::{POISON, packed};
 use falchion::{
@@ -42,17 +42,18 @@ falchion::mirrored! {
     }
 }
 
-/// Shared memory of the kernels, bytes; aligned to 1024, where every swizzle starts anew.
+/// Shared memory of the kernels in bytes. It is aligned to 1024, where every swizzle pattern
+/// begins.
 pub const MEMORY_BYTES: usize = 40 * 1024;
 
-/// Threads of a block.
+/// Threads per CTA.
 pub const THREADS: u32 = 128;
 
-/// Entry points of kernels with one block, for two and three dimensions.
+/// Entry points of the kernels with one CTA, for two and for three dimensions.
 pub const ENTRIES: [[&str; 2]; 3] =
     [["load2", "load3"], ["store2", "store3"], ["round2", "round3"]];
 
-/// The entry point of clusters of two.
+/// Entry point for clusters of two CTAs.
 pub const MULTICAST: &str = "multicast2";
 
 const KERNEL: &str = r#"
@@ -172,8 +173,8 @@ __device__ __forceinline__ void multicast(TensorCopyParams const& p, unsigned ch
 }  // namespace test
 "#;
 
-/// Boxes whose map is held against the twin's: every swizzle, every size of an element, tiles at
-/// the start of a pattern and not.
+/// Asserts the fingerprints of boxes: every swizzle, every element size, and tiles that do and do
+/// not begin at the start of a pattern.
 fn fingerprints() -> String {
     let mut text = String::new();
     for swizzle in SwizzleMode::ALL {
@@ -198,7 +199,7 @@ fn fingerprints() -> String {
     text
 }
 
-/// What NVRTC is given.
+/// Returns the program for NVRTC.
 pub fn program() -> Program {
     let memory = format!(
         "__shared__ alignas(1024) unsigned char memory[{MEMORY_BYTES}];\n  __shared__ alignas(8) unsigned long long barrier;"
@@ -232,7 +233,7 @@ pub fn program() -> Program {
     }
 }
 
-/// Shared memory before a copy.
+/// Returns shared memory before a copy.
 pub fn untouched() -> Vec<u8> {
     vec![POISON; MEMORY_BYTES]
 }

@@ -1,9 +1,10 @@
-//! What an H200 answered to one instruction whose accumulator was 0: `tests/data/h200_steps.jsonl`,
-//! one lane's row of A, column of B and element of D a line, as `f32` bits.
+//! Results of single instructions on an H200 with an accumulator of 0, from
+//! `tests/data/h200_steps.jsonl`. Each line holds a row of A, a column of B, and an element of D as
+//! `f32` bits.
 
 use falchion::numeric::ElementKind;
 
-/// A line.
+/// Line of the record.
 pub struct Recorded {
     pub kind: ElementKind,
     pub a: Vec<f32>,
@@ -11,7 +12,7 @@ pub struct Recorded {
     pub d: f32,
 }
 
-/// Every line.
+/// Returns all lines.
 pub fn recorded() -> Vec<Recorded> {
     let number = |hex: &serde_json::Value| {
         f32::from_bits(u32::from_str_radix(hex.as_str().expect("bits"), 16).expect("hex"))

@@ -1,4 +1,4 @@
-//! Copies of boxes, drawn and by hand, for the host's model and for the device.
+//! Copies of boxes for the host's model and for the device, random and manual.
 
 use falchion::{
     numeric::ElementKind,
@@ -7,15 +7,15 @@ use falchion::{
 use falchion_lab::verify::draw;
 use proptest::prelude::*;
 
-/// What lies where nothing is to be written.
+/// Byte that marks memory that must not change.
 pub const POISON: u8 = 0xa5;
 
-/// Bytes that are no pattern.
+/// Returns random bytes.
 pub fn bytes(seed: u64, count: usize) -> Vec<u8> {
     (0..count.div_ceil(8) as u64).flat_map(|i| draw(seed, i).to_le_bytes()).take(count).collect()
 }
 
-/// A description of a tensor whose rows are `gap` times 16 bytes longer than they have to be.
+/// Returns the descriptor of a tensor whose rows have `gap` times 16 bytes of padding.
 pub fn packed(
     element: ElementKind,
     dims: &[u64],
@@ -41,12 +41,12 @@ pub fn packed(
     desc
 }
 
-/// Whether TMA takes a copy as a store, and writes no more than lies inside: no coordinate is
-/// negative, and the tensor's rows are whole multiples of 16 bytes, beside what
-/// [`TensorCopy::check`] says. Loads may begin before the tensor; of stores that do, one by (8, 1)
-/// elements was an illegal instruction. Of rows that end within 16 bytes a store writes these
-/// whole, and so what lies behind the row (`tests/gpu/tensor_map.rs`). [`TensorCopy::store`] says
-/// what such stores would mean.
+/// Returns whether TMA accepts a copy as a store and writes only inside the tensor. In addition to
+/// [`TensorCopy::check`], no coordinate may be negative, and rows must be multiples of 16 bytes.
+///
+/// Loads may begin before the tensor. A store of (8, 1) elements that did so was an illegal
+/// instruction. If a row ends inside a unit of 16 bytes, a store writes the whole unit, also after
+/// the row (`tests/gpu/tensor_map.rs`). [`TensorCopy::store`] defines the meaning of such stores.
 pub fn stores(copy: &TensorCopy) -> bool {
     let map = copy.tile().map();
     let whole = map.element.matrix_bytes(map.dims[0]).is_multiple_of(16);
@@ -55,8 +55,8 @@ pub fn stores(copy: &TensorCopy) -> bool {
         && copy.check().is_ok()
 }
 
-/// A copy, drawn from small tensors and boxes of up to three dimensions that may lie inside, across
-/// an edge or beside.
+/// Returns random copies of small tensors and boxes with up to three dimensions. A box may be
+/// inside the tensor, across an edge, or outside.
 pub fn copies() -> impl Strategy<Value = TensorCopy> {
     let shape = (
         proptest::sample::select(&ElementKind::ALL[..]),
@@ -67,15 +67,14 @@ pub fn copies() -> impl Strategy<Value = TensorCopy> {
     );
     shape.prop_flat_map(|(element, swizzle, rank, gap, line)| {
         let chunk = element.elements_in(16);
-        // Rows of a swizzled box are as long as its span; the others have up to nine chunks, if a
-        // box can be as long.
+        // A row of a swizzled box spans the swizzle. Other rows have up to nine chunks of 16 bytes.
         let chunks = match swizzle.span_bytes() {
             Some(span) => span / 16..=span / 16,
             None => 1..=9,
         };
         let extents = (chunks, proptest::array::uniform2(1u32..20));
         let tensor = proptest::array::uniform3(1u64..40);
-        // In chunks along the first dimension, so that TMA takes it.
+        // The first coordinate is a multiple of a chunk, as TMA requires.
         let chunks_of = 45 / chunk as i32;
         let corner = (-chunks_of..=chunks_of, proptest::array::uniform2(-45i32..45));
         (extents, tensor, corner).prop_map(move |((chunks, outer), dims, (first, rest))| {

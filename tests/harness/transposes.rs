@@ -1,4 +1,4 @@
-//! Transposes to be tested: the resolver's and the ladder's descriptions, and drawn ones.
+//! Transposes for tests: descriptions of the resolver and of the ladder, and random ones.
 
 use super::Random;
 use falchion::{
@@ -17,7 +17,7 @@ use falchion::{
 };
 use falchion_lab::{ladder::TransposeRung as Rung, verify::HostBuffer};
 
-/// What the resolver chooses for each width of element and access, and every rung.
+/// Returns the resolver's choice for each element size and access, and every rung of the ladder.
 pub fn named() -> Vec<TransposeDesc> {
     let mut descs = Vec::new();
     for (bytes, combine) in [
@@ -46,13 +46,13 @@ pub fn named() -> Vec<TransposeDesc> {
     descs
 }
 
-/// A description for problems of any extents: itself, or the resolver's choice where its narrowest
-/// form is invalid.
+/// Returns the description for problems of any sizes: itself, or the resolver's choice if its
+/// narrowest form is invalid.
 pub fn any_extents(desc: TransposeDesc) -> Choice {
     if desc.narrowed(1, 1).check().is_ok() { Choice::Desc(desc) } else { Choice::Auto }
 }
 
-/// Descriptions drawn from all that `check` accepts.
+/// Returns random descriptions that `check` accepts.
 pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
     let mut draw = Random::new(seed);
     let mut descs = Vec::new();
@@ -99,7 +99,7 @@ pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
             write_stream: draw.below(2) == 0,
             blocks_per_sm: draw.pick(&[1, 2]),
         };
-        // Problems with odd extents narrow its accesses.
+        // Problems with odd sizes need narrower accesses.
         if desc.check().is_ok() && desc.narrowed(1, 1).check().is_ok() {
             descs.push(desc);
         }
@@ -107,11 +107,11 @@ pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
     descs
 }
 
-/// Something that runs a transpose on matrices in host memory, with whatever copying it takes.
+/// Executor of transposes on matrices in host memory. It may copy the matrices.
 pub trait Transposer: Sync {
-    /// Runs it. The slices of the call are whole buffers, guard zones included; A, B and D begin at
-    /// their elements `first`. What it writes to D's buffer, wherever that is, has to be there
-    /// afterwards.
+    /// Runs a transpose. The slices of the call are whole buffers with guard zones. A, B, and D
+    /// begin at the elements `first`. D's buffer afterwards contains all writes, also those outside
+    /// of D.
     fn run(
         &self,
         choice: Choice,
@@ -122,7 +122,7 @@ pub trait Transposer: Sync {
     ) -> Result<(), Error>;
 }
 
-/// The host, in a mode.
+/// Host executor in one mode.
 pub struct OnHost(pub Mode);
 
 impl Transposer for OnHost {
@@ -145,17 +145,17 @@ impl Transposer for OnHost {
     }
 }
 
-/// A problem and where its matrices lie in buffers that are longer.
+/// Problem, and the positions of its matrices in longer buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct TransposeCase {
     pub kind: ElementKind,
     pub problem: TransposeProblem,
-    /// First elements of A, B and D in their buffers.
+    /// First elements of A, B, and D in their buffers.
     pub first: [usize; 3],
     pub seed: u64,
 }
 
-/// The types that transposes are tested with: one or two of each width.
+/// Element types of the tests: one or two of each size.
 pub const KINDS: [ElementKind; 6] = [
     ElementKind::I8,
     ElementKind::U8,
@@ -166,8 +166,8 @@ pub const KINDS: [ElementKind; 6] = [
 ];
 
 impl TransposeCase {
-    /// A problem around a description's own edges: one tile and a few elements, gaps between rows
-    /// and matrices, an offset.
+    /// Creates a problem around the tile of a description: one tile and a few elements, with gaps
+    /// between rows and between matrices, and with an offset.
     pub fn random(desc: &TransposeDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let kind = match desc.combine.kind() {
@@ -210,7 +210,7 @@ impl TransposeCase {
         let (mut a, mut b, mut d) =
             (strided(rows, columns), strided(columns, rows), strided(columns, rows));
         if batch > 1 && random.once_in(4) {
-            // Matrices of D interleaved row by row, and one A for all.
+            // Matrices of D interleave row by row, and all GEMMs share one A.
             d = View::new(Elements::ALL, Order::Row, batch * rows + 1).batched(rows);
             a.batch_stride = 0;
         }
@@ -239,10 +239,9 @@ impl TransposeCase {
         }
     }
 
-    /// Runs the case, and compares every element of D's buffer, those around and between the
-    /// matrices too.
+    /// Runs the case, and compares every element of D's buffer, also outside of the matrices.
     ///
-    /// What is not read is NaN, or the end of the type's range; so is D.
+    /// D and all unread elements are NaN, or the end of the range of their type.
     pub fn check(
         &self,
         by: &dyn Transposer,
@@ -294,7 +293,7 @@ impl TransposeCase {
         })
     }
 
-    /// The definition, element by element.
+    /// Computes the expected buffer of D element by element.
     fn expected(&self, combine: Combine, a: &[u8], b: Option<&[u8]>, d: &[u8]) -> Vec<u8> {
         let Self { kind, problem, first, .. } = self;
         let width = kind.bytes_of(1) as usize;
@@ -335,7 +334,7 @@ impl TransposeCase {
     }
 }
 
-/// `alpha x + beta y`, each operation rounded, without what a scalar of zero takes out.
+/// Returns `alpha x + beta y` with each operation rounded. A scalar of zero removes its term.
 fn sum<T: Copy + PartialEq + Default + core::ops::Mul<Output = T> + core::ops::Add<Output = T>>(
     alpha: T,
     x: T,
@@ -351,7 +350,7 @@ fn sum<T: Copy + PartialEq + Default + core::ops::Mul<Output = T> + core::ops::A
     }
 }
 
-/// Any bits where they only move; numbers of different magnitudes where they are added.
+/// Fills memory with random bits for copies, or with numbers of different magnitudes for sums.
 fn fill(combine: Combine, bytes: &mut [u8], random: &mut Random) {
     let number = |random: &mut Random| (random.below(20_001) as f64 - 10_000.0) / 37.0;
     match combine {

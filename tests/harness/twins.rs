@@ -1,4 +1,4 @@
-//! Whether NVRTC refuses what is not the twin of a Rust map.
+//! Checks that NVRTC rejects a map that differs from its Rust twin.
 
 use falchion::{
     cuda::{
@@ -8,8 +8,8 @@ use falchion::{
     internals::codegen::TranslationUnit,
 };
 
-/// One digit of a fingerprint changed, and the compiler says which map differs. Remembers nothing
-/// of other runs.
+/// Changes one digit of a fingerprint, and checks that the compiler names the map. Keeps no state
+/// between runs.
 pub fn a_wrong_fingerprint_is_named(unit: &TranslationUnit, (twin, name): (&str, &str)) {
     let before = format!("fingerprint<{twin}>() == ");
     let digit = unit.source.find(&before).expect("a fingerprint") + before.len();

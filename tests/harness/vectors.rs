@@ -1,12 +1,12 @@
-//! A law of maps whose offsets are accessed as vectors.
+//! Law of maps whose offsets are accessed as vectors.
 
 use falchion::internals::index::{Coord, IndexMap, at, points};
 use std::fmt;
 
-/// A vector whose elements do not lie side by side, or that is not aligned.
+/// Vector that is not contiguous or not aligned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Apart {
-    /// The first point of the vector.
+    /// First point of the vector.
     pub point: Coord,
 }
 
@@ -20,8 +20,8 @@ impl fmt::Display for Apart {
     }
 }
 
-/// Each run of `vector` neighbours along a row that starts at a multiple of `vector` lies at
-/// consecutive offsets, the first of them a multiple of `vector`.
+/// Checks each run of `vector` neighbors along a row that starts at a multiple of `vector`. It must
+/// have consecutive offsets, and its first offset must be a multiple of `vector`.
 pub fn vectors_whole(map: &dyn IndexMap, vector: u32) -> Result<(), Apart> {
     let extent = map.domain();
     for point in points(map)

@@ -1,5 +1,4 @@
-//! Products of a warpgroup, for the tests that walk them, and whole numbers as the bits of each
-//! input type.
+//! `wgmma` instructions for the tests of their maps, and integers as the bits of each input type.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use falchion::{
@@ -9,7 +8,7 @@ use falchion::{
 };
 use std::collections::BTreeSet;
 
-/// The types that PTX says `wgmma` multiplies.
+/// Input types of `wgmma` in the PTX ISA.
 pub const INPUTS: [ElementKind; 7] = [
     ElementKind::Tf32,
     ElementKind::F16,
@@ -20,7 +19,7 @@ pub const INPUTS: [ElementKind; 7] = [
     ElementKind::U8,
 ];
 
-/// The pairs of input types that are multiplied, with each type that they are added in.
+/// Returns the pairs of input types with each of their accumulator types.
 pub fn types() -> Vec<(ElementKind, ElementKind, ElementKind)> {
     use ElementKind as D;
     use ElementKind as T;
@@ -40,20 +39,20 @@ pub fn types() -> Vec<(ElementKind, ElementKind, ElementKind)> {
     types
 }
 
-/// The ways in which an operand of a type may lie.
+/// Returns the contiguous axes that an operand of a type may have.
 pub fn ways(input: ElementKind) -> &'static [Along] {
     if input.bytes_of(1) == 2 { &[Along::K, Along::Mn] } else { &[Along::K] }
 }
 
-/// The least tile that holds so many rows or columns.
+/// Returns the smallest tile with at least `mn` rows or columns.
 pub fn tile(input: ElementKind, along: Along, swizzle: SwizzleMode, mn: u32) -> OperandTile {
     let row = swizzle.row_bytes() / input.bytes_of(1);
     let multiple = if along == Along::K { 8 } else { row };
     OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple)).expect("there is one")
 }
 
-/// Tiles of every type, way and swizzle: the least, odd numbers of atoms, and those of large
-/// blocks.
+/// Returns tiles of every type, axis, and swizzle: the smallest, odd numbers of atoms, and the
+/// tiles of large CTAs.
 pub fn tiles() -> Vec<OperandTile> {
     let mut tiles = BTreeSet::new();
     for (of_input, input) in INPUTS.into_iter().enumerate() {
@@ -73,8 +72,8 @@ pub fn tiles() -> Vec<OperandTile> {
     made.collect()
 }
 
-/// Every product of `n` columns of a row of [`types`], with one swizzle: A from registers, and both
-/// operands in all their ways.
+/// Returns every instruction with `n` columns for a row of [`types`] and one swizzle. A comes from
+/// registers or from shared memory, and operands in shared memory have all their axes.
 pub fn products(
     (a, b, accumulator): (ElementKind, ElementKind, ElementKind),
     n: u32,
@@ -90,23 +89,22 @@ pub fn products(
         .collect()
 }
 
-/// A whole number as an element's bits, in the low bytes. All of -4 to 4 are numbers of every type
-/// but `u8`.
+/// Returns the bits of an integer as an element, in the low bytes. Every type except `u8`
+/// represents -4 to 4.
 pub fn bits(input: ElementKind, x: i32) -> u32 {
     match input {
         ElementKind::F16 => F16::from_f32(x as f32).to_bits().into(),
         ElementKind::Bf16 => Bf16::from_f32(x as f32).to_bits().into(),
         ElementKind::Tf32 => (x as f32).to_bits(),
         ElementKind::E4m3 => small(x, 3, 7),
-        // The upper half of binary16.
+        // The upper half holds the next f16 element.
         ElementKind::E5m2 => u32::from(F16::from_f32(x as f32).to_bits() >> 8),
         ElementKind::I8 => u32::from(x as i8 as u8),
         _ => u32::from(u8::try_from(x).expect("not below 0")),
     }
 }
 
-/// Sign, exponent and fraction of a whole number that is none too long: `x = s * 2^e * (1 + f /
-/// 2^fraction)`.
+/// Returns sign, exponent, and fraction of a small integer: `x = s * 2^e * (1 + f / 2^fraction)`.
 fn small(x: i32, fraction: u32, bias: u32) -> u32 {
     if x == 0 {
         return 0;
@@ -117,8 +115,8 @@ fn small(x: i32, fraction: u32, bias: u32) -> u32 {
     sign << 7 | (exponent + bias) << fraction | rest
 }
 
-/// A whole number for (mn, k) of an operand: -3 to 3, or 0 to 6 for `u8`, without a period that a
-/// tile has.
+/// Returns an integer for element (mn, k) of an operand: -3 to 3, or 0 to 6 for `u8`. No tile size
+/// is a period of the sequence.
 pub fn whole(input: ElementKind, seed: u32, mn: u32, k: u32) -> i32 {
     let mixed = (mn.wrapping_mul(2_654_435_761)
         ^ k.wrapping_mul(2_246_822_519)
@@ -128,14 +126,14 @@ pub fn whole(input: ElementKind, seed: u32, mn: u32, k: u32) -> i32 {
     if input == ElementKind::U8 { x } else { x - 3 }
 }
 
-/// `sum over k of A(m, k) B(n, k)` of [`whole`] numbers, seeds 1 and 2, row by row.
+/// Returns `sum over k of A(m, k) B(n, k)` of [`whole`] numbers with seeds 1 and 2, row by row.
 pub fn wanted(mma: &MmaWarpgroup) -> Vec<i32> {
     let (i, depth) = (mma.instruction(), mma.b().k());
     let sum = |m, n| (0..depth).map(|k| whole(i.a(), 1, m, k) * whole(i.b(), 2, n, k)).sum();
     (0..64).flat_map(|m| (0..i.n()).map(move |n| (m, n))).map(|(m, n)| sum(m, n)).collect()
 }
 
-/// What a product is, in words.
+/// Returns the instruction as text.
 pub fn words(mma: &MmaWarpgroup) -> String {
     let a = match mma.a() {
         OperandA::Shared(tile) => format!("A {} along {:?}", tile.swizzle(), tile.along()),

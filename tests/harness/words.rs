@@ -1,7 +1,7 @@
-//! Descriptions as words, one line per description. A line holds every knob as text, so a committed
+//! Descriptions as text, one line per description. A line holds every knob as text, so a committed
 //! record of lines does not depend on the JSON form. A line omits the values of [`USUAL`], and the
-//! math type if it is the accumulator's type. A line that begins with `..` states only the words
-//! in which it differs from the last line that does not.
+//! math type if it equals the accumulator type. A line that begins with `..` states only the words
+//! that differ from the last full line.
 
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -41,11 +41,11 @@ const USUAL: &[(&str, &str)] = &[
     ("epilogue", "alpha * acc + beta * source"),
 ];
 
-/// Words of a line that are no knobs.
+/// Words of a line that are not knobs.
 const CLASS: [&str; 9] = ["a", "b", "c", "acc", "compute", "op", "arch", "mode", "swapped"];
 
-/// The line of a description: class, frame, then the kernel's knobs as `name=value`, separated by
-/// semicolons.
+/// Returns the line of a description: class, frame, and the kernel's knobs as `name=value`,
+/// separated by semicolons.
 pub fn spell(desc: &GemmDesc) -> String {
     let class = &desc.class;
     let matrix = |element, order| MatrixType { element, order }.to_string();
@@ -75,8 +75,8 @@ fn split(line: &str) -> Vec<(&str, &str)> {
     line.split(';').filter_map(|word| word.split_once('=')).collect()
 }
 
-/// The lines, shortened by the words of the line before where that saves half of them. `name=` with
-/// no value omits a word.
+/// Shortens each line to its differences from the last full line if that saves half of the words.
+/// `name=` with no value omits a word.
 pub fn shorten(lines: &[String]) -> Vec<String> {
     let mut base = "";
     let short = |line| {
@@ -94,7 +94,7 @@ pub fn shorten(lines: &[String]) -> Vec<String> {
     lines.iter().map(String::as_str).map(short).collect()
 }
 
-/// The full lines of [`shorten`].
+/// Returns the full lines of [`shorten`].
 pub fn lengthen(lines: &[String]) -> Vec<String> {
     let mut base = "";
     let long = |line| {
@@ -111,10 +111,10 @@ pub fn lengthen(lines: &[String]) -> Vec<String> {
     lines.iter().map(String::as_str).map(long).collect()
 }
 
-/// The description of a line.
+/// Returns the description of a line.
 ///
 /// # Errors
-/// The word that is no knob, no type, or no value.
+/// The word that is not a knob, a type, or a value.
 pub fn read(line: &str) -> Result<GemmDesc, String> {
     let words: Vec<_> =
         line.split(';').map(|word| word.split_once('=').ok_or(word)).collect::<Result<_, _>>()?;
@@ -130,7 +130,7 @@ pub fn read(line: &str) -> Result<GemmDesc, String> {
     let accumulator = ElementKind::from_name(word("acc")?).ok_or_else(|| fault("acc"))?;
     let op = word("op")?.parse::<OpKind>().map_err(|_| fault("op"))?;
     let arch = word("arch")?.parse::<ArchKind>().map_err(|_| fault("arch"))?;
-    // A kernel of the family, whose knobs and layouts the line replaces.
+    // Description of the family. The line replaces its knobs and layouts.
     let with = |matrix, order| Some(MatrixType { order, ..matrix });
     let family = Request {
         a: with(a, Order::Row),

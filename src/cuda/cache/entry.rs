@@ -1,17 +1,18 @@
-//! A cubin, or PTX, as the cache keeps it, and its bytes on disk.
+//! Cache entry of a cubin or PTX, and its file format.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 0..8 | `FALCHION` |
-//! | 8..12 | the format's version |
-//! | 12..44 | the key |
-//! | 44..52 | the image's length, bytes, at least 1 |
-//! | 52..60 | the log's length, bytes |
-//! | 60..92 | SHA-256 of bytes 0..60 and of all from 92 on |
-//! | 92.. | the image, then the log (UTF-8), then nothing |
+//! | 8..12 | version of the format |
+//! | 12..44 | key |
+//! | 44..52 | length of the image in bytes, at least 1 |
+//! | 52..60 | length of the log in bytes |
+//! | 60..92 | SHA-256 of bytes 0..60 and of all bytes from 92 on |
+//! | 92.. | image, then log (UTF-8), then end of file |
 //!
-//! Integers are little-endian and unsigned. The checksum finds damage, not malice: whoever can
-//! write the file can write a good checksum, which is why the folder must be the user's own.
+//! Integers are little-endian and unsigned. The checksum detects damage, but no attack: a program
+//! that can write the file can also write a valid checksum. The folder must therefore belong to the
+//! user.
 
 use std::fmt;
 use std::fs::File;
@@ -22,26 +23,26 @@ use sha2::{Digest, Sha256};
 use super::Key;
 use crate::sys::nvrtc::Compiled;
 
-/// The version of the bytes below and of what a [`Key`] is made from.
+/// Version of the file format and of the content of a [`Key`].
 pub(super) const FORMAT: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"FALCHION";
 const SEALED: usize = 60;
 const HEADER: usize = 92;
-/// Longer than any image, bytes: what claims more is not read.
+/// Maximum length of an image or a log, in bytes. An entry with a greater length is not read.
 const LONGEST: u64 = 64 << 20;
 
-/// A compiled program.
+/// Compiled program.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// What the driver loads: machine code, or PTX.
+    /// Image that the driver loads: machine code or PTX.
     pub image: Vec<u8>,
-    /// What the compiler said when it was made.
+    /// Log of the compiler.
     pub log: String,
 }
 
 impl fmt::Debug for Entry {
-    /// The image's length stands for its bytes.
+    /// Writes the length of the image instead of its bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry")
             .field("image_bytes", &self.image.len())
@@ -57,7 +58,8 @@ impl From<Compiled> for Entry {
 }
 
 impl Entry {
-    /// The bytes on disk; `None` for what would not be read back: no image, or one too long.
+    /// Returns the content of the file, or `None` if the image is empty, or the image or the log is
+    /// too long.
     pub(super) fn encode(&self, key: &Key) -> Option<Vec<u8>> {
         let (image, log) = (self.image.len() as u64, self.log.len() as u64);
         if image == 0 || image > LONGEST || log > LONGEST {
@@ -76,20 +78,20 @@ impl Entry {
         Some(bytes)
     }
 
-    /// Reads the entry of `key`; `None` where the file is anything else, or damaged. Allocates no
-    /// more than the file holds.
+    /// Reads the entry of `key`. Returns `None` if the file is damaged, or is not such an entry.
+    /// Allocates no more bytes than the file holds.
     pub(super) fn read(key: &Key, file: &mut File) -> Option<Self> {
         let length = file.metadata().ok()?.len();
         let mut header = [0; HEADER];
         file.read_exact(&mut header).ok()?;
         let (image, log) = lengths(key, &header)?;
-        // Both are at most `LONGEST`: the sum is small.
+        // Both lengths are at most `LONGEST`, so the sum does not overflow.
         if length != HEADER as u64 + image + log {
             return None;
         }
         let mut payload = Vec::new();
         payload.try_reserve_exact(usize::try_from(image + log).ok()?).ok()?;
-        // One byte more than is due, so that a file that grew meanwhile is seen.
+        // Reads one more byte than expected to detect a file that has grown.
         file.take(image + log + 1).read_to_end(&mut payload).ok()?;
         Self::open(&header, payload, usize::try_from(image).ok()?, usize::try_from(log).ok()?)
     }
@@ -104,7 +106,7 @@ impl Entry {
     }
 }
 
-/// The lengths of the image and of the log, where the header is one of `key`.
+/// Returns the lengths of the image and of the log if the header belongs to `key`.
 fn lengths(key: &Key, header: &[u8; HEADER]) -> Option<(u64, u64)> {
     let (magic, rest) = header.split_first_chunk::<8>()?;
     let (format, rest) = rest.split_first_chunk::<4>()?;

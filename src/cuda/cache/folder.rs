@@ -1,8 +1,11 @@
-//! The folder that entries lie in.
+//! Cache folder on disk.
 //!
-//! `<key>.cubin`, or `<key>.ptx`, is an entry, `<key>.lock` is held by whoever compiles it,
-//! `.falchion-*.part` is an entry being written. An entry appears by a rename, so it is whole or,
-//! after a power failure, fails its checksum: nothing is flushed to the device.
+//! - `<key>.cubin` or `<key>.ptx` is an entry.
+//! - `<key>.lock` is a file that the compiling process locks.
+//! - `.falchion-*.part` is an entry that a process writes.
+//!
+//! A rename publishes an entry, so other processes never read an incomplete entry. Entries are not
+//! flushed to the disk. After a power failure, the checksum detects an incomplete entry.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -15,32 +18,31 @@ use tempfile::NamedTempFile;
 use super::{Entry, Key};
 use crate::Error;
 
-/// A folder of the user's own.
+/// Cache folder that belongs to the user.
 pub(super) struct Folder<'a>(&'a Path);
 
-/// What lies where an entry should.
+/// Result of a lookup in the folder.
 pub(super) enum Found {
-    /// The entry.
+    /// Valid entry.
     Entry(Entry),
-    /// Nothing.
+    /// No file.
     Nothing,
-    /// Something else: damaged, foreign, of another format, unreadable, or no plain file of the
-    /// user's own.
+    /// File that is not a valid entry: damaged, foreign, of another format, unreadable, not a
+    /// regular file, or not private to the user.
     Odd,
 }
 
-/// The right to compile a key, until dropped or until the process ends in whatever way.
+/// Exclusive right to compile a key, until it is dropped or the process ends.
 pub(super) struct Lock {
     file: File,
     path: PathBuf,
 }
 
 impl<'a> Folder<'a> {
-    /// The folder at `path`, made where it is missing.
+    /// Opens the folder at `path`, and creates a missing folder.
     ///
     /// # Errors
-    /// [`Error::Io`] where it cannot be used, or where others than this user could put cubins into
-    /// it.
+    /// [`Error::Io`] if the folder cannot be used, or if other users can write to it.
     pub(super) fn open(path: &'a Path) -> Result<Self, Error> {
         let refuse = |because: &str| Err(Error::Io { path: path.into(), because: because.into() });
         let io = |error: io::Error| Error::Io { path: path.into(), because: error.to_string() };
@@ -61,17 +63,17 @@ impl<'a> Folder<'a> {
         if !is_private(&folder) {
             return refuse("others may write to it, and cubins are code");
         }
-        // It could lead into a folder of ours that was never meant for this.
+        // Such a link could lead to a folder of the user that is not a cache.
         if link.is_symlink() && !is_own(&link) {
             return refuse("it is a link that another user made");
         }
         Ok(Self(path))
     }
 
-    /// Whether a file can be made in it.
+    /// Checks that a file can be created in the folder.
     ///
     /// # Errors
-    /// [`Error::Io`] with what the system said.
+    /// [`Error::Io`] with the message of the system.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.part()
             .map(drop)
@@ -85,7 +87,7 @@ impl<'a> Folder<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => return Found::Nothing,
             other => other,
         };
-        // Looked at before it is opened: opening a pipe would wait for a writer.
+        // The check precedes opening the file, because opening a pipe would block.
         let Some(lies) = lies.ok().filter(|lies| lies.is_file() && is_private(lies)) else {
             return Found::Odd;
         };
@@ -96,8 +98,8 @@ impl<'a> Folder<'a> {
         entry.map_or(Found::Odd, Found::Entry)
     }
 
-    /// Writes an entry's bytes aside and renames them into place, over whatever lies there but a
-    /// folder with something in it.
+    /// Writes an entry to a temporary file, and renames it. The rename replaces any file, and an
+    /// empty folder.
     pub(super) fn save(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let path = self.at(key, key.kind().name());
         let mut part = self.part()?;
@@ -111,12 +113,12 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// A file to write an entry in, removed when dropped.
+    /// Creates a temporary file for an entry. The file is removed when dropped.
     fn part(&self) -> io::Result<NamedTempFile> {
         tempfile::Builder::new().prefix(".falchion-").suffix(".part").tempfile_in(self.0)
     }
 
-    /// The lock of `key`, waited for no longer than `wait`; `None` where it cannot be had.
+    /// Acquires the lock of `key` within `wait`. Returns `None` if that fails.
     pub(super) fn lock(&self, key: &Key, wait: Duration) -> Option<Lock> {
         let path = self.at(key, "lock");
         let start = Instant::now();
@@ -126,8 +128,8 @@ impl<'a> Folder<'a> {
             match file.try_lock() {
                 Ok(()) => {
                     let lock = Lock { file, path: path.clone() };
-                    // The last holder may have removed the file between our opening and our locking
-                    // it.
+                    // The previous holder may have removed the file after this process opened it
+                    // and before it locked it.
                     if lock.is_in_place() {
                         return Some(lock);
                     }
@@ -141,7 +143,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Removes what writers that died left behind, once it is an hour old.
+    /// Removes temporary files that are older than one hour, which processes left when they ended.
     pub(super) fn sweep(&self) {
         let Ok(entries) = fs::read_dir(self.0) else { return };
         for entry in entries.flatten() {
@@ -150,7 +152,7 @@ impl<'a> Folder<'a> {
             let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
             let ours = name.starts_with(".falchion-") && name.ends_with(".part");
             if ours && age().is_some_and(|age| age > Duration::from_secs(3600)) {
-                // What cannot be removed now can be later.
+                // A later sweep removes the file if this one fails.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -169,11 +171,11 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// The file goes first, the lock with its handle: no two processes ever hold the lock of one
-    /// file in place.
+    /// Removes the file before closing its handle releases the lock. Two processes therefore never
+    /// hold the lock of the file at the path.
     fn drop(&mut self) {
         if cfg!(unix) && self.is_in_place() {
-            // One that stays behind is empty, and is locked again by the next.
+            // A remaining file is empty, and the next process locks it.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -205,7 +207,7 @@ fn is_own(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::uid(metadata) == crate::sys::user::effective_user()
 }
 
-/// Nobody else can write to it.
+/// Returns whether only the user can write to the file.
 #[cfg(unix)]
 fn is_private(metadata: &Metadata) -> bool {
     is_own(metadata) && std::os::unix::fs::MetadataExt::mode(metadata) & 0o022 == 0
@@ -239,8 +241,8 @@ mod tests {
     use super::*;
     use crate::sys::nvrtc::Program;
 
-    /// The holder removes the file that others already have open: whoever locks that one must see
-    /// that it is gone.
+    /// The holder removes a file that other threads have already opened. A thread that locks the
+    /// removed file must detect that.
     #[test]
     fn one_holds_the_lock_though_the_file_comes_and_goes() {
         let home = tempfile::tempdir().expect("a temporary folder");
@@ -254,7 +256,7 @@ mod tests {
                     let folder = Folder::open(&path).expect("a folder");
                     while times.load(SeqCst) < 400 {
                         assert!(start.elapsed() < Duration::from_secs(60), "held {times:?} times");
-                        // No wait, so that the threads meet as often as they can.
+                        // Without a wait, the threads contend as often as possible.
                         let Some(lock) = folder.lock(&key, Duration::ZERO) else { continue };
                         assert_eq!(inside.fetch_add(1, SeqCst), 0, "two hold it");
                         thread::yield_now();

@@ -1,4 +1,4 @@
-//! What a cubin, or PTX, is known by.
+//! Keys of compiled kernels.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 use super::entry::FORMAT;
 use crate::sys::nvrtc::{ImageKind, Program};
 
-/// SHA-256 over everything that decides a cubin: the source, the headers, their names, the options,
-/// the architecture, NVRTC's version and the version of the entry's format. No path and no date: a
-/// cache folder may be moved.
+/// SHA-256 of everything that determines a compiled kernel: the source, the names and the texts of
+/// the headers, the options, the architecture, the version of NVRTC, and the version of the entry
+/// format. The key contains no path and no date, so a cache folder may be moved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     hash: [u8; 32],
@@ -17,15 +17,15 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of `program` as the given version of NVRTC compiles it.
+    /// Returns the key of `program` for a version of NVRTC.
     pub fn new(program: &Program, nvrtc: (i32, i32)) -> Self {
         let mut hash = Sha256::new();
         hash.update(b"falchion cubin");
         hash.update(FORMAT.to_le_bytes());
         hash.update(nvrtc.0.to_le_bytes());
         hash.update(nvrtc.1.to_le_bytes());
-        // Each text behind its length, each list behind its count: no two programs spell the same
-        // bytes.
+        // Each text follows its length, and each list follows its count, so different programs hash
+        // different bytes.
         let mut text = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
@@ -43,19 +43,19 @@ impl Key {
         Self { hash: hash.finalize().into(), kind: program.kind() }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the hash.
     pub(super) fn bytes(&self) -> &[u8; 32] {
         &self.hash
     }
 
-    /// What lies behind it.
+    /// Returns the kind of the compiled image.
     pub fn kind(&self) -> ImageKind {
         self.kind
     }
 }
 
 impl fmt::Display for Key {
-    /// 64 lower-case hexadecimal digits.
+    /// Writes 64 lower-case hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.hash.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
@@ -103,11 +103,11 @@ mod tests {
         changed(&|p| drop(p.options.pop()));
         changed(&|p| p.options.push(String::new()));
         changed(&|p| p.options = vec!["-G-lineinfo".into()]);
-        // A byte moved over a border.
+        // One byte moves to the neighboring text.
         changed(&|p| (p.name, p.source) = ("k.cus".into(), "ource".into()));
         changed(&|p| p.headers[0] = ("a.cuhf".into(), "irst".into()));
         changed(&|p| p.headers = vec![("a.cuh".into(), "firstb.cuhsecond".into())]);
-        // A header for an option.
+        // A header becomes two options.
         changed(&|p| {
             p.headers.truncate(1);
             p.options.splice(0..0, ["b.cuh".into(), "second".into()]);
@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn a_key_is_the_same_in_every_run() {
-        // From another implementation of SHA-256 over the same bytes. Another value makes every
-        // cache cold, and wants a new format.
+        // Another SHA-256 implementation computed this value from the same bytes. A change of the
+        // value invalidates every cache, and requires a new format version.
         let expected = "89bb8e6e13aaaa5b96f076a129a1696fcfda266cf642c003cd6d86638661e9c2";
         assert_eq!(Key::new(&program(), (13, 0)).to_string(), expected);
     }

@@ -1,19 +1,20 @@
-//! Cubins, compiled once: in memory for the process, on disk for the next.
+//! Cache of compiled kernels: in memory for this process, and on disk for later processes.
 //!
-//! The disk only ever saves time. An entry that is damaged, foreign, unreadable or anything but a
-//! plain file of the user's own is compiled again and replaced where that can be done; a folder
-//! that cannot be read, written or trusted is as good as none; and no fault of either fails a call.
+//! The disk cache only saves time; none of its faults fails a call. An entry that is damaged,
+//! foreign, unreadable, or not a regular file of the user is compiled again and, if possible,
+//! replaced. A folder that cannot be read, written, or trusted is not used.
 //!
-//! **Once.** Threads that ask for one key wait for the first of them. Processes do the same through
-//! a lock on a file, which the system drops with its holder; after [`Cache::with_lock_wait`] (120
-//! s) a process compiles without it. Different keys compile at the same time.
+//! **Compilation.** Threads that need the same key wait for the first of them. Processes use a lock
+//! on a file, which the system releases when its holder ends. After [`Cache::with_lock_wait`] (120
+//! s by default), a process compiles without the lock. Different keys compile at the same time.
 //!
-//! **Trust.** Cubins are code. On Unix the folder is made for its user alone (0700), and one that
-//! another user owns, or that a group or everyone may write to, is not used; nor is such a file.
-//! The folders above it are the user's affair. A checksum finds damage; it does not make an entry
-//! safe that somebody else wrote. Other systems' permissions are not looked at.
+//! **Trust.** Cubins are code. On Unix, the folder is created with mode 0700. A folder is not used
+//! if another user owns it, or if its group or all users may write to it; the same applies to each
+//! file. Parent folders are not checked. A checksum detects damage, but does not make an entry of
+//! another user safe. On other systems, permissions are not checked.
 //!
-//! **Room.** Nothing is ever thrown out. The folder may be moved, copied and deleted at any time.
+//! **Size.** The cache never removes an entry. The folder may be moved, copied, and deleted at any
+//! time.
 
 mod entry;
 mod folder;
@@ -34,22 +35,22 @@ use crate::{
 };
 use folder::{Folder, Found};
 
-/// Where cubins are kept between runs.
+/// Disk location of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CacheDir {
-    /// Nowhere.
+    /// No disk cache.
     Off,
-    /// In this folder, made when first needed.
+    /// Folder, created at its first use.
     At(PathBuf),
 }
 
 impl CacheDir {
-    /// `FALCHION_CACHE_DIR`, of which the word `off` means nowhere; else `falchion` in the user's
-    /// cache folder; else nowhere.
+    /// Returns the folder in `FALCHION_CACHE_DIR`, or no disk cache if the variable is `off`.
+    /// Without the variable, returns `falchion` in the user's cache folder, if there is one.
     pub fn of(environment: &Environment) -> Self {
         match environment.variable("FALCHION_CACHE_DIR") {
             Some(word) if word == "off" => Self::Off,
-            // The folder must not move with the process's current one.
+            // An absolute path does not change with the current folder of the process.
             Some(path) => Self::At(std::path::absolute(path).unwrap_or_else(|_| path.into())),
             None => {
                 environment.cache_home().map_or(Self::Off, |home| Self::At(home.join("falchion")))
@@ -57,11 +58,12 @@ impl CacheDir {
         }
     }
 
-    /// Whether cubins can be kept here. A [`Cache`] that cannot keep them goes on without a word:
-    /// this is for who wants to know. Makes the folder where it is missing.
+    /// Checks that the folder can hold compiled kernels. A [`Cache`] does not report an unusable
+    /// folder. Creates a missing folder.
     ///
     /// # Errors
-    /// [`Error::Io`] with the reason: what the system said, or whose the folder is.
+    /// [`Error::Io`] with the message of the system, or with the reason why the folder is not
+    /// trusted.
     pub fn check(&self) -> Result<(), Error> {
         match self {
             Self::Off => Ok(()),
@@ -70,10 +72,10 @@ impl CacheDir {
     }
 }
 
-/// One key's place in memory: locked while it is looked for or compiled.
+/// Memory of one key, which is locked during a lookup or a compilation.
 type Slot = Arc<Mutex<Option<Arc<Entry>>>>;
 
-/// Cubins by [`Key`].
+/// Cache of compiled kernels by [`Key`].
 #[derive(Debug)]
 pub struct Cache {
     dir: CacheDir,
@@ -84,12 +86,12 @@ pub struct Cache {
     memory_hits: AtomicU64,
     disk_hits: AtomicU64,
     rejections: AtomicU64,
-    /// Why the last entry could not be written.
+    /// Error of the last failed write.
     write_error: Mutex<Option<String>>,
 }
 
 impl Cache {
-    /// An empty memory over `dir`. Touches no file yet.
+    /// Creates an empty cache over `dir`. Accesses no file.
     pub fn new(dir: CacheDir) -> Self {
         Self {
             dir,
@@ -104,27 +106,27 @@ impl Cache {
         }
     }
 
-    /// The process's cache, where its environment said when this was first asked.
+    /// Returns the cache of the process. Its first use reads the location from the environment.
     pub fn global() -> &'static Self {
         static GLOBAL: OnceLock<Cache> = OnceLock::new();
         GLOBAL.get_or_init(|| Self::new(CacheDir::of(&Environment::current())))
     }
 
-    /// The same, waiting this long for another process that compiles the same key.
+    /// Sets the time to wait for another process that compiles the same key.
     pub fn with_lock_wait(self, lock_wait: Duration) -> Self {
         Self { lock_wait, ..self }
     }
 
-    /// Where it keeps cubins between runs.
+    /// Returns the disk location.
     pub fn dir(&self) -> &CacheDir {
         &self.dir
     }
 
-    /// The entry of `key`: from memory, else from disk, else from `compile`, which must not ask for
-    /// the same key again.
+    /// Returns the entry of `key` from memory, from disk, or from `compile`. `compile` must not
+    /// request the same key.
     ///
     /// # Errors
-    /// What `compile` answered, and nothing else. It is not kept: the next call compiles again.
+    /// The error of `compile`. A failure is not cached, so the next call compiles again.
     pub fn get_or_compile(
         &self,
         key: &Key,
@@ -158,7 +160,7 @@ impl Cache {
             return Ok(entry);
         }
         let _lock = folder.lock(key, self.lock_wait);
-        // Whoever held the lock before us may have compiled it.
+        // The previous holder of the lock may have compiled the entry.
         match folder.load(key) {
             Found::Entry(entry) => {
                 self.disk_hits.fetch_add(1, Relaxed);
@@ -171,7 +173,7 @@ impl Cache {
         }
         let entry = self.compiled(compile)?;
         if let Some(bytes) = entry.encode(key) {
-            // The cubin can be used although it was not written.
+            // The compiled kernel is usable even if the write fails.
             if let Err(error) = folder.save(key, &bytes) {
                 *unpoisoned(&self.write_error) = Some(error.to_string());
             }
@@ -203,28 +205,30 @@ impl Cache {
         compile().map(Entry::from)
     }
 
-    /// How often something was compiled, or failed to.
+    /// Returns the number of compilations, with failures.
     pub fn compilations(&self) -> u64 {
         self.compilations.load(Relaxed)
     }
 
-    /// How often an entry was in memory, or being made by another thread.
+    /// Returns the number of lookups that found the entry in memory, after waiting for another
+    /// thread if necessary.
     pub fn memory_hits(&self) -> u64 {
         self.memory_hits.load(Relaxed)
     }
 
-    /// How often an entry was read from disk.
+    /// Returns the number of entries that were read from disk.
     pub fn disk_hits(&self) -> u64 {
         self.disk_hits.load(Relaxed)
     }
 
-    /// How often what lay on disk in an entry's place was not trusted.
+    /// Returns the number of files on disk that were not valid entries.
     pub fn rejections(&self) -> u64 {
         self.rejections.load(Relaxed)
     }
 }
 
-/// A panic in `compile` leaves its slot empty, which is a sound state.
+/// Locks a mutex and ignores poisoning. A panic in `compile` leaves its slot empty, which is a
+/// valid state.
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

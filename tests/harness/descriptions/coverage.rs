@@ -1,4 +1,4 @@
-//! What a suite's descriptions have in them.
+//! Coverage of a suite: the properties of its descriptions.
 
 use crate::harness::OfFamily;
 use falchion::{
@@ -11,7 +11,7 @@ use falchion::{
 };
 use std::collections::BTreeSet;
 
-/// What the descriptions of a suite have in them, each kind of thing by name.
+/// Names of the properties that the descriptions of a suite have.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage(BTreeSet<String>);
 
@@ -63,7 +63,7 @@ impl Coverage {
         Self(seen)
     }
 
-    /// Vectors that no epilogue of a suite has, where A and B change places and where they do not.
+    /// Returns the vectors that no epilogue of a suite reads, with and without swapped operands.
     pub fn missing_vectors(descriptions: &[GemmDesc]) -> Vec<String> {
         let all = VectorKind::ALL
             .into_iter()
@@ -77,7 +77,7 @@ impl Coverage {
             .collect()
     }
 
-    /// What a suite of kernels with roles has to have in it and has not.
+    /// Returns the properties that a suite of warp-specialized kernels lacks.
     pub fn missing_warp_specialized(descriptions: &[GemmDesc]) -> Vec<String> {
         let mut seen = BTreeSet::new();
         for d in descriptions {
@@ -158,7 +158,7 @@ impl Coverage {
         wanted
     }
 
-    /// What a suite of kernels whose threads multiply has to have in it and has not.
+    /// Returns the properties that a suite of TMA-fed SIMT kernels lacks.
     pub fn missing_threads(descriptions: &[GemmDesc]) -> Vec<String> {
         let mut seen = BTreeSet::new();
         for d in descriptions {
@@ -207,7 +207,7 @@ impl Coverage {
         wanted
     }
 
-    /// What a suite has to have in it and has not.
+    /// Returns the properties that a suite lacks.
     pub fn missing(&self) -> Vec<String> {
         let mut wanted: Vec<String> = COMBINATIONS
             .iter()
@@ -257,7 +257,8 @@ impl Coverage {
     }
 }
 
-/// What a kernel has with a column-major D and an A in shared memory; nothing of another.
+/// Returns the properties of a kernel with a column-major D and an A in shared memory. Empty for
+/// other kernels.
 fn of_columns(d: &GemmDesc) -> Vec<String> {
     let (components, bytes) =
         (d.components().expect("a kernel"), d.class.output.element.bytes_of(1));
@@ -276,7 +277,7 @@ fn of_columns(d: &GemmDesc) -> Vec<String> {
     .into()
 }
 
-/// What a suite has to have of those.
+/// Returns the properties of column-major D that a suite must have.
 fn wanted_of_columns() -> Vec<String> {
     let mut wanted: Vec<_> = (1..=8).map(|eighth| format!("N {}", 8 * eighth)).collect();
     for more in [false, true] {

@@ -1,4 +1,4 @@
-//! Descriptions of kernels whose warps multiply by `mma.sync`.
+//! Random descriptions of `mma.sync` kernels.
 
 use super::{Random, Wanted, adding, epilogue, order};
 use falchion::{
@@ -14,11 +14,11 @@ use falchion::{
     warp::mma_tensor_op::WarpInstruction,
 };
 
-/// Architectures that have such instructions.
+/// Architectures with `mma.sync` instructions.
 pub const ARCHS: [ArchKind; 5] =
     [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
-/// The instructions that an architecture has for such types.
+/// Returns the instructions of an architecture for a type combination.
 pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {
     if types.a.is_fp8() && arch == ArchKind::Sm90 {
         return Vec::new();
@@ -31,7 +31,7 @@ pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {
     WarpInstruction::all().filter(fits).collect()
 }
 
-/// A legal description.
+/// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
     let (types, arch, shapes) = loop {
@@ -53,7 +53,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     panic!("no legal description was drawn from seed {seed}: {types:?} {arch}");
 }
 
-/// Any values for every knob; many of them are invalid.
+/// Returns random values for every knob. Many of the descriptions are invalid.
 fn attempt(
     random: &mut Random,
     types: Combined,

@@ -1,5 +1,4 @@
-//! Descriptions drawn from all that `check` accepts, the same one for the same seed: for every
-//! suite that needs any.
+//! Random descriptions that `check` accepts. The same seed always gives the same description.
 
 pub mod coverage;
 pub mod mma_sync;
@@ -20,29 +19,29 @@ use falchion::{
 use falchion_lab::verify::draw;
 pub use simt::ONE_SCHEDULE;
 
-/// Kernels that differ in more than a knob.
+/// Kernel families.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
-    /// On the CUDA cores: all threads follow one schedule.
+    /// SIMT kernels on the CUDA cores. All threads follow one schedule.
     Simt,
-    /// On Hopper's tensor cores: warp-specialized.
+    /// Warp-specialized kernels on Hopper's tensor cores.
     WarpSpecialized,
-    /// On the tensor cores of a warp: all threads follow one schedule.
+    /// `mma.sync` kernels. All threads follow one schedule.
     MmaSync,
-    /// On Hopper's CUDA cores: warp-specialized, and threads multiply.
+    /// Warp-specialized TMA-fed SIMT kernels on Hopper's CUDA cores.
     Threads,
 }
 
-/// What is wanted of a description.
+/// Constraints on a random description.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Its threadblock tile is at most so many products.
+    /// Maximum number of multiplications of a threadblock tile.
     pub largest_tile: u32,
-    /// Only this architecture's instructions.
+    /// Architecture, or any.
     pub arch: Option<ArchKind>,
-    /// Only linear combinations, and no kernel that may spill.
+    /// Whether the epilogue is a linear combination and the kernel must not spill.
     pub plain: bool,
-    /// Which kernels.
+    /// Kernel family.
     pub family: Family,
 }
 
@@ -52,7 +51,7 @@ impl Default for Wanted {
     }
 }
 
-/// Who adds so many parts of K: of those that are drawn, a second kernel adds half.
+/// Returns the decomposition for a number of split-K slices. Some numbers use a second kernel.
 fn adding(parts: u32) -> DecompositionKind {
     if matches!(parts, 3 | 11) {
         DecompositionKind::SplitKParallel
@@ -61,24 +60,23 @@ fn adding(parts: u32) -> DecompositionKind {
     }
 }
 
-/// The description in so many parts that the blocks add, and in as many that a second kernel adds.
+/// Returns the description with split-K, reduced by its CTAs and by a second kernel.
 pub fn cut_in_parallel(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
     let both = [DecompositionKind::SplitK, DecompositionKind::SplitKParallel];
     let both = both.map(|decomposition| but!(desc, split_k: parts, decomposition: decomposition));
     both.iter().all(|desc| desc.check().is_ok()).then_some(both)
 }
 
-/// The description with K whole, and the same streamed; none where the latter has not the registers
-/// for it.
+/// Returns the description without and with stream-K. `None` if stream-K needs too many registers.
 pub fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
     let whole = but!(desc, split_k: 1, decomposition: DecompositionKind::SplitK);
     let streamed = but!(whole, decomposition: DecompositionKind::StreamK);
     streamed.check().is_ok().then_some([whole, streamed])
 }
 
-/// The description with K in so many parts through a workspace, and the same parts as those of a
-/// cluster's blocks; none where either lacks the room or the registers, but with as many stages as
-/// the latter has the shared memory for.
+/// Returns the description with split-K through the workspace and through a cluster. `None` if
+/// either is invalid. Both have the number of stages for which the cluster version has shared
+/// memory.
 pub fn cut_by_clusters(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
     let alone =
         but!(desc, split_k: parts, decomposition: DecompositionKind::SplitK, cluster: Mn::ONE);
@@ -89,7 +87,7 @@ pub fn cut_by_clusters(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
     split.check().is_ok().then_some([split, clustered])
 }
 
-/// Epilogues beside the linear combination. Scalars are alpha and beta; s2 is 0.
+/// Epilogues other than the linear combination. Scalars are alpha and beta; s2 is 0.
 pub const EPILOGUES: &[&str] = &[
     "relu(alpha * acc + beta * source)",
     "clamp(alpha * acc + beta * source, -20, 50)",
@@ -102,7 +100,7 @@ pub const EPILOGUES: &[&str] = &[
     "alpha * acc + s2 * source",
 ];
 
-/// The linear combination, or another epilogue.
+/// Returns the linear combination or another epilogue.
 fn epilogue(random: &mut Random, plain: bool) -> EpilogueDesc {
     match random.below(3) {
         0 if !plain => {
@@ -112,7 +110,7 @@ fn epilogue(random: &mut Random, plain: bool) -> EpilogueDesc {
     }
 }
 
-/// An order of tiles.
+/// Returns a random tile order.
 fn order(random: &mut Random) -> SwizzleKind {
     match random.below(4) {
         0 => random.pick(&[SwizzleKind::Horizontal, SwizzleKind::Hilbert]),
@@ -122,7 +120,7 @@ fn order(random: &mut Random) -> SwizzleKind {
     }
 }
 
-/// A legal description.
+/// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let desc = match wanted.family {
         Family::Simt => simt::description(seed, wanted),
@@ -134,8 +132,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     if wanted.plain { desc } else { with_vectors(desc, seed) }
 }
 
-/// The description with groups of products left under way, and half of those of three parts with
-/// two, where that is valid.
+/// Returns the description with a random number of pending `wgmma` groups, if valid. Half of the
+/// descriptions with `bf16x6` change to `bf16x3`.
 fn with_groups_under_way(desc: GemmDesc, seed: u64) -> GemmDesc {
     let Some(roles) = desc.warp_specialized() else { return desc };
     let mut random = Random::new(draw(seed, 1));
@@ -147,7 +145,7 @@ fn with_groups_under_way(desc: GemmDesc, seed: u64) -> GemmDesc {
     if other.check().is_ok() { other } else { desc }
 }
 
-/// Sums with vectors, of which some are scaled by 0, as by s2.
+/// Sums with vectors. Some have a scale of 0, as s2 is.
 const VECTORS: &[&str] = &[
     "bias_m",
     "bias_n",
@@ -156,7 +154,7 @@ const VECTORS: &[&str] = &[
     "multiply(scale_m, bias_n)",
 ];
 
-/// The description, in one of three cases with an epilogue that has vectors, too.
+/// Adds vectors to the epilogue in one of three cases.
 fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
     let mut random = Random::new(draw(seed, 2));
     if random.once_in(3) {
@@ -168,7 +166,7 @@ fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
     desc
 }
 
-/// A legal description that would be refused if it needed `spare` registers more.
+/// Returns a random valid description that is refused if it needs `spare` more registers.
 pub fn that_just_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDesc {
     let fits = |d: &GemmDesc| match d.components() {
         Some(components) => {

@@ -1,4 +1,4 @@
-//! Descriptions of kernels on the CUDA cores.
+//! Random descriptions of SIMT kernels on the CUDA cores.
 
 use super::{Random, Wanted, adding, epilogue, order};
 use falchion::{
@@ -15,10 +15,10 @@ use falchion::{
 pub const ONE_SCHEDULE: [MainloopKind; 3] =
     [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
 
-/// A legal description.
+/// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
-    // The element types stay while the rest is drawn again, so that each has its share.
+    // Types stay fixed while the other knobs are drawn again, so that each keeps its share.
     let types = random.pick(COMBINATIONS);
     let arch = wanted.arch.unwrap_or(random.pick(&ArchKind::ALL));
     let mainloop = random.pick(&ONE_SCHEDULE);
@@ -37,7 +37,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     panic!("no legal description was drawn from seed {seed}: {types:?} {arch} {mainloop:?}");
 }
 
-/// Any values for every knob; most of them are invalid.
+/// Returns random values for every knob. Most of the descriptions are invalid.
 fn attempt(
     random: &mut Random,
     types: Combined,

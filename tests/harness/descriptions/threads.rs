@@ -1,5 +1,5 @@
-//! Descriptions of warp-specialized kernels, and whose threads multiply: f32 on the CUDA cores, fed
-//! by TMA.
+//! Random descriptions of warp-specialized TMA-fed SIMT kernels, which multiply f32 on the CUDA
+//! cores.
 
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
@@ -20,8 +20,8 @@ const F32: Combined = Combined {
     c: ElementKind::F32,
 };
 
-/// A description of a block's tile, a warp's and a thread's: one that TMA feeds, of three stages,
-/// all else plain.
+/// Returns the description of a TMA-fed SIMT kernel with these tiles of a CTA, a warp, and a
+/// thread. It has three stages and default values otherwise.
 pub fn plain(
     orders: [Order; 3],
     block: (u32, u32, u32),
@@ -56,10 +56,11 @@ pub fn plain(
     )
 }
 
-/// A legal description.
+/// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
-    // The layouts and the cluster stay while the rest is drawn again, so that each has its share.
+    // Layouts and cluster stay fixed while the other knobs are drawn again, so that each keeps its
+    // share.
     let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
     let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
     for _ in 0..100_000 {
@@ -72,7 +73,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     panic!("no legal description was drawn from seed {seed}: {orders:?} {cluster:?}");
 }
 
-/// Any values for every knob that has some; many of them are invalid.
+/// Returns random values for every free knob. Many of the descriptions are invalid.
 fn attempt(
     random: &mut Random,
     orders: [Order; 3],

@@ -1,4 +1,4 @@
-//! Descriptions of warp-specialized kernels.
+//! Random descriptions of warp-specialized kernels.
 
 use super::{Random, Wanted, adding, epilogue, order};
 use falchion::{
@@ -16,7 +16,7 @@ use falchion::{
 };
 use falchion_lab::verify::draw;
 
-/// The types that there is a default for.
+/// Returns the type combinations with a warp-specialized default.
 pub fn types() -> Vec<Combined> {
     let has_default = |types: &&Combined| {
         let families = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
@@ -25,11 +25,11 @@ pub fn types() -> Vec<Combined> {
     TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
 }
 
-/// A legal description.
+/// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
-    // The element types and the layouts stay while the rest is drawn again, so that each has its
-    // share.
+    // Types and layouts stay fixed while the other knobs are drawn again. Each type and layout
+    // therefore keeps its share of the descriptions.
     let types = random.pick(&types());
     let c = random.pick(&[Order::Row, Order::Col]);
     let source = if types.a.bytes_of(1) != 2 && types.a != ElementKind::F32 {
@@ -39,8 +39,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     };
     // Decomposed operands are K-major.
     let orders = if source == AOperandKind::Registers {
-        // The kernel's A is contiguous along its M, or its B along N, and they change places: the
-        // user's B and A, where D is column-major.
+        // The kernel's A is contiguous along M, or its B along N. For a column-major D, the user's
+        // A and B are the kernel's transposed B and A.
         let (a, b) = random.pick(&[
             (Order::Col, Order::Row),
             (Order::Col, Order::Col),
@@ -54,8 +54,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         [Order::Row, Order::Col, c]
     };
     let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
-    // Half of those whose A is in shared memory have a column-major D for the kernel, and two in
-    // three of these few columns: drawn apart, so that the others are the same without them.
+    // Half of the kernels with A in shared memory have a column-major D, and two thirds of those
+    // have a small N. A separate generator draws this, so that other descriptions do not change.
     let mut apart = Random::new(draw(seed, 7));
     let narrow = (source == AOperandKind::Shared && apart.once_in(2)).then(|| !apart.once_in(3));
     for _ in 0..100_000 {
@@ -69,7 +69,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     panic!("no legal description was drawn from seed {seed}: {types:?} {orders:?} {cluster:?}");
 }
 
-/// Any values for every knob that has some; many of them are invalid.
+/// Returns random values for every free knob. Many of the descriptions are invalid.
 fn attempt(
     random: &mut Random,
     (types, a_operand, narrow): (Combined, AOperandKind, Option<bool>),
@@ -107,7 +107,7 @@ fn attempt(
         decomposition: DecompositionKind::SplitK,
         align_a: types.a.elements_in(16),
         align_b: types.b.elements_in(16),
-        // Half of all D are stored by TMA.
+        // TMA stores half of all Ds.
         align_c: (types.c.elements_in(16)) >> random.pick(&[0, 0, 0, 1, 2, 3]),
         cluster: Mn { m, n },
         schedule: if consumers == (1, 1) && random.once_in(2) {

@@ -1,4 +1,4 @@
-//! Rings and their roles, as tests take them apart.
+//! Rings and their roles, for mutation tests.
 #![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
 pub mod needs;
@@ -17,8 +17,8 @@ use falchion::{
 pub const A: OperandKind = OperandKind::A;
 pub const B: OperandKind = OperandKind::B;
 
-/// A ring of two consumers and two staging buffers each; in a cluster of two that shares an
-/// operand, or alone.
+/// Returns a ring with two consumers of two staging buffers each. With `shared`, a cluster of two
+/// CTAs shares this operand.
 pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
     Pipeline {
         stages,
@@ -46,7 +46,7 @@ pub fn options(pending: u8) -> RoleOptions {
     }
 }
 
-/// A ring and options that schedules can be made of.
+/// Checks that a ring and options allow schedules.
 pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
     let RoleOptions {
         pending,
@@ -95,7 +95,7 @@ pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
     }
 }
 
-/// The program of a ring and options, which are legal.
+/// Returns the program of a ring and valid options.
 pub fn legal(ring: Pipeline, options: &RoleOptions) -> RingProgram {
     check_options(&ring, options);
     RingProgram::of(ring, options)
@@ -105,29 +105,29 @@ pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingPro
     legal(ring(stages, shared), &options(pending))
 }
 
-/// Each stage in so many parts, each of which is promoted.
+/// Returns options that promote the accumulators `parts` times per stage.
 pub fn promoting(parts: u8) -> RoleOptions {
     RoleOptions { promoted_parts: Some(parts), ..options(0) }
 }
 
-/// A comes from registers.
+/// Returns options with A from registers.
 pub fn from_registers(pending: u8) -> RoleOptions {
     RoleOptions { fragments: true, ..options(pending) }
 }
 
-/// Threads multiply and store: nothing is staged.
+/// Returns the program of a TMA-fed SIMT kernel, which has no staging buffers.
 pub fn by_threads(ring: Pipeline) -> RingProgram {
     let ring = Pipeline { staging_buffers: 0, staging_bytes: 0, source: false, ..ring };
     legal(ring, &RoleOptions { subtiles: 0, by_threads: true, ..options(0) })
 }
 
-/// The blocks of a cluster have parts of K, which the first one gathers.
+/// Returns the program of a cluster whose first CTA gathers the split-K slices of the other CTAs.
 pub fn gathering(blocks: u32, ring: Pipeline, own: &RoleOptions) -> RingProgram {
     let parts = Some(PartsOfCluster { blocks, bytes: 4096 });
     legal(Pipeline { parts, ..ring }, &RoleOptions { split_k: true, ..*own })
 }
 
-/// Every shape of ring that mutants are made of.
+/// Returns all shapes of rings that are mutated.
 pub fn subjects() -> Vec<(String, RingProgram)> {
     let mut subjects = Vec::new();
     for stages in [2, 3, 4] {
@@ -242,7 +242,7 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     subjects
 }
 
-/// Work that fills each ring several times, work that does not fill it once, and units of unlike
+/// Work that fills each ring several times, work that never fills it, and units with different
 /// depths.
 pub const WORKS: [ClusterWork<'static>; 5] = [
     ClusterWork { k_tiles: &[5, 5, 5], source: true },
@@ -253,18 +253,19 @@ pub const WORKS: [ClusterWork<'static>; 5] = [
 ];
 pub const SEEDS: u64 = 200;
 
-/// Work of a program: of blocks that have parts of K of a tile, each a part of its own depth.
+/// Returns the depths of a program's units. CTAs with split-K slices of a tile have different
+/// depths.
 pub fn depths_of(program: &RingProgram, k_tiles: &[u32]) -> Vec<u32> {
     let of_block = |block: u32| k_tiles.iter().map(move |depth| depth.saturating_sub(block % 2));
     (0..=program.ring.senders()).flat_map(of_block).collect()
 }
 
-/// The first fault over works and seeds, and after how many runs.
+/// Returns the first fault over all works and seeds, and the number of runs.
 pub fn caught(program: &RingProgram) -> Option<(Fault, u64)> {
     caught_among(program, 0..SEEDS)
 }
 
-/// The same over some seeds.
+/// Returns the first fault over all works and some seeds, and the number of runs.
 pub fn caught_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, u64)> {
     let works = WORKS.map(|work| (depths_of(program, work.k_tiles), work.source));
     let works = works.each_ref().map(|(k_tiles, source)| ClusterWork { k_tiles, source: *source });
@@ -274,7 +275,7 @@ pub fn caught_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, 
     })
 }
 
-/// The name of a fault's variant.
+/// Returns the name of a fault's variant.
 pub fn kind(fault: &Fault) -> String {
     format!("{fault:?}").split([' ', '{']).next().unwrap_or_default().to_owned()
 }

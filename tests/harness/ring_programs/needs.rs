@@ -1,11 +1,11 @@
-//! What a fault needs of a program to be one.
+//! Requirements of mutants on a ring program.
 
 use falchion::internals::{
     plan::RingProgram,
     schedule::{Role, RoleStep, Section},
 };
 
-/// Replaces each step of a section for which there is another.
+/// Replaces each step of a section by the steps that `f` returns.
 pub fn replace(
     program: &mut RingProgram,
     role: Role,
@@ -16,7 +16,7 @@ pub fn replace(
     *steps = steps.iter().flat_map(|step| f(*step)).collect();
 }
 
-/// What a change needs to be one.
+/// Requirement of a mutant: the program must have this property.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Needs {
     Nothing,

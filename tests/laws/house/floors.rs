@@ -1,9 +1,10 @@
-//! Floors: nothing imports a room of a higher floor, and no rooms import each other in a circle.
+//! Layering: no module imports a module of a higher layer, and no modules import each other in a
+//! cycle.
 
 use super::{files, library_code};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The floors, from the ground up. Rooms of one floor may know each other.
+/// Layers from the lowest up. Modules of one layer may import each other.
 const FLOORS: [&[&str]; 17] = [
     &[
         "arch", "facts", "index", "layout", "numeric", "operand", "sentence", "shape", "smem",
@@ -27,27 +28,26 @@ const FLOORS: [&[&str]; 17] = [
     &["prelude"],
 ];
 
-/// Rooms that lie beside all floors: every unsafe block, and the error that every room may end
-/// with.
+/// Modules outside of all layers: unsafe code, and the error type that every module may return.
 const BESIDE: [&str; 2] = ["error", "sys"];
 
-/// Rooms by name, each with the rooms that its files import, and where.
+/// Modules with the modules that their files import, and the importing files.
 type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// The room of a file: the first part of its path below `src/`.
+/// Returns the module of a file: the first part of its path below `src/`.
 fn room(file: &str) -> &str {
     let below = file.strip_prefix("src/").unwrap_or(file);
     below.split(['/', '.']).next().unwrap_or_default()
 }
 
-/// The rooms that a text names: in `use crate::{..}`, one level deep, and in paths that begin with
-/// `crate::`.
+/// Returns the modules that a text names in `use crate::{..}`, one level deep, and in paths that
+/// begin with `crate::`.
 fn named(code: &str) -> BTreeSet<String> {
     let word = |text: &str| {
         text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
     };
     let mut rooms = BTreeSet::new();
-    // What a macro spells for other crates is no import.
+    // Text that a macro emits for other crates is not an import.
     for (at, _) in code.match_indices("crate::").filter(|(at, _)| !code[..*at].ends_with('$')) {
         let after = &code[at + "crate::".len()..];
         let Some(list) = after.strip_prefix('{') else {
@@ -70,7 +70,7 @@ fn named(code: &str) -> BTreeSet<String> {
             }
         }
     }
-    // The crate's root names two items of rooms, and macros are of no room.
+    // The crate root re-exports two items of modules. Macros belong to no module.
     rooms
         .into_iter()
         .map(|name| match name.as_str() {
@@ -98,7 +98,7 @@ fn floor(room: &str) -> Option<usize> {
     FLOORS.iter().position(|rooms| rooms.contains(&room))
 }
 
-/// Every import of a higher floor.
+/// Returns every import of a higher layer.
 fn climbs(imports: &Imports) -> Vec<String> {
     let mut found = Vec::new();
     for (room, others) in imports.iter().filter(|(room, _)| !BESIDE.contains(&room.as_str())) {
@@ -115,7 +115,7 @@ fn climbs(imports: &Imports) -> Vec<String> {
     found
 }
 
-/// The rooms from which a room is reached again, itself included; nothing where there is no circle.
+/// Returns the modules that reach themselves through imports.
 fn circles(imports: &Imports) -> BTreeSet<String> {
     let reached = |from: &str| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
@@ -141,7 +141,7 @@ fn no_room_imports_a_higher_floor() {
 fn no_rooms_import_each_other_in_a_circle() {
     let imports = imports(&files(&["src"], "rs"));
     assert_eq!(circles(&imports), BTreeSet::new());
-    // Every room of the floors is there.
+    // Every module of the layers exists.
     let gone: Vec<_> = FLOORS
         .iter()
         .flat_map(|rooms| rooms.iter())

@@ -1,5 +1,5 @@
-//! The house: floors, circles, names, operand memory, paths, sizes, twins, versions, and words.
-//! Each exception has its reason beside it.
+//! Laws of the source tree: layers, names, operand memory, paths, sizes, twins, versions, and
+//! words. Each exception states its reason.
 
 mod floors;
 mod names;
@@ -20,7 +20,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files below folders of the repository with an extension, by their paths from its root.
+/// Returns the files with an extension below folders of the repository, by path from its root.
 fn files(below: &[&str], extension: &str) -> BTreeMap<String, String> {
     let (mut found, mut folders) =
         (BTreeMap::new(), below.iter().map(|folder| root().join(folder)).collect::<Vec<_>>());
@@ -38,13 +38,12 @@ fn files(below: &[&str], extension: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// A path from the root, with slashes.
+/// Returns a path from the root with slashes.
 fn name_of(path: &Path) -> String {
     path.strip_prefix(root()).expect("below").to_string_lossy().replace('\\', "/")
 }
 
-/// Rust without comments, and without what is compiled for unit tests alone, which stands at the
-/// end of a file.
+/// Returns Rust code without comments and without the unit tests at the end of the file.
 fn library_code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     text.lines()

@@ -1,16 +1,16 @@
-//! Names: one means one thing in the whole library, and none means nothing.
+//! Names: each type name has one meaning in the whole library, and no name is meaningless.
 
 use super::{files, library_code};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that say nothing of what they name.
+/// Names without meaning.
 const EMPTY: [&str; 6] = ["Base", "Helper", "Helpers", "Impl", "Util", "Utils"];
 
-/// Names that several levels share by design: the module says the level.
+/// Names that several levels share by design. The module states the level.
 const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
 
-/// Names that mean two things still. The algebra's words are CuTe's, and what a kernel and what a
-/// layout are made of meet in `Layout`, `Mode` and `Step`. The list may shrink, and not grow.
+/// Names that still have two meanings. `Layout`, `Mode`, and `Step` are names of CuTe's algebra and
+/// of kernel facts. The list may shrink, but must not grow.
 const TWICE: [&str; 22] = [
     "Block",
     "Choice",
@@ -36,8 +36,8 @@ const TWICE: [&str; 22] = [
     "Word",
 ];
 
-/// The types and traits that a text defines outside of functions; where a macro like `words!` makes
-/// them, inside of its braces.
+/// Returns the types and traits that a text defines outside of functions. Definitions in the braces
+/// of a macro such as `words!` count.
 fn defined(code: &str) -> BTreeSet<String> {
     let name = |line: &str| {
         let line = line.strip_prefix("pub").map_or(line, |rest| {
@@ -60,7 +60,7 @@ fn defined(code: &str) -> BTreeSet<String> {
     lines.filter_map(name).filter(|name| !name.is_empty()).collect()
 }
 
-/// Names by the files that define them.
+/// Returns the files that define each name.
 fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
     let mut names = BTreeMap::<String, Vec<String>>::new();
     for (file, text) in sources.iter().filter(|(file, _)| !file.ends_with("_tests.rs")) {

@@ -1,12 +1,13 @@
-//! Operand memory: an operand has two forms between a call and a launch, and a kernel parameter.
+//! Operand memory has two forms between a call and a launch, and a third form as a kernel
+//! parameter.
 
 use super::{files, library_code};
 use std::collections::BTreeMap;
 
-/// The form of an operand that a type holds.
+/// Form of the operand memory in a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// The user's memory and strides.
+    /// Memory and strides in the user's frame.
     View,
     /// Memory and strides in the kernel's frame, with the element type as a value.
     Operand,
@@ -14,7 +15,7 @@ enum Form {
     Parameter,
 }
 
-/// Every type of `src/` with a field of operand memory, and the form that it holds.
+/// Every type of `src/` with a field of operand memory, and its form.
 const HOLDERS: [(&str, Form); 25] = [
     ("src/call/any.rs $Kinds", Form::View),
     ("src/call/arguments.rs Arguments", Form::View),
@@ -43,7 +44,7 @@ const HOLDERS: [(&str, Form); 25] = [
     ("src/pass/repack.rs RepackCopy", Form::Parameter),
 ];
 
-/// Types of fields that hold operand memory.
+/// Field types that hold operand memory.
 const MEMORY: [&str; 14] = [
     "::Ref<",
     "::Mut<",
@@ -61,7 +62,7 @@ const MEMORY: [&str; 14] = [
     "$mutable)? [u8]",
 ];
 
-/// The names and bodies of the types that a text defines.
+/// Returns the names and bodies of the types that a text defines.
 fn definitions(text: &str) -> Vec<(&str, &str)> {
     let keywords = ["struct ", "enum ", "union "];
     let starts = keywords
@@ -84,7 +85,7 @@ fn definitions(text: &str) -> Vec<(&str, &str)> {
     starts.map(definition).collect()
 }
 
-/// The types of a text with a field of operand memory.
+/// Returns the types of a text with a field of operand memory.
 fn holders(text: &str) -> Vec<String> {
     let holds = |body: &str| MEMORY.iter().any(|memory| body.contains(memory));
     let all = definitions(text).into_iter();

@@ -1,9 +1,9 @@
-//! Paths: a file or folder that a document or a comment names is there.
+//! Paths: every file or folder that a document or a comment names exists.
 
 use super::{files, root};
 use std::collections::BTreeSet;
 
-/// Folders of the repository that texts name files below.
+/// Folders of the repository whose paths are checked.
 const FOLDERS: [&str; 11] = [
     "src/",
     "layout/src/",
@@ -18,8 +18,8 @@ const FOLDERS: [&str; 11] = [
     "peers/",
 ];
 
-/// The paths of a text: words that begin with a folder of the repository, up to what ends a path.
-/// `*`, `{a,b}`, `SUITE`, and `NAME` stand for several; only the part before them is looked up.
+/// Returns the paths of a text: words that begin with a folder of the repository. `*`, `{a,b}`,
+/// `SUITE`, and `NAME` stand for several names; only the part before them is checked.
 fn named(text: &str) -> BTreeSet<String> {
     let ends = |c: char| !(c.is_alphanumeric() || "_./-*{,}".contains(c));
     let words = text.split(ends).map(|word| word.trim_end_matches(['.', ',']));
@@ -29,7 +29,7 @@ fn named(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether there is what is said of a path before it stands for several.
+/// Returns whether the part of a path before the first placeholder exists.
 fn is_there(path: &str) -> bool {
     let said = path
         .split(['*', '{'])
@@ -54,7 +54,7 @@ fn every_path_that_is_named_is_there() {
         "README.md".to_owned(),
         std::fs::read_to_string(root().join("README.md")).expect("text"),
     );
-    // What the laws of twins and floors are tried on is not there.
+    // The examples in the tests of twins and layers do not exist.
     let tried = |name: &str| name.starts_with("tests/laws/house/");
     let gone: Vec<_> = texts
         .iter()
@@ -78,7 +78,7 @@ fn a_path_that_is_not_there_is_found() {
     assert_eq!((found.len(), gone), (4, vec!["src/gone.rs"]));
 }
 
-/// The targets of the relative Markdown links of a page, without their anchors.
+/// Returns the targets of a page's relative Markdown links without anchors.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let html = text.split("srcset=\"").skip(1).chain(text.split("src=\"").skip(1));
@@ -90,7 +90,7 @@ fn links(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The links of a page whose target does not exist, from the page's folder.
+/// Returns the links of a page whose target does not exist, relative to the page's folder.
 fn dead_links(name: &str, text: &str) -> Vec<String> {
     let folder = root().join(name).parent().expect("a folder").to_owned();
     let is_dead = |target: &&str| !folder.join(target).exists();

@@ -1,12 +1,11 @@
-//! Sizes: rooms are small, and unsafe code has two places.
+//! Sizes: files are short, and unsafe code is in two folders.
 
 use super::{files, library_code};
 
-/// Lines that a file may have.
+/// Maximum number of lines of a file.
 const MOST_LINES: usize = 400;
 
-/// Files above the limit, each with its reason. `wrapped`: the file was below 400 lines at 130
-/// columns.
+/// Files above the limit with their reasons. `wrapped` files had at most 400 lines at 130 columns.
 const LARGE: [(&str, &str); 39] = [
     ("cli/src/args.rs", "wrapped"),
     ("cli/tests/cli/gemm.rs", "wrapped"),
@@ -49,10 +48,10 @@ const LARGE: [(&str, &str); 39] = [
     ("kernels/threadblock/work.cuh", "wrapped"),
 ];
 
-/// Half of all files are shorter than this.
+/// Upper bound of the median file length in lines.
 const MEDIAN_LINES: usize = 150;
 
-/// Where unsafe code lies.
+/// Folders for unsafe code.
 const UNSAFE: [&str; 2] = ["src/sys/", "lab/src/sys/"];
 
 #[test]
@@ -96,11 +95,11 @@ fn unsafe_code_lies_in_sys() {
     assert_eq!(outside, [""; 0]);
 }
 
-/// Columns that a comment or a line of Markdown may have.
+/// Maximum number of columns of a comment or a Markdown line.
 const COLUMNS: usize = 100;
 
-/// Lines wider than [`COLUMNS`] that a writer can wrap: comments and Markdown paragraphs. Tables,
-/// links, pictures, and code cannot be wrapped.
+/// Returns lines wider than [`COLUMNS`] that can be wrapped: comments and Markdown paragraphs.
+/// Tables, links, pictures, and code cannot be wrapped.
 fn overwide(name: &str, text: &str) -> Vec<String> {
     let mut in_code = false;
     let mut found = Vec::new();

@@ -1,18 +1,17 @@
-//! One component, one stem, two languages: no orphan among the kernels of the library and of the
-//! laboratory, no twin that is missing in either direction, and what kernels must not spell
-//! themselves.
+//! Twins: each kernel file has a Rust file with the same stem, and each named twin exists. Kernels
+//! contain no synchronization and no conditionals on types of their own.
 
 use super::{files, root};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where kernels lie, and where their twins do.
+/// Folders of kernels, and of their Rust twins.
 const TREES: [(&str, &str); 3] =
     [("kernels/", "src/"), ("layout/kernels/", "layout/src/"), ("lab/kernels/", "lab/src/")];
 
 /// Kernels without a Rust twin of the same stem. Each needs a reason.
 const KERNELS_ALONE: [&str; 0] = [];
 
-/// Synchronization, and the kernels that alone may spell it.
+/// Synchronization instructions, which only the kernels in `SYNCHRONIZES` may contain.
 const SYNCHRONIZATION: [&str; 9] = [
     "griddepcontrol",
     "__syncthreads",
@@ -26,17 +25,17 @@ const SYNCHRONIZATION: [&str; 9] = [
 ];
 const SYNCHRONIZES: [&str; 2] = ["kernels/schedule.cuh", "kernels/schedule/roles.cuh"];
 
-/// The copies of TMA: a load completes on a barrier, and its mnemonic says on which kind, in this
-/// one qualifier. The file may spell it and no more: the barriers themselves are the schedule's.
+/// File of the TMA copies. Its loads name the barrier that they complete on by one qualifier. The
+/// file may contain this qualifier and no other synchronization.
 const COPIES: &str = "kernels/threadblock/tensor_copy.cuh";
 
-/// The qualifier.
+/// Qualifiers of a load's completion.
 const COMPLETIONS: [&str; 2] = [
     ".tile.mbarrier::complete_tx::bytes",
     "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes",
 ];
 
-/// Names of element types and layouts, in both languages, as words of a conditional or of a file
+/// Names of element types and layouts in both languages, as words of a conditional or of a file
 /// name.
 const TYPES: [&str; 27] = [
     "f64",
@@ -68,7 +67,7 @@ const TYPES: [&str; 27] = [
     "tt",
 ];
 
-/// The kernels of both trees, and their sources.
+/// Returns the kernels of both trees, and their Rust sources.
 fn trees() -> [BTreeMap<String, String>; 2] {
     [
         files(&TREES.map(|(kernels, _)| kernels), "cuh"),
@@ -76,7 +75,7 @@ fn trees() -> [BTreeMap<String, String>; 2] {
     ]
 }
 
-/// The code of a C++ file, without its comments.
+/// Returns C++ code without comments.
 fn code(text: &str) -> String {
     let mut rest = text;
     let mut code = String::new();
@@ -91,7 +90,7 @@ fn code(text: &str) -> String {
         .join("\n")
 }
 
-/// The words of a text, in lower case.
+/// Returns the words of a text in lower case.
 fn words(text: &str) -> Vec<String> {
     let words = text
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
@@ -103,7 +102,7 @@ fn names_a_type(words: &[String]) -> Option<&String> {
     words.iter().find(|word| TYPES.contains(&word.as_str()))
 }
 
-/// Kernels whose stem has no Rust file.
+/// Returns the kernels whose stem has no Rust file.
 fn orphans(kernels: &BTreeMap<String, String>, sources: &BTreeMap<String, String>) -> Vec<String> {
     let has_twin = |kernel: &str| {
         let tree = TREES
@@ -121,7 +120,7 @@ fn orphans(kernels: &BTreeMap<String, String>, sources: &BTreeMap<String, String
         .collect()
 }
 
-/// The twins that a component's module doc names: every kernel by its path after `Twin:`.
+/// Returns the kernels that a component's module doc names after `Twin:`.
 fn named_twins(source: &str) -> Vec<String> {
     let doc =
         source.lines().filter_map(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join(" ");
@@ -133,7 +132,7 @@ fn named_twins(source: &str) -> Vec<String> {
     quoted.filter(of_a_tree).map(str::to_owned).collect()
 }
 
-/// (component, twin that it names and that is not there).
+/// Returns pairs of a component and a named twin that does not exist.
 fn missing(
     kernels: &BTreeMap<String, String>,
     sources: &BTreeMap<String, String>,
@@ -144,7 +143,7 @@ fn missing(
     named.filter(|(_, twin)| !kernels.contains_key(twin)).collect()
 }
 
-/// Kernels that no component names.
+/// Returns the kernels that no component names.
 fn unnamed<'k>(
     kernels: &'k BTreeMap<String, String>,
     sources: &BTreeMap<String, String>,
@@ -153,15 +152,15 @@ fn unnamed<'k>(
     kernels.keys().filter(|kernel| !named.contains(*kernel)).collect()
 }
 
-/// The files and folders of either tree's sources that a kernel's first line names.
+/// Returns the Rust files and folders that the first line of a kernel names.
 fn named_on_top(kernel: &str) -> Vec<&str> {
     let words = kernel.lines().next().unwrap_or_default().split_whitespace();
     let paths = words.filter(|word| TREES.iter().any(|(_, sources)| word.starts_with(sources)));
     paths.map(|path| path.trim_end_matches([':', '.', ',', ';'])).collect()
 }
 
-/// (kernel, source that its first line names and that `exists` does not know); a first line that
-/// names none has an empty one.
+/// Returns pairs of a kernel and a source in its first line that does not exist. The source is
+/// empty if the first line names none.
 fn astray(
     kernels: &BTreeMap<String, String>,
     exists: impl Fn(&str) -> bool,
@@ -175,8 +174,8 @@ fn astray(
     found
 }
 
-/// (kernel, what it spells): synchronization outside of the schedule, and conditionals on types or
-/// layouts.
+/// Returns pairs of a kernel and a forbidden text: synchronization outside of the schedule, or a
+/// conditional on a type or a layout.
 fn trespasses(kernels: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (name, text) in kernels {
@@ -351,8 +350,7 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
     );
 }
 
-/// The names of an enumeration: what stands between its braces, without comments, arguments and
-/// blanks.
+/// Returns the names of a C++ or Rust enumeration without comments, arguments, and blanks.
 fn enumerators(text: &str, head: &str) -> Vec<String> {
     let body =
         &text[text.find(head).unwrap_or_else(|| panic!("`{head}` is somewhere")) + head.len()..];

@@ -1,23 +1,23 @@
-//! Versions of CUDA: the library, the laboratory and the command line have the same ones, each by
-//! default the same one, and build.rs knows them all.
+//! CUDA versions: the library, the laboratory, and the command line have the same features and the
+//! same default, and `build.rs` knows all of them.
 
 use super::root;
 use std::{collections::BTreeSet, fs};
 
-/// Where a version is a feature.
+/// Manifests with a feature per version.
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "lab/Cargo.toml", "cli/Cargo.toml"];
 
 fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).expect(path)
 }
 
-/// The versions of a manifest: its keys that are `cuda-` and a number.
+/// Returns the versions of a manifest: its keys `cuda-` followed by a number.
 fn features(manifest: &str) -> BTreeSet<&str> {
     let keys = manifest.lines().filter_map(|line| line.split_once(" = ").map(|(key, _)| key));
     keys.filter(|key| key.starts_with("cuda-1")).collect()
 }
 
-/// The versions that build.rs holds; the one that its sentence recommends is one of them.
+/// Returns the versions in `build.rs`. The recommended version is one of them.
 fn refused(script: &str) -> BTreeSet<&str> {
     script.split(['"', '\\']).filter(|word| word.starts_with("cuda-1")).collect()
 }

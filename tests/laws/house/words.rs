@@ -1,9 +1,9 @@
-//! Words: texts say things as the field says them.
+//! Words: texts use the terms of the field.
 
 use super::{files, root};
 use std::collections::BTreeMap;
 
-/// Words that the field has others for: each with what to say.
+/// Forbidden words, each with its replacement.
 const OTHERS: [(&str, &str); 23] = [
     ("copy engine", "TMA"),
     ("relay", "repack"),
@@ -30,7 +30,7 @@ const OTHERS: [(&str, &str); 23] = [
     ("departs from the plan", "a decision"),
 ];
 
-/// Where a word of before is read: files, and what they read.
+/// Allowed uses of a forbidden word as an old name that is still read: file and word.
 const READ: [(&str, &str); 4] = [
     ("src/desc/knobs.rs", "source_a"),
     ("src/desc/knobs.rs", "source-a"),
@@ -38,13 +38,12 @@ const READ: [(&str, &str); 4] = [
     ("lab/src/bench/record.rs", "relaid"),
 ];
 
-/// A line without what begins a comment, so that a word that goes over a line's end is found.
+/// Returns a line without its comment prefix, so that a word across a line break is found.
 fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['/', '!', '*', '#', '>', '\\']).trim()
 }
 
-/// Whether what is found at a place of a text is the word, or the word with `s` or `ed`, and no
-/// part of another.
+/// Returns whether the match at `at` is a whole word, also with the ending `s` or `ed`.
 fn stands(text: &str, at: usize, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let rest = &text[at + word.len()..];
@@ -52,7 +51,7 @@ fn stands(text: &str, at: usize, word: &str) -> bool {
     !text[..at].ends_with(part) && !rest.starts_with(part)
 }
 
-/// Each word of a text that the field has another for, with its line: from 1.
+/// Returns each forbidden word of a text with its line number from 1.
 fn found(text: &str) -> Vec<(usize, &'static str)> {
     let lines: Vec<String> = text.lines().map(str::to_lowercase).collect();
     let mut found = Vec::new();
@@ -69,8 +68,8 @@ fn found(text: &str) -> Vec<(usize, &'static str)> {
     found
 }
 
-/// All text that is read: what is recorded (JSON lines, pictures) and the list of changes keep the
-/// words that they had.
+/// Returns all texts that are checked. Recorded data (JSON lines, pictures) and the change log keep
+/// their words.
 fn texts() -> BTreeMap<String, String> {
     let folders = [
         "src", "layout", "kernels", "lab", "cli", "tests", "docs", "book", "benches", "scripts",
@@ -102,7 +101,7 @@ fn texts_say_it_as_the_field_does() {
         }
     }
     assert_eq!(wrong, [""; 0]);
-    // An exception that nothing needs is none.
+    // An exception that no text needs is an error.
     for (name, word) in READ {
         assert!(
             found(&texts[name]).iter().any(|(_, other)| *other == word),
@@ -111,8 +110,7 @@ fn texts_say_it_as_the_field_does() {
     }
 }
 
-/// The law can fail: each word is found in a text that has it, in any case, over a line's end, with
-/// its line.
+/// Each forbidden word is found with its line, in any case and across a line break.
 #[test]
 fn a_word_of_before_is_found() {
     for (word, _) in OTHERS {
