@@ -26,6 +26,7 @@ mod of_views;
 mod operand_view;
 mod owned;
 mod partials;
+mod pieces;
 mod route;
 mod space;
 mod unread;

@@ -410,7 +410,11 @@ pub type HostCall<'a> = Call<HostSlice<'a>, HostSliceMut<'a>>;
 /// Returns matrix `number` of a batch from element `at` on. If that is beyond the memory, the
 /// result is empty. Only matrices that the call does not read, and that are therefore unchecked,
 /// may be too short.
-fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> View<HostSlice<'b>> {
+pub(super) fn read<'b>(
+    view: &View<HostSlice<'b>>,
+    number: usize,
+    at: (usize, usize),
+) -> View<HostSlice<'b>> {
     let (HostSlice { kind, bytes }, [down, across]) = (view.memory, view.strides);
     let element = at.0.saturating_mul(down).saturating_add(at.1.saturating_mul(across));
     let first = view.first_byte(kind, number).saturating_add(kind.matrix_bytes(element as u64));

@@ -2,6 +2,8 @@
 //! of each GEMM.
 
 use super::{
+    batch::gemms_of_piece,
+    parallel::parallel_try,
     run::{HostKernel, Mode, has_roles, run_on_host},
     warp_specialized::execute_program,
 };
@@ -46,7 +48,18 @@ impl HostKernel for Array<'_, GemmDesc> {
                 HostProgram::Roles(_) => {}
             }
         }
-        calls.drain(..).try_for_each(|call| run_on_host(&alone, mode, call))
+        let each = match mode {
+            Mode::Fast => gemms_of_piece((first.m, first.n, first.k), calls.len()).max(1),
+            Mode::Checked { .. } => calls.len(),
+        };
+        let mut pieces = Vec::new();
+        while !calls.is_empty() {
+            pieces.push(calls.split_off(calls.len().saturating_sub(each)));
+        }
+        pieces.reverse();
+        parallel_try(pieces, |piece| {
+            piece.into_iter().try_for_each(|call| run_on_host(&alone, mode, call))
+        })
     }
 }
 

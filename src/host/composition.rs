@@ -9,6 +9,7 @@
 use super::{
     accumulated::Accumulated,
     machine::{Started, run_block},
+    microkernel::ROWS,
     vectors::whole,
 };
 use crate::{
@@ -170,10 +171,38 @@ impl Composition {
         Self { shares: vec![Share::new([panel(block.m), panel(block.n)], 0)] }
     }
 
+    /// Returns the [clipped] block of a GEMM with its composition. The accumulators of D stay the
+    /// same. `None` if the block is not clipped, or if it is not one product whose rows, columns, and
+    /// k are in order.
+    pub fn clipped(&self, block: Mnk, (m, n, k): (usize, usize, usize)) -> Option<(Self, Mnk)> {
+        let [share] = &*self.shares else { return None };
+        let slots = share.panels.each_ref().map(Panel::slots);
+        let in_order = share.in_order
+            && share.rectangles == [Some(Name::default()); 2]
+            && slots == [block.m as usize, block.n as usize]
+            && share.panels[0].depth() == block.k as usize;
+        let clipped = clipped(block, (m, n, k));
+        (in_order && clipped != block).then(|| (Self::of_one_product(clipped), clipped))
+    }
+
     /// Returns whether each slice is one product whose rows and columns are stored in order.
     pub fn is_whole(&self, slices: u32) -> bool {
         self.shares.len() == slices as usize && self.shares.iter().all(|share| share.in_order)
     }
+}
+
+/// Multiply-adds of the largest GEMM that one block computes. Distributing smaller blocks to threads
+/// takes longer.
+const ONE_BLOCK: usize = 1 << 17;
+
+/// Returns a block without the rows and columns beyond the D of a GEMM, rounded up to sections of
+/// panels. One block covers a small D.
+pub(super) fn clipped(block: Mnk, (m, n, k): (usize, usize, usize)) -> Mnk {
+    let [down, across] = [m, n].map(|extent| extent.div_ceil(ROWS).saturating_mul(ROWS));
+    let one = down.saturating_mul(across).saturating_mul(k.max(ROWS)) <= ONE_BLOCK;
+    let [m, n] = [(block.m, down), (block.n, across)]
+        .map(|(own, all)| if one { all as u32 } else { (own as usize).min(all) as u32 });
+    Mnk { m, n, ..block }
 }
 
 /// Returns the panels of one warp.

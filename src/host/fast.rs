@@ -75,6 +75,18 @@ pub(super) trait Arithmetic: Sync {
     fn unscale(&self, _tile: (u32, u32), _accumulators: &mut [Self::Number]) {}
 }
 
+/// Memory that consecutive batches of CTAs reuse.
+#[derive(Default)]
+pub(super) struct Scratch<N, S> {
+    /// Accumulators of each CTA, at the head of its piece.
+    numbers: Vec<N>,
+    /// Packed strips of A and of B.
+    packed: [Vec<S>; 2],
+}
+
+/// The scratch memory of an arithmetic.
+type ScratchOf<A> = Scratch<<A as Arithmetic>::Number, <A as Arithmetic>::Strip>;
+
 /// A batch of CTAs that are computed in parallel.
 #[derive(Default)]
 struct Batch {
@@ -110,7 +122,8 @@ impl Batch {
     }
 
     /// Computes the accumulators of each CTA. They are at the head of its piece of `numbers`.
-    fn multiply<A: Arithmetic>(&self, arithmetic: &A, numbers: &mut Vec<A::Number>) {
+    fn multiply<A: Arithmetic>(&self, arithmetic: &A, scratch: &mut ScratchOf<A>) {
+        let Scratch { numbers, packed } = scratch;
         let piece = arithmetic.numbers();
         let count = self.tiles.len() * piece;
         if numbers.len() == count {
@@ -121,9 +134,9 @@ impl Batch {
             *numbers = vec![A::Number::default(); count];
         }
         if arithmetic.most_parts() > 1 {
-            self.multiply_parts(arithmetic, numbers);
+            self.multiply_parts(arithmetic, packed, numbers);
         } else {
-            self.multiply_tiles(arithmetic, 0..arithmetic.tiles().1, numbers);
+            self.multiply_tiles(arithmetic, 0..arithmetic.tiles().1, packed, numbers);
             parallel_pieces(numbers, piece, |_, numbers| arithmetic.finish(numbers));
         }
         parallel_pieces(numbers, piece, |block, numbers| {
@@ -133,7 +146,12 @@ impl Batch {
 
     /// Computes each slice of the tiles on its own and adds the slices. The loop steps along K from
     /// one slice end of any tile to the next.
-    fn multiply_parts<A: Arithmetic>(&self, arithmetic: &A, numbers: &mut [A::Number]) {
+    fn multiply_parts<A: Arithmetic>(
+        &self,
+        arithmetic: &A,
+        packed: &mut [Vec<A::Strip>; 2],
+        numbers: &mut [A::Number],
+    ) {
         let piece = arithmetic.numbers();
         let area = arithmetic.extents().0 * arithmetic.extents().1;
         let parts: Vec<_> = self.tiles.iter().map(|&tile| arithmetic.parts(tile)).collect();
@@ -142,16 +160,16 @@ impl Batch {
         let mut partials = vec![Vec::<A::Number>::new(); parts.len()];
         let mut begin = 0;
         for end in ends {
-            self.multiply_tiles(arithmetic, begin..end, numbers);
-            for ((numbers, parts), partials) in
-                numbers.chunks_exact_mut(piece).zip(&parts).zip(&mut partials)
-            {
-                for _ in parts.iter().filter(|(begin, count)| begin + count == end) {
+            self.multiply_tiles(arithmetic, begin..end, packed, numbers);
+            let mut blocks: Vec<_> = numbers.chunks_exact_mut(piece).zip(&mut partials).collect();
+            parallel_pieces(&mut blocks, 1, |block, one| {
+                let (numbers, partials) = &mut one[0];
+                for _ in parts[block].iter().filter(|(begin, count)| begin + count == end) {
                     arithmetic.finish(numbers);
                     partials.extend_from_slice(&numbers[..area]);
                     numbers.fill(A::Number::default());
                 }
-            }
+            });
             begin = end;
         }
         parallel_pieces(numbers, piece, |block, numbers| {
@@ -165,10 +183,10 @@ impl Batch {
         &self,
         arithmetic: &A,
         tiles: Range<u32>,
+        packed: &mut [Vec<A::Strip>; 2],
         numbers: &mut [A::Number],
     ) {
         let (piece, (step, _)) = (arithmetic.numbers(), arithmetic.tiles());
-        let mut packed: [Vec<A::Strip>; 2] = Default::default();
         for first in tiles.clone().step_by(step as usize) {
             let tiles = first..tiles.end.min(first.saturating_add(step));
             for side in [0, 1] {
@@ -205,11 +223,11 @@ pub(super) fn compute<A: Arithmetic>(
     (rows, columns): (usize, usize),
     place: impl Fn(u32) -> Result<(u32, u32), Fault>,
     product: &mut Product<'_>,
+    scratch: &mut ScratchOf<A>,
 ) -> Result<(), Error> {
     let mut blocks = 0..(rows * columns) as u32;
     let (step, all) = arithmetic.tiles();
     BLOCKS.expect(u64::from(blocks.end) * u64::from(all.div_ceil(step.max(1))));
-    let mut numbers = Vec::new();
     let block = block_bytes(arithmetic) + arithmetic.strip_bytes().iter().sum::<usize>();
     // A small batch skips the allocation test.
     let budget = if block.saturating_mul(blocks.len()) > BUDGET_BYTES / 16 {
@@ -219,11 +237,11 @@ pub(super) fn compute<A: Arithmetic>(
     };
     while !blocks.is_empty() {
         let batch = Batch::next(arithmetic, (&mut blocks, budget), &place)?;
-        batch.multiply(arithmetic, &mut numbers);
+        batch.multiply(arithmetic, scratch);
         let stored = Blocks {
             tiles: &batch.tiles,
             extents: arithmetic.extents(),
-            accumulators: bytemuck::cast_slice(&numbers),
+            accumulators: bytemuck::cast_slice(&scratch.numbers),
             piece: arithmetic.numbers(),
             kind: arithmetic.kind(),
         };

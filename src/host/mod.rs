@@ -24,10 +24,12 @@
 mod accumulated;
 mod accumulators;
 mod array;
+mod batch;
 mod chains;
 mod composition;
 mod epilogue;
 mod fast;
+mod fast_program;
 pub mod machine;
 mod microkernel;
 mod operands;

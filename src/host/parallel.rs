@@ -20,6 +20,30 @@ pub(super) fn parallel_pieces<T: Send>(
     }
 }
 
+/// Returns the number of threads.
+pub(super) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Calls `work` for every piece in parallel. The calling thread does a single piece.
+///
+/// # Errors
+/// The first error in the order of the pieces.
+pub(super) fn parallel_try<T: Send, E: Send>(
+    pieces: Vec<T>,
+    work: impl Fn(T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    if pieces.len() <= 1 {
+        return pieces.into_iter().try_for_each(work);
+    }
+    let work = |piece| {
+        let _mode = DefaultFloatMode::enter();
+        work(piece)
+    };
+    let done: Vec<_> = pieces.into_par_iter().map(work).collect();
+    done.into_iter().collect()
+}
+
 /// Returns `make(i)` for every `i` below `count`, in order.
 pub(crate) fn parallel_map<T: Send>(
     count: usize,

@@ -4,14 +4,13 @@ use super::{
     accumulated::Accumulated,
     accumulators::Accumulators,
     array::{Array, factors_of, product_of},
-    chains::Chains,
     composition::{Composition, stored_once},
-    fast::compute,
+    fast_program::FastProgram,
     machine::{Started, run_block},
     operands::{Operands, Product, Tiling, unknown},
     progress::BLOCKS,
     store::Blocks,
-    units::{TileParts, unit_of, units_once},
+    units::{TileParts, units_once},
     vectors::whole,
     warp_specialized,
 };
@@ -20,10 +19,7 @@ use crate::{
     desc::GemmDesc,
     error::Error,
     index::at,
-    numeric::{
-        Accumulator, ElementKind, EmulationKind, F16, Number, Saturating,
-        emulation::EmulationBlocks,
-    },
+    numeric::{EmulationKind, emulation::EmulationBlocks},
     operand::OperandKind,
     plan::{HostProgram, Program, WarpSpecializedProgram},
     refusal::{Refusal, Word},
@@ -82,19 +78,15 @@ impl HostKernel for GemmDesc {
         let desc = self.for_scalars(&call.scalars);
         // The host supports the instructions and the memory sizes of every architecture.
         desc.check()?;
-        match mode {
-            Mode::Checked { .. } => return desc.plan()?.program()?.run(mode, call),
-            // In the fast mode for tensor cores, all tiles must have the same slices of K.
-            Mode::Fast if desc.streams_k() && desc.warp_specialized().is_some() => {
-                return desc.plan()?.program()?.run(Mode::Checked { seed: 0 }, call);
-            }
-            Mode::Fast => {}
+        if let Mode::Checked { .. } = mode {
+            return desc.plan()?.program()?.run(mode, call);
         }
         // The fast mode does not model subtiles of D. Swapped operands do not change the
         // accumulators.
-        let desc = desc.of_rows();
-        in_frame_of(&desc, call, |mut call| match desc.warp_specialized() {
-            Some(desc) => warp_specialized::execute_fast(&desc, call),
+        let (kernel, desc) = (desc, desc.of_rows());
+        let roles = kernel.warp_specialized().zip(desc.warp_specialized());
+        in_frame_of(&desc, call, |mut call| match &roles {
+            Some((kernel, by_rows)) => warp_specialized::execute_fast([kernel, by_rows], call),
             None => {
                 let known = composed(&desc)?;
                 execute(&known.program, Some(&known.composition), mode, slice::from_mut(&mut call))
@@ -180,11 +172,9 @@ pub(super) fn has_roles(desc: &GemmDesc) -> Refusal {
     Refusal::IsWarpSpecialized { mainloop: Word(desc.family.mainloop().name()) }
 }
 
-/// A program whose threads all follow one schedule, with its composition if that is known, and its
-/// work.
+/// A program whose threads all follow one schedule, and its work.
 struct OneSchedule<'p> {
     program: &'p Program,
-    composition: Option<&'p Composition>,
     work: Work,
 }
 
@@ -211,41 +201,15 @@ fn execute(
     let extents = |batch| ((m, n), batch, blocks.tiles());
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
     let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), program.clusters);
-    let arithmetic = program.arithmetic();
-    // Sliced-K slices have their own sums, and the stepped fast mode adds whole tiles along K. It
-    // also needs the same slices of K for all tiles, which stream-K does not have.
-    let seed = match mode {
-        Mode::Checked { seed } => Some(seed),
-        Mode::Fast if arithmetic.is_some() && (desc.streams_k() || tiling.slices > 1) => Some(0),
-        Mode::Fast => None,
-    };
-    if let Some(seed) = seed {
-        return OneSchedule { program, composition, work: work(products)? }
-            .checked(seed, tiling, calls);
+    if let Mode::Checked { seed } = mode {
+        return OneSchedule { program, work: work(products)? }.checked(seed, tiling, calls);
     }
-    let this = OneSchedule { program, composition, work: work(1)? };
     let streams = if desc.streams_k() {
         Some(TileParts::of_products(&work(products)?, &program.units)?)
     } else {
         None
     };
-    (0..products).try_for_each(|number| {
-        let product =
-            &mut Product::of(&desc.class, tiling, product_of(calls, &*program.addresses, number)?)?;
-        let streams = streams.as_ref().map(|streams| &streams[number]);
-        if let Some(instruction) = arithmetic {
-            return warp_specialized::stepped_unscaled(product, instruction);
-        }
-        match desc.class.accumulator {
-            ElementKind::F64 => this.fast::<f64>(product, streams),
-            ElementKind::I32 if program.base.saturates() => {
-                this.fast::<Saturating>(product, streams)
-            }
-            ElementKind::I32 => this.fast::<i32>(product, streams),
-            ElementKind::F16 => this.fast::<F16>(product, streams),
-            _ => this.fast::<f32>(product, streams),
-        }
-    })
+    FastProgram { program, work: work(1)?, tiling, streams }.run(composition, calls)
 }
 
 impl OneSchedule<'_> {
@@ -313,31 +277,6 @@ impl OneSchedule<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Computes many CTAs at once through the composition.
-    fn fast<T: Accumulator + Number>(
-        &self,
-        product: &mut Product<'_>,
-        streams: Option<&TileParts>,
-    ) -> Result<(), Error> {
-        let own;
-        let composition = match self.composition {
-            Some(composition) => composition,
-            None => {
-                own = Composition::of(self.program)?;
-                &own
-            }
-        };
-        let tiles = (self.work.rows as usize, self.work.columns as usize);
-        let place = |block| match streams {
-            Some(_) => Ok((block / self.work.columns, block % self.work.columns)),
-            None => unit_of(&self.work, &self.program.units, block, 0)
-                .map(|unit| (unit.row, unit.column)),
-        };
-        let chains =
-            Chains::<T>::of(product.operands, (composition, self.program.base.step()), streams)?;
-        compute(&chains, tiles, place, product)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     numeric::{ComputeKind, Computed, ElementKind},
     operand::Vectors,
 };
+use core::ops::Range;
 
 /// Number of columns from which on the epilogue evaluates the row so far. A row of this size stays
 /// in the L1 cache.
@@ -67,14 +68,74 @@ impl Blocks<'_> {
         let d = d.get_mut(first.saturating_mul(line)..end).unwrap_or_default();
         let span =
             Span { epilogue, element, operands, source: *source, ldc: problem.source().strides[0] };
-        let piece = if d.len() <= FEW { d.len() } else { line.saturating_mul(ROWS) };
+        // Rows with few columns are evaluated together.
+        let narrow = problem.n <= self.extents.1.min(SPAN / 2);
+        let at_once = if narrow { SPAN / problem.n.max(1) } else { ROWS };
+        let piece = if d.len() <= FEW { d.len() } else { line.saturating_mul(at_once) };
         parallel_pieces(d, piece, |number, rows| {
-            let mut buffers = Buffers::default();
+            let (mut buffers, first) = (Buffers::default(), first + number * at_once);
+            if narrow {
+                let mut gathered = GatheredRows::default();
+                for (i, rows) in rows.chunks_mut(line.saturating_mul(at_once)).enumerate() {
+                    let place = (first + i * at_once, line);
+                    self.narrow(&span, &order, place, &mut gathered, &mut buffers, rows);
+                }
+                return;
+            }
             for (i, d) in rows.chunks_mut(line).enumerate() {
-                self.row(&span, &order, first + number * ROWS + i, &mut buffers, d);
+                self.row(&span, &order, first + i, &mut buffers, d);
             }
         });
         Ok(())
+    }
+
+    /// Stores rows of a D that has one column of tiles. The first row is `first`, and rows are `line`
+    /// bytes apart.
+    fn narrow<E: Computed>(
+        &self,
+        span: &Span<'_, E>,
+        order: &[usize],
+        (first, line): (usize, usize),
+        gathered: &mut GatheredRows,
+        buffers: &mut Buffers<E>,
+        d: &mut [u8],
+    ) {
+        let (tile_m, tile_n) = self.extents;
+        let (n, bytes) = (span.operands.problem.n, self.kind.bytes_of(1) as usize);
+        let reads_vectors = span.operands.vectors.iter().next().is_some();
+        let (mut of_strip, mut known) = (None, u32::MAX);
+        gathered.clear();
+        for (i, d) in d.chunks(line).enumerate() {
+            let (row, strip) = (first + i, ((first + i) / tile_m) as u32);
+            if strip != known {
+                let behind = order.partition_point(|&block| self.tiles[block].0 <= strip);
+                let last = order[..behind].last();
+                (of_strip, known) = (last.filter(|&&block| self.tiles[block].0 == strip), strip);
+            }
+            let Some(block) = of_strip else { continue };
+            let at = (block * self.piece + row % tile_m * tile_n) * bytes;
+            gathered.accumulators.extend_from_slice(&self.accumulators[at..][..n * bytes]);
+            if let Some(c) = span.source_of(row, 0..n, d) {
+                gathered.source.extend_from_slice(c);
+            }
+            if reads_vectors {
+                span.operands.beside(row, 0..n, &mut gathered.vectors);
+            }
+            gathered.rows.push(i);
+        }
+        let count = gathered.rows.len() * n;
+        gathered.results.resize(count * span.element, 0);
+        span.epilogue.append(buffers, &gathered.accumulators, count);
+        let source = (!gathered.source.is_empty()).then_some(&*gathered.source);
+        let vectors = gathered.vectors.as_ref().map(|_, vector| vector.as_slice());
+        span.epilogue.read(buffers, &Beside { source, vectors }, count);
+        span.epilogue.write(buffers, count, &mut gathered.results);
+        let results = gathered.results.chunks_exact((n * span.element).max(1));
+        for (&i, results) in gathered.rows.iter().zip(results) {
+            if let Some(d) = d.get_mut(i * line..).and_then(|d| d.get_mut(..results.len())) {
+                d.copy_from_slice(results);
+            }
+        }
     }
 
     /// Stores one row of D from all tiles that cover it.
@@ -106,6 +167,25 @@ impl Blocks<'_> {
     }
 }
 
+/// Consecutive bytes of several rows of D, and of the operands of their epilogue.
+#[derive(Default)]
+struct GatheredRows {
+    accumulators: Vec<u8>,
+    source: Vec<u8>,
+    vectors: Vectors<Vec<u8>>,
+    results: Vec<u8>,
+    /// Numbers of the rows.
+    rows: Vec<usize>,
+}
+
+impl GatheredRows {
+    fn clear(&mut self) {
+        [&mut self.accumulators, &mut self.source].into_iter().for_each(Vec::clear);
+        self.vectors.iter_mut().for_each(|(_, vector)| vector.clear());
+        self.rows.clear();
+    }
+}
+
 /// The storing of contiguous columns of a row.
 struct Span<'a, E> {
     epilogue: Epilogue<'a, E>,
@@ -117,16 +197,24 @@ struct Span<'a, E> {
 }
 
 impl<E: Computed> Span<'_, E> {
+    /// Returns the bytes of C for some columns of a row of D. `d` holds the bytes of D.
+    fn source_of<'d>(&'d self, row: usize, columns: Range<usize>, d: &'d [u8]) -> Option<&'d [u8]> {
+        let bytes = |first: usize| {
+            (first + columns.start) * self.element..(first + columns.end) * self.element
+        };
+        match self.source {
+            Source::None => None,
+            Source::InPlace => d.get(bytes(0)),
+            Source::Matrix(c) => c.get(bytes(row * self.ldc)),
+        }
+    }
+
     /// Stores the accumulators in `buffers`, which begin at `column`, to row `row` of D. Clears the
     /// buffers.
     fn store(&self, row: usize, column: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
         let count = buffers.accumulators.len().min(self.operands.problem.n.saturating_sub(column));
         let range = |first: usize| first * self.element..(first + count) * self.element;
-        let c = match self.source {
-            Source::None => None,
-            Source::InPlace => d.get(range(column)),
-            Source::Matrix(c) => c.get(range(row * self.ldc + column)),
-        };
+        let c = self.source_of(row, column..column + count, d);
         let mut vectors = Vectors::NONE;
         self.operands.beside(row, column..column + count, &mut vectors);
         self.epilogue.read(

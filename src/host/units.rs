@@ -27,8 +27,9 @@ impl TileParts {
             }
         }
         for of in &mut products {
+            let (rows, columns) = tiles(work);
             for (row, column) in
-                (0..work.rows).flat_map(|row| (0..work.columns).map(move |column| (row, column)))
+                (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
             {
                 let parts = of.0.entry((row, column)).or_default();
                 parts.sort_unstable();
@@ -43,6 +44,11 @@ impl TileParts {
         Ok(products)
     }
 
+    /// The parts of the transposed D's tiles.
+    pub fn transposed(self) -> Self {
+        Self(self.0.into_iter().map(|((row, column), parts)| ((column, row), parts)).collect())
+    }
+
     /// Returns the slices of a tile in ascending k.
     pub fn parts(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
         self.0.get(&tile).cloned().unwrap_or_default()
@@ -54,14 +60,20 @@ impl TileParts {
     }
 }
 
-/// Returns unit `i` of a CTA, and checks that its tile exists.
+/// Returns unit `i` of a CTA, and checks that its tile exists. CTA `rank` of a cluster has the
+/// number `cluster * CTAs per cluster + rank`.
 pub(super) fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<Unit, Fault> {
     let left_out = Fault::LeftOut { map: "units", row: block, column: i };
-    let unit = units(work, block, 0, i).ok_or(left_out)?;
-    let Unit { product, row, column, part, .. } = unit;
-    let there =
-        product < work.batch && row < work.rows && column < work.columns && part < most_parts(work);
+    let (cluster, rank) = (block / work.blocks(), block % work.blocks());
+    let unit = units(work, cluster, rank, i).ok_or(left_out)?;
+    let (Unit { product, row, column, part, .. }, (rows, columns)) = (unit, tiles(work));
+    let there = product < work.batch && row < rows && column < columns && part < most_parts(work);
     if !there { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
+}
+
+/// Rows and columns of the tiles of whole rectangles, some of which may lie beyond D.
+const fn tiles(work: &Work) -> (u32, u32) {
+    (work.rows * work.cluster.m, work.columns * work.cluster.n)
 }
 
 /// Returns the largest number of slices of a tile. Under stream-K, each cluster may have one slice.
@@ -69,18 +81,18 @@ const fn most_parts(work: &Work) -> u32 {
     if matches!(work.kind, WorkKind::StreamK) { work.clusters } else { work.split_k }
 }
 
-/// Returns the units of each CTA in order, for clusters of one CTA. Checks that each slice of each
-/// tile of each GEMM occurs at most once.
+/// Returns the units of each CTA in order. Checks that each slice of each tile of each GEMM occurs
+/// at most once.
 pub(super) fn units_once(
     work: &Work,
     units: &Units,
 ) -> impl Iterator<Item = Result<(u32, Vec<Unit>), Fault>> {
-    let (rows, columns, parts) =
-        (work.rows as usize, work.columns as usize, most_parts(work) as usize);
+    let (rows, columns) = tiles(work);
+    let (rows, columns, parts) = (rows as usize, columns as usize, most_parts(work) as usize);
     // The product does not overflow, because a grid has fewer than 2^31 CTAs.
     let mut computed = vec![false; work.batch as usize * rows * columns * parts];
-    (0..work.clusters).map(move |block| {
-        let taken = (0..work.count(block)).map(|i| {
+    (0..work.clusters * work.blocks()).map(move |block| {
+        let taken = (0..work.count(block / work.blocks())).map(|i| {
             let unit = unit_of(work, units, block, i)?;
             let Unit { product, row, column, part, .. } = unit;
             let tile = (product as usize * rows + row as usize) * columns + column as usize;

@@ -10,6 +10,7 @@ use crate::{
         emulation::{EmulationBlocks, shift_of, unscaled},
     },
     operand::OperandKind,
+    shape::at_least_one,
     threadblock::{ProductRecords, StageTile, Units, WarpSpecialized, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
@@ -135,6 +136,16 @@ const MOST_RECORDS: u32 = 1 << 20;
 /// Small, so that each cluster computes several tiles even of a small D.
 const CLUSTERS: u32 = 3;
 
+impl WarpSpecializedDesc {
+    /// Persistent clusters on the host; under stream-K as many as the workspace has slots for.
+    pub(crate) const fn clusters_on_host(&self) -> u32 {
+        if !self.streams() {
+            return CLUSTERS;
+        }
+        self.sum().most_streams() / at_least_one(self.knobs.cluster.count())
+    }
+}
+
 /// Returns a table of `f` over all points of a `rows` x `columns` rectangle.
 fn table(rows: u32, columns: u32, codomain: u32, f: impl Fn(u32, u32) -> Option<u32>) -> Map {
     Arc::new(Tabled::by(at(rows, columns), codomain, |point| f(point.row, point.column)))
@@ -192,11 +203,7 @@ impl WarpSpecializedProgram {
             store: subtiles,
             units: Arc::new(Work::unit),
             records: Arc::new(ProductRecords { products: MOST_RECORDS }),
-            clusters: if desc.streams() {
-                desc.sum().most_streams() / components.ring.blocks().max(1)
-            } else {
-                CLUSTERS
-            },
+            clusters: desc.clusters_on_host(),
             components,
             threads,
         }

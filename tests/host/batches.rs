@@ -58,9 +58,18 @@ enum Apart {
 }
 
 /// A batch in both modes beside its products alone, each on the memory behind its first elements.
-fn held<A: MathType, B: MathType, C: MathType>(desc: &GemmDesc, (m, n, k): (usize, usize, usize)) {
+fn held<A: MathType, B: MathType, C: MathType>(desc: &GemmDesc, extents: (usize, usize, usize)) {
+    held_in::<A, B, C>(&[Mode::Fast, Mode::Checked { seed: 9 }], desc, (extents, 3));
+}
+
+/// A batch in some modes beside its products alone.
+fn held_in<A: MathType, B: MathType, C: MathType>(
+    modes: &[Mode],
+    desc: &GemmDesc,
+    ((m, n, k), batch): ((usize, usize, usize), usize),
+) {
     use Apart::{Interleaved, One, Packed, Padded};
-    let (orders, batch) = (desc.orders(), 3);
+    let orders = desc.orders();
     for (case, [of_a, of_b, of_c, of_d]) in [
         [Packed; 4],
         [One, Padded, One, Padded],
@@ -96,7 +105,7 @@ fn held<A: MathType, B: MathType, C: MathType>(desc: &GemmDesc, (m, n, k): (usiz
         let of_vectors =
             Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
         let (z, before) = (elements::<C>(3, c.memory.length), elements::<C>(4, d.memory.length));
-        for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
+        for &mode in modes {
             let run = |problem: Problem, d: &mut Vec<C::Storage>, number: usize| {
                 let from = |view: View<Elements>| number * view.batch_stride;
                 let matrices = HostMatrices {
@@ -139,6 +148,23 @@ fn a_batch_is_its_products() {
     );
     held::<i8, i8, i32>(&Integers::DESC, (3, 131, 33));
     held::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
+}
+
+/// Batches of so many small GEMMs that threads compute pieces of them.
+#[test]
+fn a_batch_in_pieces_is_its_products() {
+    type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
+    type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
+    type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
+    let with_vectors = Simt::<ColMajor>::new().epilogue::<WithVectors>().desc();
+    for extents in [(1, 1, 1), (225, 1, 4), (3, 70, 9), (140, 9, 2)] {
+        for batch in [33, 401] {
+            let call = (extents, batch);
+            held_in::<f32, f32, f32>(&[Mode::Fast], &Simt::<RowMajor>::DESC, call);
+            held_in::<f32, f32, f32>(&[Mode::Fast], &with_vectors, call);
+            held_in::<Bf16, Bf16, f32>(&[Mode::Fast], &Hopper::<RowMajor>::DESC, call);
+        }
+    }
 }
 
 /// The same kernel in small tiles, of which the checked machine makes fewer threads' steps.

@@ -6,7 +6,7 @@ use crate::harness::{
     asked_for,
     case::Buffers,
     completions::tiles_of_halves,
-    descriptions::{self, coverage::Coverage, description},
+    descriptions::{self, Family, coverage::Coverage, description, streamed},
     problems::Guarded,
     reproduce,
     same_bits::{MOST_WORK, compare, difference, roles, run, threads},
@@ -15,7 +15,8 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     internals::{family::default_gemm_configuration::default_gemm_configurations, host::Mode},
-    shape::Mnk,
+    numeric::ElementKind,
+    shape::{Mn, Mnk},
     threadblock::MainloopKind,
 };
 use falchion_lab::verify::draw;
@@ -171,11 +172,10 @@ fn threads_give_the_bits_of_the_other_main_loops() {
     assert!(compared >= 180);
 }
 
-/// The same of kernels whose warps multiply by `mma.sync`: slices of K, which the fast mode leaves
-/// to the checked one where an instruction rounds, among them.
+/// The same of kernels whose warps multiply by `mma.sync`, slices of K among them.
 #[test]
 fn fast_and_checked_give_the_same_bits_of_mma_sync() {
-    let family = descriptions::Family::MmaSync;
+    let family = Family::MmaSync;
     let wanted = descriptions::Wanted {
         largest_tile: MOST_WORK as u32 / 4,
         family,
@@ -185,4 +185,41 @@ fn fast_and_checked_give_the_same_bits_of_mma_sync() {
     let distinct: std::collections::HashSet<_> = descriptions.iter().collect();
     println!("{pairs} pairs from {} descriptions, {special} with special numbers", distinct.len());
     assert!(asked_for().is_some() || pairs >= 360 && distinct.len() >= 100 && special >= 50);
+}
+
+/// Stream-K of every family: tile edges, clusters of several tiles, every frame of D, and epilogues
+/// that read C and vectors.
+#[test]
+fn fast_and_checked_give_the_same_bits_of_streamed_kernels() {
+    let families = [Family::WarpSpecialized, Family::Threads, Family::MmaSync, Family::Simt];
+    let all: Vec<(u64, GemmDesc)> = families
+        .into_iter()
+        .zip([roles(), threads(), threads(), threads()])
+        .flat_map(|(family, wanted)| {
+            let wanted = descriptions::Wanted { family, ..wanted };
+            (0..40).filter_map(move |i| {
+                let seed = draw(0x57e4, i);
+                streamed(description(seed, wanted)).map(|[_, desc]| (seed, desc))
+            })
+        })
+        .collect();
+    let special: usize = all
+        .par_iter()
+        .map(|&(seed, desc)| {
+            (0..2).filter(|&i| fast_and_checked(&desc, (seed, draw(seed, i)))).count()
+        })
+        .sum();
+    let of = |holds: fn(&GemmDesc) -> bool| all.iter().filter(|(_, desc)| holds(desc)).count();
+    let kinds = [
+        of(|desc| desc.warp_specialized().is_some() && desc.class.op == OpKind::TensorOp),
+        of(|desc| desc.warp_specialized().is_some() && desc.class.op == OpKind::Simt),
+        of(|desc| desc.warp_specialized().is_none() && desc.class.op == OpKind::TensorOp),
+        of(|desc| desc.warp_specialized().is_none() && desc.class.op == OpKind::Simt),
+        of(|desc| desc.cluster() != Mn::ONE),
+        of(|desc| desc.class.accumulator != ElementKind::F32),
+    ];
+    println!(
+        "wgmma, TMA-fed SIMT, mma.sync, SIMT, clusters, not f32: {kinds:?}, {special} special"
+    );
+    assert!(kinds.iter().all(|&count| count >= 20) && special >= 80, "{kinds:?}, {special}");
 }

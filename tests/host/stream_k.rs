@@ -10,8 +10,8 @@ use falchion::{
     desc::{DecompositionKind, GemmDesc, Instruction},
     device::{GemmOperation, Request, run_on_host},
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
-        host::Mode,
+        call::{HostCall, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
+        host::{HostKernel, Mode},
         plan::{Program, WarpSpecializedProgram},
     },
     numeric::{Bf16, ElementKind},
@@ -38,10 +38,33 @@ type Small = Gemm<
     >,
 >;
 
-/// A bf16 product of random numbers on the host, as rows.
+/// A bf16 product of random numbers on the host, as rows: fast, or checked on so many clusters.
 fn product(
     desc: &GemmDesc,
     clusters: Option<u32>,
+    extents: (usize, usize, usize),
+    operands: [&[Bf16]; 2],
+) -> Vec<f32> {
+    let checked = Mode::Checked { seed: 7 };
+    match clusters {
+        None => run(desc, desc, Mode::Fast, extents, operands),
+        Some(clusters) if desc.warp_specialized().is_some() => {
+            let program = WarpSpecializedProgram { clusters, ..program(desc) };
+            run(desc, &program, checked, extents, operands)
+        }
+        Some(clusters) => {
+            let program =
+                Program { clusters, ..desc.one_schedule().expect("a kernel of one schedule") };
+            run(desc, &program, checked, extents, operands)
+        }
+    }
+}
+
+/// D of a kernel of a description.
+fn run<K: for<'a> HostKernel<Call<'a> = HostCall<'a>>>(
+    desc: &GemmDesc,
+    kernel: &K,
+    mode: Mode,
     (m, n, k): (usize, usize, usize),
     [a, b]: [&[Bf16]; 2],
 ) -> Vec<f32> {
@@ -52,19 +75,7 @@ fn product(
     let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
     let matrices =
         HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
-    match clusters {
-        None => run_on_host(desc, Mode::Fast, call.with(matrices)),
-        Some(clusters) if desc.warp_specialized().is_some() => {
-            let program = WarpSpecializedProgram { clusters, ..program(desc) };
-            run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
-        }
-        Some(clusters) => {
-            let program =
-                Program { clusters, ..desc.one_schedule().expect("a kernel of one schedule") };
-            run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
-        }
-    }
-    .expect("a product");
+    run_on_host(kernel, mode, call.with(matrices)).expect("a product");
     d
 }
 
@@ -78,14 +89,12 @@ fn tiles_are_sums_of_the_ranges_of_neighbouring_clusters() {
 /// and slices of K, on the CUDA cores and by `mma.sync`.
 #[test]
 fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
-    for (op, mainloop, warp) in [
-        (OpKind::Simt, "singlestage", "32x32x16"),
-        (OpKind::Simt, "pipelined", "32x32x32"),
-        (OpKind::Simt, "multistage", "32x32x16"),
-        (OpKind::TensorOp, "pipelined", "32x32x32"),
-        (OpKind::TensorOp, "multistage", "32x32x32"),
-        (OpKind::TensorOp, "multistage", "32x32x16"),
-    ] {
+    of_one_schedule().into_iter().for_each(are_sums_of_ranges);
+}
+
+/// Bf16 kernels with every main loop, whole warp tiles and slices of K.
+fn of_one_schedule() -> Vec<GemmDesc> {
+    let kernel = |(op, mainloop, warp): (OpKind, &str, &str)| {
         let [a, b, c] = ["bf16:row", "bf16:col", "f32:row"].map(|matrix| matrix.parse().ok());
         let knobs = [
             ("decomposition", "streamk"),
@@ -94,16 +103,41 @@ fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
             ("warp", warp),
         ];
         let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
-        let request = Request {
-            a,
-            b,
-            c,
-            op: Some(op),
-            arch: Some(ArchKind::Sm80),
-            knobs,
-            ..Request::default()
-        };
-        are_sums_of_ranges(GemmOperation::of(&request).expect("a kernel").desc());
+        let (op, arch) = (Some(op), Some(ArchKind::Sm80));
+        let request = Request { a, b, c, op, arch, knobs, ..Request::default() };
+        GemmOperation::of(&request).expect("a kernel").desc()
+    };
+    let all = [
+        (OpKind::Simt, "singlestage", "32x32x16"),
+        (OpKind::Simt, "pipelined", "32x32x32"),
+        (OpKind::Simt, "multistage", "32x32x16"),
+        (OpKind::TensorOp, "pipelined", "32x32x32"),
+        (OpKind::TensorOp, "multistage", "32x32x32"),
+        (OpKind::TensorOp, "multistage", "32x32x16"),
+    ];
+    all.map(kernel).into()
+}
+
+/// Spans of several k-tiles, of which some begin and end inside a tile: each kernel has the bits of
+/// the checked mode, on as many clusters.
+#[test]
+fn both_modes_sum_spans_of_several_k_tiles_in_the_same_order() {
+    let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
+    let matrix = |count: usize, step: usize| (0..count).map(|i| number(step * i)).collect();
+    let most = Small::DESC.most_streams();
+    let (m, n, k) = (100, 50, most as usize * 64 * 5 / 4);
+    let (a, b): (Vec<Bf16>, Vec<Bf16>) = (matrix(m * k, 1), matrix(n * k, 3));
+    let checked = product(&Small::DESC, Some(most), (m, n, k), [&a, &b]);
+    assert_eq!(checked, product(&Small::DESC, None, (m, n, k), [&a, &b]), "{most} clusters");
+    let (m, n, k) = (100, 70, 610);
+    let (a, b): (Vec<Bf16>, Vec<Bf16>) = (matrix(m * k, 1), matrix(n * k, 3));
+    for desc in of_one_schedule() {
+        for clusters in [3, 7, 17] {
+            let program = Program { clusters, ..desc.one_schedule().expect("one schedule") };
+            let [fast, checked] = [Mode::Fast, Mode::Checked { seed: 7 }]
+                .map(|mode| run(&desc, &program, mode, (m, n, k), [&a, &b]));
+            assert_eq!(fast, checked, "{clusters} clusters of {desc:?}");
+        }
     }
 }
 

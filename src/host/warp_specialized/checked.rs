@@ -6,6 +6,7 @@ use super::{
     numbers::{Numbers, Placed},
     parts::PartsOfTiles,
     reading::Reading,
+    work,
 };
 use crate::{
     call::Source,
@@ -21,7 +22,7 @@ use crate::{
     refusal::{Field, Refusal},
     schedule::Fault,
     smem::Along,
-    threadblock::{Work, tensor_map::STRIDE_ALIGNMENT},
+    threadblock::tensor_map::STRIDE_ALIGNMENT,
 };
 use std::borrow::Cow;
 
@@ -33,15 +34,8 @@ pub(super) fn products(
 ) -> Result<(), Error> {
     let Product { operands: matrices, source, d } = product;
     let (problem, desc, source) = (&matrices.problem, &program.multiplied, *source);
-    let knobs = &desc.knobs;
     let extents = ((problem.m, problem.n), problem.batch, matrices.tiling.blocks.tiles());
-    let tiles = (knobs.threadblock, knobs.cluster);
-    let work = Work::of(
-        (desc.sum().geometry().work, knobs.swizzle, knobs.split_k),
-        tiles,
-        extents,
-        program.clusters,
-    )?;
+    let work = work(desc, extents, program.clusters)?;
     let operands = match matrices.tiling.blocks.tiles() {
         0 => None,
         _ => Some([

@@ -3,18 +3,18 @@
 use super::emulation::Scales;
 use crate::{
     error::Error,
-    host::{fast::Arithmetic, operands::Operands},
+    host::{fast::Arithmetic, operands::Operands, units::TileParts},
     numeric::{
-        ElementKind, F16, Instruction, Panel, Widening, accumulate, emulation::RegisterParts,
-        sum_of_parts,
+        Accumulator, ElementKind, F16, Instruction, Panel, Widening, accumulate,
+        emulation::RegisterParts, sum_of_parts,
     },
     operand::OperandKind,
     threadblock::PARTS_AT_ONCE,
 };
 use core::ops::Range;
 
-/// Rows and columns that are summed at once. They do not depend on the kernel's tile, because the
-/// tile does not change the accumulators.
+/// Rows and columns that are summed at once if all tiles have the same split-K slices. The tile
+/// does not change the accumulators.
 const EXTENTS: (usize, usize) = (64, 128);
 
 /// K-depth of one packing step, in elements.
@@ -29,6 +29,10 @@ pub(super) struct Steps<'a> {
     /// The terms that the instruction reads of each element.
     parts: RegisterParts,
     widenings: [Widening<f32>; 2],
+    /// Slices of K of each tile under stream-K.
+    streams: Option<&'a TileParts>,
+    /// Rows and columns that are summed at once. Under stream-K, the tile of a CTA.
+    extents: (usize, usize),
 }
 
 impl<'a> Steps<'a> {
@@ -40,35 +44,45 @@ impl<'a> Steps<'a> {
         operands: Operands<'a>,
         scales: (Scales<'a>, usize),
         (instruction, parts): (Instruction, RegisterParts),
+        streams: Option<&'a TileParts>,
     ) -> Result<Self, Error> {
         let widenings = [operands.widening(OperandKind::A)?, operands.widening(OperandKind::B)?];
-        Ok(Self { operands, scales, instruction, parts, widenings })
+        let block = operands.tiling.block;
+        let extents = streams.map_or(EXTENTS, |_| (block.m as usize, block.n as usize));
+        Ok(Self { operands, scales, instruction, parts, widenings, streams, extents })
     }
 
     /// Returns the rows and columns of the grid of tiles.
     pub fn grid(&self) -> (usize, usize) {
-        (self.operands.problem.m.div_ceil(EXTENTS.0), self.operands.problem.n.div_ceil(EXTENTS.1))
+        let problem = &self.operands.problem;
+        (problem.m.div_ceil(self.extents.0), problem.n.div_ceil(self.extents.1))
     }
 
-    /// Returns rows of an operand over some k-tiles. Elements beyond K are zeros, so that all
-    /// k-tiles are whole.
-    fn rows(&self, operand: OperandKind, mn: Range<usize>, tiles: Range<u32>) -> Vec<f32> {
+    /// Returns rows of an operand over one slice of some k-tiles. Elements beyond K are zeros, so
+    /// that all k-tiles are whole.
+    fn rows(
+        &self,
+        operand: OperandKind,
+        mn: Range<usize>,
+        (tiles, slice): (Range<u32>, usize),
+    ) -> Vec<f32> {
         let (matrix, widening) = (self.operands.matrix(operand), self.widenings[operand.index()]);
-        let (tile_k, depth) = (self.operands.tiling.block.k as usize, self.depth(&tiles));
+        let (tile_k, slice_k) = (self.operands.tiling.block.k as usize, self.slice_k());
+        let depth = tiles.len() * slice_k;
         let blocks = self.operands.tiling.blocks;
         let mut values = vec![0.0; mn.len() * depth];
         let mut line = vec![0.0; mn.len()];
         for (number, tile) in tiles.enumerate() {
-            let k = blocks.block(operand, tile) as usize * tile_k;
-            let there = matrix.extents.1.saturating_sub(k).min(tile_k);
+            let k = blocks.block(operand, tile) as usize * tile_k + slice * slice_k;
+            let there = matrix.extents.1.saturating_sub(k).min(slice_k);
             if matrix.strides.1 == 1 {
                 for (mn, row) in mn.clone().zip(values.chunks_exact_mut(depth)) {
-                    (widening.row)(matrix.from(mn, k), &mut row[number * tile_k..][..there]);
+                    (widening.row)(matrix.from(mn, k), &mut row[number * slice_k..][..there]);
                 }
             } else {
-                for k_of_tile in 0..there {
-                    (widening.row)(matrix.from(mn.start, k + k_of_tile), &mut line);
-                    let column = values[number * tile_k + k_of_tile..].iter_mut().step_by(depth);
+                for k_of_slice in 0..there {
+                    (widening.row)(matrix.from(mn.start, k + k_of_slice), &mut line);
+                    let column = values[number * slice_k + k_of_slice..].iter_mut().step_by(depth);
                     column.zip(&line).for_each(|(to, from)| *to = *from);
                 }
             }
@@ -76,15 +90,21 @@ impl<'a> Steps<'a> {
         values
     }
 
-    /// Returns the K-depth of some k-tiles, in elements.
-    fn depth(&self, tiles: &Range<u32>) -> usize {
-        tiles.len() * self.operands.tiling.block.k as usize
+    /// Number of slices of a k-tile. Each slice has its own accumulators.
+    fn slices(&self) -> usize {
+        self.operands.tiling.slices as usize
+    }
+
+    /// K-depth of a slice of a k-tile, in elements.
+    fn slice_k(&self) -> usize {
+        self.operands.tiling.block.k as usize / self.slices()
     }
 }
 
 impl Arithmetic for Steps<'_> {
     type Number = f32;
-    type Strip = Panel;
+    /// The panel of each slice of K.
+    type Strip = Vec<Panel>;
 
     /// Returns `F32` for all accumulator types: `f16` accumulators are stored as `f32` numbers.
     fn kind(&self) -> ElementKind {
@@ -92,11 +112,11 @@ impl Arithmetic for Steps<'_> {
     }
 
     fn extents(&self) -> (usize, usize) {
-        EXTENTS
+        self.extents
     }
 
     fn numbers(&self) -> usize {
-        EXTENTS.0 * EXTENTS.1
+        self.slices() * self.extents.0 * self.extents.1
     }
 
     fn tiles(&self) -> (u32, u32) {
@@ -105,30 +125,56 @@ impl Arithmetic for Steps<'_> {
     }
 
     fn strip_bytes(&self) -> [usize; 2] {
-        let depth = self.depth(&(0..self.tiles().0)) * self.parts.each();
-        [EXTENTS.0, EXTENTS.1].map(|extent| extent * depth * size_of::<[f32; 3]>())
+        let k = self.tiles().0 as usize * self.operands.tiling.block.k as usize;
+        let depth = k * self.parts.each();
+        [self.extents.0, self.extents.1].map(|extent| extent * depth * size_of::<[f32; 3]>())
     }
 
-    fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Panel) {
+    fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Vec<Panel>) {
         let operand = OperandKind::BOTH[side];
-        let (extent, all) = ([EXTENTS.0, EXTENTS.1][side], self.operands.matrix(operand).extents.0);
-        let first = strip as usize * extent;
-        let depth = self.depth(&tiles) * self.parts.each();
-        let values =
-            self.parts.taken(operand, self.rows(operand, first..all.min(first + extent), tiles));
-        *into = Panel::of(&self.instruction, operand, depth, values);
+        let extent = [self.extents.0, self.extents.1][side];
+        let (first, all) = (strip as usize * extent, self.operands.matrix(operand).extents.0);
+        let depth = tiles.len() * self.slice_k() * self.parts.each();
+        let panel = |slice| {
+            let rows = self.rows(operand, first..all.min(first + extent), (tiles.clone(), slice));
+            Panel::of(&self.instruction, operand, depth, self.parts.taken(operand, rows))
+        };
+        *into = (0..self.slices()).map(panel).collect();
     }
 
-    fn multiply(&self, [a, b]: [&Panel; 2], accumulators: &mut [f32]) {
-        accumulate(&self.instruction, a, b, accumulators, EXTENTS.1);
+    fn multiply(&self, [a, b]: [&Vec<Panel>; 2], accumulators: &mut [f32]) {
+        let (rows, columns) = self.extents;
+        for ((a, b), accumulators) in
+            a.iter().zip(b).zip(accumulators.chunks_exact_mut(rows * columns))
+        {
+            accumulate(&self.instruction, a, b, accumulators, columns);
+        }
     }
 
-    fn parts(&self, _: (u32, u32)) -> Vec<(u32, u32)> {
-        self.operands.tiling.parts()
+    /// Adds the slices of K in order, rounding each sum to the accumulator's type.
+    fn finish(&self, accumulators: &mut [f32]) {
+        let (tile, slices) = accumulators.split_at_mut(self.extents.0 * self.extents.1);
+        let halves = self.operands.class.accumulator == ElementKind::F16;
+        for slice in slices.chunks_exact(tile.len()) {
+            for (sum, &other) in tile.iter_mut().zip(slice) {
+                *sum = if halves {
+                    F16::from_f32(*sum).plus(F16::from_f32(other)).to_f32()
+                } else {
+                    sum.plus(other)
+                };
+            }
+        }
+    }
+
+    fn parts(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
+        match self.streams {
+            Some(streams) => streams.parts(tile),
+            None => self.operands.tiling.parts(),
+        }
     }
 
     fn most_parts(&self) -> usize {
-        self.operands.tiling.split_k as usize
+        self.streams.map_or(self.operands.tiling.split_k as usize, TileParts::most)
     }
 
     /// Adds in `f32`. For `f16` accumulators, the sum is rounded to `f16` once.
@@ -144,8 +190,9 @@ impl Arithmetic for Steps<'_> {
     fn unscale(&self, tile: (u32, u32), accumulators: &mut [f32]) {
         let (scales, product) = self.scales;
         for (at, sum) in accumulators.iter_mut().enumerate() {
-            let row = tile.0 as usize * EXTENTS.0 + at / EXTENTS.1;
-            match scales.shift(product, row, tile.1 as usize * EXTENTS.1 + at % EXTENTS.1) {
+            let row = tile.0 as usize * self.extents.0 + at / self.extents.1;
+            let column = tile.1 as usize * self.extents.1 + at % self.extents.1;
+            match scales.shift(product, row, column) {
                 Some(shift) => *sum = (scales.unscaled)(*sum, shift),
                 None => return,
             }

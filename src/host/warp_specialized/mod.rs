@@ -28,10 +28,12 @@ mod subtiles;
 mod threads;
 
 use super::{
+    batch::each_gemm,
     chains::Chains,
-    composition::Composition,
-    fast::compute,
+    composition::{Composition, clipped},
+    fast::{Scratch, compute},
     operands::{Product, Tiling},
+    units::TileParts,
 };
 use crate::{
     arch::OpKind,
@@ -43,27 +45,82 @@ use crate::{
     },
     operand::Frame,
     plan::{EmulationProgram, WarpSpecializedProgram},
+    refusal::Refusal,
+    shape::Mnk,
+    threadblock::{Units, Work},
 };
 use emulation::{DecomposedOperands, Scales};
 use fast::Steps;
+use std::sync::Arc;
 
-/// Runs a description of this family in the fast mode. The caller has checked the description. If
-/// an operand of a batch cannot be decomposed, the call is refused before any write.
+/// Runs a kernel's description in the fast mode, with the description of the same GEMM and a
+/// row-major D. The caller has checked the description. If an operand of a batch cannot be
+/// decomposed, the call is refused before any write.
 ///
 /// # Errors
 /// [`Error::Refused`] if the class does not support the element types, or if an operand cannot be
 /// decomposed.
-pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Result<(), Error> {
-    in_parts(&EmulationProgram::RIGHT, desc, call, |scales, mut call| {
-        let (desc, k) = (desc.multiplied(), call.k);
-        (0..call.batch).try_for_each(|number| {
-            fast_product(
-                &desc,
-                &mut Product::of(&desc.class, tiling(&desc, k), call.product(number))?,
-                (scales, number),
-            )
+pub(crate) fn execute_fast(
+    [kernel, by_rows]: [&WarpSpecializedDesc; 2],
+    call: HostCall<'_>,
+) -> Result<(), Error> {
+    in_parts(&EmulationProgram::RIGHT, by_rows, call, |scales, mut call| {
+        let desc = by_rows.multiplied();
+        // Shapes are the kernel's, whose D may have the other order.
+        let tiling = tiling(&desc, call.k);
+        let Mnk { m, n, k } = tiling.block;
+        let block = if stores_rows(kernel) { Mnk::new(m, n, k) } else { Mnk::new(n, m, k) };
+        let streams = streams(kernel, &call)?;
+        // Streams have parts of a tile.
+        let block =
+            if streams.is_some() { block } else { clipped(block, (call.m, call.n, call.k)) };
+        let (tiling, composition) =
+            (Tiling { block, ..tiling }, Composition::of_one_product(block));
+        each_gemm(&mut call, |(), number, call| {
+            let product = &mut Product::of(&desc.class, tiling, call)?;
+            let streams = streams.as_ref().map(|streams| &streams[number]);
+            fast_product(&desc, product, (scales, number), (&composition, streams))
         })
     })
+}
+
+/// Returns whether a kernel's D is row-major.
+const fn stores_rows(kernel: &WarpSpecializedDesc) -> bool {
+    kernel.frame.d_order().is_row()
+}
+
+/// Returns the stream-K slices of each tile of each GEMM, for a call with a row-major D. `None`
+/// without stream-K. The kernel divides the tiles of its own D, so the slices are transposed if
+/// that D is column-major.
+fn streams(
+    kernel: &WarpSpecializedDesc,
+    call: &HostCall<'_>,
+) -> Result<Option<Vec<TileParts>>, Error> {
+    if !kernel.streams() {
+        return Ok(None);
+    }
+    let by_rows = stores_rows(kernel);
+    let extents = if by_rows { (call.m, call.n) } else { (call.n, call.m) };
+    let tiles_k = kernel.blocks(call.k).tiles();
+    let work = work(kernel, (extents, call.batch, tiles_k), kernel.clusters_on_host())?;
+    let units: Units = Arc::new(Work::unit);
+    let parts = TileParts::of_products(&work, &units)?.into_iter();
+    Ok(Some(parts.map(|parts| if by_rows { parts } else { parts.transposed() }).collect()))
+}
+
+/// Returns the work of a kernel on `clusters` clusters. `extents` holds M and N, the number of GEMMs,
+/// and the k-tiles per tile.
+///
+/// # Errors
+/// The errors of [`Work::of`].
+fn work(
+    desc: &WarpSpecializedDesc,
+    extents: ((usize, usize), usize, u32),
+    clusters: u32,
+) -> Result<Work, Refusal> {
+    let knobs = &desc.knobs;
+    let kinds = (desc.sum().geometry().work, knobs.swizzle, knobs.split_k);
+    Work::of(kinds, (knobs.threadblock, knobs.cluster), extents, clusters)
 }
 
 /// Runs a program in the checked mode.
@@ -120,17 +177,18 @@ fn fast_product(
     desc: &WarpSpecializedDesc,
     product: &mut Product<'_>,
     scales: (Scales<'_>, usize),
+    (composition, streams): (&Composition, Option<&TileParts>),
 ) -> Result<(), Error> {
     let instruction =
         desc.matrix_instruction().filter(|_| matches!(desc.class.op, OpKind::TensorOp));
     if let Some(instruction) = instruction {
-        return stepped(product, scales, (instruction, WHOLE));
+        return stepped(product, scales, (instruction, WHOLE), streams);
     }
     match desc.class.accumulator {
-        ElementKind::F64 => chains::<f64>(product),
-        ElementKind::I32 => chains::<i32>(product),
-        ElementKind::F16 => chains::<F16>(product),
-        _ => chains::<f32>(product),
+        ElementKind::F64 => chains::<f64>(product, composition, streams),
+        ElementKind::I32 => chains::<i32>(product, composition, streams),
+        ElementKind::F16 => chains::<F16>(product, composition, streams),
+        _ => chains::<f32>(product, composition, streams),
     }
 }
 
@@ -143,10 +201,12 @@ fn stepped(
     product: &mut Product<'_>,
     scales: (Scales<'_>, usize),
     instruction: (Instruction, RegisterParts),
+    streams: Option<&TileParts>,
 ) -> Result<(), Error> {
-    let steps = Steps::of(product.operands, scales, instruction)?;
+    let steps = Steps::of(product.operands, scales, instruction, streams)?;
     let grid @ (_, columns) = steps.grid();
-    compute(&steps, grid, |block| Ok((block / columns as u32, block % columns as u32)), product)
+    let place = |block| Ok((block / columns as u32, block % columns as u32));
+    compute(&steps, grid, place, product, &mut Scratch::default())
 }
 
 /// Computes D with the steps of an instruction and without scaling. The instruction may belong to
@@ -157,26 +217,31 @@ fn stepped(
 pub(super) fn stepped_unscaled(
     product: &mut Product<'_>,
     instruction: (Instruction, RegisterParts),
+    streams: Option<&TileParts>,
 ) -> Result<(), Error> {
     let scales = Scales {
         shifts: &Default::default(),
         lines: [[0; 2]; 2],
         unscaled: EmulationProgram::RIGHT.unscaled,
     };
-    stepped(product, (scales, 0), instruction)
+    stepped(product, (scales, 0), instruction, streams)
 }
 
 /// Computes D with accumulators that are chains of multiply-adds in ascending k.
-fn chains<T: Accumulator + Number>(product: &mut Product<'_>) -> Result<(), Error> {
+fn chains<T: Accumulator + Number>(
+    product: &mut Product<'_>,
+    composition: &Composition,
+    streams: Option<&TileParts>,
+) -> Result<(), Error> {
     let (problem, block) = (product.operands.problem, product.operands.tiling.block);
     let (rows, columns) =
         (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
-    let composition = Composition::of_one_product(block);
-    let chains = Chains::<T>::of(product.operands, (&composition, 1), None)?;
+    let chains = Chains::<T>::of(product.operands, (composition, 1), streams)?;
     compute(
         &chains,
         (rows, columns),
         |block| Ok((block / columns as u32, block % columns as u32)),
         product,
+        &mut Scratch::default(),
     )
 }
