@@ -19,8 +19,6 @@ def lines(path):
     """Lines of a table by problem, with a number for repeated problems."""
     table = {}
     for line in map(json.loads, open(path)):
-        # The field `split` of older tables is `emulation` now.
-        line = {"emulation" if k == "split" else k: v for k, v in line.items()}
         asked = {k: v for k, v in line.items() if k not in ANSWERED and not k.startswith(("ours_", "peer_", "copy_", "own_", "ratio", "error", "sgemm_"))}
         key = json.dumps(asked, sort_keys=True)
         number = sum(other == key for other, _ in table)

@@ -66,11 +66,6 @@ impl fmt::Display for Mnk {
 
 /// An M x N shape of a cluster, in CTAs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
 pub struct Mn {
     /// Along M.
     pub m: u32,

@@ -47,11 +47,6 @@ use crate::{
 
 /// Contiguous index of an operand's tile.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
 pub enum Along {
     /// M for A, N for B.
     Mn,
@@ -74,11 +69,6 @@ impl Along {
 
 /// Choice of a shared-memory layout, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase", deny_unknown_fields)
-)]
 pub enum SmemLayout {
     /// MN-major. If the operand is K-major in global memory, the rows are padded so that its stores
     /// have no bank conflicts.

@@ -1,6 +1,5 @@
 //! One flag for each knob of the library.
 
-use crate::print;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, error::Error};
 use falchion::desc::Pins;
 
@@ -32,17 +31,17 @@ impl Args for KnobFlags {
     }
 }
 
-/// Names of the flags of all knobs, and old names.
+/// Names of the flags of all knobs.
 fn names() -> impl Iterator<Item = &'static str> {
-    Pins::TABLE.iter().map(|row| row.0).chain(Pins::RENAMED.iter().map(|row| row.0))
+    Pins::TABLE.iter().map(|row| row.0)
 }
 
 /// Form of a switch, whose flag needs no value.
 const SWITCH: &str = "off|on";
 
-/// One flag with one value for each knob. The help hides old names.
+/// One flag with one value for each knob.
 fn flags() -> impl Iterator<Item = Arg> {
-    let all = Pins::TABLE.iter().map(|&(name, flag, meaning)| {
+    Pins::TABLE.iter().map(|&(name, flag, meaning)| {
         let form = Pins::form(name).unwrap_or("VALUE");
         let arg = Arg::new(name)
             .long(flag.trim_start_matches('-'))
@@ -54,22 +53,7 @@ fn flags() -> impl Iterator<Item = Arg> {
         } else {
             arg.allow_hyphen_values(true)
         }
-    });
-    let renamed = Pins::RENAMED.iter().map(|&(old, flag, ..)| {
-        Arg::new(old).long(flag.trim_start_matches('-')).hide(true).allow_hyphen_values(true)
-    });
-    all.chain(renamed)
-}
-
-/// Prints a note for each old name of a flag.
-pub fn note_old_names<'n>(names: impl Iterator<Item = &'n str>) {
-    for name in names {
-        if let Some((_, old, _, flag)) = Pins::RENAMED.iter().find(|row| row.0 == name) {
-            print::error(&format!(
-                "note: use {flag} instead of {old}, which the next version removes"
-            ));
-        }
-    }
+    })
 }
 
 /// Knobs that flags set to lists of values: JSON names and lists. A command may repeat a flag.

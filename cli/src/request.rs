@@ -1,6 +1,5 @@
 //! Conversion of flags to a request.
 
-use crate::knob_flags::note_old_names;
 use crate::{
     args::{ClassArgs, KernelArgs},
     failure::Failure,
@@ -30,7 +29,6 @@ impl ClassArgs {
 impl KernelArgs {
     /// The request of the flags, including knobs.
     pub fn request(&self) -> Result<Request, Failure> {
-        note_old_names(self.knobs.0.iter().map(|knob| knob.0.as_str()));
         Ok(Request { knobs: self.knobs.0.clone(), ..self.class.request()? })
     }
 

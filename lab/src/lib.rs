@@ -13,7 +13,7 @@
 //! | count the bank conflicts of an access or a kernel | [`banks`] |
 //! | count the memory accesses of a kernel | [`counters`] |
 //! | explain the selection of a kernel | [`explain`] |
-//! | inspect one stage of a warpgroup's product | [`warpgroup`] |
+//! | print the threads of a warpgroup that hold a matrix | [`warpgroup`] |
 //! | evaluate, draw, and run CuTe layouts | [`layout`] |
 #![deny(missing_docs)]
 
@@ -36,7 +36,6 @@ mod svg;
 #[cfg(feature = "cuda")]
 pub mod sys;
 #[cfg(feature = "cuda")]
-pub mod trials;
 pub mod verify;
 pub mod warpgroup;
 

@@ -14,17 +14,6 @@ pub enum Coordinate {
     All,
 }
 
-impl Coordinate {
-    /// Returns whether the coordinate contains `_` and therefore selects a slice.
-    pub fn is_slice(&self) -> bool {
-        match self {
-            Self::At(_) => false,
-            Self::All => true,
-            Self::Tuple(members) => members.iter().any(Self::is_slice),
-        }
-    }
-}
-
 impl From<u64> for Coordinate {
     fn from(index: u64) -> Self {
         Self::At(index)

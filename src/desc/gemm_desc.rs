@@ -68,15 +68,6 @@ macro_rules! sum {
                 }
             }
 
-            /// Returns the knobs of the main loop's family, or `None` if a knob is not pinned.
-            #[cfg(feature = "serde")]
-            pub(super) fn all(mainloop: MainloopKind, pins: Pins) -> Option<Self> {
-                $(if let (true, Some(knobs)) = (mainloop.is_among(knobs::$Knobs::MAINLOOPS), knobs::$Knobs::all(pins)) {
-                    return Some(Self::$Family(knobs));
-                })*
-                None
-            }
-
             /// Returns all knobs of the family as pins.
             pub const fn pins(&self) -> Pins {
                 match self {

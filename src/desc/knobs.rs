@@ -28,7 +28,7 @@ macro_rules! knobs {
             $($(#[doc = $family_doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident of $($Mainloop:ident)+ $(, emulates $($Emulation:ident)+)?, divides $($Decomposition:ident)+ { $($of:ident)* })*
         }
         knobs {
-            $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, once $old:literal $old_flag:literal)? $(, since then $young:expr)?;)*
+            $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal;)*
         }
     ) => {
         /// Expands to the type of a knob.
@@ -111,31 +111,17 @@ macro_rules! knobs {
         /// Pinned knobs. The resolver chooses each knob that is `None`. Knobs of operands refer to
         /// the user's A and B.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
         pub struct Pins {
-            $($(#[doc = $doc])* $(#[cfg_attr(feature = "serde", serde(alias = $old))])? pub $field: Option<$ty>,)*
+            $($(#[doc = $doc])* pub $field: Option<$ty>,)*
         }
 
         impl Pins {
             /// Pins without a pinned knob.
             pub const NONE: Self = Self { $($field: None),* };
 
-            /// Values of the knobs that are newer than a stored text, which does not name them.
-            #[cfg(feature = "serde")]
-            pub(super) const YOUNGER: Self = Self { $($($field: Some($young),)?)* ..Self::NONE };
-
             /// Rows of (JSON name, command-line flag, meaning), one per knob.
             pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
                 &[$((stringify!($field), $flag, concat!($($doc),*))),*];
-
-            /// Renamed knobs: (old JSON name, old flag, JSON name, flag).
-            pub const RENAMED: &'static [(&'static str, &'static str, &'static str, &'static str)] =
-                &[$($(($old, $old_flag, stringify!($field), $flag),)?)*];
-
-            /// Returns the present JSON name of a renamed knob.
-            pub fn renamed(old: &str) -> Option<&'static str> {
-                Self::RENAMED.iter().find(|row| row.0 == old).map(|row| row.2)
-            }
 
             /// Returns the first pinned knob and the remaining ones.
             pub const fn split_first(self) -> Option<(Self, Self)> {
@@ -173,7 +159,7 @@ macro_rules! knobs {
             /// [`Error::KnobText`] if no knob has this name, or if `text` is not one of its values.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
                 let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };
-                match Self::renamed(name).unwrap_or(name) {
+                match name {
                     $(stringify!($field) => {
                         self.$field = Some(Words::read(text).map_err(|because| refuse($flag, because))?);
                     })*
@@ -233,13 +219,13 @@ knobs! {
         swizzle: SwizzleKind, flag "--swizzle";
         /// Number of split-K slices. Each slice has its own CTA. --decomposition selects the CTA
         /// that reduces the slices.
-        split_k: u32, flag "--split-k", since then 1;
+        split_k: u32, flag "--split-k";
         /// Division of K among CTAs: dataparallel, splitk, splitkparallel, splitkcluster, or
         /// streamk. dataparallel keeps K whole. With splitk, the last CTA to arrive reduces the
         /// slices in a workspace. With splitkparallel, a second kernel reduces the slices. With
         /// splitkcluster, a cluster reduces at most 8 slices without a workspace. With streamk,
         /// CTAs compute whole waves of tiles, and equal spans of the remaining k-tiles.
-        decomposition: DecompositionKind, flag "--decomposition", since then DecompositionKind::SplitK;
+        decomposition: DecompositionKind, flag "--decomposition";
         /// Elements of A per memory access. The address, the leading dimension, and the batch
         /// stride of A are multiples of the access width.
         align_a: u32, flag "--align-a";
@@ -264,19 +250,19 @@ knobs! {
         schedule: ScheduleKind, flag "--schedule";
         /// Maximum number of wgmma groups that a consumer leaves in flight when the consumer moves
         /// to the next stage. With promoted accumulators, the number is 0.
-        pending: u32, flag "--pending", since then 1;
+        pending: u32, flag "--pending";
         /// Promotion of the accumulators of fp8 and emulated f32 to f32 accumulators: never (fast
         /// accumulation), or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
         /// Emulation of f32 on tensor cores: none, bf16x6, bf16x3, f16x3, tf32x3, or bf16x1. bf16x6
         /// keeps the whole range and all 24 bits. bf16x3 keeps 16 of the 24 bits. f16x3 limits the
         /// exponent range. tf32x3 (22 bits) and bf16x1 (8 bits) use mma.sync.
-        emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
+        emulation: EmulationKind, flag "--emulation";
         /// Source of A for Hopper's tensor cores: shared (memory), registers (M-major A of 8 or 32
         /// bits), or auto (registers if possible).
-        a_operand: AOperandKind, flag "--a-operand", once "source_a" "--source-a", since then AOperandKind::Shared;
+        a_operand: AOperandKind, flag "--a-operand";
         /// Saturation of integer sums: on (sums stop at the limits of i32) or off (sums wrap).
-        saturate: SaturateKind, flag "--saturate", since then SaturateKind::Off;
+        saturate: SaturateKind, flag "--saturate";
         /// Consecutive elements along M or N that one lane computes: vector (the elements of one
         /// 16-byte access) or N.
         interleave: InterleaveKind, flag "--interleave";

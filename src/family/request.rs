@@ -156,8 +156,6 @@ pub struct Resolved {
     pub desc: GemmDesc,
     /// Layouts in the user's frame.
     pub orders: Orders,
-    /// Knobs of the family in the user's frame.
-    pub knobs: Pins,
     /// Types, then knobs in the order of [`Pins::TABLE`], each with its value and source.
     pub choices: Vec<Choice>,
 }
@@ -265,9 +263,7 @@ impl Request {
             value,
             from: flagged(given),
         }));
-        let named = |name: &str| {
-            self.knobs.iter().any(|(given, _)| Pins::renamed(given).unwrap_or(given) == name)
-        };
+        let named = |name: &str| self.knobs.iter().any(|(given, _)| given == name);
         for ((&(name, flag, _), value), unpinned) in
             Pins::TABLE.iter().zip(knobs.words()).zip(unpinned.words())
         {
@@ -282,7 +278,7 @@ impl Request {
             };
             choices.extend(value.map(|value| Choice { flag, value, from }));
         }
-        Ok(Resolved { desc, orders, knobs, choices })
+        Ok(Resolved { desc, orders, choices })
     }
 
     /// Returns the given description with the pinned knobs replaced. It pins all knobs, so the pins
@@ -433,8 +429,8 @@ mod tests {
             let mut request = typed("f32:row", "f32:row", c);
             request.knobs = vec![("align_a".into(), "2".into()), ("smem_b".into(), "mn+8".into())];
             let resolved = request.resolve(ArchKind::Sm80).unwrap();
-            assert_eq!(resolved.desc.user_pins(), resolved.knobs);
-            assert_eq!((resolved.knobs.align_a, resolved.knobs.align_b), (Some(2), Some(4)));
+            let knobs = resolved.desc.user_pins();
+            assert_eq!((knobs.align_a, knobs.align_b), (Some(2), Some(4)));
             assert_eq!(resolved.desc.orders(), resolved.orders);
             assert_eq!(
                 resolved.choices.iter().filter(|choice| choice.from == Origin::Flag).count(),
@@ -443,10 +439,7 @@ mod tests {
 
             let again = Request { description: Some(resolved.desc), ..Request::default() };
             let again = again.resolve(ArchKind::Sm90).unwrap();
-            assert_eq!(
-                (again.desc, again.orders, again.knobs),
-                (resolved.desc, resolved.orders, resolved.knobs)
-            );
+            assert_eq!((again.desc, again.orders), (resolved.desc, resolved.orders));
         }
     }
 

@@ -21,11 +21,6 @@ pub const CHUNK_BYTES: u32 = 16;
 /// The pattern depends on the line of the *address*, not on the line of the tile. It starts with
 /// the tile only if the tile is aligned to [`repeat_bytes`](Self::repeat_bytes).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
 pub enum SwizzleMode {
     /// No permutation; rows are single chunks.
     None,

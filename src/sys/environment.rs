@@ -40,6 +40,7 @@ impl Environment {
     }
 
     /// Sets the folder for caches of applications.
+    #[cfg(test)]
     pub fn with_cache_home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache_home = Some(folder.into());
         self

@@ -43,8 +43,6 @@ pub const MOST_CONSUMERS: u32 = 3;
 pub const REGISTERS: u32 = ArchKind::Sm90.machine().registers_per_sm;
 /// Minimum number of registers per thread that `setmaxnreg` accepts.
 pub const LEAST_REGISTERS: u32 = 24;
-/// Maximum number of registers per thread.
-const THREAD_REGISTERS: u32 = 255;
 /// Maximum number of registers per thread that `setmaxnreg` accepts, in multiples of 8.
 const MOST_REGISTERS: u32 = 248;
 /// Maximum size in bytes of one operand's stage and of a staging buffer. The limit exceeds any
@@ -259,13 +257,6 @@ impl Pipeline {
     pub const fn launch_registers(&self) -> u32 {
         let share = REGISTERS / self.threads() / 8 * 8;
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
-    }
-
-    /// Returns the maximum number of registers per thread at launch. It is 255 if two warpgroups
-    /// share the SM.
-    pub const fn most_launch_registers(&self) -> u32 {
-        let share = REGISTERS / self.threads() / 8 * 8;
-        if share < THREAD_REGISTERS { share } else { THREAD_REGISTERS }
     }
 
     /// Returns the registers per consumer thread if each producer thread keeps `producer`

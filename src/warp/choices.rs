@@ -2,11 +2,6 @@
 
 /// Number of neighboring elements that a lane holds contiguously.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
 pub enum InterleaveKind {
     /// As many elements as one access of 16 bytes loads.
     Vector,
@@ -16,11 +11,6 @@ pub enum InterleaveKind {
 
 /// Unrolling of the loop over a tile's k-blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
 pub enum UnrollKind {
     /// Full unrolling.
     Full,

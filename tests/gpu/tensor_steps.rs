@@ -2,7 +2,11 @@
 //! H200 is answered again, and so are numbers drawn down to the least ones, each step from the sum
 //! that the device had before it.
 
-use crate::harness::{tensor_steps::recorded, warpgroups};
+use crate::harness::{
+    tensor_steps::recorded,
+    warpgroup_probe::{kernel::WarpgroupProbe, lay::tile_bytes},
+    warpgroups,
+};
 use falchion::{
     arch::ArchKind,
     cuda::open,
@@ -10,10 +14,7 @@ use falchion::{
     threadblock::Along,
     warp::mma_warpgroup::{MmaWarpgroup, OperandA, SwizzleMode},
 };
-use falchion_lab::{
-    verify::draw,
-    warpgroup::{WarpgroupProbe, tile_bytes},
-};
+use falchion_lab::verify::draw;
 
 /// Rows of A and columns of B of a product.
 const MN: usize = 64;

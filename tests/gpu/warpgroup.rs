@@ -1,16 +1,18 @@
 //! One stage of a warpgroup's product on Hopper: whole numbers, laid by the tiles' maps, come out
 //! as the product. A map, a descriptor or a fragment that is not the hardware's makes another.
 
-use crate::harness::warpgroups::{self, INPUTS, bits, products, types, wanted, whole, words};
+use crate::harness::{
+    warpgroup_probe::{
+        kernel::WarpgroupProbe,
+        lay::{fragment_bytes, tile_bytes},
+    },
+    warpgroups::{self, INPUTS, bits, products, types, wanted, whole, words},
+};
 use cudarc::driver::CudaContext;
 use falchion::{
     cuda::open,
     numeric::ElementKind,
     warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, SwizzleMode},
-};
-use falchion_lab::{
-    Error,
-    warpgroup::{WarpgroupProbe, fragment_bytes, tile_bytes},
 };
 use std::sync::Arc;
 
@@ -124,29 +126,4 @@ fn a_tile_laid_without_the_swizzle_is_another() {
     let wanted: Vec<f64> = wanted(&mma).into_iter().map(f64::from).collect();
     assert_eq!(probe.run(&tile_bytes(&tile, element(1)), &b, 1).expect("it runs"), wanted);
     assert_ne!(probe.run(&plain, &b, 1).expect("it runs"), wanted);
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn operands_of_another_size_are_refused() {
-    let context = open(0).expect("this test runs on an NVIDIA GPU");
-    let mma = products(
-        (ElementKind::I8, ElementKind::I8, ElementKind::I8.accumulator()),
-        64,
-        SwizzleMode::Bytes128,
-    )[0];
-    let probe = WarpgroupProbe::prepare(&context, &mma).expect("a kernel");
-    let (a, b) = (vec![0; 64 * 128], vec![0; 64 * 128]);
-    assert_eq!(probe.run(&a, &b, 1).expect("it runs"), [0.0; 64 * 64]);
-    for (a, b, rounds, says) in [
-        (&a[1..], &b[..], 1, "A has 8191 bytes, and the stage reads 8192"),
-        (&a, &b[1..], 1, "B has 8191 bytes, and the stage reads 8192"),
-        (&a, &b, 0, "rounds = 0; try 1"),
-    ] {
-        let error = probe.run(a, b, rounds).expect_err("refused");
-        assert!(
-            matches!(error, Error::Measurement { .. }) && error.to_string().contains(says),
-            "{error}"
-        );
-    }
 }

@@ -42,9 +42,9 @@ pub fn request(desc: &GemmDesc, pins: &[Pinned]) -> Request {
 
 /// Completes pinned knobs, and checks that the description has them.
 pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
-    let Resolved { desc, knobs, .. } =
+    let Resolved { desc, .. } =
         request(desc, pins).resolve(ArchKind::Sm90).map_err(|error| error.to_string())?;
-    let words = knobs.words();
+    let words = desc.user_pins().words();
     for (name, value) in pins {
         let at = Pins::TABLE.iter().position(|row| row.0 == *name).expect("a knob");
         assert_eq!(words[at].as_ref(), Some(value), "{name}");

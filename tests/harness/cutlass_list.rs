@@ -94,9 +94,9 @@ fn kernel(listed: &Listed) -> Result<GemmDesc, Error> {
         instruction: Some(one),
         stages: Some(stages),
         ..
-    } = resolved.knobs
+    } = resolved.desc.user_pins()
     else {
-        panic!("{}: {:?}", listed.line, resolved.knobs)
+        panic!("{}: {:?}", listed.line, resolved.desc)
     };
     for (name, is) in [("threadblock", block), ("warp", warp), ("instruction", one)] {
         assert_eq!(wanted[name], format!("{}x{}x{}", is.m, is.n, is.k), "{}", listed.line);

@@ -43,6 +43,7 @@ pub mod transposes;
 #[cfg(feature = "cuda")]
 pub mod twins;
 pub mod vectors;
+pub mod warpgroup_probe;
 pub mod warpgroups;
 pub mod words;
 

@@ -326,13 +326,10 @@ fn requests_types_and_files_name_the_modes() {
         request(knobs).resolve(ArchKind::Sm90).map(|resolved| resolved.desc)
     };
     assert_eq!(resolved(&[]).expect("a kernel"), desc(EmulationKind::Bf16x6, ORDERS[0]));
-    // By its name, and by that which it had before.
-    for name in ["emulation", "split"] {
-        assert_eq!(
-            resolved(&[(name, "f16x3")]).expect("a kernel"),
-            desc(EmulationKind::F16x3, ORDERS[0])
-        );
-    }
+    assert_eq!(
+        resolved(&[("emulation", "f16x3")]).expect("a kernel"),
+        desc(EmulationKind::F16x3, ORDERS[0])
+    );
     let facts = format!(
         "{:?}",
         falchion_lab::explain::facts(

@@ -5,14 +5,14 @@
 use crate::harness::{
     mutated::{mutate, role_without, without_numbers},
     ring_programs::{
-        A, B, SEEDS, WORKS, by_threads, caught, caught_among, from_registers, gathering, kind,
-        legal, options, program, promoting, ring, subjects,
+        A, B, SEEDS, WORKS, by_threads, caught, caught_among, check, from_registers, gathering,
+        kind, legal, options, program, promoting, ring, subjects,
     },
 };
 use falchion::{
     arch::WARP,
     internals::{
-        host::machine::{ClusterWork, Tally, check},
+        host::machine::{ClusterWork, Tally},
         plan::RingProgram,
         schedule::{Role, RoleStep, Section},
     },

@@ -79,8 +79,6 @@ fn each_rung_saves_what_it_says() {
     // 16 bytes a lane are four wavefronts, and a quarter of the accesses.
     assert_eq!(each(&of(Rung::Vectorized)), [Some(4), Some(4)]);
     assert_eq!(of(Rung::Vectorized).stores.accesses, n / 128);
-    assert_eq!(of(Rung::Padded).sectors(), 2 * n / 8);
-    assert_eq!(of(Rung::Padded).wavefronts(), 2 * n / 32);
 }
 
 /// The count over blocks by likeness is the count over every block of its own: of whole tiles,

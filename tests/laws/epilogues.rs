@@ -360,8 +360,8 @@ mod json {
             let said = refused(&text.replacen(from, to, 1));
             assert!(said.contains(part), "{said}");
         };
-        says("\"version\":4", "\"version\":1", "its version is 1, and this library reads 3 and 4");
-        says("\"version\":4", "\"version\":\"1\"", "its version is \"1\"");
+        says("\"version\":4", "\"version\":3", "`version` is 3, and only version 4 is supported");
+        says("\"version\":4", "\"version\":\"1\"", "`version` is \"1\"");
         says("\"version\":4", "\"other\":4", "it has no field `version`");
         says("\"stages\"", "\"steps\"", "steps cannot be `4`: there is no knob of this name");
         says("\"stages\":4,", "", "missing field `stages`");

@@ -4,12 +4,12 @@
 use crate::harness::descriptions::{self, Family, Wanted, description};
 use falchion::{
     Refusal,
-    arch::{ArchKind, OpKind},
+    arch::{ArchKind, OpKind, WARP},
     desc::{FamilyDesc, GemmDesc, Pins},
     internals::{
         family::default_gemm_configuration::default_gemm_configurations,
         host::machine::Purpose,
-        index::{Coord, IndexMap, at, laws::bijective, points},
+        index::{Coord, IndexMap, laws::bijective, points},
         operand::OperandKind,
     },
     layout::Order,
@@ -49,18 +49,30 @@ fn the_table_has_every_instruction() {
     }
 }
 
-/// Every element of an operand is held once, and every accumulator.
+/// Every element of an operand is held once.
 #[test]
 fn fragments_are_bijections() {
     for one in WarpInstruction::all() {
         for operand in OperandKind::BOTH {
-            let map = one.operand_map(operand);
-            assert_eq!(bijective(&map), Ok(()), "{} of {}", operand.name(), one.mnemonic());
-            let layout = map.layout().expect("a fragment is affine");
-            for Coord { row, column } in points(&map) {
-                let offset = layout.offset([u64::from(row), u64::from(column)]).ok();
-                assert_eq!(offset, map.at(at(row, column)).map(u64::from), "{}", one.mnemonic());
-            }
+            let elements = one.words(operand) * one.per_word();
+            let held: BTreeSet<_> = (0..WARP)
+                .flat_map(|lane| (0..elements).map(move |element| (lane, element)))
+                .map(|(lane, element)| {
+                    one.coordinate(
+                        operand,
+                        lane,
+                        (element / one.per_word(), element % one.per_word()),
+                    )
+                })
+                .collect();
+            assert!(
+                held.into_iter().eq((0..one.extent(operand))
+                    .flat_map(|mn| (0..one.shape().k).map(move |k| (mn, k)))),
+                "{} of {}",
+                operand.name(),
+                one.mnemonic()
+            );
+            assert_eq!(WARP * elements, one.extent(operand) * one.shape().k);
         }
     }
 }
@@ -128,9 +140,8 @@ fn fragments_are_those_of_ptx() {
     ] {
         let one = WarpInstruction::of(MathOperator::MultiplyAdd, [input; 2], accumulator, shape)
             .expect("an instruction");
-        let offset = one.operand_map(operand).at(at(lane, element)).expect("an element");
         assert_eq!(
-            (offset / shape.k, offset % shape.k),
+            one.coordinate(operand, lane, (element / one.per_word(), element % one.per_word())),
             wanted,
             "{} lane {lane} element {element}",
             one.mnemonic()

@@ -84,7 +84,8 @@ fn share(row: &Instruction, a: &[f32], b: &[f32]) -> f64 {
     let (want, magnitude) = reference(row, a, b);
     let error = (f64::from(row.sum(a, b)) - want).abs();
     let own = a.len() as f64 * 2f64.powi(-52) * magnitude;
-    let bound = Accumulation::by(row, a.len()).error(magnitude);
+    let bound = Accumulation::by(row, a.len());
+    let bound = bound.relative * magnitude + bound.absolute;
     if error <= own { 0.0 } else { (error - own) / bound }
 }
 

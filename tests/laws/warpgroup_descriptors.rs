@@ -1,7 +1,10 @@
 //! What a descriptor makes the hardware read is what lies there, a wrong one is seen, and all parts
 //! together make a product.
 
-use crate::harness::warpgroups::{bits, products, tiles, types, wanted, whole, words};
+use crate::harness::{
+    warpgroup_probe::lay::{fragment_bytes, tile_bytes},
+    warpgroups::{bits, products, tiles, types, wanted, whole, words},
+};
 use falchion::{
     Refusal,
     internals::index::{IndexMap, points},
@@ -12,7 +15,6 @@ use falchion::{
         STAGE_BYTES, STEPS, SwizzleMode, bytes_read,
     },
 };
-use falchion_lab::warpgroup::{fragment_bytes, tile_bytes};
 use std::collections::BTreeSet;
 
 /// Of one tile, at `start`: the first element that an instruction would read elsewhere than it

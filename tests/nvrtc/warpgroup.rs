@@ -6,6 +6,7 @@
 
 use crate::harness::{
     sample,
+    warpgroup_probe::text::ProbeText,
     warpgroups::{products, tile, types, words},
 };
 use falchion::{
@@ -19,7 +20,6 @@ use falchion::{
     threadblock::Along,
     warp::mma_warpgroup::{MmaWarpgroup, OperandA, SwizzleMode},
 };
-use falchion_lab::warpgroup::ProbeText;
 use std::{
     sync::{
         Mutex,

@@ -42,14 +42,14 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "SM", value_parser = extent, conflicts_with = "log")]
     pub compile: Option<u32>,
     /// Number of random valid kernels to try. Default: all.
-    #[arg(long, alias = "budget", value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub trials: Option<usize>,
     /// Seed that selects the kernels to try.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
     /// Write every trial to this file as a JSON line. If the file exists, the run adds
     /// the missing trials.
-    #[arg(long, alias = "out", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Number of the best kernels to measure with the protocol of `falchion bench`.
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = whole, allow_hyphen_values = true)]

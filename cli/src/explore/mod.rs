@@ -3,7 +3,6 @@
 mod args;
 mod report;
 
-use crate::knob_flags::note_old_names;
 use crate::{
     bench::commit,
     cuda,
@@ -118,7 +117,6 @@ fn count_space(
         None => Space::asked_for(&request, newest, &args.knobs.0, sizes)?,
     };
     let base = *space.base();
-    note_old_names(args.knobs.0.iter().map(|knob| knob.0.as_str()));
     for (name, texts) in &args.knobs.0 {
         space.narrow(name, texts)?;
     }

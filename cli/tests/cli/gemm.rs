@@ -428,42 +428,6 @@ fn explain_names_the_origin_of_each_knob() {
     assert!(text.contains("exchanged") && text.contains("5 x 6 x 7 on "), "{text}");
 }
 
-/// The old name of a flag works like the new one, and prints a note on stderr.
-#[test]
-fn old_flag_names_work_with_a_note() {
-    for (types, old, new, word) in [
-        (["f32:row", "f32:col", "f32:row"], "--split", "--emulation", "f16x3"),
-        (["i8:col", "i8:col", "i32:row"], "--source-a", "--a-operand", "registers"),
-    ] {
-        let [a, b, c] = types;
-        let args = |flag| {
-            [
-                "gemm",
-                "--on",
-                "host",
-                "--explain",
-                "--op",
-                "tensorop",
-                "--a",
-                a,
-                "--b",
-                b,
-                "--c",
-                c,
-                flag,
-                word,
-            ]
-        };
-        let output = falchion(&args(old));
-        let note = format!("note: use {new} instead of {old}, which the next version removes");
-        assert!(
-            output.status.success() && String::from_utf8(output.stderr).unwrap().contains(&note),
-            "{old}"
-        );
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), done(&args(new)));
-    }
-}
-
 #[test]
 fn descriptions_round_trip_through_json() {
     let folder = crate::common::folder();

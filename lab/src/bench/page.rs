@@ -192,12 +192,12 @@ fn wrong(lines: &[Line]) -> Option<String> {
 /// Sentences about CUDA graphs: the number of replayed problems, and the number of short problems
 /// whose capture failed. Each item is one problem: whether a graph replayed its launches, and its
 /// microseconds.
-pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> Option<String> {
+pub(super) fn replayed(problems: impl Iterator<Item = (bool, f64)>) -> Option<String> {
     let short = Settings::default().graph_below_us;
     let (mut captured, mut looped) = (0, 0);
     for (replayed, us) in problems {
-        captured += usize::from(replayed == Some(true));
-        looped += usize::from(replayed == Some(false) && us < short);
+        captured += usize::from(replayed);
+        looped += usize::from(!replayed && us < short);
     }
     let replayed = (captured > 0)
         .then(|| format!("A CUDA graph replayed the launches of {}.", count(captured, "problem")));

@@ -126,7 +126,7 @@ fn page_states_which_launches_were_replayed() {
     let (long, mut short) = (line(2500.0, Some(2000.0)), line(2.5, Some(2.5)));
     let looped = "Stream capture failed for 1 problem below 50 µs";
     assert!(says(&page("X", "c", &[long.clone(), short.clone()]), looped));
-    short.captured = Some(true);
+    short.captured = true;
     let text = page("X", "c", &[long, short]);
     let replayed = says(&text, "A CUDA graph replayed the launches of 1 problem.");
     assert!(replayed && !says(&text, looped), "{text}");

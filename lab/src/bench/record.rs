@@ -2,7 +2,6 @@
 
 use super::{protocol::Outcome, rounds::Stats, statistics::Quartiles, suite::SuiteProblem};
 use crate::Error;
-use falchion::refusal::Route;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io;
@@ -28,8 +27,7 @@ pub struct Line {
     /// whether operands are swapped.
     pub config: String,
     /// The route of A and B to the kernel: `direct`, or for example `A repacked, B transposed`. The
-    /// time includes the passes. Older records use other words, which are converted.
-    #[serde(default = "direct", deserialize_with = "route")]
+    /// time includes the passes.
     pub route: String,
     /// Falchion's median.
     pub ours_us: f64,
@@ -37,11 +35,11 @@ pub struct Line {
     pub ours_tflops: f64,
     /// Name of the peer; null without a peer.
     pub peer: Option<String>,
-    /// Version of the peer's library, such as `13.1.0`. Absent in older records.
+    /// Version of the peer's library, such as `13.1.0`. Absent without a peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_version: Option<String>,
     /// Whether the timed algorithms of the peer computed a problem with whole numbers exactly, on
-    /// the verified rows. Absent in older records, and without a peer.
+    /// the verified rows. Absent without a peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_verified: Option<bool>,
     /// Algorithms of the peer that returned a wrong result. They are timed only if no algorithm is
@@ -65,10 +63,8 @@ pub struct Line {
     pub error_over_bound: Option<f64>,
     /// Whether the ratio did not settle.
     pub noisy: bool,
-    /// Whether launches were replayed from a graph, so that the times contain no host time. Absent
-    /// in older records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub captured: Option<bool>,
+    /// Whether launches were replayed from a graph, so that the times contain no host time.
+    pub captured: bool,
     /// Falchion's largest `|D - AB| / (|A||B|)` of all elements. Present only if the problem names
     /// the distribution of its operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,21 +88,6 @@ pub struct Line {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
-}
-
-/// Returns the route of records that were made when only one route existed.
-fn direct() -> String {
-    Route::Direct.name().to_owned()
-}
-
-/// The words of routes in older records, and their present words.
-// OLD_ROUTES
-const OLD_ROUTES: [(&str, &str); 2] = [(" relaid", " repacked"), (" split", " decomposed")];
-
-/// Reads a route and converts it to the present words.
-fn route<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    let said = String::deserialize(from)?;
-    Ok(OLD_ROUTES.iter().fold(said, |said, (old, new)| said.replace(old, new)))
 }
 
 /// The content of a line besides the problem and the times.
@@ -189,7 +170,7 @@ impl Line {
             own_reference_us,
             error_over_bound,
             noisy: outcome.noisy,
-            captured: Some(outcome.captured),
+            captured: outcome.captured,
             error: errors.map(|[ours, _]| ours),
             sgemm_error: errors.map(|[_, sgemm]| sgemm),
             refused: None,
@@ -285,7 +266,7 @@ pub(super) mod tests {
             family: "multistage".into(),
             op: "simt".into(),
             config: "128x128x16".into(),
-            route: direct(),
+            route: falchion::refusal::Route::Direct.name().to_owned(),
             peer: Some("cublaslt".into()),
             peer_version: peer_us.map(|_| "13.1.0".into()),
             peer_verified: peer_us.map(|_| true),
@@ -320,25 +301,6 @@ pub(super) mod tests {
             assert_eq!(again.to_json().unwrap(), json);
             assert!((again.ours_tflops / line.ours_tflops - 1.0).abs() < 1e-5, "{json}");
         }
-    }
-
-    #[test]
-    fn a_record_of_before_reads_as_one_of_now() {
-        let now = Line { route: "A repacked, B decomposed".to_owned(), ..line(2500.0, None) };
-        let now = Line {
-            problem: SuiteProblem {
-                emulation: Some(falchion::numeric::EmulationKind::Bf16x6),
-                ..now.problem.clone()
-            },
-            ..now
-        };
-        let json = now.to_json().unwrap();
-        let before = json
-            .replace("emulation", "split")
-            .replace("repacked", "relaid")
-            .replace("decomposed", "split"); // OLD_ROUTES
-        assert_ne!(before, json);
-        assert_eq!(read_lines(&before).unwrap()[0].to_json().unwrap(), json);
     }
 
     #[test]

@@ -112,9 +112,8 @@ pub struct SuiteProblem {
     /// Knobs that differ from the default, by JSON name, with values as flags accept them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub knobs: BTreeMap<String, String>,
-    /// The emulation of `f32` on tensor cores. If absent, the default. Older suites name the field
-    /// `split`.
-    #[serde(default, alias = "split", skip_serializing_if = "Option::is_none")]
+    /// The emulation of `f32` on tensor cores. If absent, the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationKind>,
     /// The distribution of `f32` operands. If present, the errors of Falchion and of cuBLAS's SGEMM
     /// are measured.

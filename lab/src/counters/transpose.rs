@@ -35,19 +35,6 @@ pub struct TransposeCounters {
     pub loads: SharedAccesses,
 }
 
-impl TransposeCounters {
-    /// Returns the sectors of 32 bytes that are read or written. The minimum is `rows * columns *
-    /// element_bytes / 32` per matrix.
-    pub const fn sectors(&self) -> u64 {
-        self.a.sectors + self.b.sectors + self.d.sectors
-    }
-
-    /// Returns the wavefronts of shared memory, in both directions.
-    pub const fn wavefronts(&self) -> u64 {
-        self.stores.wavefronts + self.loads.wavefronts
-    }
-}
-
 /// Counts the accesses of a batch of transposes whose A, B, and D each begin at a multiple of 128
 /// bytes.
 ///

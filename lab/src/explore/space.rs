@@ -135,7 +135,6 @@ fn by(desc: &GemmDesc, name: &str, word: &str) -> Result<GemmDesc, Error> {
 
 /// Returns the index of a knob in the table.
 fn place(name: &str) -> Option<usize> {
-    let name = Pins::renamed(name).unwrap_or(name);
     Pins::TABLE.iter().position(|row| row.0 == name)
 }
 

@@ -1,6 +1,6 @@
 //! A climb: the predicted and the measured rate of each rung.
 
-use super::{Machine, Program, Rung, rungs, traffic};
+use super::{Machine, Rung, rungs, traffic};
 use crate::{Error, counters::Counters};
 
 /// The result of a rung. Rates are in TFLOP/s and count `2 m n k` operations.
@@ -80,15 +80,5 @@ impl Reached {
     /// Returns the measured rate, or the predicted rate without a measurement.
     pub fn tflops(&self) -> f64 {
         self.measured.map_or(self.predicted_tflops, |measured| measured.tflops)
-    }
-}
-
-impl Program {
-    /// Returns the kind of the kernel in one word.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Textbook(_) => "textbook",
-            Self::Gemm(desc) => desc.knobs.mainloop.name(),
-        }
     }
 }

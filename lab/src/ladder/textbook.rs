@@ -23,9 +23,6 @@ pub enum Textbook {
 }
 
 impl Textbook {
-    /// Both kernels.
-    pub const ALL: [Self; 2] = [Self::Naive, Self::SharedMemory];
-
     /// Rows and columns of a tile.
     pub const SIDE: u32 = 16;
 

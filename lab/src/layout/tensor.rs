@@ -1,7 +1,7 @@
 //! Tensors: elements behind a layout, and CuTe's `copy` and `gemm` on the host.
 
 use core::ops::{AddAssign, Deref, DerefMut, Mul};
-use falchion::layout::algebra::{Coordinate, Layout, LayoutError, Step, Tiler};
+use falchion::layout::algebra::{Coordinate, Layout, LayoutError};
 
 /// Elements with the layout that addresses them: `engine[offset + layout(c)]`. The engine is
 /// `&[T]`, or `&mut [T]` for writing.
@@ -19,18 +19,6 @@ pub struct Tensor<E> {
     engine: E,
     offset: u64,
     layout: Layout,
-}
-
-impl<E> Tensor<E> {
-    /// Returns the layout.
-    pub const fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// Returns the number of elements of the engine before the tensor's first element.
-    pub const fn offset(&self) -> u64 {
-        self.offset
-    }
 }
 
 impl<T, E: Deref<Target = [T]>> Tensor<E> {
@@ -88,33 +76,6 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
     pub fn slice(&self, coordinate: &Coordinate) -> Result<Tensor<&[T]>, LayoutError> {
         let (layout, offset) = self.layout.slice(coordinate)?;
         self.view((layout.ok_or(LayoutError::EmptyTuple)?, offset))
-    }
-
-    /// Applies [`Layout::local_tile`] to the elements.
-    ///
-    /// # Errors
-    /// The errors of [`Layout::local_tile`], and [`LayoutError`] if the tile extends beyond the
-    /// elements. The last tile of a division with a remainder does so.
-    pub fn local_tile(
-        &self,
-        tiler: &Tiler,
-        coordinate: &Coordinate,
-    ) -> Result<Tensor<&[T]>, LayoutError> {
-        self.view(self.layout.local_tile(tiler, coordinate)?)
-    }
-
-    /// Applies [`Layout::local_partition_by`] to the elements.
-    ///
-    /// # Errors
-    /// The errors of [`Layout::local_partition_by`], and [`LayoutError`] if the part extends beyond
-    /// the elements.
-    pub fn local_partition(
-        &self,
-        threads: &Layout,
-        thread: u64,
-        steps: &[Step],
-    ) -> Result<Tensor<&[T]>, LayoutError> {
-        self.view(self.layout.local_partition_by(threads, thread, steps)?)
     }
 }
 

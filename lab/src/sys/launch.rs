@@ -15,12 +15,11 @@ use falchion::{
 /// # Errors
 /// The errors of [`enqueue`].
 ///
-/// There are three callers. `CuteGemmKernel::run` has checked its matrices: they are device memory
+/// There are two callers. `CuteGemmKernel::run` has checked its matrices: they are device memory
 /// of the stream's context, which the call borrows and cudarc keeps until the stream has finished
 /// with it. They are as long as the layouts whose offsets the kernel computes, and C does not
 /// overlap A or B. `banks::probe::Probe::run` passes two tables of one word per lane, borrowed in
-/// the same way, with offsets within the kernel's shared memory. `WarpgroupProbe::run` passes
-/// tiles, fragments, and D, whose sizes it has checked against the source.
+/// the same way, with offsets within the kernel's shared memory.
 pub(crate) fn launch<Params: Pod>(
     function: &CudaFunction,
     stream: &CudaStream,

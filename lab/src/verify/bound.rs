@@ -253,11 +253,6 @@ impl Accumulation {
         }
     }
 
-    /// Returns the largest error of a sum whose magnitudes add up to `magnitude`.
-    pub fn error(&self, magnitude: f64) -> f64 {
-        self.relative * magnitude + self.absolute
-    }
-
     /// Returns the largest error of a sum whose factors were decomposed: see
     /// [`numeric::emulation`](falchion::numeric::emulation).
     fn emulation_error(&self, emulation: &EmulationBound, sum: &Sum) -> f64 {

@@ -1,9 +1,9 @@
 //! The figures of the pages are those of the lines that their commands wrote, so that no number in
 //! prose can rot.
 
+use crate::trials::parse;
 use falchion_lab::bench::record::read_lines;
 use falchion_lab::ladder::{Climb, Machine, Measured, Program, rungs};
-use falchion_lab::trials::parse;
 use serde_json::Value;
 
 /// The cells of a table's row.

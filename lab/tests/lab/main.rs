@@ -14,3 +14,4 @@ mod figures;
 mod ladder;
 mod model;
 mod pins;
+mod trials;

@@ -1,16 +1,13 @@
 //! The model of time beside what was measured: of each problem of which several configurations were
 //! pinned and timed on one device, how much longer the one takes that the model likes best.
 
+use crate::trials::{Trial, parse};
 use falchion::{
     arch::ArchKind,
     desc::{DecompositionKind, FamilyDesc, GemmDesc, Pins, SpillKind},
     internals::family::default_gemm_configuration::default_gemm_configurations,
 };
-use falchion_lab::{
-    bench::kernels::description,
-    explain::size_of,
-    trials::{Trial, parse},
-};
+use falchion_lab::{bench::kernels::description, explain::size_of};
 use std::collections::BTreeMap;
 
 /// Microseconds below which individual launches measure the host and not the device:

@@ -1,5 +1,5 @@
 //! Descriptions as JSON, in the user's frame: the user's A, B, and C, the family by its name, and
-//! its knobs in the words of their flags. Version 3, which was flat, can still be read.
+//! its knobs in the words of their flags.
 //!
 //! ```
 //! use falchion::prelude::*;
@@ -12,10 +12,9 @@
 //! # Ok::<(), falchion::Error>(())
 //! ```
 
-mod flat;
 mod words;
 
-use self::{flat::Flat, words::KnobWords};
+use self::words::KnobWords;
 use super::{
     class::{Class, GemmMode},
     gemm_desc::{FamilyDesc, GemmDesc},
@@ -32,7 +31,7 @@ use crate::{
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Version number of the form that is written.
+/// Version number of the form.
 const VERSION: u64 = 4;
 
 /// The JSON form of a description.
@@ -155,15 +154,8 @@ impl<'de> Deserialize<'de> for GemmDesc {
 }
 
 fn other_version(version: impl fmt::Display) -> String {
-    let read = flat::VERSION;
     format!(
-        "its version is {version}, and this library reads {read} and {VERSION}; write it anew with `falchion gemm --explain --json`"
-    )
-}
-
-fn older_version(version: impl fmt::Display) -> String {
-    format!(
-        "its version is {version}, this library writes {VERSION}, and it is not a complete description of version {version}"
+        "its field `version` is {version}, and only version {VERSION} is supported; write the description again with `falchion gemm --explain --json`"
     )
 }
 
@@ -182,7 +174,7 @@ impl GemmDesc {
         serde_json::to_string(self).map_err(refuse)
     }
 
-    /// Reads a description from JSON of version 4 or 3. The result is not checked.
+    /// Reads a description from JSON of version 4. The result is not checked.
     ///
     /// # Errors
     /// [`Error::Description`] if the text is not JSON, has another version, or has a missing,
@@ -199,11 +191,6 @@ impl GemmDesc {
         let Version { version } = serde_json::from_str(text).map_err(refuse)?;
         match version {
             Some(version) if version == VERSION => serde_json::from_str(text).map_err(refuse),
-            Some(version) if version == flat::VERSION => {
-                let flat = serde_json::from_str::<Flat>(text).map_err(|error| error.to_string());
-                flat.and_then(TryInto::try_into)
-                    .map_err(|because| refuse(format!("{}: {because}", older_version(version))))
-            }
             Some(version) => Err(refuse(other_version(version))),
             None => Err(refuse(format!("it has no field `version`, which is {VERSION}"))),
         }

@@ -26,14 +26,13 @@ impl KnobWords {
         let mut pins = Pins::NONE;
         for (name, text) in &self.0 {
             pins.set(name, text).map_err(|error| error.to_string())?;
-            if !names.contains(&Pins::renamed(name).unwrap_or(name)) {
+            if !names.contains(&name.as_str()) {
                 return Err(format!(
                     "unknown field `{name}`: its family has the knobs {}",
                     names.join(", ")
                 ));
             }
         }
-        let pins = pins.over(Pins::YOUNGER);
         let table = Pins::TABLE.iter().zip(pins.words());
         let missing = table
             .filter(|(_, words)| words.is_none())

@@ -23,7 +23,7 @@ mod sync;
 mod transpose;
 
 pub use observer::{Access, Observer, Purpose, Touched};
-pub use ring::{Bytes, ClusterWork, Payload, Staged, Tally, check, run};
+pub use ring::{Bytes, ClusterWork, Payload, Staged, Tally, run};
 pub use simt::observe;
 pub(super) use simt::{Started, run_block};
 pub use transpose::{Tile, run as transpose_tile, whole as whole_pieces};

@@ -5,14 +5,6 @@ use super::desc::TransposeDesc;
 use crate::{desc::json::refuse, error::Error};
 
 impl TransposeDesc {
-    /// Returns the description as one line of JSON.
-    ///
-    /// # Errors
-    /// [`Error::Description`] if serialization fails.
-    pub fn to_json(&self) -> Result<String, Error> {
-        serde_json::to_string(self).map_err(refuse)
-    }
-
     /// Parses a description. The caller must still check it.
     ///
     /// # Errors

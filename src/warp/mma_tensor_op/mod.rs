@@ -190,55 +190,6 @@ impl WarpInstruction {
             lane % QUAD * per_word + j + w / eights * QUAD * per_word,
         )
     }
-
-    /// Returns the map of one operand: from (lane, element) to `mn * instruction K + k`.
-    pub const fn operand_map(self, operand: OperandKind) -> InstructionMap {
-        InstructionMap { instruction: self, operand }
-    }
-}
-
-/// Map from (lane, element) of an operand of one instruction to `mn * instruction K + k`.
-#[derive(Clone, Copy, Debug)]
-pub struct InstructionMap {
-    instruction: WarpInstruction,
-    operand: OperandKind,
-}
-
-impl IndexMap for InstructionMap {
-    fn domain(&self) -> Coord {
-        Coord {
-            row: WARP,
-            column: self.instruction.words(self.operand) * self.instruction.per_word(),
-        }
-    }
-
-    fn codomain(&self) -> u32 {
-        self.instruction.extent(self.operand) * self.instruction.shape.k
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        let word = (
-            point.column / self.instruction.per_word(),
-            point.column % self.instruction.per_word(),
-        );
-        let (mn, k) = self.instruction.coordinate(self.operand, point.row, word);
-        Some(mn * self.instruction.shape.k + k)
-    }
-
-    fn layout(&self) -> Option<Composed> {
-        let (depth, per_word, eights) = (
-            self.instruction.shape.k,
-            self.instruction.per_word(),
-            self.instruction.extent(self.operand) / EIGHT,
-        );
-        let words = self.instruction.words(self.operand);
-        let columns = [
-            (per_word, 1),
-            (eights, EIGHT * depth),
-            (words / at_least_one(eights), QUAD * per_word),
-        ];
-        affine(self.domain(), &[(QUAD, per_word), (EIGHT, depth)], &columns)
-    }
 }
 
 /// Map of one operand, for one k-block of a block's tile, from (thread, element) to `mn *

@@ -6,7 +6,7 @@ pub mod needs;
 use core::ops::Range;
 use falchion::{
     internals::{
-        host::machine::{ClusterWork, check},
+        host::machine::{ClusterWork, Payload, Tally, run},
         operand::OperandKind,
         plan::RingProgram,
         schedule::Fault,
@@ -258,6 +258,16 @@ pub const SEEDS: u64 = 200;
 pub fn depths_of(program: &RingProgram, k_tiles: &[u32]) -> Vec<u32> {
     let of_block = |block: u32| k_tiles.iter().map(move |depth| depth.saturating_sub(block % 2));
     (0..=program.ring.senders()).flat_map(of_block).collect()
+}
+
+/// Payload without data.
+struct Nothing;
+
+impl Payload for Nothing {}
+
+/// Runs a program without data. The order follows from `seed`.
+pub fn check(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Result<Tally, Fault> {
+    run(program, work, seed, &mut Nothing)
 }
 
 /// Returns the first fault over all works and seeds, and the number of runs.

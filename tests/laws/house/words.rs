@@ -30,14 +30,6 @@ const OTHERS: [(&str, &str); 23] = [
     ("departs from the plan", "a decision"),
 ];
 
-/// Allowed uses of a forbidden word as an old name that is still read: file and word.
-const READ: [(&str, &str); 4] = [
-    ("src/desc/knobs.rs", "source_a"),
-    ("src/desc/knobs.rs", "source-a"),
-    ("cli/tests/cli/gemm.rs", "source-a"),
-    ("lab/src/bench/record.rs", "relaid"),
-];
-
 /// Returns a line without its comment prefix, so that a word across a line break is found.
 fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['/', '!', '*', '#', '>', '\\']).trim()
@@ -93,21 +85,12 @@ fn texts_say_it_as_the_field_does() {
     assert!(texts.len() > 600, "{} texts", texts.len());
     let mut wrong = Vec::new();
     for (name, text) in &texts {
-        for (line, word) in
-            found(text).into_iter().filter(|(_, word)| !READ.contains(&(name.as_str(), *word)))
-        {
+        for (line, word) in found(text) {
             let say = OTHERS.iter().find(|(other, _)| *other == word).map_or("", |(_, say)| say);
             wrong.push(format!("{name}:{line}: {word}; say {say}"));
         }
     }
     assert_eq!(wrong, [""; 0]);
-    // An exception that no text needs is an error.
-    for (name, word) in READ {
-        assert!(
-            found(&texts[name]).iter().any(|(_, other)| *other == word),
-            "{name} has no {word}"
-        );
-    }
 }
 
 /// Each forbidden word is found with its line, in any case and across a line break.

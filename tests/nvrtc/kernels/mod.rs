@@ -105,7 +105,9 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
         Explanation::MmaSync(facts) => (facts.registers, facts.registers_available),
         Explanation::WarpSpecialized(_) => {
             let components = d.components().expect("it checks");
-            (components.instruction_registers(), components.ring.most_launch_registers())
+            // A thread has at most 255 registers.
+            let share = machine.registers_per_sm / components.ring.threads() / 8 * 8;
+            (components.instruction_registers(), share.min(255))
         }
     };
     if !report.is_clean()

@@ -31,7 +31,7 @@ pub struct TransposeLine {
     pub ours_gbs: f64,
     /// `cublasSgeam` or `cublasDgeam`; null if the type has no peer, or if no peer was requested.
     pub peer: Option<String>,
-    /// Version of cuBLAS, such as `13.1.0`. Absent in records before 2026-11-28.
+    /// Version of cuBLAS, such as `13.1.0`. Absent without a peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_version: Option<String>,
     /// Median of the peer.
@@ -52,10 +52,8 @@ pub struct TransposeLine {
     pub error_over_bound: Option<f64>,
     /// Whether the ratio to the faster of peer and copy did not settle.
     pub noisy: bool,
-    /// Whether launches were replayed from a graph, so that the times contain no host time. Absent
-    /// in older records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub captured: Option<bool>,
+    /// Whether launches were replayed from a graph, so that the times contain no host time.
+    pub captured: bool,
     /// Name of the device.
     pub device: String,
     /// Date, such as `2026-11-20`.
@@ -118,7 +116,7 @@ impl TransposeLine {
             verified,
             error_over_bound,
             noisy: rounds.noisy,
-            captured: Some(rounds.captured),
+            captured: rounds.captured,
             device,
             date,
             commit,

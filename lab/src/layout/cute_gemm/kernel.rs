@@ -6,7 +6,7 @@ use cudarc::driver::{CudaContext, CudaStream};
 use falchion::{
     Error,
     cuda::{DeviceMatrix, machine_of, report::Report},
-    internals::{Loaded, codegen::TranslationUnit, sys::driver::Grid},
+    internals::{Loaded, sys::driver::Grid},
     numeric::ElementKind,
     refusal::{Operand, Refusal},
 };
@@ -33,7 +33,6 @@ use std::sync::Arc;
 pub struct CuteGemmKernel(Arc<Prepared>);
 
 struct Prepared {
-    gemm: CuteGemm,
     element: ElementKind,
     integers: [u64; INTEGERS],
     /// Number of elements of A, B, and C that the kernel's layouts span.
@@ -65,30 +64,12 @@ impl CuteGemmKernel {
         let (loaded, context) =
             (Loaded::new(context, text.unit, machine_of(context)?.sm, 0)?, Arc::clone(context));
         let integers = text.integers;
-        Ok(Self(Arc::new(Prepared {
-            gemm: *gemm,
-            element,
-            integers,
-            reach,
-            grid,
-            context,
-            loaded,
-        })))
-    }
-
-    /// Returns the partition.
-    pub fn gemm(&self) -> &CuteGemm {
-        &self.0.gemm
+        Ok(Self(Arc::new(Prepared { element, integers, reach, grid, context, loaded })))
     }
 
     /// Returns the report of the assembler: registers, shared memory, and spills.
     pub fn report(&self) -> &Report {
         &self.0.loaded.report
-    }
-
-    /// Returns the compiled source.
-    pub fn source(&self) -> &TranslationUnit {
-        &self.0.loaded.unit
     }
 
     /// Enqueues `C(m, n) = sum over k of A(m, k) * B(n, k)` on `stream`, without an allocation or a

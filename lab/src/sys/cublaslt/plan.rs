@@ -97,8 +97,6 @@ pub struct LtAlgorithm {
     pub rank: usize,
     /// Required workspace in bytes.
     pub workspace_bytes: usize,
-    /// Waves of CTAs on the device. 1.0 is one full wave.
-    pub waves: f32,
 }
 
 /// Device addresses of one GEMM. C may be D.
@@ -217,7 +215,6 @@ impl LtPlan {
                 plan: self.identity,
                 rank,
                 workspace_bytes: (*result).workspaceSize,
-                waves: (*result).wavesCount,
             })
         }
     }

@@ -165,14 +165,6 @@ struct Cluster<'a> {
     tally: Tally,
 }
 
-/// Runs a program on names. The order follows from `seed`.
-///
-/// # Errors
-/// The first fault in that order.
-pub fn check(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Result<Tally, Fault> {
-    run(program, work, seed, &mut ())
-}
-
 /// Runs a program on names and the data of a payload. The order follows from `seed`.
 ///
 /// # Errors

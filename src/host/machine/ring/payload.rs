@@ -117,6 +117,3 @@ pub trait Payload {
     ) {
     }
 }
-
-/// The payload that carries nothing.
-impl Payload for () {}

@@ -15,11 +15,11 @@
 //! | knobs | other knobs and options, see [`parse`] |
 //! | us | microseconds of one launch |
 
-use crate::bench::SuiteProblem;
 use falchion::{
     layout::{MatrixType, Order},
     numeric::ElementKind,
 };
+use falchion_lab::bench::SuiteProblem;
 use serde_json::{Map, Value};
 
 /// A measured trial.
@@ -150,32 +150,27 @@ fn bare(word: &str) -> &'static str {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::parse;
+#[test]
+fn row_gives_problem_and_knobs() {
+    let text = "# 0 hopper_tiles 1\nlog,gpu,timing,m,n,k,types,op,threadblock,warp,stages,knobs,us\n\
+                0,H200,g,64,128,256,e4m3>bf16:rcr,tc,128x96x128,,4,2x1 pingpong 64x96x32 groups=8,9.5\n";
+    let [trial] = &parse(text).expect("a trial")[..] else { panic!("one trial") };
+    let problem = &trial.problem;
+    assert_eq!((trial.log.as_str(), trial.replayed, trial.us), ("hopper_tiles", true, 9.5));
+    assert_eq!(problem.to_string(), "8 of 64x128x256, e4m3:row e4m3:col bf16:row");
+    let knobs: Vec<_> =
+        problem.knobs.iter().map(|(name, words)| format!("{name}={words}")).collect();
+    assert_eq!(
+        knobs.join(" "),
+        "cluster=2x1 instruction=64x96x32 schedule=pingpong stages=4 threadblock=128x96x128"
+    );
+    assert!(problem.grouped);
+}
 
-    #[test]
-    fn row_gives_problem_and_knobs() {
-        let text = "# 0 hopper_tiles 1\nlog,gpu,timing,m,n,k,types,op,threadblock,warp,stages,knobs,us\n\
-                    0,H200,g,64,128,256,e4m3>bf16:rcr,tc,128x96x128,,4,2x1 pingpong 64x96x32 groups=8,9.5\n";
-        let [trial] = &parse(text).expect("a trial")[..] else { panic!("one trial") };
-        let problem = &trial.problem;
-        assert_eq!((trial.log.as_str(), trial.replayed, trial.us), ("hopper_tiles", true, 9.5));
-        assert_eq!(problem.to_string(), "8 of 64x128x256, e4m3:row e4m3:col bf16:row");
-        let knobs: Vec<_> =
-            problem.knobs.iter().map(|(name, words)| format!("{name}={words}")).collect();
-        assert_eq!(
-            knobs.join(" "),
-            "cluster=2x1 instruction=64x96x32 schedule=pingpong stages=4 threadblock=128x96x128"
-        );
-        assert!(problem.grouped);
-    }
-
-    #[test]
-    fn faulty_row_is_named_by_its_number() {
-        let fault = |row: &str| parse(&format!("# 0 a 1\n{row}")).unwrap_err();
-        assert_eq!(fault("0,H200"), "row 2: 2 columns; it needs 13");
-        assert!(fault("1,H200,l,1,1,1,f32:rrr,simt,,,,,1").contains("log 1 has no name"));
-        assert!(fault("0,H200,l,1,1,1,f31:rrr,simt,,,,,1").contains("names no three matrices"));
-    }
+#[test]
+fn faulty_row_is_named_by_its_number() {
+    let fault = |row: &str| parse(&format!("# 0 a 1\n{row}")).unwrap_err();
+    assert_eq!(fault("0,H200"), "row 2: 2 columns; it needs 13");
+    assert!(fault("1,H200,l,1,1,1,f32:rrr,simt,,,,,1").contains("log 1 has no name"));
+    assert!(fault("0,H200,l,1,1,1,f31:rrr,simt,,,,,1").contains("names no three matrices"));
 }

@@ -7,14 +7,13 @@
 use core::fmt::Write;
 use falchion::{
     internals::{codegen::TranslationUnit, fingerprint_assertion, index::IndexMap},
-    mirrored,
     numeric::ElementKind,
     warp::mma_warpgroup::{
         FRAGMENT_REGISTERS, FragmentMap, MmaWarpgroup, OperandA, STEPS, SwizzleMode, THREADS,
     },
 };
 
-mirrored! {
+falchion::mirrored! {
     /// The parameters of a probe of a warpgroup's product.
     WarpgroupProbeParams {
         /// Address of A's tile, if it has one, followed by B's tile.
@@ -31,7 +30,7 @@ mirrored! {
 }
 
 /// Name of the entry point.
-pub const PROBE_ENTRY: &str = "warpgroup_probe";
+const PROBE_ENTRY: &str = "warpgroup_probe";
 
 /// Bytes of the largest atom. Every tile may begin at its multiples.
 const ATOM_BYTES: u32 = SwizzleMode::Bytes128.repeat_bytes();
