@@ -12,7 +12,6 @@ use falchion::{
     layout::Layout,
     numeric::{ElementKind, MathType},
     prelude::*,
-    refusal::Operand,
 };
 use std::sync::Arc;
 
@@ -114,6 +113,7 @@ fn one_line_is_a_product_on_a_device() {
 /// Memory by its address has the bits of a slice, and is refused like a slice.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
+#[allow(unsafe_code, reason = "memory by its address")]
 fn memory_by_its_address_is_a_slice() {
     let (_context, stream) = device();
     let (m, n, k) = (67, 130, 45);
