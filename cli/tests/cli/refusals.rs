@@ -241,7 +241,7 @@ fn invalid_descriptions_are_refused() {
         ("\"stages\":4,", "", "missing field `stages`"),
         ("\"stages\":4", "\"stages\":-4", "--stages cannot be `-4`"),
         ("\"stages\":4", "\"stages\":40", "stages = 40 is out of range (2 to 16)"),
-        ("\"version\":4", "\"version\":1", "its version is 1, and this library reads 3 and 4"),
+        ("\"version\":4", "\"version\":1", "`version` is 1, and only version 4 is supported"),
         ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
         (
             "\"op\":\"simt\"",

@@ -38,9 +38,8 @@ impl WarpgroupProbe {
     }
 
     /// Returns `D(m, n) = rounds * sum over k of A(m, k) B(n, k)`, row by row: 64 rows of N. Each
-    /// round adds the product once. `a` is the result of [`tile_bytes`](super::lay::tile_bytes), or of
-    /// [`fragment_bytes`](super::lay::fragment_bytes) for four steps if A comes from registers. `b` is
-    /// B's tile.
+    /// round adds the product once. `a` is the result of `tile_bytes`, or of `fragment_bytes` for
+    /// four steps if A comes from registers. `b` is B's tile.
     #[allow(unsafe_code, reason = "a launch")]
     pub fn run(&self, a: &[u8], b: &[u8], rounds: u32) -> Result<Vec<f64>, Error> {
         let ProbeText { bytes_a, fragment_bytes, tile_bytes, shared_bytes, .. } = self.text;

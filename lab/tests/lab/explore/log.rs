@@ -139,7 +139,7 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
         (format!("{whole}\n"), "is no trial"),
         (
             whole.replacen("\"version\":", "\"version\":1", 1),
-            "line 2 is no trial: the description cannot be read: its version is 1",
+            "line 2 is no trial: the description cannot be read: its field `version` is 1",
         ),
     ] {
         let sentence = broken(&text);
