@@ -172,8 +172,8 @@ impl Composition {
     }
 
     /// Returns the [clipped] block of a GEMM with its composition. The accumulators of D stay the
-    /// same. `None` if the block is not clipped, or if it is not one product whose rows, columns, and
-    /// k are in order.
+    /// same. `None` if the block is not clipped, or if it is not one product whose rows, columns,
+    /// and k are in order.
     pub fn clipped(&self, block: Mnk, (m, n, k): (usize, usize, usize)) -> Option<(Self, Mnk)> {
         let [share] = &*self.shares else { return None };
         let slots = share.panels.each_ref().map(Panel::slots);
@@ -191,8 +191,8 @@ impl Composition {
     }
 }
 
-/// Multiply-adds of the largest GEMM that one block computes. Distributing smaller blocks to threads
-/// takes longer.
+/// Multiply-adds of the largest GEMM that one block computes. Distributing smaller blocks to
+/// threads takes longer.
 const ONE_BLOCK: usize = 1 << 17;
 
 /// Returns a block without the rows and columns beyond the D of a GEMM, rounded up to sections of

@@ -89,8 +89,8 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    /// Stores rows of a D that has one column of tiles. The first row is `first`, and rows are `line`
-    /// bytes apart.
+    /// Stores rows of a D that has one column of tiles. The first row is `first`, and rows are
+    /// `line` bytes apart.
     fn narrow<E: Computed>(
         &self,
         span: &Span<'_, E>,

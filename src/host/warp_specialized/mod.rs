@@ -108,8 +108,8 @@ fn streams(
     Ok(Some(parts.map(|parts| if by_rows { parts } else { parts.transposed() }).collect()))
 }
 
-/// Returns the work of a kernel on `clusters` clusters. `extents` holds M and N, the number of GEMMs,
-/// and the k-tiles per tile.
+/// Returns the work of a kernel on `clusters` clusters. `extents` holds M and N, the number of
+/// GEMMs, and the k-tiles per tile.
 ///
 /// # Errors
 /// The errors of [`Work::of`].
