@@ -11,13 +11,15 @@ use crate::{
 /// Returns the description with the widest accesses that the addresses, leading dimensions, and
 /// sizes of a problem allow. The operands are where the kernel reads them.
 pub fn fitting(desc: &GemmDesc, problem: &Problem) -> GemmDesc {
-    desc.narrowed(accesses(desc, problem))
+    desc.narrowed(accesses((desc, desc.needs()), problem))
 }
 
 /// Returns the maximum numbers of elements per access of A, B, and D for a problem. The operands
 /// are where the kernel reads them. `u32::MAX` means no limit.
-pub(crate) fn accesses(desc: &GemmDesc, problem: &Problem) -> [u32; 3] {
-    let needs = desc.needs();
+pub(crate) fn accesses(
+    (desc, needs): (&GemmDesc, [OperandNeed; 2]),
+    problem: &Problem,
+) -> [u32; 3] {
     let access = |operand: OperandKind| {
         let (view, class) = (problem.operand(operand), desc.class.operand(operand));
         // TMA does not use narrower accesses.

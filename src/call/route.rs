@@ -112,7 +112,14 @@ impl Routes {
     /// Selects the routes of the operands of a problem in the kernel's frame. Only the low four
     /// bits of an address matter. For sizes that a call refuses, the workspace size may saturate.
     pub fn of(desc: &GemmDesc, problem: &Problem) -> Self {
-        let needs = desc.needs();
+        Self::with_needs((desc, desc.needs()), problem)
+    }
+
+    /// Returns the routes of a kernel whose [requirements](OperandNeed) on A and B are known.
+    pub(crate) fn with_needs(
+        (desc, needs): (&GemmDesc, [OperandNeed; 2]),
+        problem: &Problem,
+    ) -> Self {
         let read = problem.m > 0 && problem.n > 0 && problem.k > 0;
         let [a, b] = OperandKind::BOTH
             .map(|operand| Way::of(desc, (operand, needs[operand.index()]), problem, read));
@@ -133,12 +140,18 @@ impl Routes {
     /// several GEMMs and the kernel reads both operands in place, all GEMMs share one entry.
     /// Otherwise each GEMM has its own entry and its own launch.
     pub fn of_each(desc: &GemmDesc, problems: &[Problem]) -> Vec<Self> {
+        let needs = desc.needs();
         let all = Problem::of_array(problems, desc)
             .filter(|_| problems.len() > 1 && desc.products_of_launch() > 1)
-            .map(|all| Self { record_bytes: desc.record_bytes(all.batch), ..Self::of(desc, &all) });
+            .map(|all| Self {
+                record_bytes: desc.record_bytes(all.batch),
+                ..Self::with_needs((desc, needs), &all)
+            });
         match all.filter(|routes| [routes.a.route, routes.b.route] == [Route::Direct; 2]) {
             Some(routes) => vec![routes],
-            None => problems.iter().map(|problem| Self::of(desc, problem)).collect(),
+            None => {
+                problems.iter().map(|problem| Self::with_needs((desc, needs), problem)).collect()
+            }
         }
     }
 

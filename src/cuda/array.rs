@@ -82,7 +82,7 @@ impl CudaKernel {
             let each = of_each.collect::<Result<Vec<_>, _>>()?;
             return each.iter().try_for_each(|ready| ready.enqueue(stream));
         }
-        let accesses = accesses(&desc, &all);
+        let accesses = accesses((&desc, self.0.needs), &all);
         let kernel = self.narrowed(stream, &desc, (desc.class.mode, accesses))?;
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
         let (records, makes) = (largest.records(first), MapsDesc::of(all.batch));

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     arch::ArchKind,
-    call::{Launch, Problem, ReadOffsets, Routes, accesses},
+    call::{Launch, OperandNeed, Problem, ReadOffsets, Routes, accesses},
     codegen::TranslationUnit,
     desc::{GemmDesc, GemmMode},
     error::Error,
@@ -38,6 +38,8 @@ pub(super) struct Prepared {
     /// The architecture of the PTX that the driver compiled, or `None` for machine code.
     ptx: Option<ArchKind>,
     pub plan: Arc<dyn Plan>,
+    /// Requirements on A and B, which do not depend on the scalars or on the number of slices.
+    pub needs: [OperandNeed; 2],
     pub geometry: Geometry,
     /// The loaded module, which kernels with other numbers of split-K slices share.
     pub loaded: Arc<Loaded>,
@@ -166,6 +168,7 @@ impl CudaKernel {
             desc: *desc,
             ptx,
             plan: plan.clone(),
+            needs: desc.needs(),
             geometry,
             resident,
             loaded: Arc::new(loaded),
@@ -179,6 +182,7 @@ impl CudaKernel {
             desc: *desc,
             ptx,
             plan: desc.plan()?,
+            needs: desc.needs(),
             geometry,
             loaded: loaded.clone(),
             resident,
@@ -254,7 +258,7 @@ impl CudaKernel {
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
             return Ok(());
         }
-        let routes = Routes::of(desc, &problem);
+        let routes = Routes::with_needs((desc, self.0.needs), &problem);
         let first = workspace::begin(&routes, call, memory.extents())?;
         self.ready(stream, desc, (&problem, &routes, first), offsets)?.enqueue(stream)
     }
@@ -269,7 +273,7 @@ impl CudaKernel {
         offsets: Option<&[u32]>,
     ) -> Result<Ready, Error> {
         let routed = routes.problem(desc, problem, first);
-        let accesses = accesses(desc, &routed);
+        let accesses = accesses((desc, self.0.needs), &routed);
         let kernel = self.narrowed(stream, desc, (problem.mode(), accesses))?;
         let Prepared { plan, geometry, resident, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;

@@ -21,8 +21,8 @@ use super::{
     one_schedule::{self, Costs, OneSchedulePlan},
 };
 use crate::{
-    call::OperandNeed,
     arch::OpKind,
+    call::OperandNeed,
     codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
     desc::MmaSyncDesc,
     index::{Tabled, at},
