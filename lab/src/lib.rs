@@ -35,7 +35,6 @@ pub mod resources;
 mod svg;
 #[cfg(feature = "cuda")]
 pub mod sys;
-#[cfg(feature = "cuda")]
 pub mod verify;
 pub mod warpgroup;
 
