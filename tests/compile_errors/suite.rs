@@ -7,7 +7,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 /// A sentence that the compiler must print for a case.
-const SENTENCES: [(&str, &str); 16] = [
+const SENTENCES: [(&str, &str); 17] = [
     ("wrong_slice_type", "A cannot be `&Vec<f64>`"),
     ("wrong_slice_type", "B cannot be `&[f64]`"),
     ("wrong_slice_type", "C cannot be `&Vec<f64>`"),
@@ -27,6 +27,7 @@ const SENTENCES: [(&str, &str); 16] = [
         "mixed_element_types",
         "no kernel multiplies f32 by f16 accumulating in f32 into f32; try f32 by f32",
     ),
+    ("unmultiplied_pair", "A holds `f32`, and B holds `falchion::numeric::F16`"),
     ("older_architecture", "with op tensorop on sm70; try sm75"),
     ("not_a_leaf", "leaves pin a knob, Stages<4> for one, or a loop nest"),
     (
