@@ -4,20 +4,20 @@
 use super::parallel::{parallel_try, threads};
 use crate::{call::HostCall, error::Error};
 
-/// Multiply-adds of the largest GEMM that shares a piece with others. The blocks of a larger one
-/// run in parallel.
+/// Multiply-adds of the largest GEMM that shares a piece with other GEMMs. The blocks of a larger
+/// GEMM run in parallel.
 const SMALL: usize = 1 << 22;
 
-/// Multiply-adds of a piece, at least. Handing a piece to a thread takes some ten microseconds.
+/// Least number of multiply-adds of a piece, which hide the cost of a hand-off to a thread.
 const PIECE: usize = 1 << 17;
 
-/// Multiply-adds that take the time of a GEMM's checks and allocations.
+/// Number of multiply-adds with the cost of the checks and allocations of one GEMM.
 const OVERHEAD: usize = 1 << 12;
 
-/// Pieces of each thread, so that all threads end at about the same time.
+/// Pieces per thread, so that all threads end at about the same time.
 const PIECES: usize = 8;
 
-/// GEMMs of one piece, of `count` with such extents.
+/// Returns the number of GEMMs in one piece of a batch of `count` m x n x k GEMMs.
 pub(super) fn gemms_of_piece((m, n, k): (usize, usize, usize), count: usize) -> usize {
     let work = m.saturating_mul(n).saturating_mul(k).saturating_add(OVERHEAD);
     if work > SMALL {
@@ -26,7 +26,7 @@ pub(super) fn gemms_of_piece((m, n, k): (usize, usize, usize), count: usize) -> 
     PIECE.div_ceil(work).max(count.div_ceil(PIECES * threads()))
 }
 
-/// Does `compute` for each GEMM of a batch and its number, with the scratch memory of its piece.
+/// Calls `compute` for each GEMM of a batch, with the scratch memory of its piece and its number.
 ///
 /// # Errors
 /// The first error of `compute` in the order of the batch.

@@ -18,7 +18,7 @@ use crate::{
     threadblock::Work,
 };
 
-/// A program, and the facts that all GEMMs of a batch or an array share.
+/// A program with the facts that all GEMMs of a batch or an array share.
 pub(super) struct FastProgram<'p> {
     pub program: &'p Program,
     /// The work of one GEMM.
@@ -29,8 +29,8 @@ pub(super) struct FastProgram<'p> {
 }
 
 impl FastProgram<'_> {
-    /// Runs a batch, or an array of calls, through the composition of the program, which is
-    /// computed if it is not given.
+    /// Runs a batch, or an array of calls, through the composition of the program. Without a
+    /// composition, the function computes it.
     ///
     /// # Errors
     /// The errors of [`Composition::of`] and of [`compute`].
@@ -73,6 +73,7 @@ impl FastProgram<'_> {
         let Some((m, n, k)) = calls.first().map(|call| (call.m, call.n, call.k)) else {
             return Ok(());
         };
+        // Without a known program, one block must not grow to all of D: an infinite K prevents it.
         let extents = (m, n, if known { k } else { usize::MAX });
         // Stream-K divides a tile among CTAs.
         let clipped = match self.streams {

@@ -44,7 +44,7 @@ impl TileParts {
         Ok(products)
     }
 
-    /// The parts of the transposed D's tiles.
+    /// Returns the slices of the tiles of the transposed D.
     pub fn transposed(self) -> Self {
         Self(self.0.into_iter().map(|((row, column), parts)| ((column, row), parts)).collect())
     }
@@ -71,7 +71,7 @@ pub(super) fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<
     if !there { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
 }
 
-/// Rows and columns of the tiles of whole rectangles, some of which may lie beyond D.
+/// Returns the rows and columns of tiles of all clusters. Some tiles may be beyond D.
 const fn tiles(work: &Work) -> (u32, u32) {
     (work.rows * work.cluster.m, work.columns * work.cluster.n)
 }
