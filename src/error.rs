@@ -5,6 +5,7 @@ use crate::{
     operand::Frame,
     refusal::{Refusal, Unresolved},
     schedule::Fault,
+    sentence::Sentence,
     words::words,
 };
 use std::path::PathBuf;
@@ -19,10 +20,10 @@ use std::path::PathBuf;
 pub enum Error {
     /// The request is invalid or unsupported.
     #[error("{0}")]
-    Refused(#[from] Refusal),
+    Refused(Box<Refusal>),
     /// No kernel has all pinned knobs.
     #[error("{0}")]
-    Unresolved(#[from] Unresolved),
+    Unresolved(Box<Unresolved>),
     /// A layout, or the result of a layout operation, does not exist.
     #[error("{0}")]
     Layout(#[from] LayoutError),
@@ -30,10 +31,10 @@ pub enum Error {
     #[error("{0}")]
     Fault(#[from] Fault),
     /// A text is not a value of its knob.
-    #[error("{flag} cannot be `{text}`: {because}")]
+    #[error("{knob} cannot be `{text}`: {because}")]
     KnobText {
-        /// The knob's flag.
-        flag: String,
+        /// The knob's JSON name.
+        knob: String,
         /// The text.
         text: String,
         /// The values that the knob accepts.
@@ -166,13 +167,47 @@ impl Error {
         }
     }
 
+    /// Returns the refusal of an invalid or unsupported request.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refused(refusal) => Some(refusal),
+            Self::Unresolved(unresolved) => Some(&unresolved.because),
+            _ => None,
+        }
+    }
+
+    /// Returns the message with the flags of the command line instead of the names of knobs.
+    pub fn with_flags(&self) -> String {
+        match self {
+            Self::Refused(refusal) => refusal.sentence_with_flags().to_string(),
+            Self::Unresolved(unresolved) => unresolved.sentence_with_flags().to_string(),
+            Self::KnobText { knob, text, because } => {
+                let knob = Sentence::new().flag(knob).to_string();
+                Self::KnobText { knob, text: text.clone(), because: because.clone() }.to_string()
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// Returns a kernel's error with the operands of the user.
     #[must_use]
     pub(crate) fn leave(self, frame: Frame) -> Self {
         match self {
-            Self::Refused(refusal) => Self::Refused(refusal.leave(frame)),
+            Self::Refused(refusal) => refusal.leave(frame).into(),
             other => other,
         }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+impl From<Unresolved> for Error {
+    fn from(unresolved: Unresolved) -> Self {
+        Self::Unresolved(Box::new(unresolved))
     }
 }
 

@@ -34,6 +34,21 @@ impl Sentence {
         self
     }
 
+    /// Appends the command-line flag of a knob: `--split-k` of `split_k`.
+    pub const fn flag(mut self, knob: &str) -> Self {
+        self = self.say("--");
+        let begin = self.length;
+        self = self.say(knob);
+        let mut i = begin;
+        while i < self.length {
+            if self.text[i] == b'_' {
+                self.text[i] = b'-';
+            }
+            i += 1;
+        }
+        self
+    }
+
     /// Appends a number as sixteen hexadecimal digits, the notation of ids.
     pub const fn hex(mut self, id: u64) -> Self {
         let mut i = 16;

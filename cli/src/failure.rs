@@ -42,7 +42,7 @@ impl From<Error> for Failure {
         match error {
             // A compiler log needs its line breaks.
             Error::Compile { .. } => Self::Refused(error.to_string()),
-            other => Self::Refused(one_line(&other.to_string())),
+            other => Self::Refused(one_line(&other.with_flags())),
         }
     }
 }

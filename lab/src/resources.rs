@@ -37,10 +37,10 @@ pub fn available_bytes() -> Option<u64> {
 /// memory, every addressable size passes.
 ///
 /// # Errors
-/// [`Refusal::OutOfMemory`].
+/// [`Refusal`] of too little memory.
 pub fn room_for(needed: u64) -> Result<(), Refusal> {
     let available = available_bytes().unwrap_or(isize::MAX as u64);
-    if needed > available { Err(Refusal::OutOfMemory { needed, available }) } else { Ok(()) }
+    if needed > available { Err(Refusal::out_of_memory(needed, available)) } else { Ok(()) }
 }
 
 /// Returns the bytes of address space that `ulimit -v` leaves.

@@ -225,7 +225,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
     /// let gemm = Gemm::<f32>::new();
     /// let told = gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_checked(&[0, 4, 3])).unwrap_err();
-    /// assert_eq!(told.to_string(), "offset 1 of the groups = 4 is out of range (0 to 3); try 3");
+    /// assert_eq!(told.to_string(), "offset 1 of the groups = 4 is outside 0 to 3; try 3");
     /// ```
     pub fn groups_checked(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
         self.groups = Some(Offsets::Checked(offsets.view()));

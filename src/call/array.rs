@@ -44,18 +44,14 @@ impl GemmDesc {
 
 /// Checks that an operand has one matrix per GEMM.
 fn check_length(operand: Operand, length: usize, products: usize) -> Result<(), Refusal> {
-    if length == products {
-        Ok(())
-    } else {
-        Err(Refusal::ArrayLength { operand, length, products })
-    }
+    if length == products { Ok(()) } else { Err(Refusal::array_length(operand, length, products)) }
 }
 
 /// Collects the operand of a pointer array, whose matrices have one geometry, and the number of
 /// matrices. The operand is `None` for an empty array.
 ///
 /// # Errors
-/// [`Refusal::ArrayUnlike`] for the first matrix with another geometry.
+/// [`Refusal`] for the first matrix with another geometry.
 fn matrices<M>(
     views: impl Iterator<Item = OperandView<M>>,
 ) -> Result<(Option<OperandView<M>>, usize), Refusal> {
@@ -64,7 +60,7 @@ fn matrices<M>(
         match &mut all {
             None => all = Some(view),
             Some(all) if all.placement == view.placement => all.others.push(view.memory),
-            Some(_) => return Err(Refusal::ArrayUnlike { product: count }),
+            Some(_) => return Err(Refusal::array_unlike(count)),
         }
         count += 1;
     }
@@ -100,8 +96,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// 6 GEMMs. If an operand needs a pass, each GEMM is one launch.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for an empty array. [`Refusal::ArrayLength`] if the numbers of As,
-    /// Bs, and Ds differ. [`Refusal::ArrayUnlike`] if the views of an operand differ in shape,
+    /// [`Refusal`] for an empty array, if the numbers of As,
+    /// Bs, and Ds differ, or if the views of an operand differ in shape,
     /// strides, or first element.
     pub fn array(
         extents: (usize, usize, usize),
@@ -116,7 +112,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         check_length(Operand::B, count_of_b, products)?;
         within(Field::Products, products as u64, 1, i32::MAX as u64)?;
         let (Some(a), Some(b), Some(d)) = (a, b, d) else {
-            return Err(Refusal::ArrayLength { operand: Operand::D, length: 0, products });
+            return Err(Refusal::array_length(Operand::D, 0, products));
         };
         Ok(Self::from_operands(extents, a, b, d))
     }
@@ -125,7 +121,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// [`source`](Self::source) passes one C for all GEMMs.
     ///
     /// # Errors
-    /// [`Refusal::ArrayLength`] if the numbers of Cs and Ds differ.
+    /// [`Refusal`] if the numbers of Cs and Ds differ.
     pub fn sources(
         mut self,
         beta: impl Into<f64>,
@@ -143,13 +139,12 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// Returns the number of GEMMs of an array, or `None` without an array.
     ///
     /// # Errors
-    /// [`Refusal::ArrayOfBatches`] for an array of batches or groups. [`Refusal::GroupsOfBatches`]
-    /// for a batch of groups.
+    /// [`Refusal`] for an array of batches or groups, or for a batch of groups.
     pub(crate) fn products(&self) -> Result<Option<usize>, Refusal> {
         match self.d.others.len() {
-            0 if self.batch != 1 && self.groups.is_some() => Err(Refusal::GroupsOfBatches),
+            0 if self.batch != 1 && self.groups.is_some() => Err(Refusal::GROUPS_OF_BATCHES),
             0 => Ok(None),
-            _ if self.batch != 1 || self.groups.is_some() => Err(Refusal::ArrayOfBatches),
+            _ if self.batch != 1 || self.groups.is_some() => Err(Refusal::ARRAY_OF_BATCHES),
             others => Ok(Some(others + 1)),
         }
     }
@@ -159,7 +154,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// Checks that calls differ only in the memory of their matrices.
     ///
     /// # Errors
-    /// [`Refusal::ArrayUnlike`] for the first call that differs from call 0, or is a batch.
+    /// [`Refusal`] for the first call that differs from call 0, or is a batch.
     pub(crate) fn check_array(calls: &[Self]) -> Result<(), Refusal> {
         let shape = |call: &Self| {
             let Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, .. } =
@@ -172,10 +167,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         };
         let Some(first) = calls.first().map(shape) else { return Ok(()) };
         let unlike = |call: &Self| call.batch != 1 || call.groups.is_some() || shape(call) != first;
-        calls
-            .iter()
-            .position(unlike)
-            .map_or(Ok(()), |product| Err(Refusal::ArrayUnlike { product }))
+        calls.iter().position(unlike).map_or(Ok(()), |product| Err(Refusal::array_unlike(product)))
     }
 }
 

@@ -7,7 +7,10 @@ use crate::{
     layout::Order,
     numeric::{ComputeKind, ElementKind},
     operand::{Axis, OperandKind},
-    refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar, rules::within},
+    refusal::{
+        Because, Field, Operand, Refusal, Scalar,
+        rules::{explained, within},
+    },
     shape::Mn,
     threadblock::WorkKind,
 };
@@ -25,11 +28,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         self.check_types(d)?;
         for (axis, value) in [(Axis::M, self.m), (Axis::N, self.n), (Axis::K, self.k)] {
             if value > LARGEST {
-                return Err(Refusal::ExtentTooLarge {
-                    field: Field::Extent(axis),
-                    value,
-                    most: LARGEST as u64,
-                });
+                return Err(Refusal::extent_too_large(Field::Extent(axis), value, LARGEST as u64));
             }
         }
         if let Some(emulation) = d
@@ -40,11 +39,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             let depth = DEPTH as usize;
             let most = LARGEST / emulation.parts() as usize / depth * depth;
             if self.k > most {
-                return Err(Refusal::Emulation(EmulationRefusal::TooDeep {
-                    k: self.k,
-                    emulation,
-                    most: most as u64,
-                }));
+                return Err(Refusal::too_deep(self.k, emulation, most as u64));
             }
         }
         self.check_groups(d)?;
@@ -60,7 +55,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         let output = &d.class.output;
         let integral = matches!(d.class.compute, ComputeKind::I32);
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
-            return Err(Refusal::NotFinite { scalar: Scalar(slot as u8) });
+            return Err(Refusal::not_finite(Scalar(slot as u8)));
         }
         check_written(&self.d, d.frame.d_order(), (self.m, self.n), self.outputs())?;
         if reads.accumulator {
@@ -81,24 +76,25 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 check_output(Operand::C, c, d.frame.d_order(), (self.m, self.n), self.outputs())?
             }
             Source::None if reads.source => {
-                return Err(Refusal::MissingOperand { operand: Operand::C });
+                return Err(Refusal::missing_operand(Operand::C));
             }
             _ => {}
         }
         for (kind, ()) in reads.vectors.iter() {
             let operand = Operand::Vector(kind);
-            let vector = self.vectors.get(kind).ok_or(Refusal::MissingOperand { operand })?;
+            let vector = self.vectors.get(kind).ok_or(Refusal::missing_operand(operand))?;
             let (length, needed) =
                 (vector.memory.length(), vector.elements((self.m, self.n), 1) as u64);
             if (length as u64) < needed {
-                return Err(Refusal::ShorterThanLayout { operand, length, needed });
+                return Err(Refusal::too_short(operand, length, needed, Because::None));
             }
         }
         let (tile, split_k) = (d.threadblock(), d.split_k());
         let tiles_k = self.k.div_ceil(tile.k.max(1) as usize) as u64;
         // Without a k-tile, every slice is empty.
         if tiles_k > 0 {
-            within(Field::SplitKOfThisK, u64::from(split_k), 1, tiles_k)?;
+            let slices = within(Field::SplitK, u64::from(split_k), 1, tiles_k);
+            explained(slices, Because::Words("a slice has at least one k-tile"))?;
         }
         // The number of tiles does not depend on the kind of work.
         let group_step = if self.groups.is_some() { d.group_step() } else { 1 };
@@ -139,7 +135,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
 /// without elements may have any address. A problem without types may have any element type.
 ///
 /// # Errors
-/// [`Refusal::ElementType`] or [`Refusal::ElementAddress`].
+/// [`Refusal`] of an element type or of a misaligned address.
 pub(crate) fn check_memory(
     operand: Operand,
     memory: &impl Memory,
@@ -151,7 +147,7 @@ pub(crate) fn check_memory(
     match memory.address() % bytes {
         0 => Ok(()),
         _ if memory.length() == 0 => Ok(()),
-        beyond => Err(Refusal::ElementAddress { operand, element: wanted, beyond, bytes }),
+        beyond => Err(Refusal::element_address(operand, wanted, beyond, bytes)),
     }
 }
 
@@ -161,7 +157,7 @@ pub(crate) fn check_types(
     operands: impl IntoIterator<Item = (Operand, ElementKind, ElementKind)>,
 ) -> Result<(), Refusal> {
     match operands.into_iter().find(|(_, given, wanted)| given != wanted) {
-        Some((operand, given, wanted)) => Err(Refusal::ElementType { operand, given, wanted }),
+        Some((operand, given, wanted)) => Err(Refusal::element_type(operand, given, wanted)),
         None => Ok(()),
     }
 }
@@ -176,7 +172,7 @@ pub(crate) fn check_written<M: Memory>(
     check_output(Operand::D, view, order, extents, batch)?;
     let (value, nearest) = (view.batch_stride, view.elements(extents, 1) as u64);
     if view.overlaps(extents, batch) {
-        Err(Refusal::BatchOverlaps { value, nearest })
+        Err(Refusal::batch_overlaps(value, nearest))
     } else {
         Ok(())
     }
@@ -191,9 +187,7 @@ pub(crate) fn check_output<M: Memory>(
     batch: usize,
 ) -> Result<(), Refusal> {
     match view.order(order, extents) {
-        Some(found) if found != order => {
-            Err(Refusal::Strides { operand, strides: view.strides, order: Some(order) })
-        }
+        Some(found) if found != order => Err(Refusal::strides(operand, view.strides, Some(order))),
         _ => check_view(operand, view, order, extents, batch),
     }
 }
@@ -207,31 +201,24 @@ fn check_view<M: Memory>(
     (rows, columns): (usize, usize),
     batch: usize,
 ) -> Result<(), Refusal> {
-    let order = view.order(preferred, (rows, columns)).ok_or(Refusal::Strides {
+    let order = view.order(preferred, (rows, columns)).ok_or(Refusal::strides(
         operand,
-        strides: view.strides,
-        order: None,
-    })?;
+        view.strides,
+        None,
+    ))?;
     let (leading, least) = (view.leading(order), order.packed(rows, columns));
     if leading < least {
-        return Err(Refusal::LeadingDimension { operand, value: leading, least, order });
+        return Err(Refusal::leading_dimension(operand, leading, least, order));
     }
     let length = view.memory.length();
     // A batch stride of 0 means one shared matrix.
-    let (extents, matrices) =
-        ([rows, columns], [if view.batch_stride == 0 { 1 } else { batch }, view.batch_stride]);
+    let batch_of = [if view.batch_stride == 0 { 1 } else { batch }, view.batch_stride];
+    let because = Because::Matrices { extents: [rows, columns], leading, batch: batch_of };
     let Ok(needed) = u64::try_from(view.elements((rows, columns), batch)) else {
-        return Err(Refusal::Overflow { operand, extents, leading, batch: matrices });
+        return Err(Refusal::overflow(operand, because));
     };
     if (length as u64) < needed {
-        return Err(Refusal::TooShort {
-            operand,
-            length,
-            needed,
-            extents,
-            leading,
-            batch: matrices,
-        });
+        return Err(Refusal::too_short(operand, length, needed, because));
     }
     Ok(())
 }

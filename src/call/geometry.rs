@@ -61,7 +61,7 @@ impl ViewGeometry {
     /// Returns the geometry of some of the rows.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] if the range is not inside the matrix.
+    /// [`Refusal`] if the range is not inside the matrix.
     pub fn rows(self, rows: impl RangeBounds<usize>) -> Result<Self, Refusal> {
         let range = inside(Field::RowsOfView, rows, self.shape.0)?;
         Ok(Self { shape: (range.len(), self.shape.1), ..self.at_index(range.start, 0) })
@@ -70,7 +70,7 @@ impl ViewGeometry {
     /// Returns the geometry of some of the columns.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] if the range is not inside the matrix.
+    /// [`Refusal`] if the range is not inside the matrix.
     pub fn columns(self, columns: impl RangeBounds<usize>) -> Result<Self, Refusal> {
         let range = inside(Field::ColumnsOfView, columns, self.shape.1)?;
         Ok(Self { shape: (self.shape.0, range.len()), ..self.at_index(0, range.start) })
@@ -98,7 +98,7 @@ impl ViewGeometry {
     /// Strides must not be negative, except the stride of a single row or column.
     ///
     /// # Errors
-    /// [`Refusal::Shape`], [`Refusal::NegativeStride`], or [`Refusal::StridesOfView`].
+    /// [`Refusal`] of a shape, of a negative stride, or of strides of a view.
     pub fn check(
         &self,
         operand: Operand,
@@ -108,12 +108,12 @@ impl ViewGeometry {
         let Self { shape, strides, .. } = *self;
         if shape != wanted {
             let [given, wanted] = [shape, wanted].map(|(rows, columns)| [rows, columns]);
-            Err(Refusal::Shape { operand, given, wanted })
+            Err(Refusal::shape(operand, given, wanted))
         } else if strides[0] < 0 && shape.0 > 1 || strides[1] < 0 && shape.1 > 1 {
             // The kernel does not read the stride of a single row or column.
-            Err(Refusal::NegativeStride { operand, strides })
+            Err(Refusal::negative_stride(operand, strides))
         } else if set_by_call {
-            Err(Refusal::StridesOfView { operand })
+            Err(Refusal::strides_of_view(operand))
         } else {
             Ok(())
         }
@@ -150,11 +150,8 @@ fn inside(
         Bound::Excluded(&end) => end,
         Bound::Unbounded => extent,
     };
-    let out = |value: usize, least: usize| Refusal::OutOfRange {
-        field,
-        value: value as u64,
-        least: least as u64,
-        most: extent as u64,
+    let out = |value: usize, least: usize| {
+        Refusal::out_of_range(field, value as u64, least as u64, extent as u64)
     };
     if start > extent {
         Err(out(start, 0))
@@ -192,7 +189,7 @@ mod tests {
     #[test]
     fn ranges_outside_a_matrix_are_refused() {
         let whole = ViewGeometry::packed((7, 5), Order::Col);
-        let range = |field, value, least, most| Refusal::OutOfRange { field, value, least, most };
+        let range = |field, value, least, most| Refusal::out_of_range(field, value, least, most);
         assert_eq!(whole.rows(3..8), Err(range(Field::RowsOfView, 8, 3, 7)));
         assert_eq!(whole.columns(6..), Err(range(Field::ColumnsOfView, 6, 0, 5)));
         let (start, end) = (4, 2);

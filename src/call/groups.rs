@@ -160,7 +160,7 @@ impl Ascent {
     /// Returns the group that ends at the next offset, or `None` if the group is empty.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] if the offset descends or exceeds the lines of D.
+    /// [`Refusal`] if the offset descends or exceeds the lines of D.
     pub fn group(&mut self, offset: u32) -> Result<Option<Group>, Refusal> {
         let (number, first, end) = (self.number, self.last, offset as usize);
         within(Field::GroupOffset(number), end as u64, first as u64, self.most as u64)?;
@@ -173,7 +173,7 @@ impl HostCall<'_> {
     /// Returns the groups of this call that are not empty.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for the first offset that descends or exceeds the lines of D.
+    /// [`Refusal`] for the first offset that descends or exceeds the lines of D.
     pub(crate) fn groups(&self) -> Result<Option<Vec<Group>>, Refusal> {
         let Some(groups) = &self.groups else { return Ok(None) };
         let (words, _) = groups.offsets.memory.bytes().as_chunks::<4>();

@@ -65,7 +65,7 @@ macro_rules! views {
             /// Returns a view of some of the rows.
             ///
             /// # Errors
-            /// [`Refusal::OutOfRange`] if the range is not inside the matrix.
+            /// [`Refusal`] if the range is not inside the matrix.
             pub fn rows(mut self, rows: impl RangeBounds<usize>) -> Result<Self, Refusal> {
                 self.geometry = self.geometry.rows(rows)?;
                 Ok(self)
@@ -74,7 +74,7 @@ macro_rules! views {
             /// Returns a view of some of the columns.
             ///
             /// # Errors
-            /// [`Refusal::OutOfRange`] if the range is not inside the matrix.
+            /// [`Refusal`] if the range is not inside the matrix.
             pub fn columns(mut self, columns: impl RangeBounds<usize>) -> Result<Self, Refusal> {
                 self.geometry = self.geometry.columns(columns)?;
                 Ok(self)

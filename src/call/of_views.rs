@@ -26,7 +26,7 @@ where
     /// ```
     ///
     /// # Errors
-    /// [`Refusal::InnerExtents`] if the number of columns of A is not the number of rows of B.
+    /// [`Refusal`] if the number of columns of A is not the number of rows of B.
     pub fn from_views<'b: 'a, 'c: 'a, 'd: 'a>(
         a: impl Into<MatRef<'b, A::Storage, S>>,
         b: impl Into<MatRef<'c, B::Storage, S>>,
@@ -35,7 +35,7 @@ where
         let (a, b, d) = (a.into(), b.into(), d.into());
         let ((m, columns_of_a), (rows_of_b, n)) = (a.shape(), b.shape());
         if columns_of_a != rows_of_b {
-            return Err(Refusal::InnerExtents { columns_of_a, rows_of_b });
+            return Err(Refusal::inner_extents(columns_of_a, rows_of_b));
         }
         Ok(Self::new((m, n, columns_of_a), a, b, d))
     }

@@ -23,7 +23,7 @@ impl<T: Element, S: Space> Mat<T, S> {
     /// Creates a matrix of zeros for work in a queue.
     ///
     /// # Errors
-    /// [`Refusal::MatrixTooLarge`] if the number of elements overflows. The errors of
+    /// [`Refusal`] if the number of elements overflows. The errors of
     /// [`Space::zeros`].
     pub(crate) fn zeros_in(queue: &S::Queue, shape: (usize, usize)) -> Result<Self, Error> {
         Ok(Self { elements: S::zeros(queue, length::<T>(shape)?)?, shape })
@@ -51,9 +51,9 @@ impl<T: Element> Mat<T> {
     /// Creates a matrix of zeros.
     ///
     /// # Errors
-    /// [`Refusal::MatrixTooLarge`] if the matrix cannot be allocated.
+    /// [`Refusal`] if the matrix cannot be allocated.
     pub fn zeros((rows, columns): (usize, usize)) -> Result<Self, Refusal> {
-        let refusal = Refusal::MatrixTooLarge { extents: [rows, columns], element: T::KIND };
+        let refusal = Refusal::matrix_too_large([rows, columns], T::KIND);
         Self::zeros_in(&(), (rows, columns)).map_err(|_| refusal)
     }
 
@@ -75,12 +75,12 @@ impl<T: Element> Mat<T> {
     /// Creates a matrix from its elements, row by row.
     ///
     /// # Errors
-    /// [`Refusal::WrongLength`] if the number of elements is not `rows * columns`.
+    /// [`Refusal`] if the number of elements is not `rows * columns`.
     pub fn from_vec(elements: Vec<T>, (rows, columns): (usize, usize)) -> Result<Self, Refusal> {
         if Some(elements.len()) == rows.checked_mul(columns) {
             return Ok(Self { elements, shape: (rows, columns) });
         }
-        Err(Refusal::WrongLength { length: elements.len(), extents: [rows, columns] })
+        Err(Refusal::wrong_length(elements.len(), [rows, columns]))
     }
 
     /// Returns the elements, row by row.
@@ -102,9 +102,9 @@ impl<T: Element> Mat<T> {
 /// Returns the number of elements of a matrix.
 ///
 /// # Errors
-/// [`Refusal::MatrixTooLarge`] if the number overflows.
+/// [`Refusal`] if the number overflows.
 fn length<T: Element>((rows, columns): (usize, usize)) -> Result<usize, Refusal> {
-    let refusal = Refusal::MatrixTooLarge { extents: [rows, columns], element: T::KIND };
+    let refusal = Refusal::matrix_too_large([rows, columns], T::KIND);
     rows.checked_mul(columns).ok_or(refusal)
 }
 

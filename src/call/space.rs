@@ -98,7 +98,7 @@ impl Space for Host {
     fn queue_of_input<T: Pod>(_: &&[T]) {}
 
     fn zeros<T: Element>((): &(), length: usize) -> Result<Vec<T>, Error> {
-        let refusal = Refusal::MatrixTooLarge { extents: [length, 1], element: T::KIND };
+        let refusal = Refusal::matrix_too_large([length, 1], T::KIND);
         let elements = bytemuck::allocation::try_zeroed_slice_box(length);
         Ok(elements.map_err(|()| refusal)?.into_vec())
     }
@@ -357,9 +357,9 @@ macro_rules! host_slices {
             /// Returns the elements as a slice of `E::Storage`.
             ///
             /// # Errors
-            /// [`Refusal::ElementType`] if the elements have another type.
+            /// [`Refusal`] if the elements have another type.
             pub fn of<E: MathType>(self) -> Result<&'a $($mutable)? [E::Storage], Error> {
-                let wrong = Refusal::ElementType { operand: Operand::Tensor, given: self.kind, wanted: E::KIND };
+                let wrong = Refusal::element_type(Operand::Tensor, self.kind, E::KIND);
                 let elements = Some(self.bytes).filter(|_| self.kind == E::KIND).and_then(|bytes| bytemuck::$try_cast(bytes).ok());
                 elements.ok_or(wrong.into())
             }
@@ -433,7 +433,7 @@ impl HostCall<'_> {
     /// if the Ds have no element.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] if the batch has no GEMM, or too many.
+    /// [`Refusal`] if the batch has no GEMM, or too many.
     pub fn each(self) -> Result<Vec<Self>, Refusal> {
         within(Field::Products, self.batch as u64, 1, i32::MAX as u64)?;
         let Self { m, n, k, batch, ref a, ref b, ref c, vectors, scalars, .. } = self;

@@ -14,7 +14,7 @@ const BETA: usize = Scalar::BETA.0 as usize;
 /// in the kernel's frame. As in BLAS, beta = 0 allows a C that the epilogue does not read.
 ///
 /// # Errors
-/// [`Refusal::UnreadVector`], [`Refusal::UnreadSource`], or [`Refusal::UnreadScalar`].
+/// [`Refusal`] of an unread vector, an unread C, or an unread scalar.
 pub(crate) fn check_read<V, C>(
     (epilogue, frame): (&EpilogueDesc, Frame),
     vectors: &Vectors<V>,
@@ -24,11 +24,11 @@ pub(crate) fn check_read<V, C>(
     let reads = |op: Op| epilogue.ops().contains(&op);
     let unread = |kind: VectorKind| !reads(Op::Vector(kind.enter(frame)));
     if let Some((kind, _)) = vectors.iter().find(|(kind, _)| unread(*kind)) {
-        return Err(Refusal::UnreadVector { operand: Operand::Vector(kind) });
+        return Err(Refusal::unread_vector(Operand::Vector(kind)));
     }
     let (given, beta) = (!matches!(c, Source::None), scalars[BETA]);
     if given && !reads(Op::Source) && beta != 0.0 {
-        return Err(Refusal::UnreadSource { beta });
+        return Err(Refusal::unread_source(beta));
     }
     for (slot, &value) in scalars.iter().enumerate() {
         let neutral = match slot {
@@ -37,7 +37,7 @@ pub(crate) fn check_read<V, C>(
             _ => 0.0,
         };
         if value != neutral && !reads(Op::Scalar(slot as u8)) {
-            return Err(Refusal::UnreadScalar { scalar: Scalar(slot as u8), value, neutral });
+            return Err(Refusal::unread_scalar(Scalar(slot as u8), value, neutral));
         }
     }
     Ok(())

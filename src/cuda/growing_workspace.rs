@@ -52,14 +52,14 @@ impl Workspace {
     /// large enough stays as it is.
     ///
     /// # Errors
-    /// [`Refusal::WorkspaceCaptured`] if the workspace must grow and `stream` is being captured.
+    /// [`Refusal`] if the workspace must grow and `stream` is being captured.
     /// [`Error::Driver`] if the device has no memory left.
     pub fn reserve(&mut self, stream: &Arc<CudaStream>, bytes: u64) -> Result<(), Error> {
         let given = self.bytes();
         if given >= bytes {
             return Ok(());
         }
-        uncaptured(stream, Refusal::WorkspaceCaptured { given, needed: bytes })?;
+        uncaptured(stream, Refusal::workspace_captured(given, bytes))?;
         // The allocating stream frees the old memory after the last call has finished.
         if let (Some(old), Some(last)) = (&self.memory, &self.last)
             && old.stream() != last
@@ -83,7 +83,7 @@ impl GrowingWorkspace<Cuda> for Workspace {
         }
         match &mut self.memory {
             Some(memory) => Ok(CudaMut(memory)),
-            None => Err(Refusal::WorkspaceCaptured { given: 0, needed: bytes }.into()),
+            None => Err(Refusal::workspace_captured(0, bytes).into()),
         }
     }
 }

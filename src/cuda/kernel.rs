@@ -344,7 +344,7 @@ fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> 
     if let Some(values) = memory.values {
         check(values)?;
     } else if groups.read == ReadOffsets::Checked {
-        uncaptured(stream, Refusal::GroupsCaptured)?;
+        uncaptured(stream, Refusal::GROUPS_CAPTURED)?;
         for first in (0..length).step_by(READ_BACK) {
             let mut read = vec![0; READ_BACK.min(length - first)];
             read_back(stream, [(memory.address + 4 * first as u64, &mut read)])?;

@@ -261,7 +261,7 @@ impl<D: Copy + Eq + Hash, K: Clone> Registry<D, K> {
         if let Some(kernel) = self.get(stream.context(), desc) {
             return Ok(kernel);
         }
-        uncaptured(stream, Refusal::NotPrepared)?;
+        uncaptured(stream, Refusal::NOT_PREPARED)?;
         prepare()
     }
 }

@@ -115,7 +115,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
         written.sort_by_key(|(_, d)| d.start);
         if let Some(pair) = written.windows(2).find(|pair| pair[1].1.start < pair[0].1.end) {
             let [one, two] = [pair[0].0, pair[1].0];
-            return Err(Refusal::ArrayOverlaps { product: one.max(two), other: one.min(two) });
+            return Err(Refusal::array_overlaps(one.max(two), one.min(two)));
         }
         for (number, product) in products.iter().enumerate() {
             for OperandMemory { operand, bytes, .. } in product.read().chain(&product.source) {
@@ -123,7 +123,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
                 let behind = written.partition_point(|(_, d)| d.end <= bytes.start);
                 let mut met = written[behind..].iter().take_while(|(_, d)| d.start < bytes.end);
                 if met.any(|(other, _)| *other != number) {
-                    return Err(Refusal::Overlap { operand: *operand });
+                    return Err(Refusal::overlap(Operand::D, *operand));
                 }
             }
         }
@@ -143,13 +143,13 @@ pub(super) fn check_memory<'o, 'c: 'o, 'a: 'c>(
     if let Some(OperandMemory { operand, .. }) =
         all.find(|memory| memory.view.memory.context != context)
     {
-        return Err(Refusal::OtherDevice { operand: *operand });
+        return Err(Refusal::other_device(*operand));
     }
     if let Some(OperandMemory { operand, .. }) = read.clone().find(|memory| memory.meets(d)) {
-        return Err(Refusal::Overlap { operand: *operand });
+        return Err(Refusal::overlap(Operand::D, *operand));
     }
     match source.filter(|source| source.meets(d) && !source.is(d)) {
-        Some(OperandMemory { operand, .. }) => Err(Refusal::PartlyShared { operand: *operand }),
+        Some(OperandMemory { operand, .. }) => Err(Refusal::partly_shared(*operand)),
         None => Ok(()),
     }
 }
@@ -186,7 +186,7 @@ mod tests {
         };
         let overlaps = |name| {
             Err(format!(
-                "D overlaps {name}, which is read while D is written; give D memory of its own"
+                "D overlaps {name} (the kernel reads and writes at once); use separate memory"
             ))
         };
         assert_eq!(
@@ -199,7 +199,7 @@ mod tests {
         );
         assert_eq!(
             checked(VectorKind::BiasN, 1 << 20, 2),
-            Err("bias_n lies on another device than D".to_owned())
+            Err("bias_n is on another device than D".to_owned())
         );
     }
 
@@ -240,7 +240,7 @@ mod tests {
             Ok(())
         );
         assert_eq!(checked(&[apart(), call(0, 12288, 12288, 1)]), Ok(()));
-        let same = "D of product 2 overlaps that of product 0; give each product a D of its own";
+        let same = "D of GEMM 2 overlaps D of GEMM 0; use separate memory";
         assert_eq!(checked(&[apart(), call(0, 4096, 1 << 20, 1), apart()]), Err(same.to_owned()));
         assert_eq!(
             checked(&[call(0, 4096, 8192 + 252, 1), call(0, 4096, 1 << 20, 1), apart()]),
@@ -248,7 +248,7 @@ mod tests {
         );
         let overlaps = |name| {
             Err(format!(
-                "D overlaps {name}, which is read while D is written; give D memory of its own"
+                "D overlaps {name} (the kernel reads and writes at once); use separate memory"
             ))
         };
         assert_eq!(checked(&[apart(), call(8192 - 4, 4096, 1 << 20, 1)]), overlaps("A"));
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(checked(&[apart(), call(0, 8192, 1 << 20, 1)]), overlaps("C"));
         assert_eq!(
             checked(&[apart(), call(0, 4096, 1 << 20, 2)]),
-            Err("D lies on another device than D".to_owned())
+            Err("D is on another device than D".to_owned())
         );
     }
 }

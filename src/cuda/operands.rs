@@ -69,7 +69,7 @@ impl Space for Cuda {
         stream: &Arc<CudaStream>,
         length: usize,
     ) -> Result<DeviceMemory<T>, Error> {
-        uncaptured(stream, Refusal::AllocationCaptured { length, element: T::KIND })?;
+        uncaptured(stream, Refusal::allocation_captured(length, T::KIND))?;
         DeviceMemory::zeros(stream, length)
     }
 

@@ -16,7 +16,7 @@ use crate::{
         Pass, PassBatch, PassDesc, RepackCopy, RepackShapes,
         transpose::{Choice, Combine, TransposeCall, TransposeProblem},
     },
-    refusal::{EmulationRefusal, Field, Operand, OperandLine, Refusal, rules::multiple},
+    refusal::{Because, Field, Operand, OperandLine, Refusal, rules::multiple},
     sys::read_back::read_back,
     threadblock::tensor_map::ADDRESS_ALIGNMENT,
 };
@@ -93,8 +93,8 @@ fn enqueue(stream: &CudaStream, pass: &Pass) -> Result<(), Error> {
 /// waits for nothing. The kernel compiles at its first use.
 ///
 /// # Errors
-/// [`Error::Refused`] if the transpose does not fit, or with [`Refusal::NotPrepared`] if the stream
-/// is being captured and the kernel is not compiled. [`Error::Driver`] if the driver refuses the
+/// [`Error::Refused`] if the transpose does not fit, or if the stream is being captured and the
+/// kernel is not compiled. [`Error::Driver`] if the driver refuses the
 /// launch.
 pub fn transpose(
     choice: Choice,
@@ -155,15 +155,13 @@ pub fn repack(
         [(Operand::Source, source, read), (Operand::Copy, copy, written)]
     {
         if matrix.kind.bits() != 8 {
-            return Err(Refusal::ElementBytes { given: matrix.kind, bytes: 1 }.into());
+            return Err(Refusal::element_bytes(matrix.kind, 1).into());
         }
         if matrix.context != context {
-            return Err(Refusal::NotOnStream { operand }.into());
+            return Err(Refusal::not_on_stream(operand).into());
         }
         if (matrix.length as u64) < needed {
-            return Err(
-                Refusal::ShorterThanLayout { operand, length: matrix.length, needed }.into()
-            );
+            return Err(Refusal::too_short(operand, matrix.length, needed, Because::None).into());
         }
     }
     multiple(
@@ -174,9 +172,7 @@ pub fn repack(
     )?;
     let (read, written) = (source.range(read), copy.range(written));
     if read.start < written.end && written.start < read.end {
-        return Err(
-            Refusal::WrittenWhileRead { written: Operand::Copy, read: Operand::Source }.into()
-        );
+        return Err(Refusal::overlap(Operand::Copy, Operand::Source).into());
     }
     let addresses = [source.address, copy.address];
     enqueue(stream, &Pass::Repack(RepackCopy { shapes: *shapes, addresses, batch: PassBatch::ONE }))
@@ -188,7 +184,7 @@ pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> 
     if passes.iter().flatten().all(|pass| pass.scaled().is_none()) {
         return Ok(());
     }
-    uncaptured(stream, Refusal::Emulation(EmulationRefusal::Captured))
+    uncaptured(stream, Refusal::WINDOW_CAPTURED)
 }
 
 /// Waits for passes that scale rows, and refuses the first row that cannot be scaled. Does not wait
@@ -208,7 +204,7 @@ pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> R
             let mn = shapes.layout.mn as u32;
             let product = (shapes.batch.matrices > 1).then_some(number / mn);
             let line = OperandLine { operand, product, number: number % mn };
-            return Err(Refusal::Emulation(EmulationRefusal::of(line, &facts[0].into())).into());
+            return Err(Refusal::line(line, &facts[0].into()).into());
         }
     }
     Ok(())
@@ -250,14 +246,14 @@ mod tests {
             let found = checked(&packed, a, None, 4096);
             assert_eq!(
                 found,
-                if apart { Ok(()) } else { Err(Refusal::Overlap { operand: Operand::A }) },
+                if apart { Ok(()) } else { Err(Refusal::overlap(Operand::D, Operand::A)) },
                 "{a}"
             );
         }
-        let sentence = Refusal::Overlap { operand: Operand::A }.to_string();
+        let sentence = Refusal::overlap(Operand::D, Operand::A).to_string();
         assert_eq!(
             sentence,
-            "D overlaps A, which is read while D is written; give D memory of its own"
+            "D overlaps A (the kernel reads and writes at once); use separate memory"
         );
         // An A that the kernel does not read may overlap D.
         assert_eq!(
@@ -269,7 +265,7 @@ mod tests {
             let found = checked(&scaled, 1 << 16, Some(b), 4096);
             assert_eq!(
                 found,
-                if fine { Ok(()) } else { Err(Refusal::PartlyShared { operand: Operand::B }) },
+                if fine { Ok(()) } else { Err(Refusal::partly_shared(Operand::B)) },
                 "{b}"
             );
         }
@@ -282,11 +278,9 @@ mod tests {
             let sentence = checked(&problem, 1 << 16, Some(4096), 4096)
                 .expect_err("another matrix")
                 .to_string();
-            assert!(
-                sentence.starts_with(
-                    "D and B share some of their memory but not all of it; pass one matrix"
-                ),
-                "{sentence}"
+            assert_eq!(
+                sentence,
+                "D overlaps B (in a part only); use one matrix, or separate memory"
             );
         }
         assert_eq!(
@@ -312,14 +306,11 @@ mod tests {
                 .to_string()
         };
         let (f32, i32, f64) = (ElementKind::F32, ElementKind::I32, ElementKind::F64);
-        assert_eq!(said(at(f32, 0, 2), at(f32, 4096, 1)), "A lies on another device than D");
-        assert_eq!(
-            said(at(i32, 0, 1), at(f32, 4096, 1)),
-            "A holds i32, and the kernel takes f32 there; give it elements of f32"
-        );
+        assert_eq!(said(at(f32, 0, 2), at(f32, 4096, 1)), "A is on another device than D");
+        assert_eq!(said(at(i32, 0, 1), at(f32, 4096, 1)), "element type of A = i32 is not f32");
         assert_eq!(
             said(at(f64, 0, 1), at(f64, 4096, 1)),
-            "a matrix of f64 was given where the kernel takes elements of 4 bytes"
+            "element type of the tensor = f64 is not 4 bytes"
         );
     }
 }

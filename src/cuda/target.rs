@@ -45,7 +45,7 @@ impl CodeTarget {
     /// architecture.
     ///
     /// # Errors
-    /// [`Refusal::MachineTooOld`] if the machine is older than the PTX. [`Refusal::PtxTooOld`] if
+    /// [`Refusal`] if the machine is older than the PTX, or if
     /// the PTX is older than the instructions of the description.
     pub(super) fn of(
         desc: &GemmDesc,
@@ -55,10 +55,8 @@ impl CodeTarget {
         let arch = desc.class.arch;
         match ptx {
             None => Ok(Self::Cubin(machine.sm)),
-            Some(ptx) if ptx.sm() > machine.sm => {
-                Err(Refusal::MachineTooOld { arch: ptx, sm: machine.sm })
-            }
-            Some(ptx) if arch.sm() > ptx.sm() => Err(Refusal::PtxTooOld { arch, ptx }),
+            Some(ptx) if ptx.sm() > machine.sm => Err(Refusal::machine_too_old(ptx, machine.sm)),
+            Some(ptx) if arch.sm() > ptx.sm() => Err(Refusal::ptx_too_old(arch, ptx)),
             Some(ptx) => Ok(Self::Ptx(ptx.sm())),
         }
     }
@@ -93,10 +91,9 @@ mod tests {
             of(ArchKind::Sm90, Some(ArchKind::Sm90)).map(CodeTarget::name),
             Ok("compute_90a".to_owned())
         );
-        let says =
-            "PTX of sm75 does not have the instructions of sm80, which the kernel uses; try sm80";
+        let says = "PTX = sm75 is older than sm80; try sm80";
         assert_eq!(of(ArchKind::Sm90, Some(ArchKind::Sm75)), Err(says.to_owned()));
-        let says = "the kernel uses instructions of sm90, and the device is sm_86; try arch sm86";
+        let says = "compute capability = 86 is less than 90; try arch = sm86";
         assert_eq!(of(ArchKind::Sm86, Some(ArchKind::Sm90)), Err(says.to_owned()));
     }
 }

@@ -105,8 +105,9 @@ mod tests {
     #[test]
     fn an_error_is_not_remembered() {
         let maps = TensorMaps::new();
-        let refused = maps.get_or(&desc(1), 16, || Err(Refusal::NotPrepared.into()));
-        assert!(matches!(refused, Err(Error::Refused(Refusal::NotPrepared))), "{refused:?}");
+        let refused = maps.get_or(&desc(1), 16, || Err(Refusal::NOT_PREPARED.into()));
+        let refused = refused.expect_err("a capture");
+        assert_eq!(refused.refusal(), Some(&Refusal::NOT_PREPARED));
         assert_eq!(
             maps.get_or(&desc(1), 16, || Ok(TensorMap { word: [7; 16] })).expect("a map").word,
             [7; 16]

@@ -11,8 +11,8 @@ use core::ops::Range;
 /// workspace. `extents` are the address ranges of the operands.
 ///
 /// # Errors
-/// [`Refusal::Workspace`] if the workspace is missing or too small. [`Refusal::OtherDevice`] if it
-/// is on another device than D. [`Refusal::WrittenWhileRead`] if it overlaps an operand.
+/// [`Refusal`] if the workspace is missing, is too small, is on another device than D, or overlaps
+/// an operand.
 pub(super) fn begin(
     routes: &Routes,
     call: &CudaCall<'_>,
@@ -25,21 +25,15 @@ pub(super) fn begin(
     let given = call.workspace.as_ref().map_or(0, DeviceMatrix::bytes);
     let Some(workspace) = call.workspace.as_ref().filter(|_| given >= needed) else {
         let partials = routes.partials.bytes() > 0;
-        return Err(Refusal::Workspace {
-            given,
-            a: routes.a.route,
-            b: routes.b.route,
-            partials,
-            needed,
-        });
+        return Err(Refusal::workspace(given, needed, [routes.a.route, routes.b.route], partials));
     };
     if workspace.context != call.d.memory.context {
-        return Err(Refusal::OtherDevice { operand: Operand::Workspace });
+        return Err(Refusal::other_device(Operand::Workspace));
     }
     let first = workspace.address.next_multiple_of(WORKSPACE_ALIGNMENT);
     let used = first..first + (needed - WORKSPACE_ALIGNMENT);
     match extents.find(|(_, other)| other.start < used.end && used.start < other.end) {
-        Some((read, _)) => Err(Refusal::WrittenWhileRead { written: Operand::Workspace, read }),
+        Some((read, _)) => Err(Refusal::overlap(Operand::Workspace, read)),
         None => Ok(first),
     }
 }
@@ -117,13 +111,8 @@ mod tests {
             );
         }
         for short in [0, 1, 1024, 1279] {
-            let needed = Refusal::Workspace {
-                given: short as u64,
-                a: Route::Repacked,
-                b: Route::Direct,
-                partials: false,
-                needed: 1280,
-            };
+            let needed =
+                Refusal::workspace(short as u64, 1280, [Route::Repacked, Route::Direct], false);
             assert_eq!(found(4096, short, CONTEXT, &[]), Err(needed));
         }
     }
@@ -139,20 +128,14 @@ mod tests {
             (Operand::C, 0..0, true),
             (Operand::B, 0..9000, false),
         ] {
-            let wanted = if apart {
-                Ok(4096)
-            } else {
-                Err(Refusal::WrittenWhileRead { written: Operand::Workspace, read: operand })
-            };
+            let wanted =
+                if apart { Ok(4096) } else { Err(Refusal::overlap(Operand::Workspace, operand)) };
             assert_eq!(
                 found(4096, 1280, CONTEXT, &[(Operand::D, 0..0), (operand, range.clone())]),
                 wanted,
                 "{operand:?} {range:?}"
             );
         }
-        assert_eq!(
-            found(4096, 1280, 2, &[]),
-            Err(Refusal::OtherDevice { operand: Operand::Workspace })
-        );
+        assert_eq!(found(4096, 1280, 2, &[]), Err(Refusal::other_device(Operand::Workspace)));
     }
 }

@@ -145,9 +145,9 @@ impl Combined {
             OpKind::TensorOp => OpKind::Simt,
         };
         if self.is_of(other) {
-            return Refusal::OfOtherUnits { types: self, op, other };
+            return Refusal::of_other_units(self, op, other);
         }
         let of = if self.likeness_to(other) > self.likeness_to(op) { other } else { op };
-        Refusal::NoSuchCombination { types: self, nearest: self.nearest(of) }
+        Refusal::no_such_combination(self, self.nearest(of))
     }
 }

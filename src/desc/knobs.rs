@@ -14,7 +14,6 @@ use crate::{
     error::Error,
     numeric::EmulationKind,
     operand::framed,
-    refusal::Word,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     smem::SmemLayout,
@@ -131,10 +130,10 @@ macro_rules! knobs {
                 None
             }
 
-            /// Returns the flag of the first pinned knob.
+            /// Returns the JSON name of the first pinned knob.
             pub const fn first(&self) -> Option<&'static str> {
                 $(if self.$field.is_some() {
-                    return Some($flag);
+                    return Some(stringify!($field));
                 })*
                 None
             }
@@ -158,12 +157,12 @@ macro_rules! knobs {
             /// # Errors
             /// [`Error::KnobText`] if no knob has this name, or if `text` is not one of its values.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
-                let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };
+                let refuse = |because| Error::KnobText { knob: name.to_owned(), text: text.to_owned(), because };
                 match name {
                     $(stringify!($field) => {
-                        self.$field = Some(Words::read(text).map_err(|because| refuse($flag, because))?);
+                        self.$field = Some(Words::read(text).map_err(refuse)?);
                     })*
-                    _ => return Err(refuse(name, "there is no knob of this name".to_owned())),
+                    _ => return Err(refuse("there is no knob of this name".to_owned())),
                 }
                 Ok(())
             }
@@ -278,16 +277,16 @@ knobs! {
 }
 
 impl Pins {
-    /// Returns the flags of the first `N` pinned knobs.
-    pub(crate) const fn flags<const N: usize>(self) -> [Option<Word>; N] {
-        let (mut flags, mut i, mut rest) = ([None; N], 0, self);
+    /// Returns the JSON names of the first `N` pinned knobs.
+    pub(crate) const fn names<const N: usize>(self) -> [Option<&'static str>; N] {
+        let (mut names, mut i, mut rest) = ([None; N], 0, self);
         while i < N
-            && let (Some(flag), Some((_, others))) = (rest.first(), rest.split_first())
+            && let (Some(name), Some((_, others))) = (rest.first(), rest.split_first())
         {
-            flags[i] = Some(Word(flag));
+            names[i] = Some(name);
             (i, rest) = (i + 1, others);
         }
-        flags
+        names
     }
 
     /// Returns whether a shape, the cluster, the schedule, or the source of A is pinned.

@@ -179,8 +179,8 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
     /// Enqueues the GEMM on another stream of the same device.
     ///
     /// # Errors
-    /// The errors of [`CudaKernel::run`], and [`Refusal::NotOnStream`](crate::Refusal::NotOnStream)
-    /// if the stream belongs to another device.
+    /// The errors of [`CudaKernel::run`], and [`Refusal`](crate::Refusal) if the stream belongs to
+    /// another device.
     pub fn run_on(
         &self,
         stream: &Arc<CudaStream>,

@@ -133,7 +133,7 @@ impl GemmOperation {
     /// Returns the operator for slices of the element types `A`, `B`, and `C`.
     ///
     /// # Errors
-    /// [`Refusal::ElementType`] if the operator has another element type.
+    /// [`Refusal`] if the operator has another element type.
     pub fn typed<A: MathType, B: MathType, C: MathType>(
         &self,
     ) -> Result<GemmOperation<A, B, C>, Refusal> {

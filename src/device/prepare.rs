@@ -91,9 +91,8 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
     /// The caller orders the two streams.
     ///
     /// # Errors
-    /// The errors of [`run`](Self::run), and
-    /// [`Refusal::NotOnStream`](crate::Refusal::NotOnStream) if the stream belongs to another
-    /// device.
+    /// The errors of [`run`](Self::run), and [`Refusal`](crate::Refusal) if the stream belongs to
+    /// another device.
     pub fn run_on(
         &self,
         stream: &Arc<CudaStream>,

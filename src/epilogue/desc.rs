@@ -128,29 +128,29 @@ impl EpilogueDesc {
     /// Checks that the nodes form one expression.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
-            return Err(Refusal::Epilogue { why: Malformed::TooLong });
+            return Err(Refusal::epilogue(Malformed::TooLong));
         }
         let ops = self.ops();
         let (mut i, mut depth) = (0, 0);
         while i < ops.len() {
             match ops[i] {
-                Op::Nop => return Err(Refusal::Epilogue { why: Malformed::Hole }),
+                Op::Nop => return Err(Refusal::epilogue(Malformed::Hole)),
                 Op::Scalar(slot) if slot as usize >= SCALARS => {
-                    return Err(Refusal::Epilogue { why: Malformed::ScalarBeyond });
+                    return Err(Refusal::epilogue(Malformed::ScalarBeyond));
                 }
                 _ => {}
             }
             if depth < ops[i].arity() {
-                return Err(Refusal::Epilogue { why: Malformed::NoOperand });
+                return Err(Refusal::epilogue(Malformed::NoOperand));
             }
             if matches!(ops[i], Op::Scale) && self.scale_of(i).is_none() {
-                return Err(Refusal::Epilogue { why: Malformed::ScaledByNoScalar });
+                return Err(Refusal::epilogue(Malformed::ScaledByNoScalar));
             }
             depth = depth + 1 - ops[i].arity();
             i += 1;
         }
         if depth != 1 {
-            return Err(Refusal::Epilogue { why: Malformed::NotOneResult });
+            return Err(Refusal::epilogue(Malformed::NotOneResult));
         }
         Ok(())
     }

@@ -50,11 +50,11 @@ impl EpilogueDesc {
     /// Checks that every user function is registered in this process and supports the compute type.
     ///
     /// # Errors
-    /// [`Refusal::UnknownNode`] or [`Refusal::NodeOfF32`] for the first function that does not.
+    /// [`Refusal`] for the first function that is unknown or does not.
     pub fn check_functions(&self, compute: ComputeKind) -> Result<(), Refusal> {
         for op in self.ops() {
             if let Op::User(id) = op {
-                registered(*id).ok_or(Refusal::UnknownNode { id: id.0 })?.text(compute)?;
+                registered(*id).ok_or(Refusal::unknown_node(id.0))?.text(compute)?;
             }
         }
         Ok(())

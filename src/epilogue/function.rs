@@ -1,9 +1,6 @@
 //! User functions for epilogues, defined in other crates.
 
-use crate::{
-    numeric::ComputeKind,
-    refusal::{Refusal, Word},
-};
+use crate::{numeric::ComputeKind, refusal::Refusal};
 use core::fmt;
 use std::{
     collections::HashMap,
@@ -100,13 +97,13 @@ impl UserFunction {
     /// Returns the C++ expression for an epilogue of `compute`.
     ///
     /// # Errors
-    /// [`Refusal::NodeOfF32`] if the function supports only `f32` and the epilogue computes in
+    /// [`Refusal`] if the function supports only `f32` and the epilogue computes in
     /// another type.
     pub(super) fn text(&self, compute: ComputeKind) -> Result<&'static str, Refusal> {
         match (compute, self.f64) {
             (ComputeKind::F32, _) => Ok(self.cuda),
             (_, Some(function)) => Ok(function.cuda),
-            (_, None) => Err(Refusal::NodeOfF32 { node: Word(self.name), compute }),
+            (_, None) => Err(Refusal::node_of_f32(self.name, compute)),
         }
     }
 }

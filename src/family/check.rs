@@ -6,8 +6,8 @@ use crate::{
     desc::{Class, GemmDesc, GemmMode},
     numeric::ComputeKind,
     refusal::{
-        Field, Operand, Refusal, hold,
-        rules::{check_alignment, within},
+        Because, Field, Operand, Refusal, hold,
+        rules::{check_alignment, explained, within},
     },
 };
 
@@ -26,20 +26,20 @@ impl GemmDesc {
     /// The refusal of the first violated rule.
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         if machine.sm < self.class.arch.sm() {
-            return Err(Refusal::MachineTooOld { arch: self.class.arch, sm: machine.sm });
+            return Err(Refusal::machine_too_old(self.class.arch, machine.sm));
         }
         if self.class.mode.groups().is_some() {
             hold!(self.check_groups());
         }
         let by_roles = self.warp_specialized().is_some();
         if self.class.mode.is_array() && self.products_of_launch() == 1 {
-            return Err(Refusal::NoArrays);
+            return Err(Refusal::NO_ARRAYS);
         }
         if matches!(self.class.mode, GemmMode::LongArray) && by_roles {
-            return Err(Refusal::NoLongArrays);
+            return Err(Refusal::NO_LONG_ARRAYS);
         }
         if self.class.mode.is_mapped() && !by_roles {
-            return Err(Refusal::NoMaps);
+            return Err(Refusal::NO_MAPS);
         }
         self.check_family(machine)
     }
@@ -47,9 +47,12 @@ impl GemmDesc {
     /// Checks that K is not divided, as grouped GEMM requires.
     pub(crate) const fn check_groups(&self) -> Result<(), Refusal> {
         if self.streams_k() {
-            return Err(Refusal::GroupsNotStreamed);
+            return Err(Refusal::GROUPS_NOT_STREAMED);
         }
-        within(Field::SplitKOfGroups, self.split_k() as u64, 1, 1)
+        explained(
+            within(Field::SplitK, self.split_k() as u64, 1, 1),
+            Because::Words("grouped GEMM keeps K whole"),
+        )
     }
 
     /// Returns the description.
@@ -77,12 +80,7 @@ impl Class {
             ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
         };
         if !legal {
-            return Err(Refusal::Compute {
-                compute: self.compute,
-                accumulator: self.accumulator,
-                c,
-                nearest: plain,
-            });
+            return Err(Refusal::compute(self.compute, self.accumulator, c, plain));
         }
         self.output.epilogue.check()
     }

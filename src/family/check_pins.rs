@@ -4,7 +4,7 @@ use super::{default_gemm_configuration::mainloop_with, one_schedule};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, DecompositionKind, FamilyDesc, Pins},
-    refusal::{EmulationRefusal, Refusal, Word},
+    refusal::Refusal,
     shape::Mnk,
 };
 
@@ -19,16 +19,14 @@ pub(super) const fn check_pins(
     arch: ArchKind,
 ) -> Result<(), Refusal> {
     let foreign = family.foreign(*pins);
-    let nearest = Word(family.mainloop().name());
+    let nearest = family.mainloop().name();
     match (foreign.mainloop, foreign.split_first()) {
         (_, None) => Ok(()),
-        (Some(mainloop), _) => {
-            Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest })
-        }
+        (Some(mainloop), _) => Err(Refusal::other_mainloop(mainloop.name(), op, arch, nearest)),
         (None, Some((one, _))) => {
-            let [Some(flag)] = one.flags() else { return Ok(()) };
+            let [Some(knob)] = one.names() else { return Ok(()) };
             if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
-                return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation }));
+                return Err(Refusal::emulation_of_others(emulation));
             }
             if let (Some(DecompositionKind::SplitKCluster), Some(_)) =
                 (one.decomposition, family.pins().decomposition)
@@ -40,15 +38,11 @@ pub(super) const fn check_pins(
                 OpKind::TensorOp => OpKind::Simt,
             };
             match mainloop_with(op, arch, one) {
-                Some(other) => Err(Refusal::OtherFamilysKnob {
-                    flag,
-                    mainloop: nearest,
-                    other: Word(other.name()),
-                }),
+                Some(other) => Err(Refusal::other_familys_knob(knob, nearest, other.name())),
                 None if mainloop_with(units, arch, one).is_some() => {
-                    Err(Refusal::KnobOfOtherUnits { flag, op, other: units })
+                    Err(Refusal::knob_of_other_units(knob, op, units))
                 }
-                None => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: nearest }),
+                None => Err(Refusal::other_familys_knob(knob, nearest, nearest)),
             }
         }
     }

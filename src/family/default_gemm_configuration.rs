@@ -10,7 +10,7 @@ use crate::{
     desc::{FamilyDesc, GemmDesc, Pins, PromotionKind},
     layout::Order,
     numeric::{Combined, ElementKind},
-    refusal::Refusal,
+    refusal::{Refusal, Rule},
     threadblock::MainloopKind,
 };
 
@@ -118,8 +118,8 @@ pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind
 /// pinned number of rows of A come first.
 ///
 /// # Errors
-/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`], or [`Refusal::OfOtherUnits`] if
-/// the table has no row. [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] if no row of
+/// [`Refusal`] of the types or the operation if
+/// the table has no row. [`Refusal`] of a knob or of the main loop if no row of
 /// these types has the pinned knobs.
 pub(super) const fn rows(
     op: OpKind,
@@ -156,16 +156,16 @@ pub(super) const fn rows(
             Ok(()) if left == 0 => return Ok(row),
             Ok(()) => left -= 1,
             // If a row has the pinned main loop, the refusal names the knob that the row lacks.
-            Err(
-                refusal @ (Refusal::OtherFamilysKnob { .. } | Refusal::KnobOfOtherUnits { .. }),
-            ) if pins.mainloop.is_some() => refused = Some(refusal),
+            Err(refusal @ Refusal { rule: Rule::Knob, .. }) if pins.mainloop.is_some() => {
+                refused = Some(refusal)
+            }
             Err(refusal) if refused.is_none() => refused = Some(refusal),
             Err(_) => {}
         }
     }
     match (refused, elsewhere) {
         (Some(refusal), _) => Err(refusal),
-        (None, Some(nearest)) => Err(Refusal::NoSuchOperation { types, op, arch, nearest }),
+        (None, Some(nearest)) => Err(Refusal::no_such_operation(types, op, arch, nearest)),
         (None, None) => Err(types.refused_by(op)),
     }
 }
@@ -239,7 +239,7 @@ const fn has_arch(archs: &[ArchKind], arch: ArchKind) -> bool {
 /// configuration of [`Auto`](crate::desc::Auto).
 ///
 /// # Errors
-/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`], or [`Refusal::OfOtherUnits`] if
+/// [`Refusal`] of the types or the operation if
 /// the table has no row.
 pub const fn default_gemm_configurations(
     op: OpKind,

@@ -6,7 +6,7 @@ use crate::{
     layout::Order,
     numeric::{Combined, ComputeKind},
     operand::OperandKind,
-    refusal::Refusal,
+    refusal::{Field, Refusal},
     shape::Mnk,
     threadblock::{LEAST_ASYNCHRONOUS_COPY, MOST_TILES_OF_ONE, MainloopKind},
 };
@@ -111,7 +111,8 @@ impl GemmDesc {
     fn of_few_registers(self) -> Self {
         let mut smaller = self;
         let mut tiles = 1;
-        while tiles < MOST_TILES_OF_ONE && matches!(smaller.check(), Err(Refusal::Registers { .. }))
+        while tiles < MOST_TILES_OF_ONE
+            && matches!(smaller.check(), Err(Refusal { field: Field::RegistersPerThread, .. }))
         {
             let pins = smaller.family.pins();
             let (Some(warp), Some(threadblock)) = (pins.warp, pins.threadblock) else {

@@ -31,7 +31,7 @@ use crate::{
     call::{OperandNeed, Problem, Routes, fitting},
     desc::{Class, Described, FamilyDesc, GemmDesc, Pins, families},
     plan::{Geometry, HostProgram, Plan, Program},
-    refusal::{Refusal, Word},
+    refusal::Refusal,
     threadblock::MOST_STREAMS,
 };
 use std::sync::Arc;
@@ -174,14 +174,12 @@ impl GemmDesc {
     /// Returns the host program of a kernel whose threads all follow one schedule.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check), and [`Refusal::IsWarpSpecialized`] for another kernel.
+    /// The errors of [`check`](Self::check), and [`Refusal`] for another kernel.
     #[doc(hidden)]
     pub fn one_schedule(&self) -> Result<Program, Refusal> {
         match self.plan()?.program()? {
             HostProgram::OneSchedule(program) => Ok(*program),
-            HostProgram::Roles(_) => {
-                Err(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) })
-            }
+            HostProgram::Roles(_) => Err(Refusal::warp_specialized(self.family.mainloop().name())),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::{
     layout::Orders,
     numeric::Combined,
     operand::Axis,
-    refusal::{Field, Refusal, Unresolved, hold},
+    refusal::{Field, Refusal, Rule, Unresolved, hold},
 };
 
 /// Maximum number of descriptions that a walk checks. The limit bounds the compile time.
@@ -175,7 +175,7 @@ pub(crate) const fn resolve(
         }
         rest = others;
     }
-    Err(Unresolved { because, flags: needed.flags() })
+    Err(Unresolved { because, knobs: needed.names() })
 }
 
 /// Returns the candidates of the first row that completes the pins.
@@ -334,7 +334,7 @@ const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
 const fn found_along_axes(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     let columns = base.of_columns();
     match walk(base, pins) {
-        Err(Refusal::NotMultiple { field: Field::Warp(Axis::N), .. })
+        Err(Refusal { rule: Rule::Multiple, field: Field::Warp(Axis::N), .. })
             if columns.is_of_columns() =>
         {
             walk(columns, pins)

@@ -17,7 +17,7 @@ const BESIDE_BYTES: usize = 192 << 20;
 /// than [`BUDGET_BYTES`] if the process cannot allocate that many.
 ///
 /// # Errors
-/// [`Refusal::OutOfMemory`] if the process cannot allocate the memory of one CTA.
+/// [`Refusal`] if the process cannot allocate the memory of one CTA.
 fn budget(block: usize) -> Result<usize, Refusal> {
     let free = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     let mut budget = BUDGET_BYTES;
@@ -32,7 +32,7 @@ fn budget(block: usize) -> Result<usize, Refusal> {
     if available == block {
         Ok(block)
     } else {
-        Err(Refusal::OutOfMemory { needed: block as u64, available: available as u64 })
+        Err(Refusal::out_of_memory(block as u64, available as u64))
     }
 }
 

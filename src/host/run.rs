@@ -22,7 +22,7 @@ use crate::{
     numeric::{EmulationKind, emulation::EmulationBlocks},
     operand::OperandKind,
     plan::{HostProgram, Program, WarpSpecializedProgram},
-    refusal::{Refusal, Word},
+    refusal::Refusal,
     schedule::Fault,
     shape::{Mn, Mnk},
     sys::float_mode::DefaultFloatMode,
@@ -169,7 +169,7 @@ fn in_frame_of(
 }
 
 pub(super) fn has_roles(desc: &GemmDesc) -> Refusal {
-    Refusal::IsWarpSpecialized { mainloop: Word(desc.family.mainloop().name()) }
+    Refusal::warp_specialized(desc.family.mainloop().name())
 }
 
 /// A program whose threads all follow one schedule, and its work.

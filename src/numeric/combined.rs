@@ -17,7 +17,7 @@ pub struct Combined {
 }
 
 impl Combined {
-    const fn swapped(self) -> Self {
+    pub(crate) const fn swapped(self) -> Self {
         Self { a: self.b, b: self.a, ..self }
     }
 }

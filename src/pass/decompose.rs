@@ -147,7 +147,7 @@ impl DecomposeDesc {
     /// Returns the launch of a step.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`].
+    /// [`Refusal`] of too many tiles.
     pub fn launch(&self, shapes: &DecomposeShapes, step: DecomposeStep) -> Result<Launch, Refusal> {
         let DecomposeShapes {
             layout,

@@ -22,7 +22,7 @@ use crate::{
     layout::Order,
     numeric::EmulationKind,
     operand::OperandKind,
-    refusal::{Operand, Refusal, Route},
+    refusal::{Because, Operand, Refusal, Route},
 };
 use transpose::{Choice, Combine, TransposeDesc, TransposeProblem};
 
@@ -143,7 +143,7 @@ impl Pass {
     /// that the kernel reads in place. The workspace begins at `first`.
     ///
     /// # Errors
-    /// [`Refusal::Overflow`], and the errors of a transpose. [`Refusal::TooManyTiles`] applies to
+    /// [`Refusal`] of an overflow, and the errors of a transpose. The limit of tiles applies to
     /// all matrices of the batch together.
     pub fn before(
         desc: &GemmDesc,
@@ -192,7 +192,8 @@ impl Pass {
                     RepackShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
                 let (operand, extents, leading) =
                     (Operand::Workspace, [lines, length], way.leading);
-                let overflow = Refusal::Overflow { operand, extents, leading, batch: [1, 0] };
+                let because = Because::Matrices { extents, leading, batch: [1, 0] };
+                let overflow = Refusal::overflow(operand, because);
                 Self::Repack(RepackCopy {
                     shapes: shapes.ok_or(overflow)?,
                     addresses: [source, to],
@@ -233,7 +234,7 @@ impl Pass {
     /// Returns the launches of the pass, in order.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`].
+    /// [`Refusal`] of too many tiles.
     pub fn launches(&self) -> Result<Vec<Launch>, Refusal> {
         match self {
             Self::Repack(copy) => Ok(vec![REPACK.launch(copy, None)?]),

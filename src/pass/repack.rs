@@ -260,7 +260,7 @@ impl RepackDesc {
     /// Returns the launch of a copy, and of a second one in the same launch.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`].
+    /// [`Refusal`] of too many tiles.
     pub fn launch(&self, one: &RepackCopy, other: Option<&RepackCopy>) -> Result<Launch, Refusal> {
         let blocks = one.blocks(self);
         let of_other = other.map_or(0, |other| other.blocks(self));

@@ -33,7 +33,7 @@ pub trait Plan: Send + Sync {
     /// device holds at once.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`], and the errors of tensor maps.
+    /// [`Refusal`] of too many tiles, and the errors of tensor maps.
     fn launch(
         &self,
         problem: &Problem,
@@ -75,7 +75,7 @@ impl Geometry {
     /// does not use that kernel.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`].
+    /// [`Refusal`] of too many tiles.
     pub(crate) fn reduction_of(
         &self,
         desc: &GemmDesc,

@@ -1,11 +1,10 @@
-//! What a refusal is about: fields and parts of descriptions and calls, as values, each with its
-//! words.
+//! Fields of refusals, and parts of tiles and blocks, each with its words.
 
 use super::Operand;
-use crate::words::words;
 use crate::{
     operand::{Axis, OperandKind},
     sentence::Sentence,
+    words::words,
 };
 
 macro_rules! fields {
@@ -13,17 +12,17 @@ macro_rules! fields {
         unit { $($Unit:ident $unit:literal;)* }
         of { $($Of:ident($inner:ident: $Inner:ty) [$($piece:tt)*];)* }
     ) => {
-        /// A number or a choice that a refusal is about: a knob, or what follows from some.
+        /// The subject of a refusal: a knob, an argument, or a number that depends on them.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
-        #[allow(missing_docs, reason = "the words beside each name say what it is")]
+        #[allow(missing_docs, reason = "each word defines its name")]
         pub enum Field {
             $($Unit,)*
             $($Of($Inner),)*
         }
 
         impl Field {
-            /// The field's words behind `s`.
+            /// Appends the words of the field to a sentence.
             pub(super) const fn said_by(self, s: Sentence) -> Sentence {
                 match self {
                     $(Self::$Unit => s.say($unit),)*
@@ -39,44 +38,34 @@ macro_rules! fields {
 
 fields! {
     unit {
-    // Knobs.
+    // Types and knobs.
+    Types "element types";
+    Compute "compute type of the epilogue";
+    Op "op";
+    Arch "arch";
+    Mode "mode";
     Stages "stages";
-    OpTensorOp "op tensorop";
+    Decomposition "decomposition";
+    Promotion "promotion";
+    AOperand "a_operand";
+    Saturate "saturate";
+    Schedule "schedule";
+    Epilogue "epilogue";
+    Node "epilogue node";
+    Batch "batch";
     Mainloop "mainloop";
     SplitK "split_k";
-    SplitKOfThisK "split_k, whose parts are a k-tile of K at least,";
-    SplitKOfGroups "split_k of groups";
-    SplitKOfWholeTiles "split_k beside decomposition dataparallel";
-    SplitKOfStreams "split_k beside decomposition streamk";
-    DecompositionByClusters "decomposition splitkcluster";
-    DecompositionInParallel "decomposition splitkparallel";
-    SplitKOfClusters "split_k beside decomposition splitkcluster";
     Swizzle "swizzle";
     Interleave "interleave";
     Unroll "unroll";
     BlocksPerSm "blocks per multiprocessor";
     Emulation "emulation";
-    PromotionOfOthers "promotion of other accumulators than those of fp8 in f32, and of parts of f32,";
-    AOperandUndecided "a_operand = auto of a description that was not made of knobs";
-    ColumnMajorDOfThreads "layout_c = col where threads multiply";
-    FromRegisters "a_operand = registers";
-    FromRegistersOfParts "a_operand = registers of parts, which are K-major,";
-    FromRegistersPromoted "a_operand = registers beside promotion";
-    FromRegistersOf16Bits "a_operand = registers of 16-bit elements, which tensor cores read in either order,";
     // Tiles.
     WarpArea "warp M x N";
     WarpsOfABlock "warps in a block";
     ThreadsOfABlock "threads of a block";
     ThreadsOfAMultiprocessor "threads of a multiprocessor";
     SharedBytesOfABlock "bytes of a block's shared memory";
-    ConsumerWarpgroups "warpgroups that multiply";
-    PingpongWarpgroups "warpgroups of a tile that pingpong gives to one";
-    ConsumerWarps "warps that multiply, in warpgroups of 4";
-    PingpongWarps "warps of a tile that pingpong gives to one warpgroup";
-    WarpMFromRegisters "warp M where A comes from registers";
-    ThreadblockMFromRegisters "threadblock M where A comes from registers";
-    ThreadblockKInKilobytes "threadblock K where stages are whole kilobytes";
-    InstructionNPromoted "instruction N where stages are promoted";
     // The ring of stages and its roles.
     Consumers "consumers";
     BlocksOfACluster "blocks of a cluster";
@@ -84,7 +73,6 @@ fields! {
     StagingBytes "bytes of a staging buffer";
     PartBytes "bytes of a consumer's partial accumulators";
     Pending "pending";
-    PendingFromRegisters "pending where A comes from registers";
     // Tensor maps and their copies.
     TensorRank "rank of the tensor map";
     TensorReach "bytes that the tensor reaches";
@@ -92,8 +80,6 @@ fields! {
     BoxBytes "box bytes";
     InnerBoxBytes "inner box bytes";
     SharedAddress "shared memory address";
-    LeadingDimension "leading dimension";
-    BatchStride "stride of the batch";
     CopyAddress "address of the copy";
     // Matrix descriptors.
     DescriptorBytes "bytes of a matrix descriptor";
@@ -101,9 +87,7 @@ fields! {
     ElementBytes "bytes of an element";
     AccessToA "access to A";
     AccessToD "access to D";
-    DirectAccessToD "access to D without shared memory";
     Turn "turn";
-    GatheredTurn "turn of what is gathered";
     TileRows "rows of a tile";
     TileColumns "columns of a tile";
     GroupSize "group size";
@@ -114,25 +98,60 @@ fields! {
     PiecesOfA "pieces of A in a tile";
     PiecesOfD "pieces of D in a tile";
     ReadsOfAThread "reads of a thread";
+    // Machines and streams.
+    ComputeCapability "compute capability";
+    Ptx "PTX";
+    RegistersPerThread "registers per thread";
+    SharedMemoryOfABlock "shared memory of a block";
+    HostMemory "host memory";
+    Matrix "matrix";
+    Compilation "compilation of the kernel";
+    CheckOfOffsets "check of group offsets";
+    GrowthOfWorkspace "growth of the workspace";
+    Allocation "allocation of a product";
     // Problems.
+    Tiles "number of tiles";
+    Workspace "workspace";
+    NumbersOutside "numbers below the exponent range of f16x3";
+    Gather "gathered access to D";
+    TensorCorner "corner along dimension 0";
+    Warpgroups "consumer warpgroups";
+    WarpsOfConsumers "consumer warps";
     Size "size";
-    Groups "the number of groups";
-    Products "the number of products";
-    Rows "the number of rows";
-    Columns "the number of columns";
+    Groups "number of groups";
+    Products "number of GEMMs";
+    Rows "number of rows";
+    Columns "number of columns";
     RowsOfView "rows of a view";
     ColumnsOfView "columns of a view";
     }
     of {
+    Knob(name: &'static str) [name,];
+    Layout(operand: Operand) ["layout of ", operand.name(),];
+    Operand(operand: Operand) [operand.name(),];
+    Scalar(scalar: Scalar) ["scalar ", scalar.name(),];
+    Length(operand: Operand) ["length of ", operand.name(),];
+    SizeOf(operand: Operand) ["size of ", operand.name(),];
+    ShapeOf(operand: Operand) ["shape of ", operand.name(),];
+    ColumnsOf(operand: Operand) ["columns of ", operand.name(),];
+    StridesOf(operand: Operand) ["strides of ", operand.name(),];
+    LeadingDimensionOf(operand: Operand) ["leading dimension of ", operand.name(),];
+    BatchStrideOf(operand: Operand) ["batch stride of ", operand.name(),];
+    AddressOf(operand: Operand) ["address of ", operand.name(),];
+    ElementTypeOf(operand: Operand) ["element type of ", operand.name(),];
+    NumbersOf(operand: Operand) ["a number of ", operand.name(),];
+    MatricesOf(operand: Operand) ["matrices of ", operand.name(),];
+    CopyBytes(operand: Operand) ["asynchronous copy of ", operand.name(),];
+    CopyElements(operand: Operand) ["asynchronous copy of ", operand.name(),];
+    SwizzleBlock(operand: Operand) ["swizzle block of ", operand.name(),];
+    GemmOfArray(number: usize) ["GEMM ", num number, " of the array",];
+    OutputOfGemm(number: usize) ["D of GEMM ", num number,];
     Extent(axis: Axis) [axis.name(),];
     GroupOffset(number: u32) ["offset ", num number, " of the groups",];
     Threadblock(axis: Axis) ["threadblock ", axis.name(),];
     Warp(axis: Axis) ["warp ", axis.name(),];
     Instruction(axis: Axis) ["instruction ", axis.name(),];
     Cluster(axis: Axis) ["cluster ", axis.name(),];
-    ClusterBesideParts(axis: Axis) ["cluster ", axis.name(), " beside decomposition splitkcluster",];
-    InstructionAlong(along: InstructionAlong) ["instruction ", along.axis.name(), " where ", along.operand.name(), " is ", along.operand.axis().name(), "-major",];
-    FromRegistersAlongK(operand: OperandKind) ["a_operand = registers where ", operand.name(), " is K-major",];
     Alignment(operand: Operand) ["alignment of ", operand.name(),];
     Run(operand: Operand) ["run of ", operand.name(),];
     Padding(operand: OperandKind) ["padding of ", operand.name(),];
@@ -143,29 +162,56 @@ fields! {
     DimensionExtent(dimension: u8) ["extent of dimension ", num dimension,];
     DimensionStride(dimension: u8) ["stride of dimension ", num dimension, " in bytes",];
     BoxExtent(dimension: u8) ["box extent of dimension ", num dimension,];
-    InnerBoxBytesSwizzled(bytes: u8) ["inner box bytes under the swizzle of ", num bytes, " bytes",];
     }
 }
 
-/// An extent of an instruction that reads an operand along its MN: of the kernel's axis, of the
-/// user's operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct InstructionAlong {
-    /// The axis of the instruction.
-    pub axis: Axis,
-    /// The operand that is contiguous along its M or N.
-    pub operand: OperandKind,
-}
-
 impl Field {
-    /// The same field of the problem with A and B in each other's place. Shapes stay the kernel's.
+    /// Returns the JSON name of the knob that sets the field.
+    pub const fn knob(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Knob(name) => name,
+            Self::Op => "op",
+            Self::Arch => "arch",
+            Self::Stages => "stages",
+            Self::Mainloop => "mainloop",
+            Self::SplitK => "split_k",
+            Self::Decomposition => "decomposition",
+            Self::Swizzle => "swizzle",
+            Self::Interleave => "interleave",
+            Self::Unroll => "unroll",
+            Self::BlocksPerSm => "blocks_per_sm",
+            Self::Emulation => "emulation",
+            Self::Promotion => "promotion",
+            Self::AOperand => "a_operand",
+            Self::Saturate => "saturate",
+            Self::Schedule => "schedule",
+            Self::Pending => "pending",
+            Self::Epilogue => "epilogue",
+            Self::Alignment(Operand::A) => "align_a",
+            Self::Alignment(Operand::B) => "align_b",
+            Self::Alignment(Operand::C) => "align_c",
+            _ => return None,
+        })
+    }
+
+    /// Returns the field in the other frame. Shapes belong to the kernel and stay.
     pub(super) const fn swapped(self) -> Self {
         match self {
             Self::Extent(axis) => Self::Extent(axis.swapped()),
-            Self::InstructionAlong(along) => {
-                Self::InstructionAlong(InstructionAlong { operand: along.operand.other(), ..along })
-            }
-            Self::FromRegistersAlongK(operand) => Self::FromRegistersAlongK(operand.other()),
+            Self::Layout(operand) => Self::Layout(operand.swapped()),
+            Self::Operand(operand) => Self::Operand(operand.swapped()),
+            Self::Length(operand) => Self::Length(operand.swapped()),
+            Self::SizeOf(operand) => Self::SizeOf(operand.swapped()),
+            Self::ShapeOf(operand) => Self::ShapeOf(operand.swapped()),
+            Self::StridesOf(operand) => Self::StridesOf(operand.swapped()),
+            Self::LeadingDimensionOf(operand) => Self::LeadingDimensionOf(operand.swapped()),
+            Self::BatchStrideOf(operand) => Self::BatchStrideOf(operand.swapped()),
+            Self::AddressOf(operand) => Self::AddressOf(operand.swapped()),
+            Self::ElementTypeOf(operand) => Self::ElementTypeOf(operand.swapped()),
+            Self::NumbersOf(operand) => Self::NumbersOf(operand.swapped()),
+            Self::CopyBytes(operand) => Self::CopyBytes(operand.swapped()),
+            Self::CopyElements(operand) => Self::CopyElements(operand.swapped()),
+            Self::SwizzleBlock(operand) => Self::SwizzleBlock(operand.swapped()),
             Self::Alignment(operand) => Self::Alignment(operand.swapped()),
             Self::Padding(operand) => Self::Padding(operand.other()),
             Self::SwizzleBits(operand) => Self::SwizzleBits(operand.other()),
@@ -181,7 +227,7 @@ macro_rules! named {
         words! {
             $(#[$doc])*
             #[non_exhaustive]
-            #[allow(missing_docs, reason = "the words beside each name say what it is")]
+            #[allow(missing_docs, reason = "each word defines its name")]
             pub enum $Name {
                 $($Variant = $words,)*
             }
@@ -190,7 +236,7 @@ macro_rules! named {
 }
 
 named! {
-    /// What a tile or a block is to be a whole number of.
+    /// A part of a tile or a block, which is a whole number of parts.
     Part {
         Warp "warp tiles";
         WarpOfThreads "warps";
@@ -200,65 +246,64 @@ named! {
         AccessToD "accesses to D";
         BlockOfThreads "blocks of threads";
         LineOfPieces "lines of pieces";
+        BoxesOfATile "boxes of a tile";
+        ContiguousElements "contiguous elements of the tile";
+        FragmentBuffers "fragment buffers";
     }
 }
 
 named! {
-    /// Why an epilogue is no expression.
+    /// The reason that an epilogue is malformed.
     Malformed {
-        TooLong "it has more than 32 nodes";
-        Hole "it has a hole in it";
-        ScalarBeyond "it names a scalar beyond s7";
-        NoOperand "a node lacks what it is to be applied to";
-        ScaledByNoScalar "it scales by what is not a scalar";
-        NotOneResult "its nodes do not end in one result";
+        TooLong "more than 32 nodes";
+        Hole "an empty node";
+        ScalarBeyond "a scalar beyond s7";
+        NoOperand "a node without operands";
+        ScaledByNoScalar "a factor of a node that is not a scalar";
+        NotOneResult "more than one result";
     }
 }
 
 named! {
-    /// Why what is written cannot be gathered.
+    /// The reason that a transpose cannot gather the elements of D.
     Ungathered {
-        SecondOperand "B would have to be gathered too";
-        LanesAcross "lanes run across D's rows, which begin at a place of a word each";
+        SecondOperand "B needs gathered access too";
+        LanesAcross "lanes run across the rows of D";
     }
 }
 
-/// The word of a knob's value, as flags and JSON spell it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Word(pub &'static str);
-
-/// A scalar of an epilogue, by its number.
+/// The number of a scalar of an epilogue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Scalar(pub u8);
 
 impl Scalar {
-    /// Scalars that an epilogue may name.
+    /// The number of scalars.
     pub const COUNT: usize = 8;
     /// Scales A B.
     pub const ALPHA: Self = Self(0);
     /// Scales C.
     pub const BETA: Self = Self(1);
 
-    /// Its name, as arguments and expressions spell it.
+    /// Returns the name, as arguments and expressions spell it.
     pub const fn name(self) -> &'static str {
         ["alpha", "beta", "s2", "s3", "s4", "s5", "s6", "s7"][self.0 as usize % Self::COUNT]
     }
 }
 
-/// The legal values of a field that are no range.
+/// The accepted values of a field, as a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Legal {
-    /// These.
+    /// These values.
     OneOf(&'static [u32]),
-    /// So many elements: those of a vector of 16 bytes.
+    /// The number of elements of a vector of 16 bytes.
     Vector(u32),
-    /// What lanes of 2, 4, 8 and 16 rows multiply.
+    /// 2, 4, 8, or 16 times the M of the instruction.
     LanesTimesInstruction,
 }
 
 impl Legal {
-    /// The values behind `s`.
+    /// Appends the values to a sentence.
     pub(super) const fn said_by(self, mut s: Sentence) -> Sentence {
         match self {
             Self::OneOf(values) => {
@@ -269,10 +314,8 @@ impl Legal {
                 }
                 s
             }
-            Self::Vector(elements) => {
-                s.number(elements as u64).say(", which are the 16 bytes of TMA")
-            }
-            Self::LanesTimesInstruction => s.say("2, 4, 8 and 16 times instruction M"),
+            Self::Vector(elements) => s.number(elements as u64).say(" (16 bytes of TMA)"),
+            Self::LanesTimesInstruction => s.say("2, 4, 8, and 16 times instruction M"),
         }
     }
 }

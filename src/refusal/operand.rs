@@ -1,14 +1,14 @@
-//! The memory that a refusal is about.
+//! Operands of refusals, and routes of operands.
 
 use crate::{
     operand::{OperandKind, VectorKind},
     words::words,
 };
 
-/// A matrix of a call, or other memory of one.
+/// A matrix of a call, or other memory of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the words beside each name say what it is")]
+#[allow(missing_docs, reason = "`name` defines each operand")]
 pub enum Operand {
     A,
     B,
@@ -25,7 +25,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// What sentences call it.
+    /// Returns the name of the operand in sentences.
     pub const fn name(self) -> &'static str {
         match self {
             Self::A => "A",
@@ -43,7 +43,7 @@ impl Operand {
         }
     }
 
-    /// The operand of a product.
+    /// Returns the operand of a GEMM.
     pub const fn of(kind: OperandKind) -> Self {
         match kind {
             OperandKind::A => Self::A,
@@ -51,7 +51,7 @@ impl Operand {
         }
     }
 
-    /// The same memory of the problem with A and B in each other's place.
+    /// Returns the operand in the other frame.
     pub(super) const fn swapped(self) -> Self {
         match self {
             Self::A => Self::B,
@@ -62,17 +62,23 @@ impl Operand {
     }
 }
 
+impl Route {
+    /// Returns whether the kernel reads the operand in place.
+    pub const fn is_direct(self) -> bool {
+        matches!(self, Self::Direct)
+    }
+}
+
 words! {
-    /// How an operand reaches a kernel.
+    /// The way of an operand to a kernel.
     pub enum Route {
-        /// The kernel reads it where it lies.
+        /// The kernel reads the operand in place.
         Direct = "direct",
-        /// It is copied to the workspace first, in the same order, with rows that are whole.
+        /// A pass copies the operand to the workspace in the same order, with aligned rows.
         Repacked = "repacked",
-        /// It is transposed to the workspace first, and contiguous there along the index that the
-        /// kernel reads it along.
+        /// A pass transposes the operand to the workspace.
         Transposed = "transposed",
-        /// Its parts are written to the workspace first, side by side along K.
+        /// A pass writes the parts of the operand to the workspace, adjacent along K.
         Decomposed = "decomposed",
     }
 }

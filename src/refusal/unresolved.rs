@@ -1,40 +1,54 @@
-//! Why nothing completes what is pinned.
+//! The reason that no kernel has the pinned knobs.
 
-use super::{Refusal, Word};
+use super::{
+    Field, Refusal, Rule,
+    sentence::{Names, named},
+};
 use crate::sentence::Sentence;
 
-/// Flags that are named.
-const FLAGS: usize = 3;
+/// Number of knobs that a sentence names.
+const NAMED: usize = 3;
 
-/// No kernel was found that has what is pinned: why, of the first that was tried, and pins none of
-/// which can be left out of that.
+/// No kernel has the pinned knobs: the refusal of the first kernel that was tried, and the pins
+/// that this kernel needs for its refusal.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct Unresolved {
-    pub(crate) because: Refusal,
-    /// None of what is refused without a pin, too.
-    pub(crate) flags: [Option<Word>; FLAGS],
+    /// The refusal of the first kernel.
+    pub because: Refusal,
+    /// JSON names of the pins. None if the kernel is also refused without pins.
+    pub knobs: [Option<&'static str>; NAMED],
 }
 
 impl Unresolved {
-    /// The refusal in words, and the flags of the pins.
+    /// The refusal in words, with the names of knobs.
     pub const fn sentence(&self) -> Sentence {
-        let s = self.because.sentence();
-        let [Some(first), second, third] = self.flags else { return s };
-        // That sentence names its flag.
+        self.written(Names::Knobs)
+    }
+
+    /// The refusal in words, with the flags of the command line.
+    pub const fn sentence_with_flags(&self) -> Sentence {
+        self.written(Names::Flags)
+    }
+
+    const fn written(&self, names: Names) -> Sentence {
+        let s = self.because.written(names);
+        let [Some(first), second, third] = self.knobs else { return s };
+        // This sentence names the knob.
         if matches!(
-            self.because,
-            Refusal::OtherFamilysKnob { .. }
-                | Refusal::KnobOfOtherUnits { .. }
-                | Refusal::OtherMainloop { .. }
+            (self.because.rule, self.because.field),
+            (Rule::Knob, _) | (Rule::Supported, Field::Mainloop)
         ) {
             return s;
         }
-        let s = s.say("; no kernel was found with this ").say(first.0);
+        let s = named(s.say("; no kernel was found with this "), Field::Knob(first), names);
         match (second, third) {
             (None, _) => s,
-            (Some(second), None) => s.say(" and this ").say(second.0),
-            (Some(second), Some(third)) => s.say(", ").say(second.0).say(" and ").say(third.0),
+            (Some(second), None) => named(s.say(" and this "), Field::Knob(second), names),
+            (Some(second), Some(third)) => {
+                let s = named(s.say(", "), Field::Knob(second), names);
+                named(s.say(", and "), Field::Knob(third), names)
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ impl<T: Element> DeviceMemory<T> {
     /// work that reads or writes them has ended. The caller orders work on other streams.
     ///
     /// # Errors
-    /// [`Refusal::NullPointer`] for address 0 with elements. [`Refusal::MatrixTooLarge`] if the
+    /// [`Refusal`] for address 0 with elements, or if the
     /// elements exceed the address space. A call refuses an address that is not aligned to an
     /// element.
     pub unsafe fn from_raw(
@@ -54,11 +54,11 @@ impl<T: Element> DeviceMemory<T> {
         stream: &Arc<CudaStream>,
     ) -> Result<Self, Refusal> {
         if address == 0 && length > 0 {
-            return Err(Refusal::NullPointer { length });
+            return Err(Refusal::null_pointer(length));
         }
         let bytes = bytes_of::<T>(length)? as u64;
         if address.checked_add(bytes).is_none() {
-            return Err(Refusal::MatrixTooLarge { extents: [length, 1], element: T::KIND });
+            return Err(Refusal::matrix_too_large([length, 1], T::KIND));
         }
         let stream = stream.clone();
         Ok(Self { address, length, stream, owner: None, _elements: PhantomData })
@@ -67,7 +67,7 @@ impl<T: Element> DeviceMemory<T> {
     /// Allocates zeros on a stream.
     ///
     /// # Errors
-    /// [`Refusal::MatrixTooLarge`] if the elements exceed the address space. [`Error::Driver`] if
+    /// [`Refusal`] if the elements exceed the address space. [`Error::Driver`] if
     /// the device has no memory left.
     pub(crate) fn zeros(stream: &Arc<CudaStream>, length: usize) -> Result<Self, Error> {
         let bytes = bytes_of::<T>(length)?;
@@ -108,7 +108,7 @@ impl<T: Element> DeviceMemory<T> {
 /// Size of elements in bytes, which an allocation can have.
 fn bytes_of<T: Element>(length: usize) -> Result<usize, Refusal> {
     let bytes = length.checked_mul(size_of::<T>()).filter(|&bytes| isize::try_from(bytes).is_ok());
-    bytes.ok_or(Refusal::MatrixTooLarge { extents: [length, 1], element: T::KIND })
+    bytes.ok_or(Refusal::matrix_too_large([length, 1], T::KIND))
 }
 
 impl<T: Element> fmt::Debug for DeviceMemory<T> {

@@ -133,7 +133,7 @@ impl Pipeline {
     /// Checks the ring.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] if a number is out of its range. [`Refusal::NotMultiple`] if a copy
+    /// [`Refusal`] if a number is out of its range, or if a copy
     /// into a stage would not begin at a multiple of the swizzle's period.
     pub const fn check(&self) -> Result<(), Refusal> {
         let blocks = match self.multicast {

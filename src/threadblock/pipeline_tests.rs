@@ -97,28 +97,25 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
     let multicast = |blocks| Some(SharedOperand { operand: OperandKind::B, blocks });
     assert_eq!(WIDE.check(), Ok(()));
     for (ring, sentence) in [
-        (Pipeline { stages: 1, ..WIDE }, "stages = 1 is out of range (2 to 16); try 2"),
-        (Pipeline { stages: 17, ..WIDE }, "stages = 17 is out of range (2 to 16); try 16"),
-        (Pipeline { consumers: 0, ..WIDE }, "consumers = 0 is out of range (1 to 3); try 1"),
+        (Pipeline { stages: 1, ..WIDE }, "stages = 1 is outside 2 to 16; try 2"),
+        (Pipeline { stages: 17, ..WIDE }, "stages = 17 is outside 2 to 16; try 16"),
+        (Pipeline { consumers: 0, ..WIDE }, "consumers = 0 is outside 1 to 3; try 1"),
         (
             Pipeline { multicast: multicast(1), ..WIDE },
-            "blocks of a cluster = 1 is out of range (2 to 8); try 2",
+            "blocks of a cluster = 1 is outside 2 to 8; try 2",
         ),
-        (
-            Pipeline { staging_buffers: 9, ..WIDE },
-            "staging buffers = 9 is out of range (0 to 8); try 8",
-        ),
+        (Pipeline { staging_buffers: 9, ..WIDE }, "staging buffers = 9 is outside 0 to 8; try 8"),
         (
             Pipeline { staging_buffers: 0, ..WIDE },
-            "bytes of a staging buffer = 8192 is out of range (0 to 0); try 0",
+            "bytes of a staging buffer = 8192 is not 0; try 0",
         ),
         (
             Pipeline { staging_bytes: 0, ..WIDE },
-            "bytes of a staging buffer = 0 is out of range (1024 to 262144); try 1024",
+            "bytes of a staging buffer = 0 is outside 1024 to 262144; try 1024",
         ),
         (
             Pipeline { stage_bytes: [u32::MAX; 2], ..WIDE },
-            "bytes of A in a stage = 4294967295 is out of range (1024 to 262144); try 262144",
+            "bytes of A in a stage = 4294967295 is outside 1024 to 262144; try 262144",
         ),
         (
             Pipeline { stage_bytes: [1 << 10, 3 << 10], ..WIDE },

@@ -4,7 +4,6 @@
 use super::Pipeline;
 use crate::{
     operand::OperandKind,
-    refusal::Field,
     schedule::{RoleStep, Roles, Schedule},
 };
 
@@ -45,12 +44,8 @@ impl RoleOptions {
 
     /// Returns the maximum number of groups in flight for `stages` stages. If A comes from
     /// registers, the fragment sets bound the number.
-    pub(crate) const fn most_pending(stages: u32, fragments: bool) -> (Field, u32) {
-        if fragments {
-            (Field::PendingFromRegisters, 1)
-        } else {
-            (Field::Pending, stages.saturating_sub(1))
-        }
+    pub(crate) const fn most_pending(stages: u32, fragments: bool) -> u32 {
+        if fragments { 1 } else { stages.saturating_sub(1) }
     }
 
     /// Returns the schedules for a ring. `pending` must be less than the number of stages.

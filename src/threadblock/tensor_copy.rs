@@ -40,7 +40,7 @@ use crate::{
     arch::ArchKind,
     index::{Coord, IndexMap, affine, points},
     layout::algebra::Composed,
-    refusal::{Field, Operand, Refusal, hold},
+    refusal::{Because, Field, Operand, Refusal, hold},
 };
 use core::ops::Range;
 
@@ -56,8 +56,8 @@ impl SharedBox {
     /// Returns the box of a tensor map in a tile at a shared-memory address of its block.
     ///
     /// # Errors
-    /// The errors of [`TensorMapDesc::check`]. [`Refusal::NotMultiple`] for an address that is not
-    /// a multiple of 128, and [`Refusal::OutOfRange`] for one beyond an SM's shared memory.
+    /// The errors of [`TensorMapDesc::check`]. [`Refusal`] for an address that is not
+    /// a multiple of 128, and [`Refusal`] for one beyond an SM's shared memory.
     pub const fn new(map: &TensorMapDesc, address: u32) -> Result<Self, Refusal> {
         hold!(map.check());
         let (field, value, most) = (
@@ -66,11 +66,11 @@ impl SharedBox {
             ArchKind::Sm90.machine().shared_bytes_per_sm as u64,
         );
         if value > most {
-            return Err(Refusal::OutOfRange { field, value, least: 0, most });
+            return Err(Refusal::out_of_range(field, value, 0, most));
         }
         if !address.is_multiple_of(LINE_BYTES) {
             let of = LINE_BYTES as u64;
-            return Err(Refusal::NotMultiple { field, value, of, nearest: value / of * of });
+            return Err(Refusal::not_multiple(field, value, of, value / of * of));
         }
         Ok(Self { map: *map, address })
     }
@@ -148,7 +148,7 @@ impl TensorCopy {
     /// and the process loses its device (`tests/gpu/tensor_map_classes.rs`).
     ///
     /// # Errors
-    /// [`Refusal::TensorCorner`].
+    /// [`Refusal`] of a corner.
     pub const fn check(&self) -> Result<(), Refusal> {
         let (value, of) = (self.corner[0], self.tile.map.element.elements_in(CHUNK_BYTES));
         let beyond = value.rem_euclid(of as i32);
@@ -160,7 +160,7 @@ impl TensorCopy {
             Some(above) => above,
             None => below,
         };
-        Err(Refusal::TensorCorner { value, of, nearest })
+        Err(Refusal::tensor_corner(value, of, nearest))
     }
 
     /// Returns the box in shared memory.
@@ -225,7 +225,7 @@ impl TensorCopy {
     /// so the tensor must hold rounded numbers for the same result.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check). [`Refusal::ShorterThanLayout`] if `global` or `shared`
+    /// The errors of [`check`](Self::check). [`Refusal`] if `global` or `shared`
     /// is too short.
     pub fn load(&self, global: &[u8], shared: &mut [u8]) -> Result<u32, Refusal> {
         self.fits(global.len(), shared.len())?;
@@ -242,7 +242,7 @@ impl TensorCopy {
     /// 16 bytes, the hardware writes the whole chunk, and so overwrites what lies behind the row.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check). [`Refusal::ShorterThanLayout`] if `global` or `shared`
+    /// The errors of [`check`](Self::check). [`Refusal`] if `global` or `shared`
     /// is too short.
     pub fn store(&self, shared: &[u8], global: &mut [u8]) -> Result<(), Refusal> {
         self.fits(global.len(), shared.len())?;
@@ -265,7 +265,7 @@ impl TensorCopy {
         ] {
             if (length as u64) < needed {
                 let (length, needed) = (length / bytes as usize, needed.div_ceil(bytes));
-                return Err(Refusal::ShorterThanLayout { operand, length, needed });
+                return Err(Refusal::too_short(operand, length, needed, Because::None));
             }
         }
         Ok(())

@@ -130,7 +130,7 @@ impl Work {
     /// each in `split_k` slices. `resident` is the number of clusters that run at once.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`] if there are more units than blocks allowed in a grid.
+    /// [`Refusal`] if there are more units than blocks allowed in a grid.
     pub fn of(
         (kind, order, split_k): (WorkKind, SwizzleKind, u32),
         (tile, cluster): (Mnk, Mn),
@@ -147,7 +147,7 @@ impl Work {
             .saturating_mul(u64::from(split_k));
         let (tiles, most) = (units, u64::from(MOST_BLOCKS));
         if tiles > most {
-            return Err(Refusal::TooManyTiles { tiles, most, batch: batch as u64 });
+            return Err(Refusal::too_many_tiles(tiles, most, batch as u64));
         }
         let clusters = match kind {
             WorkKind::DataParallel => tiles as u32,

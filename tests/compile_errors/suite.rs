@@ -21,28 +21,28 @@ const SENTENCES: [(&str, &str); 17] = [
     ),
     (
         "no_default_configuration",
-        "no kernel multiplies i32 by i32 accumulating in i32 into i32 on tensor cores: that is for the CUDA cores, op simt",
+        "no kernel multiplies i32 by i32 accumulating in i32 into i32 on tensor cores; try op = simt",
     ),
     (
         "mixed_element_types",
         "no kernel multiplies f32 by f16 accumulating in f32 into f32; try f32 by f32",
     ),
     ("unmultiplied_pair", "A holds `f32`, and B holds `falchion::numeric::F16`"),
-    ("older_architecture", "with op tensorop on sm70; try sm75"),
+    ("older_architecture", "on tensor cores (sm70); try arch = sm75"),
     ("not_a_leaf", "leaves pin a knob, Stages<4> for one, or a loop nest"),
     (
         "shared_memory_over_budget",
-        "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944",
+        "shared memory of a block = 133120 bytes exceeds 82944 bytes (16 stages of 8320; sm_80 with",
     ),
     (
         "registers_over_budget",
-        "a thread needs about 126 registers; with 256 threads a block and 4 blocks",
+        "registers per thread = 126 exceeds 64 (256 threads per block, 4 blocks per multiprocessor)",
     ),
     (
         "pipelined_with_four_stages",
-        "the multistage main loop copies asynchronously, which sm70 cannot",
+        "mainloop = multistage is not supported by sm70 (asynchronous copies need sm80)",
     ),
-    ("wrong_alignment", "alignment of A = 3 is not one of 1, 2, 4; try 4"),
+    ("wrong_alignment", "align_a = 3 is not one of 1, 2, 4; try 4"),
 ];
 
 #[test]

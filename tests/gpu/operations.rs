@@ -55,10 +55,9 @@ fn an_operation_runs_on_its_device() {
         );
         operation.run(arguments).expect_err("refused").to_string()
     };
-    let amid =
-        "B begins 2 bytes behind a multiple of 4, where elements of f32 lie; begin it at one";
+    let amid = "address of B is not a multiple of 4 bytes (remainder 2; f32)";
     assert_eq!(refused(ElementKind::F32, 2, &mut d), amid);
-    let wide = "D holds f64, and the kernel takes f32 there; give it elements of f32";
+    let wide = "element type of D = f64 is not f32";
     assert_eq!(refused(ElementKind::F64, 4, &mut d), wide);
     assert!(stream.clone_dtoh(&d).unwrap().iter().all(|byte| *byte == 0xff));
 }

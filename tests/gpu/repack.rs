@@ -19,6 +19,7 @@ use falchion::{
     layout::Order,
     numeric::{Combined, ElementKind, F16},
     prelude::*,
+    refusal::Field,
 };
 use falchion_lab::{
     sys::timing::Stopwatch,
@@ -120,12 +121,13 @@ fn what_no_repack_does_is_refused() {
     run(0, 0, 1009).expect("as many bytes as it takes");
     let said = |result: Result<(), Error>| result.expect_err("refused").to_string();
     assert!(
-        said(run(1, 0, 1009)).contains("the source has 1008 elements, and its layout reaches 1009")
+        said(run(1, 0, 1009))
+            .contains("length of the source = 1008 elements is less than 1009 elements")
     );
     assert!(said(run(0, 8, 2000)).contains("address of the copy"));
     assert!(
         said(run(0, 4096 - 1008, 2000))
-            .contains("the copy has 1008 elements, and its layout reaches 1120")
+            .contains("length of the copy = 1008 elements is less than 1120 elements")
     );
 }
 
@@ -259,7 +261,7 @@ fn a_run_takes_what_workspace_size_says() {
         stream.memcpy_htod(&vec![-1; odd.want.len()], &mut odd.d).expect("D is forgotten");
     }
     let refused = |result: Result<(), Error>| match result {
-        Err(Error::Refused(refusal)) => refusal,
+        Err(Error::Refused(refusal)) => *refusal,
         other => panic!("{other:?}"),
     };
     let none = refused(gemm.run(odd.arguments()));
@@ -270,7 +272,7 @@ fn a_run_takes_what_workspace_size_says() {
     let mut short = Odd::workspace(&stream, size - 1);
     assert!(matches!(
         refused(gemm.run(odd.arguments().workspace(&mut short))),
-        Refusal::Workspace { .. }
+        Refusal { field: Field::Workspace, .. }
     ));
     // Nothing was enqueued: D is what it was.
     assert!(stream.clone_dtoh(&odd.d).expect("D comes back").iter().all(|&x| x == -1));

@@ -59,8 +59,8 @@ fn workspace_is_reserved_before_a_capture() {
     let ran = kernel.run(arguments);
     drop(captured(&stream));
     for refused in [reserved, ran] {
-        let wanted = Refusal::WorkspaceCaptured { given: 0, needed };
-        assert!(matches!(refused, Err(Error::Refused(refusal)) if refusal == wanted));
+        let wanted = Refusal::workspace_captured(0, needed);
+        assert!(matches!(refused, Err(Error::Refused(refusal)) if *refusal == wanted));
     }
     workspace.reserve(&stream, needed).expect("memory");
     stream.memset_zeros(&mut d).expect("D");

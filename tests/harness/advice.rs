@@ -2,11 +2,9 @@
 
 use falchion::{
     Refusal,
-    arch::{ArchKind, OpKind},
     desc::{GemmDesc, Pins, SaturateKind},
     internals::operand::{Axis, OperandKind},
-    numeric::ComputeKind,
-    refusal::{Field, Operand},
+    refusal::{Advice, Field, Operand, Value},
     shape::{Mn, Mnk},
     threadblock::{SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
@@ -14,64 +12,31 @@ use falchion::{
 
 /// Applies the advice of a refusal. `None` if the refusal has none.
 pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
-    let taken = match *refusal {
-        Refusal::OutOfRange { field, value, least, most } => {
-            set(&mut d, field, if value < least { least } else { most } as u32)
+    let taken = match refusal.advice {
+        Advice::Value(Value::Number(nearest)) | Advice::ValueOr(nearest, _) => {
+            set(&mut d, refusal.field, nearest as u32)
         }
-        Refusal::NotOneOf { field, nearest, .. } | Refusal::NotMultiple { field, nearest, .. } => {
-            set(&mut d, field, nearest as u32)
-        }
-        Refusal::NotEven { field, value } => set(&mut d, field, value + 1),
-        Refusal::DoesNotNest { field, nearest, .. } => set(&mut d, field, nearest),
-        Refusal::UnevenBoxes { axis, nearest, .. } => set(&mut d, Field::Cluster(axis), nearest),
-        Refusal::ClusterAlongBothAxes { .. } => set(&mut d, Field::Cluster(Axis::N), 1),
-        Refusal::PipelinedStages { .. } => set(&mut d, Field::Stages, 2),
-        Refusal::SharedMemory { available, stage, partials, .. } if partials <= available => {
-            // Warp-specialized kernels keep the partials next to the ring, and other kernels reuse
-            // the stages.
-            let left =
-                if d.family.mainloop().cuda().is_none() { available - partials } else { available };
-            left / stage >= 2 && set(&mut d, Field::Stages, left / stage)
-        }
-        Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => {
-            set(&mut d, Field::Alignment(operand), nearest)
-        }
-        Refusal::CopyWidth { operand, nearest, .. }
-        | Refusal::CopyNotWhole { operand, nearest, .. }
-            if nearest > 0 =>
-        {
-            set(&mut d, Field::Alignment(operand), nearest)
-        }
-        Refusal::NothingToSaturate { .. } => {
-            d = d.pinned(Pins { saturate: Some(SaturateKind::Off), ..Pins::NONE });
-            true
-        }
-        Refusal::NoLoopToUnroll { .. } => choose(&mut d, Field::Unroll),
-        Refusal::NoChoice { field, .. } => choose(&mut d, field),
-        Refusal::HopperAlone { .. } => {
-            d.class.arch = ArchKind::Sm90;
-            true
-        }
-        Refusal::OnTensorCores { .. } => {
-            d.class.op = OpKind::TensorOp;
-            true
-        }
-        Refusal::Compute { accumulator, c, .. } => {
-            d.class.compute = ComputeKind::of(accumulator, c);
-            true
-        }
+        Advice::Value(Value::Word(word)) => choose(&mut d, refusal.field, word),
+        Advice::Other(field, Value::Number(nearest)) => set(&mut d, field, nearest as u32),
+        Advice::OtherOr(field, nearest, _) => set(&mut d, field, nearest),
+        Advice::Other(field, Value::Word(word)) => choose(&mut d, field, word),
         _ => false,
     };
     taken.then_some(d)
 }
 
-/// Sets a field to the only valid choice of its main loop.
-fn choose(d: &mut GemmDesc, field: Field) -> bool {
+/// Sets a field to a word.
+fn choose(d: &mut GemmDesc, field: Field, word: &str) -> bool {
+    let mut pins = Pins::NONE;
     match field {
-        Field::Unroll => *d = d.pinned(Pins { unroll: Some(UnrollKind::Full), ..Pins::NONE }),
-        Field::OpTensorOp => d.class.op = OpKind::Simt,
+        Field::Op => d.class.op = word.parse().expect("units"),
+        Field::Arch => d.class.arch = word.parse().expect("an architecture"),
+        Field::Compute => d.class.compute = word.parse().expect("a compute type"),
+        Field::Saturate => pins.saturate = Some(SaturateKind::Off),
+        Field::Unroll => pins.unroll = Some(UnrollKind::Full),
         _ => return false,
     }
+    *d = d.pinned(pins);
     true
 }
 
@@ -92,16 +57,11 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
     let mut pins = d.pins();
     match field {
         Field::Instruction(axis) => along(knob(&mut pins.instruction), axis),
-        Field::InstructionAlong(at) => along(knob(&mut pins.instruction), at.axis),
-        Field::InstructionNPromoted => knob(&mut pins.instruction).n = x,
         Field::Warp(axis) => along(knob(&mut pins.warp), axis),
-        Field::WarpMFromRegisters => knob(&mut pins.warp).m = x,
         Field::Threadblock(axis) => along(knob(&mut pins.threadblock), axis),
-        Field::ThreadblockMFromRegisters => knob(&mut pins.threadblock).m = x,
-        Field::ThreadblockKInKilobytes => knob(&mut pins.threadblock).k = x,
         Field::Cluster(axis) => across(knob(&mut pins.cluster), axis),
         Field::Stages => *knob(&mut pins.stages) = x,
-        Field::Pending | Field::PendingFromRegisters => *knob(&mut pins.pending) = x,
+        Field::Pending => *knob(&mut pins.pending) = x,
         Field::Swizzle => {
             pins.swizzle = Some(match d.swizzle() {
                 SwizzleKind::Grouped(_) => SwizzleKind::Grouped(x),
@@ -135,10 +95,8 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
         | Field::WarpArea
         | Field::ThreadsOfABlock
         | Field::ThreadsOfAMultiprocessor
-        | Field::ConsumerWarpgroups
-        | Field::PingpongWarpgroups
-        | Field::ConsumerWarps
-        | Field::PingpongWarps => return false,
+        | Field::Warpgroups
+        | Field::WarpsOfConsumers => return false,
         other => panic!("{other:?} is no knob's"),
     }
     *d = d.pinned(pins);

@@ -118,7 +118,7 @@ pub fn kernels(list: &mut [Listed]) -> (Vec<(&Listed, GemmDesc)>, BTreeMap<Strin
     let (mut kernels, mut spilled) = (Vec::new(), 0);
     for listed in list {
         let mut found = kernel(listed);
-        if found.as_ref().is_err_and(|error| error.to_string().contains("or --spills allowed")) {
+        if found.as_ref().is_err_and(|error| error.to_string().contains("or spills = allowed")) {
             listed.request.knobs.push(("spills".to_owned(), "allowed".to_owned()));
             found = kernel(listed);
             spilled += 1;

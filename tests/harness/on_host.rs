@@ -33,7 +33,7 @@ impl Runner for OnHost {
         first: [usize; 4],
     ) -> Result<(), Error> {
         // The slices end with the matrices, so an access beyond a matrix is beyond its slice.
-        let short = |operand| Refusal::MissingOperand { operand };
+        let short = |operand| Refusal::missing_operand(operand);
         let HostMatrices { a, b, c, d, vectors } = whole;
         let matrices = HostMatrices {
             a: a.get(first[0]..first[0] + problem.a.memory.length).ok_or(short(Operand::A))?,

@@ -341,11 +341,11 @@ fn operands_lie_in_either_order() {
             Columns::new().run(Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(rows, columns));
         refused.expect_err("not column-major").to_string()
     };
-    let order = "rows of D are 5 elements apart, and its columns 1, where the kernel is of column-major ones; rows have to be 1 element apart";
+    let order = "strides of D = 5 and 1 are not column-major; the stride between columns must be 1";
     assert_eq!(said(5, 1), order);
     assert_eq!(
         said(2, 8),
-        "rows of D are 2 elements apart, and its columns 8; one of the two has to be 1"
+        "strides of D = 2 and 8 are not contiguous; one of the strides must be 1"
     );
 }
 
@@ -400,6 +400,6 @@ fn the_distance_of_one_line_is_not_looked_at() {
         .expect_err("rows overlap");
     assert_eq!(
         refused.to_string(),
-        "the leading dimension of A = 0 is below its number of columns; try 6"
+        "leading dimension of A = 0 is less than 6 (number of columns); try 6"
     );
 }

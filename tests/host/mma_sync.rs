@@ -146,7 +146,10 @@ fn f64_has_tensor_cores() {
     }
     let refusal = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm75, types)
         .expect_err("Turing has none");
-    assert!(refusal.to_string().contains("with op tensorop on sm75; try sm"), "{refusal}");
+    assert_eq!(
+        refusal.to_string(),
+        "no kernel multiplies f64 by f64 accumulating in f64 into f64 on tensor cores (sm75); try arch = sm80"
+    );
     let simt = default_gemm_configurations(OpKind::Simt, ArchKind::Sm90, types).expect("a row")[0];
     assert!(matches!(simt, FamilyDesc::Simt(_)), "{simt:?}");
     let halves = default_gemm_configurations(

@@ -139,11 +139,9 @@ fn a_schedule_that_promotes_otherwise_is_found() {
     let refused = product(|call| run_on_host(&right, Mode::Fast, call))
         .expect_err("a program that has roles")
         .to_string();
-    assert!(
-        refused.contains(
-            "mainloop = warpspecialized is warp-specialized, and a program of one schedule is not"
-        ),
-        "{refused}"
+    assert_eq!(
+        refused,
+        "mainloop = warpspecialized is not supported by a program of one schedule; try multistage"
     );
     let fast = computed(&promoted(), Mode::Fast);
     assert_eq!(run(&right).unwrap_or_else(|error| panic!("{error}")), fast);
@@ -208,7 +206,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     ] {
         assert_eq!(
             stage(types, OpKind::TensorOp),
-            "promotion of other accumulators than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never"
+            "promotion = stage is not supported by the warpspecialized main loop (accumulators of fp8 or emulated f32 only); try never"
         );
     }
     let f32s = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
@@ -218,24 +216,24 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let says = |arch| request.resolve(arch).expect_err("nothing to promote").to_string();
     assert_eq!(
         says(ArchKind::Sm80),
-        "--promotion is not a knob of the multistage main loop; the warpspecialized one has it"
+        "promotion is not a knob of the multistage main loop; try mainloop = warpspecialized"
     );
     assert_eq!(
         says(ArchKind::Sm90),
-        "promotion of other accumulators than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never; no kernel was found with this --promotion"
+        "promotion = stage is not supported by the warpspecialized main loop (accumulators of fp8 or emulated f32 only); try never; no kernel was found with this promotion"
     );
     let wide = |(m, n)| Mnk { m, n, k: 128 };
     let instruction = Mnk { m: 64, n: 256, k: 32 };
     let full = but!(promoted(), threadblock: wide((128, 256)), warp: wide((64, 256)), instruction);
     let full = full.check().expect_err("no room").to_string();
-    assert!(full.contains("296 registers") && full.contains("240"), "{full}");
+    assert_eq!(
+        full,
+        "registers per thread = 296 exceeds 240 (384 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed"
+    );
     let tile = |m, n| Mnk { m, n, k: 128 };
     let tiny = but!(promoted(), threadblock: tile(512, 512), warp: tile(512, 512), instruction: Mnk { m: 64, n: 8, k: 32 });
     let tiny = tiny.check().expect_err("512 parts").to_string();
-    assert_eq!(
-        tiny,
-        "instruction N where stages are promoted = 8 is out of range (24 to 256); try 24"
-    );
+    assert_eq!(tiny, "instruction N = 8 is outside 24 to 256 (promotion = stage); try 24");
 }
 
 /// Types say the same as flags: who pins the knob has the row of promoted accumulators.

@@ -275,7 +275,7 @@ fn what_is_refused_is_said() {
         gemm.run(Arguments::new((1, 1, 32), &a[..], &b[..], &mut d[..])).expect_err("four k-tiles");
     assert_eq!(
         refused.to_string(),
-        "split_k, whose parts are a k-tile of K at least, = 5 is out of range (1 to 4); try 4"
+        "split_k = 5 is outside 1 to 4 (a slice has at least one k-tile); try 4"
     );
     assert!(d[0].is_nan());
     for (parts, least) in [("0", "try 1"), ("257", "try 256"), ("4294967295", "try 256")] {
@@ -284,7 +284,7 @@ fn what_is_refused_is_said() {
             .expect_err("out of range")
             .to_string();
         assert!(
-            said.starts_with(&format!("split_k = {parts} is out of range (1 to 256)"))
+            said.starts_with(&format!("split_k = {parts} is outside 1 to 256"))
                 && said.contains(least),
             "{said}"
         );
@@ -411,7 +411,10 @@ fn a_second_kernel_adds_without_tickets() {
     let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
     let request = Request { arch: Some(ArchKind::Sm90), knobs, ..Request::default() };
     let said = GemmOperation::of(&request).expect_err("threads of consumers").to_string();
-    assert!(said.contains("decomposition splitkparallel is unsupported by the warpspecialized main loop; try splitk"), "{said}");
+    assert_eq!(
+        said,
+        "decomposition = splitkparallel is not supported by the warpspecialized main loop; try splitk; no kernel was found with this mainloop and this decomposition"
+    );
 }
 
 /// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 parts three, and

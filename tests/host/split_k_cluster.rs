@@ -225,35 +225,29 @@ fn what_is_refused_is_said() {
     let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
     assert_eq!(
         said(but!(Small::DESC, split_k: 9)),
-        "split_k beside decomposition splitkcluster = 9 is out of range (1 to 8); try 8"
+        "split_k = 9 is outside 1 to 8 (splitkcluster); try 8"
     );
     assert_eq!(
         said(but!(Small::DESC, split_k: 0)),
-        "split_k beside decomposition splitkcluster = 0 is out of range (1 to 8); try 1"
+        "split_k = 0 is outside 1 to 8 (splitkcluster); try 1"
     );
     let wide = |m, n| but!(Small::DESC, cluster: Mn { m, n });
-    assert_eq!(
-        said(wide(2, 1)),
-        "cluster M beside decomposition splitkcluster = 2 is out of range (1 to 1); try 1"
-    );
-    assert_eq!(
-        said(wide(1, 4)),
-        "cluster N beside decomposition splitkcluster = 4 is out of range (1 to 1); try 1"
-    );
+    assert_eq!(said(wide(2, 1)), "cluster M = 2 is not 1 (splitkcluster); try 1");
+    assert_eq!(said(wide(1, 4)), "cluster N = 4 is not 1 (splitkcluster); try 1");
     assert_eq!(
         said(Small::DESC.for_groups(Axis::M)),
-        "split_k of groups = 3 is out of range (1 to 1); try 1"
+        "split_k = 3 is not 1 (grouped GEMM keeps K whole); try 1"
     );
     let deep = but!(Small::DESC, stages: 12);
-    assert!(said(deep).contains("shared memory"), "{}", said(deep));
+    assert_eq!(
+        said(deep),
+        "shared memory of a block = 237784 bytes exceeds 232448 bytes (12 stages of 16384 and 41176; sm_90 with 1 block per multiprocessor); try stages = 11"
+    );
     let gemm = Small::new();
     let (a, b, mut d) = (vec![Bf16::ZERO; 128], vec![Bf16::ZERO; 128], vec![0.0f32; 1]);
     let refused =
         gemm.run(Arguments::new((1, 1, 128), &a, &b, &mut d)).expect_err("two k-tiles").to_string();
-    assert_eq!(
-        refused,
-        "split_k, whose parts are a k-tile of K at least, = 3 is out of range (1 to 2); try 2"
-    );
+    assert_eq!(refused, "split_k = 3 is outside 1 to 2 (a slice has at least one k-tile); try 2");
 }
 
 /// A part that another block has is where the program says; each of these is found in the bits of

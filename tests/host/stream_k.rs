@@ -279,19 +279,13 @@ fn whole_numbers_are_right_whoever_streams_them() {
 #[test]
 fn what_is_refused_is_said() {
     let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
-    assert_eq!(
-        said(but!(Small::DESC, split_k: 2)),
-        "split_k beside decomposition streamk = 2 is out of range (1 to 1); try 1"
-    );
+    assert_eq!(said(but!(Small::DESC, split_k: 2)), "split_k = 2 is not 1 (streamk); try 1");
     let whole = but!(Small::DESC, decomposition: DecompositionKind::DataParallel, split_k: 3);
-    assert_eq!(
-        said(whole),
-        "split_k beside decomposition dataparallel = 3 is out of range (1 to 1); try 1"
-    );
+    assert_eq!(said(whole), "split_k = 3 is not 1 (dataparallel); try 1");
     assert_eq!(but!(whole, split_k: 1).check(), Ok(()));
     assert_eq!(
         said(Small::DESC.for_groups(falchion::internals::operand::Axis::M)),
-        "K of groups is whole, and decomposition = streamk cuts it; try splitk"
+        "decomposition = streamk is not supported by grouped GEMM; try splitk"
     );
     let (a, b, mut d) = (vec![Bf16::ZERO; 8 * 4], vec![Bf16::ZERO; 5 * 4], vec![0.0f32; 8 * 5]);
     let grouped = Small::new()
@@ -299,7 +293,7 @@ fn what_is_refused_is_said() {
         .expect_err("refused");
     assert_eq!(
         grouped.to_string(),
-        "K of groups is whole, and decomposition = streamk cuts it; try splitk"
+        "decomposition = streamk is not supported by grouped GEMM; try splitk"
     );
     let bytes = |m, n| Partials::of(&Small::DESC, (m, n), 1).bytes();
     // A tile of f32 for each streamed tile and each cluster, and 21 tickets for each tile.

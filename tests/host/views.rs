@@ -1,7 +1,11 @@
 //! Views of matrices: `gemm` and `matmul` compute what `Arguments` with strides compute, and refuse
 //! views that do not fit.
 
-use falchion::{Error, Refusal, prelude::*, refusal::Operand};
+use falchion::{
+    Error, Refusal,
+    prelude::*,
+    refusal::{Field, Operand, Rule},
+};
 
 const SHAPES: [(usize, usize, usize); 4] = [(5, 7, 3), (1, 9, 4), (33, 1, 17), (64, 48, 40)];
 
@@ -99,7 +103,7 @@ fn arguments_take_views_and_slices() {
     let refused =
         Arguments::<_, f32, f32, f32>::array((m, 3, k), [&a, &a], [view(3), view(2)], &mut ds)
             .unwrap_err();
-    assert_eq!(refused, Refusal::ArrayUnlike { product: 1 });
+    assert_eq!(refused, Refusal::array_unlike(1));
 }
 
 #[test]
@@ -113,30 +117,33 @@ fn views_that_do_not_fit_are_refused_by_name() {
         let error = falchion::gemm(a, b, d).unwrap_err();
         assert!(written.iter().all(|&x| x == 7.0));
         let Error::Refused(refusal) = error else { panic!("{error}") };
-        (refusal, refusal.to_string())
+        (*refusal, refusal.to_string())
     };
     let (refusal, said) = refused(view((2, 3)), view((4, 5)), (2, 5), [5, 1]);
-    assert_eq!(refusal, Refusal::InnerExtents { columns_of_a: 3, rows_of_b: 4 });
-    assert_eq!(said, "A has 3 columns, and B has 4 rows; both must be K");
+    assert_eq!(refusal, Refusal::inner_extents(3, 4));
+    assert_eq!(said, "columns of A = 3 is not 4 (rows of B)");
     let (_, said) = refused(view((2, 3)), view((3, 5)), (3, 5), [5, 1]);
-    assert_eq!(said, "D is 3 x 5, and this GEMM needs 2 x 5");
-    let negative = Refusal::NegativeStride { operand: Operand::A, strides: [-3, 1] };
+    assert_eq!(said, "shape of D = 3 x 5 is not 2 x 5");
+    let negative = Refusal::negative_stride(Operand::A, [-3, 1]);
     let (refusal, said) = refused(view((2, 3)).strides(-3, 1), view((3, 5)), (2, 5), [5, 1]);
     assert_eq!(refusal, negative);
-    assert!(said.starts_with("the strides of A = -3, 1; strides must be 1 or greater"), "{said}");
+    assert_eq!(
+        said,
+        "strides of A = -3 and 1 are not positive; copy the matrix in ascending order"
+    );
     let (refusal, _) = refused(view((2, 3)), view((3, 5)), (2, 5), [-5, 1]);
-    assert_eq!(refusal, Refusal::NegativeStride { operand: Operand::D, strides: [-5, 1] });
+    assert_eq!(refusal, Refusal::negative_stride(Operand::D, [-5, 1]));
     // Strides of 0 overlap.
     for strides in [[0, 1], [1, 0], [0, 0]] {
         refused(view((2, 3)), view((3, 5)), (2, 5), strides);
     }
     // Neither stride of A is 1.
     let (refusal, _) = refused(view((2, 3)).strides(8, 2), view((3, 5)), (2, 5), [5, 1]);
-    assert!(matches!(refusal, Refusal::Strides { operand: Operand::A, .. }), "{refusal}");
+    assert!(matches!(refusal, Refusal { field: Field::StridesOf(Operand::A), .. }), "{refusal}");
     // Memory is too short, also behind an offset.
     for a in [view((20, 4)), view((64, 1)).rows(60..).unwrap().strides(30, 1)] {
         let (refusal, _) = refused(a, view((a.shape().1, 2)), (a.shape().0, 2), [2, 1]);
-        assert!(matches!(refusal, Refusal::TooShort { operand: Operand::A, .. }), "{refusal}");
+        assert!(matches!(refusal, Refusal { field: Field::Length(Operand::A), .. }), "{refusal}");
     }
     // The extremes of a stride and of a shape.
     refused(view((2, 2)).strides(isize::MAX, 1), view((2, 2)), (2, 2), [2, 1]);
@@ -146,7 +153,7 @@ fn views_that_do_not_fit_are_refused_by_name() {
     let mut d = [0.0f32; 4];
     let arguments = Arguments::new((2, 2, 2), view((2, 2)), view((2, 2)), &mut d).lda(4);
     let refusal = Gemm::<f32>::new().can_implement(&arguments).unwrap_err();
-    assert_eq!(refusal, Refusal::StridesOfView { operand: Operand::A });
+    assert_eq!(refusal, Refusal::strides_of_view(Operand::A));
 }
 
 /// A single row or column has no stride that matters.
@@ -165,14 +172,11 @@ fn owned_matrices_check_their_shape() {
     assert_eq!(mat.elements(), [0, 1, 2, 10, 11, 12]);
     assert_eq!((mat.get(1, 2), mat.get(2, 0), mat.get(0, 3)), (Some(12), None, None));
     let refused = Mat::from_vec(vec![1.0f32; 5], (2, 3)).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "the matrix has 5 elements, and its shape is 2 x 3; pass as many elements as the shape has"
-    );
+    assert_eq!(refused.to_string(), "length of the tensor = 5 elements is not 2 x 3");
     assert_eq!(Mat::from_vec(vec![1.0f32; 6], (2, 3)).unwrap().into_vec(), [1.0; 6]);
     for shape in [(usize::MAX, 2), (1 << 40, 1 << 20)] {
         let refused = Mat::<f32>::zeros(shape).unwrap_err();
-        assert!(matches!(refused, Refusal::MatrixTooLarge { .. }), "{refused}");
+        assert!(matches!(refused, Refusal { field: Field::Matrix, .. }), "{refused}");
     }
     assert!(Mat::<f32>::from_fn((3, 0), |_, _| 1.0).unwrap().elements().is_empty());
     // A large product of matrices without elements is refused, not allocated.
@@ -204,13 +208,22 @@ fn transposes_take_row_major_views() {
         let Error::Refused(refusal) = Transpose::<f32>::new().run(arguments).unwrap_err() else {
             panic!("no refusal")
         };
-        refusal
+        *refusal
     };
     let memory = [1.0f32; 64];
     let view = MatRef::new(&memory, (6, 4));
-    assert!(matches!(refused(MatRef::col_major(&memory, (6, 4)), None), Refusal::Strides { .. }));
-    assert!(matches!(refused(view.strides(-4, 1), None), Refusal::NegativeStride { .. }));
-    assert!(matches!(refused(MatRef::new(&memory, (4, 6)), None), Refusal::Shape { .. }));
-    assert!(matches!(refused(view, Some(4)), Refusal::StridesOfView { .. }));
-    assert!(matches!(refused(view.ld(20), None), Refusal::TooShort { .. }));
+    assert!(matches!(
+        refused(MatRef::col_major(&memory, (6, 4)), None),
+        Refusal { field: Field::StridesOf(_), .. }
+    ));
+    assert!(matches!(
+        refused(view.strides(-4, 1), None),
+        Refusal { field: Field::StridesOf(_), .. }
+    ));
+    assert!(matches!(
+        refused(MatRef::new(&memory, (4, 6)), None),
+        Refusal { field: Field::ShapeOf(_), .. }
+    ));
+    assert!(matches!(refused(view, Some(4)), Refusal { rule: Rule::SetOnce, .. }));
+    assert!(matches!(refused(view.ld(20), None), Refusal { field: Field::Length(_), .. }));
 }

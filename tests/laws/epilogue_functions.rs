@@ -94,7 +94,7 @@ fn an_integer_goes_through_a_function_of_f64() {
 fn a_function_of_f32_is_refused_by_its_name_elsewhere() {
     let sentence = |number: &str| {
         format!(
-            "the epilogue node `halved` is a function of f32, and this epilogue computes in {number}, of which f32 does not hold every number; give its Function the constant F64"
+            "epilogue node = halved is not supported by {number} (the node is a function of f32); define the constant F64 of its Function"
         )
     };
     let (mut of_f64, mut of_i32) = ([7.0], [7]);
@@ -123,10 +123,8 @@ fn a_function_of_f32_is_refused_by_its_name_elsewhere() {
 fn a_node_has_one_spelling_and_its_texts_decide_its_id() {
     let id = NodeId::of::<Halved>();
     assert_eq!(
-        Refusal::UnknownNode { id: id.0 }.to_string(),
-        format!(
-            "the epilogue has the node user_{id}, which no one has registered in this process; call epilogue::register first"
-        )
+        Refusal::unknown_node(id.0).to_string(),
+        format!("epilogue node = user_{id} is not registered; call epilogue::register first")
     );
     assert_eq!(<Apply<Halved, Acc> as Node>::DESC.to_string(), format!("user_{id}(acc)"));
     assert_ne!(id, NodeId::of::<HalvedInBoth>());

@@ -294,5 +294,5 @@ fn tiles_of_groups_begin_at_vectors_of_what_lies_along_them() {
     });
     assert_eq!(steps, [8, 8, 1]);
     let said = of_groups(Rows::DESC.cut(3)).check().expect_err("parts of K").to_string();
-    assert_eq!(said, "split_k of groups = 3 is out of range (1 to 1); try 1");
+    assert_eq!(said, "split_k = 3 is not 1 (grouped GEMM keeps K whole); try 1");
 }

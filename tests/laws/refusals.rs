@@ -64,12 +64,6 @@ fn ring_of(kind: ElementKind, orders: [Order; 3], align: u32) -> GemmDesc {
     but!(d, mainloop: MainloopKind::Multistage, stages: 3, align_a: align, align_b: align)
 }
 
-/// The variant's name.
-fn name(refusal: &Refusal) -> String {
-    let text = format!("{refusal:?}");
-    text.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
-}
-
 /// What a description is refused for: the words of its sentence, and whether it names a nearest
 /// legal value.
 #[test]
@@ -81,64 +75,59 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
     let (bf16, i8) = (ElementKind::Bf16, ElementKind::I8);
     let swizzle = |along, bits, base, shift| SmemLayout::Swizzled { along, bits, base, shift };
     #[rustfmt::skip]
-    let table: Vec<(GemmDesc, &str, &[&str], bool)> = vec![
-        (changed(|d| d.class.b.element = bf16), "NoSuchCombination", &["f32 by bf16", "in f32 into f32", "try f32 by f32 accumulating in f32 into f32"], false),
-        (changed(|d| { d.class.a.element = ElementKind::E4m3; d.class.b.element = ElementKind::E5m2; d.class.output.element = bf16 }), "OfOtherUnits",
-            &["e4m3 by e5m2", "in f32 into bf16 on the CUDA cores", "tensor cores, op tensorop"], false),
-        (changed(|d| { d.class.a.element = ElementKind::Tf32; d.class.b.element = ElementKind::Tf32 }), "OfOtherUnits", &["tf32 by tf32", "op tensorop"], false),
-        (changed(|d| d.class.op = OpKind::TensorOp), "NoChoice", &["op tensorop is unsupported by the pipelined main loop", "try simt"], true),
-        (changed(|d| d.knobs.threadblock.m = 72), "DoesNotNest", &["threadblock M = 72", "warp tiles of 32", "try 64"], true),
-        (changed(|d| { d.knobs.threadblock.k = 512; d.knobs.warp.k = 30 }), "DoesNotNest", &["threadblock K = 512", "tiles of 30", "try 510"], true),
-        (changed(|d| d.knobs.stages = 1), "OutOfRange", &["stages = 1", "2 to 2", "try 2"], true),
-        (ring(|d| d.knobs.stages = 17), "OutOfRange", &["stages = 17", "2 to 16", "try 16"], true),
-        (changed(|d| d.knobs.threadblock.n = 320), "OutOfRange", &["threadblock N = 320", "8 to 256", "try 256"], true),
-        (changed(|d| d.knobs.warp.k = 66), "OutOfRange", &["warp K = 66", "8 to 64", "try 64"], true),
-        (changed(|d| d.knobs.interleave = InterleaveKind::Elements(3)), "NotOneOf", &["interleave = 3", "1, 2, 4, 8, 16, 32, 64", "try 4"], true),
-        (changed(|d| d.knobs.unroll = UnrollKind::By(2)), "NoLoopToUnroll", &["unroll = 2", "pipelined main loop", "unroll is full"], true),
-        (single(|d| d.knobs.unroll = UnrollKind::By(9)), "OutOfRange", &["unroll = 9", "1 to 8", "try 8"], true),
-        (single(|d| d.knobs.stages = 2), "OutOfRange", &["stages = 2", "1 to 1", "try 1"], true),
-        (changed(|d| d.knobs.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "OutOfRange", &["swizzle = 65", "1 to 64", "try 64"], true),
-        (changed(|d| d.knobs.blocks_per_sm = 0), "OutOfRange", &["blocks per multiprocessor = 0", "1 to 16", "try 1"], true),
-        (changed(|d| d.knobs.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "OutOfRange", &["padding of B = 65", "0 to 64", "try 64"], true),
-        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 0, 2, 0)), "OutOfRange", &["swizzle bits of A = 0", "1 to 5", "try 1"], true),
-        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 1, 6, 0)), "OutOfRange", &["swizzle base of A = 6", "0 to 5", "try 5"], true),
-        (changed(|d| d.knobs.smem_b = swizzle(Along::Mn, 1, 2, 9)), "OutOfRange", &["swizzle shift of B = 9", "0 to 8", "try 8"], true),
-        (changed(|d| { d.knobs.warp = Mnk::new(8, 8, 8); d.knobs.threadblock = Mnk::new(8, 8, 8) }), "OutOfRange", &["warp M x N = 64", "128 to 4096"], false),
-        (changed(|d| d.knobs.warp = Mnk::new(16, 16, 8)), "OutOfRange", &["warps in a block = 64", "1 to 16"], false),
-        (changed(|d| d.knobs.mainloop = MainloopKind::WarpSpecialized), "NoChoice", &["mainloop is unsupported by the warpspecialized", "try multistage"], false),
-        (changed(|d| d.knobs.warp.m = 65), "NotOneOf", &["warp M = 65", "8, 16, 32, 64, 128", "try 64"], true),
-        (changed(|d| d.knobs.align_a = 9), "NotOneOf", &["alignment of A = 9", "1, 2, 4", "try 4"], true),
-        (changed(|d| d.knobs.align_c = 0), "NotOneOf", &["alignment of C = 0", "1, 2, 4", "try 1"], true),
-        (changed(|d| d.knobs.warp.k = 9), "NotEven", &["warp K = 9", "try 10"], true),
-        (changed(|d| d.knobs.stages = 3), "PipelinedStages", &["stages = 3", "has 2", "2 to 16"], true),
-        (but!(ring(|_| ()), arch: ArchKind::Sm75), "NoAsynchronousCopy", &["sm75", "sm80 and newer", "2 stages"], false),
-        (ring_of(bf16, columns, 1), "CopyWidth", &["copy of A", "2 bytes", "bf16", "4, 8 or 16", "try alignment 2"], true),
-        (ring_of(bf16, [Order::Row, Order::Row, Order::Row], 8), "CopyWidth", &["copy of A", "2 bytes", "no alignment helps", "pipelined"], false),
-        (but!(ring_of(i8, columns, 8), smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 }), "CopyNotWhole", &["copy of A", "8 elements", "only 4", "try alignment 4"], true),
-        (but!(ring_of(bf16, columns, 8), smem_a: odd), "CopyNotWhole", &["copy of A", "8 elements", "only 1", "no alignment helps"], false),
-        (changed(|d| { d.knobs.align_a = 4; d.knobs.warp.k = 10; d.knobs.threadblock.k = 10 }), "AccessDoesNotDivideTile", &["alignment of A = 4", "10 contiguous", "try 2"], true),
-        (changed(|d| d.knobs.smem_a = swizzle(Along::K, 3, 2, 0)), "SwizzleBeyondRow", &["swizzle of A", "within 32", "row of 8"], false),
-        (changed(|d| d.knobs.warp = Mnk::new(128, 128, 8)), "OutOfRange", &["warp M x N = 16384", "128 to 4096"], false),
-        (changed(|d| d.knobs.blocks_per_sm = 4), "Registers", &["139 registers", "256 threads", "4 blocks", "64", "smaller warp tile"], false),
-        (changed(|d| { (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.class.arch, d.knobs.blocks_per_sm) = (ArchKind::Sm75, 9) }), "OutOfRange", &["threads of a multiprocessor = 1152", "32 to 1024"], false),
-        (ring(|d| d.knobs.stages = 9), "SharedMemory", &["149760 bytes", "9 stages of 16640", "sm_80 has 82944", "2 blocks", "try stages = 4"], true),
-        (changed(|d| (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "SharedMemory", &["2 stages of", "sm_70 has 98304", "smaller threadblock tile"], false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Add])), "Epilogue", &["a node lacks what it is to be applied to"], false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Nop])), "Epilogue", &["hole"], false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Scalar(8)])), "Epilogue", &["beyond s7"], false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source])), "Epilogue", &["one result"], false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "Epilogue", &["not a scalar"], false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator; 33])), "Epilogue", &["more than 32 nodes"], false),
-        (changed(|d| d.class.compute = ComputeKind::I32), "Compute", &["from f32 to f32", "compute in i32", "try f32"], true),
+    let table: Vec<(GemmDesc, &str, bool)> = vec![
+        (changed(|d| d.class.b.element = bf16), "no kernel multiplies f32 by bf16 accumulating in f32 into f32; try f32 by f32 accumulating in f32 into f32", false),
+        (changed(|d| { d.class.a.element = ElementKind::E4m3; d.class.b.element = ElementKind::E5m2; d.class.output.element = bf16 }), "no kernel multiplies e4m3 by e5m2 accumulating in f32 into bf16 on CUDA cores; try op = tensorop", true),
+        (changed(|d| { d.class.a.element = ElementKind::Tf32; d.class.b.element = ElementKind::Tf32 }), "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on CUDA cores; try op = tensorop", true),
+        (changed(|d| d.class.op = OpKind::TensorOp), "op = tensorop is not supported by the pipelined main loop; try simt", true),
+        (changed(|d| d.knobs.threadblock.m = 72), "threadblock M = 72 is not a multiple of 32 (warp tiles); try 64", true),
+        (changed(|d| { d.knobs.threadblock.k = 512; d.knobs.warp.k = 30 }), "threadblock K = 512 is not a multiple of 30 (warp tiles); try 510", true),
+        (changed(|d| d.knobs.stages = 1), "stages = 1 is not 2; try 2", true),
+        (ring(|d| d.knobs.stages = 17), "stages = 17 is outside 2 to 16; try 16", true),
+        (changed(|d| d.knobs.threadblock.n = 320), "threadblock N = 320 is outside 8 to 256; try 256", true),
+        (changed(|d| d.knobs.warp.k = 66), "warp K = 66 is outside 8 to 64; try 64", true),
+        (changed(|d| d.knobs.interleave = InterleaveKind::Elements(3)), "interleave = 3 is not one of 1, 2, 4, 8, 16, 32, 64; try 4", true),
+        (changed(|d| d.knobs.unroll = UnrollKind::By(2)), "unroll = 2 is not supported by the pipelined main loop; try full", true),
+        (single(|d| d.knobs.unroll = UnrollKind::By(9)), "unroll = 9 is outside 1 to 8; try 8", true),
+        (single(|d| d.knobs.stages = 2), "stages = 2 is not 1; try 1", true),
+        (changed(|d| d.knobs.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "swizzle = 65 is outside 1 to 64; try 64", true),
+        (changed(|d| d.knobs.blocks_per_sm = 0), "blocks_per_sm = 0 is outside 1 to 16; try 1", true),
+        (changed(|d| d.knobs.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "padding of B = 65 is outside 0 to 64; try 64", true),
+        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 0, 2, 0)), "swizzle bits of A = 0 is outside 1 to 5; try 1", true),
+        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 1, 6, 0)), "swizzle base of A = 6 is outside 0 to 5; try 5", true),
+        (changed(|d| d.knobs.smem_b = swizzle(Along::Mn, 1, 2, 9)), "swizzle shift of B = 9 is outside 0 to 8; try 8", true),
+        (changed(|d| { d.knobs.warp = Mnk::new(8, 8, 8); d.knobs.threadblock = Mnk::new(8, 8, 8) }), "warp M x N = 64 is outside 128 to 4096; try 128", false),
+        (changed(|d| d.knobs.warp = Mnk::new(16, 16, 8)), "warps in a block = 64 is outside 1 to 16; try 16", false),
+        (changed(|d| d.knobs.mainloop = MainloopKind::WarpSpecialized), "mainloop = warpspecialized is not supported by a program of one schedule; try multistage", false),
+        (changed(|d| d.knobs.warp.m = 65), "warp M = 65 is not one of 8, 16, 32, 64, 128; try 64", true),
+        (changed(|d| d.knobs.align_a = 9), "align_a = 9 is not one of 1, 2, 4; try 4", true),
+        (changed(|d| d.knobs.align_c = 0), "align_c = 0 is not one of 1, 2, 4; try 1", true),
+        (changed(|d| d.knobs.warp.k = 9), "warp K = 9 is not a multiple of 2 (fragment buffers); try 10", true),
+        (changed(|d| d.knobs.stages = 3), "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer", true),
+        (but!(ring(|_| ()), arch: ArchKind::Sm75), "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2", false),
+        (ring_of(bf16, columns, 1), "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined", true),
+        (ring_of(bf16, [Order::Row, Order::Row, Order::Row], 8), "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try mainloop = pipelined", false),
+        (but!(ring_of(i8, columns, 8), smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 }), "asynchronous copy of A = 8 elements exceeds 4 elements (adjacent elements in shared memory); try align_a = 4", true),
+        (but!(ring_of(bf16, columns, 8), smem_a: odd), "asynchronous copy of A = 8 elements exceeds 1 element (adjacent elements in shared memory); use another layout of shared memory, or mainloop = pipelined", false),
+        (changed(|d| { d.knobs.align_a = 4; d.knobs.warp.k = 10; d.knobs.threadblock.k = 10 }), "align_a = 4 does not divide 10 (contiguous elements of the tile); try 2", true),
+        (changed(|d| d.knobs.smem_a = swizzle(Along::K, 3, 2, 0)), "swizzle block of A = 32 elements does not divide 8 elements (row of the tile)", false),
+        (changed(|d| d.knobs.warp = Mnk::new(128, 128, 8)), "warp M x N = 16384 is outside 128 to 4096; try 4096", false),
+        (changed(|d| d.knobs.blocks_per_sm = 4), "registers per thread = 139 exceeds 64 (256 threads per block, 4 blocks per multiprocessor); use a smaller warp tile, fewer blocks_per_sm, or spills = allowed", false),
+        (changed(|d| { (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.class.arch, d.knobs.blocks_per_sm) = (ArchKind::Sm75, 9) }), "threads of a multiprocessor = 1152 is outside 32 to 1024; try 1024", false),
+        (ring(|d| d.knobs.stages = 9), "shared memory of a block = 149760 bytes exceeds 82944 bytes (9 stages of 16640; sm_80 with 2 blocks per multiprocessor); try stages = 4", true),
+        (changed(|d| (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "shared memory of a block = 139264 bytes exceeds 98304 bytes (2 stages of 69632; sm_70 with 1 block per multiprocessor); use a smaller threadblock tile", false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Add])), "epilogue is malformed (a node without operands)", false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Nop])), "epilogue is malformed (an empty node)", false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Scalar(8)])), "epilogue is malformed (a scalar beyond s7)", false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source])), "epilogue is malformed (more than one result)", false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "epilogue is malformed (a factor of a node that is not a scalar)", false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator; 33])), "epilogue is malformed (more than 32 nodes)", false),
+        (changed(|d| d.class.compute = ComputeKind::I32), "compute type of the epilogue = i32 is not supported by floating-point accumulators or outputs; try f32", true),
     ];
-    for (desc, variant, words, nearest) in table {
-        let refusal = desc.check().expect_err(variant);
+    for (desc, wanted, nearest) in table {
+        let refusal = desc.check().expect_err(wanted);
         let sentence = refusal.to_string();
-        println!("{sentence}");
-        assert_eq!(name(&refusal), variant, "{sentence}");
-        words
-            .iter()
-            .for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
+        assert_eq!(sentence, wanted);
         let advice = advised(desc, &refusal);
         assert_eq!(advice.is_some(), nearest, "{sentence}");
         if let Some(advice) = advice {
@@ -159,39 +148,34 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
 #[test]
 fn a_machine_that_is_too_old_or_too_small_is_named() {
     let d = random_cases::ring(ROWS);
-    for (sm, words) in [(75, "try arch sm75"), (70, "try arch sm70"), (61, "no tag is as old")] {
+    for (sm, words) in
+        [(75, "try arch = sm75"), (70, "try arch = sm70"), (61, "no architecture is as old")]
+    {
         let machine = Machine { sm, ..ArchKind::Sm70.machine() };
         let sentence = d.check_on(&machine).expect_err("too old").to_string();
-        assert!(
-            sentence.contains("instructions of sm80") && sentence.contains(&format!("sm_{sm}")),
-            "{sentence}"
-        );
-        assert!(sentence.contains(words), "{sentence}");
+        assert_eq!(sentence, format!("compute capability = {sm} is less than 80; {words}"));
     }
     let small = d.check_on(&ArchKind::Sm86.machine()).expect_err("99 KB").to_string();
-    assert!(
-        small.contains("sm_86 has 50176 for each of 2 blocks") && small.contains("try stages = 3"),
-        "{small}"
+    assert_eq!(
+        small,
+        "shared memory of a block = 66560 bytes exceeds 50176 bytes (4 stages of 16640; sm_86 with 2 blocks per multiprocessor); try stages = 3"
     );
     let types = random_cases::types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
     let i8 = default_description(OpKind::Simt, ArchKind::Sm70, types, ROWS).expect("a row");
     let sliced = but!(i8, threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 8));
     let tight = Machine { shared_bytes_per_block: 8192, ..ArchKind::Sm70.machine() };
     let sentence = sliced.check_on(&tight).expect_err("16 KB").to_string();
-    assert!(
-        sentence.contains("16384 bytes of shared memory (the slices of K reduce 16384 bytes)"),
-        "{sentence}"
+    assert_eq!(
+        sentence,
+        "shared memory of a block = 16384 bytes exceeds 8192 bytes (split-K partials of 16384; sm_70 with 1 block per multiprocessor); use a smaller threadblock tile"
     );
-    assert!(
-        sentence.contains("sm_70 has 8192") && sentence.contains("smaller threadblock tile"),
-        "{sentence}"
+    assert_eq!(
+        sentence,
+        "shared memory of a block = 16384 bytes exceeds 8192 bytes (split-K partials of 16384; sm_70 with 1 block per multiprocessor); use a smaller threadblock tile"
     );
     let narrow = Machine { threads_per_block: 128, ..ArchKind::Sm80.machine() };
     let sentence = d.check_on(&narrow).expect_err("256 threads").to_string();
-    assert!(
-        sentence.contains("threads of a block = 256 is out of range (32 to 128)"),
-        "{sentence}"
-    );
+    assert_eq!(sentence, "threads of a block = 256 is outside 32 to 128; try 128");
 }
 
 #[test]
@@ -201,14 +185,20 @@ fn the_table_refuses_what_it_has_no_row_for() {
     let refused = |op, types| {
         default_gemm_configurations(op, ArchKind::Sm70, types).expect_err("no row").to_string()
     };
-    assert!(
-        refused(OpKind::TensorOp, whole)
-            .contains("i32 by i32 accumulating in i32 into i32 on tensor cores: that is for the CUDA cores, op simt")
+    assert_eq!(
+        refused(OpKind::TensorOp, whole),
+        "no kernel multiplies i32 by i32 accumulating in i32 into i32 on tensor cores; try op = simt"
     );
     let halves = random_cases::types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
-    assert!(refused(OpKind::TensorOp, halves).contains("with op tensorop on sm70; try sm75"));
+    assert_eq!(
+        refused(OpKind::TensorOp, halves),
+        "no kernel multiplies f16 by f16 accumulating in f32 into f16 on tensor cores (sm70); try arch = sm75"
+    );
     let mixed = falchion::numeric::Combined { b: ElementKind::F32, ..types };
-    assert!(refused(OpKind::Simt, mixed).contains("f64 by f32 accumulating in f64 into f64"));
+    assert_eq!(
+        refused(OpKind::Simt, mixed),
+        "no kernel multiplies f64 by f32 accumulating in f64 into f64; try f64 by f64 accumulating in f64 into f64"
+    );
 }
 
 /// A packed problem of m x n x k with matrices as long as they need to be, changed.
@@ -230,29 +220,25 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
             .expect("a row")
     };
     #[rustfmt::skip]
-    let table: Vec<(GemmDesc, Problem, &str, &[&str])> = vec![
-        (plain, problem([0, 4, 4], |s| s.m = most + 1), "ExtentTooLarge", &["M = 2147483648", "2147483647"]),
-        (plain, problem([4, 4, 0], |s| s.k = usize::MAX), "ExtentTooLarge", &["K = 18446744073709551615", "2147483647"]),
-        (plain, problem([0; 3], |s| { (s.m, s.n, s.a, s.b, s.d) = (most, most, huge, huge, huge) }), "TooManyTiles", &["281474976710656 tiles", "2147483647", "larger tile"]),
-        (plain, problem([4, 5, 6], |s| s.a.strides = [5, 1]), "LeadingDimension", &["dimension of A = 5", "number of columns", "try 6"]),
-        (plain, problem([4, 5, 6], |s| s.b.strides = [1, 3]), "LeadingDimension", &["dimension of B = 3", "number of rows", "try 6"]),
-        (plain, problem([4, 5, 6], |s| s.d.memory.length = 19), "TooShort", &["D has 19 elements", "4 x 5", "dimension of 5 takes 20"]),
-        (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(s.d.with(Elements::of(7))); s.scalars[1] = 1.0 }), "TooShort", &["C has 7 elements", "4 x 5", "takes 20"]),
-        (plain, problem([4, 5, 6], |s| s.a.strides[0] = usize::MAX), "Overflow", &["size of A", "4 x 6", "18446744073709551615", "64 bits"]),
-        (plain, problem([4, 5, 6], |s| s.a.strides = [12, 2]), "Strides", &["rows of A are 12 elements apart", "its columns 2", "one of the two has to be 1"]),
-        (plain, problem([4, 5, 6], |s| s.d.strides = [1, 4]), "Strides", &["rows of D are 1 elements apart", "its columns 4", "row-major ones", "columns have to be 1 element apart"]),
-        (plain, problem([4, 5, 6], |s| s.scalars[1] = 1.0), "MissingOperand", &["reads C"]),
-        (but!(plain, epilogue: user), problem([4, 5, 6], |_| ()), "UnknownNode", &["the node user_000000000000004d", "epilogue::register"]),
-        (whole, problem([4, 5, 6], |s| s.scalars[0] = f64::INFINITY), "NotFinite", &["scalar alpha", "integers"]),
+    let table: Vec<(GemmDesc, Problem, &str)> = vec![
+        (plain, problem([0, 4, 4], |s| s.m = most + 1), "M = 2147483648 exceeds 2147483647"),
+        (plain, problem([4, 4, 0], |s| s.k = usize::MAX), "K = 18446744073709551615 exceeds 2147483647"),
+        (plain, problem([0; 3], |s| { (s.m, s.n, s.a, s.b, s.d) = (most, most, huge, huge, huge) }), "number of tiles = 281474976710656 exceeds 2147483647 (thread blocks of a grid); use a larger tile"),
+        (plain, problem([4, 5, 6], |s| s.a.strides = [5, 1]), "leading dimension of A = 5 is less than 6 (number of columns); try 6"),
+        (plain, problem([4, 5, 6], |s| s.b.strides = [1, 3]), "leading dimension of B = 3 is less than 6 (number of rows); try 6"),
+        (plain, problem([4, 5, 6], |s| s.d.memory.length = 19), "length of D = 19 elements is less than 20 elements (4 x 5, leading dimension 5)"),
+        (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(s.d.with(Elements::of(7))); s.scalars[1] = 1.0 }), "length of C = 7 elements is less than 20 elements (4 x 5, leading dimension 5)"),
+        (plain, problem([4, 5, 6], |s| s.a.strides[0] = usize::MAX), "size of A exceeds 64 bits (4 x 6, leading dimension 18446744073709551615)"),
+        (plain, problem([4, 5, 6], |s| s.a.strides = [12, 2]), "strides of A = 12 and 2 are not contiguous; one of the strides must be 1"),
+        (plain, problem([4, 5, 6], |s| s.d.strides = [1, 4]), "strides of D = 1 and 4 are not row-major; the stride between columns must be 1"),
+        (plain, problem([4, 5, 6], |s| s.scalars[1] = 1.0), "C is missing (the kernel reads it)"),
+        (but!(plain, epilogue: user), problem([4, 5, 6], |_| ()), "epilogue node = user_000000000000004d is not registered; call epilogue::register first"),
+        (whole, problem([4, 5, 6], |s| s.scalars[0] = f64::INFINITY), "scalar alpha is not finite (the epilogue computes in integers)"),
     ];
-    for (desc, problem, variant, words) in table {
-        let refusal = problem.enter(&desc).expect_err(variant);
+    for (desc, problem, wanted) in table {
+        let refusal = problem.enter(&desc).expect_err(wanted);
         let sentence = refusal.to_string();
-        println!("{sentence}");
-        assert_eq!(name(&refusal), variant, "{sentence}");
-        words
-            .iter()
-            .for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
+        assert_eq!(sentence, wanted);
         assert_eq!(refusal.enter(Frame::SWAPPED).leave(Frame::SWAPPED), refusal);
     }
 }
@@ -264,22 +250,22 @@ fn refusals_name_the_users_operands_in_either_frame() {
     let cases: [(Change, &str); 6] = [
         (
             |s| s.a.strides = [5, 1],
-            "the leading dimension of A = 5 is below its number of columns; try 6",
+            "leading dimension of A = 5 is less than 6 (number of columns); try 6",
         ),
         (
             |s| s.b.strides = [1, 5],
-            "the leading dimension of B = 5 is below its number of rows; try 6",
+            "leading dimension of B = 5 is less than 6 (number of rows); try 6",
         ),
         (
             |s| s.b.memory.length = 29,
-            "B has 29 elements, and 6 x 5 with a leading dimension of 5 takes 30",
+            "length of B = 29 elements is less than 30 elements (6 x 5, leading dimension 5)",
         ),
-        (|s| s.m = 1 << 31, "M = 2147483648 is beyond the largest extent, 2147483647"),
+        (|s| s.m = 1 << 31, "M = 2147483648 exceeds 2147483647"),
         (
             |s| s.a.strides = [12, 2],
-            "rows of A are 12 elements apart, and its columns 2; one of the two has to be 1",
+            "strides of A = 12 and 2 are not contiguous; one of the strides must be 1",
         ),
-        (|s| s.scalars[1] = 1.0, "the kernel reads C, which the arguments do not give"),
+        (|s| s.scalars[1] = 1.0, "C is missing (the kernel reads it)"),
     ];
     for c in [Order::Row, Order::Col] {
         let desc = default_f32(ArchKind::Sm70, [Order::Row, Order::Row, c]);
@@ -312,12 +298,12 @@ fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
     };
     let columns = problem([4, 5, 6], |s| s.d.strides = [1, 4]);
     let sentence = run(&columns, HostSlice::new::<f32>(&a));
-    assert!(
-        sentence.contains("rows of D are 1 elements apart, and its columns 4, where the kernel is of row-major ones"),
-        "{sentence}"
+    assert_eq!(
+        sentence,
+        "strides of D = 1 and 4 are not row-major; the stride between columns must be 1"
     );
     let sentence = run(&problem([4, 5, 6], |_| ()), HostSlice::new::<i32>(&[1; 24]));
-    assert_eq!(sentence, "A holds i32, and the kernel takes f32 there; give it elements of f32");
+    assert_eq!(sentence, "element type of A = i32 is not f32");
 }
 
 #[test]
@@ -340,22 +326,28 @@ fn what_can_be_implemented_is_what_runs() {
 fn the_sentences_of_operands_on_a_device_are_readable() {
     for (refusal, words) in [
         (
-            Refusal::Overlap { operand: Operand::A },
-            "D overlaps A, which is read while D is written",
+            Refusal::overlap(Operand::D, Operand::A),
+            "D overlaps A (the kernel reads and writes at once); use separate memory",
         ),
         (
-            Refusal::PartlyShared { operand: Operand::C },
-            "D and C share some of their memory but not all of it",
+            Refusal::partly_shared(Operand::C),
+            "D overlaps C (in a part only); use one matrix, or separate memory",
         ),
-        (Refusal::OtherDevice { operand: Operand::C }, "C lies on another device than D"),
+        (Refusal::other_device(Operand::C), "C is on another device than D"),
         (
-            Refusal::WorkspaceCaptured { given: 16, needed: 512 },
-            "the workspace has 16 bytes, and the call needs 512; a stream that is being captured cannot allocate: reserve 512 bytes before the capture",
+            Refusal::workspace_captured(16, 512),
+            "growth of the workspace = 512 bytes is not possible during stream capture (16 bytes exist); reserve the bytes before the capture",
         ),
-        (Refusal::NotPrepared, "call prepare before the capture"),
-        (Refusal::GroupsCaptured, "take groups, whose kernel alone reads them, or groups_by_value"),
+        (
+            Refusal::NOT_PREPARED,
+            "compilation of the kernel is not possible during stream capture; call prepare before the capture",
+        ),
+        (
+            Refusal::GROUPS_CAPTURED,
+            "check of group offsets is not possible during stream capture; use groups, or groups_by_value",
+        ),
     ] {
-        assert!(refusal.to_string().contains(words), "{refusal}");
+        assert_eq!(refusal.to_string(), words);
     }
 }
 

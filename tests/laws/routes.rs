@@ -18,8 +18,9 @@ use falchion::{
     numeric::{Combined, ElementKind},
     prelude::*,
     refusal::{
-        Operand, Refusal,
+        Field, Operand, Refusal,
         Route::{self, Direct, Repacked, Transposed},
+        Value,
     },
     threadblock::{Along, SwizzleMode, TensorMatrix, WarpSpecialized},
 };
@@ -241,45 +242,42 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
         let written = Problem { d: other(problem.d, orders.c, (512, 256)), ..problem };
         assert!(matches!(
             written.enter(&desc),
-            Err(Refusal::Strides { operand: Operand::D, order: Some(_), .. })
+            Err(Refusal { field: Field::StridesOf(Operand::D), limit: Value::Order(_), .. })
         ));
         let gaps = Problem { b: View { strides: [4, 6], ..problem.b }, ..problem };
-        assert!(matches!(
-            gaps.enter(&desc),
-            Err(Refusal::Strides { operand: Operand::B, strides: [4, 6], order: None })
-        ));
+        assert_eq!(gaps.enter(&desc).err(), Some(Refusal::strides(Operand::B, [4, 6], None)));
     }
 }
 
 #[test]
 fn a_missing_workspace_says_what_the_call_would_do_with_it() {
     let told = |given, a, b, partials| {
-        Refusal::Workspace { given, a, b, partials, needed: 134_348_800 }.to_string()
+        Refusal::workspace(given, 134_348_800, [a, b], partials).to_string()
     };
     let said = |given, a, b| told(given, a, b, false);
     assert_eq!(
         told(9, Direct, Direct, true),
-        "workspace = 9 bytes; this call adds parts of K and takes 134348800"
+        "workspace = 9 bytes is less than 134348800 bytes (split-K partials)"
     );
     assert_eq!(
         told(0, Direct, Repacked, true),
-        "workspace = 0 bytes; this call repacks B, adds parts of K and takes 134348800"
+        "workspace = 0 bytes is less than 134348800 bytes (B repacked, split-K partials)"
     );
     assert_eq!(
         said(0, Repacked, Direct),
-        "workspace = 0 bytes; this call repacks A and takes 134348800"
+        "workspace = 0 bytes is less than 134348800 bytes (A repacked)"
     );
     assert_eq!(
         said(7, Direct, Transposed),
-        "workspace = 7 bytes; this call transposes B and takes 134348800"
+        "workspace = 7 bytes is less than 134348800 bytes (B transposed)"
     );
     assert_eq!(
         said(0, Transposed, Repacked),
-        "workspace = 0 bytes; this call transposes A, repacks B and takes 134348800"
+        "workspace = 0 bytes is less than 134348800 bytes (A transposed, B repacked)"
     );
     assert_eq!(
         said(0, Direct, Direct),
-        "workspace = 0 bytes; this call brings offsets of groups and takes 134348800"
+        "workspace = 0 bytes is less than 134348800 bytes (group offsets)"
     );
 }
 

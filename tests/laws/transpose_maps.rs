@@ -9,7 +9,7 @@ use falchion::{
             Combine, Lanes, PieceMap, Staging, TransposeDesc, TransposeProblem, TransposeProgram,
         },
     },
-    refusal::{Field, Refusal},
+    refusal::{Field, Refusal, Rule, Value},
     threadblock::{Along, SmemTile, SwizzleKind, TileOrder},
 };
 use falchion_lab::counters::{SharedAccesses, count_transpose};
@@ -226,7 +226,7 @@ fn threads_that_are_no_multiple_of_rows_gather_what_begins_otherwise() {
     );
     assert!(matches!(
         fewer.check(),
-        Err(Refusal::DoesNotNest { field: Field::ThreadsOfABlock, .. })
+        Err(Refusal { rule: Rule::Multiple, field: Field::ThreadsOfABlock, .. })
     ));
 }
 
@@ -312,7 +312,15 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
     let refused =
         TransposeDesc { staging: Staging::Swizzled { bits: 3, base: 2, shift: 0 }, ..desc }.check();
     assert!(
-        matches!(refused, Err(Refusal::SwizzleBeyondRow { chunk: 32, row: 48, .. })),
+        matches!(
+            refused,
+            Err(Refusal {
+                field: Field::SwizzleBlock(_),
+                value: Value::Elements(32),
+                limit: Value::Elements(48),
+                ..
+            })
+        ),
         "{refused:?}"
     );
     // Padding by one takes vectors apart, and so does a swizzle finer than they are: `check`
@@ -322,10 +330,7 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
     let four =
         TransposeDesc { turn: 4, access_d: 4, threads: 128, ..Rung::Padded.desc(Combine::Move, 4) };
     let refused = four.check().expect_err("vectors apart");
-    assert!(
-        matches!(refused, Refusal::AccessApart { field: Field::Turn, access: 4, run: 1 }),
-        "{refused}"
-    );
+    assert_eq!(refused, Refusal::access_apart(Field::Turn, 4, 1));
     assert_eq!(TransposeDesc { staging: Staging::Padded(4), ..four }.check(), Ok(()));
 }
 

@@ -125,7 +125,7 @@ fn what_no_instruction_reads_there_is_not() {
     assert_eq!(say(8), "bytes of a matrix descriptor = 8 is not a multiple of 16; try 16");
     assert_eq!(
         say(1 << 18),
-        "bytes of a matrix descriptor = 262144 is out of range (0 to 262128); try 262128"
+        "bytes of a matrix descriptor = 262144 is outside 0 to 262128; try 262128"
     );
 }
 

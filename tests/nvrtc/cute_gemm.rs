@@ -13,6 +13,7 @@ use falchion::{
         report::Report,
     },
     numeric::ElementKind,
+    refusal::{Field, Value},
     shape::Mnk,
 };
 use falchion_lab::layout::cute_gemm::CuteGemm;
@@ -37,8 +38,9 @@ fn kernels_compile_clean_on_every_architecture() {
         .collect();
     for (sm, element, gemm) in sample(kernels) {
         // 16 x 8 numbers of two registers each.
-        if let Err(Error::Refused(Refusal::Registers { needed: 352, .. })) =
-            gemm.text(element, false)
+        if let Some(Refusal {
+            field: Field::RegistersPerThread, value: Value::Number(352), ..
+        }) = gemm.text(element, false).as_ref().err().and_then(Error::refusal)
         {
             continue;
         }

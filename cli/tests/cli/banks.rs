@@ -301,7 +301,7 @@ fn invalid_accesses_are_refused() {
             "--layout describes one access without a kernel",
         ),
         (&["--desc", "{}"], "the description cannot be read"),
-        (&["--stages", "99"], "stages = 99 is out of range"),
+        (&["--stages", "99"], "--stages 99 is outside 2 to 16"),
         (&["--a", "f32:row", "--b", "f64:row"], "no kernel multiplies f32 by f64"),
     ] {
         let sentence = refused(&[&["banks"], args].concat());

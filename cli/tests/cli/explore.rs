@@ -51,7 +51,7 @@ fn valid_and_refused_points_add_up() {
         ),
         "{text}"
     );
-    assert!(text.ends_with("\nrefused:\n 8  stages = # is out of range (# to #)\n"), "{text}");
+    assert!(text.ends_with("\nrefused:\n 8  stages = # is outside # to #\n"), "{text}");
 }
 
 /// A dry run lists the axes, a sample, and the kernels with the shortest predicted times per size.
@@ -216,7 +216,7 @@ fn invalid_requests_are_refused() {
             "--mainloop cannot be `loopy`: the value must be one of singlestage, pipelined, multistage",
         ),
         ("explore --dry-run --depth 3", "unexpected argument '--depth'"),
-        ("explore --dry-run --arch sm70 --op tensorop", "with op tensorop on sm70; try sm75"),
+        ("explore --dry-run --arch sm70 --op tensorop", "on tensor cores (sm70); try --arch sm75"),
         ("explore --dry-run --a f33:row", "names the type `f33`"),
         ("explore --dry-run --space {", "the space cannot be read"),
         ("explore --dry-run --space []", "the space has no family"),

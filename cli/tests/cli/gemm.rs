@@ -65,8 +65,8 @@ fn stream_k_is_verified_and_explained() {
         "{said}"
     );
     for (parts, says) in [
-        ("streamk", "split_k beside decomposition streamk = 4"),
-        ("dataparallel", "split_k beside decomposition dataparallel = 4"),
+        ("streamk", "--split-k 4 is not 1 (streamk)"),
+        ("dataparallel", "--split-k 4 is not 1 (dataparallel)"),
     ] {
         let given = [
             &[
@@ -136,7 +136,7 @@ fn stream_k_of_simt_and_mma_sync_is_verified() {
         refused(&["gemm", "--op", "simt", "--arch", "sm80", "--decomposition", "splitkcluster"]);
     assert!(
         sentence.contains(
-            "decomposition splitkcluster is unsupported by the multistage main loop; try splitk"
+            "--decomposition splitkcluster is not supported by the multistage main loop; try splitk"
         ),
         "{sentence}"
     );

@@ -37,7 +37,7 @@ fn cluster_split_k_is_verified() {
     let given = [&["gemm", "--m", "64", "--n", "64", "--k", "640", "--cluster", "2x1"], &split[..]]
         .concat();
     let sentence = refused(&given);
-    assert!(sentence.contains("cluster M beside decomposition splitkcluster = 2"), "{sentence}");
+    assert!(sentence.contains("cluster M = 2 is not 1 (splitkcluster)"), "{sentence}");
 }
 
 /// The problem size selects cluster split-K, on the host as on a device. A flag for the

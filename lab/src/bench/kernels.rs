@@ -180,7 +180,7 @@ mod tests {
             (0, vec![1, 2, 3])
         );
         for ((_, said), part) in
-            refused.iter().zip(["--stages cannot be `many`", "stages = 99", "threadblock M = 100"])
+            refused.iter().zip(["stages cannot be `many`", "stages = 99", "threadblock M = 100"])
         {
             assert!(said.contains(part), "{said}");
         }

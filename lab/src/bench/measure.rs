@@ -27,7 +27,7 @@ use falchion::{
         sys::driver::driver,
     },
     numeric::{Combined, ElementKind},
-    refusal::Refusal,
+    refusal::Because,
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -160,8 +160,8 @@ impl Bench {
         };
         let error_over_bound = match decides.then(|| ours.verify(&desc, &a, &b, &c)).transpose() {
             // Refusals of f16x3's window are also recorded.
-            Err(Error::Falchion(falchion::Error::Refused(refusal @ Refusal::Emulation(_))))
-                if problem.data.is_some() =>
+            Err(Error::Falchion(falchion::Error::Refused(refusal)))
+                if problem.data.is_some() && matches!(refusal.because, Because::Line(_)) =>
             {
                 return Ok(Line::refused(problem, refusal.to_string(), circumstances));
             }

@@ -209,7 +209,7 @@ impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
         let Self { kernel, stream, launched, types, sets, results, workspace } = self;
         let (Some(operands), Some(results)) = (sets.get(set), results.get_mut(set)) else {
-            return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
+            return Err(Refusal::missing_operand(Operand::Buffers).into());
         };
         let (on, workspace) = ((*kernel, *stream), workspace.as_mut());
         if let Some(order) = &launched.order {
@@ -223,7 +223,7 @@ impl Launch for Ours<'_> {
             );
         }
         let Some(d) = results.first_mut() else {
-            return Err(Refusal::MissingOperand { operand: Operand::D }.into());
+            return Err(Refusal::missing_operand(Operand::D).into());
         };
         let offsets = launched.offsets.as_ref().map(|(_, bytes)| bytes);
         enqueue(on, (&launched.problem, offsets), *types, operands, d, workspace)
@@ -286,7 +286,7 @@ fn enqueue_array(
     let mut calls = Vec::with_capacity(order.len());
     for &number in order {
         let Some(d) = results.get_mut(number).and_then(Option::take) else {
-            return Err(Refusal::MissingOperand { operand: Operand::D }.into());
+            return Err(Refusal::missing_operand(Operand::D).into());
         };
         let read = |kind, bytes, view: &View<Elements>| {
             DeviceMatrix::read_bytes(kind, bytes, stream).from(number * view.batch_stride)

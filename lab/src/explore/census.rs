@@ -136,8 +136,8 @@ mod tests {
     fn a_form_has_no_numbers_but_those_of_names() {
         for (sentence, wanted) in [
             (
-                "warp M x N = 8192 is out of range (128 to 4096); try 4096",
-                "warp M x N = # is out of range (# to #)",
+                "warp M x N = 8192 is outside 128 to 4096; try 4096",
+                "warp M x N = # is outside # to #",
             ),
             ("moves 1 bytes (i8), and moves 4, 8 or 16", "moves # bytes (i8), and moves #, # or #"),
             ("which sm75 cannot; sm80 can", "which sm75 cannot"),

@@ -16,7 +16,7 @@
 //! space.set("stages", &["2", "3", "4"])?;
 //! let census = Census::of(&space, &|desc| Ok(desc.check()?))?;
 //! assert_eq!((census.points, census.legal.len()), (6, 3));
-//! assert_eq!(census.refused[0].form, "threadblock M = # is not a whole number of warp tiles of #");
+//! assert_eq!(census.refused[0].form, "threadblock M = # is not a multiple of # (warp tiles)");
 //! assert_eq!(census.refused[0].count, 3);
 //! # Ok::<(), falchion_lab::Error>(())
 //! ```

@@ -295,7 +295,7 @@ impl Space {
         let Some(at) = place(name) else {
             let text = values.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(",");
             let because = "there is no knob of this name".to_owned();
-            return Err(falchion::Error::KnobText { flag: name.to_owned(), text, because }.into());
+            return Err(falchion::Error::KnobText { knob: name.to_owned(), text, because }.into());
         };
         let mut list: Vec<String> = Vec::new();
         for value in values {
@@ -380,7 +380,7 @@ impl Space {
 }
 
 fn refuse(at: usize, text: &str, because: String) -> Error {
-    falchion::Error::KnobText { flag: Pins::TABLE[at].1.to_owned(), text: text.to_owned(), because }
+    falchion::Error::KnobText { knob: Pins::TABLE[at].0.to_owned(), text: text.to_owned(), because }
         .into()
 }
 

@@ -24,24 +24,24 @@ pub const SIZE_MOST: usize = 32_768;
 /// Checks that a GEMM of `size` x `size` x `size` can be climbed.
 ///
 /// # Errors
-/// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`], which name the nearest valid size.
+/// [`Refusal`] of an invalid size, with the nearest valid size.
 pub fn check_size(size: usize) -> Result<(), Refusal> {
     if !(SIZE_STEP..=SIZE_MOST).contains(&size) {
-        return Err(Refusal::OutOfRange {
-            field: Field::Size,
-            value: size as u64,
-            least: SIZE_STEP as u64,
-            most: SIZE_MOST as u64,
-        });
+        return Err(Refusal::out_of_range(
+            Field::Size,
+            size as u64,
+            SIZE_STEP as u64,
+            SIZE_MOST as u64,
+        ));
     }
     if !size.is_multiple_of(SIZE_STEP) {
         let nearest = (size + SIZE_STEP / 2) / SIZE_STEP * SIZE_STEP;
-        return Err(Refusal::NotMultiple {
-            field: Field::Size,
-            value: size as u64,
-            of: SIZE_STEP as u64,
-            nearest: nearest as u64,
-        });
+        return Err(Refusal::not_multiple(
+            Field::Size,
+            size as u64,
+            SIZE_STEP as u64,
+            nearest as u64,
+        ));
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ impl HostMatrix {
     /// range.
     ///
     /// # Errors
-    /// [`Refusal::OutOfMemory`] if the memory is not available.
+    /// [`Refusal`] if the memory is not available.
     pub fn poisoned(
         kind: ElementKind,
         extents: (usize, usize),
@@ -53,9 +53,8 @@ impl HostMatrix {
     ) -> Result<Self, Error> {
         let count = View::packed((), order, (rows, columns), Some(leading))
             .elements((rows, columns), batch);
-        let length = usize::try_from(count).map_err(|_| Refusal::OutOfMemory {
-            needed: u64::MAX,
-            available: available_bytes().unwrap_or(isize::MAX as u64),
+        let length = usize::try_from(count).map_err(|_| {
+            Refusal::out_of_memory(u64::MAX, available_bytes().unwrap_or(isize::MAX as u64))
         })?;
         Ok(Self {
             buffer: HostBuffer::poisoned(kind, length)?,
@@ -202,6 +201,7 @@ impl HostMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use falchion::refusal::Field;
 
     fn filled(kind: ElementKind, order: Order, values: &[f64]) -> HostMatrix {
         let mut matrix = HostMatrix::poisoned(kind, (2, 3), order, 5).unwrap();
@@ -301,7 +301,10 @@ mod tests {
         for extents in [(usize::MAX, usize::MAX), (1 << 40, 1 << 20), (1 << 31, 1 << 31)] {
             let error =
                 HostMatrix::poisoned(ElementKind::F64, extents, Order::Row, extents.1).unwrap_err();
-            assert!(matches!(error, Error::Refused(Refusal::OutOfMemory { .. })), "{error}");
+            assert!(
+                error.refusal().is_some_and(|refusal| refusal.field == Field::HostMemory),
+                "{error}"
+            );
         }
         assert_eq!(
             HostMatrix::poisoned(ElementKind::F64, (0, 1 << 40), Order::Row, 1 << 40)

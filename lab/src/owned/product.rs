@@ -17,7 +17,7 @@ use falchion::{
     },
     layout::Order,
     numeric::ElementKind,
-    refusal::{Operand, Refusal},
+    refusal::{Field, Operand, Refusal},
 };
 
 /// The operands, results, and scalars of one GEMM, of a batch, or of a grouped GEMM, in the user's
@@ -53,7 +53,7 @@ impl HostProduct {
     /// of the problem are checked before any allocation.
     ///
     /// # Errors
-    /// The refusals of a run of the problem, and [`Refusal::OutOfMemory`].
+    /// The refusals of a run of the problem, and [`Refusal`] of too little memory.
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
         Self::of(desc, problem, None)
     }
@@ -111,7 +111,7 @@ impl HostProduct {
         let room = || room(whole.clone().chain(parts.clone()));
         let seen = Problem { a, b, c, d, ..*problem }.enter(desc);
         // If memory and grid are both too small, a larger tile does not help.
-        if let Err(Refusal::TooManyTiles { .. }) = seen {
+        if let Err(Refusal { field: Field::Tiles, .. }) = seen {
             room()?;
         }
         let vectors = seen?.leave(desc.frame).vectors;
@@ -249,7 +249,7 @@ impl HostProduct {
         let some =
             (!all && multiplied > ALL_ROWS).then(|| SOME_ROWS.div_ceil(problem.batch.max(1)));
         let c = match &self.c {
-            Source::InPlace => return Err(Refusal::MissingOperand { operand: Operand::C }.into()),
+            Source::InPlace => return Err(Refusal::missing_operand(Operand::C).into()),
             Source::None => None,
             Source::Matrix(matrix) => Some(matrix.slice()?),
         };
@@ -272,6 +272,7 @@ const SOME_ROWS: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use falchion::refusal::Rule;
     use falchion::{
         arch::{ArchKind, OpKind},
         internals::family::Request,
@@ -375,7 +376,10 @@ mod tests {
         let one = Problem::of(&desc, (5, 7, 3), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]);
         let error = HostProduct::poisoned(&desc, &Problem { batch: 2, d: one.d.batched(0), ..one })
             .unwrap_err();
-        assert!(matches!(error, Error::Refused(Refusal::BatchOverlaps { .. })), "{error}");
+        assert!(
+            matches!(error.refusal(), Some(Refusal { field: Field::BatchStrideOf(_), .. })),
+            "{error}"
+        );
     }
 
     /// Checks a grouped GEMM. The right result is accepted, and one wrong element of the last group
@@ -426,14 +430,20 @@ mod tests {
             &desc,
             &Problem::of(&desc, extents, leading, [1.0; SCALARS]),
         ) {
-            Err(Error::Refused(refusal)) => refusal,
+            Err(Error::Refused(refusal)) => *refusal,
             other => panic!("{other:?}"),
         };
-        assert!(matches!(refused((1 << 40, 1, 1), [None; 3]), Refusal::ExtentTooLarge { .. }));
-        assert!(matches!(refused((1 << 30, 1, 1 << 30), [None; 3]), Refusal::OutOfMemory { .. }));
+        assert!(matches!(
+            refused((1 << 40, 1, 1), [None; 3]),
+            Refusal { rule: Rule::AtMost, field: Field::Extent(_), .. }
+        ));
+        assert!(matches!(
+            refused((1 << 30, 1, 1 << 30), [None; 3]),
+            Refusal { field: Field::HostMemory, .. }
+        ));
         assert!(matches!(
             refused((4, 4, 4), [None, Some(3), None]),
-            Refusal::LeadingDimension { .. }
+            Refusal { field: Field::LeadingDimensionOf(_), .. }
         ));
         // There is memory for the operand, but not for its decomposition.
         if let Some(available) = crate::resources::available_bytes() {
@@ -448,11 +458,11 @@ mod tests {
                 .err()
                 .map(|error| error.to_string())
                 .unwrap_or_default();
-            assert!(told.ends_with("take a smaller problem"), "{told}");
+            assert!(told.ends_with("use a smaller problem"), "{told}");
         }
         assert!(matches!(
-            refused((4, 4, 4), [Some(usize::MAX), None, None]),
-            Refusal::Overflow { .. } | Refusal::OutOfMemory { .. }
+            refused((4, 4, 4), [Some(usize::MAX), None, None]).field,
+            Field::SizeOf(_) | Field::HostMemory
         ));
     }
 }

@@ -198,7 +198,7 @@ impl Resident {
 
 /// Returns B of a GEMM.
 fn factor(b: &Option<Copied>) -> Result<&Copied, Refusal> {
-    b.as_ref().ok_or(Refusal::MissingOperand { operand: Operand::B })
+    b.as_ref().ok_or(Refusal::missing_operand(Operand::B))
 }
 
 /// Computes one GEMM of host operands on a device: copies the operands, runs the kernel,

@@ -52,7 +52,7 @@ impl HostTranspose {
     ///
     /// # Errors
     /// The refusals of a run of the problem, and
-    /// [`Refusal::OutOfMemory`](falchion::Refusal::OutOfMemory).
+    /// [`Refusal`](falchion::Refusal) of too little memory.
     pub fn poisoned(
         kind: ElementKind,
         choice: Choice,

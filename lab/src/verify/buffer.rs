@@ -42,13 +42,11 @@ impl HostBuffer {
     /// Returns `length` elements of poison: NaN, or an integer at the end of the type's range.
     ///
     /// # Errors
-    /// [`Refusal::OutOfMemory`] if the memory is not available.
+    /// [`Refusal`] if the memory is not available.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
         let needed = kind.matrix_bytes(length as u64);
-        let too_much = || Refusal::OutOfMemory {
-            needed,
-            available: available_bytes().unwrap_or(isize::MAX as u64),
-        };
+        let too_much =
+            || Refusal::out_of_memory(needed, available_bytes().unwrap_or(isize::MAX as u64));
         // The system overcommits memory, and kills a process that writes to more than there is.
         if needed > MUCH {
             room_for(needed)?;

@@ -16,7 +16,7 @@ use falchion::{
     },
     layout::Order,
     numeric::ElementKind,
-    refusal::{Operand, Refusal},
+    refusal::{Because, Operand, Refusal},
 };
 use rayon::prelude::*;
 
@@ -76,7 +76,7 @@ pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), 
 /// Compares D of a call with the definition. `before` is the previous content of D's memory.
 ///
 /// # Errors
-/// [`Refusal::TooShort`] if D had another length before.
+/// [`Refusal`] if D had another length before.
 pub fn verdict(
     combine: Combine,
     call: &TransposeCall<HostSlice<'_>>,
@@ -87,16 +87,9 @@ pub fn verdict(
     if needed != length as u64 {
         let (rows, columns, leading) =
             (problem.columns, problem.rows, problem.d.leading(Order::Row));
-        let (extents, batch) = ([rows, columns], [problem.batch, problem.d.batch_stride]);
-        return Err(Refusal::TooShort {
-            operand: Operand::D,
-            length,
-            needed,
-            extents,
-            leading,
-            batch,
-        }
-        .into());
+        let batch = [problem.batch, problem.d.batch_stride];
+        let because = Because::Matrices { extents: [rows, columns], leading, batch };
+        return Err(Refusal::too_short(Operand::D, length, needed, because).into());
     }
     let judge = Judge { combine, problem, call, before, width: d.kind().bytes_of(1) as usize };
     let parts: Vec<(f64, Option<usize>)> = (0..length.div_ceil(STRIP))

@@ -188,7 +188,7 @@ fn the_textbook_has_the_bits_of_the_parameterized_kernel() {
 #[test]
 fn sizes_that_no_tile_divides_are_refused_with_the_nearest() {
     for (size, words) in [
-        (0, "size = 0 is out of range (256 to 32768); try 256"),
+        (0, "size = 0 is outside 256 to 32768; try 256"),
         (2000, "size = 2000 is not a multiple of 256; try 2048"),
         (usize::MAX, "try 32768"),
     ] {

@@ -140,7 +140,7 @@ impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
     /// Checks that views have the shapes of the call, and are row-major.
     ///
     /// # Errors
-    /// The errors of [`Placement::check`], and [`Refusal::Strides`] for another order.
+    /// The errors of [`Placement::check`], and [`Refusal`] for another order.
     fn check_views(&self) -> Result<(), Refusal> {
         let (rows, columns) = self.extents;
         let placements = [
@@ -153,7 +153,7 @@ impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
             match placement.geometry {
                 Some(view) if view.leading(Order::Row).is_none() => {
                     let (strides, order) = (view.unsigned_strides(), Some(Order::Row));
-                    Err(Refusal::Strides { operand, strides, order })
+                    Err(Refusal::strides(operand, strides, order))
                 }
                 _ => Ok(()),
             }

@@ -5,7 +5,7 @@ use crate::{
     desc::{Class, MmaSyncKnobs, Pins},
     family::resolve::AXES,
     operand::{Frame, OperandKind},
-    refusal::{Field, Refusal},
+    refusal::{Field, Refusal, Rule, Value},
     shape::Mnk,
     threadblock::MainloopKind,
     warp::mma_tensor_op::{MathOperator, WarpInstruction},
@@ -138,14 +138,11 @@ const fn dividing(row: u32, access: u32) -> u32 {
 
 /// Returns the axis along which the next knobs may avoid the refusal.
 pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Refusal) -> usize {
-    match refusal {
-        Refusal::CopyWidth { .. }
-        | Refusal::NoAsynchronousCopy { .. }
-        | Refusal::PipelinedStages { .. } => 0,
-        Refusal::NotOneOf { field: Field::Instruction(_), .. } | Refusal::NotMultiple { .. } => 1,
-        Refusal::SharedMemory { .. } | Refusal::OutOfRange { .. } if pins.threadblock.is_none() => {
-            2
-        }
+    match (refusal.rule, refusal.field) {
+        (_, Field::CopyBytes(_) | Field::Mainloop) | (Rule::Equal, Field::Stages) => 0,
+        (Rule::OneOf, Field::Instruction(_)) => 1,
+        (Rule::Multiple, _) if !matches!(refusal.limit, Value::Part(..)) => 1,
+        (_, Field::SharedMemoryOfABlock) | (Rule::Within, _) if pins.threadblock.is_none() => 2,
         _ => 3,
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     family::{default_gemm_configuration::rows, one_schedule},
     numeric::EmulationKind,
     operand::OperandKind,
-    refusal::{Refusal, Word, hold},
+    refusal::{Refusal, hold},
     shape::at_least_one,
     smem::{Along, SmemTile},
     threadblock::{MainloopKind, MmaBase, OperandDesc},
@@ -79,8 +79,8 @@ impl MmaSyncDesc {
     /// Returns the instruction of a warp.
     ///
     /// # Errors
-    /// [`Refusal::NotOneOf`] for a shape that the architecture does not have, with the shapes that
-    /// it has. [`Refusal::OtherMainloop`] for types for which the architecture has no `mma.sync`
+    /// [`Refusal`] for a shape that the architecture does not have, with the shapes that
+    /// it has. [`Refusal`] for types for which the architecture has no `mma.sync`
     /// kernel.
     pub(super) const fn instruction(&self) -> Result<WarpInstruction, Refusal> {
         let (class, knobs) = (&self.class, &self.knobs);
@@ -100,12 +100,12 @@ impl MmaSyncDesc {
             // If the architecture has no kernel for the types, the refusal says so.
             _ => match rows(class.op, class.arch, class.combined(), &Pins::NONE, 0) {
                 Err(refusal) => Err(refusal),
-                Ok(_) => Err(Refusal::OtherMainloop {
-                    mainloop: Word(knobs.mainloop.name()),
-                    op: class.op,
-                    arch: class.arch,
-                    nearest: Word(MainloopKind::WarpSpecialized.name()),
-                }),
+                Ok(_) => Err(Refusal::other_mainloop(
+                    knobs.mainloop.name(),
+                    class.op,
+                    class.arch,
+                    MainloopKind::WarpSpecialized.name(),
+                )),
             },
         }
     }

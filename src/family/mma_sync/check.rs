@@ -7,7 +7,7 @@ use crate::{
     numeric::{ElementKind, EmulationKind},
     operand::{Axis, OperandKind},
     refusal::{
-        EmulationRefusal, Field, Legal, Operand, Refusal, Word, hold,
+        Field, Legal, Operand, Refusal, hold,
         rules::{multiple, nearest_power_of_two, within},
     },
     threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind, MmaBase},
@@ -43,19 +43,14 @@ const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Res
         return Ok(());
     }
     let nearest = nearest_power_of_two(value, least, most) as u64;
-    Err(Refusal::NotOneOf {
-        field: Field::Warp(axis),
-        value: value as u64,
-        legal: Legal::OneOf(legal),
-        nearest,
-    })
+    Err(Refusal::not_one_of(Field::Warp(axis), value as u64, Legal::OneOf(legal), nearest))
 }
 
 impl MmaSyncDesc {
     pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         let class = &self.class;
         if !matches!(class.op, OpKind::TensorOp) {
-            return Err(Refusal::OnTensorCores { mainloop: Word("mma.sync"), op: class.op });
+            return Err(Refusal::tensor_cores_only("mma.sync", class.op));
         }
         if !class.combined().is_of(class.op) {
             return Err(class.combined().refused_by(class.op));
@@ -63,19 +58,15 @@ impl MmaSyncDesc {
         hold!(self.check_emulation());
         let instruction = hold!(self.instruction());
         if matches!(self.knobs.saturate, SaturateKind::On) && !class.accumulator.is_integer() {
-            return Err(Refusal::NothingToSaturate { accumulator: class.accumulator });
+            return Err(Refusal::nothing_to_saturate(class.accumulator));
         }
         hold!(self.check_shapes(&instruction));
         let knobs = &self.knobs;
         hold!(one_schedule::check_parts(knobs.mainloop, knobs.decomposition, knobs.split_k));
         hold!(one_schedule::check_order(knobs.swizzle, knobs.blocks_per_sm));
         if matches!(knobs.mainloop, MainloopKind::SingleStage) {
-            let nearest = Word(MainloopKind::Pipelined.name());
-            return Err(Refusal::NoChoice {
-                field: Field::OpTensorOp,
-                mainloop: Word(knobs.mainloop.name()),
-                nearest,
-            });
+            let (mainloop, nearest) = (knobs.mainloop.name(), MainloopKind::Pipelined.name());
+            return Err(Refusal::unsupported(Field::Op, class.op.name(), mainloop, nearest));
         }
         hold!(one_schedule::check_stages(knobs.mainloop, knobs.stages, class.arch));
         let base = self.base();
@@ -96,14 +87,13 @@ impl MmaSyncDesc {
     /// Checks that f32 is emulated in registers, and that no other type is emulated.
     const fn check_emulation(&self) -> Result<(), Refusal> {
         let (a, b, emulation) = (self.class.a.element, self.class.b.element, self.knobs.emulation);
-        let refusal = match (emulation, a.is(ElementKind::F32) && b.is(ElementKind::F32)) {
-            (EmulationKind::None, true) => EmulationRefusal::NotEmulated,
-            (EmulationKind::None, false) => return Ok(()),
-            (_, false) => EmulationRefusal::NothingToEmulate { emulation, a, b },
-            (_, true) if !emulation.in_registers() => EmulationRefusal::OfOthers { emulation },
-            (_, true) => return Ok(()),
-        };
-        Err(Refusal::Emulation(refusal))
+        match (emulation, a.is(ElementKind::F32) && b.is(ElementKind::F32)) {
+            (EmulationKind::None, true) => Err(Refusal::NOT_EMULATED),
+            (EmulationKind::None, false) => Ok(()),
+            (_, false) => Err(Refusal::nothing_to_emulate(emulation, a, b)),
+            (_, true) if emulation.in_registers() => Ok(()),
+            (_, true) => Err(Refusal::emulation_of_others(emulation)),
+        }
     }
 
     const fn check_shapes(&self, instruction: &WarpInstruction) -> Result<(), Refusal> {
@@ -129,12 +119,12 @@ impl MmaSyncDesc {
         if self.knobs.mainloop.copies_asynchronously() && bytes < LEAST_ASYNCHRONOUS_COPY {
             let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
             let helps = contiguous.is_multiple_of(wider);
-            return Err(Refusal::CopyWidth {
+            return Err(Refusal::copy_width(
                 operand,
                 bytes,
                 element,
-                nearest: if helps { wider } else { 0 },
-            });
+                if helps { wider } else { 0 },
+            ));
         }
         Ok(())
     }

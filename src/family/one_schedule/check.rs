@@ -6,8 +6,8 @@ use crate::{
     numeric::MOST_PARTS,
     operand::{Axis, OperandKind},
     refusal::{
-        Field, Operand, Part, Refusal, Word, hold,
-        rules::{check_alignment, nearest_multiple, within},
+        Because, Field, Operand, Part, Refusal, hold,
+        rules::{check_alignment, explained, nearest_multiple, within},
     },
     shape::{Mnk, at_least_one},
     threadblock::{MainloopKind, MmaBase, SwizzleKind},
@@ -41,7 +41,7 @@ pub(in crate::family) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(
         let (axis, value, of, most) = axes[i];
         if !value.is_multiple_of(of) {
             let (field, nearest) = (Field::Threadblock(axis), nearest_multiple(value, of, most));
-            return Err(Refusal::DoesNotNest { field, inner: Part::Warp, value, of, nearest });
+            return Err(Refusal::does_not_nest(field, Part::Warp, value, of, nearest));
         }
         i += 1;
     }
@@ -62,19 +62,24 @@ pub(in crate::family) const fn check_access(
     if extent.is_multiple_of(align) {
         return Ok(());
     }
-    Err(Refusal::AccessDoesNotDivideTile {
-        operand,
-        access: align,
-        extent,
-        nearest: 1 << extent.trailing_zeros(),
-    })
+    Err(Refusal::access_does_not_divide_tile(operand, align, extent, 1 << extent.trailing_zeros()))
 }
 
 /// Returns the refusal of split-K in a cluster. These kernels have no barriers in the shared memory
 /// of other CTAs.
 pub(in crate::family) const fn by_clusters(mainloop: MainloopKind) -> Refusal {
-    let (mainloop, nearest) = (Word(mainloop.name()), Word(DecompositionKind::SplitK.name()));
-    Refusal::NoChoice { field: Field::DecompositionByClusters, mainloop, nearest }
+    let (value, nearest) =
+        (DecompositionKind::SplitKCluster.name(), DecompositionKind::SplitK.name());
+    Refusal::unsupported(Field::Decomposition, value, mainloop.name(), nearest)
+}
+
+/// Checks that a decomposition without split-K has one slice.
+pub(in crate::family) const fn whole_k(
+    split_k: u32,
+    decomposition: DecompositionKind,
+) -> Result<(), Refusal> {
+    let because = Because::Words(decomposition.name());
+    explained(within(Field::SplitK, split_k as u64, 1, 1), because)
 }
 
 /// Checks the decomposition and its number of split-K slices.
@@ -85,10 +90,9 @@ pub(in crate::family) const fn check_parts(
 ) -> Result<(), Refusal> {
     match decomposition {
         DecompositionKind::SplitK | DecompositionKind::SplitKParallel => {}
-        DecompositionKind::DataParallel => {
-            hold!(within(Field::SplitKOfWholeTiles, split_k as u64, 1, 1))
+        DecompositionKind::DataParallel | DecompositionKind::StreamK => {
+            return whole_k(split_k, decomposition);
         }
-        DecompositionKind::StreamK => hold!(within(Field::SplitKOfStreams, split_k as u64, 1, 1)),
         DecompositionKind::SplitKCluster => return Err(by_clusters(mainloop)),
     }
     within(Field::SplitK, split_k as u64, 1, MOST_PARTS as u64)
@@ -117,17 +121,15 @@ pub(in crate::family) const fn check_stages(
     match mainloop {
         MainloopKind::SingleStage => within(Field::Stages, stages as u64, 1, 1),
         MainloopKind::Pipelined if stages < 2 => within(Field::Stages, stages as u64, 2, 2),
-        MainloopKind::Pipelined if stages != 2 => Err(Refusal::PipelinedStages { stages }),
+        MainloopKind::Pipelined if stages != 2 => Err(Refusal::pipelined_stages(stages)),
         MainloopKind::Pipelined => Ok(()),
         MainloopKind::Multistage if !arch.copies_asynchronously() => {
-            Err(Refusal::NoAsynchronousCopy { arch })
+            Err(Refusal::no_asynchronous_copy(arch))
         }
         MainloopKind::Multistage => within(Field::Stages, stages as u64, 2, 16),
-        MainloopKind::WarpSpecialized => Err(Refusal::NoChoice {
-            field: Field::Mainloop,
-            mainloop: Word(mainloop.name()),
-            nearest: Word(MainloopKind::Multistage.name()),
-        }),
+        MainloopKind::WarpSpecialized => {
+            Err(Refusal::warp_specialized(MainloopKind::WarpSpecialized.name()))
+        }
     }
 }
 
@@ -144,7 +146,7 @@ pub(in crate::family) const fn check_budgets(
     if let Some([needed, available]) = registers
         && needed > available
     {
-        return Err(Refusal::Registers { needed, available, threads, blocks });
+        return Err(Refusal::registers(needed, available, threads, blocks));
     }
     let resident = threads.saturating_mul(blocks) as u64;
     if let Err(refusal) =
@@ -155,15 +157,12 @@ pub(in crate::family) const fn check_budgets(
     let (needed, available) = (base.smem_bytes(), machine.shared_bytes_each_of(blocks));
     if needed > available {
         let (stages, stage, partials) = (base.stages, base.stage_bytes(), base.partials_bytes());
-        return Err(Refusal::SharedMemory {
-            needed,
-            available,
-            stages,
-            stage,
-            partials,
+        return Err(Refusal::shared_memory(
+            [needed, available],
+            [stages, stage, partials],
             blocks,
-            arch: machine.sm,
-        });
+            machine.sm,
+        ));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::{
     desc::{Class, Pins, SimtKnobs},
     family::resolve::AXES,
     operand::{Axis, OperandKind},
-    refusal::{Field, Refusal},
+    refusal::{Advice, Because, Field, Refusal, Rule},
     shape::Mnk,
     smem::{Along, SmemLayout},
     threadblock::MainloopKind,
@@ -179,17 +179,17 @@ const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
 
 /// Returns the axis along which the next knobs may avoid the refusal.
 pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Refusal) -> usize {
-    match refusal {
-        Refusal::CopyNotWhole { nearest: 1.., .. } => 0,
-        Refusal::Registers { blocks: 2.., .. } => 2,
+    match (refusal.rule, refusal.field) {
+        (_, Field::CopyElements(_)) if matches!(refusal.advice, Advice::Other(..)) => 0,
+        (_, Field::RegistersPerThread)
+            if matches!(refusal.because, Because::Block { blocks: 2.., .. }) =>
+        {
+            2
+        }
         _ if pins.threadblock.is_some() => 3,
-        Refusal::SharedMemory { .. }
-        | Refusal::SwizzleBeyondRow { .. }
-        | Refusal::OutOfRange {
-            field: Field::Threadblock(_) | Field::ThreadsOfAMultiprocessor,
-            ..
-        } => 1,
-        Refusal::OutOfRange { .. } => 2,
+        (_, Field::SharedMemoryOfABlock | Field::SwizzleBlock(_))
+        | (Rule::Within, Field::Threadblock(_) | Field::ThreadsOfAMultiprocessor) => 1,
+        (Rule::Within, _) => 2,
         _ => 3,
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     family::one_schedule,
     operand::{Axis, OperandKind},
     refusal::{
-        Field, Legal, Operand, Refusal, Word, hold,
+        Field, Legal, Operand, Part, Refusal, hold,
         rules::{nearest_power_of_two, within},
     },
     smem::SmemLayout,
@@ -18,11 +18,8 @@ impl SimtDesc {
     pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         let class = &self.class;
         if !matches!(class.op, OpKind::Simt) {
-            return Err(Refusal::NoChoice {
-                field: Field::OpTensorOp,
-                mainloop: Word(self.knobs.mainloop.name()),
-                nearest: Word(OpKind::Simt.name()),
-            });
+            let (mainloop, nearest) = (self.knobs.mainloop.name(), OpKind::Simt.name());
+            return Err(Refusal::unsupported(Field::Op, class.op.name(), mainloop, nearest));
         }
         if !class.combined().is_of(class.op) {
             return Err(class.combined().refused_by(class.op));
@@ -46,19 +43,20 @@ impl SimtDesc {
                 (Field::Warp(Axis::N), warp.n)
             };
             if !(extent.is_power_of_two() && extent >= 8 && extent <= 128) {
-                return Err(Refusal::NotOneOf {
+                return Err(Refusal::not_one_of(
                     field,
-                    value: extent as u64,
-                    legal: Legal::OneOf(one_schedule::WARP_EXTENTS),
-                    nearest: nearest_power_of_two(extent, 8, 128) as u64,
-                });
+                    extent as u64,
+                    Legal::OneOf(one_schedule::WARP_EXTENTS),
+                    nearest_power_of_two(extent, 8, 128) as u64,
+                ));
             }
             axis += 1;
         }
         hold!(within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 4096));
         hold!(within(Field::Warp(Axis::K), warp.k as u64, 8, 64));
         if !warp.k.is_multiple_of(2) {
-            return Err(Refusal::NotEven { field: Field::Warp(Axis::K), value: warp.k });
+            let (field, buffers) = (Field::Warp(Axis::K), Part::FragmentBuffers);
+            return Err(Refusal::does_not_nest(field, buffers, warp.k, 2, warp.k + 1));
         }
         one_schedule::check_threadblock(tb, warp)
     }
@@ -75,19 +73,11 @@ impl SimtDesc {
         {
             let legal = Legal::OneOf(&[1, 2, 4, 8, 16, 32, 64]);
             let nearest = nearest_power_of_two(elements, 1, 64) as u64;
-            return Err(Refusal::NotOneOf {
-                field: Field::Interleave,
-                value: elements as u64,
-                legal,
-                nearest,
-            });
+            return Err(Refusal::not_one_of(Field::Interleave, elements as u64, legal, nearest));
         }
         if let UnrollKind::By(groups) = self.knobs.unroll {
             if !matches!(self.knobs.mainloop, MainloopKind::SingleStage) {
-                return Err(Refusal::NoLoopToUnroll {
-                    groups,
-                    mainloop: Word(self.knobs.mainloop.name()),
-                });
+                return Err(Refusal::no_loop_to_unroll(groups, self.knobs.mainloop.name()));
             }
             hold!(within(Field::Unroll, groups as u64, 1, self.knobs.warp.k as u64));
         }
@@ -114,7 +104,7 @@ impl SimtDesc {
                 hold!(within(Field::SwizzleShift(kind), shift as u64, 0, 8));
                 let (chunk, row) = (1 << (bits + base), facts.smem.row());
                 if !row.is_multiple_of(chunk) {
-                    return Err(Refusal::SwizzleBeyondRow { operand, chunk, row });
+                    return Err(Refusal::swizzle_beyond_row(operand, chunk, row));
                 }
             }
         }
@@ -133,17 +123,17 @@ impl SimtDesc {
             let helps = !facts.turns()
                 && facts.smem.vector(wider) == wider
                 && facts.tile_contiguous().is_multiple_of(wider);
-            return Err(Refusal::CopyWidth {
+            return Err(Refusal::copy_width(
                 operand,
                 bytes,
                 element,
-                nearest: if helps { wider } else { 0 },
-            });
+                if helps { wider } else { 0 },
+            ));
         }
         let run = facts.shared_access();
         if run < facts.access {
             let nearest = if element.bytes_of(run) < LEAST_ASYNCHRONOUS_COPY { 0 } else { run };
-            return Err(Refusal::CopyNotWhole { operand, access: facts.access, run, nearest });
+            return Err(Refusal::copy_not_whole(operand, facts.access, run, nearest));
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ use crate::{
     desc::{FamilyDesc, GemmDesc, SimtDesc},
     numeric::ElementKind,
     plan::{Geometry, Plan, Program},
-    refusal::{Refusal, Word},
+    refusal::Refusal,
     shape::at_least_one,
     warp::exchange::BlockedToStriped,
 };
@@ -114,9 +114,8 @@ impl GemmDesc {
     /// Returns the description of the SIMT family.
     ///
     /// # Errors
-    /// [`Refusal::IsWarpSpecialized`] for another family.
+    /// [`Refusal`] for another family.
     pub fn as_simt(&self) -> Result<SimtDesc, Refusal> {
-        self.simt()
-            .ok_or(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) })
+        self.simt().ok_or(Refusal::warp_specialized(self.family.mainloop().name()))
     }
 }

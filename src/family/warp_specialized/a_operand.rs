@@ -7,7 +7,7 @@ use crate::{
     layout::Order,
     numeric::EmulationKind,
     operand::OperandKind,
-    refusal::{Field, Refusal, Word},
+    refusal::{Because, Field, Operand, Refusal, rules::explained},
     threadblock::MainloopKind,
     warp::mma_warpgroup::reads_along_mn,
 };
@@ -98,42 +98,49 @@ impl WarpSpecializedDesc {
     pub(crate) const fn check_a_operand(&self) -> Result<(), Refusal> {
         let class = &self.class;
         if matches!(self.knobs.a_operand, AOperandKind::Auto) {
-            return no_choice(Field::AOperandUndecided, AOperandKind::Shared.name());
+            let (value, nearest) = (AOperandKind::Auto.name(), AOperandKind::Shared.name());
+            return explained(
+                no_choice(Field::AOperand, value, nearest),
+                Because::Words("the resolver selects the source of A"),
+            );
         }
         if !self.a_from_registers() {
             return match (class.op, self.frame.d_order()) {
                 (OpKind::Simt, Order::Col) => {
-                    no_choice(Field::ColumnMajorDOfThreads, Order::Row.name())
+                    let (value, nearest) = (Order::Col.name(), Order::Row.name());
+                    explained(
+                        no_choice(Field::Layout(Operand::C), value, nearest),
+                        Because::Words("CUDA cores"),
+                    )
                 }
                 _ => Ok(()),
             };
         }
         if !matches!(class.op, OpKind::TensorOp) {
-            return Err(Refusal::OfTensorCores {
-                field: Field::FromRegisters,
-                nearest: Word(AOperandKind::Shared.name()),
-            });
+            let (value, nearest) = (AOperandKind::Registers.name(), AOperandKind::Shared.name());
+            return Err(Refusal::needs_tensor_cores(Field::AOperand, value, nearest));
         }
-        let field = if !matches!(self.knobs.emulation, EmulationKind::None) {
-            Field::FromRegistersOfParts
+        let because = if !matches!(self.knobs.emulation, EmulationKind::None) {
+            Because::Words("parts of emulated f32 are K-major")
         } else if self.promotes() {
-            Field::FromRegistersPromoted
+            Because::Words("promoted accumulators")
         } else if reads_along_mn(class.a.element) {
-            Field::FromRegistersOf16Bits
+            Because::Words("wgmma reads 16-bit elements in both orders")
         } else if class.a.layout.is_row() {
-            Field::FromRegistersAlongK(OperandKind::A)
+            Because::Major { operand: OperandKind::A, along_k: true }
         } else {
             return Ok(());
         };
-        no_choice(field, AOperandKind::Shared.name())
+        let (value, nearest) = (AOperandKind::Registers.name(), AOperandKind::Shared.name());
+        explained(no_choice(Field::AOperand, value, nearest), because)
     }
 }
 
 /// Returns the refusal of a value that the warp-specialized main loop does not support.
-pub(super) const fn no_choice(field: Field, nearest: &'static str) -> Result<(), Refusal> {
-    Err(Refusal::NoChoice {
-        field,
-        mainloop: Word(MainloopKind::WarpSpecialized.name()),
-        nearest: Word(nearest),
-    })
+pub(super) const fn no_choice(
+    field: Field,
+    value: &'static str,
+    nearest: &'static str,
+) -> Result<(), Refusal> {
+    Err(Refusal::unsupported(field, value, MainloopKind::WarpSpecialized.name(), nearest))
 }

@@ -8,7 +8,7 @@ use crate::{
     desc::{OperandClass, PromotionKind, WarpSpecializedDesc},
     layout::Order,
     numeric::{ElementKind, EmulationKind, Instruction, emulation::EmulationBlocks},
-    refusal::{EmulationRefusal, Field, Refusal, Word},
+    refusal::{Because, Field, Refusal, rules::explained},
 };
 
 impl WarpSpecializedDesc {
@@ -35,24 +35,16 @@ impl WarpSpecializedDesc {
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         let on_tensor_cores = matches!(self.class.op, OpKind::TensorOp);
         if self.knobs.emulation.decomposes() && !on_tensor_cores {
-            return Err(Refusal::OfTensorCores {
-                field: Field::Emulation,
-                nearest: Word(EmulationKind::None.name()),
-            });
+            let (value, nearest) = (self.knobs.emulation.name(), EmulationKind::None.name());
+            return Err(Refusal::needs_tensor_cores(Field::Emulation, value, nearest));
         }
         if self.knobs.emulation.in_registers() {
-            return Err(Refusal::Emulation(EmulationRefusal::OfOthers {
-                emulation: self.knobs.emulation,
-            }));
+            return Err(Refusal::emulation_of_others(self.knobs.emulation));
         }
         match (self.knobs.emulation, is_f32) {
-            (EmulationKind::None, true) if on_tensor_cores => {
-                Err(Refusal::Emulation(EmulationRefusal::NotEmulated))
-            }
+            (EmulationKind::None, true) if on_tensor_cores => Err(Refusal::NOT_EMULATED),
             (EmulationKind::None, _) | (_, true) => Ok(()),
-            (emulation, false) => {
-                Err(Refusal::Emulation(EmulationRefusal::NothingToEmulate { emulation, a, b }))
-            }
+            (emulation, false) => Err(Refusal::nothing_to_emulate(emulation, a, b)),
         }
     }
 
@@ -76,7 +68,12 @@ impl WarpSpecializedDesc {
     pub(crate) const fn check_promotion(&self) -> Result<(), Refusal> {
         let fp8 = self.class.a.element.is_fp8() && self.class.accumulator.is(ElementKind::F32);
         if self.promotes() && !(fp8 || self.knobs.emulation.decomposes()) {
-            return no_choice(Field::PromotionOfOthers, PromotionKind::Never.name());
+            let refused = no_choice(
+                Field::Promotion,
+                self.knobs.promotion.name(),
+                PromotionKind::Never.name(),
+            );
+            return explained(refused, Because::Words("accumulators of fp8 or emulated f32 only"));
         }
         Ok(())
     }

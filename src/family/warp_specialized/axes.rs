@@ -8,7 +8,7 @@ use crate::{
     arch::{OpKind, PORTABLE_CLUSTER, WARP},
     desc::{Class, Pins, WarpSpecializedKnobs},
     family::resolve::AXES,
-    refusal::Refusal,
+    refusal::{Field, Refusal, Rule},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::pipeline::WARPS,
@@ -123,10 +123,10 @@ pub(in crate::family) const fn along_axes(
 
 /// Returns the axis along which the next knobs may avoid the refusal.
 pub(in crate::family) const fn axis_against(class: &Class, _: &Pins, refusal: &Refusal) -> usize {
-    match refusal {
+    match (refusal.rule, refusal.field) {
         // In SIMT kernels, the grid of warps determines the boxes.
-        Refusal::UnevenBoxes { .. } if matches!(class.op, OpKind::Simt) => 2,
-        Refusal::SharedMemory { .. } | Refusal::UnevenBoxes { .. } => 0,
+        (Rule::Divides, Field::Cluster(_)) if matches!(class.op, OpKind::Simt) => 2,
+        (_, Field::SharedMemoryOfABlock) | (Rule::Divides, Field::Cluster(_)) => 0,
         _ => AXES - 1,
     }
 }

@@ -2,11 +2,12 @@
 //! limits. [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of) has the rules of
 //! components.
 
+use super::{super::one_schedule::whole_k, a_operand::no_choice};
 use crate::{
     arch::Machine,
     desc::{DecompositionKind, SpillKind, WarpSpecializedDesc},
     numeric::{ElementKind, MOST_PARTS},
-    refusal::{Field, Legal, Operand, Refusal, Word, hold, rules::within},
+    refusal::{Field, Legal, Operand, Refusal, hold, rules::within},
     threadblock::{MainloopKind, WarpSpecialized},
 };
 
@@ -14,11 +15,11 @@ impl WarpSpecializedDesc {
     pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         let components = hold!(WarpSpecialized::of(self));
         if machine.sm != self.class.arch.sm() {
-            return Err(Refusal::OtherMachine {
-                mainloop: Word(MainloopKind::WarpSpecialized.name()),
-                arch: self.class.arch,
-                sm: machine.sm,
-            });
+            return Err(Refusal::other_machine(
+                MainloopKind::WarpSpecialized.name(),
+                self.class.arch,
+                machine.sm,
+            ));
         }
         hold!(whole_vector(Field::Alignment(Operand::A), self.knobs.align_a, self.class.a.element));
         hold!(whole_vector(Field::Alignment(Operand::B), self.knobs.align_b, self.class.b.element));
@@ -30,21 +31,15 @@ impl WarpSpecializedDesc {
             DecompositionKind::SplitK | DecompositionKind::SplitKCluster => {}
             DecompositionKind::SplitKParallel => {
                 if !self.sum().may_reduce() {
-                    let (mainloop, nearest) =
-                        (MainloopKind::WarpSpecialized.name(), DecompositionKind::SplitK.name());
-                    let field = Field::DecompositionInParallel;
-                    return Err(Refusal::NoChoice {
-                        field,
-                        mainloop: Word(mainloop),
-                        nearest: Word(nearest),
-                    });
+                    return no_choice(
+                        Field::Decomposition,
+                        self.knobs.decomposition.name(),
+                        DecompositionKind::SplitK.name(),
+                    );
                 }
             }
-            DecompositionKind::DataParallel => {
-                hold!(within(Field::SplitKOfWholeTiles, self.knobs.split_k as u64, 1, 1))
-            }
-            DecompositionKind::StreamK => {
-                hold!(within(Field::SplitKOfStreams, self.knobs.split_k as u64, 1, 1))
+            DecompositionKind::DataParallel | DecompositionKind::StreamK => {
+                hold!(whole_k(self.knobs.split_k, self.knobs.decomposition))
             }
         }
         hold!(self.check_promotion());
@@ -52,35 +47,22 @@ impl WarpSpecializedDesc {
         let ring = components.ring;
         let (needed, available) = (components.instruction_registers(), ring.launch_registers());
         if needed > available {
-            return Err(Refusal::Registers {
-                needed,
-                available,
-                threads: ring.threads(),
-                blocks: 1,
-            });
+            return Err(Refusal::registers(needed, available, ring.threads(), 1));
         }
         let (needed, available) = (components.registers_needed(), components.registers_available());
         if needed > available && matches!(self.knobs.spills, SpillKind::Refused) {
-            return Err(Refusal::Registers {
-                needed,
-                available,
-                threads: ring.threads(),
-                blocks: 1,
-            });
+            return Err(Refusal::registers(needed, available, ring.threads(), 1));
         }
         let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
         if needed > available {
             let (stages, stage) = (self.knobs.stages, ring.expect_bytes());
             let partials = needed - stages * stage;
-            return Err(Refusal::SharedMemory {
-                needed,
-                available,
-                stages,
-                stage,
-                partials,
-                blocks: 1,
-                arch: machine.sm,
-            });
+            return Err(Refusal::shared_memory(
+                [needed, available],
+                [stages, stage, partials],
+                1,
+                machine.sm,
+            ));
         }
         Ok(())
     }
@@ -92,10 +74,5 @@ const fn whole_vector(field: Field, align: u32, element: ElementKind) -> Result<
     if align == elements {
         return Ok(());
     }
-    Err(Refusal::NotOneOf {
-        field,
-        value: align as u64,
-        legal: Legal::Vector(elements),
-        nearest: elements as u64,
-    })
+    Err(Refusal::not_one_of(field, align as u64, Legal::Vector(elements), elements as u64))
 }

@@ -7,8 +7,8 @@ use crate::{
     desc::WarpSpecializedDesc,
     operand::{Axis, OperandKind},
     refusal::{
-        Field, InstructionAlong, Refusal, Word, hold,
-        rules::{multiple, within},
+        Because, Field, Refusal, hold,
+        rules::{explained, multiple, within},
     },
     schedule::ScheduleKind,
     shape::Mn,
@@ -37,14 +37,11 @@ const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
         let (warp, most) = (d.knobs.warp.m as u64, MOST_TILE as u64);
         let whole = if warp.is_multiple_of(row) { warp } else { 2 * warp };
         if whole > most {
-            hold!(multiple(Field::WarpMFromRegisters, warp, row, most));
+            let rows = multiple(Field::Warp(Axis::M), warp, row, most);
+            hold!(explained(rows, A_FROM_REGISTERS));
         }
-        hold!(multiple(
-            Field::ThreadblockMFromRegisters,
-            d.knobs.threadblock.m as u64,
-            whole,
-            most
-        ));
+        let rows = multiple(Field::Threadblock(Axis::M), d.knobs.threadblock.m as u64, whole, most);
+        hold!(explained(rows, A_FROM_REGISTERS));
         // A byte selector distributes 8-bit elements, so crossing their rows costs nothing. A
         // column-major D needs adjacent rows in order.
         let crossed = input.bits() == 8 && d.frame.d_order().is_row();
@@ -64,6 +61,8 @@ const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
     }
 }
 
+const A_FROM_REGISTERS: Because = Because::Words("a_operand = registers");
+
 /// Returns an operand's tile of one stage.
 const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTile, Refusal> {
     let (element, mn) = match operand {
@@ -75,23 +74,15 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
     if along.is(Along::Mn) {
         // Each instruction begins at the start of a box. Instructions have 64 rows of A.
         let row = element.elements_in(STAGE_BYTES) as u64;
-        let (field, extent) = match operand {
-            OperandKind::A => (
-                Field::InstructionAlong(InstructionAlong {
-                    axis: Axis::M,
-                    operand: OperandKind::A,
-                }),
-                d.knobs.instruction.m as u64,
-            ),
-            OperandKind::B => (
-                Field::InstructionAlong(InstructionAlong {
-                    axis: Axis::N,
-                    operand: OperandKind::B,
-                }),
-                d.knobs.instruction.n as u64,
-            ),
+        let extent = match operand {
+            OperandKind::A => d.knobs.instruction.m as u64,
+            OperandKind::B => d.knobs.instruction.n as u64,
         };
-        hold!(multiple(field, extent, row, MOST_COLUMNS as u64));
+        let field = Field::Instruction(operand.axis());
+        hold!(explained(
+            multiple(field, extent, row, MOST_COLUMNS as u64),
+            Because::Major { operand, along_k: false }
+        ));
     }
     match OperandTile::new(element, along, SwizzleMode::Bytes128, mn) {
         Some(tile) => Ok(tile),
@@ -125,17 +116,14 @@ impl WarpSpecialized {
         let user = d;
         let d = &d.multiplied();
         if !matches!(d.class.arch, ArchKind::Sm90) {
-            return Err(Refusal::HopperAlone {
-                mainloop: Word(MainloopKind::WarpSpecialized.name()),
-                arch: d.class.arch,
-            });
+            return Err(Refusal::hopper_only(MainloopKind::WarpSpecialized.name(), d.class.arch));
         }
         hold!(user.check_a_operand());
         hold!(user.check_emulation());
         // The ring refuses stages that are out of range.
         if let 2..=MOST_STAGES = d.knobs.stages {
-            let (field, most) = RoleOptions::most_pending(d.knobs.stages, d.a_from_registers());
-            hold!(within(field, d.knobs.pending as u64, 0, most as u64));
+            let most = RoleOptions::most_pending(d.knobs.stages, d.a_from_registers());
+            hold!(within(Field::Pending, d.knobs.pending as u64, 0, most as u64));
         }
         if matches!(d.class.op, OpKind::Simt) {
             return Self::of_threads(d);
@@ -149,13 +137,8 @@ impl WarpSpecialized {
             !d.class.accumulator.is_integer() || d.class.output.element.is(d.class.accumulator);
         if !is_input(d.class.a.element) || !stored {
             let (mainloop, nearest) =
-                (Word(MainloopKind::WarpSpecialized.name()), Word(MainloopKind::Multistage.name()));
-            return Err(Refusal::OtherMainloop {
-                mainloop,
-                op: d.class.op,
-                arch: d.class.arch,
-                nearest,
-            });
+                (MainloopKind::WarpSpecialized.name(), MainloopKind::Multistage.name());
+            return Err(Refusal::other_mainloop(mainloop, d.class.op, d.class.arch, nearest));
         }
         hold!(Self::shapes(d));
         hold!(Self::cluster_shape(d));

@@ -5,8 +5,8 @@ use crate::{
     desc::WarpSpecializedDesc,
     operand::Axis,
     refusal::{
-        Field, Refusal, hold,
-        rules::{multiple, within},
+        Because, Field, Refusal, hold,
+        rules::{explained, multiple, or, within},
     },
     schedule::ScheduleKind,
     threadblock::{
@@ -20,6 +20,11 @@ pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
 
 /// Maximum extent of a threadblock tile along M and N.
 pub(super) const MOST_TILE: u32 = 512;
+
+/// Names the schedule in the refusal of a ping-pong kernel, whose consumers compute separate tiles.
+pub(super) const fn ping_pong(rule: Result<(), Refusal>) -> Result<(), Refusal> {
+    or(explained(rule, Because::Words("schedule = pingpong")), "schedule = cooperative")
+}
 
 impl WarpSpecialized {
     /// Checks that instructions and warpgroups divide the tiles, and that a CTA supports the number
@@ -63,11 +68,12 @@ impl WarpSpecialized {
         hold!(multiple(Field::Warp(Axis::N), warp.n as u64, columns as u64, MOST_TILE as u64));
         hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, MOST_TILE as u64));
         hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, MOST_TILE as u64));
-        let (field, most) = match d.knobs.schedule {
-            ScheduleKind::Cooperative => (Field::ConsumerWarpgroups, MOST_CONSUMERS as u64),
-            ScheduleKind::Pingpong => (Field::PingpongWarpgroups, 1),
-        };
-        within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
+        let (field, warpgroups) =
+            (Field::Warpgroups, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64);
+        match d.knobs.schedule {
+            ScheduleKind::Cooperative => within(field, warpgroups, 1, MOST_CONSUMERS as u64),
+            ScheduleKind::Pingpong => ping_pong(within(field, warpgroups, 1, 1)),
+        }
     }
 
     /// Checks the shape of the cluster.
@@ -75,15 +81,17 @@ impl WarpSpecialized {
         let most = PORTABLE_CLUSTER as u64;
         if d.cuts_by_cluster() {
             // The CTAs of the cluster compute the slices.
-            hold!(within(Field::ClusterBesideParts(Axis::M), d.knobs.cluster.m as u64, 1, 1));
-            hold!(within(Field::ClusterBesideParts(Axis::N), d.knobs.cluster.n as u64, 1, 1));
-            return within(Field::SplitKOfClusters, d.knobs.split_k as u64, 1, most);
+            let because = Because::Words(d.knobs.decomposition.name());
+            let (m, n) = (d.knobs.cluster.m as u64, d.knobs.cluster.n as u64);
+            hold!(explained(within(Field::Cluster(Axis::M), m, 1, 1), because));
+            hold!(explained(within(Field::Cluster(Axis::N), n, 1, 1), because));
+            return explained(within(Field::SplitK, d.knobs.split_k as u64, 1, most), because);
         }
         let (m, n) = (d.knobs.cluster.m, d.knobs.cluster.n);
         hold!(within(Field::Cluster(Axis::M), m as u64, 1, most));
         hold!(within(Field::Cluster(Axis::N), n as u64, 1, most));
         if m > 1 && n > 1 {
-            return Err(Refusal::ClusterAlongBothAxes { m, n });
+            return Err(Refusal::cluster_along_both_axes(m, n));
         }
         Ok(())
     }
@@ -92,13 +100,9 @@ impl WarpSpecialized {
     /// schedule.
     pub(super) const fn too_many_parts(d: &WarpSpecializedDesc, repeats_m: u32) -> Refusal {
         let least = (repeats_m * d.knobs.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
-        let field = Field::InstructionNPromoted;
-        Refusal::OutOfRange {
-            field,
-            value: d.knobs.instruction.n as u64,
-            least: least as u64,
-            most: MOST_COLUMNS as u64,
-        }
+        let (field, value) = (Field::Instruction(Axis::N), d.knobs.instruction.n as u64);
+        Refusal::out_of_range(field, value, least as u64, MOST_COLUMNS as u64)
+            .because(Because::Words("promotion = stage"))
     }
 
     /// Checks that the boxes of the shared operand divide evenly among the CTAs of a cluster.
@@ -113,6 +117,6 @@ impl WarpSpecialized {
         if nearest == blocks {
             return Ok(());
         }
-        Err(Refusal::UnevenBoxes { axis: operand.other().axis(), blocks, boxes, nearest })
+        Err(Refusal::uneven_boxes(operand.other().axis(), blocks, boxes, nearest))
     }
 }

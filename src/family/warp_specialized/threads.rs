@@ -1,14 +1,17 @@
 //! The components of a TMA-fed SIMT kernel: see `src/threadblock/mma_warp_specialized/simt.rs`.
 
-use super::{components::PARTNERS, shapes::MOST_TILE};
+use super::{
+    components::PARTNERS,
+    shapes::{MOST_TILE, ping_pong},
+};
 use crate::{
     arch::WARP,
     desc::WarpSpecializedDesc,
     numeric::ElementKind,
     operand::{Axis, OperandKind},
     refusal::{
-        Field, Legal, Refusal, Word, hold,
-        rules::{multiple, within},
+        Because, Field, Legal, Refusal, hold,
+        rules::{explained, multiple, within},
     },
     schedule::ScheduleKind,
     shape::Mn,
@@ -44,10 +47,10 @@ impl WarpSpecialized {
             && d.class.accumulator.is(f32)
             && d.class.output.element.is(f32))
         {
-            return Err(Refusal::OnTensorCores {
-                mainloop: Word(MainloopKind::WarpSpecialized.name()),
-                op: d.class.op,
-            });
+            return Err(Refusal::tensor_cores_only(
+                MainloopKind::WarpSpecialized.name(),
+                d.class.op,
+            ));
         }
         hold!(Self::thread_shapes(d));
         hold!(Self::cluster_shape(d));
@@ -119,12 +122,7 @@ impl WarpSpecialized {
         let lanes = nearest_lanes(warp.m / thread.m);
         if warp.m != lanes * thread.m {
             let (legal, nearest) = (Legal::LanesTimesInstruction, (lanes * thread.m) as u64);
-            return Err(Refusal::NotOneOf {
-                field: Field::Warp(Axis::M),
-                value: warp.m as u64,
-                legal,
-                nearest,
-            });
+            return Err(Refusal::not_one_of(Field::Warp(Axis::M), warp.m as u64, legal, nearest));
         }
         let columns = (WARP / lanes * thread.n) as u64;
         hold!(within(Field::Warp(Axis::N), warp.n as u64, columns, columns));
@@ -138,10 +136,10 @@ impl WarpSpecialized {
         let warps = (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64;
         match d.knobs.schedule {
             ScheduleKind::Pingpong => {
-                within(Field::PingpongWarps, warps, WARPS as u64, WARPS as u64)
+                ping_pong(within(Field::WarpsOfConsumers, warps, WARPS as u64, WARPS as u64))
             }
             ScheduleKind::Cooperative => {
-                let field = Field::ConsumerWarps;
+                let field = Field::WarpsOfConsumers;
                 hold!(within(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64));
                 multiple(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64)
             }
@@ -159,7 +157,10 @@ impl WarpSpecialized {
             // has at least 32 bytes.
             let of = ALIGNMENT_BYTES
                 >> if row.trailing_zeros() < 10 { row.trailing_zeros() } else { 10 };
-            hold!(multiple(Field::ThreadblockKInKilobytes, tile.k() as u64, of as u64, DEPTHS.1));
+            hold!(explained(
+                multiple(Field::Threadblock(Axis::K), tile.k() as u64, of as u64, DEPTHS.1),
+                Because::Words("stages are multiples of 1024 bytes")
+            ));
             i += 1;
         }
         Ok(())

@@ -4,7 +4,7 @@
 use crate::pass::transpose::TransposeProblem;
 
 /// The rule that computes an element of D from the elements of A and B.
-pub(super) trait Rule<T>: Sync {
+pub(super) trait Elementwise<T>: Sync {
     /// Returns the new element of D. `x` reads the element of A, and `y` reads the element of B.
     fn of(&self, x: impl FnOnce() -> T, y: impl FnOnce() -> T) -> T;
 }
@@ -12,7 +12,7 @@ pub(super) trait Rule<T>: Sync {
 /// `D = Aᵀ`.
 pub(super) struct Move;
 
-impl<T> Rule<T> for Move {
+impl<T> Elementwise<T> for Move {
     fn of(&self, x: impl FnOnce() -> T, _: impl FnOnce() -> T) -> T {
         x()
     }
@@ -35,7 +35,7 @@ macro_rules! linear {
             }
         }
 
-        impl Rule<$T> for Linear<$T> {
+        impl Elementwise<$T> for Linear<$T> {
             fn of(&self, x: impl FnOnce() -> $T, y: impl FnOnce() -> $T) -> $T {
                 match (self.alpha, self.beta) {
                     (Some(alpha), Some(beta)) => alpha * x() + beta * y(),

@@ -1,7 +1,7 @@
 //! The fast mode of transposes: computes strips of D in parallel, each in blocks that fit into the
 //! cache.
 
-use super::element::Rule;
+use super::element::Elementwise;
 use crate::{
     call::{Source, View},
     host::parallel::parallel_pieces,
@@ -17,7 +17,10 @@ const BLOCK: usize = 32;
 const SMALL: usize = 1 << 16;
 
 /// Runs all transposes of a batch.
-pub(super) fn run<T: Pod + Send + Sync>(call: TransposeCall<&[T], &mut [T]>, rule: &impl Rule<T>) {
+pub(super) fn run<T: Pod + Send + Sync>(
+    call: TransposeCall<&[T], &mut [T]>,
+    rule: &impl Elementwise<T>,
+) {
     let TransposeCall { rows, columns, batch, a, b, d, .. } = call;
     let (ldd, stride, d) = (d.leading(Order::Row), d.batch_stride, d.memory);
     let length = (columns - 1) * ldd + rows;
@@ -54,7 +57,7 @@ struct One<'a, T> {
 
 impl<T: Pod> One<'_, T> {
     /// Computes the rows of D in `d`, which begin with row `first`.
-    fn strip(&self, first: usize, d: &mut [T], rule: &impl Rule<T>) {
+    fn strip(&self, first: usize, d: &mut [T], rule: &impl Elementwise<T>) {
         for from in (0..self.rows).step_by(BLOCK) {
             let upto = self.rows.min(from + BLOCK);
             for (line, row) in d.chunks_mut(self.ldd).enumerate() {

@@ -1,6 +1,6 @@
 //! Runs a whole transpose on the host.
 
-use super::element::{Linear, Move, Rule};
+use super::element::{Elementwise, Linear, Move};
 use crate::{
     call::{Elements, HostSlice, View},
     error::Error,
@@ -116,7 +116,7 @@ fn fast(
 
 fn strips<T: Pod + Send + Sync>(
     call: HostTransposeCall<'_>,
-    rule: &impl Rule<T>,
+    rule: &impl Elementwise<T>,
 ) -> Result<(), Error> {
     fn typed<'a, T: Pod>(view: View<HostSlice<'a>>) -> Result<View<&'a [T]>, Error> {
         let elements = bytemuck::try_cast_slice(view.memory.bytes())
@@ -135,7 +135,7 @@ fn strips<T: Pod + Send + Sync>(
 }
 
 fn unaligned(kind: ElementKind) -> Error {
-    Refusal::ElementType { operand: Operand::Tensor, given: kind, wanted: kind }.into()
+    Refusal::element_type(Operand::Tensor, kind, kind).into()
 }
 
 /// Returns the rule for one element, on the bits of an element of A and the bits of an element of

@@ -19,7 +19,7 @@ use crate::{
     numeric::Instruction,
     operand::OperandKind,
     plan::WarpSpecializedProgram,
-    refusal::{Field, Refusal},
+    refusal::{Advice, Field, Refusal, Rule, Value},
     schedule::Fault,
     smem::Along,
     threadblock::tensor_map::STRIDE_ALIGNMENT,
@@ -112,14 +112,16 @@ fn placed<'a>(
     let turned = along_k != matrices.along_k(operand);
     let (map, bytes) = match map(if turned { row } else { across }, apart) {
         Ok(map) if !turned => (map, Cow::Borrowed(bytes)),
-        Err(refusal) if !matches!(refusal, Refusal::TensorStride { .. }) => {
+        Err(refusal) if refusal.rule != Rule::Multiple => {
             return Err(refusal.into());
         }
         known => {
             let pitch = match known {
-                Err(Refusal::TensorStride { field: Field::LeadingDimension, nearest, .. }) => {
-                    nearest as usize
-                }
+                Err(Refusal {
+                    field: Field::LeadingDimensionOf(_),
+                    advice: Advice::Value(Value::Number(nearest)),
+                    ..
+                }) => nearest as usize,
                 _ => row.next_multiple_of(element.elements_in(STRIDE_ALIGNMENT as u32) as usize),
             };
             let width = if turned { 1 } else { row };

@@ -10,7 +10,7 @@ use crate::{
     numeric::{Bf16, ElementKind, EmulationKind, F16, emulation::LineFacts},
     operand::OperandKind,
     plan::EmulationProgram,
-    refusal::{EmulationRefusal, OperandLine, Refusal},
+    refusal::{OperandLine, Refusal},
 };
 
 /// The scales that are undone in the accumulators.
@@ -57,7 +57,7 @@ impl DecomposedOperands {
     /// empty.
     ///
     /// # Errors
-    /// [`EmulationRefusal`] if a row or column cannot be scaled. [`Refusal::ElementType`] if an
+    /// [`Refusal`] if a row or column cannot be scaled, or if an
     /// operand is not of type `f32`.
     pub fn of(
         program: &EmulationProgram,
@@ -143,7 +143,7 @@ fn shifts(
     if let Some(refused) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed)
     {
         let line = OperandLine { operand, product, number: refused as u32 };
-        return Err(Refusal::Emulation(EmulationRefusal::of(line, &facts[refused])));
+        return Err(Refusal::line(line, &facts[refused]));
     }
     Ok(facts.iter().map(|facts| (program.shift)(facts.largest)).collect())
 }

@@ -53,7 +53,7 @@ impl<R: Memory, W: Memory> TransposeCall<R, W> {
     /// Checks the element types of the matrices, unless a problem states none.
     ///
     /// # Errors
-    /// [`Refusal::ElementType`], [`Refusal::ElementAddress`], or [`Refusal::ElementBytes`].
+    /// [`Refusal`] of an element type, an element size, or a misaligned address.
     pub(crate) fn check_types(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
         let Some(given) = self.d.memory.kind() else { return Ok(()) };
         let wanted = desc.combine.kind().unwrap_or(given);
@@ -61,11 +61,7 @@ impl<R: Memory, W: Memory> TransposeCall<R, W> {
         check_memory(Operand::A, &self.a.memory, wanted)?;
         self.b.matrix().map_or(Ok(()), |b| check_memory(Operand::B, &b.memory, wanted))?;
         let bytes = desc.element_bytes;
-        if given.bytes_of(1) == bytes {
-            Ok(())
-        } else {
-            Err(Refusal::ElementBytes { given, bytes })
-        }
+        if given.bytes_of(1) == bytes { Ok(()) } else { Err(Refusal::element_bytes(given, bytes)) }
     }
 }
 
@@ -145,7 +141,7 @@ impl TransposeProblem {
     /// Returns the work of a kernel of `desc`, with one CTA per tile of D.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`].
+    /// [`Refusal`] of too many tiles.
     pub fn work(&self, desc: &TransposeDesc) -> Result<Work, Refusal> {
         // A gathered tile is written in aligned accesses. A row of D may therefore begin inside the
         // access that precedes the first tile.
@@ -169,13 +165,15 @@ impl TransposeProblem {
     pub fn check(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
         for (field, value) in [(Field::Rows, self.rows), (Field::Columns, self.columns)] {
             if value > LARGEST {
-                return Err(Refusal::ExtentTooLarge { field, value, most: LARGEST as u64 });
+                return Err(Refusal::extent_too_large(field, value, LARGEST as u64));
             }
         }
         if matches!(desc.combine, Combine::Move) && (self.scalars[0] != 1.0 || self.reads_b()) {
-            return Err(Refusal::NotScaled {
-                scalar: if self.reads_b() { Scalar::BETA } else { Scalar::ALPHA },
-            });
+            return Err(Refusal::not_scaled(if self.reads_b() {
+                Scalar::BETA
+            } else {
+                Scalar::ALPHA
+            }));
         }
         let (across, batch) = ((self.columns, self.rows), self.batch);
         check_written(&self.d, Order::Row, across, batch)?;
@@ -187,7 +185,7 @@ impl TransposeProblem {
                 check_output(Operand::B, b, Order::Row, across, batch)?
             }
             Source::None if self.reads_b() => {
-                return Err(Refusal::MissingOperand { operand: Operand::B });
+                return Err(Refusal::missing_operand(Operand::B));
             }
             _ => {}
         }

@@ -7,8 +7,8 @@ use super::{
 use crate::{
     arch::{ArchKind, Machine},
     refusal::{
-        Field, Legal, Operand, Part, Refusal, Ungathered, hold,
-        rules::{check_alignment, nearest_power_of_two, within},
+        Because, Field, Legal, Operand, Part, Refusal, Ungathered, hold,
+        rules::{check_alignment, explained, nearest_power_of_two, within},
     },
 };
 
@@ -27,7 +27,7 @@ const fn nests(field: Field, inner: Part, value: u32, of: u32) -> Result<(), Ref
     if value.is_multiple_of(of) {
         return Ok(());
     }
-    Err(Refusal::DoesNotNest { field, inner, value, of, nearest: value.next_multiple_of(of) })
+    Err(Refusal::does_not_nest(field, inner, value, of, value.next_multiple_of(of)))
 }
 
 impl TransposeDesc {
@@ -63,12 +63,12 @@ impl TransposeDesc {
         let bytes = self.element_bytes;
         if !(bytes.is_power_of_two() && bytes <= 8) {
             let nearest = nearest_power_of_two(bytes, 1, 8) as u64;
-            return Err(Refusal::NotOneOf {
-                field: Field::ElementBytes,
-                value: bytes as u64,
-                legal: Legal::OneOf(&[1, 2, 4, 8]),
+            return Err(Refusal::not_one_of(
+                Field::ElementBytes,
+                bytes as u64,
+                Legal::OneOf(&[1, 2, 4, 8]),
                 nearest,
-            });
+            ));
         }
         if let Some(kind) = self.combine.kind() {
             hold!(within(
@@ -87,12 +87,15 @@ impl TransposeDesc {
     /// of a thread in one column of pieces of D.
     const fn check_gathered(&self) -> Result<(), Refusal> {
         if self.combine.kind().is_some() {
-            return Err(Refusal::NotGathered { why: Ungathered::SecondOperand });
+            return Err(Refusal::not_gathered(Ungathered::SecondOperand));
         }
         if matches!(self.lanes, Lanes::Across) {
-            return Err(Refusal::NotGathered { why: Ungathered::LanesAcross });
+            return Err(Refusal::not_gathered(Ungathered::LanesAcross));
         }
-        hold!(within(Field::GatheredTurn, self.turn as u64, 1, 1));
+        hold!(explained(
+            within(Field::Turn, self.turn as u64, 1, 1),
+            Because::Words("gathered access to D")
+        ));
         nests(Field::ThreadsOfABlock, Part::TileColumn, self.threads, self.rows)
     }
 
@@ -131,7 +134,7 @@ impl TransposeDesc {
             Staging::Direct => {
                 // A thread writes the elements that it has transposed.
                 return within(
-                    Field::DirectAccessToD,
+                    Field::AccessToD,
                     self.access_d as u64,
                     self.turn as u64,
                     self.turn as u64,
@@ -147,11 +150,7 @@ impl TransposeDesc {
                 hold!(within(Field::SwizzleShiftOfTile, shift as u64, 0, 8));
                 let chunk = 1 << (bits + base);
                 if !self.rows.is_multiple_of(chunk) {
-                    return Err(Refusal::SwizzleBeyondRow {
-                        operand: Operand::Tile,
-                        chunk,
-                        row: self.rows,
-                    });
+                    return Err(Refusal::swizzle_beyond_row(Operand::Tile, chunk, self.rows));
                 }
             }
         }
@@ -162,7 +161,7 @@ impl TransposeDesc {
     /// Checks that `access` elements are contiguous in shared memory.
     const fn check_run(&self, field: Field, access: u32) -> Result<(), Refusal> {
         let run = self.smem().vector(access);
-        if run < access { Err(Refusal::AccessApart { field, access, run }) } else { Ok(()) }
+        if run < access { Err(Refusal::access_apart(field, access, run)) } else { Ok(()) }
     }
 
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
@@ -181,19 +180,16 @@ impl TransposeDesc {
         let available = if share < 255 { share } else { 255 };
         let needed = self.registers();
         if needed > available {
-            return Err(Refusal::Registers { needed, available, threads, blocks });
+            return Err(Refusal::registers(needed, available, threads, blocks));
         }
         let (needed, available) = (self.smem_bytes(), machine.shared_bytes_each_of(blocks));
         if needed > available {
-            return Err(Refusal::SharedMemory {
-                needed,
-                available,
-                stages: 1,
-                stage: needed,
-                partials: 0,
+            return Err(Refusal::shared_memory(
+                [needed, available],
+                [1, needed, 0],
                 blocks,
-                arch: machine.sm,
-            });
+                machine.sm,
+            ));
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ impl TransposeDesc {
     /// Returns the launch for a problem that has been checked.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`].
+    /// [`Refusal`] of too many tiles.
     pub fn launch(&self, problem: &TransposeProblem) -> Result<Launch, Refusal> {
         let (work, TransposeProblem { a, d, .. }) = (problem.work(self)?, problem);
         let b = problem.source().unwrap_or(View::new(Elements::of(0), Order::Row, 0));

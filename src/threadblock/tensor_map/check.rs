@@ -4,8 +4,8 @@ use super::{CHUNK_BYTES, MOST_RANK, SwizzleMode, TensorMapDesc};
 use crate::{
     arch::ArchKind,
     refusal::{
-        Field, Refusal, hold,
-        rules::{multiple, within},
+        Because, Field, Refusal, hold,
+        rules::{explained, multiple, within},
     },
 };
 
@@ -31,7 +31,7 @@ impl TensorMapDesc {
     /// Checks that TMA supports the description.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`]. The rank is 1 to 5, and extents are 1
+    /// [`Refusal`] of the first invalid number. The rank is 1 to 5, and extents are 1
     /// to 2^32. Strides are multiples of 16 bytes below 2^40. A box has 1 to 256 elements along
     /// each dimension and fits into a block's shared memory. Its rows are whole chunks of 16 bytes;
     /// with a swizzle, a row is exactly the swizzle span.
@@ -55,16 +55,17 @@ impl TensorMapDesc {
             }
             i += 1;
         }
-        let (field, least, most) = match self.swizzle {
+        let (because, least, most) = match self.swizzle {
             SwizzleMode::None => {
-                (Field::InnerBoxBytes, CHUNK_BYTES as u64, self.element.matrix_bytes(MOST_BOX))
+                (Because::None, CHUNK_BYTES as u64, self.element.matrix_bytes(MOST_BOX))
             }
-            SwizzleMode::Bytes32 => (Field::InnerBoxBytesSwizzled(32), 32, 32),
-            SwizzleMode::Bytes64 => (Field::InnerBoxBytesSwizzled(64), 64, 64),
-            SwizzleMode::Bytes128 => (Field::InnerBoxBytesSwizzled(128), 128, 128),
+            SwizzleMode::Bytes32 => (Because::Words("swizzle of 32 bytes"), 32, 32),
+            SwizzleMode::Bytes64 => (Because::Words("swizzle of 64 bytes"), 64, 64),
+            SwizzleMode::Bytes128 => (Because::Words("swizzle of 128 bytes"), 128, 128),
         };
-        hold!(within(field, self.inner_box_bytes(), least, most));
-        hold!(multiple(field, self.inner_box_bytes(), CHUNK_BYTES as u64, most));
+        let (field, bytes) = (Field::InnerBoxBytes, self.inner_box_bytes());
+        hold!(explained(within(field, bytes, least, most), because));
+        hold!(multiple(field, bytes, CHUNK_BYTES as u64, most));
         let shared = ArchKind::Sm90.machine().shared_bytes_per_block as u64;
         hold!(within(Field::BoxBytes, self.box_bytes(), CHUNK_BYTES as u64, shared));
         let reach = self.reach_bytes();
@@ -75,8 +76,8 @@ impl TensorMapDesc {
     /// Checks that a tensor of this description may begin at an address.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check). [`Refusal::OutOfRange`] if the tensor's end has no
-    /// address. [`Refusal::NotMultiple`] for an address that is not a multiple of 16.
+    /// The errors of [`check`](Self::check). [`Refusal`] if the tensor's end has no
+    /// address. [`Refusal`] for an address that is not a multiple of 16.
     pub const fn check_at(&self, address: u64) -> Result<(), Refusal> {
         hold!(self.check());
         // The end of the tensor must have an address. The largest aligned address that allows this

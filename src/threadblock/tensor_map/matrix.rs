@@ -46,8 +46,8 @@ impl TensorMatrix {
     /// contiguous index, and a batch adds dimension 2. A box lies within one matrix.
     ///
     /// # Errors
-    /// [`Refusal::LeadingDimension`] for a leading dimension below the contiguous extent.
-    /// [`Refusal::TensorStride`] and [`Refusal::OutOfRange`] for strides that TMA does not support.
+    /// [`Refusal`] for a leading dimension below the contiguous extent.
+    /// [`Refusal`] for strides that TMA does not support.
     /// The errors of [`TensorMapDesc::check`].
     pub const fn map(
         &self,
@@ -60,23 +60,18 @@ impl TensorMatrix {
         };
         if self.leading < dims[0] {
             let (value, least) = (self.leading as usize, dims[0] as usize);
-            return Err(Refusal::LeadingDimension {
-                operand: self.operand,
-                value,
-                least,
-                order: self.order,
-            });
+            return Err(Refusal::leading_dimension(self.operand, value, least, self.order));
         }
         // A single row or a single matrix has no pitch, so any valid stride works.
         let leading = hold!(match dims[1] {
             0 | 1 => Ok(self.row_bytes(dims[0])),
-            _ => self.stride_bytes(Field::LeadingDimension, self.leading),
+            _ => self.stride_bytes(Field::LeadingDimensionOf(self.operand), self.leading),
         });
         let (rank, matrices, batch_stride) = match self.batch {
             None => (2, 1, 0),
             Some((0 | 1, _)) => (3, 1, leading),
             Some((matrices, stride)) => {
-                (3, matrices, hold!(self.stride_bytes(Field::BatchStride, stride)))
+                (3, matrices, hold!(self.stride_bytes(Field::BatchStrideOf(self.operand), stride)))
             }
         };
         let map = TensorMapDesc {
@@ -105,19 +100,13 @@ impl TensorMatrix {
     const fn stride_bytes(&self, field: Field, elements: u64) -> Result<u64, Refusal> {
         let most = self.element.matrix_elements(MOST_STRIDE_BYTES);
         if elements > most {
-            return Err(Refusal::OutOfRange { field, value: elements, least: 0, most });
+            return Err(Refusal::out_of_range(field, elements, 0, most));
         }
         let of = self.element.matrix_elements(STRIDE_ALIGNMENT);
         if !elements.is_multiple_of(of) {
             // `most` is a multiple, so the next larger multiple does not exceed it.
             let nearest = (elements / of + 1) * of;
-            return Err(Refusal::TensorStride {
-                operand: self.operand,
-                field,
-                value: elements,
-                of,
-                nearest,
-            });
+            return Err(Refusal::tensor_stride(field, elements, of, nearest));
         }
         Ok(self.element.matrix_bytes(elements))
     }

@@ -12,12 +12,7 @@ use crate::{
 };
 
 const fn not_one_of(axis: Axis, value: u32, legal: &'static [u32], nearest: u32) -> Refusal {
-    Refusal::NotOneOf {
-        field: Field::Instruction(axis),
-        value: value as u64,
-        legal: Legal::OneOf(legal),
-        nearest: nearest as u64,
-    }
+    Refusal::not_one_of(Field::Instruction(axis), value as u64, Legal::OneOf(legal), nearest as u64)
 }
 
 /// Instructions with the same M: input types, accumulator types, M, K extents, and the minimum
@@ -123,7 +118,7 @@ impl WarpInstruction {
     /// support no instruction with these types.
     ///
     /// # Errors
-    /// [`Refusal::NotOneOf`] if the machine supports the types but not this M, N, or K.
+    /// [`Refusal`] if the machine supports the types but not this M, N, or K.
     pub const fn of_machine(
         math: MathOperator,
         inputs: [ElementKind; 2],

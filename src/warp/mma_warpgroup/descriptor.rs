@@ -63,7 +63,7 @@ impl MatrixDescriptor {
     /// ```
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for values of 2^18 bytes and more. [`Refusal::NotMultiple`] for
+    /// [`Refusal`] for values of 2^18 bytes and more. [`Refusal`] for
     /// values that are not multiples of 16 bytes.
     pub const fn new(
         start: u32,

@@ -269,7 +269,7 @@ impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
         let (Some(Operands { a, b }), Some(d)) = (self.sources.get(set), self.results.get_mut(set))
         else {
-            return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
+            return Err(Refusal::missing_operand(Operand::Buffers).into());
         };
         let (kind, stream) = (self.kind, self.stream);
         let (a, b) = (

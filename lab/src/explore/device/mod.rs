@@ -112,12 +112,12 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
             desc.warp_specialized().is_some() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {
             let (value, of) = (extent as u64, u64::from(wanted));
-            return Err(Refusal::NotMultiple {
-                field: Field::Run(operand),
+            return Err(Refusal::not_multiple(
+                Field::Run(operand),
                 value,
                 of,
-                nearest: value.next_multiple_of(of),
-            }
+                value.next_multiple_of(of),
+            )
             .into());
         }
     }

@@ -157,7 +157,7 @@ impl Device for OnDevice<'_> {
         let kernel = CudaKernel::prepare(self.stream.context(), desc)?;
         let mut results = self.results.borrow_mut();
         let (Some(operands), Some(d)) = (self.sets.get(set), results.get_mut(set)) else {
-            return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
+            return Err(Refusal::missing_operand(Operand::Buffers).into());
         };
         enqueue(
             (&kernel, self.stream),

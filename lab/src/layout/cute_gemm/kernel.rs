@@ -8,7 +8,7 @@ use falchion::{
     cuda::{DeviceMatrix, machine_of, report::Report},
     internals::{Loaded, sys::driver::Grid},
     numeric::ElementKind,
-    refusal::{Operand, Refusal},
+    refusal::{Because, Operand, Refusal},
 };
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl CuteGemmKernel {
     ///
     /// # Errors
     /// The errors of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile).
-    /// [`Refusal::TooManyTiles`] if a grid of the device cannot have that many CTAs.
+    /// [`Refusal`] if a grid of the device cannot have that many CTAs.
     /// [`Error::Driver`] if the driver fails.
     pub fn prepare(
         context: &Arc<CudaContext>,
@@ -91,30 +91,22 @@ impl CuteGemmKernel {
             [(&a, Operand::A), (&b, Operand::B), (&c, Operand::C)].into_iter().zip(*reach)
         {
             if matrix.kind() != *element {
-                return Err(Refusal::ElementType {
-                    operand,
-                    given: matrix.kind(),
-                    wanted: *element,
-                }
-                .into());
+                return Err(Refusal::element_type(operand, matrix.kind(), *element).into());
             }
             if !same || !matrix.is_of(&self.0.context) {
-                return Err(Refusal::NotOnStream { operand }.into());
+                return Err(Refusal::not_on_stream(operand).into());
             }
             if (matrix.length() as u64) < needed {
-                return Err(Refusal::ShorterThanLayout {
-                    operand,
-                    length: matrix.length(),
-                    needed,
-                }
-                .into());
+                return Err(
+                    Refusal::too_short(operand, matrix.length(), needed, Because::None).into()
+                );
             }
         }
         let written = c.range(reach[2]);
         for (matrix, reach, read) in [(&a, reach[0], Operand::A), (&b, reach[1], Operand::B)] {
             let range = matrix.range(reach);
             if range.start < written.end && written.start < range.end {
-                return Err(Refusal::WrittenWhileRead { written: Operand::C, read }.into());
+                return Err(Refusal::overlap(Operand::C, read).into());
             }
         }
         let params =

@@ -18,7 +18,7 @@ impl CuteGemm {
     /// over k. The tiles belong to another kernel.
     ///
     /// # Errors
-    /// [`Refusal::NoSuchCombination`] for an element type that is not its own accumulator type.
+    /// [`Refusal`] for an element type that is not its own accumulator type.
     pub fn types(element: ElementKind) -> Result<GemmDesc, Refusal> {
         let types = Combined { a: element, b: element, accumulator: element, c: element };
         default_description(

@@ -144,18 +144,14 @@ impl CuteGemm {
     /// Checks that the tiles fit into a CTA.
     fn fits(&self, element: ElementKind) -> Result<(), Refusal> {
         if !ELEMENTS.contains(&element) {
-            return Err(Refusal::ElementType {
-                operand: Operand::A,
-                given: element,
-                wanted: ElementKind::F32,
-            });
+            return Err(Refusal::element_type(Operand::A, element, ElementKind::F32));
         }
         let [m, n, k, tm, tn] =
             [self.tile.m, self.tile.n, self.tile.k, self.thread_tile.0, self.thread_tile.1]
                 .map(u64::from);
         let range = |field, value, most| match value {
             1.. if value <= most => Ok(()),
-            _ => Err(Refusal::OutOfRange { field, value, least: 1, most }),
+            _ => Err(Refusal::out_of_range(field, value, 1, most)),
         };
         let threads = (m / tm).saturating_mul(n / tn);
         range(Field::ThreadsOfABlock, threads, MOST_THREADS)?;
@@ -166,12 +162,7 @@ impl CuteGemm {
         let available = MOST_REGISTERS.0.min(MOST_REGISTERS.1 / threads);
         if needed > available {
             let needed = u32::try_from(needed).unwrap_or(u32::MAX);
-            return Err(Refusal::Registers {
-                needed,
-                available: available as u32,
-                threads: threads as u32,
-                blocks: 1,
-            });
+            return Err(Refusal::registers(needed, available as u32, threads as u32, 1));
         }
         Ok(())
     }

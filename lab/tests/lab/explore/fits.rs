@@ -41,10 +41,10 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     );
     assert!(fits(&wide.narrowed([4, 1, 1]), Mnk::new(256, 255, 256)).is_ok());
     assert!(fits(&wide.narrowed([2, 4, 4]), Mnk::new(255, 256, 6)).is_ok());
-    assert_eq!(said(&wide, Mnk::new(0, 4, 4)), "M = 0 is out of range (1 to 2147483647); try 1");
+    assert_eq!(said(&wide, Mnk::new(0, 4, 4)), "M = 0 is outside 1 to 2147483647; try 1");
     assert_eq!(
         said(&wide, Mnk::new(4, 4, u32::MAX)),
-        "K = 4294967295 is out of range (1 to 2147483647); try 2147483647"
+        "K = 4294967295 is outside 1 to 2147483647; try 2147483647"
     );
     // D by columns: what is refused is the user's A, whose columns run through memory.
     let col = Some("f32:col".parse().unwrap());

@@ -1,0 +1,97 @@
+//! Refusals of a call: its extents, its arguments, and its arrays and groups.
+
+use super::{Advice, Because, Field, Operand, Refusal, Rule, Scalar, Value};
+
+/// The reader of vectors, scalars, and C.
+const EPILOGUE: Value = Value::Word("the epilogue");
+
+/// Extents.
+#[doc(hidden)]
+impl Refusal {
+    /// An extent exceeds the largest extent.
+    pub const fn extent_too_large(field: Field, value: usize, most: u64) -> Self {
+        Self::new(Rule::AtMost, field, Value::Number(value as u64), Value::Number(most))
+    }
+
+    /// A problem has more tiles than a grid has thread blocks.
+    pub const fn too_many_tiles(tiles: u64, most: u64, batch: u64) -> Self {
+        Self::new(Rule::AtMost, Field::Tiles, Value::Number(tiles), Value::Number(most))
+            .because(Because::Words("thread blocks of a grid"))
+            // A larger tile cannot help if each GEMM is one tile.
+            .advise(Advice::Words(if batch == tiles {
+                "split the batch into several calls"
+            } else {
+                "use a larger tile"
+            }))
+    }
+}
+
+/// Arguments.
+#[doc(hidden)]
+impl Refusal {
+    /// The kernel reads an operand that the call does not pass.
+    pub const fn missing_operand(operand: Operand) -> Self {
+        Self::of_field(Rule::Given, Field::Operand(operand), Value::None)
+            .because(Because::Words("the kernel reads it"))
+    }
+
+    /// The epilogue does not read a vector.
+    pub const fn unread_vector(operand: Operand) -> Self {
+        Self::of_field(Rule::Read, Field::Operand(operand), EPILOGUE)
+            .advise(Advice::Words("add it to the epilogue, or do not pass it"))
+    }
+
+    /// The epilogue does not read C.
+    pub const fn unread_source(beta: f64) -> Self {
+        Self::of_field(Rule::Read, Field::Operand(Operand::C), EPILOGUE)
+            .because(Because::Beta(beta))
+            .advise(Advice::Words("add beta * C to the epilogue, or pass beta = 0"))
+    }
+
+    /// The epilogue does not read a scalar.
+    pub const fn unread_scalar(scalar: Scalar, value: f64, neutral: f64) -> Self {
+        Self::new(Rule::Read, Field::Scalar(scalar), Value::Real(value), EPILOGUE)
+            .advise(Advice::Value(Value::Real(neutral)))
+    }
+
+    /// An epilogue of integers has a scalar that is not finite.
+    pub const fn not_finite(scalar: Scalar) -> Self {
+        Self::of_field(Rule::Finite, Field::Scalar(scalar), Value::None)
+            .because(Because::Words("the epilogue computes in integers"))
+    }
+
+    /// A transpose that moves elements does not scale.
+    pub const fn not_scaled(scalar: Scalar) -> Self {
+        Self::of_field(
+            Rule::Supported,
+            Field::Scalar(scalar),
+            Value::Word("a kernel that moves elements"),
+        )
+        .advise(Advice::Words("use a kernel that combines in f32 or f64"))
+    }
+}
+
+/// Pointer arrays and groups.
+#[doc(hidden)]
+impl Refusal {
+    /// An operand has another number of matrices than D.
+    pub const fn array_length(operand: Operand, length: usize, products: usize) -> Self {
+        let limit = Value::Number(products as u64);
+        Self::number(Rule::Equal, Field::MatricesOf(operand), length as u64, limit, products as u64)
+            .because(Because::Words("number of Ds"))
+    }
+
+    /// A GEMM of an array differs from GEMM 0 in more than addresses.
+    pub const fn array_unlike(product: usize) -> Self {
+        Self::of_field(Rule::Alike, Field::GemmOfArray(product), Value::Gemm(0))
+            .because(Because::Words("extents, strides, vectors, or scalars"))
+    }
+
+    pub const ARRAY_OF_BATCHES: Self =
+        Self::of_field(Rule::Supported, Field::Batch, Value::Word("pointer arrays"))
+            .advise(Advice::Words("do not set batch or groups"));
+
+    pub const GROUPS_OF_BATCHES: Self =
+        Self::of_field(Rule::Supported, Field::Batch, Value::Word("grouped GEMM"))
+            .advise(Advice::Words("do not set batch"));
+}

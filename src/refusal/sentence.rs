@@ -1,0 +1,80 @@
+//! The sentence of a refusal: field, value, rule, limit, reason, and advice.
+
+use super::{Advice, Field, Refusal, Rule, Value};
+use crate::sentence::{Sentence, say};
+
+/// The names of knobs in a sentence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Names {
+    /// `stages`, as in Rust and in JSON.
+    Knobs,
+    /// `--stages`, as on the command line.
+    Flags,
+}
+
+impl Names {
+    /// The sign between a knob and its value.
+    const fn equals(self) -> &'static str {
+        match self {
+            Self::Knobs => " = ",
+            Self::Flags => " ",
+        }
+    }
+}
+
+impl Refusal {
+    /// The refusal in words, with the names of knobs.
+    pub const fn sentence(&self) -> Sentence {
+        self.written(Names::Knobs)
+    }
+
+    /// The refusal in words, with the flags of the command line.
+    pub const fn sentence_with_flags(&self) -> Sentence {
+        self.written(Names::Flags)
+    }
+
+    pub(super) const fn written(&self, names: Names) -> Sentence {
+        let s = Sentence::new();
+        let s = match (self.rule, self.field, self.value) {
+            (Rule::Multiplied, _, types) => say!(s, word self.rule.name(), " ", of types),
+            (rule, field, Value::None) => say!(named(s, field, names), " ", word rule.name()),
+            (rule, field, value) => {
+                let equals = if field.knob().is_some() { names.equals() } else { " = " };
+                say!(named(s, field, names), word equals, of value, " ", word rule.name())
+            }
+        };
+        let s = match self.limit {
+            Value::None => s,
+            limit => say!(s, " ", of limit),
+        };
+        self.advised(self.because.said_by(s), names)
+    }
+
+    /// Appends the advice.
+    const fn advised(&self, s: Sentence, names: Names) -> Sentence {
+        match self.advice {
+            Advice::None => s,
+            Advice::Value(value) => say!(s, "; try ", of value),
+            Advice::Other(field, value) => {
+                say!(named(s.say("; try "), field, names), word names.equals(), of value)
+            }
+            Advice::Words(words) => say!(s, "; ", word words),
+            Advice::OtherOr(field, value, words) => {
+                let s = named(s.say("; try "), field, names);
+                say!(s, word names.equals(), number value, ", or ", word words)
+            }
+            Advice::ValueOr(nearest, words) => {
+                say!(s, "; try ", number nearest, ", or ", word words)
+            }
+        }
+    }
+}
+
+/// Appends the name of a field: the name or the flag of a knob, or words.
+pub(super) const fn named(s: Sentence, field: Field, names: Names) -> Sentence {
+    match (field.knob(), names) {
+        (Some(knob), Names::Knobs) => s.say(knob),
+        (Some(knob), Names::Flags) => s.flag(knob),
+        (None, _) => field.said_by(s),
+    }
+}

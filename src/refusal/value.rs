@@ -1,0 +1,248 @@
+//! Values, limits, reasons, and advice of refusals.
+
+use super::{Legal, Operand, OperandLine, Part, Route};
+use crate::{
+    layout::Order,
+    numeric::{Combined, ElementKind},
+    operand::OperandKind,
+    sentence::{Sentence, say},
+};
+
+/// The value of a field, or the limit of a rule.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Value {
+    /// No value: the rule speaks of the field alone.
+    None,
+    /// A number without a unit.
+    Number(u64),
+    /// A number that may be negative.
+    Signed(i64),
+    /// A real number.
+    Real(f64),
+    /// A number of bytes.
+    Bytes(u64),
+    /// A number of elements.
+    Elements(u64),
+    /// The least and the greatest number.
+    Range(u64, u64),
+    /// A list of numbers.
+    OneOf(Legal),
+    /// The size of a part, of which the field must be a multiple.
+    Part(Part, u32),
+    /// A word of a flag, a type, or an architecture.
+    Word(&'static str),
+    /// A main loop.
+    Mainloop(&'static str),
+    /// The number of a GEMM of a pointer array.
+    Gemm(usize),
+    /// D of a GEMM of a pointer array.
+    OutputOfGemm(usize),
+    /// The identifier of an epilogue node.
+    Node(u64),
+    /// Rows and columns.
+    Extents([usize; 2]),
+    /// Elements between rows, and between columns.
+    Strides([isize; 2]),
+    /// An order of a matrix.
+    Order(Order),
+    /// An operand of the call.
+    Operand(Operand),
+    /// An element type.
+    Element(ElementKind),
+    /// Element types of A, B, the accumulator, and D.
+    Types(Combined),
+    /// The element types of D for these types of A, B, and the accumulator.
+    Outputs(Combined),
+}
+
+impl Value {
+    /// Appends the value to a sentence.
+    pub(super) const fn said_by(self, s: Sentence) -> Sentence {
+        match self {
+            Self::None => s,
+            Self::Number(n) => s.number(n),
+            Self::Signed(n) => signed(s, n),
+            Self::Real(x) => s.real(x),
+            Self::Bytes(n) => say!(s, number n, word if n == 1 { " byte" } else { " bytes" }),
+            Self::Elements(n) => {
+                say!(s, number n, word if n == 1 { " element" } else { " elements" })
+            }
+            Self::Range(least, most) => say!(s, number least, " to ", number most),
+            Self::OneOf(legal) => legal.said_by(s),
+            Self::Part(part, size) => say!(s, number size, " (", word part.name(), ")"),
+            Self::Word(word) => s.say(word),
+            Self::Mainloop(name) => say!(s, "the ", word name, " main loop"),
+            Self::Gemm(number) => say!(s, "GEMM ", number number),
+            Self::OutputOfGemm(number) => say!(s, "D of GEMM ", number number),
+            Self::Node(id) => say!(s, "user_", hex id),
+            Self::Extents([rows, columns]) => say!(s, number rows, " x ", number columns),
+            Self::Strides([rows, columns]) => {
+                signed(signed(s, rows as i64).say(" and "), columns as i64)
+            }
+            Self::Order(order) => s.say(if order.is_row() { "row-major" } else { "column-major" }),
+            Self::Operand(operand) => s.say(operand.name()),
+            Self::Element(kind) => s.say(kind.name()),
+            Self::Types(types) => types.said_by(s),
+            Self::Outputs(types) => types.outputs_said_by(s.say("D of ")),
+        }
+    }
+
+    /// The value in the other frame.
+    pub(super) const fn swapped(self) -> Self {
+        match self {
+            Self::Extents([rows, columns]) => Self::Extents([columns, rows]),
+            Self::Strides([rows, columns]) => Self::Strides([columns, rows]),
+            Self::Order(order) => Self::Order(order.transposed()),
+            Self::Operand(operand) => Self::Operand(operand.swapped()),
+            Self::Types(types) => Self::Types(types.swapped()),
+            other => other,
+        }
+    }
+}
+
+/// The reason for a limit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each variant says what its fields are")]
+pub enum Because {
+    /// The rule needs no reason.
+    None,
+    /// A reason without numbers.
+    Words(&'static str),
+    /// Threads per block, and blocks per multiprocessor.
+    Block { threads: u32, blocks: u32 },
+    /// Stages, bytes per stage, bytes beside the stages, blocks per multiprocessor, and compute
+    /// capability.
+    Stages { stages: u32, stage: u32, beside: u32, blocks: u32, sm: u32 },
+    /// Bytes of partials that share the memory of the stages, blocks per multiprocessor, and
+    /// compute capability.
+    Partials { partials: u32, blocks: u32, sm: u32 },
+    /// CTAs of a cluster along M.
+    Cluster { m: u32 },
+    /// The factor of C.
+    Beta(f64),
+    /// A number of elements.
+    Elements(usize),
+    /// The contiguous extent of a matrix in this order.
+    Extent(Order),
+    /// A number of bytes that exist.
+    Has(u64),
+    /// The remainder of an address, and the element type at the address.
+    Remainder(u64, ElementKind),
+    /// Extents of a matrix, its leading dimension, and the number and stride of a batch.
+    Matrices { extents: [usize; 2], leading: usize, batch: [usize; 2] },
+    /// Routes of A and B, and whether a call stores split-K partials.
+    Workspace { a: Route, b: Route, partials: bool },
+    /// A row of A or a column of B.
+    Line(OperandLine),
+    /// An operand that is contiguous along K, or along M or N.
+    Major { operand: OperandKind, along_k: bool },
+}
+
+impl Because {
+    /// Appends the reason to a sentence, in parentheses.
+    pub(super) const fn said_by(self, s: Sentence) -> Sentence {
+        match self {
+            Self::None => s,
+            Self::Words(words) => say!(s, " (", word words, ")"),
+            Self::Block { threads, blocks } => {
+                say!(s, " (", number threads, " threads per block, ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
+            }
+            Self::Stages { stages, stage, beside, blocks, sm } => {
+                let s = say!(s, " (", number stages, " stages of ", number stage);
+                let s = if beside > 0 { say!(s, " and ", number beside) } else { s };
+                say!(s, "; sm_", number sm, " with ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
+            }
+            Self::Partials { partials, blocks, sm } => {
+                say!(s, " (split-K partials of ", number partials, "; sm_", number sm, " with ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
+            }
+            Self::Cluster { m } => {
+                say!(s, " (cluster M = ", number m, "; a cluster shares operands along one axis)")
+            }
+            Self::Beta(beta) => say!(s, " (beta = ", real beta, ")"),
+            Self::Elements(length) => say!(s, " (", number length, " elements)"),
+            Self::Remainder(bytes, element) => {
+                say!(s, " (remainder ", number bytes, "; ", word element.name(), ")")
+            }
+            Self::Extent(order) => {
+                s.say(if order.is_row() { " (number of columns)" } else { " (number of rows)" })
+            }
+            Self::Has(bytes) => say!(s, " (", number bytes, " bytes exist)"),
+            Self::Matrices { extents: [rows, columns], leading, batch: [count, stride] } => {
+                let s = say!(s, " (", number rows, " x ", number columns, ", leading dimension ", number leading);
+                let s = if count == 1 {
+                    s
+                } else {
+                    say!(s, ", batch of ", number count, ", batch stride ", number stride)
+                };
+                s.say(")")
+            }
+            Self::Workspace { a, b, partials } => {
+                let s = routed(s.say(" ("), "A", a);
+                let s =
+                    routed(if a.is_direct() || b.is_direct() { s } else { s.say(", ") }, "B", b);
+                let copies = !a.is_direct() || !b.is_direct();
+                let s = match (partials, copies) {
+                    (true, true) => s.say(", split-K partials"),
+                    (true, false) => s.say("split-K partials"),
+                    (false, true) => s,
+                    (false, false) => s.say("group offsets"),
+                };
+                s.say(")")
+            }
+            Self::Line(line) => line.said_by(s.say(" (")).say(")"),
+            Self::Major { operand, along_k } => {
+                let along = if along_k { "K" } else { operand.axis().name() };
+                say!(s, " (", word operand.name(), " is ", word along, "-major)")
+            }
+        }
+    }
+
+    /// The reason in the other frame.
+    pub(super) const fn swapped(self) -> Self {
+        match self {
+            Self::Matrices { extents: [rows, columns], leading, batch } => {
+                Self::Matrices { extents: [columns, rows], leading, batch }
+            }
+            Self::Extent(order) => Self::Extent(order.transposed()),
+            Self::Workspace { a, b, partials } => Self::Workspace { a: b, b: a, partials },
+            Self::Line(line) => Self::Line(line.swapped()),
+            Self::Major { operand, along_k } => Self::Major { operand: operand.other(), along_k },
+            other => other,
+        }
+    }
+}
+
+/// Appends the pass of an operand, unless the kernel reads the operand in place.
+const fn routed(s: Sentence, operand: &'static str, route: Route) -> Sentence {
+    match route {
+        Route::Direct => s,
+        Route::Repacked => say!(s, word operand, " repacked"),
+        Route::Transposed => say!(s, word operand, " transposed"),
+        Route::Decomposed => say!(s, word operand, " decomposed"),
+    }
+}
+
+/// Appends a number with its sign, if it is negative.
+const fn signed(s: Sentence, value: i64) -> Sentence {
+    if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs())
+}
+
+/// A change after which the rule holds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Advice {
+    /// No single change is known.
+    None,
+    /// Another value of the field.
+    Value(Value),
+    /// A value of another field.
+    Other(super::Field, Value),
+    /// An action in words.
+    Words(&'static str),
+    /// Another value of the field, or an action in words.
+    ValueOr(u64, &'static str),
+    /// A value of another field, or an action in words.
+    OtherOr(super::Field, u32, &'static str),
+}
