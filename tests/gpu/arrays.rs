@@ -426,7 +426,7 @@ fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
     let refused = run(of_six - 1, &mut d).expect_err("too small").to_string();
     assert_eq!(
         refused,
-        format!("workspace = {} bytes; this call adds parts of K and takes {of_six}", of_six - 1)
+        format!("workspace = {} bytes is less than {of_six} bytes (split-K partials)", of_six - 1)
     );
     assert!(
         d.iter().all(|d| stream.clone_dtoh(d).unwrap().iter().all(|x| x.is_nan())),

@@ -137,18 +137,18 @@ fn memory_by_its_address_is_a_slice() {
         stream.clone_dtoh(slice).expect("D").iter().map(|x| x.to_bits()).collect::<Vec<_>>()
     };
     assert_eq!(bits(&d), bits(&wanted));
-    let refused = |x: MatRef<'_, f32, _>, z: &mut DeviceMemory<f32>, named: &str| {
+    let refused = |x: MatRef<'_, f32, _>, z: &mut DeviceMemory<f32>, begin: &str| {
         let error = falchion::gemm(x, y, MatMut::new(z, (m, n))).expect_err("refused");
-        let Error::Refused(refusal) = error else { panic!("{error}") };
-        assert!(format!("{refusal:?}").starts_with(named), "{refusal:?}");
+        assert!(matches!(error, Error::Refused(_)), "{error}");
+        assert!(error.to_string().starts_with(begin), "{error}");
     };
     let before = bits(&d);
     // D overlaps A, A is too short, and an address is no multiple of an element's size.
     let long = copied(&vec![1.0; m * n + m * k]);
     let (overlapped, short, odd) = (at(&long, 0, m * k), at(&a, 0, m * k - 1), at(&a, 2, m * k));
-    refused(MatRef::new(&overlapped, (m, k)), &mut at(&long, 8, m * n), "Overlap { operand: A");
-    refused(MatRef::new(&short, (m, k)), &mut z, "TooShort { operand: A");
-    refused(MatRef::new(&odd, (m, k)), &mut z, "ElementAddress { operand: A");
+    refused(MatRef::new(&overlapped, (m, k)), &mut at(&long, 8, m * n), "D overlaps A");
+    refused(MatRef::new(&short, (m, k)), &mut z, "length of A = 3014 elements");
+    refused(MatRef::new(&odd, (m, k)), &mut z, "address of A is not a multiple");
     assert_eq!(bits(&d), before);
     // SAFETY: no call reads this memory.
     let none = |address, length| unsafe { DeviceMemory::<f32>::from_raw(address, length, &stream) };
