@@ -49,7 +49,6 @@ fields! {
     Promotion "promotion";
     AOperand "a_operand";
     Saturate "saturate";
-    Schedule "schedule";
     Epilogue "epilogue";
     Node "epilogue node";
     Batch "batch";
@@ -184,7 +183,6 @@ impl Field {
             Self::Promotion => "promotion",
             Self::AOperand => "a_operand",
             Self::Saturate => "saturate",
-            Self::Schedule => "schedule",
             Self::Pending => "pending",
             Self::Epilogue => "epilogue",
             Self::Alignment(Operand::A) => "align_a",
