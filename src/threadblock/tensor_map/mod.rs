@@ -17,8 +17,8 @@
 //! let odd = TensorMatrix { leading: 500_001, ..a }.map((128, 64), SwizzleMode::Bytes128).unwrap_err();
 //! assert_eq!(
 //!     odd.to_string(),
-//!     "the leading dimension of A = 500001 is not a multiple of 8 elements, which are the 16 bytes of which TMA's \
-//!      strides are multiples; try 500008"
+//!     "leading dimension of A = 500001 is not a multiple of 8 elements (strides of TMA are multiples of \
+//!      16 bytes); try 500008"
 //! );
 //! # Ok::<(), falchion::Refusal>(())
 //! ```
