@@ -52,7 +52,7 @@ impl FromStr for Mnk {
             Some(&[m, n, k]) => Ok(Self::new(m, n, k)),
             _ => {
                 let because = "the value must be a shape MxNxK, such as 128x128x8".to_owned();
-                Err(Error::KnobText { knob: "a shape".to_owned(), text: text.to_owned(), because })
+                Err(Error::KnobText { knob: "shape".to_owned(), text: text.to_owned(), because })
             }
         }
     }

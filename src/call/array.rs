@@ -96,8 +96,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// 6 GEMMs. If an operand needs a pass, each GEMM is one launch.
     ///
     /// # Errors
-    /// [`Refusal`] for an empty array, if the numbers of As, Bs, and Ds differ, or if the views of an
-    /// operand differ in shape, strides, or first element.
+    /// [`Refusal`] for an empty array, if the numbers of As, Bs, and Ds differ, or if the views of
+    /// an operand differ in shape, strides, or first element.
     pub fn array(
         extents: (usize, usize, usize),
         a: impl IntoIterator<Item: OperandA<'a, A, S>>,

@@ -48,8 +48,8 @@ impl Grid {
     /// Returns the number of CTAs.
     ///
     /// # Errors
-    /// [`Refusal`] if the cluster has no CTA, or more than [`PORTABLE_CLUSTER`] CTAs.
-    /// [`Refusal`] if the CTAs exceed the maximum size of a grid in x.
+    /// [`Refusal`] if the cluster has no CTA, or more than [`PORTABLE_CLUSTER`] CTAs. [`Refusal`]
+    /// if the CTAs exceed the maximum size of a grid in x.
     pub const fn blocks(&self) -> Result<u32, Refusal> {
         let (value, most) = (self.cluster as u64, PORTABLE_CLUSTER as u64);
         if value == 0 || value > most {

@@ -23,8 +23,7 @@ impl<T: Element, S: Space> Mat<T, S> {
     /// Creates a matrix of zeros for work in a queue.
     ///
     /// # Errors
-    /// [`Refusal`] if the number of elements overflows. The errors of
-    /// [`Space::zeros`].
+    /// [`Refusal`] if the number of elements overflows. The errors of [`Space::zeros`].
     pub(crate) fn zeros_in(queue: &S::Queue, shape: (usize, usize)) -> Result<Self, Error> {
         Ok(Self { elements: S::zeros(queue, length::<T>(shape)?)?, shape })
     }

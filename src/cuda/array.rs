@@ -36,9 +36,8 @@ impl CudaKernel {
     /// does not support this. If an operand needs a pass, each GEMM is one launch.
     ///
     /// # Errors
-    /// The errors of [`run`](Self::run), and refusals of unlike GEMMs and of
-    /// overlapping Ds. A refused array enqueues nothing, except
-    /// if a pass finds rows that it cannot scale.
+    /// The errors of [`run`](Self::run), and refusals of unlike GEMMs and of overlapping Ds. A
+    /// refused array enqueues nothing, except if a pass finds rows that it cannot scale.
     pub fn run_array(
         &self,
         stream: &Arc<CudaStream>,

@@ -52,8 +52,8 @@ impl Workspace {
     /// large enough stays as it is.
     ///
     /// # Errors
-    /// [`Refusal`] if the workspace must grow and `stream` is being captured.
-    /// [`Error::Driver`] if the device has no memory left.
+    /// [`Refusal`] if the workspace must grow and `stream` is being captured. [`Error::Driver`] if
+    /// the device has no memory left.
     pub fn reserve(&mut self, stream: &Arc<CudaStream>, bytes: u64) -> Result<(), Error> {
         let given = self.bytes();
         if given >= bytes {

@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(checked(&[apart(), call(0, 8192, 1 << 20, 1)]), overlaps("C"));
         assert_eq!(
             checked(&[apart(), call(0, 4096, 1 << 20, 2)]),
-            Err("D is on another device than D".to_owned())
+            Err("D is on another device than D of GEMM 0".to_owned())
         );
     }
 }

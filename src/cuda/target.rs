@@ -45,8 +45,8 @@ impl CodeTarget {
     /// architecture.
     ///
     /// # Errors
-    /// [`Refusal`] if the machine is older than the PTX, or if
-    /// the PTX is older than the instructions of the description.
+    /// [`Refusal`] if the machine is older than the PTX, or if the PTX is older than the
+    /// instructions of the description.
     pub(super) fn of(
         desc: &GemmDesc,
         machine: &Machine,

@@ -97,8 +97,7 @@ impl UserFunction {
     /// Returns the C++ expression for an epilogue of `compute`.
     ///
     /// # Errors
-    /// [`Refusal`] if the function supports only `f32` and the epilogue computes in
-    /// another type.
+    /// [`Refusal`] if the function supports only `f32` and the epilogue computes in another type.
     pub(super) fn text(&self, compute: ComputeKind) -> Result<&'static str, Refusal> {
         match (compute, self.f64) {
             (ComputeKind::F32, _) => Ok(self.cuda),

@@ -118,9 +118,8 @@ pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind
 /// pinned number of rows of A come first.
 ///
 /// # Errors
-/// [`Refusal`] of the types or the operation if
-/// the table has no row. [`Refusal`] of a knob or of the main loop if no row of
-/// these types has the pinned knobs.
+/// [`Refusal`] of the types or the operation if the table has no row. [`Refusal`] of a knob or of
+/// the main loop if no row of these types has the pinned knobs.
 pub(super) const fn rows(
     op: OpKind,
     arch: ArchKind,
@@ -239,8 +238,7 @@ const fn has_arch(archs: &[ArchKind], arch: ArchKind) -> bool {
 /// configuration of [`Auto`](crate::desc::Auto).
 ///
 /// # Errors
-/// [`Refusal`] of the types or the operation if
-/// the table has no row.
+/// [`Refusal`] of the types or the operation if the table has no row.
 pub const fn default_gemm_configurations(
     op: OpKind,
     arch: ArchKind,

@@ -143,8 +143,8 @@ impl Pass {
     /// that the kernel reads in place. The workspace begins at `first`.
     ///
     /// # Errors
-    /// [`Refusal`] of an overflow, and the errors of a transpose. The limit of tiles applies to
-    /// all matrices of the batch together.
+    /// [`Refusal`] of an overflow, and the errors of a transpose. The limit of tiles applies to all
+    /// matrices of the batch together.
     pub fn before(
         desc: &GemmDesc,
         (routes, problem): (&Routes, &Problem),

@@ -9,24 +9,54 @@ use crate::{
 
 macro_rules! fields {
     (
-        unit { $($Unit:ident $unit:literal;)* }
-        of { $($Of:ident($inner:ident: $Inner:ty) [$($piece:tt)*];)* }
+        knobs { $($Knob:ident $knob:literal;)* }
+        words { $($Unit:ident $unit:literal;)* }
+        operands { $($OfOperand:ident $of_operand:literal;)* }
+        tiles { $($OfTile:ident $of_tile:literal;)* }
+        others { $($Of:ident($inner:ident: $Inner:ty) [$($piece:tt)*];)* }
     ) => {
         /// The subject of a refusal: a knob, an argument, or a number that depends on them.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         #[allow(missing_docs, reason = "each word defines its name")]
         pub enum Field {
+            $($Knob,)*
             $($Unit,)*
+            $($OfOperand(Operand),)*
+            $($OfTile(OperandKind),)*
             $($Of($Inner),)*
         }
 
         impl Field {
+            /// Returns the JSON name of the knob that sets the field.
+            pub const fn knob(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$Knob => Some($knob),)*
+                    Self::Knob(name) => Some(name),
+                    Self::Alignment(operand) => Some(alignment(operand)),
+                    _ => None,
+                }
+            }
+
             /// Appends the words of the field to a sentence.
             pub(super) const fn said_by(self, s: Sentence) -> Sentence {
                 match self {
+                    $(Self::$Knob => s.say($knob),)*
                     $(Self::$Unit => s.say($unit),)*
+                    $(Self::$OfOperand(operand) => s.say($of_operand).say(operand.name()),)*
+                    $(Self::$OfTile(operand) => s.say($of_tile).say(operand.name()),)*
                     $(Self::$Of($inner) => fields!(@say s, $($piece)*),)*
+                }
+            }
+
+            /// Returns the field in the other frame. Shapes belong to the kernel and stay.
+            pub(super) const fn swapped(self) -> Self {
+                match self {
+                    $(Self::$OfOperand(operand) => Self::$OfOperand(operand.swapped()),)*
+                    $(Self::$OfTile(operand) => Self::$OfTile(operand.other()),)*
+                    Self::Alignment(operand) => Self::Alignment(operand.swapped()),
+                    Self::Extent(axis) => Self::Extent(axis.swapped()),
+                    other => other,
                 }
             }
         }
@@ -37,33 +67,38 @@ macro_rules! fields {
 }
 
 fields! {
-    unit {
-    // Types and knobs.
-    Types "element types";
-    Compute "compute type of the epilogue";
+    // Knobs have the names of the table in `src/desc/knobs.rs`.
+    knobs {
     Op "op";
     Arch "arch";
-    Mode "mode";
     Stages "stages";
     Decomposition "decomposition";
     Promotion "promotion";
     AOperand "a_operand";
     Saturate "saturate";
     Epilogue "epilogue";
-    Node "epilogue node";
-    Batch "batch";
     Mainloop "mainloop";
     SplitK "split_k";
     Swizzle "swizzle";
     Interleave "interleave";
     Unroll "unroll";
-    BlocksPerSm "blocks per multiprocessor";
+    BlocksPerSm "blocks_per_sm";
     Emulation "emulation";
+    Pending "pending";
+    }
+    words {
+    // Types and knobs.
+    Types "element types";
+    Compute "compute type of the epilogue";
+    Mode "mode";
+    Node "epilogue node";
+    Batch "batch";
     // Tiles.
     WarpArea "warp M x N";
     WarpsOfABlock "warps in a block";
     ThreadsOfABlock "threads of a block";
     ThreadsOfAMultiprocessor "threads of a multiprocessor";
+    BlocksOfAMultiprocessor "blocks of a multiprocessor";
     SharedBytesOfABlock "bytes of a block's shared memory";
     // The ring of stages and its roles.
     Consumers "consumers";
@@ -71,7 +106,6 @@ fields! {
     StagingBuffers "staging buffers";
     StagingBytes "bytes of a staging buffer";
     PartBytes "bytes of a consumer's partial accumulators";
-    Pending "pending";
     // Tensor maps and their copies.
     TensorRank "rank of the tensor map";
     TensorReach "bytes that the tensor reaches";
@@ -107,11 +141,11 @@ fields! {
     Compilation "compilation of the kernel";
     CheckOfOffsets "check of group offsets";
     GrowthOfWorkspace "growth of the workspace";
-    Allocation "allocation of a product";
+    Allocation "allocation of D";
     // Problems.
     Tiles "number of tiles";
     Workspace "workspace";
-    NumbersOutside "numbers below the exponent range of f16x3";
+    NumbersOutside "count of numbers below the exponent range of f16x3";
     Gather "gathered access to D";
     TensorCorner "corner along dimension 0";
     Warpgroups "consumer warpgroups";
@@ -124,25 +158,37 @@ fields! {
     RowsOfView "rows of a view";
     ColumnsOfView "columns of a view";
     }
-    of {
+    // A and B change places in the other frame.
+    operands {
+    Operand "";
+    Layout "layout of ";
+    Length "length of ";
+    SizeOf "size of ";
+    ShapeOf "shape of ";
+    ColumnsOf "columns of ";
+    StridesOf "strides of ";
+    LeadingDimensionOf "leading dimension of ";
+    BatchStrideOf "batch stride of ";
+    AddressOf "address of ";
+    ElementTypeOf "element type of ";
+    NumbersOf "a number of ";
+    MatricesOf "number of matrices of ";
+    CopyBytes "asynchronous copy of ";
+    CopyElements "asynchronous copy of ";
+    SwizzleBlock "swizzle block of ";
+    Run "contiguous extent of ";
+    }
+    tiles {
+    Padding "padding of ";
+    SwizzleBits "swizzle bits of ";
+    SwizzleBase "swizzle base of ";
+    SwizzleShift "swizzle shift of ";
+    StageBytes "bytes per stage of ";
+    }
+    others {
     Knob(name: &'static str) [name,];
-    Layout(operand: Operand) ["layout of ", operand.name(),];
-    Operand(operand: Operand) [operand.name(),];
+    Alignment(operand: Operand) [alignment(operand),];
     Scalar(scalar: Scalar) ["scalar ", scalar.name(),];
-    Length(operand: Operand) ["length of ", operand.name(),];
-    SizeOf(operand: Operand) ["size of ", operand.name(),];
-    ShapeOf(operand: Operand) ["shape of ", operand.name(),];
-    ColumnsOf(operand: Operand) ["columns of ", operand.name(),];
-    StridesOf(operand: Operand) ["strides of ", operand.name(),];
-    LeadingDimensionOf(operand: Operand) ["leading dimension of ", operand.name(),];
-    BatchStrideOf(operand: Operand) ["batch stride of ", operand.name(),];
-    AddressOf(operand: Operand) ["address of ", operand.name(),];
-    ElementTypeOf(operand: Operand) ["element type of ", operand.name(),];
-    NumbersOf(operand: Operand) ["a number of ", operand.name(),];
-    MatricesOf(operand: Operand) ["matrices of ", operand.name(),];
-    CopyBytes(operand: Operand) ["asynchronous copy of ", operand.name(),];
-    CopyElements(operand: Operand) ["asynchronous copy of ", operand.name(),];
-    SwizzleBlock(operand: Operand) ["swizzle block of ", operand.name(),];
     GemmOfArray(number: usize) ["GEMM ", num number, " of the array",];
     OutputOfGemm(number: usize) ["D of GEMM ", num number,];
     Extent(axis: Axis) [axis.name(),];
@@ -151,72 +197,18 @@ fields! {
     Warp(axis: Axis) ["warp ", axis.name(),];
     Instruction(axis: Axis) ["instruction ", axis.name(),];
     Cluster(axis: Axis) ["cluster ", axis.name(),];
-    Alignment(operand: Operand) ["alignment of ", operand.name(),];
-    Run(operand: Operand) ["run of ", operand.name(),];
-    Padding(operand: OperandKind) ["padding of ", operand.name(),];
-    SwizzleBits(operand: OperandKind) ["swizzle bits of ", operand.name(),];
-    SwizzleBase(operand: OperandKind) ["swizzle base of ", operand.name(),];
-    SwizzleShift(operand: OperandKind) ["swizzle shift of ", operand.name(),];
-    StageBytes(operand: OperandKind) ["bytes of ", operand.name(), " in a stage",];
     DimensionExtent(dimension: u8) ["extent of dimension ", num dimension,];
     DimensionStride(dimension: u8) ["stride of dimension ", num dimension, " in bytes",];
     BoxExtent(dimension: u8) ["box extent of dimension ", num dimension,];
     }
 }
 
-impl Field {
-    /// Returns the JSON name of the knob that sets the field.
-    pub const fn knob(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Knob(name) => name,
-            Self::Op => "op",
-            Self::Arch => "arch",
-            Self::Stages => "stages",
-            Self::Mainloop => "mainloop",
-            Self::SplitK => "split_k",
-            Self::Decomposition => "decomposition",
-            Self::Swizzle => "swizzle",
-            Self::Interleave => "interleave",
-            Self::Unroll => "unroll",
-            Self::BlocksPerSm => "blocks_per_sm",
-            Self::Emulation => "emulation",
-            Self::Promotion => "promotion",
-            Self::AOperand => "a_operand",
-            Self::Saturate => "saturate",
-            Self::Pending => "pending",
-            Self::Epilogue => "epilogue",
-            Self::Alignment(Operand::A) => "align_a",
-            Self::Alignment(Operand::B) => "align_b",
-            Self::Alignment(Operand::C) => "align_c",
-            _ => return None,
-        })
-    }
-
-    /// Returns the field in the other frame. Shapes belong to the kernel and stay.
-    pub(super) const fn swapped(self) -> Self {
-        match self {
-            Self::Extent(axis) => Self::Extent(axis.swapped()),
-            Self::Layout(operand) => Self::Layout(operand.swapped()),
-            Self::Operand(operand) => Self::Operand(operand.swapped()),
-            Self::Length(operand) => Self::Length(operand.swapped()),
-            Self::SizeOf(operand) => Self::SizeOf(operand.swapped()),
-            Self::ShapeOf(operand) => Self::ShapeOf(operand.swapped()),
-            Self::StridesOf(operand) => Self::StridesOf(operand.swapped()),
-            Self::LeadingDimensionOf(operand) => Self::LeadingDimensionOf(operand.swapped()),
-            Self::BatchStrideOf(operand) => Self::BatchStrideOf(operand.swapped()),
-            Self::AddressOf(operand) => Self::AddressOf(operand.swapped()),
-            Self::ElementTypeOf(operand) => Self::ElementTypeOf(operand.swapped()),
-            Self::NumbersOf(operand) => Self::NumbersOf(operand.swapped()),
-            Self::CopyBytes(operand) => Self::CopyBytes(operand.swapped()),
-            Self::CopyElements(operand) => Self::CopyElements(operand.swapped()),
-            Self::SwizzleBlock(operand) => Self::SwizzleBlock(operand.swapped()),
-            Self::Alignment(operand) => Self::Alignment(operand.swapped()),
-            Self::Padding(operand) => Self::Padding(operand.other()),
-            Self::SwizzleBits(operand) => Self::SwizzleBits(operand.other()),
-            Self::SwizzleBase(operand) => Self::SwizzleBase(operand.other()),
-            Self::SwizzleShift(operand) => Self::SwizzleShift(operand.other()),
-            other => other,
-        }
+/// Returns the JSON name of the knob for the alignment of an operand. C and D share one knob.
+const fn alignment(operand: Operand) -> &'static str {
+    match operand {
+        Operand::A => "align_a",
+        Operand::B => "align_b",
+        _ => "align_c",
     }
 }
 

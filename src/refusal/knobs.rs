@@ -235,11 +235,7 @@ impl Refusal {
     /// The number is outside of a range.
     pub const fn out_of_range(field: Field, value: u64, least: u64, most: u64) -> Self {
         let nearest = if value < least { least } else { most };
-        if least == most {
-            Self::number(Rule::Equal, field, value, Value::Number(most), nearest)
-        } else {
-            Self::number(Rule::Within, field, value, Value::Range(least, most), nearest)
-        }
+        Self::number(Rule::Within, field, value, Value::Range(least, most), nearest)
     }
 
     /// The number is not a multiple.
@@ -248,13 +244,7 @@ impl Refusal {
     }
 
     /// An asynchronous copy moves 4, 8, or 16 bytes. `nearest` is 0 if no alignment helps.
-    pub const fn copy_width(
-        operand: Operand,
-        bytes: u32,
-        element: ElementKind,
-        nearest: u32,
-    ) -> Self {
-        let _ = element;
+    pub const fn copy_width(operand: Operand, bytes: u32, nearest: u32) -> Self {
         const PIPELINED: &str = "mainloop = pipelined";
         Self::new(
             Rule::OneOf,

@@ -40,14 +40,9 @@ impl Refusal {
             (Field::StridesOf(operand), Value::Strides([rows as isize, columns as isize]));
         match order {
             None => Self::new(Rule::Contiguous, field, value, Value::None)
-                .advise(Advice::Words("one of the strides must be 1")),
-            Some(order) => Self::new(Rule::Ordered, field, value, Value::Order(order)).advise(
-                Advice::Words(if order.is_row() {
-                    "the stride between columns must be 1"
-                } else {
-                    "the stride between rows must be 1"
-                }),
-            ),
+                .because(Because::Words("one of the strides must be 1")),
+            Some(order) => Self::new(Rule::Ordered, field, value, Value::Order(order))
+                .because(Because::UnitStride(order)),
         }
     }
 
@@ -163,7 +158,12 @@ impl Refusal {
 
     /// An operand is on another device than D.
     pub const fn other_device(operand: Operand) -> Self {
-        Self::of_field(Rule::SameDevice, Field::Operand(operand), Value::Operand(Operand::D))
+        let limit = match operand {
+            // Another D of a pointer array.
+            Operand::D => Value::OutputOfGemm(0),
+            _ => Value::Operand(Operand::D),
+        };
+        Self::of_field(Rule::SameDevice, Field::Operand(operand), limit)
     }
 
     /// An operand is on another device than the stream.

@@ -116,17 +116,16 @@ impl Refusal {
         }
     }
 
-    /// The refusal in the other frame. Shapes of tiles belong to the kernel and stay.
+    /// Returns the refusal in the other frame.
     const fn swapped(self) -> Self {
-        let field = self.field.swapped();
-        let (value, limit) = match field {
-            // The user's operands have values; a tile's do not change.
-            Field::Threadblock(_) | Field::Warp(_) | Field::Instruction(_) | Field::Cluster(_) => {
-                (self.value, self.limit)
-            }
-            _ => (self.value.swapped(), self.limit.swapped()),
-        };
-        Self { field, value, limit, because: self.because.swapped(), ..self }
+        Self {
+            field: self.field.swapped(),
+            value: self.value.swapped(),
+            limit: self.limit.swapped(),
+            because: self.because.swapped(),
+            advice: self.advice.swapped(),
+            ..self
+        }
     }
 }
 
@@ -139,3 +138,27 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{layout::Order, operand::Frame};
+
+    /// In the other frame, the field, the limit, the reason, and the advice of a refusal refer to
+    /// the other operand and the other order.
+    #[test]
+    fn a_refusal_of_one_frame_is_that_of_the_other_operand() {
+        let (a, b, d) = (Operand::A, Operand::B, Operand::D);
+        let (row, col) = (Order::Row, Order::Col);
+        for (of_kernel, of_user) in [
+            (Refusal::copy_width(a, 2, 2), Refusal::copy_width(b, 2, 2)),
+            (Refusal::copy_not_whole(b, 8, 4, 4), Refusal::copy_not_whole(a, 8, 4, 4)),
+            (Refusal::leading_dimension(a, 5, 6, row), Refusal::leading_dimension(b, 5, 6, col)),
+            (Refusal::strides(d, [1, 4], Some(row)), Refusal::strides(d, [4, 1], Some(col))),
+            (Refusal::array_length(b, 2, 3), Refusal::array_length(a, 2, 3)),
+            (Refusal::missing_operand(a), Refusal::missing_operand(b)),
+        ] {
+            assert_eq!(of_kernel.leave(Frame::SWAPPED), of_user, "{of_kernel}");
+        }
+    }
+}

@@ -33,17 +33,26 @@ impl Refusal {
         self.written(Names::Flags)
     }
 
+    /// Writes the sentence.
     pub(super) const fn written(&self, names: Names) -> Sentence {
+        // A range of one number is that number.
+        let (rule, limit) = match (self.rule, self.limit) {
+            (Rule::Within, Value::Range(least, most)) if least == most => {
+                (Rule::Equal, Value::Number(most))
+            }
+            other => other,
+        };
         let s = Sentence::new();
-        let s = match (self.rule, self.field, self.value) {
-            (Rule::Multiplied, _, types) => say!(s, word self.rule.name(), " ", of types),
-            (rule, field, Value::None) => say!(named(s, field, names), " ", word rule.name()),
-            (rule, field, value) => {
+        let s = match (rule, self.field, self.value) {
+            // Element types are the object of this sentence.
+            (Rule::Multiplied, _, types) => say!(s, word rule.name(), " ", of types),
+            (_, field, Value::None) => say!(named(s, field, names), " ", word rule.name()),
+            (_, field, value) => {
                 let equals = if field.knob().is_some() { names.equals() } else { " = " };
                 say!(named(s, field, names), word equals, of value, " ", word rule.name())
             }
         };
-        let s = match self.limit {
+        let s = match limit {
             Value::None => s,
             limit => say!(s, " ", of limit),
         };

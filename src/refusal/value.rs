@@ -126,6 +126,8 @@ pub enum Because {
     Elements(usize),
     /// The contiguous extent of a matrix in this order.
     Extent(Order),
+    /// The stride that is 1 in this order.
+    UnitStride(Order),
     /// A number of bytes that exist.
     Has(u64),
     /// The remainder of an address, and the element type at the address.
@@ -168,6 +170,10 @@ impl Because {
             Self::Extent(order) => {
                 s.say(if order.is_row() { " (number of columns)" } else { " (number of rows)" })
             }
+            Self::UnitStride(order) => {
+                let between = if order.is_row() { "columns" } else { "rows" };
+                say!(s, " (the stride between ", word between, " must be 1)")
+            }
             Self::Has(bytes) => say!(s, " (", number bytes, " bytes exist)"),
             Self::Matrices { extents: [rows, columns], leading, batch: [count, stride] } => {
                 let s = say!(s, " (", number rows, " x ", number columns, ", leading dimension ", number leading);
@@ -206,6 +212,7 @@ impl Because {
                 Self::Matrices { extents: [columns, rows], leading, batch }
             }
             Self::Extent(order) => Self::Extent(order.transposed()),
+            Self::UnitStride(order) => Self::UnitStride(order.transposed()),
             Self::Workspace { a, b, partials } => Self::Workspace { a: b, b: a, partials },
             Self::Line(line) => Self::Line(line.swapped()),
             Self::Major { operand, along_k } => Self::Major { operand: operand.other(), along_k },
@@ -245,4 +252,16 @@ pub enum Advice {
     ValueOr(u64, &'static str),
     /// A value of another field, or an action in words.
     OtherOr(super::Field, u32, &'static str),
+}
+
+impl Advice {
+    /// Returns the advice in the other frame.
+    pub(super) const fn swapped(self) -> Self {
+        match self {
+            Self::Value(value) => Self::Value(value.swapped()),
+            Self::Other(field, value) => Self::Other(field.swapped(), value.swapped()),
+            Self::OtherOr(field, value, words) => Self::OtherOr(field.swapped(), value, words),
+            other => other,
+        }
+    }
 }

@@ -45,9 +45,8 @@ impl<T: Element> DeviceMemory<T> {
     /// work that reads or writes them has ended. The caller orders work on other streams.
     ///
     /// # Errors
-    /// [`Refusal`] for address 0 with elements, or if the
-    /// elements exceed the address space. A call refuses an address that is not aligned to an
-    /// element.
+    /// [`Refusal`] for address 0 with elements, or if the elements exceed the address space. A call
+    /// refuses an address that is not aligned to an element.
     pub unsafe fn from_raw(
         address: u64,
         length: usize,
@@ -67,8 +66,8 @@ impl<T: Element> DeviceMemory<T> {
     /// Allocates zeros on a stream.
     ///
     /// # Errors
-    /// [`Refusal`] if the elements exceed the address space. [`Error::Driver`] if
-    /// the device has no memory left.
+    /// [`Refusal`] if the elements exceed the address space. [`Error::Driver`] if the device has no
+    /// memory left.
     pub(crate) fn zeros(stream: &Arc<CudaStream>, length: usize) -> Result<Self, Error> {
         let bytes = bytes_of::<T>(length)?;
         let owner = stream.alloc_zeros::<u8>(bytes).map_err(driver("cuMemAllocAsync"))?;

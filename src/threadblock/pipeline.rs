@@ -133,8 +133,8 @@ impl Pipeline {
     /// Checks the ring.
     ///
     /// # Errors
-    /// [`Refusal`] if a number is out of its range, or if a copy
-    /// into a stage would not begin at a multiple of the swizzle's period.
+    /// [`Refusal`] if a number is out of its range, or if a copy into a stage would not begin at a
+    /// multiple of the swizzle's period.
     pub const fn check(&self) -> Result<(), Refusal> {
         let blocks = match self.multicast {
             Some(multicast) => multicast.blocks,

@@ -115,11 +115,11 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
         ),
         (
             Pipeline { stage_bytes: [u32::MAX; 2], ..WIDE },
-            "bytes of A in a stage = 4294967295 is outside 1024 to 262144; try 262144",
+            "bytes per stage of A = 4294967295 is outside 1024 to 262144; try 262144",
         ),
         (
             Pipeline { stage_bytes: [1 << 10, 3 << 10], ..WIDE },
-            "bytes of B in a stage = 3072 is not a multiple of 2048; try 4096",
+            "bytes per stage of B = 3072 is not a multiple of 2048; try 4096",
         ),
         (
             Pipeline { staging_bytes: 1040, ..WIDE },

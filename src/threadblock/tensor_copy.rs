@@ -56,8 +56,8 @@ impl SharedBox {
     /// Returns the box of a tensor map in a tile at a shared-memory address of its block.
     ///
     /// # Errors
-    /// The errors of [`TensorMapDesc::check`]. [`Refusal`] for an address that is not
-    /// a multiple of 128, and [`Refusal`] for one beyond an SM's shared memory.
+    /// The errors of [`TensorMapDesc::check`]. [`Refusal`] for an address that is not a multiple of
+    /// 128, and [`Refusal`] for one beyond an SM's shared memory.
     pub const fn new(map: &TensorMapDesc, address: u32) -> Result<Self, Refusal> {
         hold!(map.check());
         let (field, value, most) = (
@@ -225,8 +225,7 @@ impl TensorCopy {
     /// so the tensor must hold rounded numbers for the same result.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check). [`Refusal`] if `global` or `shared`
-    /// is too short.
+    /// The errors of [`check`](Self::check). [`Refusal`] if `global` or `shared` is too short.
     pub fn load(&self, global: &[u8], shared: &mut [u8]) -> Result<u32, Refusal> {
         self.fits(global.len(), shared.len())?;
         for (to, from) in self.elements() {
@@ -242,8 +241,7 @@ impl TensorCopy {
     /// 16 bytes, the hardware writes the whole chunk, and so overwrites what lies behind the row.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check). [`Refusal`] if `global` or `shared`
-    /// is too short.
+    /// The errors of [`check`](Self::check). [`Refusal`] if `global` or `shared` is too short.
     pub fn store(&self, shared: &[u8], global: &mut [u8]) -> Result<(), Refusal> {
         self.fits(global.len(), shared.len())?;
         for (from, to) in self.elements() {

@@ -176,7 +176,7 @@ fn refusals_leave_d_alone() {
         let (d, answer) = on_device(&stream, &desc, sizes, (&a, &b), 1, 0);
         assert_eq!(answer.expect_err("refused").to_string(), host);
         assert!(
-            host.starts_with("numbers below the exponent range of f16x3 = 9 exceeds ")
+            host.starts_with("count of numbers below the exponent range of f16x3 = 9 exceeds ")
                 && host.contains("(column 77 of B)"),
             "{host}"
         );

@@ -403,21 +403,21 @@ fn arrays_are_refused_by_name() {
     };
     assert_eq!(
         made(&a, &b, &mut []),
-        Err("matrices of A = 3 is not 0 (number of Ds); try 0".to_owned())
+        Err("number of matrices of A = 3 is not 0 (number of Ds); try 0".to_owned())
     );
     let none = "number of GEMMs = 0 is outside 1 to 2147483647; try 1";
     assert_eq!(made(&[], &[], &mut []), Err(none.to_owned()));
     assert_eq!(
         made(&a[..2], &b, &mut d),
-        Err("matrices of A = 2 is not 3 (number of Ds); try 3".to_owned())
+        Err("number of matrices of A = 2 is not 3 (number of Ds); try 3".to_owned())
     );
     assert_eq!(
         made(&a, &b[1..], &mut d),
-        Err("matrices of B = 2 is not 3 (number of Ds); try 3".to_owned())
+        Err("number of matrices of B = 2 is not 3 (number of Ds); try 3".to_owned())
     );
     assert_eq!(
         made(&a, &b, &mut d[..1]),
-        Err("matrices of A = 3 is not 1 (number of Ds); try 1".to_owned())
+        Err("number of matrices of A = 3 is not 1 (number of Ds); try 1".to_owned())
     );
     let short = [vec![1.0; 12], vec![1.0; 11], vec![1.0; 12]];
     let said = made(&short, &b, &mut d).expect("an array").expect_err("11 elements");
@@ -448,7 +448,7 @@ fn arrays_are_refused_by_name() {
         OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array").sources(1.0, &b[..2]);
     assert_eq!(
         sources.err().map(|refusal| refusal.to_string()),
-        Some("matrices of C = 2 is not 3 (number of Ds); try 3".to_owned())
+        Some("number of matrices of C = 2 is not 3 (number of Ds); try 3".to_owned())
     );
     // Calls that are no products of one array.
     let of = Products::<f32, f32>::of(&Columns::DESC, (4, 5, 3), 3, From::Own);

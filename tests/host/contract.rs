@@ -341,11 +341,12 @@ fn operands_lie_in_either_order() {
             Columns::new().run(Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(rows, columns));
         refused.expect_err("not column-major").to_string()
     };
-    let order = "strides of D = 5 and 1 are not column-major; the stride between columns must be 1";
+    let order =
+        "strides of D = 5 and 1 are not column-major (the stride between rows must be 1)";
     assert_eq!(said(5, 1), order);
     assert_eq!(
         said(2, 8),
-        "strides of D = 2 and 8 are not contiguous; one of the strides must be 1"
+        "strides of D = 2 and 8 are not contiguous (one of the strides must be 1)"
     );
 }
 

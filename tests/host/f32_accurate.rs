@@ -247,7 +247,7 @@ fn the_window_is_checked() {
     for (step, x) in b[7 * k..8 * k].iter_mut().enumerate().take(5) {
         *x = 1e-9 * (step + 1) as f32;
     }
-    let says = "numbers below the exponent range of f16x3 = 5 exceeds 2 (column 7 of B); try emulation = bf16x6";
+    let says = "count of numbers below the exponent range of f16x3 = 5 exceeds 2 (column 7 of B); try emulation = bf16x6";
     for orders in ORDERS {
         for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
             assert_eq!(

@@ -229,8 +229,8 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
         (plain, problem([4, 5, 6], |s| s.d.memory.length = 19), "length of D = 19 elements is less than 20 elements (4 x 5, leading dimension 5)"),
         (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(s.d.with(Elements::of(7))); s.scalars[1] = 1.0 }), "length of C = 7 elements is less than 20 elements (4 x 5, leading dimension 5)"),
         (plain, problem([4, 5, 6], |s| s.a.strides[0] = usize::MAX), "size of A exceeds 64 bits (4 x 6, leading dimension 18446744073709551615)"),
-        (plain, problem([4, 5, 6], |s| s.a.strides = [12, 2]), "strides of A = 12 and 2 are not contiguous; one of the strides must be 1"),
-        (plain, problem([4, 5, 6], |s| s.d.strides = [1, 4]), "strides of D = 1 and 4 are not row-major; the stride between columns must be 1"),
+        (plain, problem([4, 5, 6], |s| s.a.strides = [12, 2]), "strides of A = 12 and 2 are not contiguous (one of the strides must be 1)"),
+        (plain, problem([4, 5, 6], |s| s.d.strides = [1, 4]), "strides of D = 1 and 4 are not row-major (the stride between columns must be 1)"),
         (plain, problem([4, 5, 6], |s| s.scalars[1] = 1.0), "C is missing (the kernel reads it)"),
         (but!(plain, epilogue: user), problem([4, 5, 6], |_| ()), "epilogue node = user_000000000000004d is not registered; call epilogue::register first"),
         (whole, problem([4, 5, 6], |s| s.scalars[0] = f64::INFINITY), "scalar alpha is not finite (the epilogue computes in integers)"),
@@ -263,7 +263,7 @@ fn refusals_name_the_users_operands_in_either_frame() {
         (|s| s.m = 1 << 31, "M = 2147483648 exceeds 2147483647"),
         (
             |s| s.a.strides = [12, 2],
-            "strides of A = 12 and 2 are not contiguous; one of the strides must be 1",
+            "strides of A = 12 and 2 are not contiguous (one of the strides must be 1)",
         ),
         (|s| s.scalars[1] = 1.0, "C is missing (the kernel reads it)"),
     ];
@@ -300,7 +300,7 @@ fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
     let sentence = run(&columns, HostSlice::new::<f32>(&a));
     assert_eq!(
         sentence,
-        "strides of D = 1 and 4 are not row-major; the stride between columns must be 1"
+        "strides of D = 1 and 4 are not row-major (the stride between columns must be 1)"
     );
     let sentence = run(&problem([4, 5, 6], |_| ()), HostSlice::new::<i32>(&[1; 24]));
     assert_eq!(sentence, "element type of A = i32 is not f32");
@@ -325,6 +325,7 @@ fn what_can_be_implemented_is_what_runs() {
 #[test]
 fn the_sentences_of_operands_on_a_device_are_readable() {
     for (refusal, words) in [
+        (Refusal::other_device(Operand::D), "D is on another device than D of GEMM 0"),
         (
             Refusal::overlap(Operand::D, Operand::A),
             "D overlaps A (the kernel reads and writes at once); use separate memory",

@@ -63,19 +63,19 @@ fn matrices_of_another_order() {
     for (problem, said) in [
         (
             TransposeProblem { a: packed.a.transposed(), ..packed },
-            "strides of A = 1 and 7 are not row-major; the stride between columns must be 1",
+            "strides of A = 1 and 7 are not row-major (the stride between columns must be 1)",
         ),
         (
             TransposeProblem { d: packed.d.transposed(), ..packed },
-            "strides of D = 1 and 5 are not row-major; the stride between columns must be 1",
+            "strides of D = 1 and 5 are not row-major (the stride between columns must be 1)",
         ),
         (
             TransposeProblem { b, scalars: [1.0, 1.0], ..packed },
-            "strides of B = 1 and 5 are not row-major; the stride between columns must be 1",
+            "strides of B = 1 and 5 are not row-major (the stride between columns must be 1)",
         ),
         (
             TransposeProblem { a: View { strides: [14, 2], ..packed.a }, ..packed },
-            "strides of A = 14 and 2 are not contiguous; one of the strides must be 1",
+            "strides of A = 14 and 2 are not contiguous (one of the strides must be 1)",
         ),
     ] {
         let sentence = problem_said(Combine::F32, &problem);
@@ -422,7 +422,7 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         (TransposeDesc { turn: 2, threads: 128, ..padded }, "turn = 2 exceeds 1 element (adjacent elements in shared memory); try 1", Some(|d, x| d.turn = x)),
         (TransposeDesc { access_d: 2, threads: 128, ..padded }, "access to D = 2 exceeds 1 element (adjacent elements in shared memory); try 1", Some(|d, x| d.access_d = x)),
         (TransposeDesc { rows: 128, columns: 128, threads: 32, blocks_per_sm: 1, ..padded }, "reads of a thread = 512 is outside 1 to 32; try 32", none),
-        (TransposeDesc { blocks_per_sm: 0, ..padded }, "blocks_per_sm = 0 is outside 1 to 32; try 1", Some(|d, x| d.blocks_per_sm = x)),
+        (TransposeDesc { blocks_per_sm: 0, ..padded }, "blocks of a multiprocessor = 0 is outside 1 to 32; try 1", Some(|d, x| d.blocks_per_sm = x)),
         (TransposeDesc { blocks_per_sm: 16, ..padded }, "threads of a multiprocessor = 4096 is outside 32 to 2048; try 2048", none),
         (TransposeDesc { rows: 128, columns: 128, threads: 512, access_a: 4, turn: 4, access_d: 4, staging: Staging::Padded(4), blocks_per_sm: 4, ..padded }, "registers per thread = 64 exceeds 32 (512 threads per block, 4 blocks per multiprocessor); use a smaller warp tile, fewer blocks_per_sm, or spills = allowed", none),
         (TransposeDesc { rows: 64, columns: 512, threads: 1024, staging: Staging::Padded(64), blocks_per_sm: 1, ..padded }, "shared memory of a block = 262144 bytes exceeds 232448 bytes (1 stages of 262144; sm_90 with 1 block per multiprocessor); use a smaller threadblock tile", none),

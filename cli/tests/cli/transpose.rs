@@ -101,7 +101,7 @@ fn descriptions_round_trip_through_json() {
         (
             "\"blocks_per_sm\":4",
             "\"blocks_per_sm\":4294967295",
-            "--blocks-per-sm 4294967295 is outside 1 to 32",
+            "blocks of a multiprocessor = 4294967295 is outside 1 to 32",
         ),
         (
             "\"element_bytes\":2",

@@ -51,8 +51,8 @@ impl HostTranspose {
     /// checked before any allocation.
     ///
     /// # Errors
-    /// The refusals of a run of the problem, and
-    /// [`Refusal`](falchion::Refusal) of too little memory.
+    /// The refusals of a run of the problem, and [`Refusal`](falchion::Refusal) of too little
+    /// memory.
     pub fn poisoned(
         kind: ElementKind,
         choice: Choice,

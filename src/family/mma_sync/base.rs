@@ -79,9 +79,8 @@ impl MmaSyncDesc {
     /// Returns the instruction of a warp.
     ///
     /// # Errors
-    /// [`Refusal`] for a shape that the architecture does not have, with the shapes that
-    /// it has. [`Refusal`] for types for which the architecture has no `mma.sync`
-    /// kernel.
+    /// [`Refusal`] for a shape that the architecture does not have, with the shapes that it has.
+    /// [`Refusal`] for types for which the architecture has no `mma.sync` kernel.
     pub(super) const fn instruction(&self) -> Result<WarpInstruction, Refusal> {
         let (class, knobs) = (&self.class, &self.knobs);
         let inputs = [class.a.element, class.b.element];

@@ -119,12 +119,7 @@ impl MmaSyncDesc {
         if self.knobs.mainloop.copies_asynchronously() && bytes < LEAST_ASYNCHRONOUS_COPY {
             let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
             let helps = contiguous.is_multiple_of(wider);
-            return Err(Refusal::copy_width(
-                operand,
-                bytes,
-                element,
-                if helps { wider } else { 0 },
-            ));
+            return Err(Refusal::copy_width(operand, bytes, if helps { wider } else { 0 }));
         }
         Ok(())
     }

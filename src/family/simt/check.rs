@@ -123,12 +123,7 @@ impl SimtDesc {
             let helps = !facts.turns()
                 && facts.smem.vector(wider) == wider
                 && facts.tile_contiguous().is_multiple_of(wider);
-            return Err(Refusal::copy_width(
-                operand,
-                bytes,
-                element,
-                if helps { wider } else { 0 },
-            ));
+            return Err(Refusal::copy_width(operand, bytes, if helps { wider } else { 0 }));
         }
         let run = facts.shared_access();
         if run < facts.access {

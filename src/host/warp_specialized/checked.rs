@@ -112,9 +112,7 @@ fn placed<'a>(
     let turned = along_k != matrices.along_k(operand);
     let (map, bytes) = match map(if turned { row } else { across }, apart) {
         Ok(map) if !turned => (map, Cow::Borrowed(bytes)),
-        Err(refusal) if refusal.rule != Rule::Multiple => {
-            return Err(refusal.into());
-        }
+        Err(refusal) if !is_of_stride(&refusal) => return Err(refusal.into()),
         known => {
             let pitch = match known {
                 Err(Refusal {
@@ -142,4 +140,12 @@ fn placed<'a>(
     map.swizzle = maps.copy_swizzle;
     map.box_dims[usize::from(along_k)] = maps.box_mn;
     Ok(Placed { map, bytes, own: count > 1 })
+}
+
+/// Returns whether TMA does not support the leading dimension or the batch stride.
+fn is_of_stride(refusal: &Refusal) -> bool {
+    matches!(
+        (refusal.rule, refusal.field),
+        (Rule::Multiple, Field::LeadingDimensionOf(_) | Field::BatchStrideOf(_))
+    )
 }

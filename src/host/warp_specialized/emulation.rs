@@ -57,8 +57,7 @@ impl DecomposedOperands {
     /// empty.
     ///
     /// # Errors
-    /// [`Refusal`] if a row or column cannot be scaled, or if an
-    /// operand is not of type `f32`.
+    /// [`Refusal`] if a row or column cannot be scaled, or if an operand is not of type `f32`.
     pub fn of(
         program: &EmulationProgram,
         desc: &WarpSpecializedDesc,

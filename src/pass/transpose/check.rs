@@ -167,7 +167,7 @@ impl TransposeDesc {
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
         hold!(within(Field::ReadsOfAThread, self.reads() as u64, 1, MOST_READS as u64));
         let (threads, blocks) = (self.threads, self.blocks_per_sm);
-        hold!(within(Field::BlocksPerSm, blocks as u64, 1, MOST_BLOCKS as u64));
+        hold!(within(Field::BlocksOfAMultiprocessor, blocks as u64, 1, MOST_BLOCKS as u64));
         hold!(within(Field::ThreadsOfABlock, threads as u64, 32, machine.threads_per_block as u64));
         hold!(within(
             Field::ThreadsOfAMultiprocessor,

@@ -31,10 +31,10 @@ impl TensorMapDesc {
     /// Checks that TMA supports the description.
     ///
     /// # Errors
-    /// [`Refusal`] of the first invalid number. The rank is 1 to 5, and extents are 1
-    /// to 2^32. Strides are multiples of 16 bytes below 2^40. A box has 1 to 256 elements along
-    /// each dimension and fits into a block's shared memory. Its rows are whole chunks of 16 bytes;
-    /// with a swizzle, a row is exactly the swizzle span.
+    /// [`Refusal`] of the first invalid number. The rank is 1 to 5, and extents are 1 to 2^32.
+    /// Strides are multiples of 16 bytes below 2^40. A box has 1 to 256 elements along each
+    /// dimension and fits into a block's shared memory. Its rows are whole chunks of 16 bytes; with
+    /// a swizzle, a row is exactly the swizzle span.
     ///
     /// TMA also accepts shorter rows with a swizzle, but the pitch stays the span. Rows of 64 bytes
     /// under the 128-byte swizzle lie 128 bytes apart, chunks move as if the row were whole, and
@@ -76,8 +76,8 @@ impl TensorMapDesc {
     /// Checks that a tensor of this description may begin at an address.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check). [`Refusal`] if the tensor's end has no
-    /// address. [`Refusal`] for an address that is not a multiple of 16.
+    /// The errors of [`check`](Self::check). [`Refusal`] if the tensor's end has no address.
+    /// [`Refusal`] for an address that is not a multiple of 16.
     pub const fn check_at(&self, address: u64) -> Result<(), Refusal> {
         hold!(self.check());
         // The end of the tensor must have an address. The largest aligned address that allows this

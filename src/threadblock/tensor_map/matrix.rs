@@ -46,9 +46,8 @@ impl TensorMatrix {
     /// contiguous index, and a batch adds dimension 2. A box lies within one matrix.
     ///
     /// # Errors
-    /// [`Refusal`] for a leading dimension below the contiguous extent.
-    /// [`Refusal`] for strides that TMA does not support.
-    /// The errors of [`TensorMapDesc::check`].
+    /// [`Refusal`] for a leading dimension below the contiguous extent. [`Refusal`] for strides
+    /// that TMA does not support. The errors of [`TensorMapDesc::check`].
     pub const fn map(
         &self,
         box_extents: (u32, u32),

@@ -63,8 +63,8 @@ impl MatrixDescriptor {
     /// ```
     ///
     /// # Errors
-    /// [`Refusal`] for values of 2^18 bytes and more. [`Refusal`] for
-    /// values that are not multiples of 16 bytes.
+    /// [`Refusal`] for values of 2^18 bytes and more. [`Refusal`] for values that are not multiples
+    /// of 16 bytes.
     pub const fn new(
         start: u32,
         leading: u32,

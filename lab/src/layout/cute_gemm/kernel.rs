@@ -47,9 +47,8 @@ impl CuteGemmKernel {
     /// Compiles and loads the kernel for an element type: f32, f64, or i32.
     ///
     /// # Errors
-    /// The errors of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile).
-    /// [`Refusal`] if a grid of the device cannot have that many CTAs.
-    /// [`Error::Driver`] if the driver fails.
+    /// The errors of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile). [`Refusal`] if
+    /// a grid of the device cannot have that many CTAs. [`Error::Driver`] if the driver fails.
     pub fn prepare(
         context: &Arc<CudaContext>,
         gemm: &CuteGemm,

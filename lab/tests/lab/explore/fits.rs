@@ -32,12 +32,15 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     let said = |desc: &GemmDesc, size| fits(desc, size).unwrap_err().to_string();
     assert_eq!(
         said(&wide, Mnk::new(256, 255, 256)),
-        "run of B = 255 is not a multiple of 4; try 256"
+        "contiguous extent of B = 255 is not a multiple of 4; try 256"
     );
-    assert_eq!(said(&wide, Mnk::new(256, 256, 6)), "run of A = 6 is not a multiple of 4; try 8");
+    assert_eq!(
+        said(&wide, Mnk::new(256, 256, 6)),
+        "contiguous extent of A = 6 is not a multiple of 4; try 8"
+    );
     assert_eq!(
         said(&wide.narrowed([4, 1, 4]), Mnk::new(256, 255, 256)),
-        "run of C = 255 is not a multiple of 4; try 256"
+        "contiguous extent of C = 255 is not a multiple of 4; try 256"
     );
     assert!(fits(&wide.narrowed([4, 1, 1]), Mnk::new(256, 255, 256)).is_ok());
     assert!(fits(&wide.narrowed([2, 4, 4]), Mnk::new(255, 256, 6)).is_ok());
@@ -52,7 +55,7 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     let col = request.resolve(ArchKind::Sm80).unwrap().desc;
     assert_eq!(
         said(&col, Mnk::new(255, 256, 256)),
-        "run of A = 255 is not a multiple of 4; try 256"
+        "contiguous extent of A = 255 is not a multiple of 4; try 256"
     );
     // TMA reads whole vectors or nothing: no narrower kernel takes its place.
     let request = Request {
@@ -64,6 +67,12 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     };
     let hopper = request.resolve(ArchKind::Sm90).unwrap().desc;
     assert!(fits(&hopper, Mnk::new(8, 8, 8)).is_ok());
-    assert_eq!(said(&hopper, Mnk::new(8, 8, 12)), "run of A = 12 is not a multiple of 8; try 16");
-    assert_eq!(said(&hopper, Mnk::new(8, 12, 8)), "run of C = 12 is not a multiple of 8; try 16");
+    assert_eq!(
+        said(&hopper, Mnk::new(8, 8, 12)),
+        "contiguous extent of A = 12 is not a multiple of 8; try 16"
+    );
+    assert_eq!(
+        said(&hopper, Mnk::new(8, 12, 8)),
+        "contiguous extent of C = 12 is not a multiple of 8; try 16"
+    );
 }
