@@ -341,8 +341,7 @@ fn operands_lie_in_either_order() {
             Columns::new().run(Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(rows, columns));
         refused.expect_err("not column-major").to_string()
     };
-    let order =
-        "strides of D = 5 and 1 are not column-major (the stride between rows must be 1)";
+    let order = "strides of D = 5 and 1 are not column-major (the stride between rows must be 1)";
     assert_eq!(said(5, 1), order);
     assert_eq!(
         said(2, 8),
