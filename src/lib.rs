@@ -118,7 +118,7 @@ pub mod prelude {
         },
         device::{
             AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, GemmUniversal, Mat, MatMut,
-            MatRef, Transpose, TransposeArguments,
+            MatRef, Transpose,
         },
         layout::{ColMajor, MatrixType, RowMajor},
         numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},

@@ -34,7 +34,7 @@ pub enum Command {
     /// Count the bank conflicts of a kernel's accesses to shared memory, or of one layout.
     #[command(after_help = help::BANKS)]
     Banks(Box<BanksArgs>),
-    /// Transpose a matrix: D = A^T, or D = alpha * A^T + beta * B.
+    /// Transpose a matrix: D = A^T, or D = alpha * A^T + beta * C.
     #[command(after_help = help::TRANSPOSE)]
     Transpose(Box<TransposeArgs>),
     /// Measure a suite of problems on a GPU, relative to cuBLASLt.
@@ -182,25 +182,25 @@ pub struct TransposeArgs {
     /// Columns of A and rows of D. Default: the extent in the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub cols: Option<usize>,
-    /// Element type of A, B, and D. Default: the type in the files, or f32 without files.
+    /// Element type of A, C, and D. Default: the type in the files, or f32 without files.
     #[arg(long = "type", value_name = "TYPE", value_parser = element)]
     pub element: Option<ElementKind>,
     /// Factor of A^T. Only f32 and f64 support values other than 1.
     #[arg(long, default_value_t = 1.0, value_parser = number, allow_hyphen_values = true)]
     pub alpha: f64,
-    /// Factor of B. Default: 0. If the factor is 0, the kernel does not read B. Only f32 and f64
+    /// Factor of C. Default: 0. If the factor is 0, the kernel does not read C. Only f32 and f64
     /// support values other than 0.
     #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
     pub beta: Option<f64>,
-    /// Number of transposes of the same size. A file stacks its matrices along the rows.
+    /// Number of transposes of the same size.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
     /// Leading dimension of A, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub lda: Option<usize>,
-    /// Leading dimension of B, in elements. Default: packed.
+    /// Leading dimension of C, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
-    pub ldb: Option<usize>,
+    pub ldc: Option<usize>,
     /// Leading dimension of D, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldd: Option<usize>,
@@ -213,13 +213,13 @@ pub struct TransposeArgs {
     /// Seed of the random operands.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// Read A from a .npy file, in C or Fortran order. If the kernel reads B, B also needs a
+    /// Read A from a .npy file, in C or Fortran order. If the kernel reads C, C also needs a
     /// file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub a_file: Option<PathBuf>,
-    /// Read B from a .npy file of D's shape. --b-file needs --beta.
+    /// Read C from a .npy file of D's shape. --c-file needs --beta.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
-    pub b_file: Option<PathBuf>,
+    pub c_file: Option<PathBuf>,
     /// Write D to a .npy file in C order. The file holds bf16 and fp8 as f32. If FILE is - or
     /// /dev/stdout, D goes to stdout and the report goes to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
@@ -242,7 +242,7 @@ pub struct TransposeArgs {
     pub run: bool,
     /// Verify a ladder of transpose kernels, count their memory accesses, and measure them on a
     /// GPU. Default size: 8192 x 8192.
-    #[arg(long, conflicts_with_all = ["alpha", "beta", "batch", "lda", "ldb", "ldd", "rung", "desc", "seed", "a_file", "b_file", "out", "checked", "explain"])]
+    #[arg(long, conflicts_with_all = ["alpha", "beta", "batch", "lda", "ldc", "ldd", "rung", "desc", "seed", "a_file", "c_file", "out", "checked", "explain"])]
     pub ladder: bool,
 }
 

@@ -13,7 +13,7 @@ use falchion_lab::bench::{
     kernels::{Compiled, compile_all},
     measure::{PeerLibrary, Run},
     page, suite,
-    transpose::{self, SuiteTranspose, TransposeLine, problem::is_of_transposes},
+    transpose::{self, SuiteTranspose, suite::is_of_transposes},
 };
 use serde_json::json;
 use std::{
@@ -31,7 +31,7 @@ pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
     let name =
         args.suite.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if is_of_transposes(&text) {
-        return transposes(args, &name, &transpose::problem::parse(&name, &text)?, json);
+        return transposes(args, &name, &transpose::suite::parse(&name, &text)?, json);
     }
     let problems = suite::parse(&name, &text)?;
     if let Some(sm) = args.compile {
@@ -66,9 +66,9 @@ fn transposes(
         return print_compiled(&transpose::measure::compile_all(problems, sm)?, sm, json);
     }
     let (device, run, out) = open_run(args, name)?;
-    let (mut lines, mut written): (Vec<TransposeLine>, Vec<String>) = Default::default();
+    let (mut lines, mut written): (Vec<Line<SuiteTranspose>>, Vec<String>) = Default::default();
     device.measure_transposes(problems, &run, &mut |line| {
-        say(&format!("{}/{}: {}", lines.len() + 1, problems.len(), line.said()), json);
+        say(&transpose_result(&line, lines.len() + 1, problems.len()), json);
         written.push(line.to_json()?);
         lines.push(line);
         write(&out, &written, &transpose::page::page(name, &command(args), &lines))
@@ -155,7 +155,18 @@ fn result_line(line: &Line, at: usize, of: usize) -> String {
         return format!("{at}/{of}: {problem}: refused: {refused}");
     }
     let ratio = line.ratio.map_or("no peer".to_owned(), |ratio| format!("{ratio:.3}x the peer"));
-    format!("{at}/{of}: {problem}: {:.1} TFLOP/s, {ratio}", line.ours_tflops)
+    let tflops = line.ours_tflops.unwrap_or(0.0);
+    format!("{at}/{of}: {problem}: {tflops:.1} TFLOP/s, {ratio}")
+}
+
+/// The result of a transpose as one line of text.
+fn transpose_result(line: &Line<SuiteTranspose>, at: usize, of: usize) -> String {
+    let SuiteTranspose { rows, columns, element, .. } = &line.problem;
+    let rates = line.traffic.map_or(String::new(), |traffic| {
+        format!(": {:.0} GB/s, {:.3}x a copy", traffic.ours_gbs, traffic.ratio_to_copy)
+    });
+    let peer = line.ratio.map_or(String::new(), |ratio| format!(", {ratio:.3}x geam"));
+    format!("{at}/{of}: {rows} x {columns} {element} {}{rates}{peer}", line.config)
 }
 
 /// Writes the results so far, and the page.

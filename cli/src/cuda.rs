@@ -17,7 +17,10 @@ use falchion::{
     desc::GemmDesc,
     internals::{
         family::Target,
-        pass::{PassDesc, transpose::TransposeDesc},
+        pass::{
+            PassDesc,
+            transpose::{Choice, TransposeDesc},
+        },
         sys::{driver, nvrtc::Nvrtc},
     },
     numeric::ElementKind,
@@ -26,7 +29,7 @@ use falchion_lab::{
     bench::{
         EventTimer, Line, Session, Settings, SuiteProblem,
         measure::{Bench, PeerLibrary, Run},
-        transpose::{SuiteTranspose, TransposeLine, measure::TransposeBench},
+        transpose::SuiteTranspose,
     },
     explore::device::Gpu,
     gpus::GPUS,
@@ -34,7 +37,7 @@ use falchion_lab::{
         Climb, TransposeClimb,
         measure::{climb, climb_transposes},
     },
-    owned::{HostProduct, HostTranspose, ResidentArray, resident::Resident},
+    owned::{HostProduct, ResidentArray, resident::Resident},
     sys::timing,
 };
 use std::sync::Arc;
@@ -96,9 +99,9 @@ impl Device {
         kind: ElementKind,
         reached: &mut dyn FnMut(usize),
     ) -> Result<TransposeClimb, Failure> {
-        let mut bench = TransposeBench::new(&self.stream, false)?;
+        let bench = Bench::new(&self.stream, &PeerLibrary::None)?;
         self.timed(|session| {
-            climb_transposes(&mut bench, session, (extents, kind, self.name.as_str()), reached)
+            climb_transposes(&bench, session, (extents, kind, self.name.as_str()), reached)
         })
     }
 
@@ -132,10 +135,12 @@ impl Device {
         &self,
         problems: &[SuiteTranspose],
         run: &Run,
-        measured: &mut dyn FnMut(TransposeLine) -> Result<(), Failure>,
+        measured: &mut dyn FnMut(Line<SuiteTranspose>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut bench = TransposeBench::new(&self.stream, run.peer != PeerLibrary::None)?;
-        self.each(problems, run, |session, problem| measured(bench.measure(session, problem, run)?))
+        let bench = Bench::new(&self.stream, &PeerLibrary::None)?;
+        self.each(problems, run, |session, problem| {
+            measured(bench.measure_transpose(session, problem, run)?)
+        })
     }
 
     /// Runs `work` for each problem in one timing session.
@@ -201,15 +206,13 @@ impl Device {
 
 impl TransposeKernel {
     /// Computes D of a transpose in host memory, like [`Kernel::run`] for a GEMM.
-    pub fn run(&self, transpose: &mut HostTranspose) -> Result<f64, Failure> {
-        let (choice, combine, problem) =
-            (transpose.choice(), transpose.combine(), *transpose.problem());
-        let call = transpose.call()?;
-        let mut resident = Resident::of_transpose(&self.0, &call)?;
-        let seconds = second_launch_seconds(&self.0, || {
-            resident.transpose(choice, combine, &problem, [0; 3])
-        })?;
-        resident.download(call.d.memory)?;
+    pub fn run(&self, choice: Choice, transpose: &mut HostProduct) -> Result<f64, Failure> {
+        let problem = transpose.problem();
+        let matrices = transpose.matrices()?;
+        let mut resident = Resident::new(&self.0, &matrices)?;
+        let seconds =
+            second_launch_seconds(&self.0, || resident.transpose(choice, &problem, [0; 4]))?;
+        resident.download(matrices.d)?;
         Ok(seconds)
     }
 }

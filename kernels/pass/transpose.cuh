@@ -1,4 +1,4 @@
-// Twin of src/pass/transpose: D = Aᵀ, or D = alpha Aᵀ + beta B, one tile per CTA.
+// Twin of src/pass/transpose: D = Aᵀ, or D = alpha Aᵀ + beta C, one tile per CTA.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
@@ -92,7 +92,7 @@ struct Turn {
   TransposeParams const& params;
   int const thread;
   // The matrices and the tile of the block.
-  char const *a, *b;
+  char const *a, *c;
   char* d;
   int row, column;
   Row rows[Fetch::kColumns][kTurn];
@@ -102,7 +102,7 @@ struct Turn {
     auto const [matrix, block] = index::block_of_matrix(params.tiles_down * params.tiles_across);
     auto const tile = threadblock::tile_of<Config::Order>(block, params.tiles_down, params.tiles_across);
     a = reinterpret_cast<char const*>(params.a) + matrix * params.stride_a * kBytes;
-    b = reinterpret_cast<char const*>(params.b) + matrix * params.stride_b * kBytes;
+    c = reinterpret_cast<char const*>(params.c) + matrix * params.stride_c * kBytes;
     d = reinterpret_cast<char*>(params.d) + matrix * params.stride_d * kBytes;
     row = tile.column * Config::kTileRows;
     column = tile.row * Config::kTileColumns;
@@ -138,12 +138,12 @@ struct Turn {
       }
     }
     if constexpr (Config::kLinear) {
-      if (params.reads_b) {
+      if (params.reads_c) {
 #pragma unroll
         for (int number = 0; number < kStores; ++number) {
           int const down = row + tile_row(thread, number), across = column + tile_column(thread, number);
-          // B may be D: this thread is about to overwrite what it reads.
-          if (exists(down, across)) source[number] = thread::read<kAccessD * kBytes, false>(b + (across * params.ldb + down) * kBytes);
+          // C may be D: this thread is about to overwrite what it reads.
+          if (exists(down, across)) source[number] = thread::read<kAccessD * kBytes, false>(c + (across * params.ldc + down) * kBytes);
         }
       }
     }

@@ -1,6 +1,9 @@
 //! Operands whose element type is a value, for types that are known only at run time.
 
-use super::space::{Host, MatrixElements, Readable, Space, Writable};
+use super::{
+    Elements,
+    space::{Host, MatrixElements, Readable, Space, Writable},
+};
 use crate::numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Tf32};
 
 /// Element type of [`Arguments`](super::Arguments) for a
@@ -100,20 +103,12 @@ macro_rules! any {
             type Ref<'a, S: Space> = AnySlice<'a, S>;
             type Mut<'a, S: Space> = AnySliceMut<'a, S>;
 
-            fn length<S: Space>(matrix: &AnySlice<'_, S>) -> usize {
-                matrix.length()
+            fn elements<S: Space>(matrix: &AnySlice<'_, S>) -> Elements {
+                Elements::of_kind(matrix.length(), matrix.kind())
             }
 
-            fn length_mut<S: Space>(matrix: &AnySliceMut<'_, S>) -> usize {
-                matrix.length()
-            }
-
-            fn kind<S: Space>(matrix: &AnySlice<'_, S>) -> ElementKind {
-                matrix.kind()
-            }
-
-            fn kind_mut<S: Space>(matrix: &AnySliceMut<'_, S>) -> ElementKind {
-                matrix.kind()
+            fn elements_mut<S: Space>(matrix: &AnySliceMut<'_, S>) -> Elements {
+                Elements::of_kind(matrix.length(), matrix.kind())
             }
 
             fn queue<S: Space>(d: &AnySliceMut<'_, S>) -> S::Queue {

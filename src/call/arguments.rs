@@ -1,4 +1,4 @@
-//! The arguments of a GEMM.
+//! The arguments of a GEMM or a transpose.
 
 use super::{
     Elements, Groups, OperandView, OperandWorkspace, ReadOffsets, Source, WorkspaceMemory,
@@ -14,7 +14,7 @@ use crate::{
     operand::{Axis, VectorKind, Vectors},
 };
 
-/// The arguments of a GEMM: sizes, operands, scalars, strides, batches or groups, and a workspace.
+/// The arguments of a call: sizes, operands, scalars, strides, batches or groups, and a workspace.
 /// Matrices are packed unless leading dimensions or strides are set. A call refuses an argument
 /// that its epilogue does not read.
 ///
@@ -46,19 +46,22 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (m, n, k) = self.extents;
         let (a, b, d) = (&self.a.memory, &self.b.memory, &self.d.memory);
-        let of = |kind: ElementKind, length: usize| format!("{length} x {kind}");
+        let said = |elements: Elements| match elements.kind {
+            Some(kind) => format!("{} x {kind}", elements.length),
+            None => "identity".to_owned(),
+        };
         let vectors: Vec<_> = self.vectors.iter().map(|(kind, _)| kind.name()).collect();
         let source = match &self.c.memory {
             Source::None => "none".to_owned(),
             Source::InPlace => "D".to_owned(),
-            Source::Matrix(c) => of(C::kind(c), C::length(c)),
+            Source::Matrix(c) => said(C::elements(c)),
         };
         f.debug_struct("Arguments")
             .field("m_n_k", &(m, n, k))
-            .field("a", &format_args!("{}", of(A::kind(a), A::length(a))))
-            .field("b", &format_args!("{}", of(B::kind(b), B::length(b))))
+            .field("a", &format_args!("{}", said(A::elements(a))))
+            .field("b", &format_args!("{}", said(B::elements(b))))
             .field("c", &format_args!("{source}"))
-            .field("d", &format_args!("{}", of(C::kind_mut(d), C::length_mut(d))))
+            .field("d", &format_args!("{}", said(C::elements_mut(d))))
             .field("scalars", &self.scalars)
             .field("vectors", &vectors)
             .field("placements", &self.placements())
@@ -115,7 +118,6 @@ macro_rules! setters {
         })*
     };
 }
-pub(crate) use setters;
 
 /// Setters of the epilogue's vectors.
 macro_rules! vectors {

@@ -20,6 +20,7 @@ mod decomposed_layout;
 mod fitting;
 mod geometry;
 mod groups;
+mod identity;
 mod launch;
 mod matrix;
 mod of_views;
@@ -35,7 +36,7 @@ mod workspace;
 
 pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
-pub(crate) use arguments::{Offsets, setters};
+pub(crate) use arguments::Offsets;
 pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_written};
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
@@ -44,6 +45,7 @@ pub(crate) use fitting::accesses;
 pub use fitting::fitting;
 pub use geometry::ViewGeometry;
 pub use groups::{Groups, ReadOffsets};
+pub use identity::Identity;
 pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};
 pub use matrix::{MatMut, MatRef};
 pub use operand_view::{OperandView, Placement};
@@ -316,7 +318,7 @@ impl<R, W> Call<R, W> {
 
     /// Drops C and the vectors if the epilogue does not read them. Sets K to 0 if the epilogue does
     /// not read the accumulators.
-    fn reading(mut self, reads: &Reads) -> Self {
+    pub(crate) fn reading(mut self, reads: &Reads) -> Self {
         let vectors = Vectors::by(|kind| {
             self.vectors.slot(kind).take().filter(|_| reads.vectors.get(kind).is_some())
         });

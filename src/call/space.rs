@@ -128,29 +128,18 @@ impl Space for Host {
     }
 }
 
-/// Element type of a matrix: a Rust type, or [`Any`](super::Any) if the type is a value.
+/// Element type of a matrix: a Rust type, [`Any`](super::Any) if the type is a value, or
+/// [`Identity`](super::Identity) for a B without memory.
 pub trait MatrixElements: 'static {
     /// Input matrix in a space.
     type Ref<'a, S: Space>: Copy;
     /// Output matrix in a space.
     type Mut<'a, S: Space>;
 
-    /// Returns the number of elements of an input matrix.
-    fn length<S: Space>(matrix: &Self::Ref<'_, S>) -> usize;
-    /// Returns the number of elements of an output matrix.
-    fn length_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> usize;
-    /// Returns the element type of an input matrix.
-    fn kind<S: Space>(matrix: &Self::Ref<'_, S>) -> ElementKind;
-    /// Returns the element type of an output matrix.
-    fn kind_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> ElementKind;
     /// Returns the number and the type of the elements of an input matrix.
-    fn elements<S: Space>(matrix: &Self::Ref<'_, S>) -> Elements {
-        Elements::of_kind(Self::length(matrix), Self::kind(matrix))
-    }
+    fn elements<S: Space>(matrix: &Self::Ref<'_, S>) -> Elements;
     /// Returns the number and the type of the elements of an output matrix.
-    fn elements_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> Elements {
-        Elements::of_kind(Self::length_mut(matrix), Self::kind_mut(matrix))
-    }
+    fn elements_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> Elements;
     /// Returns the queue of a call that writes this matrix.
     fn queue<S: Space>(d: &Self::Mut<'_, S>) -> S::Queue;
     /// Prepares the input elements for work in a queue.
@@ -163,20 +152,12 @@ impl<E: MathType> MatrixElements for E {
     type Ref<'a, S: Space> = S::Ref<'a, E::Storage>;
     type Mut<'a, S: Space> = S::Mut<'a, E::Storage>;
 
-    fn length<S: Space>(matrix: &S::Ref<'_, E::Storage>) -> usize {
-        S::length(matrix)
+    fn elements<S: Space>(matrix: &S::Ref<'_, E::Storage>) -> Elements {
+        Elements::of_kind(S::length(matrix), E::KIND)
     }
 
-    fn length_mut<S: Space>(matrix: &S::Mut<'_, E::Storage>) -> usize {
-        S::length_mut(matrix)
-    }
-
-    fn kind<S: Space>(_: &S::Ref<'_, E::Storage>) -> ElementKind {
-        E::KIND
-    }
-
-    fn kind_mut<S: Space>(_: &S::Mut<'_, E::Storage>) -> ElementKind {
-        E::KIND
+    fn elements_mut<S: Space>(matrix: &S::Mut<'_, E::Storage>) -> Elements {
+        Elements::of_kind(S::length_mut(matrix), E::KIND)
     }
 
     fn queue<S: Space>(d: &S::Mut<'_, E::Storage>) -> S::Queue {
@@ -332,6 +313,11 @@ macro_rules! host_slices {
             /// Returns the element type.
             pub fn kind(&self) -> ElementKind {
                 self.kind
+            }
+
+            /// Returns a slice without elements.
+            fn empty() -> Self {
+                Self { kind: ElementKind::U8, bytes: Default::default() }
             }
 
             fn address(&self) -> u64 {

@@ -8,6 +8,10 @@ pub trait Memory {
     fn length(&self) -> usize;
     /// Returns the address of the first element.
     fn address(&self) -> u64;
+    /// Returns memory without elements.
+    fn empty() -> Self
+    where
+        Self: Sized;
     /// Returns the memory without its first `elements` elements.
     #[must_use]
     fn skip(self, elements: usize) -> Self
@@ -31,6 +35,10 @@ macro_rules! memory {
 
             fn address(&self) -> u64 {
                 self.address()
+            }
+
+            fn empty() -> Self {
+                Self::empty()
             }
 
             fn skip(self, elements: usize) -> Self {
@@ -78,6 +86,10 @@ impl Memory for Elements {
 
     fn address(&self) -> u64 {
         self.address
+    }
+
+    fn empty() -> Self {
+        Self::of(0)
     }
 
     /// The address stays, because elements without data have no size.

@@ -177,25 +177,25 @@ mirrored! {
     TransposeParams {
         /// Address of A.
         a: u64,
-        /// Address of B; 0 if the transpose does not read B.
-        b: u64,
+        /// Address of C; 0 if the transpose does not read C.
+        c: u64,
         /// Address of D.
         d: u64,
         /// Leading dimension of A, in elements.
         lda: i64,
-        /// Leading dimension of B, in elements.
-        ldb: i64,
+        /// Leading dimension of C, in elements.
+        ldc: i64,
         /// Leading dimension of D, in elements.
         ldd: i64,
         /// Batch stride of A, in elements.
         stride_a: i64,
-        /// Batch stride of B, in elements.
-        stride_b: i64,
+        /// Batch stride of C, in elements.
+        stride_c: i64,
         /// Batch stride of D, in elements.
         stride_d: i64,
         /// Factor of the transpose of A.
         alpha: f64,
-        /// Factor of B.
+        /// Factor of C.
         beta: f64,
         /// Rows of A.
         rows: i32,
@@ -207,8 +207,8 @@ mirrored! {
         tiles_across: u32,
         /// Whether the transpose reads A.
         reads_a: u32,
-        /// Whether the transpose reads B.
-        reads_b: u32,
+        /// Whether the transpose reads C.
+        reads_c: u32,
     }
 }
 

@@ -32,7 +32,7 @@ pub use kernel::kernel_unit;
 pub use loaded::{compile, compile_to_disk};
 pub use operands::{Cuda, CudaCall, CudaMatrices, DeviceMatrix};
 #[doc(hidden)]
-pub use operands::{CudaMut, CudaRef, CudaTransposeCall};
+pub use operands::{CudaMut, CudaRef};
 #[doc(hidden)]
 pub use pass::{CudaPass, pass_unit, repack, transpose};
 #[doc(hidden)]

@@ -5,7 +5,6 @@ use crate::{
     call::{Call, Matrices, Memory, Readable, Space, Writable, operand_memory},
     error::Error,
     numeric::{Element, ElementKind, MathType},
-    pass::transpose::TransposeCall,
     refusal::Refusal,
     sys::device_memory::DeviceMemory,
 };
@@ -128,6 +127,10 @@ impl Memory for DeviceMatrix<'_> {
 
     fn address(&self) -> u64 {
         self.address
+    }
+
+    fn empty() -> Self {
+        Self::by_value(&[])
     }
 
     fn skip(self, elements: usize) -> Self {
@@ -279,6 +282,3 @@ pub type CudaMatrices<'a> = Matrices<DeviceMatrix<'a>>;
 
 /// Call on matrices in device memory.
 pub type CudaCall<'a> = Call<DeviceMatrix<'a>>;
-
-/// Call of a transpose on matrices in device memory.
-pub type CudaTransposeCall<'a> = TransposeCall<DeviceMatrix<'a>>;

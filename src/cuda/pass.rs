@@ -4,18 +4,15 @@ use super::{
     context::machine_of,
     loaded::{Loaded, Registry, uncaptured},
     memory::{OperandMemory, check_memory},
-    operands::{CudaTransposeCall, DeviceMatrix},
+    operands::{CudaCall, DeviceMatrix},
     report::Report,
 };
 use crate::{
-    call::Launch,
+    call::{Call, Launch},
     codegen::{DecomposedLine, TranslationUnit},
     error::Error,
     operand::OperandKind,
-    pass::{
-        Pass, PassBatch, PassDesc, RepackCopy, RepackShapes,
-        transpose::{Choice, Combine, TransposeCall, TransposeProblem},
-    },
+    pass::{Pass, PassBatch, PassDesc, RepackCopy, RepackShapes, transpose::Choice},
     refusal::{Because, Field, Operand, OperandLine, Refusal, rules::multiple},
     sys::read_back::read_back,
     threadblock::tensor_map::ADDRESS_ALIGNMENT,
@@ -98,41 +95,27 @@ fn enqueue(stream: &CudaStream, pass: &Pass) -> Result<(), Error> {
 /// launch.
 pub fn transpose(
     choice: Choice,
-    combine: Combine,
     stream: &Arc<CudaStream>,
-    call: &CudaTransposeCall<'_>,
+    call: CudaCall<'_>,
 ) -> Result<(), Error> {
-    let problem = call.problem();
-    let desc = choice.desc(combine, call.d.memory.kind.bytes_of(1), &problem);
+    let desc = choice.desc(call.d.memory.kind, &call.problem());
     desc.check()?;
-    problem.check(&desc)?;
-    call.check_types(&desc)?;
-    check_transpose(stream.context().cu_ctx() as usize, &problem, call)?;
-    if problem.is_empty() {
+    let call = desc.enter(call)?;
+    check_transpose(stream.context().cu_ctx() as usize, &call)?;
+    if call.m == 0 || call.n == 0 || call.batch == 0 {
         return Ok(());
     }
-    enqueue(stream, &Pass::Transpose(desc, problem))
+    enqueue(stream, &Pass::Transpose(desc, Box::new(call.problem())))
 }
 
 /// Checks that the matrices of a transpose are on the device of `context`, and that D does not
 /// overlap an input.
-fn check_transpose(
-    context: usize,
-    problem: &TransposeProblem,
-    call: &CudaTransposeCall<'_>,
-) -> Result<(), Refusal> {
-    let TransposeCall { rows, columns, batch, a, b, d, .. } = call;
-    let operand = |operand, view, extents, read| {
-        OperandMemory::of(operand, view, (if read { extents } else { (0, 0) }, *batch))
-    };
-    let a = operand(Operand::A, a, (*rows, *columns), problem.reads_a());
-    let b = b.matrix().map(|b| operand(Operand::B, b, (*columns, *rows), problem.reads_b()));
-    check_memory(
-        context,
-        &operand(Operand::D, d, (*columns, *rows), true),
-        [&a].into_iter(),
-        b.as_ref(),
-    )
+fn check_transpose(context: usize, call: &CudaCall<'_>) -> Result<(), Refusal> {
+    let &Call { m, n, k, batch, .. } = call;
+    let a = OperandMemory::of(Operand::A, &call.a, ((m, k), batch));
+    let c = call.c.matrix().map(|c| OperandMemory::of(Operand::C, c, ((m, n), batch)));
+    let d = OperandMemory::of(Operand::D, &call.d, ((m, n), batch));
+    check_memory(context, &d, [&a].into_iter(), c.as_ref())
 }
 
 /// Enqueues a copy of rows at any address to rows that begin at multiples of 16 bytes. Allocates
@@ -214,7 +197,7 @@ pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> R
 mod tests {
     use super::*;
     use crate::{
-        call::{Source, View},
+        call::{Problem, Source, View},
         layout::Order,
         numeric::ElementKind,
     };
@@ -224,16 +207,18 @@ mod tests {
         DeviceMatrix::nowhere(kind, address, 1 << 20, context)
     }
 
-    /// D may not overlap A. B may be D, or must not overlap D.
+    /// D may not overlap A. C may be D, or must not overlap D.
     #[test]
     fn memory_that_is_read_while_it_is_written_is_refused() {
-        let packed = TransposeProblem::packed(10, 6);
-        let scaled =
-            TransposeProblem { scalars: [1.0, 1.0], b: Source::Matrix(packed.d), ..packed };
+        let packed = Problem::packed_transpose(10, 6);
+        let scalars =
+            |alpha, beta| Problem::transpose((10, 6), 1, [None; 3], [alpha, beta]).scalars;
+        let scaled = Problem { scalars: scalars(1.0, 1.0), c: Source::Matrix(packed.d), ..packed };
         let f32 = ElementKind::F32;
-        let checked = |problem: &TransposeProblem, a: u64, b: Option<u64>, d: u64| {
-            let b = b.map_or(Source::None, |b| Source::Matrix(at(f32, b, 1)));
-            check_transpose(1, problem, &problem.with(at(f32, a, 1), b, at(f32, d, 1)))
+        let checked = |problem: &Problem, a: u64, c: Option<u64>, d: u64| {
+            let c = c.map_or(Source::None, |c| Source::Matrix(at(f32, c, 1)));
+            let call = problem.with_transposed(at(f32, a, 1), c, at(f32, d, 1));
+            check_transpose(1, &call.read_by_transpose())
         };
         // Matrices of 60 elements with 4 bytes each. D begins at 4096.
         for (a, apart) in [
@@ -257,59 +242,51 @@ mod tests {
         );
         // An A that the kernel does not read may overlap D.
         assert_eq!(
-            checked(&TransposeProblem { scalars: [0.0, 1.0], ..scaled }, 4096, Some(9000), 4096),
+            checked(&Problem { scalars: scalars(0.0, 1.0), ..scaled }, 4096, Some(9000), 4096),
             Ok(())
         );
-        for (b, fine) in [(4096, true), (4096 + 240, true), (4096 + 4, false), (4096 - 236, false)]
+        for (c, fine) in [(4096, true), (4096 + 240, true), (4096 + 4, false), (4096 - 236, false)]
         {
-            let found = checked(&scaled, 1 << 16, Some(b), 4096);
+            let found = checked(&scaled, 1 << 16, Some(c), 4096);
             assert_eq!(
                 found,
-                if fine { Ok(()) } else { Err(Refusal::partly_shared(Operand::B)) },
-                "{b}"
+                if fine { Ok(()) } else { Err(Refusal::partly_shared(Operand::C)) },
+                "{c}"
             );
         }
         // A matrix at the same address with another leading dimension or batch stride differs from
         // D.
         let (wider, further) =
             (View::packed(packed.d.memory, Order::Row, (6, 10), Some(12)), packed.d.batched(61));
-        for (b, batch) in [(wider, 1), (further, 2)] {
-            let problem = TransposeProblem { b: Source::Matrix(b), batch, ..scaled };
+        for (c, batch) in [(wider, 1), (further, 2)] {
+            let problem = Problem { c: Source::Matrix(c), batch, ..scaled };
             let sentence = checked(&problem, 1 << 16, Some(4096), 4096)
                 .expect_err("another matrix")
                 .to_string();
             assert_eq!(
                 sentence,
-                "D overlaps B (in a part only); use one matrix, or separate memory"
+                "D overlaps C (in a part only); use one matrix, or separate memory"
             );
         }
         assert_eq!(
-            checked(
-                &TransposeProblem { b: Source::Matrix(further), ..scaled },
-                1 << 16,
-                Some(4096),
-                4096
-            ),
+            checked(&Problem { c: Source::Matrix(further), ..scaled }, 1 << 16, Some(4096), 4096),
             Ok(())
         );
     }
 
     #[test]
     fn operands_of_another_type_or_device_are_refused() {
-        let problem = TransposeProblem::packed(10, 6);
-        let desc = Choice::aligned(Combine::Move, 4);
-        let said = |a: DeviceMatrix<'static>, d: DeviceMatrix<'static>| {
-            let call = problem.with(a, Source::None, d);
-            call.check_types(&desc)
-                .and_then(|()| check_transpose(1, &problem, &call))
-                .expect_err("refused")
-                .to_string()
+        let problem = Problem::packed_transpose(10, 6);
+        let desc = Choice::Auto.desc(ElementKind::F32, &problem);
+        let refused = |a: DeviceMatrix<'static>, d: DeviceMatrix<'static>| {
+            let call = desc.enter(problem.with_transposed(a, Source::None, d));
+            call.and_then(|call| check_transpose(1, &call)).expect_err("refused").to_string()
         };
         let (f32, i32, f64) = (ElementKind::F32, ElementKind::I32, ElementKind::F64);
-        assert_eq!(said(at(f32, 0, 2), at(f32, 4096, 1)), "A is on another device than D");
-        assert_eq!(said(at(i32, 0, 1), at(f32, 4096, 1)), "element type of A = i32 is not f32");
+        assert_eq!(refused(at(f32, 0, 2), at(f32, 4096, 1)), "A is on another device than D");
+        assert_eq!(refused(at(i32, 0, 1), at(f32, 4096, 1)), "element type of A = i32 is not f32");
         assert_eq!(
-            said(at(f64, 0, 1), at(f64, 4096, 1)),
+            refused(at(f64, 0, 1), at(f64, 4096, 1)),
             "element type of the tensor = f64 is not 4 bytes"
         );
     }

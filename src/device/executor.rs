@@ -3,8 +3,8 @@
 use crate::{
     arch::Machine,
     call::{
-        Arguments, Host, HostCall, Matrices, MatrixElements, Memory, Offsets, Problem, Space, View,
-        WorkspaceMemory, check_read,
+        Arguments, Elements, Host, HostCall, Matrices, MatrixElements, Memory, Offsets, Problem,
+        Space, View, WorkspaceMemory, check_read,
     },
     desc::GemmDesc,
     error::Error,
@@ -13,15 +13,12 @@ use crate::{
     layout::Orders,
     numeric::ElementKind,
     operand::VectorKind,
-    pass::transpose::{Choice, Combine, TransposeCall},
+    pass::transpose::Choice,
     refusal::Refusal,
 };
 
 /// A GEMM call with operands in the memory space `S`.
 pub type CallIn<'a, S> = crate::call::Call<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
-
-/// A transpose call with operands in the memory space `S`.
-pub type TransposeCallIn<'a, S> = TransposeCall<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
 
 /// A memory space with a GEMM and a transpose for operands in its memory.
 pub trait Executor: Space {
@@ -41,16 +38,11 @@ pub trait Executor: Space {
         calls: Vec<CallIn<'_, Self>>,
     ) -> Result<(), Error>;
 
-    /// Computes a transpose with the kernel that `choice` selects for `combine`.
+    /// Computes a transpose with the kernel that `choice` selects.
     ///
     /// # Errors
     /// The errors of [`Transpose::run`](super::Transpose::run).
-    fn transpose(
-        choice: Choice,
-        combine: Combine,
-        queue: &Self::Queue,
-        call: TransposeCallIn<'_, Self>,
-    ) -> Result<(), Error>;
+    fn transpose(choice: Choice, queue: &Self::Queue, call: CallIn<'_, Self>) -> Result<(), Error>;
 
     /// Returns the workspace size in bytes for a GEMM or an array of GEMMs. The size depends on the
     /// addresses of A and B.
@@ -249,15 +241,12 @@ impl Executor for Host {
         run_on_host(&Array(desc), Mode::Fast, calls)
     }
 
-    fn transpose(
-        choice: Choice,
-        combine: Combine,
-        (): &(),
-        call: TransposeCallIn<'_, Self>,
-    ) -> Result<(), Error> {
+    fn transpose(choice: Choice, (): &(), call: HostCall<'_>) -> Result<(), Error> {
         // Extents alone limit the access width on the host, so the addresses are 0.
-        let desc =
-            choice.desc(combine, call.d.memory.kind().bytes_of(1), &call.problem().at([0; 3]));
+        let mut problem = call.problem().at([0; 2]);
+        problem.d.memory.address = 0;
+        problem.c = problem.c.map(|c| View { memory: Elements { address: 0, ..c.memory }, ..c });
+        let desc = choice.desc(call.d.memory.kind(), &problem);
         run_on_host(&desc, Mode::Fast, call)
     }
 

@@ -5,16 +5,13 @@ use crate::{
     arch::Machine,
     call::{Any, Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
-    cuda::{
-        Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, report::Report,
-        transpose,
-    },
+    cuda::{Cuda, CudaCall, CudaKernel, DeviceMatrix, known_machine, report::Report, transpose},
     desc::GemmDesc,
     error::Error,
     family::ProblemSize,
     layout::Orders,
     operand::Axis,
-    pass::transpose::{Choice, Combine},
+    pass::transpose::Choice,
     refusal::Refusal,
 };
 use core::{fmt, marker::PhantomData};
@@ -43,11 +40,10 @@ impl Executor for Cuda {
 
     fn transpose(
         choice: Choice,
-        combine: Combine,
         stream: &Arc<CudaStream>,
-        call: CudaTransposeCall<'_>,
+        call: CudaCall<'_>,
     ) -> Result<(), Error> {
-        transpose(choice, combine, stream, &call)
+        transpose(choice, stream, call)
     }
 
     fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal> {

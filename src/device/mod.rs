@@ -16,11 +16,10 @@ pub mod transpose;
 pub use crate::host::run_on_host;
 pub use crate::{
     call::{
-        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, Mat, MatMut, MatRef,
+        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, Identity, Mat, MatMut, MatRef,
         MatrixElements, OperandWorkspace, Readable, Space, Writable,
     },
     family::{Explanation, ProblemSize, Request, Target},
-    pass::transpose::TransposeArguments,
 };
 pub use executor::Executor;
 pub use functions::{gemm, matmul};

@@ -24,7 +24,7 @@ use crate::{
     operand::OperandKind,
     refusal::{Because, Operand, Refusal, Route},
 };
-use transpose::{Choice, Combine, TransposeDesc, TransposeProblem};
+use transpose::{Choice, TransposeDesc};
 
 /// The kernel of a pass, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -128,12 +128,12 @@ impl PassBatch {
 }
 
 /// The work of a pass in one call, for all GEMMs of the batch.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Pass {
     /// Copies the rows of each matrix.
     Repack(RepackCopy),
-    /// Transposes A to D.
-    Transpose(TransposeDesc, TransposeProblem),
+    /// Transposes A to D. The problem has entered the description.
+    Transpose(TransposeDesc, Box<Problem>),
     /// Decomposes an operand.
     Decompose(DecomposeShapes),
 }
@@ -205,17 +205,14 @@ impl Pass {
                     address: to,
                     ..Elements::of(element.matrix_elements(way.bytes) as usize)
                 };
-                let (apart, packed) = (
-                    element.matrix_elements(way.apart) as usize,
-                    TransposeProblem::packed(lines, length),
-                );
-                let a = View::new(view.memory, Order::Row, leading).batched(stride as usize);
+                let apart = element.matrix_elements(way.apart) as usize;
+                let a = View::new(view.memory, Order::Col, leading).batched(stride as usize);
                 let d = View::new(room, Order::Row, way.leading).batched(apart);
-                let problem = TransposeProblem { batch: matrices as usize, a, d, ..packed };
-                let desc = Choice::Auto.desc(Combine::Move, element.bytes_of(1), &problem);
+                let packed = Problem::packed_transpose(lines, length);
+                let problem = Problem { batch: matrices as usize, a, d, ..packed };
+                let desc = Choice::Auto.desc(element, &problem);
                 desc.check()?;
-                problem.check(&desc)?;
-                Self::Transpose(desc, problem)
+                Self::Transpose(desc, Box::new(desc.enter(problem)?))
             }
         }))
     }

@@ -94,4 +94,8 @@ impl Refusal {
     pub const GROUPS_OF_BATCHES: Self =
         Self::of_field(Rule::Supported, Field::Batch, Value::Word("grouped GEMM"))
             .advise(Advice::Words("do not set batch"));
+
+    pub const GROUPS_OF_TRANSPOSE: Self =
+        Self::of_field(Rule::Supported, Field::Groups, Value::Word("a transpose"))
+            .advise(Advice::Words("transpose each group in a call of its own"));
 }

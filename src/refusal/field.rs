@@ -257,7 +257,7 @@ named! {
 named! {
     /// The reason that a transpose cannot gather the elements of D.
     Ungathered {
-        SecondOperand "B needs gathered access too";
+        SecondOperand "C needs gathered access too";
         LanesAcross "lanes run across the rows of D";
     }
 }

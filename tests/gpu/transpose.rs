@@ -8,8 +8,9 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
     cuda::open,
-    internals::pass::transpose::{
-        Choice, Combine, Configuration, HostTransposeCall, TransposeDesc, TransposeProblem,
+    internals::{
+        call::{HostMatrices, Problem},
+        pass::transpose::{Choice, Combine, Configuration, TransposeDesc},
     },
     prelude::*,
     refusal::{Field, Operand, Refusal},
@@ -31,14 +32,13 @@ impl Transposer for OnDevice {
     fn run(
         &self,
         choice: Choice,
-        combine: Combine,
-        problem: &TransposeProblem,
-        whole: HostTransposeCall<'_>,
-        first: [usize; 3],
+        problem: &Problem,
+        whole: HostMatrices<'_>,
+        first: [usize; 4],
     ) -> Result<(), Error> {
-        let mut resident = Resident::of_transpose(&self.0, &whole)?;
-        resident.transpose(choice, combine, problem, first)?;
-        resident.download(whole.d.memory)
+        let mut resident = Resident::new(&self.0, &whole)?;
+        resident.transpose(choice, problem, first)?;
+        resident.download(whole.d)
     }
 }
 
@@ -52,7 +52,7 @@ fn check(
     for (number, desc) in (0..).zip(descs) {
         for problem in 0..problems {
             let case = TransposeCase::random(desc, number * 1000 + problem);
-            if let Err(why) = case.check(device, choice(*desc), desc.combine) {
+            if let Err(why) = case.check(device, choice(*desc)) {
                 panic!("{desc} {:?}: {why}\n{desc:?}\n{case:?}", desc.combine);
             }
             cases += 1;
@@ -94,18 +94,17 @@ fn the_typed_door_on_the_device() {
     let mut d = stream.clone_htod(&vec![1.0f32; 3000]).expect("memory");
     let transpose = Transpose::<f32>::new();
     let kernel = transpose
-        .prepare(stream.context(), &TransposeArguments::new((1000, 3), &on_device, &mut d))
+        .prepare(stream.context(), &Arguments::transpose((1000, 3), &on_device, &mut d))
         .expect("a kernel");
     assert!(kernel.report().is_clean() && kernel.report().registers > 0, "{:?}", kernel.report());
-    kernel.run(TransposeArguments::new((1000, 3), &on_device, &mut d)).expect("it runs");
+    kernel.run(Arguments::transpose((1000, 3), &on_device, &mut d)).expect("it runs");
     let expected: Vec<f32> = (0..3000).map(|i| a[i % 1000 * 3 + i / 1000]).collect();
     assert_eq!(stream.clone_dtoh(&d).expect("memory"), expected);
     transpose
-        .run(TransposeArguments::new((1000, 3), &on_device, &mut d).alpha(2.0).in_place(-1.0))
+        .run(Arguments::transpose((1000, 3), &on_device, &mut d).alpha(2.0).in_place(-1.0))
         .expect("it runs");
     assert_eq!(stream.clone_dtoh(&d).expect("memory"), expected);
-    let short =
-        transpose.run(TransposeArguments::new((1000, 3), &on_device.slice(0..2999), &mut d));
+    let short = transpose.run(Arguments::transpose((1000, 3), &on_device.slice(0..2999), &mut d));
     assert!(
         matches!(
             short.as_ref().err().and_then(Error::refusal),
@@ -153,16 +152,16 @@ fn under_capture_a_kernel_has_to_be_prepared() {
     stream.synchronize().expect("the device");
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     stream.begin_capture(mode).expect("a capture");
-    let refused = transpose.run(TransposeArguments::new((8, 8), &a, &mut d));
+    let refused = transpose.run(Arguments::transpose((8, 8), &a, &mut d));
     let _ = stream
         .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
     let refused = refused.expect_err("a capture");
     assert_eq!(refused.refusal(), Some(&Refusal::NOT_PREPARED));
     transpose
-        .prepare(stream.context(), &TransposeArguments::new((8, 8), &a, &mut d))
+        .prepare(stream.context(), &Arguments::transpose((8, 8), &a, &mut d))
         .expect("a kernel");
     stream.begin_capture(mode).expect("a capture");
-    transpose.run(TransposeArguments::new((8, 8), &a, &mut d)).expect("it is prepared");
+    transpose.run(Arguments::transpose((8, 8), &a, &mut d)).expect("it is prepared");
     let graph = stream
         .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
         .expect("a graph")

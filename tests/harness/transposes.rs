@@ -4,12 +4,12 @@ use super::Random;
 use falchion::{
     Error,
     device::run_on_host,
+    epilogue::SCALARS,
     internals::{
-        call::{Elements, HostSlice, Source, View},
+        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
         host::Mode,
-        pass::transpose::{
-            Choice, Combine, HostTransposeCall, Lanes, Staging, TransposeDesc, TransposeProblem,
-        },
+        operand::Vectors,
+        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
     },
     layout::Order,
     numeric::ElementKind,
@@ -20,21 +20,23 @@ use falchion_lab::{ladder::TransposeRung as Rung, verify::HostBuffer};
 /// Returns the resolver's choice for each element size and access, and every rung of the ladder.
 pub fn named() -> Vec<TransposeDesc> {
     let mut descs = Vec::new();
-    for (bytes, combine) in [
-        (1, Combine::Move),
-        (2, Combine::Move),
-        (4, Combine::Move),
-        (8, Combine::Move),
-        (4, Combine::F32),
-        (8, Combine::F64),
+    for (kind, alpha) in [
+        (ElementKind::I8, 1.0),
+        (ElementKind::F16, 1.0),
+        (ElementKind::F32, 1.0),
+        (ElementKind::F64, 1.0),
+        (ElementKind::F32, 2.0),
+        (ElementKind::F64, 2.0),
     ] {
+        let scalars = scalars([alpha, 0.0]);
         for rows in [1usize, 2, 4, 8, 16] {
             for columns in [1usize, 2, 4, 8, 16] {
-                let problem = TransposeProblem::packed(rows * 240 + rows, columns * 240 + columns);
-                descs.push(Choice::Auto.desc(combine, bytes, &problem));
+                let problem = Problem::packed_transpose(rows * 240 + rows, columns * 240 + columns);
+                descs.push(Choice::Auto.desc(kind, &Problem { scalars, ..problem }));
             }
         }
-        descs.extend(Rung::ALL.into_iter().map(|rung| rung.desc(combine, bytes)));
+        let combine = Combine::for_scalars(kind, &scalars);
+        descs.extend(Rung::ALL.into_iter().map(|rung| rung.desc(combine, kind.bytes_of(1))));
     }
     let mut seen = Vec::new();
     descs.retain(|desc| {
@@ -107,18 +109,24 @@ pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
     descs
 }
 
+/// Returns all scalars of a call whose alpha and beta are given.
+pub fn scalars([alpha, beta]: [f64; 2]) -> [f64; SCALARS] {
+    let mut scalars = [0.0; SCALARS];
+    (scalars[0], scalars[1]) = (alpha, beta);
+    scalars
+}
+
 /// Executor of transposes on matrices in host memory. It may copy the matrices.
 pub trait Transposer: Sync {
-    /// Runs a transpose. The slices of the call are whole buffers with guard zones. A, B, and D
-    /// begin at the elements `first`. D's buffer afterwards contains all writes, also those outside
-    /// of D.
+    /// Runs a transpose. The matrices are whole buffers with guard zones, and the matrices of the
+    /// problem begin at the elements `first` of A, B, C, and D. D's buffer afterwards contains all
+    /// writes, also those outside of D.
     fn run(
         &self,
         choice: Choice,
-        combine: Combine,
-        problem: &TransposeProblem,
-        whole: HostTransposeCall<'_>,
-        first: [usize; 3],
+        problem: &Problem,
+        whole: HostMatrices<'_>,
+        first: [usize; 4],
     ) -> Result<(), Error>;
 }
 
@@ -129,19 +137,18 @@ impl Transposer for OnHost {
     fn run(
         &self,
         choice: Choice,
-        combine: Combine,
-        problem: &TransposeProblem,
-        whole: HostTransposeCall<'_>,
-        first: [usize; 3],
+        problem: &Problem,
+        whole: HostMatrices<'_>,
+        first: [usize; 4],
     ) -> Result<(), Error> {
-        let HostTransposeCall { a, b, d, .. } = whole;
+        let HostMatrices { a, c, d, .. } = whole;
         fn from(slice: HostSlice<'_>, first: usize) -> HostSlice<'_> {
             slice.get(first..slice.length()).expect("the buffer reaches as far")
         }
-        let (bytes, length) = (d.memory.kind().bytes_of(1), d.memory.length());
-        let d = d.memory.get(first[2]..length).expect("the buffer reaches as far");
-        let call = problem.with(from(a.memory, first[0]), b.map(|b| from(b.memory, first[1])), d);
-        run_on_host(&choice.desc(combine, bytes, problem), self.0, call)
+        let (kind, length) = (d.kind(), d.length());
+        let d = d.get(first[3]..length).expect("the buffer reaches as far");
+        let call = problem.with_transposed(from(a, first[0]), c.map(|c| from(c, first[2])), d);
+        run_on_host(&choice.desc(kind, problem), self.0, call)
     }
 }
 
@@ -149,9 +156,9 @@ impl Transposer for OnHost {
 #[derive(Clone, Copy, Debug)]
 pub struct TransposeCase {
     pub kind: ElementKind,
-    pub problem: TransposeProblem,
-    /// First elements of A, B, and D in their buffers.
-    pub first: [usize; 3],
+    pub problem: Problem,
+    /// First elements of A, B, C, and D in their buffers. B has no elements.
+    pub first: [usize; 4],
     pub seed: u64,
 }
 
@@ -207,48 +214,42 @@ impl TransposeCase {
             );
             packed.batched(packed.batch_stride + gap(&mut random))
         };
-        let (mut a, mut b, mut d) =
+        let (mut a, mut c, mut d) =
             (strided(rows, columns), strided(columns, rows), strided(columns, rows));
         if batch > 1 && random.once_in(4) {
             // Matrices of D interleave row by row, and all GEMMs share one A.
             d = View::new(Elements::ALL, Order::Row, batch * rows + 1).batched(rows);
             a.batch_stride = 0;
         }
-        for matrix in [&mut a, &mut b, &mut d] {
+        for matrix in [&mut a, &mut c, &mut d] {
             matrix.memory = Elements::of(
                 batch * matrix.batch_stride + (rows + columns + 2) * matrix.leading(Order::Row),
             );
         }
         let scalar = |random: &mut Random| random.pick(&[0.0, 1.0, -0.5, 2.75]);
-        let scalars @ [_, beta] = if desc.combine == Combine::Move {
+        let [alpha, beta] = if desc.combine == Combine::Move {
             [1.0, 0.0]
         } else {
             [(); 2].map(|()| scalar(&mut random))
         };
-        let b = match random.below(3) {
+        let c = match random.below(3) {
             0 if beta == 0.0 => Source::None,
             1 => Source::InPlace,
-            _ => Source::Matrix(b),
+            _ => Source::Matrix(c),
         };
-        let first = [(); 3].map(|()| random.pick(&[0, 0, 16, 1, 3, 8]));
-        Self {
-            kind,
-            problem: TransposeProblem { rows, columns, batch, a, b, d, scalars },
-            first,
-            seed,
-        }
+        let [of_a, of_c, of_d] = [(); 3].map(|()| random.pick(&[0, 0, 16, 1, 3, 8]));
+        let packed = Problem::transpose((rows, columns), batch, [None; 3], [alpha, beta]);
+        let problem = Problem { a: a.transposed(), c, d, ..packed };
+        Self { kind, problem, first: [of_a, 0, of_c, of_d], seed }
     }
 
     /// Runs the case, and compares every element of D's buffer, also outside of the matrices.
     ///
     /// D and all unread elements are NaN, or the end of the range of their type.
-    pub fn check(
-        &self,
-        by: &dyn Transposer,
-        choice: Choice,
-        combine: Combine,
-    ) -> Result<(), String> {
+    pub fn check(&self, by: &dyn Transposer, choice: Choice) -> Result<(), String> {
         let Self { kind, problem, first, seed } = *self;
+        let [alpha, beta, ..] = problem.scalars;
+        let combine = Combine::for_scalars(kind, &problem.scalars);
         let say = |error: Error| error.to_string();
         let mut random = Random::new(seed ^ 0xb0f);
         let mut buffer =
@@ -259,26 +260,25 @@ impl TransposeCase {
                 }
                 Ok(buffer)
             };
-        let a = buffer(problem.a.memory.length, first[0], problem.reads_a())?;
-        let b = problem.b.try_map(|b| buffer(b.memory.length, first[1], problem.reads_b()))?;
-        let mut d = buffer(
-            problem.d.memory.length,
-            first[2],
-            problem.reads_b() && problem.b == Source::InPlace,
-        )?;
+        let a = buffer(problem.a.memory.length, first[0], alpha != 0.0)?;
+        let c = problem.c.try_map(|c| buffer(c.memory.length, first[2], beta != 0.0))?;
+        let mut d =
+            buffer(problem.d.memory.length, first[3], beta != 0.0 && problem.c == Source::InPlace)?;
         let whole =
             |buffer: &HostBuffer| buffer.whole().map(|slice| slice.bytes().to_vec()).map_err(say);
         let before = whole(&d)?;
         let expected = self.expected(
             combine,
             &whole(&a)?,
-            b.matrix().map(whole).transpose()?.as_deref(),
+            c.matrix().map(whole).transpose()?.as_deref(),
             &before,
         );
         let length = d.length();
-        let of_b = b.as_ref().try_map(HostBuffer::whole).map_err(say)?;
-        let call = problem.with(a.whole().map_err(say)?, of_b, d.whole_mut().map_err(say)?);
-        by.run(choice, combine, &problem, call, first).map_err(say)?;
+        let (a, c) = (a.whole().map_err(say)?, c.as_ref().try_map(HostBuffer::whole));
+        let (b, c, d_whole) =
+            (HostSlice::new::<u8>(&[]), c.map_err(say)?, d.whole_mut().map_err(say)?);
+        let matrices = HostMatrices { a, b, c, d: d_whole, vectors: Vectors::NONE };
+        by.run(choice, &problem, matrices, first).map_err(say)?;
         let (got, width) = (whole(&d)?, kind.bytes_of(1) as usize);
         let wrong =
             (0..length).find(|&i| got[i * width..][..width] != expected[i * width..][..width]);
@@ -294,21 +294,21 @@ impl TransposeCase {
     }
 
     /// Computes the expected buffer of D element by element.
-    fn expected(&self, combine: Combine, a: &[u8], b: Option<&[u8]>, d: &[u8]) -> Vec<u8> {
+    fn expected(&self, combine: Combine, a: &[u8], c: Option<&[u8]>, d: &[u8]) -> Vec<u8> {
         let Self { kind, problem, first, .. } = self;
         let width = kind.bytes_of(1) as usize;
-        let (mut expected, [alpha, beta]) = (d.to_vec(), problem.scalars);
+        let (mut expected, [alpha, beta, ..]) = (d.to_vec(), problem.scalars);
         for matrix in 0..problem.batch {
-            for i in 0..problem.columns {
-                for j in 0..problem.rows {
+            for i in 0..problem.m {
+                for j in 0..problem.n {
                     let at = |m: &View<Elements>, first: usize, row: usize, column: usize| {
                         let element = first + matrix * m.batch_stride + m.offset(row, column);
                         element * width..(element + 1) * width
                     };
-                    let x = &a[at(&problem.a, first[0], j, i)];
-                    let place = at(&problem.d, first[2], i, j);
-                    let y = match (&problem.b, b) {
-                        (Source::Matrix(at_b), Some(b)) => &b[at(at_b, first[1], i, j)],
+                    let x = &a[at(&problem.a, first[0], i, j)];
+                    let place = at(&problem.d, first[3], i, j);
+                    let y = match (&problem.c, c) {
+                        (Source::Matrix(view), Some(c)) => &c[at(view, first[2], i, j)],
                         _ => &d[place.clone()],
                     };
                     let sum = match combine {
@@ -351,7 +351,7 @@ fn sum<T: Copy + PartialEq + Default + core::ops::Mul<Output = T> + core::ops::A
 }
 
 /// Fills memory with random bits for copies, or with numbers of different magnitudes for sums.
-fn fill(combine: Combine, bytes: &mut [u8], random: &mut Random) {
+pub fn fill(combine: Combine, bytes: &mut [u8], random: &mut Random) {
     let number = |random: &mut Random| (random.below(20_001) as f64 - 10_000.0) / 37.0;
     match combine {
         Combine::Move => bytes.iter_mut().for_each(|byte| *byte = random.next() as u8),

@@ -5,40 +5,36 @@
 //! named here, with the reason why they compute the same transpose.
 
 use crate::harness::{
+    Random,
     mutated::{mutate, without},
-    transposes::{named, random_descriptions},
+    transposes::{fill, named, random_descriptions, scalars},
 };
 use falchion::{
     device::run_on_host,
     internals::{
-        call::Source,
+        call::{Problem, Source},
         host::Mode,
         index::{Coord, IndexMap, Map, at, fingerprint},
-        pass::transpose::{
-            Combine, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram,
-        },
+        pass::transpose::{Combine, Lanes, Staging, TransposeDesc, TransposeProgram},
         schedule::{Schedule, Section, Step},
     },
     numeric::ElementKind,
     threadblock::{SmemTile, Unit, Work},
 };
 use falchion_lab::ladder::TransposeRung as Rung;
-use falchion_lab::verify::{
-    HostBuffer,
-    transpose::{fill, verdict},
-};
+use falchion_lab::verify::{HostBuffer, transpose};
 use std::{collections::BTreeMap, sync::Arc};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 
 /// Three tiles and parts of one, in extents that every access divides.
-fn ragged(d: &TransposeDesc) -> TransposeProblem {
+fn ragged(d: &TransposeDesc) -> Problem {
     let (rows, columns) = (d.rows as usize + 16, 2 * d.columns as usize + 16);
-    let packed = TransposeProblem::packed(rows, columns);
+    let packed = Problem::packed_transpose(rows, columns);
     if d.combine == Combine::Move {
         return packed;
     }
-    TransposeProblem { scalars: [1.5, -0.5], b: Source::Matrix(packed.d), ..packed }
+    Problem { scalars: scalars([1.5, -0.5]), c: Source::Matrix(packed.d), ..packed }
 }
 
 /// Runs a program and says what is wrong, if anything is.
@@ -50,25 +46,26 @@ fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
         4 => ElementKind::F32,
         _ => ElementKind::F64,
     };
+    let (length, moves) = (problem.d.memory.length, d.combine == Combine::Move);
+    assert_eq!(problem.a.memory.length, length);
     let buffer = |seed: Option<u64>| {
-        let mut buffer = HostBuffer::poisoned(kind, problem.d.memory.length).expect("memory");
+        let mut buffer = HostBuffer::poisoned(kind, length).expect("memory");
         if let Some(seed) = seed {
-            fill(d.combine, &mut buffer, seed).expect("elements");
+            let bytes = buffer.whole_mut().expect("a slice").into_bytes();
+            fill(d.combine, bytes, &mut Random::new(seed));
         }
         buffer
     };
-    let (a, b, before, mut after) = (buffer(Some(1)), buffer(Some(2)), buffer(None), buffer(None));
-    let length = problem.d.memory.length;
-    assert_eq!(problem.a.memory.length, length);
-    let slice = |buffer| HostBuffer::slice(buffer, 0..length).expect("a slice");
-    let of_b = || if d.combine == Combine::Move { Source::None } else { Source::Matrix(slice(&b)) };
-    let call = problem.with(slice(&a), of_b(), after.slice_mut(0..length).expect("a slice"));
-    if let Err(error) = run_on_host(program, mode, call) {
+    let (a, c, mut after) = (buffer(Some(1)), buffer(Some(2)), buffer(None));
+    let slice = |buffer| HostBuffer::whole(buffer).expect("a slice");
+    let of_c = if moves { Source::None } else { Source::Matrix(slice(&c)) };
+    let of_d = after.whole_mut().expect("a slice");
+    if let Err(error) = run_on_host(program, mode, problem.with_transposed(slice(&a), of_c, of_d)) {
         return Some(error.to_string());
     }
-    verdict(d.combine, &problem.with(slice(&a), of_b(), slice(&after)), slice(&before))
-        .expect("a verdict")
-        .first_wrong
+    let of_c = (!moves).then(|| slice(&c));
+    let verdict = transpose(&problem, [slice(&a), slice(&after)], of_c).expect("a verdict");
+    (!verdict.is_right()).then(|| verdict.to_string())
 }
 
 /// Descriptions that are taken apart: every rung at each width, what is chosen for f32 and f64, a

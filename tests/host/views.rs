@@ -191,7 +191,7 @@ fn transposes_take_row_major_views() {
     let a = Stored::new((6, 4), false, 1);
     let mut d = vec![7.0f32; 5 * 9];
     let part = MatMut::new(&mut d, (5, 9)).rows(1..).unwrap().columns(2..8).unwrap();
-    Transpose::<f32>::new().run(TransposeArguments::new((6, 4), a.view(), part)).unwrap();
+    Transpose::<f32>::new().run(Arguments::transpose((6, 4), a.view(), part)).unwrap();
     for (index, &x) in d.iter().enumerate() {
         let (row, column) = (index / 9, index % 9);
         let inside = row >= 1 && (2..8).contains(&column);
@@ -200,7 +200,7 @@ fn transposes_take_row_major_views() {
     }
     let mut d = [0.0f32; 24];
     let mut refused = |a: MatRef<'_, f32>, leading: Option<usize>| {
-        let arguments = TransposeArguments::new((6, 4), a, &mut d);
+        let arguments = Arguments::transpose((6, 4), a, &mut d);
         let arguments = match leading {
             Some(leading) => arguments.lda(leading),
             None => arguments,

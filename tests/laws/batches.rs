@@ -10,7 +10,7 @@ use falchion::{
         codegen::{GemmParams, TensorGemmParams},
         family::default_gemm_configuration::default_description,
         operand::OperandKind,
-        pass::{Pass, PassBatch, RepackCopy, transpose::TransposeProblem},
+        pass::{Pass, PassBatch, RepackCopy},
         plan::Geometry,
     },
     layout::Order::{self, Col, Row},
@@ -75,12 +75,13 @@ fn reads_and_writes(pass: &Pass, kind: ElementKind) -> Vec<(u64, Range<u64>)> {
         Pass::Repack(RepackCopy { shapes, addresses: [from, to], batch }) => {
             (*batch, *from, *to, shapes.reach()[1])
         }
-        Pass::Transpose(_, TransposeProblem { rows, columns, batch, a, d, .. }) => {
+        Pass::Transpose(_, problem) => {
+            let Problem { m, n, batch, a, d, .. } = **problem;
             let strides_bytes =
                 [a.batch_stride, d.batch_stride].map(|stride| kind.matrix_bytes(stride as u64));
-            let bytes = kind.matrix_bytes(d.elements((*columns, *rows), 1) as u64);
+            let bytes = kind.matrix_bytes(d.elements((m, n), 1) as u64);
             (
-                PassBatch { matrices: *batch as u64, strides_bytes },
+                PassBatch { matrices: batch as u64, strides_bytes },
                 a.memory.address,
                 d.memory.address,
                 bytes,

@@ -3,11 +3,12 @@
 
 use falchion::{
     internals::{
-        call::{Elements, Source, View},
+        call::{Elements, Problem, Source, View},
         index::{Coord, IndexMap, at},
-        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProblem},
+        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
     },
     layout::Order,
+    numeric::ElementKind,
     threadblock::SwizzleKind,
 };
 use falchion_lab::{ladder::TransposeRung, verify::draw};
@@ -102,24 +103,21 @@ fn garbage_is_refused_and_never_a_panic() {
             let [leading, stride, length] = [(); 3].map(|()| wild(&mut drawn));
             View::new(Elements::of(length.min(4096)), Order::Row, leading).batched(stride)
         };
-        let (a, b, d) = (matrix(), matrix(), matrix());
-        let problem = TransposeProblem {
-            rows: wild(&mut drawn),
-            columns: wild(&mut drawn),
-            batch: wild(&mut drawn),
-            a,
-            b: if drawn(0) == 1 { Source::Matrix(b) } else { Source::None },
-            d,
-            scalars: [1.0, 0.0],
-        };
+        let (a, c, d) = (matrix(), matrix(), matrix());
+        let extents = (wild(&mut drawn), wild(&mut drawn));
+        let packed = Problem::transpose(extents, wild(&mut drawn), [None; 3], [1.0, 0.0]);
+        let c = if drawn(0) == 1 { Source::Matrix(c) } else { Source::None };
+        let problem = Problem { a: a.transposed(), c, d, ..packed };
         for choice in [Choice::Desc(desc), Choice::Auto] {
-            let chosen = choice.desc(
-                desc.combine,
-                desc.element_bytes.clamp(1, 8).next_power_of_two(),
-                &problem,
-            );
-            match chosen.check().and_then(|()| problem.check(&chosen)) {
-                Ok(()) => accepted += 1,
+            let kind = match desc.element_bytes {
+                0 | 1 => ElementKind::I8,
+                2 => ElementKind::Bf16,
+                3 | 4 => ElementKind::F32,
+                _ => ElementKind::F64,
+            };
+            let chosen = choice.desc(kind, &problem);
+            match chosen.check().and_then(|()| chosen.enter(problem)) {
+                Ok(_) => accepted += 1,
                 Err(refusal) => {
                     assert!(!refusal.to_string().is_empty());
                     refused += 1;

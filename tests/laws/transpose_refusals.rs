@@ -5,13 +5,14 @@
 //! Overlapping memory is a matter of devices: safe code on the host cannot say it.
 //! `src/cuda/pass.rs` tests it.
 
+use crate::harness::transposes::scalars;
 use falchion::{
     Error, Refusal,
     device::run_on_host,
     internals::{
-        call::{Elements, HostSlice, HostSliceMut, Source, View},
+        call::{Elements, HostSlice, HostSliceMut, Problem, Source, View},
         host::Mode,
-        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProblem},
+        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
     },
     layout::Order,
     numeric::ElementKind,
@@ -19,147 +20,152 @@ use falchion::{
     refusal::{Field, Operand, Rule, Value},
     threadblock::SwizzleKind,
 };
-use falchion_lab::{ladder::TransposeRung, owned::HostTranspose};
+use falchion_lab::{ladder::TransposeRung, owned::HostProduct};
 
 const BOTH: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 5 }];
 
-/// The sentence that problem are refused with.
-fn problem_said(combine: Combine, problem: &TransposeProblem) -> String {
-    let desc = Choice::Auto.desc(combine, 4, problem);
+/// Elements that a kernel moves, and elements that a kernel scales.
+const MOVED: ElementKind = ElementKind::I32;
+const SCALED: ElementKind = ElementKind::F32;
+
+/// Returns the sentence of a problem's refusal.
+fn refused(kind: ElementKind, problem: &Problem) -> String {
+    let desc = Choice::Auto.desc(kind, problem);
     assert_eq!(desc.check(), Ok(()));
-    problem.check(&desc).expect_err("refused").to_string()
+    desc.enter(*problem).expect_err("refused").to_string()
 }
 
-fn fits(combine: Combine, problem: &TransposeProblem) -> bool {
-    problem.check(&Choice::Auto.desc(combine, 4, problem)).is_ok()
+fn fits(kind: ElementKind, problem: &Problem) -> bool {
+    Choice::Auto.desc(kind, problem).enter(*problem).is_ok()
+}
+
+fn poisoned(kind: ElementKind, choice: Choice, problem: &Problem) -> Result<HostProduct, Error> {
+    HostProduct::of_transpose(kind, &choice.desc(kind, problem), problem)
 }
 
 #[test]
 fn leading_dimensions_below_the_extent() {
-    let packed = TransposeProblem::packed(5, 7);
-    let with = |a: usize, b: usize, d: usize| TransposeProblem {
-        a: View { strides: [a, 1], ..packed.a },
-        b: Source::Matrix(View { strides: [b, 1], ..packed.d }),
-        d: View { strides: [d, 1], ..packed.d },
-        scalars: [1.0, 1.0],
-        ..packed
-    };
+    fn with(a: usize, c: usize, d: usize) -> Problem {
+        let packed = Problem::packed_transpose(5, 7);
+        Problem {
+            a: View { strides: [1, a], ..packed.a },
+            c: Source::Matrix(View { strides: [c, 1], ..packed.d }),
+            d: View { strides: [d, 1], ..packed.d },
+            scalars: scalars([1.0, 1.0]),
+            ..packed
+        }
+    }
     for (problem, said) in [
         (with(6, 5, 5), "leading dimension of A = 6 is less than 7 (number of columns); try 7"),
-        (with(7, 4, 5), "leading dimension of B = 4 is less than 5 (number of columns); try 5"),
+        (with(7, 4, 5), "leading dimension of C = 4 is less than 5 (number of columns); try 5"),
         (with(7, 5, 0), "leading dimension of D = 0 is less than 5 (number of columns); try 5"),
     ] {
-        assert_eq!(problem_said(Combine::F32, &problem), said);
+        assert_eq!(refused(SCALED, &problem), said);
     }
-    assert!(fits(Combine::F32, &with(7, 5, 5)));
+    assert!(fits(SCALED, &with(7, 5, 5)));
 }
 
 /// Matrices lie row by row: the transpose of column-major ones is that of the same bytes, rows and
 /// columns exchanged.
 #[test]
 fn matrices_of_another_order() {
-    let packed = TransposeProblem::packed(5, 7);
-    let b = Source::Matrix(packed.d.transposed());
+    let packed = Problem::packed_transpose(5, 7);
+    let c = Source::Matrix(packed.d.transposed());
     for (problem, said) in [
         (
-            TransposeProblem { a: packed.a.transposed(), ..packed },
+            Problem { a: packed.a.transposed(), ..packed },
             "strides of A = 1 and 7 are not row-major (the stride between columns must be 1)",
         ),
         (
-            TransposeProblem { d: packed.d.transposed(), ..packed },
+            Problem { d: packed.d.transposed(), ..packed },
             "strides of D = 1 and 5 are not row-major (the stride between columns must be 1)",
         ),
         (
-            TransposeProblem { b, scalars: [1.0, 1.0], ..packed },
-            "strides of B = 1 and 5 are not row-major (the stride between columns must be 1)",
+            Problem { c, scalars: scalars([1.0, 1.0]), ..packed },
+            "strides of C = 1 and 5 are not row-major (the stride between columns must be 1)",
         ),
         (
-            TransposeProblem { a: View { strides: [14, 2], ..packed.a }, ..packed },
+            Problem { a: View { strides: [2, 14], ..packed.a }, ..packed },
             "strides of A = 14 and 2 are not contiguous (one of the strides must be 1)",
         ),
     ] {
-        let sentence = problem_said(Combine::F32, &problem);
+        let sentence = refused(SCALED, &problem);
         assert_eq!(sentence, said);
     }
 }
 
 #[test]
 fn memory_that_is_too_short() {
-    let long = TransposeProblem::packed(5, 7);
+    let long = Problem::packed_transpose(5, 7);
     let short = |matrix: View<Elements>| matrix.with(Elements::of(matrix.memory.length - 1));
-    let b = Source::Matrix(short(long.d));
+    let c = Source::Matrix(short(long.d));
     for (problem, said) in [
         (
-            TransposeProblem { a: short(long.a), ..long },
+            Problem { a: short(long.a), ..long },
             "length of A = 34 elements is less than 35 elements (5 x 7, leading dimension 7)",
         ),
         (
-            TransposeProblem { d: short(long.d), ..long },
+            Problem { d: short(long.d), ..long },
             "length of D = 34 elements is less than 35 elements (7 x 5, leading dimension 5)",
         ),
         (
-            TransposeProblem { b, scalars: [1.0, 1.0], ..long },
-            "length of B = 34 elements is less than 35 elements (7 x 5, leading dimension 5)",
+            Problem { c, scalars: scalars([1.0, 1.0]), ..long },
+            "length of C = 34 elements is less than 35 elements (7 x 5, leading dimension 5)",
         ),
     ] {
-        assert_eq!(problem_said(Combine::F32, &problem), said);
+        assert_eq!(refused(SCALED, &problem), said);
     }
     // The last row of the last matrix need not be as long as the others, nor the last matrix as its
     // stride.
-    let gaps = View::new(Elements::of(60 + 4 * 10 + 7), Order::Row, 10).batched(60);
+    let gaps = View::new(Elements::of(60 + 4 * 10 + 7), Order::Col, 10).batched(60);
     let two = long.d.with(Elements::of(70));
-    assert!(fits(Combine::Move, &TransposeProblem { batch: 2, a: gaps, d: two, ..long }));
-    let one_less = TransposeProblem { batch: 2, a: short(gaps), d: two, ..long };
+    assert!(fits(MOVED, &Problem { batch: 2, a: gaps, d: two, ..long }));
+    let one_less = Problem { batch: 2, a: short(gaps), d: two, ..long };
     assert_eq!(
-        problem_said(Combine::Move, &one_less),
+        refused(MOVED, &one_less),
         "length of A = 106 elements is less than 107 elements (5 x 7, leading dimension 10, batch of 2, batch stride 60)"
     );
     // What is not read is not looked at.
     assert!(fits(
-        Combine::F32,
-        &TransposeProblem { scalars: [0.0, 0.0], a: long.a.with(Elements::of(0)), ..long }
+        SCALED,
+        &Problem { scalars: scalars([0.0, 0.0]), a: long.a.with(Elements::of(0)), ..long }
     ));
-    assert!(fits(
-        Combine::F32,
-        &TransposeProblem { b: Source::Matrix(long.d.with(Elements::of(0))), ..long }
-    ));
+    assert!(fits(SCALED, &Problem { c: Source::Matrix(long.d.with(Elements::of(0))), ..long }));
 }
 
 #[test]
 fn matrices_of_a_batch_that_overlap() {
-    let packed = TransposeProblem::packed(5, 7);
-    let strided = |leading: usize, stride: usize| TransposeProblem {
-        batch: 3,
-        a: packed.a.batched(0),
-        d: View::new(Elements::of(1000), Order::Row, leading).batched(stride),
-        ..packed
-    };
+    fn strided(leading: usize, stride: usize) -> Problem {
+        let packed = Problem::packed_transpose(5, 7);
+        let d = View::new(Elements::of(1000), Order::Row, leading).batched(stride);
+        Problem { batch: 3, a: packed.a.batched(0), d, ..packed }
+    }
     // Interleaved row by row, three rows of 5 side by side: fine at 15, and not at 14.
-    assert!(fits(Combine::Move, &strided(15, 5)) && fits(Combine::Move, &strided(5, 35)));
+    assert!(fits(MOVED, &strided(15, 5)) && fits(MOVED, &strided(5, 35)));
     for (leading, stride, nearest) in
         [(14, 5, 89), (15, 4, 95), (5, 34, 35), (5, 0, 35), (6, 40, 41)]
     {
-        let said = problem_said(Combine::Move, &strided(leading, stride));
+        let said = refused(MOVED, &strided(leading, stride));
         assert_eq!(
             said,
             format!(
                 "batch stride of D = {stride} is less than {nearest} (matrices of the batch overlap); try {nearest}"
             )
         );
-        assert!(fits(Combine::Move, &strided(leading, nearest)), "{nearest}");
+        assert!(fits(MOVED, &strided(leading, nearest)), "{nearest}");
     }
 }
 
 #[test]
 fn what_is_too_large() {
     let huge = |rows: usize, columns: usize| {
-        let problem = TransposeProblem::packed(rows, columns);
+        let problem = Problem::packed_transpose(rows, columns);
         let long = |matrix: View<Elements>| matrix.with(Elements::ALL);
-        TransposeProblem { a: long(problem.a), d: long(problem.d), ..problem }
+        Problem { a: long(problem.a), d: long(problem.d), ..problem }
     };
     // More than 2^31 elements are many, and no reason to refuse.
-    assert!(fits(Combine::Move, &huge(1 << 16, 1 << 16)));
-    assert!(fits(Combine::Move, &huge(i32::MAX as usize, 1)));
+    assert!(fits(MOVED, &huge(1 << 16, 1 << 16)));
+    assert!(fits(MOVED, &huge(i32::MAX as usize, 1)));
     for (problem, said) in [
         (huge(1 << 31, 1), "number of rows = 2147483648 exceeds 2147483647"),
         (huge(1, usize::MAX), "number of columns = 18446744073709551615 exceeds 2147483647"),
@@ -167,67 +173,62 @@ fn what_is_too_large() {
             huge(1 << 29, 1 << 27),
             " exceeds 2147483647 (thread blocks of a grid); use a larger tile",
         ),
-        (TransposeProblem { batch: 1 << 40, ..huge(0, 7) }, ""),
+        (Problem { batch: 1 << 40, ..huge(0, 7) }, ""),
         (
-            TransposeProblem { a: View { strides: [usize::MAX, 1], ..huge(9, 9).a }, ..huge(9, 9) },
+            Problem { a: View { strides: [1, usize::MAX], ..huge(9, 9).a }, ..huge(9, 9) },
             "size of A exceeds 64 bits (9 x 9, leading dimension 18446744073709551615)",
         ),
         (
-            TransposeProblem { batch: 1 << 60, ..huge(9, 9) },
+            Problem { batch: 1 << 60, ..huge(9, 9) },
             "size of D exceeds 64 bits (9 x 9, leading dimension 9, batch of 1152921504606846976, batch stride 81)",
         ),
         (
-            TransposeProblem { batch: 1 << 33, ..huge(1, 1) },
+            Problem { batch: 1 << 33, ..huge(1, 1) },
             "number of tiles = 8589934592 exceeds 2147483647 (thread blocks of a grid)",
         ),
     ] {
         if said.is_empty() {
-            let desc = Choice::Auto.desc(Combine::Move, 4, &problem);
-            assert_eq!(desc.check().and_then(|()| problem.check(&desc)), Ok(()));
+            assert!(fits(MOVED, &problem));
             continue;
         }
-        let sentence = problem_said(Combine::Move, &problem);
+        let sentence = refused(MOVED, &problem);
         assert!(sentence.contains(said), "{sentence}");
     }
-    let refused = |problem: &TransposeProblem| match HostTranspose::poisoned(
-        ElementKind::F64,
-        Choice::Auto,
-        problem,
-    ) {
+    let refused = |problem: &Problem| match poisoned(ElementKind::F64, Choice::Auto, problem) {
         Err(Error::Refused(refusal)) => refusal.to_string(),
         other => panic!("{other:?}"),
     };
-    let said = refused(&TransposeProblem::packed(1 << 20, 1 << 20));
+    let said = refused(&Problem::packed_transpose(1 << 20, 1 << 20));
     assert!(
         said.starts_with("host memory = 17592186044416 bytes exceeds ")
             && said.ends_with("use a smaller problem"),
         "{said}"
     );
     // A matrix that is not read is not checked, and not believed either.
-    let unread = TransposeProblem::of((4, 4), 1, [Some(1 << 61), None, None], [0.0, 1.0]);
+    let unread = Problem::transpose((4, 4), 1, [Some(1 << 61), None, None], [0.0, 1.0]);
     assert!(refused(&unread).starts_with("host memory = "));
 }
 
 #[test]
 fn scalars_and_operands_that_are_not_there() {
-    let packed = TransposeProblem::packed(5, 7);
+    let packed = Problem::packed_transpose(5, 7);
     let sentence = |scalar: &str| {
         format!(
             "scalar {scalar} is not supported by a kernel that moves elements; use a kernel that combines in f32 or f64"
         )
     };
-    let b = Source::Matrix(packed.d);
+    let c = Source::Matrix(packed.d);
     for (problem, scalar) in [
-        (TransposeProblem { scalars: [2.0, 0.0], ..packed }, "alpha"),
-        (TransposeProblem { scalars: [0.0, 0.0], ..packed }, "alpha"),
-        (TransposeProblem { scalars: [f64::NAN, 0.0], ..packed }, "alpha"),
-        (TransposeProblem { scalars: [1.0, 1.0], b, ..packed }, "beta"),
-        (TransposeProblem { scalars: [2.0, f64::NAN], b, ..packed }, "beta"),
+        (Problem { scalars: scalars([2.0, 0.0]), ..packed }, "alpha"),
+        (Problem { scalars: scalars([0.0, 0.0]), ..packed }, "alpha"),
+        (Problem { scalars: scalars([f64::NAN, 0.0]), ..packed }, "alpha"),
+        (Problem { scalars: scalars([1.0, 1.0]), c, ..packed }, "beta"),
+        (Problem { scalars: scalars([2.0, f64::NAN]), c, ..packed }, "beta"),
     ] {
-        assert_eq!(problem_said(Combine::Move, &problem), sentence(scalar));
+        assert_eq!(refused(MOVED, &problem), sentence(scalar));
     }
-    let missing = problem_said(Combine::F32, &TransposeProblem { scalars: [1.0, 1.0], ..packed });
-    assert_eq!(missing, "B is missing (the kernel reads it)");
+    let missing = refused(SCALED, &Problem { scalars: scalars([1.0, 1.0]), ..packed });
+    assert_eq!(missing, "C is missing (the kernel reads it)");
     for kind in [
         ElementKind::I8,
         ElementKind::U8,
@@ -237,12 +238,9 @@ fn scalars_and_operands_that_are_not_there() {
         ElementKind::E4m3,
         ElementKind::E5m2,
     ] {
-        assert_eq!(Combine::of(kind, [2.0, 0.0]), Combine::Move);
-        let refused = HostTranspose::poisoned(
-            kind,
-            Choice::Auto,
-            &TransposeProblem::of((2, 2), 1, [None; 3], [2.0, 0.0]),
-        );
+        assert_eq!(Combine::for_scalars(kind, &scalars([2.0, 0.0])), Combine::Move);
+        let refused =
+            poisoned(kind, Choice::Auto, &Problem::transpose((2, 2), 1, [None; 3], [2.0, 0.0]));
         assert_eq!(
             refused.map(|_| ()).expect_err("refused").to_string(),
             sentence("alpha"),
@@ -253,36 +251,31 @@ fn scalars_and_operands_that_are_not_there() {
 
 #[test]
 fn elements_of_other_types() {
-    let (problem, a32, b64) = (TransposeProblem::packed(2, 3), [1.0f32; 6], [1.0f64; 6]);
-    let said = |choice: Choice,
-                combine: Combine,
-                problem: &TransposeProblem,
-                a: HostSlice<'_>,
-                b: Source<HostSlice<'_>>| {
+    let (problem, a32, c64) = (Problem::packed_transpose(2, 3), [1.0f32; 6], [1.0f64; 6]);
+    let refused = |choice: Choice, problem: &Problem, a, c| {
         let mut d = [0.0f32; 6];
-        let call = problem.with(a, b, HostSliceMut::new::<f32>(&mut d));
-        run_on_host(&choice.desc(combine, 4, problem), Mode::Fast, call)
-            .expect_err("refused")
-            .to_string()
+        let call = problem.with_transposed(a, c, HostSliceMut::new::<f32>(&mut d));
+        let desc = choice.desc(ElementKind::F32, problem);
+        run_on_host(&desc, Mode::Fast, call).expect_err("refused").to_string()
     };
-    let (f32s, f64s) = (HostSlice::new::<f32>(&a32), HostSlice::new::<f64>(&b64));
+    let (f32s, f64s) = (HostSlice::new::<f32>(&a32), HostSlice::new::<f64>(&c64));
     let i32s = [1i32; 6];
     assert_eq!(
-        said(Choice::Auto, Combine::Move, &problem, f64s, Source::None),
+        refused(Choice::Auto, &problem, f64s, Source::None),
         "element type of A = f64 is not f32"
     );
     assert_eq!(
-        said(Choice::Auto, Combine::Move, &problem, HostSlice::new::<i32>(&i32s), Source::None),
+        refused(Choice::Auto, &problem, HostSlice::new::<i32>(&i32s), Source::None),
         "element type of A = i32 is not f32"
     );
-    let scaled = TransposeProblem { scalars: [1.0, 1.0], b: Source::Matrix(problem.d), ..problem };
+    let scaled = Problem { scalars: scalars([1.0, 1.0]), c: Source::Matrix(problem.d), ..problem };
     assert_eq!(
-        said(Choice::Auto, Combine::F32, &scaled, f32s, Source::Matrix(f64s)),
-        "element type of B = f64 is not f32"
+        refused(Choice::Auto, &scaled, f32s, Source::Matrix(f64s)),
+        "element type of C = f64 is not f32"
     );
     let narrow = Choice::Desc(TransposeRung::Padded.desc(Combine::Move, 2));
     assert_eq!(
-        said(narrow, Combine::Move, &problem, f32s, Source::None),
+        refused(narrow, &problem, f32s, Source::None),
         "element type of the tensor = f32 is not 2 bytes"
     );
 }
@@ -292,29 +285,29 @@ fn elements_of_other_types() {
 fn the_typed_door_refuses_and_writes_nothing() {
     let (a, b, mut d) = ([1.0f64; 12], [1.0f64; 11], [7.0f64; 12]);
     let transpose = Transpose::<f64>::new();
-    let arguments = TransposeArguments::new((3, 4), &a, &mut d).source(1.0, &b);
+    let arguments = Arguments::transpose((3, 4), &a, &mut d).source(1.0, &b);
     assert!(matches!(
         transpose.can_implement(&arguments),
         Err(Refusal {
             rule: Rule::AtLeast,
-            field: Field::Length(Operand::B),
+            field: Field::Length(Operand::C),
             value: Value::Elements(11),
             limit: Value::Elements(12),
             ..
         })
     ));
-    let refused = transpose.run(arguments).expect_err("B is short").to_string();
+    let refused = transpose.run(arguments).expect_err("C is short").to_string();
     assert_eq!(
         refused,
-        "length of B = 11 elements is less than 12 elements (4 x 3, leading dimension 3)"
+        "length of C = 11 elements is less than 12 elements (4 x 3, leading dimension 3)"
     );
     let refused = transpose
-        .run(TransposeArguments::new((3, 4), &a, &mut d).lda(3))
+        .run(Arguments::transpose((3, 4), &a, &mut d).lda(3))
         .expect_err("lda")
         .to_string();
     assert_eq!(refused, "leading dimension of A = 3 is less than 4 (number of columns); try 4");
     let refused = transpose
-        .run(TransposeArguments::new((3, 4), &a, &mut d).batch(2).batch_stride_a(0))
+        .run(Arguments::transpose((3, 4), &a, &mut d).batch(2).batch_stride_a(0))
         .expect_err("d")
         .to_string();
     assert_eq!(
@@ -330,22 +323,23 @@ fn nothing_is_fine() {
         [(0, 0, 1), (0, 5, 1), (5, 0, 1), (5, 5, 0), (0, usize::from(u16::MAX), 7)]
     {
         for mode in BOTH {
-            let problem = TransposeProblem::of((rows, columns), batch, [None; 3], [1.0, 0.0]);
-            let mut transpose = HostTranspose::poisoned(ElementKind::F32, Choice::Auto, &problem)
-                .expect("nothing is a problem");
-            transpose.draw(1).expect("nothing to draw");
-            transpose.run(mode).expect("nothing to do");
-            let verdict = transpose.verify().expect("nothing to verify");
-            assert!(verdict.is_right() && verdict.elements == 0, "{verdict}");
+            let problem = Problem::transpose((rows, columns), batch, [None; 3], [1.0, 0.0]);
+            let mut transpose =
+                poisoned(ElementKind::F32, Choice::Auto, &problem).expect("nothing is a problem");
+            let desc = Choice::Auto.desc(ElementKind::F32, &problem);
+            transpose.draw_transpose(1).expect("nothing to draw");
+            transpose.run_transpose(&desc, mode).expect("nothing to do");
+            let verdict = transpose.verify_transpose().expect("nothing to verify");
+            assert!(verdict.is_right() && verdict.elements_checked == 0, "{verdict}");
         }
     }
     let mut d: [u8; 0] = [];
     Transpose::<u8>::new()
-        .run(TransposeArguments::new((0, 9), &[][..], &mut d[..]))
+        .run(Arguments::transpose((0, 9), &[][..], &mut d[..]))
         .expect("nothing to do");
 }
 
-/// At alpha 0 A's NaN does not reach D, at beta 0 neither B's does; at both, D is zero. At others
+/// At alpha 0 A's NaN does not reach D, at beta 0 neither C's does; at both, D is zero. At others
 /// it does.
 #[test]
 fn nan_reaches_d_only_where_it_is_read() {
@@ -353,7 +347,7 @@ fn nan_reaches_d_only_where_it_is_read() {
         ($T:ty, $alpha:expr, $beta:expr) => {{
             let (a, b, mut d) = ([<$T>::NAN; 35], [1.0 as $T; 35], [<$T>::NAN; 35]);
             let arguments =
-                TransposeArguments::new((5, 7), &a, &mut d).alpha($alpha).source($beta, &b);
+                Arguments::transpose((5, 7), &a, &mut d).alpha($alpha).source($beta, &b);
             Transpose::<$T>::new().run(arguments).expect("it runs");
             d
         }};
@@ -363,20 +357,21 @@ fn nan_reaches_d_only_where_it_is_read() {
     assert_eq!(ran!(f32, 0.0, 0.0), [0.0; 35]);
     assert!(ran!(f32, 1.0, 2.0).iter().all(|x| x.is_nan()));
     for mode in BOTH {
-        let packed = TransposeProblem::packed(5, 7);
+        let packed = Problem::packed_transpose(5, 7);
         let (ones, nans, mut d) = ([1.0f32; 35], [f32::NAN; 35], [f32::NAN; 35]);
         let problem =
-            TransposeProblem { scalars: [3.0, 0.0], b: Source::Matrix(packed.d), ..packed };
-        let ran = |combine, problem: &TransposeProblem, a: &[f32], b, d: &mut [f32]| {
-            let call = problem.with(HostSlice::new::<f32>(a), b, HostSliceMut::new::<f32>(d));
-            run_on_host(&Choice::Auto.desc(combine, 4, problem), mode, call).expect("it runs");
+            Problem { scalars: scalars([3.0, 0.0]), c: Source::Matrix(packed.d), ..packed };
+        let run = |problem: &Problem, a: &[f32], c, d: &mut [f32]| {
+            let (a, d) = (HostSlice::new::<f32>(a), HostSliceMut::new::<f32>(d));
+            let desc = Choice::Auto.desc(ElementKind::F32, problem);
+            run_on_host(&desc, mode, problem.with_transposed(a, c, d)).expect("it runs");
         };
-        ran(Combine::F32, &problem, &ones, Source::Matrix(HostSlice::new::<f32>(&nans)), &mut d);
+        run(&problem, &ones, Source::Matrix(HostSlice::new::<f32>(&nans)), &mut d);
         assert_eq!(d, [3.0; 35]);
         // A NaN that only moves keeps its bits.
         let odd = f32::from_bits(0x7fa0_1234);
         let (a, mut d) = ([odd; 35], [0.0f32; 35]);
-        ran(Combine::Move, &packed, &a, Source::None, &mut d);
+        run(&packed, &a, Source::None, &mut d);
         assert!(d.iter().all(|x| x.to_bits() == 0x7fa0_1234));
     }
 }
@@ -401,7 +396,7 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         (TransposeDesc { access_a: 3, ..padded }, "access to A = 3 is not one of 1, 2, 4; try 4", Some(|d, x| d.access_a = x)),
         (TransposeDesc { turn: 0, ..padded }, "turn = 0 is not one of 1, 2, 4; try 1", Some(|d, x| d.turn = x)),
         (TransposeDesc { access_d: 8, ..padded }, "access to D = 8 is not one of 1, 2, 4; try 4", none),
-        (TransposeDesc { combine: Combine::F32, ..gathered }, "gathered access to D is impossible (B needs gathered access too); use staging by padding, or swizzled staging", none),
+        (TransposeDesc { combine: Combine::F32, ..gathered }, "gathered access to D is impossible (C needs gathered access too); use staging by padding, or swizzled staging", none),
         (TransposeDesc { lanes: Lanes::Across, ..gathered }, "gathered access to D is impossible (lanes run across the rows of D); use staging by padding, or swizzled staging", none),
         (TransposeDesc { turn: 2, ..gathered }, "turn = 2 is not 1 (gathered access to D); try 1", Some(|d, x| d.turn = x)),
         (TransposeDesc { rows: 64, threads: 32, ..gathered }, "threads of a block = 32 is not a multiple of 64 (tile columns); try 64", Some(|d, x| d.threads = x)),
@@ -432,10 +427,9 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         let sentence = refusal.to_string();
         assert_eq!(sentence, wanted);
         // The door for values refuses what it cannot narrow into a kernel.
-        let problem = TransposeProblem::packed(64, 64);
-        let narrowed = Choice::Desc(desc).desc(Combine::Move, 4, &problem).check();
-        let door =
-            HostTranspose::poisoned(ElementKind::F32, Choice::Desc(desc), &problem).map(|_| ());
+        let problem = Problem::packed_transpose(64, 64);
+        let narrowed = Choice::Desc(desc).desc(SCALED, &problem).check();
+        let door = poisoned(ElementKind::F32, Choice::Desc(desc), &problem).map(|_| ());
         assert_eq!(door.is_ok(), narrowed.is_ok(), "{sentence} {door:?}");
         if let Some(set) = set {
             let nearest =

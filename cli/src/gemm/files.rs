@@ -3,12 +3,12 @@
 use crate::{
     args::GemmArgs,
     failure::Failure,
-    npy::{NpyFile, missing, wider},
+    npy::{NpyFile, missing, shared, wider},
 };
 use falchion::{
     epilogue::{EpilogueDesc, Op, SCALARS},
     internals::{
-        call::{Elements, Problem, View},
+        call::Problem,
         operand::{OperandKind, VectorKind, Vectors},
     },
     numeric::ElementKind,
@@ -132,10 +132,8 @@ impl Files {
 
     /// The problem in which a file with one matrix serves the whole batch.
     pub fn shared(&self, problem: Problem) -> Problem {
-        let one = |file: &Option<NpyFile>| file.as_ref().is_some_and(|file| file.batch() == 1);
-        let of = |view: View<Elements>, file| if one(file) { view.batched(0) } else { view };
-        let (a, b, c) =
-            (of(problem.a, &self.a), of(problem.b, &self.b), problem.c.map(|c| of(c, &self.c)));
+        let (a, b) = (shared(problem.a, &self.a), shared(problem.b, &self.b));
+        let c = problem.c.map(|c| shared(c, &self.c));
         Problem { a, b, c, ..problem }
     }
 

@@ -10,6 +10,7 @@ use crate::{
     print,
 };
 use falchion::{
+    internals::call::{Elements, View},
     layout::Order,
     numeric::{ElementKind, F16, Narrow},
 };
@@ -233,6 +234,11 @@ fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f6
         Number::U8 => u8::from_le_bytes(bytes(data, big_endian)?).into(),
         Number::I32 => i32::from_le_bytes(bytes(data, big_endian)?).into(),
     })
+}
+
+/// The view of an operand. A file with one matrix serves the whole batch.
+pub fn shared(view: View<Elements>, file: &Option<NpyFile>) -> View<Elements> {
+    if file.as_ref().is_some_and(|file| file.batch() == 1) { view.batched(0) } else { view }
 }
 
 /// Writes a matrix in its storage order. A batch becomes an array of three extents.

@@ -3,24 +3,28 @@
 use crate::{
     args::TransposeArgs,
     failure::Failure,
-    npy::{NpyFile, missing, wider},
+    npy::{NpyFile, missing, shared, wider},
 };
-use falchion::numeric::ElementKind;
+use falchion::{internals::call::Problem, numeric::ElementKind};
 use std::path::Path;
 
-/// Operand files, opened. A file stacks the matrices of a batch along the rows.
+/// Operand files, opened.
 pub struct Files {
     /// File of A.
     pub a: Option<NpyFile>,
-    /// File of B.
-    pub b: Option<NpyFile>,
+    /// File of C.
+    pub c: Option<NpyFile>,
 }
 
 impl Files {
-    /// Opens the files of A and B.
+    /// Opens the files of A and C.
     pub fn open(args: &TransposeArgs) -> Result<Self, Failure> {
-        let open = |path: Option<&Path>| path.map(NpyFile::open).transpose();
-        Ok(Self { a: open(args.a_file.as_deref())?, b: open(args.b_file.as_deref())? })
+        let batch = args.batch;
+        let other = |matrices| format!("--batch is {batch}; try --batch {matrices}");
+        let open = |path: Option<&Path>| {
+            path.map(|path| NpyFile::open_batch(path, batch, other)).transpose()
+        };
+        Ok(Self { a: open(args.a_file.as_deref())?, c: open(args.c_file.as_deref())? })
     }
 
     /// The element type: from `--type`, or from the files, or f32. Two floating-point types become
@@ -29,35 +33,35 @@ impl Files {
         if let Some(element) = args.element {
             return Ok(element);
         }
-        let (Some(a), Some(b)) = (&self.a, &self.b) else {
+        let (Some(a), Some(c)) = (&self.a, &self.c) else {
             return Ok(self
                 .a
                 .as_ref()
-                .or(self.b.as_ref())
+                .or(self.c.as_ref())
                 .map_or(ElementKind::F32, NpyFile::element));
         };
-        wider(a.element(), b.element()).ok_or_else(|| {
+        wider(a.element(), c.element()).ok_or_else(|| {
             Failure::refused(format!(
                 "{} holds {}, but {} holds {}; set --type to convert both",
                 a.name(),
                 a.element(),
-                b.name(),
-                b.element()
+                c.name(),
+                c.element()
             ))
         })
     }
 
-    /// Refuses a mix of files and random operands, and a file of B that the kernel does not read.
+    /// Refuses a mix of files and random operands, and a file of C that the kernel does not read.
     pub fn require_all(&self, args: &TransposeArgs) -> Result<(), Failure> {
-        if self.b.is_some() && args.beta.is_none() {
+        if self.c.is_some() && args.beta.is_none() {
             return Err(Failure::refused(
-                "beta is 0, so the kernel does not read the B of --b-file; set --beta 1",
+                "beta is 0, so the kernel does not read the C of --c-file; set --beta 1",
             ));
         }
         if !self.is_empty() {
             let operands = [
                 ("A", "--a-file FILE", &self.a, args.alpha != 0.0),
-                ("B", "--b-file FILE", &self.b, args.beta.is_some_and(|beta| beta != 0.0)),
+                ("C", "--c-file FILE", &self.c, args.beta.is_some_and(|beta| beta != 0.0)),
             ];
             for (operand, flag, file, read) in operands {
                 if read && file.is_none() {
@@ -70,40 +74,36 @@ impl Files {
 
     /// Whether no operand has a file.
     pub fn is_empty(&self) -> bool {
-        self.a.is_none() && self.b.is_none()
+        self.a.is_none() && self.c.is_none()
+    }
+
+    /// The problem in which a file with one matrix serves the whole batch.
+    pub fn shared(&self, problem: Problem) -> Problem {
+        let a = shared(problem.a, &self.a);
+        Problem { a, c: problem.c.map(|c| shared(c, &self.c)), ..problem }
     }
 
     /// Rows and columns of A, from the flags or the files. Refuses files with conflicting extents.
     pub fn extents(&self, args: &TransposeArgs) -> Result<(usize, usize), Failure> {
         let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
-        let ((a_rows, a_columns), (b_rows, b_columns)) = (of(&self.a).unzip(), of(&self.b).unzip());
-        let known =
-            |flag: &str, given: Option<usize>, across: Option<usize>, down: Option<usize>| {
-                let extent = given.or(across).or(down.map(|rows| rows / args.batch.max(1)));
-                extent.ok_or_else(|| {
-                    Failure::refused(format!(
-                        "the number of {flag} is unknown; set --{flag}, or add a file of A or B"
-                    ))
-                })
-            };
-        let rows = known("rows", args.rows, b_columns, a_rows)?;
-        let columns = known("cols", args.cols, a_columns, b_rows)?;
-        let batch = |rows: usize| rows.saturating_mul(args.batch);
+        let ((a_rows, a_columns), (c_rows, c_columns)) = (of(&self.a).unzip(), of(&self.c).unzip());
+        let known = |flag: &str, given: Option<usize>, of_a, of_c| {
+            given.or(of_a).or(of_c).ok_or_else(|| {
+                Failure::refused(format!(
+                    "the number of {flag} is unknown; set --{flag}, or add a file of A or C"
+                ))
+            })
+        };
+        let rows = known("rows", args.rows, a_rows, c_columns)?;
+        let columns = known("cols", args.cols, a_columns, c_rows)?;
         for (operand, file, wanted) in
-            [("A", &self.a, (batch(rows), columns)), ("B", &self.b, (batch(columns), rows))]
+            [("A", &self.a, (rows, columns)), ("C", &self.c, (columns, rows))]
         {
             if let Some(file) = file.as_ref().filter(|file| file.extents() != wanted) {
-                let (found, across) = file.extents();
-                let each = if args.batch == 1 {
-                    String::new()
-                } else {
-                    format!(" ({} stacked matrices)", args.batch)
-                };
+                let ((found, across), (rows, columns)) = (file.extents(), wanted);
                 return Err(Failure::refused(format!(
-                    "{} holds {found} x {across} elements, but {operand}{each} has {} x {} elements",
+                    "{} holds {found} x {across} elements, but {operand} has {rows} x {columns} elements",
                     file.name(),
-                    wanted.0,
-                    wanted.1
                 )));
             }
         }

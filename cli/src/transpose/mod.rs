@@ -16,12 +16,13 @@ use crate::{
 };
 use falchion::{
     internals::{
+        call::{Problem, Source},
         host::Mode,
-        pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
+        pass::transpose::{Choice, TransposeDesc},
     },
     numeric::ElementKind,
 };
-use falchion_lab::owned::HostTranspose;
+use falchion_lab::owned::HostProduct;
 use files::Files;
 use report::Report;
 
@@ -35,50 +36,51 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     let element = files.element(args)?;
     let choice = choice(args, element)?;
     let beta = args.beta.unwrap_or(0.0);
-    let (leading, scalars) = ([args.lda, args.ldb, args.ldd], [args.alpha, beta]);
+    let (leading, scalars) = ([args.lda, args.ldc, args.ldd], [args.alpha, beta]);
     if args.explain && files.is_empty() && [args.rows, args.cols] == [None; 2] {
-        let problem = TransposeProblem::of((0, 0), args.batch, leading, scalars);
-        return report::explanation(choice, Combine::of(element, scalars), element, &problem, json);
+        let problem = Problem::transpose((0, 0), args.batch, leading, scalars);
+        return report::explanation(choice, element, &problem, json);
     }
     let extents = files.extents(args)?;
-    let problem = TransposeProblem::of(extents, args.batch, leading, scalars);
+    let problem = files.shared(Problem::transpose(extents, args.batch, leading, scalars));
     if args.explain && !(args.run || args.verify || args.out.is_some() || args.checked) {
-        problem.check(&choice.desc(
-            Combine::of(element, scalars),
-            element.bytes_of(1),
-            &problem,
-        ))?;
-        return report::explanation(choice, Combine::of(element, scalars), element, &problem, json);
+        choice.desc(element, &problem).enter(problem)?;
+        return report::explanation(choice, element, &problem, json);
     }
     files.require_all(args)?;
-    let inputs = [("--a-file", &args.a_file), ("--b-file", &args.b_file)];
+    let inputs = [("--a-file", &args.a_file), ("--c-file", &args.c_file)];
     let inputs = inputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let target = args.out.as_deref().map(|out| OutputFile::beside(out, inputs)).transpose()?;
-    let mut transpose = HostTranspose::poisoned(element, choice, &problem)?;
+    let desc = choice.desc(element, &problem);
+    let mut transpose = HostProduct::of_transpose(element, &desc, &problem)?;
     during("reading operands", || {
-        transpose.draw(args.seed)?;
-        let Files { a, b } = files;
-        for (file, matrix) in [a, b].into_iter().zip(transpose.operands()) {
-            file.map_or(Ok(()), |file| file.read_into(matrix))?;
+        transpose.draw_transpose(args.seed)?;
+        if let Some(file) = files.a {
+            file.read_into(&mut transpose.a)?;
+        }
+        if let (Some(file), Source::Matrix(c)) = (files.c, &mut transpose.c) {
+            file.read_into(c)?;
         }
         Ok::<_, Failure>(())
     })?;
 
-    let kernel = place.kernel(args.on, |device| device.prepare_transpose(&transpose.desc()))?;
+    let kernel = place.kernel(args.on, |device| device.prepare_transpose(&desc))?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
     let seconds = during("computing", || match &kernel {
-        Some(kernel) => kernel.run(&mut transpose),
+        Some(kernel) => kernel.run(choice, &mut transpose),
         None => {
-            let (done, seconds) = timed(|| transpose.run(mode));
+            let (done, seconds) = timed(|| transpose.run_transpose(&desc, mode));
             Ok(done.map(|()| seconds)?)
         }
     })?;
-    let verdict = args.verify.then(|| during("verifying", || transpose.verify())).transpose()?;
+    let verdict =
+        args.verify.then(|| during("verifying", || transpose.verify_transpose())).transpose()?;
     if let Some(target) = target {
         during("writing", || npy::write(target, &transpose.d))?;
     }
     let report = Report {
         transpose: &transpose,
+        choice,
         on: on(kernel.is_some()),
         seconds,
         verdict: verdict.as_ref(),

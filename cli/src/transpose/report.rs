@@ -7,46 +7,48 @@ use crate::{
     output, print,
 };
 use falchion::{
-    internals::pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
+    internals::{call::Problem, pass::transpose::Choice},
     numeric::ElementKind,
 };
 use falchion_lab::{
     explain::{TransposeExplanation, explain_transpose},
-    owned::HostTranspose,
-    verify::transpose::TransposeVerdict,
+    owned::HostProduct,
+    verify::Verdict,
 };
 use serde_json::{Value, json};
 
 /// A computed transpose.
 pub struct Report<'r> {
     /// The matrices and the problem.
-    pub transpose: &'r HostTranspose,
+    pub transpose: &'r HostProduct,
+    /// The selection of the kernel.
+    pub choice: Choice,
     /// `host` or `cuda`.
     pub on: &'static str,
     /// Seconds of the computation.
     pub seconds: f64,
     /// The result of verification, if requested.
-    pub verdict: Option<&'r TransposeVerdict>,
+    pub verdict: Option<&'r Verdict>,
 }
 
 impl Report<'_> {
     /// Prints the report as one object or as text.
     pub fn print(&self, args: &TransposeArgs, json: bool) -> Result<(), Failure> {
-        let &Self { transpose, on, seconds, verdict } = self;
-        let (problem, desc, kind) = (transpose.problem(), transpose.desc(), transpose.d.kind());
-        let explanation = || {
-            explain_transpose(&transpose.choice(), transpose.combine(), kind.bytes_of(1), problem)
-        };
+        let &Self { transpose, choice, on, seconds, verdict } = self;
+        let (problem, kind) = (transpose.problem(), transpose.d.kind());
+        let desc = choice.desc(kind, &problem);
+        let Problem { m: columns, n: rows, batch, .. } = problem;
+        let explanation = || explain_transpose(&choice, kind, &problem);
         let explanation = args.explain.then(explanation).transpose()?;
         // `None` if the clock measured no time.
-        let rate = (seconds > 0.0).then(|| transpose.traffic_bytes() / seconds / 1e9);
+        let rate = (seconds > 0.0).then(|| problem.transpose_bytes(kind) / seconds / 1e9);
         if json {
             let mut object = json!({
-                "on": on, "rows": problem.rows, "cols": problem.columns, "batch": problem.batch, "type": kind.name(),
+                "on": on, "rows": rows, "cols": columns, "batch": batch, "type": kind.name(),
                 "seconds": seconds, "gbytes_per_second": rate,
-                "verified": verdict.map(TransposeVerdict::is_right),
-                "elements_checked": verdict.map(|verdict| verdict.elements),
-                "error_over_bound": verdict.and_then(|verdict| verdict.error_over_bound),
+                "verified": verdict.map(Verdict::is_right),
+                "elements_checked": verdict.map(|verdict| verdict.elements_checked),
+                "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),
                 "config": desc.to_string(),
                 "description": require_json(serde_json::to_value(desc))?,
             });
@@ -60,12 +62,9 @@ impl Report<'_> {
             print_explanation(explanation);
             print::line("");
         }
-        let batch =
-            if problem.batch == 1 { String::new() } else { format!("{} times ", problem.batch) };
+        let batch = if batch == 1 { String::new() } else { format!("{batch} times ") };
         print::line(&format!(
-            "{batch}{} x {} {kind} transposed: {}",
-            problem.rows,
-            problem.columns,
+            "{batch}{rows} x {columns} {kind} transposed: {}",
             at(on, seconds, rate, "GB/s")
         ));
         if let Some(verdict) = verdict.filter(|verdict| verdict.is_right()) {
@@ -79,7 +78,7 @@ impl Report<'_> {
 }
 
 /// Returns an error if the verification failed.
-pub fn require_verified(verdict: &TransposeVerdict) -> Result<(), Failure> {
+pub fn require_verified(verdict: &Verdict) -> Result<(), Failure> {
     if verdict.is_right() {
         Ok(())
     } else {
@@ -95,14 +94,13 @@ fn require_json(value: serde_json::Result<Value>) -> Result<Value, Failure> {
 /// Prints the explanation without computing the transpose.
 pub fn explanation(
     choice: Choice,
-    combine: Combine,
     kind: ElementKind,
-    problem: &TransposeProblem,
+    problem: &Problem,
     json: bool,
 ) -> Result<(), Failure> {
-    let explanation = explain_transpose(&choice, combine, kind.bytes_of(1), problem)?;
+    let explanation = explain_transpose(&choice, kind, problem)?;
     if json {
-        let desc: TransposeDesc = choice.desc(combine, kind.bytes_of(1), problem);
+        let desc = choice.desc(kind, problem);
         print::line(&json!({ "description": require_json(serde_json::to_value(desc))?, "explanation": require_json(serde_json::to_value(&explanation))? }).to_string());
     } else {
         print_explanation(&explanation);
@@ -132,19 +130,20 @@ mod tests {
 
     #[test]
     fn wrong_transposes_fail_verification() {
-        let problem = TransposeProblem::packed(5, 4);
-        let mut transpose =
-            HostTranspose::poisoned(ElementKind::I32, Choice::Auto, &problem).unwrap();
-        transpose.draw(1).unwrap();
-        transpose.run(Mode::Fast).unwrap();
-        assert!(require_verified(&transpose.verify().unwrap()).is_ok());
+        let (kind, problem) = (ElementKind::I32, Problem::packed_transpose(5, 4));
+        let desc = Choice::Auto.desc(kind, &problem);
+        let mut transpose = HostProduct::of_transpose(kind, &desc, &problem).unwrap();
+        transpose.draw_transpose(1).unwrap();
+        transpose.run_transpose(&desc, Mode::Fast).unwrap();
+        assert!(require_verified(&transpose.verify_transpose().unwrap()).is_ok());
         transpose.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(77.0)).unwrap();
-        let Err(Failure::Unverified(sentence)) = require_verified(&transpose.verify().unwrap())
+        let Err(Failure::Unverified(sentence)) =
+            require_verified(&transpose.verify_transpose().unwrap())
         else {
             panic!("no random element is 77")
         };
         assert!(
-            sentence.starts_with("the verification failed: element (0, 0) of D 0 is "),
+            sentence.starts_with("the verification failed: 20 of 20 elements are wrong"),
             "{sentence}"
         );
     }

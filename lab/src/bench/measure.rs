@@ -36,9 +36,9 @@ pub(crate) const VERIFIED_ROWS: usize = 24;
 
 /// A device for measurements.
 pub struct Bench {
-    stream: Arc<CudaStream>,
+    pub(super) stream: Arc<CudaStream>,
     lt: Option<Lt>,
-    device: String,
+    pub(super) device: String,
 }
 
 /// The cuBLASLt library that is measured as the peer.
@@ -237,23 +237,26 @@ pub(crate) fn operands(
     fill: Fill,
     seed: u64,
 ) -> Result<[HostBuffer; 3], Error> {
-    let filled = |kind: ElementKind,
-                  view: &View<Elements>,
-                  extents,
-                  from: Distribution,
-                  seed: u64|
-     -> Result<HostBuffer, Error> {
-        let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
-        from.fill(seed, buffer.whole_mut()?, view, of_batch(view, extents, problem.batch))?;
-        Ok(buffer)
-    };
     let Problem { m, n, k, .. } = *problem;
-    let (from, source) = (fill.operands(types, k), fill.source());
+    let (from, source, batch) = (fill.operands(types, k), fill.source(), problem.batch);
     Ok([
-        filled(types.a, &problem.a, (m, k), from, seed)?,
-        filled(types.b, &problem.b, (k, n), from, seed.wrapping_add(1))?,
-        filled(types.c, &problem.d, (m, n), source, seed.wrapping_add(2))?,
+        filled(types.a, &problem.a, ((m, k), batch), from, seed)?,
+        filled(types.b, &problem.b, ((k, n), batch), from, seed.wrapping_add(1))?,
+        filled(types.c, &problem.d, ((m, n), batch), source, seed.wrapping_add(2))?,
     ])
+}
+
+/// Returns random elements for the matrices of a batch, and poison in their gaps.
+pub(super) fn filled(
+    kind: ElementKind,
+    view: &View<Elements>,
+    (extents, batch): ((usize, usize), usize),
+    from: Distribution,
+    seed: u64,
+) -> Result<HostBuffer, Error> {
+    let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
+    from.fill(seed, buffer.whole_mut()?, view, of_batch(view, extents, batch))?;
+    Ok(buffer)
 }
 
 /// Synchronizes the stream, and copies elements back to the host.

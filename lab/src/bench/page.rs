@@ -336,7 +336,7 @@ fn error_row(line: &Line) -> [String; 10] {
             .trim()
             .replace('|', "\\|"),
         microseconds(Some(line.ours_us)),
-        format!("{:.1}", line.ours_tflops),
+        optional(line.ours_tflops, 1),
         optional(line.ratio, 3) + if line.noisy { " ~" } else { "" },
         units(line.error),
         units(line.sgemm_error),

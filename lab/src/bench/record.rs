@@ -1,38 +1,46 @@
 //! The record of one problem: one JSON object per line.
 
-use super::{protocol::Outcome, rounds::Stats, statistics::Quartiles, suite::SuiteProblem};
+use super::{
+    protocol::Outcome, rounds::Stats, statistics::Quartiles, suite::SuiteProblem,
+    transpose::Traffic,
+};
 use crate::Error;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io;
 
-/// The measurement of one problem. Times are microseconds per launch. Rates count `2 m n k`
-/// operations per GEMM of the batch.
+/// The measurement of one problem, a GEMM or a transpose. Times are microseconds per launch. Rates
+/// of GEMMs count `2 m n k` operations per GEMM of the batch.
 ///
 /// The line repeats the problem, but `op` is the class that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
+pub struct Line<P = SuiteProblem> {
     /// The problem, without its `op`.
     #[serde(flatten)]
-    pub problem: SuiteProblem,
+    pub problem: P,
     /// Name of the suite.
     pub suite: String,
     /// The kind of the measurement: `gemm` or `transpose`.
     pub kind: String,
     /// The kernel family that ran.
     pub family: String,
-    /// `simt` or `tensorop`.
+    /// `simt`, `tensorop`, or `transpose`.
     pub op: String,
     /// The kernel that ran: its configuration in one word, its cluster, its division of K, and
     /// whether operands are swapped.
     pub config: String,
     /// The route of A and B to the kernel: `direct`, or for example `A repacked, B transposed`. The
-    /// time includes the passes.
+    /// time includes the passes. Absent for a transpose.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub route: String,
     /// Falchion's median.
     pub ours_us: f64,
-    /// Falchion's rate.
-    pub ours_tflops: f64,
+    /// Falchion's rate. Absent for a transpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ours_tflops: Option<f64>,
+    /// The traffic of a transpose.
+    #[serde(flatten)]
+    pub traffic: Option<Traffic>,
     /// Name of the peer; null without a peer.
     pub peer: Option<String>,
     /// Version of the peer's library, such as `13.1.0`. Absent without a peer.
@@ -53,6 +61,7 @@ pub struct Line {
     /// Median of the peer's own first choice.
     pub peer_first_us: Option<f64>,
     /// Number of timed algorithms of the peer.
+    #[serde(default)]
     pub peer_count: usize,
     /// `peer_us / ours_us`. Above 1, Falchion is faster.
     pub ratio: Option<f64>,
@@ -133,6 +142,39 @@ impl Line {
     #[must_use]
     pub fn new(problem: &SuiteProblem, outcome: &Outcome, circumstances: Circumstances) -> Self {
         let tflops = |time_us: f64| problem.operations() / time_us / 1e6;
+        let problem = SuiteProblem { op: None, ..problem.clone() };
+        let ours_us = outcome.ours.quartiles_us.median;
+        Self {
+            ours_tflops: Some(tflops(ours_us)),
+            peer_us: outcome.peer_us,
+            peer_tflops: outcome.peer_us.map(tflops),
+            peer_first_us: outcome.peer_first_us,
+            peer_count: outcome.peer_count,
+            ratio: outcome.ratio,
+            noisy: outcome.noisy,
+            captured: outcome.captured,
+            ..Self::timed(problem, ours_us, circumstances)
+        }
+    }
+    /// Returns the line of a problem that Falchion refuses.
+    #[must_use]
+    pub fn refused(problem: &SuiteProblem, sentence: String, circumstances: Circumstances) -> Self {
+        let quartiles_us = Quartiles { lower: 0.0, median: 0.0, upper: 0.0 };
+        let ours = Stats { name: "ours".to_owned(), samples_us: Vec::new(), quartiles_us };
+        // The requested class, if the class that would run is unknown.
+        let op = if circumstances.op.is_empty() {
+            problem.op.clone().unwrap_or_default()
+        } else {
+            circumstances.op.clone()
+        };
+        let line = Self::new(problem, &Outcome::alone(ours), Circumstances { op, ..circumstances });
+        Self { ours_tflops: Some(0.0), refused: Some(sentence), ..line }
+    }
+}
+
+impl<P> Line<P> {
+    /// Returns the line of a problem without rates and without the peer's times.
+    pub(super) fn timed(problem: P, ours_us: f64, circumstances: Circumstances) -> Self {
         let Circumstances { suite, kind, family, op, config, route, .. } = circumstances;
         let Circumstances {
             peer,
@@ -147,9 +189,8 @@ impl Line {
             commit,
             ..
         } = circumstances;
-        let ours_us = outcome.ours.quartiles_us.median;
         Self {
-            problem: SuiteProblem { op: None, ..problem.clone() },
+            problem,
             suite,
             kind,
             family,
@@ -157,20 +198,21 @@ impl Line {
             config,
             route,
             ours_us,
-            ours_tflops: tflops(ours_us),
+            ours_tflops: None,
+            traffic: None,
             peer,
             peer_version,
             peer_verified,
             peer_wrong,
-            peer_us: outcome.peer_us,
-            peer_tflops: outcome.peer_us.map(tflops),
-            peer_first_us: outcome.peer_first_us,
-            peer_count: outcome.peer_count,
-            ratio: outcome.ratio,
+            peer_us: None,
+            peer_tflops: None,
+            peer_first_us: None,
+            peer_count: 0,
+            ratio: None,
             own_reference_us,
             error_over_bound,
-            noisy: outcome.noisy,
-            captured: outcome.captured,
+            noisy: false,
+            captured: false,
             error: errors.map(|[ours, _]| ours),
             sgemm_error: errors.map(|[_, sgemm]| sgemm),
             refused: None,
@@ -179,22 +221,9 @@ impl Line {
             commit,
         }
     }
+}
 
-    /// Returns the line of a problem that Falchion refuses.
-    #[must_use]
-    pub fn refused(problem: &SuiteProblem, sentence: String, circumstances: Circumstances) -> Self {
-        let quartiles_us = Quartiles { lower: 0.0, median: 0.0, upper: 0.0 };
-        let ours = Stats { name: "ours".to_owned(), samples_us: Vec::new(), quartiles_us };
-        // The requested class, if the class that would run is unknown.
-        let op = if circumstances.op.is_empty() {
-            problem.op.clone().unwrap_or_default()
-        } else {
-            circumstances.op.clone()
-        };
-        let line = Self::new(problem, &Outcome::alone(ours), Circumstances { op, ..circumstances });
-        Self { ours_tflops: 0.0, refused: Some(sentence), ..line }
-    }
-
+impl<P: Serialize> Line<P> {
     /// Returns the line as JSON, without a newline.
     ///
     /// # Errors
@@ -215,7 +244,7 @@ impl Formatter for SixDigits {
 }
 
 /// Returns a record as JSON, without a newline.
-pub(super) fn json(record: &impl Serialize) -> Result<String, Error> {
+fn json(record: &impl Serialize) -> Result<String, Error> {
     let mut line = Vec::new();
     let written = record.serialize(&mut Serializer::with_formatter(&mut line, SixDigits));
     let fault = |e: &dyn core::fmt::Display| Error::Measurement {
@@ -229,7 +258,7 @@ pub(super) fn json(record: &impl Serialize) -> Result<String, Error> {
 ///
 /// # Errors
 /// [`Error::Measurement`] with the line number if a line is not a record.
-pub fn read_lines(text: &str) -> Result<Vec<Line>, Error> {
+pub fn read_lines<P: DeserializeOwned>(text: &str) -> Result<Vec<Line<P>>, Error> {
     text.lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
@@ -299,14 +328,15 @@ pub(super) mod tests {
         assert_eq!(read.len(), 2);
         for again in read {
             assert_eq!(again.to_json().unwrap(), json);
-            assert!((again.ours_tflops / line.ours_tflops - 1.0).abs() < 1e-5, "{json}");
+            let rate = |line: &Line| line.ours_tflops.unwrap();
+            assert!((rate(&again) / rate(&line) - 1.0).abs() < 1e-5, "{json}");
         }
     }
 
     #[test]
     fn rates_and_ratio_follow_from_the_times() {
         let line = line(2500.0, Some(2600.0));
-        assert!((line.ours_tflops - 54.9755813888).abs() < 1e-9);
+        assert!((line.ours_tflops.unwrap() - 54.9755813888).abs() < 1e-9);
         assert_eq!(line.ratio, Some(1.04));
         assert_eq!(line.peer_first_us, Some(2601.0));
     }
@@ -323,7 +353,7 @@ pub(super) mod tests {
         ] {
             assert!(json.contains(field), "{field} in {json}");
         }
-        assert_eq!(read_lines(&json).unwrap()[0].ratio, None);
+        assert_eq!(read_lines::<SuiteProblem>(&json).unwrap()[0].ratio, None);
     }
 
     /// Checks that a refusal is a line with its message and no times, and that lines without named
@@ -336,7 +366,7 @@ pub(super) mod tests {
         let refused = Line::refused(&measured.problem, "row 3 of A".into(), circumstances);
         assert_eq!(
             (refused.ours_us, refused.ours_tflops, refused.ratio, refused.error),
-            (0.0, 0.0, None, None)
+            (0.0, Some(0.0), None, None)
         );
         let json = refused.to_json().unwrap();
         assert!(json.contains("\"refused\":\"row 3 of A\""), "{json}");
@@ -347,7 +377,7 @@ pub(super) mod tests {
     #[test]
     fn what_is_not_a_record_is_named_by_its_line() {
         let good = line(1.0, None).to_json().unwrap();
-        let text = read_lines(&format!("{good}\n{{}}")).unwrap_err().to_string();
+        let text = read_lines::<SuiteProblem>(&format!("{good}\n{{}}")).unwrap_err().to_string();
         assert!(
             text.starts_with("the measurement failed: line 2 is not a record: missing field"),
             "{text}"

@@ -12,9 +12,9 @@ use crate::{
 };
 use falchion::{
     internals::{
-        call::{Elements, View},
+        call::{Elements, Problem, View},
         host::machine::{Access, Observer, Purpose, Tile, Touched, transpose_tile, whole_pieces},
-        pass::transpose::{TransposeDesc, TransposeProblem, TransposeProgram},
+        pass::transpose::{TransposeDesc, TransposeProgram},
     },
     layout::Order,
 };
@@ -25,8 +25,8 @@ use std::collections::BTreeMap;
 pub struct TransposeCounters {
     /// Reads of A.
     pub a: GlobalAccesses,
-    /// Reads of B.
-    pub b: GlobalAccesses,
+    /// Reads of C.
+    pub c: GlobalAccesses,
     /// Writes to D.
     pub d: GlobalAccesses,
     /// Stores to shared memory.
@@ -35,17 +35,17 @@ pub struct TransposeCounters {
     pub loads: SharedAccesses,
 }
 
-/// Counts the accesses of a batch of transposes whose A, B, and D each begin at a multiple of 128
+/// Counts the accesses of a batch of transposes whose A, C, and D each begin at a multiple of 128
 /// bytes.
 ///
 /// ```
-/// use falchion::internals::pass::transpose::{Combine, TransposeProgram, TransposeProblem};
+/// use falchion::internals::{call::Problem, pass::transpose::{Combine, TransposeProgram}};
 /// use falchion_lab::ladder::TransposeRung;
 /// use falchion_lab::counters::count_transpose;
 ///
 /// // 32 x 32 elements of 4 bytes down the columns of `[32][32]`, and of `[32][33]`.
 /// let count = |rung: TransposeRung| {
-///     count_transpose(&TransposeProgram::of(&rung.desc(Combine::Move, 4)), &TransposeProblem::packed(32, 32))
+///     count_transpose(&TransposeProgram::of(&rung.desc(Combine::Move, 4)), &Problem::packed_transpose(32, 32))
 /// };
 /// assert_eq!(count(TransposeRung::Coalesced)?.stores.wavefronts, 32 * 32);
 /// assert_eq!(count(TransposeRung::Padded)?.stores.wavefronts, 32);
@@ -58,18 +58,18 @@ pub struct TransposeCounters {
 /// - [`Error::Measurement`] if an address is not a multiple of the access size.
 pub fn count_transpose(
     program: &TransposeProgram,
-    problem: &TransposeProblem,
+    problem: &Problem,
 ) -> Result<TransposeCounters, Error> {
     let desc = &program.desc;
     desc.check()?;
-    problem.check(desc)?;
+    let problem = &desc.enter(*problem)?;
     whole_pieces(program).map_err(falchion::Error::from)?;
     let mut counters = TransposeCounters::default();
-    if problem.is_empty() {
+    if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
         return Ok(counters);
     }
-    let likeness = Likeness { desc, problem, b: problem.source() };
-    let work = problem.work(desc)?;
+    let likeness = Likeness { desc, problem };
+    let work = desc.work(problem)?;
     let matrices = alike(problem.batch as u64, |matrix| likeness.matrix(matrix));
     let columns = alike(work.rows.into(), |tile| likeness.columns(tile));
     for (rows, &of_rows) in &alike(work.columns.into(), |tile| likeness.rows(tile)) {
@@ -90,7 +90,7 @@ pub fn count_transpose(
 
 /// The position of a matrix, a row of tiles, or a column of tiles. `before` and `left` are the
 /// elements that exist before and after its beginning, up to a few beyond the tile. `past` holds
-/// the offsets of A, B, and D in a line, in bytes.
+/// the offsets of A, C, and D in a line, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     left: i64,
@@ -112,8 +112,7 @@ const BEYOND: i64 = 16;
 
 struct Likeness<'p> {
     desc: &'p TransposeDesc,
-    problem: &'p TransposeProblem,
-    b: Option<View<Elements>>,
+    problem: &'p Problem,
 }
 
 impl Likeness<'_> {
@@ -125,7 +124,8 @@ impl Likeness<'_> {
     }
 
     fn of(&self, matrix: impl Fn(&View<Elements>) -> usize) -> [u64; 3] {
-        [Some(self.problem.a), self.b, Some(self.problem.d)]
+        let Problem { a, d, .. } = self.problem;
+        [Some(a.transposed()), self.problem.read_source(), Some(*d)]
             .map(|laid| laid.map_or(0, |laid| matrix(&laid) as u64))
     }
 
@@ -135,23 +135,20 @@ impl Likeness<'_> {
         Place { left: 0, before: 0, past }
     }
 
-    /// Returns the place of the rows of A, which are columns of B and D, of a row of tiles.
+    /// Returns the place of the rows of A, which are columns of C and D, of a row of tiles.
     fn rows(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.rows);
-        let past = self.past([
-            first.wrapping_mul(self.problem.a.leading(Order::Row) as u64),
-            first,
-            first,
-        ]);
-        place(first as usize, self.problem.rows, self.desc.rows, past)
+        let lda = self.problem.a.leading(Order::Col) as u64;
+        let past = self.past([first.wrapping_mul(lda), first, first]);
+        place(first as usize, self.problem.n, self.desc.rows, past)
     }
 
-    /// Returns the place of the columns of A, which are rows of B and D, of a column of tiles.
+    /// Returns the place of the columns of A, which are rows of C and D, of a column of tiles.
     fn columns(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.columns);
-        let [_, b, d] =
+        let [_, c, d] =
             self.of(|laid| laid.leading(Order::Row)).map(|leading| first.wrapping_mul(leading));
-        place(first as usize, self.problem.columns, self.desc.columns, self.past([first, b, d]))
+        place(first as usize, self.problem.m, self.desc.columns, self.past([first, c, d]))
     }
 }
 
@@ -169,26 +166,26 @@ fn count_block(
     (counters, times): (&mut TransposeCounters, u64),
 ) -> Result<(), Error> {
     let (desc, problem) = (&program.desc, likeness.problem);
-    let [lda, ldb, ldd] = likeness.of(|laid| laid.leading(Order::Row));
+    let [lda, ldc, ldd] = likeness.of(|laid| laid.leading(Order::Row));
     let laid = |index: usize, leading: u64| Laid {
         first_byte: LINE_BYTES
             + [matrix, rows, columns].map(|place| place.past[index]).iter().sum::<u64>()
                 % LINE_BYTES,
         leading,
     };
-    let (a, b, d) =
-        (problem.reads_a().then(|| laid(0, lda)), likeness.b.map(|_| laid(1, ldb)), laid(2, ldd));
+    let (a, c) = (problem.k > 0, problem.read_source().is_some());
+    let (a, c, d) = (a.then(|| laid(0, lda)), c.then(|| laid(1, ldc)), laid(2, ldd));
     let elements = |access: &WarpAccess| {
         access.active() as u64 * u64::from(access.bytes() / desc.element_bytes)
     };
     let mut tell = |what: What, access: &WarpAccess| match what {
         (Purpose::Fetch, false) => counters.a.add(times, elements(access), access),
-        (_, true) => counters.b.add(times, elements(access), access),
+        (_, true) => counters.c.add(times, elements(access), access),
         (Purpose::Load, _) => counters.loads.add(times, access),
         (Purpose::Store, _) => counters.stores.add(times, access),
         _ => counters.d.add(times, elements(access), access),
     };
-    let mut log = Log { bytes: desc.element_bytes, a, b, d, warps: Gathered::new(&mut tell) };
+    let mut log = Log { bytes: desc.element_bytes, a, c, d, warps: Gathered::new(&mut tell) };
     let bytes = u64::from(desc.element_bytes);
     let beyond = |laid: Laid, line: i64, access: u32| {
         let first =
@@ -207,7 +204,7 @@ fn count_block(
     log.warps.finish()
 }
 
-/// The purpose of an access, and whether it is an access to B.
+/// The purpose of an access, and whether it is an access to C.
 type What = (Purpose, bool);
 
 /// A matrix in global memory: the byte at which the tile's part begins, and the elements from one
@@ -222,9 +219,9 @@ struct Laid {
 struct Log<'t> {
     /// Bytes per element.
     bytes: u32,
-    /// A and B if they are read, and D.
+    /// A and C if they are read, and D.
     a: Option<Laid>,
-    b: Option<Laid>,
+    c: Option<Laid>,
     d: Laid,
     warps: Gathered<'t, What>,
 }
@@ -240,8 +237,8 @@ impl Observer for Log<'_> {
         };
         let matrices = match access.purpose {
             Purpose::Fetch => [((Purpose::Fetch, false), self.a), ((Purpose::Fetch, true), None)],
-            // B is read at the position at which D is written.
-            _ => [((Purpose::Fetch, true), self.b), ((Purpose::Write, false), Some(self.d))],
+            // C is read at the position at which D is written.
+            _ => [((Purpose::Fetch, true), self.c), ((Purpose::Write, false), Some(self.d))],
         };
         // Elements before the tile have addresses before its first byte. The addresses wrap, and
         // banks and lines wrap with them.

@@ -9,13 +9,11 @@ use crate::{
 use falchion::{
     arch::ArchKind,
     internals::{
-        call::{Elements, View},
-        pass::transpose::{
-            Choice, Combine, GatheredTile, Lanes, Staging, TransposeDesc, TransposeProblem,
-            TransposeProgram,
-        },
+        call::{Elements, Problem, View},
+        pass::transpose::{Choice, GatheredTile, Lanes, Staging, TransposeDesc, TransposeProgram},
     },
     layout::Order,
+    numeric::ElementKind,
 };
 
 /// A choice, with its reason.
@@ -48,16 +46,21 @@ pub struct TransposeExplanation {
 /// [`falchion::Error::Refused`] if the description is invalid.
 pub fn explain_transpose(
     choice: &Choice,
-    combine: Combine,
-    element_bytes: u32,
-    problem: &TransposeProblem,
+    kind: ElementKind,
+    problem: &Problem,
 ) -> Result<TransposeExplanation, Error> {
-    let desc = choice.desc(combine, element_bytes, problem);
+    let desc = choice.desc(kind, problem);
     desc.check()?;
+    let problem = &problem.read_by_transpose();
     let tile = tile(&desc)?;
     let mut choices = vec![origin(choice, &desc), shape(choice, &desc)];
     choices.extend(accesses(choice, &desc, problem));
-    choices.extend([turn(&desc), staging(&desc, &tile)?, lanes(&desc), budget(&desc)]);
+    choices.extend([
+        transposed_in_registers(&desc),
+        staging(&desc, &tile)?,
+        lanes(&desc),
+        budget(&desc),
+    ]);
     let schedule = desc.schedule().to_string().lines().map(|line| line.trim().to_owned()).collect();
     Ok(TransposeExplanation { choices, tile, layouts: layouts_of_transpose(&desc), schedule })
 }
@@ -80,7 +83,7 @@ fn shape(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
     let because = if is_resolved(choice) {
         format!("elements of {element_bytes} bytes, {access_a} of A at a time")
     } else {
-        "as the kernel has it".to_owned()
+        "given by the description".to_owned()
     };
     TransposeChoice {
         what: "tile",
@@ -95,65 +98,62 @@ fn is_resolved(choice: &Choice) -> bool {
 }
 
 /// Returns the widths of accesses to A and D, and what limits them.
-fn accesses(
-    choice: &Choice,
-    desc: &TransposeDesc,
-    problem: &TransposeProblem,
-) -> [TransposeChoice; 2] {
+fn accesses(choice: &Choice, desc: &TransposeDesc, problem: &Problem) -> [TransposeChoice; 2] {
+    let Problem { m: columns, n: rows, .. } = *problem;
     let stride = |matrix: View<Elements>| if problem.batch > 1 { matrix.batch_stride } else { 0 };
     let leading =
         |matrix: View<Elements>, rows: usize| if rows > 1 { matrix.leading(Order::Row) } else { 0 };
-    let (a, d, b) = (problem.a, problem.d, problem.source());
+    let (a, d, c) = (problem.a.transposed(), problem.d, problem.read_source());
+    let a = Some(a).filter(|_| problem.k > 0);
     let of_a = [
-        ("the number of columns", problem.columns),
-        ("A's leading dimension", if problem.reads_a() { leading(a, problem.rows) } else { 0 }),
-        ("A's stride", if problem.reads_a() { stride(a) } else { 0 }),
+        ("the number of columns", columns),
+        ("A's leading dimension", a.map_or(0, |a| leading(a, rows))),
+        ("A's batch stride", a.map_or(0, stride)),
     ];
     let of_d = [
-        ("the number of rows", problem.rows),
-        ("D's leading dimension", leading(d, problem.columns)),
-        ("D's stride", stride(d)),
-        ("B's leading dimension", b.map_or(0, |b| leading(b, problem.columns))),
-        ("B's stride", b.map_or(0, stride)),
+        ("the number of rows", rows),
+        ("D's leading dimension", leading(d, columns)),
+        ("D's batch stride", stride(d)),
+        ("C's leading dimension", c.map_or(0, |c| leading(c, columns))),
+        ("C's batch stride", c.map_or(0, stride)),
     ];
-    let said = |what, access: u32, numbers: &[(&str, usize)]| {
+    let explained = |what, access: u32, numbers: &[(&str, usize)]| {
         let bytes = access * desc.element_bytes;
         let limit = numbers.iter().find(|(_, number)| !number.is_multiple_of(2 * access as usize));
         let because = match limit {
-            _ if desc.is_gathered() => "rows are gathered: nothing has to be aligned".to_owned(),
-            _ if bytes >= 16 => "the widest there is".to_owned(),
-            _ if !is_resolved(choice) => "as the kernel has it".to_owned(),
+            _ if desc.is_gathered() => "gathered rows need no alignment".to_owned(),
+            _ if bytes >= 16 => "the widest access".to_owned(),
+            _ if !is_resolved(choice) => "given by the description".to_owned(),
             Some((name, number)) => {
-                format!("{name}, {number}, is not a multiple of {}", 2 * access)
+                format!("{name} = {number} is not a multiple of {}", 2 * access)
             }
-            None => "the widest that this tile takes".to_owned(),
+            None => "the widest access of this tile".to_owned(),
         };
         TransposeChoice { what, value: format!("{} ({bytes} bytes)", elements(access)), because }
     };
-    [said("access to A", desc.access_a, &of_a), said("access to D", desc.access_d, &of_d)]
+    [explained("access to A", desc.access_a, &of_a), explained("access to D", desc.access_d, &of_d)]
 }
+
 fn elements(count: u32) -> String {
     format!("{count} element{}", if count == 1 { "" } else { "s" })
 }
 
 /// Counts the memory accesses of one whole tile.
 fn tile(desc: &TransposeDesc) -> Result<TransposeCounters, Error> {
-    count_transpose(
-        &TransposeProgram::of(desc),
-        &TransposeProblem::packed(desc.rows as usize, desc.columns as usize),
-    )
+    let problem = Problem::packed_transpose(desc.rows as usize, desc.columns as usize);
+    count_transpose(&TransposeProgram::of(desc), &problem)
 }
 
-fn turn(desc: &TransposeDesc) -> TransposeChoice {
+fn transposed_in_registers(desc: &TransposeDesc) -> TransposeChoice {
     let because = if desc.is_gathered() {
-        "rows wait as they lie, and threads gather what they write".to_owned()
+        "rows stay as they are in shared memory, and threads gather the elements of D".to_owned()
     } else if desc.is_staged() {
-        format!("shared memory is written {} bytes at a time", desc.turn * desc.element_bytes)
+        format!("a store to shared memory has {} bytes", desc.turn * desc.element_bytes)
     } else {
-        "a thread writes what it has turned".to_owned()
+        "a thread stores the elements that it transposes".to_owned()
     };
     TransposeChoice {
-        what: "turned in registers",
+        what: "transposed in registers",
         value: format!("{} of A", rows(desc.turn)),
         because,
     }
@@ -166,45 +166,56 @@ fn rows(count: u32) -> String {
 fn staging(desc: &TransposeDesc, with: &TransposeCounters) -> Result<TransposeChoice, Error> {
     let value = match desc.staging {
         Staging::Direct => {
-            let value = "registers alone".to_owned();
+            let value = "registers".to_owned();
             return Ok(TransposeChoice {
                 what: "staging",
                 value,
-                because: "there is no shared memory".to_owned(),
+                because: "the kernel uses no shared memory".to_owned(),
             });
         }
         Staging::Gathered => {
             let GatheredTile { lines, pitch, group, skew } = desc.gathered();
-            format!("[{lines}][{pitch}], {skew} further after every {}", rows(group))
+            format!(
+                "[{lines}][{pitch}], with an offset of {skew} elements after every {}",
+                rows(group)
+            )
         }
         Staging::Padded(0) => format!("[{}][{}]", desc.columns, desc.rows),
         Staging::Padded(padding) => format!("[{}][{} + {padding}]", desc.columns, desc.rows),
         Staging::Swizzled { bits, base, shift } => format!(
-            "[{}][{}], chunks of {} swizzled by {bits} bits of the column from bit {shift} on",
+            "[{}][{}], chunks of {} swizzled by {bits} bits of the column, from bit {shift}",
             desc.columns,
             desc.rows,
             elements(1 << base)
         ),
     };
-    let ratio =
-        |shared: &SharedAccesses| format!("{} of {} wavefronts", shared.wavefronts, shared.ideal);
-    let mut because =
-        format!("a tile's stores take {}, its loads {}", ratio(&with.stores), ratio(&with.loads));
+    let ratio = |shared: &SharedAccesses| {
+        format!("{} wavefronts (ideal {})", shared.wavefronts, shared.ideal)
+    };
+    let mut because = format!(
+        "the stores of a tile take {}, and its loads {}",
+        ratio(&with.stores),
+        ratio(&with.loads)
+    );
     if !matches!(desc.staging, Staging::Padded(0) | Staging::Gathered) {
         let without = tile(&TransposeDesc { staging: Staging::Padded(0), ..*desc })?;
-        because +=
-            &format!("; without, {} and {}", without.stores.wavefronts, without.loads.wavefronts);
+        because += &format!(
+            "; without it, {} and {}",
+            without.stores.wavefronts, without.loads.wavefronts
+        );
     }
     Ok(TransposeChoice { what: "staging", value, because })
 }
 
 fn lanes(desc: &TransposeDesc) -> TransposeChoice {
     let (value, because) = match desc.lanes {
-        Lanes::Along if desc.is_staged() => ("along D's rows", "a warp writes neighbours"),
-        _ => ("across D's rows", "a warp writes as many rows of D as it has lanes"),
+        Lanes::Along if desc.is_staged() => {
+            ("along D's rows", "a warp stores consecutive elements")
+        }
+        _ => ("across D's rows", "each lane of a warp stores to its own row of D"),
     };
     TransposeChoice {
-        what: "lanes that write",
+        what: "direction of stores",
         value: value.to_owned(),
         because: because.to_owned(),
     }
@@ -213,10 +224,10 @@ fn lanes(desc: &TransposeDesc) -> TransposeChoice {
 fn budget(desc: &TransposeDesc) -> TransposeChoice {
     let available = ArchKind::Sm90.machine().shared_bytes_each_of(desc.blocks_per_sm);
     TransposeChoice {
-        what: "blocks a multiprocessor",
+        what: "thread blocks per SM",
         value: desc.blocks_per_sm.to_string(),
         because: format!(
-            "about {} registers a thread, {} of {available} bytes of shared memory a block",
+            "about {} registers per thread, and {} of {available} bytes of shared memory per thread block",
             desc.registers(),
             desc.smem_bytes()
         ),

@@ -10,7 +10,7 @@ use crate::{
         Session, SuiteProblem,
         measure::{Bench, PeerLibrary, Run},
         statistics::median,
-        transpose::{SuiteTranspose, measure::TransposeBench},
+        transpose::SuiteTranspose,
     },
 };
 use cudarc::driver::CudaContext;
@@ -52,7 +52,7 @@ pub fn climb(
         peer.extend(line.peer_tflops);
         if let Some(place) = climb.rungs.get_mut(number) {
             place.measured = Some(Measured {
-                tflops: line.ours_tflops,
+                tflops: line.ours_tflops.unwrap_or(0.0),
                 of_peer: line.ratio,
                 error_over_bound: line.error_over_bound,
                 registers: report.registers,
@@ -69,9 +69,9 @@ pub fn climb(
 /// number of each measured rung.
 ///
 /// # Errors
-/// The errors of [`TransposeBench::measure`].
+/// The errors of [`Bench::measure_transpose`].
 pub fn climb_transposes(
-    bench: &mut TransposeBench,
+    bench: &Bench,
     session: &mut Session<'_>,
     ((rows, columns), kind, on): ((usize, usize), ElementKind, &str),
     reached: &mut dyn FnMut(usize),
@@ -82,11 +82,11 @@ pub fn climb_transposes(
     {
         let problem =
             SuiteTranspose { rung: Some(rung), ..SuiteTranspose::new((rows, columns), kind) };
-        let line = bench.measure(session, &problem, &run)?;
-        place.measured = Some(TransposeMeasured {
+        let line = bench.measure_transpose(session, &problem, &run)?;
+        place.measured = line.traffic.map(|traffic| TransposeMeasured {
             microseconds: line.ours_us,
-            gbytes_per_second: line.ours_gbs,
-            of_copy: line.ratio_to_copy,
+            gbytes_per_second: traffic.ours_gbs,
+            of_copy: traffic.ratio_to_copy,
         });
         reached(number);
     }

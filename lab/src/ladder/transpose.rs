@@ -5,13 +5,14 @@ use super::TransposeRung;
 use crate::{
     Error,
     counters::{SharedAccesses, TransposeCounters, count_transpose},
-    owned::HostTranspose,
-    verify::transpose::TransposeVerdict,
+    owned::HostProduct,
+    verify::Verdict,
 };
 use falchion::{
     internals::{
+        call::Problem,
         host::Mode,
-        pass::transpose::{Combine, TransposeProblem, TransposeProgram},
+        pass::transpose::{Combine, TransposeProgram},
     },
     numeric::ElementKind,
 };
@@ -81,10 +82,9 @@ impl TransposeClimb {
         kind: ElementKind,
         on: &str,
     ) -> Result<Self, Error> {
-        let problem = TransposeProblem::packed(rows, columns);
+        let problem = Problem::packed_transpose(rows, columns);
         let reached = |rung: TransposeRung| {
-            let desc =
-                rung.choice(kind.bytes_of(1)).desc(Combine::Move, kind.bytes_of(1), &problem);
+            let desc = rung.choice(kind.bytes_of(1)).desc(kind, &problem);
             let counters = count_transpose(&TransposeProgram::of(&desc), &problem)?;
             Ok(TransposeReached {
                 name: rung.name(),
@@ -137,11 +137,13 @@ impl TransposeClimb {
 pub fn verify_transpose(
     rung: TransposeRung,
     kind: ElementKind,
-) -> Result<TransposeVerdict, falchion::Error> {
+) -> Result<Verdict, falchion::Error> {
     let desc = rung.desc(Combine::Move, kind.bytes_of(1));
-    let problem = TransposeProblem::packed(2 * desc.rows as usize + 16, desc.columns as usize + 16);
-    let mut transpose = HostTranspose::poisoned(kind, rung.choice(kind.bytes_of(1)), &problem)?;
-    transpose.draw(1)?;
-    transpose.run(Mode::Checked { seed: 3 })?;
-    transpose.verify()
+    let (rows, columns) = (2 * desc.rows as usize + 16, desc.columns as usize + 16);
+    let problem = Problem::packed_transpose(rows, columns);
+    let desc = rung.choice(kind.bytes_of(1)).desc(kind, &problem);
+    let mut transpose = HostProduct::of_transpose(kind, &desc, &problem)?;
+    transpose.draw_transpose(1)?;
+    transpose.run_transpose(&desc, Mode::Checked { seed: 3 })?;
+    transpose.verify_transpose()
 }

@@ -7,13 +7,11 @@ mod product;
 pub mod resident;
 #[cfg(feature = "cuda")]
 mod resident_array;
-mod transpose;
 
 pub use matrix::HostMatrix;
 pub use product::HostProduct;
 #[cfg(feature = "cuda")]
 pub use resident_array::ResidentArray;
-pub use transpose::HostTranspose;
 
 use falchion::{numeric::ElementKind, refusal::Refusal};
 

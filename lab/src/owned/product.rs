@@ -14,14 +14,15 @@ use falchion::{
         },
         host::{Array, Mode},
         operand::{Axis, OperandKind, Vectors},
+        pass::transpose::TransposeDesc,
     },
     layout::Order,
     numeric::ElementKind,
     refusal::{Field, Operand, Refusal},
 };
 
-/// The operands, results, and scalars of one GEMM, of a batch, or of a grouped GEMM, in the user's
-/// layouts. The matrices of a batch are consecutive. All GEMMs of a batch may share one matrix as
+/// The operands, results, and scalars of a GEMM, a batch, a grouped GEMM, or a transpose, in the
+/// user's layouts. The matrices of a batch are consecutive. All GEMMs of a batch may share one matrix as
 /// an operand.
 #[derive(Clone, Debug)]
 pub struct HostProduct {
@@ -45,6 +46,9 @@ pub struct HostProduct {
     offsets: Option<Vec<u32>>,
     /// Whether the GEMMs are a pointer array.
     array: bool,
+    /// Whether D is the transpose of A, which has n x m elements, and B is the identity, which has
+    /// no element.
+    transposes: bool,
 }
 
 impl HostProduct {
@@ -75,10 +79,6 @@ impl HostProduct {
 
     fn of(desc: &GemmDesc, problem: &Problem, offsets: Option<Vec<u32>>) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, .. } = *problem;
-        let packed = |view: View<Elements>, extents| {
-            let all = view.with(Elements::ALL);
-            if view.batch_stride == 0 { all } else { all.one_behind_another(extents) }
-        };
         let (a, b, d) =
             (packed(problem.a, (m, k)), packed(problem.b, (k, n)), packed(problem.d, (m, n)));
         let c = problem.c.map(|c| packed(c, (m, n)));
@@ -143,6 +143,62 @@ impl HostProduct {
             batch,
             offsets,
             array: false,
+            transposes: false,
+        })
+    }
+
+    /// Allocates the matrices of a transpose of elements of type `kind`, filled with poison. The
+    /// matrices of a batch are packed. The memory of the problem is ignored. All other properties
+    /// of the problem are checked before any allocation.
+    ///
+    /// ```
+    /// use falchion::{internals::{call::Problem, host::Mode, pass::transpose::Choice}, layout::Order, numeric::ElementKind};
+    /// use falchion_lab::owned::HostProduct;
+    ///
+    /// let (kind, problem) = (ElementKind::Bf16, Problem::packed_transpose(2, 3));
+    /// let desc = Choice::Auto.desc(kind, &problem);
+    /// let mut transpose = HostProduct::of_transpose(kind, &desc, &problem)?;
+    /// transpose.a.try_fill(Order::Row, |row, column| Ok::<_, falchion::Error>((row * 3 + column) as f64))?;
+    /// transpose.run_transpose(&desc, Mode::Fast)?;
+    /// assert!(transpose.verify_transpose()?.is_right());
+    /// let mut d = Vec::new();
+    /// transpose.d.try_each(Order::Row, |x| Ok::<_, falchion::Error>(d.push(x)))?;
+    /// assert_eq!(d, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The refusals of a run of the problem, and [`Refusal`] of too little memory.
+    pub fn of_transpose(
+        kind: ElementKind,
+        desc: &TransposeDesc,
+        problem: &Problem,
+    ) -> Result<Self, Error> {
+        let Problem { m, n, k, batch, scalars, .. } = *problem;
+        let (a, d) = (packed(problem.a.transposed(), (n, m)), packed(problem.d, (m, n)));
+        let c = problem.c.map(|c| packed(c, (m, n)));
+        desc.check()?;
+        desc.enter(Problem { a: a.transposed(), c, d, ..*problem })?;
+        // A matrix that is not read has not been checked.
+        let matrices = [Some((a, (n, m))), c.matrix().map(|&c| (c, (m, n))), Some((d, (m, n)))];
+        let elements = |(view, extents): (View<Elements>, _)| (kind, view.elements(extents, batch));
+        room(matrices.into_iter().flatten().map(elements))?;
+        let matrix = |view: View<Elements>, extents| {
+            let matrices = if view.batch_stride == 0 { batch.min(1) } else { batch };
+            HostMatrix::batch_of(matrices, kind, extents, Order::Row, view.leading(Order::Row))
+        };
+        Ok(Self {
+            a: matrix(a, (n, m))?,
+            b: HostMatrix::poisoned(kind, (0, 0), Order::Row, 0)?,
+            c: c.try_map(|c| matrix(c, (m, n)))?,
+            d: matrix(d, (m, n))?,
+            vectors: Vectors::NONE,
+            scalars,
+            extents: (m, n, k),
+            batch,
+            offsets: None,
+            array: false,
+            transposes: true,
         })
     }
 
@@ -161,6 +217,7 @@ impl HostProduct {
     pub fn problem(&self) -> Problem {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
+        let a = if self.transposes { a.transposed() } else { a };
         let vectors = self
             .vectors
             .as_ref()
@@ -212,6 +269,28 @@ impl HostProduct {
         ran
     }
 
+    /// Computes D of a transpose on the host.
+    ///
+    /// # Errors
+    /// The errors of [`run_on_host`].
+    pub fn run_transpose(&mut self, desc: &TransposeDesc, mode: Mode) -> Result<(), Error> {
+        let problem = self.problem();
+        run_on_host(desc, mode, problem.with(self.matrices()?))
+    }
+
+    /// Fills A and C of a transpose with random elements from a seed.
+    ///
+    /// # Errors
+    /// The errors of [`HostMatrix::draw`].
+    pub fn draw_transpose(&mut self, seed: u64) -> Result<(), Error> {
+        let seed = seed.wrapping_mul(2);
+        self.a.draw(Distribution::Random, seed)?;
+        match &mut self.c {
+            Source::Matrix(c) => c.draw(Distribution::Random, seed.wrapping_add(1)),
+            Source::None | Source::InPlace => Ok(()),
+        }
+    }
+
     /// Returns the default distributions of the operands: random numbers, or whole numbers if the
     /// sums are too long for the accumulator's precision, because random numbers would decide
     /// nothing.
@@ -242,17 +321,31 @@ impl HostProduct {
         self.verify_rows(desc, true)
     }
 
+    /// Compares every element of D of a transpose with a reference.
+    ///
+    /// # Errors
+    /// The errors of [`verify::transpose`]. A transpose in place is refused, because its C is lost.
+    pub fn verify_transpose(&self) -> Result<Verdict, Error> {
+        let c = self.previous_source()?;
+        verify::transpose(&self.problem(), [self.a.slice()?, self.d.slice()?], c)
+    }
+
+    /// Returns C. C of a GEMM in place is lost, and refused.
+    fn previous_source(&self) -> Result<Option<HostSlice<'_>>, Error> {
+        match &self.c {
+            Source::InPlace => Err(Refusal::missing_operand(Operand::C).into()),
+            Source::None => Ok(None),
+            Source::Matrix(matrix) => matrix.slice().map(Some),
+        }
+    }
+
     fn verify_rows(&self, desc: &GemmDesc, all: bool) -> Result<Verdict, Error> {
         let problem = self.problem();
         let products = if problem.groups.is_some() { 1 } else { problem.batch };
         let multiplied = products as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
         let some =
             (!all && multiplied > ALL_ROWS).then(|| SOME_ROWS.div_ceil(problem.batch.max(1)));
-        let c = match &self.c {
-            Source::InPlace => return Err(Refusal::missing_operand(Operand::C).into()),
-            Source::None => None,
-            Source::Matrix(matrix) => Some(matrix.slice()?),
-        };
+        let c = self.previous_source()?;
         let (a, b, d) = (self.a.slice()?, self.b.slice()?, self.d.slice()?);
         let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
         let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
@@ -262,6 +355,12 @@ impl HostProduct {
             (None, None) => verify::check(&claim),
         }
     }
+}
+
+/// The matrices of a batch, one behind another, in memory of any length. A stride of 0 stays.
+fn packed(view: View<Elements>, extents: (usize, usize)) -> View<Elements> {
+    let all = view.with(Elements::ALL);
+    if view.batch_stride == 0 { all } else { all.one_behind_another(extents) }
 }
 
 /// Largest number of multiply-adds of a GEMM that is verified completely, which takes some seconds.

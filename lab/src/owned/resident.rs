@@ -5,15 +5,14 @@ use crate::layout::cute_gemm::CuteGemmKernel;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    cuda::{CudaKernel, CudaMatrices, DeviceMatrix, transpose},
+    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, transpose},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         operand::Vectors,
-        pass::transpose::{Choice, Combine, HostTransposeCall, TransposeProblem},
+        pass::transpose::Choice,
         sys::driver::driver,
     },
     numeric::ElementKind,
-    refusal::{Operand, Refusal},
 };
 use std::sync::Arc;
 
@@ -52,9 +51,7 @@ impl Copied {
 pub struct Resident {
     stream: Arc<CudaStream>,
     a: Copied,
-    /// B of a GEMM.
-    b: Option<Copied>,
-    /// C of a GEMM, or B of a transpose.
+    b: Copied,
     c: Source<Copied>,
     d: Copied,
     vectors: Vectors<Copied>,
@@ -78,7 +75,7 @@ impl Resident {
         Ok(Self {
             stream: stream.clone(),
             a: copied(a)?,
-            b: Some(copied(b)?),
+            b: copied(b)?,
             c,
             d,
             vectors,
@@ -107,7 +104,7 @@ impl Resident {
         let Self { stream, a, b, c, d, vectors, offsets, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
-        let (a, b) = (a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]));
+        let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
         let vectors = vectors.as_ref().map(|_, vector| vector.read(stream));
         let mut call = problem.with(CudaMatrices { a, b, c, d, vectors });
         call.groups = problem
@@ -127,44 +124,30 @@ impl Resident {
         kernel.run(stream, call)
     }
 
-    /// Copies the operands of a transpose to the device, including the content of D.
-    ///
-    /// # Errors
-    /// [`Error::Driver`] if the device memory is too small.
-    pub fn of_transpose(
-        stream: &Arc<CudaStream>,
-        call: &HostTransposeCall<'_>,
-    ) -> Result<Self, Error> {
-        let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
-        let c = call.b.as_ref().try_map(|b| copied(&b.memory))?;
-        let d = Copied::new(stream, call.d.memory.kind(), call.d.memory.bytes())?;
-        Ok(Self {
-            stream: stream.clone(),
-            a: copied(&call.a.memory)?,
-            b: None,
-            c,
-            d,
-            vectors: Vectors::NONE,
-            offsets: None,
-            workspace: None,
-        })
-    }
-
-    /// Enqueues the transpose of matrices that begin at the elements `first` of A, B, and D.
+    /// Enqueues the transpose of matrices that begin at the elements `first` of A, B, C, and D.
     ///
     /// # Errors
     /// The errors of [`transpose`].
     pub fn transpose(
         &mut self,
         choice: Choice,
-        combine: Combine,
-        problem: &TransposeProblem,
-        first: [usize; 3],
+        problem: &Problem,
+        first: [usize; 4],
     ) -> Result<(), Error> {
-        let Self { stream, a, c, d, .. } = self;
-        let b = c.as_ref().map(|b| b.read(stream).from(first[1]));
-        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
-        transpose(choice, combine, stream, &problem.with(a.read(stream).from(first[0]), b, d))
+        let stream = self.stream.clone();
+        transpose(choice, &stream, self.call(problem, first))
+    }
+
+    /// Returns the call on matrices that begin at the elements `first` of A, B, C, and D.
+    fn call(&mut self, problem: &Problem, first: [usize; 4]) -> CudaCall<'_> {
+        let Self { stream, a, b, c, d, vectors, .. } = self;
+        problem.with(CudaMatrices {
+            a: a.read(stream).from(first[0]),
+            b: b.read(stream).from(first[1]),
+            c: c.as_ref().map(|c| c.read(stream).from(first[2])),
+            d: DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]),
+            vectors: vectors.as_ref().map(|_, vector| vector.read(stream)),
+        })
     }
 
     /// Enqueues the GEMM of CuTe layouts, whose C is D here, on matrices that begin at the elements
@@ -179,12 +162,7 @@ impl Resident {
     ) -> Result<(), Error> {
         let Self { stream, a, b, d, .. } = self;
         let written = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
-        kernel.run(
-            stream,
-            a.read(stream).from(first[0]),
-            factor(b)?.read(stream).from(first[1]),
-            written,
-        )
+        kernel.run(stream, a.read(stream).from(first[0]), b.read(stream).from(first[1]), written)
     }
 
     /// Synchronizes the stream, and copies D back.
@@ -194,11 +172,6 @@ impl Resident {
     pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
         self.d.download(&self.stream, d)
     }
-}
-
-/// Returns B of a GEMM.
-fn factor(b: &Option<Copied>) -> Result<&Copied, Refusal> {
-    b.as_ref().ok_or(Refusal::missing_operand(Operand::B))
 }
 
 /// Computes one GEMM of host operands on a device: copies the operands, runs the kernel,

@@ -1,10 +1,7 @@
 //! The list of generated files.
 
 use super::{PALETTES, hierarchy, overview, overview::bench_command, results, speed, with_table};
-use crate::bench::{
-    page::page,
-    transpose::{self, TransposeLine},
-};
+use crate::bench::{page::page, record::read_lines, transpose};
 
 /// Every generated file: its path in the repository, and its text. `read` returns the text of a
 /// committed file.
@@ -23,8 +20,7 @@ pub fn files(
     }
     let name = "transpose";
     let lines = read(&path(name, "jsonl"))?;
-    let lines: Result<Vec<TransposeLine>, _> = lines.lines().map(serde_json::from_str).collect();
-    let lines = lines.map_err(|error| format!("{name}: {error}"))?;
+    let lines = read_lines(&lines).map_err(|error| format!("{name}: {error}"))?;
     files.push((path(name, "md"), transpose::page::page(name, &bench_command(name), &lines)));
     for palette in &PALETTES {
         let picture = |name: &str| format!("docs/pictures/{name}-{}.svg", palette.name);

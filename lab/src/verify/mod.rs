@@ -42,7 +42,7 @@ mod fill;
 pub(crate) mod number;
 mod reference;
 mod scaled;
-pub mod transpose;
+mod transpose;
 mod verdict;
 
 pub use buffer::HostBuffer;
@@ -52,6 +52,7 @@ pub(crate) use fill::of_batch;
 pub(crate) use fill::order_of;
 pub use fill::{Distribution, Fill, draw};
 pub use number::poison;
+pub use transpose::transpose;
 pub use verdict::{Element, Verdict};
 
 use bound::{Accumulation, Estimate};

@@ -99,6 +99,23 @@ impl Verdict {
                 let wrong = !overflows && !(error <= bound);
                 (Element { row, column, got, want, bound }, share, wrong)
             };
+        self.record(element, share, wrong);
+    }
+
+    /// Records the comparison of the bits of an element. `got` and `want` are its numbers.
+    pub(super) fn compare_bits(
+        &mut self,
+        (row, column): (usize, usize),
+        [got, want]: [f64; 2],
+        equal: bool,
+    ) {
+        self.elements_checked += 1;
+        self.elements_exact += 1;
+        let share = if equal { 0.0 } else { f64::INFINITY };
+        self.record(Element { row, column, got, want, bound: 0.0 }, share, !equal);
+    }
+
+    fn record(&mut self, element: Element, share: f64, wrong: bool) {
         if self.worst.is_none() || share > self.error_over_bound {
             (self.worst, self.error_over_bound) = (Some(element), share);
         }

@@ -2,7 +2,7 @@
 //! prose can rot.
 
 use crate::trials::parse;
-use falchion_lab::bench::record::read_lines;
+use falchion_lab::bench::{SuiteProblem, record::read_lines};
 use falchion_lab::ladder::{Climb, Machine, Measured, Program, rungs};
 use serde_json::Value;
 
@@ -30,7 +30,8 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
     let lines =
-        read_lines(include_str!("../../../docs/performance/f32_accurate.jsonl")).expect("lines");
+        read_lines::<SuiteProblem>(include_str!("../../../docs/performance/f32_accurate.jsonl"))
+            .expect("lines");
     let lines: Vec<Value> =
         lines.iter().map(|line| serde_json::to_value(line).expect("JSON")).collect();
     let rows: Vec<Vec<&str>> = rows(include_str!("../../../book/src/f32_accurate.md"))

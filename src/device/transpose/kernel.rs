@@ -2,19 +2,19 @@
 
 use super::Transpose;
 use crate::{
-    call::{Placement, Space},
+    call::{Arguments, Identity, MatrixElements, Memory, Problem, Source},
     codegen::TranslationUnit,
-    cuda::{Cuda, CudaPass, DeviceMatrix, report::Report},
+    cuda::{Cuda, CudaPass, report::Report},
     device::Executor,
     error::Error,
     numeric::MathType,
     pass::{
         PassDesc,
-        transpose::{Configuration, TransposeArguments, TransposeDesc},
+        transpose::{Configuration, TransposeDesc},
     },
 };
 use core::marker::PhantomData;
-use cudarc::driver::{CudaContext, CudaStream, DevicePtr};
+use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
 /// A compiled and loaded transpose kernel on one device. [`Transpose::prepare`] returns a
@@ -41,19 +41,12 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     pub fn prepare(
         &self,
         context: &Arc<CudaContext>,
-        arguments: &TransposeArguments<'_, Cuda, T>,
+        arguments: &Arguments<'_, Cuda, T, Identity, T>,
     ) -> Result<TransposeKernel<T, Config>, Error> {
-        let stream = arguments.d.memory.0.stream();
-        // The code only needs the alignment of the addresses. Nothing is written to D.
-        arguments.check_views()?;
-        let (a, b) = (&arguments.a, &arguments.b);
-        let address = |matrix: &dyn DevicePtr<T::Storage>, placement: Placement| {
-            DeviceMatrix::read::<T>(matrix, stream).from(placement.first()).address
-        };
-        let address_b = b.memory.matrix().map_or(0, |matrix| address(matrix.0, b.placement));
-        let problem = arguments.problem().at([address(a.memory.0, a.placement), address_b, 0]);
-        let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &problem);
-        problem.check(&desc)?;
+        arguments.check_transpose()?;
+        let problem = arguments.problem_at_addresses();
+        let desc = Config::CHOICE.desc(T::KIND, &problem);
+        desc.enter(problem)?;
         let kernel = CudaPass::prepare(context, &PassDesc::Transpose(desc))?;
         Ok(TransposeKernel { desc, kernel, _transpose: PhantomData })
     }
@@ -79,8 +72,8 @@ impl<T: MathType, Config: Configuration> TransposeKernel<T, Config> {
     ///
     /// # Errors
     /// The errors of [`Transpose::run`].
-    pub fn run(&self, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
-        let stream = Cuda::queue(&arguments.d.memory);
+    pub fn run(&self, arguments: Arguments<'_, Cuda, T, Identity, T>) -> Result<(), Error> {
+        let stream = arguments.queue();
         self.run_on(&stream, arguments)
     }
 
@@ -91,11 +84,25 @@ impl<T: MathType, Config: Configuration> TransposeKernel<T, Config> {
     pub fn run_on(
         &self,
         stream: &Arc<CudaStream>,
-        arguments: TransposeArguments<'_, Cuda, T>,
+        arguments: Arguments<'_, Cuda, T, Identity, T>,
     ) -> Result<(), Error> {
-        arguments.check_views()?;
-        let combine = arguments.combine;
-        Cuda::transpose(Config::CHOICE, combine, stream, arguments.call(stream))
+        arguments.check_transpose()?;
+        Cuda::transpose(Config::CHOICE, stream, arguments.transpose_call(stream))
+    }
+}
+
+impl<T: MathType> Arguments<'_, Cuda, T, Identity, T> {
+    /// Returns the problem at the addresses of A and C. The alignment of D does not limit accesses
+    /// before a run, because nothing is written to D.
+    fn problem_at_addresses(&self) -> Problem {
+        let (stream, mut problem) = (self.queue(), self.transpose_problem());
+        let [a, _, c, _] = self.placements().map(|placement| placement.first());
+        let address = |matrix, first| T::read::<Cuda>(matrix, &stream).skip(first).address();
+        problem.a.memory.address = address(self.a.memory, a);
+        if let (Source::Matrix(of_c), Source::Matrix(view)) = (&self.c.memory, &mut problem.c) {
+            view.memory.address = address(*of_c, c);
+        }
+        problem
     }
 }
 

@@ -1,4 +1,4 @@
-//! `D = Aᵀ`, and `D = alpha Aᵀ + beta B`: the transpose as a device operator.
+//! `D = Aᵀ`, and `D = alpha Aᵀ + beta C`: the transpose as a device operator.
 //!
 //! [`Transpose`] is the operator, and a `TransposeDesc` describes its kernel. The host executes the
 //! description, and a generated header configures the CUDA kernel from the description.
@@ -21,28 +21,30 @@ mod kernel;
 #[cfg(feature = "cuda")]
 pub use kernel::TransposeKernel;
 
-use super::executor::{Executor, TransposeCallIn};
+use super::executor::{CallIn, Executor};
 use crate::{
-    call::{MatrixElements, Memory, Placement},
+    call::{Arguments, Identity, MatrixElements, Memory, Placement, Problem, check_read},
     desc::Auto,
+    epilogue::{LinearCombination, Node},
     error::Error,
     layout::Order,
     numeric::MathType,
-    pass::transpose::{Configuration, TransposeArguments, TransposeDesc, TransposeProblem},
+    operand::Frame,
+    pass::transpose::{Configuration, TransposeDesc},
     refusal::{Operand, Refusal},
 };
 use core::{fmt, marker::PhantomData};
 
 /// A matrix transpose, `D = A^T`. For f32 and f64, `Transpose` also computes
-/// `D = alpha * A^T + beta * B`.
-/// [`TransposeArguments`] describes the layouts.
+/// `D = alpha * A^T + beta * C`.
+/// [`Arguments::transpose`] describes the layouts.
 ///
 /// ```
 /// use falchion::prelude::*;
 ///
 /// let a: Vec<u8> = (0..6).collect();
 /// let mut d = vec![0; 6];
-/// Transpose::<u8>::new().run(TransposeArguments::new((2, 3), &a, &mut d))?;
+/// Transpose::<u8>::new().run(Arguments::transpose((2, 3), &a, &mut d))?;
 /// assert_eq!(d, [0, 3, 1, 4, 2, 5]);
 /// # Ok::<(), falchion::Error>(())
 /// ```
@@ -76,8 +78,8 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     }
 
     /// Returns the description of the kernel, for addresses that are multiples of 16 bytes.
-    pub fn desc<S: Executor>(&self, arguments: &TransposeArguments<'_, S, T>) -> TransposeDesc {
-        Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &arguments.problem())
+    pub fn desc<S: Executor>(&self, arguments: &Arguments<'_, S, T, Identity, T>) -> TransposeDesc {
+        Config::CHOICE.desc(T::KIND, &arguments.transpose_problem())
     }
 
     /// Checks sizes, leading dimensions, and strides.
@@ -86,10 +88,10 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     /// A [`Refusal`] names the operand, its value, and the limit.
     pub fn can_implement<S: Executor>(
         &self,
-        arguments: &TransposeArguments<'_, S, T>,
+        arguments: &Arguments<'_, S, T, Identity, T>,
     ) -> Result<(), Refusal> {
-        arguments.check_views()?;
-        arguments.problem().check(&self.desc(arguments))
+        arguments.check_transpose()?;
+        self.desc(arguments).enter(arguments.transpose_problem()).map(drop)
     }
 
     /// Computes the transpose: on the CPU for host slices, on their GPU for device slices. On a
@@ -98,65 +100,58 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     ///
     /// # Errors
     /// [`Error::Refused`] if the arguments do not fit. [`Error`] lists the other errors.
-    pub fn run<S: Executor>(&self, arguments: TransposeArguments<'_, S, T>) -> Result<(), Error> {
-        arguments.check_views()?;
-        let (queue, combine) = (S::queue(&arguments.d.memory), arguments.combine);
-        S::transpose(Config::CHOICE, combine, &queue, arguments.call(&queue))
+    pub fn run<S: Executor>(
+        &self,
+        arguments: Arguments<'_, S, T, Identity, T>,
+    ) -> Result<(), Error> {
+        arguments.check_transpose()?;
+        let queue = arguments.queue();
+        S::transpose(Config::CHOICE, &queue, arguments.transpose_call(&queue))
     }
 }
 
-impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
+impl<'a, S: Executor, T: MathType> Arguments<'a, S, T, Identity, T> {
     /// Returns the problem without data. Default strides and leading dimensions describe packed
     /// matrices.
-    fn problem(&self) -> TransposeProblem {
-        let ((rows, columns), across) = (self.extents, (self.extents.1, self.extents.0));
-        let matrix =
+    fn transpose_problem(&self) -> Problem {
+        let (columns, rows, _) = self.extents;
+        let [a, _, c, d] = self.placements();
+        let row_major =
             |placement: Placement, memory, extents| placement.view(memory, Order::Row, extents);
-        let (a, b, d) = (&self.a, &self.b, &self.d);
-        TransposeProblem {
-            rows,
-            columns,
+        let (of_a, of_c) = (&self.a.memory, self.c.memory.as_ref());
+        Problem {
             batch: self.batch,
-            a: matrix(a.placement, T::elements::<S>(&a.memory), (rows, columns)),
-            b: b.memory.as_ref().map(|of| matrix(b.placement, T::elements::<S>(of), across)),
-            d: matrix(d.placement, T::elements_mut::<S>(&d.memory), across),
+            a: row_major(a, T::elements::<S>(of_a), (rows, columns)).transposed(),
+            c: of_c.map(|of_c| row_major(c, T::elements::<S>(of_c), (columns, rows))),
+            d: row_major(d, T::elements_mut::<S>(&self.d.memory), (columns, rows)),
             scalars: self.scalars,
+            ..Problem::transpose((rows, columns), 1, [None; 3], [1.0, 0.0])
         }
     }
 
-    /// Returns the call.
-    fn call<'q>(self, queue: &'q S::Queue) -> TransposeCallIn<'q, S>
+    fn transpose_call<'q>(self, queue: &'q S::Queue) -> CallIn<'q, S>
     where
         'a: 'q,
     {
-        let (problem, Self { a, b, d, .. }) = (self.problem(), self);
-        problem.with(
-            T::read::<S>(a.memory, queue).skip(a.placement.first()),
-            b.memory.map(|of| T::read::<S>(of, queue).skip(b.placement.first())),
-            T::write::<S>(d.memory, queue).skip(d.placement.first()),
+        let (problem, [a, _, c, d]) =
+            (self.transpose_problem(), self.placements().map(|placement| placement.first()));
+        problem.with_transposed(
+            T::read::<S>(self.a.memory, queue).skip(a),
+            self.c.memory.map(|of_c| T::read::<S>(of_c, queue).skip(c)),
+            T::write::<S>(self.d.memory, queue).skip(d),
         )
     }
 
-    /// Checks that views have the shapes of the call, and are row-major.
-    ///
-    /// # Errors
-    /// The errors of [`Placement::check`], and [`Refusal`] for another order.
-    fn check_views(&self) -> Result<(), Refusal> {
-        let (rows, columns) = self.extents;
-        let placements = [
-            (Operand::A, self.a.placement, (rows, columns)),
-            (Operand::B, self.b.placement, (columns, rows)),
-            (Operand::D, self.d.placement, (columns, rows)),
-        ];
-        placements.into_iter().try_for_each(|(operand, placement, shape)| {
-            placement.check(operand, shape)?;
-            match placement.geometry {
-                Some(view) if view.leading(Order::Row).is_none() => {
-                    let (strides, order) = (view.unsigned_strides(), Some(Order::Row));
-                    Err(Refusal::strides(operand, strides, order))
-                }
-                _ => Ok(()),
-            }
-        })
+    /// Checks that a transpose reads every argument, and that views have the shapes of the call.
+    fn check_transpose(&self) -> Result<(), Refusal> {
+        if self.groups.is_some() {
+            return Err(Refusal::GROUPS_OF_TRANSPOSE);
+        }
+        let epilogue = <LinearCombination as Node>::DESC;
+        check_read((&epilogue, Frame::USER), &self.vectors, &self.c.memory, &self.scalars)?;
+        let ((columns, rows, _), [a, _, c, d]) = (self.extents, self.placements());
+        a.check(Operand::A, (rows, columns))?;
+        c.check(Operand::C, (columns, rows))?;
+        d.check(Operand::D, (columns, rows))
     }
 }

@@ -3,10 +3,9 @@
 
 use super::element::Elementwise;
 use crate::{
-    call::{Source, View},
+    call::{Problem, Source, View},
     host::parallel::parallel_pieces,
     layout::Order,
-    pass::transpose::TransposeCall,
 };
 use bytemuck::Pod;
 
@@ -18,17 +17,20 @@ const SMALL: usize = 1 << 16;
 
 /// Runs all transposes of a batch.
 pub(super) fn run<T: Pod + Send + Sync>(
-    call: TransposeCall<&[T], &mut [T]>,
+    problem: &Problem,
+    a: View<&[T]>,
+    c: Source<View<&[T]>>,
+    d: &mut [T],
     rule: &impl Elementwise<T>,
 ) {
-    let TransposeCall { rows, columns, batch, a, b, d, .. } = call;
-    let (ldd, stride, d) = (d.leading(Order::Row), d.batch_stride, d.memory);
+    let Problem { m: columns, n: rows, batch, .. } = *problem;
+    let (ldd, stride) = (problem.d.leading(Order::Row), problem.d.batch_stride);
     let length = (columns - 1) * ldd + rows;
     let of = |number: usize| One {
         rows,
         ldd,
         a: numbered(&a, number),
-        b: b.map(|b| numbered(&b, number)),
+        c: c.map(|c| numbered(&c, number)),
     };
     if batch > 1 && rows * columns < SMALL && stride >= length {
         let matrices = &mut d[..(batch - 1) * stride + length];
@@ -52,7 +54,7 @@ struct One<'a, T> {
     rows: usize,
     ldd: usize,
     a: View<&'a [T]>,
-    b: Source<View<&'a [T]>>,
+    c: Source<View<&'a [T]>>,
 }
 
 impl<T: Pod> One<'_, T> {
@@ -64,8 +66,8 @@ impl<T: Pod> One<'_, T> {
                 let column = first + line;
                 for (i, element) in (from..upto).zip(&mut row[from..upto]) {
                     let old = *element;
-                    let y = || self.b.matrix().map_or(old, |b| b.memory[b.offset(column, i)]);
-                    *element = rule.of(|| self.a.memory[self.a.offset(i, column)], y);
+                    let y = || self.c.matrix().map_or(old, |c| c.memory[c.offset(column, i)]);
+                    *element = rule.apply(|| self.a.memory[self.a.offset(column, i)], y);
                 }
             }
         }

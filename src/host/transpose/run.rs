@@ -2,7 +2,7 @@
 
 use super::element::{Elementwise, Linear, Move};
 use crate::{
-    call::{Elements, HostSlice, View},
+    call::{Call, Elements, HostCall, HostSlice, Problem, View},
     error::Error,
     host::{
         HostKernel, Mode,
@@ -10,10 +10,7 @@ use crate::{
         units::units_once,
     },
     numeric::ElementKind,
-    pass::transpose::{
-        Combine, HostTransposeCall, TransposeCall, TransposeDesc, TransposeProblem,
-        TransposeProgram,
-    },
+    pass::transpose::{Combine, TransposeDesc, TransposeProgram},
     refusal::{Operand, Refusal},
     schedule::Fault,
 };
@@ -24,48 +21,44 @@ use std::{
 };
 
 impl HostKernel for TransposeDesc {
-    type Call<'a> = HostTransposeCall<'a>;
+    type Call<'a> = HostCall<'a>;
 
-    fn run(&self, mode: Mode, call: HostTransposeCall<'_>) -> Result<(), Error> {
+    fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
         /// Descriptions whose programs have been verified on one tile.
         static COMPOSED: LazyLock<RwLock<HashSet<TransposeDesc>>> = LazyLock::new(RwLock::default);
         self.check()?;
         if mode != Mode::Fast {
             return TransposeProgram::of(self).run(mode, call);
         }
-        let Some(problem) = checked(self, &call)? else { return Ok(()) };
+        let Some(call) = entered(self, call)? else { return Ok(()) };
         let known = COMPOSED.read().unwrap_or_else(PoisonError::into_inner).contains(self);
         if !known {
             composed(&TransposeProgram::of(self))?;
             COMPOSED.write().unwrap_or_else(PoisonError::into_inner).insert(*self);
         }
-        fast(self.combine, &problem, call)
+        fast(self.combine, call)
     }
 }
 
 impl HostKernel for TransposeProgram {
-    type Call<'a> = HostTransposeCall<'a>;
+    type Call<'a> = HostCall<'a>;
 
-    fn run(&self, mode: Mode, call: HostTransposeCall<'_>) -> Result<(), Error> {
+    fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
         self.desc.check()?;
-        let Some(problem) = checked(&self.desc, &call)? else { return Ok(()) };
+        let Some(call) = entered(&self.desc, call)? else { return Ok(()) };
         if let Mode::Checked { seed } = mode {
-            return tile_by_tile(self, &problem, call, seed);
+            return tile_by_tile(self, call, seed);
         }
         composed(self)?;
-        units_once(&problem.work(&self.desc)?, &self.units).try_for_each(|unit| unit.map(drop))?;
-        fast(self.desc.combine, &problem, call)
+        let work = self.desc.work(&call.problem())?;
+        units_once(&work, &self.units).try_for_each(|unit| unit.map(drop))?;
+        fast(self.desc.combine, call)
     }
 }
 
-/// Checks a call against a description and returns its problem; `None` if D is empty.
-fn checked(
-    desc: &TransposeDesc,
-    call: &HostTransposeCall<'_>,
-) -> Result<Option<TransposeProblem>, Refusal> {
-    let problem = call.problem();
-    problem.check(desc)?;
-    call.check_types(desc).map(|()| Some(problem).filter(|problem| !problem.is_empty()))
+/// Checks a call against a description; `None` if D is empty.
+fn entered<'a>(desc: &TransposeDesc, call: HostCall<'a>) -> Result<Option<HostCall<'a>>, Refusal> {
+    Ok(Some(desc.enter(call)?).filter(|call| call.m > 0 && call.n > 0 && call.batch > 0))
 }
 
 /// Runs one whole tile on names, and checks that each element arrives at its transposed place.
@@ -99,14 +92,11 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
 }
 
 /// Computes D strip by strip.
-fn fast(
-    combine: Combine,
-    problem: &TransposeProblem,
-    call: HostTransposeCall<'_>,
-) -> Result<(), Error> {
+fn fast(combine: Combine, call: HostCall<'_>) -> Result<(), Error> {
+    let problem = call.problem();
     match (combine, call.d.memory.kind().bytes_of(1)) {
-        (Combine::F32, _) => strips::<f32>(call, &Linear::<f32>::new(problem)),
-        (Combine::F64, _) => strips::<f64>(call, &Linear::<f64>::new(problem)),
+        (Combine::F32, _) => strips::<f32>(call, &Linear::<f32>::new(&problem)),
+        (Combine::F64, _) => strips::<f64>(call, &Linear::<f64>::new(&problem)),
         (Combine::Move, 1) => strips::<u8>(call, &Move),
         (Combine::Move, 2) => strips::<u16>(call, &Move),
         (Combine::Move, 4) => strips::<u32>(call, &Move),
@@ -115,7 +105,7 @@ fn fast(
 }
 
 fn strips<T: Pod + Send + Sync>(
-    call: HostTransposeCall<'_>,
+    call: HostCall<'_>,
     rule: &impl Elementwise<T>,
 ) -> Result<(), Error> {
     fn typed<'a, T: Pod>(view: View<HostSlice<'a>>) -> Result<View<&'a [T]>, Error> {
@@ -123,14 +113,12 @@ fn strips<T: Pod + Send + Sync>(
             .map_err(|_| unaligned(view.memory.kind()))?;
         Ok(view.with(elements))
     }
-    let TransposeCall { rows, columns, batch, a, b, d, scalars } = call;
-    let (view, kind) = (d.with(()), d.memory.kind());
-    let d = view
-        .with(bytemuck::try_cast_slice_mut(d.memory.into_bytes()).map_err(|_| unaligned(kind))?);
-    super::fast::run(
-        TransposeCall { rows, columns, batch, a: typed::<T>(a)?, b: b.try_map(typed)?, d, scalars },
-        rule,
-    );
+    let problem = call.problem();
+    let Call { a, c, d, .. } = call;
+    let kind = d.memory.kind();
+    let d = bytemuck::try_cast_slice_mut(d.memory.into_bytes()).map_err(|_| unaligned(kind))?;
+    let (a, c) = (typed::<T>(a)?, c.try_map(typed::<T>)?);
+    super::fast::run(&problem, a, c, d, rule);
     Ok(())
 }
 
@@ -139,18 +127,18 @@ fn unaligned(kind: ElementKind) -> Error {
 }
 
 /// Returns the rule for one element, on the bits of an element of A and the bits of an element of
-/// B.
-fn combined(combine: Combine, problem: &TransposeProblem) -> Box<dyn Fn(u64, u64) -> u64> {
+/// C.
+fn combined(combine: Combine, problem: &Problem) -> Box<dyn Fn(u64, u64) -> u64> {
     match combine {
         Combine::Move => Box::new(|x, _| x),
         Combine::F32 => {
             let (linear, of) =
                 (Linear::<f32>::new(problem), |word: u64| f32::from_bits(word as u32));
-            Box::new(move |x, y| linear.of(|| of(x), || of(y)).to_bits().into())
+            Box::new(move |x, y| linear.apply(|| of(x), || of(y)).to_bits().into())
         }
         Combine::F64 => {
             let linear = Linear::<f64>::new(problem);
-            Box::new(move |x, y| linear.of(|| f64::from_bits(x), || f64::from_bits(y)).to_bits())
+            Box::new(move |x, y| linear.apply(|| f64::from_bits(x), || f64::from_bits(y)).to_bits())
         }
     }
 }
@@ -163,20 +151,16 @@ fn word(element: &[u8]) -> u64 {
 }
 
 /// Runs tile by tile on the checked machine, in the order in which CTAs start.
-fn tile_by_tile(
-    program: &TransposeProgram,
-    problem: &TransposeProblem,
-    call: HostTransposeCall<'_>,
-    seed: u64,
-) -> Result<(), Error> {
+fn tile_by_tile(program: &TransposeProgram, call: HostCall<'_>, seed: u64) -> Result<(), Error> {
+    let problem = &call.problem();
     let width = call.d.memory.kind().bytes_of(1) as usize;
     let element = |matrix: &[u8], at: usize| word(&matrix[at * width..][..width]);
     let (rule, d) = (combined(program.desc.combine, problem), call.d.memory.into_bytes());
-    let a = problem.reads_a().then(|| call.a.memory.bytes());
-    let b = call.b.matrix().map(|b| b.memory.bytes()).zip(problem.source());
+    let a = (problem.k > 0).then(|| call.a.memory.bytes());
+    let c = call.c.matrix().map(|c| (c.memory.bytes(), c.with(())));
     let desc = &program.desc;
     whole_pieces(program)?;
-    for taken in units_once(&problem.work(desc)?, &program.units) {
+    for taken in units_once(&desc.work(problem)?, &program.units) {
         let (block, units) = taken?;
         let [unit] = units[..] else { continue };
         let matrix = unit.product as usize;
@@ -188,15 +172,15 @@ fn tile_by_tile(
         let place = |first: usize, by: i64| (first as i64 + by) as usize;
         let source = |i: i64, j: i64| {
             let at =
-                matrix * problem.a.batch_stride + problem.a.offset(place(row, i), place(column, j));
+                matrix * problem.a.batch_stride + problem.a.offset(place(column, j), place(row, i));
             a.map_or(0, |a| element(a, at))
         };
         let mut sink = |i: i64, j: u32, value: u64| {
             let (i, j) = (place(row, i), column + j as usize);
             let place = matrix * problem.d.batch_stride + problem.d.offset(j, i);
-            let other = b.map_or_else(
+            let other = c.map_or_else(
                 || element(d, place),
-                |(b, at)| element(b, matrix * at.batch_stride + at.offset(j, i)),
+                |(c, at)| element(c, matrix * at.batch_stride + at.offset(j, i)),
             );
             d[place * width..][..width].copy_from_slice(&rule(value, other).to_le_bytes()[..width]);
         };
@@ -207,9 +191,9 @@ fn tile_by_tile(
             first.rem_euclid(i64::from(access)) as u32
         };
         let tile = Tile {
-            rows: around(problem.rows, row),
-            columns: around(problem.columns, column),
-            beyond_a: &|i| beyond(row as i64 + i, problem.a, column, desc.access_a),
+            rows: around(problem.n, row),
+            columns: around(problem.m, column),
+            beyond_a: &|i| beyond(row as i64 + i, problem.a.transposed(), column, desc.access_a),
             beyond_d: &|j| beyond(column as i64 + i64::from(j), problem.d, row, desc.access_d),
             source: &source,
             sink: &mut sink,

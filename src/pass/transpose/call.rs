@@ -1,11 +1,12 @@
-//! One call of a transpose: extents, scalars, and matrices, with the check against a kernel.
+//! A call of a transpose kernel: its checks, its work, and the width of its accesses.
 
 use super::desc::{Combine, TransposeDesc};
 use crate::{
     call::{
-        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, View, check_memory,
-        check_output, check_written,
+        Call, Elements, LARGEST, Memory, Problem, Source, View, check_memory, check_output,
+        check_written,
     },
+    epilogue::{LinearCombination, Node},
     layout::Order,
     refusal::{Field, Operand, Refusal, Scalar},
     shape::{Mn, Mnk},
@@ -13,203 +14,98 @@ use crate::{
     threadblock::{Work, WorkKind},
 };
 
-/// A batch of `D = Aᵀ` or `D = alpha Aᵀ + beta B` on row-major matrices. Inputs are in memory `R`,
-/// and outputs in memory `W`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct TransposeCall<R, W = R> {
-    /// Rows of A and columns of D.
-    pub rows: usize,
-    /// Columns of A and rows of D.
-    pub columns: usize,
-    /// Number of transposes.
-    pub batch: usize,
-    /// A, a `rows` x `columns` matrix.
-    pub a: View<R>,
-    /// B, a `columns` x `rows` matrix.
-    pub b: Source<View<R>>,
-    /// D, a `columns` x `rows` matrix.
-    pub d: View<W>,
-    /// The scalars alpha, which scales Aᵀ, and beta, which scales B.
-    pub scalars: [f64; 2],
-}
-
-/// A call without its data.
-pub type TransposeProblem = TransposeCall<Elements>;
-
-/// A call on matrices in host memory.
-pub type HostTransposeCall<'a> = TransposeCall<HostSlice<'a>, HostSliceMut<'a>>;
-
-impl<R: Memory, W: Memory> TransposeCall<R, W> {
-    /// Returns the call without its data.
-    pub fn problem(&self) -> TransposeProblem {
-        let Self { rows, columns, batch, scalars, .. } = *self;
-        let (a, b, d) =
-            (self.a.without_data(), self.b.as_ref().map(View::without_data), self.d.without_data());
-        TransposeCall { rows, columns, batch, a, b, d, scalars }
+impl<R, W> Call<R, W> {
+    /// Returns the call of a transpose without the operands that D does not depend on. K is 0 if D
+    /// does not depend on A.
+    pub fn read_by_transpose(self) -> Self {
+        let reads = <LinearCombination as Node>::DESC.reads(&self.scalars);
+        self.reading(&reads)
     }
 }
 
-impl<R: Memory, W: Memory> TransposeCall<R, W> {
-    /// Checks the element types of the matrices, unless a problem states none.
-    ///
-    /// # Errors
-    /// [`Refusal`] of an element type, an element size, or a misaligned address.
-    pub(crate) fn check_types(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
-        let Some(given) = self.d.memory.kind() else { return Ok(()) };
-        let wanted = desc.combine.kind().unwrap_or(given);
-        check_memory(Operand::D, &self.d.memory, wanted)?;
-        check_memory(Operand::A, &self.a.memory, wanted)?;
-        self.b.matrix().map_or(Ok(()), |b| check_memory(Operand::B, &b.memory, wanted))?;
-        let bytes = desc.element_bytes;
-        if given.bytes_of(1) == bytes { Ok(()) } else { Err(Refusal::element_bytes(given, bytes)) }
-    }
-}
-
-impl TransposeProblem {
-    /// Returns a batch of `rows` x `columns` matrices, one below another. Leading dimensions of A,
-    /// B, and D that are `None` are packed. B exists if beta is not 0.
-    pub fn of(
-        (rows, columns): (usize, usize),
-        batch: usize,
-        [lda, ldb, ldd]: [Option<usize>; 3],
-        scalars: [f64; 2],
-    ) -> Self {
-        let of = |extents, leading| View::packed(Elements::ALL, Order::Row, extents, leading);
-        let b =
-            if scalars[1] == 0.0 { Source::None } else { Source::Matrix(of((columns, rows), ldb)) };
-        Self {
-            rows,
-            columns,
-            batch,
-            a: of((rows, columns), lda),
-            b,
-            d: of((columns, rows), ldd),
-            scalars,
-        }
-    }
-
-    /// Returns the problem of one packed matrix without B, in memory of exactly its length.
-    pub fn packed(rows: usize, columns: usize) -> Self {
-        let (problem, memory) = (
-            Self::of((rows, columns), 1, [None; 3], [1.0, 0.0]),
-            Elements::of(rows.saturating_mul(columns)),
-        );
-        Self { a: problem.a.with(memory), d: problem.d.with(memory), ..problem }
-    }
-
-    /// Returns the problem with A, B, and D at these addresses.
-    #[must_use]
-    pub fn at(self, [a, b, d]: [u64; 3]) -> Self {
-        let at = |view: View<Elements>, address| view.with(Elements { address, ..view.memory });
-        Self { a: at(self.a, a), b: self.b.map(|view| at(view, b)), d: at(self.d, d), ..self }
-    }
-
-    /// Returns the call of this problem on some matrices.
-    pub fn with<R, W>(&self, a: R, b: Source<R>, d: W) -> TransposeCall<R, W> {
-        let Self { rows, columns, batch, scalars, .. } = *self;
-        TransposeCall {
-            rows,
-            columns,
-            batch,
-            a: self.a.with(a),
-            b: self.b.with(b),
-            d: self.d.with(d),
-            scalars,
-        }
-    }
-
-    /// Returns whether D depends on A.
-    pub fn reads_a(&self) -> bool {
-        self.scalars[0] != 0.0
-    }
-
-    /// Returns whether D depends on B.
-    pub fn reads_b(&self) -> bool {
-        self.scalars[1] != 0.0
-    }
-
-    /// Returns whether D has no elements.
-    pub const fn is_empty(&self) -> bool {
-        self.rows == 0 || self.columns == 0 || self.batch == 0
-    }
-
-    /// Returns B if it is read. In place, B is D.
-    pub fn source(&self) -> Option<View<Elements>> {
-        self.b.or(self.d).filter(|_| self.reads_b())
-    }
-
-    /// Returns the work of a kernel of `desc`, with one CTA per tile of D.
-    ///
-    /// # Errors
-    /// [`Refusal`] of too many tiles.
-    pub fn work(&self, desc: &TransposeDesc) -> Result<Work, Refusal> {
-        // A gathered tile is written in aligned accesses. A row of D may therefore begin inside the
-        // access that precedes the first tile.
-        let before =
-            if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
-        let (tile, one) = (Mnk { m: desc.columns, n: desc.rows, k: 1 }, Mn::ONE);
-        let extents = (self.columns, self.rows.saturating_add(before));
-        Work::of(
-            (WorkKind::DataParallel, desc.order, 1),
-            (tile, one),
-            (extents, self.batch, 0),
-            u32::MAX,
-        )
-    }
-
-    /// Checks that a kernel of description `desc` supports the sizes, orders, strides, and scalars
-    /// of the problem.
+impl TransposeDesc {
+    /// Drops the operands that D does not depend on. Checks that the kernel supports the element
+    /// types, sizes, orders, strides, and scalars of a transpose.
     ///
     /// # Errors
     /// A [`Refusal`] with the operand, its value, and the limit.
-    pub fn check(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
-        for (field, value) in [(Field::Rows, self.rows), (Field::Columns, self.columns)] {
+    pub fn enter<R: Memory, W: Memory>(&self, call: Call<R, W>) -> Result<Call<R, W>, Refusal> {
+        let call = call.read_by_transpose();
+        self.check_problem(&call.problem())?;
+        self.check_types(&call)?;
+        Ok(call)
+    }
+
+    fn check_problem(&self, problem: &Problem) -> Result<(), Refusal> {
+        let Problem { m: columns, n: rows, batch, .. } = *problem;
+        for (field, value) in [(Field::Rows, rows), (Field::Columns, columns)] {
             if value > LARGEST {
                 return Err(Refusal::extent_too_large(field, value, LARGEST as u64));
             }
         }
-        if matches!(desc.combine, Combine::Move) && (self.scalars[0] != 1.0 || self.reads_b()) {
-            return Err(Refusal::not_scaled(if self.reads_b() {
-                Scalar::BETA
-            } else {
-                Scalar::ALPHA
-            }));
+        let [alpha, beta, ..] = problem.scalars;
+        if matches!(self.combine, Combine::Move) && [alpha, beta] != [1.0, 0.0] {
+            let scalar = if beta == 0.0 { Scalar::ALPHA } else { Scalar::BETA };
+            return Err(Refusal::not_scaled(scalar));
         }
-        let (across, batch) = ((self.columns, self.rows), self.batch);
-        check_written(&self.d, Order::Row, across, batch)?;
-        if self.reads_a() {
-            check_output(Operand::A, &self.a, Order::Row, (self.rows, self.columns), batch)?;
+        check_written(&problem.d, Order::Row, (columns, rows), batch)?;
+        if alpha != 0.0 {
+            let a = problem.a.transposed();
+            check_output(Operand::A, &a, Order::Row, (rows, columns), batch)?;
         }
-        match &self.b {
-            Source::Matrix(b) if self.reads_b() => {
-                check_output(Operand::B, b, Order::Row, across, batch)?
-            }
-            Source::None if self.reads_b() => {
-                return Err(Refusal::missing_operand(Operand::B));
-            }
+        match &problem.c {
+            Source::Matrix(c) => check_output(Operand::C, c, Order::Row, (columns, rows), batch)?,
+            Source::None if beta != 0.0 => return Err(Refusal::missing_operand(Operand::C)),
             _ => {}
         }
-        self.work(desc).map(drop)
+        self.work(problem).map(drop)
     }
 
-    /// Returns the elements per access to A and to D that the problem allows, at most those of
-    /// `desc`.
-    pub(crate) fn widths(&self, desc: &TransposeDesc) -> (u32, u32) {
+    /// Checks the element types of the matrices, unless a problem states none.
+    fn check_types<R: Memory, W: Memory>(&self, call: &Call<R, W>) -> Result<(), Refusal> {
+        let Some(given) = call.d.memory.kind() else { return Ok(()) };
+        let wanted = self.combine.kind().unwrap_or(given);
+        check_memory(Operand::D, &call.d.memory, wanted)?;
+        check_memory(Operand::A, &call.a.memory, wanted)?;
+        call.c.matrix().map_or(Ok(()), |c| check_memory(Operand::C, &c.memory, wanted))?;
+        let bytes = self.element_bytes;
+        if given.bytes_of(1) == bytes { Ok(()) } else { Err(Refusal::element_bytes(given, bytes)) }
+    }
+
+    /// Returns the work of the kernel, with one CTA per tile of D.
+    ///
+    /// # Errors
+    /// [`Refusal`] of too many tiles.
+    pub fn work(&self, problem: &Problem) -> Result<Work, Refusal> {
+        let Problem { m: columns, n: rows, batch, .. } = *problem;
+        // A gathered tile is written in aligned accesses. A row of D may therefore begin inside the
+        // access that precedes the first tile.
+        let before = if self.is_gathered() && rows > 0 { self.access_d as usize - 1 } else { 0 };
+        let (tile, one) = (Mnk { m: self.columns, n: self.rows, k: 1 }, Mn::ONE);
+        let extents = (columns, rows.saturating_add(before));
+        let kind = (WorkKind::DataParallel, self.order, 1);
+        Work::of(kind, (tile, one), (extents, batch, 0), u32::MAX)
+    }
+
+    /// Returns the elements per access to A and to D that a problem allows, at most those of the
+    /// description.
+    pub(super) fn widths(&self, problem: &Problem) -> (u32, u32) {
+        let Problem { m: columns, n: rows, batch, .. } = *problem;
         // A matrix that is not read has no limit. A single row has no pitch, and a single matrix
         // has no batch stride.
-        let of = |matrix: View<Elements>, rows: usize| {
+        let limits = |matrix: View<Elements>, rows: usize| {
             let next = |count: usize, stride: usize| if count > 1 { stride as u64 } else { 0 };
-            let first = matrix.memory.address / u64::from(desc.element_bytes.max(1));
-            [first, next(rows, matrix.leading(Order::Row)), next(self.batch, matrix.batch_stride)]
+            let first = matrix.memory.address / u64::from(self.element_bytes.max(1));
+            [first, next(rows, matrix.leading(Order::Row)), next(batch, matrix.batch_stride)]
         };
-        let mut access_a = dividing(desc.access_a, &[self.columns as u64]);
-        if self.reads_a() {
-            access_a = dividing(access_a, &of(self.a, self.rows));
+        let mut access_a = dividing(self.access_a, &[columns as u64]);
+        if problem.k > 0 {
+            access_a = dividing(access_a, &limits(problem.a.transposed(), rows));
         }
-        let mut access_d = dividing(desc.access_d, &of(self.d, self.columns));
-        if let Some(b) = self.source() {
-            access_d = dividing(access_d, &of(b, self.columns));
+        let mut access_d = dividing(self.access_d, &limits(problem.d, columns));
+        if let Some(c) = problem.read_source() {
+            access_d = dividing(access_d, &limits(c, columns));
         }
-        (access_a, dividing(access_d, &[self.rows as u64]))
+        (access_a, dividing(access_d, &[rows as u64]))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::maps::{GatheredTile, PieceMap};
 use crate::{
+    epilogue::SCALARS,
     numeric::ElementKind,
     shape::at_least_one,
     smem::{Along, SmemTile},
@@ -19,20 +20,20 @@ use core::fmt;
 pub enum Combine {
     /// None: `D = Aᵀ`, bit by bit.
     Move,
-    /// `D = alpha Aᵀ + beta B` in f32: two products and their sum, each rounded to nearest even.
+    /// `D = alpha Aᵀ + beta C` in f32: two products and their sum, each rounded to nearest even.
     F32,
-    /// `D = alpha Aᵀ + beta B` in f64, with the same roundings.
+    /// `D = alpha Aᵀ + beta C` in f64, with the same roundings.
     F64,
 }
 
 impl Combine {
     /// Returns the arithmetic for `alpha` and `beta`. It is `Move` if they are 1 and 0, and for all
-    /// types except f32 and f64. [`TransposeProblem::check`](super::TransposeProblem::check)
-    /// rejects other scalars for those types.
-    pub fn of(kind: ElementKind, scalars: [f64; 2]) -> Self {
+    /// types except f32 and f64. [`TransposeDesc::enter`] rejects other scalars for those types.
+    pub fn for_scalars(kind: ElementKind, &[alpha, beta, ..]: &[f64; SCALARS]) -> Self {
+        let scales = [alpha, beta] != [1.0, 0.0];
         match kind {
-            ElementKind::F32 if scalars != [1.0, 0.0] => Self::F32,
-            ElementKind::F64 if scalars != [1.0, 0.0] => Self::F64,
+            ElementKind::F32 if scales => Self::F32,
+            ElementKind::F64 if scales => Self::F64,
             _ => Self::Move,
         }
     }
@@ -116,7 +117,7 @@ pub struct TransposeDesc {
     /// Rows of A that a thread transposes in its registers, and elements per store to shared
     /// memory, up to 16 bytes.
     pub turn: u32,
-    /// Elements per access to D and to B, up to 16 bytes.
+    /// Elements per access to D and to C, up to 16 bytes.
     pub access_d: u32,
     /// The place of the tile between reads and writes.
     pub staging: Staging,
@@ -225,7 +226,7 @@ impl TransposeDesc {
         elements.saturating_mul(self.element_bytes)
     }
 
-    /// Returns the number of accesses per thread to D, and to B.
+    /// Returns the number of accesses per thread to D, and to C.
     const fn stores(&self) -> u32 {
         if self.is_staged() {
             self.write().steps()
@@ -234,7 +235,7 @@ impl TransposeDesc {
         }
     }
 
-    /// Returns the number of loads per thread of A and B, which are all in flight at once.
+    /// Returns the number of loads per thread of A and C, which are all in flight at once.
     pub const fn reads(&self) -> u32 {
         let source = if matches!(self.combine, Combine::Move) { 0 } else { self.stores() };
         self.fetch().steps().saturating_mul(self.turn).saturating_add(source)
@@ -284,5 +285,18 @@ impl fmt::Display for TransposeDesc {
         write!(f, "_o{}_b{blocks_per_sm}", self.order)?;
         f.write_str(if self.read_once { "_r" } else { "" })?;
         f.write_str(if self.write_stream { "_w" } else { "" })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TransposeDesc {
+    /// Parses a description in JSON, in which each field has its own name. The caller must still
+    /// check the description.
+    ///
+    /// # Errors
+    /// [`Error::Description`](crate::Error::Description) if the text is not JSON, or if a field is
+    /// missing or unknown.
+    pub fn from_json(text: &str) -> Result<Self, crate::Error> {
+        serde_json::from_str(text).map_err(crate::desc::json::refuse)
     }
 }

@@ -2,17 +2,16 @@
 //!
 //! If every access can be 16 bytes wide, a thread transposes a small block in its registers, and
 //! the chunks that it stores are swizzled. Padding by a chunk would avoid the same bank conflicts
-//! with more shared memory. Otherwise, a transpose without B gathers: its accesses to global memory
-//! keep 16 bytes, and it loads elements one by one from shared memory. With B, a transpose does not
-//! gather, because B would also have to be gathered. Its accesses are as wide as addresses, leading
+//! with more shared memory. Otherwise, a transpose without C gathers: its accesses to global memory
+//! keep 16 bytes, and it loads elements one by one from shared memory. With C, a transpose does not
+//! gather, because C would also have to be gathered. Its accesses are as wide as addresses, leading
 //! dimensions, and extents allow. Measured: `docs/performance/transpose.md`.
 
 use super::{
-    call::TransposeProblem,
     check::MOST_BLOCKS,
     desc::{Combine, Lanes, Staging, TransposeDesc},
 };
-use crate::{desc::Auto, threadblock::SwizzleKind};
+use crate::{call::Problem, desc::Auto, numeric::ElementKind, threadblock::SwizzleKind};
 
 /// The selection of a transpose kernel, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -50,17 +49,15 @@ impl Choice {
         [Self::aligned(Combine::Move, element_bytes), gathered(element_bytes)]
     }
 
-    /// Returns the kernel for a problem with elements of `element_bytes` bytes.
-    pub fn desc(
-        &self,
-        combine: Combine,
-        element_bytes: u32,
-        problem: &TransposeProblem,
-    ) -> TransposeDesc {
+    /// Returns the kernel for the transpose `problem` of elements of type `kind`.
+    pub fn desc(&self, kind: ElementKind, problem: &Problem) -> TransposeDesc {
+        let problem = &problem.read_by_transpose();
+        let (combine, element_bytes) =
+            (Combine::for_scalars(kind, &problem.scalars), kind.bytes_of(1));
         let wanted = match *self {
             Self::Auto => {
                 let full = 16 / element_bytes;
-                let (access_a, access_d) = problem.widths(&Self::aligned(combine, element_bytes));
+                let (access_a, access_d) = Self::aligned(combine, element_bytes).widths(problem);
                 return if matches!(combine, Combine::Move) && (access_a < full || access_d < full) {
                     gathered(element_bytes)
                 } else {
@@ -69,7 +66,7 @@ impl Choice {
             }
             Self::Desc(desc) => TransposeDesc { combine, ..desc },
         };
-        let (access_a, access_d) = problem.widths(&wanted);
+        let (access_a, access_d) = wanted.widths(problem);
         wanted.narrowed(access_a, access_d)
     }
 }

@@ -47,7 +47,7 @@ fn combination(desc: &TransposeDesc) -> String {
     for (int i = 0; i < Piece::kCount / {words}; ++i) {{
       Scalar sum = 0;
       if (params.reads_a) sum = {times}(alpha, {from});
-      if (params.reads_b) {{
+      if (params.reads_c) {{
         Scalar const other = {times}(beta, {other});
         sum = params.reads_a ? {plus}(sum, other) : other;
       }}

@@ -14,5 +14,5 @@ fn main() {
     let _ = gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).bias_m(&wide));
     let arguments = Arguments::new((2, 2, 2), &x, &wide, &mut d);
     let _ = half.run(arguments);
-    let _ = Transpose::<f32>::new().run(TransposeArguments::new((2, 2), &wide, &mut d));
+    let _ = Transpose::<f32>::new().run(Arguments::transpose((2, 2), &wide, &mut d));
 }

@@ -16,7 +16,7 @@ enum Form {
 }
 
 /// Every type of `src/` with a field of operand memory, and its form.
-const HOLDERS: [(&str, Form); 25] = [
+const HOLDERS: [(&str, Form); 23] = [
     ("src/call/any.rs $Kinds", Form::View),
     ("src/call/arguments.rs Arguments", Form::View),
     ("src/call/arguments.rs Offsets", Form::View),
@@ -25,7 +25,6 @@ const HOLDERS: [(&str, Form); 25] = [
     ("src/cuda/growing_workspace.rs Workspace", Form::View),
     ("src/cuda/operands.rs CudaMut", Form::View),
     ("src/cuda/operands.rs CudaRef", Form::View),
-    ("src/pass/transpose/arguments.rs TransposeArguments", Form::View),
     ("src/sys/device_memory.rs DeviceMemory", Form::View),
     ("src/call/groups.rs Groups", Form::Operand),
     ("src/call/mod.rs Call", Form::Operand),
@@ -33,7 +32,6 @@ const HOLDERS: [(&str, Form); 25] = [
     ("src/call/view.rs Elements", Form::Operand),
     ("src/cuda/memory.rs OperandMemory", Form::Operand),
     ("src/cuda/operands.rs DeviceMatrix", Form::Operand),
-    ("src/pass/transpose/call.rs TransposeCall", Form::Operand),
     ("src/call/launch.rs TmaTensor", Form::Parameter),
     ("src/host/operands.rs Matrix", Form::Parameter),
     ("src/host/operands.rs Operands", Form::Parameter),

@@ -3,8 +3,8 @@
 
 pub mod measure;
 pub mod page;
-pub mod problem;
-pub mod record;
+mod record;
+pub mod suite;
 
-pub use problem::SuiteTranspose;
-pub use record::TransposeLine;
+pub use record::Traffic;
+pub use suite::SuiteTranspose;

@@ -10,8 +10,8 @@ use crate::ladder::TransposeRung;
 use crate::{Error, bench::suite::parse_lines};
 use falchion::{
     internals::{
-        call::{Elements, View},
-        pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
+        call::{Elements, Problem, View},
+        pass::transpose::{Choice, Combine, TransposeDesc},
     },
     numeric::ElementKind,
 };
@@ -29,8 +29,9 @@ pub enum Operation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteTranspose {
-    /// `transpose`.
-    pub op: Operation,
+    /// `transpose`. A [`Line`](crate::bench::Line) has its own `op`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<Operation>,
     /// Rows of A.
     pub rows: usize,
     /// Columns of A.
@@ -41,13 +42,13 @@ pub struct SuiteTranspose {
     /// A's leading dimension, in elements. If absent, `columns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lda: Option<usize>,
-    /// Leading dimension of B and D. If absent, `rows`.
+    /// Leading dimension of C and D. If absent, `rows`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ldd: Option<usize>,
     /// Factor of A's transpose. If absent, 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Factor of B. If absent, there is no B.
+    /// Factor of C. If absent, there is no C.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
     /// A rung of the ladder that replaces the resolver's choice.
@@ -65,7 +66,7 @@ impl SuiteTranspose {
     /// Returns `D = Aᵀ` of packed matrices with the resolver's choice.
     pub fn new((rows, columns): (usize, usize), kind: ElementKind) -> Self {
         Self {
-            op: Operation::Transpose,
+            op: Some(Operation::Transpose),
             rows,
             columns,
             element: kind.name().to_owned(),
@@ -102,47 +103,34 @@ impl SuiteTranspose {
         [self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.0)]
     }
 
-    /// Returns the arithmetic on an element, which is none without scalars.
-    pub fn combine(&self) -> Combine {
-        self.kind().map_or(Combine::Move, |kind| Combine::of(kind, self.scalars()))
-    }
-
     /// Returns the problem, whose matrices have separate memory.
-    pub fn problem(&self) -> TransposeProblem {
+    pub fn problem(&self) -> Problem {
         let leading = [self.lda, self.ldd, self.ldd];
-        let problem = TransposeProblem::of((self.rows, self.columns), 1, leading, self.scalars());
+        let problem = Problem::transpose((self.rows, self.columns), 1, leading, self.scalars());
         let own = |view: View<Elements>| Elements::of(view.batch_stride);
-        problem.with(own(problem.a), problem.b.map(own), own(problem.d))
-    }
-
-    /// Returns the bytes that must be read and written.
-    pub fn traffic_bytes(&self) -> f64 {
-        let matrices = if self.scalars()[1] == 0.0 { 2.0 } else { 3.0 };
-        matrices
-            * self.rows as f64
-            * self.columns as f64
-            * self.kind().map_or(0.0, |kind| f64::from(kind.bytes_of(1)))
+        problem.with_transposed(own(problem.a), problem.c.map(own), own(problem.d))
     }
 
     /// Checks the line. An error is a sentence.
     fn check(&self) -> Result<(), String> {
         let kind = self.kind()?;
+        if self.op.is_none() {
+            return Err("`op` is missing; a suite of transposes has `transpose`".to_owned());
+        }
         if self.rows == 0 || self.columns == 0 {
             return Err("an extent is 0; nothing would be measured".to_owned());
         }
-        if self.scalars() != [1.0, 0.0] && self.combine() == Combine::Move {
-            return Err(format!(
-                "`alpha` and `beta` are for f32 and f64, and `type` is {}",
-                kind.name()
-            ));
+        let problem = self.problem();
+        let combine = Combine::for_scalars(kind, &problem.scalars);
+        if self.scalars() != [1.0, 0.0] && combine == Combine::Move {
+            return Err(format!("`alpha` and `beta` need f32 or f64, but `type` is {kind}"));
         }
         if self.desc.is_some() && self.rung.is_some() {
-            return Err("`desc` and `rung` both say which kernel".to_owned());
+            return Err("`desc` and `rung` both select the kernel".to_owned());
         }
-        let desc = self.choice().desc(self.combine(), kind.bytes_of(1), &self.problem());
-        desc.check()
-            .and_then(|()| self.problem().check(&desc))
-            .map_err(|refusal| refusal.to_string())
+        let desc = self.choice().desc(kind, &problem);
+        let entered = desc.check().and_then(|()| desc.enter(problem));
+        entered.map(drop).map_err(|refusal| refusal.to_string())
     }
 }
 
@@ -169,7 +157,7 @@ mod tests {
     use falchion::internals::call::Source;
 
     #[test]
-    fn a_suite_says_what_it_is_of() {
+    fn suites_of_transposes_are_recognized() {
         assert!(is_of_transposes("\n{\"op\":\"transpose\",\"rows\":1}"));
         for text in ["", "not json", "{\"op\":\"simt\",\"m\":1}", "{\"m\":1}"] {
             assert!(!is_of_transposes(text), "{text}");
@@ -181,8 +169,8 @@ mod tests {
         let line = r#"{"op":"transpose","rows":30,"columns":20,"type":"f64","lda":21,"beta":0.5,"rung":"padded"}"#;
         let suite = parse("test", line).unwrap().remove(0);
         assert_eq!(serde_json::to_string(&suite).unwrap(), line);
-        assert_eq!((suite.traffic_bytes(), suite.combine()), (3.0 * 600.0 * 8.0, Combine::F64));
         let problem = suite.problem();
+        assert_eq!(problem.transpose_bytes(ElementKind::F64), 3.0 * 600.0 * 8.0);
         assert_eq!(
             (
                 problem.a.strides,
@@ -190,19 +178,19 @@ mod tests {
                 problem.d.strides,
                 problem.d.memory.length
             ),
-            ([21, 1], 630, [30, 1], 600)
+            ([1, 21], 630, [30, 1], 600)
         );
-        assert_eq!(problem.b, Source::Matrix(problem.d));
+        assert_eq!(problem.c, Source::Matrix(problem.d));
     }
 
     #[test]
-    fn what_cannot_be_measured_is_refused_with_its_line() {
+    fn invalid_lines_are_refused() {
         for (line, part) in [
             (r#"{"op":"transpose","rows":0,"columns":2,"type":"f32"}"#, "an extent is 0"),
             (r#"{"op":"transpose","rows":2,"columns":2,"type":"f33"}"#, "`type`"),
             (
                 r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","alpha":2.0}"#,
-                "f32 and f64, and `type` is i8",
+                "f32 or f64, but `type` is i8",
             ),
             (
                 r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","lda":1}"#,
@@ -212,6 +200,7 @@ mod tests {
                 r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","ldb":1}"#,
                 "unknown field `ldb`",
             ),
+            (r#"{"rows":2,"columns":2,"type":"i8"}"#, "`op` is missing"),
             (
                 r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","rung":"top"}"#,
                 "unknown variant `top`",

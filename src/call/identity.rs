@@ -1,0 +1,120 @@
+//! Transposes as calls. `D = alpha * Aᵀ + beta * C` is a GEMM `D = alpha * (Aᵀ * I) + beta * C`,
+//! whose B is the identity and has no memory.
+
+use super::{
+    Arguments, Call, Elements, Matrices, MatrixElements, Memory, OperandA, OperandD, OperandView,
+    Problem, Source, Space, View,
+};
+use core::convert::Infallible;
+
+use crate::{epilogue::SCALARS, layout::Order, numeric::ElementKind, operand::Vectors};
+
+/// Element type of an operand B that is the identity. The [`Arguments`] of a
+/// [`Transpose`](crate::device::Transpose) have this type.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity;
+
+impl MatrixElements for Identity {
+    type Ref<'a, S: Space> = ();
+    type Mut<'a, S: Space> = Infallible;
+
+    fn elements<S: Space>((): &()) -> Elements {
+        Elements::of(0)
+    }
+
+    fn elements_mut<S: Space>(matrix: &Infallible) -> Elements {
+        match *matrix {}
+    }
+
+    fn queue<S: Space>(matrix: &Infallible) -> S::Queue {
+        match *matrix {}
+    }
+
+    fn read<'a: 'q, 'q, S: Space>((): (), _: &'q S::Queue) -> S::Read<'q> {
+        S::Read::empty()
+    }
+
+    fn write<'a: 'q, 'q, S: Space>(matrix: Infallible, _: &'q S::Queue) -> S::Write<'q> {
+        match matrix {}
+    }
+}
+
+impl<'a, S: Space, T: MatrixElements> Arguments<'a, S, T, Identity, T> {
+    /// Creates the arguments of a [`Transpose`](crate::device::Transpose), `D = alpha * Aᵀ + beta *
+    /// C`. A is a `rows` x `columns` matrix; C and D are `columns` x `rows` matrices. All matrices
+    /// are row-major. A column-major m x n matrix has the bytes of a row-major n x m matrix, so
+    /// `transpose((n, m), ..)` transposes it.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// let (a, mut d) = ([1, 2, 3, 4, 5, 6], [0; 6]);
+    /// Transpose::<i32>::new().run(Arguments::transpose((2, 3), &a, &mut d))?;
+    /// assert_eq!(d, [1, 4, 2, 5, 3, 6]);
+    ///
+    /// let (x, c, mut d) = ([1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [10.0f32; 6], [f32::NAN; 6]);
+    /// Transpose::<f32>::new().run(Arguments::transpose((2, 3), &x, &mut d).alpha(2.0).source(-1.0, &c))?;
+    /// assert_eq!(d, [-8.0, -2.0, -6.0, 0.0, -4.0, 2.0]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    pub fn transpose(
+        (rows, columns): (usize, usize),
+        a: impl OperandA<'a, T, S>,
+        d: impl OperandD<'a, T, S>,
+    ) -> Self {
+        let identity = OperandView::new((), None);
+        Self::from_operands((columns, rows, rows), a.placed(), identity, d.placed())
+    }
+}
+
+impl Problem {
+    /// Returns the problem of a transpose, `D = alpha * Aᵀ + beta * C`, or of a batch of
+    /// consecutive transposes. A is a row-major `rows` x `columns` matrix. Leading dimensions of A,
+    /// C, and D that are `None` are packed. C exists if beta is not 0.
+    pub fn transpose(
+        (rows, columns): (usize, usize),
+        batch: usize,
+        [lda, ldc, ldd]: [Option<usize>; 3],
+        [alpha, beta]: [f64; 2],
+    ) -> Self {
+        let row_major =
+            |extents, leading| View::packed(Elements::ALL, Order::Row, extents, leading);
+        let across = (columns, rows);
+        let c = if beta == 0.0 { Source::None } else { Source::Matrix(row_major(across, ldc)) };
+        let mut scalars = [0.0; SCALARS];
+        (scalars[0], scalars[1]) = (alpha, beta);
+        Self {
+            m: columns,
+            n: rows,
+            k: rows,
+            batch,
+            groups: None,
+            a: row_major((rows, columns), lda).transposed(),
+            b: View::new(Elements::of(0), Order::Row, 0),
+            c,
+            d: row_major(across, ldd),
+            vectors: Vectors::NONE,
+            scalars,
+            workspace: None,
+        }
+    }
+
+    /// Returns the problem of one packed transpose without C, in memory of exactly its length.
+    pub fn packed_transpose(rows: usize, columns: usize) -> Self {
+        let problem = Self::transpose((rows, columns), 1, [None; 3], [1.0, 0.0]);
+        let memory = Elements::of(rows.saturating_mul(columns));
+        Self { a: problem.a.with(memory), d: problem.d.with(memory), ..problem }
+    }
+
+    /// Returns the bytes that a transpose of elements of type `kind` must read and write.
+    pub fn transpose_bytes(&self, kind: ElementKind) -> f64 {
+        let [alpha, beta, ..] = self.scalars.map(|scalar| f64::from(scalar != 0.0));
+        let elements = self.batch as f64 * self.m as f64 * self.n as f64;
+        (1.0 + alpha + beta) * elements * f64::from(kind.bytes_of(1))
+    }
+
+    /// Returns the call of a transpose with the given memory.
+    pub fn with_transposed<R: Memory, W>(&self, a: R, c: Source<R>, d: W) -> Call<R, W> {
+        self.with(Matrices { a, b: R::empty(), c, d, vectors: Vectors::NONE })
+    }
+}
