@@ -93,7 +93,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// TMA-fed kernels need tensor maps, and parameters hold the maps of 6 GEMMs. If a call has
     /// more GEMMs, a separate launch writes the maps to the [workspace](Self::workspace), 640 bytes
     /// per GEMM. One launch then computes all GEMMs. Without such a workspace, each launch computes
-    /// 6 GEMMs. If an operand needs a pass, each GEMM is one launch.
+    /// 6 GEMMs. If an operand needs a pass, or with stream-K, each GEMM is one launch.
     ///
     /// # Errors
     /// [`Refusal`] for an empty array, if the numbers of As, Bs, and Ds differ, or if the views of

@@ -299,9 +299,11 @@ impl GemmDesc {
     ///
     /// The size of the parameters limits the addresses and, with TMA, the tensor maps. With tensor
     /// maps in global memory, there is no such limit. If a pass transposes, repacks, or decomposes
-    /// operands, a launch computes one GEMM.
+    /// operands, a launch computes one GEMM. Stream-K also computes one GEMM per launch, so that
+    /// the bits of a GEMM do not depend on the others.
     pub const fn products_of_launch(&self) -> u32 {
         match self.warp_specialized() {
+            _ if self.streams_k() => 1,
             None if matches!(self.class.mode, GemmMode::LongArray) => MOST_PRODUCTS_AT_ALL,
             None => MOST_PRODUCTS,
             Some(desc) if desc.reads_what_passes_make() => 1,

@@ -107,6 +107,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                 for_passes,
                 leading,
                 groups: false,
+                array: false,
             },
         }
     }

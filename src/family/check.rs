@@ -32,6 +32,9 @@ impl GemmDesc {
             hold!(self.check_groups());
         }
         let by_roles = self.warp_specialized().is_some();
+        if self.class.mode.is_array() && self.streams_k() {
+            return Err(Refusal::ARRAYS_NOT_STREAMED);
+        }
         if self.class.mode.is_array() && self.products_of_launch() == 1 {
             return Err(Refusal::NO_ARRAYS);
         }

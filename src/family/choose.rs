@@ -53,6 +53,7 @@ impl Completions {
         let fits = |desc: &GemmDesc| {
             (larger || desc.check_on(machine).is_ok())
                 && (!size.groups || desc.check_groups().is_ok())
+                && !(size.array && desc.streams_k())
         };
         let chosen = |i: usize, cut: Cut| (i, Some(cut).filter(|&cut| cut != all[i].cut_of()));
         // Skips candidates whose lower bound exceeds the best time so far.

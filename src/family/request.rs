@@ -57,6 +57,9 @@ pub struct ProblemSize {
     pub leading: [Option<usize>; 2],
     /// Whether the GEMMs are groups of rows. K of a grouped GEMM is not divided.
     pub groups: bool,
+    /// Whether the GEMMs are a pointer array. Stream-K is not selected for an array, because it
+    /// computes one GEMM per launch.
+    pub array: bool,
 }
 
 impl ProblemSize {
@@ -69,6 +72,7 @@ impl ProblemSize {
             for_passes: u64::MAX,
             leading: [None; 2],
             groups: false,
+            array: false,
         }
     }
 
@@ -85,6 +89,7 @@ impl ProblemSize {
             batch: if products < most { products } else { most },
             workspace,
             for_passes: 0,
+            array: true,
             ..self
         }
     }
@@ -100,6 +105,7 @@ impl ProblemSize {
             for_passes: u64::MAX,
             leading: [None; 2],
             groups: true,
+            array: false,
         }
     }
 }

@@ -199,6 +199,14 @@ impl Refusal {
         Self::new(Rule::Supported, Field::Decomposition, word("streamk"), word("grouped GEMM"))
             .advise(Advice::Value(word("splitk")));
 
+    pub const ARRAYS_NOT_STREAMED: Self = Self::new(
+        Rule::Supported,
+        Field::Decomposition,
+        word("streamk"),
+        word("kernels for pointer arrays"),
+    )
+    .advise(Advice::Value(word("splitk")));
+
     pub const NO_ARRAYS: Self =
         Self::new(Rule::Supported, Field::Mode, word("array"), word("kernels with a pass"))
             .advise(Advice::Value(word("gemm")));

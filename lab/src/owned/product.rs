@@ -22,8 +22,8 @@ use falchion::{
 };
 
 /// The operands, results, and scalars of a GEMM, a batch, a grouped GEMM, or a transpose, in the
-/// user's layouts. The matrices of a batch are consecutive. All GEMMs of a batch may share one matrix as
-/// an operand.
+/// user's layouts. The matrices of a batch are consecutive. All GEMMs of a batch may share one
+/// matrix as an operand.
 #[derive(Clone, Debug)]
 pub struct HostProduct {
     /// A, an m x k matrix.

@@ -256,8 +256,10 @@ impl TransposeDesc {
         };
         if self.is_gathered() {
             // The place of each gathered element needs a register after the loads have been stored
-            // to shared memory. Before that, each load needs an address and a place.
-            let data = data.saturating_add(reads.saturating_mul(2));
+            // to shared memory. Before that, each load needs an address and a place. With rotation,
+            // all loads of a thread share an address and a place.
+            let addresses = if self.rotates() { 2 } else { reads.saturating_mul(2) };
+            let data = data.saturating_add(addresses);
             let taken = self.access_d.saturating_add(words(self.access_d, self.element_bytes));
             return if data > taken { data } else { taken }.saturating_add(REGISTERS_BESIDES);
         }

@@ -126,7 +126,6 @@ const fn gathered(element_bytes: u32) -> TransposeDesc {
         threads,
         turn: 1,
         staging: Staging::Gathered,
-        write_stream: matches!(element_bytes, 1 | 4),
         blocks_per_sm,
         ..auto(Combine::Move, element_bytes, full, full)
     }
