@@ -22,9 +22,9 @@ fn main() -> Result<(), falchion::Error> {
     let mut d_bytes = vec![0xffu8; bytes(c.element, m * n).len()];
     gemm.run(Arguments::new(
         (m, n, k),
-        AnySlice::of_bytes(a.element, &a_bytes),
-        AnySlice::of_bytes(b.element, &b_bytes),
-        AnySliceMut::of_bytes(c.element, &mut d_bytes),
+        AnySlice::from_bytes(a.element, &a_bytes),
+        AnySlice::from_bytes(b.element, &b_bytes),
+        AnySliceMut::from_bytes(c.element, &mut d_bytes),
     ))?;
 
     println!("{a} times {b} into {c}: kernel {}", gemm.desc());

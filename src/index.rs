@@ -93,7 +93,7 @@ pub struct Tabled {
 
 impl Tabled {
     /// Evaluates a map over its domain.
-    pub fn of(map: &dyn IndexMap) -> Self {
+    pub fn new(map: &dyn IndexMap) -> Self {
         Self::by(map.domain(), map.codomain(), |point| map.at(point))
     }
 

@@ -168,7 +168,7 @@ impl SmemTile {
     /// Returns the layout for a tile of `mn` x `k` elements. `turned` holds the number of k's that
     /// a transposing store of a warp writes together, and the minimum bytes per piece; `None` if
     /// stores do not transpose.
-    pub const fn of(
+    pub const fn new(
         choice: SmemLayout,
         mn: u32,
         k: u32,

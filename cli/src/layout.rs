@@ -64,7 +64,7 @@ fn parse_map(text: &str, what: &str) -> Result<Map, Failure> {
 
 fn map(value: &Value, what: &str) -> Result<Map, Failure> {
     match value {
-        Value::Layout(layout) => Ok(Map::of(layout.clone())?),
+        Value::Layout(layout) => Ok(Map::from_layout(layout.clone())?),
         Value::Swizzle(_) | Value::Number(_) => {
             Err(Failure::refused(format!("{what} is {value}, but falchion draws only layouts")))
         }

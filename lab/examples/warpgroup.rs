@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .unwrap_or_default()
     );
     println!("\nelements of threads 0 to 3, as m * 16 + k");
-    let held = Tabled::of(&FragmentMap { input: bf16 });
+    let held = Tabled::new(&FragmentMap { input: bf16 });
     (0..4).for_each(|thread| {
         println!("{:?}", (0..8).filter_map(|i| held.at(at(thread, i))).collect::<Vec<_>>())
     });

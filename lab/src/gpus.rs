@@ -7,23 +7,23 @@ use falchion::arch::{ArchKind, Machine};
 
 /// Names and limits of GPUs, the newest architecture first.
 pub const GPUS: [(&str, Machine); 15] = [
-    ("h200", of(ArchKind::Sm90, 132)),
-    ("h100", of(ArchKind::Sm90, 132)),
-    ("h100-pcie", of(ArchKind::Sm90, 114)),
-    ("rtx4090", of(ArchKind::Sm89, 128)),
-    ("rtx4080", of(ArchKind::Sm89, 76)),
-    ("l40s", of(ArchKind::Sm89, 142)),
-    ("l4", of(ArchKind::Sm89, 58)),
-    ("rtx3090", of(ArchKind::Sm86, 82)),
-    ("a40", of(ArchKind::Sm86, 84)),
-    ("a10", of(ArchKind::Sm86, 72)),
-    ("a100", of(ArchKind::Sm80, 108)),
-    ("a30", of(ArchKind::Sm80, 56)),
-    ("rtx2080ti", of(ArchKind::Sm75, 68)),
-    ("t4", of(ArchKind::Sm75, 40)),
-    ("v100", of(ArchKind::Sm70, 80)),
+    ("h200", machine(ArchKind::Sm90, 132)),
+    ("h100", machine(ArchKind::Sm90, 132)),
+    ("h100-pcie", machine(ArchKind::Sm90, 114)),
+    ("rtx4090", machine(ArchKind::Sm89, 128)),
+    ("rtx4080", machine(ArchKind::Sm89, 76)),
+    ("l40s", machine(ArchKind::Sm89, 142)),
+    ("l4", machine(ArchKind::Sm89, 58)),
+    ("rtx3090", machine(ArchKind::Sm86, 82)),
+    ("a40", machine(ArchKind::Sm86, 84)),
+    ("a10", machine(ArchKind::Sm86, 72)),
+    ("a100", machine(ArchKind::Sm80, 108)),
+    ("a30", machine(ArchKind::Sm80, 56)),
+    ("rtx2080ti", machine(ArchKind::Sm75, 68)),
+    ("t4", machine(ArchKind::Sm75, 40)),
+    ("v100", machine(ArchKind::Sm70, 80)),
 ];
 
-const fn of(arch: ArchKind, multiprocessors: u32) -> Machine {
+const fn machine(arch: ArchKind, multiprocessors: u32) -> Machine {
     Machine { multiprocessors, ..arch.machine() }
 }

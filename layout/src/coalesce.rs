@@ -15,7 +15,7 @@ impl Layout {
         if self.depth() <= 1 {
             return self.clone();
         }
-        Self::of_leaves(&self.leaves())
+        Self::from_leaves(&self.leaves())
     }
 
     /// Returns the layout with the fewest modes that is the same function of an integer. It merges
@@ -27,7 +27,7 @@ impl Layout {
     /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn coalesce(&self) -> Self {
-        Self::of_leaves(&joined(self.leaves()))
+        Self::from_leaves(&joined(self.leaves()))
     }
 
     /// Applies [`coalesce`](Self::coalesce) at each leaf of a profile. The values of the profile's

@@ -41,6 +41,6 @@ impl Layout {
             filled = stride.times(extent)?;
         }
         gaps.push(Mode { extent: target.ceil_over(filled), stride: filled });
-        Self::of_leaves(&coalesce::joined(gaps)).bounded()
+        Self::from_leaves(&coalesce::joined(gaps)).bounded()
     }
 }

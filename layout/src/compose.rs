@@ -153,7 +153,7 @@ impl Carries<'_> {
             // After the last part, the step has no use and may exceed 64 bits.
             step = if rest.value > 1 { step.times(part)? } else { step };
         }
-        Ok(Layout::of_leaves(&coalesce::joined(parts[..count].to_vec())))
+        Ok(Layout::from_leaves(&coalesce::joined(parts[..count].to_vec())))
     }
 
     /// Returns the stride of a leaf of extent 1. The function does not depend on it; the value is
@@ -277,7 +277,7 @@ fn by_points(left: &Layout, from: u64, right: &Layout) -> Result<Option<Layout>,
             parts.push(Mode { extent: Int::dynamic(run), stride: Int::dynamic(offset) });
             step *= run;
         }
-        Ok(Some(Layout::of_leaves(&coalesce::joined(parts))))
+        Ok(Some(Layout::from_leaves(&coalesce::joined(parts))))
     }
     fn walk(reach: Reach<'_>, right: &Layout) -> Result<Option<Layout>, LayoutError> {
         match &right.tree {

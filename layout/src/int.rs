@@ -32,9 +32,9 @@ impl Int {
     ///
     /// ```
     /// use falchion_layout::Int;
-    /// assert_eq!(Int::of::<typenum::U8>().to_string(), "_8");
+    /// assert_eq!(Int::from_type::<typenum::U8>().to_string(), "_8");
     /// ```
-    pub const fn of<N: Unsigned>() -> Self {
+    pub const fn from_type<N: Unsigned>() -> Self {
         Self::fixed(N::U64)
     }
 

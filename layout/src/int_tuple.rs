@@ -15,7 +15,7 @@ pub enum IntTuple {
 
 impl IntTuple {
     /// Creates a tuple of integers.
-    pub fn of(values: impl IntoIterator<Item = Int>) -> Self {
+    pub fn from_ints(values: impl IntoIterator<Item = Int>) -> Self {
         Self::Tuple(values.into_iter().map(Self::Int).collect())
     }
 
@@ -67,7 +67,7 @@ impl From<u64> for IntTuple {
 
 impl<const N: usize> From<[u64; N]> for IntTuple {
     fn from(values: [u64; N]) -> Self {
-        Self::of(values.map(Int::dynamic))
+        Self::from_ints(values.map(Int::dynamic))
     }
 }
 

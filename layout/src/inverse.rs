@@ -38,7 +38,7 @@ impl Layout {
         if found.is_empty() {
             return Self::mode_of(one, one.beside(0));
         }
-        Self::of_leaves(&found)
+        Self::from_leaves(&found)
     }
 
     /// Returns the left inverse `R`, with `R(self(i)) = i` for every `i` below the size.

@@ -100,7 +100,7 @@ impl Layout {
     }
 
     /// Creates a layout from leaves: a tuple, or the leaf itself if there is only one.
-    pub(super) fn of_leaves(leaves: &[Mode]) -> Self {
+    pub(super) fn from_leaves(leaves: &[Mode]) -> Self {
         match leaves {
             [leaf] => Self { tree: Tree::Leaf(*leaf) },
             _ => Self::join(leaves.iter().map(|leaf| Self { tree: Tree::Leaf(*leaf) }).collect()),

@@ -28,14 +28,14 @@ impl Map {
     /// [`LayoutError::Rank`] for a rank above 2. [`LayoutError::MapTooLarge`] if the size or the
     /// cosize exceeds 32 bits.
     pub fn new(layout: &Layout) -> Result<Self, LayoutError> {
-        Self::of(Composed::from(layout.clone()))
+        Self::from_layout(Composed::from(layout.clone()))
     }
 
     /// Creates the map of a composed layout.
     ///
     /// # Errors
     /// The errors of [`new`](Self::new).
-    pub fn of(layout: Composed) -> Result<Self, LayoutError> {
+    pub fn from_layout(layout: Composed) -> Result<Self, LayoutError> {
         let (rank, modes) = (layout.layout.rank(), layout.layout.modes());
         if rank > 2 {
             return Err(LayoutError::Rank {

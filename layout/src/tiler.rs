@@ -36,7 +36,7 @@ impl Tiler {
     /// # Errors
     /// [`LayoutError::ZeroExtent`] for an extent of 0. [`LayoutError::EmptyTuple`] without extents.
     pub fn extents(extents: impl IntoIterator<Item = Int>) -> Result<Self, LayoutError> {
-        Self::shape(&IntTuple::of(extents))
+        Self::shape(&IntTuple::from_ints(extents))
     }
 }
 

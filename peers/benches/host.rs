@@ -81,7 +81,8 @@ fn call<'a>(
     b: &'a [f32],
     d: &'a mut [f32],
 ) -> HostCall<'a> {
-    let problem = Problem::of(desc, (n, n, n), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let problem =
+        Problem::new(desc, (n, n, n), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
     problem.with(Matrices {
         a,

@@ -11,15 +11,15 @@ use crate::numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Tf32};
 #[derive(Clone, Copy, Debug)]
 pub struct Any;
 
-/// An input matrix with its element type as a value. `of` accepts a slice of elements, and
-/// `of_bytes` accepts an element type and bytes.
+/// An input matrix with its element type as a value. `new` accepts a slice of elements, and
+/// `from_bytes` accepts an element type and bytes.
 ///
 /// ```
 /// use falchion::{numeric::ElementKind, prelude::*};
 ///
 /// let (floats, bytes) = (vec![1.0f32; 12], vec![0u8; 24]);
-/// let of_elements = AnySlice::of::<f32>(&floats);
-/// let of_bytes = AnySlice::of_bytes(ElementKind::Bf16, &bytes);
+/// let of_elements = AnySlice::new::<f32>(&floats);
+/// let of_bytes = AnySlice::from_bytes(ElementKind::Bf16, &bytes);
 /// assert_eq!((of_elements.kind(), of_elements.length()), (ElementKind::F32, 12));
 /// assert_eq!((of_bytes.kind(), of_bytes.length()), (ElementKind::Bf16, 12));
 /// ```
@@ -38,8 +38,8 @@ pub struct Any;
 /// impl Data {
 ///     fn any(&self) -> AnySlice<'_> {
 ///         match self {
-///             Self::F32(x) => AnySlice::of::<f32>(x),
-///             Self::Bf16(x) => AnySlice::of::<Bf16>(x),
+///             Self::F32(x) => AnySlice::new::<f32>(x),
+///             Self::Bf16(x) => AnySlice::new::<Bf16>(x),
 ///         }
 ///     }
 /// }
@@ -47,7 +47,7 @@ pub struct Any;
 /// let (weights, mut d) = (Data::Bf16(vec![Bf16::ONE; 6]), [0.0f32; 4]);
 /// let kind = MatrixType::row(weights.any().kind());
 /// let gemm = GemmOperation::new(kind, kind, "f32:row".parse()?)?;
-/// gemm.run(Arguments::new((2, 2, 3), weights.any(), weights.any(), AnySliceMut::of::<f32>(&mut d)))?;
+/// gemm.run(Arguments::new((2, 2, 3), weights.any(), weights.any(), AnySliceMut::new::<f32>(&mut d)))?;
 /// assert_eq!(d, [3.0; 4]);
 /// # let _ = Data::F32(Vec::new());
 /// # Ok::<(), falchion::Error>(())
@@ -104,11 +104,11 @@ macro_rules! any {
             type Mut<'a, S: Space> = AnySliceMut<'a, S>;
 
             fn elements<S: Space>(matrix: &AnySlice<'_, S>) -> Elements {
-                Elements::of_kind(matrix.length(), matrix.kind())
+                Elements::with_kind(matrix.length(), matrix.kind())
             }
 
             fn elements_mut<S: Space>(matrix: &AnySliceMut<'_, S>) -> Elements {
-                Elements::of_kind(matrix.length(), matrix.kind())
+                Elements::with_kind(matrix.length(), matrix.kind())
             }
 
             fn queue<S: Space>(d: &AnySliceMut<'_, S>) -> S::Queue {
@@ -142,12 +142,12 @@ macro_rules! any {
         impl<'a, S: Space> $Slice<'a, S> {
             /// Creates a slice from bytes and an element type. Bytes after the last whole element
             /// are ignored. The address of the bytes must be aligned to the element size.
-            pub fn of_bytes(kind: ElementKind, bytes: impl $Memory<'a, u8, In = S>) -> Self {
+            pub fn from_bytes(kind: ElementKind, bytes: impl $Memory<'a, u8, In = S>) -> Self {
                 Self($Kinds::Bytes(kind, bytes.view()))
             }
 
             /// Creates a slice from elements of the type `E`.
-            pub fn of<E: AnyElement>(elements: impl $Memory<'a, E::Storage, In = S>) -> Self {
+            pub fn new<E: AnyElement>(elements: impl $Memory<'a, E::Storage, In = S>) -> Self {
                 E::$wrap(elements.view())
             }
 

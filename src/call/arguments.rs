@@ -90,7 +90,7 @@ impl<'a, S: Space> Offsets<'a, S> {
             Self::Checked(offsets) => (S::length(offsets), ReadOffsets::Checked),
             Self::ByValue(offsets) => (offsets.len(), ReadOffsets::ByValue),
         };
-        Groups { read, ..Groups::of(Axis::M, length.saturating_sub(1)) }
+        Groups { read, ..Groups::with_count(Axis::M, length.saturating_sub(1)) }
     }
 
     /// Returns the offsets for work in a queue.

@@ -173,7 +173,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
 impl Problem {
     /// Returns the problem of one launch of an array, or `None` for an empty array. Each operand
     /// has the alignment of its least aligned matrix. The first problem holds the workspace.
-    pub fn of_array(problems: &[Self], desc: &GemmDesc) -> Option<Self> {
+    pub fn from_array(problems: &[Self], desc: &GemmDesc) -> Option<Self> {
         let mut all = *problems.first()?;
         let meet = |view: &mut View<Elements>, other: &View<Elements>| {
             view.memory.address |= other.memory.address;
@@ -194,7 +194,7 @@ impl Problem {
     /// Returns the problem with `products` GEMMs.
     #[cfg(feature = "cuda")]
     #[must_use]
-    pub(crate) fn of_products(self, products: usize) -> Self {
+    pub(crate) fn with_products(self, products: usize) -> Self {
         Self { batch: products, ..self }
     }
 

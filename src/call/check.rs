@@ -63,7 +63,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 [(OperandKind::A, (self.m, self.k)), (OperandKind::B, (self.k, self.n))]
             {
                 check_view(
-                    Operand::of(operand),
+                    Operand::from_kind(operand),
                     self.operand(operand),
                     d.class.operand(operand).layout,
                     extents,

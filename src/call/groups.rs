@@ -60,7 +60,7 @@ impl<R> Groups<R> {
 impl<R, W> Call<R, W> {
     /// Returns the mode of the kernel that computes this call, in the frame of this call.
     pub(crate) fn mode(&self) -> GemmMode {
-        GemmMode::of(self.groups.as_ref().map(|groups| groups.axis), self.batch)
+        GemmMode::for_batch(self.groups.as_ref().map(|groups| groups.axis), self.batch)
     }
 
     /// Returns the description of the kernel that computes the user's call: one GEMM, a batch, or
@@ -102,7 +102,7 @@ impl Problem {
     #[must_use]
     pub fn grouped(self, count: usize) -> Self {
         let (a, c, d) = (self.a.batched(0), self.c.map(|c| c.batched(0)), self.d.batched(0));
-        Self { batch: count, groups: Some(Groups::of(Axis::M, count)), a, c, d, ..self }
+        Self { batch: count, groups: Some(Groups::with_count(Axis::M, count)), a, c, d, ..self }
     }
 
     /// Returns the bytes of offsets that kernel parameters carry.
@@ -125,7 +125,7 @@ impl Problem {
         self.groups.map_or(0, |groups| groups.offsets.memory.address)
     }
 
-    /// Returns the work of this problem, as [`Work::of`] does. Group offsets may be unknown, so a
+    /// Returns the work of this problem, as [`Work::new`] does. Group offsets may be unknown, so a
     /// grouped GEMM assumes the largest possible number of rectangles.
     pub fn work(
         &self,
@@ -141,7 +141,7 @@ impl Problem {
             *lines = group_rectangles(*lines, self.batch, of_rectangle, group_step)
                 .saturating_mul(of_rectangle as usize);
         }
-        Work::of(kinds, (tile, cluster), (extents, batch, tiles_k), resident)
+        Work::new(kinds, (tile, cluster), (extents, batch, tiles_k), resident)
     }
 }
 
@@ -199,8 +199,8 @@ impl HostCall<'_> {
 /// Groups of a problem without data.
 impl Groups<Elements> {
     /// Creates `count` groups.
-    pub const fn of(axis: Axis, count: usize) -> Self {
-        Self::new(axis, Elements::of(count + 1))
+    pub const fn with_count(axis: Axis, count: usize) -> Self {
+        Self::new(axis, Elements::new(count + 1))
     }
 
     /// Returns whether kernel parameters carry the offsets.

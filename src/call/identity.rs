@@ -19,7 +19,7 @@ impl MatrixElements for Identity {
     type Mut<'a, S: Space> = Infallible;
 
     fn elements<S: Space>((): &()) -> Elements {
-        Elements::of(0)
+        Elements::new(0)
     }
 
     fn elements_mut<S: Space>(matrix: &Infallible) -> Elements {
@@ -90,7 +90,7 @@ impl Problem {
             batch,
             groups: None,
             a: row_major((rows, columns), lda).transposed(),
-            b: View::new(Elements::of(0), Order::Row, 0),
+            b: View::new(Elements::new(0), Order::Row, 0),
             c,
             d: row_major(across, ldd),
             vectors: Vectors::NONE,
@@ -102,7 +102,7 @@ impl Problem {
     /// Returns the problem of one packed transpose without C, in memory of exactly its length.
     pub fn packed_transpose(rows: usize, columns: usize) -> Self {
         let problem = Self::transpose((rows, columns), 1, [None; 3], [1.0, 0.0]);
-        let memory = Elements::of(rows.saturating_mul(columns));
+        let memory = Elements::new(rows.saturating_mul(columns));
         Self { a: problem.a.with(memory), d: problem.d.with(memory), ..problem }
     }
 

@@ -27,7 +27,7 @@ pub struct Grid {
 
 impl Grid {
     /// Creates the grid of a kernel without clusters.
-    pub const fn of_blocks(blocks: u32, threads: u32, shared_bytes: u32) -> Self {
+    pub const fn with_blocks(blocks: u32, threads: u32, shared_bytes: u32) -> Self {
         Self { clusters: blocks, cluster: 1, threads, shared_bytes }
     }
 
@@ -35,13 +35,13 @@ impl Grid {
     ///
     /// # Errors
     /// [`Refusal`] if the tiles exceed the maximum size of a grid in x.
-    pub const fn of_tiles(tiles: u64, threads: u32, shared_bytes: u32) -> Result<Self, Refusal> {
+    pub const fn with_tiles(tiles: u64, threads: u32, shared_bytes: u32) -> Result<Self, Refusal> {
         let most = MOST_BLOCKS as u64;
         let refused = Err(Refusal::too_many_tiles(tiles, most, 1));
         if tiles > most {
             refused
         } else {
-            Ok(Self::of_blocks(tiles as u32, threads, shared_bytes))
+            Ok(Self::with_blocks(tiles as u32, threads, shared_bytes))
         }
     }
 
@@ -80,7 +80,7 @@ pub struct Params(pub [u8; MOST]);
 
 impl Params {
     /// Copies the bytes of a struct.
-    pub fn of<T: Pod>(params: &T) -> Self {
+    pub fn new<T: Pod>(params: &T) -> Self {
         const { assert!(size_of::<T>() <= MOST) };
         let mut bytes = [0; MOST];
         bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(params));
@@ -117,7 +117,7 @@ pub struct AddressRange {
 impl Launch {
     /// Creates a launch without tensors.
     pub fn new<T: Pod>(grid: Grid, params: &T) -> Self {
-        Self { grid, params: Params::of(params), tensors: [None; 4], clear: None, reduction: None }
+        Self { grid, params: Params::new(params), tensors: [None; 4], clear: None, reduction: None }
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
     fn a_grid_is_whole_clusters_and_not_too_many() {
         let grid = |clusters, cluster| Grid { clusters, cluster, threads: 384, shared_bytes: 0 };
         assert_eq!(grid(66, 2).blocks(), Ok(132));
-        assert_eq!(Grid::of_blocks(7, 32, 0).blocks(), Ok(7));
+        assert_eq!(Grid::with_blocks(7, 32, 0).blocks(), Ok(7));
         let said =
             |clusters, cluster| grid(clusters, cluster).blocks().expect_err("refused").to_string();
         assert_eq!(said(1, 0), "blocks of a cluster = 0 is outside 1 to 8; try 1");

@@ -195,7 +195,7 @@ impl Problem {
     /// Returns the problem of matrices in the user's orders. A matrix is packed if `lda`, `ldb`, or
     /// `ldc` is `None`; C and D share `ldc`. The problem has all vectors, and a C if the epilogue
     /// of `desc` reads C.
-    pub fn of(
+    pub fn new(
         desc: &GemmDesc,
         (m, n, k): (usize, usize, usize),
         [lda, ldb, ldc]: [Option<usize>; 3],
@@ -261,7 +261,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
     pub fn problem(&self) -> Problem {
         let bytes = |workspace: &W| Elements {
             address: workspace.address(),
-            ..Elements::of(workspace.length())
+            ..Elements::new(workspace.length())
         };
         Call {
             m: self.m,

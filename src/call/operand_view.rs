@@ -25,7 +25,7 @@ impl<M> OperandView<M> {
     }
 
     /// Returns the memory of one GEMM of a pointer array.
-    pub(crate) fn of_gemm(&self, number: usize) -> &M {
+    pub(crate) fn gemm_memory(&self, number: usize) -> &M {
         number.checked_sub(1).and_then(|other| self.others.get(other)).unwrap_or(&self.memory)
     }
 

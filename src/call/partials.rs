@@ -40,43 +40,43 @@ impl Partials {
     /// Returns the partials for a batch of m x n outputs in the kernel's frame. They also suffice
     /// for a kernel with narrower accesses. They are empty without split-K, and if D has no
     /// element. For sizes that a call refuses, the number of bytes may saturate.
-    pub fn of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
+    pub fn new(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
         if desc.streams_k() {
-            Self::of_streams(desc, extents, batch, desc.most_streams())
+            Self::for_stream_k(desc, extents, batch, desc.most_streams())
         } else {
-            Self::of_parts(desc, desc.cut_of(), extents, batch)
+            Self::for_slices(desc, desc.cut_of(), extents, batch)
         }
     }
 
     /// Returns the partials of a launch, and the number of resident clusters. For stream-K, the
     /// number of clusters is at most the number whose partials fit the workspace of the problem.
     /// That workspace may have been sized for a kernel with wider accesses and other tiles.
-    pub fn of_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
+    pub fn for_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
         let (extents, batch) = ((problem.m, problem.n), problem.batch);
         if !desc.streams_k() {
-            return (Self::of_tiles(desc, (desc.cut_of(), 1), extents, batch), resident);
+            return (Self::for_tiles(desc, (desc.cut_of(), 1), extents, batch), resident);
         }
         let given = problem.workspace.map_or(u64::MAX, |workspace| workspace.length as u64);
         let most = resident.min(desc.most_streams());
         let fits =
-            |clusters: &u32| Self::of_streams(desc, extents, batch, *clusters).bytes() <= given;
+            |clusters: &u32| Self::for_stream_k(desc, extents, batch, *clusters).bytes() <= given;
         let clusters = (1..=most).rev().find(fits).unwrap_or(1);
-        (Self::of_streams(desc, extents, batch, clusters), clusters)
+        (Self::for_stream_k(desc, extents, batch, clusters), clusters)
     }
 
     /// Returns the stream-K partials of at most `most` clusters: one slot per cluster, and one slot
     /// per tile that several clusters may share.
-    fn of_streams(desc: &GemmDesc, extents: (usize, usize), batch: usize, most: u32) -> Self {
+    fn for_stream_k(desc: &GemmDesc, extents: (usize, usize), batch: usize, most: u32) -> Self {
         let (rectangles, blocks) = rectangles_of(desc, extents, batch);
         let tiles = Streams::most(rectangles, most);
         let clusters = if tiles > 0 { u64::from(most) } else { 0 };
         let tickets = tickets_of(most) * desc.sharing();
-        Self::of_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
+        Self::for_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
     }
 
     /// Returns the partials of another split of K. They are empty if the slices belong to one
     /// cluster.
-    pub(crate) fn of_parts(
+    pub(crate) fn for_slices(
         desc: &GemmDesc,
         cut: Cut,
         extents: (usize, usize),
@@ -85,12 +85,12 @@ impl Partials {
         // A kernel with narrower accesses has more tiles. Its slots need no more bytes in total,
         // but each tile needs its tickets.
         let tiles = if desc.warp_specialized().is_some() { 1 } else { MOST_TILES_OF_ONE };
-        Self::of_tiles(desc, (cut, tiles), extents, batch)
+        Self::for_tiles(desc, (cut, tiles), extents, batch)
     }
 
-    /// Returns the partials of a split of K, with the tickets of `of_one` tiles per tile. There are
+    /// Returns the partials of a split of K, with the tickets of `single_kernel` tiles per tile. There are
     /// no tickets if a second kernel reduces.
-    fn of_tiles(
+    fn for_tiles(
         desc: &GemmDesc,
         ((parts, way), of_one): (Cut, u32),
         extents: (usize, usize),
@@ -102,7 +102,7 @@ impl Partials {
         let tickets = way.tickets(tickets_of(parts)) * desc.sharing() * of_one;
         let (rectangles, blocks) = rectangles_of(desc, extents, batch);
         let tiles = rectangles.saturating_mul(blocks);
-        Self::of_slots(
+        Self::for_slots(
             desc,
             tiles.saturating_mul(parts.into()),
             tiles.saturating_mul(tickets.into()),
@@ -110,7 +110,7 @@ impl Partials {
     }
 
     /// Returns the partials with the given numbers of tile slots and of tickets.
-    fn of_slots(desc: &GemmDesc, slots: u64, tickets: u64) -> Self {
+    fn for_slots(desc: &GemmDesc, slots: u64, tickets: u64) -> Self {
         let tile = desc.threadblock();
         let slot =
             sum_of(desc.class.accumulator).matrix_bytes(u64::from(tile.m) * u64::from(tile.n));

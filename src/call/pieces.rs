@@ -19,7 +19,8 @@ impl HostCall<'_> {
         (0..batch).step_by(each.max(1)).zip(outputs).map(move |(first, bytes)| {
             let [a, b] = [a, b].map(|view| read(view, first, (0, 0)));
             let c = c.as_ref().map(|c| read(c, first, (0, 0)));
-            let (batch, d) = (each.min(batch - first), d.with(HostSliceMut::of_bytes(kind, bytes)));
+            let (batch, d) =
+                (each.min(batch - first), d.with(HostSliceMut::from_bytes(kind, bytes)));
             Call { m, n, k, batch, groups: None, a, b, c, d, vectors, scalars, workspace: None }
         })
     }

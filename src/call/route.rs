@@ -29,7 +29,7 @@
 //! let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, i8s, [Order::Row, Order::Col, Order::Row])?;
 //! let mut scalars = [0.0; SCALARS];
 //! scalars[0] = 1.0;
-//! let problem = Problem::of(&desc, (4096, 4096, 4095), [None, Some(4096), None], scalars);
+//! let problem = Problem::new(&desc, (4096, 4096, 4095), [None, Some(4096), None], scalars);
 //! let routes = desc.routes(&problem)?;
 //! assert_eq!((routes.a.route, routes.b.route), (Route::Repacked, Route::Direct));
 //! assert_eq!(routes.to_string(), "A repacked");
@@ -111,7 +111,7 @@ const LITTLE: u64 = 16;
 impl Routes {
     /// Selects the routes of the operands of a problem in the kernel's frame. Only the low four
     /// bits of an address matter. For sizes that a call refuses, the workspace size may saturate.
-    pub fn of(desc: &GemmDesc, problem: &Problem) -> Self {
+    pub fn new(desc: &GemmDesc, problem: &Problem) -> Self {
         Self::with_needs((desc, desc.needs()), problem)
     }
 
@@ -122,10 +122,10 @@ impl Routes {
     ) -> Self {
         let read = problem.m > 0 && problem.n > 0 && problem.k > 0;
         let [a, b] = OperandKind::BOTH
-            .map(|operand| Way::of(desc, (operand, needs[operand.index()]), problem, read));
+            .map(|operand| Way::new(desc, (operand, needs[operand.index()]), problem, read));
         // B follows A.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
-        let partials = Partials::of(desc, (problem.m, problem.n), problem.batch)
+        let partials = Partials::new(desc, (problem.m, problem.n), problem.batch)
             .from(a.bytes.saturating_add(b.bytes));
         Self {
             a,
@@ -139,9 +139,9 @@ impl Routes {
     /// Selects the routes of the GEMMs of an array in the kernel's frame. If a launch computes
     /// several GEMMs and the kernel reads both operands in place, all GEMMs share one entry.
     /// Otherwise each GEMM has its own entry and its own launch.
-    pub fn of_each(desc: &GemmDesc, problems: &[Problem]) -> Vec<Self> {
+    pub fn for_array(desc: &GemmDesc, problems: &[Problem]) -> Vec<Self> {
         let needs = desc.needs();
-        let all = Problem::of_array(problems, desc)
+        let all = Problem::from_array(problems, desc)
             .filter(|_| problems.len() > 1 && desc.products_of_launch() > 1)
             .map(|all| Self {
                 record_bytes: desc.record_bytes(all.batch),
@@ -160,7 +160,7 @@ impl Routes {
     }
 
     /// Returns the route of an operand.
-    pub const fn of_operand(&self, operand: OperandKind) -> &Way {
+    pub const fn way(&self, operand: OperandKind) -> &Way {
         match operand {
             OperandKind::A => &self.a,
             OperandKind::B => &self.b,
@@ -172,12 +172,12 @@ impl Routes {
     /// row with all of its terms. The workspace of the result holds only the split-K partials.
     pub fn problem(&self, desc: &GemmDesc, problem: &Problem, first: u64) -> Problem {
         let [a, b] = OperandKind::BOTH.map(|operand| {
-            self.of_operand(operand).view(desc, (operand, problem.operand(operand)), first)
+            self.way(operand).view(desc, (operand, problem.operand(operand)), first)
         });
         let k = if self.a.route == Route::Decomposed { self.a.leading } else { problem.k };
         let partials = Elements {
             address: first + self.partials.first,
-            ..Elements::of(self.partials.bytes() as usize)
+            ..Elements::new(self.partials.bytes() as usize)
         };
         Problem { a, b, k, workspace: Some(partials), ..*problem }
             .with_offsets_at(first + self.behind_partials())
@@ -214,7 +214,7 @@ pub(super) const fn wherever_it_begins(bytes: u64) -> u64 {
 impl Way {
     /// Selects the route of an operand. If `read` is false, the kernel reads no operand and the
     /// route is direct.
-    fn of(
+    fn new(
         desc: &GemmDesc,
         (operand, need): (OperandKind, OperandNeed),
         problem: &Problem,
@@ -243,14 +243,14 @@ impl Way {
             OperandNeed::Parts(emulation) => {
                 let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
                 let (order, leading) =
-                    (Order::of_operand(operand, true), layout.leading() as usize);
+                    (Order::for_operand(operand, true), layout.leading() as usize);
                 return brought(
                     Self { route: Route::Decomposed, order, leading, ..direct },
                     layout.bytes(),
                 );
             }
             OperandNeed::Accesses(_) => class.layout,
-            OperandNeed::Rows { along } => Order::of_operand(operand, along.is(Along::K)),
+            OperandNeed::Rows { along } => Order::for_operand(operand, along.is(Along::K)),
         };
         let (length, lines) = problem.lines(operand, wanted);
         if wanted == order {

@@ -153,11 +153,11 @@ impl<E: MathType> MatrixElements for E {
     type Mut<'a, S: Space> = S::Mut<'a, E::Storage>;
 
     fn elements<S: Space>(matrix: &S::Ref<'_, E::Storage>) -> Elements {
-        Elements::of_kind(S::length(matrix), E::KIND)
+        Elements::with_kind(S::length(matrix), E::KIND)
     }
 
     fn elements_mut<S: Space>(matrix: &S::Mut<'_, E::Storage>) -> Elements {
-        Elements::of_kind(S::length_mut(matrix), E::KIND)
+        Elements::with_kind(S::length_mut(matrix), E::KIND)
     }
 
     fn queue<S: Space>(d: &S::Mut<'_, E::Storage>) -> S::Queue {
@@ -301,7 +301,7 @@ macro_rules! host_slices {
             }
 
             /// Creates a slice from an element type and bytes.
-            pub(crate) fn of_bytes(kind: ElementKind, bytes: &'a $($mutable)? [u8]) -> Self {
+            pub(crate) fn from_bytes(kind: ElementKind, bytes: &'a $($mutable)? [u8]) -> Self {
                 Self { kind, bytes }
             }
 
@@ -344,7 +344,7 @@ macro_rules! host_slices {
             ///
             /// # Errors
             /// [`Refusal`] if the elements have another type.
-            pub fn of<E: MathType>(self) -> Result<&'a $($mutable)? [E::Storage], Error> {
+            pub fn elements<E: MathType>(self) -> Result<&'a $($mutable)? [E::Storage], Error> {
                 let wrong = Refusal::element_type(Operand::Tensor, self.kind, E::KIND);
                 let elements = Some(self.bytes).filter(|_| self.kind == E::KIND).and_then(|bytes| bytemuck::$try_cast(bytes).ok());
                 elements.ok_or(wrong.into())

@@ -66,16 +66,16 @@ pub struct Elements {
 
 impl Elements {
     /// Memory that is large enough for every problem.
-    pub const ALL: Self = Self::of(usize::MAX);
+    pub const ALL: Self = Self::new(usize::MAX);
 
     /// Returns `length` elements at the beginning of an allocation.
-    pub const fn of(length: usize) -> Self {
+    pub const fn new(length: usize) -> Self {
         Self { length, address: 0, kind: None }
     }
 
     /// Returns `length` elements of a type at the beginning of an allocation.
-    pub const fn of_kind(length: usize, kind: ElementKind) -> Self {
-        Self { kind: Some(kind), ..Self::of(length) }
+    pub const fn with_kind(length: usize, kind: ElementKind) -> Self {
+        Self { kind: Some(kind), ..Self::new(length) }
     }
 }
 
@@ -89,7 +89,7 @@ impl Memory for Elements {
     }
 
     fn empty() -> Self {
-        Self::of(0)
+        Self::new(0)
     }
 
     /// The address stays, because elements without data have no size.

@@ -51,13 +51,13 @@ pub struct ArrayParams(pub Vec<u8>);
 impl ArrayParams {
     /// Returns the parameters of a launch and its GEMMs, for a kernel that accepts at most `most`
     /// of them. Further GEMMs are ignored.
-    pub fn of(params: &Params, products: &[Addresses], most: u32) -> Self {
+    pub fn with_addresses(params: &Params, products: &[Addresses], most: u32) -> Self {
         let products = &products[..products.len().min(most as usize)];
         Self::behind(&params.0[..size_of::<GemmParams>()], &[], products, bytes(most))
     }
 
     /// Returns the parameters of a TMA kernel with at most [`MOST_MAPPED`] GEMMs.
-    pub fn of_mapped(params: &Params, products: &[([TensorMap; MATRICES], Addresses)]) -> Self {
+    pub fn with_maps(params: &Params, products: &[([TensorMap; MATRICES], Addresses)]) -> Self {
         let mut maps = [TensorMap { word: [0; 16] }; MATRICES * MOST_MAPPED as usize];
         let mut addresses = [[0; MATRICES]; MOST_MAPPED as usize];
         for (number, (of_product, at)) in products.iter().take(MOST_MAPPED as usize).enumerate() {
@@ -74,7 +74,7 @@ impl ArrayParams {
 
     /// Returns the parameters of a kernel whose tensor maps and addresses lie in global memory,
     /// beginning at address `records`.
-    pub fn of_records(params: &Params, records: u64) -> Self {
+    pub fn with_records(params: &Params, records: u64) -> Self {
         Self::behind(
             &params.0[..size_of::<TensorGemmParams>()],
             bytemuck::bytes_of(&records),

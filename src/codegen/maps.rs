@@ -48,7 +48,7 @@ impl MapsParams {
 
     /// Returns the bytes of the struct with addresses of at most `most` GEMMs. Further addresses
     /// are ignored.
-    pub fn of(&self, most: u32, products: &[Addresses]) -> Vec<u8> {
+    pub fn to_bytes(&self, most: u32, products: &[Addresses]) -> Vec<u8> {
         let addresses = products.iter().take(most as usize).flat_map(bytemuck::bytes_of);
         let mut all: Vec<_> = bytemuck::bytes_of(self).iter().chain(addresses).copied().collect();
         all.resize(bytes(most), 0);

@@ -248,7 +248,7 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 }
 
 /// Returns the facts of `Config` about work units: their order, division, mode, and split-K.
-/// `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
+/// `cluster_family` is the number of split-K slices that the CTAs of a cluster compute.
 pub(crate) fn work_facts(
     kind: WorkKind,
     (mode, group_step): (GemmMode, u32),
@@ -295,7 +295,7 @@ pub(crate) fn facts_of_threads(
         ("kThreadsPerSlice", tiles.threads_per_slice()),
         ("kPacked", packed(accumulator, tiles.thread())),
         ("kStoreAccess", store_access),
-        ("kExchanges", BlockedToStriped::of(tiles, accumulator, store_access).is_some().into()),
+        ("kExchanges", BlockedToStriped::new(tiles, accumulator, store_access).is_some().into()),
     ]
 }
 

@@ -58,13 +58,13 @@ impl CudaKernel {
         desc: &GemmDesc,
         calls: &[CudaCall<'_>],
     ) -> Result<(), Error> {
-        let memory: Vec<_> = calls.iter().map(ProductMemory::of).collect();
+        let memory: Vec<_> = calls.iter().map(ProductMemory::new).collect();
         ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
         let problems: Vec<_> = calls.iter().map(Call::problem).collect();
         let given =
             calls.first().and_then(|call| call.workspace.as_ref()).map_or(0, DeviceMatrix::bytes);
         let (desc, routes) = self.array_routes(desc, &problems, given);
-        let Some(all) = Problem::of_array(&problems, &desc).filter(|all| all.m > 0 && all.n > 0)
+        let Some(all) = Problem::from_array(&problems, &desc).filter(|all| all.m > 0 && all.n > 0)
         else {
             return Ok(());
         };
@@ -84,7 +84,7 @@ impl CudaKernel {
         let accesses = accesses((&desc, self.0.needs), &all);
         let kernel = self.narrowed(stream, &desc, (desc.class.mode, accesses))?;
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
-        let (records, makes) = (largest.records(first), MapsDesc::of(all.batch));
+        let (records, makes) = (largest.records(first), MapsDesc::for_gemms(all.batch));
         let pass = desc
             .class
             .mode
@@ -92,7 +92,7 @@ impl CudaKernel {
             .then(|| CudaPass::for_run(stream, &PassDesc::Maps(makes)))
             .transpose()?;
         let launch = |products: &[Problem]| {
-            let routed = largest.problem(&desc, &all.of_products(products.len()), first);
+            let routed = largest.problem(&desc, &all.with_products(products.len()), first);
             let launch = plan.launch(&routed, geometry, *resident)?;
             let addresses: Vec<_> = products.iter().map(Problem::matrix_addresses).collect();
             let (made, params) = match desc.class.mode {
@@ -102,11 +102,15 @@ impl CudaKernel {
                         launch.tensors[matrix].map(|_| templates[matrix])
                     });
                     let made = makes.launches(templates, &addresses, records);
-                    (made, ArrayParams::of_records(&launch.params, records))
+                    (made, ArrayParams::with_records(&launch.params, records))
                 }
                 _ if desc.warp_specialized().is_none() => (
                     Vec::new(),
-                    ArrayParams::of(&launch.params, &addresses, desc.products_of_launch()),
+                    ArrayParams::with_addresses(
+                        &launch.params,
+                        &addresses,
+                        desc.products_of_launch(),
+                    ),
                 ),
                 _ => {
                     let mapped = addresses
@@ -114,7 +118,7 @@ impl CudaKernel {
                         .map(|addresses| Ok::<_, Error>((maps(&launch, *addresses)?, *addresses)));
                     (
                         Vec::new(),
-                        ArrayParams::of_mapped(
+                        ArrayParams::with_maps(
                             &launch.params,
                             &mapped.collect::<Result<Vec<_>, _>>()?,
                         ),
@@ -140,7 +144,7 @@ impl CudaKernel {
         problems: &[Problem],
         given: u64,
     ) -> (GemmDesc, Vec<Routes>) {
-        let routes = |desc: GemmDesc| (desc, Routes::of_each(&desc, problems));
+        let routes = |desc: GemmDesc| (desc, Routes::for_array(&desc, problems));
         let desc = desc.for_array(problems.len());
         if !desc.class.mode.is_of_many() {
             return routes(desc);

@@ -98,9 +98,10 @@ impl CudaKernel {
         }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
-        let target = CodeTarget::of(desc, &machine, *ptx)?;
+        let target = CodeTarget::new(desc, &machine, *ptx)?;
         if desc.compiled() != *desc {
-            return Self::prepared(context, &(desc.compiled(), *ptx))?.of(context, desc);
+            return Self::prepared(context, &(desc.compiled(), *ptx))?
+                .with_description(context, desc);
         }
         desc.class.output.epilogue.check_functions(desc.class.compute)?;
         PassDesc::before(desc)
@@ -116,7 +117,7 @@ impl CudaKernel {
         Ok(KNOWN.keep(
             context,
             known,
-            Self::of_loaded(context, (desc, &plan, *ptx), loaded, desc.geometry())?,
+            Self::from_loaded(context, (desc, &plan, *ptx), loaded, desc.geometry())?,
         ))
     }
 
@@ -126,7 +127,7 @@ impl CudaKernel {
     /// # Errors
     /// The errors of [`prepare`](Self::prepare), without the errors of the description.
     #[doc(hidden)]
-    pub fn of_unit(
+    pub fn from_unit(
         context: &Arc<CudaContext>,
         desc: &GemmDesc,
         unit: VouchedUnit,
@@ -134,10 +135,10 @@ impl CudaKernel {
     ) -> Result<Self, Error> {
         let loaded =
             Loaded::new(context, unit.into_unit(), machine_of(context)?.sm, geometry.shared_bytes)?;
-        Self::of_loaded(context, (desc, &desc.plan()?, None), loaded, geometry)
+        Self::from_loaded(context, (desc, &desc.plan()?, None), loaded, geometry)
     }
 
-    fn of_loaded(
+    fn from_loaded(
         context: &Arc<CudaContext>,
         (desc, plan, ptx): (&GemmDesc, &Arc<dyn Plan>, Option<ArchKind>),
         loaded: Loaded,
@@ -176,7 +177,7 @@ impl CudaKernel {
     }
 
     /// Returns the kernel with another description that compiles to the same code.
-    fn of(&self, context: &CudaContext, desc: &GemmDesc) -> Result<Self, Error> {
+    fn with_description(&self, context: &CudaContext, desc: &GemmDesc) -> Result<Self, Error> {
         let Prepared { geometry, ref loaded, resident, ptx, .. } = *self.0;
         let prepared = Prepared {
             desc: *desc,
@@ -251,7 +252,7 @@ impl CudaKernel {
         call: &CudaCall<'_>,
     ) -> Result<(), Error> {
         let problem = call.problem();
-        let memory = ProductMemory::of(call);
+        let memory = ProductMemory::new(call);
         memory.check(stream.context().cu_ctx() as usize)?;
         let offsets = call.groups.as_ref().and_then(|groups| groups.offsets.memory.values);
         check_offsets(stream, call)?;
@@ -322,7 +323,8 @@ impl CudaKernel {
         match KNOWN.get(stream.context(), known) {
             Some(kernel) => Ok(kernel),
             None if desc.compiled() != *desc => {
-                Self::known_for_run(stream, &(desc.compiled(), *ptx))?.of(stream.context(), desc)
+                Self::known_for_run(stream, &(desc.compiled(), *ptx))?
+                    .with_description(stream.context(), desc)
             }
             None => KNOWN.for_run(stream, known, || Self::prepared(stream.context(), known)),
         }

@@ -19,7 +19,7 @@ pub(super) struct OperandMemory<'c, 'a> {
 
 impl<'c, 'a> OperandMemory<'c, 'a> {
     /// Returns the memory of a batch of matrices.
-    pub fn of(
+    pub fn new(
         operand: Operand,
         view: &'c View<DeviceMatrix<'a>>,
         (extents, batch): ((usize, usize), usize),
@@ -60,9 +60,9 @@ pub(super) struct ProductMemory<'c, 'a> {
 
 impl<'c, 'a> ProductMemory<'c, 'a> {
     /// Returns the memory of the operands of a call.
-    pub fn of(call: &'c CudaCall<'a>) -> Self {
+    pub fn new(call: &'c CudaCall<'a>) -> Self {
         let (m, n, k, batch) = (call.m, call.n, call.k, call.batch);
-        let operand = |operand, view, extents| OperandMemory::of(operand, view, (extents, batch));
+        let operand = |operand, view, extents| OperandMemory::new(operand, view, (extents, batch));
         Self {
             d: operand(Operand::D, &call.d, (m, n)),
             a: operand(Operand::A, &call.a, (m, k)),
@@ -77,7 +77,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
                 .as_ref()
                 .filter(|groups| groups.offsets.memory.values.is_none())
                 .map(|groups| {
-                    OperandMemory::of(Operand::Offsets, &groups.offsets, ((batch + 1, 1), 1))
+                    OperandMemory::new(Operand::Offsets, &groups.offsets, ((batch + 1, 1), 1))
                 }),
             source: call.c.matrix().map(|c| operand(Operand::C, c, (m, n))),
         }
@@ -175,7 +175,7 @@ mod tests {
         let d = View::new(at(4096, 1), Order::Row, 6);
         let checked = |kind: VectorKind, address, context| {
             let vector = View::vector(at(address, context), kind.side());
-            let of = |operand, view| OperandMemory::of(operand, view, ((10, 6), 3));
+            let of = |operand, view| OperandMemory::new(operand, view, ((10, 6), 3));
             let found = check_memory(
                 1,
                 &of(Operand::D, &d),
@@ -231,7 +231,7 @@ mod tests {
         };
         // Matrices of 256 bytes.
         let checked = |calls: &[CudaCall<'_>]| {
-            let products: Vec<_> = calls.iter().map(ProductMemory::of).collect();
+            let products: Vec<_> = calls.iter().map(ProductMemory::new).collect();
             ProductMemory::check_array(1, &products).map_err(|refusal| refusal.to_string())
         };
         let apart = || call(0, 4096, 8192, 1);

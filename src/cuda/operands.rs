@@ -85,7 +85,7 @@ impl Space for Cuda {
         matrix: CudaRef<'a, T>,
         stream: &'q Arc<CudaStream>,
     ) -> DeviceMatrix<'q> {
-        DeviceMatrix::of_read(kind, matrix.0, stream)
+        DeviceMatrix::read_memory(kind, matrix.0, stream)
     }
 
     fn by_value<'a: 'q, 'q>(offsets: &'a [u32], _: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
@@ -97,7 +97,7 @@ impl Space for Cuda {
         matrix: CudaMut<'a, T>,
         stream: &'q Arc<CudaStream>,
     ) -> DeviceMatrix<'q> {
-        DeviceMatrix::of_written(kind, matrix.0, stream)
+        DeviceMatrix::write_memory(kind, matrix.0, stream)
     }
 }
 
@@ -152,7 +152,7 @@ impl<'a> DeviceMatrix<'a> {
         matrix: &'a dyn DevicePtr<E::Storage>,
         stream: &'a CudaStream,
     ) -> Self {
-        Self::of_read(E::KIND, matrix, stream)
+        Self::read_memory(E::KIND, matrix, stream)
     }
 
     /// Creates a matrix that work on `stream` writes.
@@ -160,7 +160,7 @@ impl<'a> DeviceMatrix<'a> {
         matrix: &'a mut dyn DevicePtrMut<E::Storage>,
         stream: &'a CudaStream,
     ) -> Self {
-        Self::of_written(E::KIND, matrix, stream)
+        Self::write_memory(E::KIND, matrix, stream)
     }
 
     /// Creates a matrix from bytes and an element type, which work on `stream` reads.
@@ -169,7 +169,7 @@ impl<'a> DeviceMatrix<'a> {
         bytes: &'a dyn DevicePtr<u8>,
         stream: &'a CudaStream,
     ) -> Self {
-        Self::of_read(kind, bytes, stream)
+        Self::read_memory(kind, bytes, stream)
     }
 
     /// Creates a matrix from bytes and an element type, which work on `stream` writes.
@@ -178,11 +178,11 @@ impl<'a> DeviceMatrix<'a> {
         bytes: &'a mut dyn DevicePtrMut<u8>,
         stream: &'a CudaStream,
     ) -> Self {
-        Self::of_written(kind, bytes, stream)
+        Self::write_memory(kind, bytes, stream)
     }
 
     /// Creates a matrix that work on `stream` reads. The memory holds elements, or their bytes.
-    fn of_read<T: Pod>(
+    fn read_memory<T: Pod>(
         kind: ElementKind,
         memory: &'a dyn DevicePtr<T>,
         stream: &'a CudaStream,
@@ -191,7 +191,7 @@ impl<'a> DeviceMatrix<'a> {
         Self::at(kind, elements::<T>(kind, length), owner as usize, memory.device_ptr(stream))
     }
 
-    fn of_written<T: Pod>(
+    fn write_memory<T: Pod>(
         kind: ElementKind,
         memory: &'a mut dyn DevicePtrMut<T>,
         stream: &'a CudaStream,

@@ -112,9 +112,9 @@ pub fn transpose(
 /// overlap an input.
 fn check_transpose(context: usize, call: &CudaCall<'_>) -> Result<(), Refusal> {
     let &Call { m, n, k, batch, .. } = call;
-    let a = OperandMemory::of(Operand::A, &call.a, ((m, k), batch));
-    let c = call.c.matrix().map(|c| OperandMemory::of(Operand::C, c, ((m, n), batch)));
-    let d = OperandMemory::of(Operand::D, &call.d, ((m, n), batch));
+    let a = OperandMemory::new(Operand::A, &call.a, ((m, k), batch));
+    let c = call.c.matrix().map(|c| OperandMemory::new(Operand::C, c, ((m, n), batch)));
+    let d = OperandMemory::new(Operand::D, &call.d, ((m, n), batch));
     check_memory(context, &d, [&a].into_iter(), c.as_ref())
 }
 

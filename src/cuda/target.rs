@@ -47,7 +47,7 @@ impl CodeTarget {
     /// # Errors
     /// [`Refusal`] if the machine is older than the PTX, or if the PTX is older than the
     /// instructions of the description.
-    pub(super) fn of(
+    pub(super) fn new(
         desc: &GemmDesc,
         machine: &Machine,
         ptx: Option<ArchKind>,
@@ -80,7 +80,7 @@ mod tests {
         );
         let desc = desc.expect("halves");
         let of = |sm: ArchKind, ptx| {
-            CodeTarget::of(&desc, &sm.machine(), ptx).map_err(|refusal| refusal.to_string())
+            CodeTarget::new(&desc, &sm.machine(), ptx).map_err(|refusal| refusal.to_string())
         };
         assert_eq!(of(ArchKind::Sm90, None).map(CodeTarget::name), Ok("sm_90a".to_owned()));
         assert_eq!(

@@ -54,7 +54,7 @@ words! {
 
 impl GemmMode {
     /// Returns the mode for groups along an axis of D, or for a batch of `products` GEMMs.
-    pub(crate) const fn of(groups: Option<Axis>, products: usize) -> Self {
+    pub(crate) const fn for_batch(groups: Option<Axis>, products: usize) -> Self {
         match (groups, products) {
             (Some(Axis::N), _) => Self::GroupedN,
             (Some(_), _) => Self::GroupedM,
@@ -143,7 +143,7 @@ impl Class {
             b: OperandClass { element: types.b, layout: b },
             output: OutputClass { element: types.c, epilogue: <LinearCombination as Node>::DESC },
             accumulator: types.accumulator,
-            compute: ComputeKind::of(types.accumulator, types.c),
+            compute: ComputeKind::for_types(types.accumulator, types.c),
             op,
             arch,
             mode: GemmMode::Gemm,

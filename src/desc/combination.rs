@@ -145,7 +145,7 @@ impl Combined {
             OpKind::TensorOp => OpKind::Simt,
         };
         if self.is_of(other) {
-            return Refusal::of_other_units(self, op, other);
+            return Refusal::other_units(self, op, other);
         }
         let of = if self.likeness_to(other) > self.likeness_to(op) { other } else { op };
         Refusal::no_such_combination(self, self.nearest(of))

@@ -266,14 +266,14 @@ impl GemmDesc {
     /// needs a batched kernel.
     #[must_use]
     pub const fn for_batch(self, products: usize) -> Self {
-        self.in_mode(GemmMode::of(None, products))
+        self.in_mode(GemmMode::for_batch(None, products))
     }
 
     /// Returns the description of the kernel for a grouped GEMM. `groups` is the axis of the user's
     /// D along which the groups lie.
     #[must_use]
     pub const fn for_groups(self, groups: Axis) -> Self {
-        self.in_mode(GemmMode::of(Some(groups.enter(self.frame)), 1))
+        self.in_mode(GemmMode::for_batch(Some(groups.enter(self.frame)), 1))
     }
 
     /// Returns the description of the kernel for an array of `products` GEMMs.

@@ -26,7 +26,7 @@ impl Chosen {
     /// Returns the selected configuration of a problem. On a miss, `choose` selects the
     /// configuration. If another thread holds the slot, `choose` selects the configuration without
     /// waiting.
-    pub fn of(
+    pub fn get_or_choose(
         &self,
         among: &Configurations,
         size: &ProblemSize,
@@ -66,9 +66,10 @@ mod tests {
     #[test]
     fn a_problem_is_chosen_once_while_it_holds_its_slot() {
         let (chosen, sizes) =
-            (nothing(), [64, 65, 128, 4096].map(|m| ProblemSize::of((m, 256, 1024))));
-        let (among, machine) = (Configurations::of_f32(), ArchKind::Sm80.machine());
-        let of = |size: &ProblemSize, choice| chosen.of(&among, size, &machine, || choice);
+            (nothing(), [64, 65, 128, 4096].map(|m| ProblemSize::new((m, 256, 1024))));
+        let (among, machine) = (Configurations::f32_configurations(), ArchKind::Sm80.machine());
+        let of =
+            |size: &ProblemSize, choice| chosen.get_or_choose(&among, size, &machine, || choice);
         for (number, size) in sizes.iter().enumerate() {
             assert_eq!(of(size, (number, Some(TWO))), (number, Some(TWO)));
         }
@@ -76,7 +77,8 @@ mod tests {
         assert_eq!(places.len(), 4);
         for (number, size) in sizes.iter().enumerate() {
             assert_eq!(
-                chosen.of(&among.clone(), size, &machine, || unreachable!("it is known")),
+                chosen
+                    .get_or_choose(&among.clone(), size, &machine, || unreachable!("it is known")),
                 (number, Some(TWO))
             );
             // The slot ignores the workspace, the machine, and the configurations. The key
@@ -85,12 +87,16 @@ mod tests {
             assert_eq!((place_of(&other), of(&other, (9, None))), (place_of(size), (9, None)));
             assert_eq!(of(size, (number, None)), (number, None));
             assert_eq!(
-                chosen.of(&among, size, &ArchKind::Sm90.machine(), || (10, None)),
+                chosen.get_or_choose(&among, size, &ArchKind::Sm90.machine(), || (10, None)),
                 (10, None)
             );
             assert_eq!(
-                chosen
-                    .of(&Configurations::of_f32(), size, &ArchKind::Sm90.machine(), || (11, None)),
+                chosen.get_or_choose(
+                    &Configurations::f32_configurations(),
+                    size,
+                    &ArchKind::Sm90.machine(),
+                    || (11, None)
+                ),
                 (11, None)
             );
         }
@@ -99,8 +105,10 @@ mod tests {
     #[test]
     fn a_held_slot_does_not_block() {
         let (chosen, size, among) =
-            (nothing(), ProblemSize::of((8, 8, 8)), Configurations::of_f32());
-        let of = |number| chosen.of(&among, &size, &ArchKind::Sm90.machine(), || (number, None));
+            (nothing(), ProblemSize::new((8, 8, 8)), Configurations::f32_configurations());
+        let of = |number| {
+            chosen.get_or_choose(&among, &size, &ArchKind::Sm90.machine(), || (number, None))
+        };
         let held = chosen.0[place_of(&size)].lock().unwrap();
         assert_eq!(of(3), (3, None));
         drop(held);

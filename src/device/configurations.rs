@@ -38,7 +38,7 @@ impl Candidates {
     }
 
     /// Candidates of a request whose configurations without a machine are `completions`.
-    pub const fn of_request(request: TypedRequest, completions: Completions) -> Self {
+    pub const fn from_request(request: TypedRequest, completions: Completions) -> Self {
         let native = if request.arch.is_none() { Some(request) } else { None };
         Self { completions, native }
     }

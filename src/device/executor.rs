@@ -98,7 +98,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             Some(offsets) => ProblemSize {
                 leading,
                 for_passes,
-                ..ProblemSize::of_groups(self.extents, offsets.groups().count())
+                ..ProblemSize::for_groups(self.extents, offsets.groups().count())
             },
             None => ProblemSize {
                 extents: self.extents,
@@ -159,12 +159,12 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     pub(crate) fn problems(&self, orders: Orders, queue: Option<&S::Queue>) -> Vec<Problem> {
         let (first, [a, b, c, d]) = (self.problem(orders), self.placements().map(|at| at.first()));
         let problem = |number: usize| {
-            let (of_a, of_b) = (self.a.of_gemm(number), self.b.of_gemm(number));
+            let (of_a, of_b) = (self.a.gemm_memory(number), self.b.gemm_memory(number));
             let of_d = if number == 0 { &self.d.memory } else { &self.d.others[number - 1] };
             let matrices = Matrices {
                 a: A::elements(of_a).skip(a),
                 b: B::elements(of_b).skip(b),
-                c: self.c.of_gemm(number).as_ref().map(|of_c| C::elements(of_c).skip(c)),
+                c: self.c.gemm_memory(number).as_ref().map(|of_c| C::elements(of_c).skip(c)),
                 d: C::elements_mut(of_d).skip(d),
                 vectors: first.vectors.map(|_, vector| vector.memory),
             };
@@ -184,7 +184,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             return size;
         }
         // Tensor maps use the workspace first. Copies of operands use the remaining bytes.
-        let array = ProblemSize { workspace, ..size }.of_array(desc, self.gemms());
+        let array = ProblemSize { workspace, ..size }.for_array(desc, self.gemms());
         ProblemSize { workspace: array.workspace.min(size.workspace), ..array }
     }
 
@@ -221,9 +221,9 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let outputs = core::iter::once(of_d.memory).chain(of_d.others);
         outputs.enumerate().map(move |(number, of_d)| {
             let matrices = Matrices {
-                a: A::read(*of_a.of_gemm(number), queue).skip(a),
-                b: B::read(*of_b.of_gemm(number), queue).skip(b),
-                c: of_c.of_gemm(number).map(|of_c| C::read(of_c, queue).skip(c)),
+                a: A::read(*of_a.gemm_memory(number), queue).skip(a),
+                b: B::read(*of_b.gemm_memory(number), queue).skip(b),
+                c: of_c.gemm_memory(number).map(|of_c| C::read(of_c, queue).skip(c)),
                 d: C::write(of_d, queue).skip(d),
                 vectors: vectors.map(|_, vector| C::read(vector, queue)),
             };

@@ -206,7 +206,7 @@ impl<
     const COMPLETIONS: Result<Completions, Unresolved> = Self::REQUEST.without_machine();
     /// The candidates of the operator that [`Deref`] returns.
     const CANDIDATES: &Candidates =
-        &Candidates::of_request(Self::REQUEST, *valid(&Self::COMPLETIONS));
+        &Candidates::from_request(Self::REQUEST, *valid(&Self::COMPLETIONS));
     const REQUEST: TypedRequest = TypedRequest {
         types: Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND },
         orders: Orders { a: LA::ORDER, b: LB::ORDER, c: LC::ORDER },
@@ -225,12 +225,12 @@ impl<
     #[track_caller]
     pub const fn checked() -> GemmDesc {
         valid(&Self::COMPLETIONS);
-        Self::of_valid_types()
+        Self::require_valid_types()
     }
 
     /// Evaluates `DESC` in a separate function, so `valid` reports the line of the caller first.
     /// The compiler evaluates `DESC` for every call in the program, so no call panics at run time.
-    const fn of_valid_types() -> GemmDesc {
+    const fn require_valid_types() -> GemmDesc {
         Self::DESC
     }
 }

@@ -56,22 +56,22 @@ impl Executor for Cuda {
 }
 
 /// The kernel of a single GEMM.
-pub(super) const fn of_one(desc: GemmDesc) -> GemmDesc {
+pub(super) const fn single_kernel(desc: GemmDesc) -> GemmDesc {
     desc
 }
 
 /// The kernel of a batch.
-pub(super) const fn of_batches(desc: GemmDesc) -> GemmDesc {
+pub(super) const fn batched_kernel(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
 }
 
 /// The kernel of an array whose tensor maps are in a workspace. A short array uses another kernel.
-pub(super) const fn of_arrays(desc: GemmDesc) -> GemmDesc {
+pub(super) const fn array_kernel(desc: GemmDesc) -> GemmDesc {
     desc.for_array(usize::MAX)
 }
 
 /// The kernel of a grouped GEMM, which does not support split-K.
-pub(super) const fn of_groups(desc: GemmDesc) -> GemmDesc {
+pub(super) const fn grouped_kernel(desc: GemmDesc) -> GemmDesc {
     desc.for_groups(Axis::M)
 }
 
@@ -116,13 +116,13 @@ impl<A, B, C> fmt::Debug for Kernel<A, B, C> {
 }
 
 impl<A, B, C> Kernel<A, B, C> {
-    pub(super) fn of_prepared(prepared: PreparedKernels) -> Self {
+    pub(super) fn from_prepared(prepared: PreparedKernels) -> Self {
         Self { prepared: Arc::new(prepared), _elements: PhantomData }
     }
 
     /// Returns the kernel of a problem, and a description if the problem overrides the kernel's
     /// description. The first kernel replaces a kernel that the device cannot run.
-    fn of(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
+    fn select(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
         let PreparedKernels { first, kernels, configurations, machine } = &*self.prepared;
         let (number, cut) = configurations.choice(size, machine);
         match (&kernels[number], cut) {
@@ -158,7 +158,7 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
     pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
         arguments.products()?;
         let orders = self.prepared.orders();
-        let (kernel, desc) = self.of(&arguments.size_for(self.desc(), orders, u64::MAX));
+        let (kernel, desc) = self.select(&arguments.size_for(self.desc(), orders, u64::MAX));
         let desc = desc.unwrap_or(*kernel.desc());
         arguments.check(&desc)?;
         Cuda::workspace_size(&desc, &arguments.problems(orders, Some(&arguments.queue())))
@@ -184,7 +184,7 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
     ) -> Result<(), Error> {
         let orders = self.prepared.orders();
         let size = arguments.size_for(self.desc(), orders, arguments.workspace_given());
-        let (kernel, desc) = self.of(&size);
+        let (kernel, desc) = self.select(&size);
         // All candidates have one epilogue.
         arguments.check(kernel.desc())?;
         let several = arguments.products()?.is_some();

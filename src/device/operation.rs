@@ -31,11 +31,11 @@ use core::{fmt, marker::PhantomData};
 ///
 /// // A file names an element type and holds bytes.
 /// let (kind, bytes) = ("bf16".parse()?, vec![0x80, 0x3f].repeat(6));
-/// let (a, b) = (AnySlice::of_bytes(kind, &bytes), AnySlice::of_bytes(kind, &bytes));
+/// let (a, b) = (AnySlice::from_bytes(kind, &bytes), AnySlice::from_bytes(kind, &bytes));
 /// let mut d = [0.0f32; 4];
 /// let bf16 = MatrixType::row(kind);
 /// let gemm = GemmOperation::new(bf16, bf16, "f32:row".parse()?)?;
-/// gemm.run(Arguments::new((2, 2, 3), a, b, AnySliceMut::of::<f32>(&mut d)))?;
+/// gemm.run(Arguments::new((2, 2, 3), a, b, AnySliceMut::new::<f32>(&mut d)))?;
 /// assert_eq!(d, [3.0; 4]);
 /// # Ok::<(), falchion::Error>(())
 /// ```
@@ -79,7 +79,7 @@ use core::{fmt, marker::PhantomData};
 /// let knobs = [("stages", "4"), ("epilogue", "relu(alpha*acc)")];
 /// let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
 /// let request = Request { a, b, c, op: Some(OpKind::TensorOp), knobs, ..Request::default() };
-/// assert_eq!(GemmOperation::of(&request)?.desc().stages(), 4);
+/// assert_eq!(GemmOperation::from_request(&request)?.desc().stages(), 4);
 /// # Ok::<(), falchion::Error>(())
 /// ```
 pub struct GemmOperation<A = Any, B = Any, C = Any> {
@@ -92,7 +92,7 @@ pub(super) type ElementTypes<A, B, C> = fn() -> (A, B, C);
 
 impl<A, B, C> Clone for GemmOperation<A, B, C> {
     fn clone(&self) -> Self {
-        Self::of_configurations(self.configurations.clone())
+        Self::from_configurations(self.configurations.clone())
     }
 }
 
@@ -104,9 +104,9 @@ impl GemmOperation {
     /// [`TENSOR_OP_COMBINATIONS`](crate::desc::TENSOR_OP_COMBINATIONS) lists for these types.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of).
+    /// The errors of [`from_request`](Self::from_request).
     pub fn new(a: MatrixType, b: MatrixType, c: MatrixType) -> Result<Self, Error> {
-        Self::of(&Request { a: Some(a), b: Some(b), c: Some(c), ..Request::default() })
+        Self::from_request(&Request { a: Some(a), b: Some(b), c: Some(c), ..Request::default() })
     }
 
     /// Creates the operator of a [`Request`]. Without units and architecture, each machine uses
@@ -117,17 +117,17 @@ impl GemmOperation {
     /// [`Error::Refused`] or [`Error::Unresolved`] if no kernel fits the request.
     /// [`Error::KnobText`] if a text is not a value of its knob. [`Error::Description`] if the
     /// types contradict the description.
-    pub fn of(request: &Request) -> Result<Self, Error> {
+    pub fn from_request(request: &Request) -> Result<Self, Error> {
         let candidates = match request.description {
             Some(description) => Candidates::fixed(request.completions_of(description)?),
             None => {
                 let wanted = request.wanted()?;
                 let arch = wanted.arch.or(wanted.op.map(OpKind::default_arch));
                 let wanted = TypedRequest { arch, ..wanted };
-                Candidates::of_request(wanted, wanted.without_machine()?)
+                Candidates::from_request(wanted, wanted.without_machine()?)
             }
         };
-        Ok(Self::of_configurations(Configurations::computed(candidates)))
+        Ok(Self::from_configurations(Configurations::computed(candidates)))
     }
 
     /// Returns the operator for slices of the element types `A`, `B`, and `C`.
@@ -144,7 +144,7 @@ impl GemmOperation {
             (Operand::D, C::KIND, types.c),
         ];
         check_types(operands)?;
-        Ok(GemmOperation::of_configurations(self.configurations.clone()))
+        Ok(GemmOperation::from_configurations(self.configurations.clone()))
     }
 }
 
@@ -154,7 +154,7 @@ impl<A, B, C> GemmOperation<A, B, C> {
         Self { configurations: Configurations::Constant(candidates), _elements: PhantomData }
     }
 
-    fn of_configurations(configurations: Configurations) -> Self {
+    fn from_configurations(configurations: Configurations) -> Self {
         Self { configurations, _elements: PhantomData }
     }
 
@@ -184,7 +184,7 @@ impl<A, B, C> GemmOperation<A, B, C> {
     /// # Errors
     /// A [`Refusal`] if no units of the machine multiply the types.
     pub fn on(&self, machine: Option<&Machine>) -> Result<Self, Refusal> {
-        self.configurations.on(machine).cloned().map(Self::of_configurations)
+        self.configurations.on(machine).cloned().map(Self::from_configurations)
     }
 
     /// Returns the configurations on the machine that holds D.
@@ -347,7 +347,7 @@ impl Configurations {
     /// Returns the index of the problem's kernel among the candidates, and its split-K slices if K
     /// is split.
     pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> Choice {
-        CHOSEN.of(self, size, machine, || self.completions().choice(size, machine))
+        CHOSEN.get_or_choose(self, size, machine, || self.completions().choice(size, machine))
     }
 
     /// Returns the description that a problem uses on the machine of the queue.
@@ -373,7 +373,7 @@ impl<A, B, C> fmt::Debug for GemmOperation<A, B, C> {
 #[cfg(test)]
 impl Configurations {
     /// The candidate configurations of f32.
-    pub fn of_f32() -> Self {
+    pub fn f32_configurations() -> Self {
         let f32 = MatrixType::row(crate::numeric::ElementKind::F32);
         GemmOperation::new(f32, f32, f32).expect("a row").configurations
     }

@@ -2,7 +2,7 @@
 
 use super::{
     GemmOperation, Kernel,
-    kernel::{PreparedKernels, of_arrays, of_batches, of_groups, of_one},
+    kernel::{PreparedKernels, array_kernel, batched_kernel, grouped_kernel, single_kernel},
 };
 use crate::{
     call::{Arguments, MatrixElements},
@@ -23,7 +23,7 @@ impl<A, B, C> GemmOperation<A, B, C> {
     /// # Errors
     /// The errors of [`CudaKernel::prepare`].
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<A, B, C>, Error> {
-        self.prepared(context, of_one)
+        self.prepared(context, single_kernel)
     }
 
     /// Compiles and loads the kernels of a [batch](Arguments::batch).
@@ -31,7 +31,7 @@ impl<A, B, C> GemmOperation<A, B, C> {
     /// # Errors
     /// The errors of [`CudaKernel::prepare`].
     pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<A, B, C>, Error> {
-        self.prepared(context, of_batches)
+        self.prepared(context, batched_kernel)
     }
 
     /// Compiles and loads the kernels of an [array](Arguments::array). An array whose operands must
@@ -40,7 +40,7 @@ impl<A, B, C> GemmOperation<A, B, C> {
     /// # Errors
     /// The errors of [`CudaKernel::prepare`].
     pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<A, B, C>, Error> {
-        self.prepared(context, of_arrays)
+        self.prepared(context, array_kernel)
     }
 
     /// Compiles and loads the kernels of [groups](Arguments::groups).
@@ -48,7 +48,7 @@ impl<A, B, C> GemmOperation<A, B, C> {
     /// # Errors
     /// The errors of [`CudaKernel::prepare`].
     pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<A, B, C>, Error> {
-        self.prepared(context, of_groups)
+        self.prepared(context, grouped_kernel)
     }
 
     fn prepared(
@@ -77,7 +77,7 @@ impl<A, B, C> GemmOperation<A, B, C> {
             [[Some(first), _], ..] => first.clone(),
             _ => CudaKernel::prepare(context, &mode(operation.desc()))?,
         };
-        Ok(Kernel::of_prepared(PreparedKernels {
+        Ok(Kernel::from_prepared(PreparedKernels {
             first,
             kernels,
             configurations: operation.configurations,

@@ -55,7 +55,7 @@ pub struct NodeId(pub u64);
 
 impl NodeId {
     /// Returns the identifier of a function.
-    pub const fn of<F: Function>() -> Self {
+    pub const fn for_function<F: Function>() -> Self {
         let id = fnv(fnv(fnv(0xcbf2_9ce4_8422_2325, F::NAME), "\u{1f}"), F::CUDA);
         match F::F64 {
             Some(function) => Self(fnv(fnv(id, "\u{1f}"), function.cuda)),
@@ -112,7 +112,7 @@ static REGISTRY: LazyLock<RwLock<HashMap<NodeId, UserFunction>>> = LazyLock::new
 /// Registers a function in this process, so that descriptions can refer to it. Epilogue types
 /// register their functions themselves.
 pub fn register<F: Function>() -> NodeId {
-    let id = NodeId::of::<F>();
+    let id = NodeId::for_function::<F>();
     if registered(id).is_none() {
         let function = UserFunction { name: F::NAME, cuda: F::CUDA, host: F::host, f64: F::F64 };
         REGISTRY.write().unwrap_or_else(PoisonError::into_inner).insert(id, function);

@@ -26,7 +26,7 @@ pub struct SlotMap {
 
 impl SlotMap {
     /// Returns the map of a main loop.
-    pub const fn of(components: &WarpSpecialized) -> Self {
+    pub const fn new(components: &WarpSpecialized) -> Self {
         Self { threads: WARPS * 32, accumulators: components.numbers() }
     }
 }

@@ -77,7 +77,7 @@ impl IndexMap for AccumulatorMap {
 
     fn at(&self, point: Coord) -> Option<u32> {
         let (a, b) =
-            (FragmentMap::of(self.0, OperandKind::A), FragmentMap::of(self.0, OperandKind::B));
+            (FragmentMap::new(self.0, OperandKind::A), FragmentMap::new(self.0, OperandKind::B));
         let columns = b.domain().column;
         let (row, column) =
             (a.mn(point.row, point.column / columns), b.mn(point.row, point.column % columns));

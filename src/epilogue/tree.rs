@@ -127,7 +127,7 @@ impl<X: Node> Node for Relu<X> {
 pub struct Apply<F, X>(PhantomData<(F, X)>);
 
 impl<F: Function, X: Node> Node for Apply<F, X> {
-    const DESC: EpilogueDesc = X::DESC.then(Op::User(NodeId::of::<F>()));
+    const DESC: EpilogueDesc = X::DESC.then(Op::User(NodeId::for_function::<F>()));
     fn register() {
         register::<F>();
         X::register();

@@ -76,7 +76,7 @@ impl Class {
     pub(super) const fn check_epilogue(&self, align_c: u32) -> Result<(), Refusal> {
         let c = self.output.element;
         hold!(check_alignment(Field::Alignment(Operand::C), align_c, c.elements_in(16)));
-        let plain = ComputeKind::of(self.accumulator, c);
+        let plain = ComputeKind::for_types(self.accumulator, c);
         let legal = match self.compute {
             ComputeKind::F64 => matches!(plain, ComputeKind::F64),
             ComputeKind::I32 => matches!(plain, ComputeKind::I32),

@@ -62,7 +62,7 @@ impl Completions {
                 .cheapest_parts(&self.features()[i], self.ways(&all[i]), size, machine, most)
                 .map(|cost| (cost, i))
         };
-        let of_row = (0..self.of_row()).filter(|&i| i == 0 || fits(&all[i]));
+        let of_row = (0..self.row_length()).filter(|&i| i == 0 || fits(&all[i]));
         // For SIMT kernels, passes cost time and workspace. Passes of grouped GEMMs were not
         // measured.
         let with_passes =
@@ -82,13 +82,13 @@ impl Completions {
         let Some((((_, time), parts), best)) = best else {
             return (0, None);
         };
-        if self.of_row() == all.len() {
+        if self.row_length() == all.len() {
             return chosen(best, parts);
         }
         // An in-place candidate competes with the passes and the kernel after them.
         let Some(passes) = all[best].passes(size) else { return chosen(best, parts) };
         let most = if passes.bytes > size.for_passes { f64::MAX } else { time + passes.time };
-        let in_place = (self.of_row()..all.len())
+        let in_place = (self.row_length()..all.len())
             .filter(|&i| all[i].reads_rows_of(passes.access) && fits(&all[i]));
         match in_place.fold(None, |best, i| cheaper(best, cheapest(i, f64::MAX))) {
             Some((((_, other), parts), i)) if other < most => chosen(i, parts),
@@ -255,7 +255,7 @@ mod tests {
                 (8192, 8192, 8192),
             ] {
                 for batch in [1, 33] {
-                    let size = ProblemSize { batch, ..ProblemSize::of(extents) };
+                    let size = ProblemSize { batch, ..ProblemSize::new(extents) };
                     for (desc, features) in all.all().iter().zip(all.features()) {
                         let cheapest = |most| {
                             desc.cheapest_parts(features, all.ways(desc), &size, &machine, most)
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn rows_that_lie_anywhere_are_read_in_place_where_that_takes_less_time() {
         let (along_k, square) =
-            ([Order::Row, Order::Col], |size| ProblemSize::of((size, size, size)));
+            ([Order::Row, Order::Col], |size| ProblemSize::new((size, size, size)));
         for (kind, in_place, copied) in [
             (ElementKind::Bf16, &[255, 260, 516][..], &[511, 765, 1004, 1023, 4095][..]),
             (ElementKind::I8, &[255], &[511, 1004, 1023, 4095]),
@@ -342,8 +342,8 @@ mod tests {
         ] {
             for size in [16, 64, 256, 512, 1024] {
                 for of in [
-                    ProblemSize::of((size, size, size)),
-                    ProblemSize { batch: 64, ..ProblemSize::of((size, size, size)) },
+                    ProblemSize::new((size, size, size)),
+                    ProblemSize { batch: 64, ..ProblemSize::new((size, size, size)) },
                 ] {
                     assert!(by_tma(kind, [Order::Row, Order::Col], of), "{kind} {size}");
                 }
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn without_a_workspace_rows_are_read_in_place() {
         let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
-        let odd = ProblemSize::of((2044, 2044, 2044));
+        let odd = ProblemSize::new((2044, 2044, 2044));
         let bytes = 2 * 2044 * 2048 * 2;
         for (for_passes, copies) in [(0, false), (bytes - 1, false), (bytes, true)] {
             assert_eq!(
@@ -364,12 +364,12 @@ mod tests {
                 "{for_passes}"
             );
         }
-        let whole = ProblemSize::of((8192, 8192, 8192));
+        let whole = ProblemSize::new((8192, 8192, 8192));
         assert!(by_tma(ElementKind::Tf32, along_n, ProblemSize { for_passes: 0, ..whole }));
         let turned = [Order::Col, Order::Row];
         for (size, transposed) in [(256, false), (512, false), (1000, true), (1024, true)] {
             assert_eq!(
-                by_tma(ElementKind::Tf32, turned, ProblemSize::of((size, size, size))),
+                by_tma(ElementKind::Tf32, turned, ProblemSize::new((size, size, size))),
                 transposed,
                 "{size}"
             );

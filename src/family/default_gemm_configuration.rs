@@ -59,10 +59,10 @@ impl Alternative {
     }
 
     /// Returns `desc` with D in the order of this alternative.
-    pub(super) const fn of(&self, desc: GemmDesc) -> GemmDesc {
+    pub(super) const fn apply(&self, desc: GemmDesc) -> GemmDesc {
         match self {
             Self::AsGiven(_) => desc,
-            Self::OfColumns(_) => desc.of_columns(),
+            Self::OfColumns(_) => desc.with_rows_as_columns(),
         }
     }
 }
@@ -110,7 +110,11 @@ pub(super) const fn mixed(
 }
 
 /// Returns a combination whose operands have one type.
-pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combined {
+pub(super) const fn combined(
+    ab: ElementKind,
+    accumulator: ElementKind,
+    c: ElementKind,
+) -> Combined {
     mixed(ab, ab, accumulator, c)
 }
 
@@ -262,5 +266,5 @@ pub fn default_description(
     [a, b, c]: [Order; 3],
 ) -> Result<GemmDesc, Refusal> {
     let families = default_gemm_configurations(op, arch, types)?;
-    Ok(GemmDesc::of_values(op, arch, types, [a, b, c], families[0]))
+    Ok(GemmDesc::from_values(op, arch, types, [a, b, c], families[0]))
 }

@@ -15,7 +15,7 @@ macro_rules! explanation {
         }
 
         impl $Name {
-            pub(in crate::family) fn of($($given: $Given),*) -> Self {
+            pub(in crate::family) fn new($($given: $Given),*) -> Self {
                 $($let)*
                 Self { $($field: $value,)* }
             }

@@ -191,7 +191,7 @@ impl GemmDesc {
         let (mut least, mut best) = (weighed.terms(own).time(), own);
         let (extents, _) = self.extents(size);
         if weighed.streams
-            && Partials::of(self, extents, size.batch).workspace_bytes() > size.workspace
+            && Partials::new(self, extents, size.batch).workspace_bytes() > size.workspace
         {
             least = f64::MAX;
         }
@@ -207,7 +207,7 @@ impl GemmDesc {
                 let cost = |way| {
                     whole.time() + features.exchange.cost((parts, way), load, weighed.tiles as f64)
                 };
-                let partials = |way| Partials::of_parts(self, (parts, way), extents, size.batch);
+                let partials = |way| Partials::for_slices(self, (parts, way), extents, size.batch);
                 for &way in ways {
                     let cost = cost(way);
                     if cost < least && partials(way).workspace_bytes() <= size.workspace {
@@ -381,7 +381,7 @@ impl Weighed<'_> {
         Terms {
             products: step * self.k as f64,
             ends,
-            parts: features.exchange.of_streams(),
+            parts: features.exchange.stream_k_time(),
             ..Terms::default()
         }
     }

@@ -27,7 +27,7 @@ fn taken(
     promoted: bool,
     extents: (usize, usize, usize),
 ) -> GemmDesc {
-    sized(kind, orders, promoted, ProblemSize::of(extents))
+    sized(kind, orders, promoted, ProblemSize::new(extents))
 }
 
 fn sized(kind: ElementKind, orders: [Order; 2], promoted: bool, size: ProblemSize) -> GemmDesc {
@@ -46,7 +46,7 @@ fn sized(kind: ElementKind, orders: [Order; 2], promoted: bool, size: ProblemSiz
 
 /// Returns the description that a problem selects whose matrices have one element type. D is
 /// row-major.
-fn of_one_type(
+fn choose_for_one_type(
     element: ElementKind,
     op: OpKind,
     orders: [Order; 2],
@@ -128,11 +128,11 @@ fn small_problems_take_small_tiles() {
         (4096, 256, 1),
     ];
     for (size, rows, parts) in singles {
-        let desc = of_one_type(
+        let desc = choose_for_one_type(
             ElementKind::F32,
             OpKind::Simt,
             [Order::Row; 2],
-            ProblemSize::of((size, size, size)),
+            ProblemSize::new((size, size, size)),
         );
         assert_eq!((desc.threadblock().m, desc.split_k()), (rows, parts), "{size}");
     }
@@ -144,8 +144,8 @@ fn small_problems_take_small_tiles() {
 #[test]
 fn few_rows_and_few_tiles_have_tiles_of_their_own() {
     let taken = |element, op, b, extents| {
-        let tile =
-            of_one_type(element, op, [Order::Row, b], ProblemSize::of(extents)).threadblock();
+        let tile = choose_for_one_type(element, op, [Order::Row, b], ProblemSize::new(extents))
+            .threadblock();
         (tile.m, tile.n)
     };
     for (rows, wanted) in [(1, (8, 128)), (8, (8, 128)), (16, (16, 128)), (32, (32, 64))] {
@@ -184,11 +184,15 @@ fn few_rows_and_few_tiles_have_tiles_of_their_own() {
 /// transpose.
 #[test]
 fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
-    let singles = |orders, size| of_one_type(ElementKind::F32, OpKind::Simt, orders, size);
+    let singles = |orders, size| choose_for_one_type(ElementKind::F32, OpKind::Simt, orders, size);
     let taken = |orders: [Order; 2], size: usize, workspace: u64| {
         let desc = singles(
             orders,
-            ProblemSize { workspace, for_passes: workspace, ..ProblemSize::of((size, size, size)) },
+            ProblemSize {
+                workspace,
+                for_passes: workspace,
+                ..ProblemSize::new((size, size, size))
+            },
         );
         (desc.streams_k(), desc.warp_specialized().is_some())
     };
@@ -219,13 +223,13 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     // A batch of sixteen GEMMs uses a TMA kernel after a transpose. In an array, each GEMM would
     // need its own launch, and groups are not transposed.
     let by_tma = |size| singles(rows, size).warp_specialized().is_some();
-    let batch = ProblemSize { batch: 16, ..ProblemSize::of((1024, 1024, 1024)) };
+    let batch = ProblemSize { batch: 16, ..ProblemSize::new((1024, 1024, 1024)) };
     let first = singles(
         rows,
-        ProblemSize { workspace: 0, for_passes: 0, ..ProblemSize::of((4096, 4096, 4096)) },
+        ProblemSize { workspace: 0, for_passes: 0, ..ProblemSize::new((4096, 4096, 4096)) },
     );
-    let groups = ProblemSize::of_groups((8192, 4096, 4096), 2);
-    assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
+    let groups = ProblemSize::for_groups((8192, 4096, 4096), 2);
+    assert_eq!([batch, batch.for_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }
 
 /// Idle multiprocessors of the last wave count if memory limits. Clusters of the small tile pay
@@ -247,9 +251,9 @@ fn what_is_idle_and_shared_counts() {
 /// of f32 take as long as four (`lab/data/trials.csv`, log `waves_of_two_simt`).
 #[test]
 fn three_tiles_on_two_places_count_as_four() {
-    let of = |batch| ProblemSize { batch, ..ProblemSize::of((333, 511, 255)) };
+    let of = |batch| ProblemSize { batch, ..ProblemSize::new((333, 511, 255)) };
     let tile = |batch| {
-        of_one_type(ElementKind::F32, OpKind::Simt, [Order::Row, Order::Col], of(batch))
+        choose_for_one_type(ElementKind::F32, OpKind::Simt, [Order::Row, Order::Col], of(batch))
             .threadblock()
     };
     assert_eq!([22, 33].map(|batch| (tile(batch).m, tile(batch).n)), [(128, 128), (64, 128)]);
@@ -260,23 +264,23 @@ fn three_tiles_on_two_places_count_as_four() {
 #[test]
 fn singles_take_shallow_tiles_where_that_measured_best() {
     let taken = |orders, size| {
-        let tile = of_one_type(ElementKind::F32, OpKind::Simt, orders, size).threadblock();
+        let tile = choose_for_one_type(ElementKind::F32, OpKind::Simt, orders, size).threadblock();
         (tile.m, tile.n, tile.k)
     };
     for orders in [[Order::Row; 2], [Order::Row, Order::Col]] {
         assert_eq!(
-            taken(orders, ProblemSize { batch: 1024, ..ProblemSize::of((64, 64, 64)) }),
+            taken(orders, ProblemSize { batch: 1024, ..ProblemSize::new((64, 64, 64)) }),
             (64, 64, 8),
             "{orders:?}"
         );
         let all = u64::MAX;
         assert_eq!(
-            taken(orders, ProblemSize { workspace: all, ..ProblemSize::of((64, 4096, 4096)) }),
+            taken(orders, ProblemSize { workspace: all, ..ProblemSize::new((64, 4096, 4096)) }),
             (64, 128, 8),
             "{orders:?}"
         );
         assert_eq!(
-            taken(orders, ProblemSize { workspace: all, ..ProblemSize::of((64, 64, 65536)) }),
+            taken(orders, ProblemSize { workspace: all, ..ProblemSize::new((64, 64, 65536)) }),
             (64, 64, 32),
             "{orders:?}"
         );
@@ -301,26 +305,26 @@ fn a_deep_k_is_cut_where_the_workspace_has_room() {
         };
         request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
     };
-    let parts = |extents| taken(&[], ProblemSize::of(extents)).split_k();
+    let parts = |extents| taken(&[], ProblemSize::new(extents)).split_k();
     assert_eq!([(64, 64, 65536), (512, 512, 32768), (256, 256, 65536)].map(parts), [132, 16, 66]);
     assert_eq!(
         [(4096, 4096, 4096), (4096, 4096, 1), (64, 64, 0), (0, 64, 65536)].map(parts),
         [1; 4]
     );
     for extents in [(64, 64, 65536), (512, 512, 32768), (64, 4096, 4096), (100, 60, 70_000)] {
-        let best = taken(&[], ProblemSize::of(extents));
-        let bytes = Partials::of(&best, (extents.0, extents.1), 1).workspace_bytes();
+        let best = taken(&[], ProblemSize::new(extents));
+        let bytes = Partials::new(&best, (extents.0, extents.1), 1).workspace_bytes();
         assert!(best.split_k() > 1 && bytes > 0, "{extents:?}");
-        let within = |workspace| taken(&[], ProblemSize { workspace, ..ProblemSize::of(extents) });
+        let within = |workspace| taken(&[], ProblemSize { workspace, ..ProblemSize::new(extents) });
         assert_eq!((within(bytes), within(0).split_k()), (best, 1));
         let less = within(bytes - 1);
         assert!(
-            Partials::of(&less, (extents.0, extents.1), 1).workspace_bytes() < bytes,
+            Partials::new(&less, (extents.0, extents.1), 1).workspace_bytes() < bytes,
             "{extents:?}"
         );
         for pinned in ["1", "3"] {
             assert_eq!(
-                taken(&[("split_k", pinned)], ProblemSize::of(extents)).split_k().to_string(),
+                taken(&[("split_k", pinned)], ProblemSize::new(extents)).split_k().to_string(),
                 pinned
             );
         }
@@ -367,12 +371,12 @@ fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
     ] {
         for (kind, workspace) in [(ElementKind::Bf16, u64::MAX), (ElementKind::F16, 0)] {
             let desc =
-                sized(kind, along_k, false, ProblemSize { workspace, ..ProblemSize::of(extents) });
+                sized(kind, along_k, false, ProblemSize { workspace, ..ProblemSize::new(extents) });
             let tile = desc.threadblock();
             assert_eq!((tile.m, tile.n, desc.split_k()), wanted, "{kind} {extents:?}");
             assert!(
                 desc.cuts_by_cluster()
-                    && Partials::of(&desc, (extents.0, extents.1), 1).bytes() == 0,
+                    && Partials::new(&desc, (extents.0, extents.1), 1).bytes() == 0,
                 "{desc:?}"
             );
         }
@@ -408,7 +412,7 @@ fn rows_within_sectors_take_clusters() {
         (desc.threadblock().m, desc.threadblock().n, desc.cluster().m * desc.cluster().n)
     };
     let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
-    let square = |size| ProblemSize::of((size, size, size));
+    let square = |size| ProblemSize::new((size, size, size));
     for (kind, squares) in [
         (ElementKind::Bf16, [5000, 4104]),
         (ElementKind::E4m3, [5008, 4112]),
@@ -441,7 +445,7 @@ fn a_batch_takes_the_tile_of_its_waves() {
         let [a, b, c] = [Order::Row, Order::Col, Order::Row]
             .map(|order| Some(MatrixType { element: ElementKind::Bf16, order }));
         let (op, size) =
-            (Some(OpKind::TensorOp), ProblemSize { batch, ..ProblemSize::of((128, 1056, 4096)) });
+            (Some(OpKind::TensorOp), ProblemSize { batch, ..ProblemSize::new((128, 1056, 4096)) });
         let knobs = vec![("decomposition".to_owned(), "splitk".to_owned())];
         let request = Request { a, b, c, op, knobs, ..Request::default() };
         request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n

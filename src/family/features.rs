@@ -122,7 +122,7 @@ pub(super) struct Bandwidth {
 
 impl Bandwidth {
     /// Returns the time to load `elements` elements, of which each of `units` units loads
-    /// `of_unit`.
+    /// `from_unit`.
     pub(super) fn cost(&self, elements: f64, of_unit: f64, units: f64) -> f64 {
         let again = (of_unit * units - elements).max(0.0) * self.again;
         let bandwidth = elements * self.first + again;
@@ -173,7 +173,7 @@ impl Reduced {
     ///
     /// The launch takes `launched` microseconds. The L2 cache stores and returns `bytes` bytes per
     /// microsecond. A multiprocessor computes `microsecond` multiply-adds per microsecond.
-    pub const fn of(slot: u64, (launched, bytes): (f64, f64), microsecond: f64) -> Self {
+    pub const fn new(slot: u64, (launched, bytes): (f64, f64), microsecond: f64) -> Self {
         const LEVEL: f64 = 0.25;
         Self {
             launched: launched * microsecond,
@@ -202,7 +202,7 @@ impl Exchange {
 
     /// Returns the time of the exchange with stream-K: a CTA completes a tile of another CTA, and
     /// begins a tile that another CTA completes.
-    pub(super) fn of_streams(&self) -> f64 {
+    pub(super) fn stream_k_time(&self) -> f64 {
         match *self {
             Self::Workspace { begun, stored, added, brought, .. } => {
                 begun + 2.0 * (stored + added + brought)

@@ -14,7 +14,7 @@ use crate::{
 impl GemmDesc {
     /// Returns the description of types and knobs in the user's frame, unchecked. A column-major C
     /// swaps the operands.
-    pub fn of_values(
+    pub fn from_values(
         op: OpKind,
         arch: ArchKind,
         types: Combined,
@@ -40,9 +40,9 @@ impl GemmDesc {
     pub fn with_family(&self, family: FamilyDesc) -> Self {
         let (types, orders, class) = (self.user_types(), self.orders(), &self.class);
         let mut desc =
-            Self::of_values(class.op, class.arch, types, [orders.a, orders.b, orders.c], family);
+            Self::from_values(class.op, class.arch, types, [orders.a, orders.b, orders.c], family);
         if self.is_of_columns() {
-            desc = desc.of_columns();
+            desc = desc.with_rows_as_columns();
         }
         desc.class.compute = class.compute;
         desc.class.output.epilogue = class.output.epilogue.leave(self.frame).enter(desc.frame);
@@ -99,16 +99,16 @@ impl GemmDesc {
                         stages: Some(2),
                         ..Pins::NONE
                     })
-                    .of_few_registers()
+                    .with_few_registers()
             }
-            MainloopKind::SingleStage | MainloopKind::Pipelined => narrow.of_few_registers(),
+            MainloopKind::SingleStage | MainloopKind::Pipelined => narrow.with_few_registers(),
             _ => narrow,
         }
     }
 
     /// Returns the description with warp tiles of half or a quarter the size, so that the registers
     /// suffice. The larger extent is halved first. Returns `self` if no such description is valid.
-    fn of_few_registers(self) -> Self {
+    fn with_few_registers(self) -> Self {
         let mut smaller = self;
         let mut tiles = 1;
         while tiles < MOST_TILES_OF_ONE

@@ -202,7 +202,7 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {
         self.check()?;
-        Ok(Routes::of(self, &problem.enter_unchecked(self)).leave(self.frame))
+        Ok(Routes::new(self, &problem.enter_unchecked(self)).leave(self.frame))
     }
 
     /// Returns the bytes of workspace for one problem, or for the GEMMs of an array, one after the
@@ -219,7 +219,7 @@ impl GemmDesc {
         desc.check()?;
         let seen =
             problems.iter().map(|problem| problem.enter(&desc)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Routes::of_each(&desc, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))
+        Ok(Routes::for_array(&desc, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))
     }
 
     /// Returns the description with accesses as wide as a problem in the user's frame allows.
@@ -231,6 +231,6 @@ impl GemmDesc {
     pub fn fitted(&self, problem: &Problem) -> Result<GemmDesc, Refusal> {
         self.check()?;
         let seen = problem.enter(self)?;
-        Ok(fitting(self, &Routes::of(self, &seen).problem(self, &seen, 0)))
+        Ok(fitting(self, &Routes::new(self, &seen).problem(self, &seen, 0)))
     }
 }

@@ -64,7 +64,7 @@ pub struct ProblemSize {
 
 impl ProblemSize {
     /// Returns the size of one GEMM with unlimited workspace.
-    pub const fn of(extents: (usize, usize, usize)) -> Self {
+    pub const fn new(extents: (usize, usize, usize)) -> Self {
         Self {
             extents,
             batch: 1,
@@ -82,7 +82,7 @@ impl ProblemSize {
     /// Tensor maps in the workspace reduce the space for split-K partials. No space remains for
     /// copies, because a GEMM with a copied operand is a separate launch.
     #[must_use]
-    pub const fn of_array(self, desc: &GemmDesc, products: usize) -> Self {
+    pub const fn for_array(self, desc: &GemmDesc, products: usize) -> Self {
         let (desc, workspace) = desc.for_array_within(products, self.workspace);
         let most = desc.products_of_launch() as usize;
         Self {
@@ -96,7 +96,7 @@ impl ProblemSize {
 
     /// Returns the size of a grouped GEMM whose groups have `m` rows in total. The groups count as
     /// equally large. K of groups is not divided, so they need no workspace for partials.
-    pub const fn of_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
+    pub const fn for_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
         let rows = if groups == 0 { m } else { m.div_ceil(groups) };
         Self {
             extents: (rows, n, k),
@@ -207,7 +207,7 @@ impl Request {
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
     pub(crate) fn completions_of(&self, description: GemmDesc) -> Result<Completions, Error> {
-        Ok(Completions::of(self.changed(description, self.pins()?)?))
+        Ok(Completions::from_first(self.changed(description, self.pins()?)?))
     }
 
     fn pins(&self) -> Result<Pins, Error> {
@@ -230,7 +230,7 @@ impl Request {
     /// Returns the candidates with these pins.
     fn pinned(&self, target: Target, pins: Pins) -> Result<Completions, Error> {
         match self.description {
-            Some(given) => Ok(Completions::of(self.changed(given, pins)?)),
+            Some(given) => Ok(Completions::from_first(self.changed(given, pins)?)),
             None => Ok(self.with_pins(pins).completions(target)?),
         }
     }
@@ -249,7 +249,7 @@ impl Request {
         let unpinned = match self.description {
             None if !pins.is_none() => self
                 .with_pins(Pins::NONE)
-                .of_units(desc.class.op, desc.class.arch)
+                .complete_units(desc.class.op, desc.class.arch)
                 .map_or(Pins::NONE, |all| choice(&all).user_pins()),
             _ => desc.user_pins(),
         };

@@ -44,7 +44,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) const fn of(first: GemmDesc) -> Self {
+    pub(crate) const fn from_first(first: GemmDesc) -> Self {
         let features = first.features();
         Self {
             types: first.user_types(),
@@ -144,7 +144,7 @@ impl Completions {
     }
 
     /// Returns the number of candidates from the row.
-    pub(super) const fn of_row(&self) -> usize {
+    pub(super) const fn row_length(&self) -> usize {
         self.of_row
     }
 
@@ -211,7 +211,7 @@ const fn complete_row(
     while i < families.len() {
         if let Ok(desc) = fitting(placed(user, frame, families[i], pins), &pins) {
             found = Some(match found {
-                None => Completions::of(desc),
+                None => Completions::from_first(desc),
                 Some(all) => all.and(desc),
             });
         }
@@ -221,7 +221,7 @@ const fn complete_row(
         Some(all) => Ok(all),
         None => {
             match found_along_axes(placed(user, frame, families[0], pins), &pins.enter(frame)) {
-                Ok(desc) => Ok(Completions::of(desc)),
+                Ok(desc) => Ok(Completions::from_first(desc)),
                 Err(refusal) => Err(refusal),
             }
         }
@@ -234,10 +234,11 @@ const fn complete_row(
         let family = row.of_columns[i];
         if leaves_tile(&family, &pins)
             && leaves_clusters(&family, &pins)
-            && let Ok(desc) = fitting(placed(user, frame, family, pins).of_columns(), &pins)
+            && let Ok(desc) =
+                fitting(placed(user, frame, family, pins).with_rows_as_columns(), &pins)
         {
             all = match (all, &given) {
-                (Err(_), _) => Ok(Completions::of(desc)),
+                (Err(_), _) => Ok(Completions::from_first(desc)),
                 (Ok(all), Ok(given)) if !pins.pins_shapes() && given.has_tile_of(&desc) => Ok(all),
                 (Ok(all), _) => Ok(all.and(desc)),
             };
@@ -255,7 +256,7 @@ const fn complete_row(
         };
         if is_left
             && check_pins(family, &pins, user.op, user.arch).is_ok()
-            && let Ok(desc) = legal(row.beside[i].of(placed(user, frame, *family, pins)))
+            && let Ok(desc) = legal(row.beside[i].apply(placed(user, frame, *family, pins)))
         {
             all = all.and(desc);
         }
@@ -332,7 +333,7 @@ const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
 /// # Errors
 /// The errors of [`walk`].
 const fn found_along_axes(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
-    let columns = base.of_columns();
+    let columns = base.with_rows_as_columns();
     match walk(base, pins) {
         Err(Refusal { rule: Rule::Multiple, field: Field::Warp(Axis::N), .. })
             if columns.is_of_columns() =>

@@ -79,9 +79,9 @@ impl TypedRequest {
             None => target.arch(),
         };
         match (self.op, self.arch, target) {
-            (Some(op), _, _) => self.of_units(op, arch),
+            (Some(op), _, _) => self.complete_units(op, arch),
             (None, None, Target::Host(_)) => self.on_host(Some(arch)),
-            (None, _, _) => self.of_units(OpKind::fastest(self.types, arch), arch),
+            (None, _, _) => self.complete_units(OpKind::fastest(self.types, arch), arch),
         }
     }
 
@@ -93,7 +93,7 @@ impl TypedRequest {
     pub const fn without_machine(&self) -> Result<Completions, Unresolved> {
         match (self.arch, self.op) {
             (Some(arch), _) => self.completions(Target::Gpu(arch)),
-            (None, Some(op)) => self.of_units(op, op.default_arch()),
+            (None, Some(op)) => self.complete_units(op, op.default_arch()),
             (None, None) => self.on_host(None),
         }
     }
@@ -103,28 +103,32 @@ impl TypedRequest {
     /// `f32`. `None` selects the default architecture of the units.
     const fn on_host(&self, arch: Option<ArchKind>) -> Result<Completions, Unresolved> {
         let op = OpKind::on_host(self.types);
-        let first = self.of_units_on(op, arch);
+        let first = self.complete_units_on(op, arch);
         let simt_only = !matches!(op, OpKind::Simt) || matches!(self.types.a, ElementKind::F32);
         if first.is_ok() || simt_only || self.pins.is_none() {
             return first;
         }
-        let other = self.of_units_on(OpKind::TensorOp, arch);
+        let other = self.complete_units_on(OpKind::TensorOp, arch);
         if other.is_ok() { other } else { first }
     }
 
-    const fn of_units_on(
+    const fn complete_units_on(
         &self,
         op: OpKind,
         arch: Option<ArchKind>,
     ) -> Result<Completions, Unresolved> {
         match arch {
-            Some(arch) => self.of_units(op, arch),
-            None => self.of_units(op, op.default_arch()),
+            Some(arch) => self.complete_units(op, arch),
+            None => self.complete_units(op, op.default_arch()),
         }
     }
 
     /// Returns the candidates of units and an architecture.
-    pub const fn of_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
+    pub const fn complete_units(
+        &self,
+        op: OpKind,
+        arch: ArchKind,
+    ) -> Result<Completions, Unresolved> {
         let Orders { a, b, c } = self.orders;
         resolve(Class::new(op, arch, self.types, [a, b]), Frame::for_output(c), self.pins)
     }

@@ -57,7 +57,7 @@ fn word<T: Number>(x: T) -> u64 {
     u64::from_ne_bytes(word)
 }
 
-fn of_word<T: Number>(word: u64) -> T {
+fn word_to_number<T: Number>(word: u64) -> T {
     bytemuck::pod_read_unaligned(&word.to_ne_bytes()[..size_of::<T>()])
 }
 
@@ -95,7 +95,7 @@ impl Accumulators {
 
     /// Returns `count` zeros of the accumulator type of a CTA, which saturates if its instruction
     /// does.
-    pub(super) fn of_block(base: &MmaBase, count: usize) -> Self {
+    pub(super) fn for_block(base: &MmaBase, count: usize) -> Self {
         if base.saturates() {
             Self::Saturating(vec![Saturating::default(); count])
         } else {
@@ -140,16 +140,16 @@ impl Accumulators {
     /// Returns the numbers at the indices `places`. An index beyond the end gives zero, and without
     /// `from` all numbers are zeros of type `kind`.
     pub(super) fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
-        fn of<T: Number>(numbers: &[T], places: &[usize]) -> Vec<T> {
+        fn gather<T: Number>(numbers: &[T], places: &[usize]) -> Vec<T> {
             places.iter().map(|&at| numbers.get(at).copied().unwrap_or_default()).collect()
         }
         match from {
             None => Self::zeros(kind, places.len()),
-            Some(Self::F32(numbers)) => Self::F32(of(numbers, places)),
-            Some(Self::F64(numbers)) => Self::F64(of(numbers, places)),
-            Some(Self::I32(numbers)) => Self::I32(of(numbers, places)),
-            Some(Self::Saturating(numbers)) => Self::Saturating(of(numbers, places)),
-            Some(Self::F16(numbers)) => Self::F16(of(numbers, places)),
+            Some(Self::F32(numbers)) => Self::F32(gather(numbers, places)),
+            Some(Self::F64(numbers)) => Self::F64(gather(numbers, places)),
+            Some(Self::I32(numbers)) => Self::I32(gather(numbers, places)),
+            Some(Self::Saturating(numbers)) => Self::Saturating(gather(numbers, places)),
+            Some(Self::F16(numbers)) => Self::F16(gather(numbers, places)),
         }
     }
 
@@ -179,12 +179,12 @@ impl Accumulators {
 
     /// Sets number `at` from a word.
     pub(super) fn set(&mut self, at: usize, word: u64) {
-        each!(self, numbers => numbers[at] = of_word(word));
+        each!(self, numbers => numbers[at] = word_to_number(word));
     }
 
     /// Adds the number in `word` to number `at`.
     pub(super) fn add(&mut self, at: usize, word: u64) {
-        each!(self, numbers => numbers[at] = numbers[at].plus(of_word(word)));
+        each!(self, numbers => numbers[at] = numbers[at].plus(word_to_number(word)));
     }
 
     /// Returns the sum of split-K partials in their fixed order. All partials must have the type of
@@ -195,7 +195,7 @@ impl Accumulators {
         };
         for at in 0..sum.len() {
             let word = |part: usize| parts[part].word(at);
-            each!(&mut sum, numbers => numbers[at] = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| of_word(word(part))));
+            each!(&mut sum, numbers => numbers[at] = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| word_to_number(word(part))));
         }
         sum
     }
@@ -241,7 +241,7 @@ impl Accumulators {
         a: impl Fn(usize) -> u64 + Copy,
         b: impl Fn(usize) -> u64 + Copy,
     ) {
-        each!(self, accumulators => dispatch(Outer { accumulators, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
+        each!(self, accumulators => dispatch(Outer { accumulators, extents, a: move |i| word_to_number(a(i)), b: move |j| word_to_number(b(j)) }));
     }
 
     /// Runs `products`, which adds the products of one instruction. Saturating accumulators first
@@ -280,11 +280,11 @@ impl Accumulators {
             }
         }
         match self {
-            Self::F32(sums) => {
-                add(sums, [a, b], of_word, parts, |sum, a, b| instruction.sum_from(sum, a, b))
-            }
+            Self::F32(sums) => add(sums, [a, b], word_to_number, parts, |sum, a, b| {
+                instruction.sum_from(sum, a, b)
+            }),
             Self::F16(sums) => {
-                let half = |word| of_word::<F16>(word).to_f32();
+                let half = |word| word_to_number::<F16>(word).to_f32();
                 add(sums, [a, b], half, parts, |sum, a, b| {
                     F16::from_f32(instruction.step(sum.to_f32(), a, b))
                 });

@@ -179,10 +179,10 @@ fn gathered(
         return Err(Fault::LeftOut { map: "records", row: 0, column: 2 }.into());
     }
     let matrices = HostMatrices {
-        a: HostSlice::of_bytes(kinds[0], &a),
-        b: HostSlice::of_bytes(kinds[1], &b),
-        c: problem.c.map(|_| HostSlice::of_bytes(kinds[2], &c)),
-        d: HostSliceMut::of_bytes(kinds[2], &mut d),
+        a: HostSlice::from_bytes(kinds[0], &a),
+        b: HostSlice::from_bytes(kinds[1], &b),
+        c: problem.c.map(|_| HostSlice::from_bytes(kinds[2], &c)),
+        d: HostSliceMut::from_bytes(kinds[2], &mut d),
         vectors: calls[0].vectors.map(|_, vector| vector.memory),
     };
     execute_program(program, seed, problem.with(matrices))?;

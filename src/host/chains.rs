@@ -40,7 +40,7 @@ impl<'a, T: Accumulator + Number> Chains<'a, T> {
     ///
     /// # Errors
     /// [`Error::Refused`] if the accumulator type cannot represent the operands' elements.
-    pub fn of(
+    pub fn new(
         operands: Operands<'a>,
         (composition, step): (&'a Composition, u32),
         streams: Option<&'a TileParts>,

@@ -39,7 +39,7 @@ impl Name {
         u64::from(self.tile) << 48 | u64::from(self.mn) << 24 | u64::from(self.k)
     }
 
-    fn of_word(word: u64) -> Self {
+    fn from_word(word: u64) -> Self {
         let part = |shift: u32| (word >> shift & 0xff_ffff) as u32;
         Self { tile: (word >> 48) as u32, mn: part(24), k: part(0) }
     }
@@ -131,7 +131,7 @@ pub struct Composition {
 
 impl Composition {
     /// Runs one CTA of `program` on names.
-    pub fn of(program: &Program) -> Result<Self, Fault> {
+    pub fn compose(program: &Program) -> Result<Self, Fault> {
         let tiles = &program.base.tiles;
         let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
         // Two k-tiles show that the maps do not depend on the k-tile.
@@ -161,7 +161,7 @@ impl Composition {
 
     /// Returns a composition with the whole tile of a CTA as one product: rows and columns in
     /// order, k ascending.
-    pub fn of_one_product(block: Mnk) -> Self {
+    pub fn single_gemm(block: Mnk) -> Self {
         let panel = |extent: u32| Panel {
             stored: (0..extent).collect(),
             elements: (0..block.k)
@@ -182,7 +182,7 @@ impl Composition {
             && slots == [block.m as usize, block.n as usize]
             && share.panels[0].depth() == block.k as usize;
         let clipped = clipped(block, (m, n, k));
-        (in_order && clipped != block).then(|| (Self::of_one_product(clipped), clipped))
+        (in_order && clipped != block).then(|| (Self::single_gemm(clipped), clipped))
     }
 
     /// Returns whether each slice is one product whose rows and columns are stored in order.
@@ -251,7 +251,7 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
         for step in 0..2 * tiles.warp.k as usize {
             for &lane in &leads {
                 let names = side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?;
-                elements.extend(names.iter().map(|&word| Name::of_word(word)));
+                elements.extend(names.iter().map(|&word| Name::from_word(word)));
             }
         }
         let second = elements.split_off(elements.len() / 2);

@@ -34,7 +34,7 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     /// # Errors
     /// [`Error::Refused`] if the compute type cannot represent the accumulators or the elements of
     /// C and D.
-    pub fn of(operands: &'a Operands<'_>, from: ElementKind) -> Result<Self, Error> {
+    pub fn new(operands: &'a Operands<'_>, from: ElementKind) -> Result<Self, Error> {
         let (class, scalars) = (operands.class, &operands.problem.scalars);
         let (Some(accumulators), Some(source), Some(narrowing)) = (
             E::widening(from),
@@ -87,7 +87,7 @@ impl<'a, E: Computed> Epilogue<'a, E> {
 /// vector operand.
 ///
 /// # Errors
-/// The errors of [`Epilogue::of`].
+/// The errors of [`Epilogue::new`].
 pub(super) fn finished(
     of: &Operands<'_>,
     accumulators: &Accumulators,
@@ -99,7 +99,7 @@ pub(super) fn finished(
         read: &Beside<Vec<u8>>,
     ) -> Result<Vec<u8>, Error> {
         let (epilogue, mut buffers) =
-            (Epilogue::<E>::of(of, accumulators.kind())?, Buffers::default());
+            (Epilogue::<E>::new(of, accumulators.kind())?, Buffers::default());
         let count = accumulators.len();
         let mut d = vec![0; of.class.output.element.matrix_bytes(count as u64) as usize];
         epilogue.append(&mut buffers, accumulators.bytes(), count);

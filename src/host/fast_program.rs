@@ -33,7 +33,7 @@ impl FastProgram<'_> {
     /// composition, the function computes it.
     ///
     /// # Errors
-    /// The errors of [`Composition::of`] and of [`compute`].
+    /// The errors of [`Composition::compose`] and of [`compute`].
     pub fn run(
         &self,
         composition: Option<&Composition>,
@@ -48,7 +48,7 @@ impl FastProgram<'_> {
         let composition = match composition {
             Some(composition) => (composition, true),
             None => {
-                own = Composition::of(self.program)?;
+                own = Composition::compose(self.program)?;
                 (&own, false)
             }
         };
@@ -95,7 +95,7 @@ impl FastProgram<'_> {
         let with_step = (composition, self.program.base.step());
         let tiling = Tiling { block, ..self.tiling };
         self.each(tiling, calls, |scratch: &mut Scratch<T, Vec<T>>, product, number| {
-            let chains = Chains::<T>::of(product.operands, with_step, self.streams_of(number))?;
+            let chains = Chains::<T>::new(product.operands, with_step, self.streams_of(number))?;
             compute(&chains, tiles, place, product, scratch)
         })
     }
@@ -110,13 +110,13 @@ impl FastProgram<'_> {
         let class = &self.program.desc.class;
         if let [batch] = calls {
             return each_gemm(batch, |scratch, number, call| {
-                one(scratch, &mut Product::of(class, tiling, call)?, number)
+                one(scratch, &mut Product::new(class, tiling, call)?, number)
             });
         }
         let mut scratch = S::default();
         (0..calls.len()).try_for_each(|number| {
             let call = product_of(calls, &*self.program.addresses, number)?;
-            one(&mut scratch, &mut Product::of(class, tiling, call)?, number)
+            one(&mut scratch, &mut Product::new(class, tiling, call)?, number)
         })
     }
 

@@ -42,7 +42,7 @@ pub(super) struct Sections {
 impl Sections {
     /// Starts at slot 0. `slots` is a multiple of 8, and `widest` is a power of two of at least 4.
     #[inline(always)]
-    pub fn of(slots: usize, widest: usize) -> Self {
+    pub fn new(slots: usize, widest: usize) -> Self {
         Self { next: 0, slots, widest }
     }
 }
@@ -85,7 +85,7 @@ impl<T: Accumulator> Vectorized for Product<'_, T> {
 
     #[inline(always)]
     fn run(mut self) {
-        for (column, width) in Sections::of(self.columns, self.widest) {
+        for (column, width) in Sections::new(self.columns, self.widest) {
             match width {
                 32 => self.section::<32>(column),
                 16 => self.section::<16>(column),

@@ -75,7 +75,7 @@ impl<'a> Product<'a> {
     /// # Errors
     /// [`Error::Refused`] if the class does not support these types, or if a matrix has another
     /// type.
-    pub fn of(class: &'a Class, tiling: Tiling, call: HostCall<'a>) -> Result<Self, Error> {
+    pub fn new(class: &'a Class, tiling: Tiling, call: HostCall<'a>) -> Result<Self, Error> {
         if !class.combined().is_of(class.op) {
             return Err(unknown(class));
         }

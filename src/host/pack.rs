@@ -69,7 +69,7 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
     /// Packs a panel element by element.
     fn gather(&self, panel: &Panel, walk: &TileIterator, tiles: Range<u32>, into: &mut [T]) {
         let (slots, depth) = (panel.slots(), panel.depth());
-        for (first, width) in Sections::of(slots, self.widest) {
+        for (first, width) in Sections::new(slots, self.widest) {
             let section = into[first * depth * tiles.len()..].chunks_exact_mut(width);
             let groups = tiles.clone().flat_map(|tile| (0..depth).map(move |group| (tile, group)));
             for (to, (tile, group)) in section.zip(groups) {
@@ -148,7 +148,7 @@ impl<T: Accumulator + Number> Vectorized for Rectangles<'_, T> {
                 width.saturating_sub(k).min(self.depth),
             );
             if there != (self.slots, self.depth) {
-                for (slot, section) in Sections::of(self.slots, self.widest) {
+                for (slot, section) in Sections::new(self.slots, self.widest) {
                     self.part(rectangle, slot, section).fill(T::default());
                 }
             }
@@ -178,7 +178,7 @@ impl<T: Accumulator + Number> Rectangles<'_, T> {
         for k in 0..there.1 {
             let from = self.from.from(self.origin.0, self.origin.1 + rectangle * self.step + k);
             (self.widening.row)(from, &mut line[..there.0]);
-            for (slot, section) in Sections::of(self.slots, self.widest) {
+            for (slot, section) in Sections::new(self.slots, self.widest) {
                 let there = there.0.saturating_sub(slot).min(section);
                 let line = line.get(slot..slot + there).unwrap_or_default();
                 self.part(rectangle, slot, section)[k * section..][..there].copy_from_slice(line);
@@ -189,7 +189,7 @@ impl<T: Accumulator + Number> Rectangles<'_, T> {
     /// Copies lines along K. Each line fills one slot.
     #[inline(always)]
     fn along_k(&mut self, rectangle: usize, there: (usize, usize), line: &mut [T]) {
-        for (slot, section) in Sections::of(self.slots, self.widest) {
+        for (slot, section) in Sections::new(self.slots, self.widest) {
             for within in 0..there.0.saturating_sub(slot).min(section) {
                 let from = self
                     .from

@@ -83,7 +83,7 @@ impl HostKernel for GemmDesc {
         }
         // The fast mode does not model subtiles of D. Swapped operands do not change the
         // accumulators.
-        let (kernel, desc) = (desc, desc.of_rows());
+        let (kernel, desc) = (desc, desc.with_row_major_d());
         let roles = kernel.warp_specialized().zip(desc.warp_specialized());
         in_frame_of(&desc, call, |mut call| match &roles {
             Some((kernel, by_rows)) => warp_specialized::execute_fast([kernel, by_rows], call),
@@ -194,18 +194,18 @@ fn execute(
     let products = if calls.len() > 1 { calls.len() } else { call.batch };
     let (desc, tiles) = (&program.desc, &program.base.tiles);
     let block = tiles.block;
-    let blocks = EmulationBlocks::of((EmulationKind::None, desc.frame), call.k, block.k);
+    let blocks = EmulationBlocks::new((EmulationKind::None, desc.frame), call.k, block.k);
     let split_k = desc.split_k();
     let tiling = Tiling { block, slices: tiles.warps().k, blocks, split_k };
     let (m, n) = (call.m, call.n);
     let extents = |batch| ((m, n), batch, blocks.tiles());
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
-    let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), program.clusters);
+    let work = |batch| Work::new(kinds, (block, Mn::ONE), extents(batch), program.clusters);
     if let Mode::Checked { seed } = mode {
         return OneSchedule { program, work: work(products)? }.checked(seed, tiling, calls);
     }
     let streams = if desc.streams_k() {
-        Some(TileParts::of_products(&work(products)?, &program.units)?)
+        Some(TileParts::for_gemms(&work(products)?, &program.units)?)
     } else {
         None
     };
@@ -228,7 +228,7 @@ impl OneSchedule<'_> {
                 let number = unit.product as usize;
                 let factors = factors_of(calls, &*program.addresses, number)?;
                 // Types are checked before any element is read.
-                let problem = Product::of(
+                let problem = Product::new(
                     &program.desc.class,
                     tiling,
                     product_of(calls, &*program.addresses, number)?,
@@ -262,7 +262,7 @@ impl OneSchedule<'_> {
                     arrived.clear();
                 }
                 let call = product_of(calls, &*program.addresses, product as usize)?;
-                let mut product = Product::of(&program.desc.class, tiling, call)?;
+                let mut product = Product::new(&program.desc.class, tiling, call)?;
                 let extents =
                     (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
                 let (piece, kind) = (accumulators.len(), accumulators.kind());
@@ -318,13 +318,13 @@ fn checked_block(
         element.map_or(0, |(mn, k)| words[side](matrices[side].from(mn as usize, k as usize)))
     };
     let accumulators =
-        Accumulated::Numbers(Accumulators::of_block(base, base.tiles.accumulators() as usize));
+        Accumulated::Numbers(Accumulators::for_block(base, base.tiles.accumulators() as usize));
     let tiles: Vec<_> = units.iter().map(|(unit, _)| unit.k_count).collect();
     let threads =
         run_block(program, &Started { source: &source, accumulators, tiles: &tiles, seed }, None)?;
     stored?;
     let tile_of = |unit: usize| {
-        let mut tile = Accumulators::of_block(base, (m * n) as usize);
+        let mut tile = Accumulators::for_block(base, (m * n) as usize);
         for (thread, index) in (0..base.tiles.threads_per_slice())
             .flat_map(|t| (0..base.tiles.accumulators()).map(move |i| (t, i)))
         {
@@ -356,7 +356,7 @@ fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Error> {
     let HostProgram::OneSchedule(program) = desc.plan()?.program()? else {
         return Err(has_roles(desc).into());
     };
-    let composition = Composition::of(&program)?;
+    let composition = Composition::compose(&program)?;
     let composed = Arc::new(Composed { program: *program, composition });
     let mut known = known();
     if known.len() >= KEPT {

@@ -42,7 +42,7 @@ impl Blocks<'_> {
     /// Stores the tiles. If a tile occurs twice, the later one overwrites the earlier one.
     ///
     /// # Errors
-    /// The errors of [`Epilogue::of`].
+    /// The errors of [`Epilogue::new`].
     pub fn store(&self, product: &mut Product<'_>) -> Result<(), Error> {
         match product.operands.class.compute {
             ComputeKind::F32 => self.rows::<f32>(product),
@@ -61,7 +61,7 @@ impl Blocks<'_> {
             .map(|block| block.map_or(0, |&block| self.tiles[block].0 as usize));
         let (first, last) = (first * self.extents.0, problem.m.min((last + 1) * self.extents.0));
         let (epilogue, element) =
-            (Epilogue::<E>::of(operands, self.kind)?, class.output.element.bytes_of(1) as usize);
+            (Epilogue::<E>::new(operands, self.kind)?, class.output.element.bytes_of(1) as usize);
         // The leading dimension of a single row may be any number.
         let line = problem.d.strides[0].max(1).saturating_mul(element);
         let end = d.len().min(last.saturating_mul(line));

@@ -15,7 +15,7 @@ impl TileParts {
     ///
     /// # Errors
     /// The errors of [`units_once`], and [`Fault::LeftOut`] for a tile whose slices do not cover K.
-    pub fn of_products(work: &Work, units: &Units) -> Result<Vec<Self>, Fault> {
+    pub fn for_gemms(work: &Work, units: &Units) -> Result<Vec<Self>, Fault> {
         let mut products: Vec<Self> = (0..work.batch).map(|_| Self::default()).collect();
         for taken in units_once(work, units) {
             for Unit { product, row, column, k_begin, k_count, .. } in taken?.1 {

@@ -109,7 +109,7 @@ impl Order {
     }
 
     /// Returns the order of an operand in which K is contiguous (`along_k`), or M or N otherwise.
-    pub const fn of_operand(operand: OperandKind, along_k: bool) -> Self {
+    pub const fn for_operand(operand: OperandKind, along_k: bool) -> Self {
         if Self::Row.along_k(operand) == along_k { Self::Row } else { Self::Col }
     }
 }

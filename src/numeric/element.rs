@@ -193,7 +193,7 @@ impl ComputeKind {
     }
 
     /// Returns the compute type of an epilogue from `accumulator` to `c` with integer scalars.
-    pub const fn of(accumulator: ElementKind, c: ElementKind) -> Self {
+    pub const fn for_types(accumulator: ElementKind, c: ElementKind) -> Self {
         match (accumulator, c.is_integer()) {
             (ElementKind::F64, _) => Self::F64,
             (ElementKind::I32, true) => Self::I32,

@@ -41,7 +41,7 @@ pub(super) struct Parts {
 impl Parts {
     /// Decomposes a finite number of a type whose smallest exponent is `least`.
     #[inline(always)]
-    pub fn of(x: f32, least: i32) -> Self {
+    pub fn new(x: f32, least: i32) -> Self {
         let (significand, exponent) = apart(x, least);
         Self { negative: x.is_sign_negative(), significand: u64::from(significand), exponent }
     }
@@ -96,7 +96,7 @@ impl Instruction {
     /// use falchion::{arch::ArchKind, numeric::{Combined, ElementKind::*, Instruction}};
     ///
     /// let fp8 = Combined { a: E4m3, b: E4m3, accumulator: F32, c: F32 };
-    /// let wgmma = Instruction::of(fp8, ArchKind::Sm90).expect("Hopper has it");
+    /// let wgmma = Instruction::for_types(fp8, ArchKind::Sm90).expect("Hopper has it");
     /// // What lies 14 bits below the largest addend is cut off, 32 times over.
     /// assert_eq!(wgmma.step(4096.0, &[0.5; 32], &[0.5; 32]), 4096.0);
     /// assert_eq!(wgmma.step(4096.0, &[1.0; 32], &[1.0; 32]), 4128.0);
@@ -123,8 +123,8 @@ impl Instruction {
             SumRounding::NearestF16 => least_exponent(ElementKind::F16),
             SumRounding::Truncated { .. } => LEAST,
         };
-        let product = |(a, b)| Parts::of(a, least_a).times(Parts::of(b, least_b));
-        let first = Parts::of(accumulator, own);
+        let product = |(a, b)| Parts::new(a, least_a).times(Parts::new(b, least_b));
+        let first = Parts::new(accumulator, own);
         let first = Parts { significand: first.significand << FRACTION, ..first };
         let exponent = |parts: &Parts| (parts.significand != 0).then_some(parts.exponent);
         let Some(top) =

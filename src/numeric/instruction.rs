@@ -62,7 +62,7 @@ impl Instruction {
     /// more of their bits, so the results may differ. The error bound of this row still holds
     /// there, because [`unit`](Self::unit) only shrinks. On sm90, the `mma.sync` instruction of
     /// sm89 for fp8 keeps 25 bits.
-    pub const fn of(types: Combined, arch: ArchKind) -> Option<Self> {
+    pub const fn for_types(types: Combined, arch: ArchKind) -> Option<Self> {
         use ElementKind::{Bf16, E4m3, E5m2, F16, Tf32};
         if !types.is_of(OpKind::TensorOp) {
             return None;
@@ -134,7 +134,7 @@ impl Instruction {
 
     /// Returns this arithmetic for a warp-level instruction with K = `k`. If the emulation promotes
     /// in registers, it promotes the products of each warp tile of `tile_k` k's.
-    pub const fn of_parts(self, emulation: EmulationKind, k: u32, tile_k: u32) -> Self {
+    pub const fn with_parts(self, emulation: EmulationKind, k: u32, tile_k: u32) -> Self {
         let each = emulation.products().len() as u32;
         if emulation.promotes_in_registers() {
             self.within(k).promoted_every(tile_k.saturating_mul(each))

@@ -71,7 +71,7 @@ words! {
 
 impl DecomposeStep {
     /// Returns the steps of an emulation, in order.
-    pub const fn of(emulation: EmulationKind) -> &'static [Self] {
+    pub const fn for_emulation(emulation: EmulationKind) -> &'static [Self] {
         if emulation.scales() { &Self::ALL } else { &[Self::Write] }
     }
 
@@ -161,7 +161,7 @@ impl DecomposeDesc {
         // The kernel's indices are below 2^32, including the number of a row among all matrices.
         let rows = (layout.mn as u64).saturating_mul(matrices);
         let beyond = rows.max(layout.k as u64).max(layout.padded()) > u64::from(u32::MAX);
-        let grid = Grid::of_tiles(
+        let grid = Grid::with_tiles(
             if beyond { u64::MAX } else { blocks.saturating_mul(matrices) },
             THREADS,
             0,

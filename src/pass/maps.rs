@@ -37,7 +37,7 @@ impl MapsDesc {
     pub const ALL: [Self; 2] = [Self { most: MOST_RECORDS }, Self { most: MOST_RECORDS_AT_ALL }];
 
     /// Returns the kernel for an array of `products` GEMMs.
-    pub const fn of(products: usize) -> Self {
+    pub const fn for_gemms(products: usize) -> Self {
         Self::ALL[(products > MOST_RECORDS as usize) as usize]
     }
 
@@ -74,8 +74,8 @@ impl MapsDesc {
             let records = records + ProductRecords::bytes(number * most);
             let params = MapsParams { templates, records, moved, reserved: [0; 13] };
             (
-                Launch::new(Grid::of_blocks(some.len() as u32, THREADS, 0), &0u32),
-                params.of(self.most, some),
+                Launch::new(Grid::with_blocks(some.len() as u32, THREADS, 0), &0u32),
+                params.to_bytes(self.most, some),
             )
         };
         products.chunks(most).enumerate().map(launch).collect()
@@ -96,8 +96,11 @@ mod tests {
                 .map(|i| [0, 1, 2, 3].map(|matrix| 4 * i + matrix + 1000))
                 .collect();
             let (first, map) = (1u64 << 40, |word| Some(TensorMap { word: [word; 16] }));
-            let launches =
-                MapsDesc::of(count).launches([map(1), map(2), None, map(4)], &products, first);
+            let launches = MapsDesc::for_gemms(count).launches(
+                [map(1), map(2), None, map(4)],
+                &products,
+                first,
+            );
             assert_eq!(launches.len(), count.div_ceil(1004));
             let places = ProductRecords { products: count.max(1) as u32 };
             let mut words = vec![None; places.codomain() as usize];

@@ -91,7 +91,7 @@ impl PassDesc {
 
     /// Returns the passes that may run before the kernel of a description, for any call.
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
-        let mut passes = Self::of_operands(desc);
+        let mut passes = Self::operand_passes(desc);
         passes.extend(desc.class.mode.groups().map(|_| Self::Offsets(OffsetsDesc)));
         if desc.class.mode.is_mapped() {
             passes.extend(MapsDesc::ALL.map(Self::Maps));
@@ -100,7 +100,7 @@ impl PassDesc {
     }
 
     /// Returns the passes for operands.
-    fn of_operands(desc: &GemmDesc) -> Vec<Self> {
+    fn operand_passes(desc: &GemmDesc) -> Vec<Self> {
         let Some(desc) = desc.warp_specialized() else { return Vec::new() };
         if desc.knobs.emulation.decomposes() {
             return vec![Self::Decompose(DecomposeDesc { emulation: desc.knobs.emulation })];
@@ -150,12 +150,12 @@ impl Pass {
         (routes, problem): (&Routes, &Problem),
         first: u64,
     ) -> Result<[Option<Self>; 2], Refusal> {
-        let of = |operand| Self::of(desc, operand, (routes.of_operand(operand), problem), first);
+        let of = |operand| Self::for_operand(desc, operand, (routes.way(operand), problem), first);
         Ok([of(OperandKind::A)?, of(OperandKind::B)?])
     }
 
     /// Returns the pass of one operand.
-    fn of(
+    fn for_operand(
         desc: &GemmDesc,
         operand: OperandKind,
         (way, problem): (&Way, &Problem),
@@ -203,7 +203,7 @@ impl Pass {
             Route::Transposed => {
                 let room = Elements {
                     address: to,
-                    ..Elements::of(element.matrix_elements(way.bytes) as usize)
+                    ..Elements::new(element.matrix_elements(way.bytes) as usize)
                 };
                 let apart = element.matrix_elements(way.apart) as usize;
                 let a = View::new(view.memory, Order::Col, leading).batched(stride as usize);
@@ -238,7 +238,7 @@ impl Pass {
             Self::Transpose(desc, problem) => Ok(vec![desc.launch(problem)?]),
             Self::Decompose(shapes) => {
                 let emulation = shapes.layout.emulation;
-                DecomposeStep::of(emulation)
+                DecomposeStep::for_emulation(emulation)
                     .iter()
                     .map(|&step| DecomposeDesc { emulation }.launch(shapes, step))
                     .collect()

@@ -42,7 +42,7 @@ impl OffsetsDesc {
                 offsets: [0; MOST_OFFSETS],
             };
             params.offsets[..some.len()].copy_from_slice(some);
-            Launch::new(Grid::of_blocks(1, THREADS, 0), &params)
+            Launch::new(Grid::with_blocks(1, THREADS, 0), &params)
         };
         offsets.chunks(MOST_OFFSETS).enumerate().map(launch).collect()
     }

@@ -264,7 +264,7 @@ impl RepackDesc {
     pub fn launch(&self, one: &RepackCopy, other: Option<&RepackCopy>) -> Result<Launch, Refusal> {
         let blocks = one.blocks(self);
         let of_other = other.map_or(0, |other| other.blocks(self));
-        let grid = Grid::of_tiles(blocks.saturating_add(of_other), self.threads, 0)?;
+        let grid = Grid::with_tiles(blocks.saturating_add(of_other), self.threads, 0)?;
         // Without a second copy, no CTA reads its parameters.
         let copies = [one.params(self), other.unwrap_or(one).params(self)];
         Ok(Launch::new(grid, &RepackParams { copies, blocks: blocks as u32, reserved: 0 }))

@@ -82,7 +82,7 @@ impl Geometry {
         tiles: u64,
     ) -> Result<Option<Grid>, Refusal> {
         let grid = |Reduction { blocks, threads }| {
-            Grid::of_tiles(tiles.saturating_mul(u64::from(blocks)), threads, 0)
+            Grid::with_tiles(tiles.saturating_mul(u64::from(blocks)), threads, 0)
         };
         self.reduction.filter(|_| desc.reduces_in_parallel()).map(grid).transpose()
     }

@@ -75,15 +75,15 @@ pub enum HostProgram {
 
 impl Program {
     /// Returns the program of a checked description and its CTA.
-    pub(crate) fn of(desc: GemmDesc, base: MmaBase) -> Self {
+    pub(crate) fn new(desc: GemmDesc, base: MmaBase) -> Self {
         // The executor evaluates each point many times, so tables replace the formulas.
-        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
+        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::new(map)) };
         let maps = Maps {
             copy: base.operands.map(|operand| tabled(&operand.thread_map())),
             smem: base.operands.map(|operand| tabled(&operand.smem)),
             fragment: OperandKind::BOTH.map(|operand| match base.fragment(operand) {
                 Some(fragment) => tabled(&fragment),
-                None => tabled(&FragmentMap::of(base.tiles, operand)),
+                None => tabled(&FragmentMap::new(base.tiles, operand)),
             }),
             rows: OperandKind::BOTH
                 .map(|operand| base.matrix_loads(operand).map(|loads| tabled(&loads))),
@@ -111,9 +111,10 @@ impl Program {
         let class = &self.desc.class;
         let of_warp = self.base.instruction?;
         let [a, b] = OperandKind::BOTH.map(|operand| of_warp.factor(operand));
-        let instruction = Instruction::of(Combined { a, b, ..class.combined() }, class.arch)?;
+        let instruction =
+            Instruction::for_types(Combined { a, b, ..class.combined() }, class.arch)?;
         Some((
-            instruction.of_parts(
+            instruction.with_parts(
                 of_warp.math().emulation(),
                 self.base.step(),
                 self.base.tiles.warp.k,

@@ -63,9 +63,9 @@ pub struct RingProgram {
 
 impl RingProgram {
     /// Returns the program of a ring and its schedules.
-    pub fn of(ring: Pipeline, options: &RoleOptions) -> Self {
+    pub fn new(ring: Pipeline, options: &RoleOptions) -> Self {
         let (blocks, sharing) = (ring.blocks(), ring.sharing());
-        let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));
+        let position: Map = Arc::new(Tabled::new(&RingPosition { stages: ring.stages }));
         // (row, column) to a rank: the column if CTAs share copies, else the CTA's own rank.
         let rank = |row, column| Some(if sharing > 1 { column } else { row });
         let ranks = |rows| -> Map {

@@ -158,14 +158,14 @@ fn nowhere() -> Map {
 
 impl WarpSpecializedProgram {
     /// Returns the program of a description, of the multiplied operands, and of its components.
-    pub(crate) fn of(
+    pub(crate) fn new(
         [desc, multiplied]: [WarpSpecializedDesc; 2],
         components: WarpSpecialized,
     ) -> Self {
         let [block, warp] = [desc.knobs.threadblock, desc.knobs.warp];
         let consumers = components.consumers;
-        let threads = ThreadMaps::of(&desc, &components);
-        let staging: Map = Arc::new(Tabled::of(&StagingMap::of(&components)));
+        let threads = ThreadMaps::new(&desc, &components);
+        let staging: Map = Arc::new(Tabled::new(&StagingMap::new(&components)));
         let across = warp.n.checked_div(components.subtile_columns).unwrap_or(1);
         let subtile =
             table(1, u32::from(components.options.subtiles), warp.m * warp.n, |_, subtile| {
@@ -183,9 +183,9 @@ impl WarpSpecializedProgram {
             desc,
             multiplied,
             emulation: EmulationProgram::RIGHT,
-            ring: RingProgram::of(components.ring, &components.options),
+            ring: RingProgram::new(components.ring, &components.options),
             operands: OperandKind::BOTH
-                .map(|operand| OperandMaps::of(&multiplied, &components, operand)),
+                .map(|operand| OperandMaps::new(&multiplied, &components, operand)),
             part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
                 Some(
                     consumer % consumers.m * warp.m * block.n
@@ -193,8 +193,8 @@ impl WarpSpecializedProgram {
                 )
             }),
             accumulator: components.warpgroup().map_or_else(nowhere, |mma| {
-                Arc::new(Tabled::of(
-                    &AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows()),
+                Arc::new(Tabled::new(
+                    &AccumulatorMap::new(&mma.instruction()).with_rows(components.fragment_rows()),
                 ))
             }),
             subtile,
@@ -211,7 +211,7 @@ impl WarpSpecializedProgram {
 }
 
 impl OperandMaps {
-    fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
+    fn new(desc: &WarpSpecializedDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
         let tile = components.tile(operand);
         let (shares, copies, box_mn) = (
             components.ring.shares(operand),
@@ -273,9 +273,9 @@ pub struct ThreadMaps {
 
 impl ThreadMaps {
     /// Returns the maps of a description, or `None` if warpgroups multiply.
-    fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized) -> Option<Self> {
+    fn new(desc: &WarpSpecializedDesc, components: &WarpSpecialized) -> Option<Self> {
         let tiles = *components.threads()?;
-        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
+        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::new(map)) };
         let stage = |operand| -> Map {
             let (tile, bytes) =
                 (components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
@@ -284,7 +284,7 @@ impl ThreadMaps {
             }))
         };
         Some(Self {
-            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(tiles, operand))),
+            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::new(tiles, operand))),
             stage: OperandKind::BOTH.map(stage),
             depth: tabled(&DepthMap(tiles)),
             accumulator: tabled(&ThreadAccumulators(tiles)),

@@ -31,19 +31,19 @@ impl Refusal {
 impl Refusal {
     /// The kernel reads an operand that the call does not pass.
     pub const fn missing_operand(operand: Operand) -> Self {
-        Self::of_field(Rule::Given, Field::Operand(operand), Value::None)
+        Self::without_value(Rule::Given, Field::Operand(operand), Value::None)
             .because(Because::Words("the kernel reads it"))
     }
 
     /// The epilogue does not read a vector.
     pub const fn unread_vector(operand: Operand) -> Self {
-        Self::of_field(Rule::Read, Field::Operand(operand), EPILOGUE)
+        Self::without_value(Rule::Read, Field::Operand(operand), EPILOGUE)
             .advise(Advice::Words("add it to the epilogue, or do not pass it"))
     }
 
     /// The epilogue does not read C.
     pub const fn unread_source(beta: f64) -> Self {
-        Self::of_field(Rule::Read, Field::Operand(Operand::C), EPILOGUE)
+        Self::without_value(Rule::Read, Field::Operand(Operand::C), EPILOGUE)
             .because(Because::Beta(beta))
             .advise(Advice::Words("add beta * C to the epilogue, or pass beta = 0"))
     }
@@ -56,13 +56,13 @@ impl Refusal {
 
     /// An epilogue of integers has a scalar that is not finite.
     pub const fn not_finite(scalar: Scalar) -> Self {
-        Self::of_field(Rule::Finite, Field::Scalar(scalar), Value::None)
+        Self::without_value(Rule::Finite, Field::Scalar(scalar), Value::None)
             .because(Because::Words("the epilogue computes in integers"))
     }
 
     /// A transpose that moves elements does not scale.
     pub const fn not_scaled(scalar: Scalar) -> Self {
-        Self::of_field(
+        Self::without_value(
             Rule::Supported,
             Field::Scalar(scalar),
             Value::Word("a kernel that moves elements"),
@@ -83,19 +83,19 @@ impl Refusal {
 
     /// A GEMM of an array differs from GEMM 0 in more than addresses.
     pub const fn array_unlike(product: usize) -> Self {
-        Self::of_field(Rule::Alike, Field::GemmOfArray(product), Value::Gemm(0))
+        Self::without_value(Rule::Alike, Field::GemmOfArray(product), Value::Gemm(0))
             .because(Because::Words("extents, strides, vectors, or scalars"))
     }
 
     pub const ARRAY_OF_BATCHES: Self =
-        Self::of_field(Rule::Supported, Field::Batch, Value::Word("pointer arrays"))
+        Self::without_value(Rule::Supported, Field::Batch, Value::Word("pointer arrays"))
             .advise(Advice::Words("do not set batch or groups"));
 
     pub const GROUPS_OF_BATCHES: Self =
-        Self::of_field(Rule::Supported, Field::Batch, Value::Word("grouped GEMM"))
+        Self::without_value(Rule::Supported, Field::Batch, Value::Word("grouped GEMM"))
             .advise(Advice::Words("do not set batch"));
 
     pub const GROUPS_OF_TRANSPOSE: Self =
-        Self::of_field(Rule::Supported, Field::Groups, Value::Word("a transpose"))
+        Self::without_value(Rule::Supported, Field::Groups, Value::Word("a transpose"))
             .advise(Advice::Words("transpose each group in a call of its own"));
 }

@@ -31,7 +31,7 @@ impl Refusal {
     }
 
     /// Other units multiply the element types.
-    pub const fn of_other_units(types: Combined, op: OpKind, other: OpKind) -> Self {
+    pub const fn other_units(types: Combined, op: OpKind, other: OpKind) -> Self {
         Self::new(Rule::Multiplied, Field::Types, Value::Types(types), Value::Word(units(op)))
             .advise(Advice::Other(Field::Op, Value::Word(other.name())))
     }
@@ -298,7 +298,7 @@ impl Refusal {
 
     /// A transpose cannot gather the written elements.
     pub const fn not_gathered(why: Ungathered) -> Self {
-        Self::of_field(Rule::Possible, Field::Gather, Value::None)
+        Self::without_value(Rule::Possible, Field::Gather, Value::None)
             .because(Because::Words(why.name()))
             .advise(Advice::Words("use staging by padding, or swizzled staging"))
     }
@@ -316,7 +316,7 @@ impl Refusal {
 impl Refusal {
     /// An expression is malformed.
     pub const fn epilogue(why: Malformed) -> Self {
-        Self::of_field(Rule::Formed, Field::Epilogue, Value::None)
+        Self::without_value(Rule::Formed, Field::Epilogue, Value::None)
             .because(Because::Words(why.name()))
     }
 

@@ -103,11 +103,11 @@ impl Refusal {
 #[doc(hidden)]
 impl Refusal {
     pub const NOT_PREPARED: Self =
-        Self::of_field(Rule::Uncaptured, Field::Compilation, Value::None)
+        Self::without_value(Rule::Uncaptured, Field::Compilation, Value::None)
             .advise(Advice::Words("call prepare before the capture"));
 
     pub const GROUPS_CAPTURED: Self =
-        Self::of_field(Rule::Uncaptured, Field::CheckOfOffsets, Value::None)
+        Self::without_value(Rule::Uncaptured, Field::CheckOfOffsets, Value::None)
             .advise(Advice::Words("use groups, or groups_by_value"));
 
     pub const WINDOW_CAPTURED: Self =
@@ -146,7 +146,11 @@ impl Refusal {
                 Value::Number(limit),
             )
         } else {
-            Self::of_field(Rule::Finite, Field::NumbersOf(Operand::of(line.operand)), Value::None)
+            Self::without_value(
+                Rule::Finite,
+                Field::NumbersOf(Operand::from_kind(line.operand)),
+                Value::None,
+            )
         };
         refusal
             .because(Because::Line(line))

@@ -26,7 +26,7 @@ impl Refusal {
 
     /// The size of matrices exceeds 64 bits.
     pub const fn overflow(operand: Operand, because: Because) -> Self {
-        Self::of_field(Rule::AtMost, Field::SizeOf(operand), Value::Word("64 bits"))
+        Self::without_value(Rule::AtMost, Field::SizeOf(operand), Value::Word("64 bits"))
             .because(because)
     }
 
@@ -54,7 +54,7 @@ impl Refusal {
 
     /// A call sets strides of a view, which has strides.
     pub const fn strides_of_view(operand: Operand) -> Self {
-        Self::of_field(Rule::SetOnce, Field::StridesOf(operand), Value::None)
+        Self::without_value(Rule::SetOnce, Field::StridesOf(operand), Value::None)
             .advise(Advice::Words("set the strides of the view only"))
     }
 
@@ -107,13 +107,13 @@ impl Refusal {
         beyond: u64,
         bytes: u64,
     ) -> Self {
-        Self::of_field(Rule::Multiple, Field::AddressOf(operand), Value::Bytes(bytes))
+        Self::without_value(Rule::Multiple, Field::AddressOf(operand), Value::Bytes(bytes))
             .because(Because::Remainder(beyond, element))
     }
 
     /// Memory with elements has the address 0.
     pub const fn null_pointer(length: usize) -> Self {
-        Self::of_field(Rule::Null, Field::AddressOf(Operand::Tensor), Value::None)
+        Self::without_value(Rule::Null, Field::AddressOf(Operand::Tensor), Value::None)
             .because(Because::Elements(length))
             .advise(Advice::Words("pass the address of an allocation"))
     }
@@ -138,21 +138,21 @@ impl Refusal {
 impl Refusal {
     /// An output overlaps an input.
     pub const fn overlap(written: Operand, read: Operand) -> Self {
-        Self::of_field(Rule::Apart, Field::Operand(written), Value::Operand(read))
+        Self::without_value(Rule::Apart, Field::Operand(written), Value::Operand(read))
             .because(Because::Words("the kernel reads and writes at once"))
             .advise(Advice::Words("use separate memory"))
     }
 
     /// D and C overlap, but are not one matrix.
     pub const fn partly_shared(operand: Operand) -> Self {
-        Self::of_field(Rule::Apart, Field::Operand(Operand::D), Value::Operand(operand))
+        Self::without_value(Rule::Apart, Field::Operand(Operand::D), Value::Operand(operand))
             .because(Because::Words("in a part only"))
             .advise(Advice::Words("use one matrix, or separate memory"))
     }
 
     /// The outputs of two GEMMs of an array overlap.
     pub const fn array_overlaps(product: usize, other: usize) -> Self {
-        Self::of_field(Rule::Apart, Field::OutputOfGemm(product), Value::OutputOfGemm(other))
+        Self::without_value(Rule::Apart, Field::OutputOfGemm(product), Value::OutputOfGemm(other))
             .advise(Advice::Words("use separate memory"))
     }
 
@@ -163,12 +163,12 @@ impl Refusal {
             Operand::D => Value::OutputOfGemm(0),
             _ => Value::Operand(Operand::D),
         };
-        Self::of_field(Rule::SameDevice, Field::Operand(operand), limit)
+        Self::without_value(Rule::SameDevice, Field::Operand(operand), limit)
     }
 
     /// An operand is on another device than the stream.
     pub const fn not_on_stream(operand: Operand) -> Self {
-        Self::of_field(Rule::SameDevice, Field::Operand(operand), Value::Word("the stream"))
+        Self::without_value(Rule::SameDevice, Field::Operand(operand), Value::Word("the stream"))
             .advise(Advice::Words("use a stream of the device of both"))
     }
 

@@ -88,7 +88,7 @@ impl Refusal {
     }
 
     /// A refusal of a field that has no value of its own.
-    const fn of_field(rule: Rule, field: Field, limit: Value) -> Self {
+    const fn without_value(rule: Rule, field: Field, limit: Value) -> Self {
         Self::new(rule, field, Value::None, limit)
     }
 

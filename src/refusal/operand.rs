@@ -44,7 +44,7 @@ impl Operand {
     }
 
     /// Returns the operand of a GEMM.
-    pub const fn of(kind: OperandKind) -> Self {
+    pub const fn from_kind(kind: OperandKind) -> Self {
         match kind {
             OperandKind::A => Self::A,
             OperandKind::B => Self::B,

@@ -213,7 +213,7 @@ pub struct Roles {
 
 impl Roles {
     /// Returns the schedule of a role.
-    pub fn of(&self, role: Role) -> &Schedule<RoleStep> {
+    pub fn schedule(&self, role: Role) -> &Schedule<RoleStep> {
         match role {
             Role::Setup => &self.setup,
             Role::Producer => &self.producer,
@@ -222,7 +222,7 @@ impl Roles {
     }
 
     /// Returns the schedule of a role for modification.
-    pub fn of_mut(&mut self, role: Role) -> &mut Schedule<RoleStep> {
+    pub fn schedule_mut(&mut self, role: Role) -> &mut Schedule<RoleStep> {
         match role {
             Role::Setup => &mut self.setup,
             Role::Producer => &mut self.producer,
@@ -233,14 +233,16 @@ impl Roles {
     /// Yields all steps of all schedules in order.
     pub fn places(&self) -> impl Iterator<Item = (Role, Section, usize, RoleStep)> + '_ {
         Role::ALL.into_iter().flat_map(|role| {
-            self.of(role).places().map(move |(section, index, step)| (role, section, index, step))
+            self.schedule(role)
+                .places()
+                .map(move |(section, index, step)| (role, section, index, step))
         })
     }
 
     /// Returns the schedules as a C++ struct `Roles` with one struct per role.
     pub fn header(&self) -> String {
         let each: String =
-            Role::ALL.into_iter().map(|role| self.of(role).spell(role.name())).collect();
+            Role::ALL.into_iter().map(|role| self.schedule(role).spell(role.name())).collect();
         format!("struct Roles {{\n{each}}};\n")
     }
 }
@@ -248,7 +250,9 @@ impl Roles {
 impl fmt::Display for Roles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for role in Role::ALL {
-            for line in self.of(role).to_string().lines().filter(|line| !line.ends_with(": -")) {
+            for line in
+                self.schedule(role).to_string().lines().filter(|line| !line.ends_with(": -"))
+            {
                 writeln!(f, "{:>8} {line}", role.name())?;
             }
         }

@@ -65,7 +65,7 @@ impl SwizzleMode {
     }
 
     /// Returns this swizzle of element offsets, for elements of `bytes` bytes, in CuTe's notation.
-    pub(crate) fn of_elements(self, bytes: u32) -> Option<Swizzle> {
+    pub(crate) fn for_elements(self, bytes: u32) -> Option<Swizzle> {
         Swizzle::new(self.bits(), CHUNK_BYTES.checked_div(bytes)?.ilog2(), 3).ok()
     }
 }

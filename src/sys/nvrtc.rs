@@ -95,7 +95,7 @@ macro_rules! functions {
         struct Functions { $($field: unsafe extern "C" fn($($argument),*) -> $result),* }
 
         impl Functions {
-            fn of(library: &Library) -> Result<Self, Error> {
+            fn load(library: &Library) -> Result<Self, Error> {
                 // SAFETY: the types are those of nvrtc.h, which have not changed since the
                 // functions were introduced (11.2 is the latest).
                 Ok(Self { $($field: unsafe { library.function($symbol) }?),* })
@@ -157,7 +157,7 @@ impl Nvrtc {
     /// report its version.
     pub fn load(environment: &Environment) -> Result<Self, Error> {
         let library = Library::find(&NVRTC, environment)?;
-        let functions = Functions::of(&library)?;
+        let functions = Functions::load(&library)?;
         let (mut major, mut minor, mut count) = (0, 0, 0);
         // SAFETY: each pointer is to a live local integer.
         functions.check("nvrtcVersion", unsafe { (functions.version)(&mut major, &mut minor) })?;

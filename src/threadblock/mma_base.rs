@@ -67,7 +67,7 @@ impl MmaBase {
     /// Returns the fragment map of an operand for one k-block, or `None` on CUDA cores.
     pub const fn fragment(&self, operand: OperandKind) -> Option<FragmentMap> {
         match self.instruction {
-            Some(instruction) => Some(FragmentMap::of(self.tiles, instruction, operand)),
+            Some(instruction) => Some(FragmentMap::new(self.tiles, instruction, operand)),
             None => None,
         }
     }
@@ -86,7 +86,7 @@ impl MmaBase {
         let facts = self.operand(operand);
         match self.fragment(operand) {
             Some(fragment) => {
-                MatrixLoads::of(fragment, WordLoad::of(facts.element, facts.smem.along))
+                MatrixLoads::new(fragment, WordLoad::for_element(facts.element, facts.smem.along))
             }
             None => None,
         }

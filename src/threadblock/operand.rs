@@ -64,7 +64,7 @@ impl OperandDesc {
 
     /// Returns the map from threads to the vectors that they copy.
     pub const fn thread_map(&self) -> ThreadMap {
-        ThreadMap::of(
+        ThreadMap::new(
             self.threads,
             self.tile_contiguous() / at_least_one(self.access),
             self.tile_strided(),

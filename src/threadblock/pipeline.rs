@@ -401,7 +401,7 @@ pub struct RingPosition {
 
 impl RingPosition {
     /// Returns the stage and the phase of tile number `t`.
-    pub const fn of(self, t: u64) -> (u32, u32) {
+    pub const fn position(self, t: u64) -> (u32, u32) {
         let stages = if self.stages == 0 { 1 } else { self.stages as u64 };
         ((t % stages) as u32, ((t / stages) % 2) as u32)
     }
@@ -417,7 +417,7 @@ impl IndexMap for RingPosition {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (stage, phase) = self.of(u64::from(point.column));
+        let (stage, phase) = self.position(u64::from(point.column));
         [stage, phase, stage, phase].get(point.row as usize).copied()
     }
 }

@@ -63,7 +63,7 @@ fn regions_tile_the_shared_memory() {
 #[test]
 fn a_tile_follows_its_predecessor_around_the_ring() {
     for stages in 1..=MOST_STAGES {
-        let of = |t| RingPosition { stages }.of(t);
+        let of = |t| RingPosition { stages }.position(t);
         assert_eq!(of(0), (0, 0));
         for t in 0..u64::from(5 * stages) {
             let ((stage, phase), (next, then)) = (of(t), of(t + 1));

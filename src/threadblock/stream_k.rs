@@ -58,7 +58,7 @@ pub struct StreamedPart {
 impl Streams {
     /// Returns the stream-K part of `tiles` tiles: the remainder after full waves, and one full
     /// wave. Nothing is streamed if K is empty or the number of k-tiles exceeds `i32::MAX`.
-    pub const fn of(tiles: u32, tiles_k: u32, clusters: u32) -> Self {
+    pub const fn new(tiles: u32, tiles_k: u32, clusters: u32) -> Self {
         let clusters = at_least_one(clusters);
         let (whole, rest) = (tiles / clusters, tiles % clusters);
         let streamed = match (whole, rest) {

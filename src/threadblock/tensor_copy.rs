@@ -124,7 +124,7 @@ impl IndexMap for SharedBox {
         let (Coord { row, column }, swizzle) = (self.domain(), self.map.swizzle);
         let begins = self.address.is_multiple_of(swizzle.repeat_bytes());
         let layout = affine(self.domain(), &[(row, column)], &[(column, 1)]).filter(|_| begins)?;
-        layout.swizzled(swizzle.of_elements(self.map.element.bytes_of(1))?).ok()
+        layout.swizzled(swizzle.for_elements(self.map.element.bytes_of(1))?).ok()
     }
 }
 

@@ -45,7 +45,7 @@ pub struct ThreadMap {
 impl ThreadMap {
     /// Returns the map of `threads` threads over `strided` rows of `contiguous` vectors,
     /// `vector_bytes` bytes each. `turns` marks an operand that must be transposed.
-    pub const fn of(
+    pub const fn new(
         threads: u32,
         contiguous: u32,
         strided: u32,

@@ -131,7 +131,7 @@ impl Work {
     ///
     /// # Errors
     /// [`Refusal`] if there are more units than blocks allowed in a grid.
-    pub fn of(
+    pub fn new(
         (kind, order, split_k): (WorkKind, SwizzleKind, u32),
         (tile, cluster): (Mnk, Mn),
         ((m, n), batch, tiles_k): ((usize, usize), usize, u32),
@@ -205,7 +205,7 @@ impl Work {
     /// [`WorkKind::StreamK`].
     pub const fn streams(&self) -> Streams {
         let tiles = if matches!(self.kind, WorkKind::StreamK) { self.rectangles() } else { 0 };
-        Streams::of(tiles, self.tiles_k, self.clusters)
+        Streams::new(tiles, self.tiles_k, self.clusters)
     }
 
     /// Returns unit `i` of block `rank` of a cluster, or `None` after the last.

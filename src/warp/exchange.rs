@@ -38,7 +38,7 @@ impl BlockedToStriped {
     /// `None` unless stores are single elements, a lane has neighboring elements, and enough lanes
     /// share a row. Also `None` if a register holds two accumulators, and on tensor cores, where a
     /// lane's two elements are next to the next lane's.
-    pub const fn of(
+    pub const fn new(
         tiles: &ThreadTiles,
         accumulator: ElementKind,
         store_access: u32,
@@ -131,11 +131,11 @@ mod tests {
             interleave: [4, run],
         };
         let exchanges = |run, n, access| {
-            BlockedToStriped::of(&tiles(run, n, false), ElementKind::F32, access).is_some()
+            BlockedToStriped::new(&tiles(run, n, false), ElementKind::F32, access).is_some()
         };
         assert_eq!([exchanges(4, 8, 1), exchanges(2, 8, 1)], [true; 2]);
         assert_eq!([exchanges(1, 8, 1), exchanges(4, 2, 1), exchanges(4, 8, 2)], [false; 3]);
-        assert_eq!(BlockedToStriped::of(&tiles(4, 8, false), ElementKind::F16, 1), None);
-        assert_eq!(BlockedToStriped::of(&tiles(2, 4, true), ElementKind::F32, 1), None);
+        assert_eq!(BlockedToStriped::new(&tiles(4, 8, false), ElementKind::F16, 1), None);
+        assert_eq!(BlockedToStriped::new(&tiles(2, 4, true), ElementKind::F32, 1), None);
     }
 }

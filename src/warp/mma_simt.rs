@@ -39,7 +39,7 @@ impl LaneArrangement {
     /// Returns the arrangement with the smallest `tm + tn` for a warp tile. Ties go to more lanes
     /// along N, or along M for `f16` accumulators, so that each permuted register of A serves more
     /// products.
-    pub const fn of(warp_m: u32, warp_n: u32, accumulator: ElementKind) -> Self {
+    pub const fn best(warp_m: u32, warp_n: u32, accumulator: ElementKind) -> Self {
         let mut best = Self { m: 1, n: WARP, quads: false };
         let mut least = u32::MAX;
         let mut m = 1;
@@ -182,7 +182,7 @@ pub struct FragmentMap {
 impl FragmentMap {
     /// Returns the map of one operand.
     #[inline]
-    pub const fn of(tiles: ThreadTiles, operand: OperandKind) -> Self {
+    pub const fn new(tiles: ThreadTiles, operand: OperandKind) -> Self {
         Self { tiles, operand }
     }
 

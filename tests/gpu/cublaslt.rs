@@ -62,14 +62,20 @@ fn every_layout_gives_the_product() {
             // Each algorithm writes all of it.
             stream.memcpy_htod(&c, &mut dd).unwrap();
             let sets = [LtSet {
-                a: Region::of(&da),
-                b: Region::of(&db),
-                c: Region::of(&dc),
-                d: Region::of(&dd),
+                a: Region::from_slice(&da),
+                b: Region::from_slice(&db),
+                c: Region::from_slice(&dc),
+                d: Region::from_slice(&dd),
             }];
-            let launch =
-                LtLaunch::new(&lt, &plan, algorithm, &sets, Some(Region::of(&workspace)), &stream)
-                    .unwrap();
+            let launch = LtLaunch::new(
+                &lt,
+                &plan,
+                algorithm,
+                &sets,
+                Some(Region::from_slice(&workspace)),
+                &stream,
+            )
+            .unwrap();
             launch.enqueue(0).unwrap();
             stream.synchronize().unwrap();
             let d = stream.clone_dtoh(&dd).unwrap();
@@ -111,16 +117,23 @@ fn a_session_measures_the_peer_against_itself() {
         let regions: Vec<LtSet> = buffers
             .iter()
             .map(|[a, b, d]| LtSet {
-                a: Region::of(a),
-                b: Region::of(b),
-                c: Region::of(d),
-                d: Region::of(d),
+                a: Region::from_slice(a),
+                b: Region::from_slice(b),
+                c: Region::from_slice(d),
+                d: Region::from_slice(d),
             })
             .collect();
         let workspace: CudaSlice<u8> = stream.alloc_zeros(peer::WORKSPACE_BYTES).unwrap();
         let launch = |algorithm| {
-            LtLaunch::new(&lt, &plan, algorithm, &regions, Some(Region::of(&workspace)), &stream)
-                .unwrap()
+            LtLaunch::new(
+                &lt,
+                &plan,
+                algorithm,
+                &regions,
+                Some(Region::from_slice(&workspace)),
+                &stream,
+            )
+            .unwrap()
         };
         let algorithms = lt.algorithms(&plan, peer::WORKSPACE_BYTES, peer::REQUESTED).unwrap();
         let mut ours = launch(algorithms[0].clone());

@@ -104,8 +104,8 @@ fn verified<E: MathType<Storage: PartialEq>>(
     product.b.draw(operands, 2).expect("B");
     let problem = product.problem();
     let HostMatrices { a, b, d, .. } = product.matrices().expect("matrices");
-    let (elements_a, elements_b) = (a.of::<E>().expect("A"), b.of::<E>().expect("B"));
-    let poisoned = d.of::<E>().expect("C");
+    let (elements_a, elements_b) = (a.elements::<E>().expect("A"), b.elements::<E>().expect("B"));
+    let poisoned = d.elements::<E>().expect("C");
     let kernel = device.prepare(gemm, E::KIND);
     let c = device.run::<E>(&kernel, elements_a, elements_b, poisoned, outside).expect("it runs");
     let claim = Claim {

@@ -31,7 +31,7 @@ fn four_kernels_are_tried() {
     let read = |text: &str| Some(text.parse().unwrap());
     let request = Request { a: read(SIMT), b: read(SIMT), c: read(SIMT), ..Request::default() };
     let base = request.resolve(ArchKind::Sm80).unwrap().desc;
-    let mut space = Space::of(&base);
+    let mut space = Space::from_description(&base);
     for (name, values) in [
         ("threadblock", ["64x64x8", "128x64x8"]),
         ("warp", ["32x32x8", "32x32x8"]),
@@ -45,7 +45,7 @@ fn four_kernels_are_tried() {
         let _ = std::fs::remove_file(&path);
         let gpu = Gpu::new(&stream, with_peer).unwrap();
         let machine = *gpu.machine();
-        let census = Census::of(&space, &|desc| {
+        let census = Census::new(&space, &|desc| {
             Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, SIZE))
         })
         .unwrap();
@@ -66,7 +66,7 @@ fn four_kernels_are_tried() {
             gpu.explore((&base, SIZE), &plan, &mut session, &mut book).unwrap();
             let entries = book.entries();
             println!("{entries:?}");
-            assert_eq!(Tally::of(entries, SIZE), Tally { timed: 4, ..Tally::default() });
+            assert_eq!(Tally::from_entries(entries, SIZE), Tally { timed: 4, ..Tally::default() });
             let last = last_final(entries, SIZE).unwrap();
             assert!(
                 last.finalists.len() == 2 && last.reference_us > 0.0 && last.rounds >= 5,
@@ -111,7 +111,7 @@ fn few_rows_are_tried_in_both_frames() {
     let base = *space.base();
     let machine = *gpu.machine();
     let census =
-        Census::of(&space, &|desc| Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, size)))
+        Census::new(&space, &|desc| Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, size)))
             .unwrap();
     let candidates: Vec<_> = census.legal.iter().map(|&point| space.at(point)).collect();
     let (count, exchanged) =
@@ -124,5 +124,8 @@ fn few_rows_are_tried_in_both_frames() {
     let mut session = Session::new(&mut timer, Settings::default());
     gpu.explore((&base, size), &plan, &mut session, &mut book).unwrap();
     println!("{:?}", standings(book.entries(), size));
-    assert_eq!(Tally::of(book.entries(), size), Tally { timed: count, ..Tally::default() });
+    assert_eq!(
+        Tally::from_entries(book.entries(), size),
+        Tally { timed: count, ..Tally::default() }
+    );
 }

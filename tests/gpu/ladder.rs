@@ -23,7 +23,7 @@ fn every_rung_has_the_hosts_bits() {
             [(1, 1, 1), (300, 200, 100), (257, 129, 65), (64, 64, 64), (130, 300, 7), (33, 31, 0)]
         {
             let problem =
-                Problem::of(&desc, extents, [None; 3], [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+                Problem::new(&desc, extents, [None; 3], [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
             let mut product = HostProduct::poisoned(&desc, &problem).unwrap();
             let [operands, _] = product.distributions(&desc);
             product.a.draw(operands, 1).unwrap();

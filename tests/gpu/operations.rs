@@ -18,12 +18,12 @@ fn an_operation_runs_on_its_device() {
     let of = MatrixType::row(ElementKind::F32);
     let (abc, op) = (Some(of), Some(OpKind::Simt));
     let request = Request { a: abc, b: abc, c: abc, op, ..Request::default() };
-    let operation = GemmOperation::of(&request).expect("a kernel");
+    let operation = GemmOperation::from_request(&request).expect("a kernel");
     let host = Arguments::new(
         (m, n, k),
-        AnySlice::of::<f32>(&a),
-        AnySlice::of::<f32>(&b),
-        AnySliceMut::of::<f32>(&mut want),
+        AnySlice::new::<f32>(&a),
+        AnySlice::new::<f32>(&b),
+        AnySliceMut::new::<f32>(&mut want),
     );
     operation.run(host).expect("the host computes it");
 
@@ -35,9 +35,9 @@ fn an_operation_runs_on_its_device() {
     let kernel = operation.prepare(&context).expect("a kernel");
     for prepared in [false, true] {
         let mut d = stream.clone_htod(&vec![f32::NAN; m * n]).unwrap();
-        let (of_a, view) = (AnySlice::of::<f32>(&a), b.slice(4..));
-        let of_b = AnySlice::of_bytes(ElementKind::F32, &view);
-        let arguments = Arguments::new((m, n, k), of_a, of_b, AnySliceMut::of::<f32>(&mut d));
+        let (of_a, view) = (AnySlice::new::<f32>(&a), b.slice(4..));
+        let of_b = AnySlice::from_bytes(ElementKind::F32, &view);
+        let arguments = Arguments::new((m, n, k), of_a, of_b, AnySliceMut::new::<f32>(&mut d));
         assert_eq!(operation.workspace_size(&arguments), Ok(0));
         if prepared { kernel.run(arguments) } else { operation.run(arguments) }.expect("a product");
         assert_eq!(stream.clone_dtoh(&d).unwrap(), want, "prepared: {prepared}");
@@ -46,12 +46,12 @@ fn an_operation_runs_on_its_device() {
     let mut d = stream.clone_htod(&vec![0xffu8; 8 * m * n]).unwrap();
     let refused = |kind, begin: usize, d: &mut CudaSlice<u8>| {
         let view = b.slice(begin..);
-        let of_b = AnySlice::of_bytes(ElementKind::F32, &view);
+        let of_b = AnySlice::from_bytes(ElementKind::F32, &view);
         let arguments = Arguments::new(
             (m, n, k - 1),
-            AnySlice::of::<f32>(&a),
+            AnySlice::new::<f32>(&a),
             of_b,
-            AnySliceMut::of_bytes(kind, d),
+            AnySliceMut::from_bytes(kind, d),
         );
         operation.run(arguments).expect_err("refused").to_string()
     };

@@ -45,7 +45,7 @@ fn prepare_makes_every_kernel_that_run_may_take() {
         (8192, 8192, 512),
     ];
     let chosen = |extents| {
-        Hopper::new().desc_for(&ProblemSize { workspace: 0, ..ProblemSize::of(extents) }, &machine)
+        Hopper::new().desc_for(&ProblemSize { workspace: 0, ..ProblemSize::new(extents) }, &machine)
     };
     let distinct: std::collections::HashSet<_> =
         problems.iter().map(|&extents| chosen(extents)).collect();
@@ -77,7 +77,7 @@ fn one_kernel_cuts_k_as_the_workspace_allows() {
     type Product = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, Simt>;
     let problems = [(64, 64, 65536), (100, 60, 4001), (512, 512, 8192), (2048, 2048, 64)];
     let parts = problems
-        .map(|extents| Product::new().desc_for(&ProblemSize::of(extents), &machine).split_k());
+        .map(|extents| Product::new().desc_for(&ProblemSize::new(extents), &machine).split_k());
     assert!(
         parts[..3].iter().all(|parts| *parts > 1) && parts[0] != parts[1] && parts[3] == 1,
         "{parts:?}"
@@ -137,7 +137,7 @@ fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
         (1, (4096, 4096, 4096)),
     ];
     let chosen = |&(batch, extents): &(usize, _)| {
-        Hopper::new().desc_for(&ProblemSize { batch, ..ProblemSize::of(extents) }, &machine)
+        Hopper::new().desc_for(&ProblemSize { batch, ..ProblemSize::new(extents) }, &machine)
     };
     let distinct: std::collections::HashSet<_> = batches.iter().map(chosen).collect();
     assert!(distinct.len() > 1, "these batches choose one kernel, and prove nothing");

@@ -86,7 +86,7 @@ fn what_problems_take_by_themselves_is_that_of_workspaces() {
     let machine = ArchKind::Sm90.machine();
     type Of<A, C> = Gemm<A, RowMajor, A, ColMajor, C, RowMajor, f32, TensorOp, Sm90>;
     for extents in [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168)] {
-        let size = ProblemSize::of(extents);
+        let size = ProblemSize::new(extents);
         for desc in [
             Of::<Bf16, Bf16>::new().desc_for(&size, &machine),
             Of::<F16, f32>::new().desc_for(&size, &machine),

@@ -61,9 +61,9 @@ fn what_problems_of_a_deep_k_take_by_themselves_is_that_of_blocks() {
         let [a, b, c] = kinds.map(|matrix| matrix.parse().ok());
         let request =
             Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm90), ..Request::default() };
-        let operation = GemmOperation::of(&request).expect("a kernel");
+        let operation = GemmOperation::from_request(&request).expect("a kernel");
         for extents in [(64, 64, 65536), (512, 512, 32768), (1024, 256, 16384)] {
-            let desc = operation.desc_for(&ProblemSize::of(extents), &machine);
+            let desc = operation.desc_for(&ProblemSize::new(extents), &machine);
             assert!(desc.reduces_in_parallel(), "{desc:?}");
             let split = but!(desc, decomposition: DecompositionKind::SplitK);
             (0..4).for_each(|seed| held(&context, [split, desc], 0xdee9_0000 + seed));

@@ -52,7 +52,7 @@ pub(super) fn problem(desc: &GemmDesc, random: &mut Random) -> Problem {
     Problem {
         batch,
         vectors: Vectors::NONE,
-        ..Problem::of(desc, (user(Axis::M), user(Axis::N), k), [None; 3], scalars)
+        ..Problem::new(desc, (user(Axis::M), user(Axis::N), k), [None; 3], scalars)
     }
 }
 

@@ -207,7 +207,7 @@ fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_
             before: &before,
         })
     };
-    let odd = run(Grid::of_blocks(3, THREADS, 0))
+    let odd = run(Grid::with_blocks(3, THREADS, 0))
         .map(|_| ())
         .expect_err("three blocks are not clusters of two");
     assert!(matches!(odd, Error::Driver { call: "cuLaunchKernel", .. }), "{odd}");

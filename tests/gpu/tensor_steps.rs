@@ -93,7 +93,7 @@ impl Stage {
             probe,
             mma,
             kind,
-            host: Instruction::of(types, ArchKind::Sm90).expect("Hopper has it"),
+            host: Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it"),
         }
     }
 

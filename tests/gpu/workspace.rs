@@ -95,8 +95,8 @@ fn operators_run_on_another_stream_without_prepare() {
             let gemm = GemmUniversal::<Bf16, RowMajor, Bf16, RowMajor, f32, RowMajor>::new();
             gemm.run_on(&other, Arguments::new((m, n, k), &a, &b, &mut d))
         } else {
-            let (a, b) = (AnySlice::of::<Bf16>(&a), AnySlice::of::<Bf16>(&b));
-            let d = AnySliceMut::of::<f32>(&mut d);
+            let (a, b) = (AnySlice::new::<Bf16>(&a), AnySlice::new::<Bf16>(&b));
+            let d = AnySliceMut::new::<f32>(&mut d);
             operation.run_on(&other, Arguments::new((m, n, k), a, b, d))
         };
         ran.expect("a product");

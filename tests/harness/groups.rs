@@ -77,7 +77,7 @@ impl Grouped {
                 padded.then(|| line.next_multiple_of(32)),
             );
             let view = if batch == 1 { view.batched(0) } else { view };
-            view.with(Elements::of(view.elements(extents, batch) as usize))
+            view.with(Elements::new(view.elements(extents, batch) as usize))
         };
         let count = offsets.len() - 1;
         let (a, b, d) = (
@@ -89,9 +89,9 @@ impl Grouped {
         scalars[..3].copy_from_slice(&[1.0, [0.0, 1.0][random.below(2)], 1.0]);
         let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
         let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
+            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
         let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(d) };
-        let groups = Some(Groups::of(Axis::M, count));
+        let groups = Some(Groups::with_count(Axis::M, count));
         let problem = Problem {
             m,
             n,

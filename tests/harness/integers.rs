@@ -87,7 +87,7 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
     let (types, orders) = (d.user_types(), d.orders());
     let matrix = |order: Order, rows, columns| {
         let leading = order.packed(rows, columns) + 3;
-        View::new(Elements::of(order.packed(columns, rows) * leading), order, leading)
+        View::new(Elements::new(order.packed(columns, rows) * leading), order, leading)
     };
     let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
     let [mut a_data, b_data] = [(types.a, a, 1), (types.b, b, 2)].map(|(kind, view, salt)| {

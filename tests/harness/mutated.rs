@@ -57,6 +57,6 @@ pub fn without<S: Spelled>(schedule: &Schedule<S>, section: Section, index: usiz
 /// Returns the schedules of a kernel without one step of one role.
 pub fn role_without(roles: &Roles, role: Role, section: Section, index: usize) -> Roles {
     let mut mutant = roles.clone();
-    *mutant.of_mut(role) = without(roles.of(role), section, index);
+    *mutant.schedule_mut(role) = without(roles.schedule(role), section, index);
     mutant
 }

@@ -86,7 +86,7 @@ pub fn draws(data: Data, seed: u64, rows: usize, k: usize) -> Vec<f32> {
 
 /// Returns the view of a packed matrix.
 pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
-    View::packed(Elements::of(rows * columns), order, (rows, columns), None)
+    View::packed(Elements::new(rows * columns), order, (rows, columns), None)
 }
 
 /// Returns the problem of packed matrices.

@@ -160,7 +160,7 @@ impl DecomposeProgram {
             Some(&x) if k < self.layout.k || !self.padded => x,
             _ => 0.0,
         };
-        let line = |mn: usize| LineFacts::of((0..self.layout.k).map(move |k| element(mn, k)));
+        let line = |mn: usize| LineFacts::new((0..self.layout.k).map(move |k| element(mn, k)));
         let facts: Vec<LineFacts> =
             if emulation.scales() { (0..rows).map(line).collect() } else { Vec::new() };
         let (leading, padded) = (self.layout.leading() as usize, self.layout.padded() as usize);

@@ -75,7 +75,7 @@ fn depth(random: &mut Random, d: &GemmDesc) -> usize {
 
 /// Returns a packed row-major problem with alpha = 1 and without C.
 pub fn packed([m, n, k]: [usize; 3]) -> Problem {
-    let matrix = |rows, columns| View::new(Elements::of(rows * columns), Order::Row, columns);
+    let matrix = |rows, columns| View::new(Elements::new(rows * columns), Order::Row, columns);
     let (a, b, d) = (matrix(m, k), matrix(k, n), matrix(m, n));
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
@@ -141,7 +141,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
         let length = if rows == 0 || columns == 0 { 0 } else { (lines - 1) * leading + packed };
         first[which] = random.pick(&[0, 1, 2, 5, 16]) * align;
         behind[which] = random.below(40);
-        View::new(Elements::of(length), order, leading)
+        View::new(Elements::new(length), order, leading)
     };
     let a = matrix(0, a_order, m, k, align_a);
     let b = matrix(1, b_order, k, n, align_b);
@@ -182,7 +182,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
         let length = problem.mn(kind.side()) + random_vectors.below(3);
         // A vector that the epilogue does not read may be absent.
         let given = random_vectors.once_in(2) || reads.get(kind).is_some();
-        given.then(|| View::vector(Elements::of(length), kind.side()))
+        given.then(|| View::vector(Elements::new(length), kind.side()))
     });
     Guarded { problem, first, behind, poisoned: random.once_in(2) }
 }

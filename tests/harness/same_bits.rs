@@ -147,8 +147,12 @@ pub fn compare(
         }
         sprinkle(&mut buffers.d, guarded.first[3], &problem.d, &mut random);
         for (_, vector) in buffers.vectors.iter_mut() {
-            let view =
-                View::packed(Elements::of(vector.length()), Order::Row, (1, vector.length()), None);
+            let view = View::packed(
+                Elements::new(vector.length()),
+                Order::Row,
+                (1, vector.length()),
+                None,
+            );
             sprinkle(vector, 0, &view, &mut Random::new(seeds.1 ^ 7));
         }
     }

@@ -78,7 +78,7 @@ pub fn without(
     section: Section,
     left_out: impl Fn(RoleStep) -> bool,
 ) {
-    program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));
+    program.ring.roles.schedule_mut(role).steps_mut(section).retain(|step| !left_out(*step));
 }
 
 /// Replaces each step of a section of a role.
@@ -88,7 +88,13 @@ pub fn replace(
     section: Section,
     f: impl Fn(RoleStep) -> RoleStep,
 ) {
-    program.ring.roles.of_mut(role).steps_mut(section).iter_mut().for_each(|step| *step = f(*step));
+    program
+        .ring
+        .roles
+        .schedule_mut(role)
+        .steps_mut(section)
+        .iter_mut()
+        .for_each(|step| *step = f(*step));
 }
 
 /// Returns a problem with ragged edges: one rectangle of tiles and a part down, two and a part
@@ -104,7 +110,7 @@ fn guarded(d: &GemmDesc) -> Guarded {
     let k = ((d.stages() + 1) * d.threadblock().k - (d.threadblock().k / 2 - 1).min(24)) as usize;
     let matrix = |order: Order, rows, columns| {
         let leading = order.packed(rows, columns).next_multiple_of(16);
-        View::new(Elements::of(order.packed(columns, rows) * leading), order, leading)
+        View::new(Elements::new(order.packed(columns, rows) * leading), order, leading)
     };
     let orders = d.orders();
     let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));

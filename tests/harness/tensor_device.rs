@@ -128,7 +128,7 @@ impl Device {
     ) -> Found {
         let [load, store] = copies;
         let entry = ENTRIES[way][load.tile().map().rank as usize - 2];
-        let grid = Grid::of_blocks(1, THREADS, 0);
+        let grid = Grid::with_blocks(1, THREADS, 0);
         let run = Run { entry, grid, load, store, mask: 1, hint: false, source, target, before };
         self.run(&run).unwrap_or_else(|error| panic!("{entry} {load:?}: {error}"))
     }

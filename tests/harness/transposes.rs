@@ -222,7 +222,7 @@ impl TransposeCase {
             a.batch_stride = 0;
         }
         for matrix in [&mut a, &mut c, &mut d] {
-            matrix.memory = Elements::of(
+            matrix.memory = Elements::new(
                 batch * matrix.batch_stride + (rows + columns + 2) * matrix.leading(Order::Row),
             );
         }

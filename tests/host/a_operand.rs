@@ -297,7 +297,7 @@ fn the_spaces_of_registers_are_kernels() {
             default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
         let space = Space::from_json(&base, texts[usize::from(types.a == ElementKind::Tf32)])
             .expect("a space");
-        let census = Census::of(&space, &|desc| Ok(desc.check()?)).expect("a census");
+        let census = Census::new(&space, &|desc| Ok(desc.check()?)).expect("a census");
         for refused in &census.refused {
             assert!(
                 refused.first.contains("shared memory"),

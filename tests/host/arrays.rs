@@ -72,7 +72,7 @@ impl<A: MathType, C: MathType> Products<A, C> {
                 (rows, columns),
                 Some(order.packed(rows, columns) + 3),
             );
-            view.with(Elements::of(view.elements((rows, columns), 1) as usize))
+            view.with(Elements::new(view.elements((rows, columns), 1) as usize))
         };
         let (a, b, d) = (view(orders.a, (m, k)), view(orders.b, (k, n)), view(orders.c, (m, n)));
         let c = match from {
@@ -82,7 +82,7 @@ impl<A: MathType, C: MathType> Products<A, C> {
         };
         let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
         let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
+            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
         let problem = Problem {
             m,
             n,
@@ -197,7 +197,7 @@ fn an_array_is_its_products() {
     held::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
     let machine = ArchKind::Sm90.machine();
     let of_clusters =
-        Hopper::<RowMajor>::new().desc_for(&ProblemSize::of((16, 2112, 7168)), &machine);
+        Hopper::<RowMajor>::new().desc_for(&ProblemSize::new((16, 2112, 7168)), &machine);
     assert!(of_clusters.cuts_by_cluster());
     held::<Bf16, f32>(&of_clusters, (7, 130, 200), 3);
     held::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
@@ -498,11 +498,11 @@ fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), falchion::Error> {
     Columns::new().run(Arguments::array((4, 5, 3), [&a], &b[1..], &mut d[..1])?)?;
     assert_eq!(d, [vec![6.0; 20], vec![42.0; 20]]);
     let by_values = GemmOperation::new("f32:col".parse()?, "f32:col".parse()?, "f32:col".parse()?)?;
-    let (x, y) = (of_a().map(AnySlice::of::<f32>), b.iter().map(AnySlice::of::<f32>));
-    by_values.run(Arguments::array((4, 5, 3), x, y, d.iter_mut().map(AnySliceMut::of::<f32>))?)?;
+    let (x, y) = (of_a().map(AnySlice::new::<f32>), b.iter().map(AnySlice::new::<f32>));
+    by_values.run(Arguments::array((4, 5, 3), x, y, d.iter_mut().map(AnySliceMut::new::<f32>))?)?;
     assert_eq!(d, [vec![3.0; 20], vec![6.0; 20]]);
-    let wrong = [AnySlice::of::<f32>(&a), AnySlice::of::<i32>(&[0; 12])];
-    let (y, z) = (b.iter().map(AnySlice::of::<f32>), d.iter_mut().map(AnySliceMut::of::<f32>));
+    let wrong = [AnySlice::new::<f32>(&a), AnySlice::new::<i32>(&[0; 12])];
+    let (y, z) = (b.iter().map(AnySlice::new::<f32>), d.iter_mut().map(AnySliceMut::new::<f32>));
     let refused = by_values
         .run(Arguments::array((4, 5, 3), wrong, y, z)?)
         .expect_err("the second A holds integers");

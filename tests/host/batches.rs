@@ -46,7 +46,7 @@ fn view(
         Apart::One => view.batched(0),
         Apart::Interleaved => View::new(Elements::ALL, order, line * batch + 2).batched(line),
     };
-    view.with(Elements::of(view.elements((rows, columns), batch) as usize))
+    view.with(Elements::new(view.elements((rows, columns), batch) as usize))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +85,7 @@ fn held_in<A: MathType, B: MathType, C: MathType>(
         scalars[..2].copy_from_slice(if case == 0 { &[1.0, 0.0] } else { &[2.0, -1.0] });
         let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
         let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
+            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
         let source = if case % 2 == 0 { Source::InPlace } else { Source::Matrix(c) };
         let problem = Problem {
             m,

@@ -34,7 +34,7 @@ fn default(types: Combined, orders: [Order; 3]) -> GemmDesc {
 
 /// The default's product, exchanged, with few columns of the kernel's D.
 fn few(types: Combined, orders: [Order; 3], (m, warp_m, n): (u32, u32, u32)) -> GemmDesc {
-    let d = default(types, orders).of_columns();
+    let d = default(types, orders).with_rows_as_columns();
     let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.roles().knobs.instruction });
     let schedule = if m == warp_m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
     but!(d, threadblock: Mnk { m, n, k }, warp: Mnk { m: warp_m, n, k }, instruction: instruction, schedule: schedule, promotion: PromotionKind::Never, stages: 3, cluster: Mn::ONE)
@@ -48,7 +48,7 @@ fn the_product_of_columns_is_the_user_s() {
         types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders)))
     {
         let rows = default(types, orders);
-        let columns = rows.of_columns();
+        let columns = rows.with_rows_as_columns();
         assert_eq!((rows.frame.d_order(), columns.frame.d_order()), (Order::Row, Order::Col));
         assert_eq!(columns.frame.swapped, !rows.frame.swapped);
         assert_eq!((columns.orders(), columns.user_types()), (rows.orders(), rows.user_types()));
@@ -56,7 +56,11 @@ fn the_product_of_columns_is_the_user_s() {
             (columns.user_pins(), columns.threadblock()),
             (rows.user_pins(), rows.threadblock())
         );
-        assert_eq!((columns.check(), columns.of_columns()), (Ok(()), columns), "{columns:?}");
+        assert_eq!(
+            (columns.check(), columns.with_rows_as_columns()),
+            (Ok(()), columns),
+            "{columns:?}"
+        );
         assert_eq!(
             GemmDesc::from_json(&columns.to_json().expect("text")).expect("a description"),
             columns
@@ -140,11 +144,11 @@ fn other_kernels_stay() {
     let i8s = default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [col, col, row]);
     let registers = i8s.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     for desc in [simt, threads, registers] {
-        assert_eq!(desc.of_columns(), desc);
+        assert_eq!(desc.with_rows_as_columns(), desc);
     }
     // What is of columns comes from registers, too, where it is to.
-    let both =
-        default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [row, row, row]).of_columns();
+    let both = default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [row, row, row])
+        .with_rows_as_columns();
     let registers = both.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     assert!(registers.roles().a_from_registers() && registers.orders() == both.orders());
     assert_eq!(

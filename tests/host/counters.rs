@@ -48,8 +48,8 @@ fn problem(desc: &SimtDesc, tiles: [usize; 3]) -> Problem {
     let user = |axis: Axis| if axis.leave(desc.frame) == Axis::M { m } else { n };
     let (m, n) = (user(Axis::M), user(Axis::N));
     let (packed, orders) =
-        (Problem::of(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]), desc.sum().orders());
-    Problem::of(
+        (Problem::new(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]), desc.sum().orders());
+    Problem::new(
         &desc.sum(),
         (m, n, k),
         [Some(packed.a.leading(orders.a) + 32), Some(packed.b.leading(orders.b) + 32), None],
@@ -148,7 +148,7 @@ fn one_block_times_the_blocks_is_every_block() {
 fn a_classic_tile_by_hand() {
     let desc = but!(default_f32(ArchKind::Sm70, [Order::Row; 3]), align_a: 4, align_b: 4).expect();
     let counters =
-        counted(&desc.one(), &Problem::of(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
+        counted(&desc.one(), &Problem::new(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
     // 1024 floats each, a vector of four for each of 256 threads, which are 8 warps; 4096 bytes are
     // 128 sectors.
     assert_eq!((counters.a.requests, counters.a.sectors, counters.a.elements), (8, 128, 1024));
@@ -189,7 +189,7 @@ fn what_cannot_be_scaled_is_refused() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let program = desc.one().program();
     let says = |extents, leading| {
-        count(&program, &Problem::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string()
+        count(&program, &Problem::new(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string()
     };
     assert_eq!(
         says((100, 128, 64), [None; 3]),
@@ -198,19 +198,19 @@ fn what_cannot_be_scaled_is_refused() {
     assert!(says((256, 256, 60), [None; 3]).contains("K = 60 is not a whole number of tiles of 8"));
     // 128 rows of 17 floats are whole sectors.
     assert!(
-        count(&program, &Problem::of(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8]))
+        count(&program, &Problem::new(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8]))
             .is_ok()
     );
     let wide = but!(desc, align_a: 4);
-    let problem = Problem::of(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
+    let problem = Problem::new(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
     let says = count(&wide.one().program(), &problem).unwrap_err().to_string();
     assert!(says.contains("is not a multiple of the access's 16 bytes"), "{says}");
     assert!(
-        count(&program, &Problem::of(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8]))
+        count(&program, &Problem::new(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8]))
             .is_err()
     );
     assert_eq!(
-        count(&program, &Problem::of(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(),
+        count(&program, &Problem::new(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(),
         Counters::default()
     );
 }

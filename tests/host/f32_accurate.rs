@@ -46,7 +46,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
         let part = emulation.part().expect("a part");
         let types =
             Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
-        let own = Instruction::of(types, ArchKind::Sm90).expect("Hopper multiplies it");
+        let own = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper multiplies it");
         let widen = |bits: u16| match part {
             ElementKind::Bf16 => Bf16::from_bits(bits).to_f32(),
             _ => F16::from_bits(bits).to_f32(),
@@ -54,7 +54,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
         let line = |of: &[f32], at: usize| -> (Vec<[f32; 3]>, i32) {
             let row = &of[at * k..][..k];
             let shift = if emulation.scales() {
-                shift_of(LineFacts::of(row.iter().copied()).largest)
+                shift_of(LineFacts::new(row.iter().copied()).largest)
             } else {
                 0
             };
@@ -407,7 +407,7 @@ fn what_cannot_be_emulated_is_refused() {
 fn the_bound_is_below_that_of_plain_sums() {
     for emulation in EmulationKind::MODES {
         for k in [1000usize, 4096, 8192, 1 << 20] {
-            let relative = Accumulation::of(&desc(emulation, ORDERS[0]), k).relative;
+            let relative = Accumulation::for_description(&desc(emulation, ORDERS[0]), k).relative;
             assert!(
                 relative > 0.0 && relative < k as f64 * 2f64.powi(-24),
                 "{emulation:?} {k}: {relative:e}"
@@ -415,7 +415,8 @@ fn the_bound_is_below_that_of_plain_sums() {
         }
     }
     // The number in book/src/f32_accurate.md.
-    let units =
-        Accumulation::of(&desc(EmulationKind::Bf16x6, ORDERS[0]), 4096).relative * 2f64.powi(24);
+    let units = Accumulation::for_description(&desc(EmulationKind::Bf16x6, ORDERS[0]), 4096)
+        .relative
+        * 2f64.powi(24);
     assert_eq!(units.round(), 425.0, "{units}");
 }

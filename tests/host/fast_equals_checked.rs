@@ -82,7 +82,7 @@ where
         let mut numbers = Numbers(case as u64);
         let matrix = |order: Order, rows, columns| {
             let leading = order.packed(rows, columns) + if case < 4 { 5 } else { 0 };
-            View::new(Elements::of(leading * order.packed(columns, rows)), order, leading)
+            View::new(Elements::new(leading * order.packed(columns, rows)), order, leading)
         };
         let (a, b, c) = (matrix(orders[0], m, k), matrix(orders[1], k, n), matrix(orders[2], m, n));
         let a_elements: Vec<A::Storage> =
@@ -208,7 +208,7 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
         |count: usize| (0..count).map(|_| Sample::sample(&mut numbers)).collect::<Vec<f32>>();
     let (a, b, mut d) = (matrix(n * k), matrix(k * n), vec![0.0; n * n]);
     let problem =
-        Problem::of(&program.desc, (n, n, k), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        Problem::new(&program.desc, (n, n, k), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let matrices = slices::<f32, f32, f32>(&a, &b, &mut d);
     run_on_host(program, mode, problem.with(matrices)).map(|()| d)
 }

@@ -34,7 +34,7 @@ fn problem(desc: &GemmDesc, [m, n, k]: [usize; 3]) -> Guarded {
         let view = View::packed(Elements::ALL, order, extents, None);
         let apart = if batch > 1 { extents.0 * extents.1 } else { 0 };
         let view = view.batched(apart);
-        view.with(Elements::of(view.elements(extents, batch) as usize))
+        view.with(Elements::new(view.elements(extents, batch) as usize))
     };
     let mut problem = packed([m, n, k]);
     problem.batch = batch;
@@ -46,7 +46,7 @@ fn problem(desc: &GemmDesc, [m, n, k]: [usize; 3]) -> Guarded {
     let (m, n) = (problem.m, problem.n);
     problem.vectors = Vectors::by(|kind| {
         let length = if kind.side() == OperandKind::A { m } else { n };
-        Some(View::vector(Elements::of(length), kind.side()))
+        Some(View::vector(Elements::new(length), kind.side()))
     });
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }

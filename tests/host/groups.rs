@@ -135,7 +135,7 @@ fn offsets_are_as_many_as_groups_and_one() {
     let desc = Rows::new().desc();
     let (a, b, mut d) = ([1.0f32; 32], [1.0f32; 60], [7.0f32; 40]);
     let mut said = |offsets: HostSlice<'_>, groups: usize| {
-        let problem = Problem::of(&desc, (8, 5, 4), [None; 3], [1.0; 8]).grouped(groups);
+        let problem = Problem::new(&desc, (8, 5, 4), [None; 3], [1.0; 8]).grouped(groups);
         let problem = Problem { scalars: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..problem };
         let groups = problem.groups.map(|groups| Groups::new(groups.axis, offsets));
         let call = HostCall { groups, ..problem.with(slices::<f32, f32, f32>(&a, &b, &mut d)) };

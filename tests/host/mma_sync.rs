@@ -48,7 +48,7 @@ fn defaults() -> Vec<GemmDesc> {
             let families =
                 families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_)));
             let mut all = families.map(|&family| {
-                GemmDesc::of_values(OpKind::TensorOp, arch, types, ORDERS[i % 4], family)
+                GemmDesc::from_values(OpKind::TensorOp, arch, types, ORDERS[i % 4], family)
             });
             found.extend(all.find(|desc| desc.check().is_ok()));
         }
@@ -171,7 +171,7 @@ fn subjects() -> Vec<(&'static str, Program)> {
             _ => of_family(types, arch),
         };
         let desc =
-            GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family.expect("a row"));
+            GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family.expect("a row"));
         let pins = Pins {
             threadblock: Some(threadblock),
             warp: Some(warp),

@@ -50,8 +50,8 @@ fn operands_that_are_not_read_may_be_empty() {
     )
     .unwrap();
     let (bytes, mut d) = (Vec::<u8>::new(), vec![7.0f32; 6]);
-    let [a, b] = [(); 2].map(|()| AnySlice::of_bytes(ElementKind::F32, &bytes));
-    by_values.run(Arguments::new((2, 3, 0), a, b, AnySliceMut::of::<f32>(&mut d))).expect("no K");
+    let [a, b] = [(); 2].map(|()| AnySlice::from_bytes(ElementKind::F32, &bytes));
+    by_values.run(Arguments::new((2, 3, 0), a, b, AnySliceMut::new::<f32>(&mut d))).expect("no K");
     assert_eq!(d, [0.0; 6]);
 }
 
@@ -83,13 +83,13 @@ fn a_batch_of_no_product_is_computed() {
             ..Request::default()
         };
         let desc: GemmDesc =
-            GemmOperation::of(&request).unwrap_or_else(|error| panic!("{error}")).desc();
+            GemmOperation::from_request(&request).unwrap_or_else(|error| panic!("{error}")).desc();
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             for extents in [(4, 4, 4), (200_000, 3, 200_000)] {
                 let mut scalars = [0.0; 8];
                 scalars[0] = 1.0;
                 let problem =
-                    Problem { batch: 0, ..Problem::of(&desc, extents, [None; 3], scalars) };
+                    Problem { batch: 0, ..Problem::new(&desc, extents, [None; 3], scalars) };
                 let matrices = match desc.user_types().a {
                     ElementKind::Bf16 => slices::<Bf16, Bf16, f32>(&[], &[], &mut []),
                     _ => slices::<f32, f32, f32>(&[], &[], &mut []),

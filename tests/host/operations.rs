@@ -28,12 +28,12 @@ macro_rules! the_same {
             use falchion::{arch::OpClass, layout::Layout};
             let [a, b, accumulator, c] = [<$a>::KIND, <$b>::KIND, <$acc>::KIND, <$c>::KIND];
             let orders = [<$la>::ORDER, <$lb>::ORDER, <$lc>::ORDER];
-            let operation = GemmOperation::of(&request(<$op>::KIND.expect("units"), Combined { a, b, accumulator, c }, orders)).expect("a kernel");
+            let operation = GemmOperation::from_request(&request(<$op>::KIND.expect("units"), Combined { a, b, accumulator, c }, orders)).expect("a kernel");
             assert_eq!(operation.desc(), Typed::DESC);
             for arch in [ArchKind::Sm80, ArchKind::Sm90] {
                 for extents in [(64, 64, 64), (4096, 2112, 7168), (8192, 8192, 8192)] {
                     let machine = arch.machine();
-                    let size = ProblemSize { batch: 3, ..ProblemSize::of(extents) };
+                    let size = ProblemSize { batch: 3, ..ProblemSize::new(extents) };
                     assert_eq!(operation.desc_for(&size, &machine), Typed::new().desc_for(&size, &machine));
                 }
             }
@@ -82,7 +82,7 @@ fn new_operation_uses_the_fastest_units_of_each_machine() {
             let best = first.is_some_and(|first| arch >= first);
             let op = if best { OpKind::TensorOp } else { OpKind::Simt };
             assert_eq!(units_on(&operation, arch), (op, arch), "{types}");
-            let size = ProblemSize::of((300, 200, 100));
+            let size = ProblemSize::new((300, 200, 100));
             assert_eq!(operation.desc_for(&size, &arch.machine()).class.op, op, "{types}");
         }
     }
@@ -102,24 +102,27 @@ fn request_names_units_or_an_architecture_for_every_machine() {
     let matrix = |text: &str| Some(text.parse().expect("a matrix"));
     let bf16 = Request { a: matrix("bf16:row"), b: matrix("bf16:row"), ..Request::default() };
     let simt = Request { op: Some(OpKind::Simt), ..bf16.clone() };
-    let simt = GemmOperation::of(&simt).expect("a kernel");
+    let simt = GemmOperation::from_request(&simt).expect("a kernel");
     assert_eq!(units_on(&simt, ArchKind::Sm90), (OpKind::Simt, ArchKind::Sm80));
     let ampere = Request { arch: Some(ArchKind::Sm80), ..bf16.clone() };
-    let ampere = GemmOperation::of(&ampere).expect("a kernel");
+    let ampere = GemmOperation::from_request(&ampere).expect("a kernel");
     assert_eq!(ampere.desc().class.op, OpKind::TensorOp);
     assert_eq!(units_on(&ampere, ArchKind::Sm90), (OpKind::TensorOp, ArchKind::Sm80));
     // A knob of tensor cores selects them on the host, too; `f32` stays exact.
     let knobs = vec![("schedule".to_owned(), "pingpong".to_owned())];
     let pinned = Request { knobs: knobs.clone(), ..bf16 };
-    assert_eq!(GemmOperation::of(&pinned).expect("a kernel").desc().class.op, OpKind::TensorOp);
+    assert_eq!(
+        GemmOperation::from_request(&pinned).expect("a kernel").desc().class.op,
+        OpKind::TensorOp
+    );
     let f32 = Request { knobs, ..Request::default() };
-    GemmOperation::of(&f32).expect_err("no such knob of f32");
+    GemmOperation::from_request(&f32).expect_err("no such knob of f32");
 }
 
 #[test]
 fn request_without_layouts_is_row_major() {
     let row = Orders { a: Order::Row, b: Order::Row, c: Order::Row };
-    let operation = GemmOperation::of(&Request::default()).expect("a kernel");
+    let operation = GemmOperation::from_request(&Request::default()).expect("a kernel");
     assert_eq!(operation.desc().orders(), row);
 }
 
@@ -171,12 +174,14 @@ fn every_row_multiplies_bytes_in_every_layout() {
         .flat_map(|op| Combined::all_of(op).iter().map(move |row| (op, *row)))
     {
         for orders in (0..8).map(|bits| [0, 1, 2].map(|which| ORDERS[bits >> which & 1])) {
-            let operation = GemmOperation::of(&request(op, types, orders)).expect("a row");
+            let operation =
+                GemmOperation::from_request(&request(op, types, orders)).expect("a row");
             let [a, b] = [(types.a, m * k), (types.b, k * n)]
                 .map(|(kind, count)| bytes(&mut random, kind, count));
             let mut d = vec![0xff; types.c.bytes_of(1) as usize * m * n];
-            let (any_a, any_b) = (AnySlice::of_bytes(types.a, &a), AnySlice::of_bytes(types.b, &b));
-            let any_d = AnySliceMut::of_bytes(types.c, &mut d);
+            let (any_a, any_b) =
+                (AnySlice::from_bytes(types.a, &a), AnySlice::from_bytes(types.b, &b));
+            let any_d = AnySliceMut::from_bytes(types.c, &mut d);
             operation
                 .run(Arguments::new((m, n, k), any_a, any_b, any_d))
                 .unwrap_or_else(|error| panic!("{types:?}: {error}"));
@@ -233,10 +238,12 @@ fn arguments_of_values_are_arguments_of_types() {
     );
     let operation = operation.expect("a kernel");
     assert_eq!(operation.desc(), Typed::DESC);
-    let d = AnySliceMut::of::<f32>(&mut valued);
-    let (any_a, any_b) =
-        (AnySlice::of::<F16>(&a), AnySlice::of_bytes(ElementKind::F16, bytemuck::cast_slice(&b)));
-    let call = arguments!(Arguments::new((m, n, k), any_a, any_b, d), AnySlice::of::<f32>(&c));
+    let d = AnySliceMut::new::<f32>(&mut valued);
+    let (any_a, any_b) = (
+        AnySlice::new::<F16>(&a),
+        AnySlice::from_bytes(ElementKind::F16, bytemuck::cast_slice(&b)),
+    );
+    let call = arguments!(Arguments::new((m, n, k), any_a, any_b, d), AnySlice::new::<f32>(&c));
     operation.can_implement(&call).expect("it fits");
     assert_eq!(operation.workspace_size(&call), Ok(0));
     operation.run(call).expect("a product");
@@ -309,7 +316,7 @@ fn operands_of_another_type_are_refused_by_name() {
         knobs: vec![("epilogue".to_owned(), "acc + beta*source + bias_n".to_owned())],
         ..Request { a: Some(of), b: Some(of), c: Some(of), ..Request::default() }
     };
-    let operation = GemmOperation::of(&request).expect("a kernel");
+    let operation = GemmOperation::from_request(&request).expect("a kernel");
     let (x, mut d, wide) = ([1.0f32; 4], [0.0f32; 4], [1.0f64; 4]);
     for wrong in [
         Operand::A,
@@ -319,13 +326,13 @@ fn operands_of_another_type_are_refused_by_name() {
         Operand::D,
     ] {
         let given = |operand| {
-            if operand == wrong { AnySlice::of::<f64>(&wide) } else { AnySlice::of::<f32>(&x) }
+            if operand == wrong { AnySlice::new::<f64>(&wide) } else { AnySlice::new::<f32>(&x) }
         };
         let mut wide_d = [0.0f64; 4];
         let d = if wrong == Operand::D {
-            AnySliceMut::of::<f64>(&mut wide_d)
+            AnySliceMut::new::<f64>(&mut wide_d)
         } else {
-            AnySliceMut::of::<f32>(&mut d)
+            AnySliceMut::new::<f32>(&mut d)
         };
         let vector = given(Operand::Vector(falchion::internals::operand::VectorKind::BiasN));
         let arguments = Arguments::new((2, 2, 2), given(Operand::A), given(Operand::B), d)
@@ -342,14 +349,14 @@ fn operands_of_another_type_are_refused_by_name() {
 
     let bytes = [0u8; 4 * 5];
     let begin = bytes.as_ptr().align_offset(4);
-    let amid = |shift: usize| AnySlice::of_bytes(ElementKind::F32, &bytes[(begin + shift) % 4..]);
+    let amid = |shift: usize| AnySlice::from_bytes(ElementKind::F32, &bytes[(begin + shift) % 4..]);
     for shift in 1..4 {
         let plain = GemmOperation::new(of, of, of).expect("a kernel");
         let arguments = Arguments::new(
             (2, 2, 2),
-            AnySlice::of::<f32>(&x),
+            AnySlice::new::<f32>(&x),
             amid(shift),
-            AnySliceMut::of::<f32>(&mut d),
+            AnySliceMut::new::<f32>(&mut d),
         );
         let refused = plain.run(arguments).expect_err("refused").to_string();
         let wanted = format!("address of B is not a multiple of 4 bytes (remainder {shift}; f32)");
@@ -360,7 +367,9 @@ fn operands_of_another_type_are_refused_by_name() {
 /// What has no kernel is refused when the operation is made, in the words of types and flags.
 #[test]
 fn operations_that_are_no_kernels_are_refused() {
-    let says = |request: &Request| GemmOperation::of(request).expect_err("no kernel").to_string();
+    let says = |request: &Request| {
+        GemmOperation::from_request(request).expect_err("no kernel").to_string()
+    };
     let matrix = |text: &str| Some(text.parse().expect("a matrix"));
     let mixed = Request {
         a: matrix("f32:row"),
@@ -378,7 +387,7 @@ fn operations_that_are_no_kernels_are_refused() {
         says(&stages),
         "stages = 99 is outside 2 to 16; try 16; no kernel was found with this stages"
     );
-    let halves = GemmOperation::of(&Request {
+    let halves = GemmOperation::from_request(&Request {
         a: matrix("bf16:row"),
         op: Some(OpKind::TensorOp),
         ..Request::default()

@@ -43,7 +43,7 @@ fn numbers(seed: u64, count: usize) -> Vec<E4m3> {
 fn problem() -> Problem {
     let [m, n, k] = SIZES;
     let packed = |order: Order, rows, columns| {
-        View::packed(Elements::of(rows * columns), order, (rows, columns), None)
+        View::packed(Elements::new(rows * columns), order, (rows, columns), None)
     };
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
@@ -89,7 +89,7 @@ fn computed(desc: &GemmDesc, mode: Mode) -> Vec<f32> {
 #[test]
 fn every_element_is_a_sum_of_promoted_stages() {
     let ([m, n, k], own) =
-        (SIZES, Instruction::of(TYPES, ArchKind::Sm90).expect("Hopper multiplies e4m3"));
+        (SIZES, Instruction::for_types(TYPES, ArchKind::Sm90).expect("Hopper multiplies e4m3"));
     let every = own.promoted_every(128);
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
     let line = |of: &[E4m3], at: usize| {
@@ -158,7 +158,7 @@ fn a_schedule_that_promotes_otherwise_is_found() {
     ];
     for change in changes {
         let mut program = right.clone();
-        change(program.ring.roles.of_mut(Role::Consumer).steps_mut(Section::Body));
+        change(program.ring.roles.schedule_mut(Role::Consumer).steps_mut(Section::Body));
         println!("{}", run(&program).expect_err("a fault"));
     }
     let never =
@@ -172,8 +172,10 @@ fn a_schedule_that_promotes_otherwise_is_found() {
 fn the_bound_of_promoted_sums_holds_for_deep_products() {
     let never = but!(promoted(), promotion: PromotionKind::Never);
     for k in [128, 3840, 4096, 16384, 1 << 29] {
-        let (with, without) =
-            (Accumulation::of(&promoted(), k).relative, Accumulation::of(&never, k).relative);
+        let (with, without) = (
+            Accumulation::for_description(&promoted(), k).relative,
+            Accumulation::for_description(&never, k).relative,
+        );
         assert!(with < 0.5 && with > 0.01, "{k}: {with}");
         assert_eq!(without.is_finite(), k <= 3840, "{k}: {without}");
         // The first stage is added to 0, which rounds nothing.

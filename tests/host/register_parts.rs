@@ -22,7 +22,7 @@ fn of(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)]) ->
     let knobs =
         knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
     let request = Request { a, b, c, op: Some(op), arch: Some(arch), knobs, ..Request::default() };
-    GemmOperation::of(&request).expect("a kernel").desc()
+    GemmOperation::from_request(&request).expect("a kernel").desc()
 }
 
 /// A small kernel.
@@ -86,7 +86,8 @@ fn every_element_is_a_sum_of_products_of_parts() {
             let part = emulation.part().expect("a part");
             let types =
                 Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
-            let own = Instruction::of(types, arch).expect("it multiplies tf32").within(depth);
+            let own =
+                Instruction::for_types(types, arch).expect("it multiplies tf32").within(depth);
             let line = |of: &[f32], at: usize| {
                 let mut parts: Vec<_> =
                     of[at * k..][..k].iter().map(|&x| parts(emulation, x)).collect();
@@ -235,7 +236,8 @@ fn the_bound_is_near_that_of_sums_in_f32() {
     for (arch, times) in [(ArchKind::Sm80, 0.21), (ArchKind::Sm90, 0.12)] {
         for k in [1000usize, 4096, 8192] {
             let relative =
-                Accumulation::of(&desc(EmulationKind::Tf32x3, arch, ORDERS[0]), k).relative;
+                Accumulation::for_description(&desc(EmulationKind::Tf32x3, arch, ORDERS[0]), k)
+                    .relative;
             let plain = k as f64 * 2f64.powi(-24);
             assert!(
                 relative > plain / 32.0 && relative < times * plain,

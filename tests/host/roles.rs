@@ -135,7 +135,7 @@ fn main_loop_page_names_the_faults_of_removed_role_steps() {
         (Role::Consumer, RoleStep::Release { behind: 1 }),
         (Role::Producer, RoleStep::Expect),
     ] {
-        let body = program.roles.of(role).steps(Section::Body);
+        let body = program.roles.schedule(role).steps(Section::Body);
         let index = body.iter().position(|step| *step == removed).expect("a step of the body");
         let roles = role_without(&program.roles, role, Section::Body, index);
         let (fault, _) = caught(&RingProgram { roles, ..program.clone() }).expect("a fault");
@@ -201,9 +201,9 @@ fn exchanged_neighbours_are_found_or_commute() {
                 Section::Epilogue,
                 Section::Closing,
             ] {
-                for i in 1..program.roles.of(role).steps(section).len() {
+                for i in 1..program.roles.schedule(role).steps(section).len() {
                     let mut swapped = program.clone();
-                    let steps = swapped.roles.of_mut(role).steps_mut(section);
+                    let steps = swapped.roles.schedule_mut(role).steps_mut(section);
                     steps.swap(i - 1, i);
                     let pair = format!("{} before {}", steps[i - 1], steps[i]);
                     let reason = commute(&program, steps[i - 1], steps[i]);

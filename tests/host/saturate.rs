@@ -31,7 +31,7 @@ fn described(kind: &str, arch: ArchKind, knobs: &[(&str, &str)]) -> GemmDesc {
         knobs,
         ..Request::default()
     };
-    GemmOperation::of(&request).expect("a kernel").desc()
+    GemmOperation::from_request(&request).expect("a kernel").desc()
 }
 
 /// D of `k` products of each element, of A by rows and of B by columns.
@@ -52,7 +52,7 @@ fn product<T: MathType>(
         d: HostSliceMut::new::<i32>(&mut d),
         vectors: Default::default(),
     };
-    run_on_host(desc, mode, Problem::of(desc, (m, n, k), [None; 3], scalars).with(matrices))
+    run_on_host(desc, mode, Problem::new(desc, (m, n, k), [None; 3], scalars).with(matrices))
         .expect("a product");
     d
 }

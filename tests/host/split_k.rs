@@ -27,7 +27,7 @@ fn operation(kind: &str, parts: u32) -> GemmOperation {
     let knobs = [("threadblock", "64x64x8".to_owned()), ("split_k", parts.to_string())]
         .map(|(name, words)| (name.to_owned(), words));
     let acc = kind.parse().ok();
-    GemmOperation::of(&Request {
+    GemmOperation::from_request(&Request {
         a,
         b,
         c,
@@ -107,7 +107,7 @@ fn one_element<T: MathType, C: MathType>(
 ) {
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    let problem = Problem::of(desc, (1, 1, a.len()), [None; 3], scalars);
+    let problem = Problem::new(desc, (1, 1, a.len()), [None; 3], scalars);
     run_on_host(desc, mode, problem.with(slices::<T, T, C>(a, b, d))).expect("a product");
 }
 
@@ -128,7 +128,7 @@ fn rows_do_not_depend_on_other_rows() {
         let mut d = vec![number(f32::NAN); m * n];
         let mut scalars = [0.0; 8];
         scalars[0] = 1.0;
-        let problem = Problem::of(desc, (m, n, k), [None; 3], scalars);
+        let problem = Problem::new(desc, (m, n, k), [None; 3], scalars);
         run_on_host(desc, Mode::Fast, problem.with(slices::<E, E, E>(&a, &b, &mut d)))
             .expect("a product");
         bytemuck::cast_slice(&d[..65 * n]).to_vec()
@@ -140,7 +140,7 @@ fn rows_do_not_depend_on_other_rows() {
             let knobs =
                 [("decomposition", decomposition.to_owned()), ("split_k", parts.to_string())];
             let knobs = knobs.map(|(name, words)| (name.to_owned(), words)).into();
-            GemmOperation::of(&Request {
+            GemmOperation::from_request(&Request {
                 a,
                 b,
                 c,
@@ -203,7 +203,7 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
         let knobs = [("threadblock", tile.to_owned()), ("split_k", parts.to_string())];
         let knobs = knobs.map(|(name, words)| (name.to_owned(), words)).into();
         let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
-        GemmOperation::of(&Request { a, b, c, op, arch, knobs, ..Request::default() })
+        GemmOperation::from_request(&Request { a, b, c, op, arch, knobs, ..Request::default() })
             .expect("a kernel")
             .desc()
     };
@@ -280,7 +280,7 @@ fn what_is_refused_is_said() {
     assert!(d[0].is_nan());
     for (parts, least) in [("0", "try 1"), ("257", "try 256"), ("4294967295", "try 256")] {
         let knobs = vec![("split_k".to_owned(), parts.to_owned())];
-        let said = GemmOperation::of(&Request { knobs, ..Request::default() })
+        let said = GemmOperation::from_request(&Request { knobs, ..Request::default() })
             .expect_err("out of range")
             .to_string();
         assert!(
@@ -315,13 +315,13 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
             let tile = desc.threadblock();
             for (down, across, batch) in [(1, 1, 1), (13, 40, 2), (300, 270, 1)] {
                 let (m, n) = (down * tile.m as usize - 3, across * tile.n as usize - 1);
-                let given = Partials::of(&desc, (m, n), batch);
+                let given = Partials::new(&desc, (m, n), batch);
                 for narrow in [desc.narrowed([2; 3]), desc.narrowed([1; 3])] {
                     let problem = Problem {
                         batch,
-                        ..Problem::of(&narrow, (m, n, 4096), [None; 3], [1.0; 8])
+                        ..Problem::new(&narrow, (m, n, 4096), [None; 3], [1.0; 8])
                     };
-                    let (taken, _) = Partials::of_launch(&narrow, &problem, 1);
+                    let (taken, _) = Partials::for_launch(&narrow, &problem, 1);
                     assert!(
                         taken.bytes() > 0 && taken.bytes() <= given.bytes(),
                         "{m}x{n} of {desc:?}"
@@ -336,16 +336,23 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
         .map(|(name, words)| (name.to_owned(), words.to_owned()));
     let [a, b, c] = ["bf16:row", "bf16:col", "bf16:row"].map(|matrix| matrix.parse().ok());
     let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm80));
-    let wide =
-        GemmOperation::of(&Request { a, b, c, op, arch, knobs: pins.into(), ..Request::default() })
-            .expect("a kernel")
-            .desc();
+    let wide = GemmOperation::from_request(&Request {
+        a,
+        b,
+        c,
+        op,
+        arch,
+        knobs: pins.into(),
+        ..Request::default()
+    })
+    .expect("a kernel")
+    .desc();
     let narrow = wide.narrowed([1; 3]);
     assert_ne!(narrow.threadblock(), wide.threadblock());
     for (m, n) in [(128, 256), (12_800, 25_600), (1000, 70_001)] {
-        let problem = Problem::of(&narrow, (m, n, 4096), [None; 3], [1.0; 8]);
-        let taken = Partials::of_launch(&narrow, &problem, 1).0.bytes();
-        assert!(taken > 0 && taken <= Partials::of(&wide, (m, n), 1).bytes(), "{m}x{n}: {taken}");
+        let problem = Problem::new(&narrow, (m, n, 4096), [None; 3], [1.0; 8]);
+        let taken = Partials::for_launch(&narrow, &problem, 1).0.bytes();
+        assert!(taken > 0 && taken <= Partials::new(&wide, (m, n), 1).bytes(), "{m}x{n}: {taken}");
     }
 }
 
@@ -362,7 +369,7 @@ fn a_second_kernel_adds_without_tickets() {
             };
             let (tile, threads) = (split.threadblock(), split.threads());
             let problem = |desc: &GemmDesc| {
-                Problem::of(
+                Problem::new(
                     desc,
                     (tile.m as usize * 3, tile.n as usize * 2, 40_000),
                     [None; 3],
@@ -371,7 +378,7 @@ fn a_second_kernel_adds_without_tickets() {
             };
             let launched = |desc: &GemmDesc| {
                 let problem = problem(desc).enter(desc).expect("it fits");
-                let bytes = Partials::of(desc, (problem.m, problem.n), 1).bytes();
+                let bytes = Partials::new(desc, (problem.m, problem.n), 1).bytes();
                 let problem = Problem { workspace: Some(Elements::ALL), ..problem };
                 let launch =
                     desc.plan().expect("a plan").launch(&problem, &desc.geometry(), 1).ok()?;
@@ -410,7 +417,7 @@ fn a_second_kernel_adds_without_tickets() {
     let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
     let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
     let request = Request { arch: Some(ArchKind::Sm90), knobs, ..Request::default() };
-    let said = GemmOperation::of(&request).expect_err("threads of consumers").to_string();
+    let said = GemmOperation::from_request(&request).expect_err("threads of consumers").to_string();
     assert_eq!(
         said,
         "decomposition = splitkparallel is not supported by the warpspecialized main loop; try splitk; no kernel was found with this mainloop and this decomposition"
@@ -423,7 +430,7 @@ fn a_second_kernel_adds_without_tickets() {
 fn the_workspace_is_slots_and_tickets() {
     let bytes = |kind, parts, extents| {
         let desc = split(kind, parts);
-        desc.routes(&Problem::of(&desc, extents, [None; 3], [1.0; 8]))
+        desc.routes(&Problem::new(&desc, extents, [None; 3], [1.0; 8]))
             .expect("a kernel")
             .workspace_bytes()
     };
@@ -448,10 +455,18 @@ fn the_workspace_is_slots_and_tickets() {
         ];
         let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
         let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
-        let desc = GemmOperation::of(&Request { a, b, c, op, arch, knobs, ..Request::default() })
-            .expect("a kernel")
-            .desc();
-        desc.routes(&Problem::of(&desc, extents, [None; 3], [1.0; 8]))
+        let desc = GemmOperation::from_request(&Request {
+            a,
+            b,
+            c,
+            op,
+            arch,
+            knobs,
+            ..Request::default()
+        })
+        .expect("a kernel")
+        .desc();
+        desc.routes(&Problem::new(&desc, extents, [None; 3], [1.0; 8]))
             .expect("a kernel")
             .workspace_bytes()
     };

@@ -56,7 +56,7 @@ fn product(
     let mut d = vec![f32::NAN; m * n];
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    let call = Problem::of(desc, (m, n, k), [None; 3], scalars);
+    let call = Problem::new(desc, (m, n, k), [None; 3], scalars);
     let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
     let matrices =
         HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
@@ -144,9 +144,9 @@ fn drawn_kernels_have_the_bits_of_as_many_parts() {
 fn slots_are_of_shared_memory() {
     let desc = Small::DESC;
     assert_eq!(desc.check(), Ok(()));
-    assert_eq!(Partials::of(&desc, (640, 640), 3).bytes(), 0);
+    assert_eq!(Partials::new(&desc, (640, 640), 3).bytes(), 0);
     let split = but!(desc, decomposition: DecompositionKind::SplitK);
-    assert!(Partials::of(&split, (640, 640), 3).bytes() > 0);
+    assert!(Partials::new(&split, (640, 640), 3).bytes() > 0);
     let bytes = |desc: GemmDesc| desc.components().expect("a kernel").ring.shared_bytes();
     let consumers = desc.components().expect("a kernel").ring.consumers;
     // One tile of f32 of each of two others, and two barriers, for each consumer.
@@ -171,7 +171,7 @@ type Few<Cfg> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorO
 #[test]
 fn problems_take_them_by_themselves() {
     let machine = ArchKind::Sm90.machine();
-    let size = ProblemSize::of((16, 2112, 7168));
+    let size = ProblemSize::new((16, 2112, 7168));
     let chosen = Few::<Auto>::new().desc_for(&size, &machine);
     assert_eq!((chosen.cuts_by_cluster(), chosen.split_k(), chosen.threadblock().n), (true, 2, 16));
     assert_eq!(
@@ -196,14 +196,14 @@ fn problems_take_them_by_themselves() {
     assert_eq!(pinned.map(|desc| desc.split_k())[..4], [4, 1, 1, 1]);
     for rows in [16, 100, 4096] {
         let groups =
-            Few::<Auto>::new().desc_for(&ProblemSize::of_groups((rows, 2112, 7168), 1), &machine);
+            Few::<Auto>::new().desc_for(&ProblemSize::for_groups((rows, 2112, 7168), 1), &machine);
         assert!(
             !groups.cuts_by_cluster() && groups.for_groups(Axis::M).check().is_ok(),
             "{groups:?}"
         );
     }
     let batch = Few::<Auto>::new()
-        .desc_for(&ProblemSize { batch: 2, ..ProblemSize::of((16, 1024, 7168)) }, &machine);
+        .desc_for(&ProblemSize { batch: 2, ..ProblemSize::new((16, 1024, 7168)) }, &machine);
     assert!(
         batch.cuts_by_cluster()
             && batch.for_batch(2).check().is_ok()

@@ -71,7 +71,7 @@ fn run<K: for<'a> HostKernel<Call<'a> = HostCall<'a>>>(
     let mut d = vec![f32::NAN; m * n];
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    let call = Problem::of(desc, (m, n, k), [None; 3], scalars);
+    let call = Problem::new(desc, (m, n, k), [None; 3], scalars);
     let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
     let matrices =
         HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
@@ -105,7 +105,7 @@ fn of_one_schedule() -> Vec<GemmDesc> {
         let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
         let (op, arch) = (Some(op), Some(ArchKind::Sm80));
         let request = Request { a, b, c, op, arch, knobs, ..Request::default() };
-        GemmOperation::of(&request).expect("a kernel").desc()
+        GemmOperation::from_request(&request).expect("a kernel").desc()
     };
     let all = [
         (OpKind::Simt, "singlestage", "32x32x16"),
@@ -173,7 +173,7 @@ fn are_sums_of_ranges(desc: GemmDesc) {
             tiles % clusters + if tiles < clusters { 0 } else { clusters }
         };
         assert_eq!(
-            Streams::of(tiles as u32, tiles_k as u32, clusters as u32).tiles as usize,
+            Streams::new(tiles as u32, tiles_k as u32, clusters as u32).tiles as usize,
             of_stream
         );
         let ends: Vec<usize> = (0..=clusters)
@@ -209,7 +209,7 @@ fn are_sums_of_ranges(desc: GemmDesc) {
                 numbers.insert((tile, at), all[0]);
             }
         }
-        let work = falchion::threadblock::Work::of(
+        let work = falchion::threadblock::Work::new(
             (falchion::threadblock::WorkKind::StreamK, streamed.swizzle(), 1),
             (streamed.threadblock(), falchion::shape::Mn::ONE),
             ((m, n), 1, tiles_k as u32),
@@ -295,7 +295,7 @@ fn what_is_refused_is_said() {
         grouped.to_string(),
         "decomposition = streamk is not supported by grouped GEMM; try splitk"
     );
-    let bytes = |m, n| Partials::of(&Small::DESC, (m, n), 1).bytes();
+    let bytes = |m, n| Partials::new(&Small::DESC, (m, n), 1).bytes();
     // A tile of f32 for each streamed tile and each cluster, and 21 tickets for each tile.
     let of = |tiles: u64| (tiles + 132) * 64 * 64 * 4 + (tiles * 21 * 4).next_multiple_of(256);
     assert_eq!(

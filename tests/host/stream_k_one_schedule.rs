@@ -34,7 +34,7 @@ fn kernel(types: [&str; 3], op: OpKind, knobs: &[(&str, &str)]) -> GemmDesc {
         knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
     let request =
         Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
-    GemmOperation::of(&request).unwrap_or_else(|error| panic!("{error}")).desc()
+    GemmOperation::from_request(&request).unwrap_or_else(|error| panic!("{error}")).desc()
 }
 
 /// Streams in two slices of K: with every main loop, on the CUDA cores and by `mma.sync`.
@@ -180,7 +180,7 @@ fn bytes<'a>(
 ) -> HostCall<'a> {
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    let problem = Problem { batch, ..Problem::of(desc, (m, n, k), [None; 3], scalars) };
+    let problem = Problem { batch, ..Problem::new(desc, (m, n, k), [None; 3], scalars) };
     let (a, b) = (HostSlice::new::<i8>(a), HostSlice::new::<i8>(b));
     problem.with(HostMatrices {
         a,
@@ -254,7 +254,7 @@ fn both_modes_sum_streams_in_the_same_order() {
         let program = program(desc, 5);
         let mut scalars = [0.0; 8];
         scalars[0] = 1.0;
-        let problem = Problem { batch, ..Problem::of(desc, extents, [None; 3], scalars) };
+        let problem = Problem { batch, ..Problem::new(desc, extents, [None; 3], scalars) };
         let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
         let matrices = HostMatrices {
             a,
@@ -321,7 +321,7 @@ fn a_workspace_has_room_for_every_stream() {
             assert!(most / MOST_STREAMS >= desc.pins().blocks_per_sm.unwrap_or(1), "{desc:?}");
             for (down, across, batch) in [(1, 1, 1), (7, 5, 1), (13, 40, 2), (60, 90, 3)] {
                 let extents = (down * tile.m as usize - 3, across * tile.n as usize - 1);
-                let given = Partials::of(&desc, extents, batch);
+                let given = Partials::new(&desc, extents, batch);
                 // A call that narrower accesses are all that it allows is that of another kernel,
                 // maybe of smaller tiles, in this workspace.
                 for desc in [desc, desc.narrowed([2; 3]), desc.narrowed([1; 3])] {
@@ -329,16 +329,16 @@ fn a_workspace_has_room_for_every_stream() {
                         (desc.threadblock(), (WorkKind::StreamK, desc.swizzle(), 1));
                     let slot = sum_of(desc.class.accumulator).bytes_of(tile.m * tile.n) as u64;
                     for resident in [1, 2, 131, most / 2, most - 1, most, u32::MAX] {
-                        let of_kernel = Problem::of(
+                        let of_kernel = Problem::new(
                             &desc,
                             (extents.0, extents.1, 37 * tile.k as usize),
                             [None; 3],
                             [1.0; 8],
                         );
-                        let workspace = Some(Elements::of(given.bytes() as usize));
+                        let workspace = Some(Elements::new(given.bytes() as usize));
                         let (m, n) = extents;
                         let problem = Problem { m, n, batch, workspace, ..of_kernel };
-                        let (partials, clusters) = Partials::of_launch(&desc, &problem, resident);
+                        let (partials, clusters) = Partials::for_launch(&desc, &problem, resident);
                         assert!((1..=resident.min(desc.most_streams())).contains(&clusters));
                         assert!(
                             partials.bytes() <= given.bytes(),
@@ -346,8 +346,9 @@ fn a_workspace_has_room_for_every_stream() {
                         );
                         let [slots, tickets] = [partials.slots(), partials.tickets()]
                             .map(|range| range.end - range.start);
-                        let work = Work::of(kinds, (tile, Mn::ONE), (extents, batch, 37), clusters)
-                            .expect("few tiles");
+                        let work =
+                            Work::new(kinds, (tile, Mn::ONE), (extents, batch, 37), clusters)
+                                .expect("few tiles");
                         let (tiles, clusters) = (u64::from(work.streams().tiles), work.clusters);
                         assert!(
                             (tiles + u64::from(clusters)) * slot <= slots,
@@ -369,7 +370,7 @@ fn a_workspace_has_room_for_every_stream() {
         OpKind::Simt,
         &[("decomposition", "streamk"), ("threadblock", "128x128x8")],
     );
-    let bytes = |m, n| Partials::of(&simt, (m, n), 1).bytes();
+    let bytes = |m, n| Partials::new(&simt, (m, n), 1).bytes();
     // A slot for each streamed tile and each of 264 blocks, two a multiprocessor, and 39 tickets a
     // tile.
     assert_eq!(simt.most_streams(), 2 * 132);
@@ -404,7 +405,7 @@ fn what_is_refused_is_said() {
     let knobs = vec![("decomposition".to_owned(), "splitkcluster".to_owned())];
     let request =
         Request { op: Some(OpKind::Simt), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
-    let refused = GemmOperation::of(&request).expect_err("no clusters").to_string();
+    let refused = GemmOperation::from_request(&request).expect_err("no clusters").to_string();
     assert_eq!(
         refused,
         "decomposition = splitkcluster is not supported by the multistage main loop; try splitk; no kernel was found with this decomposition"

@@ -25,7 +25,13 @@ fn described(types: Combined, arch: ArchKind) -> GemmDesc {
     let f32s = Combined { a: F32, b: F32, accumulator: F32, c: F32 };
     let knobs =
         default_gemm_configurations(OpKind::Simt, arch, f32s).expect("the table has f32")[0];
-    GemmDesc::of_values(OpKind::TensorOp, arch, types, [Order::Row, Order::Col, Order::Row], knobs)
+    GemmDesc::from_values(
+        OpKind::TensorOp,
+        arch,
+        types,
+        [Order::Row, Order::Col, Order::Row],
+        knobs,
+    )
 }
 
 /// A product of numbers that are drawn, its D not yet computed.
@@ -40,7 +46,7 @@ struct RandomCase {
 impl RandomCase {
     fn of(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
         let desc = described(types, arch);
-        let matrix = |order, leading, length| View::new(Elements::of(length), order, leading);
+        let matrix = |order, leading, length| View::new(Elements::new(length), order, leading);
         let mut scalars = [0.0; 8];
         scalars[0] = 1.0;
         let problem = Problem {
@@ -110,7 +116,7 @@ impl RandomCase {
 fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
         for arch in ArchKind::ALL {
-            let Some(row) = Instruction::of(types, arch) else { continue };
+            let Some(row) = Instruction::for_types(types, arch) else { continue };
             for k in [1, 31, 100, 515] {
                 let mut case = RandomCase::of(types, arch, k, Fill::Random)?;
                 case.compute(|a, b| f64::from(row.sum(a, b)))?;
@@ -139,7 +145,7 @@ fn whole_numbers_decide_every_row() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
         for k in [64, 1000, 5000] {
             let mut case = RandomCase::of(types, ArchKind::Sm90, k, Fill::Integers)?;
-            match Instruction::of(types, ArchKind::Sm90) {
+            match Instruction::for_types(types, ArchKind::Sm90) {
                 Some(row) => case.compute(|a, b| f64::from(row.sum(a, b)))?,
                 None => {
                     case.compute(|a, b| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum())?
@@ -162,7 +168,7 @@ fn whole_numbers_decide_every_row() -> Result<(), Error> {
 #[test]
 fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result<(), Error> {
     let types = Combined { a: Tf32, b: Tf32, accumulator: F32, c: F32 };
-    let row = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
+    let row = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
     let one = |x: f64, claimed: f64| -> Result<Verdict, Error> {
         let mut case = RandomCase::of(types, ArchKind::Sm90, 1, Fill::Random)?;
         // As a user's slice holds them: `set` would round to tf32.
@@ -222,7 +228,7 @@ fn an_h200s_steps_are_the_hosts() {
     let (mut compared, mut least) = (0, 0);
     for line in tensor_steps::recorded() {
         let types = Combined { a: line.kind, b: line.kind, accumulator: F32, c: F32 };
-        let instruction = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
+        let instruction = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
         let found = instruction.step(0.0, &line.a, &line.b);
         assert_eq!(
             found.to_bits(),

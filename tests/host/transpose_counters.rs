@@ -15,7 +15,7 @@ use falchion_lab::counters::{GlobalAccesses, SharedAccesses, TransposeCounters, 
 use falchion_lab::ladder::{TransposeClimb, TransposeRung as Rung, verify_transpose};
 
 fn count(desc: &TransposeDesc, problem: &Problem) -> TransposeCounters {
-    count_transpose(&TransposeProgram::of(desc), problem).expect("it counts")
+    count_transpose(&TransposeProgram::new(desc), problem).expect("it counts")
 }
 
 fn rung(rung: Rung) -> TransposeDesc {
@@ -265,7 +265,7 @@ fn the_ladder_is_these_counts() -> Result<(), falchion_lab::Error> {
 
 #[test]
 fn what_cannot_be_counted_is_refused() {
-    let program = TransposeProgram::of(&rung(Rung::Vectorized));
+    let program = TransposeProgram::new(&rung(Rung::Vectorized));
     let said =
         |problem: &Problem| count_transpose(&program, problem).expect_err("refused").to_string();
     let odd = said(&Problem::packed_transpose(64, 33));

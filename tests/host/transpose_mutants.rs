@@ -152,7 +152,7 @@ fn kind(finding: &str) -> String {
 fn every_step_of_every_schedule_is_needed() {
     let (mut table, mut mutants, mut kept) = (BTreeMap::<(String, String), u32>::new(), 0, 0);
     for desc in subjects() {
-        let program = TransposeProgram::of(&desc);
+        let program = TransposeProgram::new(&desc);
         assert_eq!(wrong(&program, CHECKED), None, "{desc} is accused without a change");
         for (section, index, step) in program.schedule.places() {
             assert_eq!(section, Section::Body);
@@ -197,7 +197,7 @@ fn every_step_of_every_schedule_is_needed() {
 fn steps_change_places_nowhere() {
     let mut mutants = 0;
     for desc in subjects() {
-        let program = TransposeProgram::of(&desc);
+        let program = TransposeProgram::new(&desc);
         let steps = program.schedule.body.clone();
         for i in 1..steps.len() {
             let mut swapped = steps.clone();
@@ -235,7 +235,7 @@ type Place = fn(&mut TransposeProgram) -> &mut Map;
 type Mutation = fn(&dyn IndexMap, Coord) -> Option<u32>;
 
 fn changed(of: &TransposeDesc, place: Place, to: Mutation) -> TransposeProgram {
-    let mut program = TransposeProgram::of(of);
+    let mut program = TransposeProgram::new(of);
     mutate(place(&mut program), to);
     program
 }
@@ -370,7 +370,7 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
     ];
     let desc = oblong();
     for (name, taken) in taken {
-        let program = TransposeProgram { units: Arc::new(taken), ..TransposeProgram::of(&desc) };
+        let program = TransposeProgram { units: Arc::new(taken), ..TransposeProgram::new(&desc) };
         for mode in [CHECKED, Mode::Fast] {
             let finding =
                 wrong(&program, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}"));
@@ -402,7 +402,7 @@ fn a_description_that_departs_from_its_maps_is_caught() {
         ("twice the columns", bare, TransposeDesc { columns: 64, ..bare }),
     ];
     for (name, desc, other) in departures {
-        let mutant = TransposeProgram { desc: other.expect(), ..TransposeProgram::of(&desc) };
+        let mutant = TransposeProgram { desc: other.expect(), ..TransposeProgram::new(&desc) };
         for mode in [CHECKED, Mode::Fast] {
             println!(
                 "{name:30} {mode:?}: {}",
@@ -430,7 +430,7 @@ fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
     ] {
         survivors.push((
             name,
-            TransposeProgram { smem: Arc::new(map), ..TransposeProgram::of(&desc) },
+            TransposeProgram { smem: Arc::new(map), ..TransposeProgram::new(&desc) },
             fingerprint(&desc.smem()),
         ));
     }
@@ -438,7 +438,7 @@ fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
         falchion::internals::pass::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
     survivors.push((
         "pieces dealt out the other way",
-        TransposeProgram { write: Arc::new(across), ..TransposeProgram::of(&wide) },
+        TransposeProgram { write: Arc::new(across), ..TransposeProgram::new(&wide) },
         fingerprint(&wide.write()),
     ));
     for (name, program, own) in survivors {
@@ -456,7 +456,7 @@ fn nothing_that_ships_is_accused_in_any_order_of_threads() {
     for (seed, desc) in
         (0..).zip(named().into_iter().chain(subjects()).chain(random_descriptions(60, 9)))
     {
-        let program = TransposeProgram::of(&desc);
+        let program = TransposeProgram::new(&desc);
         assert_eq!(wrong(&program, Mode::Checked { seed }), None, "{desc}");
         assert_eq!(wrong(&program, Mode::Fast), None, "{desc}");
         clean += 1;

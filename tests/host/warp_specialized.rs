@@ -31,7 +31,7 @@ fn numbers(seed: u64, count: usize) -> Vec<Bf16> {
 }
 
 fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
-    View::packed(Elements::of(rows * columns), order, (rows, columns), None)
+    View::packed(Elements::new(rows * columns), order, (rows, columns), None)
 }
 
 /// D of `Gemm::<.., TensorOp, Sm90>` on slices: for every element, bit by bit, `D[i, j] =
@@ -44,7 +44,8 @@ fn types_run_and_every_element_is_the_instruction_s_sum() {
     let mut d = vec![0.0f32; m * n];
     let gemm = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::new();
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
-    let instruction = Instruction::of(TYPES, ArchKind::Sm90).expect("Hopper multiplies bf16");
+    let instruction =
+        Instruction::for_types(TYPES, ArchKind::Sm90).expect("Hopper multiplies bf16");
     let mut others = 0;
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         let line = |of: &[Bf16], at: usize| {

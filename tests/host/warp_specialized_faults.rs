@@ -382,15 +382,17 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ),
         (
             "bf16 by columns",
-            of(Bf16, F32, Bf16, [row, col, row], (128, 24), (64, 24), 24, (1, 1)).of_columns(),
+            of(Bf16, F32, Bf16, [row, col, row], (128, 24), (64, 24), 24, (1, 1))
+                .with_rows_as_columns(),
         ),
         (
             "i8 by columns, stored by threads, cluster 1x2",
-            but!(of(I8, I32, I32, [row, col, col], (128, 32), (128, 32), 32, (1, 2)).of_columns(), align_c: 1),
+            but!(of(I8, I32, I32, [row, col, col], (128, 32), (128, 32), 32, (1, 2)).with_rows_as_columns(), align_c: 1),
         ),
         (
             "f16 by columns, several subtiles",
-            of(F16, F32, F32, [row, col, row], (128, 64), (64, 64), 64, (1, 1)).of_columns(),
+            of(F16, F32, F32, [row, col, row], (128, 64), (64, 64), 64, (1, 1))
+                .with_rows_as_columns(),
         ),
         (
             "f16 in f16, cluster 4x1",

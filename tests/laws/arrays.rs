@@ -136,7 +136,7 @@ fn maps_of_many_products_lie_in_the_workspace() {
     let bytes = |desc: GemmDesc, products: usize, beyond: u64| {
         let all = problems([Row, Col, Row], &vec![[beyond; 4]; products]);
         let bytes = desc.workspace_of(&all).expect("a size");
-        let routes = Routes::of_each(&desc.for_array(products), &all);
+        let routes = Routes::for_array(&desc.for_array(products), &all);
         assert_eq!(bytes, routes.iter().map(Routes::workspace_bytes).max().unwrap_or(0));
         (bytes, routes.len())
     };
@@ -157,7 +157,7 @@ fn maps_of_many_products_lie_in_the_workspace() {
             problem.a = View::packed(problem.a.memory, Row, (64, 256), None);
             problem.b = View::packed(problem.b.memory, Col, (256, 48), None);
         }
-        let routes = Routes::of_each(&cut.for_array(products), &all);
+        let routes = Routes::for_array(&cut.for_array(products), &all);
         let [one] = routes[..] else { panic!("{} routes", routes.len()) };
         assert_eq!(cut.workspace_of(&all), Ok(one.workspace_bytes()));
         one
@@ -187,10 +187,10 @@ fn desc_of_f32() -> GemmDesc {
 /// A choice is told of as many products as a launch has, and of the workspace that maps leave.
 #[test]
 fn a_choice_knows_what_maps_take() {
-    let (desc, size) = (hopper(), ProblemSize::of((64, 48, 32)));
+    let (desc, size) = (hopper(), ProblemSize::new((64, 48, 32)));
     let told = |workspace, products| {
         let ProblemSize { batch, workspace, .. } =
-            ProblemSize { workspace, ..size }.of_array(&desc, products);
+            ProblemSize { workspace, ..size }.for_array(&desc, products);
         (batch, workspace)
     };
     assert_eq!(
@@ -215,10 +215,10 @@ fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
             (problem.m, problem.n) =
                 (down * (tile.m * cluster.m) as usize, across * (tile.n * cluster.n) as usize);
         }
-        Problem::of_array(&all, &desc).expect("products").batch
+        Problem::from_array(&all, &desc).expect("products").batch
     };
     assert_eq!([of(1, 1), of(1 << 13, 1 << 13), of(1 << 20, 1 << 20)], [300, 31, 1]);
-    let records = Routes::of_each(&desc, &problems([Row, Col, Row], &[[0; 4]; 300]));
+    let records = Routes::for_array(&desc, &problems([Row, Col, Row], &[[0; 4]; 300]));
     assert_eq!(records[0].record_bytes, 300 * 640);
 }
 
@@ -231,7 +231,7 @@ fn the_least_aligned_address_decides() {
         .for_array(3);
     assert_eq!((desc.class.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
     let fitting = |beyond: &[[u64; 4]]| {
-        let all = Problem::of_array(&problems([Col, Row, Row], beyond), &desc).expect("products");
+        let all = Problem::from_array(&problems([Col, Row, Row], beyond), &desc).expect("products");
         falchion::internals::call::fitting(&desc, &all).alignments()
     };
     assert_eq!(fitting(&[[0; 4]; 3]), [4, 4, 4]);
@@ -261,7 +261,7 @@ fn a_launch_is_told_of_every_product() {
         reduction: None,
     };
     let launch = plan
-        .launch(&Problem::of_array(&all, &desc).expect("products"), &geometry, 1)
+        .launch(&Problem::from_array(&all, &desc).expect("products"), &geometry, 1)
         .expect("a launch");
     let tiles = 64usize.div_ceil(desc.threadblock().m as usize)
         * 48usize.div_ceil(desc.threadblock().n as usize);
@@ -270,7 +270,7 @@ fn a_launch_is_told_of_every_product() {
     // Of a kernel of few products, and of many.
     let [params, many] = [5, 300].map(|products| {
         let most = desc.for_array(1).for_array(products).products_of_launch();
-        ArrayParams::of(&launch.params, &addresses, most).0
+        ArrayParams::with_addresses(&launch.params, &addresses, most).0
     });
     assert_eq!((params.len(), many.len(), &many[..params.len()]), (4072, 32744, &params[..]));
     let told: GemmParams = bytemuck::pod_read_unaligned(&params[..size_of::<GemmParams>()]);
@@ -307,7 +307,7 @@ fn a_launch_by_tma_is_told_of_maps() {
         shared_bytes: 0,
         reduction: None,
     };
-    let together = Problem::of_array(&all, &desc).expect("products");
+    let together = Problem::from_array(&all, &desc).expect("products");
     let launch =
         desc.plan().expect("a kernel").launch(&together, &geometry, 132).expect("a launch");
     assert_eq!(launch.tensors.map(|tensor| tensor.expect("a tensor").desc.rank), [2; 4]);
@@ -321,11 +321,11 @@ fn a_launch_by_tma_is_told_of_maps() {
         })
         .collect();
     // Or of where they lie.
-    let records = ArrayParams::of_records(&launch.params, 0x1234_5600);
+    let records = ArrayParams::with_records(&launch.params, 0x1234_5600);
     let behind = size_of::<TensorGemmParams>();
     assert_eq!(records.0[..behind], launch.params.0[..behind]);
     assert_eq!(bytemuck::pod_read_unaligned::<u64>(&records.0[behind..behind + 8]), 0x1234_5600);
-    let params = ArrayParams::of_mapped(&launch.params, &products);
+    let params = ArrayParams::with_maps(&launch.params, &products);
     let (first, maps) = (
         size_of::<TensorGemmParams>(),
         size_of::<TensorGemmParams>() + 4 * 128 * MOST_MAPPED as usize,
@@ -349,7 +349,7 @@ fn products_have_one_route_or_one_each() {
     let simt =
         default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]).expect("a row");
     let routes = |desc: &falchion::desc::GemmDesc, orders| {
-        Routes::of_each(desc, &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
+        Routes::for_array(desc, &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
     };
     assert_eq!(routes(&simt, [Row; 3]).len(), 1);
     let turned = routes(&simt, [Col, Row, Row]);
@@ -360,7 +360,7 @@ fn products_have_one_route_or_one_each() {
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
     let hopper = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row])
         .expect("a row");
-    let aligned = Routes::of_each(&hopper, &problems([Row, Col, Row], &[[16; 4], [0; 4]]));
+    let aligned = Routes::for_array(&hopper, &problems([Row, Col, Row], &[[16; 4], [0; 4]]));
     assert_eq!(aligned.len(), 1);
     // TMA reads the second B, and not the first.
     let by_tma = routes(&hopper, [Row, Col, Row]);

@@ -113,7 +113,7 @@ fn a_pass_brings_each_products_operand() {
         let more = [0; 4].map(|_| random.pick(&[None, Some(0), Some(1), Some(16)]));
         let more = [more[0], more[1], more[2], more[3].or(Some(3))];
         let problem = batch(&desc, extents, random.pick(&[2, 5]), more);
-        let routes = Routes::of(&desc, &problem);
+        let routes = Routes::new(&desc, &problem);
         let routed = routes.problem(&desc, &problem, FIRST);
         let mut written: Vec<Range<u64>> = Vec::new();
         let passes = Pass::before(&desc, (&routes, &problem), FIRST).expect("passes");

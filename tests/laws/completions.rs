@@ -278,7 +278,7 @@ fn configurations_of_mma_sync_have_registers_for_single_elements() {
                     [Order::Row; 3],
                     [Order::Col, Order::Row, Order::Row],
                 ] {
-                    let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family);
+                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family);
                     if desc.check().is_ok() {
                         let narrow = desc.narrowed([1; 3]);
                         assert_eq!(narrow.check(), Ok(()), "{desc:?}");
@@ -332,7 +332,7 @@ fn choosing_costs_less_than_a_microsecond() {
         let stages: u64 = (0..100_000)
             .map(|i| {
                 u64::from(
-                    chosen(&ProblemSize::of(black_box((1000 + new * i, 2112, 7168))), &machine)
+                    chosen(&ProblemSize::new(black_box((1000 + new * i, 2112, 7168))), &machine)
                         .stages(),
                 )
             })

@@ -31,7 +31,7 @@ fn tiles_read_every_product_of_every_block_once() {
             let blocks = EmulationBlocks { emulation, frame, blocks: count };
             assert_eq!(
                 blocks,
-                EmulationBlocks::of(
+                EmulationBlocks::new(
                     (emulation, frame),
                     (count * emulation.parts() * 64) as usize,
                     64
@@ -91,7 +91,7 @@ fn the_passes_write_every_part_and_zeros() {
             assert_eq!((padded % 64, leading), (0, padded * emulation.parts() as usize));
             let mut wanted = vec![0; mn * leading];
             for (at, &x) in rows.iter().enumerate() {
-                let facts = LineFacts::of(rows[at / k * k..][..k].iter().copied());
+                let facts = LineFacts::new(rows[at / k * k..][..k].iter().copied());
                 let shift = if emulation.scales() { shift_of(facts.largest) } else { 0 };
                 for (part, bits) in emulation
                     .parts_of(x, shift)
@@ -163,8 +163,8 @@ fn the_workspace_is_as_large_as_the_parts() {
     }
     assert_eq!(
         (
-            DecomposeStep::of(EmulationKind::Bf16x6).len(),
-            DecomposeStep::of(EmulationKind::F16x3).len()
+            DecomposeStep::for_emulation(EmulationKind::Bf16x6).len(),
+            DecomposeStep::for_emulation(EmulationKind::F16x3).len()
         ),
         (1, 4)
     );

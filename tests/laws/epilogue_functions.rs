@@ -70,7 +70,7 @@ fn a_function_of_f64_computes_in_f64() {
     let d = HostSliceMut::new::<f64>(&mut checked);
     let matrices = HostMatrices { a, b, c: Source::None, d, vectors: Default::default() };
     let problem =
-        Problem::of(&desc, (1, 1, 1), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        Problem::new(&desc, (1, 1, 1), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     run_on_host(&desc, Mode::Checked { seed: 1 }, problem.with(matrices)).expect("a product");
     assert_eq!(checked[0].to_bits(), wanted.to_bits());
     let narrow = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
@@ -121,13 +121,13 @@ fn a_function_of_f32_is_refused_by_its_name_elsewhere() {
 /// numbers are part of its id.
 #[test]
 fn a_node_has_one_spelling_and_its_texts_decide_its_id() {
-    let id = NodeId::of::<Halved>();
+    let id = NodeId::for_function::<Halved>();
     assert_eq!(
         Refusal::unknown_node(id.0).to_string(),
         format!("epilogue node = user_{id} is not registered; call epilogue::register first")
     );
     assert_eq!(<Apply<Halved, Acc> as Node>::DESC.to_string(), format!("user_{id}(acc)"));
-    assert_ne!(id, NodeId::of::<HalvedInBoth>());
+    assert_ne!(id, NodeId::for_function::<HalvedInBoth>());
 }
 
 #[test]
@@ -135,6 +135,9 @@ fn a_description_with_functions_comes_back_from_json() {
     type Both = Add<Apply<NearSquare, Acc>, Apply<HalvedInBoth, Acc>>;
     let desc = Gemm::<f64, RowMajor, f64, RowMajor, f64, RowMajor>::new().epilogue::<Both>().desc();
     let text = desc.to_json().expect("an expression");
-    assert!(text.contains(&format!("user_{}(acc)", NodeId::of::<NearSquare>())), "{text}");
+    assert!(
+        text.contains(&format!("user_{}(acc)", NodeId::for_function::<NearSquare>())),
+        "{text}"
+    );
     assert_eq!(GemmDesc::from_json(&text).expect("what was written"), desc);
 }

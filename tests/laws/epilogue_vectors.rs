@@ -189,7 +189,7 @@ fn a_vector_has_the_elements_of_c() {
     let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().epilogue::<Both>().desc();
     let (a, b, of_m, _) = operands();
     let mut d = [f32::NAN; M * N];
-    let problem = Problem::of(&desc, (M, N, 2), [None; 3], [1.0; 8]);
+    let problem = Problem::new(&desc, (M, N, 2), [None; 3], [1.0; 8]);
     let matrices = HostMatrices {
         a: HostSlice::new::<f32>(&a),
         b: HostSlice::new::<f32>(&b),

@@ -255,7 +255,8 @@ impl Function for Cubed {
 fn a_function_of_another_crate_is_a_node_through_types() {
     type Tree = Add<Scaled<Alpha, Apply<Cubed, Acc>>, Constant<1>>;
     assert_eq!(each::<Tree>(&[(2.0, 1.0, 0.0), (-3.0, 1.0, 0.0)], [2.0, 0.0, 0.0]), [17.0, -53.0]);
-    let known = registered(NodeId::of::<Cubed>()).expect("types register their functions");
+    let known =
+        registered(NodeId::for_function::<Cubed>()).expect("types register their functions");
     assert_eq!((known.name, known.cuda, (known.host)(3.0)), ("cubed", "x * x * x", 27.0));
     assert_eq!(Tree::DESC.to_string().parse(), Ok(Tree::DESC));
     // Through integers, and for a column-major D.
@@ -268,7 +269,7 @@ fn a_function_of_another_crate_is_a_node_through_types() {
 
 /// Runs a description with epilogue `epilogue` on 1 x 1 x 1.
 fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
-    let matrix = View::new(Elements::of(1), Order::Row, 1);
+    let matrix = View::new(Elements::new(1), Order::Row, 1);
     let problem = Problem {
         m: 1,
         n: 1,
@@ -306,7 +307,7 @@ fn a_function_that_no_one_registered_is_refused_until_someone_does() {
             x - 1.0
         }
     }
-    let id = NodeId::of::<Late>();
+    let id = NodeId::for_function::<Late>();
     let epilogue = EpilogueDesc::leaf(Op::Accumulator).then(Op::User(id));
     assert!(matches!(
         run(epilogue),

@@ -34,7 +34,7 @@ fn loads() -> Vec<FragmentLoad> {
             &[FragmentRows::Paired]
         };
         for m in [64, 128, 256, 384, 512].into_iter().filter(|m| m % of == 0) {
-            let tile = OperandTile::of_fragments(input, m).expect("whole boxes");
+            let tile = OperandTile::for_fragments(input, m).expect("whole boxes");
             loads.extend(rows.iter().map(|&rows| FragmentLoad { tile, rows }));
         }
     }
@@ -57,7 +57,7 @@ fn tiles_are_bijective_and_chunks_are_whole() {
             );
         }
     }
-    assert_eq!(OperandTile::of_fragments(ElementKind::I8, 192), None, "a box and a half");
+    assert_eq!(OperandTile::for_fragments(ElementKind::I8, 192), None, "a box and a half");
 }
 
 /// load(t, e) = tile(64 i + rows(m), k) where the hardware takes element e of thread t to be (m, k)
@@ -105,7 +105,7 @@ fn sums_are_named_as_the_rows_that_were_loaded() {
             let along = falchion::threadblock::Along::K;
             let wgmma = Instruction::new((s8, s8), ElementKind::I32, n, AOperand::Registers, along)
                 .expect("an instruction");
-            let map = AccumulatorMap::of(&wgmma).with_rows(rows);
+            let map = AccumulatorMap::new(&wgmma).with_rows(rows);
             laws::bijective(&map).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
             vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
         }
@@ -231,7 +231,7 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
         });
         assert_eq!((d.check(), d.frame.d_order(), d.frame.swapped), (Ok(()), Order::Col, true));
         let components = d.components().expect("a kernel");
-        let (map, rows) = (StagingMap::of(&components), components.fragment_rows());
+        let (map, rows) = (StagingMap::new(&components), components.fragment_rows());
         laws::bijective(&Elements(map, d.class.output.element.bytes_of(1)))
             .expect("each element has a place");
         let (bytes, box_rows, columns) = (
@@ -275,14 +275,14 @@ fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_no
         let orders = [Order::Row, Order::Col, Order::Row];
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
             .expect("a row")
-            .of_columns();
+            .with_rows_as_columns();
         let (tile, instruction) =
             (Mnk { m: 64, n, ..d.threadblock() }, Mnk { n, ..d.roles().knobs.instruction });
         let d = but!(d, threadblock: tile, warp: tile, instruction: instruction, schedule: ScheduleKind::Pingpong, stages: 4);
         assert_eq!(d.check(), Ok(()));
         let components = d.components().expect("a kernel");
         let (map, staged, bytes) =
-            (StagingMap::of(&components), StagedMap::of(&components), c.bytes_of(1));
+            (StagingMap::new(&components), StagedMap::new(&components), c.bytes_of(1));
         laws::bijective(&Elements(map, bytes)).expect("each element has a place");
         laws::bijective(&Elements(staged, bytes)).expect("each accumulator has a place");
         let (box_rows, columns) = (components.subtile_box_rows(), components.subtile_columns);

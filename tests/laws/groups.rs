@@ -38,13 +38,14 @@ fn work(
 ) -> Work {
     let (m, n) = if axis == Axis::M { (lines, across) } else { (across, lines) };
     let desc: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
-    let problem = Problem::of(
+    let problem = Problem::new(
         &desc,
         (m as usize, n as usize, 12),
         [None; 3],
         [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
     );
-    let problem = Problem { batch: groups, groups: Some(Groups::of(axis, groups)), ..problem };
+    let problem =
+        Problem { batch: groups, groups: Some(Groups::with_count(axis, groups)), ..problem };
     problem.work((kind, order, 1), (TILE, cluster, step), 3, resident).expect("few tiles")
 }
 

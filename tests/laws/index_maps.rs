@@ -162,7 +162,7 @@ proptest! {
     fn every_element_of_a_tile_reaches_the_fragments_of_as_many_threads_as_need_it(d in legal()) {
         let (lanes, warps) = (d.one().base().tiles.lanes, d.one().base().tiles.warps());
         for (operand, others) in [(OperandKind::A, lanes.n * warps.n), (OperandKind::B, lanes.m * warps.m)] {
-            let map = FragmentMap::of(d.one().base().tiles, operand);
+            let map = FragmentMap::new(d.one().base().tiles, operand);
             prop_assert!(counts(&map).iter().all(|&times| times == others * warps.k));
         }
     }
@@ -170,7 +170,7 @@ proptest! {
     #[test]
     fn the_runs_of_a_fragment_are_whole_and_aligned(d in legal()) {
         for operand in OperandKind::BOTH {
-            prop_assert_eq!(vectors_whole(&FragmentMap::of(d.one().base().tiles, operand), d.one().base().operand(operand).interleave()), Ok(()));
+            prop_assert_eq!(vectors_whole(&FragmentMap::new(d.one().base().tiles, operand), d.one().base().operand(operand).interleave()), Ok(()));
         }
     }
 
@@ -243,7 +243,7 @@ proptest! {
     #[test]
     fn the_lanes_of_a_warp_form_a_grid_and_neighbours_share_fragments(m in 3u32..=7, n in 3u32..=7, half in any::<bool>()) {
         let (m, n) = (1 << m, 1 << n);
-        let lanes = LaneArrangement::of(m, n, if half { ElementKind::F16 } else { ElementKind::F32 });
+        let lanes = LaneArrangement::best(m, n, if half { ElementKind::F16 } else { ElementKind::F32 });
         prop_assert_eq!(lanes.m * lanes.n, WARP);
         prop_assert!(m % lanes.m == 0 && n % lanes.n == 0);
         let mut places: Vec<_> = (0..WARP).map(|lane| lanes.place(lane)).collect();
@@ -262,7 +262,7 @@ fn a_thread_reads_as_few_elements_as_any_grid_of_lanes_allows() {
         .filter(|(m, n)| m * n >= 128)
     {
         let [lanes, halves] = [ElementKind::F32, ElementKind::F16]
-            .map(|accumulator| LaneArrangement::of(m, n, accumulator));
+            .map(|accumulator| LaneArrangement::best(m, n, accumulator));
         let sum = |a: u32| m / a + n / (WARP / a);
         let least = (0..=5)
             .map(|bit| 1 << bit)

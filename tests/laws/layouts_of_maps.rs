@@ -83,7 +83,7 @@ fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
         let wanted = if is_laid(&facts.smem) { Answer::Layout } else { Answer::None };
         prop_assert_eq!(held("smem", &facts.smem)?, wanted, "{:?}", facts.smem);
         affine("thread map", &facts.thread_map())?;
-        affine("fragment", &FragmentMap::of(tiles, operand))?;
+        affine("fragment", &FragmentMap::new(tiles, operand))?;
     }
     affine("depth", &DepthMap(tiles))?;
     affine("accumulators", &AccumulatorMap(tiles))?;
@@ -94,20 +94,23 @@ fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
 /// the staging of D.
 fn of_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     let components = d.components().expect("a kernel");
-    prop_assert_eq!(falchion::internals::index::laws::bijective(&SlotMap::of(&components)), Ok(()));
-    affine("slot", &SlotMap::of(&components))?;
+    prop_assert_eq!(
+        falchion::internals::index::laws::bijective(&SlotMap::new(&components)),
+        Ok(())
+    );
+    affine("slot", &SlotMap::new(&components))?;
     if let Some(&tiles) = components.threads() {
         for operand in OperandKind::BOTH {
             affine("boxes", &components.boxed_tile(operand))?;
-            affine("fragment", &FragmentMap::of(tiles, operand))?;
+            affine("fragment", &FragmentMap::new(tiles, operand))?;
         }
         affine("depth", &DepthMap(tiles))?;
         return affine("accumulators", &AccumulatorMap(tiles));
     }
-    affine("staging", &StagingMap::of(&components))?;
+    affine("staging", &StagingMap::new(&components))?;
     let crossed = components.fragment_rows() == FragmentRows::Crossed;
     let wanted = if crossed { Answer::None } else { Answer::Layout };
-    prop_assert_eq!(held("staged", &StagedMap::of(&components))?, wanted);
+    prop_assert_eq!(held("staged", &StagedMap::new(&components))?, wanted);
     if let Some(load) = components.fragment_load() {
         affine("tile of A", &load.tile)?;
         prop_assert_eq!(held("load of A", load)?, wanted);
@@ -257,7 +260,7 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
             else {
                 continue;
             };
-            let map = mma_warpgroup::AccumulatorMap::of(&wgmma);
+            let map = mma_warpgroup::AccumulatorMap::new(&wgmma);
             affine("accumulators", &map)?;
             affine("accumulators", &map.with_rows(FragmentRows::Paired))?;
             let crossed = if n.is_power_of_two() { Answer::Layout } else { Answer::None };
@@ -275,7 +278,7 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
             .into_iter()
             .filter(|m| input.bytes_of(1) != 2 && m * input.bytes_of(1) % 128 == 0)
         {
-            let tile = OperandTile::of_fragments(input, m).expect("whole boxes");
+            let tile = OperandTile::for_fragments(input, m).expect("whole boxes");
             affine("tile of A", &tile)?;
             affine("load of A", &FragmentLoad { tile, rows: FragmentRows::Paired })?;
             let crossed = FragmentLoad { tile, rows: FragmentRows::Crossed };
@@ -367,7 +370,7 @@ fn what_is_no_layout_has_none() -> Result<(), TestCaseError> {
         source: false,
     };
     let (layout_of_ring, position) = (PipelineLayout(ring), RingPosition { stages: 4 });
-    let tabled = Tabled::of(&layout);
+    let tabled = Tabled::new(&layout);
     let maps: [&dyn IndexMap; 3] = [&layout_of_ring, &position, &tabled];
     prop_assert!(maps.into_iter().all(|map| map.layout().is_none()));
     orders(SwizzleKind::Identity(4), 5, 10, Mn::ONE)?;
@@ -399,7 +402,7 @@ fn layouts_read_as_cute_writes_them() {
     let (f16, along) = (ElementKind::F16, Along::K);
     let wgmma = Instruction::new((f16, f16), ElementKind::F32, 16, AOperand::Shared(along), along)
         .expect("an instruction");
-    let sums = mma_warpgroup::AccumulatorMap::of(&wgmma);
+    let sums = mma_warpgroup::AccumulatorMap::new(&wgmma);
     assert_eq!(said(&sums), "((_4,_8,_4),(_2,_2,_2)):((_2,_16,_256),(_1,_128,_8))");
     let crossed = sums.with_rows(FragmentRows::Crossed);
     assert_eq!(said(&crossed), "Sw<1,4,3> o _0 o ((_4,_32),(_2,_2,_2)):((_2,_32),(_1,_16,_8))");

@@ -19,7 +19,7 @@ use falchion::{
     threadblock::{Along, SmemLayout},
     warp::mma_tensor_op::{MathOperator, WarpInstruction, WordLoad},
 };
-use falchion_lab::banks::{of_desc, of_program, wavefronts};
+use falchion_lab::banks::{description_steps, program_steps, wavefronts};
 use std::collections::BTreeSet;
 
 #[test]
@@ -85,7 +85,7 @@ fn pairs_of_rounded_numbers_are_of_the_same_k_of_both_operands() {
     let mut found = 0;
     for one in WarpInstruction::all().filter(|one| one.math().emulation() == EmulationKind::Bf16x1)
     {
-        let bf16 = WarpInstruction::of(MathOperator::MultiplyAdd, [Bf16; 2], F32, one.shape())
+        let bf16 = WarpInstruction::new(MathOperator::MultiplyAdd, [Bf16; 2], F32, one.shape())
             .expect("it multiplies bf16");
         let mut order = vec![None; one.shape().k as usize];
         for operand in OperandKind::BOTH {
@@ -139,7 +139,7 @@ fn fragments_are_those_of_ptx() {
         (bytes, Mnk::new(16, 8, 32), b, (9, 7), (2, 23)),
         (bytes, Mnk::new(8, 8, 16), a, (9, 3), (2, 7)),
     ] {
-        let one = WarpInstruction::of(MathOperator::MultiplyAdd, [input; 2], accumulator, shape)
+        let one = WarpInstruction::new(MathOperator::MultiplyAdd, [input; 2], accumulator, shape)
             .expect("an instruction");
         assert_eq!(
             one.coordinate(operand, lane, (element / one.per_word(), element % one.per_word())),
@@ -175,7 +175,7 @@ fn each_instruction() -> Vec<GemmDesc> {
                 ArchKind::Sm80,
                 Combined { a: F16, b: F16, accumulator: F32, c: F16 },
             );
-            let desc = GemmDesc::of_values(
+            let desc = GemmDesc::from_values(
                 OpKind::TensorOp,
                 arch,
                 types,
@@ -216,7 +216,10 @@ fn ldmatrix_brings_what_an_instruction_takes() {
             let (fragment, facts) =
                 (base.fragment(operand).expect("warps multiply"), base.operand(operand));
             let Some(loads) = base.matrix_loads(operand) else {
-                assert_eq!(WordLoad::of(facts.element, facts.smem.along), WordLoad::Elements);
+                assert_eq!(
+                    WordLoad::for_element(facts.element, facts.smem.along),
+                    WordLoad::Elements
+                );
                 assert!(
                     facts.element == F64
                         || facts.smem.along == Along::Mn && facts.element.bits() != 16
@@ -258,7 +261,13 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
                 for orders in
                     [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Row]]
                 {
-                    descs.push(GemmDesc::of_values(OpKind::TensorOp, arch, *types, orders, family));
+                    descs.push(GemmDesc::from_values(
+                        OpKind::TensorOp,
+                        arch,
+                        *types,
+                        orders,
+                        family,
+                    ));
                 }
             }
         }
@@ -270,7 +279,7 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
     });
     for desc in &descs {
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
-        for step in of_desc(desc).expect("a kernel") {
+        for step in description_steps(desc).expect("a kernel") {
             let found = wavefronts(&step.worst);
             // Rows of bytes along MN that are shorter than 64 are two or four to a wavefront's
             // banks.
@@ -292,7 +301,7 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
                 operand.smem.bits = 0;
                 program.maps.smem[side] = std::sync::Arc::new(operand.smem);
             }
-            let steps = of_program(&program).expect("a kernel");
+            let steps = program_steps(&program).expect("a kernel");
             let conflicts = steps
                 .iter()
                 .any(|step| wavefronts(&step.worst).wavefronts > wavefronts(&step.worst).ideal);
@@ -309,7 +318,7 @@ fn swizzles_keep_vectors_whole() {
     for element in [F64, Tf32, F16, I8] {
         for along in [Along::K, Along::Mn] {
             for row in (8..=512).step_by(8) {
-                match WordLoad::of(element, along).layout(element, along, row) {
+                match WordLoad::for_element(element, along).layout(element, along, row) {
                     SmemLayout::Swizzled { bits, base, .. } => {
                         assert!(
                             1 << base >= element.elements_in(16)

@@ -236,9 +236,10 @@ fn whole_sums_become_narrow_types_by_this_family_alone() {
         )
         .expect("a row");
         let orders = [Order::Row, Order::Col, Order::Row];
-        let refusal = GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, sums[0])
-            .check()
-            .expect_err("not stored by TMA");
+        let refusal =
+            GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, sums[0])
+                .check()
+                .expect_err("not stored by TMA");
         let sentence = refusal.to_string();
         assert!(sentence.contains("multistage"), "{sentence}");
         let sentence = refused(ArchKind::Sm90, (ab, I32, c), &[("mainloop", "warpspecialized")]);
@@ -257,7 +258,7 @@ fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
     let family =
         default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, types).expect("a row")[1];
     let of = |a, b, block, warp| {
-        let desc = GemmDesc::of_values(
+        let desc = GemmDesc::from_values(
             OpKind::TensorOp,
             ArchKind::Sm80,
             types,

@@ -197,7 +197,7 @@ fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
 #[test]
 fn random_operands_are_of_the_type() -> Result<(), falchion::Error> {
     for kind in [ElementKind::Tf32, ElementKind::E4m3, ElementKind::E5m2] {
-        let view = View::new(Elements::of(64 * 64), Order::Row, 64);
+        let view = View::new(Elements::new(64 * 64), Order::Row, 64);
         let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
         assert!((0..view.memory.length).all(|place| buffer.get(place).is_ok_and(f64::is_nan)));
         Distribution::Random.fill(3, buffer.slice_mut(0..view.memory.length)?, &view, (64, 64))?;

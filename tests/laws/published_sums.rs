@@ -112,7 +112,7 @@ fn tables() -> Vec<Table> {
         for (input, kind, accumulators) in TYPES {
             for &accumulator in accumulators {
                 let types = Combined { a: kind, b: kind, accumulator, c: accumulator };
-                if Instruction::of(types, arch).is_none() {
+                if Instruction::for_types(types, arch).is_none() {
                     continue;
                 }
                 let fp8 = matches!(kind, ElementKind::E4m3 | ElementKind::E5m2);
@@ -132,7 +132,8 @@ fn tables() -> Vec<Table> {
 fn instruction_model_equals_published_sums() {
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
     for table in tables() {
-        let instruction = Instruction::of(table.types, table.arch).expect("tables() checks it");
+        let instruction =
+            Instruction::for_types(table.types, table.arch).expect("tables() checks it");
         let (published, returned) = (table.sums.len(), table.equal(&instruction));
         println!("{}: {returned} of {published}", table.name);
         (all, equal) = (all + published, equal + returned);
@@ -152,9 +153,9 @@ fn instruction_models_of_other_architectures_miss_published_sums() {
     let mut blind = Vec::new();
     let tables = tables().into_iter().filter(|table| table.types.accumulator == ElementKind::F32);
     for table in tables {
-        let own = Instruction::of(table.types, table.arch);
+        let own = Instruction::for_types(table.types, table.arch);
         for arch in ArchKind::ALL {
-            let other = Instruction::of(table.types, arch);
+            let other = Instruction::for_types(table.types, arch);
             if let Some(instruction) = other.filter(|_| other != own) {
                 let (published, equal) = (table.sums.len(), table.equal(&instruction));
                 println!("{} by the model of {arch}: {equal} of {published}", table.name);

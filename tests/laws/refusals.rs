@@ -227,7 +227,7 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
         (plain, problem([4, 5, 6], |s| s.a.strides = [5, 1]), "leading dimension of A = 5 is less than 6 (number of columns); try 6"),
         (plain, problem([4, 5, 6], |s| s.b.strides = [1, 3]), "leading dimension of B = 3 is less than 6 (number of rows); try 6"),
         (plain, problem([4, 5, 6], |s| s.d.memory.length = 19), "length of D = 19 elements is less than 20 elements (4 x 5, leading dimension 5)"),
-        (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(s.d.with(Elements::of(7))); s.scalars[1] = 1.0 }), "length of C = 7 elements is less than 20 elements (4 x 5, leading dimension 5)"),
+        (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(s.d.with(Elements::new(7))); s.scalars[1] = 1.0 }), "length of C = 7 elements is less than 20 elements (4 x 5, leading dimension 5)"),
         (plain, problem([4, 5, 6], |s| s.a.strides[0] = usize::MAX), "size of A exceeds 64 bits (4 x 6, leading dimension 18446744073709551615)"),
         (plain, problem([4, 5, 6], |s| s.a.strides = [12, 2]), "strides of A = 12 and 2 are not contiguous (one of the strides must be 1)"),
         (plain, problem([4, 5, 6], |s| s.d.strides = [1, 4]), "strides of D = 1 and 4 are not row-major (the stride between columns must be 1)"),

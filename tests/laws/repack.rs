@@ -110,7 +110,7 @@ fn the_law_fails_without_what_it_rests_on() {
         let case = Case::random(&mut random);
         let right = RepackProgram::of(REPACK, case.shapes());
         let [mut twice, mut first_alone, mut unguarded] = [right.clone(), right.clone(), right];
-        twice.map = Arc::new(Tabled::of(&ZeroTwice(twice.map.clone())));
+        twice.map = Arc::new(Tabled::new(&ZeroTwice(twice.map.clone())));
         first_alone.second = false;
         unguarded.guarded = false;
         let wrong = [twice, first_alone, unguarded];

@@ -138,7 +138,8 @@ fn pinned_value_selects_the_family_that_has_it() {
 #[test]
 fn batch_beyond_the_grid_is_split_into_calls() {
     let desc = request(None, F32, &[]).resolve(ArchKind::Sm90).expect("a kernel").desc;
-    let one = Problem::of(&desc, (64, 64, 64), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let one =
+        Problem::new(&desc, (64, 64, 64), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let many = Problem { batch: 1 << 31, ..one };
     let refused = many.enter(&desc).expect_err("too many").to_string();
     assert_eq!(

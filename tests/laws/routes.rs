@@ -47,7 +47,7 @@ fn routes(
     leading: [Option<usize>; 2],
     addresses: [u64; 2],
 ) -> Routes {
-    let problem = Problem::of(desc, extents, [leading[0], leading[1], None], SCALARS);
+    let problem = Problem::new(desc, extents, [leading[0], leading[1], None], SCALARS);
     desc.routes(&problem.at(addresses)).expect("the description is a kernel")
 }
 
@@ -97,7 +97,7 @@ fn what_is_not_read_needs_no_pass() {
     for (extents, alpha) in [((0, 9, 9), 1.0), ((9, 0, 9), 1.0), ((9, 9, 0), 1.0), ((9, 9, 9), 0.0)]
     {
         let problem =
-            Problem::of(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+            Problem::new(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let routes = desc.routes(&problem.at([1, 1])).expect("a kernel");
         assert_eq!(
             (routes.to_string().as_str(), routes.workspace_bytes()),
@@ -207,7 +207,7 @@ fn the_size_of_a_workspace() {
 fn sizes_beyond_64_bits_are_the_largest_number() {
     let desc = bf16([Row, Col, Row]);
     let largest = i32::MAX as usize;
-    let problem = Problem::of(&desc, (largest, largest, largest), [None; 3], SCALARS);
+    let problem = Problem::new(&desc, (largest, largest, largest), [None; 3], SCALARS);
     assert!(desc.routes(&problem.at([2, 2])).expect("a kernel").workspace_bytes() > 1 << 62);
     let garbage = Problem { m: usize::MAX, n: usize::MAX, k: usize::MAX, ..problem };
     assert_eq!(desc.routes(&garbage.at([2, 2])).expect("a kernel").workspace_bytes(), u64::MAX);
@@ -229,7 +229,7 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
     for (desc, wanted) in [(bf16([Row, Col, Row]), [Direct, Direct]), (simt, [Transposed, Direct])]
     {
         let orders = desc.orders();
-        let problem = Problem::of(&desc, (512, 256, 128), [None; 3], SCALARS);
+        let problem = Problem::new(&desc, (512, 256, 128), [None; 3], SCALARS);
         let other = |view: View<Elements>, order: Order, extents| {
             View::packed(view.memory, order.transposed(), extents, None)
         };
@@ -291,7 +291,7 @@ fn offsets_by_value_lie_behind_what_operands_take() {
         [72usize, 73].into_iter().flat_map(|k| [1usize, 63, 64, 1000].map(|groups| (k, groups)))
     {
         let problem =
-            Problem::of(&desc, (300, 72, k), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.])
+            Problem::new(&desc, (300, 72, k), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.])
                 .grouped(groups);
         let by_value = Problem {
             groups: problem.groups.map(|groups| Groups { read: ReadOffsets::ByValue, ..groups }),

@@ -17,7 +17,7 @@ fn rows() -> Vec<Instruction> {
     let mut rows = Vec::new();
     for &types in TENSOR_OP_COMBINATIONS {
         for arch in ArchKind::ALL {
-            rows.extend(Instruction::of(types, arch));
+            rows.extend(Instruction::for_types(types, arch));
         }
     }
     let fp8: Vec<_> = rows
@@ -231,7 +231,7 @@ fn newer_machines_are_within_the_bounds_of_older_ones() {
     for &types in TENSOR_OP_COMBINATIONS.iter().filter(|types| !other(types)) {
         let units: Vec<f64> = ArchKind::ALL
             .iter()
-            .filter_map(|&arch| Instruction::of(types, arch))
+            .filter_map(|&arch| Instruction::for_types(types, arch))
             .map(|row| row.unit())
             .collect();
         assert!(units.windows(2).all(|pair| pair[1] <= pair[0]), "{types:?} {units:?}");
@@ -239,9 +239,9 @@ fn newer_machines_are_within_the_bounds_of_older_ones() {
     }
     let types = |a, accumulator, c| Combined { a, b: a, accumulator, c };
     let (f32s, i32s) = (ElementKind::F32, ElementKind::I32);
-    assert_eq!(Instruction::of(types(ElementKind::I8, i32s, i32s), ArchKind::Sm90), None);
-    assert_eq!(Instruction::of(types(ElementKind::E4m3, f32s, f32s), ArchKind::Sm80), None);
-    assert_eq!(Instruction::of(types(f32s, f32s, f32s), ArchKind::Sm90), None);
+    assert_eq!(Instruction::for_types(types(ElementKind::I8, i32s, i32s), ArchKind::Sm90), None);
+    assert_eq!(Instruction::for_types(types(ElementKind::E4m3, f32s, f32s), ArchKind::Sm80), None);
+    assert_eq!(Instruction::for_types(types(f32s, f32s, f32s), ArchKind::Sm90), None);
     assert!(types(f32s, f32s, f32s).is_of(OpKind::Simt));
 }
 
@@ -255,7 +255,7 @@ fn promotion_is_what_keeps_long_sums_right() {
         accumulator: ElementKind::F32,
         c: ElementKind::F32,
     };
-    let row = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
+    let row = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
     let k = 65_536;
     let (a, b) = (vec![0.5; k], vec![0.5; k]);
     assert_eq!(f64::from(row.promoted_every(128).sum(&a, &b)), 0.25 * k as f64);
@@ -270,7 +270,8 @@ fn promotion_is_what_keeps_long_sums_right() {
 #[test]
 fn the_edges_are_those_of_the_hardware() {
     let types = |a, b| Combined { a, b, accumulator: ElementKind::F32, c: ElementKind::F32 };
-    let row = |kind| Instruction::of(types(kind, kind), ArchKind::Sm90).expect("Hopper has it");
+    let row =
+        |kind| Instruction::for_types(types(kind, kind), ArchKind::Sm90).expect("Hopper has it");
     let (bf16, tf32) = (row(ElementKind::Bf16), row(ElementKind::Tf32));
     assert_eq!(bf16.step(-0.0, &[-0.0; 16], &[1.0; 16]).to_bits(), 0);
     let top = 2f32.powi(127);

@@ -101,7 +101,7 @@ fn garbage_is_refused_and_never_a_panic() {
         };
         let mut matrix = || {
             let [leading, stride, length] = [(); 3].map(|()| wild(&mut drawn));
-            View::new(Elements::of(length.min(4096)), Order::Row, leading).batched(stride)
+            View::new(Elements::new(length.min(4096)), Order::Row, leading).batched(stride)
         };
         let (a, c, d) = (matrix(), matrix(), matrix());
         let extents = (wild(&mut drawn), wild(&mut drawn));

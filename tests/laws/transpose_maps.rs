@@ -235,7 +235,7 @@ fn threads_that_are_no_multiple_of_rows_gather_what_begins_otherwise() {
 fn without_a_skew_gathering_conflicts() {
     let problem = Problem::packed_transpose(1021, 1019);
     for desc in named().into_iter().filter(|desc| desc.is_gathered() && desc.element_bytes < 4) {
-        let program = TransposeProgram::of(&desc);
+        let program = TransposeProgram::new(&desc);
         let plain =
             falchion::internals::pass::transpose::GatheredTile { skew: 0, ..desc.gathered() };
         let without = TransposeProgram { smem: std::sync::Arc::new(plain), ..program.clone() };
@@ -374,7 +374,7 @@ fn coverage_fails_without_what_it_rests_on() {
 /// A tile's stores and loads.
 fn shared(desc: &TransposeDesc) -> [SharedAccesses; 2] {
     let whole = Problem::packed_transpose(desc.rows as usize, desc.columns as usize);
-    let counters = count_transpose(&TransposeProgram::of(desc), &whole).expect("it counts");
+    let counters = count_transpose(&TransposeProgram::new(desc), &whole).expect("it counts");
     [counters.stores, counters.loads]
 }
 
@@ -457,7 +457,7 @@ fn the_resolvers_tiles_have_no_more_conflicts_than_two_to_a_wavefront() {
 fn lanes_along_d_are_what_coalesces() {
     let of = |lanes| {
         let desc = TransposeDesc { lanes, ..Rung::Padded.desc(Combine::Move, 4) };
-        count_transpose(&TransposeProgram::of(&desc), &Problem::packed_transpose(64, 64))
+        count_transpose(&TransposeProgram::new(&desc), &Problem::packed_transpose(64, 64))
             .expect("it counts")
             .d
             .sectors

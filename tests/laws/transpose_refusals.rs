@@ -40,7 +40,7 @@ fn fits(kind: ElementKind, problem: &Problem) -> bool {
 }
 
 fn poisoned(kind: ElementKind, choice: Choice, problem: &Problem) -> Result<HostProduct, Error> {
-    HostProduct::of_transpose(kind, &choice.desc(kind, problem), problem)
+    HostProduct::poisoned_transpose(kind, &choice.desc(kind, problem), problem)
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn matrices_of_another_order() {
 #[test]
 fn memory_that_is_too_short() {
     let long = Problem::packed_transpose(5, 7);
-    let short = |matrix: View<Elements>| matrix.with(Elements::of(matrix.memory.length - 1));
+    let short = |matrix: View<Elements>| matrix.with(Elements::new(matrix.memory.length - 1));
     let c = Source::Matrix(short(long.d));
     for (problem, said) in [
         (
@@ -117,8 +117,8 @@ fn memory_that_is_too_short() {
     }
     // The last row of the last matrix need not be as long as the others, nor the last matrix as its
     // stride.
-    let gaps = View::new(Elements::of(60 + 4 * 10 + 7), Order::Col, 10).batched(60);
-    let two = long.d.with(Elements::of(70));
+    let gaps = View::new(Elements::new(60 + 4 * 10 + 7), Order::Col, 10).batched(60);
+    let two = long.d.with(Elements::new(70));
     assert!(fits(MOVED, &Problem { batch: 2, a: gaps, d: two, ..long }));
     let one_less = Problem { batch: 2, a: short(gaps), d: two, ..long };
     assert_eq!(
@@ -128,16 +128,16 @@ fn memory_that_is_too_short() {
     // What is not read is not looked at.
     assert!(fits(
         SCALED,
-        &Problem { scalars: scalars([0.0, 0.0]), a: long.a.with(Elements::of(0)), ..long }
+        &Problem { scalars: scalars([0.0, 0.0]), a: long.a.with(Elements::new(0)), ..long }
     ));
-    assert!(fits(SCALED, &Problem { c: Source::Matrix(long.d.with(Elements::of(0))), ..long }));
+    assert!(fits(SCALED, &Problem { c: Source::Matrix(long.d.with(Elements::new(0))), ..long }));
 }
 
 #[test]
 fn matrices_of_a_batch_that_overlap() {
     fn strided(leading: usize, stride: usize) -> Problem {
         let packed = Problem::packed_transpose(5, 7);
-        let d = View::new(Elements::of(1000), Order::Row, leading).batched(stride);
+        let d = View::new(Elements::new(1000), Order::Row, leading).batched(stride);
         Problem { batch: 3, a: packed.a.batched(0), d, ..packed }
     }
     // Interleaved row by row, three rows of 5 side by side: fine at 15, and not at 14.

@@ -229,7 +229,7 @@ fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
 
 fn accumulators(n: u32) -> AccumulatorMap {
     let bf16 = ElementKind::Bf16;
-    AccumulatorMap::of(
+    AccumulatorMap::new(
         &Instruction::new((bf16, bf16), ElementKind::F32, n, K, Along::K).expect("an instruction"),
     )
 }

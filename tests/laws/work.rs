@@ -118,7 +118,7 @@ fn slots_of_streams_are_apart() {
         (131, 2, 132),
         (1, 1, 1),
     ] {
-        let streams = Streams::of(tiles, tiles_k, clusters);
+        let streams = Streams::new(tiles, tiles_k, clusters);
         let mut slots = std::collections::BTreeSet::new();
         for (cluster, i) in
             (0..clusters).flat_map(|cluster| (0..streams.count(cluster)).map(move |i| (cluster, i)))
@@ -163,7 +163,7 @@ proptest! {
             WorkKind::SplitKCluster => (Mn::ONE, split_k),
             _ => (cluster, split_k),
         };
-        let work = Work::of((WorkKind::ALL[kind], ORDERS[order], split_k), (TILE, cluster), ((m, n), batch, tiles_k), resident).expect("few tiles");
+        let work = Work::new((WorkKind::ALL[kind], ORDERS[order], split_k), (TILE, cluster), ((m, n), batch, tiles_k), resident).expect("few tiles");
         let tiles = (m.div_ceil(16) as u32, n.div_ceil(8) as u32);
         prop_assert_eq!(covered(&work, tiles, Work::unit), Ok(()), "{:?}", work);
         prop_assert!(work.kind == WorkKind::DataParallel || work.clusters <= resident);
@@ -223,7 +223,7 @@ fn mutated_work_breaks_the_law() {
     ];
     let kinds = (WorkKind::Persistent, SwizzleKind::Identity(2), 1);
     let work =
-        Work::of(kinds, (TILE, Mn { m: 2, n: 1 }), ((200, 100), 3, 5), 7).expect("few tiles");
+        Work::new(kinds, (TILE, Mn { m: 2, n: 1 }), ((200, 100), 3, 5), 7).expect("few tiles");
     assert_eq!(covered(&work, (13, 13), Work::unit), Ok(()));
     for (name, taken, said) in mutations {
         let error = covered(&work, (13, 13), taken).expect_err(name);
@@ -236,7 +236,7 @@ fn mutated_work_breaks_the_law() {
 #[test]
 fn mutated_parts_break_the_law() {
     let kinds = (WorkKind::DataParallel, SwizzleKind::Identity(2), 4);
-    let work = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
+    let work = Work::new(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
     assert_eq!(covered(&work, (4, 3), Work::unit), Ok(()));
     assert_eq!(
         (0..4).map(|part| part_of_k(13, 4, part)).collect::<Vec<_>>(),
@@ -323,9 +323,9 @@ fn mutated_parts_break_the_law() {
 #[test]
 fn mutated_parts_of_clusters_break_the_law() {
     let kinds = (WorkKind::SplitKCluster, SwizzleKind::Identity(2), 4);
-    let work = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), 5).expect("few tiles");
+    let work = Work::new(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), 5).expect("few tiles");
     assert_eq!((work.clusters, work.blocks(), covered(&work, (4, 3), Work::unit)), (5, 4, Ok(())));
-    let one = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
+    let one = Work::new(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
     assert_eq!(
         (one.clusters, one.count(23), one.count(24)),
         (24, 1, 0),
@@ -376,7 +376,7 @@ fn mutated_parts_of_clusters_break_the_law() {
 #[test]
 fn no_tiles_and_too_many() {
     let of = |m, n, batch| {
-        Work::of(
+        Work::new(
             (WorkKind::Persistent, SwizzleKind::Horizontal, 1),
             (TILE, Mn::ONE),
             ((m, n), batch, 1),

@@ -89,7 +89,7 @@ fn kernels_acquire_the_maps_that_they_copy_by() {
 #[ignore = "needs NVRTC"]
 fn another_order_of_records_is_found() {
     let kernel = unit_of(&bf16([Row, Col, Row], ElementKind::Bf16).for_array(7), true);
-    for unit in [MapsDesc::of(7).translation_unit(true), kernel] {
+    for unit in [MapsDesc::for_gemms(7).translation_unit(true), kernel] {
         let source = unit.source.replace("threadblock::ProductRecords<110>", "Turned");
         assert!(source != unit.source);
         let turned = "struct Turned {\n  static constexpr int kRows = 110;\n  static constexpr int kColumns = 8;\n  static __device__ constexpr unsigned at(unsigned product, unsigned piece) { return product * 80 + piece; }\n};\n";

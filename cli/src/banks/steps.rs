@@ -3,14 +3,14 @@
 use super::draw;
 use crate::{args::BanksArgs, failure::Failure, gemm::description, print};
 use falchion::{arch::ArchKind, refusal::Operand};
-use falchion_lab::banks::{SharedStep, of_desc, wavefronts, without_threads};
+use falchion_lab::banks::{SharedStep, description_steps, wavefronts, without_threads};
 use serde_json::{Value, json};
 
 /// Counts the bank conflicts of every access.
 pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
     // Shared memory exists only on GPUs, so the default is the newest architecture.
     let desc = args.kernel.request()?.resolve(ArchKind::Sm90)?.desc;
-    let steps = of_desc(&desc)?;
+    let steps = description_steps(&desc)?;
     draw(args.svg.as_deref(), steps.iter().map(|step| (title(step), step.worst)))?;
     if json {
         let object = json!({

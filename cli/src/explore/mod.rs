@@ -125,7 +125,7 @@ fn count_space(
         desc.check_on(&machine)?;
         sizes.iter().try_for_each(|&size| fits(desc, size))
     };
-    let census = during("counting the space", || Census::of(&space, &check))?;
+    let census = during("counting the space", || Census::new(&space, &check))?;
     Ok((space, census))
 }
 

@@ -105,7 +105,7 @@ fn name(desc: &GemmDesc) -> String {
 
 /// The kernels with the shortest predicted times, and these times relative to the shortest.
 fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(GemmDesc, f64)> {
-    let size = ProblemSize::of((size.m as usize, size.n as usize, size.k as usize));
+    let size = ProblemSize::new((size.m as usize, size.n as usize, size.k as usize));
     let machine = space.base().class.arch.machine();
     let mut ranked: Vec<_> = census
         .legal
@@ -166,7 +166,7 @@ pub fn print_standings(
     json: bool,
 ) -> Result<(), Failure> {
     let summaries: Vec<Summary> =
-        sizes.iter().map(|&size| Summary::of(entries, size, most)).collect();
+        sizes.iter().map(|&size| Summary::from_entries(entries, size, most)).collect();
     if json {
         object(
             &json!({ "points": census.points, "legal": census.legal.len(), "problems": summaries }),

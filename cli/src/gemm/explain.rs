@@ -46,7 +46,7 @@ impl Subject<'_> {
         }
         let alone = Problem { batch: 1, ..*problem };
         let size =
-            ProblemSize::of((problem.m, problem.n, problem.k)).of_array(self.desc, problem.batch);
+            ProblemSize::new((problem.m, problem.n, problem.k)).for_array(self.desc, problem.batch);
         let mut facts = on_machine(self.desc, &Problem { batch: size.batch, ..alone }, machine)?;
         facts.insert(0, launches_of_array(self.desc, problem.batch));
         Ok(facts)

@@ -57,7 +57,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         return subject.print_alone(json);
     }
     let extents = files.extents(args)?;
-    let problem = Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
+    let problem = Problem::new(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
     let batched = Problem { batch: args.products(), ..problem };
     let problem = files.shared(if args.group_rows.is_some() {
         batched.grouped(args.products())
@@ -82,7 +82,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         .map(|out| OutputFile::beside(out, matrices.chain(vectors)))
         .transpose()?;
     let mut product = match &args.group_rows {
-        Some(rows) => HostProduct::of_groups(&desc, &problem, rows)?,
+        Some(rows) => HostProduct::poisoned_groups(&desc, &problem, rows)?,
         None => HostProduct::poisoned(&desc, &problem)?.as_array(args.pointers),
     };
     during("reading operands", || fill_operands(&mut product, &desc, files, args.seed))?;
@@ -145,8 +145,8 @@ fn has_c(epilogue: &EpilogueDesc) -> bool {
 fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
     let leading = [args.lda, args.ldb];
     let size = args.rows().zip(args.n).zip(args.k).map(|((m, n), k)| match &args.group_rows {
-        Some(rows) => ProblemSize { leading, ..ProblemSize::of_groups((m, n, k), rows.len()) },
-        None => ProblemSize { batch: args.batch, leading, ..ProblemSize::of((m, n, k)) },
+        Some(rows) => ProblemSize { leading, ..ProblemSize::for_groups((m, n, k), rows.len()) },
+        None => ProblemSize { batch: args.batch, leading, ..ProblemSize::new((m, n, k)) },
     });
     let (target, machine) = match args.gpu {
         Some((_, machine)) => {
@@ -160,7 +160,7 @@ fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolve
         // of a launch depends on a first resolution.
         Some(size) if args.pointers => {
             let first = request.resolve_for(target, size, machine.as_ref())?;
-            request.resolve_for(target, size.of_array(&first.desc, args.batch), machine.as_ref())
+            request.resolve_for(target, size.for_array(&first.desc, args.batch), machine.as_ref())
         }
         Some(size) => request.resolve_for(target, size, machine.as_ref()),
         None => request.resolve(target),
@@ -229,7 +229,7 @@ pub fn random_product(
 ) -> Result<HostProduct, Failure> {
     let mut scalars = [0.0; SCALARS];
     scalars[0] = 1.0;
-    let problem = Problem::of(&resolved.desc, extents, [None; 3], scalars);
+    let problem = Problem::new(&resolved.desc, extents, [None; 3], scalars);
     let mut product = HostProduct::poisoned(&resolved.desc, &problem)?;
     fill_operands(&mut product, &resolved.desc, Files::default(), seed)?;
     Ok(product)

@@ -52,7 +52,7 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     let inputs = inputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let target = args.out.as_deref().map(|out| OutputFile::beside(out, inputs)).transpose()?;
     let desc = choice.desc(element, &problem);
-    let mut transpose = HostProduct::of_transpose(element, &desc, &problem)?;
+    let mut transpose = HostProduct::poisoned_transpose(element, &desc, &problem)?;
     during("reading operands", || {
         transpose.draw_transpose(args.seed)?;
         if let Some(file) = files.a {

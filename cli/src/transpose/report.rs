@@ -132,7 +132,7 @@ mod tests {
     fn wrong_transposes_fail_verification() {
         let (kind, problem) = (ElementKind::I32, Problem::packed_transpose(5, 4));
         let desc = Choice::Auto.desc(kind, &problem);
-        let mut transpose = HostProduct::of_transpose(kind, &desc, &problem).unwrap();
+        let mut transpose = HostProduct::poisoned_transpose(kind, &desc, &problem).unwrap();
         transpose.draw_transpose(1).unwrap();
         transpose.run_transpose(&desc, Mode::Fast).unwrap();
         assert!(require_verified(&transpose.verify_transpose().unwrap()).is_ok());

@@ -19,4 +19,4 @@ pub use global::{LINE_BYTES, SECTOR_BYTES, lines, sectors};
 pub use layouts::{LaidAccess, NotLaid};
 pub use picture::picture;
 pub use rule::{Delivery, Wavefronts, deliveries, wavefronts};
-pub use steps::{SharedStep, of_desc, of_program, without_threads};
+pub use steps::{SharedStep, description_steps, program_steps, without_threads};

@@ -108,7 +108,7 @@ impl Probe {
             launch(
                 &function,
                 &stream,
-                &Grid::of_blocks(1, LANES as u32, 0),
+                &Grid::with_blocks(1, LANES as u32, 0),
                 &ProbeParams { offsets: from, results: to },
             )?;
         }

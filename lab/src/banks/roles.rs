@@ -39,7 +39,7 @@ type Lanes = [Option<u64>; LANES];
 
 /// Returns the accesses of a kernel's threads: loads for one k-tile, and the epilogue's accesses
 /// for one tile of D.
-pub(super) fn of_warp_specialized(
+pub(super) fn warp_specialized_steps(
     d: &WarpSpecializedDesc,
     components: &WarpSpecialized,
 ) -> Result<Vec<SharedStep>, Error> {
@@ -56,7 +56,7 @@ pub(super) fn of_warp_specialized(
 
 /// Returns the operand in the user's frame.
 const fn user(d: &WarpSpecializedDesc, operand: OperandKind) -> Operand {
-    Operand::of(operand.leave(d.frame))
+    Operand::from_kind(operand.leave(d.frame))
 }
 
 fn lanes(address: impl Fn(u32) -> Option<u32>) -> Lanes {
@@ -72,7 +72,7 @@ fn fragments_of_threads(
     steps: &mut Steps,
 ) -> Result<(), NotAnAccess> {
     for operand in OperandKind::BOTH {
-        let (stage, fragment) = (components.boxed_tile(operand), FragmentMap::of(*tiles, operand));
+        let (stage, fragment) = (components.boxed_tile(operand), FragmentMap::new(*tiles, operand));
         let (element, run) = (d.class.operand(operand).element, tiles.interleave[operand.index()]);
         for (warp, k) in
             (0..tiles.threads() / WARP).flat_map(|warp| (0..tiles.warp.k).map(move |k| (warp, k)))
@@ -171,7 +171,7 @@ const fn stored_by_threads(d: &WarpSpecializedDesc) -> Option<u32> {
 /// - All remaining cases use single elements.
 fn staging_stores(components: &WarpSpecialized) -> Vec<(u32, Lanes)> {
     let (map, rows, columns) =
-        (StagingMap::of(components), components.fragment_rows(), components.subtile_columns);
+        (StagingMap::new(components), components.fragment_rows(), components.subtile_columns);
     let (element, octets) = (map.element_bytes(), columns / OCTET);
     let (by_rows, in_columns) =
         (components.layout_c.is_row(), components.fragment_load().is_some());
@@ -221,7 +221,7 @@ fn staging_stores(components: &WarpSpecialized) -> Vec<(u32, Lanes)> {
 /// Each thread has the same columns in rows at a constant distance. For a column-major D, it has
 /// the same rows in columns at a constant distance.
 fn stores(components: &WarpSpecialized, elements: u32) -> (u32, Vec<Lanes>) {
-    let (map, columns) = (StagingMap::of(components), components.subtile_columns);
+    let (map, columns) = (StagingMap::new(components), components.subtile_columns);
     let by_rows = components.layout_c.is_row();
     let (along, across) = if by_rows { (columns, ROWS) } else { (ROWS, columns) };
     let a_line = along / elements;

@@ -8,7 +8,7 @@
 use super::{WarpAccess, Wavefronts, roles, wavefronts};
 use crate::{
     Error,
-    counters::{Purpose, of_block},
+    counters::{Purpose, walk_block},
 };
 use falchion::{desc::GemmDesc, internals::plan::Program, refusal::Operand};
 
@@ -81,7 +81,7 @@ impl Steps {
     }
 }
 
-/// Returns the accesses of a description, as [`of_program`] counts them. For a warp-specialized
+/// Returns the accesses of a description, as [`program_steps`] counts them. For a warp-specialized
 /// kernel, they are the fragments that threads load and the epilogue's accesses to its staging
 /// buffers.
 ///
@@ -93,19 +93,19 @@ impl Steps {
 /// };
 ///
 /// // Fragments of A come with lanes (i, i^2) on the same 16 bytes: two wavefronts for what would be four.
-/// let steps = banks::of_desc(&Gemm::<f32>::DESC)?;
+/// let steps = banks::description_steps(&Gemm::<f32>::DESC)?;
 /// let loads: Vec<_> = steps.iter().filter(|step| step.purpose == Purpose::Load).collect();
 /// assert!(loads.iter().all(|step| step.worst.bytes() == 16 && wavefronts(&step.worst).wavefronts == 2));
 /// # Ok::<(), falchion_lab::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`falchion::Error::Refused`] if the description is invalid; the errors of [`of_program`].
-pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
+/// [`falchion::Error::Refused`] if the description is invalid; the errors of [`program_steps`].
+pub fn description_steps(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
     match (desc.warp_specialized(), desc.components()) {
-        (Some(d), Some(components)) => roles::of_warp_specialized(&d.multiplied(), &components),
-        _ => of_program(&desc.one_schedule()?),
+        (Some(d), Some(components)) => roles::warp_specialized_steps(&d.multiplied(), &components),
+        _ => program_steps(&desc.one_schedule()?),
     }
 }
 
@@ -122,11 +122,11 @@ pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
 ///
 /// # Errors
 /// [`falchion::Error::Fault`] if the host executor finds a fault in the program.
-pub fn of_program(program: &Program) -> Result<Vec<SharedStep>, Error> {
+pub fn program_steps(program: &Program) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();
-    of_block(program, 1, None, &mut |(purpose, operand), &access| {
+    walk_block(program, 1, None, &mut |(purpose, operand), &access| {
         let operand = operand.map(|operand| operand.leave(program.desc.frame));
-        steps.add(purpose, operand.map(Operand::of), access);
+        steps.add(purpose, operand.map(Operand::from_kind), access);
     })?;
     Ok(steps.in_order())
 }

@@ -69,21 +69,37 @@ pub(super) fn errors(
     let cublas = Cublas::open(stream)?;
     let doubles = |buffer: &HostBuffer, of: fn(f64) -> f64| -> Result<CudaSlice<f64>, Error> {
         let numbers: Vec<f64> =
-            buffer.whole()?.of::<f32>()?.par_iter().map(|&x| of(f64::from(x))).collect();
+            buffer.whole()?.elements::<f32>()?.par_iter().map(|&x| of(f64::from(x))).collect();
         Ok(stream.clone_htod(&numbers).map_err(driver("cuMemcpyHtoDAsync"))?)
     };
     let length = ours.len() / size_of::<f32>();
     let product = |of: fn(f64) -> f64| -> Result<Vec<f64>, Error> {
         let (a, b) = (doubles(a, of)?, doubles(b, of)?);
         let d = stream.alloc_zeros::<f64>(length).map_err(driver("cuMemAllocAsync"))?;
-        cublas.gemm(&matrices(problem, Region::of(&a), Region::of(&b), Region::of(&d)), 8)?;
+        cublas.gemm(
+            &matrices(
+                problem,
+                Region::from_slice(&a),
+                Region::from_slice(&b),
+                Region::from_slice(&d),
+            ),
+            8,
+        )?;
         let product = stream.clone_dtoh(&d).map_err(driver("cuMemcpyDtoHAsync"))?;
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
         Ok(product)
     };
     let (reference, magnitude) = (product(|x| x)?, product(f64::abs)?);
     let sgemm = stream.alloc_zeros::<u8>(ours.len()).map_err(driver("cuMemAllocAsync"))?;
-    cublas.gemm(&matrices(problem, Region::of(a_f32), Region::of(b_f32), Region::of(&sgemm)), 4)?;
+    cublas.gemm(
+        &matrices(
+            problem,
+            Region::from_slice(a_f32),
+            Region::from_slice(b_f32),
+            Region::from_slice(&sgemm),
+        ),
+        4,
+    )?;
     let error = |d: &CudaSlice<u8>| -> Result<f64, Error> {
         let bytes = stream.clone_dtoh(d).map_err(driver("cuMemcpyDtoHAsync"))?;
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;

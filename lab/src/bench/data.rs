@@ -71,7 +71,7 @@ impl Data {
             let (lines, along) = if along_k { (mn, k) } else { (k, mn) };
             buffer
                 .slice_mut(0..view.memory.length)?
-                .of::<f32>()?
+                .elements::<f32>()?
                 .par_chunks_mut(view.leading(order).max(1))
                 .take(lines)
                 .enumerate()
@@ -106,7 +106,7 @@ mod tests {
     fn data_is_what_it_says() {
         for (data, fits) in [(Data::Normal, true), (Data::Cancelling, true), (Data::Wide, false)] {
             let x = line(data, false);
-            assert_eq!(!LineFacts::of(x.iter().copied()).is_refused(), fits, "{data:?}");
+            assert_eq!(!LineFacts::new(x.iter().copied()).is_refused(), fits, "{data:?}");
             assert!(x.iter().all(|x| x.is_finite() && *x != 0.0));
         }
         let x = line(Data::Normal, false);

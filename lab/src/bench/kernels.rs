@@ -60,7 +60,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     if problem.pointers {
         // A family launches as many GEMMs of a pointer array as it can.
         let family = request.resolve_for(arch, size, None)?.desc;
-        let size = ProblemSize { batch: 1, ..size }.of_array(&family, launched.batch);
+        let size = ProblemSize { batch: 1, ..size }.for_array(&family, launched.batch);
         return Ok(request.resolve_for(arch, size, None)?.desc.for_array(launched.batch));
     }
     Ok(launched.kernel_of(request.resolve_for(arch, size, None)?.desc))

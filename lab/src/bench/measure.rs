@@ -16,7 +16,7 @@ use crate::{
         cublaslt::{Lt, LtSet, Region},
         timing::Untracked,
     },
-    verify::{Distribution, Fill, HostBuffer, bound::Accumulation, of_batch},
+    verify::{Distribution, Fill, HostBuffer, batch_extents, bound::Accumulation},
 };
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
@@ -115,7 +115,7 @@ impl Bench {
         // Event tracking is off, so that work can be captured and no launch waits for events of the
         // previous one.
         let _untracked = Untracked::new(&self.stream);
-        let launched = Launched::of(problem, &desc, &self.stream)?;
+        let launched = Launched::prepare(problem, &desc, &self.stream)?;
         let numbers = &problem.problem();
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
         let upload = |buffer: &HostBuffer| {
@@ -150,7 +150,7 @@ impl Bench {
             .collect::<Result<Vec<_>, Error>>()?;
         let mut ours = Ours::new((kernel, stream), &launched, types, &sets, &c)?;
         let peer_d = (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, _>>()?;
-        let decides = Accumulation::of(&desc, numbers.k).relative.is_finite();
+        let decides = Accumulation::for_description(&desc, numbers.k).relative.is_finite();
         let circumstances = Circumstances {
             family: desc.family.mainloop().name().to_owned(),
             op: desc.class.op.name().to_owned(),
@@ -176,10 +176,10 @@ impl Bench {
             .iter()
             .zip(&peer_d)
             .map(|([a, b], d)| LtSet {
-                a: Region::of(a),
-                b: Region::of(b),
-                c: Region::of(d),
-                d: Region::of(d),
+                a: Region::from_slice(a),
+                b: Region::from_slice(b),
+                c: Region::from_slice(d),
+                d: Region::from_slice(d),
             })
             .collect();
         let lt = self.lt.as_ref().filter(|_| run.peer != PeerLibrary::None);
@@ -255,7 +255,7 @@ pub(super) fn filled(
     seed: u64,
 ) -> Result<HostBuffer, Error> {
     let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
-    from.fill(seed, buffer.whole_mut()?, view, of_batch(view, extents, batch))?;
+    from.fill(seed, buffer.whole_mut()?, view, batch_extents(view, extents, batch))?;
     Ok(buffer)
 }
 

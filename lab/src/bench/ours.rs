@@ -43,7 +43,7 @@ pub(super) struct Launched {
 
 impl Launched {
     /// Prepares a problem for a description, with group offsets on the device of `stream`.
-    pub(super) fn of(
+    pub(super) fn prepare(
         problem: &SuiteProblem,
         desc: &GemmDesc,
         stream: &Arc<CudaStream>,
@@ -60,7 +60,7 @@ impl Launched {
             Some(_) => {
                 let products: Vec<_> =
                     (0..numbers.batch).map(|number| product(&numbers, desc, number)).collect();
-                let all = Problem::of_array(&products, desc).unwrap_or(numbers);
+                let all = Problem::from_array(&products, desc).unwrap_or(numbers);
                 (desc.routes(&all)?, desc.workspace_of(&products)?)
             }
             None => {

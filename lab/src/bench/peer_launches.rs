@@ -43,7 +43,7 @@ pub(super) fn against_peer(
 ) -> Result<Comparison, Error> {
     let count = regions.len();
     let workspace = stream.alloc_zeros::<u8>(WORKSPACE_BYTES).map_err(driver("cuMemAllocAsync"))?;
-    let bound = Bound { stream, workspace: Region::of(&workspace) };
+    let bound = Bound { stream, workspace: Region::from_slice(&workspace) };
     let (lt, asked) = match (lt, lt_groups(problem), lt_problem(problem)) {
         (Some(lt), Some(groups), _) if !groups.is_empty() => {
             let groups = (&groups[..], problem.products());
@@ -111,8 +111,8 @@ impl IntegerCase<'_> {
         let mut computed = HostBuffer::poisoned(c.kind(), c.length())?;
         let before = if launched.reads_c() { c } else { &computed };
         stream.memcpy_htod(before.bytes(), d).map_err(driver("cuMemcpyHtoDAsync"))?;
-        let on_device = Region::of(&*d);
-        let [a_region, b_region] = [0, 1].map(|at: usize| Region::of(&operands[at]));
+        let on_device = Region::from_slice(&*d);
+        let [a_region, b_region] = [0, 1].map(|at: usize| Region::from_slice(&operands[at]));
         let set = LtSet { a: a_region, b: b_region, c: on_device, d: on_device };
         if run(&[set]).is_err() {
             return Ok(true);

@@ -58,7 +58,7 @@ impl Tally {
             Some((_, peer)) => peer.iter().zip(ours).map(|(peer, ours)| peer / ours).collect(),
             None => ours.iter().map(|ours| ours / own).collect(),
         };
-        Quartiles::of(&ratios)
+        Quartiles::from_samples(&ratios)
     }
 
     /// Returns whether the ratio has settled. NaN has not settled.
@@ -70,7 +70,7 @@ impl Tally {
         names
             .zip(&self.samples)
             .map(|(name, samples)| {
-                Quartiles::of(samples).map(|quartiles_us| Stats {
+                Quartiles::from_samples(samples).map(|quartiles_us| Stats {
                     name,
                     samples_us: samples.clone(),
                     quartiles_us,

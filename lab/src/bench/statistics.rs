@@ -14,7 +14,7 @@ pub struct Quartiles {
 impl Quartiles {
     /// Returns the quartiles of `sample`, in any order; `None` if it is empty or contains NaN.
     #[must_use]
-    pub fn of(sample: &[f64]) -> Option<Self> {
+    pub fn from_samples(sample: &[f64]) -> Option<Self> {
         if sample.is_empty() || sample.iter().any(|x| x.is_nan()) {
             return None;
         }
@@ -39,7 +39,7 @@ impl Quartiles {
 /// Returns the median of `sample`; `None` if it is empty or contains NaN.
 #[must_use]
 pub fn median(sample: &[f64]) -> Option<f64> {
-    Quartiles::of(sample).map(|q| q.median)
+    Quartiles::from_samples(sample).map(|q| q.median)
 }
 
 /// Returns the geometric mean of `sample`; `None` if it is empty or contains a number that is not
@@ -58,11 +58,11 @@ mod tests {
 
     #[test]
     fn quartiles_of_known_samples() {
-        let q = Quartiles::of(&[5.0, 1.0, 4.0, 2.0, 3.0]).unwrap();
+        let q = Quartiles::from_samples(&[5.0, 1.0, 4.0, 2.0, 3.0]).unwrap();
         assert_eq!((q.lower, q.median, q.upper), (2.0, 3.0, 4.0));
-        let q = Quartiles::of(&[4.0, 1.0, 3.0, 2.0]).unwrap();
+        let q = Quartiles::from_samples(&[4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!((q.lower, q.median, q.upper), (1.75, 2.5, 3.25));
-        let q = Quartiles::of(&[7.0]).unwrap();
+        let q = Quartiles::from_samples(&[7.0]).unwrap();
         assert_eq!((q.lower, q.median, q.upper, q.spread()), (7.0, 7.0, 7.0, 0.0));
     }
 

@@ -175,7 +175,7 @@ impl SuiteProblem {
         let matrix = |operand: Operand, leading, extents, shared: bool| {
             let view = View::packed((), operand.order, extents, leading);
             let view = if shared { view.batched(0) } else { view };
-            view.with(Elements::of(
+            view.with(Elements::new(
                 usize::try_from(view.elements(extents, batch)).unwrap_or(usize::MAX),
             ))
         };
@@ -188,7 +188,7 @@ impl SuiteProblem {
             n,
             k,
             batch,
-            groups: grouped.then(|| Groups::of(Axis::M, batch)),
+            groups: grouped.then(|| Groups::with_count(Axis::M, batch)),
             a: matrix(self.a, self.lda, (m, k), grouped || self.broadcast == Some(Broadcast::A)),
             b: matrix(self.b, self.ldb, (k, n), self.broadcast == Some(Broadcast::B)),
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },

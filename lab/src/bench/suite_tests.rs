@@ -293,7 +293,7 @@ fn the_suite_of_groups() {
     let (alike, unlike): (Vec<_>, Vec<_>) =
         problems.into_iter().partition(|problem| problem.group_rows.is_none());
     assert!(alike.len() >= 24);
-    of_unlike_groups(&unlike);
+    check_ragged_groups(&unlike);
     for problem in alike {
         let desc = description(&problem, ArchKind::Sm90).unwrap();
         assert!(desc.check().is_ok() && desc.class.mode.groups().is_some(), "{problem:?}");
@@ -314,7 +314,7 @@ fn the_suite_of_groups() {
 /// Checks that ragged groups resemble the rows of experts: one group has many more rows than most,
 /// and some have none. They cover every type, both units, and an odd K.
 #[cfg(feature = "cuda")]
-fn of_unlike_groups(problems: &[SuiteProblem]) {
+fn check_ragged_groups(problems: &[SuiteProblem]) {
     use crate::bench::{kernels::description, peer::lt_problem};
     use falchion::{arch::ArchKind, internals::operand::Axis};
 

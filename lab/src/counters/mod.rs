@@ -11,6 +11,6 @@ pub use product::{Counters, count};
 pub use transpose::{TransposeCounters, count_transpose};
 
 pub use falchion::internals::host::machine::Purpose;
-pub(crate) use watched::of_block;
+pub(crate) use watched::walk_block;
 
 use accesses::Gathered;

@@ -16,7 +16,7 @@
 
 use super::{
     GlobalAccesses, Purpose, SharedAccesses,
-    watched::{Strides, of_block},
+    watched::{Strides, walk_block},
 };
 use crate::{Error, banks::SECTOR_BYTES};
 use falchion::{
@@ -92,7 +92,7 @@ impl Counters {
 ///
 /// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;
 /// let alpha_is_one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-/// let shapes = Problem::of(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
+/// let shapes = Problem::new(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
 /// let counters = count(&desc.as_simt()?.program(), &shapes)?;
 /// assert_eq!(counters.a.elements + counters.b.elements, 2 * 2048 * 2048 * 2048 / 128);
 /// # Ok::<(), falchion_lab::Error>(())
@@ -106,7 +106,7 @@ impl Counters {
 pub fn count(program: &Program, problem: &Problem) -> Result<Counters, Error> {
     let desc = program.desc;
     desc.check()?;
-    let walk = Walk::of(program, &problem.enter(&desc)?)?;
+    let walk = Walk::new(program, &problem.enter(&desc)?)?;
     let counters = walk.block(program)?.times(walk.blocks).ok_or_else(too_many)?;
     let [a, b] = OperandKind::BOTH.map(|operand| match operand.leave(desc.frame) {
         OperandKind::A => counters.a,
@@ -125,7 +125,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn of(program: &Program, problem: &Problem) -> Result<Self, Error> {
+    fn new(program: &Program, problem: &Problem) -> Result<Self, Error> {
         let (d, base) = (&program.desc, &program.base);
         let whole = |axis, extent: usize, tile: u32| {
             if extent.is_multiple_of(tile as usize) {
@@ -185,7 +185,7 @@ impl Walk {
     fn over(&self, program: &Program, tiles: u32) -> Result<Counters, Error> {
         let mut counters = Counters::default();
         let multiply_adds =
-            of_block(program, tiles, Some(self.strides), &mut |(purpose, operand), access| {
+            walk_block(program, tiles, Some(self.strides), &mut |(purpose, operand), access| {
                 match purpose {
                     Purpose::Fetch => {
                         let bytes = access.active() as u64 * u64::from(access.bytes());
@@ -257,13 +257,13 @@ mod tests {
                 ]
                 .map(|x| x as usize);
                 let user = |axis: Axis| extents[axis.leave(desc.frame) as usize];
-                let problem = Problem::of(
+                let problem = Problem::new(
                     &desc.sum(),
                     (user(Axis::M), user(Axis::N), extents[2]),
                     [None; 3],
                     [1.0; 8],
                 );
-                let walk = Walk::of(&program, &problem.enter(&program.desc).unwrap()).unwrap();
+                let walk = Walk::new(&program, &problem.enter(&program.desc).unwrap()).unwrap();
                 assert_eq!(
                     walk.block(&program).unwrap(),
                     walk.over(&program, tiles).unwrap(),

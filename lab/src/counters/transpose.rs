@@ -45,7 +45,7 @@ pub struct TransposeCounters {
 ///
 /// // 32 x 32 elements of 4 bytes down the columns of `[32][32]`, and of `[32][33]`.
 /// let count = |rung: TransposeRung| {
-///     count_transpose(&TransposeProgram::of(&rung.desc(Combine::Move, 4)), &Problem::packed_transpose(32, 32))
+///     count_transpose(&TransposeProgram::new(&rung.desc(Combine::Move, 4)), &Problem::packed_transpose(32, 32))
 /// };
 /// assert_eq!(count(TransposeRung::Coalesced)?.stores.wavefronts, 32 * 32);
 /// assert_eq!(count(TransposeRung::Padded)?.stores.wavefronts, 32);
@@ -123,15 +123,16 @@ impl Likeness<'_> {
             .map(|elements| elements.wrapping_mul(u64::from(self.desc.element_bytes)) % LINE_BYTES)
     }
 
-    fn of(&self, matrix: impl Fn(&View<Elements>) -> usize) -> [u64; 3] {
+    fn each_matrix(&self, matrix: impl Fn(&View<Elements>) -> usize) -> [u64; 3] {
         let Problem { a, d, .. } = self.problem;
         [Some(a.transposed()), self.problem.read_source(), Some(*d)]
             .map(|laid| laid.map_or(0, |laid| matrix(&laid) as u64))
     }
 
     fn matrix(&self, number: u64) -> Place {
-        let past =
-            self.past(self.of(|laid| laid.batch_stride).map(|stride| stride.wrapping_mul(number)));
+        let past = self.past(
+            self.each_matrix(|laid| laid.batch_stride).map(|stride| stride.wrapping_mul(number)),
+        );
         Place { left: 0, before: 0, past }
     }
 
@@ -146,8 +147,9 @@ impl Likeness<'_> {
     /// Returns the place of the columns of A, which are rows of C and D, of a column of tiles.
     fn columns(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.columns);
-        let [_, c, d] =
-            self.of(|laid| laid.leading(Order::Row)).map(|leading| first.wrapping_mul(leading));
+        let [_, c, d] = self
+            .each_matrix(|laid| laid.leading(Order::Row))
+            .map(|leading| first.wrapping_mul(leading));
         place(first as usize, self.problem.m, self.desc.columns, self.past([first, c, d]))
     }
 }
@@ -166,7 +168,7 @@ fn count_block(
     (counters, times): (&mut TransposeCounters, u64),
 ) -> Result<(), Error> {
     let (desc, problem) = (&program.desc, likeness.problem);
-    let [lda, ldc, ldd] = likeness.of(|laid| laid.leading(Order::Row));
+    let [lda, ldc, ldd] = likeness.each_matrix(|laid| laid.leading(Order::Row));
     let laid = |index: usize, leading: u64| Laid {
         first_byte: LINE_BYTES
             + [matrix, rows, columns].map(|place| place.past[index]).iter().sum::<u64>()

@@ -35,7 +35,7 @@ type What = (Purpose, Option<usize>);
 /// Reports every warp-level access of CTA 0 over `tiles` k-tiles: to shared memory and, with
 /// `strides`, to global memory, where matrices begin at address 0. Returns the number of
 /// multiply-adds.
-pub(crate) fn of_block(
+pub(crate) fn walk_block(
     program: &Program,
     tiles: u32,
     strides: Option<Strides>,

@@ -52,8 +52,8 @@ fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>)
 pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
     desc.check()?;
     Ok(match desc.components() {
-        Some(components) => of_warp_specialized(&components),
-        None => of_threads(&desc.one_schedule()?.base),
+        Some(components) => warp_specialized_layouts(&components),
+        None => thread_layouts(&desc.one_schedule()?.base),
     })
 }
 
@@ -65,7 +65,7 @@ const fn tile_of(operand: OperandKind) -> &'static str {
     }
 }
 
-fn of_threads(base: &MmaBase) -> Vec<StatedLayout> {
+fn thread_layouts(base: &MmaBase) -> Vec<StatedLayout> {
     let mut found = Vec::new();
     for operand in OperandKind::BOTH {
         let (name, facts) = (operand.name(), base.operand(operand));
@@ -81,13 +81,13 @@ fn of_threads(base: &MmaBase) -> Vec<StatedLayout> {
         ));
     }
     match base.instruction {
-        None => found.extend(of_tiles(&base.tiles)),
+        None => found.extend(tile_layouts(&base.tiles)),
         Some(instruction) => {
             for (operand, maps) in OperandKind::BOTH
                 .into_iter()
                 .zip(["(thread, element) to m * k + k", "(thread, element) to n * k + k"])
             {
-                let fragment = mma_tensor_op::FragmentMap::of(base.tiles, instruction, operand);
+                let fragment = mma_tensor_op::FragmentMap::new(base.tiles, instruction, operand);
                 found.push(stated(
                     format!("fragment of {}", operand.name()),
                     maps,
@@ -117,7 +117,7 @@ fn of_threads(base: &MmaBase) -> Vec<StatedLayout> {
 }
 
 /// Returns the maps of threads that multiply, each with its own tile.
-fn of_tiles(tiles: &ThreadTiles) -> Vec<StatedLayout> {
+fn tile_layouts(tiles: &ThreadTiles) -> Vec<StatedLayout> {
     let mut found = vec![stated("lanes", "lane to m * lanes along N + n", tiles.lanes.layout())];
     for (operand, maps) in
         OperandKind::BOTH.into_iter().zip(["(thread, element) to m", "(thread, element) to n"])
@@ -125,7 +125,7 @@ fn of_tiles(tiles: &ThreadTiles) -> Vec<StatedLayout> {
         found.push(stated(
             format!("fragment of {}", operand.name()),
             maps,
-            FragmentMap::of(*tiles, operand).layout(),
+            FragmentMap::new(*tiles, operand).layout(),
         ));
     }
     found.push(stated(
@@ -136,7 +136,7 @@ fn of_tiles(tiles: &ThreadTiles) -> Vec<StatedLayout> {
     found
 }
 
-fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
+fn warp_specialized_layouts(components: &WarpSpecialized) -> Vec<StatedLayout> {
     let mut found = Vec::new();
     for operand in OperandKind::BOTH {
         let (whole, one) = match components.tile(operand) {
@@ -155,7 +155,7 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
         ));
     }
     match components.mma {
-        ConsumerMma::Threads(tiles) => found.extend(of_tiles(&tiles)),
+        ConsumerMma::Threads(tiles) => found.extend(tile_layouts(&tiles)),
         ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
             if let Some(load) = components.fragment_load() {
                 found.push(stated(
@@ -164,7 +164,7 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
                     load.layout(),
                 ));
             }
-            let accumulators = mma_warpgroup::AccumulatorMap::of(&mma.instruction())
+            let accumulators = mma_warpgroup::AccumulatorMap::new(&mma.instruction())
                 .with_rows(components.fragment_rows());
             found.push(stated(
                 "accumulators",
@@ -174,7 +174,7 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
             found.push(stated(
                 "subtile of D",
                 "(m, n) to a byte",
-                StagingMap::of(components).layout(),
+                StagingMap::new(components).layout(),
             ));
         }
     }
@@ -182,7 +182,7 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
         found.push(stated(
             "slot of a part",
             "(thread, accumulator) to a place",
-            SlotMap::of(components).layout(),
+            SlotMap::new(components).layout(),
         ));
     }
     found

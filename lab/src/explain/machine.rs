@@ -182,8 +182,8 @@ pub fn size_of(problem: &Problem) -> ProblemSize {
     let Problem { m, n, k, batch, a, b, .. } = *problem;
     let leading = [a, b].map(|view| view.strides.into_iter().max());
     match problem.groups {
-        Some(_) => ProblemSize { leading, ..ProblemSize::of_groups((m, n, k), batch) },
-        None => ProblemSize { batch, leading, ..ProblemSize::of((m, n, k)) },
+        Some(_) => ProblemSize { leading, ..ProblemSize::for_groups((m, n, k), batch) },
+        None => ProblemSize { batch, leading, ..ProblemSize::new((m, n, k)) },
     }
 }
 

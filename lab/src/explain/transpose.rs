@@ -141,7 +141,7 @@ fn elements(count: u32) -> String {
 /// Counts the memory accesses of one whole tile.
 fn tile(desc: &TransposeDesc) -> Result<TransposeCounters, Error> {
     let problem = Problem::packed_transpose(desc.rows as usize, desc.columns as usize);
-    count_transpose(&TransposeProgram::of(desc), &problem)
+    count_transpose(&TransposeProgram::new(desc), &problem)
 }
 
 fn transposed_in_registers(desc: &TransposeDesc) -> TransposeChoice {

@@ -79,7 +79,7 @@ impl Census {
     /// # Errors
     /// The errors of [`Space::points`]. If `check` returns another error than a refusal, it counts
     /// as one with its message.
-    pub fn of(
+    pub fn new(
         space: &Space,
         check: &(dyn Fn(&GemmDesc) -> Result<(), Error> + Sync),
     ) -> Result<Self, Error> {

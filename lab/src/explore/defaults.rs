@@ -51,7 +51,7 @@ impl Space {
     ) -> Result<Self, Error> {
         let space = Self::as_given(request, newest, knobs)?;
         let of_columns = sizes.iter().find_map(|size| {
-            let size = ProblemSize::of((size.m as usize, size.n as usize, size.k as usize));
+            let size = ProblemSize::new((size.m as usize, size.n as usize, size.k as usize));
             // A problem that cannot be resolved is refused when it is measured.
             let taken = request.resolve_for(newest, size, None).ok()?.desc;
             taken.is_of_columns().then_some(taken)
@@ -107,13 +107,13 @@ impl Space {
     /// architecture. On tensor cores, it is the family of `base`: `mma.sync` or warp-specialized.
     ///
     /// # Errors
-    /// The errors of [`Space::of_families`].
+    /// The errors of [`Space::with_families`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
         let own = FAMILIES
             .into_iter()
             .filter(|(op, _)| *op == base.class.op)
             .map(|(_, family)| family(base));
-        Self::of_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
+        Self::with_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
     }
 }
 

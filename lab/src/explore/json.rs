@@ -15,7 +15,7 @@ impl Space {
     ///
     /// # Errors
     /// [`Error::Measurement`] if the text is not a space in JSON; the errors of
-    /// [`Space::of_families`].
+    /// [`Space::with_families`].
     pub fn from_json(base: &GemmDesc, text: &str) -> Result<Self, Error> {
         let refuse = |because: String| Error::Measurement {
             because: format!("the space cannot be read: {because}"),
@@ -52,6 +52,6 @@ impl Space {
             }
             all.push(read);
         }
-        Self::of_families(base, &all)
+        Self::with_families(base, &all)
     }
 }

@@ -11,10 +11,10 @@
 //! use falchion_lab::explore::{Census, Space};
 //!
 //! let base = Request::default().resolve(ArchKind::Sm80)?.desc;
-//! let mut space = Space::of(&base);
+//! let mut space = Space::from_description(&base);
 //! space.set("threadblock", &["128x128x8", "100x128x8"])?;
 //! space.set("stages", &["2", "3", "4"])?;
-//! let census = Census::of(&space, &|desc| Ok(desc.check()?))?;
+//! let census = Census::new(&space, &|desc| Ok(desc.check()?))?;
 //! assert_eq!((census.points, census.legal.len()), (6, 3));
 //! assert_eq!(census.refused[0].form, "threadblock M = # is not a multiple of # (warp tiles)");
 //! assert_eq!(census.refused[0].count, 3);

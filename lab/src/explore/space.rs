@@ -27,7 +27,7 @@ pub struct Family {
 
 impl Family {
     /// Returns the family with one point.
-    fn of(desc: &GemmDesc) -> Self {
+    fn from_description(desc: &GemmDesc) -> Self {
         Self {
             desc: *desc,
             lists: desc
@@ -41,17 +41,21 @@ impl Family {
 
     /// Returns the families of some main loops. Main loops of one family share its lists. The other
     /// knobs come from `base`, or from the resolver's result for the first main loop of a family.
-    fn of_mainloops(base: &GemmDesc, at: usize, mainloops: &[String]) -> Result<Vec<Self>, Error> {
+    fn with_mainloops(
+        base: &GemmDesc,
+        at: usize,
+        mainloops: &[String],
+    ) -> Result<Vec<Self>, Error> {
         let mut families: Vec<(Self, Vec<String>)> = Vec::new();
         for mainloop in mainloops {
             match families.iter_mut().find(|(family, _)| family.has(at, mainloop)) {
                 Some((_, list)) => list.push(mainloop.clone()),
                 None => {
-                    let family = Self::of(base);
+                    let family = Self::from_description(base);
                     let family = if family.has(at, mainloop) {
                         family
                     } else {
-                        Self::of(&by(base, MAINLOOP, mainloop)?)
+                        Self::from_description(&by(base, MAINLOOP, mainloop)?)
                     };
                     families.push((family, vec![mainloop.clone()]));
                 }
@@ -150,8 +154,8 @@ impl Space {
     /// Returns the space with the single point `base`. All families that are added have its types,
     /// layouts, and architecture.
     #[must_use]
-    pub fn of(base: &GemmDesc) -> Self {
-        Self { base: *base, families: vec![Family::of(base)] }
+    pub fn from_description(base: &GemmDesc) -> Self {
+        Self { base: *base, families: vec![Family::from_description(base)] }
     }
 
     /// Returns a space of several families. Each is given by lists for some knobs, and the other
@@ -160,18 +164,18 @@ impl Space {
     ///
     /// # Errors
     /// The errors of [`set`](Self::set); [`Error::Measurement`] if there is no family.
-    pub fn of_families<V: AsRef<str>>(
+    pub fn with_families<V: AsRef<str>>(
         base: &GemmDesc,
         families: &[Vec<(String, Vec<V>)>],
     ) -> Result<Self, Error> {
         let mut all = Vec::new();
         for lists in families {
-            let mut one = Self::of(base);
+            let mut one = Self::from_description(base);
             let (mainloops, others): (Vec<_>, Vec<_>) =
                 lists.iter().partition(|(name, _)| name == MAINLOOP);
             for (name, values) in mainloops {
                 let (at, list) = one.read(name, values)?;
-                one.families = Family::of_mainloops(base, at, &list)?;
+                one.families = Family::with_mainloops(base, at, &list)?;
             }
             others.into_iter().try_for_each(|(name, values)| one.set(name, values))?;
             all.append(&mut one.families);

@@ -23,7 +23,7 @@ pub struct Tally {
 impl Tally {
     /// Counts the entries of a problem.
     #[must_use]
-    pub fn of(entries: &[Entry], size: Mnk) -> Self {
+    pub fn from_entries(entries: &[Entry], size: Mnk) -> Self {
         let mut tally = Self::default();
         for trial in trials(entries, size) {
             *match trial.outcome {
@@ -134,13 +134,13 @@ pub struct Summary {
 impl Summary {
     /// Summarizes the entries of a problem, with the first `most` standings.
     #[must_use]
-    pub fn of(entries: &[Entry], size: Mnk, most: usize) -> Self {
+    pub fn from_entries(entries: &[Entry], size: Mnk, most: usize) -> Self {
         let last = last_final(entries, size);
         let mut best = standings(entries, size);
         best.truncate(most);
         Self {
             size,
-            outcomes: Tally::of(entries, size),
+            outcomes: Tally::from_entries(entries, size),
             reference: last.map(|last| last.reference.clone()),
             reference_us: last.map(|last| last.reference_us),
             noisy: last.map(|last| last.noisy),

@@ -160,7 +160,7 @@ impl Machine {
 fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
     let (mut loads, base) = (SharedAccesses::default(), d.base());
     for operand in OperandKind::BOTH {
-        let (facts, map) = (base.operand(operand), FragmentMap::of(base.tiles, operand));
+        let (facts, map) = (base.operand(operand), FragmentMap::new(base.tiles, operand));
         let (tile, bytes) = (facts.smem, facts.element.bytes_of(1));
         let neighbours =
             tile.along.is(Along::K) && tile.bits == 0 && matches!(d.knobs.unroll, UnrollKind::Full);

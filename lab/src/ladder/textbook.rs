@@ -84,7 +84,7 @@ impl Textbook {
             reduction: None,
         };
         let unit = crate::sys::launch::vouched(self.translation_unit()?);
-        falchion::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)
+        falchion::cuda::CudaKernel::from_unit(context, &Self::types()?, unit, geometry)
     }
 
     /// Computes `D = A·B` in the kernel's order: each element adds its products in ascending k,

@@ -58,7 +58,7 @@ pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
             .map_err(|error| Error::Measurement { because: error.to_string() }),
         Program::Gemm(desc) => count(
             &desc.program(),
-            &Problem::of(&desc.sum(), (size, size, size), [None; 3], PRODUCT),
+            &Problem::new(&desc.sum(), (size, size, size), [None; 3], PRODUCT),
         ),
     }
 }

@@ -85,7 +85,7 @@ impl TransposeClimb {
         let problem = Problem::packed_transpose(rows, columns);
         let reached = |rung: TransposeRung| {
             let desc = rung.choice(kind.bytes_of(1)).desc(kind, &problem);
-            let counters = count_transpose(&TransposeProgram::of(&desc), &problem)?;
+            let counters = count_transpose(&TransposeProgram::new(&desc), &problem)?;
             Ok(TransposeReached {
                 name: rung.name(),
                 config: desc.to_string(),
@@ -142,7 +142,7 @@ pub fn verify_transpose(
     let (rows, columns) = (2 * desc.rows as usize + 16, desc.columns as usize + 16);
     let problem = Problem::packed_transpose(rows, columns);
     let desc = rung.choice(kind.bytes_of(1)).desc(kind, &problem);
-    let mut transpose = HostProduct::of_transpose(kind, &desc, &problem)?;
+    let mut transpose = HostProduct::poisoned_transpose(kind, &desc, &problem)?;
     transpose.draw_transpose(1)?;
     transpose.run_transpose(&desc, Mode::Checked { seed: 3 })?;
     transpose.verify_transpose()

@@ -24,8 +24,10 @@ pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
         Program::Textbook(_) => Textbook::types()?,
     };
     let rows = SIZE_STEP;
-    let mut product =
-        HostProduct::poisoned(&desc, &Problem::of(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT))?;
+    let mut product = HostProduct::poisoned(
+        &desc,
+        &Problem::new(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT),
+    )?;
     let [operands, _] = product.distributions(&desc);
     product.a.draw(operands, 1)?;
     product.b.draw(operands, 2)?;
@@ -33,7 +35,13 @@ pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
         Program::Gemm(desc) => product.run(&desc.sum(), Mode::Checked { seed: 3 })?,
         Program::Textbook(_) => {
             let HostMatrices { a, b, d, .. } = product.matrices()?;
-            Textbook::multiply(rows, DEPTH, a.of::<f32>()?, b.of::<f32>()?, d.of::<f32>()?);
+            Textbook::multiply(
+                rows,
+                DEPTH,
+                a.elements::<f32>()?,
+                b.elements::<f32>()?,
+                d.elements::<f32>()?,
+            );
         }
     }
     product.verify(&desc)

@@ -2,9 +2,8 @@
 
 use crate::resources::available_bytes;
 use crate::verify::{
-    Distribution, HostBuffer,
+    Distribution, HostBuffer, batch_extents,
     number::{Number, with_element},
-    of_batch,
 };
 use falchion::{
     Error,
@@ -88,7 +87,7 @@ impl HostMatrix {
 
     /// Returns the view of the elements. A single matrix is shared by all GEMMs of a batch.
     pub fn view(&self) -> View<Elements> {
-        let one = View::new(Elements::of(self.buffer.length()), self.order, self.leading);
+        let one = View::new(Elements::new(self.buffer.length()), self.order, self.leading);
         if self.batch == 1 { one } else { one.one_behind_another(self.extents()) }
     }
 
@@ -114,7 +113,7 @@ impl HostMatrix {
     /// The errors of [`Distribution::fill`].
     pub fn draw(&mut self, from: Distribution, seed: u64) -> Result<(), Error> {
         let view = self.view();
-        let extents = of_batch(&view, self.extents(), self.batch);
+        let extents = batch_extents(&view, self.extents(), self.batch);
         from.fill(seed, self.slice_mut()?, &view, extents)
     }
 
@@ -159,7 +158,7 @@ impl HostMatrix {
         fn writer<E: Number>(
             slice: HostSliceMut<'_>,
         ) -> Result<impl FnMut(usize, f64) -> bool, Error> {
-            let elements = slice.of::<E>()?;
+            let elements = slice.elements::<E>()?;
             Ok(|place: usize, x: f64| match elements.get_mut(place) {
                 Some(element) => {
                     *element = E::given(x);
@@ -191,7 +190,7 @@ impl HostMatrix {
             Ok(())
         };
         fn reader<E: Number>(slice: HostSlice<'_>) -> Result<impl Fn(usize) -> Option<f64>, Error> {
-            let elements = slice.of::<E>()?;
+            let elements = slice.elements::<E>()?;
             Ok(|place: usize| elements.get(place).map(|&x| E::exact(x)))
         }
         with_element!(self.kind(), E => each(&reader::<E>(slice)?))
@@ -291,7 +290,7 @@ mod tests {
             );
             let [first, second] =
                 [0, 1].map(|number| own.offset(1, 2, 4) + number * own.packed(3, 2) * 4);
-            let elements = batch.slice().unwrap().of::<i32>().unwrap();
+            let elements = batch.slice().unwrap().elements::<i32>().unwrap();
             assert_eq!((elements[first], elements[second], elements.len()), (6, 12, second + 1));
         }
     }

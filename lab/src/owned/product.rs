@@ -59,7 +59,7 @@ impl HostProduct {
     /// # Errors
     /// The refusals of a run of the problem, and [`Refusal`] of too little memory.
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
-        Self::of(desc, problem, None)
+        Self::allocate(desc, problem, None)
     }
 
     /// Allocates the matrices of a grouped GEMM with these rows per group, each with its own B. The
@@ -67,17 +67,25 @@ impl HostProduct {
     ///
     /// # Errors
     /// The errors of [`poisoned`](Self::poisoned).
-    pub fn of_groups(desc: &GemmDesc, problem: &Problem, rows: &[usize]) -> Result<Self, Error> {
+    pub fn poisoned_groups(
+        desc: &GemmDesc,
+        problem: &Problem,
+        rows: &[usize],
+    ) -> Result<Self, Error> {
         // A sum beyond 32 bits is rejected below.
         let end = |end: &mut usize, rows: &usize| {
             *end = end.saturating_add(*rows);
             Some(u32::try_from(*end).unwrap_or(u32::MAX))
         };
         let offsets = core::iter::once(0).chain(rows.iter().scan(0, end)).collect();
-        Self::of(desc, &problem.grouped(rows.len()), Some(offsets))
+        Self::allocate(desc, &problem.grouped(rows.len()), Some(offsets))
     }
 
-    fn of(desc: &GemmDesc, problem: &Problem, offsets: Option<Vec<u32>>) -> Result<Self, Error> {
+    fn allocate(
+        desc: &GemmDesc,
+        problem: &Problem,
+        offsets: Option<Vec<u32>>,
+    ) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, .. } = *problem;
         let (a, b, d) =
             (packed(problem.a, (m, k)), packed(problem.b, (k, n)), packed(problem.d, (m, n)));
@@ -157,7 +165,7 @@ impl HostProduct {
     ///
     /// let (kind, problem) = (ElementKind::Bf16, Problem::packed_transpose(2, 3));
     /// let desc = Choice::Auto.desc(kind, &problem);
-    /// let mut transpose = HostProduct::of_transpose(kind, &desc, &problem)?;
+    /// let mut transpose = HostProduct::poisoned_transpose(kind, &desc, &problem)?;
     /// transpose.a.try_fill(Order::Row, |row, column| Ok::<_, falchion::Error>((row * 3 + column) as f64))?;
     /// transpose.run_transpose(&desc, Mode::Fast)?;
     /// assert!(transpose.verify_transpose()?.is_right());
@@ -169,7 +177,7 @@ impl HostProduct {
     ///
     /// # Errors
     /// The refusals of a run of the problem, and [`Refusal`] of too little memory.
-    pub fn of_transpose(
+    pub fn poisoned_transpose(
         kind: ElementKind,
         desc: &TransposeDesc,
         problem: &Problem,
@@ -223,7 +231,7 @@ impl HostProduct {
             .as_ref()
             .map(|kind, vector| View::vector(vector.view().memory, kind.side()));
         let c = self.c.as_ref().map(HostMatrix::view);
-        let groups = self.offsets.as_ref().map(|_| Groups::of(Axis::M, batch));
+        let groups = self.offsets.as_ref().map(|_| Groups::with_count(Axis::M, batch));
         Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, workspace: None }
     }
 
@@ -296,7 +304,7 @@ impl HostProduct {
     /// nothing.
     pub fn distributions(&self, desc: &GemmDesc) -> [Distribution; 2] {
         let (k, types) = (self.extents.2, desc.user_types());
-        let fill = if Accumulation::of(desc, k).relative.is_finite() {
+        let fill = if Accumulation::for_description(desc, k).relative.is_finite() {
             Fill::Random
         } else {
             Fill::Integers
@@ -402,7 +410,7 @@ mod tests {
             ("f64:col", "f64:col", "f64:col"),
         ] {
             let desc = described(a, b, c);
-            let problem = Problem::of(
+            let problem = Problem::new(
                 &desc,
                 (5, 7, 3),
                 [None, Some(9), Some(8)],
@@ -436,7 +444,7 @@ mod tests {
     fn products_that_share_an_operand_are_verified() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
             let desc = described(a, b, c);
-            let one = Problem::of(
+            let one = Problem::new(
                 &desc,
                 (5, 7, 3),
                 [None, Some(9), Some(8)],
@@ -472,7 +480,7 @@ mod tests {
             );
         }
         let desc = described("f32:row", "f32:col", "f32:col");
-        let one = Problem::of(&desc, (5, 7, 3), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]);
+        let one = Problem::new(&desc, (5, 7, 3), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]);
         let error = HostProduct::poisoned(&desc, &Problem { batch: 2, d: one.d.batched(0), ..one })
             .unwrap_err();
         assert!(
@@ -487,13 +495,13 @@ mod tests {
     fn groups_are_verified() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
             let desc = described(a, b, c);
-            let problem = Problem::of(
+            let problem = Problem::new(
                 &desc,
                 (9, 7, 3),
                 [None, None, Some(9)],
                 [2.0, -1.0, 0., 0., 0., 0., 0., 0.],
             );
-            let mut product = HostProduct::of_groups(&desc, &problem, &[4, 0, 5]).unwrap();
+            let mut product = HostProduct::poisoned_groups(&desc, &problem, &[4, 0, 5]).unwrap();
             assert_eq!((product.a.batch(), product.b.batch(), product.d.batch()), (1, 3, 1));
             let [from, of_c] = product.distributions(&desc);
             product.a.draw(from, 1).unwrap();
@@ -527,7 +535,7 @@ mod tests {
         let desc = described("f32:col", "f32:col", "f32:col");
         let refused = |extents, leading| match HostProduct::poisoned(
             &desc,
-            &Problem::of(&desc, extents, leading, [1.0; SCALARS]),
+            &Problem::new(&desc, extents, leading, [1.0; SCALARS]),
         ) {
             Err(Error::Refused(refusal)) => *refusal,
             other => panic!("{other:?}"),
@@ -552,7 +560,7 @@ mod tests {
             let request = Request { a, b, c, op, arch, knobs, ..Request::default() };
             let desc = request.resolve(ArchKind::Sm90).unwrap().desc;
             let m = (available / 2 / 4 / 65536) as usize;
-            let problem = Problem::of(&desc, (m, 1, 65536), [None; 3], [1.0; SCALARS]);
+            let problem = Problem::new(&desc, (m, 1, 65536), [None; 3], [1.0; SCALARS]);
             let told = HostProduct::poisoned(&desc, &problem)
                 .err()
                 .map(|error| error.to_string())

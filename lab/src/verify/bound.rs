@@ -69,7 +69,7 @@ pub struct Rounding {
 
 impl Rounding {
     /// Returns the rounding of an element type to nearest.
-    pub fn of(kind: ElementKind) -> Self {
+    pub fn for_type(kind: ElementKind) -> Self {
         let power = |exponent: i32| 2f64.powi(exponent);
         // Fraction bits, exponent of the least positive number, exponent beyond the largest.
         let floating = |fraction: i32, least: i32, beyond: i32| Self {
@@ -131,7 +131,7 @@ fn instruction_k(d: &GemmDesc) -> u32 {
 impl Accumulation {
     /// Returns the accumulation of `k` products by a kernel, with promotion if its description has
     /// it.
-    pub fn of(d: &GemmDesc, k: usize) -> Self {
+    pub fn for_description(d: &GemmDesc, k: usize) -> Self {
         let accumulator = d.class.accumulator;
         // A slice of K gets its share of every tile. Slice 0 adds the others to its own sum, one
         // after another.
@@ -149,8 +149,8 @@ impl Accumulation {
             None => {
                 let types = d.class.combined();
                 let [a, b] = [types.a, types.b].map(|element| emulation.part().unwrap_or(element));
-                Instruction::of(Combined { a, b, ..types }, d.class.arch)
-                    .map(|one| one.of_parts(emulation, instruction_k(d), d.warp().k))
+                Instruction::for_types(Combined { a, b, ..types }, d.class.arch)
+                    .map(|one| one.with_parts(emulation, instruction_k(d), d.warp().k))
             }
         };
         let own = match (d.class.op, instruction) {
@@ -199,7 +199,7 @@ impl Accumulation {
 
     /// Returns a chain of `chain` roundings to nearest.
     fn chained(kind: ElementKind, chain: usize) -> Self {
-        let (rounding, n) = (Rounding::of(kind), chain as f64);
+        let (rounding, n) = (Rounding::for_type(kind), chain as f64);
         Self {
             kind,
             rounding,
@@ -220,7 +220,7 @@ impl Accumulation {
             SumRounding::Truncated { .. } => ElementKind::F32,
         };
         let (rounding, steps) =
-            (Rounding::of(kind), k.div_ceil(instruction.products().max(1) as usize) as f64);
+            (Rounding::for_type(kind), k.div_ceil(instruction.products().max(1) as usize) as f64);
         // Truncation loses up to twice half the least number. It also loses addends if the least
         // normal number is the largest of them.
         let (least_normal, unit) =
@@ -320,13 +320,13 @@ impl Accumulation {
         }
         // The error of products whose factors are rounded before the multiplication.
         let off = match self.emulation {
-            EmulationKind::Bf16x1 => Rounding::of(ElementKind::Bf16).unit,
+            EmulationKind::Bf16x1 => Rounding::for_type(ElementKind::Bf16).unit,
             _ => TF32_READ,
         };
         let other = if read { 0.0 } else { (2.0 + off) * off };
         // A factor may round to infinity.
         let most = if self.emulation == EmulationKind::Bf16x1 {
-            Rounding::of(ElementKind::Bf16).largest
+            Rounding::for_type(ElementKind::Bf16).largest
         } else {
             f64::INFINITY
         };
@@ -355,15 +355,15 @@ mod tests {
 
     #[test]
     fn types_round_as_ieee_754_says() {
-        let f32s = Rounding::of(ElementKind::F32);
+        let f32s = Rounding::for_type(ElementKind::F32);
         assert_eq!((f32s.unit, f32s.largest), (f64::from(f32::EPSILON) / 2.0, f64::from(f32::MAX)));
         assert_eq!(f32s.half_least, f64::from(f32::from_bits(1)) / 2.0);
-        let f64s = Rounding::of(ElementKind::F64);
+        let f64s = Rounding::for_type(ElementKind::F64);
         assert_eq!((f64s.unit, f64s.largest), (f64::EPSILON / 2.0, f64::MAX));
-        let f16s = Rounding::of(ElementKind::F16);
+        let f16s = Rounding::for_type(ElementKind::F16);
         assert_eq!((f16s.unit, f16s.largest), (2f64.powi(-11), half::f16::MAX.to_f64()));
         assert_eq!(f16s.half_least, half::f16::from_bits(1).to_f64() / 2.0);
-        let bf16s = Rounding::of(ElementKind::Bf16);
+        let bf16s = Rounding::for_type(ElementKind::Bf16);
         assert_eq!((bf16s.unit, bf16s.largest), (2f64.powi(-8), half::bf16::MAX.to_f64()));
         assert_eq!(bf16s.half_least, half::bf16::from_bits(1).to_f64() / 2.0);
     }

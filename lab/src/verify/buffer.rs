@@ -126,7 +126,7 @@ impl HostBuffer {
     /// The errors of [`HostBuffer::poisoned`].
     pub fn set(&mut self, place: usize, x: f64) -> Result<(), Error> {
         fn write<E: Number>(slice: HostSliceMut<'_>, x: f64) -> Result<(), Error> {
-            slice.of::<E>()?.iter_mut().for_each(|element| *element = E::nearest(x));
+            slice.elements::<E>()?.iter_mut().for_each(|element| *element = E::nearest(x));
             Ok(())
         }
         let kind = self.kind;
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_write_between_columns_is_stray() -> Result<(), Error> {
         let before = HostBuffer::poisoned(ElementKind::I8, 20)?;
-        let view = View::new(Elements::of(13), Order::Col, 5);
+        let view = View::new(Elements::new(13), Order::Col, 5);
         for place in 0..20 {
             let mut after = before.clone();
             after.set(place, 1.0)?;

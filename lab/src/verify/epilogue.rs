@@ -45,7 +45,7 @@ impl<'d> Evaluation<'d> {
             ComputeKind::F64 => ElementKind::F64,
             ComputeKind::I32 => ElementKind::I32,
         };
-        let mut rounding = Rounding::of(kind);
+        let mut rounding = Rounding::for_type(kind);
         // The reference computes in binary64 and rounds as well; integers do not.
         rounding.unit += if compute == ComputeKind::I32 { 0.0 } else { 2f64.powi(-53) };
         Self { desc, scalars, compute, rounding }
@@ -58,7 +58,7 @@ impl<'d> Evaluation<'d> {
 
     /// Returns the estimate of D before it is stored, from an accumulator and the other operands of
     /// the epilogue.
-    pub fn of(&self, accumulator: Estimate, beside: &Beside<f64>) -> Estimate {
+    pub fn evaluate(&self, accumulator: Estimate, beside: &Beside<f64>) -> Estimate {
         let mut stack: Vec<Entry> = Vec::with_capacity(4);
         for op in self.desc.ops() {
             let mut pop = || {
@@ -194,7 +194,7 @@ impl<'d> Evaluation<'d> {
         let value = through(x.value);
         let spread = [x.value - x.error, x.value + x.error].map(|end| (through(end) - value).abs());
         let of = if self.compute == ComputeKind::F32 { ElementKind::F32 } else { ElementKind::F64 };
-        let ulps = USER_ULPS * 2.0 * Rounding::of(of).unit * value.abs();
+        let ulps = USER_ULPS * 2.0 * Rounding::for_type(of).unit * value.abs();
         // A result in the middle of two integers may round to either.
         let device = if whole { ulps.ceil() } else { ulps };
         let error =
@@ -225,14 +225,19 @@ mod tests {
 
     const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
 
-    fn of(text: &str, compute: ComputeKind, accumulator: Estimate, source: f64) -> Estimate {
+    fn evaluate_text(
+        text: &str,
+        compute: ComputeKind,
+        accumulator: Estimate,
+        source: f64,
+    ) -> Estimate {
         let desc: EpilogueDesc = text.parse().expect("it is an expression");
-        Evaluation::new(&desc, SCALES, compute).of(accumulator, &beside(source))
+        Evaluation::new(&desc, SCALES, compute).evaluate(accumulator, &beside(source))
     }
 
     #[test]
     fn what_is_known_exactly_is_computed_as_the_kernel_computes() {
-        let exact = |text, compute| of(text, compute, Estimate::exactly(3.0), 5.0);
+        let exact = |text, compute| evaluate_text(text, compute, Estimate::exactly(3.0), 5.0);
         assert_eq!(exact("alpha * acc + beta * source", ComputeKind::F32), Estimate::exactly(3.5));
         assert_eq!(exact("s3 * acc", ComputeKind::F32), Estimate::exactly(f64::from(0.1f32 * 3.0)));
         assert_eq!(exact("s3 * acc", ComputeKind::F64), Estimate::exactly(0.1 * 3.0));
@@ -256,18 +261,27 @@ mod tests {
     #[test]
     fn what_is_scaled_by_0_does_not_matter() {
         for lost in [f64::NAN, f64::INFINITY] {
-            let scaled =
-                of("alpha * acc + s2 * source", ComputeKind::F32, Estimate::exactly(1.5), lost);
+            let scaled = evaluate_text(
+                "alpha * acc + s2 * source",
+                ComputeKind::F32,
+                Estimate::exactly(1.5),
+                lost,
+            );
             assert_eq!(scaled, Estimate::exactly(3.0));
             let unknown = Estimate::within(1.0, f64::INFINITY);
             assert_eq!(
-                of("s2 * relu(acc) + source", ComputeKind::F32, unknown, 4.0),
+                evaluate_text("s2 * relu(acc) + source", ComputeKind::F32, unknown, 4.0),
                 Estimate::exactly(4.0)
             );
             assert!(
-                !of("multiply(s2, source)", ComputeKind::F32, Estimate::exactly(1.0), lost)
-                    .value
-                    .is_finite()
+                !evaluate_text(
+                    "multiply(s2, source)",
+                    ComputeKind::F32,
+                    Estimate::exactly(1.0),
+                    lost
+                )
+                .value
+                .is_finite()
             );
         }
     }
@@ -301,7 +315,7 @@ mod tests {
                 let scalars = SCALES;
                 let (mut rows, wanted) = (
                     falchion::internals::Rows::default(),
-                    of(text, ComputeKind::F32, Estimate::within(value, error), source),
+                    evaluate_text(text, ComputeKind::F32, Estimate::within(value, error), source),
                 );
                 let got = falchion::internals::evaluate(
                     &desc,
@@ -334,36 +348,36 @@ mod tests {
         Tree::register();
         let of = |value, error| {
             Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32)
-                .of(Estimate::within(value, error), &beside(0.0))
+                .evaluate(Estimate::within(value, error), &beside(0.0))
         };
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
         assert!((3.25..7.0).contains(&wide), "{wide}");
         // In binary64 nothing is rounded to binary32 on its way.
         let third = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F64)
-            .of(Estimate::exactly(1.0 / 3.0), &beside(0.0));
+            .evaluate(Estimate::exactly(1.0 / 3.0), &beside(0.0));
         assert_eq!(third.value, 1.0 / 3.0 * (1.0 / 3.0));
         assert!(third.error < 1e-15);
         // Every integer is a number of binary64.
         let whole = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::I32)
-            .of(Estimate::exactly(46_339.0), &beside(0.0));
+            .evaluate(Estimate::exactly(46_339.0), &beside(0.0));
         assert_eq!(whole.value, 2_147_302_921.0);
     }
 
     #[test]
     fn overflowing_sums_may_be_infinite() {
         let near = Estimate::within(3e38, 1e30);
-        let scaled = of("alpha * acc", ComputeKind::F32, near, 0.0);
+        let scaled = evaluate_text("alpha * acc", ComputeKind::F32, near, 0.0);
         assert!(scaled.overflows && scaled.error.is_finite());
-        assert!(!of("alpha * acc", ComputeKind::F64, near, 0.0).overflows);
+        assert!(!evaluate_text("alpha * acc", ComputeKind::F64, near, 0.0).overflows);
         // An infinity may become 0 there.
-        let clamped = of("relu(alpha * acc)", ComputeKind::F32, near, 0.0);
+        let clamped = evaluate_text("relu(alpha * acc)", ComputeKind::F32, near, 0.0);
         assert_eq!((clamped.error, clamped.overflows), (f64::INFINITY, false));
         let exactly = Estimate::not_finite(f64::INFINITY);
-        let scaled = of("alpha * acc + beta * source", ComputeKind::F32, exactly, 1.0);
+        let scaled = evaluate_text("alpha * acc + beta * source", ComputeKind::F32, exactly, 1.0);
         assert_eq!(scaled, exactly);
         assert_eq!(
-            of("alpha * acc", ComputeKind::F32, Estimate::exactly(3e38), 0.0).value,
+            evaluate_text("alpha * acc", ComputeKind::F32, Estimate::exactly(3e38), 0.0).value,
             f64::INFINITY
         );
     }

@@ -50,7 +50,7 @@ pub(super) const fn largest_whole(kind: ElementKind) -> f64 {
 fn exact_sums(types: Combined) -> f64 {
     // The newest architecture has every instruction, and older ones keep the same range of whole
     // numbers.
-    let own = Instruction::of(types, ArchKind::Sm90).filter(|_| !types.is_of(OpKind::Simt));
+    let own = Instruction::for_types(types, ArchKind::Sm90).filter(|_| !types.is_of(OpKind::Simt));
     own.map_or(largest_whole(types.accumulator), |instruction| instruction.largest_whole())
 }
 
@@ -167,7 +167,7 @@ impl Distribution {
             (leading, lines, along): (usize, usize, usize),
             number: impl Fn(usize, usize) -> f64 + Sync,
         ) -> Result<(), Error> {
-            slice.of::<E>()?.par_chunks_mut(leading.max(1)).take(lines).enumerate().for_each(
+            slice.elements::<E>()?.par_chunks_mut(leading.max(1)).take(lines).enumerate().for_each(
                 |(line, elements)| {
                     for (step, element) in elements.iter_mut().take(along).enumerate() {
                         *element = E::nearest(number(line, step));
@@ -191,7 +191,7 @@ pub(crate) fn order_of<M>(view: &View<M>, (_, columns): (usize, usize)) -> Order
 /// Returns the extents of a batch as one matrix. Row-major matrices of a batch are stacked by rows,
 /// and column-major ones by columns. A matrix that all GEMMs share, with a stride of 0, counts
 /// once.
-pub(crate) fn of_batch<M>(
+pub(crate) fn batch_extents<M>(
     view: &View<M>,
     (rows, columns): (usize, usize),
     batch: usize,
@@ -236,7 +236,7 @@ mod tests {
         for kind in [ElementKind::F16, ElementKind::F64, ElementKind::U8, ElementKind::I32] {
             let (rows, columns) = (5, 7);
             let laid = |order: Order, leading| -> Result<Vec<f64>, Error> {
-                let view = View::new(Elements::of(80), order, leading);
+                let view = View::new(Elements::new(80), order, leading);
                 let mut buffer = HostBuffer::poisoned(kind, 80)?;
                 Distribution::Random.fill(7, buffer.slice_mut(0..80)?, &view, (rows, columns))?;
                 let mut numbers = Vec::new();

@@ -15,7 +15,7 @@
 //! gemm.run(Arguments::new((2, 4, 3), &a, &b, &mut d))?;
 //!
 //! let desc = gemm.desc();
-//! let problem = Problem::of(&desc, (2, 4, 3), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+//! let problem = Problem::new(&desc, (2, 4, 3), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 //! let (a, b) = (HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b));
 //! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d, vectors: Default::default() };
 //! assert!(verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
@@ -47,7 +47,7 @@ mod verdict;
 
 pub use buffer::HostBuffer;
 pub use epilogue::USER_ULPS;
-pub(crate) use fill::of_batch;
+pub(crate) use fill::batch_extents;
 #[cfg(feature = "cuda")]
 pub(crate) use fill::order_of;
 pub use fill::{Distribution, Fill, draw};
@@ -191,7 +191,7 @@ impl<'a> Claim<'a> {
             call,
             k,
             kind: desc.class.output.element,
-            accumulation: Accumulation::of(&desc, k),
+            accumulation: Accumulation::for_description(&desc, k),
             evaluation: epilogue::Evaluation::new(&epilogue, call.scalars, desc.class.compute),
         };
         let columns: Vec<usize> = (0..call.n).collect();
@@ -267,12 +267,12 @@ impl Job<'_> {
             source: source.map(numbers).transpose()?,
             vectors: call.vectors.try_map(|_, view| numbers(view))?,
         };
-        let arithmetic = Arithmetic::of(call.a.memory.kind());
+        let arithmetic = Arithmetic::for_type(call.a.memory.kind());
         let mut verdict = Verdict::default();
         for (at, sum) in sums.into_iter().enumerate() {
             let accumulator = self.accumulation.estimate(sum, arithmetic);
             let beside = read.map(|elements| elements[at]);
-            let wanted: Estimate = self.evaluation.of(accumulator, &beside);
+            let wanted: Estimate = self.evaluation.evaluate(accumulator, &beside);
             verdict.compare(
                 (rows[at / columns.len()], columns[at % columns.len()]),
                 got[at],

@@ -106,7 +106,7 @@ pub(super) fn read(
         places: impl Iterator<Item = usize>,
         into: &mut Vec<f64>,
     ) -> Result<(), Error> {
-        let elements = slice.of::<E>()?;
+        let elements = slice.elements::<E>()?;
         into.extend(places.map(|place| elements.get(place).map_or(f64::NAN, |&x| E::exact(x))));
         Ok(())
     }
@@ -119,7 +119,7 @@ pub(super) fn read(
 /// None, because a slice has its own type.
 pub fn poison(slice: HostSliceMut<'_>) -> Result<(), Error> {
     fn fill<E: Number>(slice: HostSliceMut<'_>) -> Result<(), Error> {
-        slice.of::<E>()?.fill(E::POISON);
+        slice.elements::<E>()?.fill(E::POISON);
         Ok(())
     }
     with_element!(slice.kind(), E => fill::<E>(slice))

@@ -159,7 +159,7 @@ pub(super) enum Arithmetic {
 
 impl Arithmetic {
     /// Returns the arithmetic for the products of an element type.
-    pub fn of(kind: ElementKind) -> Self {
+    pub fn for_type(kind: ElementKind) -> Self {
         match kind {
             ElementKind::F64 => Self::Compensated,
             ElementKind::I32 => Self::Wrapping,
@@ -177,7 +177,7 @@ pub(super) fn sums(
     rows: &[usize],
     columns: &[usize],
 ) -> Result<Vec<Sum>, Error> {
-    let arithmetic = Arithmetic::of(a.slice.kind());
+    let arithmetic = Arithmetic::for_type(a.slice.kind());
     let (height, width) =
         (rows.len().next_multiple_of(TILE.0), columns.len().next_multiple_of(TILE.1));
     let mut planes = [0; 3].map(|_| vec![0.0; height * width]);

@@ -79,7 +79,7 @@ impl Job<'_> {
         for (column, (&got, &x)) in got.iter().zip(&moved).enumerate() {
             let source = added.as_ref().map(|added| added[column]);
             let beside = Beside { source, vectors: Vectors::NONE };
-            let estimate = evaluation.of(Estimate::exactly(x), &beside);
+            let estimate = evaluation.evaluate(Estimate::exactly(x), &beside);
             verdict.compare((row, column), got, estimate, kind);
         }
         Ok(verdict)
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn each_wrong_bit_of_a_moved_element_is_found() {
         let matrix =
-            |leading, stride| View::new(Elements::of(40), Order::Row, leading).batched(stride);
+            |leading, stride| View::new(Elements::new(40), Order::Row, leading).batched(stride);
         for d in [matrix(4, 19), matrix(7, 3)] {
             let a = matrix(5, 20).transposed();
             let problem = Problem { a, d, batch: 2, ..Problem::packed_transpose(3, 5) };

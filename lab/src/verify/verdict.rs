@@ -79,7 +79,7 @@ impl Verdict {
                 return;
             } else {
                 let Estimate { value, error, .. } = wanted;
-                let rounding = Rounding::of(kind);
+                let rounding = Rounding::for_type(kind);
                 let want = within_range(value, kind);
                 let bound = error + rounding.unit * (want.abs() + error) + rounding.half_least;
                 // A result that may overflow may be an infinity.
@@ -196,7 +196,7 @@ impl fmt::Display for Verdict {
 fn is_overflow(got: f64, kind: ElementKind) -> bool {
     !got.is_finite()
         || match kind {
-            ElementKind::E4m3 | ElementKind::E5m2 => got.abs() == Rounding::of(kind).largest,
+            ElementKind::E4m3 | ElementKind::E5m2 => got.abs() == Rounding::for_type(kind).largest,
             kind if kind.is_integer() => [f64::NEG_INFINITY, f64::NAN, f64::INFINITY]
                 .map(|x| within_range(x, kind))
                 .contains(&got),
@@ -226,7 +226,7 @@ fn within_range(x: f64, kind: ElementKind) -> f64 {
         ElementKind::U8 => (u8::MIN.into(), u8::MAX.into()),
         ElementKind::I32 => (i32::MIN.into(), i32::MAX.into()),
         ElementKind::E4m3 | ElementKind::E5m2 => {
-            let largest = Rounding::of(kind).largest;
+            let largest = Rounding::for_type(kind).largest;
             (-largest, largest)
         }
         _ => return x,

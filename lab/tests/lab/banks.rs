@@ -13,7 +13,7 @@ use falchion::{
     warp::mma_simt::FragmentMap,
 };
 use falchion_lab::{
-    banks::{Direction, SharedStep, WarpAccess, cases, of_desc, wavefronts},
+    banks::{Direction, SharedStep, WarpAccess, cases, description_steps, wavefronts},
     counters::Purpose,
     ladder,
 };
@@ -126,7 +126,7 @@ fn line(step: &SharedStep) -> String {
 
 /// The steps of a description that take more wavefronts than the ideal, and how many times as many.
 fn conflicts(desc: &GemmDesc) -> Vec<(&'static str, &'static str, f64)> {
-    let steps = of_desc(desc).unwrap_or_else(|error| panic!("{error}: {desc:?}"));
+    let steps = description_steps(desc).unwrap_or_else(|error| panic!("{error}: {desc:?}"));
     let name = |step: &SharedStep| step.operand.map_or("", Operand::name);
     steps
         .iter()
@@ -143,7 +143,7 @@ fn the_rungs_collide_exactly_here() {
     for rung in ladder::rungs().expect("the ladder") {
         let ladder::Program::Gemm(desc) = rung.program else { continue };
         println!("{}", rung.name);
-        for step in of_desc(&desc.sum()).expect("a rung") {
+        for step in description_steps(&desc.sum()).expect("a rung") {
             println!("    {}", line(&step));
         }
         found.extend(
@@ -205,7 +205,7 @@ fn only_transposed_f64_with_less_padding_has_bank_conflicts() {
 fn partials_are_free_of_conflicts() {
     let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let desc = but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect();
-    let steps = of_desc(&desc).expect("steps");
+    let steps = description_steps(&desc).expect("steps");
     for purpose in [Purpose::EpilogueStore, Purpose::EpilogueLoad] {
         let step = steps.iter().find(|step| step.purpose == purpose).expect("K is sliced");
         // Two slices, four warps, 32 sums a thread.
@@ -220,7 +220,7 @@ fn partials_are_free_of_conflicts() {
 /// vector.
 fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
     let (facts, fragment) =
-        (desc.one().base().operand(operand), FragmentMap::of(desc.one().base().tiles, operand));
+        (desc.one().base().operand(operand), FragmentMap::new(desc.one().base().tiles, operand));
     let (width, bytes) = (facts.fragment_access(), facts.element.bytes_of(1));
     let mut sum = 0;
     for warp in 0..desc.threads() / 32 {
@@ -261,10 +261,10 @@ proptest! {
     /// warps, k-blocks and vectors.
     #[test]
     fn loads_are_those_of_the_maps(desc in random_cases::legal()) {
-        let steps = of_desc(&desc).unwrap();
+        let steps = description_steps(&desc).unwrap();
         for operand in OperandKind::BOTH {
             let user = operand.leave(desc.frame);
-            let step = steps.iter().find(|step| (step.purpose, step.operand) == (Purpose::Load, Some(Operand::of(user)))).unwrap();
+            let step = steps.iter().find(|step| (step.purpose, step.operand) == (Purpose::Load, Some(Operand::from_kind(user)))).unwrap();
             prop_assert_eq!(step.wavefronts, loads(&desc, operand));
         }
     }

@@ -19,7 +19,7 @@ use falchion::{
     shape::Mnk,
 };
 use falchion_lab::{
-    banks::{SharedStep, of_desc, without_threads},
+    banks::{SharedStep, description_steps, without_threads},
     counters::Purpose,
 };
 use proptest::prelude::*;
@@ -52,7 +52,11 @@ fn counted(desc: &GemmDesc) -> Vec<(Purpose, Option<Operand>, u32, u64, u64, u64
     let row = |step: SharedStep| {
         (step.purpose, step.operand, step.worst.bytes(), step.accesses, step.wavefronts, step.ideal)
     };
-    of_desc(desc).unwrap_or_else(|error| panic!("{error}: {desc:?}")).into_iter().map(row).collect()
+    description_steps(desc)
+        .unwrap_or_else(|error| panic!("{error}: {desc:?}"))
+        .into_iter()
+        .map(row)
+        .collect()
 }
 
 const C: Option<Operand> = Some(Operand::C);
@@ -195,7 +199,7 @@ proptest! {
     #[test]
     fn every_element_is_accessed_once(seed in any::<u64>()) {
         let desc = description(seed, Wanted { family: Family::WarpSpecialized, ..Wanted::default() });
-        let (components, steps) = (desc.components().expect("a kernel"), of_desc(&desc).expect("steps"));
+        let (components, steps) = (desc.components().expect("a kernel"), description_steps(&desc).expect("steps"));
         let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc.roles());
         let of_d = u64::from(d.multiplied().class.output.element.bytes_of(m * n));
         // Matrices of an octet of columns that is alone leave half of the lanes off.
@@ -211,7 +215,7 @@ proptest! {
         prop_assert_eq!(stored, if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { of_d } else { 0 });
         let a = OperandKind::A.enter(desc.frame);
         let loaded = components.fragment_load().map_or(0, |load| load.tile.bytes() * components.consumers.n);
-        prop_assert_eq!(bytes(&steps, Purpose::Load, Operand::of(a)), u64::from(loaded));
+        prop_assert_eq!(bytes(&steps, Purpose::Load, Operand::from_kind(a)), u64::from(loaded));
         // Loads of A are free of conflicts, whatever the kernel.
         prop_assert!(steps.iter().filter(|step| step.purpose == Purpose::Load).all(|step| step.conflicts() == 0));
         prop_assert_eq!(without_threads(&desc).len(), if components.ring.source || d.class.output.epilogue.has_source() { 4 } else { 3 });

@@ -104,7 +104,7 @@ fn the_model_of_parts_is_as_near_their_times_as_it_says() {
             continue;
         }
         if desc.threads() > 64 {
-            let size = ProblemSize::of((problem.m, problem.n, problem.k));
+            let size = ProblemSize::new((problem.m, problem.n, problem.k));
             let (_, products) = desc.predicted(&size, &ArchKind::Sm90.machine());
             let time = products as f64 * 3.25e-6 + 2.6;
             assert!(
@@ -139,7 +139,7 @@ fn the_model_of_streams_is_as_near_their_times_as_it_says() {
         if !streams || problem.n % 4 > 0 || !is_large {
             continue;
         }
-        let (_, products) = desc.predicted(&ProblemSize::of(size), &machine);
+        let (_, products) = desc.predicted(&ProblemSize::new(size), &machine);
         let time = products as f64 * 3.25e-6 + 2.6;
         println!("{time:.1} us predicted, {:.1} us measured: {problem}", trial.us);
         assert!(

@@ -47,7 +47,7 @@ pub enum CacheDir {
 impl CacheDir {
     /// Returns the folder in `FALCHION_CACHE_DIR`, or no disk cache if the variable is `off`.
     /// Without the variable, returns `falchion` in the user's cache folder, if there is one.
-    pub fn of(environment: &Environment) -> Self {
+    pub fn from_environment(environment: &Environment) -> Self {
         match environment.variable("FALCHION_CACHE_DIR") {
             Some(word) if word == "off" => Self::Off,
             // An absolute path does not change with the current folder of the process.
@@ -109,7 +109,7 @@ impl Cache {
     /// Returns the cache of the process. Its first use reads the location from the environment.
     pub fn global() -> &'static Self {
         static GLOBAL: OnceLock<Cache> = OnceLock::new();
-        GLOBAL.get_or_init(|| Self::new(CacheDir::of(&Environment::current())))
+        GLOBAL.get_or_init(|| Self::new(CacheDir::from_environment(&Environment::current())))
     }
 
     /// Sets the time to wait for another process that compiles the same key.
@@ -241,15 +241,21 @@ mod tests {
     fn the_variable_comes_before_the_users_folder() {
         let none = Environment::empty("/");
         let home = none.clone().with_cache_home("/home/u/.cache");
-        assert_eq!(CacheDir::of(&none), CacheDir::Off);
-        assert_eq!(CacheDir::of(&home), CacheDir::At("/home/u/.cache/falchion".into()));
+        assert_eq!(CacheDir::from_environment(&none), CacheDir::Off);
         assert_eq!(
-            CacheDir::of(&home.clone().with("FALCHION_CACHE_DIR", "")),
+            CacheDir::from_environment(&home),
             CacheDir::At("/home/u/.cache/falchion".into())
         );
-        assert_eq!(CacheDir::of(&home.clone().with("FALCHION_CACHE_DIR", "off")), CacheDir::Off);
         assert_eq!(
-            CacheDir::of(&home.with("FALCHION_CACHE_DIR", "/elsewhere")),
+            CacheDir::from_environment(&home.clone().with("FALCHION_CACHE_DIR", "")),
+            CacheDir::At("/home/u/.cache/falchion".into())
+        );
+        assert_eq!(
+            CacheDir::from_environment(&home.clone().with("FALCHION_CACHE_DIR", "off")),
+            CacheDir::Off
+        );
+        assert_eq!(
+            CacheDir::from_environment(&home.with("FALCHION_CACHE_DIR", "/elsewhere")),
             CacheDir::At("/elsewhere".into())
         );
     }
@@ -257,7 +263,7 @@ mod tests {
     #[test]
     fn a_relative_folder_does_not_move_with_the_process() {
         let CacheDir::At(path) =
-            CacheDir::of(&Environment::empty("/").with("FALCHION_CACHE_DIR", "here"))
+            CacheDir::from_environment(&Environment::empty("/").with("FALCHION_CACHE_DIR", "here"))
         else {
             panic!("off")
         };

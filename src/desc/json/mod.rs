@@ -70,7 +70,7 @@ macro_rules! in_words {
 
         impl From<FamilyDesc> for Family {
             fn from(family: FamilyDesc) -> Self {
-                let words = KnobWords::of(&family.pins());
+                let words = KnobWords::from_pins(&family.pins());
                 match family {
                     $(FamilyDesc::$Family(_) => Self::$Family(words),)*
                 }

@@ -13,7 +13,7 @@ pub(super) struct KnobWords(Vec<(String, String)>);
 
 impl KnobWords {
     /// Returns the names and words of the pinned knobs.
-    pub fn of(pins: &Pins) -> Self {
+    pub fn from_pins(pins: &Pins) -> Self {
         let words = Pins::TABLE.iter().zip(pins.words());
         Self(words.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
     }

@@ -21,7 +21,7 @@ pub struct StagingMap {
 
 impl StagingMap {
     /// Returns the map of a main loop.
-    pub const fn of(components: &WarpSpecialized) -> Self {
+    pub const fn new(components: &WarpSpecialized) -> Self {
         let (columns, row_bytes) =
             (components.subtile_columns, components.ring.staging_bytes / ROWS);
         // If threads store D, subtiles do not exist.
@@ -69,7 +69,7 @@ impl IndexMap for StagingMap {
                 ([(rows, bytes), (ROWS / rows, columns * rows * bytes)], (columns, rows * bytes))
             }
         };
-        affine(self.domain(), &modes.0, &[modes.1])?.swizzled(self.swizzle.of_elements(1)?).ok()
+        affine(self.domain(), &modes.0, &[modes.1])?.swizzled(self.swizzle.for_elements(1)?).ok()
     }
 }
 
@@ -84,8 +84,8 @@ pub struct StagedMap {
 
 impl StagedMap {
     /// Returns the map of a main loop.
-    pub const fn of(components: &WarpSpecialized) -> Self {
-        Self { staging: StagingMap::of(components), rows: components.fragment_rows() }
+    pub const fn new(components: &WarpSpecialized) -> Self {
+        Self { staging: StagingMap::new(components), rows: components.fragment_rows() }
     }
 }
 

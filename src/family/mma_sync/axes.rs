@@ -53,8 +53,8 @@ pub(in crate::family) const fn along_axes(
             let (m, k) = DEPTHS[i as usize - 1];
             let shape = Mnk::new(m, 8, k);
             let inputs = [class.a.element, class.b.element];
-            let math = MathOperator::of(base.emulation, Frame::USER);
-            match WarpInstruction::of(math, inputs, class.accumulator, shape) {
+            let math = MathOperator::for_emulation(base.emulation, Frame::USER);
+            match WarpInstruction::new(math, inputs, class.accumulator, shape) {
                 Some(one) if one.sm() <= class.arch.sm() => shape,
                 _ => return None,
             }

@@ -34,7 +34,7 @@ impl MmaSyncDesc {
             stages: knobs.stages,
             work: one_schedule::work_of(knobs.decomposition),
             store_access: if knobs.align_c < INTERLEAVE[1] { knobs.align_c } else { INTERLEAVE[1] },
-            instruction: WarpInstruction::of(
+            instruction: WarpInstruction::new(
                 self.math(),
                 [class.a.element, class.b.element],
                 class.accumulator,
@@ -53,8 +53,8 @@ impl MmaSyncDesc {
         let (element, k_contiguous) =
             (self.class.operand(operand).element, self.class.k_contiguous(operand));
         let (along, row) = if k_contiguous { (Along::K, tiles.block.k) } else { (Along::Mn, mn) };
-        let layout = WordLoad::of(element, along).layout(element, along, row);
-        let smem = SmemTile::of(layout, mn, tiles.block.k, element, None);
+        let layout = WordLoad::for_element(element, along).layout(element, along, row);
+        let smem = SmemTile::new(layout, mn, tiles.block.k, element, None);
         let interleave = InterleaveKind::Elements(INTERLEAVE[operand.index()]);
         OperandDesc {
             element,
@@ -72,7 +72,7 @@ impl MmaSyncDesc {
     const fn math(&self) -> MathOperator {
         match (self.knobs.emulation, self.knobs.saturate) {
             (EmulationKind::None, SaturateKind::On) => MathOperator::MultiplyAddSaturate,
-            (emulation, _) => MathOperator::of(emulation, self.frame),
+            (emulation, _) => MathOperator::for_emulation(emulation, self.frame),
         }
     }
 
@@ -84,7 +84,7 @@ impl MmaSyncDesc {
     pub(super) const fn instruction(&self) -> Result<WarpInstruction, Refusal> {
         let (class, knobs) = (&self.class, &self.knobs);
         let inputs = [class.a.element, class.b.element];
-        match hold!(WarpInstruction::of_machine(
+        match hold!(WarpInstruction::for_machine(
             self.math(),
             inputs,
             class.accumulator,

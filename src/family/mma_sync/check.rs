@@ -112,7 +112,7 @@ impl MmaSyncDesc {
         kind: OperandKind,
         align: u32,
     ) -> Result<(), Refusal> {
-        let (operand, facts) = (Operand::of(kind), base.operand(kind));
+        let (operand, facts) = (Operand::from_kind(kind), base.operand(kind));
         hold!(one_schedule::check_access(base, kind, align));
         let (element, contiguous) = (facts.element, facts.tile_contiguous());
         let bytes = facts.access_bytes();

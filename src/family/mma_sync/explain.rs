@@ -41,7 +41,7 @@ explanation! {
     /// Bytes per stage.
     stage_bytes: u32 = base.stage_bytes();
     /// Whether `ldmatrix` loads the fragments of A, and of B.
-    by_ldmatrix: [bool; 2] = base.operands.map(|operand| WordLoad::of(operand.element, operand.smem.along) != WordLoad::Elements);
+    by_ldmatrix: [bool; 2] = base.operands.map(|operand| WordLoad::for_element(operand.element, operand.smem.along) != WordLoad::Elements);
     /// Bytes per access to A, and to B, in global memory.
     access_bytes: [u32; 2] = OperandKind::BOTH.map(|operand| base.operand(operand).access_bytes());
     /// Elements of D per store of a thread.

@@ -47,7 +47,7 @@ fn operand_facts(
     operand: OperandKind,
 ) -> Vec<(&'static str, String)> {
     let facts = base.operand(operand);
-    let load = match WordLoad::of(facts.element, facts.smem.along) {
+    let load = match WordLoad::for_element(facts.element, facts.smem.along) {
         WordLoad::Matrices => "Matrices",
         WordLoad::Transposed => "Transposed",
         WordLoad::Elements => "Elements",
@@ -117,7 +117,7 @@ impl MmaSyncDesc {
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
-        Ok(Explanation::of(self, &self.base()))
+        Ok(Explanation::new(self, &self.base()))
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
@@ -172,7 +172,7 @@ impl MmaSyncDesc {
         };
         // As with `wgmma`; the loads of slots overlap with it.
         let unit = products_of_a_microsecond(OpKind::TensorOp, element) as f64;
-        let apart = Reduced::of(one_schedule::slot_bytes(&base), one_schedule::APART, unit);
+        let apart = Reduced::new(one_schedule::slot_bytes(&base), one_schedule::APART, unit);
         let exchange = Exchange::Workspace {
             begun: 2.5 * unit,
             stored: 0.3 * unit,

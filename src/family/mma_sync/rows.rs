@@ -6,7 +6,7 @@ use crate::{
         OpKind,
     },
     desc::{DecompositionKind, FamilyDesc, MmaSyncKnobs, SaturateKind, SpillKind},
-    family::default_gemm_configuration::{Row, mixed, of},
+    family::default_gemm_configuration::{Row, combined, mixed},
     numeric::{Combined, ElementKind::*, EmulationKind},
     shape::Mnk,
     threadblock::{MainloopKind, SwizzleKind},
@@ -191,43 +191,48 @@ const LARGE: &[ArchKind] = &[Sm80, Sm90];
 const SMALL: &[ArchKind] = &[Sm86, Sm89];
 
 /// Types of f16 that Turing also supports.
-const OF_F16: &[Combined] =
-    &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F32, F32), of(F16, F16, F16)];
-const OF_BF16: &[Combined] = &[of(Bf16, F32, Bf16), of(Bf16, F32, F16), of(Bf16, F32, F32)];
+const OF_F16: &[Combined] = &[
+    combined(F16, F32, F16),
+    combined(F16, F32, Bf16),
+    combined(F16, F32, F32),
+    combined(F16, F16, F16),
+];
+const OF_BF16: &[Combined] =
+    &[combined(Bf16, F32, Bf16), combined(Bf16, F32, F16), combined(Bf16, F32, F32)];
 const OF_BYTES: &[Combined] = &[
-    of(I8, I32, I32),
-    of(I8, I32, I8),
-    of(I8, I32, F16),
-    of(I8, I32, F32),
-    of(U8, I32, I32),
-    of(U8, I32, U8),
+    combined(I8, I32, I32),
+    combined(I8, I32, I8),
+    combined(I8, I32, F16),
+    combined(I8, I32, F32),
+    combined(U8, I32, I32),
+    combined(U8, I32, U8),
 ];
 
 /// The rows of the family. If an architecture lacks a class, the refusal proposes the nearest
 /// architecture that has it.
 pub(in crate::family) const ROWS: &[Row] = &[
-    tensor_op(&[Sm90], &[of(F64, F64, F64)], &DOUBLE),
-    tensor_op(AMPERE, &[of(F64, F64, F64)], &DOUBLE_OF_AMPERE),
+    tensor_op(&[Sm90], &[combined(F64, F64, F64)], &DOUBLE),
+    tensor_op(AMPERE, &[combined(F64, F64, F64)], &DOUBLE_OF_AMPERE),
     tensor_op(&[Sm75], OF_F16, &HALVES_OF_TURING),
     tensor_op(SMALL, OF_F16, &HALVES_OF_99_KB),
     in_place(OF_F16, &HALVES, &HALVES_IN_PLACE),
     tensor_op(SMALL, OF_BF16, &HALVES_OF_99_KB),
     in_place(OF_BF16, &HALVES, &HALVES_IN_PLACE),
-    tensor_op(SMALL, &[of(Tf32, F32, F32)], &WORDS_OF_99_KB),
-    in_place(&[of(Tf32, F32, F32)], &WORDS, &WORDS_IN_PLACE),
-    tensor_op(&[Sm80, Sm86, Sm89, Sm90], &[of(F32, F32, F32)], &FAST),
+    tensor_op(SMALL, &[combined(Tf32, F32, F32)], &WORDS_OF_99_KB),
+    in_place(&[combined(Tf32, F32, F32)], &WORDS, &WORDS_IN_PLACE),
+    tensor_op(&[Sm80, Sm86, Sm89, Sm90], &[combined(F32, F32, F32)], &FAST),
     tensor_op(&[Sm75], OF_BYTES, &BYTES_OF_TURING),
     tensor_op(SMALL, OF_BYTES, &BYTES_OF_99_KB),
     in_place(OF_BYTES, &BYTES, &BYTES_IN_PLACE),
     tensor_op(
         &[Sm89],
         &[
-            of(E4m3, F32, Bf16),
-            of(E4m3, F32, F16),
-            of(E4m3, F32, F32),
-            of(E5m2, F32, Bf16),
-            of(E5m2, F32, F16),
-            of(E5m2, F32, F32),
+            combined(E4m3, F32, Bf16),
+            combined(E4m3, F32, F16),
+            combined(E4m3, F32, F32),
+            combined(E5m2, F32, Bf16),
+            combined(E5m2, F32, F16),
+            combined(E5m2, F32, F32),
             mixed(E4m3, E5m2, F32, Bf16),
             mixed(E4m3, E5m2, F32, F16),
             mixed(E4m3, E5m2, F32, F32),

@@ -56,7 +56,7 @@ pub(in crate::family) const fn check_access(
     kind: OperandKind,
     align: u32,
 ) -> Result<(), Refusal> {
-    let (operand, facts) = (Operand::of(kind), base.operand(kind));
+    let (operand, facts) = (Operand::from_kind(kind), base.operand(kind));
     hold!(check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)));
     let extent = facts.tile_contiguous();
     if extent.is_multiple_of(align) {

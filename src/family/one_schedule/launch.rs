@@ -22,7 +22,7 @@ pub(super) fn launch(
         (geometry.work, desc.swizzle(), desc.split_k()),
         problem.k.div_ceil(tile.k as usize) as u32,
     );
-    let (partials, clusters) = Partials::of_launch(desc, problem, resident);
+    let (partials, clusters) = Partials::for_launch(desc, problem, resident);
     let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, clusters)?;
     let partials = partials.at(problem);
     let [split_k, part_tiles, longer_parts, tickets] = work.parts();
@@ -58,7 +58,7 @@ pub(super) fn launch(
         tile_tickets,
         offsets: problem.offsets(),
     };
-    let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
+    let grid = Grid::with_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
     let reduction = geometry.reduction_of(desc, work.rectangles().into())?;
     Ok(Launch {
         clear: partials.and_then(|partials| partials.cleared()),

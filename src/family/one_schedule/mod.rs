@@ -76,7 +76,7 @@ impl Plan for OneSchedulePlan {
     }
 
     fn program(&self) -> Result<HostProgram, Refusal> {
-        Ok(HostProgram::OneSchedule(Box::new(Program::of(self.desc, self.base))))
+        Ok(HostProgram::OneSchedule(Box::new(Program::new(self.desc, self.base))))
     }
 }
 
@@ -165,7 +165,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
             stored: 4900.0 * accumulators,
             added: 37_000.0 * accumulators,
             brought: 0.0,
-            apart: Reduced::of(
+            apart: Reduced::new(
                 slot_bytes(base),
                 APART,
                 products_of_a_microsecond(OpKind::Simt, base.accumulator) as f64,

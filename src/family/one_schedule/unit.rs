@@ -123,7 +123,7 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
         of.warp_mma
     );
     if with_fingerprints {
-        let program = Program::of(of.desc, of.base);
+        let program = Program::new(of.desc, of.base);
         source.push_str(&fingerprints_of(&program.mirrored(), of.desc.swizzle()));
         source.push_str(&of.fingerprints);
         source.push_str(&fingerprints_of_groups(

@@ -35,7 +35,7 @@ impl SimtDesc {
         ThreadTiles {
             block,
             warp,
-            lanes: LaneArrangement::of(warp.m, warp.n, self.class.accumulator),
+            lanes: LaneArrangement::best(warp.m, warp.n, self.class.accumulator),
             interleave: [1, 1],
         }
     }
@@ -59,7 +59,7 @@ impl SimtDesc {
             .saturating_mul(access);
         let halves = matches!(class.accumulator, ElementKind::F16) && together > 8;
         let least = if halves { WIDEST_ACCESS / 2 } else { WIDEST_ACCESS };
-        let smem = SmemTile::of(
+        let smem = SmemTile::new(
             choice,
             mn,
             k,

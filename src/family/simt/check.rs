@@ -90,7 +90,7 @@ impl SimtDesc {
         kind: OperandKind,
         align: u32,
     ) -> Result<(), Refusal> {
-        let operand = Operand::of(kind);
+        let operand = Operand::from_kind(kind);
         let facts = base.operand(kind);
         hold!(one_schedule::check_access(base, kind, align));
         match self.smem_choice(kind) {

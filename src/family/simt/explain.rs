@@ -40,7 +40,7 @@ explanation! {
     /// Bytes of the partial accumulators of warps that share K. They overlap the stages.
     partials_bytes: u32 = base.partials_bytes();
     /// Facts of A and B, in the kernel's frame.
-    operands: [OperandExplanation; 2] = OperandKind::BOTH.map(|kind| OperandExplanation::of(kind, &base.operand(kind)));
+    operands: [OperandExplanation; 2] = OperandKind::BOTH.map(|kind| OperandExplanation::new(kind, &base.operand(kind)));
     /// Elements of D per store of a thread.
     store_access: u32 = base.store_access;
     /// Type in which the epilogue computes.

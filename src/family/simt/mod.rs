@@ -58,17 +58,17 @@ impl SimtDesc {
     /// text without an exchange.
     fn fingerprint_of_exchange(&self) -> String {
         let base = self.base();
-        BlockedToStriped::of(&base.tiles, base.accumulator, base.store_access)
+        BlockedToStriped::new(&base.tiles, base.accumulator, base.store_access)
             .map_or_else(String::new, |map| fingerprint_assertion(&map.twin(), "exchange", &map))
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
-        Ok(Explanation::of(self, &self.base()))
+        Ok(Explanation::new(self, &self.base()))
     }
 
     /// Returns the host program.
     pub fn program(&self) -> Program {
-        Program::of(self.sum(), self.base())
+        Program::new(self.sum(), self.base())
     }
 
     pub(super) const fn geometry(&self) -> Geometry {

@@ -7,7 +7,7 @@ use crate::{
     },
     desc::{DecompositionKind, FamilyDesc, SimtKnobs, SpillKind},
     family::{
-        default_gemm_configuration::{Alternative::AsGiven, Row, of},
+        default_gemm_configuration::{Alternative::AsGiven, Row, combined},
         warp_specialized::COPIED_BY_TMA,
     },
     numeric::{Combined, ElementKind::*},
@@ -162,41 +162,51 @@ const SINGLES: &[FamilyDesc] = &[
 
 /// The rows of the family.
 pub(in crate::family) const ROWS: &[Row] = &[
-    simt(OLDER, &[of(F32, F32, F32), of(I32, I32, I32)], &[aligned(CLASSIC, 1, 1)]),
+    simt(OLDER, &[combined(F32, F32, F32), combined(I32, I32, I32)], &[aligned(CLASSIC, 1, 1)]),
     simt(
         OLDER,
         &[
-            of(F16, F32, F16),
-            of(F16, F32, F32),
-            of(F16, F16, F16),
-            of(Bf16, F32, Bf16),
-            of(Bf16, F32, F32),
+            combined(F16, F32, F16),
+            combined(F16, F32, F32),
+            combined(F16, F16, F16),
+            combined(Bf16, F32, Bf16),
+            combined(Bf16, F32, F32),
         ],
         &[aligned(CLASSIC, 1, 1)],
     ),
     simt(
         OLDER,
-        &[of(I8, I32, I32), of(I8, I32, I8), of(I8, I32, F32), of(U8, I32, I32), of(U8, I32, U8)],
+        &[
+            combined(I8, I32, I32),
+            combined(I8, I32, I8),
+            combined(I8, I32, F32),
+            combined(U8, I32, I32),
+            combined(U8, I32, U8),
+        ],
         &[aligned(CLASSIC, 1, 1)],
     ),
-    simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
+    simt(OLDER, &[combined(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
     Row {
         beside: &[AsGiven(aligned(STREAMED, 4, 4))],
-        ..simt(&[Sm80, Sm86, Sm89], &[of(F32, F32, F32)], SINGLES)
+        ..simt(&[Sm80, Sm86, Sm89], &[combined(F32, F32, F32)], SINGLES)
     },
     Row {
         beside: &[AsGiven(aligned(STREAMED, 4, 4)), AsGiven(COPIED_BY_TMA)],
-        ..simt(&[Sm90], &[of(F32, F32, F32)], SINGLES)
+        ..simt(&[Sm90], &[combined(F32, F32, F32)], SINGLES)
     },
-    simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
-    simt(NEWER, &[of(F16, F32, F16), of(Bf16, F32, Bf16)], &deep(8)),
-    simt(NEWER, &[of(F16, F16, F16)], &[aligned(HALF, 8, 8)]),
-    simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], &deep(4)),
-    simt(NEWER, &[of(I8, I32, I8), of(U8, I32, U8)], &deep(8)),
-    simt(NEWER, &[of(I8, I32, I32), of(I8, I32, F32), of(U8, I32, I32)], &deep(4)),
+    simt(NEWER, &[combined(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
+    simt(NEWER, &[combined(F16, F32, F16), combined(Bf16, F32, Bf16)], &deep(8)),
+    simt(NEWER, &[combined(F16, F16, F16)], &[aligned(HALF, 8, 8)]),
+    simt(NEWER, &[combined(F16, F32, F32), combined(Bf16, F32, F32)], &deep(4)),
+    simt(NEWER, &[combined(I8, I32, I8), combined(U8, I32, U8)], &deep(8)),
     simt(
         NEWER,
-        &[of(F64, F64, F64)],
+        &[combined(I8, I32, I32), combined(I8, I32, F32), combined(U8, I32, I32)],
+        &deep(4),
+    ),
+    simt(
+        NEWER,
+        &[combined(F64, F64, F64)],
         &[
             aligned(DOUBLE, 2, 2),
             aligned(SMALL_DOUBLE, 2, 2),

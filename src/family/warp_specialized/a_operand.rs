@@ -42,7 +42,7 @@ impl GemmDesc {
     /// Returns the description with a row-major D in the kernel's frame. If the operands must be
     /// swapped for that, A comes from shared memory.
     #[must_use]
-    pub(crate) const fn of_rows(self) -> Self {
+    pub(crate) const fn with_row_major_d(self) -> Self {
         if self.frame.d_order().is_row() {
             return self;
         }
@@ -59,13 +59,13 @@ impl GemmDesc {
     /// ```
     /// use falchion::{layout::Order, prelude::*};
     /// type Bf16Gemm = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
-    /// let columns = Bf16Gemm::DESC.of_columns();
+    /// let columns = Bf16Gemm::DESC.with_rows_as_columns();
     /// assert_eq!((columns.frame.d_order(), columns.frame.swapped), (Order::Col, true));
     /// assert_eq!((columns.orders(), columns.user_pins()), (Bf16Gemm::DESC.orders(), Bf16Gemm::DESC.user_pins()));
     /// ```
     #[doc(hidden)]
     #[must_use]
-    pub const fn of_columns(self) -> Self {
+    pub const fn with_rows_as_columns(self) -> Self {
         let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
         let stores_columns =
             matches!((knobs.a_operand, self.class.op), (AOperandKind::Shared, OpKind::TensorOp));

@@ -26,7 +26,7 @@ impl WarpSpecializedDesc {
     /// Returns the blocks of K that k-tiles read. Rows have `length` elements of the
     /// [`multiplied`](Self::multiplied) operands.
     pub const fn blocks(&self, length: usize) -> EmulationBlocks {
-        EmulationBlocks::of((self.knobs.emulation, self.frame), length, self.knobs.threadblock.k)
+        EmulationBlocks::new((self.knobs.emulation, self.frame), length, self.knobs.threadblock.k)
     }
 
     /// Checks that `f32` on tensor cores is emulated, and that no other type is.
@@ -54,9 +54,9 @@ impl WarpSpecializedDesc {
     }
 
     /// Returns the arithmetic of the tensor-core instruction, including promotion. `None` if
-    /// [`Instruction::of`] has no entry.
+    /// [`Instruction::for_types`] has no entry.
     pub const fn matrix_instruction(&self) -> Option<Instruction> {
-        match Instruction::of(self.multiplied().class.combined(), self.class.arch) {
+        match Instruction::for_types(self.multiplied().class.combined(), self.class.arch) {
             Some(instruction) if self.promotes() => {
                 Some(instruction.promoted_every(self.knobs.threadblock.k))
             }

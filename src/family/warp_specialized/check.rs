@@ -1,5 +1,5 @@
 //! The rules of warp-specialized descriptions: knobs that do not affect components, and resource
-//! limits. [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of) has the rules of
+//! limits. [`WarpSpecialized::new`](crate::threadblock::WarpSpecialized::new) has the rules of
 //! components.
 
 use super::{super::one_schedule::whole_k, a_operand::no_choice};
@@ -13,7 +13,7 @@ use crate::{
 
 impl WarpSpecializedDesc {
     pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
-        let components = hold!(WarpSpecialized::of(self));
+        let components = hold!(WarpSpecialized::new(self));
         if machine.sm != self.class.arch.sm() {
             return Err(Refusal::other_machine(
                 MainloopKind::WarpSpecialized.name(),

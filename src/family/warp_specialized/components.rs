@@ -47,7 +47,7 @@ const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
         let crossed = input.bits() == 8 && d.frame.d_order().is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
         let (Some(tile), Some(mma)) = (
-            OperandTile::of_fragments(input, d.knobs.threadblock.m),
+            OperandTile::for_fragments(input, d.knobs.threadblock.m),
             MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.knobs.instruction.n),
         ) else {
             return Err(refused);
@@ -112,7 +112,7 @@ impl WarpSpecialized {
     /// The refusal of another operation or architecture; of tiles that warpgroups and instructions
     /// do not divide; of operands that no descriptor can address; and of clusters that cannot share
     /// tiles evenly.
-    pub const fn of(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
+    pub const fn new(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
         let user = d;
         let d = &d.multiplied();
         if !matches!(d.class.arch, ArchKind::Sm90) {
@@ -126,7 +126,7 @@ impl WarpSpecialized {
             hold!(within(Field::Pending, d.knobs.pending as u64, 0, most as u64));
         }
         if matches!(d.class.op, OpKind::Simt) {
-            return Self::of_threads(d);
+            return Self::new_simt(d);
         }
         if !user.class.combined().is_of(d.class.op) {
             return Err(user.class.combined().refused_by(d.class.op));
@@ -311,7 +311,7 @@ impl WarpSpecializedDesc {
 
     /// Returns the components, or `None` for an invalid description.
     pub const fn components(&self) -> Option<WarpSpecialized> {
-        match WarpSpecialized::of(self) {
+        match WarpSpecialized::new(self) {
             Ok(components) => Some(components),
             Err(_) => None,
         }

@@ -76,7 +76,7 @@ explanation! {
     /// CTAs of a cluster along M and N.
     cluster: [u32; 2] = pair(d.knobs.cluster);
     /// A and B as TMA boxes.
-    operands: [BoxesExplanation; 2] = OperandKind::BOTH.map(|operand| BoxesExplanation::of(operand, components));
+    operands: [BoxesExplanation; 2] = OperandKind::BOTH.map(|operand| BoxesExplanation::new(operand, components));
     /// Subtiles in which a consumer stores its tile of D; 0 if threads store it from registers.
     subtiles: u32 = u32::from(components.options.subtiles);
     /// Rows and columns of a subtile.

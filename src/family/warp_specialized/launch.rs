@@ -25,7 +25,7 @@ pub(super) fn launch(
     let order = desc.frame.d_order();
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
     let kinds = (geometry.work, desc.knobs.swizzle, desc.knobs.split_k);
-    let (partials, clusters) = Partials::of_launch(&desc.sum(), problem, resident);
+    let (partials, clusters) = Partials::for_launch(&desc.sum(), problem, resident);
     let work = problem.work(
         kinds,
         (geometry.tile, desc.knobs.cluster, geometry.group_step),
@@ -39,7 +39,7 @@ pub(super) fn launch(
     // Tensor map of an operand; none if K is 0.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
-        let order = Order::of_operand(operand, components.tile(operand).along().is(Along::K));
+        let order = Order::for_operand(operand, components.tile(operand).along().is(Along::K));
         let extents = (problem.mn(operand) as u64, problem.k as u64);
         let map = || {
             components.operand_map(

@@ -75,11 +75,11 @@ impl WarpSpecializedDesc {
     }
 
     pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
-        Ok(Arc::new(WarpSpecializedPlan { desc: self, components: WarpSpecialized::of(&self)? }))
+        Ok(Arc::new(WarpSpecializedPlan { desc: self, components: WarpSpecialized::new(&self)? }))
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
-        Ok(Explanation::of(self, &WarpSpecialized::of(self)?))
+        Ok(Explanation::new(self, &WarpSpecialized::new(self)?))
     }
 
     /// Returns the host program.
@@ -87,7 +87,7 @@ impl WarpSpecializedDesc {
     /// # Errors
     /// A [`Refusal`](crate::Refusal) of the main loop, the instruction, or the tiles.
     pub fn program(&self) -> Result<WarpSpecializedProgram, Refusal> {
-        Ok(WarpSpecializedProgram::of([*self, self.multiplied()], WarpSpecialized::of(self)?))
+        Ok(WarpSpecializedProgram::new([*self, self.multiplied()], WarpSpecialized::new(self)?))
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
@@ -282,7 +282,7 @@ impl WarpSpecializedDesc {
         };
         let added = (COUNTED + ROUND * rounds as f64) * products;
         let apart = if self.sum().may_reduce() {
-            Reduced::of(slot as u64, APART, 100.0 * products)
+            Reduced::new(slot as u64, APART, 100.0 * products)
         } else {
             Reduced::NONE
         };

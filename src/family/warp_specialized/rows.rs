@@ -7,7 +7,7 @@ use crate::{
     },
     family::default_gemm_configuration::{
         Alternative::{self, OfColumns},
-        Row, mixed, of,
+        Row, combined, mixed,
     },
     numeric::{
         Combined,
@@ -75,7 +75,7 @@ const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 /// Returns 64 x 128 with ping-pong, for small problems, which have more such tiles. It was chosen
 /// among the tiles of `lab/data/trials.csv`, log `small_tiles_tensor_op`.
 const fn small(a: ElementKind, c: ElementKind) -> FamilyDesc {
-    FamilyDesc::WarpSpecialized(of_64_rows(a, c))
+    FamilyDesc::WarpSpecialized(tile_of_64_rows(a, c))
 }
 
 /// Returns 64 x 128 for 16 bits in clusters whose two CTAs share the columns of B.
@@ -88,7 +88,7 @@ const fn small_shared(c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
         cluster: Mn { m: 2, n: 1 },
         stages: 6,
-        ..of_64_rows(F16, c)
+        ..tile_of_64_rows(F16, c)
     })
 }
 
@@ -96,7 +96,7 @@ const fn small_shared(c: ElementKind) -> FamilyDesc {
 /// epilogue. Split-K of a deep K takes up to 10% less time than with 128 x 64, and squares take
 /// equal time (`lab/data/trials.csv`, log `side_by_side`).
 const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
-    let all = of_64_rows(a, c);
+    let all = tile_of_64_rows(a, c);
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
         warp: Mnk { n: 64, ..all.warp },
         instruction: Mnk { n: 64, ..all.instruction },
@@ -106,7 +106,7 @@ const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
 }
 
 /// Returns the knobs of 64 x 128 with ping-pong.
-const fn of_64_rows(a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
+const fn tile_of_64_rows(a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
     // Wide outputs need more shared memory for staging.
     specialized(64, 64, 128, if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 }, a, c)
 }
@@ -156,7 +156,7 @@ const fn few_rows(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 
 /// Returns the tiles with swapped operands for one input and one output type. They include wide
 /// tiles, whose B is K-major if the user's A is.
-const fn of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
+const fn small_m_families(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
     [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c), wide(160, a, c), wide(192, a, c)]
 }
 
@@ -166,7 +166,7 @@ const fn of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
 /// idle. The numbers of slices measured faster than all alternatives (`lab/data/trials.csv`, log
 /// `split_k_cluster`): two for each tile, and four for the smallest. 64 x 32 also has eight slices,
 /// by log `deep_parts`. Slots of 64 x 64 use the memory of a stage.
-const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+const fn cluster_family(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if n > 32 { 11 } else { 16 };
     let decomposition = DecompositionKind::SplitKCluster;
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
@@ -180,13 +180,16 @@ const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> Famil
 /// split-K in a cluster was faster only with eight slices of 64 x 32.
 const fn halves_of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 10] {
     let [two, of_32, of_64] =
-        [of_cluster(16, 2, a, c), of_cluster(32, 2, a, c), of_cluster(64, 2, a, c)];
-    joined(of_columns(a, c), [two, of_32, of_64, of_cluster(16, 4, a, c), of_cluster(32, 8, a, c)])
+        [cluster_family(16, 2, a, c), cluster_family(32, 2, a, c), cluster_family(64, 2, a, c)];
+    joined(
+        small_m_families(a, c),
+        [two, of_32, of_64, cluster_family(16, 4, a, c), cluster_family(32, 8, a, c)],
+    )
 }
 
 /// Returns the tiles with swapped operands for fp8 and one output type.
 const fn fp8_of_columns(c: ElementKind) -> [FamilyDesc; 6] {
-    joined(of_columns(E4m3, c), [of_cluster(32, 8, E4m3, c)])
+    joined(small_m_families(E4m3, c), [cluster_family(32, 8, E4m3, c)])
 }
 
 /// Returns the knobs with an M-major A from registers.
@@ -207,7 +210,7 @@ const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 const LOADED_IN_TURNS: FamilyDesc = from_registers(specialized(64, 64, 256, 5, Tf32, F32));
 
 /// Emulated `f32` with terms of 16 bits and promotion after each stage, in the first tile of
-/// [`of_fp8_promoted`].
+/// [`promoted_fp8_families`].
 const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
     emulation: EmulationKind::Bf16x6,
     align_a: 4,
@@ -229,7 +232,7 @@ const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
 
 /// Returns the tiles for 8 bits and one output type. Consumers side by side precede the small
 /// ping-pong tile, as for 16 bits; for `tf32`, they follow it.
-const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
+const fn byte_families(c: ElementKind) -> [FamilyDesc; 11] {
     joined(
         all_of(E4m3, c),
         [
@@ -244,13 +247,13 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
 
 /// Returns the tiles for fp8. For integers, whose D is twice as wide, 128 x 128 has one stage less
 /// and is not faster.
-const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
-    joined(of_bytes(c), [together(128, E4m3, c)])
+const fn fp8_byte_families(c: ElementKind) -> [FamilyDesc; 12] {
+    joined(byte_families(c), [together(128, E4m3, c)])
 }
 
 /// Returns the tiles for 16 bits and one output type. The small tile follows the others, and its
 /// clusters are last, so that equal costs select a larger tile.
-const fn of_halves(c: ElementKind) -> [FamilyDesc; 11] {
+const fn half_families(c: ElementKind) -> [FamilyDesc; 11] {
     let smaller = [
         together(144, F16, c),
         side_by_side(F16, c),
@@ -271,7 +274,7 @@ const OF_TF32: [FamilyDesc; 10] = joined(
 /// multiplies while the other adds; with ping-pong, these steps would not overlap. Consumers have
 /// 128 x 128, and the partial accumulators of a 64 x 128 instruction fit next to the accumulators.
 /// Or they have 64 x 192, with as many partial accumulators as accumulators.
-const fn of_fp8_promoted(c: ElementKind) -> [FamilyDesc; 2] {
+const fn promoted_fp8_families(c: ElementKind) -> [FamilyDesc; 2] {
     [
         promoted(specialized(256, 128, 128, 4, E4m3, c)),
         promoted(specialized(128, 64, 192, 4, E4m3, c)),
@@ -283,8 +286,13 @@ const fn promoted(knobs: WarpSpecializedKnobs) -> FamilyDesc {
 }
 
 /// Returns the combinations of fp8 types with one output type.
-const fn of_fp8(c: ElementKind) -> [Combined; 4] {
-    [of(E4m3, F32, c), mixed(E4m3, E5m2, F32, c), mixed(E5m2, E4m3, F32, c), of(E5m2, F32, c)]
+const fn fp8_types(c: ElementKind) -> [Combined; 4] {
+    [
+        combined(E4m3, F32, c),
+        mixed(E4m3, E5m2, F32, c),
+        mixed(E5m2, E4m3, F32, c),
+        combined(E5m2, F32, c),
+    ]
 }
 
 /// Knobs of the TMA-fed SIMT kernel for `f32`, with 16x8 per thread, the fastest in `git show
@@ -336,46 +344,50 @@ const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDe
 
 /// The rows of the family.
 pub(in crate::family) const ROWS: &[Row] = &[
-    Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
+    Row { op: OpKind::Simt, ..tensor_op(&[combined(F32, F32, F32)], &[COPIED_BY_TMA]) },
     and_beside(
-        &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)],
-        &of_halves(F16),
+        &[combined(F16, F32, F16), combined(F16, F32, Bf16), combined(F16, F16, F16)],
+        &half_families(F16),
         &halves_of_columns(F16, F16),
         &[OfColumns(turns(192, F16, F16))],
     ),
     and_beside(
-        &[of(Bf16, F32, Bf16), of(Bf16, F32, F16)],
-        &of_halves(Bf16),
+        &[combined(Bf16, F32, Bf16), combined(Bf16, F32, F16)],
+        &half_families(Bf16),
         &halves_of_columns(Bf16, Bf16),
         &[OfColumns(turns(192, F16, Bf16))],
     ),
     and_of_columns(
-        &[of(F16, F32, F32), of(Bf16, F32, F32)],
-        &of_halves(F32),
+        &[combined(F16, F32, F32), combined(Bf16, F32, F32)],
+        &half_families(F32),
         &halves_of_columns(F16, F32),
     ),
-    and_of_columns(&[of(Tf32, F32, F32)], &OF_TF32, &of_columns(Tf32, F32)),
-    tensor_op(&[of(F32, F32, F32)], &[IN_PARTS]),
-    with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
-    with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
-    with_promotion(&of_fp8(F32), &of_fp8_promoted(F32)),
+    and_of_columns(&[combined(Tf32, F32, F32)], &OF_TF32, &small_m_families(Tf32, F32)),
+    tensor_op(&[combined(F32, F32, F32)], &[IN_PARTS]),
+    with_promotion(&fp8_types(Bf16), &promoted_fp8_families(Bf16)),
+    with_promotion(&fp8_types(F16), &promoted_fp8_families(F16)),
+    with_promotion(&fp8_types(F32), &promoted_fp8_families(F32)),
     and_beside(
-        &of_fp8(Bf16),
-        &of_fp8_bytes(Bf16),
+        &fp8_types(Bf16),
+        &fp8_byte_families(Bf16),
         &fp8_of_columns(Bf16),
         &[OfColumns(turns(192, E4m3, Bf16))],
     ),
     and_beside(
-        &of_fp8(F16),
-        &of_fp8_bytes(F16),
+        &fp8_types(F16),
+        &fp8_byte_families(F16),
         &fp8_of_columns(F16),
         &[OfColumns(turns(192, E4m3, F16))],
     ),
     and_beside(
-        &of_fp8(F32),
-        &of_fp8_bytes(F32),
+        &fp8_types(F32),
+        &fp8_byte_families(F32),
         &fp8_of_columns(F32),
         &[OfColumns(turns(192, E4m3, F32))],
     ),
-    and_of_columns(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &of_columns(I8, I32)),
+    and_of_columns(
+        &[combined(I8, I32, I32), combined(U8, I32, I32)],
+        &byte_families(I32),
+        &small_m_families(I8, I32),
+    ),
 ];

@@ -40,7 +40,7 @@ const DEPTHS: (u64, u64) = (8, 64);
 
 impl WarpSpecialized {
     /// Returns the components of a description for the CUDA cores.
-    pub(super) const fn of_threads(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
+    pub(super) const fn new_simt(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
         let f32 = ElementKind::F32;
         if !(d.class.a.element.is(f32)
             && d.class.b.element.is(f32)

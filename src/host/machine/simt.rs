@@ -417,7 +417,7 @@ impl Block<'_> {
     /// them.
     fn given(&self, thread: u32, operand: OperandKind, buffer: usize) -> Vec<Vec<Held>> {
         let (base, side) = (&self.program.base, operand.index());
-        let (map, step) = (FragmentMap::of(base.tiles, operand), base.step());
+        let (map, step) = (FragmentMap::new(base.tiles, operand), base.step());
         let warp_mn = base.operand(operand).warp_mn;
         let held = |i: u32, k: u32| {
             let at = map.mn(thread, i) % warp_mn * step + k;

@@ -28,12 +28,12 @@ impl HostKernel for TransposeDesc {
         static COMPOSED: LazyLock<RwLock<HashSet<TransposeDesc>>> = LazyLock::new(RwLock::default);
         self.check()?;
         if mode != Mode::Fast {
-            return TransposeProgram::of(self).run(mode, call);
+            return TransposeProgram::new(self).run(mode, call);
         }
         let Some(call) = entered(self, call)? else { return Ok(()) };
         let known = COMPOSED.read().unwrap_or_else(PoisonError::into_inner).contains(self);
         if !known {
-            composed(&TransposeProgram::of(self))?;
+            composed(&TransposeProgram::new(self))?;
             COMPOSED.write().unwrap_or_else(PoisonError::into_inner).insert(*self);
         }
         fast(self.combine, call)

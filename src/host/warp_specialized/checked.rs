@@ -43,7 +43,7 @@ pub(super) fn products(
             placed(program, matrices, OperandKind::B)?,
         ]),
     };
-    let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
+    let readings = [Reading::new(program, OperandKind::A)?, Reading::new(program, OperandKind::B)?];
     let mut written = vec![false; problem.batch * problem.m * problem.n];
     let mut parts = PartsOfTiles::default();
     BLOCKS.expect(work.clusters.into());
@@ -53,7 +53,7 @@ pub(super) fn products(
             program,
             matrices: *matrices,
             // The schedule performs promotion, so the instruction here has none.
-            instruction: Instruction::of(desc.class.combined(), desc.class.arch),
+            instruction: Instruction::for_types(desc.class.combined(), desc.class.arch),
             work,
             cluster,
             operands: operands.as_ref(),

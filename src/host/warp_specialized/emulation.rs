@@ -58,7 +58,7 @@ impl DecomposedOperands {
     ///
     /// # Errors
     /// [`Refusal`] if a row or column cannot be scaled, or if an operand is not of type `f32`.
-    pub fn of(
+    pub fn new(
         program: &EmulationProgram,
         desc: &WarpSpecializedDesc,
         call: &HostCall<'_>,
@@ -79,7 +79,7 @@ impl DecomposedOperands {
         for operand in OperandKind::BOTH {
             let (View { memory, strides, batch_stride, .. }, (k, mn)) =
                 (*call.operand(operand), (call.k, call.mn(operand)));
-            let (matrix, side) = (memory.of::<f32>()?, operand.index());
+            let (matrix, side) = (memory.elements::<f32>()?, operand.index());
             let (of_mn, of_k) = (strides[side], strides[1 - side]);
             let (layout, count) = (DecomposedLayout { emulation, mn, k }, each[side].0 as usize);
             let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
@@ -137,7 +137,7 @@ fn shifts(
     (mn, k): (usize, usize),
     element: &(impl Fn(usize, usize) -> f32 + Sync),
 ) -> Result<Vec<i32>, Refusal> {
-    let facts = |mn: usize| LineFacts::of((0..k).map(move |k| element(mn, k)));
+    let facts = |mn: usize| LineFacts::new((0..k).map(move |k| element(mn, k)));
     let facts: Vec<LineFacts> = parallel_map(mn, facts);
     if let Some(refused) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed)
     {

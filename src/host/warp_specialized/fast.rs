@@ -40,7 +40,7 @@ impl<'a> Steps<'a> {
     ///
     /// # Errors
     /// [`Error::Refused`] if `f32` cannot represent the operands' elements.
-    pub fn of(
+    pub fn new(
         operands: Operands<'a>,
         scales: (Scales<'a>, usize),
         (instruction, parts): (Instruction, RegisterParts),
@@ -137,7 +137,7 @@ impl Arithmetic for Steps<'_> {
         let depth = tiles.len() * self.slice_k() * self.parts.each();
         let panel = |slice| {
             let rows = self.rows(operand, first..all.min(first + extent), (tiles.clone(), slice));
-            Panel::of(&self.instruction, operand, depth, self.parts.taken(operand, rows))
+            Panel::new(&self.instruction, operand, depth, self.parts.taken(operand, rows))
         };
         *into = (0..self.slices()).map(panel).collect();
     }

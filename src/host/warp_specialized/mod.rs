@@ -74,10 +74,9 @@ pub(crate) fn execute_fast(
         // Streams have parts of a tile.
         let block =
             if streams.is_some() { block } else { clipped(block, (call.m, call.n, call.k)) };
-        let (tiling, composition) =
-            (Tiling { block, ..tiling }, Composition::of_one_product(block));
+        let (tiling, composition) = (Tiling { block, ..tiling }, Composition::single_gemm(block));
         each_gemm(&mut call, |(), number, call| {
-            let product = &mut Product::of(&desc.class, tiling, call)?;
+            let product = &mut Product::new(&desc.class, tiling, call)?;
             let streams = streams.as_ref().map(|streams| &streams[number]);
             fast_product(&desc, product, (scales, number), (&composition, streams))
         })
@@ -104,7 +103,7 @@ fn streams(
     let tiles_k = kernel.blocks(call.k).tiles();
     let work = work(kernel, (extents, call.batch, tiles_k), kernel.clusters_on_host())?;
     let units: Units = Arc::new(Work::unit);
-    let parts = TileParts::of_products(&work, &units)?.into_iter();
+    let parts = TileParts::for_gemms(&work, &units)?.into_iter();
     Ok(Some(parts.map(|parts| if by_rows { parts } else { parts.transposed() }).collect()))
 }
 
@@ -112,7 +111,7 @@ fn streams(
 /// GEMMs, and the k-tiles per tile.
 ///
 /// # Errors
-/// The errors of [`Work::of`].
+/// The errors of [`Work::new`].
 fn work(
     desc: &WarpSpecializedDesc,
     extents: ((usize, usize), usize, u32),
@@ -120,7 +119,7 @@ fn work(
 ) -> Result<Work, Refusal> {
     let knobs = &desc.knobs;
     let kinds = (desc.sum().geometry().work, knobs.swizzle, knobs.split_k);
-    Work::of(kinds, (knobs.threadblock, knobs.cluster), extents, clusters)
+    Work::new(kinds, (knobs.threadblock, knobs.cluster), extents, clusters)
 }
 
 /// Runs a program in the checked mode.
@@ -137,7 +136,7 @@ pub(crate) fn execute_program(
         checked::products(
             program,
             (seed, scales),
-            &mut Product::of(&desc.class, tiling(desc, call.k), call)?,
+            &mut Product::new(&desc.class, tiling(desc, call.k), call)?,
         )
     })
 }
@@ -156,7 +155,7 @@ fn in_parts(
             call,
         );
     }
-    let operands = DecomposedOperands::of(program, desc, &call)?;
+    let operands = DecomposedOperands::new(program, desc, &call)?;
     let scales =
         Scales { shifts: &operands.shifts, lines: operands.lines, unscaled: program.unscaled };
     compute(scales, operands.call(call))
@@ -203,7 +202,7 @@ fn stepped(
     instruction: (Instruction, RegisterParts),
     streams: Option<&TileParts>,
 ) -> Result<(), Error> {
-    let steps = Steps::of(product.operands, scales, instruction, streams)?;
+    let steps = Steps::new(product.operands, scales, instruction, streams)?;
     let grid @ (_, columns) = steps.grid();
     let place = |block| Ok((block / columns as u32, block % columns as u32));
     compute(&steps, grid, place, product, &mut Scratch::default())
@@ -236,7 +235,7 @@ fn chains<T: Accumulator + Number>(
     let (problem, block) = (product.operands.problem, product.operands.tiling.block);
     let (rows, columns) =
         (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
-    let chains = Chains::<T>::of(product.operands, (composition, 1), streams)?;
+    let chains = Chains::<T>::new(product.operands, (composition, 1), streams)?;
     compute(
         &chains,
         (rows, columns),

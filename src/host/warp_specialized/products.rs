@@ -30,7 +30,7 @@ impl Numbers<'_> {
         shares: &[Arc<Vec<u8>>],
         places: &[u32],
     ) -> Vec<u8> {
-        fn of<const BYTES: usize>(shares: &[Arc<Vec<u8>>], places: &[u32]) -> Vec<u8> {
+        fn gather<const BYTES: usize>(shares: &[Arc<Vec<u8>>], places: &[u32]) -> Vec<u8> {
             let share = shares.first().map_or(1, |share| share.len().max(1));
             let mut gathered = vec![0; places.len() * BYTES];
             for (to, &byte) in gathered.as_chunks_mut::<BYTES>().0.iter_mut().zip(places) {
@@ -48,10 +48,10 @@ impl Numbers<'_> {
             gathered
         }
         match kind.bytes_of(1) {
-            1 => of::<1>(shares, places),
-            2 => of::<2>(shares, places),
-            4 => of::<4>(shares, places),
-            _ => of::<8>(shares, places),
+            1 => gather::<1>(shares, places),
+            2 => gather::<2>(shares, places),
+            4 => gather::<4>(shares, places),
+            _ => gather::<8>(shares, places),
         }
     }
 
@@ -67,7 +67,7 @@ impl Numbers<'_> {
         let wanted = self.instruction.map_or(ElementKind::I32, |_| ElementKind::F32);
         match (Accumulators::widened(wanted, kind, &bytes), &self.instruction) {
             (Some(Accumulators::F32(numbers)), Some(instruction)) => {
-                Ok(Rows::Apart(Panel::of(instruction, operand, reading.depth(), numbers)))
+                Ok(Rows::Apart(Panel::new(instruction, operand, reading.depth(), numbers)))
             }
             (Some(Accumulators::I32(numbers)), None) => Ok(Rows::Whole(reading.depth(), numbers)),
             _ => Err(unknown(self.matrices.class)),

@@ -26,10 +26,10 @@ impl Reading {
     /// [`Fault::LeftOut`] if a start address is missing, [`Fault::NotADescriptor`] if a descriptor
     /// cannot encode its offsets, and [`Fault::BeyondStage`] for bytes beyond the operand's part of
     /// the stage.
-    pub fn of(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
+    pub fn new(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
         let maps = &program.operands[operand.index()];
         if let (OperandKind::A, Some(load)) = (operand, program.components.fragment_load()) {
-            return Self::of_fragments(program, load.tile);
+            return Self::from_fragments(program, load.tile);
         }
         let tile = match program.components.tile(operand) {
             StageTile::Warpgroup(tile) => tile,
@@ -71,7 +71,7 @@ impl Reading {
 
     /// Evaluates the loads of A into registers. The hardware defines the row and the k of each
     /// register element by the thread.
-    fn of_fragments(program: &WarpSpecializedProgram, tile: OperandTile) -> Result<Self, Fault> {
+    fn from_fragments(program: &WarpSpecializedProgram, tile: OperandTile) -> Result<Self, Fault> {
         let (maps, input) = (&program.operands[OperandKind::A.index()], tile.input());
         let held = FragmentMap { input };
         let (extent, depth) = (ROWS, tile.k());

@@ -67,7 +67,7 @@ impl Numbers<'_> {
         let (origin, first) =
             (self.origin(place)?, self.subtile(&*program.subtile, place.subtile)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
-        let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
+        let held = instruction.map(|instruction| AccumulatorMap::new(&instruction));
         let down = first.0 / ROWS;
         let (mut places, mut numbers, mut shifts, mut read) =
             (Vec::new(), Vec::new(), Vec::new(), Beside::<Vec<u8>>::NONE);

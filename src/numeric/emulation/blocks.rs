@@ -31,7 +31,11 @@ pub struct EmulationBlocks {
 impl EmulationBlocks {
     /// Returns the map for rows of `length` elements, in which each term is padded to whole tiles
     /// of `depth`. Without emulation, the blocks are the tiles of the row.
-    pub const fn of((emulation, frame): (EmulationKind, Frame), length: usize, depth: u32) -> Self {
+    pub const fn new(
+        (emulation, frame): (EmulationKind, Frame),
+        length: usize,
+        depth: u32,
+    ) -> Self {
         let blocks = length.div_ceil(depth as usize) as u32;
         Self { emulation, frame, blocks: blocks / emulation.parts() }
     }

@@ -168,7 +168,7 @@ mod tests {
         )
     }
 
-    fn of_bf16(x: f32) -> [f64; 3] {
+    fn bf16_parts(x: f32) -> [f64; 3] {
         EmulationKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f64())
     }
 
@@ -179,7 +179,7 @@ mod tests {
     fn three_parts_of_bf16_are_the_number() {
         let (mut exact, mut near) = (0, 0);
         for x in numbers() {
-            let parts = of_bf16(x);
+            let parts = bf16_parts(x);
             if !x.is_finite() {
                 assert!(
                     parts[0].is_nan() == x.is_nan() && (x.is_nan() || parts[0] == f64::from(x)),
@@ -217,7 +217,7 @@ mod tests {
     fn the_largest_numbers_do_not_overflow() {
         for x in [f32::MAX, f32::MIN, f32::from_bits(0x7f7f_8000)] {
             assert!(Bf16::from_f32(x).is_infinite());
-            assert_eq!(of_bf16(x).iter().sum::<f64>(), f64::from(x));
+            assert_eq!(bf16_parts(x).iter().sum::<f64>(), f64::from(x));
         }
     }
 

@@ -20,7 +20,7 @@ pub struct LineFacts {
 
 impl LineFacts {
     /// Returns the facts of a row or column; iterates twice.
-    pub fn of(numbers: impl Iterator<Item = f32> + Clone) -> Self {
+    pub fn new(numbers: impl Iterator<Item = f32> + Clone) -> Self {
         let magnitudes = numbers.map(|x| x.to_bits() & MAGNITUDE);
         let largest = magnitudes.clone().max().unwrap_or(0);
         magnitudes.fold(Self { largest, ..Self::default() }, |facts, x| Self {
@@ -61,7 +61,7 @@ mod tests {
                 .into_iter()
                 .chain(vec![2f32.powi(exponent); below])
                 .chain([0.0; 100]);
-            LineFacts::of(numbers.collect::<Vec<_>>().into_iter())
+            LineFacts::new(numbers.collect::<Vec<_>>().into_iter())
         };
         assert_eq!(line(63, 1, -19), LineFacts { largest: 0x3fc0_0000, nonzero: 64, outside: 1 });
         assert!(!line(63, 1, -19).is_refused() && line(62, 1, -19).is_refused());
@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_refused() {
         for x in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
-            assert!(LineFacts::of([1.0, x, 2.0].into_iter()).is_refused());
+            assert!(LineFacts::new([1.0, x, 2.0].into_iter()).is_refused());
         }
-        assert!(LineFacts::of([1.0, f32::MAX].into_iter()).is_refused());
-        assert!(!LineFacts::of([f32::MIN, f32::MAX].into_iter()).is_refused());
+        assert!(LineFacts::new([1.0, f32::MAX].into_iter()).is_refused());
+        assert!(!LineFacts::new([f32::MIN, f32::MAX].into_iter()).is_refused());
     }
 }

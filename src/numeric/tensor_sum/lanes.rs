@@ -33,7 +33,7 @@ pub(super) struct Rounding<const NEAREST: bool> {
 }
 
 impl<const NEAREST: bool> Rounding<NEAREST> {
-    pub fn of(instruction: &Instruction) -> Self {
+    pub fn new(instruction: &Instruction) -> Self {
         let (kept, least) = match instruction.sum_rounding() {
             SumRounding::Truncated { fraction_bits } => (u64::MAX << (52 - fraction_bits), LEAST),
             SumRounding::NearestF16 => (u64::MAX, least_exponent(ElementKind::F16)),

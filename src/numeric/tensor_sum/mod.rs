@@ -74,7 +74,7 @@ impl Sums<'_> {
     #[inline(always)]
     fn steps<const NEAREST: bool>(&self, row: usize, column: usize, tile: &mut [Lanes]) {
         let (depth, products) = (self.a.depth, self.instruction.products() as usize);
-        let rounding = Rounding::<NEAREST>::of(self.instruction);
+        let rounding = Rounding::<NEAREST>::new(self.instruction);
         let of_b = column * depth..(column + LANES) * depth;
         let [significands, exponents] =
             [&self.b.significands[of_b.clone()], &self.b.exponents[of_b]]
@@ -168,7 +168,8 @@ mod tests {
         ] {
             let c = if accumulator == Half { Half } else { F32 };
             for arch in ArchKind::ALL {
-                let Some(own) = Instruction::of(Combined { a, b, accumulator, c }, arch) else {
+                let Some(own) = Instruction::for_types(Combined { a, b, accumulator, c }, arch)
+                else {
                     continue;
                 };
                 for round in 0..12 {
@@ -181,8 +182,8 @@ mod tests {
                         (0..rows * depth).map(|_| number(kind, round % 4 == 0)).collect::<Vec<_>>()
                     });
                     let (pa, pb) = (
-                        Panel::of(&instruction, OperandKind::A, depth, of_a.clone()),
-                        Panel::of(&instruction, OperandKind::B, depth, of_b.clone()),
+                        Panel::new(&instruction, OperandKind::A, depth, of_a.clone()),
+                        Panel::new(&instruction, OperandKind::B, depth, of_b.clone()),
                     );
                     let before: Vec<f32> =
                         (0..(ROWS + 2) * COLUMNS).map(|_| number(accumulator, false)).collect();

@@ -49,7 +49,7 @@ const fn up(instruction: &Instruction) -> u32 {
 
 impl Panel {
     /// Decomposes rows of `depth` numbers; `depth` is a whole number of the instruction's steps.
-    pub(crate) fn of(
+    pub(crate) fn new(
         instruction: &Instruction,
         operand: OperandKind,
         depth: usize,

@@ -84,7 +84,7 @@ impl TransposeDesc {
         let (tile, one) = (Mnk { m: self.columns, n: self.rows, k: 1 }, Mn::ONE);
         let extents = (columns, rows.saturating_add(before));
         let kind = (WorkKind::DataParallel, self.order, 1);
-        Work::of(kind, (tile, one), (extents, batch, 0), u32::MAX)
+        Work::new(kind, (tile, one), (extents, batch, 0), u32::MAX)
     }
 
     /// Returns the elements per access to A and to D that a problem allows, at most those of the

@@ -16,8 +16,8 @@ impl TransposeDesc {
     pub fn launch(&self, problem: &Problem) -> Result<Launch, Refusal> {
         let (work, a, d) = (self.work(problem)?, problem.a.transposed(), &problem.d);
         let source = problem.read_source();
-        let c = source.unwrap_or(View::new(Elements::of(0), Order::Row, 0));
-        let grid = Grid::of_blocks(work.clusters, self.threads, self.smem_bytes());
+        let c = source.unwrap_or(View::new(Elements::new(0), Order::Row, 0));
+        let grid = Grid::with_blocks(work.clusters, self.threads, self.smem_bytes());
         let params = TransposeParams {
             a: a.memory.address,
             c: c.memory.address,

@@ -29,17 +29,17 @@ pub struct TransposeProgram {
 
 impl TransposeProgram {
     /// Returns the program of a description that has been checked.
-    pub fn of(desc: &TransposeDesc) -> Self {
+    pub fn new(desc: &TransposeDesc) -> Self {
         let d = *desc;
         Self {
             desc: d,
-            fetch: Arc::new(Tabled::of(&d.fetch())),
+            fetch: Arc::new(Tabled::new(&d.fetch())),
             smem: Arc::new(if d.is_gathered() {
-                Tabled::of(&d.gathered())
+                Tabled::new(&d.gathered())
             } else {
-                Tabled::of(&d.smem())
+                Tabled::new(&d.smem())
             }),
-            write: Arc::new(Tabled::of(&d.write())),
+            write: Arc::new(Tabled::new(&d.write())),
             units: Arc::new(Work::unit),
             schedule: d.schedule(),
         }

@@ -106,7 +106,7 @@ pub fn header(d: &TransposeDesc) -> String {
 /// compile time and no run time.
 pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> TranslationUnit {
     let fingerprints = if with_fingerprints {
-        fingerprints_of(&TransposeProgram::of(d).mirrored(), d.order)
+        fingerprints_of(&TransposeProgram::new(d).mirrored(), d.order)
     } else {
         String::new()
     };

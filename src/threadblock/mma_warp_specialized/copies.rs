@@ -50,7 +50,8 @@ impl WarpSpecialized {
         let element = if element.is(ElementKind::Tf32) { ElementKind::F32 } else { element };
         // The matrix is row-major if K is contiguous.
         let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
-        let matrix = TensorMatrix::new(Operand::of(operand), element, order, (mn, depth), leading);
+        let matrix =
+            TensorMatrix::new(Operand::from_kind(operand), element, order, (mn, depth), leading);
         TensorMatrix { batch, ..matrix }.map((self.box_mn(operand), tile.k()), tile.swizzle())
     }
 

@@ -39,7 +39,7 @@ pub enum WordLoad {
 
 impl WordLoad {
     /// Returns the kind of load for an operand.
-    pub const fn of(element: ElementKind, along: Along) -> Self {
+    pub const fn for_element(element: ElementKind, along: Along) -> Self {
         match (along, element.bits()) {
             (Along::K, 8 | 16 | 32) => Self::Matrices,
             (Along::Mn, 16) => Self::Transposed,
@@ -92,7 +92,7 @@ pub struct MatrixLoads {
 
 impl MatrixLoads {
     /// Returns the loads of a fragment, or `None` if its elements are loaded one by one.
-    pub const fn of(fragment: FragmentMap, load: WordLoad) -> Option<Self> {
+    pub const fn new(fragment: FragmentMap, load: WordLoad) -> Option<Self> {
         match load {
             WordLoad::Elements => None,
             _ => Some(Self { fragment, transposed: matches!(load, WordLoad::Transposed) }),

@@ -79,7 +79,7 @@ pub enum MathOperator {
 impl MathOperator {
     /// Returns the operation for an emulation in a frame, or a plain multiply-add without
     /// emulation.
-    pub const fn of(emulation: EmulationKind, frame: Frame) -> Self {
+    pub const fn for_emulation(emulation: EmulationKind, frame: Frame) -> Self {
         match emulation {
             EmulationKind::None => Self::MultiplyAdd,
             emulation => Self::Emulated(emulation, frame),
@@ -203,7 +203,7 @@ pub struct FragmentMap {
 
 impl FragmentMap {
     /// Returns the map of one operand.
-    pub const fn of(
+    pub const fn new(
         tiles: ThreadTiles,
         instruction: WarpInstruction,
         operand: OperandKind,

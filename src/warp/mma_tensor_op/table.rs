@@ -88,11 +88,11 @@ impl WarpInstruction {
     ///
     /// ```
     /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_tensor_op::{MathOperator::MultiplyAdd, WarpInstruction}};
-    /// let dmma = WarpInstruction::of(MultiplyAdd, [F64, F64], F64, Mnk::new(16, 8, 8)).expect("Hopper has it");
+    /// let dmma = WarpInstruction::new(MultiplyAdd, [F64, F64], F64, Mnk::new(16, 8, 8)).expect("Hopper has it");
     /// assert_eq!(dmma.sm(), 90);
-    /// assert!(WarpInstruction::of(MultiplyAdd, [F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
+    /// assert!(WarpInstruction::new(MultiplyAdd, [F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
     /// ```
-    pub const fn of(
+    pub const fn new(
         math: MathOperator,
         inputs: [ElementKind; 2],
         accumulator: ElementKind,
@@ -119,7 +119,7 @@ impl WarpInstruction {
     ///
     /// # Errors
     /// [`Refusal`] if the machine supports the types but not this M, N, or K.
-    pub const fn of_machine(
+    pub const fn for_machine(
         math: MathOperator,
         inputs: [ElementKind; 2],
         accumulator: ElementKind,
@@ -160,7 +160,7 @@ impl WarpInstruction {
         if !has_depth(depths, shape.k) {
             return Err(not_one_of(Axis::K, shape.k, depths, depths[0]));
         }
-        Ok(Self::of(math, inputs, accumulator, shape))
+        Ok(Self::new(math, inputs, accumulator, shape))
     }
 
     /// Returns all instructions.
@@ -175,10 +175,10 @@ impl WarpInstruction {
             })
         };
         TABLE.iter().flat_map(move |row| {
-            let math = MathOperator::of(row.emulation, Frame::USER);
+            let math = MathOperator::for_emulation(row.emulation, Frame::USER);
             typed(row).flat_map(move |(inputs, sum)| {
                 shapes(row).into_iter().filter_map(move |shape| {
-                    Self::of(math, inputs, sum, shape).filter(|one| one.sm == row.sm)
+                    Self::new(math, inputs, sum, shape).filter(|one| one.sm == row.sm)
                 })
             })
         })

@@ -84,7 +84,7 @@ impl FragmentRows {
 /// # use falchion::threadblock::Along;
 /// let s8 = ElementKind::I8;
 /// let wgmma = Instruction::new((s8, s8), ElementKind::I32, 8, AOperand::Registers, Along::K).expect("an instruction");
-/// let map = AccumulatorMap::of(&wgmma);
+/// let map = AccumulatorMap::new(&wgmma);
 /// assert_eq!(laws::bijective(&map), Ok(()));
 /// // Rows 0 and 1 begin in threads 0 and 4; rows 0 and 8 are of one thread.
 /// assert_eq!([(0, 0), (1, 0), (4, 0), (0, 2)].map(|(thread, i)| map.place(thread, i)), [(0, 0), (0, 2), (1, 0), (8, 0)].map(Some));
@@ -97,7 +97,7 @@ pub struct AccumulatorMap {
 
 impl AccumulatorMap {
     /// Returns the map of an instruction.
-    pub const fn of(instruction: &Instruction) -> Self {
+    pub const fn new(instruction: &Instruction) -> Self {
         Self { n: instruction.n(), rows: FragmentRows::Ordinary }
     }
 

@@ -98,6 +98,6 @@ impl MmaWarpgroup {
 
     /// Returns the map of the accumulators.
     pub const fn accumulators(&self) -> AccumulatorMap {
-        AccumulatorMap::of(&self.instruction)
+        AccumulatorMap::new(&self.instruction)
     }
 }

@@ -38,7 +38,7 @@ use crate::{
 ///
 /// ```
 /// use falchion::{internals::index::{IndexMap, at, laws}, numeric::ElementKind, warp::mma_warpgroup::{FragmentLoad, FragmentRows, OperandTile}};
-/// let tile = OperandTile::of_fragments(ElementKind::E4m3, 128).expect("a tile");
+/// let tile = OperandTile::for_fragments(ElementKind::E4m3, 128).expect("a tile");
 /// let load = FragmentLoad { tile, rows: FragmentRows::Paired };
 /// // Lane 9 holds rows 4 and 5; of the first step its first register has k 4 to 7 of row 4.
 /// assert_eq!(load.at(at(9, 0)), tile.byte_offset(4, 4));

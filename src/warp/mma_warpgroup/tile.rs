@@ -56,7 +56,7 @@ pub struct OperandTile {
 
 impl OperandTile {
     /// Returns the tile of `mn` rows of A, or columns of B, that descriptors can address. `None`
-    /// for an MN-major operand of 8 or 32 bits, and if [`of_boxes`](Self::of_boxes) returns `None`.
+    /// for an MN-major operand of 8 or 32 bits, and if [`for_boxes`](Self::for_boxes) returns `None`.
     pub const fn new(
         input: ElementKind,
         along: Along,
@@ -66,20 +66,20 @@ impl OperandTile {
         if along.is(Along::Mn) && !reads_along_mn(input) {
             None
         } else {
-            Self::of_boxes(input, along, swizzle, mn)
+            Self::for_boxes(input, along, swizzle, mn)
         }
     }
 
     /// Returns A's tile of a stage that a warpgroup loads to registers: boxes of 128 bytes along M,
     /// one row per k. `None` if `m` is not a multiple of 128 bytes of elements, or exceeds 2048.
-    pub const fn of_fragments(input: ElementKind, m: u32) -> Option<Self> {
-        Self::of_boxes(input, Along::Mn, SwizzleMode::Bytes128, m)
+    pub const fn for_fragments(input: ElementKind, m: u32) -> Option<Self> {
+        Self::for_boxes(input, Along::Mn, SwizzleMode::Bytes128, m)
     }
 
     /// Returns the tile of any type that TMA can write, even if descriptors cannot address it.
     /// `None` if `mn` is not a multiple of eight, or for an MN-major tile of a row's elements. Also
     /// `None` above 2048, the reach of a descriptor.
-    const fn of_boxes(
+    const fn for_boxes(
         input: ElementKind,
         along: Along,
         swizzle: SwizzleMode,

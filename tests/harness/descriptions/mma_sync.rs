@@ -25,7 +25,7 @@ pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {
     }
     let fits = |one: &WarpInstruction| {
         one.sm() <= arch.sm()
-            && WarpInstruction::of(one.math(), [types.a, types.b], types.accumulator, one.shape())
+            && WarpInstruction::new(one.math(), [types.a, types.b], types.accumulator, one.shape())
                 == Some(*one)
     };
     WarpInstruction::all().filter(fits).collect()
@@ -97,7 +97,7 @@ fn attempt(
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
     };
     let knobs = MmaSyncKnobs { decomposition: adding(knobs.split_k), ..knobs };
-    let desc = but!(GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, FamilyDesc::MmaSync(knobs)), epilogue: epilogue(random, plain));
+    let desc = but!(GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, FamilyDesc::MmaSync(knobs)), epilogue: epilogue(random, plain));
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }

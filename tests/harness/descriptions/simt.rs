@@ -91,7 +91,7 @@ fn attempt(
     };
     let knobs = SimtKnobs { decomposition: adding(knobs.split_k), ..knobs };
     let desc = but!(
-        GemmDesc::of_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)),
+        GemmDesc::from_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)),
         epilogue
     );
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);

@@ -47,7 +47,7 @@ pub fn plain(
         a_operand: falchion::desc::AOperandKind::Shared,
         spills: SpillKind::Refused,
     };
-    GemmDesc::of_values(
+    GemmDesc::from_values(
         OpKind::Simt,
         ArchKind::Sm90,
         F32,

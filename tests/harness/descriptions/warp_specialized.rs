@@ -129,8 +129,8 @@ fn attempt(
         spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },
     };
     let knobs = WarpSpecializedKnobs { decomposition: adding(knobs.split_k), ..knobs };
-    let desc = but!(GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, FamilyDesc::WarpSpecialized(knobs)), epilogue: epilogue(random, plain));
-    let desc = if narrow.is_some() { desc.of_columns() } else { desc };
+    let desc = but!(GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, FamilyDesc::WarpSpecialized(knobs)), epilogue: epilogue(random, plain));
+    let desc = if narrow.is_some() { desc.with_rows_as_columns() } else { desc };
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }

@@ -98,7 +98,7 @@ pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
 /// Returns the program of a ring and valid options.
 pub fn legal(ring: Pipeline, options: &RoleOptions) -> RingProgram {
     check_options(&ring, options);
-    RingProgram::of(ring, options)
+    RingProgram::new(ring, options)
 }
 
 pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingProgram {

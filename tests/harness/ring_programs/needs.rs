@@ -12,7 +12,7 @@ pub fn replace(
     section: Section,
     f: impl Fn(RoleStep) -> Vec<RoleStep>,
 ) {
-    let steps = program.roles.of_mut(role).steps_mut(section);
+    let steps = program.roles.schedule_mut(role).steps_mut(section);
     *steps = steps.iter().flat_map(|step| f(*step)).collect();
 }
 

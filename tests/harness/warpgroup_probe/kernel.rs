@@ -58,7 +58,7 @@ impl WarpgroupProbe {
                 (tiles.device_ptr(stream), fragments.device_ptr(stream));
             let (d, _writes) = d.device_ptr_mut(stream);
             let params = WarpgroupProbeParams { tiles, fragments, d, rounds, reserved: 0 };
-            let grid = Grid::of_blocks(1, THREADS, shared_bytes);
+            let grid = Grid::with_blocks(1, THREADS, shared_bytes);
             // SAFETY: the kernel takes these parameters. The operands have the sizes that the
             // kernel reads, as asserted above, and D has the size that it writes. The guards keep
             // them until the stream has finished with them.

@@ -21,9 +21,9 @@ fn nested(modes: &[(u64, u64)], nest: usize, fixed: u64) -> Layout {
     let int = |value, bit: usize| Int { value, is_static: fixed >> (bit % 8) & 1 == 1 };
     let tree = |ints: Vec<Int>| match (ints.as_slice(), nest % 3) {
         ([one], 0) => IntTuple::Int(*one),
-        ([a, b, c], 1) => IntTuple::Tuple(vec![(*a).into(), IntTuple::of([*b, *c])]),
-        ([a, b, c], 2) => IntTuple::Tuple(vec![IntTuple::of([*a, *b]), (*c).into()]),
-        (all, _) => IntTuple::of(all.iter().copied()),
+        ([a, b, c], 1) => IntTuple::Tuple(vec![(*a).into(), IntTuple::from_ints([*b, *c])]),
+        ([a, b, c], 2) => IntTuple::Tuple(vec![IntTuple::from_ints([*a, *b]), (*c).into()]),
+        (all, _) => IntTuple::from_ints(all.iter().copied()),
     };
     let shape = modes.iter().enumerate().map(|(i, mode)| int(mode.0, i)).collect();
     let stride = modes.iter().enumerate().map(|(i, mode)| int(mode.1, i + 3)).collect();

@@ -149,7 +149,7 @@ fn kernels_of_few_tiles_compile_clean() {
             let knobs = if wanted.1 == 8 { knobs } else { Vec::new() };
             let request = Request { a, b, c, accumulator, op, knobs, ..Request::default() };
             let desc = request
-                .resolve_for(ArchKind::Sm90, ProblemSize::of(extents), None)
+                .resolve_for(ArchKind::Sm90, ProblemSize::new(extents), None)
                 .expect("a row")
                 .desc;
             assert!(

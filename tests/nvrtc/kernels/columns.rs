@@ -26,7 +26,7 @@ fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) ->
     let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.roles().knobs.instruction });
     let (threadblock, warp) = (Mnk { m, n, k }, Mnk { m: warp_m, n, k });
     let never = PromotionKind::Never;
-    but!(d.of_columns(), threadblock: threadblock, warp: warp, instruction: instruction, schedule: schedule, promotion: never, stages: 4)
+    but!(d.with_rows_as_columns(), threadblock: threadblock, warp: warp, instruction: instruction, schedule: schedule, promotion: never, stages: 4)
 }
 
 /// Of every type and every few columns: nothing spills, and no product waits for another (C7510);

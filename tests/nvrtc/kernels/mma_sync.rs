@@ -48,7 +48,7 @@ fn defaults_of_mma_sync_compile_clean() {
                     if arch == ArchKind::Sm80 { vec![arch, ArchKind::Sm90] } else { vec![arch] }
                 {
                     let all = ORDERS.map(|orders| {
-                        GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family)
+                        GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family)
                     });
                     let legal: Vec<_> = all
                         .into_iter()
@@ -117,7 +117,8 @@ fn sums_that_saturate_compile_clean() {
                     Pins { saturate: Some(SaturateKind::On), split_k: Some(cut), ..Pins::NONE };
                 let of = if arch == ArchKind::Sm90 { ArchKind::Sm80 } else { arch };
                 let all = families(of, types).into_iter().map(|family| {
-                    GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins)
+                    GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family)
+                        .pinned(pins)
                 });
                 let desc = all.into_iter().find(|desc| desc.check().is_ok()).expect("a default");
                 assert!(unit_of(&desc, true).config.contains(".row.col.satfinite.s32."));
@@ -143,7 +144,7 @@ fn emulation_in_registers_compiles_clean() {
                 for emulation in [EmulationKind::Tf32x3, EmulationKind::Bf16x1] {
                     let pins =
                         Pins { split_k: Some(cut), emulation: Some(emulation), ..Pins::NONE };
-                    let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family)
+                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family)
                         .pinned(pins);
                     kernels.push((format!("{emulation}, number {number} on {arch}"), desc, arch));
                 }
@@ -160,7 +161,7 @@ fn a_map_of_mma_sync_that_differs_is_refused_by_its_name() {
     let types = *TENSOR_OP_COMBINATIONS.first().expect("halves");
     let family = families(ArchKind::Sm80, types)[1];
     let unit = unit_of(
-        &GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm80, types, ORDERS[0], family),
+        &GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm80, types, ORDERS[0], family),
         true,
     );
     for (fact, name) in [

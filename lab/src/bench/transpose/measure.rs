@@ -77,7 +77,8 @@ impl Bench {
         let mut ours = Ours { stream, choice, kind, problem, sources: &sources, results };
         let error_over_bound = ours.verify(&a, &c, &poison)?;
 
-        let region = |set: usize| (Region::of(&sources[set].0), Region::of(&others[set]));
+        let region =
+            |set: usize| (Region::from_slice(&sources[set].0), Region::from_slice(&others[set]));
         let bytes = kind.matrix_bytes((m * n) as u64) as usize;
         let mut copied = Copied { stream, regions: (0..count).map(region).collect(), bytes };
         let problems = (0..count).map(|set| {
@@ -88,7 +89,7 @@ impl Bench {
                 columns: suite.columns,
                 a,
                 lda,
-                b: sources[set].1.matrix().map_or(d, Region::of),
+                b: sources[set].1.matrix().map_or(d, Region::from_slice),
                 ldb: ldd,
                 d,
                 ldd,
@@ -114,7 +115,7 @@ impl Bench {
             contenders.push(peer);
         }
         let rounds = session.interleave(&mut contenders, count)?;
-        Line::of_transpose(suite, &rounds, circumstances)
+        Line::from_rounds(suite, &rounds, circumstances)
     }
 }
 

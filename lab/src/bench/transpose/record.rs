@@ -29,7 +29,7 @@ impl Line<SuiteTranspose> {
     ///
     /// # Errors
     /// [`Error::Measurement`] if `rounds` lacks the kernel or the copy.
-    pub fn of_transpose(
+    pub fn from_rounds(
         problem: &SuiteTranspose,
         rounds: &Rounds,
         circumstances: Circumstances,

@@ -107,7 +107,7 @@ impl SuiteTranspose {
     pub fn problem(&self) -> Problem {
         let leading = [self.lda, self.ldd, self.ldd];
         let problem = Problem::transpose((self.rows, self.columns), 1, leading, self.scalars());
-        let own = |view: View<Elements>| Elements::of(view.batch_stride);
+        let own = |view: View<Elements>| Elements::new(view.batch_stride);
         problem.with_transposed(own(problem.a), problem.c.map(own), own(problem.d))
     }
 

@@ -64,7 +64,8 @@ impl Judge {
     /// Returns whether these operands can decide a result. Random numbers cannot if their sums have
     /// no bound.
     pub fn decides(&self, desc: &GemmDesc, known: &Known) -> bool {
-        known.fill == Fill::Integers || Accumulation::of(desc, self.problem.k).relative.is_finite()
+        known.fill == Fill::Integers
+            || Accumulation::for_description(desc, self.problem.k).relative.is_finite()
     }
 
     /// Returns a description of the error in a result, if there is one. The result has the length

@@ -98,7 +98,7 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     }
     let problem = problem(desc, size).problem().enter(desc)?;
     let fitting = fitting(desc, &problem);
-    let names = OperandKind::BOTH.map(|operand| Operand::of(operand.leave(desc.frame)));
+    let names = OperandKind::BOTH.map(|operand| Operand::from_kind(operand.leave(desc.frame)));
     let [a, b] = OperandKind::BOTH.map(|operand| {
         let mn = if operand == OperandKind::A { problem.m } else { problem.n };
         if desc.class.k_contiguous(operand) { problem.k } else { mn }
@@ -195,10 +195,10 @@ impl Gpu {
             .iter()
             .zip(&peer_d)
             .map(|([a, b], d)| LtSet {
-                a: Region::of(a),
-                b: Region::of(b),
-                c: Region::of(d),
-                d: Region::of(d),
+                a: Region::from_slice(a),
+                b: Region::from_slice(b),
+                c: Region::from_slice(d),
+                d: Region::from_slice(d),
             })
             .collect();
         let workspace =
@@ -210,7 +210,7 @@ impl Gpu {
                 &planned,
                 algorithm,
                 &regions,
-                Some(Region::of(&workspace)),
+                Some(Region::from_slice(&workspace)),
                 &self.stream,
             )?);
         }

@@ -58,7 +58,8 @@ impl CuteGemmKernel {
         let layouts = gemm.grid()?;
         let (rows, columns) = gemm.blocks();
         // `text` has refused a CTA with more threads than a device supports.
-        let grid = Grid::of_tiles(rows.saturating_mul(columns), gemm.threads()?.size() as u32, 0)?;
+        let grid =
+            Grid::with_tiles(rows.saturating_mul(columns), gemm.threads()?.size() as u32, 0)?;
         let reach = [layouts.tAgA.cosize(), layouts.tBgB.cosize(), layouts.tCgC.cosize()];
         let (loaded, context) =
             (Loaded::new(context, text.unit, machine_of(context)?.sm, 0)?, Arc::clone(context));

@@ -135,7 +135,7 @@ impl CuteGemm {
     /// # Errors
     /// None, because [`new`](Self::new) has checked the extents.
     pub fn copiers(&self) -> Result<Layout, LayoutError> {
-        Layout::compact(&IntTuple::of([Int::fixed(self.threads()?.size()), Int::fixed(1)]))
+        Layout::compact(&IntTuple::from_ints([Int::fixed(self.threads()?.size()), Int::fixed(1)]))
     }
 
     /// Returns the layouts of the matrices: `mA` `(M,K):(_1,M)`, `mB` `(N,K):(_1,N)`, `mC`
@@ -147,7 +147,10 @@ impl CuteGemm {
         let Mnk { m, n, k } = self.problem;
         let column_major = |rows: u32, columns: u32| {
             let [rows, columns] = [rows, columns].map(|extent| Int::dynamic(extent.into()));
-            Layout::new(IntTuple::of([rows, columns]), IntTuple::of([Int::fixed(1), rows]))
+            Layout::new(
+                IntTuple::from_ints([rows, columns]),
+                IntTuple::from_ints([Int::fixed(1), rows]),
+            )
         };
         Ok([column_major(m, k)?, column_major(n, k)?, column_major(m, n)?])
     }
@@ -262,5 +265,5 @@ impl CuteGemm {
 
 /// Returns the static compact layout of a tile.
 fn compact(extents: [u32; 2]) -> Result<Layout, LayoutError> {
-    Layout::compact(&IntTuple::of(extents.map(|extent| Int::fixed(extent.into()))))
+    Layout::compact(&IntTuple::from_ints(extents.map(|extent| Int::fixed(extent.into()))))
 }

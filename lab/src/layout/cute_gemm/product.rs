@@ -38,8 +38,12 @@ impl CuteGemm {
         let desc = Self::types(element)?;
         let extents =
             [self.problem.m, self.problem.n, self.problem.k].map(|extent| extent as usize);
-        let shapes =
-            Problem::of(&desc, extents.into(), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let shapes = Problem::new(
+            &desc,
+            extents.into(),
+            [None; 3],
+            [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        );
         Ok((desc, HostProduct::poisoned(&desc, &shapes)?))
     }
 }

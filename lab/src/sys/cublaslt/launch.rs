@@ -23,7 +23,7 @@ pub struct Region<'a> {
 impl<'a> Region<'a> {
     /// Returns the memory of a slice or a view. Only work on the stream of its allocation may use
     /// it.
-    pub fn of<T: bytemuck::Pod>(slice: &'a impl DevicePtr<T>) -> Self {
+    pub fn from_slice<T: bytemuck::Pod>(slice: &'a impl DevicePtr<T>) -> Self {
         let stream = slice.stream();
         let (address, _guard) = slice.device_ptr(stream);
         Self {

@@ -53,7 +53,7 @@ macro_rules! functions {
         impl Table {
             /// # Safety
             /// `library` must be cuBLASLt 12 or 13, whose functions have the types of this table.
-            unsafe fn of(library: &Library) -> Result<Self, Error> {
+            unsafe fn load(library: &Library) -> Result<Self, Error> {
                 // SAFETY: by the caller's promise the symbol is a function of this type.
                 Ok(Self { $($name: unsafe { library.function::<$type>($symbol)? },)* })
             }
@@ -114,7 +114,7 @@ impl Table {
         let library = Library::find(&CUBLASLT, environment)?;
         // SAFETY: the search or the user has named the file as cuBLASLt 12 or 13, whose functions
         // have these types.
-        unsafe { Self::of(&library) }
+        unsafe { Self::load(&library) }
     }
 }
 

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
 
 fn census(space: &Space) -> Census {
-    Census::of(space, &|desc| Ok(desc.check()?)).expect("a census")
+    Census::new(space, &|desc| Ok(desc.check()?)).expect("a census")
 }
 
 /// Lists that are legal in part.
@@ -29,7 +29,7 @@ const LISTS: [(&str, &[&str]); 6] = [
 ];
 
 fn small(base: &GemmDesc) -> Space {
-    let mut space = Space::of(base);
+    let mut space = Space::from_description(base);
     LISTS.iter().for_each(|(name, values)| space.set(name, values).expect("values"));
     space
 }
@@ -148,7 +148,7 @@ fn every_main_loop_has_a_family() {
             && found.legal.iter().all(|&point| fed.at(point).class.op == simt.class.op),
         "{found:?}"
     );
-    let mut old = Space::of(&but!(simt, arch: ArchKind::Sm75));
+    let mut old = Space::from_description(&but!(simt, arch: ArchKind::Sm75));
     old.narrow("threadblock", &["128x128x8"]).unwrap();
     assert_eq!(
         census(&old).refused[0].form,
@@ -213,7 +213,7 @@ fn mma_sync_has_a_family_on_every_architecture() {
 #[test]
 fn values_are_read_as_flags_spell_them() {
     let default = base("f32:row", "f32:row", "f32:row");
-    let mut space = Space::of(&default);
+    let mut space = Space::from_description(&default);
     space.narrow("smem_a", &["mn^3,2,0,auto,k+1", "k^2,1,0"]).unwrap();
     assert_eq!(space.families()[0].list("smem_a"), ["mn^3,2,0", "auto", "k+1", "k^2,1,0"]);
     space.narrow("stages", &["2,3", "3,02"]).unwrap();
@@ -253,10 +253,10 @@ fn odd_spaces_are_refused() {
         sentence,
         "mainloop cannot be `multistage`: the space has no such family; it has pipelined"
     );
-    assert!(said(Space::of_families::<&str>(&default, &[])).contains("no family"));
+    assert!(said(Space::with_families::<&str>(&default, &[])).contains("no family"));
     // 7^9 points and more are refused before they are looked at, whatever 64 bits hold.
     let numbers: Vec<String> = (1..200).map(|number| number.to_string()).collect();
-    let mut large = Space::of(&default);
+    let mut large = Space::from_description(&default);
     for name in [
         "stages",
         "swizzle",
@@ -275,7 +275,7 @@ fn odd_spaces_are_refused() {
     );
     large.set("smem_a", &["auto", "k+1", "k+2", "k+3", "k+4", "k+5", "k+6", "k+7"]).unwrap();
     assert!(said(large.points()).contains("more than 2^64 points"));
-    assert!(said(Census::of(&large, &|_| Ok(()))).contains("more than 2^64"));
+    assert!(said(Census::new(&large, &|_| Ok(()))).contains("more than 2^64"));
 }
 #[test]
 fn a_space_in_json() {
@@ -287,7 +287,7 @@ fn a_space_in_json() {
     .unwrap();
     assert_eq!((space.families().len(), space.points().unwrap()), (2, 3));
     assert_eq!(space.at(2).family.mainloop().name(), "pipelined");
-    assert_eq!(Space::from_json(&default, "{}").unwrap(), Space::of(&default));
+    assert_eq!(Space::from_json(&default, "{}").unwrap(), Space::from_description(&default));
     for (text, part) in [
         ("", "the space cannot be read: EOF"),
         ("[", "the space cannot be read"),
@@ -308,7 +308,7 @@ fn a_space_in_json() {
 /// the fastest.
 #[test]
 fn points_are_in_the_order_of_the_table() {
-    let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
+    let mut space = Space::from_description(&base("f32:row", "f32:row", "f32:row"));
     space.set("stages", &["2", "3"]).unwrap();
     space.set("align_c", &["1", "2", "4"]).unwrap();
     let point = |stages, align_c| but!(space.at(0), stages, align_c);

@@ -30,10 +30,10 @@ pub const SIZE: Mnk = Mnk::new(512, 256, 128);
 
 /// Candidates whose `stages` and `swizzle` say what becomes of them.
 pub fn candidates(count: usize) -> Vec<GemmDesc> {
-    let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
+    let mut space = Space::from_description(&base("f32:row", "f32:row", "f32:row"));
     space.set("stages", &["2", "3", "4", "5"]).unwrap();
     space.set("swizzle", &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]).unwrap();
-    let census = Census::of(&space, &|desc| Ok(desc.check()?)).unwrap();
+    let census = Census::new(&space, &|desc| Ok(desc.check()?)).unwrap();
     assert_eq!(census.legal.len(), 40);
     sample(&census.legal, count, 1).into_iter().map(|point| space.at(point)).collect()
 }
@@ -119,10 +119,10 @@ fn every_candidate_has_one_trial() {
         }
     }
     assert_eq!(
-        Tally::of(&all, SIZE),
+        Tally::from_entries(&all, SIZE),
         Tally { compile_failed: 3, spilled: 3, wrong: 10, timed: 24 }
     );
-    assert_eq!(Tally::of(&all, Mnk::new(1, 1, 1)), Tally::default());
+    assert_eq!(Tally::from_entries(&all, Mnk::new(1, 1, 1)), Tally::default());
 }
 
 /// No launch of a description comes before its verification: for every `Launched(d)` at place i
@@ -181,7 +181,7 @@ fn what_is_wrong_never_wins() {
     );
     assert_eq!(table[1][3..], ["4", "10", "96.0", "0.3", "0.833"]);
     assert!(table[4][7].ends_with(" ~"));
-    let summary = Summary::of(&all, SIZE, 2);
+    let summary = Summary::from_entries(&all, SIZE, 2);
     assert_eq!((summary.best.len(), summary.reference.as_deref()), (2, Some("the reference")));
 }
 
@@ -415,7 +415,7 @@ fn spills_that_are_allowed_are_timed() {
     fn spilling(desc: &GemmDesc) -> Fate {
         if desc.stages() == 2 { Fate::Takes(50.0) } else { Fate::Spills }
     }
-    let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
+    let mut space = Space::from_description(&base("f32:row", "f32:row", "f32:row"));
     space.set("spills", &["allowed"]).unwrap();
     let allowed = space.at(0);
     let descs =

@@ -70,7 +70,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     let own = match &components.mma {
         ConsumerMma::Threads(tiles) => threads::own(d, components, tiles),
         ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
-            of_warpgroups(d, components, mma)
+            warpgroup_facts(d, components, mma)
         }
     };
     let mut text = format!(
@@ -132,7 +132,11 @@ struct Own {
 }
 
 /// Returns the additions for warpgroups on the tensor cores.
-fn of_warpgroups(d: &WarpSpecializedDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
+fn warpgroup_facts(
+    d: &WarpSpecializedDesc,
+    components: &WarpSpecialized,
+    mma: &MmaWarpgroup,
+) -> Own {
     let rows = components.fragment_rows().cuda();
     let mut aliases = format!(
         "  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n"
@@ -200,10 +204,10 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
                 (
                     "accumulator",
                     "warp::AccumulatorMap<Config::Mma::kN, Config::kFragmentRows>",
-                    Arc::new(AccumulatorMap::of(&mma.instruction()).with_rows(rows)),
+                    Arc::new(AccumulatorMap::new(&mma.instruction()).with_rows(rows)),
                 ),
-                ("staging", "epilogue::StagingMap<Config>", Arc::new(StagingMap::of(components))),
-                ("staged", "epilogue::StagedMap<Config>", Arc::new(StagedMap::of(components))),
+                ("staging", "epilogue::StagingMap<Config>", Arc::new(StagingMap::new(components))),
+                ("staged", "epilogue::StagedMap<Config>", Arc::new(StagedMap::new(components))),
             ];
             others.into_iter().chain(load).collect()
         }
@@ -221,7 +225,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
         ),
     ];
     let slot = components.options.split_k.then(|| -> Mirrored {
-        ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::of(components)))
+        ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::new(components)))
     });
     own.into_iter().chain(ring).chain(slot).collect()
 }

@@ -64,12 +64,12 @@ pub(super) fn mirrored(components: &WarpSpecialized, tiles: &ThreadTiles) -> Vec
         (
             "fragment_a",
             "warp::FragmentMap<Config, Config::A, true>",
-            Arc::new(FragmentMap::of(*tiles, a)),
+            Arc::new(FragmentMap::new(*tiles, a)),
         ),
         (
             "fragment_b",
             "warp::FragmentMap<Config, Config::B, false>",
-            Arc::new(FragmentMap::of(*tiles, b)),
+            Arc::new(FragmentMap::new(*tiles, b)),
         ),
     ]
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl ClusterWork<'_> {
     /// Returns the work of one CTA.
-    pub(super) fn of_block(self, ring: &Pipeline, block: u32) -> Self {
+    pub(super) fn for_block(self, ring: &Pipeline, block: u32) -> Self {
         let units = self.k_tiles.len() / (1 + ring.senders() as usize);
         let first = if ring.parts.is_some() { block as usize * units } else { 0 };
         Self { k_tiles: self.k_tiles.get(first..first + units).unwrap_or_default(), ..self }
@@ -20,7 +20,7 @@ impl ClusterWork<'_> {
 impl<'a> Cluster<'a> {
     /// Returns the work of a CTA.
     pub(super) fn work_of(&self, block: u32) -> ClusterWork<'a> {
-        self.work.of_block(&self.program.ring, block)
+        self.work.for_block(&self.program.ring, block)
     }
 
     /// Returns the rank of a warp's CTA, and the first cell of its consumer's slots in the first

@@ -413,7 +413,7 @@ impl Movers for Cluster<'_> {
         let (program, work) = (self.program, self.work);
         let waits = self.warps.iter_mut().filter(|warp| !warp.has_left);
         let step = |warp: &mut Warp| {
-            warp.step(&program.roles, work.of_block(&program.ring, warp.who.name.block))
+            warp.step(&program.roles, work.for_block(&program.ring, warp.who.name.block))
         };
         let waits: Vec<_> = waits.filter_map(|warp| Some((warp.who, step(warp)?))).collect();
         match waits.first() {

@@ -137,7 +137,7 @@ impl Warp {
         if let Some(step) = self.setup.step(&roles.setup, &[]) {
             return Some(step);
         }
-        let step = self.progress.cursor.step(roles.of(self.who.role), work.k_tiles)?;
+        let step = self.progress.cursor.step(roles.schedule(self.who.role), work.k_tiles)?;
         // After the opening, only one thread of the producer continues.
         let helps = self.who.role == Role::Producer && !self.leads();
         (!helps || self.progress.cursor.section() == Some(Section::Opening)).then_some(step)
