@@ -2,14 +2,9 @@
 //! as it was.
 
 use super::prepared::{capture, captured, untracked};
-use cudarc::driver::{CudaSlice, CudaStream, CudaView, CudaViewMut};
-use falchion::{
-    cuda::open,
-    prelude::*,
-    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL},
-};
-use falchion_lab::verify::draw;
-use std::sync::Arc;
+use crate::harness::prelude::*;
+use cudarc::driver::{CudaView, CudaViewMut};
+use falchion::threadblock::MOST_PRODUCTS_AT_ALL;
 
 /// Small whole numbers.
 trait Whole: Copy + PartialEq {

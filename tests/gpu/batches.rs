@@ -1,15 +1,8 @@
 //! Batches on a device: the host's bits, wherever their matrices lie; what no product writes stays
 //! as it was.
 
-use cudarc::driver::CudaStream;
-use falchion::{
-    cuda::{Cuda, open},
-    epilogue::{Acc, Add, BiasM, BiasN, Multiply, Relu, ScaleN},
-    internals::call::Host,
-    prelude::*,
-};
-use falchion_lab::verify::draw;
-use std::sync::Arc;
+use crate::harness::prelude::*;
+use falchion::{cuda::Cuda, epilogue::ScaleN, internals::call::Host};
 
 /// Small whole numbers.
 trait Whole: Copy {

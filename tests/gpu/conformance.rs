@@ -5,11 +5,9 @@ use crate::harness::{
     completions::{conform, conform_all},
     conformance::{Cases, by_threads, conforms, distinct, mma_sync, warp_specialized_only},
     cutlass_list::{kernels, list},
-    descriptions::Wanted,
     on_cuda::{ByPtx, OnCuda},
-    sample,
+    prelude::*,
 };
-use falchion::arch::{ArchKind, OpKind};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]

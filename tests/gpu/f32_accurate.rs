@@ -3,20 +3,11 @@
 //! Drawn descriptions and problems are in `tests/host/same_bits.rs` and
 //! `tests/host/conformance.rs`.
 
-use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, problem};
-use cudarc::driver::{
-    CudaSlice, CudaStream,
-    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
+use crate::harness::{
+    on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, problem},
+    prelude::*,
 };
-use falchion::{
-    Error, Refusal,
-    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, open},
-    desc::GemmDesc,
-    internals::{call::Source, host::Mode},
-    layout::Order,
-    numeric::{ElementKind, EmulationKind},
-};
-use std::sync::Arc;
+use falchion::cuda::{CudaCall, CudaMatrices};
 
 fn stream() -> Arc<CudaStream> {
     open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")

@@ -3,25 +3,11 @@
 
 use super::prepared::{capture, captured, untracked};
 use crate::harness::{
-    descriptions::{Family, Wanted, description},
     groups::{Alone, Grouped, copies_single_elements, largest, whole},
-};
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
-use falchion::{
-    Error, Refusal,
-    arch::ArchKind,
-    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, open},
-    desc::GemmDesc,
-    internals::{
-        call::{Groups, Problem},
-        operand::{OperandKind, Vectors},
-    },
-    numeric::ElementKind,
     prelude::*,
 };
-use falchion_lab::verify::draw;
+use falchion::cuda::{CudaCall, CudaMatrices};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// The matrices of a case on a device, and as much workspace as any of its calls takes.
 struct OnDevice {

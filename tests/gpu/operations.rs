@@ -1,7 +1,6 @@
 //! Products whose types are values, on a device.
 
-use cudarc::driver::CudaSlice;
-use falchion::{arch::OpKind, cuda::open, device::Request, numeric::ElementKind, prelude::*};
+use crate::harness::prelude::*;
 
 /// Slices of elements, bytes, and a kernel that was prepared give what the host gives; an operand
 /// of another type, or bytes that begin amid an element, are refused.

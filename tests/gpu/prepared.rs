@@ -1,12 +1,8 @@
 //! What `prepare` makes: every kernel that a run may take.
 
 use super::run::device;
-use cudarc::driver::{
-    CudaContext, CudaGraph, CudaStream,
-    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
-};
-use falchion::{device::ProblemSize, prelude::*};
-use std::sync::Arc;
+use crate::harness::prelude::*;
+use cudarc::driver::CudaGraph;
 
 /// A stream whose slices record no events, so that it can be captured.
 pub(super) fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {

@@ -5,27 +5,14 @@
 use crate::harness::{
     case::{Tally, judge_one},
     on_cuda::OnCuda,
-    problems::{self, guarded},
-};
-use cudarc::driver::{
-    CudaSlice, CudaStream,
-    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
+    prelude::*,
+    problems,
 };
 use falchion::{
-    Error, Refusal,
-    arch::{ArchKind, OpClass, OpKind},
-    cuda::{Cuda, DeviceMatrix, open, repack},
-    internals::{family::default_gemm_configuration::default_description, pass::RepackShapes},
-    layout::Order,
-    numeric::{Combined, ElementKind, F16},
-    prelude::*,
-    refusal::Field,
+    arch::OpClass,
+    cuda::{Cuda, repack},
 };
-use falchion_lab::{
-    sys::timing::Stopwatch,
-    verify::{Fill, draw},
-};
-use std::sync::Arc;
+use falchion_lab::sys::timing::Stopwatch;
 
 fn stream() -> Arc<CudaStream> {
     open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")

@@ -1,14 +1,8 @@
 //! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See
 //! `book/src/guarantees.md`.
 
-use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys::CUstreamCaptureMode,
-};
-use falchion::{Error, Refusal, cuda::open, prelude::*};
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use crate::harness::prelude::*;
+use cudarc::driver::{LaunchConfig, PushKernelArg};
 
 type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
 type OnDevice<'a> = Arguments<'a, falchion::cuda::Cuda, f32, f32, f32>;

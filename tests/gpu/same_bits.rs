@@ -1,15 +1,12 @@
 //! The device gives the host's bits.
 
 use crate::harness::{
-    case::Buffers,
     completions::tiles_of_halves,
-    descriptions::{self, coverage::Coverage, description},
+    descriptions::{self, coverage::Coverage},
     on_cuda::OnCuda,
-    problems::Guarded,
+    prelude::*,
     same_bits::{MOST_WORK, compare, roles, threads},
 };
-use falchion::{arch::ArchKind, desc::GemmDesc, numeric::ElementKind};
-use falchion_lab::verify::draw;
 use rayon::prelude::*;
 
 /// The fast mode and the device on problems of descriptions drawn from a seed.

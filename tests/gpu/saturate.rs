@@ -2,10 +2,8 @@
 //! PTX's words of `.satfinite`.
 
 use super::run::device;
-use falchion::{
-    desc::{Auto, Saturate, SplitK, With},
-    prelude::*,
-};
+use crate::harness::prelude::*;
+use falchion::desc::{Saturate, SplitK};
 
 type Products = Gemm<
     i8,

@@ -2,23 +2,9 @@
 //! workspace, whole numbers of the host, and the same bits in every run.
 
 use super::stream_k::{computed, differences, problem};
-use crate::harness::{
-    descriptions::{Family, Wanted, cut_by_clusters, description},
-    random::Random,
-};
-use cudarc::driver::CudaContext;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::{CudaKernel, open},
-    desc::{DecompositionKind, GemmDesc},
-    device::ProblemSize,
-    internals::host::Mode,
-    numeric::ElementKind,
-    prelude::*,
-};
-use falchion_lab::{owned::HostProduct, verify::Fill};
+use crate::harness::{descriptions::cut_by_clusters, prelude::*};
+use falchion_lab::owned::HostProduct;
 use rayon::prelude::*;
-use std::sync::Arc;
 
 pub(super) fn held(context: &Arc<CudaContext>, [split, clustered]: [GemmDesc; 2], seed: u64) {
     let random = &mut Random::new(seed);

@@ -2,16 +2,8 @@
 //! whole numbers of the host, and the same bits in every run.
 
 use super::split_k_cluster::held;
-use crate::harness::descriptions::{Family, Wanted, cut_in_parallel, description};
-use cudarc::driver::CudaContext;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::open,
-    desc::{DecompositionKind, GemmDesc},
-    device::{GemmOperation, ProblemSize, Request},
-};
+use crate::harness::{descriptions::cut_in_parallel, prelude::*};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 const FAMILIES: [Family; 3] = [Family::Simt, Family::MmaSync, Family::WarpSpecialized];
 

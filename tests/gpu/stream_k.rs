@@ -1,33 +1,9 @@
 //! Streamed k-tiles on a device: whole numbers are those of the host with K whole, and two runs
 //! have the same bits, whoever comes last.
 
-use crate::harness::{
-    descriptions::{Family, Wanted, description, streamed},
-    groups::copies_single_elements,
-    random::Random,
-};
-use cudarc::driver::CudaContext;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::{CudaKernel, machine_of, open},
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::Problem,
-        host::Mode,
-        operand::{Axis, Vectors},
-        plan::Program,
-    },
-    numeric::ElementKind,
-    shape::Mn,
-    threadblock::MOST_STREAMS,
-};
-use falchion_lab::{
-    owned::{HostProduct, resident::run_from_host},
-    verify::Fill,
-};
+use crate::harness::{groups::copies_single_elements, prelude::*};
+use falchion_lab::owned::{HostProduct, resident::run_from_host};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 const FAMILIES: [Family; 4] =
     [Family::WarpSpecialized, Family::Threads, Family::Simt, Family::MmaSync];

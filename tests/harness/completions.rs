@@ -1,24 +1,12 @@
 //! Descriptions that are completed from one pinned knob: all values of a knob that may be valid.
 
 use super::{
-    case::{Runner, Tally, judge_one},
-    problems::{self, guarded},
+    case::{Tally, judge_one},
+    problems,
     random_cases::{orders, types},
-    sample,
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, GemmDesc, Pins, TENSOR_OP_COMBINATIONS},
-    internals::{
-        family::{Request, Resolved, default_gemm_configuration::default_description},
-        schedule::ScheduleKind,
-    },
-    layout::{MatrixType, Order},
-    numeric::{Combined, ElementKind},
-    shape::Mnk,
-    threadblock::MainloopKind,
-};
-use falchion_lab::verify::Fill;
+use crate::harness::prelude::*;
+use falchion::internals::family::Resolved;
 use rayon::prelude::*;
 
 /// JSON name of a knob, and its value.

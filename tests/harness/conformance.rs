@@ -4,12 +4,10 @@
 
 use super::{
     asked_for,
-    case::{Runner, Tally, judge_one},
-    descriptions,
-    problems::{self, guarded},
+    case::{Tally, judge_one},
+    descriptions, problems,
 };
-use falchion::desc::GemmDesc;
-use falchion_lab::verify::{Fill, draw};
+use crate::harness::prelude::*;
 use rayon::prelude::*;
 
 /// Size of a suite.

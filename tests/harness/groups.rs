@@ -1,16 +1,6 @@
 //! Grouped GEMMs, and one separate GEMM per group on the same memory.
 
-use super::{descriptions::Family, random::Random};
-use falchion::{
-    desc::GemmDesc,
-    internals::{
-        call::{Elements, Groups, Problem, Source, View},
-        operand::{Axis, OperandKind, VectorKind, Vectors},
-    },
-    layout::Order,
-    numeric::ElementKind,
-};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
 
 /// Grouped GEMM, and the bytes of its matrices.
 pub struct Grouped {

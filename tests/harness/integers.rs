@@ -1,17 +1,7 @@
 //! GEMMs of small integers on the host. Their results are exact in every element type and are
 //! compared with `==`.
 
-use falchion::{
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::plan::Program,
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        host::Mode,
-    },
-    layout::Order,
-    numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Tf32},
-};
+use crate::harness::prelude::*;
 
 macro_rules! data {
     ($($Kind:ident: $MathType:ty, |$x:ident| $from:expr, |$y:ident| $to:expr;)*) => {

@@ -23,6 +23,7 @@ pub mod on_cuda;
 pub mod on_host;
 pub mod on_tensor_cores;
 pub mod passes;
+pub mod prelude;
 pub mod problems;
 pub mod random;
 pub mod random_cases;

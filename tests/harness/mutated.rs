@@ -1,11 +1,11 @@
 //! Maps and schedules that tests mutate.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+use crate::harness::prelude::*;
 use falchion::internals::{
-    index::{Coord, IndexMap, Map},
-    schedule::{Role, Roles, Schedule, Section, Spelled},
+    index::Map,
+    schedule::{Roles, Schedule, Spelled},
 };
-use std::sync::Arc;
 
 /// Map with another formula.
 struct Mutant<F>(Map, F);

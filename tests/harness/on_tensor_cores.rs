@@ -1,20 +1,6 @@
 //! Emulated `f32` GEMMs on tensor cores, for several distributions of data and all layouts.
 
-use falchion::{
-    Error,
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        family::default_gemm_configuration::default_description,
-        host::Mode,
-        plan::WarpSpecializedProgram,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
-};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
 
 pub const TYPES: Combined = Combined {
     a: ElementKind::F32,

@@ -1,16 +1,7 @@
 //! Problems at the edges of a description: sizes around its tiles, padded leading dimensions, and
 //! scalars that disable parts of the epilogue.
 
-use super::Random;
-use falchion::{
-    desc::GemmDesc,
-    internals::{
-        call::{Elements, Problem, Source, View},
-        operand::{Axis, Vectors},
-    },
-    layout::Order,
-    numeric::ComputeKind,
-};
+use crate::harness::prelude::*;
 
 /// Constraints on a random problem.
 #[derive(Clone, Copy, Debug)]

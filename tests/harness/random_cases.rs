@@ -1,20 +1,7 @@
 //! Random descriptions and epilogue nodes for property tests.
 
 use super::completions::completed;
-use super::descriptions::{Wanted, description};
-use crate::harness::OfFamily;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, GemmDesc, Pins},
-    epilogue::{EpilogueDesc, NodeId, Op},
-    internals::{family::default_gemm_configuration::default_description, operand::VectorKind},
-    layout::Order,
-    numeric::{Combined, ComputeKind, ElementKind},
-    refusal::Refusal,
-    shape::{Mn, Mnk},
-    threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
-    warp::{InterleaveKind, UnrollKind},
-};
+use crate::harness::prelude::*;
 use proptest::{prelude::*, sample::select, test_runner::Config};
 
 /// Returns the configuration for `cases` cases of a property test. Failures are printed and not

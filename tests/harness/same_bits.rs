@@ -1,25 +1,8 @@
 //! Comparison of two executors on one problem with special numbers: infinities, NaN, signed zeros,
 //! denormals, and integers that wrap. NaN may have any payload.
 
-use super::{
-    Random,
-    case::{Buffers, sliced},
-    descriptions::{self, Family},
-    problems::{self, Guarded, guarded},
-    reproduce,
-};
-use falchion::{
-    Error,
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostMatrices, Source, View},
-        host::Mode,
-    },
-    layout::Order,
-    numeric::ElementKind,
-};
-use falchion_lab::verify::{Fill, HostBuffer};
+use super::{case::sliced, descriptions, problems, reproduce};
+use crate::harness::prelude::*;
 
 /// Maximum number of multiplications of a problem in checked mode.
 pub const MOST_WORK: u64 = 400_000;

@@ -1,21 +1,6 @@
 //! Mutants of warp-specialized programs on the checked machine, compared with the fast mode.
 
-use super::{case::Buffers, problems::Guarded};
-use crate::harness::OfFamily;
-use falchion::{
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostMatrices, Problem, Source, View},
-        host::Mode,
-        operand::Axis,
-        plan::WarpSpecializedProgram,
-        schedule::{Role, RoleStep, Section},
-    },
-    layout::Order,
-};
-use falchion_lab::verify::{Fill, HostBuffer};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::harness::prelude::*;
 
 /// Number of event orders without a fault in the unchanged program.
 const SEEDS: u64 = 12;

@@ -1,27 +1,7 @@
 //! A from registers beside A from shared memory, on the host: the same bits, in every order of A, B
 //! and D that has both; what is refused.
 
-use crate::harness::OfFamily;
-use crate::harness::{
-    case::Buffers,
-    descriptions::threads,
-    problems::{Guarded, Wanted, guarded},
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, GemmDesc, Pins, PromotionKind},
-    device::run_on_host,
-    internals::{
-        call::HostMatrices,
-        family::{Request, default_gemm_configuration::default_description},
-        host::Mode,
-        schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::{Mn, Mnk},
-};
-use falchion_lab::verify::{Fill, HostBuffer, draw};
+use crate::harness::{descriptions::threads, prelude::*, problems::Wanted};
 use rayon::prelude::*;
 
 fn types() -> [Combined; 4] {

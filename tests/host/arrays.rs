@@ -1,31 +1,9 @@
 //! An array is as many products as it has Ds, wherever their matrices lie: the bits of each are
 //! those of that product alone.
 
-use falchion::{
-    arch::ArchKind,
-    desc::{GemmDesc, GemmMode},
-    device::{ProblemSize, run_on_host},
-    epilogue::{Add, BiasM, BiasN, LinearCombination, Multiply, Relu},
-    internals::{
-        call::{
-            Elements, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View,
-        },
-        host::{Array, Mode},
-        index::{Coord, IndexMap, at},
-        operand::{OperandKind, VectorKind, Vectors},
-        plan::{HostProgram, Program, WarpSpecializedProgram},
-        schedule::RoleStep,
-    },
-    layout::Order,
-    numeric::MathType,
-    prelude::*,
-    shape::Mnk,
-    threadblock::{MOST_PRODUCTS, Unit},
-};
-use falchion_lab::verify::draw;
-use std::{slice, sync::Arc};
-
-use crate::harness::mutated::mutant;
+use crate::harness::prelude::*;
+use falchion::internals::{call::Host, plan::HostProgram};
+use std::slice;
 
 /// Elements of which none is infinite, nor NaN, in any floating-point type: exponents' highest bit
 /// is 0, and signs vary.

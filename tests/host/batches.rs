@@ -1,24 +1,8 @@
 //! A batch is as many products as it has matrices, whatever else a call says: the bits of each are
 //! those of that product alone.
 
-use falchion::{
-    desc::GemmDesc,
-    device::run_on_host,
-    epilogue::{Add, BiasM, BiasN, LinearCombination, Multiply, Relu},
-    internals::{
-        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        host::Mode,
-        operand::{OperandKind, VectorKind, Vectors},
-        plan::HostProgram,
-    },
-    layout::Order,
-    numeric::MathType,
-    prelude::*,
-    shape::Mnk,
-    threadblock::{Unit, Units, Work},
-};
-use falchion_lab::verify::draw;
-use std::sync::Arc;
+use crate::harness::prelude::*;
+use falchion::{internals::plan::HostProgram, threadblock::Units};
 
 /// The elements of a matrix, bits and NaN told apart by their bytes.
 fn elements<E: MathType>(seed: u64, length: usize) -> Vec<E::Storage> {

@@ -2,25 +2,10 @@
 //! rows, and the same bits.
 
 use crate::harness::{
-    OfFamily,
-    case::Buffers,
     descriptions::{threads, warp_specialized::types},
-    problems::{Guarded, Wanted, guarded},
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, GemmDesc, Pins, PromotionKind},
-    device::run_on_host,
-    internals::{
-        call::HostMatrices, family::default_gemm_configuration::default_description, host::Mode,
-        schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
     prelude::*,
-    shape::{Mn, Mnk},
+    problems::Wanted,
 };
-use falchion_lab::verify::{Fill, HostBuffer, draw};
 use rayon::prelude::*;
 
 const BY_BLAS: [[Order; 3]; 2] = {

@@ -2,23 +2,13 @@
 
 use crate::harness::{
     asked_for,
-    case::{Runner, judge_one},
+    case::judge_one,
     completions::conform,
     conformance::{Cases, by_threads, conforms, distinct, warp_specialized_only},
     descriptions::{self, coverage::Coverage},
-    on_host::OnHost,
-    problems::{self, guarded},
+    prelude::*,
+    problems,
 };
-use falchion::{
-    Error,
-    arch::OpKind,
-    desc::GemmDesc,
-    internals::{
-        call::{HostMatrices, Problem, Source},
-        host::Mode,
-    },
-};
-use falchion_lab::verify::{Fill, draw};
 
 #[test]
 fn the_fast_host_conforms() {

@@ -1,32 +1,17 @@
 //! `f32` on tensor cores, in parts: what D is, bit by bit, what it may be off by, what is refused,
 //! and what a wrong program computes.
 
-use crate::harness::OfFamily;
-use crate::harness::on_tensor_cores::{
-    DATA, Data, ORDERS, TYPES, computed, desc, draws, problem, ran,
+use crate::harness::{
+    on_tensor_cores::{DATA, Data, ORDERS, TYPES, computed, desc, draws, problem, ran},
+    prelude::*,
 };
 use falchion::{
-    Error, Refusal,
-    arch::{ArchKind, OpKind},
-    desc::{Auto, Bf16x6, F16x3, GemmDesc, PromotionKind, With},
-    internals::{
-        call::HostSlice,
-        family::{Request, default_gemm_configuration::default_description},
-        host::Mode,
-        operand::OperandKind,
-        plan::EmulationProgram,
-        schedule::ScheduleKind,
-    },
-    layout::{MatrixType, Order},
-    numeric::{
-        Combined, ElementKind, EmulationKind, Instruction,
-        emulation::{LineFacts, shift_of, unscaled},
-    },
-    prelude::*,
+    desc::{Bf16x6, F16x3},
+    internals::plan::EmulationProgram,
+    numeric::{Instruction, emulation::unscaled},
     refusal::{Because, Rule, Value},
-    shape::{Mn, Mnk},
 };
-use falchion_lab::verify::{self, Claim, bound::Accumulation};
+use falchion_lab::verify;
 
 const SIZES: [usize; 3] = [130, 70, 200];
 

@@ -1,25 +1,12 @@
 //! The fast mode gives the bits of the checked mode: element types, slices of K, edges, layouts,
 //! tiles of every form.
 
-use crate::harness::{OfFamily, on_host::slices};
+use crate::harness::{on_host::slices, prelude::*};
 use falchion::{
-    Error,
-    device::run_on_host,
-    epilogue::{Clamp, Constant, LinearCombination, Node},
-    internals::plan::Program,
-    internals::{
-        call::{Elements, HostMatrices, Problem, Source, View},
-        host::Mode,
-        index::{Coord, IndexMap, Map},
-    },
-    layout::{Layout, Order},
-    numeric::MathType,
-    prelude::*,
-    shape::Mnk,
-    threadblock::{Along, SmemLayout, SwizzleKind},
+    epilogue::{Clamp, Constant},
+    internals::index::Map,
+    layout::Layout,
 };
-
-use std::sync::Arc;
 
 /// Extents that fit tiles, and extents that do not.
 const EXTENTS: [(usize, usize, usize); 6] =

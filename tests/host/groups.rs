@@ -2,23 +2,11 @@
 //! were.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, description},
     groups::{Alone, Grouped, largest, whole},
     on_host::slices,
-};
-use falchion::{
-    Error,
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Groups, Host, HostCall, HostMatrices, HostSlice, Problem, Space},
-        host::Mode,
-        operand::{Axis, OperandKind, Vectors},
-    },
-    numeric::ElementKind,
     prelude::*,
 };
-use falchion_lab::verify::draw;
+use falchion::internals::call::{Host, Space};
 
 /// Elements of a kind, from one of them on.
 fn slice(kind: ElementKind, bytes: &[u8], first: usize) -> HostSlice<'_> {

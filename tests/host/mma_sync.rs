@@ -8,26 +8,10 @@ use crate::harness::{
     descriptions::{self, mma_sync::ARCHS},
     integers::{ragged, wrong},
     mutated::without,
-    on_host::OnHost,
-    problems::{self, guarded},
+    prelude::*,
+    problems,
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins, SaturateKind, TENSOR_OP_COMBINATIONS},
-    internals::{
-        family::default_gemm_configuration::default_gemm_configurations,
-        host::Mode,
-        index::{Map, Tabled},
-        plan::Program,
-        schedule::Step,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
-    shape::Mnk,
-    threadblock::MainloopKind,
-};
-use falchion_lab::verify::{Fill, draw};
-use std::{collections::BTreeSet, sync::Arc};
+use falchion::internals::index::Map;
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 const ORDERS: [[Order; 3]; 4] = [

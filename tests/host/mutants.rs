@@ -5,31 +5,13 @@
 //! are named here, with the reason why they compute the same product.
 
 use crate::harness::{
-    OfFamily,
     integers::{ragged, wrong},
-    mutated::{mutant, without, without_numbers},
+    mutated::{without, without_numbers},
+    prelude::*,
     random_cases::{cases, default_f32, legal, ring, shipped, types},
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, GemmDesc},
-    internals::plan::Program,
-    internals::{
-        family::default_gemm_configuration::default_description,
-        host::Mode,
-        index::{IndexMap, Map, at, fingerprint},
-        schedule::{Schedule, Section, Step},
-    },
-    layout::Order,
-    numeric::ElementKind,
-    shape::Mnk,
-    threadblock::{Along, MainloopKind, SmemLayout, SmemTile, Unit, Work},
-};
+use falchion::internals::{index::Map, schedule::Schedule};
 use proptest::prelude::*;
-use std::{
-    collections::{BTreeMap, HashSet},
-    sync::Arc,
-};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 const ROWS: [Order; 3] = [Order::Row; 3];

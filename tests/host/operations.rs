@@ -1,16 +1,8 @@
 //! Products whose types, layouts and sizes are values: a `GemmOperation` is the `Gemm` of its
 //! types.
 
-use crate::harness::random::Random;
-use falchion::{
-    Error, Refusal,
-    arch::{ArchKind, OpKind},
-    device::{ProblemSize, Request},
-    layout::{Order, Orders},
-    numeric::{Combined, ElementKind, MathType},
-    prelude::*,
-    refusal::Operand,
-};
+use crate::harness::prelude::*;
+use falchion::layout::Orders;
 
 const ORDERS: [Order; 2] = [Order::Row, Order::Col];
 

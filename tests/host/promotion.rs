@@ -1,25 +1,8 @@
 //! Accumulators of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and
 //! what they may be off by.
 
-use crate::harness::OfFamily;
-use crate::harness::random_cases;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, With},
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        family::{Request, default_gemm_configuration::default_description},
-        host::Mode,
-        plan::WarpSpecializedProgram,
-        schedule::{Role, RoleStep, ScheduleKind, Section},
-    },
-    layout::{MatrixType, Order},
-    numeric::{Combined, ElementKind, Instruction, Widen},
-    prelude::*,
-    shape::Mnk,
-};
-use falchion_lab::verify::{bound::Accumulation, draw};
+use crate::harness::{prelude::*, random_cases};
+use falchion::{desc::PromoteEachStage, numeric::Instruction};
 
 const TYPES: Combined = Combined {
     a: ElementKind::E4m3,

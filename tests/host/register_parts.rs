@@ -1,17 +1,12 @@
 //! `f32` in parts that a warp makes of its fragments: what D is, bit by bit, what it may be off by,
 //! and what is no finite number.
 
-use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, draws, problem};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins},
-    device::{GemmOperation, Request},
-    internals::{call::HostSlice, host::Mode},
-    layout::{MatrixType, Order},
-    numeric::{Combined, ElementKind, EmulationKind, Instruction, Tf32},
-    shape::Mnk,
+use crate::harness::{
+    on_tensor_cores::{DATA, Data, ORDERS, computed, draws, problem},
+    prelude::*,
 };
-use falchion_lab::verify::{self, Claim, bound::Accumulation};
+use falchion::numeric::Instruction;
+use falchion_lab::verify;
 
 const ARCHS: [ArchKind; 2] = [ArchKind::Sm80, ArchKind::Sm90];
 const IN_REGISTERS: [EmulationKind; 2] = [EmulationKind::Tf32x3, EmulationKind::Bf16x1];

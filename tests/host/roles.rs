@@ -3,22 +3,14 @@
 //! `roles_faults.rs`.
 
 use crate::harness::{
-    mutated::{mutate, role_without, without_numbers},
+    mutated::{role_without, without_numbers},
+    prelude::*,
     ring_programs::{
         A, B, SEEDS, WORKS, by_threads, caught, caught_among, check, from_registers, gathering,
         kind, legal, options, program, promoting, ring, subjects,
     },
 };
-use falchion::{
-    arch::WARP,
-    internals::{
-        host::machine::{ClusterWork, Tally},
-        plan::RingProgram,
-        schedule::{Role, RoleStep, Section},
-    },
-    threadblock::{Pipeline, SharedOperand},
-};
-use std::{collections::BTreeMap, time::Instant};
+use falchion::internals::host::machine::Tally;
 
 /// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, cooperative
 /// and ping-pong consumers, on tensor cores and by threads, k tiles 0..=20, 1..=5 tiles of D, C

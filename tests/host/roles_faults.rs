@@ -2,19 +2,13 @@
 //! which it is one.
 
 use crate::harness::{
-    mutated::mutate,
+    prelude::*,
     ring_programs::{
         A, caught, kind,
         needs::{Needs, replace},
         subjects,
     },
 };
-use falchion::internals::{
-    index::at,
-    plan::RingProgram,
-    schedule::{Role, RoleStep, Section},
-};
-use std::collections::BTreeMap;
 
 /// A named change to a program.
 pub type Named = (&'static str, Needs, fn(&mut RingProgram));

@@ -2,8 +2,10 @@
 //! which it is one.
 
 use super::roles_faults::{Named, are_found};
-use crate::harness::ring_programs::needs::{Needs, replace};
-use falchion::internals::schedule::{Role, RoleStep, Section};
+use crate::harness::{
+    prelude::*,
+    ring_programs::needs::{Needs, replace},
+};
 
 const FAULTS: &[Named] = &[
     ("parts come together before the products are there", Needs::Gathers, |p| {

@@ -1,18 +1,13 @@
 //! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own
 //! k-tiles, in their order.
 
-use crate::harness::ring_programs::legal;
-use falchion::{
-    internals::{
-        host::{
-            Accumulators,
-            machine::{Bytes, ClusterWork, Payload, Staged, run},
-        },
-        operand::OperandKind,
-        plan::RingProgram,
-        schedule::{ShareName, SubtileName, WarpName},
+use crate::harness::{prelude::*, ring_programs::legal};
+use falchion::internals::{
+    host::{
+        Accumulators,
+        machine::{Bytes, Payload, Staged, run},
     },
-    threadblock::{Pipeline, RoleOptions, SharedOperand},
+    schedule::{ShareName, SubtileName, WarpName},
 };
 use std::collections::HashMap;
 

@@ -4,22 +4,12 @@
 
 use crate::harness::{
     asked_for,
-    case::Buffers,
     completions::tiles_of_halves,
-    descriptions::{self, Family, coverage::Coverage, description, streamed},
-    problems::Guarded,
+    descriptions::{self, coverage::Coverage},
+    prelude::*,
     reproduce,
     same_bits::{MOST_WORK, compare, difference, roles, run, threads},
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    internals::{family::default_gemm_configuration::default_gemm_configurations, host::Mode},
-    numeric::ElementKind,
-    shape::{Mn, Mnk},
-    threadblock::MainloopKind,
-};
-use falchion_lab::verify::draw;
 use rayon::prelude::*;
 
 const DESCRIPTIONS: usize = 700;

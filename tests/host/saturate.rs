@@ -1,16 +1,7 @@
 //! Sums of integers that stop at the ends of their range: after each instruction, and where slices
 //! and parts of K are added.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins, SaturateKind},
-    device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        host::Mode,
-    },
-    numeric::MathType,
-};
+use crate::harness::prelude::*;
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 11 }];
 /// Rows and columns of D.

@@ -1,20 +1,6 @@
 //! K in parts: the order in which parts are added, what is refused, and the memory that they take.
 
-use crate::harness::{
-    descriptions::{Family, Wanted, cut_in_parallel, description},
-    on_host::slices,
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins},
-    device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{Elements, Partials, Problem},
-        host::Mode,
-    },
-    numeric::{Bf16, F16, MathType},
-    prelude::*,
-};
+use crate::harness::{descriptions::cut_in_parallel, on_host::slices, prelude::*};
 
 /// The description of row-major A and D and column-major B of one type, in tiles 8 deep, with so
 /// many parts.

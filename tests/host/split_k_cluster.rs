@@ -2,28 +2,12 @@
 //! workspace, of which this takes none.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, cut_by_clusters, description},
+    descriptions::cut_by_clusters,
+    prelude::*,
     subject::{Subject, program},
 };
-use falchion::{
-    arch::ArchKind,
-    desc::{
-        ClusterShape, CooperativeSchedule, DataParallel, DecompositionKind, EpilogueTree, GemmDesc,
-        Instruction, StreamK,
-    },
-    device::{ProblemSize, run_on_host},
-    epilogue::LinearCombination,
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
-        host::Mode,
-        operand::Axis,
-        plan::WarpSpecializedProgram,
-        schedule::ScheduleKind,
-    },
-    numeric::{Bf16, ElementKind},
-    prelude::*,
-    shape::Mn,
-    threadblock::WorkKind,
+use falchion::desc::{
+    ClusterShape, CooperativeSchedule, DataParallel, EpilogueTree, Instruction, StreamK,
 };
 
 type Tile = With<

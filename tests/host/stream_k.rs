@@ -2,22 +2,10 @@
 //! kernel and the number of clusters, whole numbers are right.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, description, streamed},
+    prelude::*,
     subject::{Subject, program},
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, GemmDesc, Instruction},
-    device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{HostCall, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
-        host::{HostKernel, Mode},
-        plan::{Program, WarpSpecializedProgram},
-    },
-    numeric::{Bf16, ElementKind},
-    prelude::*,
-    threadblock::Streams,
-};
+use falchion::{desc::Instruction, internals::host::HostKernel, threadblock::Streams};
 
 type Small = Gemm<
     Bf16,

@@ -1,29 +1,8 @@
 //! Streams of blocks whose threads all follow one schedule: whole numbers are right whoever streams
 //! them, the barrier between units is needed where it is, and a workspace has room for all.
 
-use crate::harness::{
-    descriptions::{Family, Wanted, description, streamed},
-    integers::wrong,
-    mutated::without,
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, GemmDesc, Pins},
-    device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{
-            Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source,
-        },
-        host::{Array, Mode},
-        plan::Program,
-        schedule::{Section, Step},
-    },
-    numeric::sum_of,
-    prelude::*,
-    shape::Mn,
-    threadblock::{MOST_STREAMS, Unit, Work, WorkKind, tickets_of},
-};
-use std::{collections::BTreeMap, sync::Arc};
+use crate::harness::{integers::wrong, mutated::without, prelude::*};
+use falchion::{numeric::sum_of, threadblock::tickets_of};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 

@@ -2,19 +2,13 @@
 //! is right is called right, what is off by more than the instruction's row explains is called
 //! wrong.
 
-use crate::harness::tensor_steps;
-use falchion::{
-    Error,
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, TENSOR_OP_COMBINATIONS},
-    internals::{
-        call::{Elements, HostSlice, Problem, Source, View},
-        family::default_gemm_configuration::default_gemm_configurations,
-    },
-    layout::Order,
-    numeric::{self, Combined, ElementKind::*, Instruction},
+use crate::harness::{prelude::*, tensor_steps};
+use falchion::numeric::{
+    self,
+    ElementKind::{Bf16, E4m3, E5m2, Tf32, *},
+    Instruction,
 };
-use falchion_lab::verify::{Claim, Distribution, Fill, HostBuffer, Verdict, check};
+use falchion_lab::verify::check;
 
 const M: usize = 6;
 const N: usize = 5;

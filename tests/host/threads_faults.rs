@@ -4,22 +4,11 @@
 
 use crate::harness::{
     descriptions::threads::plain,
-    mutated::mutate,
+    prelude::*,
     subject::{Named, every_fault_is_found, program, replace, without},
     vectors::vectors_whole,
 };
-use falchion::{
-    desc::GemmDesc,
-    internals::{
-        index::{IndexMap, at, laws},
-        operand::OperandKind,
-        plan::{ThreadMaps, WarpSpecializedProgram},
-        schedule::{Role, RoleStep, ScheduleKind, Section},
-    },
-    layout::Order,
-    shape::Mn,
-    threadblock::SwizzleMode,
-};
+use falchion::internals::plan::ThreadMaps;
 
 /// What a change needs to be one.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,22 +1,15 @@
 //! Facts about types, and every row of the default table multiplied in all eight layouts.
 
-use crate::harness::random_cases;
+use crate::harness::{prelude::*, random_cases};
 use falchion::{
-    arch::{Arch, ArchKind},
+    arch::Arch,
     desc::{
-        AlignmentA, AlignmentB, AlignmentC, Config, FamilyDesc, Frame, Leaf, Pins,
-        PromoteEachStage, SharedA, SharedB, SimtDesc,
+        AlignmentA, AlignmentB, AlignmentC, Config, Frame, Leaf, PromoteEachStage, SharedA, SharedB,
     },
-    device::{Arguments, Gemm},
-    epilogue::{LinearCombination, LinearCombinationRelu},
-    internals::family::default_gemm_configuration::{
-        default_description, default_gemm_configurations,
-    },
-    layout::{Layout, Order},
-    numeric::{ElementKind, MathType},
-    prelude::*,
-    shape::{Mnk, TiledBy},
-    threadblock::{MainloopKind, SmemAuto, SmemPadded, SmemSwizzled},
+    epilogue::LinearCombinationRelu,
+    layout::Layout,
+    shape::TiledBy,
+    threadblock::{SmemAuto, SmemPadded, SmemSwizzled},
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 

@@ -1,13 +1,7 @@
 //! The operator of the machine that it runs on: which units and instructions each machine has for
 //! its types, and that the host computes what a `Gemm` of the same types does.
 
-use falchion::{
-    arch::{ArchKind, Machine, OpKind},
-    device::{GemmUniversal, ProblemSize},
-    epilogue::{Acc, Add, Alpha, BiasN, Relu, Scaled},
-    prelude::*,
-    refusal::{Operand, Refusal},
-};
+use crate::harness::prelude::*;
 
 /// The machine of an architecture, or one of another compute capability with all that it has.
 fn machine(arch: ArchKind, sm: u32) -> Machine {

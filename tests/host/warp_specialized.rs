@@ -1,20 +1,8 @@
 //! Products of warp-specialized kernels, on host slices: through types, against the instruction's
 //! own sums, and where something is missing: no K, no C, no accumulator.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        family::default_gemm_configuration::default_description,
-        host::Mode,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind, Instruction},
-    prelude::*,
-};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
+use falchion::numeric::Instruction;
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 3 }];
 const TYPES: Combined = Combined {

@@ -2,27 +2,10 @@
 //! of the program changed, one at a time. Each is a fault that is reported, or a D that has not the
 //! bits of the fast mode.
 
-use crate::harness::OfFamily;
 use crate::harness::{
-    mutated::mutate,
+    prelude::*,
     subject::{Named, every_fault_is_found, program, replace, without},
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, GemmDesc, Pins},
-    internals::{
-        family::default_gemm_configuration::default_description,
-        index::{Coord, IndexMap, at},
-        operand::OperandKind,
-        plan::WarpSpecializedProgram,
-        schedule::{Role, RoleStep, Section},
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::{Mn, Mnk},
-    threadblock::{SwizzleMode, Unit},
-};
-use std::sync::Arc;
 
 /// What a change needs to be one.
 #[derive(Clone, Copy, PartialEq)]

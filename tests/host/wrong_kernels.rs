@@ -5,29 +5,9 @@
 //! A kernel is judged as everywhere: by whole numbers and by random ones; it is rejected if either
 //! lane rejects it.
 
-use crate::harness::{
-    Random,
-    case::Buffers,
-    problems::{Guarded, packed},
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{HostMatrices, HostSlice, Problem, Source},
-        family::default_gemm_configuration::default_description,
-        host::Mode,
-    },
-    layout::Order,
-    numeric::{
-        Combined,
-        ElementKind::{self, *},
-    },
-    shape::Mnk,
-    threadblock::MainloopKind,
-};
-use falchion_lab::verify::{self, Claim, Fill, HostBuffer, Verdict};
+use crate::harness::{prelude::*, problems::packed};
+use falchion::numeric::ElementKind::{self, Bf16, F16, *};
+use falchion_lab::verify;
 
 /// Something wrong with a kernel, done to its result.
 #[derive(Clone, Copy, PartialEq, Debug)]

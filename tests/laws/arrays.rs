@@ -1,24 +1,15 @@
 //! Arrays on their way to a device: where addresses lie, what a launch is told, and which accesses
 //! the least aligned address leaves. No GPU is needed.
 
+use crate::harness::prelude::*;
 use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, GemmMode},
-    device::ProblemSize,
     internals::{
-        call::{Elements, Problem, Routes, Source, View},
         codegen::{ArrayParams, GemmParams, TensorGemmParams, TensorMap},
-        family::default_gemm_configuration::default_description,
-        index::{IndexMap, at, laws},
         plan::Geometry,
     },
     layout::Order::{self, Col, Row},
-    numeric::{Combined, ElementKind, EmulationKind},
     refusal::Route,
-    threadblock::{
-        MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords,
-        WorkKind,
-    },
+    threadblock::{MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords},
 };
 
 const F32: Combined = Combined {

@@ -1,21 +1,15 @@
 //! Batches on their way to a device: what each pass reads and writes, and what the one launch is
 //! told. No GPU is needed.
 
-use crate::harness::Random;
+use crate::harness::prelude::*;
 use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, GemmMode},
     internals::{
-        call::{Elements, Launch, Problem, Routes, Source, View},
+        call::Launch,
         codegen::{GemmParams, TensorGemmParams},
-        family::default_gemm_configuration::default_description,
-        operand::OperandKind,
         pass::{Pass, PassBatch, RepackCopy, transpose::TransposeProblem},
         plan::Geometry,
     },
     layout::Order::{self, Col, Row},
-    numeric::{Combined, ElementKind},
-    threadblock::WorkKind,
 };
 use std::ops::Range;
 

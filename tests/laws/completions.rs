@@ -2,23 +2,10 @@
 
 use crate::harness::{
     completions::{Pinned, classes, completed, tiles, tiles_of_halves},
-    descriptions::{Family, Wanted, description, mma_sync::ARCHS},
-    random::Random,
-};
-use falchion::{
-    arch::{ArchKind, Machine, OpKind},
-    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins, SpillKind, TENSOR_OP_COMBINATIONS},
-    device::ProblemSize,
-    internals::{
-        family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::ElementKind,
+    descriptions::mma_sync::ARCHS,
     prelude::*,
-    shape::{Mn, Mnk},
-    threadblock::MainloopKind,
 };
-use std::{hint::black_box, time::Instant};
+use std::hint::black_box;
 
 fn multiples(step: u32, most: u32) -> Vec<u32> {
     (1..=most / step).map(|i| i * step).collect()

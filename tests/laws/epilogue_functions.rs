@@ -1,16 +1,8 @@
 //! A user's function computes in what the epilogue computes in, or is refused by its name.
 
-use crate::harness::functions::{HalvedInBoth, NearSquare};
-use falchion::{
-    Error, Refusal,
-    desc::GemmDesc,
-    device::{Arguments, Gemm, run_on_host},
-    epilogue::{Acc, Add, Apply, Function, LinearCombination, Node, NodeId},
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        host::Mode,
-    },
-    layout::RowMajor,
+use crate::harness::{
+    functions::{HalvedInBoth, NearSquare},
+    prelude::*,
 };
 
 /// [`HalvedInBoth`] of `f32` alone.

@@ -2,23 +2,11 @@
 //! own; one that is not read need not be there, and one that is has an element for each row or
 //! column.
 
+use crate::harness::prelude::*;
 use falchion::{
-    Error, Refusal,
-    desc::{GemmDesc, Pins},
-    device::{Arguments, Gemm, run_on_host},
-    epilogue::{
-        Acc, Add, Alpha, Beta, BiasM, BiasN, EpilogueDesc, Multiply, Node, Op, Relu, ScaleM,
-        ScaleN, Scaled,
-    },
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        family::default_gemm_configuration::default_gemm_configurations,
-        host::Mode,
-        operand::{VectorKind, Vectors},
-    },
-    layout::{ColMajor, Layout, Order, RowMajor},
-    prelude::{Bf16, Sm90, TensorOp},
-    refusal::Field,
+    epilogue::{ScaleM, ScaleN},
+    layout::Layout,
+    prelude::{Sm90, TensorOp},
 };
 
 type Both = Add<Add<Acc, BiasM>, Multiply<BiasN, BiasN>>;

@@ -1,23 +1,13 @@
 //! Epilogues as trees, words and JSON: what is written reads back, what is wrong is pointed at,
 //! what is scaled by 0 is not looked at, and a user's function is a node like any other.
 
-use crate::harness::random_cases::{self, any_nodes, cases, default_f32};
-use falchion::{
-    Error, Refusal,
-    arch::ArchKind,
-    desc::GemmDesc,
-    device::{Arguments, Gemm, run_on_host},
-    epilogue::{
-        Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, F64Function,
-        Function, LinearCombination, LinearCombinationRelu, Maximum, Minimum, Multiply, Node,
-        NodeId, Op, ParseEpilogueError, Relu, Scalar, Scaled, register, registered,
-    },
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        host::Mode,
-        operand::VectorKind,
-    },
-    layout::{ColMajor, Order, RowMajor},
+use crate::harness::{
+    prelude::*,
+    random_cases::{self, any_nodes, cases, default_f32},
+};
+use falchion::epilogue::{
+    CAPACITY, Clamp, Constant, LinearCombinationRelu, Maximum, Minimum, ParseEpilogueError, Scalar,
+    register, registered,
 };
 use proptest::prelude::*;
 

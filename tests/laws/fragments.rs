@@ -1,24 +1,12 @@
 //! A in registers: the tile that is M-major, what a warpgroup loads of it, and which rows its
 //! accumulators are of.
 
-use crate::harness::{OfFamily, vectors::vectors_whole};
+use crate::harness::{prelude::*, vectors::vectors_whole};
 use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, Pins},
     epilogue::tensor_store::{StagedMap, StagingMap},
-    internals::{
-        family::default_gemm_configuration::default_description,
-        index::{Coord, IndexMap, at, laws, points},
-        schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::Mnk,
-    warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, Instruction, OperandTile,
-    },
+    warp::mma_warpgroup::{AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, Instruction},
 };
-use falchion_lab::banks::{Direction, WarpAccess, Wavefronts, wavefronts};
+use falchion_lab::banks::Wavefronts;
 
 const INPUTS: [ElementKind; 5] =
     [ElementKind::E4m3, ElementKind::E5m2, ElementKind::I8, ElementKind::U8, ElementKind::Tf32];

@@ -2,24 +2,9 @@
 //! unit reaches beyond D, whatever the offsets.
 
 use super::work::{ORDERS, TILE};
-use crate::harness::{
-    descriptions::{Family, Wanted, description},
-    random_cases::cases,
-};
-use falchion::{
-    desc::GemmDesc,
-    internals::{
-        call::{Groups, Problem},
-        operand::{Axis, OperandKind},
-    },
-    prelude::*,
-    shape::Mn,
-    threadblock::{
-        Along, GroupedWork, SwizzleKind, Unit, WarpSpecialized, Work, WorkKind, lines_of_rectangle,
-    },
-};
+use crate::harness::{prelude::*, random_cases::cases};
+use falchion::threadblock::{GroupedWork, WarpSpecialized, lines_of_rectangle};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 
 /// What a block takes as its number `i`.
 type Taken = fn(&GroupedWork<'_>, u32, u32, u32) -> Option<(Unit, [u32; 2])>;

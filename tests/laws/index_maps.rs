@@ -2,28 +2,17 @@
 //! failing once its mechanism is taken away.
 
 use crate::harness::{
-    OfFamily,
-    mutated::mutant,
+    prelude::*,
     random_cases::{self, cases, legal},
     vectors::{Apart, vectors_whole},
 };
 use falchion::{
-    arch::{ArchKind, WARP},
-    desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
-    internals::{
-        index::{Coord, IndexMap, Map, at, laws, points},
-        operand::OperandKind,
-        thread::mma::packed,
-    },
-    layout::Order,
-    numeric::ElementKind,
-    shape::Mnk,
-    threadblock::{Along, OperandDesc, SmemLayout, SmemTile, SwizzleKind, ThreadMap, TileOrder},
+    internals::{index::Map, thread::mma::packed},
+    threadblock::{OperandDesc, ThreadMap, TileOrder},
     warp::{LaneArrangement, mma_simt::FragmentMap},
 };
 use proptest::prelude::*;
-use std::sync::Arc;
 
 /// A map with rows and columns exchanged, so that a law about rows reads columns.
 struct Turned<'m>(&'m dyn IndexMap);

@@ -1,18 +1,11 @@
 //! Which kernels of mma.sync there are: what an architecture, a type or a layout does not have is
 //! refused in a sentence.
 
-use crate::harness::descriptions::{self, mma_sync::instructions};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins},
-    internals::family::{Request, default_gemm_configuration::default_gemm_configurations},
-    layout::{MatrixType, Order},
-    numeric::{
-        Combined,
-        ElementKind::{self, *},
-    },
-    shape::Mnk,
+use crate::harness::{
+    descriptions::{self, mma_sync::instructions},
+    prelude::*,
 };
+use falchion::numeric::ElementKind::{self, Bf16, E4m3, F16, *};
 
 fn refused(
     arch: ArchKind,

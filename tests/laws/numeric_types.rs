@@ -2,14 +2,8 @@
 //! the bits that tf32 loses, each held against the type's definition and not against another
 //! conversion.
 
-use falchion::{
-    arch::OpKind,
-    desc::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
-    internals::call::{Elements, View},
-    layout::Order,
-    numeric::{Combined, E4m3, E5m2, ElementKind, F16, Narrow, Tf32, Widen},
-};
-use falchion_lab::verify::{Distribution, HostBuffer};
+use crate::harness::prelude::*;
+use falchion::numeric::Narrow;
 
 /// An 8-bit type, by its definition: bits of exponent and fraction, whether all-ones exponents are
 /// numbers, its conversions.

@@ -4,32 +4,15 @@
 //! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their
 //! sentences are read here, and the tests of the CUDA executor meet them.
 
-use crate::harness::{OfFamily, problems::packed};
 use crate::harness::{
     advice::advised,
+    prelude::*,
+    problems::packed,
     random_cases::{
         self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled,
     },
 };
-use falchion::{
-    Error, Refusal,
-    arch::{ArchKind, Machine, OpKind},
-    desc::{Frame, GemmDesc, SimtDesc},
-    device::{Arguments, Gemm, run_on_host},
-    epilogue::{EpilogueDesc, NodeId, Op},
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        family::default_gemm_configuration::{default_description, default_gemm_configurations},
-        host::Mode,
-    },
-    layout::Order,
-    numeric::{ComputeKind, ElementKind},
-    prelude::{ColMajor, RowMajor},
-    refusal::Operand,
-    shape::Mnk,
-    threadblock::{Along, MainloopKind, SmemLayout},
-    warp::{InterleaveKind, UnrollKind},
-};
+use falchion::desc::Frame;
 use proptest::prelude::*;
 
 const ROWS: [Order; 3] = [Order::Row; 3];

@@ -1,10 +1,6 @@
 //! Refusals of requests name the side that is wrong, and no kernel is refused that exists.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    device::Request,
-    internals::call::Problem,
-};
+use crate::harness::prelude::*;
 
 /// The request of types and knobs, as the command line spells them.
 fn request(op: Option<OpKind>, [a, b, c]: [&str; 3], knobs: &[(&str, &str)]) -> Request {

@@ -1,28 +1,15 @@
 //! How operands reach a kernel: the table of routes, the law that each pass ends where TMA can
 //! read, and what a workspace takes. No GPU is needed.
 
-use crate::harness::OfFamily;
-use crate::harness::{Random, descriptions};
+use crate::harness::{descriptions, prelude::*};
 use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    internals::{
-        call::{Elements, Groups, Problem, ReadOffsets, Routes, View, WORKSPACE_ALIGNMENT, Way},
-        family::default_gemm_configuration::default_description,
-        operand::{Axis, OperandKind},
-    },
-    layout::{
-        MatrixType,
-        Order::{self, Col, Row},
-    },
-    numeric::{Combined, ElementKind},
-    prelude::*,
+    internals::call::{ReadOffsets, WORKSPACE_ALIGNMENT, Way},
+    layout::Order::{self, Col, Row},
     refusal::{
-        Field, Operand, Refusal,
         Route::{self, Direct, Repacked, Transposed},
         Value,
     },
-    threadblock::{Along, SwizzleMode, TensorMatrix, WarpSpecialized},
+    threadblock::WarpSpecialized,
 };
 
 const SCALARS: [f64; 8] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];

@@ -1,14 +1,8 @@
 //! How tensor cores add, as the host does it, against the bound on their error that the same row
 //! gives: the bound holds, it is not four times too wide, and whole numbers are exact.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::TENSOR_OP_COMBINATIONS,
-    numeric::{
-        Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction, SumRounding, Tf32, Widen,
-    },
-};
-use falchion_lab::verify::{HostBuffer, bound::Accumulation};
+use crate::harness::prelude::*;
+use falchion::numeric::{Instruction, SumRounding};
 use proptest::prelude::*;
 
 /// Every row that is of floating-point numbers, on every architecture that has it, promoted and

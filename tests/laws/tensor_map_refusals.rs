@@ -1,12 +1,9 @@
 //! Tensor maps as values: what a matrix becomes, and every rule of TMA read as a sentence whose
 //! nearest value is legal.
 
-use crate::harness::tensors::{packed, stores};
-use falchion::{
-    layout::Order,
-    numeric::ElementKind,
-    refusal::Operand,
-    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc, TensorMatrix},
+use crate::harness::{
+    prelude::*,
+    tensors::{packed, stores},
 };
 
 /// A matrix of 1000 x 500 halves in rows of 512.

@@ -1,10 +1,7 @@
 //! Arguments that the epilogue does not read are refused by name.
 
-use falchion::{
-    device::Host,
-    epilogue::{Acc, Add, Alpha, Beta, BiasM, LinearCombination, Node, Scaled},
-    prelude::*,
-};
+use crate::harness::prelude::*;
+use falchion::device::Host;
 
 #[test]
 fn arguments_that_the_epilogue_does_not_read_are_refused() {

@@ -1,26 +1,14 @@
 //! What warp-specialized kernels are refused for: each sentence names the field, the value and the
 //! limit, and the nearest legal value that it names is legal.
 
-use crate::harness::OfFamily;
 use crate::harness::{
     advice::advised,
-    descriptions::{self, Family, Wanted, description},
+    descriptions,
+    prelude::*,
     random_cases::{NUMBERS, cases, follow_advice, number, spoiled},
     ring_programs::check_options,
 };
-use falchion::{
-    arch::{ArchKind, Machine, OpKind},
-    desc::{GemmDesc, WarpSpecializedDesc},
-    internals::{
-        family::{Request, default_gemm_configuration::default_description},
-        schedule::ScheduleKind,
-    },
-    layout::{MatrixType, Order},
-    numeric::{Combined, ComputeKind, ElementKind},
-    shape::{Mn, Mnk},
-    threadblock::MainloopKind,
-    threadblock::SwizzleKind,
-};
+use falchion::desc::WarpSpecializedDesc;
 use proptest::{prelude::*, sample::select};
 
 const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];

@@ -2,24 +2,18 @@
 //! holds what.
 
 use crate::harness::{
+    prelude::*,
     vectors::vectors_whole,
     warpgroups::{INPUTS, tile, tiles, types},
 };
 use falchion::{
-    internals::index::{Coord, IndexMap, at, laws, points},
     layout::algebra,
-    numeric::ElementKind,
-    threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction,
-        MatrixDescriptor, MmaWarpgroup, OperandA, OperandTile, SwizzleMode, is_input,
+        AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor,
+        is_input,
     },
 };
-use falchion_lab::{
-    banks::{Direction, WarpAccess, wavefronts},
-    warpgroup::holders,
-};
-use std::collections::BTreeSet;
+use falchion_lab::warpgroup::holders;
 
 const K: AOperand = AOperand::Shared(Along::K);
 

@@ -1,13 +1,9 @@
 //! The law of work: over all blocks of a grid, every k-tile of every tile of each D is in one unit,
 //! and the parts of one tile follow each other.
 
-use crate::harness::random_cases::cases;
-use falchion::{
-    shape::{Mn, Mnk},
-    threadblock::{MOST_STREAMS, Streams, SwizzleKind, Unit, Work, WorkKind, part_of_k},
-};
+use crate::harness::{prelude::*, random_cases::cases};
+use falchion::threadblock::{Streams, part_of_k};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 
 /// Which unit a block takes as its number `i`.
 type Taken = fn(&Work, u32, u32, u32) -> Option<Unit>;

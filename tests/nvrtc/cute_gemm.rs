@@ -3,20 +3,9 @@
 
 use crate::harness::{
     cute_partitions::{PARTITIONS, partitions},
-    sample,
+    prelude::*,
 };
-use falchion::{
-    Error, Refusal,
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    numeric::ElementKind,
-    refusal::{Field, Value},
-    shape::Mnk,
-};
-use falchion_lab::layout::cute_gemm::CuteGemm;
+use falchion::{cuda::compile, refusal::Value};
 
 /// What the assembler says of a kernel. Remembers nothing: what another run compiled does not pass
 /// for this one's.

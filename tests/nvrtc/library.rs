@@ -2,16 +2,8 @@
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc -- --ignored`
 
-use std::time::Instant;
-
-use falchion::{
-    Error,
-    cuda::{
-        cache::{Cache, CacheDir, Key},
-        report::Report,
-    },
-    internals::sys::nvrtc::{Compiled, ImageKind, Nvrtc, Program},
-};
+use crate::harness::prelude::*;
+use falchion::internals::sys::nvrtc::{ImageKind, Program};
 
 const SOURCE: &str = r#"
 #include "scale.cuh"

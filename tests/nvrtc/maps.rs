@@ -1,23 +1,11 @@
 //! The kernel that makes tensor maps under NVRTC, and those that acquire them: what their PTX
 //! spells, and that both find the same places.
 
-use crate::harness::changed::unit_of;
+use crate::harness::prelude::*;
 use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::{
-        CodeTarget,
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    desc::GemmDesc,
-    internals::{
-        codegen::TranslationUnit,
-        family::default_gemm_configuration::default_description,
-        pass::{MapsDesc, PassDesc},
-    },
+    cuda::{CodeTarget, compile},
+    internals::pass::MapsDesc,
     layout::Order::{self, Col, Row},
-    numeric::{Combined, ElementKind},
 };
 
 const REPLACE: &str = "tensormap.replace.tile.global_address.shared::cta.b1024.b64";

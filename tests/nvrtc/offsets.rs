@@ -1,19 +1,8 @@
 //! The kernel that writes offsets of groups under NVRTC: it compiles for every architecture without
 //! a spill, and keeps nothing in local memory.
 
-use falchion::{
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    desc::GemmDesc,
-    internals::{
-        operand::Axis,
-        pass::{OffsetsDesc, PassDesc},
-    },
-    prelude::*,
-};
+use crate::harness::prelude::*;
+use falchion::{cuda::compile, internals::pass::OffsetsDesc};
 
 #[test]
 #[ignore = "needs NVRTC"]

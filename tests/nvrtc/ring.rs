@@ -3,10 +3,9 @@
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc ring -- --ignored --nocapture`
 
-use crate::harness::ring_kernel::{compile, options, program, report, ring};
-use falchion::{
-    internals::operand::OperandKind,
-    threadblock::{Pipeline, SharedOperand},
+use crate::harness::{
+    prelude::*,
+    ring_kernel::{compile, options, program, report, ring},
 };
 
 fn shared(operand: OperandKind) -> Option<SharedOperand> {

@@ -1,8 +1,10 @@
 //! The copies of TMA under NVRTC: every form assembles for sm_90a without a spill, parameters cross
 //! with their maps aligned, and the map of a box is its twin's.
 
-use crate::harness::tensor_kernels::{ENTRIES, MULTICAST, program};
-use falchion::{cuda::report::Report, internals::sys::nvrtc::Nvrtc};
+use crate::harness::{
+    prelude::*,
+    tensor_kernels::{ENTRIES, MULTICAST, program},
+};
 
 #[test]
 #[ignore = "needs NVRTC"]

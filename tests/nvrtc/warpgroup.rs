@@ -5,28 +5,17 @@
 //! --test-threads 1`
 
 use crate::harness::{
-    sample,
+    prelude::*,
     warpgroup_probe::text::ProbeText,
     warpgroups::{products, tile, types, words},
 };
-use falchion::{
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    internals::codegen::TranslationUnit,
-    numeric::ElementKind,
-    threadblock::Along,
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, SwizzleMode},
-};
+use falchion::cuda::compile;
 use std::{
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Instant,
 };
 
 const HOPPER: u32 = 90;

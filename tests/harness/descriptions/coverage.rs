@@ -1,15 +1,6 @@
 //! Coverage of a suite: the properties of its descriptions.
 
-use crate::harness::OfFamily;
-use falchion::{
-    arch::ArchKind,
-    desc::{COMBINATIONS, GemmDesc},
-    epilogue::Op,
-    internals::operand::VectorKind,
-    threadblock::{SmemLayout, SwizzleKind},
-    warp::{InterleaveKind, UnrollKind},
-};
-use std::collections::BTreeSet;
+use crate::harness::prelude::*;
 
 /// Names of the properties that the descriptions of a suite have.
 #[derive(Clone, Debug, Default)]

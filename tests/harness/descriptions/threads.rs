@@ -1,17 +1,9 @@
 //! Random descriptions of warp-specialized TMA-fed SIMT kernels, which multiply f32 on the CUDA
 //! cores.
 
-use super::{Random, Wanted, epilogue, order};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{
-        DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, WarpSpecializedKnobs,
-    },
-    internals::schedule::ScheduleKind,
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::{Mn, Mnk},
-};
+use super::{epilogue, order};
+use crate::harness::prelude::*;
+use falchion::desc::WarpSpecializedKnobs;
 
 const F32: Combined = Combined {
     a: ElementKind::F32,

@@ -3,15 +3,14 @@
 
 pub mod needs;
 
+use crate::harness::prelude::*;
 use core::ops::Range;
 use falchion::{
     internals::{
-        host::machine::{ClusterWork, Payload, Tally, run},
-        operand::OperandKind,
-        plan::RingProgram,
+        host::machine::{Payload, Tally, run},
         schedule::Fault,
     },
-    threadblock::{PartsOfCluster, Pipeline, RoleOptions, SharedOperand},
+    threadblock::PartsOfCluster,
 };
 
 pub const A: OperandKind = OperandKind::A;

@@ -1,9 +1,6 @@
 //! Requirements of mutants on a ring program.
 
-use falchion::internals::{
-    plan::RingProgram,
-    schedule::{Role, RoleStep, Section},
-};
+use crate::harness::prelude::*;
 
 /// Replaces each step of a section by the steps that `f` returns.
 pub fn replace(

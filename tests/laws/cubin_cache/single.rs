@@ -1,21 +1,21 @@
 //! One process: memory, threads, what is not kept, and where the counters stand.
 
-use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::net::UnixListener;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Barrier};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
-
-use falchion::{
-    Error,
-    cuda::cache::{Cache, CacheDir, Key},
-    internals::sys::nvrtc::Program,
-};
-
 use super::fixture::{Fixture, Random, SOMEBODY, remove};
+use crate::harness::prelude::*;
+use falchion::internals::sys::nvrtc::Program;
+use std::{
+    fs,
+    os::unix::{
+        fs::{PermissionsExt, symlink},
+        net::UnixListener,
+    },
+    sync::{
+        Barrier,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    thread,
+    time::SystemTime,
+};
 
 fn cold(home: &Path) -> Cache {
     Cache::new(CacheDir::At(home.join("cache")))

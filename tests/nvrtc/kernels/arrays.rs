@@ -2,19 +2,10 @@
 
 use super::{all_clean, defaults, fault, random_descriptions, warp_specialized_only};
 use crate::harness::{
-    changed::unit_of,
-    descriptions::{self, Family, Wanted, description, mma_sync::ARCHS},
+    descriptions::{self, mma_sync::ARCHS},
+    prelude::*,
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::compile,
-    desc::{GemmDesc, GemmMode},
-    internals::{
-        codegen::TranslationUnit, family::default_gemm_configuration::default_description,
-    },
-    layout::Order,
-    threadblock::MOST_MAPPED,
-};
+use falchion::cuda::compile;
 
 /// Some defaults, and what is drawn of every family, with K whole and in parts, with threads that
 /// store, and threads that multiply. Where addresses lie has one fingerprint.

@@ -1,17 +1,7 @@
 //! Kernels that compute a batch in one launch.
 
 use super::{all_clean, defaults, random_descriptions, warp_specialized_only};
-use crate::harness::descriptions::{self, Family, Wanted, description};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, GemmDesc, GemmMode},
-    internals::{
-        family::{ProblemSize, Request, default_gemm_configuration::default_description},
-        operand::Axis,
-    },
-    layout::{MatrixType, Order},
-};
-use std::collections::BTreeSet;
+use crate::harness::{descriptions, prelude::*};
 
 /// What a call of groups runs with: where D lies along groups, accesses to it are of one element.
 fn of_groups(d: GemmDesc) -> GemmDesc {

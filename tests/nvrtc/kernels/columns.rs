@@ -2,15 +2,7 @@
 //! columns of theirs.
 
 use super::{all_clean, descriptions};
-use crate::harness::{OfFamily, changed::unit_of, twins::a_wrong_fingerprint_is_named};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, PromotionKind},
-    internals::{family::default_gemm_configuration::default_description, schedule::ScheduleKind},
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
-    shape::Mnk,
-};
+use crate::harness::{prelude::*, twins::a_wrong_fingerprint_is_named};
 
 /// A kernel of `m` x `n`, of consumers of `warp_m` x `n` of which each has a whole tile under
 /// ping-pong.

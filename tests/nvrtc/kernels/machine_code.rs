@@ -2,20 +2,9 @@
 //! description says, no spill, and no more shared memory than the machine has.
 
 use super::{cache, descriptions::mma_sync::ARCHS, sample, unit_of};
-use crate::sass::Sass;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::{cache::Cache, compile, report::Report},
-    desc::{FamilyDesc, GemmDesc, Pins, TENSOR_OP_COMBINATIONS},
-    device::Explanation,
-    internals::{family::Request, operand::OperandKind},
-    layout::{MatrixType, Order},
-    numeric::{ElementKind, EmulationKind},
-    shape::Mnk,
-    warp::mma_tensor_op::WarpInstruction,
-};
+use crate::{harness::prelude::*, sass::Sass};
+use falchion::cuda::compile;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
 
 /// A kernel by an instruction on an architecture, as its defaults are completed by it.
 pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Option<GemmDesc> {

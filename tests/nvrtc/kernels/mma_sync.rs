@@ -5,13 +5,7 @@ use super::{
     descriptions::{Family, Wanted, description, mma_sync::ARCHS},
     unit_of,
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
-    internals::family::default_gemm_configuration::default_gemm_configurations,
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
-};
+use crate::harness::prelude::*;
 
 const ORDERS: [[Order; 3]; 3] = [
     [Order::Row, Order::Col, Order::Row],

@@ -19,37 +19,17 @@ mod threads;
 mod vectors;
 
 use crate::harness::{
-    OfFamily,
-    changed::unit_of,
-    descriptions::{self, Family, Wanted, description, that_just_fits},
-    random_cases, sample,
+    descriptions::{self, that_just_fits},
+    prelude::*,
+    random_cases,
 };
-use falchion::{
-    Error,
-    arch::{ArchKind, OpKind},
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    desc::{COMBINATIONS, GemmDesc, SpillKind},
-    device::Explanation,
-    epilogue::{EpilogueDesc, Node, register},
-    internals::{
-        codegen::TranslationUnit, family::default_gemm_configuration::default_description,
-        schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::Mnk,
-};
+use falchion::{cuda::compile, epilogue::register};
 use std::{
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Instant,
 };
 
 /// The machines that NVRTC 13 compiles for, of those that have a tag.

@@ -2,14 +2,10 @@
 //! one that is no CUDA is named.
 
 use super::{F32, all_clean, cache, default, default_f32};
-use crate::harness::{changed::unit_of, random_cases};
+use crate::harness::{prelude::*, random_cases};
 use falchion::{
-    Error,
-    arch::ArchKind,
     cuda::compile,
-    epilogue::{Acc, Add, Apply, Beta, F64Function, Function, Node, Scaled, Source, register},
-    layout::Order,
-    numeric::ElementKind,
+    epilogue::{Source, register},
 };
 
 pub(super) struct Softsign;

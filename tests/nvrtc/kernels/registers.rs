@@ -1,15 +1,7 @@
 //! Kernels whose A comes from registers.
 
 use super::{all_clean, descriptions};
-use crate::harness::OfFamily;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, Pins},
-    internals::{family::default_gemm_configuration::default_description, schedule::ScheduleKind},
-    layout::Order,
-    numeric::ElementKind,
-    shape::Mnk,
-};
+use crate::harness::prelude::*;
 
 /// A from registers: nothing spills, no product waits for another (C7510), though registers are
 /// written while products under way read others; ping-pong and cooperative, with one row of
