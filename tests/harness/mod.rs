@@ -18,6 +18,7 @@ pub mod groups;
 pub mod integers;
 pub mod multicast;
 pub mod mutated;
+pub mod mutation;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;
 pub mod on_host;
