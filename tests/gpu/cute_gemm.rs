@@ -40,13 +40,7 @@ impl OnDevice {
         let guarded =
             |matrix: &[E::Storage]| [&[outside; GUARD][..], matrix, &[outside; GUARD]].concat();
         let (a, b, mut d) = (guarded(a), guarded(b), guarded(c));
-        let matrices = HostMatrices {
-            a: HostSlice::new::<E>(&a),
-            b: HostSlice::new::<E>(&b),
-            c: Source::None,
-            d: HostSliceMut::new::<E>(&mut d),
-            vectors: Default::default(),
-        };
+        let matrices = slices::<E, E, E>(&a, &b, &mut d);
         let mut resident = Resident::new(&self.0, &matrices)?;
         resident.run_cute_gemm(kernel, [GUARD; 3])?;
         resident.download(matrices.d)?;

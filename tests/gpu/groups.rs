@@ -150,7 +150,7 @@ fn a_few_groups_for_a_sanitizer() {
     }
 }
 
-type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+type Rows = HopperK<Bf16, Bf16>;
 
 /// By types, as a caller has it; and in a captured graph, whose offsets change between launches.
 #[test]

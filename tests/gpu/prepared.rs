@@ -32,7 +32,7 @@ pub(super) fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
 fn prepare_makes_every_kernel_that_run_may_take() {
     let (context, _) = device();
     let machine = falchion::cuda::machine_of(&context).unwrap();
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Hopper = HopperK<Bf16, f32>;
     let mut problems = vec![
         (2048, 2048, 2048),
         (4096, 2112, 7168),
@@ -125,7 +125,7 @@ fn one_kernel_cuts_k_as_the_workspace_allows() {
 fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
     let (context, _) = device();
     let machine = falchion::cuda::machine_of(&context).unwrap();
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Hopper = HopperK<Bf16, f32>;
     let batches = [
         (64, (512, 512, 512)),
         (2, (4096, 2112, 7168)),

@@ -133,7 +133,7 @@ fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
         .map(|bits| [1, 2, 4].map(|bit| if bits & bit == 0 { Order::Row } else { Order::Col }));
     let mut tally = Tally::default();
     for ((a, c), orders) in orders.flat_map(|orders| kinds.map(|kind| (kind, orders))) {
-        let types = Combined { a, b: a, accumulator: a.accumulator(), c };
+        let types = element_types(a, a.accumulator(), c);
         let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
             .expect("a row of the table");
         for number in 0..problems_each {
@@ -296,10 +296,7 @@ fn a_captured_run_with_passes_replays() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn operands_of_the_other_order_are_transposed_first() {
-    fn ran<
-        Op: OpClass,
-        G: Fn() -> Gemm<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Op, Sm90>,
-    >(
+    fn ran<Op: OpClass, G: Fn() -> KMajor<F16, f32, ColMajor, f32, Op, Sm90>>(
         stream: &Arc<CudaStream>,
         gemm: G,
     ) -> (u64, Vec<f32>) {
@@ -330,10 +327,8 @@ fn operands_of_the_other_order_are_transposed_first() {
         (size, found)
     }
     let stream = stream();
-    let (on_cuda_cores, first) =
-        ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Simt, Sm90>::new);
-    let (on_tensor_cores, second) =
-        ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::new);
+    let (on_cuda_cores, first) = ran(&stream, KMajor::<F16, f32, ColMajor, f32, Simt, Sm90>::new);
+    let (on_tensor_cores, second) = ran(&stream, HopperK::<F16, f32, ColMajor>::new);
     assert!(on_cuda_cores > 0 && on_tensor_cores > 0, "{on_cuda_cores} {on_tensor_cores}");
     assert_eq!(first, second);
 }

@@ -371,7 +371,7 @@ fn the_host_cost_of_a_run() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_host_cost_of_a_run_with_tensor_maps() {
     let (context, stream) = device();
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Hopper = HopperK<Bf16, Bf16>;
     let kernel = Hopper::new().prepare(&context).unwrap();
     // SAFETY: the slices are used on one stream.
     #[allow(unsafe_code, reason = "cudarc asks for a promise")]

@@ -77,12 +77,7 @@ impl Stage {
         let probe =
             WarpgroupProbe::prepare(&open(0).expect("this test runs on an NVIDIA GPU"), &mma)
                 .expect("a kernel");
-        let types = Combined {
-            a: kind.element,
-            b: kind.element,
-            accumulator: ElementKind::F32,
-            c: ElementKind::F32,
-        };
+        let types = element_types(kind.element, ElementKind::F32, ElementKind::F32);
         Self {
             probe,
             mma,

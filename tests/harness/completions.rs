@@ -1,10 +1,6 @@
 //! Descriptions that are completed from one pinned knob: all values of a knob that may be valid.
 
-use super::{
-    case::{Tally, judge_one},
-    problems,
-    random_cases::{orders, types},
-};
+use super::{case::Tally, conformance::judge_both, problems, random_cases::orders};
 use crate::harness::prelude::*;
 use falchion::internals::family::Resolved;
 use rayon::prelude::*;
@@ -67,7 +63,7 @@ pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
     ];
     let half = ElementKind::F16;
     let base = |orders| {
-        default_description(OpKind::Simt, arch, types(half, half, half), orders)
+        default_description(OpKind::Simt, arch, element_types(half, half, half), orders)
             .expect("a row of the table")
     };
     let of = |desc: GemmDesc| {
@@ -142,17 +138,8 @@ pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
 pub fn conform_all(runner: &dyn Runner, all: &[GemmDesc], most_work: u64) -> Tally {
     let wanted = problems::Wanted { most_work, aligned: runner.needs_alignment() };
     let one = |(seed, desc): (u64, &GemmDesc)| {
-        let guarded = guarded(seed, desc, wanted);
-        let [integers, random] = [Fill::Integers, Fill::Random].map(|fill| {
-            judge_one(runner, desc, &guarded, fill, (seed, seed))
-                .unwrap_or_else(|wrong| panic!("{wrong}"))
-        });
-        Tally { cases: 1, ..integers.and(random) }
+        judge_both(runner, desc, &guarded(seed, desc, wanted), (seed, seed))
     };
-    (0u64..)
-        .zip(all)
-        .collect::<Vec<_>>()
-        .into_par_iter()
-        .map(one)
-        .reduce(Tally::default, Tally::and)
+    let all = (0u64..).zip(all).collect::<Vec<_>>();
+    all.into_par_iter().map(one).reduce(Tally::default, Tally::and)
 }

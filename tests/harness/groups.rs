@@ -83,18 +83,12 @@ impl Grouped {
         let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(d) };
         let groups = Some(Groups::of(Axis::M, count));
         let problem = Problem {
-            m,
-            n,
-            k,
             batch: count,
             groups,
-            a,
-            b,
             c,
-            d,
             vectors,
             scalars,
-            workspace: None,
+            ..problem_of((m, n, k), [a, b, d])
         };
         Self {
             problem,

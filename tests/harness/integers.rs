@@ -95,29 +95,8 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
         .map(|(kind, values)| Data::new(kind, values.into_iter()));
     let poison = if d.class.output.element.bits() < 32 { POISON } else { -1_000_003 };
     let mut result = Data::new(d.class.output.element, (0..c.memory.length).map(|_| poison));
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let problem = Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::None,
-        d: c,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    };
-    let matrices = HostMatrices {
-        a: a_data.slice(),
-        b: b_data.slice(),
-        c: Source::None,
-        d: result.slice_mut(),
-        vectors: Default::default(),
-    };
+    let problem = problem_of((m, n, k), [a, b, c]);
+    let matrices = matrices(a_data.slice(), b_data.slice(), result.slice_mut());
     if let Err(error) = run_on_host(program, mode, problem.with(matrices)) {
         return Some(error.to_string());
     }

@@ -2,12 +2,7 @@
 
 use crate::harness::prelude::*;
 
-pub const TYPES: Combined = Combined {
-    a: ElementKind::F32,
-    b: ElementKind::F32,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+pub const TYPES: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Layouts of A, B, and D. The first has both operands K-major.
 pub const ORDERS: [[Order; 3]; 5] = [
@@ -79,20 +74,7 @@ pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
 pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let (a, b, d) = (packed(a, m, k), packed(b, k, n), packed(c, m, n));
-    Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::None,
-        d,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    }
+    Problem { scalars, ..problem_of((m, n, k), [a, b, d]) }
 }
 
 /// Returns rows along K as a packed matrix that is contiguous along K, or along the rows.
@@ -114,13 +96,7 @@ fn product(
     let (a, b) = (laid(a, (m, k), orders[0].is_row()), laid(b, (n, k), !orders[1].is_row()));
     let mut d = vec![f32::NAN; m * n];
     let d_slice = HostSliceMut::new::<f32>(&mut d);
-    let matrices = HostMatrices {
-        a: HostSlice::new::<f32>(&a),
-        b: HostSlice::new::<f32>(&b),
-        c: Source::None,
-        d: d_slice,
-        vectors: Default::default(),
-    };
+    let matrices = matrices(HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b), d_slice);
     run(problem(orders, [m, n, k]).with(matrices))?;
     Ok(if orders[2].is_row() { d } else { (0..m * n).map(|at| d[at % n * m + at / n]).collect() })
 }

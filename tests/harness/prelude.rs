@@ -6,9 +6,13 @@ pub use crate::harness::{
     case::{Buffers, Runner},
     changed::unit_of,
     descriptions::{Family, Wanted, description, streamed},
+    gemms::{HopperK, HopperMn, KMajor, MnMajor},
     mutated::{mutant, mutate},
-    on_host::OnHost,
+    on_host::{OnHost, slices},
     problems::{Guarded, guarded},
+    product::{
+        PLAIN, bits, described, element_types, knobs, matrices, problem_of, request, scalars,
+    },
     random::Random,
     sample,
 };

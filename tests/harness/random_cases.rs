@@ -69,15 +69,10 @@ pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
         .expect("a row of promoted accumulators")
 }
 
-/// Returns a type combination in the order A = B, accumulator, C.
-pub fn types(ab: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combined {
-    Combined { a: ab, b: ab, accumulator, c }
-}
-
 /// Returns the default SIMT description of `f32` for an architecture.
 pub fn default_f32(arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
     let f32 = ElementKind::F32;
-    default_description(OpKind::Simt, arch, types(f32, f32, f32), orders)
+    default_description(OpKind::Simt, arch, element_types(f32, f32, f32), orders)
         .expect("the table has f32 for every tag")
 }
 

@@ -25,22 +25,8 @@ fn guarded(d: &GemmDesc) -> Guarded {
     };
     let orders = d.orders();
     let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
-    let mut scalars = [0.0; 8];
-    (scalars[0], scalars[1]) = (1.0, 1.0);
-    let problem = Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::Matrix(c),
-        d: c,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    };
+    let scalars = scalars(1.0, 1.0);
+    let problem = Problem { c: Source::Matrix(c), scalars, ..problem_of((m, n, k), [a, b, c]) };
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
 
@@ -51,7 +37,7 @@ pub struct Subject {
     wanted: HostBuffer,
 }
 
-fn matrices<'a>(
+fn operands<'a>(
     guarded: &Guarded,
     buffers: &'a Buffers,
     d: &'a mut HostBuffer,
@@ -60,11 +46,8 @@ fn matrices<'a>(
     let length = guarded.problem.d.memory.length;
     let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
     HostMatrices {
-        a,
-        b,
         c: Source::Matrix(c),
-        d: d.slice_mut(0..length).expect("all of it"),
-        vectors: Default::default(),
+        ..matrices(a, b, d.slice_mut(0..length).expect("all of it"))
     }
 }
 
@@ -85,7 +68,7 @@ impl Subject {
         run_on_host(
             desc,
             Mode::Fast,
-            guarded.problem.with(matrices(&guarded, &buffers, &mut wanted)),
+            guarded.problem.with(operands(&guarded, &buffers, &mut wanted)),
         )
         .expect("the fast mode");
         Self { guarded, buffers, wanted }
@@ -103,7 +86,7 @@ impl Subject {
         match run_on_host(
             program,
             Mode::Checked { seed },
-            self.guarded.problem.with(matrices(&self.guarded, &self.buffers, &mut d)),
+            self.guarded.problem.with(operands(&self.guarded, &self.buffers, &mut d)),
         ) {
             Err(error) => Some(error.to_string()),
             Ok(()) if d != self.wanted => Some("D has other bits".to_owned()),

@@ -52,11 +52,12 @@ fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Hos
     let mut d = buffers.d.clone();
     let range = |which: usize, length| first[which]..first[which] + length;
     let matrices = HostMatrices {
-        a: buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
-        b: buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
         c: problem.c.map(|c| buffers.c.slice(range(2, c.memory.length)).expect("C")),
-        d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
-        vectors: Default::default(),
+        ..matrices(
+            buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
+            buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
+            d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
+        )
     };
     run_on_host(desc, mode, problem.with(matrices))
         .unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
@@ -132,12 +133,7 @@ fn what_cannot_come_from_registers_is_refused() {
         d.with(all).check().expect_err("refused").to_string()
     };
     let [i8, e4m3, ..] = types();
-    let bf16 = Combined {
-        a: ElementKind::Bf16,
-        b: ElementKind::Bf16,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
+    let bf16 = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);
     let begins = "a_operand = registers is not supported by the warpspecialized main loop";
     for (says, wanted) in [
         (sentence(i8, [row, col, row], &[]), "A is K-major"),
@@ -199,12 +195,7 @@ fn sets_of_fragments_fit_the_registers() {
 #[test]
 fn auto_is_registers_where_they_can_be() {
     let (row, col) = (Order::Row, Order::Col);
-    let bf16 = Combined {
-        a: ElementKind::Bf16,
-        b: ElementKind::Bf16,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
+    let bf16 = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);
     let [i8, e4m3, ..] = types();
     let made = |types, orders, promotion| {
         let d =

@@ -65,8 +65,7 @@ fn the_product_of_columns_is_the_user_s() {
 #[test]
 fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
     use ElementKind::{Bf16, F32};
-    let columns =
-        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (128, 64, 8));
+    let columns = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (128, 64, 8));
     assert_eq!(columns.check(), Ok(()));
     let says = but!(columns, layout_c: Order::Row).check().expect_err("half a row").to_string();
     assert!(says.starts_with("warp N = 8 is not a multiple of 16"), "{says}");
@@ -77,13 +76,11 @@ fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
 #[test]
 fn a_prime_number_of_octets_is_one_subtile_where_it_fits() {
     use ElementKind::{Bf16, F32};
-    let columns =
-        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 152));
+    let columns = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (256, 128, 152));
     let subtiles =
         |stages| but!(columns, stages: stages).components().expect("a kernel").subtile_columns;
     assert_eq!([3, 4].map(subtiles), [152, 8]);
-    let composite =
-        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 168));
+    let composite = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (256, 128, 168));
     assert_eq!(composite.components().expect("a kernel").subtile_columns, 56);
 }
 
@@ -91,7 +88,7 @@ fn a_prime_number_of_octets_is_one_subtile_where_it_fits() {
 /// column-major D where it is pinned; of the others D stays as it is given.
 #[test]
 fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
-    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Rows = HopperK<Bf16, Bf16>;
     let (odd, even) = (
         Rows::new().threadblock::<GemmShape<256, 152, 64>>().desc(),
         Rows::new().threadblock::<GemmShape<256, 160, 64>>().desc(),
@@ -119,17 +116,16 @@ fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
 fn other_kernels_stay() {
     use ElementKind::{F32, I8, I32};
     let (row, col) = (Order::Row, Order::Col);
-    let f32s = Combined { a: F32, b: F32, accumulator: F32, c: F32 };
+    let f32s = element_types(F32, F32, F32);
     let simt = default_description(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]).expect("a row");
     let threads = threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8));
-    let i8s = default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [col, col, row]);
+    let i8s = default(element_types(I8, I32, I32), [col, col, row]);
     let registers = i8s.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     for desc in [simt, threads, registers] {
         assert_eq!(desc.of_columns(), desc);
     }
     // What is of columns comes from registers, too, where it is to.
-    let both =
-        default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [row, row, row]).of_columns();
+    let both = default(element_types(I8, I32, I32), [row, row, row]).of_columns();
     let registers = both.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     assert!(registers.roles().a_from_registers() && registers.orders() == both.orders());
     assert_eq!(
@@ -146,11 +142,12 @@ fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Hos
     let mut d = buffers.d.clone();
     let range = |which: usize, length| first[which]..first[which] + length;
     let matrices = HostMatrices {
-        a: buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
-        b: buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
         c: problem.c.map(|c| buffers.c.slice(range(2, c.memory.length)).expect("C")),
-        d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
-        vectors: Default::default(),
+        ..matrices(
+            buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
+            buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
+            d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
+        )
     };
     run_on_host(desc, mode, problem.with(matrices))
         .unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));

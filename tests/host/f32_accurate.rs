@@ -29,8 +29,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         let fast = computed(&desc, Mode::Fast, SIZES, (&a, &b)).expect("it fits");
         let part = emulation.part().expect("a part");
-        let types =
-            Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
+        let types = element_types(part, ElementKind::F32, ElementKind::F32);
         let own = Instruction::of(types, ArchKind::Sm90).expect("Hopper multiplies it");
         let widen = |bits: u16| match part {
             ElementKind::Bf16 => Bf16::from_bits(bits).to_f32(),
@@ -324,7 +323,7 @@ fn requests_types_and_files_name_the_modes() {
         facts.contains("f32 in 2 parts of f16, rows of A and columns of B scaled; 3 of 4 products of parts are summed"),
         "{facts}"
     );
-    type Product<C> = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, C>;
+    type Product<C> = HopperK<f32, f32, RowMajor, C>;
     assert_eq!(Product::<Auto>::new().desc(), desc(EmulationKind::Bf16x6, ORDERS[0]));
     assert_eq!(Product::<With<Auto, F16x3>>::new().desc(), desc(EmulationKind::F16x3, ORDERS[0]));
     assert_eq!(

@@ -4,12 +4,7 @@
 use crate::harness::{prelude::*, random_cases};
 use falchion::{desc::PromoteEachStage, numeric::Instruction};
 
-const TYPES: Combined = Combined {
-    a: ElementKind::E4m3,
-    b: ElementKind::E4m3,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const TYPES: Combined = element_types(ElementKind::E4m3, ElementKind::F32, ElementKind::F32);
 const ORDERS: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 const SIZES: [usize; 3] = [150, 140, 600];
 
@@ -30,20 +25,7 @@ fn problem() -> Problem {
     };
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
-    Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::None,
-        d,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    }
+    Problem { scalars, ..problem_of((m, n, k), [a, b, d]) }
 }
 
 fn product(
@@ -52,13 +34,7 @@ fn product(
     let [m, n, k] = SIZES;
     let (a, b, mut d) = (numbers(1, m * k), numbers(2, k * n), vec![f32::NAN; m * n]);
     let d_slice = HostSliceMut::new::<f32>(&mut d);
-    let matrices = HostMatrices {
-        a: HostSlice::new::<E4m3>(&a),
-        b: HostSlice::new::<E4m3>(&b),
-        c: Source::None,
-        d: d_slice,
-        vectors: Default::default(),
-    };
+    let matrices = matrices(HostSlice::new::<E4m3>(&a), HostSlice::new::<E4m3>(&b), d_slice);
     run(problem().with(matrices)).map(|()| d)
 }
 
@@ -176,11 +152,12 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
             .expect_err("nothing to promote")
             .to_string()
     };
-    let of = |ab, c| Combined {
-        a: ab,
-        b: ab,
-        accumulator: if ab == ElementKind::I8 { ElementKind::I32 } else { ElementKind::F32 },
-        c,
+    let of = |ab, c| {
+        element_types(
+            ab,
+            if ab == ElementKind::I8 { ElementKind::I32 } else { ElementKind::F32 },
+            c,
+        )
     };
     for types in [
         of(ElementKind::Bf16, ElementKind::Bf16),
@@ -222,18 +199,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
 /// Types say the same as flags: who pins the knob has the row of promoted accumulators.
 #[test]
 fn a_type_promotes() {
-    type Product = Gemm<
-        E4m3,
-        RowMajor,
-        E4m3,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, PromoteEachStage>,
-    >;
+    type Product = HopperK<E4m3, f32, RowMajor, With<Auto, PromoteEachStage>>;
     assert_eq!(Product::new().desc(), promoted());
 }
 

@@ -79,8 +79,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
             let desc = of.pinned(Pins { instruction: Some(Mnk::new(16, 8, depth)), ..Pins::NONE });
             let (a, b) = (draws(data, 1, m, k), draws(data, 2, n, k));
             let part = emulation.part().expect("a part");
-            let types =
-                Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
+            let types = element_types(part, ElementKind::F32, ElementKind::F32);
             let own = Instruction::of(types, arch).expect("it multiplies tf32").within(depth);
             let line = |of: &[f32], at: usize| {
                 let mut parts: Vec<_> =

@@ -2,8 +2,10 @@
 //! workspace, of which this takes none.
 
 use crate::harness::{
+    decompositions::product,
     descriptions::cut_by_clusters,
     prelude::*,
+    product::rounding_operands,
     subject::{Subject, program},
 };
 use falchion::desc::{
@@ -17,43 +19,12 @@ type Tile = With<
     >,
     SplitK<3>,
 >;
-type Small = Gemm<
+type Small = HopperK<
     Bf16,
-    RowMajor,
-    Bf16,
-    ColMajor,
     f32,
     RowMajor,
-    f32,
-    TensorOp,
-    Sm90,
     With<With<With<Tile, CooperativeSchedule>, Stages<3>>, SplitKCluster>,
 >;
-
-/// A bf16 product of random numbers on the host, as rows; checked, on so many clusters.
-fn product(
-    desc: &GemmDesc,
-    clusters: Option<u32>,
-    (m, n, k): (usize, usize, usize),
-    [a, b]: [&[Bf16]; 2],
-) -> Vec<f32> {
-    let mut d = vec![f32::NAN; m * n];
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let call = Problem::of(desc, (m, n, k), [None; 3], scalars);
-    let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
-    let matrices =
-        HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
-    match clusters {
-        None => run_on_host(desc, Mode::Fast, call.with(matrices)),
-        Some(clusters) => {
-            let program = WarpSpecializedProgram { clusters, ..program(desc) };
-            run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
-        }
-    }
-    .expect("a product");
-    d
-}
 
 /// Checked and fast, on one cluster that takes all tiles and on many, of two parts and of eight:
 /// the bits of the workspace's parts, which are not those of K whole.
@@ -65,9 +36,7 @@ fn the_bits_are_those_of_as_many_parts() {
         ((200, 130, 200), 3, 2),
         ((1, 3, 512), 9, 5),
     ] {
-        let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-        let (a, b): (Vec<_>, Vec<_>) =
-            ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+        let (a, b) = rounding_operands((m, n, k), Bf16::from_f32);
         let desc = but!(Small::DESC, split_k: parts);
         let split = but!(desc, decomposition: DecompositionKind::SplitK);
         let wanted = product(&split, None, (m, n, k), [&a, &b]);
@@ -148,7 +117,7 @@ fn slots_are_of_shared_memory() {
     );
 }
 
-type Few<Cfg> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, Cfg>;
+type Few<Cfg> = HopperK<Bf16, f32, RowMajor, Cfg>;
 
 /// A problem of few tiles takes them by itself, whatever the workspace, and computes the bits of as
 /// many parts through one; groups, and those who pin how K is cut, do not.
@@ -194,9 +163,7 @@ fn problems_take_them_by_themselves() {
             && batch.for_array(2).check().is_ok()
     );
     let (m, n, k) = (16, 130, 1300);
-    let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-    let (a, b): (Vec<_>, Vec<_>) =
-        ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+    let (a, b) = rounding_operands((m, n, k), Bf16::from_f32);
     let wanted =
         product(&but!(chosen, decomposition: DecompositionKind::SplitK), None, (m, n, k), [&a, &b]);
     for clusters in [None, Some(1), Some(2), Some(7)] {

@@ -57,7 +57,7 @@ fn native_operators_keep_their_configurations() {
     assert_ne!(relu.desc().class.output.epilogue, one.desc().class.output.epilogue);
     // A problem chooses as it does of the Gemm of those units.
     let size = ProblemSize::of((1000, 1000, 1000));
-    let hopper = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::new();
+    let hopper = HopperK::<Bf16, f32, ColMajor>::new();
     let wanted = hopper.desc_for(&size, &on(90));
     assert_eq!([one.desc_for(&size, &on(90)), gemm.desc_for(&size, &on(90))], [wanted; 2]);
 }

@@ -5,12 +5,7 @@ use crate::harness::prelude::*;
 use falchion::numeric::Instruction;
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 3 }];
-const TYPES: Combined = Combined {
-    a: ElementKind::Bf16,
-    b: ElementKind::Bf16,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const TYPES: Combined = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);
 
 fn numbers(seed: u64, count: usize) -> Vec<Bf16> {
     (0..count as u64)
@@ -30,7 +25,7 @@ fn types_run_and_every_element_is_the_instruction_s_sum() {
     let (m, n, k) = (70, 45, 100);
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
     let mut d = vec![0.0f32; m * n];
-    let gemm = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::new();
+    let gemm = HopperK::<Bf16, f32>::new();
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
     let instruction = Instruction::of(TYPES, ArchKind::Sm90).expect("Hopper multiplies bf16");
     let mut others = 0;
@@ -61,28 +56,18 @@ fn run(
 ) {
     let orders = desc.orders();
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
-    let mut scalars = [0.0; 8];
-    (scalars[0], scalars[1]) = (alpha, beta);
+    let scalars = scalars(alpha, beta);
     let problem = Problem {
-        m,
-        n,
-        k,
-        a: packed(orders.a, m, k),
-        b: packed(orders.b, k, n),
         c: c.map_or(Source::InPlace, |_| Source::Matrix(packed(orders.c, m, n))),
-        d: packed(orders.c, m, n),
         scalars,
-        batch: 1,
-        groups: None,
-        workspace: None,
-        vectors: Default::default(),
+        ..problem_of(
+            (m, n, k),
+            [packed(orders.a, m, k), packed(orders.b, k, n), packed(orders.c, m, n)],
+        )
     };
     let matrices = HostMatrices {
-        a: HostSlice::new::<Bf16>(&a),
-        b: HostSlice::new::<Bf16>(&b),
         c: c.map_or(Source::InPlace, |c| Source::Matrix(HostSlice::new::<f32>(c))),
-        d: HostSliceMut::new::<f32>(d),
-        vectors: Default::default(),
+        ..slices::<Bf16, Bf16, f32>(&a, &b, d)
     };
     run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -17,7 +17,7 @@ use crate::harness::{
 fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
     use ElementKind::{Bf16, E4m3, F16, F32, I8, I32, Tf32};
     let of = |ab, accumulator, c, orders, block, warp, n, cluster: (u32, u32)| {
-        let types = Combined { a: ab, b: ab, accumulator, c };
+        let types = element_types(ab, accumulator, c);
         let d =
             default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
         let k = ab.elements_in(128);

@@ -50,7 +50,7 @@ struct Case {
 
 impl Case {
     fn new([a, accumulator, c]: [ElementKind; 3], (m, n, k): (usize, usize, usize)) -> Self {
-        let types = Combined { a, b: a, accumulator, c };
+        let types = element_types(a, accumulator, c);
         let desc = default_description(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3])
             .expect("it is in the table");
         // Halves add slowly on the host: small tiles waste less.
@@ -69,13 +69,7 @@ impl Case {
         }
         let mut d = buffers.d.clone();
         let (a, b, length) = (all(&buffers.a), all(&buffers.b), d.length());
-        let matrices = HostMatrices {
-            a,
-            b,
-            c: Source::None,
-            d: d.slice_mut(0..length).expect("as before"),
-            vectors: Default::default(),
-        };
+        let matrices = matrices(a, b, d.slice_mut(0..length).expect("as before"));
         run_on_host(&self.desc, Mode::Fast, problem.with(matrices)).expect("it fits");
         let get = |place| d.get(place).expect("as before");
         let changed: Vec<(usize, f64)> = match wrong {

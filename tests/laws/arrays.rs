@@ -12,12 +12,7 @@ use falchion::{
     threadblock::{MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords},
 };
 
-const F32: Combined = Combined {
-    a: ElementKind::F32,
-    b: ElementKind::F32,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Products of 64 x 48 x 32 whose matrices begin so many bytes behind multiples of 256.
 fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
@@ -29,20 +24,7 @@ fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
         };
         let (a, b) = (view(0, orders[0], (64, 32)), view(1, orders[1], (32, 48)));
         let (c, d) = (Source::Matrix(view(2, orders[2], (64, 48))), view(3, orders[2], (64, 48)));
-        Problem {
-            m: 64,
-            n: 48,
-            k: 32,
-            batch: 1,
-            groups: None,
-            a,
-            b,
-            c,
-            d,
-            vectors: Default::default(),
-            scalars,
-            workspace: None,
-        }
+        Problem { c, scalars, ..problem_of((64, 48, 32), [a, b, d]) }
     };
     beyond.iter().enumerate().map(of_product).collect()
 }

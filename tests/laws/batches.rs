@@ -21,7 +21,7 @@ fn description(
     (a, accumulator, c): (ElementKind, ElementKind, ElementKind),
     orders: [Order; 3],
 ) -> GemmDesc {
-    default_description(op, ArchKind::Sm90, Combined { a, b: a, accumulator, c }, orders)
+    default_description(op, ArchKind::Sm90, element_types(a, accumulator, c), orders)
         .expect("a row of the table")
 }
 
@@ -46,20 +46,7 @@ fn batch(
     let (a, b) = (view(0, orders.a, (m, k)), view(1, orders.b, (k, n)));
     let (c, d) = (Source::Matrix(view(2, orders.c, (m, n))), view(3, orders.c, (m, n)));
     let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    let problem = Problem {
-        m,
-        n,
-        k,
-        batch: products,
-        groups: None,
-        a,
-        b,
-        c,
-        d,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    };
+    let problem = Problem { batch: products, c, scalars, ..problem_of((m, n, k), [a, b, d]) };
     problem.enter(desc).expect("a batch")
 }
 

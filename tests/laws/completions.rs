@@ -311,7 +311,7 @@ fn any_numbers_end_in_a_sentence() {
 #[test]
 #[ignore = "measures time: run by name, in release"]
 fn choosing_costs_less_than_a_microsecond() {
-    type Of<A, C> = Gemm<A, RowMajor, A, ColMajor, C, RowMajor, f32, TensorOp, Sm90>;
+    type Of<A, C> = HopperK<A, C>;
     let machine = ArchKind::Sm90.machine();
     type Choose<'a> = &'a dyn Fn(&ProblemSize, &Machine) -> GemmDesc;
     let cost = |chosen: Choose<'_>, new: usize| {

@@ -60,7 +60,7 @@ fn a_function_of_f64_computes_in_f64() {
     let (a, b, mut checked) = ([x], [1.0], [0.0]);
     let (a, b) = (HostSlice::new::<f64>(&a), HostSlice::new::<f64>(&b));
     let d = HostSliceMut::new::<f64>(&mut checked);
-    let matrices = HostMatrices { a, b, c: Source::None, d, vectors: Default::default() };
+    let matrices = matrices(a, b, d);
     let problem =
         Problem::of(&desc, (1, 1, 1), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     run_on_host(&desc, Mode::Checked { seed: 1 }, problem.with(matrices)).expect("a product");

@@ -179,14 +179,11 @@ fn a_vector_has_the_elements_of_c() {
     let mut d = [f32::NAN; M * N];
     let problem = Problem::of(&desc, (M, N, 2), [None; 3], [1.0; 8]);
     let matrices = HostMatrices {
-        a: HostSlice::new::<f32>(&a),
-        b: HostSlice::new::<f32>(&b),
-        c: Source::None,
-        d: HostSliceMut::new::<f32>(&mut d),
         vectors: Vectors::by(|kind| match kind {
             VectorKind::BiasM => Some(HostSlice::new::<f32>(&of_m)),
             _ => Some(HostSlice::new::<f64>(&[1.0; N])),
         }),
+        ..slices::<f32, f32, f32>(&a, &b, &mut d)
     };
     let refused = run_on_host(&desc, Mode::Fast, problem.with(matrices));
     assert!(

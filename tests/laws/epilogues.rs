@@ -259,29 +259,10 @@ fn a_function_of_another_crate_is_a_node_through_types() {
 /// Runs a description with epilogue `epilogue` on 1 x 1 x 1.
 fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
     let matrix = View::new(Elements::of(1), Order::Row, 1);
-    let problem = Problem {
-        m: 1,
-        n: 1,
-        k: 1,
-        batch: 1,
-        a: matrix,
-        b: matrix,
-        c: Source::None,
-        d: matrix,
-        scalars: [1.0; 8],
-        groups: None,
-        workspace: None,
-        vectors: Default::default(),
-    };
+    let problem = Problem { scalars: [1.0; 8], ..problem_of((1, 1, 1), [matrix, matrix, matrix]) };
     let mut d = [0.0f32];
     let one = HostSlice::new::<f32>(&[5.0]);
-    let matrices = HostMatrices {
-        a: one,
-        b: one,
-        c: Source::None,
-        d: HostSliceMut::new::<f32>(&mut d),
-        vectors: Default::default(),
-    };
+    let matrices = matrices(one, one, HostSliceMut::new::<f32>(&mut d));
     let desc = but!(default_f32(ArchKind::Sm80, [Order::Row; 3]), epilogue);
     run_on_host(&desc, Mode::Fast, problem.with(matrices)).map(|()| d[0])
 }

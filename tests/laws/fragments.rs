@@ -202,7 +202,7 @@ fn crossed_rows_are_different_modulo_eight() {
 /// the swizzle it is four times as many.
 #[test]
 fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not() {
-    let of = |ab, accumulator, c| Combined { a: ab, b: ab, accumulator, c };
+    let of = |ab, accumulator, c| element_types(ab, accumulator, c);
     for types in [
         of(ElementKind::E4m3, ElementKind::F32, ElementKind::F16),
         of(ElementKind::I8, ElementKind::I32, ElementKind::I32),
@@ -259,7 +259,7 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
 fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_not() {
     use ElementKind::{Bf16, F32};
     for (c, n) in [Bf16, F32].into_iter().flat_map(|c| [8, 24, 64, 152].map(|n| (c, n))) {
-        let types = Combined { a: Bf16, b: Bf16, accumulator: F32, c };
+        let types = element_types(Bf16, F32, c);
         let orders = [Order::Row, Order::Col, Order::Row];
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
             .expect("a row")

@@ -271,7 +271,7 @@ fn a_grid_has_as_many_rectangles_as_groups_may_need() {
 fn tiles_of_groups_begin_at_vectors_of_what_lies_along_them() {
     type ByColumns = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
     type Exchanged = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, ColMajor, f32, TensorOp, Sm90>;
-    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Rows = HopperK<Bf16, Bf16>;
     let of_groups = |desc: GemmDesc| desc.for_groups(Axis::M);
     let steps = [ByColumns::DESC, Exchanged::DESC, Rows::DESC].map(|desc| {
         assert_eq!((of_groups(desc).check(), desc.group_step()), (Ok(()), 1));

@@ -160,7 +160,7 @@ fn each_instruction() -> Vec<GemmDesc> {
             let family = default_gemm_configurations(
                 OpKind::TensorOp,
                 ArchKind::Sm80,
-                Combined { a: F16, b: F16, accumulator: F32, c: F16 },
+                element_types(F16, F32, F16),
             );
             let desc = GemmDesc::of_values(
                 OpKind::TensorOp,

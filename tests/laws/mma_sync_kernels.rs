@@ -213,7 +213,7 @@ fn every_order_of_what_has_an_instruction_is_a_kernel() {
 #[test]
 fn whole_sums_become_narrow_types_by_this_family_alone() {
     for (ab, c) in [(I8, I8), (I8, F16), (I8, F32), (U8, U8)] {
-        let types = Combined { a: ab, b: ab, accumulator: I32, c };
+        let types = element_types(ab, I32, c);
         for arch in descriptions::mma_sync::ARCHS {
             let families = default_gemm_configurations(OpKind::TensorOp, arch, types)
                 .unwrap_or_else(|refusal| panic!("{arch}: {refusal}"));
@@ -246,7 +246,7 @@ fn whole_sums_become_narrow_types_by_this_family_alone() {
 /// memory it is a multiple of 16.
 #[test]
 fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
-    let types = Combined { a: F16, b: F16, accumulator: F32, c: F16 };
+    let types = element_types(F16, F32, F16);
     let family =
         default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, types).expect("a row")[1];
     let of = |a, b, block, warp| {
@@ -283,7 +283,7 @@ fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
 /// reaches this family.
 #[test]
 fn pins_reach_the_family_on_hopper() {
-    let types = Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 };
+    let types = element_types(Bf16, F32, Bf16);
     assert_eq!(instructions(types, ArchKind::Sm90).len(), 2);
     let resolved = |knobs: &[(&str, &str)]| {
         let of = |element, order| Some(MatrixType { element, order });

@@ -241,12 +241,7 @@ fn tensor_cores_have_a_table_of_their_own() {
     let distinct: std::collections::HashSet<_> = TENSOR_OP_COMBINATIONS.iter().collect();
     assert_eq!((distinct.len(), TENSOR_OP_COMBINATIONS.len()), (28, 28));
     assert!(TENSOR_OP_COMBINATIONS.iter().all(|row| row.is_of(OpKind::TensorOp)));
-    let f32s = Combined {
-        a: ElementKind::F32,
-        b: ElementKind::F32,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
+    let f32s = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
     assert!(f32s.is_of(OpKind::Simt) && f32s.is_of(OpKind::TensorOp));
     for a in [ElementKind::E4m3, ElementKind::E5m2] {
         for b in [ElementKind::E4m3, ElementKind::E5m2] {

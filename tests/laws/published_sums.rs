@@ -109,7 +109,7 @@ fn tables() -> Vec<Table> {
     for (gpu, arch) in GPUS {
         for (input, kind, accumulators) in TYPES {
             for &accumulator in accumulators {
-                let types = Combined { a: kind, b: kind, accumulator, c: accumulator };
+                let types = element_types(kind, accumulator, accumulator);
                 if Instruction::of(types, arch).is_none() {
                     continue;
                 }

@@ -231,7 +231,7 @@ fn newer_machines_are_within_the_bounds_of_older_ones() {
         assert!(units.windows(2).all(|pair| pair[1] <= pair[0]), "{types:?} {units:?}");
         assert!(units.len() >= 4 || types.a.is_integer(), "{types:?}");
     }
-    let types = |a, accumulator, c| Combined { a, b: a, accumulator, c };
+    let types = |a, accumulator, c| element_types(a, accumulator, c);
     let (f32s, i32s) = (ElementKind::F32, ElementKind::I32);
     assert_eq!(Instruction::of(types(ElementKind::I8, i32s, i32s), ArchKind::Sm90), None);
     assert_eq!(Instruction::of(types(ElementKind::E4m3, f32s, f32s), ArchKind::Sm80), None);
@@ -243,12 +243,7 @@ fn newer_machines_are_within_the_bounds_of_older_ones() {
 /// still: 1 + 1/4 + 1/4 + .. at 4096 without promotion.
 #[test]
 fn promotion_is_what_keeps_long_sums_right() {
-    let types = Combined {
-        a: ElementKind::E4m3,
-        b: ElementKind::E4m3,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
+    let types = element_types(ElementKind::E4m3, ElementKind::F32, ElementKind::F32);
     let row = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
     let k = 65_536;
     let (a, b) = (vec![0.5; k], vec![0.5; k]);

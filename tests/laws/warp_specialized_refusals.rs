@@ -25,7 +25,7 @@ fn of(
     change: impl FnOnce(&mut WarpSpecializedDesc),
 ) -> GemmDesc {
     let c = if ab.is_integer() { ElementKind::I32 } else { ab };
-    let types = Combined { a: ab, b: ab, accumulator, c };
+    let types = element_types(ab, accumulator, c);
     let mut d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
         .expect("a row")
         .roles();

@@ -40,8 +40,7 @@ fn the_kernel_compiles_clean_and_publishes_what_it_makes() {
 }
 
 fn bf16(orders: [Order; 3], c: ElementKind) -> GemmDesc {
-    let types =
-        Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c };
+    let types = element_types(ElementKind::Bf16, ElementKind::F32, c);
     default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row")
 }
 

@@ -21,8 +21,7 @@ fn the_kernel_compiles_clean_on_every_architecture() {
 #[test]
 fn it_is_prepared_with_kernels_of_groups() {
     const THREADS: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
-    const TMA: GemmDesc =
-        Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC;
+    const TMA: GemmDesc = HopperK::<Bf16, Bf16>::DESC;
     for desc in [THREADS, TMA] {
         let offsets = PassDesc::Offsets(OffsetsDesc);
         assert!(

@@ -68,6 +68,21 @@ impl Coverage {
             .collect()
     }
 
+    /// Returns the options that a suite of `mma.sync` kernels lacks.
+    pub fn missing_mma_sync(descriptions: &[GemmDesc]) -> Vec<String> {
+        let input = |d: &GemmDesc| (d.class.a.element, d.pins().instruction.map(|i| (i.m, i.k)));
+        let inputs = descriptions.iter().map(input).collect::<HashSet<_>>().len();
+        let option = |d: &GemmDesc| {
+            let emulation = d.pins().emulation.map_or("", EmulationKind::name);
+            (emulation, d.pins().saturate == Some(SaturateKind::On))
+        };
+        let options = BTreeSet::from_iter(descriptions.iter().map(option));
+        let mut all = vec![("bf16x1", false), ("none", false), ("none", true), ("tf32x3", false)];
+        all.retain(|option| !options.contains(option));
+        let few = (inputs < 14).then(|| format!("{inputs} inputs"));
+        all.into_iter().map(|option| format!("{option:?}")).chain(few).collect()
+    }
+
     /// Returns the properties that a suite of warp-specialized kernels lacks.
     pub fn missing_warp_specialized(descriptions: &[GemmDesc]) -> Vec<String> {
         let mut seen = BTreeSet::new();
@@ -246,6 +261,12 @@ impl Coverage {
         wanted.retain(|wanted| !self.0.contains(wanted));
         wanted
     }
+}
+
+/// Adds the vectors that no epilogue of a suite reads to what the suite lacks.
+pub fn with_vectors(descriptions: &[GemmDesc], mut missing: Vec<String>) -> Vec<String> {
+    missing.extend(Coverage::missing_vectors(descriptions));
+    missing
 }
 
 /// Returns the properties of a kernel with a column-major D and an A in shared memory. Empty for

@@ -59,14 +59,8 @@ fn kernels_of_few_columns_compile_clean() {
 fn a_wrong_place_in_the_staging_buffer_is_named() {
     use ElementKind::{Bf16, F32};
     for c in [Bf16, F32] {
-        let unit = unit_of(
-            &by_columns(
-                Combined { a: Bf16, b: Bf16, accumulator: F32, c },
-                (64, 64, 24),
-                Order::Row,
-            ),
-            true,
-        );
+        let unit =
+            unit_of(&by_columns(element_types(Bf16, F32, c), (64, 64, 24), Order::Row), true);
         for map in ["staging", "staged"] {
             a_wrong_fingerprint_is_named(&unit, (&format!("maps::{map}"), map));
         }

@@ -36,12 +36,7 @@ use std::{
 const MACHINES: [ArchKind; 5] =
     [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
-const F32: Combined = Combined {
-    a: ElementKind::F32,
-    b: ElementKind::F32,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Remembers in memory alone: nothing that another run compiled passes for this one's.
 fn cache() -> Cache {

@@ -2,7 +2,7 @@
 //! one that is no CUDA is named.
 
 use super::{F32, all_clean, cache, default, default_f32};
-use crate::harness::{prelude::*, random_cases};
+use crate::harness::prelude::*;
 use falchion::{
     cuda::compile,
     epilogue::{Source, register},
@@ -82,9 +82,9 @@ fn a_user_s_node_computes_in_what_the_epilogue_does() {
     let (f64, i32, i8) = (ElementKind::F64, ElementKind::I32, ElementKind::I8);
     let types = [
         F32,
-        random_cases::types(f64, f64, f64),
-        random_cases::types(i8, i32, i32),
-        random_cases::types(i32, i32, i32),
+        element_types(f64, f64, f64),
+        element_types(i8, i32, i32),
+        element_types(i32, i32, i32),
     ];
     let mut kernels = Vec::new();
     for (types, number) in types.into_iter().zip(["float", "double", "double", "double"]) {
