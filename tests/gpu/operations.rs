@@ -52,7 +52,7 @@ fn an_operation_runs_on_its_device() {
             of_b,
             AnySliceMut::of_bytes(kind, d),
         );
-        operation.run(arguments).expect_err("refused").to_string()
+        operation.run(arguments).message()
     };
     let amid = "address of B is not a multiple of 4 bytes (remainder 2; f32)";
     assert_eq!(refused(ElementKind::F32, 2, &mut d), amid);

@@ -18,11 +18,16 @@ pub(super) fn capture(stream: &CudaStream) {
     stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
 }
 
-/// What was captured since; `None` where nothing was.
+/// Ends a capture, and returns its graph, or `None` if nothing was captured.
+pub(super) fn end_capture(
+    stream: &Arc<CudaStream>,
+) -> Result<Option<CudaGraph>, cudarc::driver::DriverError> {
+    stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+}
+
+/// Ends a capture that must succeed.
 pub(super) fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
-    stream
-        .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
-        .unwrap()
+    end_capture(stream).unwrap()
 }
 
 /// Where the problem chooses among several kernels, `prepare` makes all of them: what `run` takes

@@ -2,6 +2,7 @@
 //! copy; products whose operands TMA cannot read are right in every layout; and what a workspace is
 //! held to.
 
+use super::prepared::{capture, end_capture};
 use crate::harness::{
     case::{Tally, judge_one},
     on_cuda::OnCuda,
@@ -106,7 +107,7 @@ fn what_no_repack_does_is_refused() {
         repack(&stream, &shapes, &address, &copy)
     };
     run(0, 0, 1009).expect("as many bytes as it takes");
-    let said = |result: Result<(), Error>| result.expect_err("refused").to_string();
+    let said = |result: Result<(), Error>| result.message();
     assert!(
         said(run(1, 0, 1009))
             .contains("length of the source = 1008 elements is less than 1009 elements")
@@ -134,8 +135,7 @@ fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
     let mut tally = Tally::default();
     for ((a, c), orders) in orders.flat_map(|orders| kinds.map(|kind| (kind, orders))) {
         let types = element_types(a, a.accumulator(), c);
-        let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
-            .expect("a row of the table");
+        let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         for number in 0..problems_each {
             let seeds = (seed, draw(seed, number));
             let guarded = guarded(seeds.1, &desc, wanted);
@@ -275,12 +275,9 @@ fn a_captured_run_with_passes_replays() {
     let size = kernel.workspace_size(&odd.arguments()).expect("it fits") as usize;
     let mut workspace = Odd::workspace(&stream, size);
     stream.synchronize().expect("the device");
-    stream
-        .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
-        .expect("a capture");
+    capture(&stream);
     let run = kernel.run(odd.arguments().workspace(&mut workspace));
-    let graph = stream
-        .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    let graph = end_capture(&stream);
     run.expect("all of it is prepared");
     let graph = graph.expect("the end of a capture").expect("something was captured");
     assert!(!odd.is_right(&stream), "nothing has run yet");

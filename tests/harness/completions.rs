@@ -41,9 +41,7 @@ pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
 pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
     let combinations = if op == OpKind::Simt { COMBINATIONS } else { TENSOR_OP_COMBINATIONS };
     let orders = [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]];
-    let of = move |types: &Combined, orders| {
-        default_description(op, ArchKind::Sm90, *types, orders).expect("a row of the table")
-    };
+    let of = move |types: &Combined, orders| default_of(op, ArchKind::Sm90, *types, orders);
     combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
 }
 
@@ -62,10 +60,7 @@ pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
         ("128x128x16", "32x128x16"),
     ];
     let half = ElementKind::F16;
-    let base = |orders| {
-        default_description(OpKind::Simt, arch, element_types(half, half, half), orders)
-            .expect("a row of the table")
-    };
+    let base = |orders| default_of(OpKind::Simt, arch, element_types(half, half, half), orders);
     let of = |desc: GemmDesc| {
         tiles.map(|(threadblock, warp)| {
             let pins = [("threadblock", threadblock.to_owned()), ("warp", warp.to_owned())];

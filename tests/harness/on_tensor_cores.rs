@@ -15,8 +15,7 @@ pub const ORDERS: [[Order; 3]; 5] = [
 
 /// Returns the default description with an emulation.
 pub fn desc(emulation: EmulationKind, orders: [Order; 3]) -> GemmDesc {
-    let default =
-        default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
+    let default = default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders);
     but!(default, emulation: emulation)
 }
 
@@ -78,7 +77,7 @@ pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
 }
 
 /// Returns rows along K as a packed matrix that is contiguous along K, or along the rows.
-fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
+pub fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
     if along_k {
         numbers.to_vec()
     } else {
@@ -122,4 +121,33 @@ pub fn ran(
     product([orders.a, orders.b, orders.c], sizes, operands, |call| {
         run_on_host(program, Mode::Checked { seed: 3 }, call)
     })
+}
+
+/// Checks that D has the same bits in all layouts and in both modes.
+pub fn layouts_change_nothing(sizes: [usize; 3], desc: impl Fn([Order; 3]) -> GemmDesc) {
+    let [m, n, k] = sizes;
+    let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+    let bits = |orders, mode| {
+        let d = computed(&desc(orders), mode, sizes, (&a, &b));
+        bits(&d.unwrap_or_else(|error| panic!("{error}")))
+    };
+    let first = bits(ORDERS[0], Mode::Fast);
+    for orders in ORDERS {
+        for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
+            assert!(bits(orders, mode) == first, "{orders:?} {mode:?} {:?}", desc(orders));
+        }
+    }
+}
+
+/// Returns the verdict on D of K-major operands.
+pub fn judge(
+    desc: &GemmDesc,
+    sizes: [usize; 3],
+    (a, b): (&[f32], &[f32]),
+    d: &[f32],
+) -> falchion_lab::verify::Verdict {
+    let [a, b, d] = [a, b, d].map(HostSlice::new::<f32>);
+    let (problem, c, vectors) = (problem(ORDERS[0], sizes), None, Vectors::NONE);
+    let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
+    falchion_lab::verify::check(&claim).expect("slices")
 }

@@ -11,7 +11,8 @@ pub use crate::harness::{
     on_host::{OnHost, slices},
     problems::{Guarded, guarded},
     product::{
-        PLAIN, bits, described, element_types, knobs, matrices, problem_of, request, scalars,
+        PLAIN, Refused, bits, default_of, described, element_types, knobs, matrices, problem_of,
+        request, request_of, scalars,
     },
     random::Random,
     sample,

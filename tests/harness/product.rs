@@ -27,6 +27,19 @@ pub fn request(types: [&str; 3], pins: &[(&str, &str)]) -> Request {
     Request { a, b, c, knobs: knobs(pins), ..Request::default() }
 }
 
+/// Returns a request for element types and layouts on given units, with knobs.
+pub fn request_of(
+    op: OpKind,
+    types: Combined,
+    orders: [Order; 3],
+    pins: &[(&str, &str)],
+) -> Request {
+    let of = |element, order| Some(MatrixType { element, order });
+    let (a, b, c) = (of(types.a, orders[0]), of(types.b, orders[1]), of(types.c, orders[2]));
+    let (accumulator, op, knobs) = (Some(types.accumulator), Some(op), knobs(pins));
+    Request { a, b, c, accumulator, op, knobs, ..Request::default() }
+}
+
 /// Returns the description of a request for units and an architecture.
 pub fn described(
     types: [&str; 3],
@@ -35,6 +48,12 @@ pub fn described(
 ) -> GemmDesc {
     let request = Request { op: Some(op), arch: Some(arch), ..request(types, knobs) };
     GemmOperation::of(&request).unwrap_or_else(|error| panic!("{error}")).desc()
+}
+
+/// Returns the default description of a kernel.
+pub fn default_of(op: OpKind, arch: ArchKind, types: Combined, orders: [Order; 3]) -> GemmDesc {
+    default_description(op, arch, types, orders)
+        .unwrap_or_else(|refusal| panic!("{op} {arch} {types:?}: {refusal}"))
 }
 
 /// Returns the problem of three matrices without C and vectors.
@@ -57,11 +76,22 @@ pub fn computed<A: MathType, C: MathType<Storage: Copy>>(
     extents: (usize, usize, usize),
     ([a, b], poison): ([&[A::Storage]; 2], C::Storage),
 ) -> Vec<C::Storage> {
+    try_compute::<A, C>(desc, kernel, mode, extents, ([a, b], poison))
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns D as [`computed`] does, or the error.
+pub fn try_compute<A: MathType, C: MathType<Storage: Copy>>(
+    desc: &GemmDesc,
+    kernel: &impl for<'a> HostKernel<Call<'a> = HostCall<'a>>,
+    mode: Mode,
+    extents: (usize, usize, usize),
+    ([a, b], poison): ([&[A::Storage]; 2], C::Storage),
+) -> Result<Vec<C::Storage>, Error> {
     let mut d = vec![poison; extents.0 * extents.1];
     let call = Problem::of(desc, extents, [None; 3], PLAIN);
-    let matrices = super::on_host::slices::<A, A, C>(a, b, &mut d);
-    run_on_host(kernel, mode, call.with(matrices)).unwrap_or_else(|error| panic!("{error}"));
-    d
+    run_on_host(kernel, mode, call.with(slices::<A, A, C>(a, b, &mut d)))?;
+    Ok(d)
 }
 
 /// Returns number `i` of a sequence whose sums round.
@@ -102,3 +132,18 @@ pub fn small(desc: GemmDesc) -> GemmDesc {
 
 /// Epilogue that reads C and vectors.
 pub type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
+
+/// Access to the text of an expected refusal.
+pub trait Refused {
+    /// Returns the text of the error. Panics if the call was accepted.
+    fn message(self) -> String;
+}
+
+impl<T, E: std::fmt::Display> Refused for Result<T, E> {
+    fn message(self) -> String {
+        match self {
+            Ok(_) => panic!("the call must be refused"),
+            Err(error) => error.to_string(),
+        }
+    }
+}

@@ -63,8 +63,7 @@ pub fn follow_advice(
 /// Returns a default description for Hopper's tensor cores with accumulators promoted after each
 /// stage.
 pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
-    let default =
-        default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    let default = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
     completed(&default, &[("promotion", "stage".to_owned())])
         .expect("a row of promoted accumulators")
 }
@@ -72,8 +71,7 @@ pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
 /// Returns the default SIMT description of `f32` for an architecture.
 pub fn default_f32(arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
     let f32 = ElementKind::F32;
-    default_description(OpKind::Simt, arch, element_types(f32, f32, f32), orders)
-        .expect("the table has f32 for every tag")
+    default_of(OpKind::Simt, arch, element_types(f32, f32, f32), orders)
 }
 
 /// Returns a 128x128x16 description with four stages of asynchronous copies, independent of the

@@ -5,6 +5,7 @@ use crate::harness::{
     descriptions::{threads, warp_specialized::types},
     prelude::*,
     problems::Wanted,
+    same_bits::run,
 };
 use rayon::prelude::*;
 
@@ -14,7 +15,7 @@ const BY_BLAS: [[Order; 3]; 2] = {
 };
 
 fn default(types: Combined, orders: [Order; 3]) -> GemmDesc {
-    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row")
+    default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders)
 }
 
 /// The default's product, exchanged, with few columns of the kernel's D.
@@ -67,7 +68,7 @@ fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
     use ElementKind::{Bf16, F32};
     let columns = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (128, 64, 8));
     assert_eq!(columns.check(), Ok(()));
-    let says = but!(columns, layout_c: Order::Row).check().expect_err("half a row").to_string();
+    let says = but!(columns, layout_c: Order::Row).check().message();
     assert!(says.starts_with("warp N = 8 is not a multiple of 16"), "{says}");
 }
 
@@ -117,7 +118,7 @@ fn other_kernels_stay() {
     use ElementKind::{F32, I8, I32};
     let (row, col) = (Order::Row, Order::Col);
     let f32s = element_types(F32, F32, F32);
-    let simt = default_description(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]).expect("a row");
+    let simt = default_of(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]);
     let threads = threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8));
     let i8s = default(element_types(I8, I32, I32), [col, col, row]);
     let registers = i8s.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
@@ -135,23 +136,6 @@ fn other_kernels_stay() {
             .d_order(),
         row
     );
-}
-
-fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> HostBuffer {
-    let Guarded { problem, first, .. } = guarded;
-    let mut d = buffers.d.clone();
-    let range = |which: usize, length| first[which]..first[which] + length;
-    let matrices = HostMatrices {
-        c: problem.c.map(|c| buffers.c.slice(range(2, c.memory.length)).expect("C")),
-        ..matrices(
-            buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
-            buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
-            d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
-        )
-    };
-    run_on_host(desc, mode, problem.with(matrices))
-        .unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
-    d
 }
 
 /// D of columns, checked and fast, has the bits of D of rows: of every type, with few columns of an
@@ -202,9 +186,9 @@ fn columns_give_the_bits_of_rows() {
             let instruction = Mnk { n: 64, ..desc.roles().knobs.instruction };
             let rows = but!(rows, threadblock: small, warp: Mnk { m: 64, ..small }, instruction: instruction, schedule: ScheduleKind::Cooperative);
             assert_eq!((rows.check(), rows.frame.d_order()), (Ok(()), Order::Row), "{rows:?}");
-            let wanted = run(&rows, Mode::Checked { seed }, &guarded, &buffers);
+            let wanted = run(&rows, Mode::Checked { seed }, &guarded, &buffers).expect("a GEMM");
             for mode in [Mode::Fast, Mode::Checked { seed }] {
-                let found = run(desc, mode, &guarded, &buffers);
+                let found = run(desc, mode, &guarded, &buffers).expect("a GEMM");
                 assert!(found == wanted, "{mode:?}: other bits\n{desc:?}\n{guarded:?}");
             }
             guarded.problem.m * guarded.problem.n

@@ -21,9 +21,8 @@ const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 /// Programs that are mutated: the defaults, rings of 2, 3 and 4 stages, K in 2, 3 and 4 slices, and
 /// stream-K.
 fn subjects() -> Vec<(String, Program)> {
-    let default = |arch, ab, acc, c| {
-        default_description(OpKind::Simt, arch, element_types(ab, acc, c), TURNED).expect("a row")
-    };
+    let default =
+        |arch, ab, acc, c| default_of(OpKind::Simt, arch, element_types(ab, acc, c), TURNED);
     let classic = default_f32(ArchKind::Sm70, TURNED);
     let ring = ring(ROWS);
     let single = but!(classic, mainloop: MainloopKind::SingleStage, stages: 1).expect();

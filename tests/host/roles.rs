@@ -35,10 +35,13 @@ fn nothing_that_ships_is_accused() {
                 let pingpong = legal(turns.ring, &promoting(1 + pending));
                 let threads = [by_threads(together.ring), by_threads(turns.ring)];
                 let fragments = legal(ring, &from_registers(pending));
-                let programs =
-                    [&together, &turns, &promoted, &pingpong, &threads[0], &threads[1], &fragments];
+                let mut programs = vec![&together, &turns, &promoted, &pingpong, &fragments];
+                if pending == 0 {
+                    // Threads have no pending products, and read no C through buffers.
+                    programs.extend(&threads);
+                }
                 for (seed, program) in
-                    (0..210).flat_map(|seed| programs.map(|program| (seed, program)))
+                    (0..210).flat_map(|seed| programs.iter().map(move |program| (seed, *program)))
                 {
                     // Of every third seed, units are as deep as each other.
                     let k_tiles: Vec<u32> = (0..=seed % 5)
@@ -83,7 +86,7 @@ fn nothing_that_ships_is_accused() {
         total.most_under_way,
         start.elapsed().as_secs_f64()
     );
-    assert_eq!(runs, 6 * 2 * 3 * 7 * 210);
+    assert_eq!(runs, 6 * 3 * (7 + 5) * 210);
     assert!(total.most_under_way >= 20);
 }
 
@@ -250,10 +253,10 @@ fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums_and_fragment
     for (name, mut program) in subjects() {
         program.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
         program.roles.consumer.prologue.push(RoleStep::FenceOperands);
-        let found = caught(&program).map(|(fault, _)| kind(&fault));
-        let wanted = (program.promoted_parts + program.fragment_sets > 0)
-            .then(|| "OperandsNotFenced".to_owned());
-        assert_eq!(found, wanted, "{name}");
+        let needed = program.promoted_parts + program.fragment_sets > 0;
+        let seeds = if needed { 0..SEEDS } else { 0..SEEDS / 5 };
+        let found = caught_among(&program, seeds).map(|(fault, _)| kind(&fault));
+        assert_eq!(found, needed.then(|| "OperandsNotFenced".to_owned()), "{name}");
     }
 }
 

@@ -219,9 +219,7 @@ fn what_is_refused_is_said() {
     assert!(d[0].is_nan());
     for (parts, least) in [("0", "try 1"), ("257", "try 256"), ("4294967295", "try 256")] {
         let knobs = knobs(&[("split_k", parts)]);
-        let said = GemmOperation::of(&Request { knobs, ..Request::default() })
-            .expect_err("out of range")
-            .to_string();
+        let said = GemmOperation::of(&Request { knobs, ..Request::default() }).message();
         assert!(
             said.starts_with(&format!("split_k = {parts} is outside 1 to 256"))
                 && said.contains(least),
@@ -344,7 +342,7 @@ fn a_second_kernel_adds_without_tickets() {
     let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
     let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
     let request = Request { arch: Some(ArchKind::Sm90), knobs, ..Request::default() };
-    let said = GemmOperation::of(&request).expect_err("threads of consumers").to_string();
+    let said = GemmOperation::of(&request).message();
     assert_eq!(
         said,
         "decomposition = splitkparallel is not supported by the warpspecialized main loop; try splitk; no kernel was found with this mainloop and this decomposition"

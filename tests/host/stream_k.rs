@@ -193,27 +193,13 @@ fn whole_numbers_are_right_whoever_streams_them() {
     assert!(seen.iter().all(|&count| count > 2), "{seen:?}");
 }
 
-/// What is streamed has K whole beside, is not of groups, and its workspace has room for as many
-/// clusters as there may be.
+/// A grouped call is refused, and the workspace has space for the maximum number of clusters.
 #[test]
-fn what_is_refused_is_said() {
-    let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
-    assert_eq!(said(but!(Small::DESC, split_k: 2)), "split_k = 2 is not 1 (streamk); try 1");
-    let whole = but!(Small::DESC, decomposition: DecompositionKind::DataParallel, split_k: 3);
-    assert_eq!(said(whole), "split_k = 3 is not 1 (dataparallel); try 1");
-    assert_eq!(but!(whole, split_k: 1).check(), Ok(()));
-    assert_eq!(
-        said(Small::DESC.for_groups(Axis::M)),
-        "decomposition = streamk is not supported by grouped GEMM; try splitk"
-    );
+fn workspace_holds_all_clusters_and_groups_are_refused() {
     let (a, b, mut d) = (vec![Bf16::ZERO; 8 * 4], vec![Bf16::ZERO; 5 * 4], vec![0.0f32; 8 * 5]);
-    let grouped = Small::new()
-        .grouped(Arguments::new((8, 5, 4), &a, &b, &mut d), &[0, 8])
-        .expect_err("refused");
-    assert_eq!(
-        grouped.to_string(),
-        "decomposition = streamk is not supported by grouped GEMM; try splitk"
-    );
+    let grouped = Small::new().grouped(Arguments::new((8, 5, 4), &a, &b, &mut d), &[0, 8]);
+    let refused = "decomposition = streamk is not supported by grouped GEMM; try splitk";
+    assert_eq!(grouped.message(), refused);
     let bytes = |m, n| Partials::of(&Small::DESC, (m, n), 1).bytes();
     // A tile of f32 for each streamed tile and each cluster, and 21 tickets for each tile.
     let of = |tiles: u64| (tiles + 132) * 64 * 64 * 4 + (tiles * 21 * 4).next_multiple_of(256);

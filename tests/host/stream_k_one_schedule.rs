@@ -210,16 +210,10 @@ fn batches_and_arrays_stream() {
 /// too.
 #[test]
 fn both_modes_sum_streams_in_the_same_order() {
-    let call = |desc: &GemmDesc,
-                (extents, batch): ((usize, usize, usize), usize),
-                [a, b]: [&[f32]; 2],
-                d: &mut [f32],
-                mode| {
-        let program = program(desc, 5);
+    let call = |desc: &GemmDesc, (extents, batch), [a, b]: [&[f32]; 2], d: &mut [f32], mode| {
         let problem = Problem { batch, ..Problem::of(desc, extents, [None; 3], PLAIN) };
-        let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
-        let matrices = matrices(a, b, HostSliceMut::new::<f32>(d));
-        run_on_host(&program, mode, problem.with(matrices)).expect("a product");
+        let call = problem.with(slices::<f32, f32, f32>(a, b, d));
+        run_on_host(&program(desc, 5), mode, call).expect("a product");
     };
     for (desc, batch) in [(sliced()[1], 1), (sliced()[2], 1), (sliced()[2].for_batch(3), 3)] {
         for extents @ (m, n, k) in [(130, 190, 500), (64, 64, 700), (200, 300, 33)] {
@@ -336,31 +330,33 @@ fn a_workspace_has_room_for_every_stream() {
     );
 }
 
-/// What is streamed has K whole beside and is not of groups; parts of a cluster's blocks are
-/// another family's.
+/// Stream-K keeps one slice, and supports neither groups nor split-K in a cluster.
 #[test]
 fn what_is_refused_is_said() {
-    let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
-    for desc in sliced() {
-        let mainloop = desc.family.mainloop().name();
-        assert_eq!(said(but!(desc, split_k: 2)), "split_k = 2 is not 1 (streamk); try 1");
+    let hopper = [("decomposition", "streamk"), ("threadblock", "64x64x64"), ("warp", "64x64x64")];
+    let types = ["bf16:row", "bf16:col", "f32:row"];
+    let hopper = described(types, (OpKind::TensorOp, ArchKind::Sm90), &hopper);
+    for desc in sliced().into_iter().chain([hopper]) {
+        let two = but!(desc, split_k: 2);
+        assert_eq!(two.check().message(), "split_k = 2 is not 1 (streamk); try 1");
         let whole = but!(desc, decomposition: DecompositionKind::DataParallel, split_k: 3);
-        assert_eq!(said(whole), "split_k = 3 is not 1 (dataparallel); try 1");
+        assert_eq!(whole.check().message(), "split_k = 3 is not 1 (dataparallel); try 1");
         assert_eq!(but!(whole, split_k: 1).check(), Ok(()));
-        assert_eq!(
-            said(desc.for_groups(Axis::M)),
-            "decomposition = streamk is not supported by grouped GEMM; try splitk"
-        );
-        let clusters = Pins { decomposition: Some(DecompositionKind::SplitKCluster), ..Pins::NONE };
-        let sentence = format!(
-            "decomposition = splitkcluster is not supported by the {mainloop} main loop; try splitk"
-        );
-        assert_eq!(said(desc.pinned(clusters)), sentence);
+        let grouped = "decomposition = streamk is not supported by grouped GEMM; try splitk";
+        assert_eq!(desc.for_groups(Axis::M).check().message(), grouped);
+        if desc != hopper {
+            let decomposition = Some(DecompositionKind::SplitKCluster);
+            let clusters = desc.pinned(Pins { decomposition, ..Pins::NONE });
+            let mainloop = desc.family.mainloop().name();
+            let refused = "decomposition = splitkcluster is not supported by";
+            let sentence = format!("{refused} the {mainloop} main loop; try splitk");
+            assert_eq!(clusters.check().message(), sentence);
+        }
     }
     let knobs = knobs(&[("decomposition", "splitkcluster")]);
     let request =
         Request { op: Some(OpKind::Simt), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
-    let refused = GemmOperation::of(&request).expect_err("no clusters").to_string();
+    let refused = GemmOperation::of(&request).message();
     assert_eq!(
         refused,
         "decomposition = splitkcluster is not supported by the multistage main loop; try splitk; no kernel was found with this decomposition"

@@ -76,8 +76,7 @@ fn run(
 fn what_is_not_read_does_not_count() {
     for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]] {
         for align_c in [4, 1] {
-            let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders)
-                .expect("a row");
+            let default = default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders);
             let desc = but!(default, align_c);
             for mode in MODES {
                 let (sizes, n) = ([131, 67, 40], 131 * 67);

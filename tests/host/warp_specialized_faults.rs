@@ -18,8 +18,7 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
     use ElementKind::{Bf16, E4m3, F16, F32, I8, I32, Tf32};
     let of = |ab, accumulator, c, orders, block, warp, n, cluster: (u32, u32)| {
         let types = element_types(ab, accumulator, c);
-        let d =
-            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let k = ab.elements_in(128);
         let mnk = |(m, n)| Mnk::new(m, n, k);
         but!(d, threadblock: mnk(block), warp: mnk(warp), instruction: Mnk { n, ..d.roles().knobs.instruction }, cluster: Mn { m: cluster.0, n: cluster.1 }, schedule: falchion::internals::schedule::ScheduleKind::Cooperative, stages: 3)

@@ -51,8 +51,7 @@ struct Case {
 impl Case {
     fn new([a, accumulator, c]: [ElementKind; 3], (m, n, k): (usize, usize, usize)) -> Self {
         let types = element_types(a, accumulator, c);
-        let desc = default_description(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3])
-            .expect("it is in the table");
+        let desc = default_of(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3]);
         // Halves add slowly on the host: small tiles waste less.
         let tile = Mnk::new(32, 32, 16);
         let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);

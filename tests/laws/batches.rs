@@ -21,8 +21,7 @@ fn description(
     (a, accumulator, c): (ElementKind, ElementKind, ElementKind),
     orders: [Order; 3],
 ) -> GemmDesc {
-    default_description(op, ArchKind::Sm90, element_types(a, accumulator, c), orders)
-        .expect("a row of the table")
+    default_of(op, ArchKind::Sm90, element_types(a, accumulator, c), orders)
 }
 
 /// A batch in the kernel's frame, matrices of which lie so many elements behind the packed

@@ -296,7 +296,7 @@ fn a_tree_of_33_nodes_is_refused_and_one_of_31_computes() {
     };
     assert_eq!(sum(16).ops().len(), CAPACITY - 1);
     assert!(matches!(run(sum(16)), Ok(400.0)));
-    let refused = run(sum(17)).expect_err("33 nodes").to_string();
+    let refused = run(sum(17)).message();
     assert!(refused.contains("more than 32 nodes"), "{refused}");
 }
 mod json {
@@ -316,7 +316,7 @@ mod json {
     }
 
     fn refused(text: &str) -> String {
-        GemmDesc::from_json(text).expect_err(text).to_string()
+        GemmDesc::from_json(text).message()
     }
 
     #[test]

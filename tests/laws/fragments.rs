@@ -208,8 +208,7 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
         of(ElementKind::I8, ElementKind::I32, ElementKind::I32),
         of(ElementKind::Tf32, ElementKind::F32, ElementKind::F32),
     ] {
-        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row; 3])
-            .expect("a row");
+        let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row; 3]);
         let (tile, n) = (Mnk { m: 128, n: 128, ..d.threadblock() }, 128);
         let d = but!(d, threadblock: tile, warp: tile, instruction: Mnk { n, ..d.roles().knobs.instruction }, stages: 4);
         let d = d.with(Pins {
@@ -261,9 +260,7 @@ fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_no
     for (c, n) in [Bf16, F32].into_iter().flat_map(|c| [8, 24, 64, 152].map(|n| (c, n))) {
         let types = element_types(Bf16, F32, c);
         let orders = [Order::Row, Order::Col, Order::Row];
-        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
-            .expect("a row")
-            .of_columns();
+        let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders).of_columns();
         let (tile, instruction) =
             (Mnk { m: 64, n, ..d.threadblock() }, Mnk { n, ..d.roles().knobs.instruction });
         let d = but!(d, threadblock: tile, warp: tile, instruction: instruction, schedule: ScheduleKind::Pingpong, stages: 4);

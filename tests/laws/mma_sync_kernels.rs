@@ -12,20 +12,9 @@ fn refused(
     (ab, accumulator, c): (ElementKind, ElementKind, ElementKind),
     knobs: &[(&str, &str)],
 ) -> String {
-    let of = |element, order| Some(MatrixType { element, order });
-    let request = Request {
-        a: of(ab, Order::Row),
-        b: of(ab, Order::Col),
-        c: of(c, Order::Row),
-        accumulator: Some(accumulator),
-        op: Some(OpKind::TensorOp),
-        arch: Some(arch),
-        description: None,
-        knobs: knobs
-            .iter()
-            .map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned()))
-            .collect(),
-    };
+    let (types, orders) = (element_types(ab, accumulator, c), [Order::Row, Order::Col, Order::Row]);
+    let request = request_of(OpKind::TensorOp, types, orders, knobs);
+    let request = Request { arch: Some(arch), ..request };
     match request.resolve(arch) {
         Ok(resolved) => panic!("{:?}", resolved.desc),
         Err(error) => error.to_string(),
@@ -184,22 +173,8 @@ fn every_order_of_what_has_an_instruction_is_a_kernel() {
                 continue;
             }
             for bits in 0..8 {
-                let of = |element, bit: u32| {
-                    Some(MatrixType {
-                        element,
-                        order: if bits >> bit & 1 == 1 { Order::Col } else { Order::Row },
-                    })
-                };
-                let (a, b, c) = (of(types.a, 0), of(types.b, 1), of(types.c, 2));
-                let request = Request {
-                    a,
-                    b,
-                    c,
-                    accumulator: Some(types.accumulator),
-                    op: Some(OpKind::TensorOp),
-                    ..Request::default()
-                };
-                request
+                let order = |bit: u32| if bits >> bit & 1 == 1 { Order::Col } else { Order::Row };
+                request_of(OpKind::TensorOp, types, [0, 1, 2].map(order), &[])
                     .resolve(arch)
                     .unwrap_or_else(|error| panic!("{arch} {types:?} {bits}: {error}"));
                 kernels += 1;
@@ -286,18 +261,8 @@ fn pins_reach_the_family_on_hopper() {
     let types = element_types(Bf16, F32, Bf16);
     assert_eq!(instructions(types, ArchKind::Sm90).len(), 2);
     let resolved = |knobs: &[(&str, &str)]| {
-        let of = |element, order| Some(MatrixType { element, order });
-        let request = Request {
-            a: of(Bf16, Order::Row),
-            b: of(Bf16, Order::Col),
-            c: of(Bf16, Order::Row),
-            op: Some(OpKind::TensorOp),
-            knobs: knobs
-                .iter()
-                .map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned()))
-                .collect(),
-            ..Request::default()
-        };
+        let orders = [Order::Row, Order::Col, Order::Row];
+        let request = request_of(OpKind::TensorOp, types, orders, knobs);
         request.resolve(ArchKind::Sm90).expect("a kernel").desc.family
     };
     assert!(matches!(resolved(&[]), FamilyDesc::WarpSpecialized(_)));

@@ -223,7 +223,7 @@ fn names_are_read_as_they_are_written() {
             (ElementKind::F32, false, bytes == 1)
         );
     }
-    let sentence = "e4m2".parse::<ElementKind>().expect_err("no type").to_string();
+    let sentence = "e4m2".parse::<ElementKind>().message();
     assert!(
         sentence.contains("`e4m2`") && sentence.contains("tf32, f16, bf16, e4m3, e5m2"),
         "{sentence}"

@@ -43,7 +43,7 @@ fn ring(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
 fn ring_of(kind: ElementKind, orders: [Order; 3], align: u32) -> GemmDesc {
     let accumulator = if kind.is_integer() { ElementKind::I32 } else { ElementKind::F32 };
     let types = element_types(kind, accumulator, kind);
-    let d = default_description(OpKind::Simt, ArchKind::Sm80, types, orders).expect("a row");
+    let d = default_of(OpKind::Simt, ArchKind::Sm80, types, orders);
     but!(d, mainloop: MainloopKind::Multistage, stages: 3, align_a: align, align_b: align)
 }
 
@@ -135,25 +135,25 @@ fn a_machine_that_is_too_old_or_too_small_is_named() {
         [(75, "try arch = sm75"), (70, "try arch = sm70"), (61, "no architecture is as old")]
     {
         let machine = Machine { sm, ..ArchKind::Sm70.machine() };
-        let sentence = d.check_on(&machine).expect_err("too old").to_string();
+        let sentence = d.check_on(&machine).message();
         assert_eq!(sentence, format!("compute capability = {sm} is less than 80; {words}"));
     }
-    let small = d.check_on(&ArchKind::Sm86.machine()).expect_err("99 KB").to_string();
+    let small = d.check_on(&ArchKind::Sm86.machine()).message();
     assert_eq!(
         small,
         "shared memory of a block = 66560 bytes exceeds 50176 bytes (4 stages of 16640; sm_86 with 2 blocks per multiprocessor); try stages = 3"
     );
     let types = element_types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
-    let i8 = default_description(OpKind::Simt, ArchKind::Sm70, types, ROWS).expect("a row");
+    let i8 = default_of(OpKind::Simt, ArchKind::Sm70, types, ROWS);
     let sliced = but!(i8, threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 8));
     let tight = Machine { shared_bytes_per_block: 8192, ..ArchKind::Sm70.machine() };
-    let sentence = sliced.check_on(&tight).expect_err("16 KB").to_string();
+    let sentence = sliced.check_on(&tight).message();
     assert_eq!(
         sentence,
         "shared memory of a block = 16384 bytes exceeds 8192 bytes (split-K partials of 16384; sm_70 with 1 block per multiprocessor); use a smaller threadblock tile"
     );
     let narrow = Machine { threads_per_block: 128, ..ArchKind::Sm80.machine() };
-    let sentence = d.check_on(&narrow).expect_err("256 threads").to_string();
+    let sentence = d.check_on(&narrow).message();
     assert_eq!(sentence, "threads of a block = 256 is outside 32 to 128; try 128");
 }
 
@@ -161,9 +161,7 @@ fn a_machine_that_is_too_old_or_too_small_is_named() {
 fn the_table_refuses_what_it_has_no_row_for() {
     let types = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
     let whole = element_types(ElementKind::I32, ElementKind::I32, ElementKind::I32);
-    let refused = |op, types| {
-        default_gemm_configurations(op, ArchKind::Sm70, types).expect_err("no row").to_string()
-    };
+    let refused = |op, types| default_gemm_configurations(op, ArchKind::Sm70, types).message();
     assert_eq!(
         refused(OpKind::TensorOp, whole),
         "no kernel multiplies i32 by i32 accumulating in i32 into i32 on tensor cores; try op = simt"
@@ -195,8 +193,7 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
     let plain = default_f32(ArchKind::Sm70, ROWS);
     let whole = {
         let i32 = ElementKind::I32;
-        default_description(OpKind::Simt, ArchKind::Sm70, element_types(i32, i32, i32), ROWS)
-            .expect("a row")
+        default_of(OpKind::Simt, ArchKind::Sm70, element_types(i32, i32, i32), ROWS)
     };
     #[rustfmt::skip]
     let table: Vec<(GemmDesc, Problem, &str)> = vec![
@@ -254,7 +251,7 @@ fn refusals_name_the_users_operands_in_either_frame() {
                 s.d = View::packed(s.d.memory, c, (4, 5), None);
                 change(s);
             });
-            assert_eq!(problem.enter(&desc).expect_err(wanted).to_string(), wanted, "{c:?}");
+            assert_eq!(problem.enter(&desc).message(), wanted, "{c:?}");
         }
     }
 }
@@ -346,7 +343,7 @@ proptest! {
             prop_assert_eq!(d.swapped().swapped(), d);
             match d.to_json() {
                 Ok(text) => prop_assert_eq!(GemmDesc::from_json(&text).expect("it was written here"), d),
-                Err(error) => prop_assert_eq!(error.to_string(), d.class.output.epilogue.check().expect_err("no text").to_string()),
+                Err(error) => prop_assert_eq!(error.to_string(), d.class.output.epilogue.check().message()),
             }
         }
     }

@@ -1,17 +1,14 @@
 //! Refusals of requests name the side that is wrong, and no kernel is refused that exists.
 
-use crate::harness::prelude::*;
+use crate::harness::{prelude::*, product};
 
-/// The request of types and knobs, as the command line spells them.
-fn request(op: Option<OpKind>, [a, b, c]: [&str; 3], knobs: &[(&str, &str)]) -> Request {
-    let matrix = |text: &str| Some(text.parse().expect("a matrix"));
-    let (a, b, c) = (matrix(a), matrix(b), matrix(c));
-    let knobs = knobs.iter().map(|&(name, words)| (name.to_owned(), words.to_owned())).collect();
-    Request { a, b, c, op, knobs, ..Request::default() }
+/// Returns the request of types and knobs, as the command line spells them.
+fn request(op: Option<OpKind>, types: [&str; 3], knobs: &[(&str, &str)]) -> Request {
+    Request { op, ..product::request(types, knobs) }
 }
 
 fn said(request: &Request, arch: ArchKind) -> String {
-    request.resolve(arch).expect_err("refused").to_string()
+    request.resolve(arch).message()
 }
 
 const BF16: [&str; 3] = ["bf16:row", "bf16:col", "bf16:row"];
@@ -136,7 +133,7 @@ fn batch_beyond_the_grid_is_split_into_calls() {
     let desc = request(None, F32, &[]).resolve(ArchKind::Sm90).expect("a kernel").desc;
     let one = Problem::of(&desc, (64, 64, 64), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let many = Problem { batch: 1 << 31, ..one };
-    let refused = many.enter(&desc).expect_err("too many").to_string();
+    let refused = many.enter(&desc).message();
     assert_eq!(
         refused,
         "number of tiles = 2147483648 exceeds 2147483647 (thread blocks of a grid); split the batch into several calls"

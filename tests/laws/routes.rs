@@ -16,8 +16,7 @@ const SCALARS: [f64; 8] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 
 fn on_tensor_cores(a: ElementKind, c: ElementKind, orders: [Order; 3]) -> GemmDesc {
     let types = element_types(a, a.accumulator(), c);
-    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
-        .expect("a row of the table")
+    default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders)
 }
 
 fn bf16(orders: [Order; 3]) -> GemmDesc {
@@ -94,8 +93,7 @@ fn what_is_not_read_needs_no_pass() {
     }
     // The CUDA cores read everything where it lies.
     let types = element_types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
-    let simt = default_description(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row])
-        .expect("a row of the table");
+    let simt = default_of(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row]);
     assert_eq!(routes(&simt, (77, 77, 77), [None; 2], [1, 1]).workspace_bytes(), 0);
 }
 
@@ -201,8 +199,7 @@ fn sizes_beyond_64_bits_are_the_largest_number() {
 #[test]
 fn operands_of_the_other_order_are_transposed_and_results_are_not() {
     let types = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
-    let simt = default_description(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col])
-        .expect("a row of the table");
+    let simt = default_of(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col]);
     for (desc, wanted) in [(bf16([Row, Col, Row]), [Direct, Direct]), (simt, [Transposed, Direct])]
     {
         let orders = desc.orders();

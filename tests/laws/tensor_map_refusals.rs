@@ -135,7 +135,7 @@ fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
         ),
     ];
     for (spoil, said, mend) in cases {
-        assert_eq!(changed(spoil).check().expect_err(said).to_string(), *said);
+        assert_eq!(changed(spoil).check().message(), *said);
         let mended = changed(|d| {
             spoil(d);
             mend(d);
@@ -149,7 +149,7 @@ fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
 #[test]
 fn an_address_is_aligned_and_has_room_behind_it() {
     assert_eq!(MAP.check_at(0x7000_0000), Ok(()));
-    let said = |address| MAP.check_at(address).expect_err("refused").to_string();
+    let said = |address| MAP.check_at(address).message();
     assert_eq!(said(1000), "address of the tensor = 1000 is not a multiple of 16; try 1008");
     assert_eq!(
         said(u64::MAX - 15),
@@ -163,9 +163,7 @@ fn an_address_is_aligned_and_has_room_behind_it() {
 
 #[test]
 fn strides_of_matrices_are_refused_in_elements() {
-    let said = |matrix: TensorMatrix| {
-        matrix.map((16, 16), SwizzleMode::Bytes32).expect_err("refused").to_string()
-    };
+    let said = |matrix: TensorMatrix| matrix.map((16, 16), SwizzleMode::Bytes32).message();
     assert_eq!(
         said(TensorMatrix { leading: 499, ..A }),
         "leading dimension of A = 499 is less than 500 (number of columns); try 500"
@@ -198,7 +196,7 @@ fn strides_of_matrices_are_refused_in_elements() {
 
 #[test]
 fn tiles_and_copies_are_refused() {
-    let said = |address| SharedBox::new(&MAP, address).expect_err("refused").to_string();
+    let said = |address| SharedBox::new(&MAP, address).message();
     assert_eq!(said(1000), "shared memory address = 1000 is not a multiple of 128; try 896");
     assert_eq!(
         said(1 << 30),
@@ -210,9 +208,9 @@ fn tiles_and_copies_are_refused() {
     let copy = TensorCopy::new(tile, [0; 5]);
     let (global, mut shared) = (vec![0; 1_023_976], vec![0; 16_384]);
     assert_eq!(copy.load(&global, &mut shared), Ok(16_384));
-    let short = copy.load(&global[1..], &mut shared).expect_err("too short").to_string();
+    let short = copy.load(&global[1..], &mut shared).message();
     assert_eq!(short, "length of the tensor = 511987 elements is less than 511988 elements");
-    let short = copy.store(&shared[1..], &mut global.clone()).expect_err("too short").to_string();
+    let short = copy.store(&shared[1..], &mut global.clone()).message();
     assert_eq!(short, "length of the tile = 8191 elements is less than 8192 elements");
     for (corner, nearest) in
         [(1, 8), (-1, 0), (-9, -8), (i32::MAX, i32::MAX - 7), (i32::MIN + 4, i32::MIN + 8)]
@@ -226,10 +224,7 @@ fn tiles_and_copies_are_refused() {
             copy_at(corner).load(&global, &mut shared).map(|_| ()),
             copy_at(corner).store(&shared, &mut global.clone()),
         ];
-        assert_eq!(
-            refused.map(|result| result.expect_err("refused").to_string()),
-            [said.clone(), said.clone(), said]
-        );
+        assert_eq!(refused.map(|result| result.message()), [said.clone(), said.clone(), said]);
         assert_eq!(copy_at(nearest).check(), Ok(()));
     }
     // What TMA stores beyond what lies inside.

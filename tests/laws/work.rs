@@ -385,7 +385,7 @@ fn no_tiles_and_too_many() {
         assert_eq!((work.clusters, work.count(0), work.unit(0, 0, 0)), (0, 0, None));
     }
     for (m, n, batch) in [(1 << 30, 1 << 30, 1), (1 << 20, 1 << 20, 1 << 20)] {
-        let sentence = of(m, n, batch).expect_err("too many").to_string();
+        let sentence = of(m, n, batch).message();
         assert_eq!(
             sentence,
             "number of tiles = 9007199254740992 exceeds 2147483647 (thread blocks of a grid); use a larger tile"

@@ -41,7 +41,7 @@ fn the_kernel_compiles_clean_and_publishes_what_it_makes() {
 
 fn bf16(orders: [Order; 3], c: ElementKind) -> GemmDesc {
     let types = element_types(ElementKind::Bf16, ElementKind::F32, c);
-    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row")
+    default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders)
 }
 
 /// A producer acquires maps of A and B, and a consumer of C and D, where TMA moves those; nobody
@@ -86,8 +86,7 @@ fn another_order_of_records_is_found() {
             source: format!("{first}{turned}static_assert(index::fingerprint<{rest}"),
             ..unit
         };
-        let error =
-            compile(&Cache::new(CacheDir::Off), &unit, 90).expect_err("another map").to_string();
+        let error = compile(&Cache::new(CacheDir::Off), &unit, 90).message();
         assert!(error.contains("records: the Rust map and the CUDA map differ"), "{error}");
     }
 }
@@ -105,12 +104,7 @@ fn it_is_prepared_with_kernels_of_many_products() {
         PassDesc::before(&desc.for_array(7)).split_last_chunk().map(|(_, last)| *last),
         Some([few, many])
     );
-    let threads = default_description(
-        OpKind::Simt,
-        ArchKind::Sm90,
-        Combined::all_of(OpKind::Simt)[0],
-        [Row; 3],
-    )
-    .expect("a row");
+    let threads =
+        default_of(OpKind::Simt, ArchKind::Sm90, Combined::all_of(OpKind::Simt)[0], [Row; 3]);
     assert!(!PassDesc::before(&threads.for_array(300)).contains(&few));
 }

@@ -7,13 +7,7 @@ use crate::harness::{prelude::*, twins::a_wrong_fingerprint_is_named};
 /// A kernel of `m` x `n`, of consumers of `warp_m` x `n` of which each has a whole tile under
 /// ping-pong.
 fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) -> GemmDesc {
-    let d = default_description(
-        OpKind::TensorOp,
-        ArchKind::Sm90,
-        types,
-        [Order::Row, Order::Col, order],
-    )
-    .expect("a row");
+    let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row, Order::Col, order]);
     let schedule = if m == warp_m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
     let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.roles().knobs.instruction });
     let (threadblock, warp) = (Mnk { m, n, k }, Mnk { m: warp_m, n, k });

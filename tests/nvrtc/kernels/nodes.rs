@@ -95,9 +95,7 @@ fn a_user_s_node_computes_in_what_the_epilogue_does() {
         kernels.push((format!("{types:?}"), d, ArchKind::Sm80));
         // The text of this number is the one that is compiled.
         let wrong = but!(plain, epilogue: <Activated<Misspelled> as Node>::DESC);
-        let error = compile(&cache(), &unit_of(&wrong, false), 80)
-            .expect_err("no such function")
-            .to_string();
+        let error = compile(&cache(), &unit_of(&wrong, false), 80).message();
         let called = if number == "float" {
             "identifier \"absolute\""
         } else {

@@ -15,8 +15,7 @@ fn kernels_with_a_in_registers_compile_clean() {
     let mut kernels = Vec::new();
     for (types, orders) in types.flat_map(|types| FROM_REGISTERS.map(move |orders| (types, orders)))
     {
-        let default =
-            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let default = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let (k, cooperative) = (default.threadblock().k, ScheduleKind::Cooperative);
         for (tile, warp, schedule) in [
             ((128, 128), (128, 128), ScheduleKind::Pingpong),
