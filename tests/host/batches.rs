@@ -163,17 +163,12 @@ fn mutated_products_of_a_batch_are_found() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
     type Hopper = HopperK<Bf16, f32>;
     type Ampere = KMajor<Bf16, f32, RowMajor, f32, TensorOp, Sm80>;
+    #[rustfmt::skip]
     let mutations: [(&str, Mutation); 4] = [
         ("every product is the first", |_, unit| Some(Unit { product: 0, ..unit })),
-        ("products are counted from one", |_, unit| {
-            Some(Unit { product: unit.product + 1, ..unit })
-        }),
-        ("the last product is left out", |work, unit| {
-            (unit.product + 1 < work.batch).then_some(unit)
-        }),
-        ("two products change their tiles", |_, unit| {
-            Some(Unit { row: unit.row ^ unit.product, ..unit })
-        }),
+        ("products are counted from one", |_, unit| { Some(Unit { product: unit.product + 1, ..unit }) }),
+        ("the last product is left out", |work, unit| { (unit.product + 1 < work.batch).then_some(unit) }),
+        ("two products change their tiles", |_, unit| { Some(Unit { row: unit.row ^ unit.product, ..unit }) }),
     ];
     fn run<A: MathType>(
         desc: &GemmDesc,

@@ -9,6 +9,7 @@ use crate::harness::{
 };
 
 /// Kernels: types and layouts of A, B, and D; the accumulator; and knobs.
+#[rustfmt::skip]
 const KERNELS: [(&str, &str, &str); 29] = [
     ("f32:row f32:row f32:row", "f32", ""),
     ("f32:col f32:col f32:col", "f32", ""),
@@ -25,11 +26,7 @@ const KERNELS: [(&str, &str, &str); 29] = [
     ("f32:row f32:row f32:row", "f32", "epilogue=clamp(alpha*acc+beta*source,-1,1)"),
     ("f32:row f32:row f32:row", "f32", "swizzle=horizontal"),
     ("f32:row f32:row f32:row", "f32", "threadblock=32x32x8 warp=16x32x8 swizzle=4"),
-    (
-        "f32:row f32:col f32:row",
-        "f32",
-        "threadblock=128x128x8 warp=32x64x8 smem_a=k^2,1,0 smem_b=k+1 align_a=1 align_b=1",
-    ),
+    ("f32:row f32:col f32:row", "f32", "threadblock=128x128x8 warp=32x64x8 smem_a=k^2,1,0 smem_b=k+1 align_a=1 align_b=1"),
     ("f64:row f64:row f64:row", "f64", ""),
     ("f64:col f64:row f64:col", "f64", "threadblock=16x40x16 warp=16x8x8"),
     ("f16:row f16:col f16:row", "f32", ""),

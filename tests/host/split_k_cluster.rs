@@ -208,30 +208,12 @@ fn mistaken_parts_are_found() {
     let (subject, right) = (Subject::new(&split), program(&Small::DESC));
     assert_eq!(subject.wrong(&right, 3), None);
     type Change = fn(&mut WarpSpecializedProgram);
+    #[rustfmt::skip]
     let changes: [(&str, Change); 4] = [
-        ("every block has the first part", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i));
-        }),
-        ("parts are exchanged", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
-                work.unit(cluster, work.split_k - 1 - rank, i)
-            });
-        }),
-        ("the last block's part ends a k-tile early", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
-                let unit = work.unit(cluster, rank, i)?;
-                Some(falchion::threadblock::Unit {
-                    k_count: unit.k_count - u32::from(rank == 2),
-                    ..unit
-                })
-            });
-        }),
-        ("clusters' blocks have tiles", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
-                falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }
-                    .unit(cluster, rank, i)
-            });
-        }),
+        ("every block has the first part", |p| { p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i)); }),
+        ("parts are exchanged", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { work.unit(cluster, work.split_k - 1 - rank, i) }); }),
+        ("the last block's part ends a k-tile early", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { let unit = work.unit(cluster, rank, i)?; Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2),..unit }) }); }),
+        ("clusters' blocks have tiles", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i) }); }),
     ];
     for (name, change) in changes {
         let mut mutant = right.clone();

@@ -27,54 +27,23 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
         |d: GemmDesc| d.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     let (row, col) = (Order::Row, Order::Col);
     let bf16 = of(Bf16, F32, Bf16, [row, col, row], (128, 64), (64, 64), 64, (1, 1));
-    vec![
+    #[rustfmt::skip]
+    let table = [
         ("bf16 along K", bf16),
         ("bf16 along K, stored by threads", but!(bf16, align_c: 2, stages: 2)),
-        (
-            "f16 along MN, cluster 2x1",
-            of(F16, F32, F32, [col, row, row], (128, 128), (64, 128), 128, (2, 1)),
-        ),
-        (
-            "i8, cluster 1x2",
-            but!(of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)), align_c: 1),
-        ),
-        (
-            "e4m3 from registers",
-            but!(of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)), a_operand: AOperandKind::Registers),
-        ),
-        (
-            "i8 from registers, exchanged, stored by threads",
-            but!(registers(of(I8, I32, I32, [row, row, row], (128, 64), (64, 64), 64, (1, 1))), align_c: 2),
-        ),
-        (
-            "e4m3 from registers, exchanged",
-            registers(of(E4m3, F32, Bf16, [col, col, col], (128, 64), (64, 64), 64, (1, 1))),
-        ),
-        (
-            "tf32 from registers, exchanged",
-            registers(of(Tf32, F32, F32, [row, row, row], (64, 64), (64, 64), 64, (1, 1))),
-        ),
-        (
-            "tf32 from registers, cluster 2x1",
-            but!(of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)), a_operand: AOperandKind::Registers),
-        ),
-        (
-            "bf16 by columns",
-            of(Bf16, F32, Bf16, [row, col, row], (128, 24), (64, 24), 24, (1, 1)).of_columns(),
-        ),
-        (
-            "i8 by columns, stored by threads, cluster 1x2",
-            but!(of(I8, I32, I32, [row, col, col], (128, 32), (128, 32), 32, (1, 2)).of_columns(), align_c: 1),
-        ),
-        (
-            "f16 by columns, several subtiles",
-            of(F16, F32, F32, [row, col, row], (128, 64), (64, 64), 64, (1, 1)).of_columns(),
-        ),
-        (
-            "f16 in f16, cluster 4x1",
-            of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1)),
-        ),
-    ]
+        ("f16 along MN, cluster 2x1", of(F16, F32, F32, [col, row, row], (128, 128), (64, 128), 128, (2, 1))),
+        ("i8, cluster 1x2", but!(of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)), align_c: 1)),
+        ("e4m3 from registers", but!(of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)), a_operand: AOperandKind::Registers)),
+        ("i8 from registers, exchanged, stored by threads", but!(registers(of(I8, I32, I32, [row, row, row], (128, 64), (64, 64), 64, (1, 1))), align_c: 2)),
+        ("e4m3 from registers, exchanged", registers(of(E4m3, F32, Bf16, [col, col, col], (128, 64), (64, 64), 64, (1, 1)))),
+        ("tf32 from registers, exchanged", registers(of(Tf32, F32, F32, [row, row, row], (64, 64), (64, 64), 64, (1, 1)))),
+        ("tf32 from registers, cluster 2x1", but!(of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)), a_operand: AOperandKind::Registers)),
+        ("bf16 by columns", of(Bf16, F32, Bf16, [row, col, row], (128, 24), (64, 24), 24, (1, 1)).of_columns()),
+        ("i8 by columns, stored by threads, cluster 1x2", but!(of(I8, I32, I32, [row, col, col], (128, 32), (128, 32), 32, (1, 2)).of_columns(), align_c: 1)),
+        ("f16 by columns, several subtiles", of(F16, F32, F32, [row, col, row], (128, 64), (64, 64), 64, (1, 1)).of_columns()),
+        ("f16 in f16, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
+    ];
+    table.into()
 }
 
 /// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along
@@ -85,20 +54,16 @@ fn by_threads() -> Vec<(&'static str, GemmDesc)> {
     let eight = plain([col, row, row], (64, 128, 8), (32, 64), (8, 8));
     let turns =
         but!(four([row, row, row], (64, 32, 8)), schedule: ScheduleKind::Pingpong, stages: 2);
-    vec![
+    #[rustfmt::skip]
+    let table = [
         ("along M and N", four([col, row, row], (64, 64, 8))),
         ("8 x 8 a thread", eight),
-        (
-            "both turned, stored one by one",
-            but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2),
-        ),
+        ("both turned, stored one by one", but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2)),
         ("ping-pong", turns),
         ("cluster 2x1", but!(four([col, col, row], (64, 64, 8)), cluster: Mn { m: 2, n: 1 })),
-        (
-            "cluster 1x2, D along columns",
-            but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 }),
-        ),
-    ]
+        ("cluster 1x2, D along columns", but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 })),
+    ];
+    table.into()
 }
 
 #[test]

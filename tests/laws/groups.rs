@@ -156,40 +156,14 @@ fn mutated_walks_are_found() {
         offsets: &offsets,
     };
     covered(&grouped, (70, 20), RIGHT).expect("the right one");
+    #[rustfmt::skip]
     let mutations: [(&str, Taken, &str); 8] = [
-        (
-            "an empty group counts",
-            |w, c, r, i| {
-                w.unit(c, r, i)
-                    .map(|(u, l)| (Unit { product: u.product - u32::from(u.product > 1), ..u }, l))
-            },
-            "group 2",
-        ),
-        (
-            "the first row is the extent's",
-            |w, c, r, i| w.unit(c, r, i).map(|(u, [_, limit])| (u, [0, limit])),
-            "None times",
-        ),
-        (
-            "a group ends with D",
-            |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])),
-            "of no group",
-        ),
-        (
-            "a group ends a line early",
-            |w, c, r, i| w.unit(c, r, i).map(|(u, [first, limit])| (u, [first, limit - 1])),
-            "None times",
-        ),
-        (
-            "the last tile of a group is left out",
-            |w, c, r, i| w.unit(c, r, i).filter(|(u, l)| (u.row + 1) * 16 < l[1] - l[0]),
-            "None times",
-        ),
-        (
-            "every group starts with the first tile",
-            |w, c, r, i| w.unit(c, r, i).map(|(u, l)| (Unit { row: u.row & 1, ..u }, l)),
-            "Some(2) times",
-        ),
+        ("an empty group counts", |w, c, r, i| { w.unit(c, r, i).map(|(u, l)| (Unit { product: u.product - u32::from(u.product > 1), ..u }, l)) }, "group 2"),
+        ("the first row is the extent's", |w, c, r, i| w.unit(c, r, i).map(|(u, [_, limit])| (u, [0, limit])), "None times"),
+        ("a group ends with D", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])), "of no group"),
+        ("a group ends a line early", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, limit])| (u, [first, limit - 1])), "None times"),
+        ("the last tile of a group is left out", |w, c, r, i| w.unit(c, r, i).filter(|(u, l)| (u.row + 1) * 16 < l[1] - l[0]), "None times"),
+        ("every group starts with the first tile", |w, c, r, i| w.unit(c, r, i).map(|(u, l)| (Unit { row: u.row & 1, ..u }, l)), "Some(2) times"),
         ("ranks are one block", |w, c, _, i| w.unit(c, 0, i), "times"),
         ("a cluster takes the next one's", |w, c, r, i| w.unit(c + 1, r, i), "None times"),
     ];

@@ -24,140 +24,47 @@ fn refused(
 #[test]
 fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
     let (f64s, halves) = ((F64, F64, F64), (F16, F32, F16));
-    for (arch, types, knobs, wanted) in [
-        (
-            ArchKind::Sm80,
-            f64s,
-            &[("instruction", "16x8x8")][..],
-            "instruction M = 16 is not one of 8; try 8; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm90,
-            f64s,
-            &[("instruction", "16x16x8")],
-            "instruction N = 16 is not one of 8; try 8; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm90,
-            f64s,
-            &[("instruction", "16x8x12")],
-            "instruction K = 12 is not one of 16, 8, 4; try 16; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm75,
-            halves,
-            &[("instruction", "16x8x16")],
-            "instruction K = 16 is not one of 8; try 8; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm75,
-            halves,
-            &[("stages", "3")],
-            "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer; no kernel was found with this stages",
-        ),
-        (
-            ArchKind::Sm75,
-            halves,
-            &[("mainloop", "multistage")],
-            "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("mainloop", "multistage"), ("align_a", "1")],
-            "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined; no kernel was found with this mainloop and this align_a",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("align_b", "3")],
-            "align_b = 3 is not one of 1, 2, 4, 8; try 4; no kernel was found with this align_b",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("warp", "40x64x32")],
-            "warp M = 40 is not a multiple of 16; try 48; no kernel was found with this warp",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("warp", "64x144x32")],
-            "warp N = 144 is outside 8 to 128; try 128; no kernel was found with this warp",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("warp", "64x64x8"), ("instruction", "16x8x16")],
-            "warp K = 8 is not a multiple of 16; try 16; no kernel was found with this warp and this instruction",
-        ),
+    #[rustfmt::skip]
+    let table = [
+        (ArchKind::Sm80, f64s, &[("instruction", "16x8x8")][..], "instruction M = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm90, f64s, &[("instruction", "16x16x8")], "instruction N = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm90, f64s, &[("instruction", "16x8x12")], "instruction K = 12 is not one of 16, 8, 4; try 16; no kernel was found with this instruction"),
+        (ArchKind::Sm75, halves, &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm75, halves, &[("stages", "3")], "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer; no kernel was found with this stages"),
+        (ArchKind::Sm75, halves, &[("mainloop", "multistage")], "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2"),
+        (ArchKind::Sm80, halves, &[("mainloop", "multistage"), ("align_a", "1")], "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined; no kernel was found with this mainloop and this align_a"),
+        (ArchKind::Sm80, halves, &[("align_b", "3")], "align_b = 3 is not one of 1, 2, 4, 8; try 4; no kernel was found with this align_b"),
+        (ArchKind::Sm80, halves, &[("warp", "40x64x32")], "warp M = 40 is not a multiple of 16; try 48; no kernel was found with this warp"),
+        (ArchKind::Sm80, halves, &[("warp", "64x144x32")], "warp N = 144 is outside 8 to 128; try 128; no kernel was found with this warp"),
+        (ArchKind::Sm80, halves, &[("warp", "64x64x8"), ("instruction", "16x8x16")], "warp K = 8 is not a multiple of 16; try 16; no kernel was found with this warp and this instruction"),
         (
             ArchKind::Sm86,
             halves,
             &[("stages", "9"), ("threadblock", "128x128x32")],
             "shared memory of a block = 147456 bytes exceeds 101376 bytes (9 stages of 16384; sm_86 with 1 block per multiprocessor); try stages = 6; no kernel was found with this threadblock and this stages",
         ),
-        (
-            ArchKind::Sm75,
-            (E4m3, F32, F16),
-            &[],
-            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f16 on tensor cores (sm75); try arch = sm89",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("emulation", "tf32x3")],
-            "emulation = tf32x3 is not supported by f16; try none; no kernel was found with this emulation",
-        ),
-        (
-            ArchKind::Sm80,
-            (F32, F32, F32),
-            &[("emulation", "bf16x6")],
-            "emulation = bf16x6 is not supported by mma.sync kernels; try mainloop = warpspecialized on sm90, or emulation = tf32x3; no kernel was found with this emulation",
-        ),
+        (ArchKind::Sm75, (E4m3, F32, F16), &[], "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f16 on tensor cores (sm75); try arch = sm89"),
+        (ArchKind::Sm80, halves, &[("emulation", "tf32x3")], "emulation = tf32x3 is not supported by f16; try none; no kernel was found with this emulation"),
+        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "bf16x6")], "emulation = bf16x6 is not supported by mma.sync kernels; try mainloop = warpspecialized on sm90, or emulation = tf32x3; no kernel was found with this emulation"),
         (
             ArchKind::Sm90,
             (F32, F32, F32),
             &[("emulation", "tf32x3"), ("mainloop", "warpspecialized")],
             "emulation = tf32x3 is not supported by the warpspecialized main loop; try mainloop = multistage, or emulation = bf16x6; no kernel was found with this mainloop and this emulation",
         ),
-        (
-            ArchKind::Sm80,
-            (F32, F32, F32),
-            &[("emulation", "tf32x3"), ("saturate", "on")],
-            "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate",
-        ),
+        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "tf32x3"), ("saturate", "on")], "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate"),
         (
             ArchKind::Sm80,
             (F32, F32, F32),
             &[("emulation", "none")],
             "emulation = none is not supported by f32 on tensor cores; try bf16x6 (all 24 bits), bf16x3 (16 bits), f16x3 (limited exponents), or tf32x3 (22 bits, mma.sync); no kernel was found with this emulation",
         ),
-        (
-            ArchKind::Sm80,
-            (F32, F32, F32),
-            &[("instruction", "16x8x16")],
-            "instruction K = 16 is not one of 8, 4; try 8; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm75,
-            (F32, F32, F32),
-            &[("emulation", "tf32x3")],
-            "no kernel multiplies f32 by f32 accumulating in f32 into f32 on tensor cores (sm75); try arch = sm80",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("saturate", "on")],
-            "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate",
-        ),
-        (
-            ArchKind::Sm90,
-            f64s,
-            &[("saturate", "on")],
-            "saturate = on is not supported by f64 (accumulators are not integers); try off; no kernel was found with this saturate",
-        ),
-    ] {
+        (ArchKind::Sm80, (F32, F32, F32), &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8, 4; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "no kernel multiplies f32 by f32 accumulating in f32 into f32 on tensor cores (sm75); try arch = sm80"),
+        (ArchKind::Sm80, halves, &[("saturate", "on")], "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate"),
+        (ArchKind::Sm90, f64s, &[("saturate", "on")], "saturate = on is not supported by f64 (accumulators are not integers); try off; no kernel was found with this saturate"),
+    ];
+    for (arch, types, knobs, wanted) in table {
         let sentence = refused(arch, types, knobs);
         assert_eq!(sentence, wanted);
     }

@@ -223,24 +223,13 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
 #[test]
 fn refusals_name_the_users_operands_in_either_frame() {
     type Change = fn(&mut Problem);
+    #[rustfmt::skip]
     let cases: [(Change, &str); 6] = [
-        (
-            |s| s.a.strides = [5, 1],
-            "leading dimension of A = 5 is less than 6 (number of columns); try 6",
-        ),
-        (
-            |s| s.b.strides = [1, 5],
-            "leading dimension of B = 5 is less than 6 (number of rows); try 6",
-        ),
-        (
-            |s| s.b.memory.length = 29,
-            "length of B = 29 elements is less than 30 elements (6 x 5, leading dimension 5)",
-        ),
+        (|s| s.a.strides = [5, 1], "leading dimension of A = 5 is less than 6 (number of columns); try 6"),
+        (|s| s.b.strides = [1, 5], "leading dimension of B = 5 is less than 6 (number of rows); try 6"),
+        (|s| s.b.memory.length = 29, "length of B = 29 elements is less than 30 elements (6 x 5, leading dimension 5)"),
         (|s| s.m = 1 << 31, "M = 2147483648 exceeds 2147483647"),
-        (
-            |s| s.a.strides = [12, 2],
-            "strides of A = 12 and 2 are not contiguous (one of the strides must be 1)",
-        ),
+        (|s| s.a.strides = [12, 2], "strides of A = 12 and 2 are not contiguous (one of the strides must be 1)"),
         (|s| s.scalars[1] = 1.0, "C is missing (the kernel reads it)"),
     ];
     for c in [Order::Row, Order::Col] {
@@ -294,30 +283,17 @@ fn what_can_be_implemented_is_what_runs() {
 
 #[test]
 fn the_sentences_of_operands_on_a_device_are_readable() {
-    for (refusal, words) in [
+    #[rustfmt::skip]
+    let table = [
         (Refusal::other_device(Operand::D), "D is on another device than D of GEMM 0"),
-        (
-            Refusal::overlap(Operand::D, Operand::A),
-            "D overlaps A (the kernel reads and writes at once); use separate memory",
-        ),
-        (
-            Refusal::partly_shared(Operand::C),
-            "D overlaps C (in a part only); use one matrix, or separate memory",
-        ),
+        (Refusal::overlap(Operand::D, Operand::A), "D overlaps A (the kernel reads and writes at once); use separate memory"),
+        (Refusal::partly_shared(Operand::C), "D overlaps C (in a part only); use one matrix, or separate memory"),
         (Refusal::other_device(Operand::C), "C is on another device than D"),
-        (
-            Refusal::workspace_captured(16, 512),
-            "growth of the workspace = 512 bytes is not possible during stream capture (16 bytes exist); reserve the bytes before the capture",
-        ),
-        (
-            Refusal::NOT_PREPARED,
-            "compilation of the kernel is not possible during stream capture; call prepare before the capture",
-        ),
-        (
-            Refusal::GROUPS_CAPTURED,
-            "check of group offsets is not possible during stream capture; use groups, or groups_by_value",
-        ),
-    ] {
+        (Refusal::workspace_captured(16, 512), "growth of the workspace = 512 bytes is not possible during stream capture (16 bytes exist); reserve the bytes before the capture"),
+        (Refusal::NOT_PREPARED, "compilation of the kernel is not possible during stream capture; call prepare before the capture"),
+        (Refusal::GROUPS_CAPTURED, "check of group offsets is not possible during stream capture; use groups, or groups_by_value"),
+    ];
+    for (refusal, words) in table {
         assert_eq!(refusal.to_string(), words);
     }
 }

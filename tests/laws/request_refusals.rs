@@ -34,28 +34,14 @@ fn knob_of_other_units_names_the_units_that_have_it() {
 
 #[test]
 fn unsupported_d_keeps_a_and_b_and_lists_the_types_of_d() {
-    for (types, op, wanted) in [
-        (
-            ["e4m3:row", "e4m3:col", "e4m3:row"],
-            None,
-            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; try D of f32, f16, or bf16",
-        ),
-        (
-            ["e4m3:row", "e4m3:col", "e4m3:row"],
-            Some(OpKind::Simt),
-            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; try D of f32, f16, or bf16",
-        ),
-        (
-            ["i8:row", "i8:row", "bf16:row"],
-            None,
-            "no kernel multiplies i8 by i8 accumulating in i32 into bf16; try D of f32, f16, i8, or i32",
-        ),
-        (
-            ["i8:row", "u8:row", "i32:row"],
-            None,
-            "no kernel multiplies i8 by u8 accumulating in i32 into i32; try i8 by i8 accumulating in i32 into i32",
-        ),
-    ] {
+    #[rustfmt::skip]
+    let table = [
+        (["e4m3:row", "e4m3:col", "e4m3:row"], None, "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; try D of f32, f16, or bf16"),
+        (["e4m3:row", "e4m3:col", "e4m3:row"], Some(OpKind::Simt), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; try D of f32, f16, or bf16"),
+        (["i8:row", "i8:row", "bf16:row"], None, "no kernel multiplies i8 by i8 accumulating in i32 into bf16; try D of f32, f16, i8, or i32"),
+        (["i8:row", "u8:row", "i32:row"], None, "no kernel multiplies i8 by u8 accumulating in i32 into i32; try i8 by i8 accumulating in i32 into i32"),
+    ];
+    for (types, op, wanted) in table {
         assert_eq!(said(&request(op, types, &[]), ArchKind::Sm90), wanted);
     }
 }

@@ -57,82 +57,27 @@ fn a_matrix_and_a_batch_as_descriptions() {
 #[test]
 fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
     let most = (1u64 << 40) - 16;
+    #[rustfmt::skip]
     let cases: &[(Change, &str, Change)] = &[
         (|d| d.rank = 0, "rank of the tensor map = 0 is outside 1 to 5; try 1", |d| d.rank = 1),
         (|d| d.rank = 6, "rank of the tensor map = 6 is outside 1 to 5; try 5", |d| d.rank = 5),
-        (
-            |d| d.dims[0] = 0,
-            "extent of dimension 0 = 0 is outside 1 to 4294967296; try 1",
-            |d| d.dims[0] = 1,
-        ),
-        (
-            |d| d.dims[4] = (1 << 32) + 1,
-            "extent of dimension 4 = 4294967297 is outside 1 to 4294967296; try 4294967296",
-            |d| d.dims[4] = 1 << 32,
-        ),
-        (
-            |d| d.strides_bytes[1] = 1 << 40,
-            "stride of dimension 2 in bytes = 1099511627776 is outside 0 to 1099511627760; try 1099511627760",
-            |d| d.strides_bytes[1] = (1 << 40) - 16,
-        ),
-        (
-            |d| d.strides_bytes[3] = 264,
-            "stride of dimension 4 in bytes = 264 is not a multiple of 16; try 272",
-            |d| d.strides_bytes[3] = 272,
-        ),
-        (
-            |d| d.box_dims[2] = 257,
-            "box extent of dimension 2 = 257 is outside 1 to 256; try 256",
-            |d| (d.box_dims[1], d.box_dims[2]) = (1, 256),
-        ),
-        (
-            |d| d.box_dims[1] = 0,
-            "box extent of dimension 1 = 0 is outside 1 to 256; try 1",
-            |d| d.box_dims[1] = 1,
-        ),
-        (
-            |d| d.box_dims[0] = 36,
-            "inner box bytes = 144 is not 128 (swizzle of 128 bytes); try 128",
-            |d| d.box_dims[0] = 32,
-        ),
-        (
-            |d| d.box_dims[0] = 16,
-            "inner box bytes = 64 is not 128 (swizzle of 128 bytes); try 128",
-            |d| d.box_dims[0] = 32,
-        ),
-        (
-            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes64, 32),
-            "inner box bytes = 128 is not 64 (swizzle of 64 bytes); try 64",
-            |d| d.box_dims[0] = 16,
-        ),
-        (
-            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes32, 12),
-            "inner box bytes = 48 is not 32 (swizzle of 32 bytes); try 32",
-            |d| d.box_dims[0] = 8,
-        ),
-        (
-            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 3),
-            "inner box bytes = 12 is outside 16 to 1024; try 16",
-            |d| d.box_dims[0] = 4,
-        ),
-        (
-            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 129),
-            "inner box bytes = 516 is not a multiple of 16; try 528",
-            |d| d.box_dims[0] = 132,
-        ),
-        (
-            |d| (d.box_dims[1], d.box_dims[2]) = (256, 8),
-            "box bytes = 524288 is outside 16 to 232448; try 232448",
-            // 1816 rows of 128 bytes.
-            |d| (d.box_dims[1], d.box_dims[2], d.box_dims[3]) = (227, 8, 1),
-        ),
+        (|d| d.dims[0] = 0, "extent of dimension 0 = 0 is outside 1 to 4294967296; try 1", |d| d.dims[0] = 1),
+        (|d| d.dims[4] = (1 << 32) + 1, "extent of dimension 4 = 4294967297 is outside 1 to 4294967296; try 4294967296", |d| d.dims[4] = 1 << 32),
+        (|d| d.strides_bytes[1] = 1 << 40, "stride of dimension 2 in bytes = 1099511627776 is outside 0 to 1099511627760; try 1099511627760", |d| d.strides_bytes[1] = (1 << 40) - 16),
+        (|d| d.strides_bytes[3] = 264, "stride of dimension 4 in bytes = 264 is not a multiple of 16; try 272", |d| d.strides_bytes[3] = 272),
+        (|d| d.box_dims[2] = 257, "box extent of dimension 2 = 257 is outside 1 to 256; try 256", |d| (d.box_dims[1], d.box_dims[2]) = (1, 256)),
+        (|d| d.box_dims[1] = 0, "box extent of dimension 1 = 0 is outside 1 to 256; try 1", |d| d.box_dims[1] = 1),
+        (|d| d.box_dims[0] = 36, "inner box bytes = 144 is not 128 (swizzle of 128 bytes); try 128", |d| d.box_dims[0] = 32),
+        (|d| d.box_dims[0] = 16, "inner box bytes = 64 is not 128 (swizzle of 128 bytes); try 128", |d| d.box_dims[0] = 32),
+        (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes64, 32), "inner box bytes = 128 is not 64 (swizzle of 64 bytes); try 64", |d| d.box_dims[0] = 16),
+        (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes32, 12), "inner box bytes = 48 is not 32 (swizzle of 32 bytes); try 32", |d| d.box_dims[0] = 8),
+        (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 3), "inner box bytes = 12 is outside 16 to 1024; try 16", |d| d.box_dims[0] = 4),
+        (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 129), "inner box bytes = 516 is not a multiple of 16; try 528", |d| d.box_dims[0] = 132),
+        // 232448 bytes are 1816 rows of 128 bytes.
+        (|d| (d.box_dims[1], d.box_dims[2]) = (256, 8), "box bytes = 524288 is outside 16 to 232448; try 232448", |d| (d.box_dims[1], d.box_dims[2], d.box_dims[3]) = (227, 8, 1)),
         // 2^32 steps of nearly 2^40 bytes are beyond 64 bits, and shown as the most that 64 bits
         // hold.
-        (
-            |d| (d.dims[4], d.strides_bytes[3]) = (1 << 32, (1 << 40) - 16),
-            "bytes that the tensor reaches = 18446744073709551615 is outside 1 to 9223372036854775807; try 9223372036854775807",
-            |d| d.dims[4] = 1 << 23,
-        ),
+        (|d| (d.dims[4], d.strides_bytes[3]) = (1 << 32, (1 << 40) - 16), "bytes that the tensor reaches = 18446744073709551615 is outside 1 to 9223372036854775807; try 9223372036854775807", |d| d.dims[4] = 1 << 23),
     ];
     for (spoil, said, mend) in cases {
         assert_eq!(changed(spoil).check().message(), *said);

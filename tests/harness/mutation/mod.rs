@@ -231,17 +231,12 @@ pub fn weaken_each<P: Mutable>(
 type Formula = fn(&dyn IndexMap, Coord) -> Option<u32>;
 
 /// Mutations of a map at its edges: the first point, the last point, and the last value.
+#[rustfmt::skip]
 const EDGES: [(&str, Formula); 4] = [
     ("has no last point", |map, point| map.at(point).filter(|_| point != last(map))),
-    ("repeats its first value at the last point", |map, point| {
-        map.at(if point == last(map) { at(0, 0) } else { point })
-    }),
-    ("is one too large at the first point", |map, point| {
-        Some(map.at(point)? + u32::from(point == at(0, 0)))
-    }),
-    ("is one too large at the last point", |map, point| {
-        Some(map.at(point)? + u32::from(point == last(map)))
-    }),
+    ("repeats its first value at the last point", |map, point| { map.at(if point == last(map) { at(0, 0) } else { point }) }),
+    ("is one too large at the first point", |map, point| { Some(map.at(point)? + u32::from(point == at(0, 0))) }),
+    ("is one too large at the last point", |map, point| { Some(map.at(point)? + u32::from(point == last(map))) }),
 ];
 
 fn last(map: &dyn IndexMap) -> Coord {
