@@ -2,35 +2,12 @@
 //! as it was.
 
 use super::prepared::{capture, captured, untracked};
-use cudarc::driver::{CudaSlice, CudaStream, CudaView, CudaViewMut};
-use falchion::{
-    cuda::open,
+use crate::harness::{
     prelude::*,
-    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL},
+    whole::{Whole, numbers},
 };
-use falchion_lab::verify::draw;
-use std::sync::Arc;
-
-/// Small whole numbers.
-trait Whole: Copy + PartialEq {
-    fn whole(x: i8) -> Self;
-}
-
-macro_rules! whole {
-    ($($T:ty => $f:expr),*) => {
-        $(impl Whole for $T {
-            fn whole(x: i8) -> Self {
-                let f: fn(i8) -> Self = $f;
-                f(x)
-            }
-        })*
-    };
-}
-whole!(E4m3 => |x| E4m3::from_f32(f32::from(x)), f32 => f32::from, i8 => |x| x, i32 => i32::from, f64 => f64::from, F16 => |x| F16::from_f32(f32::from(x)), Bf16 => |x| Bf16::from_f32(f32::from(x)));
-
-fn numbers<T: Whole>(seed: u64, length: usize) -> Vec<T> {
-    (0..length as u64).map(|i| T::whole((draw(seed, i) % 15) as i8 - 7)).collect()
-}
+use cudarc::driver::{CudaView, CudaViewMut};
+use falchion::threadblock::MOST_PRODUCTS_AT_ALL;
 
 /// Elements before each matrix and behind it.
 const GUARD: usize = 64;
@@ -173,9 +150,9 @@ fn an_array_on_cuda_cores_is_the_hosts() {
 #[ignore = "needs an NVIDIA GPU of Ampere or newer"]
 fn an_array_of_mma_sync_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Halves = Gemm<F16, RowMajor, F16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
-    type Turned = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm80>;
-    type Bytes = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor, i32, TensorOp, Sm80>;
+    type Halves = KMajor<F16, f32, RowMajor, f32, TensorOp, Sm80>;
+    type Turned = MnMajor<Bf16, f32, ColMajor, f32, TensorOp, Sm80>;
+    type Bytes = MnMajor<i8, i32, ColMajor, i32, TensorOp, Sm80>;
     type Doubles = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, TensorOp, Sm80>;
     for extents in [(256, 128, 64), (130, 67, 33), (1, 5, 7), (64, 64, 4096)] {
         held!(&stream, Halves, [F16, f32], extents, 4, [0; 4], x, c => x.sources(2.0, c).unwrap());
@@ -194,22 +171,11 @@ fn an_array_of_mma_sync_is_the_hosts() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_of_warp_specialized_kernels_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
-    type Emulated = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    type Columns = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>;
-    type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
-    type Shared = Gemm<
-        Bf16,
-        RowMajor,
-        Bf16,
-        ColMajor,
-        Bf16,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, ClusterShape<2, 1>>,
-    >;
+    type Rows = HopperK<Bf16, Bf16>;
+    type Emulated = HopperK<f32, f32>;
+    type Columns = HopperK<Bf16, f32, ColMajor>;
+    type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
+    type Shared = HopperK<Bf16, Bf16, RowMajor, With<Auto, ClusterShape<2, 1>>>;
     for extents in [(256, 128, 64), (130, 72, 48), (1, 8, 16), (64, 64, 8192)] {
         for products in [2, 6, 7, 13] {
             held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(1.0, c).unwrap());
@@ -237,35 +203,13 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_whose_maps_a_device_makes_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
-    type Turned = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm90>;
-    type Eights = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    type Tens = Gemm<Tf32, RowMajor, Tf32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
-    type InParts = Gemm<
-        Bf16,
-        RowMajor,
-        Bf16,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, SplitK<3>>,
-    >;
-    type Shared = Gemm<
-        Bf16,
-        RowMajor,
-        Bf16,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, ClusterShape<2, 1>>,
-    >;
+    type Rows = HopperK<Bf16, Bf16>;
+    type Turned = HopperMn<Bf16, f32, ColMajor>;
+    type Eights = HopperK<E4m3, f32>;
+    type Tens = HopperK<Tf32, f32>;
+    type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
+    type InParts = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
+    type Shared = HopperK<Bf16, f32, RowMajor, With<Auto, ClusterShape<2, 1>>>;
     let records = |products: usize| 640 * products as u64 + 256;
     for products in [7, 110, 111, 300] {
         for extents in [(128, 128, 128), (130, 72, 48), (1, 8, 16)] {
@@ -296,7 +240,7 @@ fn an_array_whose_maps_a_device_makes_is_the_hosts() {
 fn a_workspace_of_maps_is_used_again() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
-    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Rows = HopperK<Bf16, f32>;
     let (extents @ (m, n, k), products, rounds) = ((128, 128, 128), 64, 8);
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
     let of = |round: usize, beyond: usize| {
@@ -333,7 +277,7 @@ fn a_workspace_of_maps_is_used_again() {
 fn a_graph_makes_maps() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
-    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Rows = HopperK<Bf16, f32>;
     let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
     let mut a = Matrices::<Bf16>::of(&stream, (1, products), m * k, 0);
@@ -377,18 +321,7 @@ fn a_graph_makes_maps() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type InParts = Gemm<
-        Bf16,
-        RowMajor,
-        Bf16,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, SplitK<2>>,
-    >;
+    type InParts = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<2>>>;
     let (extents @ (m, n, k), products) = ((64, 64, 256), 20);
     let (a, b) = (
         stream.clone_htod(&vec![Bf16::from_f32(1.0); m * k]).unwrap(),
@@ -423,7 +356,7 @@ fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
             stream.memcpy_htod(&vec![f32::NAN; m * n], d).unwrap();
         }
     }
-    let refused = run(of_six - 1, &mut d).expect_err("too small").to_string();
+    let refused = run(of_six - 1, &mut d).message();
     assert_eq!(
         refused,
         format!("workspace = {} bytes is less than {of_six} bytes (split-K partials)", of_six - 1)
@@ -473,27 +406,16 @@ fn a_graph_holds_addresses() {
 fn a_few_arrays_for_a_sanitizer() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
-    type Halves = Gemm<F16, RowMajor, F16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
+    type Halves = KMajor<F16, f32, RowMajor, f32, TensorOp, Sm80>;
     held!(&stream, Rows, [f32, f32], (130, 67, 33), 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
     held!(&stream, Halves, [F16, f32], (130, 67, 33), 3, [1, 2, 0, 3], x, c => x.sources(1.0, c).unwrap());
     held!(&stream, Halves, [F16, f32], (33, 17, 9), 121, [0; 4], x, _c => x.in_place(1.0));
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Hopper = HopperK<Bf16, Bf16>;
     for products in [6, 7, 113] {
         held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), products, [8, 0, 0, 8], x, c => x.sources(1.0, c).unwrap());
     }
     held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), 7, [8, 0, 1, 3], x, c => x.sources(1.0, c).unwrap());
-    type InParts = Gemm<
-        Bf16,
-        RowMajor,
-        Bf16,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, SplitK<3>>,
-    >;
+    type InParts = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
     held!(&stream, InParts, [Bf16, f32], (130, 72, 520), 9, [0; 4], x, _c => x.in_place(1.0));
 }
 

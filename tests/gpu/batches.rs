@@ -1,36 +1,8 @@
 //! Batches on a device: the host's bits, wherever their matrices lie; what no product writes stays
 //! as it was.
 
-use cudarc::driver::CudaStream;
-use falchion::{
-    cuda::{Cuda, open},
-    epilogue::{Acc, Add, BiasM, BiasN, Multiply, Relu, ScaleN},
-    internals::call::Host,
-    prelude::*,
-};
-use falchion_lab::verify::draw;
-use std::sync::Arc;
-
-/// Small whole numbers.
-trait Whole: Copy {
-    fn whole(x: i8) -> Self;
-}
-
-macro_rules! whole {
-    ($($T:ty => $f:expr),*) => {
-        $(impl Whole for $T {
-            fn whole(x: i8) -> Self {
-                let f: fn(i8) -> Self = $f;
-                f(x)
-            }
-        })*
-    };
-}
-whole!(f32 => f32::from, i8 => |x| x, i32 => i32::from, f64 => f64::from, F16 => |x| F16::from_f32(f32::from(x)), Bf16 => |x| Bf16::from_f32(f32::from(x)));
-
-fn numbers<T: Whole>(seed: u64, length: usize) -> Vec<T> {
-    (0..length as u64).map(|i| T::whole((draw(seed, i) % 15) as i8 - 7)).collect()
-}
+use crate::harness::{prelude::*, whole::numbers};
+use falchion::{cuda::Cuda, epilogue::ScaleN, internals::call::Host};
 
 /// A batch on both, in memory that is longer than it needs.
 macro_rules! held {
@@ -79,34 +51,12 @@ fn a_batch_on_cuda_cores_is_the_hosts() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_batch_on_tensor_cores_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Rows = HopperK<Bf16, Bf16>;
     // The schedule selects TMA-fed kernels, which cannot read every address in place.
-    type RowsByTma = Gemm<
-        Bf16,
-        RowMajor,
-        Bf16,
-        ColMajor,
-        Bf16,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, PingpongSchedule>,
-    >;
-    type Columns = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm90>;
-    type Emulated = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    type Scaled = Gemm<
-        f32,
-        RowMajor,
-        f32,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, falchion::desc::F16x3>,
-    >;
+    type RowsByTma = HopperK<Bf16, Bf16, RowMajor, With<Auto, PingpongSchedule>>;
+    type Columns = HopperMn<Bf16, f32, ColMajor>;
+    type Emulated = HopperK<f32, f32>;
+    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::desc::F16x3>>;
     for extents in [(256, 128, 64), (130, 67, 33)] {
         let (m, n, k) = extents;
         held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(4));
@@ -129,9 +79,9 @@ fn a_batch_on_tensor_cores_is_the_hosts() {
 #[ignore = "needs an NVIDIA GPU of Ampere or newer"]
 fn a_batch_of_mma_sync_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Halves = Gemm<F16, RowMajor, F16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
-    type Turned = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm80>;
-    type Bytes = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor, i32, TensorOp, Sm80>;
+    type Halves = KMajor<F16, f32, RowMajor, f32, TensorOp, Sm80>;
+    type Turned = MnMajor<Bf16, f32, ColMajor, f32, TensorOp, Sm80>;
+    type Bytes = MnMajor<i8, i32, ColMajor, i32, TensorOp, Sm80>;
     type Doubles = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, TensorOp, Sm80>;
     for extents in [(256, 128, 64), (130, 67, 33), (1, 5, 7)] {
         let (m, n, k) = extents;
@@ -166,18 +116,7 @@ fn a_batch_may_not_reach_beyond_its_memory() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
-    type Scaled = Gemm<
-        f32,
-        RowMajor,
-        f32,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, falchion::desc::F16x3>,
-    >;
+    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::desc::F16x3>>;
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     let extents @ (m, n, k) = (70, 40, 65);
     let (a, b): (Vec<f32>, Vec<f32>) = (numbers(1, 3 * m * k), numbers(2, 3 * k * n));

@@ -1,14 +1,14 @@
 //! cuBLASLt as a peer, on a device: all layouts give the product, and a session measures it.
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
-use falchion::internals::call::{Elements, View};
-use falchion_lab::bench::{
-    EventTimer, Launch, Session, Settings, SuiteProblem,
-    measure::{Bench, PeerLibrary, Run},
-    peer, protocol, suite,
+use crate::harness::prelude::*;
+use falchion_lab::{
+    bench::{
+        EventTimer, Launch, Session, Settings, SuiteProblem,
+        measure::{Bench, PeerLibrary, Run},
+        peer, protocol, suite,
+    },
+    sys::cublaslt::{Lt, LtLaunch, LtPlan, LtSet, Region},
 };
-use falchion_lab::sys::cublaslt::{Lt, LtLaunch, LtPlan, LtSet, Region};
-use std::sync::Arc;
 
 /// Small integers, different in every place: products of them are exact in f32.
 fn integers(count: usize, salt: usize) -> Vec<f32> {

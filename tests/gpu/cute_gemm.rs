@@ -2,20 +2,9 @@
 //! within the a-priori bound and have the bits of fused multiply-adds in the order of k, and
 //! nothing beside C is written.
 
-use falchion::{
-    Error, Refusal,
-    cuda::open,
-    internals::call::{HostMatrices, HostSlice, HostSliceMut, Source},
-    numeric::{ElementKind, MathType},
-    refusal::{Because, Operand},
-    shape::Mnk,
-};
-use falchion_lab::{
-    layout::cute_gemm::{CuteGemm, CuteGemmKernel},
-    owned::resident::Resident,
-    verify::{self, Claim, Fill, Verdict},
-};
-use std::sync::Arc;
+use crate::harness::prelude::*;
+use falchion::refusal::Because;
+use falchion_lab::{layout::cute_gemm::CuteGemmKernel, owned::resident::Resident, verify};
 
 /// Elements before and behind each matrix.
 const GUARD: usize = 64;
@@ -51,13 +40,7 @@ impl OnDevice {
         let guarded =
             |matrix: &[E::Storage]| [&[outside; GUARD][..], matrix, &[outside; GUARD]].concat();
         let (a, b, mut d) = (guarded(a), guarded(b), guarded(c));
-        let matrices = HostMatrices {
-            a: HostSlice::new::<E>(&a),
-            b: HostSlice::new::<E>(&b),
-            c: Source::None,
-            d: HostSliceMut::new::<E>(&mut d),
-            vectors: Default::default(),
-        };
+        let matrices = slices::<E, E, E>(&a, &b, &mut d);
         let mut resident = Resident::new(&self.0, &matrices)?;
         resident.run_cute_gemm(kernel, [GUARD; 3])?;
         resident.download(matrices.d)?;

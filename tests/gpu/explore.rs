@@ -1,11 +1,6 @@
 //! A tiny space on a device: what is right is timed, kept and found again.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::open,
-    internals::family::Request,
-    shape::Mnk,
-};
+use crate::harness::prelude::*;
 use falchion_lab::{
     bench::{EventTimer, Session, Settings},
     explore::{

@@ -3,32 +3,15 @@
 //! Drawn descriptions and problems are in `tests/host/same_bits.rs` and
 //! `tests/host/conformance.rs`.
 
-use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, problem};
-use cudarc::driver::{
-    CudaSlice, CudaStream,
-    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
+use super::prepared::{capture, end_capture, untracked};
+use crate::harness::{
+    on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, laid, problem},
+    prelude::*,
 };
-use falchion::{
-    Error, Refusal,
-    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, open},
-    desc::GemmDesc,
-    internals::{call::Source, host::Mode},
-    layout::Order,
-    numeric::{ElementKind, EmulationKind},
-};
-use std::sync::Arc;
+use falchion::cuda::{CudaCall, CudaMatrices};
 
 fn stream() -> Arc<CudaStream> {
     open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")
-}
-
-/// Rows along K as they lie in memory.
-fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
-    if along_k {
-        numbers.to_vec()
-    } else {
-        (0..rows * k).map(|at| numbers[at % rows * k + at / rows]).collect()
-    }
 }
 
 /// D, row by row, of A's rows and B's columns, which begin `first` elements into their memory; and
@@ -96,17 +79,9 @@ fn the_device_gives_the_hosts_bits() {
     for emulation in EmulationKind::MODES {
         for orders in ORDERS {
             let desc = desc(emulation, orders);
-            for (seed, sizes) in [
-                [1, 1, 1],
-                [64, 64, 64],
-                [257, 129, 65],
-                [130, 70, 200],
-                [300, 260, 1000],
-                [512, 384, 640],
-            ]
-            .into_iter()
-            .enumerate()
-            {
+            #[rustfmt::skip]
+            let all = [[1, 1, 1], [64, 64, 64], [257, 129, 65], [130, 70, 200], [300, 260, 1000], [512, 384, 640]];
+            for (seed, sizes) in all.into_iter().enumerate() {
                 let [m, n, k] = sizes;
                 for data in DATA {
                     let (a, b) =
@@ -172,9 +147,9 @@ fn refusals_leave_d_alone() {
     b[77 * k..77 * k + 9].fill(1e-12);
     for orders in ORDERS {
         let desc = desc(EmulationKind::F16x3, orders);
-        let host = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect_err("refused").to_string();
+        let host = computed(&desc, Mode::Fast, sizes, (&a, &b)).message();
         let (d, answer) = on_device(&stream, &desc, sizes, (&a, &b), 1, 0);
-        assert_eq!(answer.expect_err("refused").to_string(), host);
+        assert_eq!(answer.message(), host);
         assert!(
             host.starts_with("count of numbers below the exponent range of f16x3 = 9 exceeds ")
                 && host.contains("(column 77 of B)"),
@@ -185,24 +160,10 @@ fn refusals_leave_d_alone() {
     for emulation in EmulationKind::MODES {
         let (d, answer) =
             on_device(&stream, &desc(emulation, ORDERS[0]), sizes, (&a, &a[..n * k]), 0, 1);
-        let error = answer.expect_err("a byte short").to_string();
+        let error = answer.message();
         assert!(error.contains("(A decomposed, B decomposed)"), "{error}");
         assert!(d.iter().all(|x| x.is_nan()), "D was written");
     }
-}
-
-/// Slices that a capture may use: their events would be of before it.
-#[allow(
-    unsafe_code,
-    reason = "cudarc asks for a promise: no slice made here is used on two streams"
-)]
-fn untracked(stream: &Arc<CudaStream>, bytes: &[u8]) -> CudaSlice<u8> {
-    // SAFETY: the slice is used on `stream` alone.
-    unsafe { stream.context().disable_event_tracking() };
-    let slice = stream.clone_htod(bytes).expect("room");
-    // SAFETY: as it was before.
-    unsafe { stream.context().enable_event_tracking() };
-    slice
 }
 
 /// Modes of bf16 can be captured, and replay; f16x3 waits for its window, and is refused.
@@ -210,9 +171,10 @@ fn untracked(stream: &Arc<CudaStream>, bytes: &[u8]) -> CudaSlice<u8> {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn one_mode_can_be_captured() {
     // D's rows are whole multiples of 16 bytes: the kernel that was prepared is the one that runs.
-    let (stream, [m, n, k]) = (stream(), [130, 72, 200]);
+    let stream = untracked(&open(0).expect("this test runs on an NVIDIA GPU"));
+    let [m, n, k] = [130, 72, 200];
     let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-    let upload = |x: &[f32]| untracked(&stream, bytemuck::cast_slice(x));
+    let upload = |x: &[f32]| stream.clone_htod(bytemuck::cast_slice::<_, u8>(x)).expect("room");
     let (a_device, b_device) = (upload(&a), upload(&b));
     for emulation in EmulationKind::MODES {
         let desc = desc(emulation, ORDERS[0]);
@@ -220,7 +182,7 @@ fn one_mode_can_be_captured() {
         let kernel = CudaKernel::prepare(stream.context(), &desc).expect("a kernel");
         let mut d = upload(&vec![f32::NAN; m * n]);
         let bytes = desc.routes(&problem).expect("a kernel").workspace_bytes() as usize;
-        let mut workspace = untracked(&stream, &vec![0xff; bytes]);
+        let mut workspace = stream.clone_htod(&vec![0xffu8; bytes]).expect("room");
         stream.synchronize().expect("the device is well");
         let mut run = || {
             let matrices = CudaMatrices {
@@ -234,12 +196,9 @@ fn one_mode_can_be_captured() {
                 Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, &stream));
             kernel.run(&stream, CudaCall { workspace, ..problem.with(matrices) })
         };
-        stream
-            .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
-            .expect("a capture");
+        capture(&stream);
         let answer = run();
-        let graph = stream
-            .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+        let graph = end_capture(&stream);
         if emulation.scales() {
             let answer = answer.expect_err("a capture");
             assert_eq!(answer.refusal(), Some(&Refusal::WINDOW_CAPTURED));

@@ -3,25 +3,12 @@
 
 use super::prepared::{capture, captured, untracked};
 use crate::harness::{
-    descriptions::{Family, Wanted, description},
     groups::{Alone, Grouped, copies_single_elements, largest, whole},
-};
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
-use falchion::{
-    Error, Refusal,
-    arch::ArchKind,
-    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, open},
-    desc::GemmDesc,
-    internals::{
-        call::{Groups, Problem},
-        operand::{OperandKind, Vectors},
-    },
-    numeric::ElementKind,
     prelude::*,
+    whole::numbers,
 };
-use falchion_lab::verify::draw;
+use falchion::cuda::{CudaCall, CudaMatrices};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// The matrices of a case on a device, and as much workspace as any of its calls takes.
 struct OnDevice {
@@ -164,7 +151,7 @@ fn a_few_groups_for_a_sanitizer() {
     }
 }
 
-type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+type Rows = HopperK<Bf16, Bf16>;
 
 /// By types, as a caller has it; and in a captured graph, whose offsets change between launches.
 #[test]
@@ -173,12 +160,7 @@ fn offsets_may_change_between_launches_of_a_graph() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
     let (m, n, k) = (600usize, 136, 72);
-    let whole = |seed, length: usize| {
-        (0..length as u64)
-            .map(|i| Bf16::from_f32((draw(seed, i) % 9) as f32 - 4.0))
-            .collect::<Vec<_>>()
-    };
-    let (host_a, host_b) = (whole(1, m * k), whole(2, 3 * k * n));
+    let (host_a, host_b) = (numbers(1, m * k), numbers(2, 3 * k * n));
     let (a, b) = (stream.clone_htod(&host_a).unwrap(), stream.clone_htod(&host_b).unwrap());
     let mut d = stream.alloc_zeros::<Bf16>(m * n).unwrap();
     let mut offsets = stream.clone_htod(&[0u32, 200, 200, 600]).unwrap();
@@ -190,7 +172,7 @@ fn offsets_may_change_between_launches_of_a_graph() {
     let graph = captured(&stream).expect("a graph");
     for ends in [[0u32, 200, 200, 600], [7, 100, 599, 599], [0, 0, 1, 129], [600; 4]] {
         stream.memcpy_htod(&ends, &mut offsets).unwrap();
-        let before = whole(3, m * n);
+        let before: Vec<Bf16> = numbers(3, m * n);
         stream.memcpy_htod(&before, &mut d).unwrap();
         graph.launch().unwrap();
         let mut want = before;
@@ -211,12 +193,8 @@ fn offsets_of_the_host_are_taken_by_value() {
     let stream = untracked(&context);
     for (groups, k) in [(3usize, 72usize), (127, 72), (128, 72), (300, 72), (5, 73)] {
         let (m, n) = (4 * groups + 60, 72usize);
-        let whole = |seed, length: usize| {
-            (0..length as u64)
-                .map(|i| Bf16::from_f32((draw(seed, i) % 9) as f32 - 4.0))
-                .collect::<Vec<_>>()
-        };
-        let (host_a, host_b, before) = (whole(1, m * k), whole(2, groups * k * n), whole(3, m * n));
+        let (host_a, host_b) = (numbers(1, m * k), numbers(2, groups * k * n));
+        let before: Vec<Bf16> = numbers(3, m * n);
         let (a, b) = (stream.clone_htod(&host_a).unwrap(), stream.clone_htod(&host_b).unwrap());
         let mut d = stream.clone_htod(&before).unwrap();
         let mut ends: Vec<u32> =
@@ -227,54 +205,35 @@ fn offsets_of_the_host_are_taken_by_value() {
             .run(Arguments::new((m, n, k), &host_a, &host_b, &mut want).groups(&ends))
             .expect("the host");
 
+        macro_rules! by_value {
+            ($ends:expr) => {
+                Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value($ends)
+            };
+        }
         let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
-        let bytes = kernel
-            .workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends))
-            .expect("a size");
+        let bytes = kernel.workspace_size(&by_value!(&ends)).expect("a size");
         assert!(bytes >= 4 * ends.len() as u64);
-        let told = kernel
-            .run(Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends))
-            .expect_err("no room")
-            .to_string();
+        let told = kernel.run(by_value!(&ends)).message();
         assert_eq!(told, format!("workspace = 0 bytes is less than {bytes} bytes (group offsets)"));
         let mut workspace = stream.clone_htod(&vec![0xffu8; bytes as usize]).unwrap();
         let mut short = stream.alloc_zeros::<u8>(bytes as usize - 1).unwrap();
-        let arguments =
-            Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends).workspace(&mut short);
-        assert!(kernel.run(arguments).is_err());
+        assert!(kernel.run(by_value!(&ends).workspace(&mut short)).is_err());
         let mut bad = ends.clone();
         bad[2] = m as u32 + 1;
-        let arguments = Arguments::new((m, n, k), &a, &b, &mut d)
-            .groups_by_value(&bad)
-            .workspace(&mut workspace);
-        let told = kernel.run(arguments).expect_err("bad offsets").to_string();
-        assert!(
-            told.starts_with(&format!(
-                "offset 2 of the groups = {} is outside {} to {m}",
-                m + 1,
-                bad[1]
-            )),
-            "{told}"
-        );
+        let told = kernel.run(by_value!(&bad).workspace(&mut workspace)).message();
+        let begin = format!("offset 2 of the groups = {} is outside {} to {m}", m + 1, bad[1]);
+        assert!(told.starts_with(&begin), "{told}");
         assert!(stream.clone_dtoh(&d).unwrap() == before, "what is refused writes nothing");
 
         let mut given = ends.clone();
-        kernel
-            .run(
-                Arguments::new((m, n, k), &a, &b, &mut d)
-                    .groups_by_value(&given)
-                    .workspace(&mut workspace),
-            )
-            .expect("a launch");
+        kernel.run(by_value!(&given).workspace(&mut workspace)).expect("a launch");
         given.fill(0);
         drop(given);
         assert!(stream.clone_dtoh(&d).unwrap() == want, "{groups} groups");
 
         capture(&stream);
         let mut given = ends.clone();
-        let arguments = Arguments::new((m, n, k), &a, &b, &mut d)
-            .groups_by_value(&given)
-            .workspace(&mut workspace);
+        let arguments = by_value!(&given).workspace(&mut workspace);
         kernel.run_on(&stream, arguments).expect("captured");
         given.fill(m as u32);
         drop(given);
@@ -304,63 +263,40 @@ fn offsets_on_a_device_are_checked_where_asked() {
     );
     let seven = vec![Bf16::from_f32(7.0); m * n];
     let mut d = stream.clone_htod(&seven).unwrap();
+    macro_rules! shared_b {
+        () => {
+            Arguments::new((m, n, k), &a, &b, &mut d).batch_stride_b(0)
+        };
+    }
     for count in [3usize, 4095, 4096, 9000] {
         let good: Vec<u32> = (0..=count).map(|i| (i * m / count) as u32).collect();
         let mut offsets = stream.clone_htod(&good).unwrap();
-        for (at, bad) in [
-            (0, m as u32 + 1),
-            (1, u32::MAX),
-            (count - 1, 1 << 31),
-            (count, 0),
-            (count, m as u32 + 1),
-        ] {
+        let beyond = m as u32 + 1;
+        for (at, bad) in
+            [(0, beyond), (1, u32::MAX), (count - 1, 1 << 31), (count, 0), (count, beyond)]
+        {
             let mut ends = good.clone();
             ends[at] = bad;
             stream.memcpy_htod(&ends, &mut offsets).unwrap();
-            let refused = kernel.run(
-                Arguments::new((m, n, k), &a, &b, &mut d)
-                    .groups_checked(&offsets)
-                    .batch_stride_b(0),
-            );
-            let mut of_host = seven.clone();
-            let host = (vec![Bf16::ONE; m * k], vec![Bf16::ONE; k * n]);
-            let wanted = Rows::new().run(
-                Arguments::new((m, n, k), &host.0, &host.1, &mut of_host)
-                    .groups(&ends)
-                    .batch_stride_b(0),
-            );
-            assert_eq!(
-                refused.expect_err("bad offsets").to_string(),
-                wanted.expect_err("bad offsets").to_string()
-            );
+            let refused = kernel.run(shared_b!().groups_checked(&offsets));
+            let (mut of_host, ones) = (seven.clone(), vec![Bf16::ONE; m * k]);
+            let host = Arguments::new((m, n, k), &ones, &ones[..k * n], &mut of_host);
+            let wanted = Rows::new().run(host.groups(&ends).batch_stride_b(0));
+            assert_eq!(refused.message(), wanted.message());
         }
         stream.memcpy_htod(&good, &mut offsets).unwrap();
         capture(&stream);
-        let refused = kernel.run_on(
-            &stream,
-            Arguments::new((m, n, k), &a, &b, &mut d).groups_checked(&offsets).batch_stride_b(0),
-        );
+        let refused = kernel.run_on(&stream, shared_b!().groups_checked(&offsets));
         let refused = refused.expect_err("a capture");
         assert_eq!(refused.refusal(), Some(&Refusal::GROUPS_CAPTURED));
-        kernel
-            .run_on(
-                &stream,
-                Arguments::new((m, n, k), &a, &b, &mut d).groups(&offsets).batch_stride_b(0),
-            )
-            .expect("captured");
+        kernel.run_on(&stream, shared_b!().groups(&offsets)).expect("captured");
         let graph = captured(&stream).expect("a graph");
         assert!(stream.clone_dtoh(&d).unwrap() == seven, "what is refused writes nothing");
         let all = vec![Bf16::from_f32(k as f32); m * n];
         graph.launch().unwrap();
         assert!(stream.clone_dtoh(&d).unwrap() == all);
         stream.memcpy_htod(&seven, &mut d).unwrap();
-        kernel
-            .run(
-                Arguments::new((m, n, k), &a, &b, &mut d)
-                    .groups_checked(&offsets)
-                    .batch_stride_b(0),
-            )
-            .expect("good offsets");
+        kernel.run(shared_b!().groups_checked(&offsets)).expect("good offsets");
         assert!(stream.clone_dtoh(&d).unwrap() == all);
         stream.memcpy_htod(&seven, &mut d).unwrap();
     }

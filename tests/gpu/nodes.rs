@@ -3,14 +3,9 @@
 
 use crate::harness::{
     functions::{HalvedInBoth, NearSquare},
-    random::Random,
-};
-use falchion::{
-    cuda::open,
-    desc::EpilogueTree,
-    epilogue::{Apply, LinearCombination},
     prelude::*,
 };
+use falchion::desc::EpilogueTree;
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]

@@ -1,7 +1,6 @@
 //! Products whose types are values, on a device.
 
-use cudarc::driver::CudaSlice;
-use falchion::{arch::OpKind, cuda::open, device::Request, numeric::ElementKind, prelude::*};
+use crate::harness::prelude::*;
 
 /// Slices of elements, bytes, and a kernel that was prepared give what the host gives; an operand
 /// of another type, or bytes that begin amid an element, are refused.
@@ -53,7 +52,7 @@ fn an_operation_runs_on_its_device() {
             of_b,
             AnySliceMut::from_bytes(kind, d),
         );
-        operation.run(arguments).expect_err("refused").to_string()
+        operation.run(arguments).message()
     };
     let amid = "address of B is not a multiple of 4 bytes (remainder 2; f32)";
     assert_eq!(refused(ElementKind::F32, 2, &mut d), amid);

@@ -1,12 +1,8 @@
 //! What `prepare` makes: every kernel that a run may take.
 
 use super::run::device;
-use cudarc::driver::{
-    CudaContext, CudaGraph, CudaStream,
-    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
-};
-use falchion::{device::ProblemSize, prelude::*};
-use std::sync::Arc;
+use crate::harness::prelude::*;
+use cudarc::driver::CudaGraph;
 
 /// A stream whose slices record no events, so that it can be captured.
 pub(super) fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
@@ -22,11 +18,16 @@ pub(super) fn capture(stream: &CudaStream) {
     stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
 }
 
-/// What was captured since; `None` where nothing was.
+/// Ends a capture, and returns its graph, or `None` if nothing was captured.
+pub(super) fn end_capture(
+    stream: &Arc<CudaStream>,
+) -> Result<Option<CudaGraph>, cudarc::driver::DriverError> {
+    stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+}
+
+/// Ends a capture that must succeed.
 pub(super) fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
-    stream
-        .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
-        .unwrap()
+    end_capture(stream).unwrap()
 }
 
 /// Where the problem chooses among several kernels, `prepare` makes all of them: what `run` takes
@@ -36,7 +37,7 @@ pub(super) fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
 fn prepare_makes_every_kernel_that_run_may_take() {
     let (context, _) = device();
     let machine = falchion::cuda::machine_of(&context).unwrap();
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Hopper = HopperK<Bf16, f32>;
     let mut problems = vec![
         (2048, 2048, 2048),
         (4096, 2112, 7168),
@@ -129,7 +130,7 @@ fn one_kernel_cuts_k_as_the_workspace_allows() {
 fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
     let (context, _) = device();
     let machine = falchion::cuda::machine_of(&context).unwrap();
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Hopper = HopperK<Bf16, f32>;
     let batches = [
         (64, (512, 512, 512)),
         (2, (4096, 2112, 7168)),

@@ -2,30 +2,18 @@
 //! copy; products whose operands TMA cannot read are right in every layout; and what a workspace is
 //! held to.
 
+use super::prepared::{capture, end_capture};
 use crate::harness::{
     case::{Tally, judge_one},
     on_cuda::OnCuda,
-    problems::{self, guarded},
-};
-use cudarc::driver::{
-    CudaSlice, CudaStream,
-    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
+    prelude::*,
+    problems,
 };
 use falchion::{
-    Error, Refusal,
-    arch::{ArchKind, OpClass, OpKind},
-    cuda::{Cuda, DeviceMatrix, open, repack},
-    internals::{family::default_gemm_configuration::default_description, pass::RepackShapes},
-    layout::Order,
-    numeric::{Combined, ElementKind, F16},
-    prelude::*,
-    refusal::Field,
+    arch::OpClass,
+    cuda::{Cuda, repack},
 };
-use falchion_lab::{
-    sys::timing::Stopwatch,
-    verify::{Fill, draw},
-};
-use std::sync::Arc;
+use falchion_lab::sys::timing::Stopwatch;
 
 fn stream() -> Arc<CudaStream> {
     open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")
@@ -119,7 +107,7 @@ fn what_no_repack_does_is_refused() {
         repack(&stream, &shapes, &address, &copy)
     };
     run(0, 0, 1009).expect("as many bytes as it takes");
-    let said = |result: Result<(), Error>| result.expect_err("refused").to_string();
+    let said = |result: Result<(), Error>| result.message();
     assert!(
         said(run(1, 0, 1009))
             .contains("length of the source = 1008 elements is less than 1009 elements")
@@ -146,9 +134,8 @@ fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
         .map(|bits| [1, 2, 4].map(|bit| if bits & bit == 0 { Order::Row } else { Order::Col }));
     let mut tally = Tally::default();
     for ((a, c), orders) in orders.flat_map(|orders| kinds.map(|kind| (kind, orders))) {
-        let types = Combined { a, b: a, accumulator: a.accumulator(), c };
-        let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
-            .expect("a row of the table");
+        let types = element_types(a, a.accumulator(), c);
+        let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         for number in 0..problems_each {
             let seeds = (seed, draw(seed, number));
             let guarded = guarded(seeds.1, &desc, wanted);
@@ -288,12 +275,9 @@ fn a_captured_run_with_passes_replays() {
     let size = kernel.workspace_size(&odd.arguments()).expect("it fits") as usize;
     let mut workspace = Odd::workspace(&stream, size);
     stream.synchronize().expect("the device");
-    stream
-        .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
-        .expect("a capture");
+    capture(&stream);
     let run = kernel.run(odd.arguments().workspace(&mut workspace));
-    let graph = stream
-        .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    let graph = end_capture(&stream);
     run.expect("all of it is prepared");
     let graph = graph.expect("the end of a capture").expect("something was captured");
     assert!(!odd.is_right(&stream), "nothing has run yet");
@@ -309,10 +293,7 @@ fn a_captured_run_with_passes_replays() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn operands_of_the_other_order_are_transposed_first() {
-    fn ran<
-        Op: OpClass,
-        G: Fn() -> Gemm<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Op, Sm90>,
-    >(
+    fn ran<Op: OpClass, G: Fn() -> KMajor<F16, f32, ColMajor, f32, Op, Sm90>>(
         stream: &Arc<CudaStream>,
         gemm: G,
     ) -> (u64, Vec<f32>) {
@@ -343,10 +324,8 @@ fn operands_of_the_other_order_are_transposed_first() {
         (size, found)
     }
     let stream = stream();
-    let (on_cuda_cores, first) =
-        ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Simt, Sm90>::new);
-    let (on_tensor_cores, second) =
-        ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::new);
+    let (on_cuda_cores, first) = ran(&stream, KMajor::<F16, f32, ColMajor, f32, Simt, Sm90>::new);
+    let (on_tensor_cores, second) = ran(&stream, HopperK::<F16, f32, ColMajor>::new);
     assert!(on_cuda_cores > 0 && on_tensor_cores > 0, "{on_cuda_cores} {on_tensor_cores}");
     assert_eq!(first, second);
 }

@@ -3,17 +3,14 @@
 //!
 //! `cargo test --test gpu ring -- --ignored --nocapture`
 
-use crate::harness::ring_kernel::{CONSTANTS, SLICES, compile, constant, options, ring};
+use crate::harness::{
+    prelude::*,
+    ring_kernel::{CONSTANTS, SLICES, compile, constant, options, ring},
+};
 use cudarc::{
-    driver::{CudaContext, DevicePtr, DevicePtrMut, DeviceRepr, LaunchConfig, PushKernelArg, sys},
+    driver::{DeviceRepr, LaunchConfig, PushKernelArg, sys},
     nvrtc::Ptx,
 };
-use falchion::{
-    cuda::open,
-    internals::operand::OperandKind,
-    threadblock::{Pipeline, SharedOperand},
-};
-use std::{sync::Arc, time::Instant};
 
 /// What the kernel is launched with.
 #[repr(C)]

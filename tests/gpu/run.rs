@@ -1,14 +1,9 @@
 //! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See
 //! `book/src/guarantees.md`.
 
-use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys::CUstreamCaptureMode,
-};
-use falchion::{Error, Refusal, cuda::open, prelude::*};
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use super::prepared::{capture, captured, end_capture};
+use crate::harness::prelude::*;
+use cudarc::driver::{LaunchConfig, PushKernelArg};
 
 type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
 type OnDevice<'a> = Arguments<'a, falchion::cuda::Cuda, f32, f32, f32>;
@@ -106,12 +101,9 @@ fn a_captured_run_replays() {
     let (context, stream) = device();
     let mut problem = Problem::untracked(&context, &stream, (512, 256, 128));
     let kernel = Sgemm::new().prepare(&context).unwrap();
-    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+    capture(&stream);
     kernel.run(problem.arguments()).unwrap();
-    let graph = stream
-        .end_capture(cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
-        .unwrap()
-        .expect("something was captured");
+    let graph = captured(&stream).expect("something was captured");
     for _ in 0..1000 {
         graph.launch().unwrap();
     }
@@ -127,14 +119,13 @@ fn a_capture_of_tracked_memory_says_what_ended_it() {
     let (context, stream) = device();
     let mut problem = Problem::new(&stream, (512, 256, 128));
     let kernel = Sgemm::new().prepare(&context).unwrap();
-    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+    capture(&stream);
     let sentence = kernel.run(problem.arguments()).unwrap_err().to_string();
     assert!(sentence.contains("CudaContext::disable_event_tracking"), "{sentence}");
     // What cudarc noted when it gave the memory back; otherwise `end_capture` would answer that,
     // and end nothing.
     assert!(context.check_err().is_err());
-    let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-    assert!(stream.end_capture(flags).is_err());
+    assert!(end_capture(&stream).is_err());
     kernel.run(problem.arguments()).unwrap();
     stream.synchronize().unwrap();
     assert!(problem.is_right(&stream));
@@ -154,19 +145,18 @@ fn a_batch_is_prepared_before_a_capture() {
         .threadblock::<GemmShape<64, 64, 8>>()
         .stages::<6>();
     let plain = gemm.prepare(&context).unwrap();
-    let mut captured = |run: &dyn Fn(OnDevice<'_>) -> Result<(), Error>| {
-        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+    let mut capture_run = |run: &dyn Fn(OnDevice<'_>) -> Result<(), Error>| {
+        capture(&stream);
         let Problem { a, b, d, .. } = &mut problem;
         let answer = run(Arguments::new((m, n, k), &*a, &*b, d).batch(batch).batch_stride_b(0));
-        let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-        (answer, stream.end_capture(flags))
+        (answer, end_capture(&stream))
     };
-    let (refused, _) = captured(&|arguments| plain.run(arguments));
+    let (refused, _) = capture_run(&|arguments| plain.run(arguments));
     let refused = refused.expect_err("a capture");
     assert_eq!(refused.refusal(), Some(&Refusal::NOT_PREPARED));
     let kernel = gemm.prepare_batched(&context).unwrap();
-    let (first, _) = captured(&|arguments| gemm.run(arguments));
-    let (second, graph) = captured(&|arguments| kernel.run(arguments));
+    let (first, _) = capture_run(&|arguments| gemm.run(arguments));
+    let (second, graph) = capture_run(&|arguments| kernel.run(arguments));
     assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
     graph.unwrap().expect("something was captured").launch().unwrap();
     stream.synchronize().unwrap();
@@ -182,9 +172,9 @@ fn an_unprepared_run_under_capture_is_refused() {
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>::new()
         .threadblock::<GemmShape<64, 64, 8>>()
         .stages::<7>();
-    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+    capture(&stream);
     let refused = gemm.run(problem.arguments());
-    let _ = stream.end_capture(cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    let _ = end_capture(&stream);
     let refused = refused.expect_err("a capture");
     assert_eq!(refused.refusal(), Some(&Refusal::NOT_PREPARED));
     gemm.run(problem.arguments()).unwrap();
@@ -377,7 +367,7 @@ fn the_host_cost_of_a_run() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_host_cost_of_a_run_with_tensor_maps() {
     let (context, stream) = device();
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Hopper = HopperK<Bf16, Bf16>;
     let kernel = Hopper::new().prepare(&context).unwrap();
     // SAFETY: the slices are used on one stream.
     #[allow(unsafe_code, reason = "cudarc asks for a promise")]

@@ -2,25 +2,12 @@
 //! PTX's words of `.satfinite`.
 
 use super::run::device;
-use falchion::{
-    desc::{Auto, Saturate, SplitK, With},
-    prelude::*,
-};
+use crate::harness::prelude::*;
+use falchion::desc::{Saturate, SplitK};
 
-type Products = Gemm<
-    i8,
-    RowMajor,
-    i8,
-    ColMajor,
-    i32,
-    RowMajor,
-    i32,
-    TensorOp,
-    Sm90,
-    With<With<Auto, Saturate>, SplitK<1>>,
->;
-type Wrapping =
-    Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90, With<Auto, SplitK<1>>>;
+type Products =
+    KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90, With<With<Auto, Saturate>, SplitK<1>>>;
+type Wrapping = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90, With<Auto, SplitK<1>>>;
 
 /// Sums that leave the range, stay beyond it, and come back: in steps that differ by an
 /// instruction's products, so that a sum that is clamped more often than once an instruction is

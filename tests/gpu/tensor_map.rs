@@ -4,6 +4,7 @@
 
 use crate::harness::{
     multicast::Multicast,
+    prelude::*,
     tensor_checks::{
         check_load, check_multicast, check_round, check_store, check_store_as, copy, reach,
     },
@@ -12,20 +13,13 @@ use crate::harness::{
     tensors::{self, copies, packed},
 };
 use falchion::{
-    Error,
-    cuda::{machine_of, tensor_map},
-    internals::sys::{
-        driver::{Grid, max_active_clusters},
-        tensor_map::encode,
-    },
-    numeric::ElementKind,
-    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc},
+    cuda::tensor_map,
+    internals::sys::{driver::max_active_clusters, tensor_map::encode},
 };
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
 };
-use std::time::Instant;
 
 /// Corners around a tensor: inside, across and beyond each side.
 fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {

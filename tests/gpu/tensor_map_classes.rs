@@ -6,23 +6,17 @@
 
 use crate::harness::{
     multicast::Multicast,
+    prelude::*,
     tensor_checks::{check_load, check_multicast, check_round, check_store, copy, reach},
     tensor_device::{Device, LOAD, ROUND, Run, STORE},
     tensor_kernels::{MULTICAST, THREADS, untouched},
     tensors::{self, packed},
 };
-use falchion::{
-    internals::sys::driver::Grid,
-    numeric::ElementKind,
-    threadblock::{SwizzleMode, TensorCopy, TensorMapDesc},
-};
 use std::{
-    collections::BTreeSet,
     env,
     process::{Command, Stdio},
     sync::Mutex,
     thread,
-    time::{Duration, Instant},
 };
 
 /// Names the class that a process runs.

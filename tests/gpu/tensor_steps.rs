@@ -3,18 +3,12 @@
 //! that the device had before it.
 
 use crate::harness::{
+    prelude::*,
     tensor_steps::recorded,
     warpgroup_probe::{kernel::WarpgroupProbe, lay::tile_bytes},
     warpgroups,
 };
-use falchion::{
-    arch::ArchKind,
-    cuda::open,
-    numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction},
-    threadblock::Along,
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, SwizzleMode},
-};
-use falchion_lab::verify::draw;
+use falchion::numeric::Instruction;
 
 /// Rows of A and columns of B of a product.
 const MN: usize = 64;
@@ -83,12 +77,7 @@ impl Stage {
         let probe =
             WarpgroupProbe::prepare(&open(0).expect("this test runs on an NVIDIA GPU"), &mma)
                 .expect("a kernel");
-        let types = Combined {
-            a: kind.element,
-            b: kind.element,
-            accumulator: ElementKind::F32,
-            c: ElementKind::F32,
-        };
+        let types = element_types(kind.element, ElementKind::F32, ElementKind::F32);
         Self {
             probe,
             mma,

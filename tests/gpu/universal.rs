@@ -1,20 +1,10 @@
 //! The operator of the machine at hand on a device: whole numbers are exact, by the units that the
 //! device has for the types, with a workspace, without, and prepared.
 
-use crate::run::device;
+use crate::{harness::prelude::*, run::device};
 use bytemuck::Pod;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
-use falchion::{
-    Error, Refusal,
-    arch::OpKind,
-    cuda::{DeviceMemory, machine_of},
-    device::GemmUniversal,
-    layout::Layout,
-    numeric::{ElementKind, MathType},
-    prelude::*,
-    refusal::Field,
-};
-use std::sync::Arc;
+use cudarc::driver::DeviceRepr;
+use falchion::{cuda::DeviceMemory, layout::Layout};
 
 /// Odd rows, whole ones, few, more than a wave of tiles, and rows within sectors.
 const EXTENTS: [(usize, usize, usize); 5] =

@@ -2,19 +2,14 @@
 //! as the product. A map, a descriptor or a fragment that is not the hardware's makes another.
 
 use crate::harness::{
+    prelude::*,
     warpgroup_probe::{
         kernel::WarpgroupProbe,
         lay::{fragment_bytes, tile_bytes},
     },
     warpgroups::{self, INPUTS, bits, products, types, wanted, whole, words},
 };
-use cudarc::driver::CudaContext;
-use falchion::{
-    cuda::open,
-    numeric::ElementKind,
-    warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, SwizzleMode},
-};
-use std::sync::Arc;
+use falchion::warp::mma_warpgroup::FragmentMap;
 
 /// Runs a product once and twice over: what is wrong. The first round does not read the
 /// accumulators, which are NaN; the second adds.

@@ -1,10 +1,11 @@
 //! Workspaces that grow, and runs on another stream without `prepare`.
 
 use crate::{
+    harness::prelude::*,
     prepared::{capture, captured, untracked},
     run::device,
 };
-use falchion::{Error, Refusal, arch::OpKind, cuda::Workspace, device::GemmUniversal, prelude::*};
+use falchion::cuda::Workspace;
 
 /// K is split, so the fastest configuration needs a workspace.
 const EXTENTS: (usize, usize, usize) = (64, 64, 65536);

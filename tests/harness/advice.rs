@@ -1,14 +1,7 @@
 //! Advice of refusals: sets the named field to the named value, as a user would.
 
-use falchion::{
-    Refusal,
-    desc::{GemmDesc, Pins, SaturateKind},
-    internals::operand::{Axis, OperandKind},
-    refusal::{Advice, Field, Operand, Value},
-    shape::{Mn, Mnk},
-    threadblock::{SmemLayout, SwizzleKind},
-    warp::{InterleaveKind, UnrollKind},
-};
+use crate::harness::prelude::*;
+use falchion::refusal::{Advice, Value};
 
 /// Applies the advice of a refusal. `None` if the refusal has none.
 pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {

@@ -1,16 +1,8 @@
 //! One test case: filled and poisoned buffers, one run, and a verdict.
 
-use super::{problems::Guarded, reproduce};
-use falchion::{
-    Error,
-    desc::GemmDesc,
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
-        operand::Vectors,
-    },
-    layout::Order,
-};
-use falchion_lab::verify::{self, Claim, Distribution, Fill, HostBuffer, Verdict};
+use super::reproduce;
+use crate::harness::prelude::*;
+use falchion_lab::verify;
 
 /// Executor of descriptions on matrices in host memory. It may copy the matrices.
 pub trait Runner: Sync {

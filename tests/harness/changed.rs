@@ -1,9 +1,7 @@
 //! Modified descriptions.
 
-use falchion::{
-    desc::{GemmDesc, Pins, SimtDesc, WarpSpecializedDesc},
-    internals::codegen::TranslationUnit,
-};
+use crate::harness::prelude::*;
+use falchion::desc::WarpSpecializedDesc;
 
 /// Access to the family of a description.
 pub trait OfFamily {

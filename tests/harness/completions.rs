@@ -1,24 +1,8 @@
 //! Descriptions that are completed from one pinned knob: all values of a knob that may be valid.
 
-use super::{
-    case::{Runner, Tally, judge_one},
-    problems::{self, guarded},
-    random_cases::{orders, types},
-    sample,
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, GemmDesc, Pins, TENSOR_OP_COMBINATIONS},
-    internals::{
-        family::{Request, Resolved, default_gemm_configuration::default_description},
-        schedule::ScheduleKind,
-    },
-    layout::{MatrixType, Order},
-    numeric::{Combined, ElementKind},
-    shape::Mnk,
-    threadblock::MainloopKind,
-};
-use falchion_lab::verify::Fill;
+use super::{case::Tally, conformance::judge_both, problems, random_cases::orders};
+use crate::harness::prelude::*;
+use falchion::internals::family::Resolved;
 use rayon::prelude::*;
 
 /// JSON name of a knob, and its value.
@@ -57,9 +41,7 @@ pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
 pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
     let combinations = if op == OpKind::Simt { COMBINATIONS } else { TENSOR_OP_COMBINATIONS };
     let orders = [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]];
-    let of = move |types: &Combined, orders| {
-        default_description(op, ArchKind::Sm90, *types, orders).expect("a row of the table")
-    };
+    let of = move |types: &Combined, orders| default_of(op, ArchKind::Sm90, *types, orders);
     combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
 }
 
@@ -78,10 +60,7 @@ pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
         ("128x128x16", "32x128x16"),
     ];
     let half = ElementKind::F16;
-    let base = |orders| {
-        default_description(OpKind::Simt, arch, types(half, half, half), orders)
-            .expect("a row of the table")
-    };
+    let base = |orders| default_of(OpKind::Simt, arch, element_types(half, half, half), orders);
     let of = |desc: GemmDesc| {
         tiles.map(|(threadblock, warp)| {
             let pins = [("threadblock", threadblock.to_owned()), ("warp", warp.to_owned())];
@@ -154,17 +133,8 @@ pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
 pub fn conform_all(runner: &dyn Runner, all: &[GemmDesc], most_work: u64) -> Tally {
     let wanted = problems::Wanted { most_work, aligned: runner.needs_alignment() };
     let one = |(seed, desc): (u64, &GemmDesc)| {
-        let guarded = guarded(seed, desc, wanted);
-        let [integers, random] = [Fill::Integers, Fill::Random].map(|fill| {
-            judge_one(runner, desc, &guarded, fill, (seed, seed))
-                .unwrap_or_else(|wrong| panic!("{wrong}"))
-        });
-        Tally { cases: 1, ..integers.and(random) }
+        judge_both(runner, desc, &guarded(seed, desc, wanted), (seed, seed))
     };
-    (0u64..)
-        .zip(all)
-        .collect::<Vec<_>>()
-        .into_par_iter()
-        .map(one)
-        .reduce(Tally::default, Tally::and)
+    let all = (0u64..).zip(all).collect::<Vec<_>>();
+    all.into_par_iter().map(one).reduce(Tally::default, Tally::and)
 }

@@ -4,80 +4,131 @@
 
 use super::{
     asked_for,
-    case::{Runner, Tally, judge_one},
-    descriptions,
-    problems::{self, guarded},
+    case::{Tally, judge_one},
+    problems,
 };
-use falchion::desc::GemmDesc;
-use falchion_lab::verify::{Fill, draw};
+use crate::harness::prelude::*;
 use rayon::prelude::*;
 
-/// Size of a suite.
+/// Random suite: its cases, and what they must cover.
 #[derive(Clone, Copy)]
-pub struct Cases {
-    pub descriptions: usize,
-    pub problems_each: usize,
+pub struct Suite {
+    pub wanted: Wanted,
+    /// Number of descriptions, and number of problems of each.
+    pub cases: (usize, usize),
     /// Maximum number of multiplications of a problem.
     pub most_work: u64,
-    pub wanted: descriptions::Wanted,
+    pub seed: u64,
+    /// Minimum numbers of cases and of distinct descriptions.
+    pub least: (usize, usize),
+    /// Minimum of the largest ratio of an error to its bound. A bound that no result approaches
+    /// finds few faults.
+    pub least_error: f64,
+    /// Returns what the descriptions do not cover.
+    pub missing: fn(&[GemmDesc]) -> Vec<String>,
 }
 
-/// Runs random `cases` from `seed`. Panics at the first wrong case with the line that reproduces
-/// it.
-pub fn conforms(runner: &dyn Runner, cases: Cases, seed: u64) -> (Tally, Vec<GemmDesc>) {
-    let wanted = problems::Wanted { most_work: cases.most_work, aligned: runner.needs_alignment() };
-    let both = |desc: &GemmDesc, seeds: (u64, u64)| {
-        let guarded = guarded(seeds.1, desc, wanted);
-        let [integers, random] = [Fill::Integers, Fill::Random].map(|fill| {
-            judge_one(runner, desc, &guarded, fill, seeds).unwrap_or_else(|wrong| panic!("{wrong}"))
-        });
-        Tally { cases: 1, ..integers.and(random) }
-    };
-    if let Some(seeds) = asked_for() {
-        let desc = descriptions::description(seeds.0, cases.wanted);
-        println!("{desc:#?}\n{:#?}", guarded(seeds.1, &desc, wanted));
-        return (both(&desc, seeds), vec![desc]);
+impl Suite {
+    /// Runs the suite, and checks what it covers. Panics at the first wrong case with the line that
+    /// reproduces it.
+    pub fn run(&self, runner: &dyn Runner) -> Tally {
+        let (tally, descriptions) = self.results(runner);
+        let distinct = descriptions.iter().collect::<HashSet<_>>().len();
+        println!("{}: {tally:?}, {distinct} descriptions", runner.name());
+        if asked_for().is_none() {
+            assert!(tally.cases >= self.least.0 && distinct >= self.least.1, "{tally:?}");
+            assert_eq!((self.missing)(&descriptions), Vec::<String>::new());
+            let largest = tally.largest;
+            assert!(largest > self.least_error && largest <= 1.0, "error over bound: {largest}");
+        }
+        tally
     }
-    let descriptions: Vec<(u64, GemmDesc)> = (0..cases.descriptions)
-        .map(|i| draw(seed, i as u64))
-        .map(|seed| (seed, descriptions::description(seed, cases.wanted)))
-        .collect();
-    let tally = descriptions
-        .par_iter()
-        .map(|(seed, desc)| {
-            (0..cases.problems_each)
-                .map(|i| both(desc, (*seed, draw(*seed, i as u64))))
-                .fold(Tally::default(), Tally::and)
-        })
-        .reduce(Tally::default, Tally::and);
-    (tally, descriptions.into_iter().map(|(_, desc)| desc).collect())
+
+    /// Runs the suite as [`Suite::run`] does, and checks that integers and random data both decided
+    /// elements.
+    pub fn run_decisively(&self, runner: &dyn Runner) {
+        let Tally { elements, exact, undecided, .. } = self.run(runner);
+        let decided = exact > elements / 2 && exact < elements - undecided;
+        assert!(asked_for().is_some() || decided, "{exact} of {elements}, {undecided} undecided");
+    }
+
+    fn results(&self, runner: &dyn Runner) -> (Tally, Vec<GemmDesc>) {
+        let wanted =
+            problems::Wanted { most_work: self.most_work, aligned: runner.needs_alignment() };
+        let both = |desc: &GemmDesc, seeds: (u64, u64)| {
+            judge_both(runner, desc, &guarded(seeds.1, desc, wanted), seeds)
+        };
+        if let Some(seeds) = asked_for() {
+            let desc = description(seeds.0, self.wanted);
+            println!("{desc:#?}\n{:#?}", guarded(seeds.1, &desc, wanted));
+            return (both(&desc, seeds), vec![desc]);
+        }
+        let seeds = (0..self.cases.0).map(|i| draw(self.seed, i as u64));
+        let descriptions: Vec<_> =
+            seeds.map(|seed| (seed, description(seed, self.wanted))).collect();
+        let each = |(seed, desc): &(u64, GemmDesc)| {
+            let cases = (0..self.cases.1).map(|i| both(desc, (*seed, draw(*seed, i as u64))));
+            cases.fold(Tally::default(), Tally::and)
+        };
+        let tally = descriptions.par_iter().map(each).reduce(Tally::default, Tally::and);
+        (tally, descriptions.into_iter().map(|(_, desc)| desc).collect())
+    }
 }
 
-pub fn distinct(descriptions: &[GemmDesc]) -> usize {
-    descriptions.iter().collect::<std::collections::HashSet<_>>().len()
+/// Runs one case with integers and with random data. Panics if D is wrong.
+pub fn judge_both(
+    runner: &dyn Runner,
+    desc: &GemmDesc,
+    guarded: &Guarded,
+    seeds: (u64, u64),
+) -> Tally {
+    let [integers, random] = [Fill::Integers, Fill::Random].map(|fill| {
+        judge_one(runner, desc, guarded, fill, seeds).unwrap_or_else(|wrong| panic!("{wrong}"))
+    });
+    Tally { cases: 1, ..integers.and(random) }
+}
+
+/// Defines the tests of a place: each runs one suite on a runner.
+#[allow(unused_macros, reason = "two test binaries use it")]
+macro_rules! suites {
+    ($($(#[$meta:meta])* $name:ident: $run:ident of $runner:expr,
+       $wanted:expr, $cases:expr, $most_work:expr, $seed:expr, $least:expr, $least_error:expr,
+       $missing:expr;)*) => {
+        $(#[test]
+        $(#[$meta])*
+        fn $name() {
+            let suite = $crate::harness::conformance::Suite {
+                wanted: $wanted,
+                cases: $cases,
+                most_work: $most_work,
+                seed: $seed,
+                least: $least,
+                least_error: $least_error,
+                missing: $missing,
+            };
+            suite.$run(&$runner);
+        })*
+    };
+}
+#[allow(unused_imports, reason = "two test binaries use it")]
+pub(crate) use suites;
+
+/// Missing nothing: the suite states no coverage.
+pub fn any(_: &[GemmDesc]) -> Vec<String> {
+    Vec::new()
 }
 
 /// Returns the filter for warp-specialized kernels on tensor cores.
-pub fn warp_specialized_only() -> descriptions::Wanted {
-    descriptions::Wanted {
-        family: descriptions::Family::WarpSpecialized,
-        ..descriptions::Wanted::default()
-    }
+pub fn warp_specialized_only() -> Wanted {
+    Wanted { family: Family::WarpSpecialized, ..Wanted::default() }
 }
 
 /// Returns the filter for `mma.sync` kernels of one architecture, or of all.
-pub fn mma_sync(arch: Option<falchion::arch::ArchKind>) -> descriptions::Wanted {
-    descriptions::Wanted {
-        family: descriptions::Family::MmaSync,
-        arch,
-        ..descriptions::Wanted::default()
-    }
+pub fn mma_sync(arch: Option<falchion::arch::ArchKind>) -> Wanted {
+    Wanted { family: Family::MmaSync, arch, ..Wanted::default() }
 }
 
 /// Returns the filter for TMA-fed SIMT kernels.
-pub fn by_threads() -> descriptions::Wanted {
-    descriptions::Wanted {
-        family: descriptions::Family::Threads,
-        ..descriptions::Wanted::default()
-    }
+pub fn by_threads() -> Wanted {
+    Wanted { family: Family::Threads, ..Wanted::default() }
 }

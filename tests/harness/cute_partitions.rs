@@ -1,7 +1,6 @@
 //! Problems and tiles of the GEMM that consists of CuTe layouts.
 
-use falchion::shape::Mnk;
-use falchion_lab::layout::cute_gemm::CuteGemm;
+use crate::harness::prelude::*;
 
 /// M = N = 1024 and K = 8192, as in the source document.
 pub const SEED: (Mnk, Mnk, (u32, u32)) = (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8));

@@ -1,12 +1,6 @@
 //! CUTLASS's own configurations of `mma.sync` kernels, in the notation of `falchion gemm`.
 
-use falchion::{
-    Error,
-    arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins},
-    internals::family::Request,
-};
-use std::collections::BTreeMap;
+use crate::harness::prelude::*;
 
 /// Line of the list.
 pub struct Listed {

@@ -1,6 +1,6 @@
 //! User functions that also have an f64 version.
 
-use falchion::epilogue::{F64Function, Function};
+use crate::harness::prelude::*;
 
 /// Adds a term to x² that an f32 sum loses if x is near 1.
 pub struct NearSquare;

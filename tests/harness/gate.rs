@@ -4,19 +4,10 @@
 //! `FALCHION_GATE=renew` writes a record instead of comparing with it, and `FALCHION_SAMPLE=10:7`
 //! compares a tenth.
 
-use super::{
-    descriptions::{Family, Wanted, cut_by_clusters, description, streamed},
-    sample, words,
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, GemmDesc, GemmMode, TENSOR_OP_COMBINATIONS},
-    internals::family::default_gemm_configuration::default_description,
-    layout::Order,
-};
-use falchion_lab::verify::draw;
+use super::{descriptions::cut_by_clusters, words};
+use crate::harness::prelude::*;
 use rayon::prelude::*;
-use std::{collections::HashSet, fs, path::Path};
+use std::fs;
 
 /// Random descriptions of a record.
 pub const RANDOM: usize = 300;

@@ -1,16 +1,6 @@
 //! Grouped GEMMs, and one separate GEMM per group on the same memory.
 
-use super::{descriptions::Family, random::Random};
-use falchion::{
-    desc::GemmDesc,
-    internals::{
-        call::{Elements, Groups, Problem, Source, View},
-        operand::{Axis, OperandKind, VectorKind, Vectors},
-    },
-    layout::Order,
-    numeric::ElementKind,
-};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
 
 /// Grouped GEMM, and the bytes of its matrices.
 pub struct Grouped {
@@ -93,18 +83,12 @@ impl Grouped {
         let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(d) };
         let groups = Some(Groups::with_count(Axis::M, count));
         let problem = Problem {
-            m,
-            n,
-            k,
             batch: count,
             groups,
-            a,
-            b,
             c,
-            d,
             vectors,
             scalars,
-            workspace: None,
+            ..problem_of((m, n, k), [a, b, d])
         };
         Self {
             problem,

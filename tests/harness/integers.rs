@@ -1,17 +1,7 @@
 //! GEMMs of small integers on the host. Their results are exact in every element type and are
 //! compared with `==`.
 
-use falchion::{
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::plan::Program,
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        host::Mode,
-    },
-    layout::Order,
-    numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Tf32},
-};
+use crate::harness::prelude::*;
 
 macro_rules! data {
     ($($Kind:ident: $MathType:ty, |$x:ident| $from:expr, |$y:ident| $to:expr;)*) => {
@@ -105,29 +95,8 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
         .map(|(kind, values)| Data::new(kind, values.into_iter()));
     let poison = if d.class.output.element.bits() < 32 { POISON } else { -1_000_003 };
     let mut result = Data::new(d.class.output.element, (0..c.memory.length).map(|_| poison));
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let problem = Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::None,
-        d: c,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    };
-    let matrices = HostMatrices {
-        a: a_data.slice(),
-        b: b_data.slice(),
-        c: Source::None,
-        d: result.slice_mut(),
-        vectors: Default::default(),
-    };
+    let problem = problem_of((m, n, k), [a, b, c]);
+    let matrices = matrices(a_data.slice(), b_data.slice(), result.slice_mut());
     if let Err(error) = run_on_host(program, mode, problem.with(matrices)) {
         return Some(error.to_string());
     }

@@ -11,19 +11,24 @@ pub mod completions;
 pub mod conformance;
 pub mod cute_partitions;
 pub mod cutlass_list;
+pub mod decompositions;
 pub mod descriptions;
 pub mod functions;
 pub mod gate;
+pub mod gemms;
 pub mod groups;
 pub mod integers;
 pub mod multicast;
 pub mod mutated;
+pub mod mutation;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;
 pub mod on_host;
 pub mod on_tensor_cores;
 pub mod passes;
+pub mod prelude;
 pub mod problems;
+pub mod product;
 pub mod random;
 pub mod random_cases;
 #[cfg(feature = "cuda")]
@@ -45,6 +50,7 @@ pub mod twins;
 pub mod vectors;
 pub mod warpgroup_probe;
 pub mod warpgroups;
+pub mod whole;
 pub mod words;
 
 pub use changed::{OfFamily, pinned};

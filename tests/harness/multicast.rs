@@ -1,6 +1,6 @@
 //! Model of a multicast load, which several CTAs of a cluster receive.
 
-use falchion::{Refusal, threadblock::TensorCopy};
+use crate::harness::prelude::*;
 
 /// Mask of the CTAs that receive a load. Bit `r` stands for the CTA of rank `r`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,19 +1,9 @@
 //! CUDA executor as a runner. Copies whole buffers with their guard zones to the device, and copies
 //! D's buffer back.
 
-use super::case::Runner;
-use falchion::{
-    Error,
-    arch::ArchKind,
-    cuda::{CudaKernel, open},
-    desc::GemmDesc,
-    internals::{
-        call::{HostMatrices, Problem},
-        sys::nvrtc::ImageKind,
-    },
-};
+use crate::harness::prelude::*;
+use falchion::internals::sys::nvrtc::ImageKind;
 use falchion_lab::owned::resident::Resident;
-use std::sync::Arc;
 
 /// Runner on device 0.
 pub struct OnCuda(pub Arc<cudarc::driver::CudaContext>);

@@ -1,17 +1,6 @@
 //! Host executor as a runner.
 
-use super::case::Runner;
-use falchion::{
-    Error, Refusal,
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        host::Mode,
-    },
-    numeric::MathType,
-    refusal::Operand,
-};
+use crate::harness::prelude::*;
 
 /// Runner on the host in one mode.
 pub struct OnHost(pub Mode);

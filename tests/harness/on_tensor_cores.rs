@@ -1,27 +1,8 @@
 //! Emulated `f32` GEMMs on tensor cores, for several distributions of data and all layouts.
 
-use falchion::{
-    Error,
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        family::default_gemm_configuration::default_description,
-        host::Mode,
-        plan::WarpSpecializedProgram,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
-};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
 
-pub const TYPES: Combined = Combined {
-    a: ElementKind::F32,
-    b: ElementKind::F32,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+pub const TYPES: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Layouts of A, B, and D. The first has both operands K-major.
 pub const ORDERS: [[Order; 3]; 5] = [
@@ -34,8 +15,7 @@ pub const ORDERS: [[Order; 3]; 5] = [
 
 /// Returns the default description with an emulation.
 pub fn desc(emulation: EmulationKind, orders: [Order; 3]) -> GemmDesc {
-    let default =
-        default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
+    let default = default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders);
     but!(default, emulation: emulation)
 }
 
@@ -93,24 +73,11 @@ pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
 pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let (a, b, d) = (packed(a, m, k), packed(b, k, n), packed(c, m, n));
-    Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::None,
-        d,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    }
+    Problem { scalars, ..problem_of((m, n, k), [a, b, d]) }
 }
 
 /// Returns rows along K as a packed matrix that is contiguous along K, or along the rows.
-fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
+pub fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
     if along_k {
         numbers.to_vec()
     } else {
@@ -128,13 +95,7 @@ fn product(
     let (a, b) = (laid(a, (m, k), orders[0].is_row()), laid(b, (n, k), !orders[1].is_row()));
     let mut d = vec![f32::NAN; m * n];
     let d_slice = HostSliceMut::new::<f32>(&mut d);
-    let matrices = HostMatrices {
-        a: HostSlice::new::<f32>(&a),
-        b: HostSlice::new::<f32>(&b),
-        c: Source::None,
-        d: d_slice,
-        vectors: Default::default(),
-    };
+    let matrices = matrices(HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b), d_slice);
     run(problem(orders, [m, n, k]).with(matrices))?;
     Ok(if orders[2].is_row() { d } else { (0..m * n).map(|at| d[at % n * m + at / n]).collect() })
 }
@@ -160,4 +121,33 @@ pub fn ran(
     product([orders.a, orders.b, orders.c], sizes, operands, |call| {
         run_on_host(program, Mode::Checked { seed: 3 }, call)
     })
+}
+
+/// Checks that D has the same bits in all layouts and in both modes.
+pub fn layouts_change_nothing(sizes: [usize; 3], desc: impl Fn([Order; 3]) -> GemmDesc) {
+    let [m, n, k] = sizes;
+    let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+    let bits = |orders, mode| {
+        let d = computed(&desc(orders), mode, sizes, (&a, &b));
+        bits(&d.unwrap_or_else(|error| panic!("{error}")))
+    };
+    let first = bits(ORDERS[0], Mode::Fast);
+    for orders in ORDERS {
+        for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
+            assert!(bits(orders, mode) == first, "{orders:?} {mode:?} {:?}", desc(orders));
+        }
+    }
+}
+
+/// Returns the verdict on D of K-major operands.
+pub fn judge(
+    desc: &GemmDesc,
+    sizes: [usize; 3],
+    (a, b): (&[f32], &[f32]),
+    d: &[f32],
+) -> falchion_lab::verify::Verdict {
+    let [a, b, d] = [a, b, d].map(HostSlice::new::<f32>);
+    let (problem, c, vectors) = (problem(ORDERS[0], sizes), None, Vectors::NONE);
+    let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
+    falchion_lab::verify::check(&claim).expect("slices")
 }

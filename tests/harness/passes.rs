@@ -1,18 +1,12 @@
 //! Kernels of passes on the host with their own maps. Tests change one property and check the
 //! effect.
 
-use falchion::{
-    internals::{
-        call::{DEPTH, DecomposedLayout},
-        index::{Map, at},
-        pass::{
-            DecomposeDesc, PIECE, PIECES, Realignment, RepackDesc, RepackMap, RepackShapes, TILE,
-            repack,
-        },
-    },
-    numeric::emulation::{LineFacts, shift_of},
+use crate::harness::prelude::*;
+use falchion::internals::{
+    call::{DEPTH, DecomposedLayout},
+    index::Map,
+    pass::{PIECE, PIECES, RepackDesc, TILE, repack},
 };
-use std::sync::Arc;
 
 /// Access of a repack pass outside of the source or the copy, with the row and the piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,16 +1,7 @@
 //! Problems at the edges of a description: sizes around its tiles, padded leading dimensions, and
 //! scalars that disable parts of the epilogue.
 
-use super::Random;
-use falchion::{
-    desc::GemmDesc,
-    internals::{
-        call::{Elements, Problem, Source, View},
-        operand::{Axis, Vectors},
-    },
-    layout::Order,
-    numeric::ComputeKind,
-};
+use crate::harness::prelude::*;
 
 /// Constraints on a random problem.
 #[derive(Clone, Copy, Debug)]
@@ -77,22 +68,7 @@ fn depth(random: &mut Random, d: &GemmDesc) -> usize {
 pub fn packed([m, n, k]: [usize; 3]) -> Problem {
     let matrix = |rows, columns| View::new(Elements::new(rows * columns), Order::Row, columns);
     let (a, b, d) = (matrix(m, k), matrix(k, n), matrix(m, n));
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::None,
-        d,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    }
+    problem_of((m, n, k), [a, b, d])
 }
 
 /// Returns a random problem for a description.
@@ -156,20 +132,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     // Alpha is 1 more often than 0.
     (scalars[0], scalars[1]) =
         (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
-    let mut problem = Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::None,
-        d: d_shape,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    };
+    let mut problem = Problem { scalars, ..problem_of((m, n, k), [a, b, d_shape]) };
     let reads = d.class.output.epilogue.reads(&scalars).source;
     problem.c = match random.below(3) {
         0 if !reads => Source::None,

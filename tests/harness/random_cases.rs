@@ -1,20 +1,7 @@
 //! Random descriptions and epilogue nodes for property tests.
 
 use super::completions::completed;
-use super::descriptions::{Wanted, description};
-use crate::harness::OfFamily;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, GemmDesc, Pins},
-    epilogue::{EpilogueDesc, NodeId, Op},
-    internals::{family::default_gemm_configuration::default_description, operand::VectorKind},
-    layout::Order,
-    numeric::{Combined, ComputeKind, ElementKind},
-    refusal::Refusal,
-    shape::{Mn, Mnk},
-    threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
-    warp::{InterleaveKind, UnrollKind},
-};
+use crate::harness::prelude::*;
 use proptest::{prelude::*, sample::select, test_runner::Config};
 
 /// Returns the configuration for `cases` cases of a property test. Failures are printed and not
@@ -76,22 +63,15 @@ pub fn follow_advice(
 /// Returns a default description for Hopper's tensor cores with accumulators promoted after each
 /// stage.
 pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
-    let default =
-        default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    let default = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
     completed(&default, &[("promotion", "stage".to_owned())])
         .expect("a row of promoted accumulators")
-}
-
-/// Returns a type combination in the order A = B, accumulator, C.
-pub fn types(ab: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combined {
-    Combined { a: ab, b: ab, accumulator, c }
 }
 
 /// Returns the default SIMT description of `f32` for an architecture.
 pub fn default_f32(arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
     let f32 = ElementKind::F32;
-    default_description(OpKind::Simt, arch, types(f32, f32, f32), orders)
-        .expect("the table has f32 for every tag")
+    default_of(OpKind::Simt, arch, element_types(f32, f32, f32), orders)
 }
 
 /// Returns a 128x128x16 description with four stages of asynchronous copies, independent of the

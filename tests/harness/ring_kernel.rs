@@ -2,14 +2,10 @@
 //! only on the tiles that are multiplied, and not on layouts.
 #![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
+use crate::harness::prelude::*;
 use falchion::{
-    cuda::report::Report,
-    internals::{
-        codegen::KERNELS,
-        index::fingerprint,
-        sys::nvrtc::{Compiled, Nvrtc, Program},
-    },
-    threadblock::{Pipeline, PipelineLayout, RingPosition, RoleOptions, SharedOperand},
+    internals::{codegen::KERNELS, sys::nvrtc::Program},
+    threadblock::{PipelineLayout, RingPosition},
 };
 
 /// Number of subtiles of a warpgroup's part, with 8 accumulators per thread each.

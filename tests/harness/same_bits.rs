@@ -1,25 +1,9 @@
 //! Comparison of two executors on one problem with special numbers: infinities, NaN, signed zeros,
 //! denormals, and integers that wrap. NaN may have any payload.
 
-use super::{
-    Random,
-    case::{Buffers, sliced},
-    descriptions::{self, Family},
-    problems::{self, Guarded, guarded},
-    reproduce,
-};
-use falchion::{
-    Error,
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostMatrices, Source, View},
-        host::Mode,
-    },
-    layout::Order,
-    numeric::ElementKind,
-};
-use falchion_lab::verify::{Fill, HostBuffer};
+use super::{asked_for, case::sliced, problems, reproduce};
+use crate::harness::prelude::*;
+use rayon::prelude::*;
 
 /// Maximum number of multiplications of a problem in checked mode.
 pub const MOST_WORK: u64 = 400_000;
@@ -169,20 +153,65 @@ pub fn compare(
     Ok(specials)
 }
 
-/// Returns the filter for small warp-specialized tiles.
-pub fn roles() -> descriptions::Wanted {
-    descriptions::Wanted {
-        largest_tile: 1 << 20,
-        family: Family::WarpSpecialized,
-        ..descriptions::Wanted::default()
+/// Random pairs of results: the descriptions, and how many problems each has.
+pub struct Pairs {
+    pub seed: u64,
+    pub descriptions: usize,
+    pub problems: usize,
+    pub wanted: Wanted,
+    /// Selects descriptions.
+    pub asked: fn(&GemmDesc) -> bool,
+    /// Whether problems have the alignments of the description.
+    pub aligned: bool,
+}
+
+/// Executor of a description that returns D's whole buffer. The number seeds its random choices.
+pub type Executor<'e> =
+    &'e (dyn Fn(&GemmDesc, &Guarded, &Buffers, u64) -> Result<HostBuffer, Error> + Sync);
+
+impl Pairs {
+    /// Compares the fast mode with an executor on all problems. Checks the numbers of pairs, of
+    /// pairs with special numbers, and of distinct descriptions. Returns the descriptions.
+    pub fn compare(&self, executor: Executor<'_>, least: (usize, usize, usize)) -> Vec<GemmDesc> {
+        let one = |desc: &GemmDesc, seeds| {
+            let other =
+                |guarded: &Guarded, buffers: &Buffers, seed| executor(desc, guarded, buffers, seed);
+            compare(desc, seeds, self.aligned, &other).unwrap_or_else(|error| {
+                panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds))
+            })
+        };
+        if let Some(seeds) = asked_for() {
+            one(&description(seeds.0, self.wanted), seeds);
+            return Vec::new();
+        }
+        let seeds = (0..self.descriptions).map(|i| draw(self.seed, i as u64));
+        let all = seeds.map(|seed| (seed, description(seed, self.wanted)));
+        let all: Vec<_> = all.filter(|(_, desc)| (self.asked)(desc)).collect();
+        let special = all.par_iter().map(|(seed, desc)| {
+            let seeds = (0..self.problems).map(|i| (*seed, draw(*seed, i as u64)));
+            seeds.filter(|&seeds| one(desc, seeds)).count()
+        });
+        let (special, pairs) = (special.sum::<usize>(), all.len() * self.problems);
+        let all: Vec<_> = all.into_iter().map(|(_, desc)| desc).collect();
+        let distinct = all.iter().collect::<HashSet<_>>().len();
+        println!("{pairs} pairs, {special} with special numbers, {distinct} descriptions");
+        assert!(pairs >= least.0 && special >= least.1 && distinct >= least.2);
+        all
     }
 }
 
+/// Returns the filter for small warp-specialized tiles.
+pub fn roles() -> Wanted {
+    Wanted { largest_tile: 1 << 20, family: Family::WarpSpecialized, ..Wanted::default() }
+}
+
 /// Returns the filter for small tiles of TMA-fed SIMT kernels.
-pub fn threads() -> descriptions::Wanted {
-    descriptions::Wanted {
-        largest_tile: MOST_WORK as u32,
-        family: Family::Threads,
-        ..descriptions::Wanted::default()
-    }
+pub fn threads() -> Wanted {
+    Wanted { largest_tile: MOST_WORK as u32, family: Family::Threads, ..Wanted::default() }
+}
+
+/// Returns the filter for small tiles of `mma.sync` kernels of one architecture, or of all.
+pub fn mma_sync(arch: Option<ArchKind>) -> Wanted {
+    let family = Family::MmaSync;
+    Wanted { largest_tile: MOST_WORK as u32 / 4, family, arch, ..Wanted::default() }
 }

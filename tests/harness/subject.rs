@@ -1,101 +1,12 @@
 //! Mutants of warp-specialized programs on the checked machine, compared with the fast mode.
 
-use super::{case::Buffers, problems::Guarded};
-use crate::harness::OfFamily;
-use falchion::{
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostMatrices, Problem, Source, View},
-        host::Mode,
-        operand::Axis,
-        plan::WarpSpecializedProgram,
-        schedule::{Role, RoleStep, Section},
-    },
-    layout::Order,
-};
-use falchion_lab::verify::{Fill, HostBuffer};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::harness::{mutation::without_numbers, prelude::*};
 
 /// Number of event orders without a fault in the unchanged program.
 const SEEDS: u64 = 12;
 
 /// Maximum number of event orders that are searched for a fault.
 const MOST_SEEDS: u64 = 60;
-
-/// Name, requirement, and change of a mutant.
-pub type Named<Needs> = (&'static str, Needs, fn(&mut WarpSpecializedProgram));
-
-/// Checks that some event order reveals each fault in every subject that meets its requirement. The
-/// unchanged programs must show none. At least `least` faults must have a subject.
-pub fn every_fault_is_found<Needs: Copy>(
-    subjects: &[(&'static str, GemmDesc)],
-    faults: &[Named<Needs>],
-    has: impl Fn(Needs, &WarpSpecializedProgram) -> bool,
-    least: usize,
-) {
-    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut sentences = BTreeSet::new();
-    for (name, desc) in subjects {
-        assert_eq!(desc.check(), Ok(()), "{name}");
-        let (subject, right) = (Subject::new(desc), program(desc));
-        for seed in 0..SEEDS {
-            assert_eq!(subject.wrong(&right, seed), None, "{name}, unchanged, seed {seed}");
-        }
-        for (fault, _, change) in faults.iter().filter(|fault| has(fault.1, &right)) {
-            let mut mutant = right.clone();
-            change(&mut mutant);
-            let first = (0..MOST_SEEDS).find_map(|seed| subject.wrong(&mutant, seed));
-            let sentence = first.unwrap_or_else(|| {
-                panic!("{name}: {fault}: not found in {MOST_SEEDS} orders of events")
-            });
-            println!("{name}: {fault}: {sentence}");
-            sentences.insert(
-                sentence
-                    .split(' ')
-                    .filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
-                    .collect::<String>(),
-            );
-            *found.entry(fault).or_default() += 1;
-        }
-    }
-    let never: Vec<_> =
-        faults.iter().map(|fault| fault.0).filter(|fault| !found.contains_key(fault)).collect();
-    println!(
-        "{} faults, found {} times, in {} ways",
-        found.len(),
-        found.values().sum::<usize>(),
-        sentences.len()
-    );
-    assert!(never.is_empty(), "no subject for {never:?}");
-    assert!(found.len() >= least && sentences.len() >= 10);
-}
-
-/// Removes steps from a section of a role.
-pub fn without(
-    program: &mut WarpSpecializedProgram,
-    role: Role,
-    section: Section,
-    left_out: impl Fn(RoleStep) -> bool,
-) {
-    program.ring.roles.schedule_mut(role).steps_mut(section).retain(|step| !left_out(*step));
-}
-
-/// Replaces each step of a section of a role.
-pub fn replace(
-    program: &mut WarpSpecializedProgram,
-    role: Role,
-    section: Section,
-    f: impl Fn(RoleStep) -> RoleStep,
-) {
-    program
-        .ring
-        .roles
-        .schedule_mut(role)
-        .steps_mut(section)
-        .iter_mut()
-        .for_each(|step| *step = f(*step));
-}
 
 /// Returns a problem with ragged edges: one rectangle of tiles and a part down, two and a part
 /// across. K wraps around the ring in each tile of D.
@@ -114,22 +25,8 @@ fn guarded(d: &GemmDesc) -> Guarded {
     };
     let orders = d.orders();
     let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
-    let mut scalars = [0.0; 8];
-    (scalars[0], scalars[1]) = (1.0, 1.0);
-    let problem = Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::Matrix(c),
-        d: c,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    };
+    let scalars = scalars(1.0, 1.0);
+    let problem = Problem { c: Source::Matrix(c), scalars, ..problem_of((m, n, k), [a, b, c]) };
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
 
@@ -140,7 +37,7 @@ pub struct Subject {
     wanted: HostBuffer,
 }
 
-fn matrices<'a>(
+fn operands<'a>(
     guarded: &Guarded,
     buffers: &'a Buffers,
     d: &'a mut HostBuffer,
@@ -149,11 +46,8 @@ fn matrices<'a>(
     let length = guarded.problem.d.memory.length;
     let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
     HostMatrices {
-        a,
-        b,
         c: Source::Matrix(c),
-        d: d.slice_mut(0..length).expect("all of it"),
-        vectors: Default::default(),
+        ..matrices(a, b, d.slice_mut(0..length).expect("all of it"))
     }
 }
 
@@ -174,10 +68,16 @@ impl Subject {
         run_on_host(
             desc,
             Mode::Fast,
-            guarded.problem.with(matrices(&guarded, &buffers, &mut wanted)),
+            guarded.problem.with(operands(&guarded, &buffers, &mut wanted)),
         )
         .expect("the fast mode");
         Self { guarded, buffers, wanted }
+    }
+
+    /// Returns the error of some event order without its numbers, or `None`.
+    pub fn find(&self, program: &WarpSpecializedProgram) -> Option<String> {
+        let sentence = (0..MOST_SEEDS).find_map(|seed| self.wrong(program, seed))?;
+        Some(without_numbers(&sentence))
     }
 
     /// Returns the error of one event order, or `None`.
@@ -186,13 +86,26 @@ impl Subject {
         match run_on_host(
             program,
             Mode::Checked { seed },
-            self.guarded.problem.with(matrices(&self.guarded, &self.buffers, &mut d)),
+            self.guarded.problem.with(operands(&self.guarded, &self.buffers, &mut d)),
         ) {
             Err(error) => Some(error.to_string()),
             Ok(()) if d != self.wanted => Some("D has other bits".to_owned()),
             Ok(()) => None,
         }
     }
+}
+
+/// Returns the programs of some descriptions. Panics if one of them shows a fault.
+pub fn programs(subjects: &[(&str, GemmDesc)]) -> Vec<(String, WarpSpecializedProgram)> {
+    let right = |(name, desc): &(&str, GemmDesc)| {
+        assert_eq!(desc.check(), Ok(()), "{name}");
+        let (subject, right) = (Subject::new(desc), program(desc));
+        for seed in 0..SEEDS {
+            assert_eq!(subject.wrong(&right, seed), None, "{name}, unchanged, seed {seed}");
+        }
+        ((*name).to_owned(), right)
+    };
+    subjects.iter().map(right).collect()
 }
 
 pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {

@@ -1,17 +1,13 @@
 //! Comparisons of TMA copies on a device with the host's model: all of shared memory, and the
 //! tensors that are stored.
 
-use super::multicast::Multicast;
 use super::{
+    multicast::Multicast,
     tensor_device::{Device, LOAD, ROUND, Run, STORE},
     tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
     tensors::{POISON, bytes},
 };
-use falchion::{
-    internals::sys::driver::Grid,
-    numeric::ElementKind,
-    threadblock::{SharedBox, TensorCopy, TensorMapDesc},
-};
+use crate::harness::prelude::*;
 
 /// Returns the part of shared memory that the tile of a copy occupies.
 pub fn tile<'m>(copy: &TensorCopy, memory: &'m mut [u8]) -> &'m mut [u8] {

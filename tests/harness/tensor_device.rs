@@ -1,20 +1,9 @@
 //! TMA copies on a device.
 
 use super::tensor_kernels::{ENTRIES, MEMORY_BYTES, THREADS, TensorCopyParams, program};
-use cudarc::{
-    driver::{CudaContext, CudaModule, CudaStream, DevicePtr, DevicePtrMut},
-    nvrtc::Ptx,
-};
-use falchion::{
-    Error,
-    cuda::{open, tensor_map},
-    internals::sys::{
-        driver::{Grid, enqueue},
-        nvrtc::Nvrtc,
-    },
-    threadblock::TensorCopy,
-};
-use std::sync::Arc;
+use crate::harness::prelude::*;
+use cudarc::{driver::CudaModule, nvrtc::Ptx};
+use falchion::{cuda::tensor_map, internals::sys::driver::enqueue};
 
 /// Rows of `ENTRIES` in `tensor_kernels`.
 pub const LOAD: usize = 0;

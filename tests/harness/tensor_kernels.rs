@@ -2,14 +2,10 @@
 //! to the tests. Kernels of the library use the synchronization of `kernels/schedule.cuh`.
 
 use super::tensors::{POISON, packed};
-use falchion::{
-    internals::{
-        codegen::{KERNELS, TensorMap},
-        index::fingerprint,
-        sys::nvrtc::Program,
-    },
-    numeric::ElementKind,
-    threadblock::{SharedBox, SwizzleMode},
+use crate::harness::prelude::*;
+use falchion::internals::{
+    codegen::{KERNELS, TensorMap},
+    sys::nvrtc::Program,
 };
 use std::fmt::Write;
 

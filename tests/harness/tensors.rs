@@ -1,10 +1,6 @@
 //! Copies of boxes for the host's model and for the device, random and manual.
 
-use falchion::{
-    numeric::ElementKind,
-    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc},
-};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
 use proptest::prelude::*;
 
 /// Byte that marks memory that must not change.

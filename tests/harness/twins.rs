@@ -1,12 +1,7 @@
 //! Checks that NVRTC rejects a map that differs from its Rust twin.
 
-use falchion::{
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-    },
-    internals::codegen::TranslationUnit,
-};
+use crate::harness::prelude::*;
+use falchion::cuda::compile;
 
 /// Changes one digit of a fingerprint, and checks that the compiler names the map. Keeps no state
 /// between runs.

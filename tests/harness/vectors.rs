@@ -1,6 +1,6 @@
 //! Law of maps whose offsets are accessed as vectors.
 
-use falchion::internals::index::{Coord, IndexMap, at, points};
+use crate::harness::prelude::*;
 use std::fmt;
 
 /// Vector that is not contiguous or not aligned.

@@ -1,12 +1,7 @@
 //! `wgmma` instructions for the tests of their maps, and integers as the bits of each input type.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use falchion::{
-    numeric::{Bf16, ElementKind, F16},
-    threadblock::Along,
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, SwizzleMode},
-};
-use std::collections::BTreeSet;
+use crate::harness::prelude::*;
 
 /// Input types of `wgmma` in the PTX ISA.
 pub const INPUTS: [ElementKind; 7] = [

@@ -3,13 +3,8 @@
 //! math type if it equals the accumulator type. A line that begins with `..` states only the words
 //! that differ from the last full line.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{Frame, GemmDesc, GemmMode, Pins},
-    internals::family::Request,
-    layout::{MatrixType, Order},
-    numeric::{ComputeKind, ElementKind},
-};
+use crate::harness::prelude::*;
+use falchion::desc::Frame;
 
 /// Values that a line omits.
 const USUAL: &[(&str, &str)] = &[

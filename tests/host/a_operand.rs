@@ -1,27 +1,7 @@
 //! A from registers beside A from shared memory, on the host: the same bits, in every order of A, B
 //! and D that has both; what is refused.
 
-use crate::harness::OfFamily;
-use crate::harness::{
-    case::Buffers,
-    descriptions::threads,
-    problems::{Guarded, Wanted, guarded},
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, GemmDesc, Pins, PromotionKind},
-    device::run_on_host,
-    internals::{
-        call::HostMatrices,
-        family::{Request, default_gemm_configuration::default_description},
-        host::Mode,
-        schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::{Mn, Mnk},
-};
-use falchion_lab::verify::{Fill, HostBuffer, draw};
+use crate::harness::{descriptions::threads, prelude::*, problems::Wanted, same_bits::run};
 use rayon::prelude::*;
 
 fn types() -> [Combined; 4] {
@@ -43,7 +23,7 @@ fn description(
     (block, warp): ((u32, u32), (u32, u32)),
     schedule: ScheduleKind,
 ) -> GemmDesc {
-    let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
     let k = d.threadblock().k;
     let mnk = |(m, n)| Mnk::new(m, n, k);
     let instruction = Mnk { n: warp.1, ..d.roles().knobs.instruction };
@@ -65,22 +45,6 @@ fn orders() -> Vec<[Order; 3]> {
         [row, row, row],
         [col, col, col],
     ]
-}
-
-fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> HostBuffer {
-    let Guarded { problem, first, .. } = guarded;
-    let mut d = buffers.d.clone();
-    let range = |which: usize, length| first[which]..first[which] + length;
-    let matrices = HostMatrices {
-        a: buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
-        b: buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
-        c: problem.c.map(|c| buffers.c.slice(range(2, c.memory.length)).expect("C")),
-        d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
-        vectors: Default::default(),
-    };
-    run_on_host(desc, mode, problem.with(matrices))
-        .unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
-    d
 }
 
 /// D from registers, checked, has the bits of D from shared memory, fast: of every type, in every
@@ -123,9 +87,9 @@ fn registers_give_the_bits_of_shared_memory() {
                 (shared.roles().knobs.a_operand, shared.check()),
                 (AOperandKind::Shared, Ok(()))
             );
-            let wanted = run(&shared, Mode::Fast, &guarded, &buffers);
+            let wanted = run(&shared, Mode::Fast, &guarded, &buffers).expect("a GEMM");
             for mode in [Mode::Fast, Mode::Checked { seed }] {
-                let found = run(desc, mode, &guarded, &buffers);
+                let found = run(desc, mode, &guarded, &buffers).expect("a GEMM");
                 assert!(found == wanted, "{mode:?}: other bits\n{desc:?}\n{guarded:?}");
             }
             (1, guarded.problem.m * guarded.problem.n)
@@ -143,21 +107,15 @@ fn registers_give_the_bits_of_shared_memory() {
 fn what_cannot_come_from_registers_is_refused() {
     let (row, col) = (Order::Row, Order::Col);
     let sentence = |types: Combined, orders, knobs: &[(&str, &str)]| {
-        let d =
-            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let mut all = d.user_pins();
         for (name, words) in knobs.iter().chain(&[("a_operand", "registers")]) {
             all.set(name, words).expect("a value");
         }
-        d.with(all).check().expect_err("refused").to_string()
+        d.with(all).check().message()
     };
     let [i8, e4m3, ..] = types();
-    let bf16 = Combined {
-        a: ElementKind::Bf16,
-        b: ElementKind::Bf16,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
+    let bf16 = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);
     let begins = "a_operand = registers is not supported by the warpspecialized main loop";
     for (says, wanted) in [
         (sentence(i8, [row, col, row], &[]), "A is K-major"),
@@ -172,17 +130,8 @@ fn what_cannot_come_from_registers_is_refused() {
         says,
         "threadblock M = 64 is not a multiple of 128 (a_operand = registers); try 128"
     );
-    let f32s = [ElementKind::F32; 2].map(|kind| format!("{kind}:row"));
-    let given = |text: &str| text.parse().ok();
-    let knobs = vec![("a_operand".to_owned(), "registers".to_owned())];
-    let request = Request {
-        a: given(&f32s[0]),
-        b: given(&f32s[1]),
-        c: given("f32:row"),
-        knobs,
-        ..Request::default()
-    };
-    let says = request.resolve(ArchKind::Sm80).expect_err("no tensor cores").to_string();
+    let request = request(["f32:row"; 3], &[("a_operand", "registers")]);
+    let says = request.resolve(ArchKind::Sm80).message();
     assert_eq!(
         says,
         "a_operand is not a knob of the multistage main loop; try mainloop = warpspecialized"
@@ -203,10 +152,7 @@ fn sets_of_fragments_fit_the_registers() {
     assert_eq!(sets(&of(((128, 128), (128, 128)), ScheduleKind::Pingpong)), (1, 2));
     assert_eq!(sets(&of(((128, 256), (64, 256)), ScheduleKind::Cooperative)), (1, 2));
     assert_eq!(sets(&of(((128, 160), (128, 160)), ScheduleKind::Pingpong)), (0, 1));
-    let says = of(((128, 192), (128, 192)), ScheduleKind::Pingpong)
-        .check()
-        .expect_err("too many")
-        .to_string();
+    let says = of(((128, 192), (128, 192)), ScheduleKind::Pingpong).check().message();
     assert_eq!(
         says,
         "registers per thread = 264 exceeds 240 (384 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed"
@@ -219,16 +165,10 @@ fn sets_of_fragments_fit_the_registers() {
 #[test]
 fn auto_is_registers_where_they_can_be() {
     let (row, col) = (Order::Row, Order::Col);
-    let bf16 = Combined {
-        a: ElementKind::Bf16,
-        b: ElementKind::Bf16,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
+    let bf16 = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);
     let [i8, e4m3, ..] = types();
     let made = |types, orders, promotion| {
-        let d =
-            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let tile = Mnk { m: 128, n: 128, k: d.threadblock().k };
         let knobs =
             but!(d, threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.roles().knobs.instruction }).user_pins();
@@ -263,17 +203,15 @@ fn auto_is_registers_where_they_can_be() {
             "{types:?} {orders:?}"
         );
     }
-    let d =
-        default_description(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]).expect("a row");
-    let says =
-        but!(d, a_operand: AOperandKind::Auto).check().expect_err("not resolved").to_string();
+    let d = default_of(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]);
+    let says = but!(d, a_operand: AOperandKind::Auto).check().message();
     assert_eq!(
         says,
         "a_operand = auto is not supported by the warpspecialized main loop (the resolver selects the source of A); try shared"
     );
     let threads =
         but!(threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8)), layout_c: col);
-    let says = threads.check().expect_err("threads write rows").to_string();
+    let says = threads.check().message();
     assert_eq!(
         says,
         "layout of C = col is not supported by the warpspecialized main loop (CUDA cores); try row"
@@ -293,8 +231,7 @@ fn the_spaces_of_registers_are_kernels() {
         .into_iter()
         .flat_map(|types| orders().into_iter().map(move |orders| (types, orders)))
     {
-        let base =
-            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let base = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let space = Space::from_json(&base, texts[usize::from(types.a == ElementKind::Tf32)])
             .expect("a space");
         let census = Census::new(&space, &|desc| Ok(desc.check()?)).expect("a census");

@@ -1,40 +1,16 @@
 //! An array is as many products as it has Ds, wherever their matrices lie: the bits of each are
 //! those of that product alone.
 
-use falchion::{
-    arch::ArchKind,
-    desc::{GemmDesc, GemmMode},
-    device::{ProblemSize, run_on_host},
-    epilogue::{Add, BiasM, BiasN, LinearCombination, Multiply, Relu},
-    internals::{
-        call::{
-            Elements, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View,
-        },
-        host::{Array, Mode},
-        index::{Coord, IndexMap, at},
-        operand::{OperandKind, VectorKind, Vectors},
-        plan::{HostProgram, Program, WarpSpecializedProgram},
-        schedule::RoleStep,
-    },
-    layout::Order,
-    numeric::MathType,
+use crate::harness::{
+    mutated::redirect,
     prelude::*,
-    shape::Mnk,
-    threadblock::{MOST_PRODUCTS, Unit},
+    product::{WithVectors, finite, small},
 };
-use falchion_lab::verify::draw;
-use std::{slice, sync::Arc};
-
-use crate::harness::mutated::mutant;
-
-/// Elements of which none is infinite, nor NaN, in any floating-point type: exponents' highest bit
-/// is 0, and signs vary.
-fn elements<E: MathType>(seed: u64, length: usize) -> Vec<E::Storage> {
-    let mut elements = vec![<E::Storage as bytemuck::Zeroable>::zeroed(); length];
-    let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut elements);
-    bytes.iter_mut().zip(0..).for_each(|(byte, i)| *byte = draw(seed, i) as u8 & 0xbf);
-    elements
-}
+use falchion::{
+    internals::{call::Host, index::Map},
+    threadblock::Units,
+};
+use std::slice;
 
 /// Where C comes from.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,27 +59,13 @@ impl<A: MathType, C: MathType> Products<A, C> {
         let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
         let vectors =
             Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
-        let problem = Problem {
-            m,
-            n,
-            k,
-            batch: 1,
-            groups: None,
-            a,
-            b,
-            c,
-            d,
-            vectors,
-            scalars,
-            workspace: None,
-        };
+        let problem = Problem { c, vectors, scalars, ..problem_of((m, n, k), [a, b, d]) };
         fn all<E: MathType>(products: usize, seed: u64, length: usize) -> Vec<Vec<E::Storage>> {
             (0..products)
-                .map(|number| elements::<E>(seed + 10 * number as u64, length + number))
+                .map(|number| finite::<E>(seed + 10 * number as u64, length + number))
                 .collect()
         }
-        let vectors =
-            Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
+        let vectors = Vectors::by(|kind| Some(finite::<C>(5 + kind.index() as u64, length(kind))));
         let (a, b) =
             (all::<A>(products, 1, a.memory.length), all::<A>(products, 2, b.memory.length));
         let (c, d) =
@@ -163,25 +125,15 @@ fn held<A: MathType, C: MathType>(
     }
 }
 
-/// The same kernel in small tiles, of which the checked machine makes fewer threads' steps.
-fn small(desc: GemmDesc) -> GemmDesc {
-    let k = desc.threadblock().k;
-    let desc = but!(desc, threadblock: Mnk::new(64, 64, k), warp: Mnk::new(32, 32, k));
-    desc.check().expect("a kernel");
-    desc
-}
-
-type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
-
 /// Kernels on the CUDA cores and of `mma.sync`, with whole K and in parts; and warp-specialized
 /// ones, behind passes, too.
 #[test]
 fn an_array_is_its_products() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
     type Integers = Gemm<i8, ColMajor, i8, RowMajor, i32, RowMajor>;
-    type Halves<LC> = Gemm<F16, RowMajor, F16, ColMajor, F16, LC, f32, TensorOp, Sm80>;
+    type Halves<LC> = KMajor<F16, F16, LC, f32, TensorOp, Sm80>;
     type Doubles = Gemm<f64, ColMajor, f64, ColMajor, f64, RowMajor, f64, TensorOp, Sm90>;
-    type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
+    type Hopper<LC> = HopperK<Bf16, f32, LC>;
     held::<f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9), 3);
     held::<f32, f32>(&Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 17), 2);
     held::<f32, f32>(&Simt::<RowMajor>::DESC.cut(2), (5, 9, 40), 3);
@@ -209,20 +161,9 @@ fn an_array_is_its_products() {
 /// consumers that TMA stores for, by threads that store, and by threads that multiply.
 #[test]
 fn an_array_whose_maps_lie_in_memory_is_its_products() {
-    type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
-    type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
-    type Threads = Gemm<
-        f32,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        RowMajor,
-        f32,
-        Simt,
-        Sm90,
-        With<Auto, MmaWarpSpecialized>,
-    >;
+    type Hopper<LC> = HopperK<Bf16, f32, LC>;
+    type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
+    type Threads = MnMajor<f32, f32, RowMajor, f32, Simt, Sm90, With<Auto, MmaWarpSpecialized>>;
     let rows = Hopper::<RowMajor>::DESC;
     assert_eq!((rows.check(), rows.for_array(7).class.mode), (Ok(()), GemmMode::MappedArray));
     held::<Bf16, f32>(&rows, (70, 7, 66), 7);
@@ -234,81 +175,85 @@ fn an_array_whose_maps_lie_in_memory_is_its_products() {
     held::<f32, f32>(&Threads::DESC, (5, 9, 40), 7);
 }
 
-/// Programs that look for a product's maps or addresses where another's lie, or use maps that they
-/// have not acquired, are found.
+/// Change of a map that gives the places of a product's maps and addresses, for a number of
+/// products.
+type Misplace = fn(&mut Map, u32);
+
+/// Columns 0 to 3 of such a map are the tensor maps of A, B, C, and D, or their addresses; others
+/// repeat this order.
+const MISPLACED: [(&str, Misplace); 5] = [
+    ("every A is the first", |map, _| redirect(map, |i, x| (if x == 0 { 0 } else { i }, x))),
+    ("B is the next product's", |map, n| next(map, n, |x| x == 1)),
+    ("C is the next product's", |map, n| next(map, n, |x| x % 4 == 2)),
+    ("D is the next product's", |map, n| next(map, n, |x| x % 4 == 3)),
+    ("C is the product's D", |map, _| redirect(map, |i, x| (i, x + u32::from(x % 4 == 2)))),
+];
+
+fn next(map: &mut Map, products: u32, moves: fn(u32) -> bool) {
+    redirect(map, move |i, x| (if moves(x) { (i + 1) % products } else { i }, x));
+}
+
+/// Checks that D differs, or that a run fails, if places or units of a right program are wrong.
+fn every_misplacement_is_found<P: Clone>(
+    (program, products): (&P, u32),
+    parts: fn(&mut P) -> (&mut Map, &mut Units),
+    more: (&'static str, Misplace),
+    run: impl Fn(&P) -> Result<Vec<u8>, Error>,
+) {
+    let right = run(program).expect("a right program");
+    let found = |name: &str, change: &dyn Fn(&mut Map, &mut Units)| {
+        let mut mutant = program.clone();
+        let (map, units) = parts(&mut mutant);
+        change(map, units);
+        assert!(!run(&mutant).is_ok_and(|d| d == right), "{name}");
+    };
+    for (name, misplace) in MISPLACED.into_iter().chain([more]) {
+        found(name, &|map, _| misplace(map, products));
+    }
+    found("every product is the first", &|_, units| {
+        *units = Arc::new(|work, cluster, rank, i| {
+            Some(Unit { product: 0, ..work.unit(cluster, rank, i)? })
+        });
+    });
+}
+
+/// Programs with wrong places of a product's maps, or that use maps without acquiring them, are
+/// found.
 #[test]
 fn mutated_records_are_found() {
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    type Mutation = fn(&mut WarpSpecializedProgram);
-    fn records(program: &mut WarpSpecializedProgram, f: fn(&dyn IndexMap, Coord) -> Option<u32>) {
-        program.records = mutant(&program.records, f);
-    }
+    type Hopper = HopperK<Bf16, f32>;
     let unacquired =
         |steps: &mut Vec<RoleStep>| steps.retain(|step| *step != RoleStep::AcquireMaps);
-    let mutations: [(&str, Mutation); 7] = [
-        ("every A is the first", |p| {
-            records(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))
-        }),
-        ("B is the next product's", |p| {
-            records(p, |map, x| {
-                map.at(at(if x.column == 1 { (x.row + 1) % 7 } else { x.row }, x.column))
-            })
-        }),
-        ("C is the next product's", |p| {
-            records(p, |map, x| {
-                map.at(at(if x.column % 4 == 2 { (x.row + 1) % 7 } else { x.row }, x.column))
-            })
-        }),
-        ("D is the next product's", |p| {
-            records(p, |map, x| {
-                map.at(at(if x.column % 4 == 3 { (x.row + 1) % 7 } else { x.row }, x.column))
-            })
-        }),
-        ("C is the product's D", |p| {
-            records(p, |map, x| {
-                map.at(at(x.row, if x.column % 4 == 2 { x.column + 1 } else { x.column }))
-            })
-        }),
-        ("maps lie a word further", |p| {
-            records(p, |map, x| map.at(x).map(|place| place + u32::from(x.column < 4)))
-        }),
-        ("every product is the first", |p| {
-            p.units = Arc::new(|work, cluster, rank, i| {
-                Some(Unit { product: 0, ..work.unit(cluster, rank, i)? })
-            });
-        }),
-    ];
     for desc in [Hopper::DESC, but!(Hopper::DESC, align_c: 1), Hopper::DESC.cut(2)] {
         let desc = desc.for_array(7);
-        let HostProgram::Roles(program) =
-            desc.plan().and_then(|plan| plan.program()).expect("a kernel")
-        else {
-            panic!("of roles")
-        };
+        let program = desc.roles().program().expect("a kernel");
         let of = Products::<Bf16, f32>::of(&desc, (5, 7, 140), 7, From::Own);
         let run = |program: &WarpSpecializedProgram| {
             let mut d = of.d.clone();
             run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
         };
-        let right = run(&program).expect("a right program");
-        for (name, mutate) in mutations {
-            let mut program = program.clone();
-            mutate(&mut program);
-            assert!(!run(&program).is_ok_and(|d| d == right), "{name}: {desc:?}");
-        }
-        let mut unseen = program.clone();
-        unacquired(&mut unseen.ring.roles.producer.prologue);
-        let fault = run(&unseen).expect_err("the producer's").to_string();
-        assert!(fault.contains("that another kernel made, and has not acquired them"), "{fault}");
-        if desc.alignments()[2] > 1 {
+        let further: Misplace = |map, _| {
+            mutate(map, |map, x| Some(map.at(x)? + u32::from(x.column < 4)));
+        };
+        every_misplacement_is_found(
+            (&program, 7),
+            |program| (&mut program.records, &mut program.units),
+            ("maps lie a word further", further),
+            run,
+        );
+        let unseen = |unsee: &dyn Fn(&mut WarpSpecializedProgram)| {
             let mut unseen = program.clone();
-            unacquired(&mut unseen.ring.roles.consumer.prologue);
-            unacquired(&mut unseen.ring.roles.consumer.epilogue);
-            let fault = run(&unseen).expect_err("a consumer's").to_string();
-            assert!(
-                fault.contains("that another kernel made, and has not acquired them"),
-                "{fault}"
-            );
+            unsee(&mut unseen);
+            let fault = run(&unseen).message();
+            let sentence = "that another kernel made, and has not acquired them";
+            assert!(fault.contains(sentence), "{fault}");
+        };
+        unseen(&|program| unacquired(&mut program.ring.roles.producer.prologue));
+        if desc.alignments()[2] > 1 {
+            unseen(&|program| {
+                unacquired(&mut program.ring.roles.consumer.prologue);
+                unacquired(&mut program.ring.roles.consumer.epilogue);
+            });
         }
     }
 }
@@ -318,73 +263,33 @@ fn mutated_records_are_found() {
 #[test]
 fn an_array_of_several_launches_is_its_products() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
-    held::<f32, f32>(&Simt::DESC, (3, 2, 5), MOST_PRODUCTS as usize + 1);
-    held::<f32, f32>(&Simt::DESC.for_array(2), (3, 2, 5), MOST_PRODUCTS as usize + 1);
+    let desc = small(Simt::DESC);
+    held::<f32, f32>(&desc, (3, 2, 5), MOST_PRODUCTS as usize + 1);
+    held::<f32, f32>(&desc.for_array(2), (3, 2, 5), MOST_PRODUCTS as usize + 1);
 }
 
-/// Programs whose addresses are of another product, or of D where C is read, and whose units are of
-/// another product, are found.
+/// Programs with wrong addresses of a product are found.
 #[test]
 fn mutated_addresses_are_found() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
-    type Ampere = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
-    type Mutation = fn(&mut Program);
-    fn addresses(program: &mut Program, f: fn(&dyn IndexMap, Coord) -> Option<u32>) {
-        program.addresses = mutant(&program.addresses, f);
-    }
-    let mutations: [(&str, Mutation); 7] = [
-        ("every A is the first", |p| {
-            addresses(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))
-        }),
-        ("B is the next product's", |p| {
-            addresses(p, |map, x| {
-                map.at(at(if x.column == 1 { (x.row + 1) % 3 } else { x.row }, x.column))
-            })
-        }),
-        ("C is the product's D", |p| {
-            addresses(p, |map, x| map.at(at(x.row, if x.column == 2 { 3 } else { x.column })))
-        }),
-        ("C is the next product's", |p| {
-            addresses(p, |map, x| {
-                map.at(at(if x.column == 2 { (x.row + 1) % 3 } else { x.row }, x.column))
-            })
-        }),
-        ("D is the next product's", |p| {
-            addresses(p, |map, x| {
-                map.at(at(if x.column == 3 { (x.row + 1) % 3 } else { x.row }, x.column))
-            })
-        }),
-        ("A and B change places", |p| {
-            addresses(p, |map, x| map.at(at(x.row, x.column ^ u32::from(x.column < 2))))
-        }),
-        ("every product is the first", |p| {
-            p.units = Arc::new(|work, cluster, rank, i| {
-                Some(Unit { product: 0, ..work.unit(cluster, rank, i)? })
-            });
-        }),
-    ];
-    fn found<A: MathType>(desc: &GemmDesc, mutations: &[(&str, Mutation)]) {
+    type Ampere = KMajor<Bf16, f32, RowMajor, f32, TensorOp, Sm80>;
+    fn found<A: MathType>(desc: &GemmDesc) {
         let desc = desc.for_array(3);
         assert_eq!(desc.class.mode, GemmMode::Array);
-        let HostProgram::OneSchedule(program) =
-            desc.plan().and_then(|plan| plan.program()).expect("a kernel")
-        else {
-            panic!("of one schedule")
-        };
         let of = Products::<A, f32>::of(&desc, (5, 7, 40), 3, From::Own);
         let run = |program: &Program| {
             let mut d = of.d.clone();
             run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
         };
-        let right = run(&program).expect("a right program");
-        for (name, mutate) in mutations {
-            let mut program = program.clone();
-            mutate(&mut program);
-            assert!(!run(&program).is_ok_and(|d| d == right), "{name}: {:?}", desc.family);
-        }
+        every_misplacement_is_found(
+            (&desc.one_schedule().expect("a kernel"), 3),
+            |program| (&mut program.addresses, &mut program.units),
+            ("A and B change places", |map, _| redirect(map, |i, x| (i, x ^ u32::from(x < 2)))),
+            run,
+        );
     }
-    found::<f32>(&Simt::DESC, &mutations);
-    found::<Bf16>(&small(Ampere::DESC), &mutations);
+    found::<f32>(&Simt::DESC);
+    found::<Bf16>(&small(Ampere::DESC));
 }
 
 type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
@@ -397,40 +302,25 @@ fn arrays_are_refused_by_name() {
     let mut d = vec![vec![7.0f32; 20]; 3];
     let made = |of_a: &[Vec<f32>], of_b: &[Vec<f32>], d: &mut [Vec<f32>]| {
         let array = OfColumns::array((4, 5, 3), of_a, of_b, d);
-        array
-            .map_err(|refusal| refusal.to_string())
-            .map(|x| Columns::new().run(x).map_err(|error| error.to_string()))
+        let array = array.map_err(|refusal| refusal.to_string())?;
+        Columns::new().run(array).map_err(|error| error.to_string())
     };
-    assert_eq!(
-        made(&a, &b, &mut []),
-        Err("number of matrices of A = 3 is not 0 (number of Ds); try 0".to_owned())
-    );
+    let counts = |operand: &str, given: usize, wanted: usize| {
+        let sentence = "is not {} (number of Ds); try {}".replace("{}", &wanted.to_string());
+        Err(format!("number of matrices of {operand} = {given} {sentence}"))
+    };
+    assert_eq!(made(&a, &b, &mut []), counts("A", 3, 0));
     let none = "number of GEMMs = 0 is outside 1 to 2147483647; try 1";
     assert_eq!(made(&[], &[], &mut []), Err(none.to_owned()));
-    assert_eq!(
-        made(&a[..2], &b, &mut d),
-        Err("number of matrices of A = 2 is not 3 (number of Ds); try 3".to_owned())
-    );
-    assert_eq!(
-        made(&a, &b[1..], &mut d),
-        Err("number of matrices of B = 2 is not 3 (number of Ds); try 3".to_owned())
-    );
-    assert_eq!(
-        made(&a, &b, &mut d[..1]),
-        Err("number of matrices of A = 3 is not 1 (number of Ds); try 1".to_owned())
-    );
+    assert_eq!(made(&a[..2], &b, &mut d), counts("A", 2, 3));
+    assert_eq!(made(&a, &b[1..], &mut d), counts("B", 2, 3));
+    assert_eq!(made(&a, &b, &mut d[..1]), counts("A", 3, 1));
     let short = [vec![1.0; 12], vec![1.0; 11], vec![1.0; 12]];
-    let said = made(&short, &b, &mut d).expect("an array").expect_err("11 elements");
-    assert_eq!(
-        said,
-        "length of A = 11 elements is less than 12 elements (4 x 3, leading dimension 4)"
-    );
+    let said = "length of A = 11 elements is less than 12 elements (4 x 3, leading dimension 4)";
+    assert_eq!(made(&short, &b, &mut d), Err(said.to_owned()));
     let mut one_short = vec![vec![7.0; 20], vec![7.0; 20], vec![7.0; 19]];
-    let said = made(&a, &b, &mut one_short).expect("an array").expect_err("19 elements");
-    assert_eq!(
-        said,
-        "length of D = 19 elements is less than 20 elements (4 x 5, leading dimension 4)"
-    );
+    let said = "length of D = 19 elements is less than 20 elements (4 x 5, leading dimension 4)";
+    assert_eq!(made(&a, &b, &mut one_short), Err(said.to_owned()));
     // Whatever is refused is before a product is computed.
     assert_eq!(
         (&d, &one_short[..2]),
@@ -444,12 +334,9 @@ fn arrays_are_refused_by_name() {
     assert_eq!(array(&mut d, |x| x.batch(2)), Err(beside.to_owned()));
     assert_eq!(array(&mut d, |x| x.groups(&[0, 4])), Err(beside.to_owned()));
     assert_eq!(array(&mut d, |x| x), Ok(()));
-    let sources =
-        OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array").sources(1.0, &b[..2]);
-    assert_eq!(
-        sources.err().map(|refusal| refusal.to_string()),
-        Some("number of matrices of C = 2 is not 3 (number of Ds); try 3".to_owned())
-    );
+    let array = OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array");
+    let sources = array.sources(1.0, &b[..2]).map(|_| ()).map_err(|refusal| refusal.to_string());
+    assert_eq!(sources, counts("C", 2, 3));
     // Calls that are no products of one array.
     let of = Products::<f32, f32>::of(&Columns::DESC, (4, 5, 3), 3, From::Own);
     let unlike = |change: fn(&mut HostCall<'_>)| {
@@ -474,11 +361,10 @@ fn arrays_are_refused_by_name() {
         );
     }
     // A pass decomposes the operands of emulated f32.
-    let mut emulated =
-        Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::DESC;
+    let mut emulated = HopperK::<f32, f32>::DESC;
     assert_eq!(emulated.for_array(9), emulated);
     emulated.class.mode = GemmMode::Array;
-    let said = emulated.check().expect_err("no such kernel").to_string();
+    let said = emulated.check().message();
     assert_eq!(said, "mode = array is not supported by kernels with a pass; try gemm");
 }
 

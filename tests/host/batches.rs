@@ -1,34 +1,11 @@
 //! A batch is as many products as it has matrices, whatever else a call says: the bits of each are
 //! those of that product alone.
 
-use falchion::{
-    desc::GemmDesc,
-    device::run_on_host,
-    epilogue::{Add, BiasM, BiasN, LinearCombination, Multiply, Relu},
-    internals::{
-        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        host::Mode,
-        operand::{OperandKind, VectorKind, Vectors},
-        plan::HostProgram,
-    },
-    layout::Order,
-    numeric::MathType,
+use crate::harness::{
     prelude::*,
-    shape::Mnk,
-    threadblock::{Unit, Units, Work},
+    product::{WithVectors, finite, small},
 };
-use falchion_lab::verify::draw;
-use std::sync::Arc;
-
-/// The elements of a matrix, bits and NaN told apart by their bytes.
-fn elements<E: MathType>(seed: u64, length: usize) -> Vec<E::Storage> {
-    let mut elements = vec![<E::Storage as bytemuck::Zeroable>::zeroed(); length];
-    // No element is infinite, nor NaN, in any floating-point type: exponents' highest bit is 0, and
-    // signs vary.
-    let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut elements);
-    bytes.iter_mut().zip(0..).for_each(|(byte, i)| *byte = draw(seed, i) as u8 & 0xbf);
-    elements
-}
+use falchion::{internals::plan::HostProgram, threadblock::Units};
 
 /// The matrices of a batch in memory that is as long as they are, so many elements apart; where
 /// they share lines, side by side.
@@ -87,24 +64,12 @@ fn held_in<A: MathType, B: MathType, C: MathType>(
         let vectors =
             Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
         let source = if case % 2 == 0 { Source::InPlace } else { Source::Matrix(c) };
-        let problem = Problem {
-            m,
-            n,
-            k,
-            batch,
-            groups: None,
-            a,
-            b,
-            c: source,
-            d,
-            vectors,
-            scalars,
-            workspace: None,
-        };
-        let (x, y) = (elements::<A>(1, a.memory.length), elements::<B>(2, b.memory.length));
+        let problem =
+            Problem { batch, c: source, vectors, scalars, ..problem_of((m, n, k), [a, b, d]) };
+        let (x, y) = (finite::<A>(1, a.memory.length), finite::<B>(2, b.memory.length));
         let of_vectors =
-            Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
-        let (z, before) = (elements::<C>(3, c.memory.length), elements::<C>(4, d.memory.length));
+            Vectors::by(|kind| Some(finite::<C>(5 + kind.index() as u64, length(kind))));
+        let (z, before) = (finite::<C>(3, c.memory.length), finite::<C>(4, d.memory.length));
         for &mode in modes {
             let run = |problem: Problem, d: &mut Vec<C::Storage>, number: usize| {
                 let from = |view: View<Elements>| number * view.batch_stride;
@@ -135,9 +100,8 @@ fn held_in<A: MathType, B: MathType, C: MathType>(
 #[test]
 fn a_batch_is_its_products() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
-    type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
+    type Hopper<LC> = HopperK<Bf16, f32, LC>;
     type Integers = Gemm<i8, ColMajor, i8, RowMajor, i32, RowMajor>;
-    type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     held::<f32, f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9));
     held::<f32, f32, f32>(&Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 17));
@@ -154,8 +118,7 @@ fn a_batch_is_its_products() {
 #[test]
 fn a_batch_in_pieces_is_its_products() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
-    type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
-    type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
+    type Hopper<LC> = HopperK<Bf16, f32, LC>;
     let with_vectors = Simt::<ColMajor>::new().epilogue::<WithVectors>().desc();
     for extents in [(1, 1, 1), (225, 1, 4), (3, 70, 9), (140, 9, 2)] {
         for batch in [33, 401] {
@@ -167,24 +130,15 @@ fn a_batch_in_pieces_is_its_products() {
     }
 }
 
-/// The same kernel in small tiles, of which the checked machine makes fewer threads' steps.
-fn small(desc: GemmDesc) -> GemmDesc {
-    let k = desc.threadblock().k;
-    let desc = but!(desc, threadblock: Mnk::new(64, 64, k), warp: Mnk::new(32, 32, k));
-    desc.check().expect("a kernel");
-    desc
-}
-
 /// The same of kernels whose warps multiply by `mma.sync`: each way in which fragments come, and
 /// parts of K.
 #[test]
 fn a_batch_of_mma_sync_is_its_products() {
-    type Halves<LC> = Gemm<F16, RowMajor, F16, ColMajor, F16, LC, f32, TensorOp, Sm80>;
-    type Turned = Gemm<F16, ColMajor, F16, RowMajor, f32, ColMajor, f32, TensorOp, Sm75>;
-    type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i8, RowMajor, i32, TensorOp, Sm80>;
-    type BytesApart = Gemm<u8, ColMajor, u8, RowMajor, i32, RowMajor, i32, TensorOp, Sm75>;
+    type Halves<LC> = KMajor<F16, F16, LC, f32, TensorOp, Sm80>;
+    type Turned = MnMajor<F16, f32, ColMajor, f32, TensorOp, Sm75>;
+    type Bytes = KMajor<i8, i8, RowMajor, i32, TensorOp, Sm80>;
+    type BytesApart = MnMajor<u8, i32, RowMajor, i32, TensorOp, Sm75>;
     type Doubles<LC> = Gemm<f64, ColMajor, f64, ColMajor, f64, LC, f64, TensorOp, Sm90>;
-    type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
     held::<F16, F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33));
     held::<F16, F16, F16>(
         &small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()),
@@ -207,19 +161,14 @@ type Mutation = fn(&Work, Unit) -> Option<Unit>;
 #[test]
 fn mutated_products_of_a_batch_are_found() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    type Ampere = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
+    type Hopper = HopperK<Bf16, f32>;
+    type Ampere = KMajor<Bf16, f32, RowMajor, f32, TensorOp, Sm80>;
+    #[rustfmt::skip]
     let mutations: [(&str, Mutation); 4] = [
         ("every product is the first", |_, unit| Some(Unit { product: 0, ..unit })),
-        ("products are counted from one", |_, unit| {
-            Some(Unit { product: unit.product + 1, ..unit })
-        }),
-        ("the last product is left out", |work, unit| {
-            (unit.product + 1 < work.batch).then_some(unit)
-        }),
-        ("two products change their tiles", |_, unit| {
-            Some(Unit { row: unit.row ^ unit.product, ..unit })
-        }),
+        ("products are counted from one", |_, unit| { Some(Unit { product: unit.product + 1, ..unit }) }),
+        ("the last product is left out", |work, unit| { (unit.product + 1 < work.batch).then_some(unit) }),
+        ("two products change their tiles", |_, unit| { Some(Unit { row: unit.row ^ unit.product, ..unit }) }),
     ];
     fn run<A: MathType>(
         desc: &GemmDesc,
@@ -233,33 +182,14 @@ fn mutated_products_of_a_batch_are_found() {
             view(orders.b, (k, n), batch, Apart::One),
         );
         let d = view(orders.c, (m, n), batch, Apart::Padded);
-        let problem = Problem {
-            m,
-            n,
-            k,
-            batch,
-            groups: None,
-            a,
-            b,
-            c: Source::None,
-            d,
-            vectors: Default::default(),
-            scalars,
-            workspace: None,
-        };
+        let problem = Problem { batch, scalars, ..problem_of((m, n, k), [a, b, d]) };
         let (x, y, mut z) = (
-            elements::<A>(1, a.memory.length),
-            elements::<A>(2, b.memory.length),
+            finite::<A>(1, a.memory.length),
+            finite::<A>(2, b.memory.length),
             vec![f32::NAN; d.memory.length],
         );
         let (a, b) = (HostSlice::new::<A>(&x), HostSlice::new::<A>(&y));
-        let matrices = HostMatrices {
-            a,
-            b,
-            c: Source::None,
-            d: HostSliceMut::new::<f32>(&mut z),
-            vectors: Default::default(),
-        };
+        let matrices = matrices(a, b, HostSliceMut::new::<f32>(&mut z));
         run_on_host(program, Mode::Checked { seed: 5 }, problem.with(matrices)).map(|()| z)
     }
     for (desc, run) in [
@@ -287,18 +217,7 @@ fn mutated_products_of_a_batch_are_found() {
 /// A row of any product that cannot be scaled refuses the whole batch before anything is written.
 #[test]
 fn a_batch_that_cannot_be_scaled_leaves_d_alone() {
-    type Scaled = Gemm<
-        f32,
-        RowMajor,
-        f32,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, falchion::desc::F16x3>,
-    >;
+    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::desc::F16x3>>;
     let (m, n, k) = (20, 12, 70);
     for product in 0..3 {
         let (mut a, b) = (vec![1.0f32; 3 * m * k], vec![2.0f32; 3 * k * n]);

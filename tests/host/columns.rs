@@ -2,25 +2,11 @@
 //! rows, and the same bits.
 
 use crate::harness::{
-    OfFamily,
-    case::Buffers,
     descriptions::{threads, warp_specialized::types},
-    problems::{Guarded, Wanted, guarded},
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, GemmDesc, Pins, PromotionKind},
-    device::run_on_host,
-    internals::{
-        call::HostMatrices, family::default_gemm_configuration::default_description, host::Mode,
-        schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
     prelude::*,
-    shape::{Mn, Mnk},
+    problems::Wanted,
+    same_bits::run,
 };
-use falchion_lab::verify::{Fill, HostBuffer, draw};
 use rayon::prelude::*;
 
 const BY_BLAS: [[Order; 3]; 2] = {
@@ -29,7 +15,7 @@ const BY_BLAS: [[Order; 3]; 2] = {
 };
 
 fn default(types: Combined, orders: [Order; 3]) -> GemmDesc {
-    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row")
+    default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders)
 }
 
 /// The default's product, exchanged, with few columns of the kernel's D.
@@ -84,10 +70,9 @@ fn the_product_of_columns_is_the_user_s() {
 #[test]
 fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
     use ElementKind::{Bf16, F32};
-    let columns =
-        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (128, 64, 8));
+    let columns = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (128, 64, 8));
     assert_eq!(columns.check(), Ok(()));
-    let says = but!(columns, layout_c: Order::Row).check().expect_err("half a row").to_string();
+    let says = but!(columns, layout_c: Order::Row).check().message();
     assert!(says.starts_with("warp N = 8 is not a multiple of 16"), "{says}");
 }
 
@@ -96,13 +81,11 @@ fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
 #[test]
 fn a_prime_number_of_octets_is_one_subtile_where_it_fits() {
     use ElementKind::{Bf16, F32};
-    let columns =
-        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 152));
+    let columns = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (256, 128, 152));
     let subtiles =
         |stages| but!(columns, stages: stages).components().expect("a kernel").subtile_columns;
     assert_eq!([3, 4].map(subtiles), [152, 8]);
-    let composite =
-        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 168));
+    let composite = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (256, 128, 168));
     assert_eq!(composite.components().expect("a kernel").subtile_columns, 56);
 }
 
@@ -110,7 +93,7 @@ fn a_prime_number_of_octets_is_one_subtile_where_it_fits() {
 /// column-major D where it is pinned; of the others D stays as it is given.
 #[test]
 fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
-    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Rows = HopperK<Bf16, Bf16>;
     let (odd, even) = (
         Rows::new().threadblock::<GemmShape<256, 152, 64>>().desc(),
         Rows::new().threadblock::<GemmShape<256, 160, 64>>().desc(),
@@ -138,17 +121,16 @@ fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
 fn other_kernels_stay() {
     use ElementKind::{F32, I8, I32};
     let (row, col) = (Order::Row, Order::Col);
-    let f32s = Combined { a: F32, b: F32, accumulator: F32, c: F32 };
-    let simt = default_description(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]).expect("a row");
+    let f32s = element_types(F32, F32, F32);
+    let simt = default_of(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]);
     let threads = threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8));
-    let i8s = default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [col, col, row]);
+    let i8s = default(element_types(I8, I32, I32), [col, col, row]);
     let registers = i8s.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     for desc in [simt, threads, registers] {
         assert_eq!(desc.with_rows_as_columns(), desc);
     }
     // What is of columns comes from registers, too, where it is to.
-    let both = default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [row, row, row])
-        .with_rows_as_columns();
+    let both = default(element_types(I8, I32, I32), [row, row, row]).with_rows_as_columns();
     let registers = both.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     assert!(registers.roles().a_from_registers() && registers.orders() == both.orders());
     assert_eq!(
@@ -158,22 +140,6 @@ fn other_kernels_stay() {
             .d_order(),
         row
     );
-}
-
-fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> HostBuffer {
-    let Guarded { problem, first, .. } = guarded;
-    let mut d = buffers.d.clone();
-    let range = |which: usize, length| first[which]..first[which] + length;
-    let matrices = HostMatrices {
-        a: buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
-        b: buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
-        c: problem.c.map(|c| buffers.c.slice(range(2, c.memory.length)).expect("C")),
-        d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
-        vectors: Default::default(),
-    };
-    run_on_host(desc, mode, problem.with(matrices))
-        .unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
-    d
 }
 
 /// D of columns, checked and fast, has the bits of D of rows: of every type, with few columns of an
@@ -224,9 +190,9 @@ fn columns_give_the_bits_of_rows() {
             let instruction = Mnk { n: 64, ..desc.roles().knobs.instruction };
             let rows = but!(rows, threadblock: small, warp: Mnk { m: 64, ..small }, instruction: instruction, schedule: ScheduleKind::Cooperative);
             assert_eq!((rows.check(), rows.frame.d_order()), (Ok(()), Order::Row), "{rows:?}");
-            let wanted = run(&rows, Mode::Checked { seed }, &guarded, &buffers);
+            let wanted = run(&rows, Mode::Checked { seed }, &guarded, &buffers).expect("a GEMM");
             for mode in [Mode::Fast, Mode::Checked { seed }] {
-                let found = run(desc, mode, &guarded, &buffers);
+                let found = run(desc, mode, &guarded, &buffers).expect("a GEMM");
                 assert!(found == wanted, "{mode:?}: other bits\n{desc:?}\n{guarded:?}");
             }
             guarded.problem.m * guarded.problem.n

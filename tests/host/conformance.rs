@@ -1,74 +1,33 @@
-//! The host executor conforms, and the suite finds what is wrong.
+//! The host executor conforms, and the suite finds wrong executors.
 
 use crate::harness::{
-    asked_for,
-    case::{Runner, judge_one},
+    case::judge_one,
     completions::conform,
-    conformance::{Cases, by_threads, conforms, distinct, warp_specialized_only},
-    descriptions::{self, coverage::Coverage},
-    on_host::OnHost,
-    problems::{self, guarded},
+    conformance::{any, by_threads, mma_sync, suites, warp_specialized_only},
+    descriptions::coverage::{Coverage, with_vectors},
+    prelude::*,
+    problems,
 };
-use falchion::{
-    Error,
-    arch::OpKind,
-    desc::GemmDesc,
-    internals::{
-        call::{HostMatrices, Problem, Source},
-        host::Mode,
-    },
-};
-use falchion_lab::verify::{Fill, draw};
 
-#[test]
-fn the_fast_host_conforms() {
-    let cases = Cases {
-        descriptions: 360,
-        problems_each: 15,
-        most_work: 3_000_000,
-        wanted: descriptions::Wanted::default(),
-    };
-    let (tally, descriptions) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c410);
-    println!("{tally:?}, {} descriptions", distinct(&descriptions));
-    if asked_for().is_none() {
-        assert!(tally.cases >= 5000 && distinct(&descriptions) >= 300);
-        assert_eq!(Coverage::of(&descriptions).missing(), Vec::<String>::new());
-        assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
-        // Something was decided in either lane, and a bound that is never nearly reached is not one
-        // to trust.
-        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
-        assert!(
-            tally.largest > 0.05 && tally.largest <= 1.0,
-            "the largest error is {} of its bound",
-            tally.largest
-        );
-    }
+suites! {
+    the_fast_host_conforms: run_decisively of OnHost(Mode::Fast),
+        Wanted::default(), (360, 15), 3_000_000, 0x0fa1_c410, (5000, 300), 0.05,
+        |all| with_vectors(all, Coverage::of(all).missing());
+    the_fast_host_conforms_for_warp_specialized_kernels: run_decisively of OnHost(Mode::Fast),
+        warp_specialized_only(), (200, 6), 24_000_000, 0x0fa1_c490, (900, 150), 0.02,
+        |all| with_vectors(all, Coverage::missing_warp_specialized(all));
+    the_fast_host_conforms_for_tma_fed_simt_kernels: run_decisively of OnHost(Mode::Fast),
+        by_threads(), (100, 6), 8_000_000, 0x0fa1_c4f3, (600, 90), 0.05,
+        |all| with_vectors(all, Coverage::missing_threads(all));
+    the_fast_host_conforms_for_mma_sync: run_decisively of OnHost(Mode::Fast),
+        mma_sync(None), (160, 6), 6_000_000, 0x0fa1_c4b0, (900, 140), 0.02,
+        Coverage::missing_mma_sync;
+    the_checked_host_conforms_for_mma_sync: run of OnHost(Mode::Checked { seed: 7 }),
+        Wanted { largest_tile: 64 * 64 * 64, ..mma_sync(None) }, (60, 2), 200_000, 0x0fa1_c4b1,
+        (120, 0), 0.0, any;
 }
 
-#[test]
-fn the_fast_host_conforms_for_warp_specialized_kernels() {
-    let cases = Cases {
-        descriptions: 200,
-        problems_each: 6,
-        most_work: 24_000_000,
-        wanted: warp_specialized_only(),
-    };
-    let (tally, descriptions) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c490);
-    println!("{tally:?}, {} descriptions", distinct(&descriptions));
-    if asked_for().is_none() {
-        assert!(tally.cases >= 900 && distinct(&descriptions) >= 150);
-        assert_eq!(Coverage::missing_warp_specialized(&descriptions), Vec::<String>::new());
-        assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
-        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
-        assert!(
-            tally.largest > 0.02 && tally.largest <= 1.0,
-            "the largest error is {} of its bound",
-            tally.largest
-        );
-    }
-}
-
-/// Whatever one knob is pinned to, what completes it computes the product.
+/// The completion of any single pinned knob conforms.
 #[test]
 fn completions_of_single_knobs_conform() {
     for (op, most_work, least) in [(OpKind::TensorOp, 600_000, 1500), (OpKind::Simt, 100_000, 1400)]
@@ -80,29 +39,10 @@ fn completions_of_single_knobs_conform() {
 }
 
 #[test]
-fn the_fast_host_conforms_where_threads_multiply() {
-    let cases =
-        Cases { descriptions: 100, problems_each: 6, most_work: 8_000_000, wanted: by_threads() };
-    let (tally, descriptions) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c4f3);
-    println!("{tally:?}, {} descriptions", distinct(&descriptions));
-    if asked_for().is_none() {
-        assert!(tally.cases >= 600 && distinct(&descriptions) >= 90);
-        assert_eq!(Coverage::missing_threads(&descriptions), Vec::<String>::new());
-        assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
-        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
-        assert!(
-            tally.largest > 0.05 && tally.largest <= 1.0,
-            "the largest error is {} of its bound",
-            tally.largest
-        );
-    }
-}
-
-#[test]
 fn random_problems_keep_the_promised_alignments() {
     for i in 0..2000 {
         let seed = draw(0xa119, i);
-        let desc = descriptions::description(seed, descriptions::Wanted::default());
+        let desc = description(seed, Wanted::default());
         let Problem { m, n, k, a, b, c, d, .. } =
             guarded(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).problem;
         let first =
@@ -174,10 +114,7 @@ fn the_suite_finds_what_is_wrong() {
     for runner in wrong {
         let mut found = 0;
         for i in 0..40u64 {
-            let desc = descriptions::description(
-                i,
-                descriptions::Wanted { largest_tile: 100_000, ..descriptions::Wanted::default() },
-            );
+            let desc = description(i, Wanted { largest_tile: 100_000, ..Wanted::default() });
             let guarded = guarded(i, &desc, wanted);
             found +=
                 usize::from(judge_one(&runner, &desc, &guarded, Fill::Integers, (i, i)).is_err());

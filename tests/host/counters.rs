@@ -1,27 +1,14 @@
 //! Counters of the executor's own accesses, against formulas and against a count of another kind.
 
 use crate::harness::{
-    OfFamily,
-    mutated::mutant,
+    prelude::*,
     random_cases::{default_f32, shipped},
-};
-use falchion::{
-    arch::ArchKind,
-    desc::SimtDesc,
-    internals::{
-        call::Problem,
-        operand::{Axis, OperandKind},
-    },
-    layout::Order,
-    shape::Mnk,
-    threadblock::{Along, SmemLayout, SmemTile},
 };
 use falchion_lab::{
     banks::SECTOR_BYTES,
     counters::{Counters, count},
     ladder,
 };
-use std::{collections::BTreeSet, sync::Arc};
 
 /// The ladder's descriptions, some defaults, and K in slices.
 fn subjects() -> Vec<SimtDesc> {

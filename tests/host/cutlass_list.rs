@@ -4,10 +4,9 @@
 use crate::harness::{
     cutlass_list::{kernels, list},
     integers::{ragged, wrong},
+    prelude::*,
 };
-use falchion::internals::host::Mode;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
 
 /// What refuses lines of the list, and how many. It may shrink, by whoever knows why.
 const REFUSED: &[(&str, usize)] = &[

@@ -1,38 +1,22 @@
 //! `f32` on tensor cores, in parts: what D is, bit by bit, what it may be off by, what is refused,
 //! and what a wrong program computes.
 
-use crate::harness::OfFamily;
-use crate::harness::on_tensor_cores::{
-    DATA, Data, ORDERS, TYPES, computed, desc, draws, problem, ran,
-};
-use falchion::{
-    Error, Refusal,
-    arch::{ArchKind, OpKind},
-    desc::{Auto, Bf16x6, F16x3, GemmDesc, PromotionKind, With},
-    internals::{
-        call::HostSlice,
-        family::{Request, default_gemm_configuration::default_description},
-        host::Mode,
-        operand::OperandKind,
-        plan::EmulationProgram,
-        schedule::ScheduleKind,
-    },
-    layout::{MatrixType, Order},
-    numeric::{
-        Combined, ElementKind, EmulationKind, Instruction,
-        emulation::{LineFacts, shift_of, unscaled},
+use crate::harness::{
+    on_tensor_cores::{
+        DATA, Data, ORDERS, TYPES, computed, desc, draws, judge, layouts_change_nothing, problem,
+        ran,
     },
     prelude::*,
-    refusal::{Because, Rule, Value},
-    shape::{Mn, Mnk},
+    product,
 };
-use falchion_lab::verify::{self, Claim, bound::Accumulation};
+use falchion::{
+    desc::{Bf16x6, F16x3},
+    internals::plan::EmulationProgram,
+    numeric::{Instruction, emulation::unscaled},
+    refusal::{Because, Rule, Value},
+};
 
 const SIZES: [usize; 3] = [130, 70, 200];
-
-fn bits(d: &[f32]) -> Vec<u32> {
-    d.iter().map(|x| x.to_bits()).collect()
-}
 
 /// For every element and in both modes, bit by bit: `D[i, j]` is the sum, over blocks of 64 along K
 /// and the products of each from the smallest on, of what the instruction makes of `a_p[i, block]
@@ -44,8 +28,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         let fast = computed(&desc, Mode::Fast, SIZES, (&a, &b)).expect("it fits");
         let part = emulation.part().expect("a part");
-        let types =
-            Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
+        let types = element_types(part, ElementKind::F32, ElementKind::F32);
         let own = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper multiplies it");
         let widen = |bits: u16| match part {
             ElementKind::Bf16 => Bf16::from_bits(bits).to_f32(),
@@ -92,19 +75,9 @@ fn every_element_is_a_sum_of_products_of_parts() {
 
 /// D is the same whatever the layouts of A, B and D: the parts are.
 #[test]
-fn layouts_change_nothing() {
+fn layouts_of_decomposed_operands_change_nothing() {
     for emulation in EmulationKind::MODES {
-        let [m, n, k] = SIZES;
-        let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-        let first =
-            computed(&desc(emulation, ORDERS[0]), Mode::Fast, SIZES, (&a, &b)).expect("it fits");
-        for orders in ORDERS {
-            for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
-                let other =
-                    computed(&desc(emulation, orders), mode, SIZES, (&a, &b)).expect("it fits");
-                assert!(bits(&other) == bits(&first), "{emulation:?} {orders:?} {mode:?}");
-            }
-        }
+        layouts_change_nothing(SIZES, |orders| desc(emulation, orders));
     }
 }
 
@@ -128,18 +101,7 @@ fn results_lie_within_the_bound() {
                 program.emulation.windowed = false;
                 let d =
                     ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
-                let problem = problem(ORDERS[0], [m, n, k]);
-                let of = |x| HostSlice::new::<f32>(x);
-                let verdict = verify::check(&Claim {
-                    desc: &desc,
-                    problem: &problem,
-                    a: of(&a),
-                    b: of(&b),
-                    c: None,
-                    d: of(&d),
-                    vectors: Default::default(),
-                })
-                .expect("slices");
+                let verdict = judge(&desc, [m, n, k], (&a, &b), &d);
                 assert!(verdict.is_right(), "{emulation:?} {data:?} {k}: {verdict:?}");
                 largest[which] = largest[which].max(verdict.error_over_bound);
             }
@@ -306,16 +268,8 @@ fn what_is_not_finite_reaches_d() {
 }
 
 fn request(knobs: &[(&str, &str)]) -> Request {
-    let matrix = |order| Some(MatrixType { element: ElementKind::F32, order });
-    let knobs = knobs.iter().map(|&(name, words)| (name.to_owned(), words.to_owned())).collect();
-    Request {
-        a: matrix(Order::Row),
-        b: matrix(Order::Col),
-        c: matrix(Order::Row),
-        op: Some(OpKind::TensorOp),
-        knobs,
-        ..Request::default()
-    }
+    let types = ["f32:row", "f32:col", "f32:row"];
+    Request { op: Some(OpKind::TensorOp), ..product::request(types, knobs) }
 }
 
 /// `f32` on tensor cores is bf16x6 unless it is told otherwise, by flags, types and files alike.
@@ -339,19 +293,14 @@ fn requests_types_and_files_name_the_modes() {
         facts.contains("f32 in 2 parts of f16, rows of A and columns of B scaled; 3 of 4 products of parts are summed"),
         "{facts}"
     );
-    type Product<C> = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, C>;
+    type Product<C> = HopperK<f32, f32, RowMajor, C>;
     assert_eq!(Product::<Auto>::new().desc(), desc(EmulationKind::Bf16x6, ORDERS[0]));
     assert_eq!(Product::<With<Auto, F16x3>>::new().desc(), desc(EmulationKind::F16x3, ORDERS[0]));
     assert_eq!(
         Product::<With<Auto, Bf16x6>>::new().desc().roles().knobs.promotion,
         PromotionKind::Stage
     );
-    assert_eq!(
-        default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS[0])
-            .expect("a row")
-            .check(),
-        Ok(())
-    );
+    assert_eq!(default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS[0]).check(), Ok(()));
     {
         let one = desc(EmulationKind::F16x3, ORDERS[3]);
         let json = one.to_json().expect("an expression");
@@ -363,27 +312,25 @@ fn requests_types_and_files_name_the_modes() {
 /// What cannot be emulated, and what has to be, is refused in a sentence with a way out.
 #[test]
 fn what_cannot_be_emulated_is_refused() {
-    let says = |d: GemmDesc| d.check().expect_err("refused").to_string();
+    let says = |d: GemmDesc| d.check().message();
     let f32s = desc(EmulationKind::Bf16x6, ORDERS[0]);
     assert_eq!(
         says(but!(f32s, emulation: EmulationKind::None)),
         "emulation = none is not supported by f32 on tensor cores; try bf16x6 (all 24 bits), bf16x3 (16 bits), f16x3 (limited exponents), or tf32x3 (22 bits, mma.sync)"
     );
-    let error =
-        request(&[("emulation", "none")]).resolve(ArchKind::Sm90).expect_err("refused").to_string();
+    let error = request(&[("emulation", "none")]).resolve(ArchKind::Sm90).message();
     assert_eq!(
         error,
         "emulation = none is not supported by f32 on tensor cores; try bf16x6 (all 24 bits), bf16x3 (16 bits), f16x3 (limited exponents), or tf32x3 (22 bits, mma.sync); no kernel was found with this emulation"
     );
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..TYPES };
-    let bf16 =
-        default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
+    let bf16 = default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]);
     assert_eq!(
         says(but!(bf16, emulation: EmulationKind::F16x3)),
         "emulation = f16x3 is not supported by bf16; try none"
     );
     let simt = Request { op: Some(OpKind::Simt), ..request(&[("emulation", "bf16x6")]) };
-    let says = |arch| simt.resolve(arch).expect_err("no tensor cores").to_string();
+    let says = |arch| simt.resolve(arch).message();
     assert_eq!(
         says(ArchKind::Sm80),
         "emulation is not a knob of the multistage main loop; try mainloop = warpspecialized"

@@ -2,23 +2,13 @@
 //! 444 problems have one GEMM, 56 are batches, 30 are grouped, and 30 are arrays of pointers.
 
 use crate::harness::{
-    case::{Buffers, sliced},
+    case::sliced,
     gate::{compare, hash, random, spelled},
     groups::{Grouped, whole},
-    on_host::OnHost,
-    problems::{Guarded, packed},
+    prelude::*,
+    problems::packed,
     words,
 };
-use falchion::{
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, Source, View},
-        host::{Array, Mode},
-        operand::{OperandKind, Vectors},
-    },
-};
-use falchion_lab::verify::{Fill, HostBuffer, draw};
 
 /// Problems of the record: single GEMMs and batches, grouped GEMMs, and arrays.
 const PROBLEMS: usize = 500;

@@ -2,23 +2,11 @@
 //! were.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, description},
     groups::{Alone, Grouped, largest, whole},
     on_host::slices,
-};
-use falchion::{
-    Error,
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Groups, Host, HostCall, HostMatrices, HostSlice, Problem, Space},
-        host::Mode,
-        operand::{Axis, OperandKind, Vectors},
-    },
-    numeric::ElementKind,
     prelude::*,
 };
-use falchion_lab::verify::draw;
+use falchion::internals::call::{Host, Space};
 
 /// Elements of a kind, from one of them on.
 fn slice(kind: ElementKind, bytes: &[u8], first: usize) -> HostSlice<'_> {
@@ -87,10 +75,8 @@ type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
 fn bad_offsets_are_refused() {
     let (a, b, mut d) = (vec![1.0f32; 8 * 4], vec![1.0f32; 3 * 4 * 5], vec![7.0f32; 8 * 5]);
     let mut refused = |offsets: &[u32]| {
-        let told = Rows::new()
-            .run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(offsets))
-            .expect_err("bad offsets")
-            .to_string();
+        let told =
+            Rows::new().run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(offsets)).message();
         assert!(d.iter().all(|&x| x == 7.0), "{told}");
         told
     };
@@ -106,10 +92,7 @@ fn bad_offsets_are_refused() {
         "length of B = 60 elements is less than 80 elements (4 x 5, leading dimension 5, batch of 4, batch stride 20)"
     );
     let cut = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().with::<SplitK<2>>();
-    let told = cut
-        .run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(&[0, 8]))
-        .expect_err("parts")
-        .to_string();
+    let told = cut.run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(&[0, 8])).message();
     assert_eq!(told, "split_k = 2 is not 1 (grouped GEMM keeps K whole); try 1");
 }
 

@@ -1,15 +1,8 @@
 //! Without NVIDIA's libraries everything answers, and nothing panics: each test runs in a process
 //! in which a panic aborts.
 
-use falchion::{
-    Error,
-    cuda::{open, tensor_map},
-    internals::sys::{environment::Environment, nvrtc::Nvrtc},
-    layout::Order,
-    numeric::ElementKind,
-    refusal::Operand,
-    threadblock::{SwizzleMode, TensorMatrix},
-};
+use crate::harness::prelude::*;
+use falchion::{cuda::tensor_map, internals::sys::environment::Environment};
 use std::process::Command;
 
 /// Runs a test again in a process of its own, in which a panic aborts; in that process, does

@@ -2,32 +2,15 @@
 //! bits, and mutants are caught.
 
 use crate::harness::{
-    asked_for,
     case::judge_one,
-    conformance::{Cases, conforms, distinct, mma_sync},
-    descriptions::{self, mma_sync::ARCHS},
+    descriptions::mma_sync::ARCHS,
     integers::{ragged, wrong},
-    mutated::without,
-    on_host::OnHost,
-    problems::{self, guarded},
+    mutated::{Edit, mutate},
+    mutation::drop_each,
+    prelude::*,
+    problems,
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins, SaturateKind, TENSOR_OP_COMBINATIONS},
-    internals::{
-        family::default_gemm_configuration::default_gemm_configurations,
-        host::Mode,
-        index::{Map, Tabled},
-        plan::Program,
-        schedule::Step,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
-    shape::Mnk,
-    threadblock::MainloopKind,
-};
-use falchion_lab::verify::{Fill, draw};
-use std::{collections::BTreeSet, sync::Arc};
+use falchion::internals::index::Map;
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 const ORDERS: [[Order; 3]; 4] = [
@@ -63,54 +46,6 @@ fn of_family(types: Combined, arch: ArchKind) -> Option<FamilyDesc> {
     matches!(first, FamilyDesc::MmaSync(_)).then_some(first)
 }
 
-fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combined {
-    Combined { a: ab, b: ab, accumulator, c }
-}
-
-#[test]
-fn the_fast_host_conforms_for_mma_sync() {
-    let cases =
-        Cases { descriptions: 160, problems_each: 6, most_work: 6_000_000, wanted: mma_sync(None) };
-    let (tally, descriptions) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c4b0);
-    println!("{tally:?}, {} descriptions", distinct(&descriptions));
-    if asked_for().is_none() {
-        assert!(tally.cases >= 900 && distinct(&descriptions) >= 140);
-        let inputs: BTreeSet<_> = descriptions
-            .iter()
-            .map(|d| (d.class.a.element.name(), d.pins().instruction.map(|i| (i.m, i.k))))
-            .collect();
-        assert!(inputs.len() >= 14, "{inputs:?}");
-        let options: BTreeSet<_> = descriptions
-            .iter()
-            .map(|d| {
-                (
-                    d.pins().emulation.map_or("", EmulationKind::name),
-                    d.pins().saturate == Some(SaturateKind::On),
-                )
-            })
-            .collect();
-        assert_eq!(
-            Vec::from_iter(options),
-            [("bf16x1", false), ("none", false), ("none", true), ("tf32x3", false)]
-        );
-        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
-        assert!(
-            tally.largest > 0.02 && tally.largest <= 1.0,
-            "the largest error is {} of its bound",
-            tally.largest
-        );
-    }
-}
-
-#[test]
-fn the_checked_host_conforms_for_mma_sync() {
-    let wanted = descriptions::Wanted { largest_tile: 64 * 64 * 64, ..mma_sync(None) };
-    let cases = Cases { descriptions: 60, problems_each: 2, most_work: 200_000, wanted };
-    let (tally, descriptions) = conforms(&OnHost(CHECKED), cases, 0x0fa1_c4b1);
-    println!("{tally:?}, {} descriptions", distinct(&descriptions));
-    assert!(asked_for().is_some() || tally.cases >= 120 && tally.largest <= 1.0, "{tally:?}");
-}
-
 #[test]
 fn the_defaults_of_every_architecture_compute() {
     let defaults = defaults();
@@ -140,7 +75,7 @@ fn the_defaults_of_every_architecture_compute() {
 /// cores' f64 stay what they were.
 #[test]
 fn f64_has_tensor_cores() {
-    let types = of(ElementKind::F64, ElementKind::F64, ElementKind::F64);
+    let types = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
     for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
         assert!(of_family(types, arch).is_some(), "{arch}");
     }
@@ -155,112 +90,40 @@ fn f64_has_tensor_cores() {
     let halves = default_gemm_configurations(
         OpKind::TensorOp,
         ArchKind::Sm90,
-        of(ElementKind::F16, ElementKind::F32, ElementKind::F16),
+        element_types(ElementKind::F16, ElementKind::F32, ElementKind::F16),
     );
     assert!(matches!(halves.expect("a row")[0], FamilyDesc::WarpSpecialized(_)));
 }
 
-/// A program of f64, one of halves by ldmatrix, and one of bytes element by element, in slices of
-/// K.
-fn subjects() -> Vec<(&'static str, Program)> {
-    let make = |types, arch, orders, threadblock: Mnk, warp: Mnk, mainloop, stages| {
-        let family = match arch {
-            ArchKind::Sm90 => {
-                of_family(of(ElementKind::F64, ElementKind::F64, ElementKind::F64), arch)
-            }
-            _ => of_family(types, arch),
-        };
+/// Returns programs of f64, of f16 by ldmatrix, and of bytes one by one, with sliced K.
+fn subjects() -> Vec<(String, Program)> {
+    let f64s = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
+    let halves = element_types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
+    let bytes = element_types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
+    let make = |(name, types, arch, orders, tile, warp, mainloop, stages)| {
+        let mut pins = Pins::NONE;
+        for (knob, words) in
+            [("threadblock", tile), ("warp", warp), ("mainloop", mainloop), ("stages", stages)]
+        {
+            pins.set(knob, words).expect("a value");
+        }
+        let family = of_family(types, arch).expect("a row");
         let desc =
-            GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family.expect("a row"));
-        let pins = Pins {
-            threadblock: Some(threadblock),
-            warp: Some(warp),
-            mainloop: Some(mainloop),
-            stages: Some(stages),
-            ..Pins::NONE
-        };
-        let desc = desc.pinned(pins);
+            GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins);
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
-        desc.one_schedule().expect("one schedule")
+        (String::from(name), desc.one_schedule().expect("one schedule"))
     };
-    let (f64s, halves) =
-        (ElementKind::F64, of(ElementKind::F16, ElementKind::F32, ElementKind::F16));
-    let small = Mnk::new(32, 32, 16);
-    let bytes = of(ElementKind::I8, ElementKind::I32, ElementKind::I32);
-    vec![
-        (
-            "f64",
-            make(
-                of(f64s, f64s, f64s),
-                ArchKind::Sm90,
-                ORDERS[1],
-                small,
-                Mnk::new(16, 16, 16),
-                MainloopKind::Multistage,
-                3,
-            ),
-        ),
-        (
-            "halves",
-            make(
-                halves,
-                ArchKind::Sm80,
-                ORDERS[0],
-                Mnk::new(32, 32, 64),
-                Mnk::new(32, 16, 32),
-                MainloopKind::Multistage,
-                2,
-            ),
-        ),
-        (
-            "turned halves",
-            make(
-                halves,
-                ArchKind::Sm80,
-                ORDERS[3],
-                Mnk::new(64, 64, 32),
-                Mnk::new(32, 32, 32),
-                MainloopKind::Multistage,
-                4,
-            ),
-        ),
-        (
-            "halves one deep",
-            make(
-                halves,
-                ArchKind::Sm80,
-                ORDERS[1],
-                Mnk::new(32, 32, 16),
-                Mnk::new(16, 16, 16),
-                MainloopKind::Multistage,
-                3,
-            ),
-        ),
-        (
-            "halves one deep, through registers",
-            make(
-                halves,
-                ArchKind::Sm80,
-                ORDERS[3],
-                Mnk::new(32, 32, 32),
-                Mnk::new(32, 16, 16),
-                MainloopKind::Pipelined,
-                2,
-            ),
-        ),
-        (
-            "bytes",
-            make(
-                bytes,
-                ArchKind::Sm80,
-                ORDERS[3],
-                Mnk::new(32, 32, 64),
-                Mnk::new(16, 32, 64),
-                MainloopKind::Pipelined,
-                2,
-            ),
-        ),
+    let (hopper, ampere) = (ArchKind::Sm90, ArchKind::Sm80);
+    [
+        ("f64", f64s, hopper, ORDERS[1], "32x32x16", "16x16x16", "multistage", "3"),
+        ("f16", halves, ampere, ORDERS[0], "32x32x64", "32x16x32", "multistage", "2"),
+        ("f16 transposed", halves, ampere, ORDERS[3], "64x64x32", "32x32x32", "multistage", "4"),
+        ("f16 one deep", halves, ampere, ORDERS[1], "32x32x16", "16x16x16", "multistage", "3"),
+        ("f16 in registers", halves, ampere, ORDERS[3], "32x32x32", "32x16x16", "pipelined", "2"),
+        ("bytes", bytes, ampere, ORDERS[3], "32x32x64", "16x32x64", "pipelined", "2"),
     ]
+    .map(make)
+    .into()
 }
 
 fn caught(program: &Program) -> Option<String> {
@@ -268,18 +131,11 @@ fn caught(program: &Program) -> Option<String> {
 }
 
 #[test]
-fn every_step_of_a_schedule_is_needed() {
+fn every_dropped_step_is_found() {
     for (name, program) in subjects() {
-        assert_eq!(caught(&program), None, "{name} is accused without a change");
-        for (section, index, step) in program.schedule.places() {
-            let mutant =
-                Program { schedule: without(&program.schedule, section, index), ..program.clone() };
-            assert!(
-                caught(&mutant).is_some(),
-                "{name}: {section:?} without {step}, number {index}, survives"
-            );
-        }
+        assert_eq!(caught(&program), None, "{name}, unchanged");
     }
+    drop_each(&subjects(), caught).check(91);
 }
 
 /// Where a tile is one k-block deep there is one fragment of A: loaded before the products it would
@@ -291,12 +147,7 @@ fn a_fragment_of_a_is_loaded_behind_the_products_of_a_tile_one_deep() {
         subjects().into_iter().filter(|(_, program)| program.base.k_blocks() == 1)
     {
         let mut mutant = program.clone();
-        let at = mutant
-            .schedule
-            .body
-            .iter()
-            .position(|step| matches!(step, Step::LoadA { .. }))
-            .expect("a fragment is loaded");
+        let at = mutant.schedule.body.first_like(Step::LoadA { k_block: 0 });
         assert!(
             matches!(mutant.schedule.body[at - 1], Step::MultiplyLoad { k_block: 0, next: 0 }),
             "{name}"
@@ -309,55 +160,38 @@ fn a_fragment_of_a_is_loaded_behind_the_products_of_a_tile_one_deep() {
     assert_eq!(deep, 2);
 }
 
-/// A map with two of its points in each other's place.
-fn exchanged(map: &Map, seed: u64) -> Map {
+/// Swaps the values of two random points of a map.
+fn exchange(map: &mut Map, seed: u64) {
     let domain = map.domain();
-    let count = u64::from(domain.row) * u64::from(domain.column);
     let point = |i: u64| {
-        let at = draw(seed, i) % count;
-        falchion::internals::index::at(
-            (at / u64::from(domain.column)) as u32,
-            (at % u64::from(domain.column)) as u32,
-        )
+        let i = (draw(seed, i) % (u64::from(domain.row) * u64::from(domain.column))) as u32;
+        at(i / domain.column, i % domain.column)
     };
-    let (first, second) = (
-        point(0),
-        (1..).map(point).find(|&other| map.at(other) != map.at(point(0))).expect("another place"),
-    );
-    let places = [map.at(first), map.at(second)];
-    Arc::new(Tabled::by(domain, map.codomain(), |at| match at {
-        at if at == first => places[1],
-        at if at == second => places[0],
-        at => map.at(at),
-    }))
+    let first = point(0);
+    let differs = |other: &Coord| map.at(*other) != map.at(first);
+    let second = (1..).map(point).find(differs).expect("another value");
+    mutate(map, move |map, point| match point {
+        point if point == first => map.at(second),
+        point if point == second => map.at(first),
+        point => map.at(point),
+    });
 }
 
 #[test]
-fn every_map_is_needed() {
+fn every_map_with_two_swapped_points_is_found() {
     for (name, program) in subjects() {
-        for side in [0, 1] {
-            for seed in 0..3 {
-                let mut mutant = program.clone();
-                match &program.maps.rows[side] {
-                    Some(rows) => mutant.maps.rows[side] = Some(exchanged(rows, seed)),
-                    None => {
-                        mutant.maps.fragment[side] = exchanged(&program.maps.fragment[side], seed)
-                    }
-                }
-                assert!(
-                    caught(&mutant).is_some(),
-                    "{name}: fragments of operand {side} with two points exchanged survive, seed {seed}"
-                );
-            }
-        }
-        let mutant = {
+        let found = |what: &str, change: &dyn Fn(&mut Program)| {
             let mut mutant = program.clone();
-            mutant.maps.accumulator = exchanged(&program.maps.accumulator, 5);
-            mutant
+            change(&mut mutant);
+            assert!(caught(&mutant).is_some(), "{name}: {what}");
         };
-        assert!(
-            caught(&mutant).is_some(),
-            "{name}: accumulators with two points exchanged survive"
-        );
+        for (side, seed) in [0, 1].into_iter().flat_map(|side| (0..3).map(move |seed| (side, seed)))
+        {
+            found(&format!("fragments of operand {side}, seed {seed}"), &|mutant| {
+                let rows = mutant.maps.rows[side].as_mut();
+                exchange(rows.unwrap_or(&mut mutant.maps.fragment[side]), seed);
+            });
+        }
+        found("accumulators", &|mutant| exchange(&mut mutant.maps.accumulator, 5));
     }
 }

@@ -1,14 +1,7 @@
 //! Products of nothing: no K, no product, an alpha of zero, no row. D is what it has to be,
 //! whatever the operands are, and nothing is refused half-way.
 
-use crate::harness::on_host::slices;
-use falchion::{
-    desc::GemmDesc,
-    device::{GemmOperation, Request, run_on_host},
-    internals::{call::Problem, host::Mode},
-    numeric::ElementKind,
-    prelude::*,
-};
+use crate::harness::{on_host::slices, prelude::*};
 
 type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
 
@@ -43,12 +36,7 @@ fn operands_that_are_not_read_may_be_empty() {
         Rows::new().run(arguments.source(1.0, &c)).expect("alpha is 0");
         assert_eq!(d, c);
     }
-    let by_values = GemmOperation::new(
-        "f32:row".parse().unwrap(),
-        "f32:row".parse().unwrap(),
-        "f32:row".parse().unwrap(),
-    )
-    .unwrap();
+    let by_values = GemmOperation::from_request(&request(["f32:row"; 3], &[])).unwrap();
     let (bytes, mut d) = (Vec::<u8>::new(), vec![7.0f32; 6]);
     let [a, b] = [(); 2].map(|()| AnySlice::from_bytes(ElementKind::F32, &bytes));
     by_values.run(Arguments::new((2, 3, 0), a, b, AnySliceMut::new::<f32>(&mut d))).expect("no K");
@@ -70,26 +58,12 @@ fn a_batch_of_no_product_is_computed() {
         (f32s, "tensorop", "sm90", &[("emulation", "bf16x3")]),
         (f32s, "tensorop", "sm90", &[("emulation", "f16x3")]),
     ] {
-        let [a, b, c] = types.map(|matrix| matrix.parse().ok());
-        let knobs =
-            knobs.iter().map(|(name, word)| ((*name).to_owned(), (*word).to_owned())).collect();
-        let request = Request {
-            a,
-            b,
-            c,
-            op: op.parse().ok(),
-            arch: arch.parse().ok(),
-            knobs,
-            ..Request::default()
-        };
-        let desc: GemmDesc =
-            GemmOperation::from_request(&request).unwrap_or_else(|error| panic!("{error}")).desc();
+        let units = (op.parse().expect("units"), arch.parse().expect("an architecture"));
+        let desc = described(types, units, knobs);
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             for extents in [(4, 4, 4), (200_000, 3, 200_000)] {
-                let mut scalars = [0.0; 8];
-                scalars[0] = 1.0;
                 let problem =
-                    Problem { batch: 0, ..Problem::new(&desc, extents, [None; 3], scalars) };
+                    Problem { batch: 0, ..Problem::new(&desc, extents, [None; 3], PLAIN) };
                 let matrices = match desc.user_types().a {
                     ElementKind::Bf16 => slices::<Bf16, Bf16, f32>(&[], &[], &mut []),
                     _ => slices::<f32, f32, f32>(&[], &[], &mut []),
@@ -115,7 +89,7 @@ fn groups_of_an_empty_d_are_checked() {
                 1 => arguments.groups_by_value(&offsets),
                 _ => arguments.groups_checked(&offsets),
             };
-            let told = Rows::new().run(arguments).expect_err("bad offsets").to_string();
+            let told = Rows::new().run(arguments).message();
             assert!(
                 told.contains("of the groups = ")
                     && (told.contains(" is outside ") || told.contains(" is not ")),
@@ -126,10 +100,9 @@ fn groups_of_an_empty_d_are_checked() {
     let mut d = vec![7.0f32; 6];
     for batch in [0, 3] {
         let arguments = Arguments::new((2, 3, 5), &a, &b, &mut d).groups(&[0, 1, 2]).batch(batch);
-        let told =
-            Rows::new().can_implement(&arguments).expect_err("a batch of groups").to_string();
+        let told = Rows::new().can_implement(&arguments).message();
         assert!(told.starts_with("batch is not supported by grouped GEMM"), "{told}");
-        assert_eq!(Rows::new().run(arguments).expect_err("a batch of groups").to_string(), told);
+        assert_eq!(Rows::new().run(arguments).message(), told);
     }
     Rows::new()
         .run(Arguments::new((2, 3, 5), &a, &b, &mut d).groups(&[0, 1, 2]).batch(1))

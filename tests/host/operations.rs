@@ -1,24 +1,10 @@
 //! Products whose types, layouts and sizes are values: a `GemmOperation` is the `Gemm` of its
 //! types.
 
-use crate::harness::random::Random;
-use falchion::{
-    Error, Refusal,
-    arch::{ArchKind, OpKind},
-    device::{ProblemSize, Request},
-    layout::{Order, Orders},
-    numeric::{Combined, ElementKind, MathType},
-    prelude::*,
-    refusal::Operand,
-};
+use crate::harness::{integers::Data, prelude::*};
+use falchion::layout::Orders;
 
 const ORDERS: [Order; 2] = [Order::Row, Order::Col];
-
-fn request(op: OpKind, types: Combined, [a, b, c]: [Order; 3]) -> Request {
-    let of = |element, order| Some(MatrixType { element, order });
-    let (a, b, c) = (of(types.a, a), of(types.b, b), of(types.c, c));
-    Request { a, b, c, accumulator: Some(types.accumulator), op: Some(op), ..Request::default() }
-}
 
 /// The operation of a GEMM's types has its descriptions, whatever the problem and the machine.
 macro_rules! the_same {
@@ -28,7 +14,7 @@ macro_rules! the_same {
             use falchion::{arch::OpClass, layout::Layout};
             let [a, b, accumulator, c] = [<$a>::KIND, <$b>::KIND, <$acc>::KIND, <$c>::KIND];
             let orders = [<$la>::ORDER, <$lb>::ORDER, <$lc>::ORDER];
-            let operation = GemmOperation::from_request(&request(<$op>::KIND.expect("units"), Combined { a, b, accumulator, c }, orders)).expect("a kernel");
+            let operation = GemmOperation::from_request(&request_of(<$op>::KIND.expect("units"), Combined { a, b, accumulator, c }, orders, &[])).expect("a kernel");
             assert_eq!(operation.desc(), Typed::DESC);
             for arch in [ArchKind::Sm80, ArchKind::Sm90] {
                 for extents in [(64, 64, 64), (4096, 2112, 7168), (8192, 8192, 8192)] {
@@ -90,7 +76,7 @@ fn new_operation_uses_the_fastest_units_of_each_machine() {
     let fp8 = of("e4m3:row");
     let operation = GemmOperation::new(fp8, fp8, of("bf16:row")).expect("a kernel");
     assert_eq!(operation.desc().class.op, OpKind::TensorOp);
-    let refused = operation.on(Some(&Sm80.machine())).expect_err("no units").to_string();
+    let refused = operation.on(Some(&Sm80.machine())).message();
     assert_eq!(
         refused,
         "no kernel multiplies e4m3 by e4m3 accumulating in f32 into bf16 on tensor cores (sm80); try arch = sm89"
@@ -109,7 +95,7 @@ fn request_names_units_or_an_architecture_for_every_machine() {
     assert_eq!(ampere.desc().class.op, OpKind::TensorOp);
     assert_eq!(units_on(&ampere, ArchKind::Sm90), (OpKind::TensorOp, ArchKind::Sm80));
     // A knob of tensor cores selects them on the host, too; `f32` stays exact.
-    let knobs = vec![("schedule".to_owned(), "pingpong".to_owned())];
+    let knobs = knobs(&[("schedule", "pingpong")]);
     let pinned = Request { knobs: knobs.clone(), ..bf16 };
     assert_eq!(
         GemmOperation::from_request(&pinned).expect("a kernel").desc().class.op,
@@ -126,43 +112,6 @@ fn request_without_layouts_is_row_major() {
     assert_eq!(operation.desc().orders(), row);
 }
 
-/// Bytes of whole numbers from -2 to 3, as elements of a kind.
-fn bytes(random: &mut Random, kind: ElementKind, count: usize) -> Vec<u8> {
-    let mut all = Vec::new();
-    for _ in 0..count {
-        let x = random.below(6) as i8 - if kind == ElementKind::U8 { 0 } else { 2 };
-        match kind {
-            ElementKind::F64 => all.extend(f64::from(x).to_ne_bytes()),
-            ElementKind::F32 | ElementKind::Tf32 => all.extend(f32::from(x).to_ne_bytes()),
-            ElementKind::F16 => all.extend(F16::from_f32(x.into()).to_ne_bytes()),
-            ElementKind::Bf16 => all.extend(Bf16::from_f32(x.into()).to_ne_bytes()),
-            ElementKind::E4m3 => all.push(E4m3::from(f32::from(x)).to_bits()),
-            ElementKind::E5m2 => all.push(E5m2::from(f32::from(x)).to_bits()),
-            ElementKind::I8 | ElementKind::U8 => all.push(x as u8),
-            ElementKind::I32 => all.extend(i32::from(x).to_ne_bytes()),
-        }
-    }
-    all
-}
-
-/// A number of a kind at a place among bytes.
-fn number(kind: ElementKind, bytes: &[u8], at: usize) -> f64 {
-    let of = |width: usize| &bytes[at * width..][..width];
-    match kind {
-        ElementKind::F64 => f64::from_ne_bytes(of(8).try_into().unwrap()),
-        ElementKind::F32 | ElementKind::Tf32 => {
-            f32::from_ne_bytes(of(4).try_into().unwrap()).into()
-        }
-        ElementKind::F16 => F16::from_ne_bytes(of(2).try_into().unwrap()).into(),
-        ElementKind::Bf16 => Bf16::from_ne_bytes(of(2).try_into().unwrap()).into(),
-        ElementKind::E4m3 => E4m3::from_bits(bytes[at]).to_f64(),
-        ElementKind::E5m2 => E5m2::from_bits(bytes[at]).to_f64(),
-        ElementKind::I8 => f64::from(bytes[at] as i8),
-        ElementKind::U8 => f64::from(bytes[at]),
-        ElementKind::I32 => i32::from_ne_bytes(of(4).try_into().unwrap()).into(),
-    }
-}
-
 /// Every row of both tables in every layout, from bytes: sums of small whole numbers, which each
 /// type holds, but for 8 bits of result, whose range they leave and where they saturate.
 #[test]
@@ -175,29 +124,26 @@ fn every_row_multiplies_bytes_in_every_layout() {
     {
         for orders in (0..8).map(|bits| [0, 1, 2].map(|which| ORDERS[bits >> which & 1])) {
             let operation =
-                GemmOperation::from_request(&request(op, types, orders)).expect("a row");
-            let [a, b] = [(types.a, m * k), (types.b, k * n)]
-                .map(|(kind, count)| bytes(&mut random, kind, count));
-            let mut d = vec![0xff; types.c.bytes_of(1) as usize * m * n];
-            let (any_a, any_b) =
-                (AnySlice::from_bytes(types.a, &a), AnySlice::from_bytes(types.b, &b));
-            let any_d = AnySliceMut::from_bytes(types.c, &mut d);
+                GemmOperation::from_request(&request_of(op, types, orders, &[])).expect("a row");
+            let [a, b] = [(types.a, m * k), (types.b, k * n)].map(|(kind, count)| {
+                let least = if kind == ElementKind::U8 { 0 } else { -2 };
+                Data::new(kind, (0..count).map(|_| random.below(6) as i32 + least))
+            });
+            let mut d = Data::new(types.c, (0..m * n).map(|_| 126));
+            let any_a = AnySlice::from_bytes(types.a, a.slice().bytes());
+            let any_b = AnySlice::from_bytes(types.b, b.slice().bytes());
+            let any_d = AnySliceMut::from_bytes(types.c, d.slice_mut().into_bytes());
             operation
                 .run(Arguments::new((m, n, k), any_a, any_b, any_d))
                 .unwrap_or_else(|error| panic!("{types:?}: {error}"));
+            let [la, lb, lc] =
+                [orders[0].packed(m, k), orders[1].packed(k, n), orders[2].packed(m, n)];
             for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                let [la, lb, lc] =
-                    [orders[0].packed(m, k), orders[1].packed(k, n), orders[2].packed(m, n)];
-                let product = |x| {
-                    number(types.a, &a, orders[0].offset(i, x, la))
-                        * number(types.b, &b, orders[1].offset(x, j, lb))
-                };
-                let want: f64 = (0..k).map(product).sum();
-                assert_eq!(
-                    number(types.c, &d, orders[2].offset(i, j, lc)),
-                    want,
-                    "{op} {types:?} {orders:?} ({i}, {j})"
-                );
+                let product =
+                    |x| a.get(orders[0].offset(i, x, la)) * b.get(orders[1].offset(x, j, lb));
+                let (got, want) =
+                    (d.get(orders[2].offset(i, j, lc)), (0..k).map(product).sum::<f64>());
+                assert_eq!(got, want, "{op} {types:?} {orders:?} ({i}, {j})");
             }
         }
     }
@@ -247,7 +193,6 @@ fn arguments_of_values_are_arguments_of_types() {
     operation.can_implement(&call).expect("it fits");
     assert_eq!(operation.workspace_size(&call), Ok(0));
     operation.run(call).expect("a product");
-    let bits = |d: &[f32]| d.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&typed), bits(&valued));
     assert!(
         typed.iter().any(|x| x.is_nan()) && typed.iter().filter(|x| !x.is_nan()).count() == 2 * 30
@@ -298,7 +243,7 @@ fn the_letters_of_blas_transpose() {
             .into_iter()
             .all(|op| matches!(op.name().parse::<OpKind>(), Ok(read) if read == op))
     );
-    let said = |read: Result<OpKind, Error>| read.expect_err("no word").to_string();
+    let said = |read: Result<OpKind, Error>| read.message();
     assert_eq!(said("tensor".parse()), "the word `tensor` is none of simt, tensorop");
     let refused = MatrixType::blas(ElementKind::F32, 'x').unwrap_err().to_string();
     assert_eq!(
@@ -312,19 +257,12 @@ fn the_letters_of_blas_transpose() {
 #[test]
 fn operands_of_another_type_are_refused_by_name() {
     let of = MatrixType::row(ElementKind::F32);
-    let request = Request {
-        knobs: vec![("epilogue".to_owned(), "acc + beta*source + bias_n".to_owned())],
-        ..Request { a: Some(of), b: Some(of), c: Some(of), ..Request::default() }
-    };
-    let operation = GemmOperation::from_request(&request).expect("a kernel");
+    let epilogue = [("epilogue", "acc + beta*source + bias_n")];
+    let operation =
+        GemmOperation::from_request(&request(["f32:row"; 3], &epilogue)).expect("a kernel");
     let (x, mut d, wide) = ([1.0f32; 4], [0.0f32; 4], [1.0f64; 4]);
-    for wrong in [
-        Operand::A,
-        Operand::B,
-        Operand::C,
-        Operand::Vector(falchion::internals::operand::VectorKind::BiasN),
-        Operand::D,
-    ] {
+    let bias = Operand::Vector(VectorKind::BiasN);
+    for wrong in [Operand::A, Operand::B, Operand::C, bias, Operand::D] {
         let given = |operand| {
             if operand == wrong { AnySlice::new::<f64>(&wide) } else { AnySlice::new::<f32>(&x) }
         };
@@ -334,10 +272,9 @@ fn operands_of_another_type_are_refused_by_name() {
         } else {
             AnySliceMut::new::<f32>(&mut d)
         };
-        let vector = given(Operand::Vector(falchion::internals::operand::VectorKind::BiasN));
         let arguments = Arguments::new((2, 2, 2), given(Operand::A), given(Operand::B), d)
             .source(1.0, given(Operand::C))
-            .bias_n(vector);
+            .bias_n(given(bias));
         let refusal = Refusal::element_type(wrong, ElementKind::F64, ElementKind::F32);
         assert_eq!(operation.can_implement(&arguments), Err(refusal));
         assert_eq!(operation.workspace_size(&arguments), Err(refusal));
@@ -358,7 +295,7 @@ fn operands_of_another_type_are_refused_by_name() {
             amid(shift),
             AnySliceMut::new::<f32>(&mut d),
         );
-        let refused = plain.run(arguments).expect_err("refused").to_string();
+        let refused = plain.run(arguments).message();
         let wanted = format!("address of B is not a multiple of 4 bytes (remainder {shift}; f32)");
         assert_eq!(refused, wanted);
     }
@@ -367,22 +304,14 @@ fn operands_of_another_type_are_refused_by_name() {
 /// What has no kernel is refused when the operation is made, in the words of types and flags.
 #[test]
 fn operations_that_are_no_kernels_are_refused() {
-    let says = |request: &Request| {
-        GemmOperation::from_request(request).expect_err("no kernel").to_string()
-    };
+    let says = |request: &Request| GemmOperation::from_request(request).message();
     let matrix = |text: &str| Some(text.parse().expect("a matrix"));
-    let mixed = Request {
-        a: matrix("f32:row"),
-        b: matrix("f64:row"),
-        c: matrix("f32:row"),
-        ..Request::default()
-    };
+    let mixed = request(["f32:row", "f64:row", "f32:row"], &[]);
     assert_eq!(
         says(&mixed),
         "no kernel multiplies f32 by f64 accumulating in f32 into f32; try f32 by f32 accumulating in f32 into f32"
     );
-    let stages =
-        Request { knobs: vec![("stages".to_owned(), "99".to_owned())], ..Request::default() };
+    let stages = Request { knobs: knobs(&[("stages", "99")]), ..Request::default() };
     assert_eq!(
         says(&stages),
         "stages = 99 is outside 2 to 16; try 16; no kernel was found with this stages"

@@ -1,32 +1,10 @@
 //! Accumulators of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and
 //! what they may be off by.
 
-use crate::harness::OfFamily;
-use crate::harness::random_cases;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, With},
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        family::{Request, default_gemm_configuration::default_description},
-        host::Mode,
-        plan::WarpSpecializedProgram,
-        schedule::{Role, RoleStep, ScheduleKind, Section},
-    },
-    layout::{MatrixType, Order},
-    numeric::{Combined, ElementKind, Instruction, Widen},
-    prelude::*,
-    shape::Mnk,
-};
-use falchion_lab::verify::{bound::Accumulation, draw};
+use crate::harness::{prelude::*, product::try_compute, random_cases};
+use falchion::{desc::PromoteEachStage, internals::host::HostKernel, numeric::Instruction};
 
-const TYPES: Combined = Combined {
-    a: ElementKind::E4m3,
-    b: ElementKind::E4m3,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const TYPES: Combined = element_types(ElementKind::E4m3, ElementKind::F32, ElementKind::F32);
 const ORDERS: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 const SIZES: [usize; 3] = [150, 140, 600];
 
@@ -40,47 +18,20 @@ fn numbers(seed: u64, count: usize) -> Vec<E4m3> {
     (0..count as u64).map(number).collect()
 }
 
-fn problem() -> Problem {
-    let [m, n, k] = SIZES;
-    let packed = |order: Order, rows, columns| {
-        View::packed(Elements::new(rows * columns), order, (rows, columns), None)
-    };
-    let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
-    Problem {
-        m,
-        n,
-        k,
-        batch: 1,
-        groups: None,
-        a,
-        b,
-        c: Source::None,
-        d,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    }
-}
-
-fn product(
-    run: impl FnOnce(HostCall<'_>) -> Result<(), falchion::Error>,
-) -> Result<Vec<f32>, falchion::Error> {
-    let [m, n, k] = SIZES;
-    let (a, b, mut d) = (numbers(1, m * k), numbers(2, k * n), vec![f32::NAN; m * n]);
-    let d_slice = HostSliceMut::new::<f32>(&mut d);
-    let matrices = HostMatrices {
-        a: HostSlice::new::<E4m3>(&a),
-        b: HostSlice::new::<E4m3>(&b),
-        c: Source::None,
-        d: d_slice,
-        vectors: Default::default(),
-    };
-    run(problem().with(matrices)).map(|()| d)
+fn extents() -> (usize, usize, usize) {
+    (SIZES[0], SIZES[1], SIZES[2])
 }
 
 fn computed(desc: &GemmDesc, mode: Mode) -> Vec<f32> {
-    product(|call| run_on_host(desc, mode, call)).unwrap_or_else(|error| panic!("{error}"))
+    tried(desc, mode).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn tried(
+    kernel: &impl for<'a> HostKernel<Call<'a> = HostCall<'a>>,
+    mode: Mode,
+) -> Result<Vec<f32>, Error> {
+    let (a, b) = (numbers(1, SIZES[0] * SIZES[2]), numbers(2, SIZES[2] * SIZES[1]));
+    try_compute::<E4m3, f32>(&promoted(), kernel, mode, extents(), ([&a, &b], f32::NAN))
 }
 
 /// For every element and in both modes, bit by bit: `D[i, j] =
@@ -98,10 +49,7 @@ fn every_element_is_a_sum_of_promoted_stages() {
         line
     };
     let fast = computed(&promoted(), Mode::Fast);
-    let never = computed(
-        &default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row"),
-        Mode::Fast,
-    );
+    let never = computed(&default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS), Mode::Fast);
     let mut others = 0;
     for (at, (i, j)) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).enumerate() {
         let (row, column) = (line(&a, i), line(&b, j));
@@ -132,13 +80,9 @@ fn every_element_is_a_sum_of_promoted_stages() {
 #[test]
 fn a_schedule_that_promotes_otherwise_is_found() {
     let right = promoted().roles().program().expect("a program");
-    let run = |program: &WarpSpecializedProgram| {
-        product(|call| run_on_host(program, Mode::Checked { seed: 3 }, call))
-    };
+    let run = |program: &WarpSpecializedProgram| tried(program, Mode::Checked { seed: 3 });
     // The fast mode knows descriptions alone, and would not see what was changed.
-    let refused = product(|call| run_on_host(&right, Mode::Fast, call))
-        .expect_err("a program that has roles")
-        .to_string();
+    let refused = tried(&right, Mode::Fast).message();
     assert_eq!(
         refused,
         "mainloop = warpspecialized is not supported by a program of one schedule; try multistage"
@@ -189,17 +133,15 @@ fn the_bound_of_promoted_sums_holds_for_deep_products() {
 #[test]
 fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let stage = |types: Combined, op| {
-        let d = default_description(op, ArchKind::Sm90, types, ORDERS).expect("a row");
-        but!(d, promotion: PromotionKind::Stage)
-            .check()
-            .expect_err("nothing to promote")
-            .to_string()
+        let d = default_of(op, ArchKind::Sm90, types, ORDERS);
+        but!(d, promotion: PromotionKind::Stage).check().message()
     };
-    let of = |ab, c| Combined {
-        a: ab,
-        b: ab,
-        accumulator: if ab == ElementKind::I8 { ElementKind::I32 } else { ElementKind::F32 },
-        c,
+    let of = |ab, c| {
+        element_types(
+            ab,
+            if ab == ElementKind::I8 { ElementKind::I32 } else { ElementKind::F32 },
+            c,
+        )
     };
     for types in [
         of(ElementKind::Bf16, ElementKind::Bf16),
@@ -215,7 +157,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let knobs = vec![("promotion".to_owned(), "stage".to_owned())];
     let request =
         Request { a: f32s, b: f32s, c: f32s, op: Some(OpKind::Simt), knobs, ..Request::default() };
-    let says = |arch| request.resolve(arch).expect_err("nothing to promote").to_string();
+    let says = |arch| request.resolve(arch).message();
     assert_eq!(
         says(ArchKind::Sm80),
         "promotion is not a knob of the multistage main loop; try mainloop = warpspecialized"
@@ -227,32 +169,21 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let wide = |(m, n)| Mnk { m, n, k: 128 };
     let instruction = Mnk { m: 64, n: 256, k: 32 };
     let full = but!(promoted(), threadblock: wide((128, 256)), warp: wide((64, 256)), instruction);
-    let full = full.check().expect_err("no room").to_string();
+    let full = full.check().message();
     assert_eq!(
         full,
         "registers per thread = 296 exceeds 240 (384 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed"
     );
     let tile = |m, n| Mnk { m, n, k: 128 };
     let tiny = but!(promoted(), threadblock: tile(512, 512), warp: tile(512, 512), instruction: Mnk { m: 64, n: 8, k: 32 });
-    let tiny = tiny.check().expect_err("512 parts").to_string();
+    let tiny = tiny.check().message();
     assert_eq!(tiny, "instruction N = 8 is outside 24 to 256 (promotion = stage); try 24");
 }
 
 /// Types say the same as flags: who pins the knob has the row of promoted accumulators.
 #[test]
 fn a_type_promotes() {
-    type Product = Gemm<
-        E4m3,
-        RowMajor,
-        E4m3,
-        ColMajor,
-        f32,
-        RowMajor,
-        f32,
-        TensorOp,
-        Sm90,
-        With<Auto, PromoteEachStage>,
-    >;
+    type Product = HopperK<E4m3, f32, RowMajor, With<Auto, PromoteEachStage>>;
     assert_eq!(Product::new().desc(), promoted());
 }
 
@@ -260,17 +191,8 @@ fn a_type_promotes() {
 /// beside it counts.
 #[test]
 fn a_request_for_promotion_resolves_to_its_default() {
-    let matrix = |order| Some(MatrixType { element: ElementKind::E4m3, order });
-    let c = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
-    let knobs = vec![("promotion".to_owned(), "stage".to_owned())];
-    let request = Request {
-        a: matrix(Order::Row),
-        b: matrix(Order::Col),
-        c,
-        op: Some(OpKind::TensorOp),
-        knobs,
-        ..Request::default()
-    };
+    let request = request(["e4m3:row", "e4m3:col", "f32:row"], &[("promotion", "stage")]);
+    let request = Request { op: Some(OpKind::TensorOp), ..request };
     let desc = request.resolve(ArchKind::Sm90).expect("a kernel").desc;
     assert_eq!(desc, promoted());
     let facts = format!("{:?}", falchion_lab::explain::facts(&desc.explain().expect("it checks")));

@@ -1,28 +1,20 @@
 //! `f32` in parts that a warp makes of its fragments: what D is, bit by bit, what it may be off by,
 //! and what is no finite number.
 
-use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, draws, problem};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins},
-    device::{GemmOperation, Request},
-    internals::{call::HostSlice, host::Mode},
-    layout::{MatrixType, Order},
-    numeric::{Combined, ElementKind, EmulationKind, Instruction, Tf32},
-    shape::Mnk,
+use crate::harness::{
+    on_tensor_cores::{DATA, Data, ORDERS, computed, draws, judge, layouts_change_nothing},
+    prelude::*,
 };
-use falchion_lab::verify::{self, Claim, bound::Accumulation};
+use falchion::numeric::Instruction;
+use falchion_lab::verify;
 
 const ARCHS: [ArchKind; 2] = [ArchKind::Sm80, ArchKind::Sm90];
 const IN_REGISTERS: [EmulationKind; 2] = [EmulationKind::Tf32x3, EmulationKind::Bf16x1];
 const SIZES: [usize; 3] = [66, 70, 100];
 
 fn of(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)]) -> GemmDesc {
-    let [a, b, c] = orders.map(|order| Some(MatrixType { element: ElementKind::F32, order }));
-    let knobs =
-        knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
-    let request = Request { a, b, c, op: Some(op), arch: Some(arch), knobs, ..Request::default() };
-    GemmOperation::from_request(&request).expect("a kernel").desc()
+    let types = orders.map(|order| format!("f32:{order}"));
+    described(types.each_ref().map(|types| &types[..]), (op, arch), knobs)
 }
 
 /// A small kernel.
@@ -37,10 +29,6 @@ fn desc(emulation: EmulationKind, arch: ArchKind, orders: [Order; 3]) -> GemmDes
         ("align_c", "1"),
     ];
     of(OpKind::TensorOp, arch, orders, &knobs)
-}
-
-fn bits(d: &[f32]) -> Vec<u32> {
-    d.iter().map(|x| x.to_bits()).collect()
 }
 
 /// The parts, said once more.
@@ -84,8 +72,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
             let desc = of.pinned(Pins { instruction: Some(Mnk::new(16, 8, depth)), ..Pins::NONE });
             let (a, b) = (draws(data, 1, m, k), draws(data, 2, n, k));
             let part = emulation.part().expect("a part");
-            let types =
-                Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
+            let types = element_types(part, ElementKind::F32, ElementKind::F32);
             let own =
                 Instruction::for_types(types, arch).expect("it multiplies tf32").within(depth);
             let line = |of: &[f32], at: usize| {
@@ -128,21 +115,9 @@ fn every_element_is_a_sum_of_products_of_parts() {
 /// D is the same whatever the layouts of A, B and D: products of parts are made in the order of the
 /// user's A and B.
 #[test]
-fn layouts_change_nothing() {
-    let [m, n, k] = SIZES;
-    for (arch, emulation) in
-        ARCHS.into_iter().flat_map(|arch| IN_REGISTERS.map(|emulation| (arch, emulation)))
-    {
-        let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-        let first = computed(&desc(emulation, arch, ORDERS[0]), Mode::Fast, SIZES, (&a, &b))
-            .expect("a product");
-        for orders in ORDERS {
-            for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
-                let other = computed(&desc(emulation, arch, orders), mode, SIZES, (&a, &b))
-                    .expect("a product");
-                assert!(bits(&other) == bits(&first), "{arch} {orders:?} {mode:?}");
-            }
-        }
+fn layouts_of_operands_in_registers_change_nothing() {
+    for (arch, emulation) in ARCHS.into_iter().flat_map(|arch| IN_REGISTERS.map(|of| (arch, of))) {
+        layouts_change_nothing(SIZES, |orders| desc(emulation, arch, orders));
     }
 }
 
@@ -150,18 +125,7 @@ fn layouts_change_nothing() {
 /// of `2^-24 |A||B|`.
 fn judged(desc: &GemmDesc, [m, n, k]: [usize; 3], (a, b): (&[f32], &[f32])) -> (f64, f64) {
     let d = computed(desc, Mode::Fast, [m, n, k], (a, b)).expect("a product");
-    let slice = |x| HostSlice::new::<f32>(x);
-    let problem = problem(ORDERS[0], [m, n, k]);
-    let claim = Claim {
-        desc,
-        problem: &problem,
-        a: slice(a),
-        b: slice(b),
-        c: None,
-        d: slice(&d),
-        vectors: Default::default(),
-    };
-    let verdict = verify::check(&claim).expect("slices");
+    let verdict = judge(desc, [m, n, k], (a, b), &d);
     assert!(verdict.is_right(), "{desc:?}: {verdict}");
     let units = |i: usize, j: usize| {
         let products = (0..k).map(|l| f64::from(a[i * k + l]) * f64::from(b[j * k + l]));

@@ -1,24 +1,20 @@
-//! Producers and consumers over the ring, under schedulers that mean harm: what ships is never
-//! accused, and every step left out and every neighbour exchanged is found. Other faults are in
-//! `roles_faults.rs`.
+//! Producers and consumers over the ring, under adversarial schedulers: no shipped program has a
+//! fault, and the checked machine finds every mutant.
 
 use crate::harness::{
-    mutated::{mutate, role_without, without_numbers},
+    mutated::{revalue, weaker},
+    mutation::{
+        Fault, apply_each, drop_each, mutate_edges,
+        ring_faults::{Needs, RING_FAULTS},
+        swap_each, weaken_each, without_first, without_numbers,
+    },
+    prelude::*,
     ring_programs::{
         A, B, SEEDS, WORKS, by_threads, caught, caught_among, check, from_registers, gathering,
         kind, legal, options, program, promoting, ring, subjects,
     },
 };
-use falchion::{
-    arch::WARP,
-    internals::{
-        host::machine::{ClusterWork, Tally},
-        plan::RingProgram,
-        schedule::{Role, RoleStep, Section},
-    },
-    threadblock::{Pipeline, SharedOperand},
-};
-use std::{collections::BTreeMap, time::Instant};
+use falchion::internals::host::machine::Tally;
 
 /// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, cooperative
 /// and ping-pong consumers, on tensor cores and by threads, k tiles 0..=20, 1..=5 tiles of D, C
@@ -39,10 +35,13 @@ fn nothing_that_ships_is_accused() {
                 let pingpong = legal(turns.ring, &promoting(1 + pending));
                 let threads = [by_threads(together.ring), by_threads(turns.ring)];
                 let fragments = legal(ring, &from_registers(pending));
-                let programs =
-                    [&together, &turns, &promoted, &pingpong, &threads[0], &threads[1], &fragments];
+                let mut programs = vec![&together, &turns, &promoted, &pingpong, &fragments];
+                if pending == 0 {
+                    // Threads have no pending products, and read no C through buffers.
+                    programs.extend(&threads);
+                }
                 for (seed, program) in
-                    (0..210).flat_map(|seed| programs.map(|program| (seed, program)))
+                    (0..210).flat_map(|seed| programs.iter().map(move |program| (seed, *program)))
                 {
                     // Of every third seed, units are as deep as each other.
                     let k_tiles: Vec<u32> = (0..=seed % 5)
@@ -87,40 +86,47 @@ fn nothing_that_ships_is_accused() {
         total.most_under_way,
         start.elapsed().as_secs_f64()
     );
-    assert_eq!(runs, 6 * 2 * 3 * 7 * 210);
+    assert_eq!(runs, 6 * 3 * (7 + 5) * 210);
     assert!(total.most_under_way >= 20);
 }
 
+fn find(program: &RingProgram) -> Option<String> {
+    caught(program).map(|(fault, _)| kind(&fault))
+}
+
 #[test]
-fn every_step_of_every_role_is_needed() {
-    let (mut table, mut mutants, mut survivors, mut slowest) =
-        (BTreeMap::<_, u32>::new(), 0, Vec::new(), 0);
-    for (name, program) in subjects() {
-        for (role, section, index, step) in program.roles.places() {
-            mutants += 1;
-            let roles = role_without(&program.roles, role, section, index);
-            match caught(&RingProgram { roles, ..program.clone() }) {
-                Some((fault, runs)) => {
-                    slowest = slowest.max(runs);
-                    let step = step.to_string();
-                    let step = step.split('(').next().unwrap_or_default().to_owned();
-                    *table
-                        .entry((
-                            format!("{} {} without {step}", role.name(), section.name()),
-                            kind(&fault),
-                        ))
-                        .or_default() += 1;
-                }
-                None => survivors
-                    .push(format!("{name}: {role:?} {section:?} without {step}, number {index}")),
-            }
+fn every_dropped_role_step_is_found() {
+    drop_each(&subjects(), find).check(2195);
+}
+
+#[test]
+fn every_weakened_role_step_is_found() {
+    weaken_each(&subjects(), weaker, find).check(314);
+}
+
+#[test]
+fn ring_maps_with_wrong_edges_are_found() {
+    let equivalent = |program: &RingProgram, map: &str, edge: &str| match map {
+        "share" | "destinations" if program.ring.multicast.is_none() => Some("no copy is shared"),
+        "producer position" | "consumer position" if edge.contains("last point") => {
+            Some("no work reaches the last tile")
         }
-    }
-    for ((mutant, finding), count) in &table {
-        println!("{mutant:48} {count:4}  {finding}");
-    }
-    println!("{mutants} mutants, {} survivors; the slowest took {slowest} runs", survivors.len());
-    assert!(survivors.is_empty(), "{survivors:#?}");
+        _ => None,
+    };
+    // An equivalent mutant runs under five seeds, and the next one under the next five.
+    let find = |program: &RingProgram, equivalent: Option<usize>| {
+        let first = equivalent.map(|number| 5 * number as u64 % SEEDS);
+        let seeds = first.map_or(0..SEEDS, |first| first..first + 5);
+        caught_among(program, seeds).map(|(fault, _)| kind(&fault))
+    };
+    mutate_edges(&subjects(), equivalent, find).check(522);
+}
+
+#[test]
+fn every_named_ring_fault_is_found() {
+    assert_eq!(RING_FAULTS.len(), 100);
+    let find = |_: &str, program: &RingProgram| find(program);
+    apply_each(&subjects(), RING_FAULTS, Needs::has, |p| p, find).check(2691);
 }
 
 #[test]
@@ -128,17 +134,15 @@ fn main_loop_page_names_the_faults_of_removed_role_steps() {
     let page: Vec<_> =
         include_str!("../../book/src/mainloop.md").lines().map(without_numbers).collect();
     let program = legal(Pipeline { pingpong: true, ..ring(6, None) }, &options(1));
-    for (role, removed) in [
-        (Role::Consumer, RoleStep::AwaitFull),
-        (Role::Consumer, RoleStep::FenceOperands),
-        (Role::Consumer, RoleStep::AwaitProducts { pending: 1 }),
-        (Role::Consumer, RoleStep::Release { behind: 1 }),
-        (Role::Producer, RoleStep::Expect),
+    for removed in [
+        RoleStep::AwaitFull,
+        RoleStep::FenceOperands,
+        RoleStep::AwaitProducts { pending: 1 },
+        RoleStep::Release { behind: 1 },
+        RoleStep::Expect,
     ] {
-        let body = program.roles.schedule(role).steps(Section::Body);
-        let index = body.iter().position(|step| *step == removed).expect("a step of the body");
-        let roles = role_without(&program.roles, role, Section::Body, index);
-        let (fault, _) = caught(&RingProgram { roles, ..program.clone() }).expect("a fault");
+        let mutant = without_first(&program, Section::Body, removed);
+        let (fault, _) = caught(&mutant).expect("a fault");
         let fault = without_numbers(&fault.to_string());
         assert!(page.iter().any(|line| line.contains(&fault)), "{removed}: {fault}");
     }
@@ -190,50 +194,19 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
 }
 
 #[test]
-fn exchanged_neighbours_are_found_or_commute() {
-    let (mut table, mut found, mut harmless) = (BTreeMap::<_, u32>::new(), 0, 0);
-    for (name, program) in subjects() {
-        for role in Role::ALL {
-            for section in [
-                Section::Opening,
-                Section::Body,
-                Section::Tail,
-                Section::Epilogue,
-                Section::Closing,
-            ] {
-                for i in 1..program.roles.schedule(role).steps(section).len() {
-                    let mut swapped = program.clone();
-                    let steps = swapped.roles.schedule_mut(role).steps_mut(section);
-                    steps.swap(i - 1, i);
-                    let pair = format!("{} before {}", steps[i - 1], steps[i]);
-                    let reason = commute(&program, steps[i - 1], steps[i]);
-                    // What is harmless runs to its end under every seed: each has a fifth of them,
-                    // and the next one the next fifth.
-                    let fifth = SEEDS / 5 * (harmless % 5);
-                    let seeds = if reason.is_some() { fifth..fifth + SEEDS / 5 } else { 0..SEEDS };
-                    match (caught_among(&swapped, seeds), reason) {
-                        (None, Some(reason)) => {
-                            harmless += 1;
-                            *table.entry(format!("harmless, {reason}")).or_default() += 1;
-                        }
-                        (Some((fault, _)), None) => {
-                            found += 1;
-                            *table.entry(kind(&fault)).or_default() += 1;
-                        }
-                        (None, None) => panic!("{name}, {role:?}: {pair} survives"),
-                        (Some((fault, _)), Some(reason)) => {
-                            panic!("{name}, {role:?}: {pair} ({reason}) is accused: {fault}")
-                        }
-                    }
-                }
-            }
-        }
-    }
-    for (finding, count) in &table {
-        println!("{count:4}  {finding}");
-    }
-    println!("{} exchanges: {found} found, {harmless} harmless", found + harmless);
-    assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 12);
+fn swapped_neighbors_are_found_or_commute() {
+    use Section::{Body, Closing, Epilogue, Opening, Tail};
+    // An equivalent mutant runs under one fifth of all seeds, and the next one under the next
+    // fifth.
+    let find = |program: &RingProgram, equivalent: Option<usize>| {
+        let fifth = equivalent.map(|number| SEEDS / 5 * (number as u64 % 5));
+        let seeds = fifth.map_or(0..SEEDS, |fifth| fifth..fifth + SEEDS / 5);
+        caught_among(program, seeds).map(|(fault, _)| kind(&fault))
+    };
+    let sections = [Opening, Body, Tail, Epilogue, Closing];
+    let findings = swap_each(&subjects(), &sections, commute, find);
+    findings.check(1225);
+    assert_eq!(findings.kinds("equivalent").len(), 12);
 }
 
 /// The same of clusters whose blocks have parts of K: of two to eight blocks, each of which sends
@@ -280,10 +253,10 @@ fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums_and_fragment
     for (name, mut program) in subjects() {
         program.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
         program.roles.consumer.prologue.push(RoleStep::FenceOperands);
-        let found = caught(&program).map(|(fault, _)| kind(&fault));
-        let wanted = (program.promoted_parts + program.fragment_sets > 0)
-            .then(|| "OperandsNotFenced".to_owned());
-        assert_eq!(found, wanted, "{name}");
+        let needed = program.promoted_parts + program.fragment_sets > 0;
+        let seeds = if needed { 0..SEEDS } else { 0..SEEDS / 5 };
+        let found = caught_among(&program, seeds).map(|(fault, _)| kind(&fault));
+        assert_eq!(found, needed.then(|| "OperandsNotFenced".to_owned()), "{name}");
     }
 }
 
@@ -313,38 +286,22 @@ fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
             .unwrap_or_else(|fault| panic!("{work:?}, seed {seed}: {fault}"));
         assert_eq!(tally.products, u64::from(8 * 8 * work.k_tiles.iter().sum::<u32>()));
     }
-    let (mut slowest, mut mutants) = (0, 0);
-    let mut find = |name: String, mutant: &RingProgram| {
-        let (_, runs) = caught(mutant).unwrap_or_else(|| panic!("{name} survives"));
-        (slowest, mutants) = (runs.max(slowest), mutants + 1);
-    };
-    for (role, section, index, step) in program.roles.places() {
-        let roles = role_without(&program.roles, role, section, index);
-        find(
-            format!("{role:?} {section:?} without {step}"),
-            &RingProgram { roles, ..program.clone() },
-        );
-    }
-    type Change = fn(&mut RingProgram);
-    let of_last: [(&str, Change); 3] = [
-        ("its warps arrive at block 0 alone", |p| {
+    let subject = [("96 warps".to_owned(), program)];
+    drop_each(&subject, find).check(39);
+    let of_last: [Fault<RingProgram, Needs>; 3] = [
+        ("its warps arrive at block 0 alone", Needs::Cluster, |p| {
             mutate(&mut p.released, |map, point| {
                 map.at(point).map(|rank| if point.row == 7 { 0 } else { rank })
             });
         }),
-        ("it copies the share of the one before", |p| {
-            mutate(&mut p.share, |map, point| map.at(point).map(|share| share.min(6)))
+        ("it copies the share of the one before", Needs::Cluster, |p| {
+            revalue(&mut p.share, |share| share.min(6))
         }),
-        ("nothing is copied to it", |p| {
+        ("nothing is copied to it", Needs::Cluster, |p| {
             mutate(&mut p.destinations, |map, point| {
                 map.at(point).map(|rank| if rank == 7 { point.row } else { rank })
             });
         }),
     ];
-    for (name, change) in of_last {
-        let mut mutant = program.clone();
-        change(&mut mutant);
-        find(name.to_owned(), &mutant);
-    }
-    println!("{mutants} mutants of 96 warps, all found; the slowest took {slowest} runs");
+    apply_each(&subject, &of_last, Needs::has, |p| p, |_, program| find(program)).check(3);
 }

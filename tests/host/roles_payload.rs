@@ -1,18 +1,16 @@
 //! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own
 //! k-tiles, in their order.
 
-use crate::harness::ring_programs::legal;
-use falchion::{
-    internals::{
-        host::{
-            Accumulators,
-            machine::{Bytes, ClusterWork, Payload, Staged, run},
-        },
-        operand::OperandKind,
-        plan::RingProgram,
-        schedule::{ShareName, SubtileName, WarpName},
+use crate::harness::{
+    prelude::*,
+    ring_programs::{by_threads, legal, options, promoting, ring},
+};
+use falchion::internals::{
+    host::{
+        Accumulators,
+        machine::{Bytes, Payload, Staged, run},
     },
-    threadblock::{Pipeline, RoleOptions, SharedOperand},
+    schedule::{ShareName, SubtileName, WarpName},
 };
 use std::collections::HashMap;
 
@@ -178,52 +176,21 @@ fn wanted(
 fn every_order_of_events_computes_the_same_bits() {
     let mut compared = 0;
     for shared in [None, Some(OperandKind::A), Some(OperandKind::B)] {
-        let ring = Pipeline {
-            stages: 3,
-            stage_bytes: [8 << 10, 16 << 10],
-            consumers: 2,
-            pingpong: false,
-            multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
-            parts: None,
-            staging_buffers: 2,
-            staging_bytes: 1 << 10,
-            source: true,
-        };
-        for (pending, promoted_parts) in [(0, None), (1, None), (0, Some(1)), (0, Some(2))] {
-            let options = RoleOptions {
-                pending,
-                promoted_parts,
-                fragments: false,
-                subtiles: 4,
-                split_k: false,
-                by_threads: false,
-                acquires: [false; 2],
-                registers: Some([24, 240]),
-            };
+        let ring = Pipeline { source: true, ..ring(3, shared) };
+        for options in [options(0), options(1), promoting(1), promoting(2)] {
             let program = legal(ring, &options);
             for (k_tiles, source) in
                 [(&[0][..], true), (&[1, 1], false), (&[4, 0, 6], true), (&[7, 7, 7, 7], true)]
             {
                 let (work, tiles) = (ClusterWork { k_tiles, source }, k_tiles.len() as u32);
                 for seed in 0..50 {
-                    let mut numbers = Numbers::default();
-                    run(&program, work, seed, &mut numbers)
-                        .unwrap_or_else(|fault| panic!("{fault}"));
+                    let numbers = run_numbers(&program, work, seed);
                     assert_eq!(numbers.d.len() as u32, ring.blocks() * ring.consumers * tiles * 4);
                     for (&(block, warpgroup, tile, subtile), parts) in &numbers.d {
-                        for (warp, part) in (0..).zip(parts) {
-                            let wanted = wanted(
-                                &program,
-                                work,
-                                block,
-                                SubtileName { tile, subtile },
-                                warpgroup * 4 + warp,
-                            );
-                            assert_eq!(
-                                part.to_bits(),
-                                wanted.to_bits(),
-                                "block {block}, tile {tile}, slice {subtile}"
-                            );
+                        for (warp, part) in (warpgroup * 4..).zip(parts) {
+                            let name = SubtileName { tile, subtile };
+                            let wanted = wanted(&program, work, block, name, warp);
+                            assert_eq!(part.to_bits(), wanted.to_bits(), "block {block}, {name:?}");
                             compared += 1;
                         }
                     }
@@ -235,55 +202,35 @@ fn every_order_of_events_computes_the_same_bits() {
     assert!(compared > 10_000);
 }
 
-/// The same where threads multiply and store: each warp stores its own accumulators of each tile
-/// once.
+/// Returns the numbers that a program stores in one order of events.
+fn run_numbers(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Numbers {
+    let mut numbers = Numbers::default();
+    run(program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
+    numbers
+}
+
+/// Threads that multiply and store compute the same bits: each warp stores its accumulators of each
+/// tile once.
 #[test]
 fn threads_store_the_same_bits_in_every_order_of_events() {
     let mut compared = 0;
     for (shared, pingpong) in
         [(None, false), (Some(OperandKind::A), false), (Some(OperandKind::B), true), (None, true)]
     {
-        let ring = Pipeline {
-            stages: 3,
-            stage_bytes: [8 << 10, 16 << 10],
-            consumers: 2,
-            pingpong,
-            multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
-            parts: None,
-            staging_buffers: 0,
-            staging_bytes: 0,
-            source: false,
-        };
-        let registers = Some([24, 240]);
-        let options = RoleOptions {
-            pending: 0,
-            promoted_parts: None,
-            fragments: false,
-            subtiles: 0,
-            split_k: false,
-            by_threads: true,
-            acquires: [false; 2],
-            registers,
-        };
-        let program = legal(ring, &options);
+        let program = by_threads(Pipeline { pingpong, ..ring(3, shared) });
         for k_tiles in [&[0][..], &[1, 1], &[4, 0, 6], &[7, 2, 7, 3]] {
             let (work, tiles) = (ClusterWork { k_tiles, source: false }, k_tiles.len() as u32);
+            let warps = program.ring.blocks() * program.ring.readers() * 4;
             for seed in 0..50 {
-                let mut numbers = Numbers::default();
-                run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
+                let numbers = run_numbers(&program, work, seed);
                 assert!(numbers.d.is_empty());
-                assert_eq!(
-                    numbers.threads.len() as u32,
-                    ring.blocks() * ring.readers() * 4 * tiles
-                );
+                assert_eq!(numbers.threads.len() as u32, warps * tiles);
                 for (&(block, warp, tile), accumulators) in &numbers.threads {
                     assert!(!pingpong || warp / 4 == tile % 2, "tile {tile} is warp {warp}'s");
-                    assert_eq!(
-                        accumulators.to_bits(),
-                        wanted(&program, work, block, SubtileName { tile, subtile: 0 }, warp)
-                            .to_bits(),
-                        "tile {tile}, warp {warp}"
-                    );
+                    let wanted =
+                        wanted(&program, work, block, SubtileName { tile, subtile: 0 }, warp);
+                    let same = accumulators.to_bits() == wanted.to_bits();
+                    assert!(same, "tile {tile}, warp {warp}: {accumulators} and {wanted}");
                     compared += 1;
                 }
             }

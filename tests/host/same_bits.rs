@@ -3,84 +3,29 @@
 //! that wrap). NaN may carry any payload.
 
 use crate::harness::{
-    asked_for,
-    case::Buffers,
     completions::tiles_of_halves,
-    descriptions::{self, Family, coverage::Coverage, description, streamed},
-    problems::Guarded,
-    reproduce,
-    same_bits::{MOST_WORK, compare, difference, roles, run, threads},
+    descriptions::coverage::{Coverage, with_vectors},
+    prelude::*,
+    same_bits::{MOST_WORK, Pairs, compare, difference, mma_sync, roles, run, threads},
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    internals::{family::default_gemm_configuration::default_gemm_configurations, host::Mode},
-    numeric::ElementKind,
-    shape::{Mn, Mnk},
-    threadblock::MainloopKind,
-};
-use falchion_lab::verify::draw;
 use rayon::prelude::*;
 
-const DESCRIPTIONS: usize = 700;
-const PROBLEMS_EACH: usize = 4;
+fn checked(
+    desc: &GemmDesc,
+    guarded: &Guarded,
+    buffers: &Buffers,
+    seed: u64,
+) -> Result<HostBuffer, Error> {
+    run(desc, Mode::Checked { seed }, guarded, buffers)
+}
 
 fn fast_and_checked(desc: &GemmDesc, seeds: (u64, u64)) -> bool {
-    let checked = |guarded: &Guarded, buffers: &Buffers, seed| {
-        run(desc, Mode::Checked { seed }, guarded, buffers)
-    };
-    compare(desc, seeds, false, &checked)
-        .unwrap_or_else(|error| panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds)))
+    let checked =
+        |guarded: &Guarded, buffers: &Buffers, seed| checked(desc, guarded, buffers, seed);
+    compare(desc, seeds, false, &checked).unwrap_or_else(|error| panic!("{error}\n  {desc:?}"))
 }
 
-/// Both modes on problems of descriptions drawn from a seed: how many pairs, how many with special
-/// numbers, which descriptions.
-fn random_pairs(
-    seed: u64,
-    descriptions: usize,
-    problems: usize,
-    wanted: descriptions::Wanted,
-) -> (usize, usize, Vec<GemmDesc>) {
-    let descriptions: Vec<(u64, GemmDesc)> = (0..descriptions)
-        .map(|i| draw(seed, i as u64))
-        .map(|seed| (seed, description(seed, wanted)))
-        .collect();
-    let (pairs, special) = descriptions
-        .par_iter()
-        .map(|(seed, desc)| {
-            (0..problems).fold((0, 0), |(pairs, special), i| {
-                (
-                    pairs + 1,
-                    special + usize::from(fast_and_checked(desc, (*seed, draw(*seed, i as u64)))),
-                )
-            })
-        })
-        .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
-    (pairs, special, descriptions.into_iter().map(|(_, desc)| desc).collect())
-}
-
-#[test]
-fn fast_and_checked_give_the_same_bits() {
-    let wanted = descriptions::Wanted {
-        largest_tile: MOST_WORK as u32 / 4,
-        ..descriptions::Wanted::default()
-    };
-    if let Some(seeds) = asked_for() {
-        fast_and_checked(&description(seeds.0, wanted), seeds);
-        return;
-    }
-    let (pairs, special, descriptions) =
-        random_pairs(0x5a3e_b175, DESCRIPTIONS, PROBLEMS_EACH, wanted);
-    let missing = Coverage::of(&descriptions).missing();
-    println!(
-        "{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}"
-    );
-    assert!(pairs >= 2800 && special >= 1200);
-    assert!(missing.is_empty(), "{missing:?}");
-    assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
-}
-
-/// Two accumulators a register change no bit: problems around the edges of CUTLASS's tiles of them.
+/// Two accumulators per register change no bit: problems around the edges of CUTLASS's f16 tiles.
 #[test]
 fn tiles_of_halves_give_the_same_bits() {
     tiles_of_halves(ArchKind::Sm90).par_iter().enumerate().for_each(|(i, desc)| {
@@ -88,40 +33,40 @@ fn tiles_of_halves_give_the_same_bits() {
     });
 }
 
-/// The checked mode carries bytes through the ring and reads them through descriptors; the fast one
-/// knows neither.
-#[test]
-fn fast_and_checked_give_the_same_bits_for_warp_specialized_kernels() {
-    if let Some(seeds) = asked_for() {
-        fast_and_checked(&description(seeds.0, roles()), seeds);
-        return;
-    }
-    let (pairs, special, descriptions) = random_pairs(0x5a3e_b190, 220, 3, roles());
-    let missing = Coverage::missing_warp_specialized(&descriptions);
-    println!(
-        "{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}"
-    );
-    assert!(pairs >= 450 && special >= 150);
-    assert!(missing.is_empty(), "{missing:?}");
-    assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
+/// Defines tests that compare both modes, and require a coverage of the descriptions.
+macro_rules! pairs {
+    ($($name:ident: $seed:expr, $wanted:expr, $descriptions:expr, $problems:expr, $least:expr,
+       $missing:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            let (seed, descriptions, problems) = ($seed, $descriptions, $problems);
+            let (asked, aligned) = (|_: &GemmDesc| true, false);
+            let pairs =
+                Pairs { seed, descriptions, problems, wanted: $wanted, asked, aligned };
+            let descriptions = pairs.compare(&checked, $least);
+            let missing: fn(&[GemmDesc]) -> Vec<String> = $missing;
+            if !descriptions.is_empty() {
+                assert_eq!(missing(&descriptions), Vec::<String>::new());
+            }
+        })*
+    };
 }
 
-/// Threads read what TMA boxes hold, in an order of events that a seed draws; the fast mode knows
-/// chains alone.
-#[test]
-fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
-    if let Some(seeds) = asked_for() {
-        fast_and_checked(&description(seeds.0, threads()), seeds);
-        return;
-    }
-    let (pairs, special, descriptions) = random_pairs(0x5a3e_b1f3, 200, 3, threads());
-    let missing = Coverage::missing_threads(&descriptions);
-    println!(
-        "{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}"
-    );
-    assert!(pairs >= 600 && special >= 200);
-    assert!(missing.is_empty(), "{missing:?}");
-    assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
+pairs! {
+    fast_and_checked_give_the_same_bits: 0x5a3e_b175,
+        Wanted { largest_tile: MOST_WORK as u32 / 4, ..Wanted::default() }, 700, 4,
+        (2800, 1200, 1), |all| with_vectors(all, Coverage::of(all).missing());
+    // The checked mode moves bytes through the ring and reads them through descriptors.
+    fast_and_checked_give_the_same_bits_for_warp_specialized_kernels: 0x5a3e_b190,
+        roles(), 220, 3,
+        (450, 150, 1), |all| with_vectors(all, Coverage::missing_warp_specialized(all));
+    // Threads read boxes of TMA, in an order of events that a seed selects.
+    fast_and_checked_give_the_same_bits_where_threads_multiply: 0x5a3e_b1f3,
+        threads(), 200, 3,
+        (600, 200, 1), |all| with_vectors(all, Coverage::missing_threads(all));
+    fast_and_checked_give_the_same_bits_of_mma_sync: 0xb175_55c0,
+        mma_sync(None), 120, 3,
+        (360, 50, 100), |_| Vec::new();
 }
 
 /// The same product by threads that all follow one schedule, which copy what they multiply
@@ -162,29 +107,13 @@ fn threads_give_the_bits_of_the_other_main_loops() {
                 Ok(threads)
             };
             for i in 0..3 {
-                compare(&desc, (seed, draw(seed, i)), false, &checked)
-                    .unwrap_or_else(|error| panic!("{error} {desc:?}"));
+                compare(&desc, (seed, draw(seed, i)), false, &checked).expect("two results");
             }
             3
         })
         .sum();
     println!("{compared} products");
     assert!(compared >= 180);
-}
-
-/// The same of kernels whose warps multiply by `mma.sync`, slices of K among them.
-#[test]
-fn fast_and_checked_give_the_same_bits_of_mma_sync() {
-    let family = Family::MmaSync;
-    let wanted = descriptions::Wanted {
-        largest_tile: MOST_WORK as u32 / 4,
-        family,
-        ..descriptions::Wanted::default()
-    };
-    let (pairs, special, descriptions) = random_pairs(0xb175_55c0, 120, 3, wanted);
-    let distinct: std::collections::HashSet<_> = descriptions.iter().collect();
-    println!("{pairs} pairs from {} descriptions, {special} with special numbers", distinct.len());
-    assert!(asked_for().is_some() || pairs >= 360 && distinct.len() >= 100 && special >= 50);
 }
 
 /// Stream-K of every family: tile edges, clusters of several tiles, every frame of D, and epilogues
@@ -196,7 +125,7 @@ fn fast_and_checked_give_the_same_bits_of_streamed_kernels() {
         .into_iter()
         .zip([roles(), threads(), threads(), threads()])
         .flat_map(|(family, wanted)| {
-            let wanted = descriptions::Wanted { family, ..wanted };
+            let wanted = Wanted { family, ..wanted };
             (0..40).filter_map(move |i| {
                 let seed = draw(0x57e4, i);
                 streamed(description(seed, wanted)).map(|[_, desc]| (seed, desc))

@@ -1,60 +1,24 @@
 //! Sums of integers that stop at the ends of their range: after each instruction, and where slices
 //! and parts of K are added.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins, SaturateKind},
-    device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        host::Mode,
-    },
-    numeric::MathType,
-};
+use crate::harness::{decompositions::eight_by_eight, prelude::*, product::computed};
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 11 }];
 /// Rows and columns of D.
 const EXTENTS: [usize; 2] = [3, 5];
 
-/// The description of row-major A and D and column-major B of bytes, with knobs.
-fn described(kind: &str, arch: ArchKind, knobs: &[(&str, &str)]) -> GemmDesc {
-    let [a, b, c] = [format!("{kind}:row"), format!("{kind}:col"), "i32:row".to_owned()]
-        .map(|matrix| matrix.parse().ok());
-    let knobs =
-        knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
-    let request = Request {
-        a,
-        b,
-        c,
-        op: Some(OpKind::TensorOp),
-        arch: Some(arch),
-        knobs,
-        ..Request::default()
-    };
-    GemmOperation::from_request(&request).expect("a kernel").desc()
+fn of_bytes(kind: &str, arch: ArchKind, knobs: &[(&str, &str)]) -> GemmDesc {
+    let (a, b) = (format!("{kind}:row"), format!("{kind}:col"));
+    described([&a, &b, "i32:row"], (OpKind::TensorOp, arch), knobs)
 }
 
-/// D of `k` products of each element, of A by rows and of B by columns.
 fn product<T: MathType>(
     desc: &GemmDesc,
     mode: Mode,
     k: usize,
-    [a, b]: [&[T::Storage]; 2],
+    operands: [&[T::Storage]; 2],
 ) -> Vec<i32> {
-    let [m, n] = EXTENTS;
-    let mut d = vec![-7; m * n];
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let matrices = HostMatrices {
-        a: HostSlice::new::<T>(a),
-        b: HostSlice::new::<T>(b),
-        c: Source::None,
-        d: HostSliceMut::new::<i32>(&mut d),
-        vectors: Default::default(),
-    };
-    run_on_host(desc, mode, Problem::new(desc, (m, n, k), [None; 3], scalars).with(matrices))
-        .expect("a product");
-    d
+    computed::<T, i32>(desc, desc, mode, (EXTENTS[0], EXTENTS[1], k), (operands, -7))
 }
 
 const fn clamped(sum: i64) -> i64 {
@@ -65,17 +29,6 @@ const fn clamped(sum: i64) -> i64 {
     } else {
         sum
     }
-}
-
-/// Eight neighbours at a time, and then the sums of eight.
-fn eight_by_eight(mut sums: Vec<i64>) -> i64 {
-    while sums.len() > 1 {
-        sums = sums
-            .chunks(8)
-            .map(|few| few[1..].iter().fold(few[0], |sum, other| clamped(sum + other)))
-            .collect();
-    }
-    sums[0]
 }
 
 /// What a kernel of these shapes makes of the products of one element, said once more: instruction
@@ -99,7 +52,7 @@ fn wanted(desc: &GemmDesc, products: &[i64]) -> i32 {
         };
         (1..tile / warp).fold(slice(0), |sum, other| clamped(sum + slice(other)))
     };
-    eight_by_eight((0..parts).map(of_part).collect()) as i32
+    eight_by_eight((0..parts).map(of_part).collect(), |x, y| clamped(x + y)) as i32
 }
 
 /// Elements (mn, k) of an operand, all of a sign for so long that their products leave the range,
@@ -165,7 +118,7 @@ fn sums_stop_after_each_instruction() {
             ("align_b", "8"),
             ("align_c", "1"),
         ];
-        let [wrap, once] = decides::<i8>(&described("i8", arch, &knobs), modes, k, [&a, &b]);
+        let [wrap, once] = decides::<i8>(&of_bytes("i8", arch, &knobs), modes, k, [&a, &b]);
         assert!(
             wrap >= 8 && once >= 8,
             "{wrap} elements are not what wraps, {once} not what is clamped once: {tile} on {arch}"
@@ -187,7 +140,7 @@ fn slices_and_parts_of_k_stop_at_the_ends_too() {
         ("stages", "3"),
         ("align_c", "1"),
     ];
-    let slices = described("u8", ArchKind::Sm80, &small);
+    let slices = of_bytes("u8", ArchKind::Sm80, &small);
     let [wrap, _] = decides::<u8>(&slices, &MODES, k, [&a, &b]);
     assert!(wrap >= 9, "{wrap} elements are not what wraps");
     let parts = slices.pinned(Pins { split_k: Some(3), ..Pins::NONE });
@@ -196,7 +149,7 @@ fn slices_and_parts_of_k_stop_at_the_ends_too() {
     // Parts that are at both ends of the range.
     let (beyond, k) = (140_000, 280_000);
     let [a, b] = [0, 1].map(|operand| bytes(operand, EXTENTS[operand], k, beyond));
-    let parts = described(
+    let parts = of_bytes(
         "i8",
         ArchKind::Sm80,
         &[&small[..], &[("split_k", "12"), ("align_a", "8"), ("align_b", "8")]].concat(),

@@ -1,7 +1,7 @@
 //! What a small product costs on the host once its kernel is known.
 
-use falchion::{arch::TensorOp, numeric::Bf16, prelude::*};
-use std::time::{Duration, Instant};
+use crate::harness::prelude::*;
+use falchion::arch::TensorOp;
 
 /// The least time of a call after the first, over as many as it takes to see one below the limit on
 /// a busy machine, for ten seconds at the most.

@@ -1,19 +1,10 @@
 //! K in parts: the order in which parts are added, what is refused, and the memory that they take.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, cut_in_parallel, description},
-    on_host::slices,
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins},
-    device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{Elements, Partials, Problem},
-        host::Mode,
-    },
-    numeric::{Bf16, F16, MathType},
+    decompositions::{eight_by_eight, slice_ranges},
+    descriptions::cut_in_parallel,
     prelude::*,
+    product::rounding,
 };
 
 /// The description of row-major A and D and column-major B of one type, in tiles 8 deep, with so
@@ -23,49 +14,11 @@ fn split(kind: &str, parts: u32) -> GemmDesc {
 }
 
 fn operation(kind: &str, parts: u32) -> GemmOperation {
-    let [a, b, c] = ["row", "col", "row"].map(|order| format!("{kind}:{order}").parse().ok());
-    let knobs = [("threadblock", "64x64x8".to_owned()), ("split_k", parts.to_string())]
-        .map(|(name, words)| (name.to_owned(), words));
-    let acc = kind.parse().ok();
-    GemmOperation::from_request(&Request {
-        a,
-        b,
-        c,
-        accumulator: acc,
-        knobs: knobs.into(),
-        ..Request::default()
-    })
-    .expect("a kernel")
-}
-
-/// Numbers of which sums round.
-fn number(i: usize) -> f32 {
-    ((i * 7919 % 1009) as f32 - 500.0) / 97.0
-}
-
-/// Parts of whole k-tiles, the first ones longer; each a chain of multiply-adds.
-fn ranges(k: usize, depth: usize, parts: usize) -> Vec<core::ops::Range<usize>> {
-    let tiles = k.div_ceil(depth);
-    let mut begin = 0;
-    let part = |part: usize| tiles / parts + usize::from(part < tiles % parts);
-    (0..parts)
-        .map(|number| {
-            let range = begin..k.min(begin + depth * part(number));
-            begin = range.end;
-            range
-        })
-        .collect()
-}
-
-/// Eight neighbours at a time, and then the sums of eight.
-fn eight_by_eight(mut sums: Vec<f32>) -> f32 {
-    while sums.len() > 1 {
-        sums = sums
-            .chunks(8)
-            .map(|few| few[1..].iter().fold(few[0], |sum, other| sum + other))
-            .collect();
-    }
-    sums[0]
+    let types = ["row", "col", "row"].map(|order| format!("{kind}:{order}"));
+    let knobs = [("threadblock", "64x64x8"), ("split_k", &parts.to_string())];
+    let request = request(types.each_ref().map(|types| &types[..]), &knobs);
+    GemmOperation::from_request(&Request { accumulator: kind.parse().ok(), ..request })
+        .expect("a kernel")
 }
 
 #[test]
@@ -73,10 +26,14 @@ fn parts_are_added_eight_at_a_time() {
     for (parts, k) in
         [(2, 16), (3, 100), (8, 200), (9, 200), (20, 1000), (64, 600), (65, 1041), (256, 2050)]
     {
-        let (a, b): (Vec<f32>, Vec<f32>) = (0..k).map(|i| (number(i), number(3 * i + 1))).unzip();
+        let (a, b): (Vec<f32>, Vec<f32>) =
+            (0..k).map(|i| (rounding(i), rounding(3 * i + 1))).unzip();
         let chain =
             |range: core::ops::Range<usize>| range.fold(0.0f32, |sum, i| a[i].mul_add(b[i], sum));
-        let wanted = eight_by_eight(ranges(k, 8, parts).into_iter().map(chain).collect());
+        let wanted =
+            eight_by_eight(slice_ranges(k, 8, parts).into_iter().map(chain).collect(), |x, y| {
+                x + y
+            });
         for mode in [Mode::Fast, Mode::Checked { seed: 5 }] {
             let mut d = [f32::NAN];
             run(&split("f32", parts as u32), mode, (&a, &b, &mut d));
@@ -105,9 +62,7 @@ fn one_element<T: MathType, C: MathType>(
     [a, b]: [&[T::Storage]; 2],
     d: &mut [C::Storage],
 ) {
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let problem = Problem::new(desc, (1, 1, a.len()), [None; 3], scalars);
+    let problem = Problem::new(desc, (1, 1, a.len()), [None; 3], PLAIN);
     run_on_host(desc, mode, problem.with(slices::<T, T, C>(a, b, d))).expect("a product");
 }
 
@@ -122,35 +77,20 @@ fn rows_do_not_depend_on_other_rows() {
     {
         let (n, k) = (130, 300);
         let (a, b): (Vec<_>, Vec<_>) = (
-            (0..m * k).map(|i| number(self::number(i))).collect(),
-            (0..k * n).map(|i| number(self::number(3 * i + 1))).collect(),
+            (0..m * k).map(|i| number(rounding(i))).collect(),
+            (0..k * n).map(|i| number(rounding(3 * i + 1))).collect(),
         );
         let mut d = vec![number(f32::NAN); m * n];
-        let mut scalars = [0.0; 8];
-        scalars[0] = 1.0;
-        let problem = Problem::new(desc, (m, n, k), [None; 3], scalars);
+        let problem = Problem::new(desc, (m, n, k), [None; 3], PLAIN);
         run_on_host(desc, Mode::Fast, problem.with(slices::<E, E, E>(&a, &b, &mut d)))
             .expect("a product");
         bytemuck::cast_slice(&d[..65 * n]).to_vec()
     }
     for parts in [1, 3] {
         let of = |kind: &str, op, arch, decomposition: &str| {
-            let [a, b, c] =
-                ["row", "col", "row"].map(|order| format!("{kind}:{order}").parse().ok());
-            let knobs =
-                [("decomposition", decomposition.to_owned()), ("split_k", parts.to_string())];
-            let knobs = knobs.map(|(name, words)| (name.to_owned(), words)).into();
-            GemmOperation::from_request(&Request {
-                a,
-                b,
-                c,
-                op: Some(op),
-                arch: Some(arch),
-                knobs,
-                ..Request::default()
-            })
-            .expect("a kernel")
-            .desc()
+            let types = ["row", "col", "row"].map(|order| format!("{kind}:{order}"));
+            let knobs = [("decomposition", decomposition), ("split_k", &parts.to_string())];
+            described(types.each_ref().map(|types| &types[..]), (op, arch), &knobs)
         };
         let simt = of("f32", OpKind::Simt, ArchKind::Sm80, "splitk");
         let (mma_sync, roles) = (
@@ -199,13 +139,9 @@ fn parts_of_f16_are_added_in_f32() {
 #[test]
 fn parts_on_tensor_cores_are_products_of_their_ranges() {
     let operation = |parts: u32, tile: &str| {
-        let [a, b, c] = ["bf16:row", "bf16:col", "f32:row"].map(|matrix| matrix.parse().ok());
-        let knobs = [("threadblock", tile.to_owned()), ("split_k", parts.to_string())];
-        let knobs = knobs.map(|(name, words)| (name.to_owned(), words)).into();
-        let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
-        GemmOperation::from_request(&Request { a, b, c, op, arch, knobs, ..Request::default() })
-            .expect("a kernel")
-            .desc()
+        let (types, hopper) = (["bf16:row", "bf16:col", "f32:row"], ArchKind::Sm90);
+        let knobs = [("threadblock", tile), ("split_k", &parts.to_string())];
+        described(types, (OpKind::TensorOp, hopper), &knobs)
     };
     for (parts, k, tile) in [
         (2, 128, "64x128x64"),
@@ -213,15 +149,19 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
         (9, 640, "64x64x64"),
         (20, 1300, "128x128x64"),
     ] {
-        let (a, b): (Vec<Bf16>, Vec<Bf16>) =
-            (0..k).map(|i| (Bf16::from_f32(number(i)), Bf16::from_f32(number(3 * i + 1)))).unzip();
+        let (a, b): (Vec<Bf16>, Vec<Bf16>) = (0..k)
+            .map(|i| (Bf16::from_f32(rounding(i)), Bf16::from_f32(rounding(3 * i + 1))))
+            .unzip();
         let whole = operation(1, tile);
         let of = |range: core::ops::Range<usize>| {
             let mut d = [f32::NAN];
             one_element::<Bf16, f32>(&whole, Mode::Fast, [&a[range.clone()], &b[range]], &mut d);
             d[0]
         };
-        let wanted = eight_by_eight(ranges(k, 64, parts).into_iter().map(of).collect());
+        let wanted = eight_by_eight(
+            slice_ranges(k, 64, parts).into_iter().map(of).collect(),
+            |x: f32, y| x + y,
+        );
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             let mut d = [f32::NAN];
             one_element::<Bf16, f32>(&operation(parts as u32, tile), mode, [&a, &b], &mut d);
@@ -245,8 +185,8 @@ fn typed(parts: u32) -> GemmOperation<f32, f32, f32> {
 fn a_product_alone_has_the_bits_of_one_in_a_batch() {
     let (m, n, k, batch) = (70, 66, 333, 3);
     let (a, b): (Vec<f32>, Vec<f32>) = (
-        (0..batch * m * k).map(number).collect(),
-        (0..batch * n * k).map(|i| number(i + 5)).collect(),
+        (0..batch * m * k).map(rounding).collect(),
+        (0..batch * n * k).map(|i| rounding(i + 5)).collect(),
     );
     let gemm = typed(5);
     let mut together = vec![f32::NAN; batch * m * n];
@@ -279,10 +219,8 @@ fn what_is_refused_is_said() {
     );
     assert!(d[0].is_nan());
     for (parts, least) in [("0", "try 1"), ("257", "try 256"), ("4294967295", "try 256")] {
-        let knobs = vec![("split_k".to_owned(), parts.to_owned())];
-        let said = GemmOperation::from_request(&Request { knobs, ..Request::default() })
-            .expect_err("out of range")
-            .to_string();
+        let knobs = knobs(&[("split_k", parts)]);
+        let said = GemmOperation::from_request(&Request { knobs, ..Request::default() }).message();
         assert!(
             said.starts_with(&format!("split_k = {parts} is outside 1 to 256"))
                 && said.contains(least),
@@ -332,21 +270,9 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
     }
     // Kernels that were drawn have registers; the widest tiles of few warps, whose copies need
     // more, have none.
-    let pins = [("threadblock", "128x256x64"), ("split_k", "2")]
-        .map(|(name, words)| (name.to_owned(), words.to_owned()));
-    let [a, b, c] = ["bf16:row", "bf16:col", "bf16:row"].map(|matrix| matrix.parse().ok());
-    let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm80));
-    let wide = GemmOperation::from_request(&Request {
-        a,
-        b,
-        c,
-        op,
-        arch,
-        knobs: pins.into(),
-        ..Request::default()
-    })
-    .expect("a kernel")
-    .desc();
+    let pins = [("threadblock", "128x256x64"), ("split_k", "2")];
+    let types = ["bf16:row", "bf16:col", "bf16:row"];
+    let wide = described(types, (OpKind::TensorOp, ArchKind::Sm80), &pins);
     let narrow = wide.narrowed([1; 3]);
     assert_ne!(narrow.threadblock(), wide.threadblock());
     for (m, n) in [(128, 256), (12_800, 25_600), (1000, 70_001)] {
@@ -417,7 +343,7 @@ fn a_second_kernel_adds_without_tickets() {
     let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
     let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
     let request = Request { arch: Some(ArchKind::Sm90), knobs, ..Request::default() };
-    let said = GemmOperation::from_request(&request).expect_err("threads of consumers").to_string();
+    let said = GemmOperation::from_request(&request).message();
     assert_eq!(
         said,
         "decomposition = splitkparallel is not supported by the warpspecialized main loop; try splitk; no kernel was found with this mainloop and this decomposition"

@@ -2,28 +2,14 @@
 //! workspace, of which this takes none.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, cut_by_clusters, description},
+    decompositions::product,
+    descriptions::cut_by_clusters,
+    prelude::*,
+    product::rounding_operands,
     subject::{Subject, program},
 };
-use falchion::{
-    arch::ArchKind,
-    desc::{
-        ClusterShape, CooperativeSchedule, DataParallel, DecompositionKind, EpilogueTree, GemmDesc,
-        Instruction, StreamK,
-    },
-    device::{ProblemSize, run_on_host},
-    epilogue::LinearCombination,
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
-        host::Mode,
-        operand::Axis,
-        plan::WarpSpecializedProgram,
-        schedule::ScheduleKind,
-    },
-    numeric::{Bf16, ElementKind},
-    prelude::*,
-    shape::Mn,
-    threadblock::WorkKind,
+use falchion::desc::{
+    ClusterShape, CooperativeSchedule, DataParallel, EpilogueTree, Instruction, StreamK,
 };
 
 type Tile = With<
@@ -33,43 +19,12 @@ type Tile = With<
     >,
     SplitK<3>,
 >;
-type Small = Gemm<
+type Small = HopperK<
     Bf16,
-    RowMajor,
-    Bf16,
-    ColMajor,
     f32,
     RowMajor,
-    f32,
-    TensorOp,
-    Sm90,
     With<With<With<Tile, CooperativeSchedule>, Stages<3>>, SplitKCluster>,
 >;
-
-/// A bf16 product of random numbers on the host, as rows; checked, on so many clusters.
-fn product(
-    desc: &GemmDesc,
-    clusters: Option<u32>,
-    (m, n, k): (usize, usize, usize),
-    [a, b]: [&[Bf16]; 2],
-) -> Vec<f32> {
-    let mut d = vec![f32::NAN; m * n];
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let call = Problem::new(desc, (m, n, k), [None; 3], scalars);
-    let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
-    let matrices =
-        HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
-    match clusters {
-        None => run_on_host(desc, Mode::Fast, call.with(matrices)),
-        Some(clusters) => {
-            let program = WarpSpecializedProgram { clusters, ..program(desc) };
-            run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
-        }
-    }
-    .expect("a product");
-    d
-}
 
 /// Checked and fast, on one cluster that takes all tiles and on many, of two parts and of eight:
 /// the bits of the workspace's parts, which are not those of K whole.
@@ -81,9 +36,7 @@ fn the_bits_are_those_of_as_many_parts() {
         ((200, 130, 200), 3, 2),
         ((1, 3, 512), 9, 5),
     ] {
-        let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-        let (a, b): (Vec<_>, Vec<_>) =
-            ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+        let (a, b) = rounding_operands((m, n, k), Bf16::from_f32);
         let desc = but!(Small::DESC, split_k: parts);
         let split = but!(desc, decomposition: DecompositionKind::SplitK);
         let wanted = product(&split, None, (m, n, k), [&a, &b]);
@@ -164,7 +117,7 @@ fn slots_are_of_shared_memory() {
     );
 }
 
-type Few<Cfg> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, Cfg>;
+type Few<Cfg> = HopperK<Bf16, f32, RowMajor, Cfg>;
 
 /// A problem of few tiles takes them by itself, whatever the workspace, and computes the bits of as
 /// many parts through one; groups, and those who pin how K is cut, do not.
@@ -210,9 +163,7 @@ fn problems_take_them_by_themselves() {
             && batch.for_array(2).check().is_ok()
     );
     let (m, n, k) = (16, 130, 1300);
-    let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-    let (a, b): (Vec<_>, Vec<_>) =
-        ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+    let (a, b) = rounding_operands((m, n, k), Bf16::from_f32);
     let wanted =
         product(&but!(chosen, decomposition: DecompositionKind::SplitK), None, (m, n, k), [&a, &b]);
     for clusters in [None, Some(1), Some(2), Some(7)] {
@@ -222,7 +173,7 @@ fn problems_take_them_by_themselves() {
 
 #[test]
 fn what_is_refused_is_said() {
-    let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
+    let said = |desc: GemmDesc| desc.check().message();
     assert_eq!(
         said(but!(Small::DESC, split_k: 9)),
         "split_k = 9 is outside 1 to 8 (splitkcluster); try 8"
@@ -245,8 +196,7 @@ fn what_is_refused_is_said() {
     );
     let gemm = Small::new();
     let (a, b, mut d) = (vec![Bf16::ZERO; 128], vec![Bf16::ZERO; 128], vec![0.0f32; 1]);
-    let refused =
-        gemm.run(Arguments::new((1, 1, 128), &a, &b, &mut d)).expect_err("two k-tiles").to_string();
+    let refused = gemm.run(Arguments::new((1, 1, 128), &a, &b, &mut d)).message();
     assert_eq!(refused, "split_k = 3 is outside 1 to 2 (a slice has at least one k-tile); try 2");
 }
 
@@ -258,30 +208,12 @@ fn mistaken_parts_are_found() {
     let (subject, right) = (Subject::new(&split), program(&Small::DESC));
     assert_eq!(subject.wrong(&right, 3), None);
     type Change = fn(&mut WarpSpecializedProgram);
+    #[rustfmt::skip]
     let changes: [(&str, Change); 4] = [
-        ("every block has the first part", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i));
-        }),
-        ("parts are exchanged", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
-                work.unit(cluster, work.split_k - 1 - rank, i)
-            });
-        }),
-        ("the last block's part ends a k-tile early", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
-                let unit = work.unit(cluster, rank, i)?;
-                Some(falchion::threadblock::Unit {
-                    k_count: unit.k_count - u32::from(rank == 2),
-                    ..unit
-                })
-            });
-        }),
-        ("clusters' blocks have tiles", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
-                falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }
-                    .unit(cluster, rank, i)
-            });
-        }),
+        ("every block has the first part", |p| { p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i)); }),
+        ("parts are exchanged", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { work.unit(cluster, work.split_k - 1 - rank, i) }); }),
+        ("the last block's part ends a k-tile early", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { let unit = work.unit(cluster, rank, i)?; Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2),..unit }) }); }),
+        ("clusters' blocks have tiles", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i) }); }),
     ];
     for (name, change) in changes {
         let mut mutant = right.clone();

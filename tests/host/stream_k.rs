@@ -2,33 +2,17 @@
 //! kernel and the number of clusters, whole numbers are right.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, description, streamed},
+    decompositions::{eight_by_eight, on_clusters, product},
+    prelude::*,
+    product::{computed, rounding_operands},
     subject::{Subject, program},
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, GemmDesc, Instruction},
-    device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{HostCall, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
-        host::{HostKernel, Mode},
-        plan::{Program, WarpSpecializedProgram},
-    },
-    numeric::{Bf16, ElementKind},
-    prelude::*,
-    threadblock::Streams,
-};
+use falchion::{desc::Instruction, threadblock::Streams};
 
-type Small = Gemm<
+type Small = HopperK<
     Bf16,
-    RowMajor,
-    Bf16,
-    ColMajor,
     f32,
     RowMajor,
-    f32,
-    TensorOp,
-    Sm90,
     With<
         With<
             With<With<Auto, Threadblock<GemmShape<64, 64, 64>>>, Warp<GemmShape<64, 64, 64>>>,
@@ -37,47 +21,6 @@ type Small = Gemm<
         StreamK,
     >,
 >;
-
-/// A bf16 product of random numbers on the host, as rows: fast, or checked on so many clusters.
-fn product(
-    desc: &GemmDesc,
-    clusters: Option<u32>,
-    extents: (usize, usize, usize),
-    operands: [&[Bf16]; 2],
-) -> Vec<f32> {
-    let checked = Mode::Checked { seed: 7 };
-    match clusters {
-        None => run(desc, desc, Mode::Fast, extents, operands),
-        Some(clusters) if desc.warp_specialized().is_some() => {
-            let program = WarpSpecializedProgram { clusters, ..program(desc) };
-            run(desc, &program, checked, extents, operands)
-        }
-        Some(clusters) => {
-            let program =
-                Program { clusters, ..desc.one_schedule().expect("a kernel of one schedule") };
-            run(desc, &program, checked, extents, operands)
-        }
-    }
-}
-
-/// D of a kernel of a description.
-fn run<K: for<'a> HostKernel<Call<'a> = HostCall<'a>>>(
-    desc: &GemmDesc,
-    kernel: &K,
-    mode: Mode,
-    (m, n, k): (usize, usize, usize),
-    [a, b]: [&[Bf16]; 2],
-) -> Vec<f32> {
-    let mut d = vec![f32::NAN; m * n];
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let call = Problem::new(desc, (m, n, k), [None; 3], scalars);
-    let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
-    let matrices =
-        HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
-    run_on_host(kernel, mode, call.with(matrices)).expect("a product");
-    d
-}
 
 /// Every tile is the sum of products of the ranges that clusters have of it, eight at a time.
 #[test]
@@ -92,20 +35,12 @@ fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
     of_one_schedule().into_iter().for_each(are_sums_of_ranges);
 }
 
-/// Bf16 kernels with every main loop, whole warp tiles and slices of K.
+/// Returns bf16 kernels with every main loop, whole warp tiles, and sliced K.
 fn of_one_schedule() -> Vec<GemmDesc> {
     let kernel = |(op, mainloop, warp): (OpKind, &str, &str)| {
-        let [a, b, c] = ["bf16:row", "bf16:col", "f32:row"].map(|matrix| matrix.parse().ok());
-        let knobs = [
-            ("decomposition", "streamk"),
-            ("threadblock", "64x64x32"),
-            ("mainloop", mainloop),
-            ("warp", warp),
-        ];
-        let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
-        let (op, arch) = (Some(op), Some(ArchKind::Sm80));
-        let request = Request { a, b, c, op, arch, knobs, ..Request::default() };
-        GemmOperation::from_request(&request).expect("a kernel").desc()
+        let tile = [("decomposition", "streamk"), ("threadblock", "64x64x32")];
+        let knobs = [&tile[..], &[("mainloop", mainloop), ("warp", warp)]].concat();
+        described(["bf16:row", "bf16:col", "f32:row"], (op, ArchKind::Sm80), &knobs)
     };
     let all = [
         (OpKind::Simt, "singlestage", "32x32x16"),
@@ -122,20 +57,19 @@ fn of_one_schedule() -> Vec<GemmDesc> {
 /// the checked mode, on as many clusters.
 #[test]
 fn both_modes_sum_spans_of_several_k_tiles_in_the_same_order() {
-    let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-    let matrix = |count: usize, step: usize| (0..count).map(|i| number(step * i)).collect();
     let most = Small::DESC.most_streams();
-    let (m, n, k) = (100, 50, most as usize * 64 * 5 / 4);
-    let (a, b): (Vec<Bf16>, Vec<Bf16>) = (matrix(m * k, 1), matrix(n * k, 3));
-    let checked = product(&Small::DESC, Some(most), (m, n, k), [&a, &b]);
-    assert_eq!(checked, product(&Small::DESC, None, (m, n, k), [&a, &b]), "{most} clusters");
-    let (m, n, k) = (100, 70, 610);
-    let (a, b): (Vec<Bf16>, Vec<Bf16>) = (matrix(m * k, 1), matrix(n * k, 3));
+    let extents = (100, 50, most as usize * 64 * 5 / 4);
+    let (a, b) = rounding_operands(extents, Bf16::from_f32);
+    let checked = product(&Small::DESC, Some(most), extents, [&a, &b]);
+    assert_eq!(checked, product(&Small::DESC, None, extents, [&a, &b]), "{most} clusters");
+    let extents = (100, 70, 610);
+    let (a, b) = rounding_operands(extents, Bf16::from_f32);
     for desc in of_one_schedule() {
         for clusters in [3, 7, 17] {
-            let program = Program { clusters, ..desc.one_schedule().expect("one schedule") };
-            let [fast, checked] = [Mode::Fast, Mode::Checked { seed: 7 }]
-                .map(|mode| run(&desc, &program, mode, (m, n, k), [&a, &b]));
+            let [fast, checked] = [Mode::Fast, Mode::Checked { seed: 7 }].map(|mode| {
+                let program = on_clusters(&desc, clusters);
+                computed::<Bf16, f32>(&desc, &program, mode, extents, ([&a, &b], f32::NAN))
+            });
             assert_eq!(fast, checked, "{clusters} clusters of {desc:?}");
         }
     }
@@ -152,14 +86,11 @@ fn are_sums_of_ranges(desc: GemmDesc) {
         ((200, 130, 100), 3),
         ((128, 128, 256), 2),
     ] {
-        let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-        let (a, b): (Vec<_>, Vec<_>) =
-            ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+        let (a, b) = rounding_operands((m, n, k), Bf16::from_f32);
         let got = product(&streamed, Some(clusters), (m, n, k), [&a, &b]);
-        // Products of a range of K.
-        let part = |range: core::ops::Range<usize>| {
-            let lines = |x: &[Bf16]| {
-                x.chunks(k).flat_map(|line| line[range.clone()].to_vec()).collect::<Vec<_>>()
+        let of_range = |range: core::ops::Range<usize>| {
+            let lines = |x: &[Bf16]| -> Vec<Bf16> {
+                x.chunks(k).flat_map(|line| line[range.clone()].to_vec()).collect()
             };
             product(&whole, None, (m, n, range.len()), [&lines(&a), &lines(&b)])
         };
@@ -196,33 +127,23 @@ fn are_sums_of_ranges(desc: GemmDesc) {
                 false => vec![first, behind],
             };
             let range = |cut: &[usize]| (cut[0] - first) * depth..k.min((cut[1] - first) * depth);
-            let sums: Vec<_> = cuts.windows(2).map(|cut| part(range(cut))).collect();
+            let sums: Vec<_> = cuts.windows(2).map(|cut| of_range(range(cut))).collect();
             // The order of tiles is the kernel's: what a tile holds is looked for among all.
             for at in 0..m * n {
-                let mut all: Vec<f32> = sums.iter().map(|sum| sum[at]).collect();
-                while all.len() > 1 {
-                    all = all
-                        .chunks(8)
-                        .map(|few| few[1..].iter().fold(few[0], |sum, other| sum + other))
-                        .collect();
-                }
-                numbers.insert((tile, at), all[0]);
+                let all = sums.iter().map(|sum| sum[at]).collect();
+                numbers.insert((tile, at), eight_by_eight(all, |sum: f32, other| sum + other));
             }
         }
-        let work = falchion::threadblock::Work::new(
-            (falchion::threadblock::WorkKind::StreamK, streamed.swizzle(), 1),
-            (streamed.threadblock(), falchion::shape::Mn::ONE),
+        let work = Work::new(
+            (WorkKind::StreamK, streamed.swizzle(), 1),
+            (streamed.threadblock(), Mn::ONE),
             ((m, n), 1, tiles_k as u32),
             clusters as u32,
         )
         .expect("few tiles");
         let places = falchion::threadblock::ClusterTiles(work);
         for tile in 0..tiles {
-            let place = falchion::internals::index::IndexMap::at(
-                &places,
-                falchion::internals::index::at(0, tile as u32),
-            )
-            .expect("a tile") as usize;
+            let place = IndexMap::at(&places, at(0, tile as u32)).expect("a tile") as usize;
             for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
                 let (row, column) = (place / columns * 64 + i, place % columns * 64 + j);
                 if row < m && column < n {
@@ -263,10 +184,8 @@ fn whole_numbers_are_right_whoever_streams_them() {
                 );
             }
             let knobs = streamed.warp_specialized().expect("it is").knobs;
-            seen[usize::from(
-                knobs.schedule == falchion::internals::schedule::ScheduleKind::Pingpong,
-            )] += 1;
-            seen[2] += usize::from(knobs.cluster != falchion::shape::Mn::ONE);
+            seen[usize::from(knobs.schedule == ScheduleKind::Pingpong)] += 1;
+            seen[2] += usize::from(knobs.cluster != Mn::ONE);
             seen[3] += usize::from(family == Family::Threads);
         }
     }
@@ -274,27 +193,13 @@ fn whole_numbers_are_right_whoever_streams_them() {
     assert!(seen.iter().all(|&count| count > 2), "{seen:?}");
 }
 
-/// What is streamed has K whole beside, is not of groups, and its workspace has room for as many
-/// clusters as there may be.
+/// A grouped call is refused, and the workspace has space for the maximum number of clusters.
 #[test]
-fn what_is_refused_is_said() {
-    let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
-    assert_eq!(said(but!(Small::DESC, split_k: 2)), "split_k = 2 is not 1 (streamk); try 1");
-    let whole = but!(Small::DESC, decomposition: DecompositionKind::DataParallel, split_k: 3);
-    assert_eq!(said(whole), "split_k = 3 is not 1 (dataparallel); try 1");
-    assert_eq!(but!(whole, split_k: 1).check(), Ok(()));
-    assert_eq!(
-        said(Small::DESC.for_groups(falchion::internals::operand::Axis::M)),
-        "decomposition = streamk is not supported by grouped GEMM; try splitk"
-    );
+fn workspace_holds_all_clusters_and_groups_are_refused() {
     let (a, b, mut d) = (vec![Bf16::ZERO; 8 * 4], vec![Bf16::ZERO; 5 * 4], vec![0.0f32; 8 * 5]);
-    let grouped = Small::new()
-        .grouped(Arguments::new((8, 5, 4), &a, &b, &mut d), &[0, 8])
-        .expect_err("refused");
-    assert_eq!(
-        grouped.to_string(),
-        "decomposition = streamk is not supported by grouped GEMM; try splitk"
-    );
+    let grouped = Small::new().grouped(Arguments::new((8, 5, 4), &a, &b, &mut d), &[0, 8]);
+    let refused = "decomposition = streamk is not supported by grouped GEMM; try splitk";
+    assert_eq!(grouped.message(), refused);
     let bytes = |m, n| Partials::new(&Small::DESC, (m, n), 1).bytes();
     // A tile of f32 for each streamed tile and each cluster, and 21 tickets for each tile.
     let of = |tiles: u64| (tiles + 132) * 64 * 64 * 4 + (tiles * 21 * 4).next_multiple_of(256);

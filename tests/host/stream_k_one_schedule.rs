@@ -1,40 +1,13 @@
 //! Streams of blocks whose threads all follow one schedule: whole numbers are right whoever streams
 //! them, the barrier between units is needed where it is, and a workspace has room for all.
 
-use crate::harness::{
-    descriptions::{Family, Wanted, description, streamed},
-    integers::wrong,
-    mutated::without,
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, GemmDesc, Pins},
-    device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{
-            Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source,
-        },
-        host::{Array, Mode},
-        plan::Program,
-        schedule::{Section, Step},
-    },
-    numeric::sum_of,
-    prelude::*,
-    shape::Mn,
-    threadblock::{MOST_STREAMS, Unit, Work, WorkKind, tickets_of},
-};
-use std::{collections::BTreeMap, sync::Arc};
+use crate::harness::{integers::wrong, mutated::without, prelude::*, product::rounding};
+use falchion::{numeric::sum_of, threadblock::tickets_of};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 
-/// A kernel of some knobs.
 fn kernel(types: [&str; 3], op: OpKind, knobs: &[(&str, &str)]) -> GemmDesc {
-    let [a, b, c] = types.map(|matrix| Some(matrix.parse().expect("a matrix")));
-    let knobs =
-        knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
-    let request =
-        Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
-    GemmOperation::from_request(&request).unwrap_or_else(|error| panic!("{error}")).desc()
+    described(types, (op, ArchKind::Sm80), knobs)
 }
 
 /// Streams in two slices of K: with every main loop, on the CUDA cores and by `mma.sync`.
@@ -130,7 +103,7 @@ fn the_barrier_between_units_is_needed_behind_slices_of_k() {
                 || sentence.contains("finds another's partial")
         };
         assert!(sentences.iter().all(raced), "{sentences:?}");
-        let unsliced = but!(desc, warp: falchion::shape::Mnk { k: 32, ..desc.warp() });
+        let unsliced = but!(desc, warp: Mnk { k: 32, ..desc.warp() });
         assert_eq!(unsliced.check(), Ok(()));
         let [of_streams, alone] =
             [unsliced, but!(unsliced, decomposition: DecompositionKind::SplitK)]
@@ -178,17 +151,9 @@ fn bytes<'a>(
     [a, b]: [&'a [i8]; 2],
     d: &'a mut [i32],
 ) -> HostCall<'a> {
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let problem = Problem { batch, ..Problem::new(desc, (m, n, k), [None; 3], scalars) };
+    let problem = Problem { batch, ..Problem::new(desc, (m, n, k), [None; 3], PLAIN) };
     let (a, b) = (HostSlice::new::<i8>(a), HostSlice::new::<i8>(b));
-    problem.with(HostMatrices {
-        a,
-        b,
-        c: Source::None,
-        d: HostSliceMut::new::<i32>(d),
-        vectors: Default::default(),
-    })
+    problem.with(matrices(a, b, HostSliceMut::new::<i32>(d)))
 }
 
 /// Products of a batch and of an array, whose tiles are one stream: integers are those of K whole,
@@ -245,31 +210,16 @@ fn batches_and_arrays_stream() {
 /// too.
 #[test]
 fn both_modes_sum_streams_in_the_same_order() {
-    let number = |i: usize| ((i * 7919 % 1009) as f32 - 500.0) / 97.0;
-    let call = |desc: &GemmDesc,
-                (extents, batch): ((usize, usize, usize), usize),
-                [a, b]: [&[f32]; 2],
-                d: &mut [f32],
-                mode| {
-        let program = program(desc, 5);
-        let mut scalars = [0.0; 8];
-        scalars[0] = 1.0;
-        let problem = Problem { batch, ..Problem::new(desc, extents, [None; 3], scalars) };
-        let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
-        let matrices = HostMatrices {
-            a,
-            b,
-            c: Source::None,
-            d: HostSliceMut::new::<f32>(d),
-            vectors: Default::default(),
-        };
-        run_on_host(&program, mode, problem.with(matrices)).expect("a product");
+    let call = |desc: &GemmDesc, (extents, batch), [a, b]: [&[f32]; 2], d: &mut [f32], mode| {
+        let problem = Problem { batch, ..Problem::new(desc, extents, [None; 3], PLAIN) };
+        let call = problem.with(slices::<f32, f32, f32>(a, b, d));
+        run_on_host(&program(desc, 5), mode, call).expect("a product");
     };
     for (desc, batch) in [(sliced()[1], 1), (sliced()[2], 1), (sliced()[2].for_batch(3), 3)] {
         for extents @ (m, n, k) in [(130, 190, 500), (64, 64, 700), (200, 300, 33)] {
             let (a, b): (Vec<f32>, Vec<f32>) = (
-                (0..batch * m * k).map(number).collect(),
-                (0..batch * k * n).map(|i| number(3 * i + 1)).collect(),
+                (0..batch * m * k).map(rounding).collect(),
+                (0..batch * k * n).map(|i| rounding(3 * i + 1)).collect(),
             );
             let [checked, fast] = [CHECKED, Mode::Fast].map(|mode| {
                 let mut d = vec![f32::NAN; batch * m * n];
@@ -381,31 +331,33 @@ fn a_workspace_has_room_for_every_stream() {
     );
 }
 
-/// What is streamed has K whole beside and is not of groups; parts of a cluster's blocks are
-/// another family's.
+/// Stream-K keeps one slice, and supports neither groups nor split-K in a cluster.
 #[test]
 fn what_is_refused_is_said() {
-    let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
-    for desc in sliced() {
-        let mainloop = desc.family.mainloop().name();
-        assert_eq!(said(but!(desc, split_k: 2)), "split_k = 2 is not 1 (streamk); try 1");
+    let hopper = [("decomposition", "streamk"), ("threadblock", "64x64x64"), ("warp", "64x64x64")];
+    let types = ["bf16:row", "bf16:col", "f32:row"];
+    let hopper = described(types, (OpKind::TensorOp, ArchKind::Sm90), &hopper);
+    for desc in sliced().into_iter().chain([hopper]) {
+        let two = but!(desc, split_k: 2);
+        assert_eq!(two.check().message(), "split_k = 2 is not 1 (streamk); try 1");
         let whole = but!(desc, decomposition: DecompositionKind::DataParallel, split_k: 3);
-        assert_eq!(said(whole), "split_k = 3 is not 1 (dataparallel); try 1");
+        assert_eq!(whole.check().message(), "split_k = 3 is not 1 (dataparallel); try 1");
         assert_eq!(but!(whole, split_k: 1).check(), Ok(()));
-        assert_eq!(
-            said(desc.for_groups(falchion::internals::operand::Axis::M)),
-            "decomposition = streamk is not supported by grouped GEMM; try splitk"
-        );
-        let clusters = Pins { decomposition: Some(DecompositionKind::SplitKCluster), ..Pins::NONE };
-        let sentence = format!(
-            "decomposition = splitkcluster is not supported by the {mainloop} main loop; try splitk"
-        );
-        assert_eq!(said(desc.pinned(clusters)), sentence);
+        let grouped = "decomposition = streamk is not supported by grouped GEMM; try splitk";
+        assert_eq!(desc.for_groups(Axis::M).check().message(), grouped);
+        if desc != hopper {
+            let decomposition = Some(DecompositionKind::SplitKCluster);
+            let clusters = desc.pinned(Pins { decomposition, ..Pins::NONE });
+            let mainloop = desc.family.mainloop().name();
+            let refused = "decomposition = splitkcluster is not supported by";
+            let sentence = format!("{refused} the {mainloop} main loop; try splitk");
+            assert_eq!(clusters.check().message(), sentence);
+        }
     }
-    let knobs = vec![("decomposition".to_owned(), "splitkcluster".to_owned())];
+    let knobs = knobs(&[("decomposition", "splitkcluster")]);
     let request =
         Request { op: Some(OpKind::Simt), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
-    let refused = GemmOperation::from_request(&request).expect_err("no clusters").to_string();
+    let refused = GemmOperation::from_request(&request).message();
     assert_eq!(
         refused,
         "decomposition = splitkcluster is not supported by the multistage main loop; try splitk; no kernel was found with this decomposition"

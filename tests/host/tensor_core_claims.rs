@@ -2,19 +2,13 @@
 //! is right is called right, what is off by more than the instruction's row explains is called
 //! wrong.
 
-use crate::harness::tensor_steps;
-use falchion::{
-    Error,
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, TENSOR_OP_COMBINATIONS},
-    internals::{
-        call::{Elements, HostSlice, Problem, Source, View},
-        family::default_gemm_configuration::default_gemm_configurations,
-    },
-    layout::Order,
-    numeric::{self, Combined, ElementKind::*, Instruction},
+use crate::harness::{prelude::*, tensor_steps};
+use falchion::numeric::{
+    self,
+    ElementKind::{Bf16, E4m3, E5m2, Tf32, *},
+    Instruction,
 };
-use falchion_lab::verify::{Claim, Distribution, Fill, HostBuffer, Verdict, check};
+use falchion_lab::verify::check;
 
 const M: usize = 6;
 const N: usize = 5;
@@ -22,7 +16,7 @@ const N: usize = 5;
 /// A description of a product on tensor cores. There is no such kernel yet; what is asked of it is
 /// how its sums are made.
 fn described(types: Combined, arch: ArchKind) -> GemmDesc {
-    let f32s = Combined { a: F32, b: F32, accumulator: F32, c: F32 };
+    let f32s = element_types(F32, F32, F32);
     let knobs =
         default_gemm_configurations(OpKind::Simt, arch, f32s).expect("the table has f32")[0];
     GemmDesc::from_values(
@@ -47,22 +41,14 @@ impl RandomCase {
     fn of(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
         let desc = described(types, arch);
         let matrix = |order, leading, length| View::new(Elements::new(length), order, leading);
-        let mut scalars = [0.0; 8];
-        scalars[0] = 1.0;
-        let problem = Problem {
-            m: M,
-            n: N,
-            k,
-            a: matrix(Order::Row, k, M * k),
-            b: matrix(Order::Col, k, k * N),
-            c: Source::None,
-            d: matrix(Order::Row, N, M * N),
-            scalars,
-            batch: 1,
-            groups: None,
-            workspace: None,
-            vectors: Default::default(),
-        };
+        let problem = problem_of(
+            (M, N, k),
+            [
+                matrix(Order::Row, k, M * k),
+                matrix(Order::Col, k, k * N),
+                matrix(Order::Row, N, M * N),
+            ],
+        );
         let buffer = |kind, length| HostBuffer::poisoned(kind, length);
         let (mut a, mut b, d) =
             (buffer(types.a, M * k)?, buffer(types.b, k * N)?, buffer(types.c, M * N)?);
@@ -167,7 +153,7 @@ fn whole_numbers_decide_every_row() -> Result<(), Error> {
 /// bound; and where factors are tf32 numbers the bound does not allow for it.
 #[test]
 fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result<(), Error> {
-    let types = Combined { a: Tf32, b: Tf32, accumulator: F32, c: F32 };
+    let types = element_types(Tf32, F32, F32);
     let row = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
     let one = |x: f64, claimed: f64| -> Result<Verdict, Error> {
         let mut case = RandomCase::of(types, ArchKind::Sm90, 1, Fill::Random)?;
@@ -227,7 +213,7 @@ fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
 fn an_h200s_steps_are_the_hosts() {
     let (mut compared, mut least) = (0, 0);
     for line in tensor_steps::recorded() {
-        let types = Combined { a: line.kind, b: line.kind, accumulator: F32, c: F32 };
+        let types = element_types(line.kind, F32, F32);
         let instruction = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
         let found = instruction.step(0.0, &line.a, &line.b);
         assert_eq!(

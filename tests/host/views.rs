@@ -1,11 +1,8 @@
 //! Views of matrices: `gemm` and `matmul` compute what `Arguments` with strides compute, and refuse
 //! views that do not fit.
 
-use falchion::{
-    Error, Refusal,
-    prelude::*,
-    refusal::{Field, Operand, Rule},
-};
+use crate::harness::prelude::*;
+use falchion::refusal::Rule;
 
 const SHAPES: [(usize, usize, usize); 4] = [(5, 7, 3), (1, 9, 4), (33, 1, 17), (64, 48, 40)];
 

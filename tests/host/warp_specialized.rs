@@ -1,28 +1,11 @@
 //! Products of warp-specialized kernels, on host slices: through types, against the instruction's
 //! own sums, and where something is missing: no K, no C, no accumulator.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        family::default_gemm_configuration::default_description,
-        host::Mode,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind, Instruction},
-    prelude::*,
-};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
+use falchion::numeric::Instruction;
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 3 }];
-const TYPES: Combined = Combined {
-    a: ElementKind::Bf16,
-    b: ElementKind::Bf16,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const TYPES: Combined = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);
 
 fn numbers(seed: u64, count: usize) -> Vec<Bf16> {
     (0..count as u64)
@@ -42,7 +25,7 @@ fn types_run_and_every_element_is_the_instruction_s_sum() {
     let (m, n, k) = (70, 45, 100);
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
     let mut d = vec![0.0f32; m * n];
-    let gemm = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::new();
+    let gemm = HopperK::<Bf16, f32>::new();
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
     let instruction =
         Instruction::for_types(TYPES, ArchKind::Sm90).expect("Hopper multiplies bf16");
@@ -74,28 +57,18 @@ fn run(
 ) {
     let orders = desc.orders();
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
-    let mut scalars = [0.0; 8];
-    (scalars[0], scalars[1]) = (alpha, beta);
+    let scalars = scalars(alpha, beta);
     let problem = Problem {
-        m,
-        n,
-        k,
-        a: packed(orders.a, m, k),
-        b: packed(orders.b, k, n),
         c: c.map_or(Source::InPlace, |_| Source::Matrix(packed(orders.c, m, n))),
-        d: packed(orders.c, m, n),
         scalars,
-        batch: 1,
-        groups: None,
-        workspace: None,
-        vectors: Default::default(),
+        ..problem_of(
+            (m, n, k),
+            [packed(orders.a, m, k), packed(orders.b, k, n), packed(orders.c, m, n)],
+        )
     };
     let matrices = HostMatrices {
-        a: HostSlice::new::<Bf16>(&a),
-        b: HostSlice::new::<Bf16>(&b),
         c: c.map_or(Source::InPlace, |c| Source::Matrix(HostSlice::new::<f32>(c))),
-        d: HostSliceMut::new::<f32>(d),
-        vectors: Default::default(),
+        ..slices::<Bf16, Bf16, f32>(&a, &b, d)
     };
     run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}"));
 }
@@ -104,8 +77,7 @@ fn run(
 fn what_is_not_read_does_not_count() {
     for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]] {
         for align_c in [4, 1] {
-            let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders)
-                .expect("a row");
+            let default = default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders);
             let desc = but!(default, align_c);
             for mode in MODES {
                 let (sizes, n) = ([131, 67, 40], 131 * 67);

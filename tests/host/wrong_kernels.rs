@@ -5,29 +5,9 @@
 //! A kernel is judged as everywhere: by whole numbers and by random ones; it is rejected if either
 //! lane rejects it.
 
-use crate::harness::{
-    Random,
-    case::Buffers,
-    problems::{Guarded, packed},
-};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{HostMatrices, HostSlice, Problem, Source},
-        family::default_gemm_configuration::default_description,
-        host::Mode,
-    },
-    layout::Order,
-    numeric::{
-        Combined,
-        ElementKind::{self, *},
-    },
-    shape::Mnk,
-    threadblock::MainloopKind,
-};
-use falchion_lab::verify::{self, Claim, Fill, HostBuffer, Verdict};
+use crate::harness::{prelude::*, problems::packed};
+use falchion::numeric::ElementKind::{self, Bf16, F16, *};
+use falchion_lab::verify;
 
 /// Something wrong with a kernel, done to its result.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -70,9 +50,8 @@ struct Case {
 
 impl Case {
     fn new([a, accumulator, c]: [ElementKind; 3], (m, n, k): (usize, usize, usize)) -> Self {
-        let types = Combined { a, b: a, accumulator, c };
-        let desc = default_description(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3])
-            .expect("it is in the table");
+        let types = element_types(a, accumulator, c);
+        let desc = default_of(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3]);
         // Halves add slowly on the host: small tiles waste less.
         let tile = Mnk::new(32, 32, 16);
         let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);
@@ -89,13 +68,7 @@ impl Case {
         }
         let mut d = buffers.d.clone();
         let (a, b, length) = (all(&buffers.a), all(&buffers.b), d.length());
-        let matrices = HostMatrices {
-            a,
-            b,
-            c: Source::None,
-            d: d.slice_mut(0..length).expect("as before"),
-            vectors: Default::default(),
-        };
+        let matrices = matrices(a, b, d.slice_mut(0..length).expect("as before"));
         run_on_host(&self.desc, Mode::Fast, problem.with(matrices)).expect("it fits");
         let get = |place| d.get(place).expect("as before");
         let changed: Vec<(usize, f64)> = match wrong {

@@ -1,32 +1,18 @@
 //! Arrays on their way to a device: where addresses lie, what a launch is told, and which accesses
 //! the least aligned address leaves. No GPU is needed.
 
+use crate::harness::prelude::*;
 use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, GemmMode},
-    device::ProblemSize,
     internals::{
-        call::{Elements, Problem, Routes, Source, View},
         codegen::{ArrayParams, GemmParams, TensorGemmParams, TensorMap},
-        family::default_gemm_configuration::default_description,
-        index::{IndexMap, at, laws},
         plan::Geometry,
     },
     layout::Order::{self, Col, Row},
-    numeric::{Combined, ElementKind, EmulationKind},
     refusal::Route,
-    threadblock::{
-        MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords,
-        WorkKind,
-    },
+    threadblock::{MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords},
 };
 
-const F32: Combined = Combined {
-    a: ElementKind::F32,
-    b: ElementKind::F32,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Products of 64 x 48 x 32 whose matrices begin so many bytes behind multiples of 256.
 fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
@@ -38,20 +24,7 @@ fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
         };
         let (a, b) = (view(0, orders[0], (64, 32)), view(1, orders[1], (32, 48)));
         let (c, d) = (Source::Matrix(view(2, orders[2], (64, 48))), view(3, orders[2], (64, 48)));
-        Problem {
-            m: 64,
-            n: 48,
-            k: 32,
-            batch: 1,
-            groups: None,
-            a,
-            b,
-            c,
-            d,
-            vectors: Default::default(),
-            scalars,
-            workspace: None,
-        }
+        Problem { c, scalars, ..problem_of((64, 48, 32), [a, b, d]) }
     };
     beyond.iter().enumerate().map(of_product).collect()
 }
@@ -103,17 +76,14 @@ fn each_map_has_lines_of_its_own_and_each_address_a_word() {
 
 fn hopper() -> GemmDesc {
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
-    default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).expect("a row")
+    default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row])
 }
 
 /// Of as many products as parameters have maps of, those ride there; of more they lie in the
 /// workspace, which is as much larger, but of a kernel whose maps are parameters.
 #[test]
 fn maps_of_many_products_lie_in_the_workspace() {
-    let (desc, simt) = (
-        hopper(),
-        default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]).expect("a row"),
-    );
+    let (desc, simt) = (hopper(), default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]));
     let modes =
         |desc: GemmDesc| [0, 1, 2, 6, 7, 300].map(|products| desc.for_array(products).class.mode);
     let (one, some, many) = (GemmMode::Gemm, GemmMode::Array, GemmMode::MappedArray);
@@ -126,7 +96,7 @@ fn maps_of_many_products_lie_in_the_workspace() {
     assert_eq!([2, 119, 120, 1015, 3000].map(most), [119, 119, 1015, 1015, 1015]);
     let mut of_roles = desc;
     of_roles.class.mode = GemmMode::LongArray;
-    let refused = of_roles.check().expect_err("no parameters hold their maps").to_string();
+    let refused = of_roles.check().message();
     assert_eq!(
         refused,
         "mode = long-array is not supported by kernels with TMA; try array, or mapped-array"
@@ -174,14 +144,14 @@ fn maps_of_many_products_lie_in_the_workspace() {
     let said = {
         let mut simt = simt;
         simt.class.mode = many;
-        simt.check().expect_err("no maps").to_string()
+        simt.check().message()
     };
     assert_eq!(said, "mode = mapped-array is not supported by kernels without TMA; try array");
 }
 
 /// f32 by way of parts.
 fn desc_of_f32() -> GemmDesc {
-    default_description(OpKind::TensorOp, ArchKind::Sm90, F32, [Row, Col, Row]).expect("a row")
+    default_of(OpKind::TensorOp, ArchKind::Sm90, F32, [Row, Col, Row])
 }
 
 /// A choice is told of as many products as a launch has, and of the workspace that maps leave.
@@ -226,9 +196,7 @@ fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
 #[test]
 fn the_least_aligned_address_decides() {
     // An A along K is copied element by element, whatever its address.
-    let desc = default_description(OpKind::Simt, ArchKind::Sm90, F32, [Col, Row, Row])
-        .expect("a row")
-        .for_array(3);
+    let desc = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Col, Row, Row]).for_array(3);
     assert_eq!((desc.class.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
     let fitting = |beyond: &[[u64; 4]]| {
         let all = Problem::from_array(&problems([Col, Row, Row], beyond), &desc).expect("products");
@@ -246,9 +214,7 @@ fn the_least_aligned_address_decides() {
 /// A, B, C and D.
 #[test]
 fn a_launch_is_told_of_every_product() {
-    let desc = default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row])
-        .expect("a row")
-        .for_array(5);
+    let desc = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]).for_array(5);
     let all = problems([Row; 3], &[[0; 4], [16; 4], [0, 4, 8, 12], [0; 4], [0; 4]]);
     let plan = desc.plan().expect("a kernel");
     let geometry = Geometry {
@@ -293,9 +259,7 @@ fn a_launch_is_told_of_every_product() {
 #[test]
 fn a_launch_by_tma_is_told_of_maps() {
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
-    let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row])
-        .expect("a row")
-        .for_array(3);
+    let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).for_array(3);
     assert_eq!((desc.class.mode, desc.products_of_launch()), (GemmMode::Array, MOST_MAPPED));
     let all = problems([Row, Col, Row], &[[0; 4], [16; 4], [0, 32, 48, 64]]);
     let geometry = Geometry {
@@ -346,8 +310,7 @@ fn a_launch_by_tma_is_told_of_maps() {
 /// Where every operand is read where it lies, all products take one route; else each takes its own.
 #[test]
 fn products_have_one_route_or_one_each() {
-    let simt =
-        default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]).expect("a row");
+    let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]);
     let routes = |desc: &falchion::desc::GemmDesc, orders| {
         Routes::for_array(desc, &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
     };
@@ -358,8 +321,7 @@ fn products_have_one_route_or_one_each() {
         [Route::Transposed; 2]
     );
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
-    let hopper = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row])
-        .expect("a row");
+    let hopper = default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]);
     let aligned = Routes::for_array(&hopper, &problems([Row, Col, Row], &[[16; 4], [0; 4]]));
     assert_eq!(aligned.len(), 1);
     // TMA reads the second B, and not the first.

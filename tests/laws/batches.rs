@@ -1,21 +1,15 @@
 //! Batches on their way to a device: what each pass reads and writes, and what the one launch is
 //! told. No GPU is needed.
 
-use crate::harness::Random;
+use crate::harness::prelude::*;
 use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, GemmMode},
     internals::{
-        call::{Elements, Launch, Problem, Routes, Source, View},
+        call::Launch,
         codegen::{GemmParams, TensorGemmParams},
-        family::default_gemm_configuration::default_description,
-        operand::OperandKind,
         pass::{Pass, PassBatch, RepackCopy},
         plan::Geometry,
     },
     layout::Order::{self, Col, Row},
-    numeric::{Combined, ElementKind},
-    threadblock::WorkKind,
 };
 use std::ops::Range;
 
@@ -27,8 +21,7 @@ fn description(
     (a, accumulator, c): (ElementKind, ElementKind, ElementKind),
     orders: [Order; 3],
 ) -> GemmDesc {
-    default_description(op, ArchKind::Sm90, Combined { a, b: a, accumulator, c }, orders)
-        .expect("a row of the table")
+    default_of(op, ArchKind::Sm90, element_types(a, accumulator, c), orders)
 }
 
 /// A batch in the kernel's frame, matrices of which lie so many elements behind the packed
@@ -52,20 +45,7 @@ fn batch(
     let (a, b) = (view(0, orders.a, (m, k)), view(1, orders.b, (k, n)));
     let (c, d) = (Source::Matrix(view(2, orders.c, (m, n))), view(3, orders.c, (m, n)));
     let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    let problem = Problem {
-        m,
-        n,
-        k,
-        batch: products,
-        groups: None,
-        a,
-        b,
-        c,
-        d,
-        vectors: Default::default(),
-        scalars,
-        workspace: None,
-    };
+    let problem = Problem { batch: products, c, scalars, ..problem_of((m, n, k), [a, b, d]) };
     problem.enter(desc).expect("a batch")
 }
 

@@ -2,23 +2,10 @@
 
 use crate::harness::{
     completions::{Pinned, classes, completed, tiles, tiles_of_halves},
-    descriptions::{Family, Wanted, description, mma_sync::ARCHS},
-    random::Random,
-};
-use falchion::{
-    arch::{ArchKind, Machine, OpKind},
-    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins, SpillKind, TENSOR_OP_COMBINATIONS},
-    device::ProblemSize,
-    internals::{
-        family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::ElementKind,
+    descriptions::mma_sync::ARCHS,
     prelude::*,
-    shape::{Mn, Mnk},
-    threadblock::MainloopKind,
 };
-use std::{hint::black_box, time::Instant};
+use std::hint::black_box;
 
 fn multiples(step: u32, most: u32) -> Vec<u32> {
     (1..=most / step).map(|i| i * step).collect()
@@ -324,7 +311,7 @@ fn any_numbers_end_in_a_sentence() {
 #[test]
 #[ignore = "measures time: run by name, in release"]
 fn choosing_costs_less_than_a_microsecond() {
-    type Of<A, C> = Gemm<A, RowMajor, A, ColMajor, C, RowMajor, f32, TensorOp, Sm90>;
+    type Of<A, C> = HopperK<A, C>;
     let machine = ArchKind::Sm90.machine();
     type Choose<'a> = &'a dyn Fn(&ProblemSize, &Machine) -> GemmDesc;
     let cost = |chosen: Choose<'_>, new: usize| {

@@ -4,20 +4,16 @@
 use crate::harness::{
     on_tensor_cores::{Data, ORDERS, desc, draws, problem},
     passes::DecomposeProgram,
+    prelude::*,
 };
 use falchion::{
     internals::{
         call::DecomposedLayout,
-        index::{IndexMap, Tabled, at, laws, points},
-        operand::{Frame, OperandKind},
-        pass::{DecomposeDesc, DecomposeStep, PIECE},
+        operand::Frame,
+        pass::{DecomposeStep, PIECE},
     },
-    numeric::{
-        EmulationKind,
-        emulation::{EmulationBlocks, LineFacts, shift_of},
-    },
+    numeric::emulation::EmulationBlocks,
 };
-use std::sync::Arc;
 
 /// K-tiles read, product after product of a block, the parts that the table has: each pair (block
 /// of A, block of B) once.

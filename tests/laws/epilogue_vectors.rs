@@ -2,23 +2,11 @@
 //! own; one that is not read need not be there, and one that is has an element for each row or
 //! column.
 
+use crate::harness::prelude::*;
 use falchion::{
-    Error, Refusal,
-    desc::{GemmDesc, Pins},
-    device::{Arguments, Gemm, run_on_host},
-    epilogue::{
-        Acc, Add, Alpha, Beta, BiasM, BiasN, EpilogueDesc, Multiply, Node, Op, Relu, ScaleM,
-        ScaleN, Scaled,
-    },
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        family::default_gemm_configuration::default_gemm_configurations,
-        host::Mode,
-        operand::{VectorKind, Vectors},
-    },
-    layout::{ColMajor, Layout, Order, RowMajor},
-    prelude::{Bf16, Sm90, TensorOp},
-    refusal::Field,
+    epilogue::{ScaleM, ScaleN},
+    layout::Layout,
+    prelude::{Sm90, TensorOp},
 };
 
 type Both = Add<Add<Acc, BiasM>, Multiply<BiasN, BiasN>>;
@@ -191,14 +179,11 @@ fn a_vector_has_the_elements_of_c() {
     let mut d = [f32::NAN; M * N];
     let problem = Problem::new(&desc, (M, N, 2), [None; 3], [1.0; 8]);
     let matrices = HostMatrices {
-        a: HostSlice::new::<f32>(&a),
-        b: HostSlice::new::<f32>(&b),
-        c: Source::None,
-        d: HostSliceMut::new::<f32>(&mut d),
         vectors: Vectors::by(|kind| match kind {
             VectorKind::BiasM => Some(HostSlice::new::<f32>(&of_m)),
             _ => Some(HostSlice::new::<f64>(&[1.0; N])),
         }),
+        ..slices::<f32, f32, f32>(&a, &b, &mut d)
     };
     let refused = run_on_host(&desc, Mode::Fast, problem.with(matrices));
     assert!(

@@ -1,23 +1,13 @@
 //! Epilogues as trees, words and JSON: what is written reads back, what is wrong is pointed at,
 //! what is scaled by 0 is not looked at, and a user's function is a node like any other.
 
-use crate::harness::random_cases::{self, any_nodes, cases, default_f32};
-use falchion::{
-    Error, Refusal,
-    arch::ArchKind,
-    desc::GemmDesc,
-    device::{Arguments, Gemm, run_on_host},
-    epilogue::{
-        Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, F64Function,
-        Function, LinearCombination, LinearCombinationRelu, Maximum, Minimum, Multiply, Node,
-        NodeId, Op, ParseEpilogueError, Relu, Scalar, Scaled, register, registered,
-    },
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        host::Mode,
-        operand::VectorKind,
-    },
-    layout::{ColMajor, Order, RowMajor},
+use crate::harness::{
+    prelude::*,
+    random_cases::{self, any_nodes, cases, default_f32},
+};
+use falchion::epilogue::{
+    CAPACITY, Clamp, Constant, LinearCombinationRelu, Maximum, Minimum, ParseEpilogueError, Scalar,
+    register, registered,
 };
 use proptest::prelude::*;
 
@@ -270,29 +260,10 @@ fn a_function_of_another_crate_is_a_node_through_types() {
 /// Runs a description with epilogue `epilogue` on 1 x 1 x 1.
 fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
     let matrix = View::new(Elements::new(1), Order::Row, 1);
-    let problem = Problem {
-        m: 1,
-        n: 1,
-        k: 1,
-        batch: 1,
-        a: matrix,
-        b: matrix,
-        c: Source::None,
-        d: matrix,
-        scalars: [1.0; 8],
-        groups: None,
-        workspace: None,
-        vectors: Default::default(),
-    };
+    let problem = Problem { scalars: [1.0; 8], ..problem_of((1, 1, 1), [matrix, matrix, matrix]) };
     let mut d = [0.0f32];
     let one = HostSlice::new::<f32>(&[5.0]);
-    let matrices = HostMatrices {
-        a: one,
-        b: one,
-        c: Source::None,
-        d: HostSliceMut::new::<f32>(&mut d),
-        vectors: Default::default(),
-    };
+    let matrices = matrices(one, one, HostSliceMut::new::<f32>(&mut d));
     let desc = but!(default_f32(ArchKind::Sm80, [Order::Row; 3]), epilogue);
     run_on_host(&desc, Mode::Fast, problem.with(matrices)).map(|()| d[0])
 }
@@ -326,7 +297,7 @@ fn a_tree_of_33_nodes_is_refused_and_one_of_31_computes() {
     };
     assert_eq!(sum(16).ops().len(), CAPACITY - 1);
     assert!(matches!(run(sum(16)), Ok(400.0)));
-    let refused = run(sum(17)).expect_err("33 nodes").to_string();
+    let refused = run(sum(17)).message();
     assert!(refused.contains("more than 32 nodes"), "{refused}");
 }
 mod json {
@@ -346,7 +317,7 @@ mod json {
     }
 
     fn refused(text: &str) -> String {
-        GemmDesc::from_json(text).expect_err(text).to_string()
+        GemmDesc::from_json(text).message()
     }
 
     #[test]

@@ -1,24 +1,12 @@
 //! A in registers: the tile that is M-major, what a warpgroup loads of it, and which rows its
 //! accumulators are of.
 
-use crate::harness::{OfFamily, vectors::vectors_whole};
+use crate::harness::{prelude::*, vectors::vectors_whole};
 use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, Pins},
     epilogue::tensor_store::{StagedMap, StagingMap},
-    internals::{
-        family::default_gemm_configuration::default_description,
-        index::{Coord, IndexMap, at, laws, points},
-        schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::Mnk,
-    warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, Instruction, OperandTile,
-    },
+    warp::mma_warpgroup::{AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, Instruction},
 };
-use falchion_lab::banks::{Direction, WarpAccess, Wavefronts, wavefronts};
+use falchion_lab::banks::Wavefronts;
 
 const INPUTS: [ElementKind; 5] =
     [ElementKind::E4m3, ElementKind::E5m2, ElementKind::I8, ElementKind::U8, ElementKind::Tf32];
@@ -214,14 +202,13 @@ fn crossed_rows_are_different_modulo_eight() {
 /// the swizzle it is four times as many.
 #[test]
 fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not() {
-    let of = |ab, accumulator, c| Combined { a: ab, b: ab, accumulator, c };
+    let of = |ab, accumulator, c| element_types(ab, accumulator, c);
     for types in [
         of(ElementKind::E4m3, ElementKind::F32, ElementKind::F16),
         of(ElementKind::I8, ElementKind::I32, ElementKind::I32),
         of(ElementKind::Tf32, ElementKind::F32, ElementKind::F32),
     ] {
-        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row; 3])
-            .expect("a row");
+        let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row; 3]);
         let (tile, n) = (Mnk { m: 128, n: 128, ..d.threadblock() }, 128);
         let d = but!(d, threadblock: tile, warp: tile, instruction: Mnk { n, ..d.roles().knobs.instruction }, stages: 4);
         let d = d.with(Pins {
@@ -271,11 +258,9 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
 fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_not() {
     use ElementKind::{Bf16, F32};
     for (c, n) in [Bf16, F32].into_iter().flat_map(|c| [8, 24, 64, 152].map(|n| (c, n))) {
-        let types = Combined { a: Bf16, b: Bf16, accumulator: F32, c };
+        let types = element_types(Bf16, F32, c);
         let orders = [Order::Row, Order::Col, Order::Row];
-        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
-            .expect("a row")
-            .with_rows_as_columns();
+        let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders).with_rows_as_columns();
         let (tile, instruction) =
             (Mnk { m: 64, n, ..d.threadblock() }, Mnk { n, ..d.roles().knobs.instruction });
         let d = but!(d, threadblock: tile, warp: tile, instruction: instruction, schedule: ScheduleKind::Pingpong, stages: 4);

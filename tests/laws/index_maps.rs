@@ -2,28 +2,17 @@
 //! failing once its mechanism is taken away.
 
 use crate::harness::{
-    OfFamily,
-    mutated::mutant,
+    prelude::*,
     random_cases::{self, cases, legal},
     vectors::{Apart, vectors_whole},
 };
 use falchion::{
-    arch::{ArchKind, WARP},
-    desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
-    internals::{
-        index::{Coord, IndexMap, Map, at, laws, points},
-        operand::OperandKind,
-        thread::mma::packed,
-    },
-    layout::Order,
-    numeric::ElementKind,
-    shape::Mnk,
-    threadblock::{Along, OperandDesc, SmemLayout, SmemTile, SwizzleKind, ThreadMap, TileOrder},
+    internals::{index::Map, thread::mma::packed},
+    threadblock::{OperandDesc, ThreadMap, TileOrder},
     warp::{LaneArrangement, mma_simt::FragmentMap},
 };
 use proptest::prelude::*;
-use std::sync::Arc;
 
 /// A map with rows and columns exchanged, so that a law about rows reads columns.
 struct Turned<'m>(&'m dyn IndexMap);
@@ -330,46 +319,17 @@ fn every_law_fails_on_a_mutated_map() {
     let order: Map = Arc::new(order);
     let mutate = |map: &Map, f: fn(&dyn IndexMap, Coord) -> Option<u32>| mutant(map, f);
 
+    #[rustfmt::skip]
     let bijective: Vec<(&str, Map)> = vec![
-        (
-            "a thread map with twice the lanes along a row",
-            Arc::new(ThreadMap { lanes_contiguous: 4, ..threads }),
-        ),
-        (
-            "a thread map with two warps along a row of one",
-            Arc::new(ThreadMap { warps_contiguous: 2, ..threads }),
-        ),
-        (
-            "a thread map that misses its last vector",
-            mutate(&maps.copy[0], |map, p| map.at(p).filter(|&v| v + 1 < map.codomain())),
-        ),
-        (
-            "a thread map that copies a vector twice",
-            mutate(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1))),
-        ),
-        (
-            "a tile order whose last group is not cut",
-            mutate(&order, |_, p| {
-                let (group, within) = (p.column / 20, p.column % 20);
-                Some(within / 4 * 10 + group * 4 + within % 4)
-            }),
-        ),
-        (
-            "a tile order that forgets its rows",
-            mutate(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4)),
-        ),
-        (
-            "accumulators with a row too short",
-            mutate(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128)),
-        ),
-        (
-            "accumulators whose columns are those of the lane before",
-            mutate(&maps.accumulator, |map, p| map.at(at(p.row & !1, p.column))),
-        ),
-        (
-            "partials one too close",
-            mutate(&maps.partials, |map, p| Some(p.column * (map.domain().row - 1) + p.row)),
-        ),
+        ("a thread map with twice the lanes along a row", Arc::new(ThreadMap { lanes_contiguous: 4, ..threads })),
+        ("a thread map with two warps along a row of one", Arc::new(ThreadMap { warps_contiguous: 2, ..threads })),
+        ("a thread map that misses its last vector", mutate(&maps.copy[0], |map, p| map.at(p).filter(|&v| v + 1 < map.codomain()))),
+        ("a thread map that copies a vector twice", mutate(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1)))),
+        ("a tile order whose last group is not cut", mutate(&order, |_, p| { let (group, within) = (p.column / 20, p.column % 20); Some(within / 4 * 10 + group * 4 + within % 4) })),
+        ("a tile order that forgets its rows", mutate(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4))),
+        ("accumulators with a row too short", mutate(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128))),
+        ("accumulators whose columns are those of the lane before", mutate(&maps.accumulator, |map, p| map.at(at(p.row & !1, p.column)))),
+        ("partials one too close", mutate(&maps.partials, |map, p| Some(p.column * (map.domain().row - 1) + p.row))),
     ];
     for (name, map) in &bijective {
         let violation = laws::bijective(map.as_ref()).expect_err(name);

@@ -2,37 +2,27 @@
 //! at`, and a map that is known to be affine has one.
 
 use crate::harness::{
-    OfFamily,
-    descriptions::{Family, Wanted, description},
+    prelude::*,
     random_cases::{cases, legal},
     tensors::copies,
     transposes,
     warpgroups::{INPUTS, tiles, types},
 };
 use falchion::{
-    arch::WARP,
-    desc::{Frame, GemmDesc},
+    desc::Frame,
     epilogue::{
         partials::SlotMap,
         tensor_store::{StagedMap, StagingMap},
         tile_store::{AccumulatorMap, PartialsMap},
     },
-    internals::{
-        index::{Coord, IndexMap, Tabled, points},
-        operand::OperandKind,
-        pass::{DecomposeDesc, REPACK, Realignment, RepackMap, transpose::Lanes},
-    },
+    internals::pass::{REPACK, transpose::Lanes},
     layout::algebra::{Composed, Layout, Map, Swizzle},
-    numeric::{ElementKind, EmulationKind, emulation::EmulationBlocks},
-    shape::Mn,
-    threadblock::{
-        Along, BoxedTile, ClusterTiles, Pipeline, PipelineLayout, RingPosition, SharedBox,
-        SmemTile, SwizzleKind, SwizzleMode, TensorMapDesc, TileOrder, Work, WorkKind,
-    },
+    numeric::emulation::EmulationBlocks,
+    threadblock::{BoxedTile, ClusterTiles, PipelineLayout, RingPosition, TileOrder},
     warp::{
         LaneArrangement,
         mma_simt::{DepthMap, FragmentMap},
-        mma_warpgroup::{self, AOperand, FragmentLoad, FragmentRows, Instruction, OperandTile},
+        mma_warpgroup::{self, FragmentLoad, FragmentRows, Instruction},
     },
 };
 use proptest::prelude::*;

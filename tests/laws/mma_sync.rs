@@ -1,26 +1,13 @@
 //! Laws of `mma.sync`: its fragments, how they come from shared memory, without conflicts of banks,
 //! and what is refused.
 
-use crate::harness::descriptions::{self, Family, Wanted, description};
+use crate::harness::{descriptions, prelude::*};
 use falchion::{
-    Refusal,
-    arch::{ArchKind, OpKind, WARP},
-    desc::{FamilyDesc, GemmDesc, Pins},
-    internals::{
-        family::default_gemm_configuration::default_gemm_configurations,
-        host::machine::Purpose,
-        index::{Coord, IndexMap, laws::bijective, points},
-        operand::OperandKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind::*, EmulationKind},
-    refusal::Field,
-    shape::Mnk,
-    threadblock::{Along, SmemLayout},
-    warp::mma_tensor_op::{MathOperator, WarpInstruction, WordLoad},
+    internals::{host::machine::Purpose, index::laws::bijective},
+    numeric::ElementKind::{Bf16, F16, Tf32, *},
+    warp::mma_tensor_op::{MathOperator, WordLoad},
 };
-use falchion_lab::banks::{description_steps, program_steps, wavefronts};
-use std::collections::BTreeSet;
+use falchion_lab::banks::{description_steps, program_steps};
 
 #[test]
 fn the_table_has_every_instruction() {
@@ -173,7 +160,7 @@ fn each_instruction() -> Vec<GemmDesc> {
             let family = default_gemm_configurations(
                 OpKind::TensorOp,
                 ArchKind::Sm80,
-                Combined { a: F16, b: F16, accumulator: F32, c: F16 },
+                element_types(F16, F32, F16),
             );
             let desc = GemmDesc::from_values(
                 OpKind::TensorOp,

@@ -1,38 +1,20 @@
 //! Which kernels of mma.sync there are: what an architecture, a type or a layout does not have is
 //! refused in a sentence.
 
-use crate::harness::descriptions::{self, mma_sync::instructions};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins},
-    internals::family::{Request, default_gemm_configuration::default_gemm_configurations},
-    layout::{MatrixType, Order},
-    numeric::{
-        Combined,
-        ElementKind::{self, *},
-    },
-    shape::Mnk,
+use crate::harness::{
+    descriptions::{self, mma_sync::instructions},
+    prelude::*,
 };
+use falchion::numeric::ElementKind::{self, Bf16, E4m3, F16, *};
 
 fn refused(
     arch: ArchKind,
     (ab, accumulator, c): (ElementKind, ElementKind, ElementKind),
     knobs: &[(&str, &str)],
 ) -> String {
-    let of = |element, order| Some(MatrixType { element, order });
-    let request = Request {
-        a: of(ab, Order::Row),
-        b: of(ab, Order::Col),
-        c: of(c, Order::Row),
-        accumulator: Some(accumulator),
-        op: Some(OpKind::TensorOp),
-        arch: Some(arch),
-        description: None,
-        knobs: knobs
-            .iter()
-            .map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned()))
-            .collect(),
-    };
+    let (types, orders) = (element_types(ab, accumulator, c), [Order::Row, Order::Col, Order::Row]);
+    let request = request_of(OpKind::TensorOp, types, orders, knobs);
+    let request = Request { arch: Some(arch), ..request };
     match request.resolve(arch) {
         Ok(resolved) => panic!("{:?}", resolved.desc),
         Err(error) => error.to_string(),
@@ -42,140 +24,47 @@ fn refused(
 #[test]
 fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
     let (f64s, halves) = ((F64, F64, F64), (F16, F32, F16));
-    for (arch, types, knobs, wanted) in [
-        (
-            ArchKind::Sm80,
-            f64s,
-            &[("instruction", "16x8x8")][..],
-            "instruction M = 16 is not one of 8; try 8; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm90,
-            f64s,
-            &[("instruction", "16x16x8")],
-            "instruction N = 16 is not one of 8; try 8; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm90,
-            f64s,
-            &[("instruction", "16x8x12")],
-            "instruction K = 12 is not one of 16, 8, 4; try 16; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm75,
-            halves,
-            &[("instruction", "16x8x16")],
-            "instruction K = 16 is not one of 8; try 8; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm75,
-            halves,
-            &[("stages", "3")],
-            "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer; no kernel was found with this stages",
-        ),
-        (
-            ArchKind::Sm75,
-            halves,
-            &[("mainloop", "multistage")],
-            "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("mainloop", "multistage"), ("align_a", "1")],
-            "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined; no kernel was found with this mainloop and this align_a",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("align_b", "3")],
-            "align_b = 3 is not one of 1, 2, 4, 8; try 4; no kernel was found with this align_b",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("warp", "40x64x32")],
-            "warp M = 40 is not a multiple of 16; try 48; no kernel was found with this warp",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("warp", "64x144x32")],
-            "warp N = 144 is outside 8 to 128; try 128; no kernel was found with this warp",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("warp", "64x64x8"), ("instruction", "16x8x16")],
-            "warp K = 8 is not a multiple of 16; try 16; no kernel was found with this warp and this instruction",
-        ),
+    #[rustfmt::skip]
+    let table = [
+        (ArchKind::Sm80, f64s, &[("instruction", "16x8x8")][..], "instruction M = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm90, f64s, &[("instruction", "16x16x8")], "instruction N = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm90, f64s, &[("instruction", "16x8x12")], "instruction K = 12 is not one of 16, 8, 4; try 16; no kernel was found with this instruction"),
+        (ArchKind::Sm75, halves, &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm75, halves, &[("stages", "3")], "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer; no kernel was found with this stages"),
+        (ArchKind::Sm75, halves, &[("mainloop", "multistage")], "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2"),
+        (ArchKind::Sm80, halves, &[("mainloop", "multistage"), ("align_a", "1")], "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined; no kernel was found with this mainloop and this align_a"),
+        (ArchKind::Sm80, halves, &[("align_b", "3")], "align_b = 3 is not one of 1, 2, 4, 8; try 4; no kernel was found with this align_b"),
+        (ArchKind::Sm80, halves, &[("warp", "40x64x32")], "warp M = 40 is not a multiple of 16; try 48; no kernel was found with this warp"),
+        (ArchKind::Sm80, halves, &[("warp", "64x144x32")], "warp N = 144 is outside 8 to 128; try 128; no kernel was found with this warp"),
+        (ArchKind::Sm80, halves, &[("warp", "64x64x8"), ("instruction", "16x8x16")], "warp K = 8 is not a multiple of 16; try 16; no kernel was found with this warp and this instruction"),
         (
             ArchKind::Sm86,
             halves,
             &[("stages", "9"), ("threadblock", "128x128x32")],
             "shared memory of a block = 147456 bytes exceeds 101376 bytes (9 stages of 16384; sm_86 with 1 block per multiprocessor); try stages = 6; no kernel was found with this threadblock and this stages",
         ),
-        (
-            ArchKind::Sm75,
-            (E4m3, F32, F16),
-            &[],
-            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f16 on tensor cores (sm75); try arch = sm89",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("emulation", "tf32x3")],
-            "emulation = tf32x3 is not supported by f16; try none; no kernel was found with this emulation",
-        ),
-        (
-            ArchKind::Sm80,
-            (F32, F32, F32),
-            &[("emulation", "bf16x6")],
-            "emulation = bf16x6 is not supported by mma.sync kernels; try mainloop = warpspecialized on sm90, or emulation = tf32x3; no kernel was found with this emulation",
-        ),
+        (ArchKind::Sm75, (E4m3, F32, F16), &[], "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f16 on tensor cores (sm75); try arch = sm89"),
+        (ArchKind::Sm80, halves, &[("emulation", "tf32x3")], "emulation = tf32x3 is not supported by f16; try none; no kernel was found with this emulation"),
+        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "bf16x6")], "emulation = bf16x6 is not supported by mma.sync kernels; try mainloop = warpspecialized on sm90, or emulation = tf32x3; no kernel was found with this emulation"),
         (
             ArchKind::Sm90,
             (F32, F32, F32),
             &[("emulation", "tf32x3"), ("mainloop", "warpspecialized")],
             "emulation = tf32x3 is not supported by the warpspecialized main loop; try mainloop = multistage, or emulation = bf16x6; no kernel was found with this mainloop and this emulation",
         ),
-        (
-            ArchKind::Sm80,
-            (F32, F32, F32),
-            &[("emulation", "tf32x3"), ("saturate", "on")],
-            "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate",
-        ),
+        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "tf32x3"), ("saturate", "on")], "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate"),
         (
             ArchKind::Sm80,
             (F32, F32, F32),
             &[("emulation", "none")],
             "emulation = none is not supported by f32 on tensor cores; try bf16x6 (all 24 bits), bf16x3 (16 bits), f16x3 (limited exponents), or tf32x3 (22 bits, mma.sync); no kernel was found with this emulation",
         ),
-        (
-            ArchKind::Sm80,
-            (F32, F32, F32),
-            &[("instruction", "16x8x16")],
-            "instruction K = 16 is not one of 8, 4; try 8; no kernel was found with this instruction",
-        ),
-        (
-            ArchKind::Sm75,
-            (F32, F32, F32),
-            &[("emulation", "tf32x3")],
-            "no kernel multiplies f32 by f32 accumulating in f32 into f32 on tensor cores (sm75); try arch = sm80",
-        ),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("saturate", "on")],
-            "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate",
-        ),
-        (
-            ArchKind::Sm90,
-            f64s,
-            &[("saturate", "on")],
-            "saturate = on is not supported by f64 (accumulators are not integers); try off; no kernel was found with this saturate",
-        ),
-    ] {
+        (ArchKind::Sm80, (F32, F32, F32), &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8, 4; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "no kernel multiplies f32 by f32 accumulating in f32 into f32 on tensor cores (sm75); try arch = sm80"),
+        (ArchKind::Sm80, halves, &[("saturate", "on")], "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate"),
+        (ArchKind::Sm90, f64s, &[("saturate", "on")], "saturate = on is not supported by f64 (accumulators are not integers); try off; no kernel was found with this saturate"),
+    ];
+    for (arch, types, knobs, wanted) in table {
         let sentence = refused(arch, types, knobs);
         assert_eq!(sentence, wanted);
     }
@@ -191,22 +80,8 @@ fn every_order_of_what_has_an_instruction_is_a_kernel() {
                 continue;
             }
             for bits in 0..8 {
-                let of = |element, bit: u32| {
-                    Some(MatrixType {
-                        element,
-                        order: if bits >> bit & 1 == 1 { Order::Col } else { Order::Row },
-                    })
-                };
-                let (a, b, c) = (of(types.a, 0), of(types.b, 1), of(types.c, 2));
-                let request = Request {
-                    a,
-                    b,
-                    c,
-                    accumulator: Some(types.accumulator),
-                    op: Some(OpKind::TensorOp),
-                    ..Request::default()
-                };
-                request
+                let order = |bit: u32| if bits >> bit & 1 == 1 { Order::Col } else { Order::Row };
+                request_of(OpKind::TensorOp, types, [0, 1, 2].map(order), &[])
                     .resolve(arch)
                     .unwrap_or_else(|error| panic!("{arch} {types:?} {bits}: {error}"));
                 kernels += 1;
@@ -220,7 +95,7 @@ fn every_order_of_what_has_an_instruction_is_a_kernel() {
 #[test]
 fn whole_sums_become_narrow_types_by_this_family_alone() {
     for (ab, c) in [(I8, I8), (I8, F16), (I8, F32), (U8, U8)] {
-        let types = Combined { a: ab, b: ab, accumulator: I32, c };
+        let types = element_types(ab, I32, c);
         for arch in descriptions::mma_sync::ARCHS {
             let families = default_gemm_configurations(OpKind::TensorOp, arch, types)
                 .unwrap_or_else(|refusal| panic!("{arch}: {refusal}"));
@@ -254,7 +129,7 @@ fn whole_sums_become_narrow_types_by_this_family_alone() {
 /// memory it is a multiple of 16.
 #[test]
 fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
-    let types = Combined { a: F16, b: F16, accumulator: F32, c: F16 };
+    let types = element_types(F16, F32, F16);
     let family =
         default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, types).expect("a row")[1];
     let of = |a, b, block, warp| {
@@ -291,21 +166,11 @@ fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
 /// reaches this family.
 #[test]
 fn pins_reach_the_family_on_hopper() {
-    let types = Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 };
+    let types = element_types(Bf16, F32, Bf16);
     assert_eq!(instructions(types, ArchKind::Sm90).len(), 2);
     let resolved = |knobs: &[(&str, &str)]| {
-        let of = |element, order| Some(MatrixType { element, order });
-        let request = Request {
-            a: of(Bf16, Order::Row),
-            b: of(Bf16, Order::Col),
-            c: of(Bf16, Order::Row),
-            op: Some(OpKind::TensorOp),
-            knobs: knobs
-                .iter()
-                .map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned()))
-                .collect(),
-            ..Request::default()
-        };
+        let orders = [Order::Row, Order::Col, Order::Row];
+        let request = request_of(OpKind::TensorOp, types, orders, knobs);
         request.resolve(ArchKind::Sm90).expect("a kernel").desc.family
     };
     assert!(matches!(resolved(&[]), FamilyDesc::WarpSpecialized(_)));

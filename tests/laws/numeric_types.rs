@@ -2,14 +2,8 @@
 //! the bits that tf32 loses, each held against the type's definition and not against another
 //! conversion.
 
-use falchion::{
-    arch::OpKind,
-    desc::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
-    internals::call::{Elements, View},
-    layout::Order,
-    numeric::{Combined, E4m3, E5m2, ElementKind, F16, Narrow, Tf32, Widen},
-};
-use falchion_lab::verify::{Distribution, HostBuffer};
+use crate::harness::prelude::*;
+use falchion::numeric::Narrow;
 
 /// An 8-bit type, by its definition: bits of exponent and fraction, whether all-ones exponents are
 /// numbers, its conversions.
@@ -229,7 +223,7 @@ fn names_are_read_as_they_are_written() {
             (ElementKind::F32, false, bytes == 1)
         );
     }
-    let sentence = "e4m2".parse::<ElementKind>().expect_err("no type").to_string();
+    let sentence = "e4m2".parse::<ElementKind>().message();
     assert!(
         sentence.contains("`e4m2`") && sentence.contains("tf32, f16, bf16, e4m3, e5m2"),
         "{sentence}"
@@ -247,12 +241,7 @@ fn tensor_cores_have_a_table_of_their_own() {
     let distinct: std::collections::HashSet<_> = TENSOR_OP_COMBINATIONS.iter().collect();
     assert_eq!((distinct.len(), TENSOR_OP_COMBINATIONS.len()), (28, 28));
     assert!(TENSOR_OP_COMBINATIONS.iter().all(|row| row.is_of(OpKind::TensorOp)));
-    let f32s = Combined {
-        a: ElementKind::F32,
-        b: ElementKind::F32,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
+    let f32s = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
     assert!(f32s.is_of(OpKind::Simt) && f32s.is_of(OpKind::TensorOp));
     for a in [ElementKind::E4m3, ElementKind::E5m2] {
         for b in [ElementKind::E4m3, ElementKind::E5m2] {

@@ -1,6 +1,6 @@
 //! Traits that users expect of the public types.
 
-use falchion::{device::GemmUniversal, prelude::*};
+use crate::harness::prelude::*;
 
 #[derive(Clone, Debug, Default)]
 #[allow(dead_code, reason = "the fields are printed")]

@@ -17,11 +17,9 @@
 //! repository's programs define two conventions: with an f16 accumulator C is rounded to f16
 //! first, and fp8 on Hopper uses `wgmma` with C = 0.
 
-use falchion::{
-    arch::ArchKind,
-    numeric::{Combined, ElementKind, F16, Instruction},
-};
-use std::path::{Path, PathBuf};
+use crate::harness::prelude::*;
+use falchion::numeric::Instruction;
+use std::path::PathBuf;
 
 /// The GPUs whose sums are published, and their architecture. B200 is missing: the library has no
 /// model of its tensor cores.
@@ -111,7 +109,7 @@ fn tables() -> Vec<Table> {
     for (gpu, arch) in GPUS {
         for (input, kind, accumulators) in TYPES {
             for &accumulator in accumulators {
-                let types = Combined { a: kind, b: kind, accumulator, c: accumulator };
+                let types = element_types(kind, accumulator, accumulator);
                 if Instruction::for_types(types, arch).is_none() {
                     continue;
                 }

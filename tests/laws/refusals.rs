@@ -4,32 +4,15 @@
 //! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their
 //! sentences are read here, and the tests of the CUDA executor meet them.
 
-use crate::harness::{OfFamily, problems::packed};
 use crate::harness::{
     advice::advised,
+    prelude::*,
+    problems::packed,
     random_cases::{
         self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled,
     },
 };
-use falchion::{
-    Error, Refusal,
-    arch::{ArchKind, Machine, OpKind},
-    desc::{Frame, GemmDesc, SimtDesc},
-    device::{Arguments, Gemm, run_on_host},
-    epilogue::{EpilogueDesc, NodeId, Op},
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
-        family::default_gemm_configuration::{default_description, default_gemm_configurations},
-        host::Mode,
-    },
-    layout::Order,
-    numeric::{ComputeKind, ElementKind},
-    prelude::{ColMajor, RowMajor},
-    refusal::Operand,
-    shape::Mnk,
-    threadblock::{Along, MainloopKind, SmemLayout},
-    warp::{InterleaveKind, UnrollKind},
-};
+use falchion::desc::Frame;
 use proptest::prelude::*;
 
 const ROWS: [Order; 3] = [Order::Row; 3];
@@ -59,8 +42,8 @@ fn ring(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
 /// The default with other types, copied asynchronously.
 fn ring_of(kind: ElementKind, orders: [Order; 3], align: u32) -> GemmDesc {
     let accumulator = if kind.is_integer() { ElementKind::I32 } else { ElementKind::F32 };
-    let types = random_cases::types(kind, accumulator, kind);
-    let d = default_description(OpKind::Simt, ArchKind::Sm80, types, orders).expect("a row");
+    let types = element_types(kind, accumulator, kind);
+    let d = default_of(OpKind::Simt, ArchKind::Sm80, types, orders);
     but!(d, mainloop: MainloopKind::Multistage, stages: 3, align_a: align, align_b: align)
 }
 
@@ -152,44 +135,38 @@ fn a_machine_that_is_too_old_or_too_small_is_named() {
         [(75, "try arch = sm75"), (70, "try arch = sm70"), (61, "no architecture is as old")]
     {
         let machine = Machine { sm, ..ArchKind::Sm70.machine() };
-        let sentence = d.check_on(&machine).expect_err("too old").to_string();
+        let sentence = d.check_on(&machine).message();
         assert_eq!(sentence, format!("compute capability = {sm} is less than 80; {words}"));
     }
-    let small = d.check_on(&ArchKind::Sm86.machine()).expect_err("99 KB").to_string();
+    let small = d.check_on(&ArchKind::Sm86.machine()).message();
     assert_eq!(
         small,
         "shared memory of a block = 66560 bytes exceeds 50176 bytes (4 stages of 16640; sm_86 with 2 blocks per multiprocessor); try stages = 3"
     );
-    let types = random_cases::types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
-    let i8 = default_description(OpKind::Simt, ArchKind::Sm70, types, ROWS).expect("a row");
+    let types = element_types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
+    let i8 = default_of(OpKind::Simt, ArchKind::Sm70, types, ROWS);
     let sliced = but!(i8, threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 8));
     let tight = Machine { shared_bytes_per_block: 8192, ..ArchKind::Sm70.machine() };
-    let sentence = sliced.check_on(&tight).expect_err("16 KB").to_string();
-    assert_eq!(
-        sentence,
-        "shared memory of a block = 16384 bytes exceeds 8192 bytes (split-K partials of 16384; sm_70 with 1 block per multiprocessor); use a smaller threadblock tile"
-    );
+    let sentence = sliced.check_on(&tight).message();
     assert_eq!(
         sentence,
         "shared memory of a block = 16384 bytes exceeds 8192 bytes (split-K partials of 16384; sm_70 with 1 block per multiprocessor); use a smaller threadblock tile"
     );
     let narrow = Machine { threads_per_block: 128, ..ArchKind::Sm80.machine() };
-    let sentence = d.check_on(&narrow).expect_err("256 threads").to_string();
+    let sentence = d.check_on(&narrow).message();
     assert_eq!(sentence, "threads of a block = 256 is outside 32 to 128; try 128");
 }
 
 #[test]
 fn the_table_refuses_what_it_has_no_row_for() {
-    let types = random_cases::types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
-    let whole = random_cases::types(ElementKind::I32, ElementKind::I32, ElementKind::I32);
-    let refused = |op, types| {
-        default_gemm_configurations(op, ArchKind::Sm70, types).expect_err("no row").to_string()
-    };
+    let types = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
+    let whole = element_types(ElementKind::I32, ElementKind::I32, ElementKind::I32);
+    let refused = |op, types| default_gemm_configurations(op, ArchKind::Sm70, types).message();
     assert_eq!(
         refused(OpKind::TensorOp, whole),
         "no kernel multiplies i32 by i32 accumulating in i32 into i32 on tensor cores; try op = simt"
     );
-    let halves = random_cases::types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
+    let halves = element_types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
     assert_eq!(
         refused(OpKind::TensorOp, halves),
         "no kernel multiplies f16 by f16 accumulating in f32 into f16 on tensor cores (sm70); try arch = sm75"
@@ -216,8 +193,7 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
     let plain = default_f32(ArchKind::Sm70, ROWS);
     let whole = {
         let i32 = ElementKind::I32;
-        default_description(OpKind::Simt, ArchKind::Sm70, random_cases::types(i32, i32, i32), ROWS)
-            .expect("a row")
+        default_of(OpKind::Simt, ArchKind::Sm70, element_types(i32, i32, i32), ROWS)
     };
     #[rustfmt::skip]
     let table: Vec<(GemmDesc, Problem, &str)> = vec![
@@ -247,24 +223,13 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
 #[test]
 fn refusals_name_the_users_operands_in_either_frame() {
     type Change = fn(&mut Problem);
+    #[rustfmt::skip]
     let cases: [(Change, &str); 6] = [
-        (
-            |s| s.a.strides = [5, 1],
-            "leading dimension of A = 5 is less than 6 (number of columns); try 6",
-        ),
-        (
-            |s| s.b.strides = [1, 5],
-            "leading dimension of B = 5 is less than 6 (number of rows); try 6",
-        ),
-        (
-            |s| s.b.memory.length = 29,
-            "length of B = 29 elements is less than 30 elements (6 x 5, leading dimension 5)",
-        ),
+        (|s| s.a.strides = [5, 1], "leading dimension of A = 5 is less than 6 (number of columns); try 6"),
+        (|s| s.b.strides = [1, 5], "leading dimension of B = 5 is less than 6 (number of rows); try 6"),
+        (|s| s.b.memory.length = 29, "length of B = 29 elements is less than 30 elements (6 x 5, leading dimension 5)"),
         (|s| s.m = 1 << 31, "M = 2147483648 exceeds 2147483647"),
-        (
-            |s| s.a.strides = [12, 2],
-            "strides of A = 12 and 2 are not contiguous (one of the strides must be 1)",
-        ),
+        (|s| s.a.strides = [12, 2], "strides of A = 12 and 2 are not contiguous (one of the strides must be 1)"),
         (|s| s.scalars[1] = 1.0, "C is missing (the kernel reads it)"),
     ];
     for c in [Order::Row, Order::Col] {
@@ -275,7 +240,7 @@ fn refusals_name_the_users_operands_in_either_frame() {
                 s.d = View::packed(s.d.memory, c, (4, 5), None);
                 change(s);
             });
-            assert_eq!(problem.enter(&desc).expect_err(wanted).to_string(), wanted, "{c:?}");
+            assert_eq!(problem.enter(&desc).message(), wanted, "{c:?}");
         }
     }
 }
@@ -284,13 +249,7 @@ fn refusals_name_the_users_operands_in_either_frame() {
 fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
     let (a, b, mut d) = ([1.0f32; 24], [1.0f32; 30], [0.0f32; 20]);
     let mut run = |problem: &Problem, a: HostSlice<'_>| {
-        let matrices = HostMatrices {
-            a,
-            b: HostSlice::new::<f32>(&b),
-            c: Source::None,
-            d: HostSliceMut::new::<f32>(&mut d),
-            vectors: Default::default(),
-        };
+        let matrices = matrices(a, HostSlice::new::<f32>(&b), HostSliceMut::new::<f32>(&mut d));
         match run_on_host(&default_f32(ArchKind::Sm70, ROWS), Mode::Fast, problem.with(matrices)) {
             Err(Error::Refused(refusal)) => refusal.to_string(),
             other => panic!("{other:?}"),
@@ -324,30 +283,17 @@ fn what_can_be_implemented_is_what_runs() {
 
 #[test]
 fn the_sentences_of_operands_on_a_device_are_readable() {
-    for (refusal, words) in [
+    #[rustfmt::skip]
+    let table = [
         (Refusal::other_device(Operand::D), "D is on another device than D of GEMM 0"),
-        (
-            Refusal::overlap(Operand::D, Operand::A),
-            "D overlaps A (the kernel reads and writes at once); use separate memory",
-        ),
-        (
-            Refusal::partly_shared(Operand::C),
-            "D overlaps C (in a part only); use one matrix, or separate memory",
-        ),
+        (Refusal::overlap(Operand::D, Operand::A), "D overlaps A (the kernel reads and writes at once); use separate memory"),
+        (Refusal::partly_shared(Operand::C), "D overlaps C (in a part only); use one matrix, or separate memory"),
         (Refusal::other_device(Operand::C), "C is on another device than D"),
-        (
-            Refusal::workspace_captured(16, 512),
-            "growth of the workspace = 512 bytes is not possible during stream capture (16 bytes exist); reserve the bytes before the capture",
-        ),
-        (
-            Refusal::NOT_PREPARED,
-            "compilation of the kernel is not possible during stream capture; call prepare before the capture",
-        ),
-        (
-            Refusal::GROUPS_CAPTURED,
-            "check of group offsets is not possible during stream capture; use groups, or groups_by_value",
-        ),
-    ] {
+        (Refusal::workspace_captured(16, 512), "growth of the workspace = 512 bytes is not possible during stream capture (16 bytes exist); reserve the bytes before the capture"),
+        (Refusal::NOT_PREPARED, "compilation of the kernel is not possible during stream capture; call prepare before the capture"),
+        (Refusal::GROUPS_CAPTURED, "check of group offsets is not possible during stream capture; use groups, or groups_by_value"),
+    ];
+    for (refusal, words) in table {
         assert_eq!(refusal.to_string(), words);
     }
 }
@@ -373,7 +319,7 @@ proptest! {
             prop_assert_eq!(d.swapped().swapped(), d);
             match d.to_json() {
                 Ok(text) => prop_assert_eq!(GemmDesc::from_json(&text).expect("it was written here"), d),
-                Err(error) => prop_assert_eq!(error.to_string(), d.class.output.epilogue.check().expect_err("no text").to_string()),
+                Err(error) => prop_assert_eq!(error.to_string(), d.class.output.epilogue.check().message()),
             }
         }
     }

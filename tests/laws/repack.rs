@@ -1,13 +1,11 @@
 //! A matrix repacked: the laws of the maps, that the copy is the matrix, and that both fail without
 //! what they rest on.
 
-use crate::harness::{Random, passes::RepackProgram};
+use crate::harness::{passes::RepackProgram, prelude::*};
 use falchion::internals::{
     codegen::RepackParams,
-    index::{IndexMap, Tabled, at, laws},
-    pass::{PassBatch, REPACK, Realignment, RepackCopy, RepackMap, RepackShapes},
+    pass::{PassBatch, REPACK, RepackCopy},
 };
-use std::sync::Arc;
 
 /// What a byte of the matrix is, and what lies where there is none of it.
 const fn byte(row: u64, column: u64) -> u8 {

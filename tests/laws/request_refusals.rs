@@ -1,21 +1,14 @@
 //! Refusals of requests name the side that is wrong, and no kernel is refused that exists.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    device::Request,
-    internals::call::Problem,
-};
+use crate::harness::{prelude::*, product};
 
-/// The request of types and knobs, as the command line spells them.
-fn request(op: Option<OpKind>, [a, b, c]: [&str; 3], knobs: &[(&str, &str)]) -> Request {
-    let matrix = |text: &str| Some(text.parse().expect("a matrix"));
-    let (a, b, c) = (matrix(a), matrix(b), matrix(c));
-    let knobs = knobs.iter().map(|&(name, words)| (name.to_owned(), words.to_owned())).collect();
-    Request { a, b, c, op, knobs, ..Request::default() }
+/// Returns the request of types and knobs, as the command line spells them.
+fn request(op: Option<OpKind>, types: [&str; 3], knobs: &[(&str, &str)]) -> Request {
+    Request { op, ..product::request(types, knobs) }
 }
 
 fn said(request: &Request, arch: ArchKind) -> String {
-    request.resolve(arch).expect_err("refused").to_string()
+    request.resolve(arch).message()
 }
 
 const BF16: [&str; 3] = ["bf16:row", "bf16:col", "bf16:row"];
@@ -41,28 +34,14 @@ fn knob_of_other_units_names_the_units_that_have_it() {
 
 #[test]
 fn unsupported_d_keeps_a_and_b_and_lists_the_types_of_d() {
-    for (types, op, wanted) in [
-        (
-            ["e4m3:row", "e4m3:col", "e4m3:row"],
-            None,
-            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; try D of f32, f16, or bf16",
-        ),
-        (
-            ["e4m3:row", "e4m3:col", "e4m3:row"],
-            Some(OpKind::Simt),
-            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; try D of f32, f16, or bf16",
-        ),
-        (
-            ["i8:row", "i8:row", "bf16:row"],
-            None,
-            "no kernel multiplies i8 by i8 accumulating in i32 into bf16; try D of f32, f16, i8, or i32",
-        ),
-        (
-            ["i8:row", "u8:row", "i32:row"],
-            None,
-            "no kernel multiplies i8 by u8 accumulating in i32 into i32; try i8 by i8 accumulating in i32 into i32",
-        ),
-    ] {
+    #[rustfmt::skip]
+    let table = [
+        (["e4m3:row", "e4m3:col", "e4m3:row"], None, "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; try D of f32, f16, or bf16"),
+        (["e4m3:row", "e4m3:col", "e4m3:row"], Some(OpKind::Simt), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; try D of f32, f16, or bf16"),
+        (["i8:row", "i8:row", "bf16:row"], None, "no kernel multiplies i8 by i8 accumulating in i32 into bf16; try D of f32, f16, i8, or i32"),
+        (["i8:row", "u8:row", "i32:row"], None, "no kernel multiplies i8 by u8 accumulating in i32 into i32; try i8 by i8 accumulating in i32 into i32"),
+    ];
+    for (types, op, wanted) in table {
         assert_eq!(said(&request(op, types, &[]), ArchKind::Sm90), wanted);
     }
 }
@@ -141,7 +120,7 @@ fn batch_beyond_the_grid_is_split_into_calls() {
     let one =
         Problem::new(&desc, (64, 64, 64), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let many = Problem { batch: 1 << 31, ..one };
-    let refused = many.enter(&desc).expect_err("too many").to_string();
+    let refused = many.enter(&desc).message();
     assert_eq!(
         refused,
         "number of tiles = 2147483648 exceeds 2147483647 (thread blocks of a grid); split the batch into several calls"

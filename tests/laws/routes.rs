@@ -1,36 +1,22 @@
 //! How operands reach a kernel: the table of routes, the law that each pass ends where TMA can
 //! read, and what a workspace takes. No GPU is needed.
 
-use crate::harness::OfFamily;
-use crate::harness::{Random, descriptions};
+use crate::harness::{descriptions, prelude::*};
 use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    internals::{
-        call::{Elements, Groups, Problem, ReadOffsets, Routes, View, WORKSPACE_ALIGNMENT, Way},
-        family::default_gemm_configuration::default_description,
-        operand::{Axis, OperandKind},
-    },
-    layout::{
-        MatrixType,
-        Order::{self, Col, Row},
-    },
-    numeric::{Combined, ElementKind},
-    prelude::*,
+    internals::call::{ReadOffsets, WORKSPACE_ALIGNMENT, Way},
+    layout::Order::{self, Col, Row},
     refusal::{
-        Field, Operand, Refusal,
         Route::{self, Direct, Repacked, Transposed},
         Value,
     },
-    threadblock::{Along, SwizzleMode, TensorMatrix, WarpSpecialized},
+    threadblock::WarpSpecialized,
 };
 
 const SCALARS: [f64; 8] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 
 fn on_tensor_cores(a: ElementKind, c: ElementKind, orders: [Order; 3]) -> GemmDesc {
-    let types = Combined { a, b: a, accumulator: a.accumulator(), c };
-    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
-        .expect("a row of the table")
+    let types = element_types(a, a.accumulator(), c);
+    default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders)
 }
 
 fn bf16(orders: [Order; 3]) -> GemmDesc {
@@ -106,14 +92,8 @@ fn what_is_not_read_needs_no_pass() {
         );
     }
     // The CUDA cores read everything where it lies.
-    let types = Combined {
-        a: ElementKind::I8,
-        b: ElementKind::I8,
-        accumulator: ElementKind::I32,
-        c: ElementKind::I32,
-    };
-    let simt = default_description(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row])
-        .expect("a row of the table");
+    let types = element_types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
+    let simt = default_of(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row]);
     assert_eq!(routes(&simt, (77, 77, 77), [None; 2], [1, 1]).workspace_bytes(), 0);
 }
 
@@ -218,14 +198,8 @@ fn sizes_beyond_64_bits_are_the_largest_number() {
 /// neighbours.
 #[test]
 fn operands_of_the_other_order_are_transposed_and_results_are_not() {
-    let types = Combined {
-        a: ElementKind::F32,
-        b: ElementKind::F32,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
-    let simt = default_description(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col])
-        .expect("a row of the table");
+    let types = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
+    let simt = default_of(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col]);
     for (desc, wanted) in [(bf16([Row, Col, Row]), [Direct, Direct]), (simt, [Transposed, Direct])]
     {
         let orders = desc.orders();
@@ -285,8 +259,7 @@ fn a_missing_workspace_says_what_the_call_would_do_with_it() {
 /// kernel reads them; others take nothing, and stay where they are.
 #[test]
 fn offsets_by_value_lie_behind_what_operands_take() {
-    let desc = Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC
-        .for_groups(Axis::M);
+    let desc = HopperK::<Bf16, Bf16>::DESC.for_groups(Axis::M);
     for (k, groups) in
         [72usize, 73].into_iter().flat_map(|k| [1usize, 63, 64, 1000].map(|groups| (k, groups)))
     {

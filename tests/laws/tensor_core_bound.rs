@@ -1,14 +1,8 @@
 //! How tensor cores add, as the host does it, against the bound on their error that the same row
 //! gives: the bound holds, it is not four times too wide, and whole numbers are exact.
 
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::TENSOR_OP_COMBINATIONS,
-    numeric::{
-        Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction, SumRounding, Tf32, Widen,
-    },
-};
-use falchion_lab::verify::{HostBuffer, bound::Accumulation};
+use crate::harness::prelude::*;
+use falchion::numeric::{Instruction, SumRounding};
 use proptest::prelude::*;
 
 /// Every row that is of floating-point numbers, on every architecture that has it, promoted and
@@ -237,7 +231,7 @@ fn newer_machines_are_within_the_bounds_of_older_ones() {
         assert!(units.windows(2).all(|pair| pair[1] <= pair[0]), "{types:?} {units:?}");
         assert!(units.len() >= 4 || types.a.is_integer(), "{types:?}");
     }
-    let types = |a, accumulator, c| Combined { a, b: a, accumulator, c };
+    let types = |a, accumulator, c| element_types(a, accumulator, c);
     let (f32s, i32s) = (ElementKind::F32, ElementKind::I32);
     assert_eq!(Instruction::for_types(types(ElementKind::I8, i32s, i32s), ArchKind::Sm90), None);
     assert_eq!(Instruction::for_types(types(ElementKind::E4m3, f32s, f32s), ArchKind::Sm80), None);
@@ -249,12 +243,7 @@ fn newer_machines_are_within_the_bounds_of_older_ones() {
 /// still: 1 + 1/4 + 1/4 + .. at 4096 without promotion.
 #[test]
 fn promotion_is_what_keeps_long_sums_right() {
-    let types = Combined {
-        a: ElementKind::E4m3,
-        b: ElementKind::E4m3,
-        accumulator: ElementKind::F32,
-        c: ElementKind::F32,
-    };
+    let types = element_types(ElementKind::E4m3, ElementKind::F32, ElementKind::F32);
     let row = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
     let k = 65_536;
     let (a, b) = (vec![0.5; k], vec![0.5; k]);

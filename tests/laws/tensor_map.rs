@@ -2,19 +2,11 @@
 //! mechanism is taken away.
 
 use crate::harness::{
+    prelude::*,
     tensors::{POISON, bytes, copies, packed},
     vectors::vectors_whole,
 };
-use falchion::{
-    internals::index::{
-        Coord, IndexMap, at,
-        laws::{self, Violation},
-        points,
-    },
-    numeric::ElementKind,
-    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc},
-};
-use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
+use falchion::internals::index::laws::{self, Violation};
 use proptest::prelude::*;
 
 /// Boxes of 128 rows of 64 halves.

@@ -1,12 +1,9 @@
 //! Tensor maps as values: what a matrix becomes, and every rule of TMA read as a sentence whose
 //! nearest value is legal.
 
-use crate::harness::tensors::{packed, stores};
-use falchion::{
-    layout::Order,
-    numeric::ElementKind,
-    refusal::Operand,
-    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc, TensorMatrix},
+use crate::harness::{
+    prelude::*,
+    tensors::{packed, stores},
 };
 
 /// A matrix of 1000 x 500 halves in rows of 512.
@@ -60,85 +57,30 @@ fn a_matrix_and_a_batch_as_descriptions() {
 #[test]
 fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
     let most = (1u64 << 40) - 16;
+    #[rustfmt::skip]
     let cases: &[(Change, &str, Change)] = &[
         (|d| d.rank = 0, "rank of the tensor map = 0 is outside 1 to 5; try 1", |d| d.rank = 1),
         (|d| d.rank = 6, "rank of the tensor map = 6 is outside 1 to 5; try 5", |d| d.rank = 5),
-        (
-            |d| d.dims[0] = 0,
-            "extent of dimension 0 = 0 is outside 1 to 4294967296; try 1",
-            |d| d.dims[0] = 1,
-        ),
-        (
-            |d| d.dims[4] = (1 << 32) + 1,
-            "extent of dimension 4 = 4294967297 is outside 1 to 4294967296; try 4294967296",
-            |d| d.dims[4] = 1 << 32,
-        ),
-        (
-            |d| d.strides_bytes[1] = 1 << 40,
-            "stride of dimension 2 in bytes = 1099511627776 is outside 0 to 1099511627760; try 1099511627760",
-            |d| d.strides_bytes[1] = (1 << 40) - 16,
-        ),
-        (
-            |d| d.strides_bytes[3] = 264,
-            "stride of dimension 4 in bytes = 264 is not a multiple of 16; try 272",
-            |d| d.strides_bytes[3] = 272,
-        ),
-        (
-            |d| d.box_dims[2] = 257,
-            "box extent of dimension 2 = 257 is outside 1 to 256; try 256",
-            |d| (d.box_dims[1], d.box_dims[2]) = (1, 256),
-        ),
-        (
-            |d| d.box_dims[1] = 0,
-            "box extent of dimension 1 = 0 is outside 1 to 256; try 1",
-            |d| d.box_dims[1] = 1,
-        ),
-        (
-            |d| d.box_dims[0] = 36,
-            "inner box bytes = 144 is not 128 (swizzle of 128 bytes); try 128",
-            |d| d.box_dims[0] = 32,
-        ),
-        (
-            |d| d.box_dims[0] = 16,
-            "inner box bytes = 64 is not 128 (swizzle of 128 bytes); try 128",
-            |d| d.box_dims[0] = 32,
-        ),
-        (
-            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes64, 32),
-            "inner box bytes = 128 is not 64 (swizzle of 64 bytes); try 64",
-            |d| d.box_dims[0] = 16,
-        ),
-        (
-            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes32, 12),
-            "inner box bytes = 48 is not 32 (swizzle of 32 bytes); try 32",
-            |d| d.box_dims[0] = 8,
-        ),
-        (
-            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 3),
-            "inner box bytes = 12 is outside 16 to 1024; try 16",
-            |d| d.box_dims[0] = 4,
-        ),
-        (
-            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 129),
-            "inner box bytes = 516 is not a multiple of 16; try 528",
-            |d| d.box_dims[0] = 132,
-        ),
-        (
-            |d| (d.box_dims[1], d.box_dims[2]) = (256, 8),
-            "box bytes = 524288 is outside 16 to 232448; try 232448",
-            // 1816 rows of 128 bytes.
-            |d| (d.box_dims[1], d.box_dims[2], d.box_dims[3]) = (227, 8, 1),
-        ),
+        (|d| d.dims[0] = 0, "extent of dimension 0 = 0 is outside 1 to 4294967296; try 1", |d| d.dims[0] = 1),
+        (|d| d.dims[4] = (1 << 32) + 1, "extent of dimension 4 = 4294967297 is outside 1 to 4294967296; try 4294967296", |d| d.dims[4] = 1 << 32),
+        (|d| d.strides_bytes[1] = 1 << 40, "stride of dimension 2 in bytes = 1099511627776 is outside 0 to 1099511627760; try 1099511627760", |d| d.strides_bytes[1] = (1 << 40) - 16),
+        (|d| d.strides_bytes[3] = 264, "stride of dimension 4 in bytes = 264 is not a multiple of 16; try 272", |d| d.strides_bytes[3] = 272),
+        (|d| d.box_dims[2] = 257, "box extent of dimension 2 = 257 is outside 1 to 256; try 256", |d| (d.box_dims[1], d.box_dims[2]) = (1, 256)),
+        (|d| d.box_dims[1] = 0, "box extent of dimension 1 = 0 is outside 1 to 256; try 1", |d| d.box_dims[1] = 1),
+        (|d| d.box_dims[0] = 36, "inner box bytes = 144 is not 128 (swizzle of 128 bytes); try 128", |d| d.box_dims[0] = 32),
+        (|d| d.box_dims[0] = 16, "inner box bytes = 64 is not 128 (swizzle of 128 bytes); try 128", |d| d.box_dims[0] = 32),
+        (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes64, 32), "inner box bytes = 128 is not 64 (swizzle of 64 bytes); try 64", |d| d.box_dims[0] = 16),
+        (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes32, 12), "inner box bytes = 48 is not 32 (swizzle of 32 bytes); try 32", |d| d.box_dims[0] = 8),
+        (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 3), "inner box bytes = 12 is outside 16 to 1024; try 16", |d| d.box_dims[0] = 4),
+        (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 129), "inner box bytes = 516 is not a multiple of 16; try 528", |d| d.box_dims[0] = 132),
+        // 232448 bytes are 1816 rows of 128 bytes.
+        (|d| (d.box_dims[1], d.box_dims[2]) = (256, 8), "box bytes = 524288 is outside 16 to 232448; try 232448", |d| (d.box_dims[1], d.box_dims[2], d.box_dims[3]) = (227, 8, 1)),
         // 2^32 steps of nearly 2^40 bytes are beyond 64 bits, and shown as the most that 64 bits
         // hold.
-        (
-            |d| (d.dims[4], d.strides_bytes[3]) = (1 << 32, (1 << 40) - 16),
-            "bytes that the tensor reaches = 18446744073709551615 is outside 1 to 9223372036854775807; try 9223372036854775807",
-            |d| d.dims[4] = 1 << 23,
-        ),
+        (|d| (d.dims[4], d.strides_bytes[3]) = (1 << 32, (1 << 40) - 16), "bytes that the tensor reaches = 18446744073709551615 is outside 1 to 9223372036854775807; try 9223372036854775807", |d| d.dims[4] = 1 << 23),
     ];
     for (spoil, said, mend) in cases {
-        assert_eq!(changed(spoil).check().expect_err(said).to_string(), *said);
+        assert_eq!(changed(spoil).check().message(), *said);
         let mended = changed(|d| {
             spoil(d);
             mend(d);
@@ -152,7 +94,7 @@ fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
 #[test]
 fn an_address_is_aligned_and_has_room_behind_it() {
     assert_eq!(MAP.check_at(0x7000_0000), Ok(()));
-    let said = |address| MAP.check_at(address).expect_err("refused").to_string();
+    let said = |address| MAP.check_at(address).message();
     assert_eq!(said(1000), "address of the tensor = 1000 is not a multiple of 16; try 1008");
     assert_eq!(
         said(u64::MAX - 15),
@@ -166,9 +108,7 @@ fn an_address_is_aligned_and_has_room_behind_it() {
 
 #[test]
 fn strides_of_matrices_are_refused_in_elements() {
-    let said = |matrix: TensorMatrix| {
-        matrix.map((16, 16), SwizzleMode::Bytes32).expect_err("refused").to_string()
-    };
+    let said = |matrix: TensorMatrix| matrix.map((16, 16), SwizzleMode::Bytes32).message();
     assert_eq!(
         said(TensorMatrix { leading: 499, ..A }),
         "leading dimension of A = 499 is less than 500 (number of columns); try 500"
@@ -201,7 +141,7 @@ fn strides_of_matrices_are_refused_in_elements() {
 
 #[test]
 fn tiles_and_copies_are_refused() {
-    let said = |address| SharedBox::new(&MAP, address).expect_err("refused").to_string();
+    let said = |address| SharedBox::new(&MAP, address).message();
     assert_eq!(said(1000), "shared memory address = 1000 is not a multiple of 128; try 896");
     assert_eq!(
         said(1 << 30),
@@ -213,9 +153,9 @@ fn tiles_and_copies_are_refused() {
     let copy = TensorCopy::new(tile, [0; 5]);
     let (global, mut shared) = (vec![0; 1_023_976], vec![0; 16_384]);
     assert_eq!(copy.load(&global, &mut shared), Ok(16_384));
-    let short = copy.load(&global[1..], &mut shared).expect_err("too short").to_string();
+    let short = copy.load(&global[1..], &mut shared).message();
     assert_eq!(short, "length of the tensor = 511987 elements is less than 511988 elements");
-    let short = copy.store(&shared[1..], &mut global.clone()).expect_err("too short").to_string();
+    let short = copy.store(&shared[1..], &mut global.clone()).message();
     assert_eq!(short, "length of the tile = 8191 elements is less than 8192 elements");
     for (corner, nearest) in
         [(1, 8), (-1, 0), (-9, -8), (i32::MAX, i32::MAX - 7), (i32::MIN + 4, i32::MIN + 8)]
@@ -229,10 +169,7 @@ fn tiles_and_copies_are_refused() {
             copy_at(corner).load(&global, &mut shared).map(|_| ()),
             copy_at(corner).store(&shared, &mut global.clone()),
         ];
-        assert_eq!(
-            refused.map(|result| result.expect_err("refused").to_string()),
-            [said.clone(), said.clone(), said]
-        );
+        assert_eq!(refused.map(|result| result.message()), [said.clone(), said.clone(), said]);
         assert_eq!(copy_at(nearest).check(), Ok(()));
     }
     // What TMA stores beyond what lies inside.

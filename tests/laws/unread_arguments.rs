@@ -1,10 +1,7 @@
 //! Arguments that the epilogue does not read are refused by name.
 
-use falchion::{
-    device::Host,
-    epilogue::{Acc, Add, Alpha, Beta, BiasM, LinearCombination, Node, Scaled},
-    prelude::*,
-};
+use crate::harness::prelude::*;
+use falchion::device::Host;
 
 #[test]
 fn arguments_that_the_epilogue_does_not_read_are_refused() {
@@ -22,34 +19,18 @@ fn arguments_that_the_epilogue_does_not_read_are_refused() {
     }
     type Plain = LinearCombination;
     type Residual = Add<Acc, C>;
-    for (said, wanted) in [
-        (
-            said::<Plain>(|x| x.bias_n(&[1.0; 2])),
-            "bias_n is not read by the epilogue; add it to the epilogue, or do not pass it",
-        ),
-        (
-            said::<Add<Acc, BiasM>>(|x| x.bias_m(&[1.0; 2]).scale_m(&[1.0; 2])),
-            "scale_m is not read by the epilogue; add it to the epilogue, or do not pass it",
-        ),
+    #[rustfmt::skip]
+    let table = [
+        (said::<Plain>(|x| x.bias_n(&[1.0; 2])), "bias_n is not read by the epilogue; add it to the epilogue, or do not pass it"),
+        (said::<Add<Acc, BiasM>>(|x| x.bias_m(&[1.0; 2]).scale_m(&[1.0; 2])), "scale_m is not read by the epilogue; add it to the epilogue, or do not pass it"),
         (said::<Acc>(|x| x.alpha(0.5)), "scalar alpha = 0.5 is not read by the epilogue; try 1"),
-        (
-            said::<Scaled<Alpha, Acc>>(|x| x.source(2.0, &[1.0; 4])),
-            "C is not read by the epilogue (beta = 2); add beta * C to the epilogue, or pass beta = 0",
-        ),
-        (
-            said::<Scaled<Beta, Acc>>(|x| x.in_place(-1.0)),
-            "C is not read by the epilogue (beta = -1); add beta * C to the epilogue, or pass beta = 0",
-        ),
-        (
-            said::<Residual>(|x| x.in_place(0.0)),
-            "scalar beta = 0 is not read by the epilogue; try 1",
-        ),
+        (said::<Scaled<Alpha, Acc>>(|x| x.source(2.0, &[1.0; 4])), "C is not read by the epilogue (beta = 2); add beta * C to the epilogue, or pass beta = 0"),
+        (said::<Scaled<Beta, Acc>>(|x| x.in_place(-1.0)), "C is not read by the epilogue (beta = -1); add beta * C to the epilogue, or pass beta = 0"),
+        (said::<Residual>(|x| x.in_place(0.0)), "scalar beta = 0 is not read by the epilogue; try 1"),
         (said::<Acc>(|x| x.scalar::<1>(3.0)), "scalar beta = 3 is not read by the epilogue; try 0"),
-        (
-            said::<Plain>(|x| x.scalar::<7>(1e39)),
-            "scalar s7 = 1e39 is not read by the epilogue; try 0",
-        ),
-    ] {
+        (said::<Plain>(|x| x.scalar::<7>(1e39)), "scalar s7 = 1e39 is not read by the epilogue; try 0"),
+    ];
+    for (said, wanted) in table {
         assert_eq!(said, wanted);
     }
     // As in BLAS, beta = 0 allows a C that is not read; neutral scalars change nothing.

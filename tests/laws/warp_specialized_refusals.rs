@@ -1,26 +1,14 @@
 //! What warp-specialized kernels are refused for: each sentence names the field, the value and the
 //! limit, and the nearest legal value that it names is legal.
 
-use crate::harness::OfFamily;
 use crate::harness::{
     advice::advised,
-    descriptions::{self, Family, Wanted, description},
+    descriptions,
+    prelude::*,
     random_cases::{NUMBERS, cases, follow_advice, number, spoiled},
     ring_programs::check_options,
 };
-use falchion::{
-    arch::{ArchKind, Machine, OpKind},
-    desc::{GemmDesc, WarpSpecializedDesc},
-    internals::{
-        family::{Request, default_gemm_configuration::default_description},
-        schedule::ScheduleKind,
-    },
-    layout::{MatrixType, Order},
-    numeric::{Combined, ComputeKind, ElementKind},
-    shape::{Mn, Mnk},
-    threadblock::MainloopKind,
-    threadblock::SwizzleKind,
-};
+use falchion::desc::WarpSpecializedDesc;
 use proptest::{prelude::*, sample::select};
 
 const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];
@@ -37,10 +25,8 @@ fn of(
     change: impl FnOnce(&mut WarpSpecializedDesc),
 ) -> GemmDesc {
     let c = if ab.is_integer() { ElementKind::I32 } else { ab };
-    let types = Combined { a: ab, b: ab, accumulator, c };
-    let mut d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
-        .expect("a row")
-        .roles();
+    let types = element_types(ab, accumulator, c);
+    let mut d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders).roles();
     let bytes = ab.bytes_of(1);
     d.knobs.threadblock = Mnk::new(128, 256, 128 / bytes);
     (d.knobs.warp, d.knobs.instruction) =
@@ -153,12 +139,9 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
 #[test]
 fn a_machine_that_is_not_hopper_is_named() {
     let machine = Machine { sm: 100, ..ArchKind::Sm90.machine() };
-    let sentence = changed(|_| ()).check_on(&machine).expect_err("a newer machine").to_string();
+    let sentence = changed(|_| ()).check_on(&machine).message();
     assert_eq!(sentence, "compute capability = 100 is not 90 (warpspecialized); try op = simt");
-    let sentence = changed(|_| ())
-        .check_on(&ArchKind::Sm80.machine())
-        .expect_err("an older machine")
-        .to_string();
+    let sentence = changed(|_| ()).check_on(&ArchKind::Sm80.machine()).message();
     assert_eq!(sentence, "compute capability = 80 is less than 90; try arch = sm80");
 }
 
@@ -183,7 +166,7 @@ fn a_knob_of_another_family_is_named() {
             (ArchKind::Sm90, "multistage")
         };
         let request = Request { a, op: Some(op), knobs, ..Request::default() };
-        let sentence = request.resolve(arch).expect_err("another family's").to_string();
+        let sentence = request.resolve(arch).message();
         assert_eq!(
             sentence,
             format!("{knob} is not a knob of the {mainloop} main loop; try mainloop = {other}")
@@ -198,11 +181,7 @@ fn a_knob_of_another_family_selects_it() {
     for (knob, value) in
         [("cluster", "2x1"), ("mainloop", "warpspecialized"), ("instruction", "16x8x1")]
     {
-        let request = Request {
-            a: f32,
-            knobs: vec![(knob.to_owned(), value.to_owned())],
-            ..Request::default()
-        };
+        let request = Request { a: f32, knobs: knobs(&[(knob, value)]), ..Request::default() };
         let desc = request.resolve(ArchKind::Sm90).expect("f32 by TMA").desc;
         assert_eq!(desc.family.mainloop(), MainloopKind::WarpSpecialized, "{knob}");
     }
@@ -212,7 +191,7 @@ fn a_knob_of_another_family_selects_it() {
 #[test]
 fn a_warp_specialized_kernel_is_no_program_of_one_schedule() {
     let d = changed(|_| ());
-    let sentence = d.as_simt().expect_err("roles").to_string();
+    let sentence = d.as_simt().message();
     assert_eq!(
         sentence,
         "mainloop = warpspecialized is not supported by a program of one schedule; try multistage"
@@ -222,22 +201,12 @@ fn a_warp_specialized_kernel_is_no_program_of_one_schedule() {
 /// Of a column-major D the kernel's A is the user's B: the sentence names the user's.
 #[test]
 fn the_operand_that_is_named_is_the_user_s() {
-    let matrix = |element, order| Some(MatrixType { element, order });
-    let (i8, i32) = (ElementKind::I8, ElementKind::I32);
     for knob in ["align_a", "align_b"] {
-        for c in [Order::Row, Order::Col] {
-            let request = Request {
-                a: matrix(i8, Order::Row),
-                b: matrix(i8, Order::Col),
-                c: matrix(i32, c),
-                op: Some(OpKind::TensorOp),
-                knobs: [(knob, "4"), ("mainloop", "warpspecialized")]
-                    .map(|(name, words)| (name.to_owned(), words.to_owned()))
-                    .into(),
-                ..Request::default()
-            };
-            let sentence =
-                request.resolve(ArchKind::Sm90).expect_err("less than a vector").to_string();
+        for c in ["i32:row", "i32:col"] {
+            let pins = [(knob, "4"), ("mainloop", "warpspecialized")];
+            let request = request(["i8:row", "i8:col", c], &pins);
+            let request = Request { op: Some(OpKind::TensorOp), ..request };
+            let sentence = request.resolve(ArchKind::Sm90).message();
             assert!(sentence.starts_with(knob), "{sentence}");
         }
     }

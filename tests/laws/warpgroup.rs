@@ -2,24 +2,18 @@
 //! holds what.
 
 use crate::harness::{
+    prelude::*,
     vectors::vectors_whole,
     warpgroups::{INPUTS, tile, tiles, types},
 };
 use falchion::{
-    internals::index::{Coord, IndexMap, at, laws, points},
     layout::algebra,
-    numeric::ElementKind,
-    threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction,
-        MatrixDescriptor, MmaWarpgroup, OperandA, OperandTile, SwizzleMode, is_input,
+        AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor,
+        is_input,
     },
 };
-use falchion_lab::{
-    banks::{Direction, WarpAccess, wavefronts},
-    warpgroup::holders,
-};
-use std::collections::BTreeSet;
+use falchion_lab::warpgroup::holders;
 
 const K: AOperand = AOperand::Shared(Along::K);
 
@@ -119,9 +113,7 @@ fn what_no_instruction_reads_there_is_not() {
         (large.step_bytes(3), large.step_bytes(4), large.step_bytes(u32::MAX)),
         (Some(96), None, None)
     );
-    let say = |start| {
-        MatrixDescriptor::new(start, 16, 16, SwizzleMode::None).expect_err("refused").to_string()
-    };
+    let say = |start| MatrixDescriptor::new(start, 16, 16, SwizzleMode::None).message();
     assert_eq!(say(8), "bytes of a matrix descriptor = 8 is not a multiple of 16; try 16");
     assert_eq!(
         say(1 << 18),

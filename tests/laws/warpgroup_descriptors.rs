@@ -2,20 +2,13 @@
 //! together make a product.
 
 use crate::harness::{
+    prelude::*,
     warpgroup_probe::lay::{fragment_bytes, tile_bytes},
     warpgroups::{bits, products, tiles, types, wanted, whole, words},
 };
-use falchion::{
-    Refusal,
-    internals::index::{IndexMap, points},
-    numeric::ElementKind,
-    threadblock::{Along, SmemTile},
-    warp::mma_warpgroup::{
-        CHUNK_BYTES, FragmentMap, MatrixDescriptor, MmaWarpgroup, OperandA, OperandTile, ROWS,
-        STAGE_BYTES, STEPS, SwizzleMode, bytes_read,
-    },
+use falchion::warp::mma_warpgroup::{
+    CHUNK_BYTES, FragmentMap, MatrixDescriptor, ROWS, STAGE_BYTES, bytes_read,
 };
-use std::collections::BTreeSet;
 
 /// Of one tile, at `start`: the first element that an instruction would read elsewhere than it
 /// lies. All steps, all first rows.

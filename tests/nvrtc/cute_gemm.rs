@@ -3,20 +3,9 @@
 
 use crate::harness::{
     cute_partitions::{PARTITIONS, partitions},
-    sample,
+    prelude::*,
 };
-use falchion::{
-    Error, Refusal,
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    numeric::ElementKind,
-    refusal::{Field, Value},
-    shape::Mnk,
-};
-use falchion_lab::layout::cute_gemm::CuteGemm;
+use falchion::{cuda::compile, refusal::Value};
 
 /// What the assembler says of a kernel. Remembers nothing: what another run compiled does not pass
 /// for this one's.
@@ -79,8 +68,7 @@ fn another_layout_does_not_compile() {
         let last = begin + unit.config[begin..end].rfind("algebra::").expect("a stride");
         let after = last + unit.config[last..end].find('>').expect("its end") + 1;
         unit.config.replace_range(last..after, "algebra::Int<7>");
-        let error =
-            compile(&Cache::new(CacheDir::Off), &unit, 90).expect_err("another layout").to_string();
+        let error = compile(&Cache::new(CacheDir::Off), &unit, 90).message();
         assert!(
             error.contains(&format!("{name}: the Rust layout and the CUDA layout differ")),
             "{layout}: {error}"

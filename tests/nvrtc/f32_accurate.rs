@@ -3,25 +3,11 @@
 //! maps and of the arithmetic agree.
 
 use crate::harness::{
-    changed::unit_of,
     on_tensor_cores::{ORDERS, desc},
-    sample,
+    prelude::*,
     twins::a_wrong_fingerprint_is_named,
 };
-use falchion::{
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    internals::{
-        codegen::TranslationUnit,
-        pass::{DecomposeDesc, PassDesc},
-        schedule::ScheduleKind,
-    },
-    numeric::EmulationKind,
-    shape::{Mn, Mnk},
-};
+use falchion::cuda::compile;
 
 /// Remembers nothing: what another run compiled does not pass for this one's.
 fn compiled(name: &str, unit: &TranslationUnit) -> Report {

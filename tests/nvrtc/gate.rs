@@ -3,17 +3,13 @@
 
 use crate::{
     harness::{
-        changed::unit_of,
         gate::{RANDOM, compare, defaults, hash, random, spelled},
+        prelude::*,
         words,
     },
     sass::Sass,
 };
-use falchion::cuda::{
-    cache::{Cache, CacheDir},
-    compile,
-    report::Report,
-};
+use falchion::cuda::compile;
 
 /// Lines of the record.
 const KERNELS: usize = 1364;

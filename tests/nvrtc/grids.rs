@@ -2,25 +2,12 @@
 //! anything that others see.
 
 use crate::{
-    harness::{
-        changed::unit_of,
-        descriptions::{Family, Wanted, description},
-        sample, transposes,
-    },
+    harness::{prelude::*, transposes},
     sass::Sass,
 };
 use falchion::{
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-    },
-    desc::DecompositionKind,
-    internals::{
-        codegen::TranslationUnit,
-        operand::Axis,
-        pass::{DecomposeDesc, MapsDesc, OffsetsDesc, PassDesc, REPACK},
-    },
-    numeric::EmulationKind,
+    cuda::compile,
+    internals::pass::{MapsDesc, OffsetsDesc, REPACK},
 };
 use rayon::prelude::*;
 

@@ -1,10 +1,7 @@
 //! The rungs of the ladder under NVRTC.
 
-use falchion::cuda::{
-    cache::{Cache, CacheDir},
-    compile, kernel_unit,
-    report::Report,
-};
+use crate::harness::prelude::*;
+use falchion::cuda::{compile, kernel_unit};
 use falchion_lab::ladder::{Program, rungs};
 
 /// Registers and spills of every rung, as NVRTC makes them: only the rung that is about spilling

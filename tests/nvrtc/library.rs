@@ -2,16 +2,8 @@
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc -- --ignored`
 
-use std::time::Instant;
-
-use falchion::{
-    Error,
-    cuda::{
-        cache::{Cache, CacheDir, Key},
-        report::Report,
-    },
-    internals::sys::nvrtc::{Compiled, ImageKind, Nvrtc, Program},
-};
+use crate::harness::prelude::*;
+use falchion::internals::sys::nvrtc::{ImageKind, Program};
 
 const SOURCE: &str = r#"
 #include "scale.cuh"
@@ -177,7 +169,7 @@ fn a_compile_error_brings_its_log() {
 #[ignore = "needs NVRTC"]
 fn a_header_that_is_not_given_is_not_found_elsewhere() {
     let lonely = Program { headers: Vec::new(), ..program("sm_90a") };
-    let error = nvrtc().compile(&lonely).expect_err("no header").to_string();
+    let error = nvrtc().compile(&lonely).message();
     assert!(error.contains("scale.cuh"), "{error}");
 }
 

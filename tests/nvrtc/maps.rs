@@ -1,23 +1,11 @@
 //! The kernel that makes tensor maps under NVRTC, and those that acquire them: what their PTX
 //! spells, and that both find the same places.
 
-use crate::harness::changed::unit_of;
+use crate::harness::prelude::*;
 use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::{
-        CodeTarget,
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    desc::GemmDesc,
-    internals::{
-        codegen::TranslationUnit,
-        family::default_gemm_configuration::default_description,
-        pass::{MapsDesc, PassDesc},
-    },
+    cuda::{CodeTarget, compile},
+    internals::pass::MapsDesc,
     layout::Order::{self, Col, Row},
-    numeric::{Combined, ElementKind},
 };
 
 const REPLACE: &str = "tensormap.replace.tile.global_address.shared::cta.b1024.b64";
@@ -52,9 +40,8 @@ fn the_kernel_compiles_clean_and_publishes_what_it_makes() {
 }
 
 fn bf16(orders: [Order; 3], c: ElementKind) -> GemmDesc {
-    let types =
-        Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c };
-    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row")
+    let types = element_types(ElementKind::Bf16, ElementKind::F32, c);
+    default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders)
 }
 
 /// A producer acquires maps of A and B, and a consumer of C and D, where TMA moves those; nobody
@@ -99,8 +86,7 @@ fn another_order_of_records_is_found() {
             source: format!("{first}{turned}static_assert(index::fingerprint<{rest}"),
             ..unit
         };
-        let error =
-            compile(&Cache::new(CacheDir::Off), &unit, 90).expect_err("another map").to_string();
+        let error = compile(&Cache::new(CacheDir::Off), &unit, 90).message();
         assert!(error.contains("records: the Rust map and the CUDA map differ"), "{error}");
     }
 }
@@ -118,12 +104,7 @@ fn it_is_prepared_with_kernels_of_many_products() {
         PassDesc::before(&desc.for_array(7)).split_last_chunk().map(|(_, last)| *last),
         Some([few, many])
     );
-    let threads = default_description(
-        OpKind::Simt,
-        ArchKind::Sm90,
-        Combined::all_of(OpKind::Simt)[0],
-        [Row; 3],
-    )
-    .expect("a row");
+    let threads =
+        default_of(OpKind::Simt, ArchKind::Sm90, Combined::all_of(OpKind::Simt)[0], [Row; 3]);
     assert!(!PassDesc::before(&threads.for_array(300)).contains(&few));
 }

@@ -1,19 +1,8 @@
 //! The kernel that writes offsets of groups under NVRTC: it compiles for every architecture without
 //! a spill, and keeps nothing in local memory.
 
-use falchion::{
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    desc::GemmDesc,
-    internals::{
-        operand::Axis,
-        pass::{OffsetsDesc, PassDesc},
-    },
-    prelude::*,
-};
+use crate::harness::prelude::*;
+use falchion::{cuda::compile, internals::pass::OffsetsDesc};
 
 #[test]
 #[ignore = "needs NVRTC"]
@@ -32,8 +21,7 @@ fn the_kernel_compiles_clean_on_every_architecture() {
 #[test]
 fn it_is_prepared_with_kernels_of_groups() {
     const THREADS: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
-    const TMA: GemmDesc =
-        Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC;
+    const TMA: GemmDesc = HopperK::<Bf16, Bf16>::DESC;
     for desc in [THREADS, TMA] {
         let offsets = PassDesc::Offsets(OffsetsDesc);
         assert!(

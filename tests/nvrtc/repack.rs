@@ -1,15 +1,8 @@
 //! The kernel that repacks matrices under NVRTC: it compiles for every architecture without a
 //! spill, and the twins of its maps agree.
 
-use crate::harness::twins::a_wrong_fingerprint_is_named;
-use falchion::{
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    internals::pass::REPACK,
-};
+use crate::harness::{prelude::*, twins::a_wrong_fingerprint_is_named};
+use falchion::{cuda::compile, internals::pass::REPACK};
 
 #[test]
 #[ignore = "needs NVRTC"]

@@ -3,10 +3,9 @@
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc ring -- --ignored --nocapture`
 
-use crate::harness::ring_kernel::{compile, options, program, report, ring};
-use falchion::{
-    internals::operand::OperandKind,
-    threadblock::{Pipeline, SharedOperand},
+use crate::harness::{
+    prelude::*,
+    ring_kernel::{compile, options, program, report, ring},
 };
 
 fn shared(operand: OperandKind) -> Option<SharedOperand> {
@@ -51,7 +50,7 @@ fn a_ring_of_other_facts_does_not_compile() {
         assert!(told.source.contains(fact), "{fact} is spelled");
         let mut other = program(&ring(4, None), &options(1));
         other.source = told.source.replacen(fact, changed, 1);
-        let error = nvrtc.compile(&other).expect_err(changed).to_string();
+        let error = nvrtc.compile(&other).message();
         assert!(error.contains("PipelineLayout: the Rust map and the CUDA map differ"), "{error}");
     }
 }

@@ -1,8 +1,10 @@
 //! The copies of TMA under NVRTC: every form assembles for sm_90a without a spill, parameters cross
 //! with their maps aligned, and the map of a box is its twin's.
 
-use crate::harness::tensor_kernels::{ENTRIES, MULTICAST, program};
-use falchion::{cuda::report::Report, internals::sys::nvrtc::Nvrtc};
+use crate::harness::{
+    prelude::*,
+    tensor_kernels::{ENTRIES, MULTICAST, program},
+};
 
 #[test]
 #[ignore = "needs NVRTC"]
@@ -27,7 +29,7 @@ fn a_struct_or_a_map_that_is_not_the_twin_does_not_compile() {
         assert!(right.source.contains(from), "{from}");
         let mut wrong = right.clone();
         wrong.source = wrong.source.replacen(from, to, 1);
-        Nvrtc::get().expect("NVRTC").compile(&wrong).map(|_| ()).expect_err("refused").to_string()
+        Nvrtc::get().expect("NVRTC").compile(&wrong).map(|_| ()).message()
     };
     // Without the alignment the size is the same, and a map's address no multiple of 64.
     let packed = refused("struct alignas(64) TensorMap", "struct TensorMap");

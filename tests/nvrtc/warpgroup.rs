@@ -5,28 +5,17 @@
 //! --test-threads 1`
 
 use crate::harness::{
-    sample,
+    prelude::*,
     warpgroup_probe::text::ProbeText,
     warpgroups::{products, tile, types, words},
 };
-use falchion::{
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    internals::codegen::TranslationUnit,
-    numeric::ElementKind,
-    threadblock::Along,
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, SwizzleMode},
-};
+use falchion::cuda::compile;
 use std::{
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Instant,
 };
 
 const HOPPER: u32 = 90;
@@ -166,9 +155,7 @@ fn another_map_is_seen() {
     ] {
         let config = unit.config.replacen(from, to, 1);
         assert_ne!(config, unit.config, "{change}");
-        let error = compile(&cache, &TranslationUnit { config, ..unit.clone() }, HOPPER)
-            .expect_err(change)
-            .to_string();
+        let error = compile(&cache, &TranslationUnit { config, ..unit.clone() }, HOPPER).message();
         assert!(
             error.contains(&format!("the Rust {names} and the CUDA {names} differ")),
             "{change}: {error}"

@@ -1,15 +1,36 @@
 //! Coverage of a suite: the properties of its descriptions.
 
-use crate::harness::OfFamily;
-use falchion::{
-    arch::ArchKind,
-    desc::{COMBINATIONS, GemmDesc},
-    epilogue::Op,
-    internals::operand::VectorKind,
-    threadblock::{SmemLayout, SwizzleKind},
-    warp::{InterleaveKind, UnrollKind},
-};
-use std::collections::BTreeSet;
+use crate::harness::prelude::*;
+
+/// Returns `name value` for each value.
+fn each<V: std::fmt::Display>(name: &str, values: impl IntoIterator<Item = V>) -> Vec<String> {
+    values.into_iter().map(|value| format!("{name} {value}")).collect()
+}
+
+/// Returns the types, or the layouts and the swap, of a description.
+fn types_of(d: &GemmDesc) -> String {
+    let class = &d.class;
+    format!("{} {} {}", class.a.element, class.accumulator, class.output.element)
+}
+
+fn layouts_of(d: &GemmDesc) -> String {
+    layouts(d.class.a.layout, d.class.b.layout, d.frame.swapped)
+}
+
+fn layouts(a: Order, b: Order, swapped: bool) -> String {
+    format!("A {a} B {b} exchanged {swapped}")
+}
+
+/// Returns all layouts of A and B, with and without swapped operands.
+fn all_layouts() -> Vec<String> {
+    let orders = [Order::Row, Order::Col];
+    let pairs = orders.into_iter().flat_map(|a| orders.map(|b| (a, b)));
+    pairs.flat_map(|(a, b)| [false, true].map(|swapped| layouts(a, b, swapped))).collect()
+}
+
+fn cluster_of(d: &GemmDesc) -> String {
+    format!("cluster {}x{}", d.roles().knobs.cluster.m, d.roles().knobs.cluster.n)
+}
 
 /// Names of the properties that the descriptions of a suite have.
 #[derive(Clone, Debug, Default)]
@@ -19,14 +40,10 @@ impl Coverage {
     pub fn of<'d>(descriptions: impl IntoIterator<Item = &'d GemmDesc>) -> Self {
         let mut seen = BTreeSet::new();
         for d in descriptions {
-            let (a, b, c) = (d.class.a.element, d.class.accumulator, d.class.output.element);
-            seen.insert(format!("{a} {b} {c}"));
+            seen.insert(types_of(d));
             seen.insert(format!("{:?}", d.family.mainloop()));
             seen.insert(d.class.arch.to_string());
-            seen.insert(format!(
-                "A {} B {} exchanged {}",
-                d.class.a.layout, d.class.b.layout, d.frame.swapped
-            ));
+            seen.insert(layouts_of(d));
             seen.insert(format!("warp M {}", d.warp().m));
             seen.insert(format!("warp N {}", d.warp().n));
             seen.insert(format!("warp K {}", d.warp().k));
@@ -77,24 +94,31 @@ impl Coverage {
             .collect()
     }
 
+    /// Returns the options that a suite of `mma.sync` kernels lacks.
+    pub fn missing_mma_sync(descriptions: &[GemmDesc]) -> Vec<String> {
+        let input = |d: &GemmDesc| (d.class.a.element, d.pins().instruction.map(|i| (i.m, i.k)));
+        let inputs = descriptions.iter().map(input).collect::<HashSet<_>>().len();
+        let option = |d: &GemmDesc| {
+            let emulation = d.pins().emulation.map_or("", EmulationKind::name);
+            (emulation, d.pins().saturate == Some(SaturateKind::On))
+        };
+        let options = BTreeSet::from_iter(descriptions.iter().map(option));
+        let all =
+            BTreeSet::from([("bf16x1", false), ("none", false), ("none", true), ("tf32x3", false)]);
+        let few = (inputs < 14).then(|| format!("{inputs} inputs"));
+        // An option that is not listed is as wrong as a missing one.
+        let differ = options.symmetric_difference(&all).map(|of| format!("{of:?}"));
+        differ.chain(few).collect()
+    }
+
     /// Returns the properties that a suite of warp-specialized kernels lacks.
     pub fn missing_warp_specialized(descriptions: &[GemmDesc]) -> Vec<String> {
         let mut seen = BTreeSet::new();
         for d in descriptions {
             let Some(components) = d.components() else { continue };
-            seen.insert(format!(
-                "{} {} {}",
-                d.class.a.element, d.class.accumulator, d.class.output.element
-            ));
-            seen.insert(format!(
-                "A {} B {} exchanged {}",
-                d.class.a.layout, d.class.b.layout, d.frame.swapped
-            ));
-            seen.insert(format!(
-                "cluster {}x{}",
-                d.roles().knobs.cluster.m,
-                d.roles().knobs.cluster.n
-            ));
+            seen.insert(types_of(d));
+            seen.insert(layouts_of(d));
+            seen.insert(cluster_of(d));
             seen.insert(format!("consumers {}x{}", components.consumers.m, components.consumers.n));
             seen.insert(format!("repeats along N {}", components.repeats.n > 1));
             seen.insert(format!("repeats along M {}", components.repeats.m > 1));
@@ -124,20 +148,12 @@ impl Coverage {
             .iter()
             .map(|types| format!("{} {} {}", types.a, types.accumulator, types.c))
             .collect();
-        for (a, b) in [("row", "row"), ("row", "col"), ("col", "row"), ("col", "col")] {
-            wanted.extend(
-                [false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")),
-            );
-        }
-        wanted.extend(["1x1", "2x1", "1x2", "4x1"].map(|cluster| format!("cluster {cluster}")));
-        wanted
-            .extend(["1x1", "2x1", "1x2", "3x1"].map(|consumers| format!("consumers {consumers}")));
-        wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
-        for more in [false, true] {
-            wanted.extend(
-                ["repeats along N", "repeats along M", "by TMA", "promoted"]
-                    .map(|what| format!("{what} {more}")),
-            );
+        wanted.extend(all_layouts());
+        wanted.extend(each("cluster", ["1x1", "2x1", "1x2", "4x1"]));
+        wanted.extend(each("consumers", ["1x1", "2x1", "1x2", "3x1"]));
+        wanted.extend(each("stages", 2..=6));
+        for what in ["repeats along N", "repeats along M", "by TMA", "promoted"] {
+            wanted.extend(each(what, [false, true]));
         }
         wanted.extend(
             [
@@ -167,42 +183,26 @@ impl Coverage {
                 d.roles().knobs.instruction,
                 components.threads().expect("threads multiply").lanes,
             );
-            seen.insert(format!(
-                "A {} B {} exchanged {}",
-                d.class.a.layout, d.class.b.layout, d.frame.swapped
-            ));
+            seen.insert(layouts_of(d));
             seen.insert(format!("thread M {}", thread.m));
             seen.insert(format!("thread N {}", thread.n));
             seen.insert(format!("lanes {}x{}", lanes.m, lanes.n));
             seen.insert(format!("K {}", d.threadblock().k));
-            seen.insert(format!(
-                "cluster {}x{}",
-                d.roles().knobs.cluster.m,
-                d.roles().knobs.cluster.n
-            ));
+            seen.insert(cluster_of(d));
             seen.insert(format!("{:?} {}", d.roles().knobs.schedule, components.ring.consumers));
             seen.insert(format!("stages {}", d.stages()));
             seen.insert(format!("align C {}", d.alignments()[2]));
         }
-        let mut wanted = Vec::new();
-        for (a, b) in [("row", "row"), ("row", "col"), ("col", "row"), ("col", "col")] {
-            wanted.extend(
-                [false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")),
-            );
-        }
-        wanted.extend(
-            [4, 8, 12, 16]
-                .into_iter()
-                .flat_map(|extent| [format!("thread M {extent}"), format!("thread N {extent}")]),
-        );
-        wanted.extend(["2x16", "4x8", "8x4", "16x2"].map(|lanes| format!("lanes {lanes}")));
-        wanted.extend([8, 16, 24, 32, 40].map(|k| format!("K {k}")));
-        wanted.extend(["1x1", "2x1", "1x2", "4x1"].map(|cluster| format!("cluster {cluster}")));
+        let mut wanted = all_layouts();
+        wanted.extend(["thread M", "thread N"].map(|side| each(side, [4, 8, 12, 16])).concat());
+        wanted.extend(each("lanes", ["2x16", "4x8", "8x4", "16x2"]));
+        wanted.extend(each("K", [8, 16, 24, 32, 40]));
+        wanted.extend(each("cluster", ["1x1", "2x1", "1x2", "4x1"]));
         wanted.extend(
             ["Cooperative 1", "Cooperative 2", "Cooperative 3", "Pingpong 2"].map(str::to_owned),
         );
-        wanted.extend((2..=7).map(|stages| format!("stages {stages}")));
-        wanted.extend([1, 2, 4].map(|align| format!("align C {align}")));
+        wanted.extend(each("stages", 2..=7));
+        wanted.extend(each("align C", [1, 2, 4]));
         wanted.retain(|wanted| !seen.contains(wanted));
         wanted
     }
@@ -215,18 +215,10 @@ impl Coverage {
             .collect();
         wanted.extend(super::ONE_SCHEDULE.iter().map(|mainloop| format!("{mainloop:?}")));
         wanted.extend(ArchKind::ALL.iter().map(ToString::to_string));
-        for a in ["row", "col"] {
-            for b in ["row", "col"] {
-                wanted.extend(
-                    [false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")),
-                );
-            }
-        }
-        for extent in [8, 16, 32, 64, 128] {
-            wanted.extend([format!("warp M {extent}"), format!("warp N {extent}")]);
-        }
+        wanted.extend(all_layouts());
+        wanted.extend(["warp M", "warp N"].map(|side| each(side, [8, 16, 32, 64, 128])).concat());
         wanted.extend((4..=16).map(|half| format!("warp K {}", 2 * half)));
-        wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
+        wanted.extend(each("stages", 2..=6));
         wanted.extend(
             [1, 2, 8, 64].map(|elements| format!("{:?}", InterleaveKind::Elements(elements))),
         );
@@ -234,7 +226,7 @@ impl Coverage {
         wanted.extend(
             ["Vector", "Full", "spills Allowed", "warp K 48", "warp K 64"].map(str::to_owned),
         );
-        wanted.extend((1..=4).map(|blocks| format!("blocks {blocks}")));
+        wanted.extend(each("blocks", 1..=4));
         wanted.extend(
             [1, 2, 4, 8].map(|group_size| format!("{:?}", SwizzleKind::Identity(group_size))),
         );
@@ -242,11 +234,9 @@ impl Coverage {
             [SwizzleKind::Horizontal, SwizzleKind::Hilbert].map(|order| format!("{order:?}")),
         );
         for operand in ["A", "B"] {
-            wanted.extend([1, 2, 4, 8, 16].map(|align| format!("align {operand} {align}")));
-            wanted.extend(
-                ["auto", "padded Mn", "padded K", "swizzled Mn", "swizzled K"]
-                    .map(|x| format!("smem {operand} {x}")),
-            );
+            wanted.extend(each(&format!("align {operand}"), [1, 2, 4, 8, 16]));
+            let layouts = ["auto", "padded Mn", "padded K", "swizzled Mn", "swizzled K"];
+            wanted.extend(each(&format!("smem {operand}"), layouts));
         }
         wanted.extend(
             ["Horizontal", "slices one", "slices many", "warps up to 16", "warps 1", "align C 16"]
@@ -255,6 +245,12 @@ impl Coverage {
         wanted.retain(|wanted| !self.0.contains(wanted));
         wanted
     }
+}
+
+/// Adds the vectors that no epilogue of a suite reads to what the suite lacks.
+pub fn with_vectors(descriptions: &[GemmDesc], mut missing: Vec<String>) -> Vec<String> {
+    missing.extend(Coverage::missing_vectors(descriptions));
+    missing
 }
 
 /// Returns the properties of a kernel with a column-major D and an A in shared memory. Empty for

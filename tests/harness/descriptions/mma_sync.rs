@@ -1,18 +1,8 @@
 //! Random descriptions of `mma.sync` kernels.
 
-use super::{Random, Wanted, adding, epilogue, order};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{
-        DecompositionKind, FamilyDesc, GemmDesc, MmaSyncKnobs, SaturateKind, SpillKind,
-        TENSOR_OP_COMBINATIONS,
-    },
-    layout::Order,
-    numeric::{Combined, ComputeKind},
-    shape::Mnk,
-    threadblock::MainloopKind,
-    warp::mma_tensor_op::WarpInstruction,
-};
+use super::{adding, epilogue, order};
+use crate::harness::prelude::*;
+use falchion::desc::MmaSyncKnobs;
 
 /// Architectures with `mma.sync` instructions.
 pub const ARCHS: [ArchKind; 5] =

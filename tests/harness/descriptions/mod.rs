@@ -6,17 +6,7 @@ pub mod simt;
 pub mod threads;
 pub mod warp_specialized;
 
-use super::random::Random;
-use crate::harness::OfFamily;
-use falchion::{
-    arch::ArchKind,
-    desc::{DecompositionKind, GemmDesc},
-    epilogue::{EpilogueDesc, LinearCombination, Node, Op},
-    numeric::EmulationKind,
-    shape::Mn,
-    threadblock::SwizzleKind,
-};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
 pub use simt::ONE_SCHEDULE;
 
 /// Kernel families.

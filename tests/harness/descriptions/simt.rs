@@ -1,15 +1,8 @@
 //! Random descriptions of SIMT kernels on the CUDA cores.
 
-use super::{Random, Wanted, adding, epilogue, order};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, DecompositionKind, FamilyDesc, GemmDesc, SimtKnobs, SpillKind},
-    layout::Order,
-    numeric::{Combined, ComputeKind},
-    shape::Mnk,
-    threadblock::{Along, MainloopKind, SmemLayout},
-    warp::{InterleaveKind, UnrollKind},
-};
+use super::{adding, epilogue, order};
+use crate::harness::prelude::*;
+use falchion::desc::SimtKnobs;
 
 /// Main loops whose threads all follow one schedule.
 pub const ONE_SCHEDULE: [MainloopKind; 3] =

@@ -1,24 +1,11 @@
 //! Random descriptions of warp-specialized TMA-fed SIMT kernels, which multiply f32 on the CUDA
 //! cores.
 
-use super::{Random, Wanted, epilogue, order};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{
-        DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, WarpSpecializedKnobs,
-    },
-    internals::schedule::ScheduleKind,
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::{Mn, Mnk},
-};
+use super::{epilogue, order};
+use crate::harness::prelude::*;
+use falchion::desc::WarpSpecializedKnobs;
 
-const F32: Combined = Combined {
-    a: ElementKind::F32,
-    b: ElementKind::F32,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Returns the description of a TMA-fed SIMT kernel with these tiles of a CTA, a warp, and a
 /// thread. It has three stages and default values otherwise.

@@ -1,20 +1,8 @@
 //! Random descriptions of warp-specialized kernels.
 
-use super::{Random, Wanted, adding, epilogue, order};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{
-        AOperandKind, DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind,
-        TENSOR_OP_COMBINATIONS, WarpSpecializedKnobs,
-    },
-    internals::{
-        family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ComputeKind, ElementKind, EmulationKind},
-    shape::{Mn, Mnk},
-};
-use falchion_lab::verify::draw;
+use super::{adding, epilogue, order};
+use crate::harness::prelude::*;
+use falchion::desc::WarpSpecializedKnobs;
 
 /// Returns the type combinations with a warp-specialized default.
 pub fn types() -> Vec<Combined> {

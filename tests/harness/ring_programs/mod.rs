@@ -1,17 +1,14 @@
 //! Rings and their roles, for mutation tests.
 #![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
-pub mod needs;
-
+use crate::harness::prelude::*;
 use core::ops::Range;
 use falchion::{
     internals::{
-        host::machine::{ClusterWork, Payload, Tally, run},
-        operand::OperandKind,
-        plan::RingProgram,
+        host::machine::{Payload, Tally, run},
         schedule::Fault,
     },
-    threadblock::{PartsOfCluster, Pipeline, RoleOptions, SharedOperand},
+    threadblock::PartsOfCluster,
 };
 
 pub const A: OperandKind = OperandKind::A;
@@ -33,7 +30,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
     }
 }
 
-pub fn options(pending: u8) -> RoleOptions {
+pub const fn options(pending: u8) -> RoleOptions {
     RoleOptions {
         pending,
         promoted_parts: None,
@@ -115,131 +112,114 @@ pub fn from_registers(pending: u8) -> RoleOptions {
     RoleOptions { fragments: true, ..options(pending) }
 }
 
-/// Returns the program of a TMA-fed SIMT kernel, which has no staging buffers.
+/// Options of a TMA-fed SIMT kernel.
+const THREADS: RoleOptions = RoleOptions { subtiles: 0, by_threads: true, ..options(0) };
+
+/// Returns a ring without staging buffers.
+fn unstaged(ring: Pipeline) -> Pipeline {
+    Pipeline { staging_buffers: 0, staging_bytes: 0, source: false, ..ring }
+}
+
+/// Returns the ring of a cluster whose first CTA gathers the split-K slices of the other CTAs.
+fn gathered(blocks: u32, ring: Pipeline) -> Pipeline {
+    Pipeline { parts: Some(PartsOfCluster { blocks, bytes: 4096 }), ..ring }
+}
+
+/// Returns the program of a TMA-fed SIMT kernel.
 pub fn by_threads(ring: Pipeline) -> RingProgram {
-    let ring = Pipeline { staging_buffers: 0, staging_bytes: 0, source: false, ..ring };
-    legal(ring, &RoleOptions { subtiles: 0, by_threads: true, ..options(0) })
+    legal(unstaged(ring), &THREADS)
 }
 
 /// Returns the program of a cluster whose first CTA gathers the split-K slices of the other CTAs.
 pub fn gathering(blocks: u32, ring: Pipeline, own: &RoleOptions) -> RingProgram {
-    let parts = Some(PartsOfCluster { blocks, bytes: 4096 });
-    legal(Pipeline { parts, ..ring }, &RoleOptions { split_k: true, ..*own })
+    legal(gathered(blocks, ring), &RoleOptions { split_k: true, ..*own })
 }
 
 /// Returns all shapes of rings that are mutated.
 pub fn subjects() -> Vec<(String, RingProgram)> {
-    let mut subjects = Vec::new();
+    let mut all = Vec::new();
+    let mut add = |kind: &str, ring: Pipeline, options: RoleOptions| {
+        let shared = ring.multicast.map(|shared| shared.operand.name());
+        let Pipeline { stages, pingpong, source, .. } = ring;
+        let pending = options.pending;
+        let name = format!(
+            "{kind}, {stages} stages, {pending} pending, ping-pong {pingpong}, shared {shared:?}, C {source}"
+        );
+        all.push((name, legal(ring, &options)));
+    };
+    let pingpong = |pingpong, ring| Pipeline { pingpong, ..ring };
+    let split = RoleOptions { split_k: true, ..options(1) };
     for stages in [2, 3, 4] {
         for pending in [0, 1] {
             for shared in [None, Some(A), Some(B)] {
-                let name = format!(
-                    "{stages} stages, {pending} pending, shared {:?}",
-                    shared.map(OperandKind::name)
-                );
-                subjects.push((name, program(stages, pending, shared)));
+                add("cooperative", ring(stages, shared), options(pending));
             }
         }
     }
     for (stages, pending, shared) in
         [(2, 0, None), (2, 1, None), (3, 1, None), (4, 1, Some(A)), (3, 0, Some(B))]
     {
-        let name = format!(
-            "ping-pong, {stages} stages, {pending} pending, shared {:?}",
-            shared.map(OperandKind::name)
-        );
-        let turns = Pipeline { pingpong: true, ..ring(stages, shared) };
-        subjects.push((name, legal(turns, &options(pending))));
+        add("ping-pong", pingpong(true, ring(stages, shared)), options(pending));
     }
-    for (stages, parts, pingpong, shared) in
+    for (stages, parts, turns, shared) in
         [(2, 1, false, None), (2, 2, true, None), (3, 2, false, Some(A)), (4, 3, false, Some(B))]
     {
-        let name = format!(
-            "{parts} promoted parts, {stages} stages, ping-pong {pingpong}, shared {:?}",
-            shared.map(OperandKind::name)
-        );
-        let ring = Pipeline { pingpong, ..ring(stages, shared) };
-        subjects.push((name, legal(ring, &promoting(parts))));
+        add("promoted", pingpong(turns, ring(stages, shared)), promoting(parts));
     }
-    for (stages, pingpong, shared) in [
+    for (stages, turns, shared) in [
         (3, false, None),
         (2, true, None),
         (2, false, Some(A)),
         (4, false, Some(B)),
         (3, true, Some(B)),
     ] {
-        let name = format!(
-            "by threads, {stages} stages, ping-pong {pingpong}, shared {:?}",
-            shared.map(OperandKind::name)
-        );
-        subjects.push((name, by_threads(Pipeline { pingpong, ..ring(stages, shared) })));
+        add("threads", unstaged(pingpong(turns, ring(stages, shared))), THREADS);
     }
-    for (stages, pending, pingpong, shared) in [
+    for (stages, pending, turns, shared) in [
         (2, 1, false, None),
         (3, 1, true, None),
         (3, 0, false, Some(A)),
         (4, 1, false, Some(B)),
         (2, 0, true, None),
     ] {
-        let name = format!(
-            "A from registers, {stages} stages, {pending} pending, ping-pong {pingpong}, shared {:?}",
-            shared.map(OperandKind::name)
-        );
-        let ring = Pipeline { pingpong, ..ring(stages, shared) };
-        subjects.push((name, legal(ring, &from_registers(pending))));
+        add("A from registers", pingpong(turns, ring(stages, shared)), from_registers(pending));
     }
-    for (stages, staging_buffers, pingpong, shared) in
+    for (stages, staging_buffers, turns, shared) in
         [(2, 2, false, None), (3, 2, true, None), (3, 1, false, Some(A)), (2, 2, true, Some(B))]
     {
-        let name =
-            format!("C through {staging_buffers} buffers, {stages} stages, ping-pong {pingpong}");
-        let ring = Pipeline { pingpong, staging_buffers, source: true, ..ring(stages, shared) };
-        subjects.push((name, legal(ring, &options(1))));
+        let ring = pingpong(turns, ring(stages, shared));
+        add("C in buffers", Pipeline { staging_buffers, source: true, ..ring }, options(1));
     }
-    for (stages, pingpong, shared, source) in
+    for (stages, turns, shared, source) in
         [(3, false, None, true), (2, true, None, false), (3, true, Some(B), true)]
     {
-        let name = format!(
-            "K in parts, {stages} stages, ping-pong {pingpong}, shared {:?}, C {source}",
-            shared.map(OperandKind::name)
-        );
-        let parts = RoleOptions { split_k: true, ..options(1) };
-        subjects.push((name, legal(Pipeline { pingpong, source, ..ring(stages, shared) }, &parts)));
+        add("split-K", Pipeline { source, ..pingpong(turns, ring(stages, shared)) }, split);
     }
-    for (blocks, stages, pingpong, source) in
+    for (blocks, stages, turns, source) in
         [(2, 3, false, true), (3, 2, true, false), (2, 2, true, true)]
     {
-        let name =
-            format!("parts of {blocks} blocks, {stages} stages, ping-pong {pingpong}, C {source}");
-        subjects.push((
-            name,
-            gathering(blocks, Pipeline { pingpong, source, ..ring(stages, None) }, &options(1)),
-        ));
+        let ring = Pipeline { source, ..pingpong(turns, ring(stages, None)) };
+        add("split-K in a cluster", gathered(blocks, ring), split);
     }
-    for (stages, pingpong, shared, source, split_k) in [
+    for (stages, turns, shared, source, split_k) in [
         (2, false, None, true, false),
         (3, true, Some(A), true, false),
         (2, true, None, false, true),
         (3, false, Some(B), true, true),
     ] {
-        let name = format!(
-            "maps in memory, {stages} stages, ping-pong {pingpong}, C {source}, K in parts {split_k}"
-        );
-        let mapped = RoleOptions { acquires: [true; 2], split_k, ..options(1) };
-        subjects
-            .push((name, legal(Pipeline { pingpong, source, ..ring(stages, shared) }, &mapped)));
+        let ring = Pipeline { source, ..pingpong(turns, ring(stages, shared)) };
+        add("maps in memory", ring, RoleOptions { acquires: [true; 2], split_k, ..options(1) });
     }
-    let threads = Pipeline { staging_buffers: 0, staging_bytes: 0, ..ring(3, None) };
-    let by_threads = RoleOptions { subtiles: 0, by_threads: true, ..options(0) };
-    subjects.push(("parts of 2 blocks, by threads".to_owned(), gathering(2, threads, &by_threads)));
-    let mapped = RoleOptions { acquires: [true, false], ..by_threads };
-    subjects.push(("maps in memory, by threads".to_owned(), legal(threads, &mapped)));
-    let plain = RoleOptions { registers: None, ..options(1) };
-    subjects.push(("registers as launched".to_owned(), legal(ring(3, None), &plain)));
+    let threads = unstaged(ring(3, None));
+    let split_threads = RoleOptions { split_k: true, ..THREADS };
+    add("split-K in a cluster, by threads", gathered(2, threads), split_threads);
+    let mapped = RoleOptions { acquires: [true, false], ..THREADS };
+    add("maps in memory, by threads", threads, mapped);
+    add("registers as launched", ring(3, None), RoleOptions { registers: None, ..options(1) });
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
     let one = RoleOptions { subtiles: 3, registers: None, ..options(0) };
-    subjects.push(("one consumer, one buffer".to_owned(), legal(one_buffer, &one)));
-    subjects
+    add("one consumer, one buffer", one_buffer, one);
+    all
 }
 
 /// Work that fills each ring several times, work that never fills it, and units with different

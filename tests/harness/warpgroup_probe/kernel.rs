@@ -1,19 +1,11 @@
 //! A device kernel with one stage of a warpgroup's product, for inspection.
 
 use super::text::{ProbeText, WarpgroupProbeParams};
-use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
+use crate::harness::prelude::*;
 use falchion::{
-    Error,
-    arch::ArchKind,
-    cuda::{machine_of, report::Report},
-    internals::{
-        Loaded,
-        sys::driver::{Grid, enqueue},
-    },
-    numeric::{ElementKind, F16},
-    warp::mma_warpgroup::{MmaWarpgroup, ROWS, THREADS},
+    internals::{Loaded, sys::driver::enqueue},
+    warp::mma_warpgroup::{ROWS, THREADS},
 };
-use std::sync::Arc;
 
 /// A stage of [`MmaWarpgroup`] in a kernel of its own, compiled and loaded on one device.
 pub struct WarpgroupProbe {

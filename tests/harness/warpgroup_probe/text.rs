@@ -4,13 +4,11 @@
 //! stores the accumulators through their map. It has the synchronization of a main loop's schedule
 //! in its source.
 
+use crate::harness::prelude::*;
 use core::fmt::Write;
 use falchion::{
-    internals::{codegen::TranslationUnit, fingerprint_assertion, index::IndexMap},
-    numeric::ElementKind,
-    warp::mma_warpgroup::{
-        FRAGMENT_REGISTERS, FragmentMap, MmaWarpgroup, OperandA, STEPS, SwizzleMode, THREADS,
-    },
+    internals::fingerprint_assertion,
+    warp::mma_warpgroup::{FRAGMENT_REGISTERS, FragmentMap, THREADS},
 };
 
 falchion::mirrored! {

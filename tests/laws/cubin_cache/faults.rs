@@ -30,6 +30,7 @@ use Outcome::{Compiles, Reads, Replaces};
 pub type Fault = (&'static str, fn(&mut Fixture), Outcome);
 
 const TRIALS: u64 = 500;
+#[rustfmt::skip]
 const FAULTS: &[Fault] = &[
     ("no fault", |_| {}, Reads),
     ("entry deleted", |s| remove(&s.entry()), Replaces),
@@ -41,11 +42,7 @@ const FAULTS: &[Fault] = &[
     ("truncated in the log's length", |s| s.truncate(LOG_LENGTH), Replaces),
     ("truncated in the checksum", |s| s.truncate(SEAL), Replaces),
     ("truncated in the cubin", |s| s.truncate(CUBIN..CUBIN + s.truth.image.len()), Replaces),
-    (
-        "truncated in the log",
-        |s| s.truncate(CUBIN + s.truth.image.len()..s.bytes().len()),
-        Replaces,
-    ),
+    ("truncated in the log", |s| s.truncate(CUBIN + s.truth.image.len()..s.bytes().len()), Replaces),
     ("a bit flipped in the magic", |s| s.flip(MAGIC), Replaces),
     ("a bit flipped in the version", |s| s.flip(VERSION), Replaces),
     ("a bit flipped in the key", |s| s.flip(KEY), Replaces),
@@ -53,48 +50,20 @@ const FAULTS: &[Fault] = &[
     ("a bit flipped in the log's length", |s| s.flip(LOG_LENGTH), Replaces),
     ("a bit flipped in the checksum", |s| s.flip(SEAL), Replaces),
     ("a bit flipped in the cubin", |s| s.flip(CUBIN..CUBIN + s.truth.image.len()), Replaces),
-    (
-        "a bit flipped in the log",
-        |s| s.flip(CUBIN + s.truth.image.len()..s.bytes().len()),
-        Replaces,
-    ),
+    ("a bit flipped in the log", |s| s.flip(CUBIN + s.truth.image.len()..s.bytes().len()), Replaces),
     ("a block of zeros, as after a power failure", zeros, Replaces),
     ("bytes appended", appended, Replaces),
-    (
-        "grown to a terabyte of holes",
-        |s| open(&s.entry()).set_len(1 << 40).expect("a sparse file"),
-        Replaces,
-    ),
-    (
-        "a cubin's length beyond memory, sealed",
-        |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, u64::MAX)),
-        Replaces,
-    ),
-    (
-        "a log's length beyond memory, sealed",
-        |s| s.reseal(|b, _| put(b, LOG_LENGTH, u64::MAX)),
-        Replaces,
-    ),
+    ("grown to a terabyte of holes", |s| open(&s.entry()).set_len(1 << 40).expect("a sparse file"), Replaces),
+    ("a cubin's length beyond memory, sealed", |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, u64::MAX)), Replaces),
+    ("a log's length beyond memory, sealed", |s| s.reseal(|b, _| put(b, LOG_LENGTH, u64::MAX)), Replaces),
     ("lengths that wrap around to the right sum, sealed", wrapping, Replaces),
-    (
-        "a length of a gigabyte, sealed",
-        |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, 1 << 30)),
-        Replaces,
-    ),
+    ("a length of a gigabyte, sealed", |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, 1 << 30)), Replaces),
     ("a length one too long, sealed", |s| s.reseal(|b, _| one_longer(b)), Replaces),
     ("a border moved, unsealed", moved_border, Replaces),
     ("an empty cubin, sealed", |s| s.reseal(empty), Replaces),
-    (
-        "a log that is not UTF-8, sealed",
-        |s| s.reseal(|b, _| *b.last_mut().expect("a log") = 0xff),
-        Replaces,
-    ),
+    ("a log that is not UTF-8, sealed", |s| s.reseal(|b, _| *b.last_mut().expect("a log") = 0xff), Replaces),
     ("another magic, sealed", |s| s.reseal(|b, r| b[r.within(MAGIC)] ^= 0x20), Replaces),
-    (
-        "another format, sealed",
-        |s| s.reseal(|b, r| b[VERSION].copy_from_slice(&(2 + r.next() as u32 / 2).to_le_bytes())),
-        Replaces,
-    ),
+    ("another format, sealed", |s| s.reseal(|b, r| b[VERSION].copy_from_slice(&(2 + r.next() as u32 / 2).to_le_bytes())), Replaces),
     ("another program's good entry", another_program, Replaces),
     ("a foreign file", foreign, Replaces),
     ("a bare cubin", |s| s.write(&[b"\x7fELF".as_slice(), &s.truth.image].concat()), Replaces),
@@ -110,67 +79,23 @@ const FAULTS: &[Fault] = &[
     ("an entry that a group may write", |s| s.mode(&s.entry(), 0o620), Replaces),
     ("an entry that everyone may write", |s| s.mode(&s.entry(), 0o602), Replaces),
     ("a lock that a dead process left", |s| drop(File::create(s.lock())), Reads),
-    (
-        "a lock that a dead process left, and no entry",
-        |s| lock_alone(s, |path| drop(File::create(path))),
-        Replaces,
-    ),
-    (
-        "a lock that is never released",
-        |s| {
-            held(s);
-            remove(&s.entry())
-        },
-        Replaces,
-    ),
+    ("a lock that a dead process left, and no entry", |s| lock_alone(s, |path| drop(File::create(path))), Replaces),
+    ("a lock that is never released", |s| { held(s); remove(&s.entry()) }, Replaces),
     ("a lock that is never released, and a good entry", held, Reads),
-    (
-        "a folder in the lock's place",
-        |s| lock_alone(s, |path| fs::create_dir(path).expect("a folder")),
-        Replaces,
-    ),
+    ("a folder in the lock's place", |s| lock_alone(s, |path| fs::create_dir(path).expect("a folder")), Replaces),
     ("a full folder in the lock's place", |s| lock_alone(s, full_folder), Replaces),
-    (
-        "a link in the lock's place",
-        |s| lock_alone(s, |path| symlink("/dev/full", path).expect("a link")),
-        Replaces,
-    ),
-    (
-        "a pipe in the lock's place",
-        |s| {
-            remove(&s.entry());
-            pipe_at(s, &s.lock())
-        },
-        Replaces,
-    ),
-    (
-        "a temporary file that a dead process left",
-        |s| fs::write(s.folder.join(".falchion-x.part"), b"FALCH").expect("a file"),
-        Reads,
-    ),
+    ("a link in the lock's place", |s| lock_alone(s, |path| symlink("/dev/full", path).expect("a link")), Replaces),
+    ("a pipe in the lock's place", |s| { remove(&s.entry()); pipe_at(s, &s.lock()) }, Replaces),
+    ("a temporary file that a dead process left", |s| fs::write(s.folder.join(".falchion-x.part"), b"FALCH").expect("a file"), Reads),
     ("the folder deleted", |s| remove(&s.folder), Replaces),
     ("the folder moved, and told so", |s| moved(s), Reads),
     ("a folder reached by a link of the user's own", linked_folder, Reads),
     ("a folder that a group may write", |s| s.mode(&s.folder, 0o770), Compiles),
     ("a folder that everyone may write", |s| s.mode(&s.folder, 0o777), Compiles),
     ("another user's folder", others_folder, Compiles),
-    (
-        "a file in the folder's place",
-        |s| {
-            remove(&s.folder);
-            fs::write(&s.folder, b"x").expect("a file")
-        },
-        Compiles,
-    ),
+    ("a file in the folder's place", |s| { remove(&s.folder); fs::write(&s.folder, b"x").expect("a file") }, Compiles),
     ("a folder below a file", |s| s.folder = s.entry().join("cache"), Compiles),
-    (
-        "a folder that is a link to nothing",
-        |s| {
-            remove(&s.folder);
-            symlink("nowhere", &s.folder).expect("a link")
-        },
-        Compiles,
-    ),
+    ("a folder that is a link to nothing", |s| { remove(&s.folder); symlink("nowhere", &s.folder).expect("a link") }, Compiles),
     ("a folder with too long a name", |s| s.folder = s.home.join("x".repeat(300)), Compiles),
     ("a folder with a NUL in its name", |s| s.folder = s.home.join("a\0b"), Compiles),
     ("a folder where none can be made", |s| s.folder = "/proc/falchion".into(), Compiles),

@@ -1,17 +1,14 @@
 //! A folder with one good entry in it, ready to be damaged.
 
-use std::fs::{self, File};
-use std::ops::Range;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
-use falchion::{
-    cuda::cache::{Cache, CacheDir, Entry, Key},
-    internals::sys::nvrtc::{Compiled, Program},
-};
+use crate::harness::prelude::*;
+use falchion::{cuda::cache::Entry, internals::sys::nvrtc::Program};
 use sha2::{Digest, Sha256};
+use std::{
+    fs::{self, File},
+    ops::Range,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::PathBuf,
+};
 
 /// SplitMix64: every trial is its seed.
 pub struct Random(pub u64);

@@ -9,51 +9,16 @@ use super::faults::{Fault, Outcome::Compiles, Outcome::Replaces, try_out};
 use super::fixture::{Fixture, Random, remove};
 use super::processes::{again, assert_passed, role, this_program};
 
+#[rustfmt::skip]
 const FAULTS: &[Fault] = &[
     ("an entry that cannot be read", |s| s.mode(&s.entry(), 0o200), Replaces),
-    (
-        "a lock that cannot be opened",
-        |s| {
-            s.mode(&lock(s), 0o000);
-            remove(&s.entry())
-        },
-        Replaces,
-    ),
-    (
-        "a folder that cannot be written, with a broken entry",
-        |s| {
-            s.truncate(0..99);
-            s.mode(&s.folder, 0o500)
-        },
-        Compiles,
-    ),
-    (
-        "a folder that cannot be written, without the entry",
-        |s| {
-            remove(&s.entry());
-            s.mode(&s.folder, 0o500)
-        },
-        Compiles,
-    ),
-    (
-        "a folder that cannot be listed, with a broken entry",
-        |s| {
-            s.write(b"x");
-            s.mode(&s.folder, 0o300)
-        },
-        Replaces,
-    ),
+    ("a lock that cannot be opened", |s| { s.mode(&lock(s), 0o000); remove(&s.entry()) }, Replaces),
+    ("a folder that cannot be written, with a broken entry", |s| { s.truncate(0..99); s.mode(&s.folder, 0o500) }, Compiles),
+    ("a folder that cannot be written, without the entry", |s| { remove(&s.entry()); s.mode(&s.folder, 0o500) }, Compiles),
+    ("a folder that cannot be listed, with a broken entry", |s| { s.write(b"x"); s.mode(&s.folder, 0o300) }, Replaces),
     ("a folder that cannot be searched", |s| s.mode(&s.folder, 0o600), Compiles),
     ("a folder of no permission at all", |s| s.mode(&s.folder, 0o000), Compiles),
-    (
-        "a folder that cannot be made",
-        |s| {
-            let home = s.home.join("shut");
-            shut(s, &home);
-            s.folder = home.join("cache")
-        },
-        Compiles,
-    ),
+    ("a folder that cannot be made", |s| { let home = s.home.join("shut"); shut(s, &home); s.folder = home.join("cache") }, Compiles),
     ("a folder of root's", |s| s.folder = "/".into(), Compiles),
 ];
 

@@ -2,17 +2,16 @@
 //!
 //! A test starts itself again: with `FALCHION_TEST_ROLE` set it is one of its own children.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
-
-use falchion::cuda::cache::{Cache, CacheDir};
-
 use super::fixture::{Fixture, Random};
+use crate::harness::prelude::*;
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io::Write,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread,
+};
 
 const ROLE: &str = "FALCHION_TEST_ROLE";
 

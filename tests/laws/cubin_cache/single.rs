@@ -1,21 +1,21 @@
 //! One process: memory, threads, what is not kept, and where the counters stand.
 
-use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::net::UnixListener;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Barrier};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
-
-use falchion::{
-    Error,
-    cuda::cache::{Cache, CacheDir, Key},
-    internals::sys::nvrtc::Program,
-};
-
 use super::fixture::{Fixture, Random, SOMEBODY, remove};
+use crate::harness::prelude::*;
+use falchion::internals::sys::nvrtc::Program;
+use std::{
+    fs,
+    os::unix::{
+        fs::{PermissionsExt, symlink},
+        net::UnixListener,
+    },
+    sync::{
+        Barrier,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    thread,
+    time::SystemTime,
+};
 
 fn cold(home: &Path) -> Cache {
     Cache::new(CacheDir::At(home.join("cache")))
@@ -91,7 +91,7 @@ fn check_on_disk_names_the_reason_why_an_entry_is_missing() {
     let place = folder.join(format!("{other}.cubin"));
     fs::create_dir_all(place.join("full")).expect("folders");
     cache.get_or_compile(&other, || Ok(compiled)).expect("compiled");
-    let said = cache.check_on_disk(&other).expect_err("it is not on disk").to_string();
+    let said = cache.check_on_disk(&other).message();
     assert!(said.starts_with(&format!("{}: ", folder.display())), "{said}");
     assert!(said.contains("not empty"), "{said}");
     assert!(Cache::new(CacheDir::Off).check_on_disk(&key).is_err());

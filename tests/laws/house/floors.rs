@@ -2,7 +2,7 @@
 //! cycle.
 
 use super::{files, library_code};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::harness::prelude::*;
 
 /// Layers from the lowest up. Modules of one layer may import each other.
 const FLOORS: [&[&str]; 17] = [

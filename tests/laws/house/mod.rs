@@ -1,5 +1,5 @@
-//! Laws of the source tree: layers, names, operand memory, paths, sizes, twins, versions, and
-//! words. Each exception states its reason.
+//! Laws of the source tree: layers, names, operand memory, paths, sizes, twins, and versions. Each
+//! exception states its reason.
 
 mod floors;
 mod names;
@@ -8,13 +8,9 @@ mod paths;
 mod sizes;
 mod twins;
 mod versions;
-mod words;
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use crate::harness::prelude::*;
+use std::{fs, path::PathBuf};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

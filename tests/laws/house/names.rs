@@ -1,7 +1,7 @@
 //! Names: each type name has one meaning in the whole library, and no name is meaningless.
 
 use super::{files, library_code};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::harness::prelude::*;
 
 /// Names without meaning.
 const EMPTY: [&str; 6] = ["Base", "Helper", "Helpers", "Impl", "Util", "Utils"];

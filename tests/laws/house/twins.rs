@@ -2,7 +2,7 @@
 //! contain no synchronization and no conditionals on types of their own.
 
 use super::{files, root};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::harness::prelude::*;
 
 /// Folders of kernels, and of their Rust twins.
 const TREES: [(&str, &str); 3] =

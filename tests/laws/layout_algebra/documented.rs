@@ -123,28 +123,18 @@ fn sliced_as_documented() {
 /// CuTe compiles these, and disagrees with the composition of the functions.
 #[test]
 fn what_is_no_layout_says_which_divisibility_fails() {
-    for (expression, sentence) in [
-        (
-            "compose((4,6,8):(2,3,5), 6:3)",
-            "the composition is no layout: the stride 3 of 6:3 neither divides nor is a multiple of the extent 4 of the left layout's coalesced mode \
-             0; try stride 2",
-        ),
-        (
-            "compose((4,6,8):(2,3,5), 6:1)",
-            "the composition is no layout: the extent 6 of 6:1 is not a multiple of 4, after which it leaves the left layout's coalesced mode 0; \
-             try extent 4",
-        ),
-        (
-            "compose((4,3):(1,100), (3,2):(1,2))",
-            "the composition is no layout: 2:2 and the right layout's modes before it together step across the extent 4 of the left layout's coalesced \
-             mode 0, to 4, and the most is 3",
-        ),
-        (
-            "complement((3,2):(2,3), 24)",
-            "the layout has no complement: its stride 3 is not a multiple of 6, where the modes of smaller stride end; try stride 6",
-        ),
+    #[rustfmt::skip]
+    let table = [
+        ("compose((4,6,8):(2,3,5), 6:3)", "the composition is no layout: the stride 3 of 6:3 neither divides nor is a multiple of the extent 4 of the left layout's coalesced mode \
+             0; try stride 2"),
+        ("compose((4,6,8):(2,3,5), 6:1)", "the composition is no layout: the extent 6 of 6:1 is not a multiple of 4, after which it leaves the left layout's coalesced mode 0; \
+             try extent 4"),
+        ("compose((4,3):(1,100), (3,2):(1,2))", "the composition is no layout: 2:2 and the right layout's modes before it together step across the extent 4 of the left layout's coalesced \
+             mode 0, to 4, and the most is 3"),
+        ("complement((3,2):(2,3), 24)", "the layout has no complement: its stride 3 is not a multiple of 6, where the modes of smaller stride end; try stride 6"),
         ("left_inverse((2,2):(1,1))", "the layout has no left inverse: it sends both 1 and 2 to 1"),
-    ] {
+    ];
+    for (expression, sentence) in table {
         let refusal = evaluate(expression).expect_err(expression);
         assert_eq!(refusal.because, sentence);
     }

@@ -110,21 +110,17 @@ fn a_layout_left_of_an_offset_is_a_function() {
             "{expression}"
         );
     }
-    for (expression, because) in [
-        (
-            "(4,4):(100,1) o 2 o 2:2",
-            "the offset 2, 2:2 and the right layout's modes before it together step across the extent 4",
-        ),
-        (
-            "8:1 o (Sw<2,0,2> o 4)",
-            "8:1 is composed with a layout, and what is behind Sw<2,0,2> is none",
-        ),
+    #[rustfmt::skip]
+    let table = [
+        ("(4,4):(100,1) o 2 o 2:2", "the offset 2, 2:2 and the right layout's modes before it together step across the extent 4"),
+        ("8:1 o (Sw<2,0,2> o 4)", "8:1 is composed with a layout, and what is behind Sw<2,0,2> is none"),
         ("8 o Sw<2,0,2> o 4", "a swizzle is the first part of a composition"),
         ("8 o (Sw<2,0,2> o 4)", "an offset before a swizzle is no layout"),
         ("18446744073709551615 o 4:1", "64 bits"),
         ("18446744073709551615 o 1 o 4:1", "64 bits"),
         ("(2,4) o 18446744073709551615 o 2:1", "64 bits"),
-    ] {
+    ];
+    for (expression, because) in table {
         let refusal = evaluate(expression).expect_err(expression).because;
         assert!(refusal.contains(because), "{expression}: {refusal}");
     }

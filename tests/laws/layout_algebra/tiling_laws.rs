@@ -1,9 +1,9 @@
 //! Laws of complements, inverses, divides, products, swizzles and partitions.
 
 use super::random_layouts::{any_layout, bijection, cases, image, injective, matrix, offsets};
-use falchion::{
-    internals::index::{IndexMap, points},
-    layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Map, Step, Swizzle, Tiler},
+use crate::harness::prelude::*;
+use falchion::layout::algebra::{
+    Composed, Coordinate, Int, Layout, LayoutError, Map, Step, Swizzle, Tiler,
 };
 use falchion_lab::layout::tensor::{Tensor, copy, gemm};
 use proptest::prelude::*;

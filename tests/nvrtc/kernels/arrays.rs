@@ -1,20 +1,11 @@
 //! Kernels of arrays, which read the addresses of their product's matrices.
 
-use super::{all_clean, defaults, fault, random_descriptions, warp_specialized_only};
-use crate::harness::{
-    changed::unit_of,
-    descriptions::{self, Family, Wanted, description, mma_sync::ARCHS},
+use super::{
+    Kernel, all_clean, by_threads, defaults, fault, random_descriptions, rotated_defaults,
+    stored_by_threads, stored_by_tma,
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::compile,
-    desc::{GemmDesc, GemmMode},
-    internals::{
-        codegen::TranslationUnit, family::default_gemm_configuration::default_description,
-    },
-    layout::Order,
-    threadblock::MOST_MAPPED,
-};
+use crate::harness::{descriptions::mma_sync::ARCHS, prelude::*};
+use falchion::cuda::compile;
 
 /// Some defaults, and what is drawn of every family, with K whole and in parts, with threads that
 /// store, and threads that multiply. Where addresses lie has one fingerprint.
@@ -30,24 +21,13 @@ fn kernels_of_arrays_compile_clean() {
             Wanted { plain: true, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() };
         (format!("seed {seed}"), description(seed, wanted), arch)
     }));
-    kernels.extend((23_000..23_012).map(|seed| warp_specialized_only(seed, true, description)));
-    kernels.extend((24_000..24_006).map(|seed| {
-        let (name, d, arch) = warp_specialized_only(seed, true, description);
-        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
-    }));
-    kernels.extend((25_000..25_006).map(|seed| {
-        let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
-        (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90)
-    }));
-    for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
-        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0]
-            .map(|column| if column { Order::Col } else { Order::Row });
-        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-        kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
-    }
+    kernels.extend(stored_by_tma(23_000..23_012));
+    kernels.extend(stored_by_threads(24_000..24_006));
+    kernels.extend(by_threads(25_000..25_006));
+    kernels.extend(rotated_defaults(0));
     kernels.retain(|(_, d, _)| d.check().is_ok());
     // Those of few products, and of many.
-    let read = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
+    let read = |(i, (name, d, arch)): (usize, Kernel)| {
         let products = [2, 300][i % 2];
         let cut = d.cut(2).for_array(products);
         (name, if i % 3 == 0 && cut.check().is_ok() { cut } else { d.for_array(products) }, arch)
@@ -83,9 +63,7 @@ fn kernels_of_arrays_compile_clean() {
 #[ignore = "needs NVRTC"]
 fn another_order_of_addresses_is_found() {
     let types = super::F32;
-    let desc = default_description(OpKind::Simt, ArchKind::Sm90, types, [Order::Row; 3])
-        .expect("a row")
-        .for_array(2);
+    let desc = default_of(OpKind::Simt, ArchKind::Sm90, types, [Order::Row; 3]).for_array(2);
     assert!(fault(&super::cache(), &desc, ArchKind::Sm90).is_none());
     let unit = unit_of(&desc, true);
     let source = unit.source.replace("threadblock::ProductAddresses<119>", "Turned");
@@ -93,8 +71,6 @@ fn another_order_of_addresses_is_found() {
     let turned = "struct Turned {\n  static constexpr int kRows = 119;\n  static constexpr int kColumns = 4;\n  static __device__ constexpr unsigned at(unsigned product, unsigned matrix) { return matrix * 119 + product; }\n};\n";
     let (first, rest) = source.split_once("using Mainloop").expect("a main loop");
     let unit = TranslationUnit { source: format!("{first}{turned}using Mainloop{rest}"), ..unit };
-    let error = compile(&super::cache(), &unit, ArchKind::Sm90.machine().sm)
-        .expect_err("another map")
-        .to_string();
+    let error = compile(&super::cache(), &unit, ArchKind::Sm90.machine().sm).message();
     assert!(error.contains("addresses: the Rust map and the CUDA map differ"), "{error}");
 }

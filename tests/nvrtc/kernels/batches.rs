@@ -1,17 +1,10 @@
 //! Kernels that compute a batch in one launch.
 
-use super::{all_clean, defaults, random_descriptions, warp_specialized_only};
-use crate::harness::descriptions::{self, Family, Wanted, description};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, GemmDesc, GemmMode},
-    internals::{
-        family::{ProblemSize, Request, default_gemm_configuration::default_description},
-        operand::Axis,
-    },
-    layout::{MatrixType, Order},
+use super::{
+    Kernel, all_clean, by_threads, defaults, random_descriptions, rotated_defaults,
+    stored_by_threads, stored_by_tma,
 };
-use std::collections::BTreeSet;
+use crate::harness::{descriptions, prelude::*};
 
 /// What a call of groups runs with: where D lies along groups, accesses to it are of one element.
 fn of_groups(d: GemmDesc) -> GemmDesc {
@@ -29,21 +22,10 @@ fn of_groups(d: GemmDesc) -> GemmDesc {
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_groups_compile_clean() {
-    let order = |column: bool| if column { Order::Col } else { Order::Row };
-    let mut kernels = Vec::new();
-    for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
-        for bits in [i % 8, (i + 4) % 8] {
-            let orders = [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order);
-            let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-            kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
-        }
-    }
+    let mut kernels: Vec<_> = rotated_defaults(0).chain(rotated_defaults(4)).collect();
     kernels.extend(random_descriptions(14_000, 24, ArchKind::Sm90, description));
-    kernels.extend((15_000..15_020).map(|seed| warp_specialized_only(seed, true, description)));
-    kernels.extend((16_000..16_008).map(|seed| {
-        let (name, d, arch) = warp_specialized_only(seed, true, description);
-        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
-    }));
+    kernels.extend(stored_by_tma(15_000..15_020));
+    kernels.extend(stored_by_threads(16_000..16_008));
     // The walk over groups takes registers, which drawn ones may not have.
     let checked = |name: &str, d: GemmDesc| name == "a default" || of_groups(d).check().is_ok();
     kernels.retain(|(name, d, _)| d.split_k() == 1 && d.check().is_ok() && checked(name, *d));
@@ -63,29 +45,16 @@ fn kernels_of_groups_compile_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_streams_compile_clean() {
-    let mut kernels = Vec::new();
-    for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
-        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0]
-            .map(|column| if column { Order::Col } else { Order::Row });
-        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-        kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
-    }
-    kernels.extend((17_000..17_024).map(|seed| warp_specialized_only(seed, true, description)));
-    kernels.extend((18_000..18_008).map(|seed| {
-        let (name, d, arch) = warp_specialized_only(seed, true, description);
-        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
-    }));
-    kernels.extend((19_000..19_008).map(|seed| {
-        let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
-        (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90)
-    }));
+    let mut kernels: Vec<_> = rotated_defaults(0).collect();
+    kernels.extend(stored_by_tma(17_000..17_024));
+    kernels.extend(stored_by_threads(18_000..18_008));
+    kernels.extend(by_threads(19_000..19_008));
     let streamed = |d: GemmDesc| but!(d, split_k: 1, decomposition: DecompositionKind::StreamK);
     // Adding parts takes registers, which not all have.
     kernels.retain(|(_, d, _)| streamed(*d).check().is_ok());
     assert!(kernels.len() >= 36, "{} kernels", kernels.len());
-    let batched = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
-        (name, streamed(d).for_batch(1 + i % 2), arch)
-    };
+    let batched =
+        |(i, (name, d, arch)): (usize, Kernel)| (name, streamed(d).for_batch(1 + i % 2), arch);
     all_clean("kernels of streams", kernels.into_iter().enumerate().map(batched).collect());
 }
 
@@ -94,23 +63,11 @@ fn kernels_of_streams_compile_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_cluster_splits_compile_clean() {
-    let mut kernels = Vec::new();
-    for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
-        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0]
-            .map(|column| if column { Order::Col } else { Order::Row });
-        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-        kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
-    }
-    kernels.extend((20_000..20_032).map(|seed| warp_specialized_only(seed, true, description)));
-    kernels.extend((21_000..21_012).map(|seed| {
-        let (name, d, arch) = warp_specialized_only(seed, true, description);
-        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
-    }));
-    kernels.extend((22_000..22_012).map(|seed| {
-        let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
-        (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90)
-    }));
-    let cut = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
+    let mut kernels: Vec<_> = rotated_defaults(0).collect();
+    kernels.extend(stored_by_tma(20_000..20_032));
+    kernels.extend(stored_by_threads(21_000..21_012));
+    kernels.extend(by_threads(22_000..22_012));
+    let cut = |(i, (name, d, arch)): (usize, Kernel)| {
         // Of large tiles the parts of one other block alone have room.
         let [_, clustered] = [[2, 4, 3, 8][i % 4], 2]
             .into_iter()
@@ -170,24 +127,11 @@ fn kernels_of_few_tiles_compile_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_batches_compile_clean() {
-    let order = |column: bool| if column { Order::Col } else { Order::Row };
-    let layouts = || (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
-    let on_tensor_cores = layouts().flat_map(|orders| {
-        let default =
-            move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-        descriptions::warp_specialized::types()
-            .into_iter()
-            .filter_map(move |types| default(types).ok())
-    });
-    let mut kernels: Vec<_> =
-        on_tensor_cores.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
+    let mut kernels: Vec<_> = (0..8).flat_map(rotated_defaults).collect();
     kernels.extend(defaults(ArchKind::Sm90, ArchKind::Sm90));
     kernels.extend(random_descriptions(11_000, 40, ArchKind::Sm90, description));
-    kernels.extend((12_000..12_020).map(|seed| warp_specialized_only(seed, true, description)));
-    kernels.extend((13_000..13_012).map(|seed| {
-        let (name, d, arch) = warp_specialized_only(seed, true, description);
-        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
-    }));
+    kernels.extend(stored_by_tma(12_000..12_020));
+    kernels.extend(stored_by_threads(13_000..13_012));
     kernels.retain(|(_, d, _)| d.check().is_ok());
     all_clean(
         "kernels of batches",

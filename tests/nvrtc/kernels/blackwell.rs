@@ -1,13 +1,8 @@
 //! Kernels of sm_89 on GPUs that are newer than Hopper. Such GPUs have no kernels of their own.
 
 use super::{cache, default, sample, unit_of};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::{compile, report::Report},
-    desc::{COMBINATIONS, GemmDesc, TENSOR_OP_COMBINATIONS},
-    internals::family::default_gemm_configuration::default_description,
-    layout::Order,
-};
+use crate::harness::prelude::*;
+use falchion::cuda::compile;
 
 /// Compute capabilities of data-center and of consumer Blackwell.
 const BLACKWELL: [u32; 2] = [100, 120];

@@ -2,26 +2,12 @@
 //! columns of theirs.
 
 use super::{all_clean, descriptions};
-use crate::harness::{OfFamily, changed::unit_of, twins::a_wrong_fingerprint_is_named};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, PromotionKind},
-    internals::{family::default_gemm_configuration::default_description, schedule::ScheduleKind},
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
-    shape::Mnk,
-};
+use crate::harness::{prelude::*, twins::a_wrong_fingerprint_is_named};
 
 /// A kernel of `m` x `n`, of consumers of `warp_m` x `n` of which each has a whole tile under
 /// ping-pong.
 fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) -> GemmDesc {
-    let d = default_description(
-        OpKind::TensorOp,
-        ArchKind::Sm90,
-        types,
-        [Order::Row, Order::Col, order],
-    )
-    .expect("a row");
+    let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row, Order::Col, order]);
     let schedule = if m == warp_m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
     let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.roles().knobs.instruction });
     let (threadblock, warp) = (Mnk { m, n, k }, Mnk { m: warp_m, n, k });
@@ -67,14 +53,8 @@ fn kernels_of_few_columns_compile_clean() {
 fn a_wrong_place_in_the_staging_buffer_is_named() {
     use ElementKind::{Bf16, F32};
     for c in [Bf16, F32] {
-        let unit = unit_of(
-            &by_columns(
-                Combined { a: Bf16, b: Bf16, accumulator: F32, c },
-                (64, 64, 24),
-                Order::Row,
-            ),
-            true,
-        );
+        let unit =
+            unit_of(&by_columns(element_types(Bf16, F32, c), (64, 64, 24), Order::Row), true);
         for map in ["staging", "staged"] {
             a_wrong_fingerprint_is_named(&unit, (&format!("maps::{map}"), map));
         }

@@ -2,20 +2,9 @@
 //! description says, no spill, and no more shared memory than the machine has.
 
 use super::{cache, descriptions::mma_sync::ARCHS, sample, unit_of};
-use crate::sass::Sass;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    cuda::{cache::Cache, compile, report::Report},
-    desc::{FamilyDesc, GemmDesc, Pins, TENSOR_OP_COMBINATIONS},
-    device::Explanation,
-    internals::{family::Request, operand::OperandKind},
-    layout::{MatrixType, Order},
-    numeric::{ElementKind, EmulationKind},
-    shape::Mnk,
-    warp::mma_tensor_op::WarpInstruction,
-};
+use crate::{harness::prelude::*, sass::Sass};
+use falchion::cuda::compile;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
 
 /// A kernel by an instruction on an architecture, as its defaults are completed by it.
 pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Option<GemmDesc> {
@@ -23,25 +12,17 @@ pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Opti
     let types = TENSOR_OP_COMBINATIONS
         .iter()
         .find(|types| [types.a, types.b, types.accumulator] == [a, b, one.accumulator()])?;
-    let of = |element, order| Some(MatrixType { element, order });
     let shape = one.shape();
     // Hopper's own family has none of 8 rows.
     let mainloop = if arch == ArchKind::Sm75 { "pipelined" } else { "multistage" };
-    let instruction = ("instruction", format!("{}x{}x{}", shape.m, shape.n, shape.k));
+    let instruction = format!("{}x{}x{}", shape.m, shape.n, shape.k);
     // f32 in parts that are made of fragments.
     let emulation =
         Some(one.math().emulation()).filter(|emulation| *emulation != EmulationKind::None);
-    let emulation = emulation.map(|emulation| ("emulation", emulation.name().to_owned()));
-    let knobs = [instruction, ("mainloop", mainloop.to_owned())].into_iter().chain(emulation);
-    let request = Request {
-        a: of(a, orders[0]),
-        b: of(b, orders[1]),
-        c: of(types.c, Order::Row),
-        accumulator: Some(types.accumulator),
-        op: Some(OpKind::TensorOp),
-        knobs: knobs.map(|(name, words)| (name.to_owned(), words)).collect(),
-        ..Request::default()
-    };
+    let mut knobs = vec![("instruction", &*instruction), ("mainloop", mainloop)];
+    knobs.extend(emulation.map(|emulation| ("emulation", emulation.name())));
+    let orders = [orders[0], orders[1], Order::Row];
+    let request = request_of(OpKind::TensorOp, *types, orders, &knobs);
     let desc = request.resolve(arch).ok()?.desc;
     matches!(desc.family, FamilyDesc::MmaSync(_)).then_some(desc)
 }

@@ -5,13 +5,7 @@ use super::{
     descriptions::{Family, Wanted, description, mma_sync::ARCHS},
     unit_of,
 };
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
-    internals::family::default_gemm_configuration::default_gemm_configurations,
-    layout::Order,
-    numeric::{Combined, ElementKind, EmulationKind},
-};
+use crate::harness::prelude::*;
 
 const ORDERS: [[Order; 3]; 3] = [
     [Order::Row, Order::Col, Order::Row],
@@ -110,8 +104,7 @@ fn sums_that_saturate_compile_clean() {
     let mut kernels = Vec::new();
     for arch in ARCHS {
         for kind in [ElementKind::I8, ElementKind::U8] {
-            let types =
-                Combined { a: kind, b: kind, accumulator: ElementKind::I32, c: ElementKind::I32 };
+            let types = element_types(kind, ElementKind::I32, ElementKind::I32);
             for (orders, cut) in ORDERS.into_iter().zip([1, 2, 2]) {
                 let pins =
                     Pins { saturate: Some(SaturateKind::On), split_k: Some(cut), ..Pins::NONE };
@@ -136,7 +129,7 @@ fn sums_that_saturate_compile_clean() {
 #[ignore = "needs NVRTC"]
 fn emulation_in_registers_compiles_clean() {
     let f32s = ElementKind::F32;
-    let types = Combined { a: f32s, b: f32s, accumulator: f32s, c: f32s };
+    let types = element_types(f32s, f32s, f32s);
     let mut kernels = Vec::new();
     for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
         for (number, family) in families(ArchKind::Sm80, types).into_iter().enumerate() {

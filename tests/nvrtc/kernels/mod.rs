@@ -19,49 +19,25 @@ mod threads;
 mod vectors;
 
 use crate::harness::{
-    OfFamily,
-    changed::unit_of,
-    descriptions::{self, Family, Wanted, description, that_just_fits},
-    random_cases, sample,
+    descriptions::{self, that_just_fits},
+    prelude::*,
+    random_cases,
 };
-use falchion::{
-    Error,
-    arch::{ArchKind, OpKind},
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    desc::{COMBINATIONS, GemmDesc, SpillKind},
-    device::Explanation,
-    epilogue::{EpilogueDesc, Node, register},
-    internals::{
-        codegen::TranslationUnit, family::default_gemm_configuration::default_description,
-        schedule::ScheduleKind,
-    },
-    layout::Order,
-    numeric::{Combined, ElementKind},
-    shape::Mnk,
-};
+use falchion::{cuda::compile, epilogue::register};
 use std::{
+    ops::Range,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Instant,
 };
 
 /// The machines that NVRTC 13 compiles for, of those that have a tag.
 const MACHINES: [ArchKind; 5] =
     [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
-const F32: Combined = Combined {
-    a: ElementKind::F32,
-    b: ElementKind::F32,
-    accumulator: ElementKind::F32,
-    c: ElementKind::F32,
-};
+const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Remembers in memory alone: nothing that another run compiled passes for this one's.
 fn cache() -> Cache {
@@ -69,8 +45,7 @@ fn cache() -> Cache {
 }
 
 fn default(arch: ArchKind, types: Combined, orders: [Order; 3]) -> GemmDesc {
-    default_description(OpKind::Simt, arch, types, orders)
-        .unwrap_or_else(|refusal| panic!("{arch} {types:?}: {refusal}"))
+    default_of(OpKind::Simt, arch, types, orders)
 }
 
 fn default_f32(arch: ArchKind) -> GemmDesc {
@@ -124,7 +99,7 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
 }
 
 /// Compiles everything on all cores; panics with whatever is not clean.
-fn all_clean(what: &str, kernels: Vec<(String, GemmDesc, ArchKind)>) {
+fn all_clean(what: &str, kernels: Vec<Kernel>) {
     let kernels = &sample(kernels);
     let (cache, next, faults, start) =
         (cache(), AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
@@ -160,7 +135,7 @@ fn all_clean(what: &str, kernels: Vec<(String, GemmDesc, ArchKind)>) {
 }
 
 /// Every row of the table of defaults, in every layout of A, B and C.
-fn defaults(arch: ArchKind, machine: ArchKind) -> Vec<(String, GemmDesc, ArchKind)> {
+fn defaults(arch: ArchKind, machine: ArchKind) -> Vec<Kernel> {
     let order = |column: bool| if column { Order::Col } else { Order::Row };
     let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
     let of = |orders| {
@@ -177,7 +152,7 @@ fn random_descriptions(
     count: u64,
     arch: ArchKind,
     draw: impl Fn(u64, Wanted) -> GemmDesc,
-) -> impl Iterator<Item = (String, GemmDesc, ArchKind)> {
+) -> impl Iterator<Item = Kernel> {
     let wanted = Wanted { arch: Some(arch), plain: true, ..Wanted::default() };
     (seed..seed + count).map(move |seed| (format!("seed {seed}"), draw(seed, wanted), arch))
 }
@@ -286,12 +261,41 @@ fn kernels_that_promote_compile_clean() {
     all_clean("kernels that promote", kernels);
 }
 
+/// Name, description, and machine of a kernel.
+type Kernel = (String, GemmDesc, ArchKind);
+
+/// Returns the default of each type combination of warp-specialized kernels, each in other layouts.
+fn rotated_defaults(shift: usize) -> impl Iterator<Item = Kernel> {
+    let types = descriptions::warp_specialized::types().into_iter().enumerate();
+    types.filter_map(move |(i, types)| {
+        let orders =
+            [1, 2, 4].map(|bit| if (i + shift) & bit != 0 { Order::Col } else { Order::Row });
+        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).ok()?;
+        Some(("a default".to_owned(), default, ArchKind::Sm90))
+    })
+}
+
+/// Returns warp-specialized kernels of some seeds whose D TMA stores.
+fn stored_by_tma(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
+    seeds.map(|seed| warp_specialized_only(seed, true, description))
+}
+
+/// Returns warp-specialized kernels of some seeds whose threads store D.
+fn stored_by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
+    seeds.map(|seed| {
+        let (name, d, arch) = warp_specialized_only(seed, true, description);
+        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
+    })
+}
+
+/// Returns TMA-fed SIMT kernels of some seeds.
+fn by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
+    let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
+    seeds.map(move |seed| (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90))
+}
+
 /// A description of a seed whose D TMA stores.
-fn warp_specialized_only(
-    seed: u64,
-    plain: bool,
-    draw: impl Fn(u64, Wanted) -> GemmDesc,
-) -> (String, GemmDesc, ArchKind) {
+fn warp_specialized_only(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> Kernel {
     let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
     (
         format!("seed {seed}"),
@@ -417,25 +421,4 @@ fn epilogues_compile_clean() {
         }
     }
     all_clean("epilogues", kernels);
-}
-
-#[test]
-#[ignore = "needs NVRTC"]
-fn how_long_the_default_takes() {
-    let d = default_f32(ArchKind::Sm90);
-    for with_fingerprints in [false, true] {
-        let unit = unit_of(&d, with_fingerprints);
-        let mut seconds: Vec<_> = (0..3)
-            .map(|_| {
-                let start = Instant::now();
-                compile(&cache(), &unit, 90).expect("the default kernel");
-                start.elapsed().as_secs_f64()
-            })
-            .collect();
-        seconds.sort_by(f64::total_cmp);
-        println!(
-            "the default f32 kernel, fingerprints {with_fingerprints}: {:.2} s, the least of three",
-            seconds[0]
-        );
-    }
 }

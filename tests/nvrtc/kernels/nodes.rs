@@ -2,14 +2,10 @@
 //! one that is no CUDA is named.
 
 use super::{F32, all_clean, cache, default, default_f32};
-use crate::harness::{changed::unit_of, random_cases};
+use crate::harness::prelude::*;
 use falchion::{
-    Error,
-    arch::ArchKind,
     cuda::compile,
-    epilogue::{Acc, Add, Apply, Beta, F64Function, Function, Node, Scaled, Source, register},
-    layout::Order,
-    numeric::ElementKind,
+    epilogue::{Source, register},
 };
 
 pub(super) struct Softsign;
@@ -86,9 +82,9 @@ fn a_user_s_node_computes_in_what_the_epilogue_does() {
     let (f64, i32, i8) = (ElementKind::F64, ElementKind::I32, ElementKind::I8);
     let types = [
         F32,
-        random_cases::types(f64, f64, f64),
-        random_cases::types(i8, i32, i32),
-        random_cases::types(i32, i32, i32),
+        element_types(f64, f64, f64),
+        element_types(i8, i32, i32),
+        element_types(i32, i32, i32),
     ];
     let mut kernels = Vec::new();
     for (types, number) in types.into_iter().zip(["float", "double", "double", "double"]) {
@@ -99,9 +95,7 @@ fn a_user_s_node_computes_in_what_the_epilogue_does() {
         kernels.push((format!("{types:?}"), d, ArchKind::Sm80));
         // The text of this number is the one that is compiled.
         let wrong = but!(plain, epilogue: <Activated<Misspelled> as Node>::DESC);
-        let error = compile(&cache(), &unit_of(&wrong, false), 80)
-            .expect_err("no such function")
-            .to_string();
+        let error = compile(&cache(), &unit_of(&wrong, false), 80).message();
         let called = if number == "float" {
             "identifier \"absolute\""
         } else {

@@ -2,16 +2,8 @@
 //! asked for, and multiplies as its description says.
 
 use super::{cache, descriptions::mma_sync::ARCHS, machine_code::kernel, sample, unit_of};
-use falchion::{
-    arch::ArchKind,
-    cuda::{CodeTarget, compile},
-    desc::GemmDesc,
-    device::Explanation,
-    internals::operand::OperandKind,
-    layout::Order,
-    threadblock::MainloopKind,
-    warp::mma_tensor_op::WarpInstruction,
-};
+use crate::harness::prelude::*;
+use falchion::cuda::{CodeTarget, compile};
 
 /// What is wrong with the PTX of a kernel.
 fn fault(text: &str, one: &WarpInstruction, desc: &GemmDesc, ptx: ArchKind) -> Option<String> {

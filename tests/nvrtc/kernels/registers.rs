@@ -1,15 +1,7 @@
 //! Kernels whose A comes from registers.
 
 use super::{all_clean, descriptions};
-use crate::harness::OfFamily;
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{AOperandKind, Pins},
-    internals::{family::default_gemm_configuration::default_description, schedule::ScheduleKind},
-    layout::Order,
-    numeric::ElementKind,
-    shape::Mnk,
-};
+use crate::harness::prelude::*;
 
 /// A from registers: nothing spills, no product waits for another (C7510), though registers are
 /// written while products under way read others; ping-pong and cooperative, with one row of
@@ -23,8 +15,7 @@ fn kernels_with_a_in_registers_compile_clean() {
     let mut kernels = Vec::new();
     for (types, orders) in types.flat_map(|types| FROM_REGISTERS.map(move |orders| (types, orders)))
     {
-        let default =
-            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let default = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let (k, cooperative) = (default.threadblock().k, ScheduleKind::Cooperative);
         for (tile, warp, schedule) in [
             ((128, 128), (128, 128), ScheduleKind::Pingpong),

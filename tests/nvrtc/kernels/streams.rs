@@ -2,13 +2,7 @@
 //! the other.
 
 use super::{all_clean, defaults, random_descriptions, unit_of};
-use crate::harness::descriptions::{Family, Wanted, description, mma_sync::ARCHS, streamed};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, TENSOR_OP_COMBINATIONS},
-    internals::family::default_gemm_configuration::default_gemm_configurations,
-    layout::Order,
-};
+use crate::harness::{descriptions::mma_sync::ARCHS, prelude::*};
 
 /// Those of defaults and of what is drawn, on the CUDA cores and by `mma.sync`, with every main
 /// loop and on every machine; of one product, of batches and of arrays.

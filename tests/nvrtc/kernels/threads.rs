@@ -5,11 +5,7 @@ use super::{
     descriptions::{Family, Wanted, description, that_just_fits, threads::plain},
     unit_of,
 };
-use falchion::{
-    arch::ArchKind,
-    desc::{GemmDesc, SpillKind},
-    layout::Order,
-};
+use crate::harness::prelude::*;
 
 /// In every layout the tiles that are explored, descriptions drawn from all that `check` accepts,
 /// and ones that just fit the registers of a consumer. Threads store D, and nothing spills.

@@ -1,14 +1,7 @@
 //! Kernels whose epilogues have vectors.
 
 use super::{all_clean, descriptions};
-use falchion::{
-    arch::{ArchKind, OpKind},
-    epilogue::EpilogueDesc,
-    internals::family::default_gemm_configuration::default_description,
-    layout::Order,
-    numeric::Combined,
-};
-use std::collections::HashSet;
+use crate::harness::prelude::*;
 
 /// Vectors beside sums of tensor cores, in each layout of A, B and D, and beside those of threads
 /// that multiply what TMA brings.

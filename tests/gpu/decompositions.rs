@@ -1,0 +1,225 @@
+//! Stream-K and split-K on a device. Two runs have the same bits. Integers equal the host's.
+//! Split-K in a cluster or with a second kernel has the bits of split-K through a workspace.
+
+use crate::harness::{
+    decompositions::{Decomposition, Pair, on_clusters, problem_of_several_tiles},
+    prelude::*,
+};
+use falchion_lab::owned::{HostProduct, resident::run_from_host};
+use rayon::prelude::*;
+
+/// Maximum number of multiplications that the checked machine runs.
+const MOST_CHECKED: usize = 40_000_000;
+
+fn prepared(context: &Arc<CudaContext>, desc: &GemmDesc, batch: usize) -> CudaKernel {
+    CudaKernel::prepare(context, &desc.for_batch(batch))
+        .unwrap_or_else(|error| panic!("{error}\n{desc:?}"))
+}
+
+/// Returns the bytes of D of a kernel.
+fn on_device(context: &Arc<CudaContext>, kernel: &CudaKernel, product: &HostProduct) -> Vec<u8> {
+    let (stream, mut product) = (context.new_stream().expect("a stream"), product.clone());
+    let (problem, desc) = (product.problem(), *kernel.desc());
+    run_from_host(&stream, kernel, &problem, product.matrices().expect("matrices"))
+        .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    product.d.slice().expect("D").bytes().to_vec()
+}
+
+/// Returns the bytes of D of the fast mode.
+fn on_host(desc: &GemmDesc, product: &HostProduct) -> Vec<u8> {
+    let mut product = product.clone();
+    product.run(desc, Mode::Fast).expect("the host");
+    product.d.slice().expect("D").bytes().to_vec()
+}
+
+/// Asserts that two Ds are equal. The message lists elements that differ.
+fn assert_same(what: &str, desc: &GemmDesc, product: &HostProduct, [one, other]: [&[u8]; 2]) {
+    if one == other {
+        return;
+    }
+    let bytes = desc.class.output.element.bytes_of(1) as usize;
+    let element = |of: &[u8], i: usize| of[i * bytes..][..bytes].to_vec();
+    let differ: Vec<usize> =
+        (0..one.len() / bytes).filter(|&i| element(one, i) != element(other, i)).collect();
+    let show = |&i: &usize| (i, element(one, i), element(other, i));
+    let first: Vec<_> = differ.iter().take(4).map(show).collect();
+    let (count, last, problem) = (differ.len(), differ.last(), product.problem());
+    panic!("{what}: {count} elements differ, {first:02x?} to {last:?}: {desc:?} {problem:?}");
+}
+
+/// Returns a problem with random operands, and a poisoned D.
+fn random_product(desc: &GemmDesc, problem: &Problem, fill: Fill, seed: u64) -> HostProduct {
+    let mut product = HostProduct::poisoned(desc, problem).expect("host memory");
+    let from = fill.operands(desc.user_types(), problem.k);
+    product.a.draw(from, seed).expect("a matrix");
+    product.b.draw(from, seed + 1).expect("a matrix");
+    product
+}
+
+/// Checks a pair on integers and on random data.
+fn check(context: &Arc<CudaContext>, how: Decomposition, ([reference, desc], seed): Pair) {
+    let problem = problem_of_several_tiles(&desc, seed);
+    let kernel = prepared(context, &desc, problem.batch);
+    let simt = desc.class.op == OpKind::Simt;
+    // Emulated f32 rounds the sums of its terms.
+    let exact = desc.user_types().a != ElementKind::F32 || simt;
+    for fill in [Fill::Integers, Fill::Random] {
+        let product = random_product(&desc, &problem, fill, seed);
+        let got = on_device(context, &kernel, &product);
+        let same = |what: &str, other: Vec<u8>| assert_same(what, &desc, &product, [&got, &other]);
+        same("two runs", on_device(context, &kernel, &product));
+        if how != Decomposition::StreamK {
+            let through_workspace = prepared(context, &reference, problem.batch);
+            same("through a workspace", on_device(context, &through_workspace, &product));
+        }
+        if fill == Fill::Integers {
+            if exact || how == Decomposition::StreamK {
+                same("the host", on_host(&reference, &product));
+            }
+        } else if how == Decomposition::StreamK && simt {
+            check_streams(context, &desc, &product, &got);
+        }
+    }
+}
+
+/// Compares sums of SIMT stream-K kernels with the host, which cuts K for as many clusters.
+fn check_streams(context: &Arc<CudaContext>, desc: &GemmDesc, product: &HostProduct, got: &[u8]) {
+    let problem = product.problem();
+    let work = problem.m * problem.n * problem.k * problem.batch;
+    let multiprocessors = machine_of(context).expect("a device").multiprocessors;
+    if desc.warp_specialized().is_none() {
+        if work <= MOST_CHECKED {
+            let fitted = desc.fitted(&problem).expect("a kernel");
+            let resident = prepared(context, &fitted, problem.batch).resident();
+            let program = on_clusters(desc, resident.min(desc.most_streams()));
+            let mut wanted = product.clone();
+            let call = problem.with(wanted.matrices().expect("matrices"));
+            run_on_host(&program, Mode::Checked { seed: 0 }, call).expect("the host");
+            let wanted = wanted.d.slice().expect("D").bytes();
+            assert_same("the checked host", desc, product, [got, wanted]);
+        }
+    } else if desc.cluster() == Mn::ONE && multiprocessors == MOST_STREAMS {
+        assert_same("the host", desc, product, [got, &on_host(desc, product)]);
+    }
+}
+
+/// Checks random pairs of every family.
+fn check_all(how: Decomposition, count: u64, least: usize) {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    for &family in how.families() {
+        let all = how.pairs(count, family);
+        all.par_iter().for_each(|pair| check(&context, how, *pair));
+        println!("{} descriptions of {family:?}", all.len());
+        assert!(all.len() > least);
+    }
+}
+
+/// Checks a few pairs of every family in sequence, for compute-sanitizer.
+fn check_a_few(how: Decomposition, count: u64) {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    for &family in how.families() {
+        how.pairs(count, family).into_iter().for_each(|pair| check(&context, how, pair));
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn streams_of_every_family_are_the_products() {
+    check_all(Decomposition::StreamK, 32, 16);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_few_streams_for_a_sanitizer() {
+    check_a_few(Decomposition::StreamK, 4);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn splits_of_clusters_are_those_of_workspaces() {
+    check_all(Decomposition::Cluster, 64, 16);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_few_splits_of_clusters_for_a_sanitizer() {
+    check_a_few(Decomposition::Cluster, 8);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn parts_of_a_second_kernel_are_those_of_blocks() {
+    check_all(Decomposition::Parallel, 36, 12);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_few_second_kernels_for_a_sanitizer() {
+    check_a_few(Decomposition::Parallel, 6);
+}
+
+/// Checks the decomposition that the default selects for some problem sizes.
+fn check_selected(
+    how: Decomposition,
+    (types, op): ([&str; 3], OpKind),
+    all: &[(usize, usize, usize)],
+    seeds: core::ops::Range<u64>,
+) {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let request = Request { op: Some(op), arch: Some(ArchKind::Sm90), ..request(types, &[]) };
+    let operation = GemmOperation::from_request(&request).expect("a kernel");
+    for &extents in all {
+        let desc = operation.desc_for(&ProblemSize::new(extents), &ArchKind::Sm90.machine());
+        let selected = match how {
+            Decomposition::Parallel => desc.reduces_in_parallel(),
+            _ => desc.cuts_by_cluster(),
+        };
+        assert!(selected, "{desc:?}");
+        let split = but!(desc, decomposition: DecompositionKind::SplitK);
+        seeds.clone().for_each(|seed| check(&context, how, ([split, desc], seed)));
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn what_problems_take_by_themselves_is_that_of_workspaces() {
+    let all = [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168)];
+    for types in [["bf16:row", "bf16:col", "bf16:row"], ["f16:row", "f16:col", "f32:row"]] {
+        let seeds = 0xfe3_7200..0xfe3_7208;
+        check_selected(Decomposition::Cluster, (types, OpKind::TensorOp), &all, seeds);
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn what_problems_of_a_deep_k_take_by_themselves_is_that_of_blocks() {
+    let all = [(64, 64, 65536), (512, 512, 32768), (1024, 256, 16384)];
+    for class in [
+        (["f32:row", "f32:col", "f32:row"], OpKind::Simt),
+        (["f64:row", "f64:col", "f64:row"], OpKind::TensorOp),
+        (["bf16:row", "bf16:col", "bf16:row"], OpKind::TensorOp),
+        (["i8:row", "i8:col", "i32:row"], OpKind::TensorOp),
+    ] {
+        check_selected(Decomposition::Parallel, class, &all, 0xdee9_0000..0xdee9_0004);
+    }
+}
+
+/// A stage is filled again once all of it has been read. Partial accumulators of other CTAs (128 KB
+/// for a tile in three slices) delay loads from shared memory, and an arrival at a barrier has
+/// overtaken the last load.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn stage_release_waits_for_reads_under_dsmem_traffic() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let wide = |desc: &GemmDesc| desc.threadblock().n == 512 && desc.split_k() == 3;
+    let all = Decomposition::Cluster.pairs(64, Family::Threads);
+    let ([whole, clustered], seed) =
+        all.iter().find(|([_, desc], _)| wide(desc)).expect("32x512 in three slices");
+    let problem = problem_of_several_tiles(clustered, *seed);
+    let product = random_product(clustered, &problem, Fill::Integers, *seed);
+    let wanted = on_host(whole, &product);
+    let kernel = prepared(&context, clustered, problem.batch);
+    // Six of 160 concurrent runs were wrong.
+    let wrong = (0..320).into_par_iter();
+    assert_eq!(wrong.filter(|_| on_device(&context, &kernel, &product) != wanted).count(), 0);
+}

@@ -1,0 +1,341 @@
+//! Named faults of a ring and its roles: counts, phases, stages, ranks, bytes, and orders.
+
+use super::Fault;
+use crate::harness::{
+    mutated::{Edit, phase, redirect, revalue, stage, weaken},
+    prelude::*,
+    ring_programs::A,
+};
+use RoleStep::*;
+use falchion::internals::schedule::Schedule;
+
+/// Property that a program must have for a fault.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Needs {
+    Nothing,
+    Cluster,
+    TwoReaders,
+    Turns,
+    Registers,
+    Parts,
+    SeveralParts,
+    Warpgroups,
+    Threads,
+    Source,
+    Fragments,
+    TwoSets,
+    Split,
+    Gathers,
+}
+
+impl Needs {
+    pub fn has(self, program: &RingProgram) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Cluster => program.ring.multicast.is_some(),
+            Self::TwoReaders => program.ring.readers() == 2,
+            Self::Turns => program.ring.pingpong,
+            Self::Parts => program.promoted_parts > 0,
+            Self::SeveralParts => program.promoted_parts > 1,
+            Self::Warpgroups => !program.by_threads,
+            Self::Threads => program.by_threads,
+            Self::Source => program.ring.source,
+            Self::Fragments => program.fragment_sets > 0,
+            Self::Split => program.split_k && program.ring.parts.is_none(),
+            Self::Gathers => program.ring.parts.is_some(),
+            Self::TwoSets => program.fragment_sets > 1,
+            Self::Registers => !program.roles.producer.opening.is_empty(),
+        }
+    }
+}
+
+/// Any step of a kind whose arguments do not count.
+const RELEASE: RoleStep = Release { behind: 0 };
+const AWAIT_PRODUCTS: RoleStep = AwaitProducts { pending: 0 };
+const AWAIT_STORES: RoleStep = AwaitStores { pending: 0 };
+const FETCH: RoleStep = FetchSource { subtile: 0 };
+const STORE: RoleStep = StoreTensor { subtile: 0 };
+const COPY: RoleStep = CopyTensor { operand: A };
+const PART: RoleStep = MultiplyPart { part: 0 };
+const PROMOTE: RoleStep = Promote { part: 0 };
+
+fn prologue(p: &mut RingProgram) -> &mut Vec<RoleStep> {
+    &mut p.roles.consumer.prologue
+}
+
+fn body(p: &mut RingProgram) -> &mut Vec<RoleStep> {
+    &mut p.roles.consumer.body
+}
+
+fn tail(p: &mut RingProgram) -> &mut Vec<RoleStep> {
+    &mut p.roles.consumer.tail
+}
+
+fn epilogue(p: &mut RingProgram) -> &mut Vec<RoleStep> {
+    &mut p.roles.consumer.epilogue
+}
+
+/// Removes the steps of a kind from the consumers' body, and returns the consumers' schedule.
+fn take(p: &mut RingProgram, step: RoleStep) -> &mut Schedule<RoleStep> {
+    body(p).drop_like(step);
+    &mut p.roles.consumer
+}
+
+/// Defines a table of faults: name, property, and change.
+macro_rules! faults {
+    ($(#[$doc:meta])* $NAME:ident of $Program:ty;
+     $($name:literal, $needs:ident, |$p:ident| $change:expr;)*) => {
+        $(#[$doc])*
+        pub const $NAME: &[Fault<$Program, Needs>] =
+            &[$(($name, Needs::$needs, |$p| { $change; })),*];
+    };
+}
+pub(super) use faults;
+
+faults! {
+    /// Faults that the checked machine finds without data.
+    RING_FAULTS of RingProgram;
+    "the producer's phase is inverted", Nothing, |p| phase(&mut p.producer_position, |x| x ^ 1);
+    "the consumers' phase is inverted", Nothing, |p| phase(&mut p.consumer_position, |x| x ^ 1);
+    "the producer's phase never changes", Nothing, |p| phase(&mut p.producer_position, |_| 0);
+    "the consumers' phase never changes", Nothing, |p| phase(&mut p.consumer_position, |_| 0);
+    "the consumers' phase changes a tile too early", Nothing, |p| {
+        let tiles = p.consumer_position.domain().column;
+        redirect(&mut p.consumer_position, move |row, tile| (row, (tile + row) % tiles));
+    };
+    "the producer's phase changes a tile too late", Nothing, |p| {
+        let tiles = p.producer_position.domain().column;
+        let late = move |row, tile| (row, (tile + (tiles - 1) * row) % tiles);
+        redirect(&mut p.producer_position, late);
+    };
+    "consumers begin one stage on", Nothing, |p| {
+        let tiles = p.consumer_position.domain().column;
+        redirect(&mut p.consumer_position, move |row, tile| (row, (tile + 1) % tiles));
+    };
+    "the producer goes around the other way", Nothing, |p| {
+        let last = p.ring.stages - 1;
+        stage(&mut p.producer_position, move |x| if last > 1 { last - x } else { x ^ 1 });
+    };
+    "everybody's ring leaves out its last stage", Nothing, |p| {
+        // The phase goes on as if the stage were there.
+        let last = p.ring.stages - 2;
+        stage(&mut p.producer_position, move |x| x.min(last));
+        stage(&mut p.consumer_position, move |x| x.min(last));
+    };
+    "the producer has no place for tile 1", Nothing, |p| {
+        mutate(&mut p.producer_position, |map, point| map.at(point).filter(|_| point.column != 1));
+    };
+    "the consumers' stages go beyond the ring", Nothing, |p|
+        stage(&mut p.consumer_position, |x| x + 1);
+    "full barriers wait for two arrivals", Nothing, |p| p.full_arrivals = 2;
+    "empty barriers wait for one arrival fewer", Nothing, |p| p.empty_arrivals -= 1;
+    "empty barriers wait for one arrival more", Nothing, |p| p.empty_arrivals += 1;
+    "empty barriers wait for a warpgroup's arrivals", TwoReaders, |p| p.empty_arrivals = 4;
+    "a ping-pong consumer skips the wrong tiles", Turns, |p|
+        *prologue(p) = vec![SkipLater, AwaitTurn];
+    "a consumer lets the next one multiply before it has begun", Turns, |p| {
+        tail(p).drop_like(PassTurn);
+        prologue(p).push(PassTurn);
+    };
+    "all consumers are counted where one reads", Turns, |p| p.empty_arrivals *= 2;
+    "empty barriers forget the other block", Cluster, |p| p.empty_arrivals /= 2;
+    "a full barrier waits for A alone", Nothing, |p| p.expect_bytes = p.ring.stage_bytes[0];
+    "a full barrier waits for 16 bytes too many", Nothing, |p| p.expect_bytes += 16;
+    "a full barrier waits for this block's share alone", Cluster, |p|
+        p.expect_bytes = p.copy_bytes.iter().sum();
+    "copies of B are half as large", Nothing, |p| p.copy_bytes[1] /= 2;
+    "C is announced by half", Source, |p| p.source_bytes /= 2;
+    "C is fetched before the buffers have been read", Source, |p| {
+        let roles = &mut p.roles.consumer;
+        let steps = if p.split_k { &mut roles.epilogue } else { &mut roles.prologue };
+        steps.drop_like(ExpectSource);
+        // After the last fetch, and before the turn.
+        let last = steps.iter().rposition(|step| matches!(step, FetchSource { .. }));
+        steps.insert(last.expect("a fetch") + 1, ExpectSource);
+    };
+    "the first subtile of C is fetched for all", Source, |p| {
+        prologue(p).replace_like(FETCH, &[FETCH]);
+        epilogue(p).replace_like(FETCH, &[FETCH]);
+    };
+    "warps arrive at their own block twice", Cluster, |p|
+        mutate(&mut p.released, |_, point| Some(point.row));
+    "warps arrive at the other block twice", Cluster, |p|
+        mutate(&mut p.released, |_, point| Some(1 - point.row));
+    "warps arrive at block 0 twice", Cluster, |p| revalue(&mut p.released, |_| 0);
+    "warps arrive at block 2", Cluster, |p| revalue(&mut p.released, |_| 2);
+    "no rank for the second arrival", Cluster, |p| {
+        mutate(&mut p.released, |map, point| map.at(point).filter(|_| point.column == 0));
+    };
+    "all blocks copy share 0", Cluster, |p| mutate(&mut p.share, |_, _| Some(0));
+    "each block copies its share to itself alone", Cluster, |p| {
+        mutate(&mut p.destinations, |_, point| Some(point.row));
+    };
+    "shared copies go to the other block alone", Cluster, |p| {
+        mutate(&mut p.destinations, |_, point| Some(1 - point.row));
+    };
+    "shared copies go to block 0 alone", Cluster, |p| mutate(&mut p.destinations, |_, _| Some(0));
+    "a stage is released one tile early", Warpgroups, |p| weaken(body(p), AWAIT_PRODUCTS);
+    "a stage is released one tile late, and the last never", Nothing, |p| weaken(body(p), RELEASE);
+    "a stage is released twice", Nothing, |p| body(p).repeat_like(RELEASE);
+    "a stage is released before it is multiplied", Nothing, |p| body(p).move_to(1, RELEASE);
+    "the producer arrives twice", Nothing, |p| p.roles.producer.body.repeat_like(Expect);
+    "the producer copies A instead of B", Nothing, |p|
+        p.roles.producer.body.replace_like(COPY, &[COPY]);
+    "the producer looks only once whether stages are empty", Nothing, |p| {
+        p.roles.producer.body.drop_like(AwaitEmpty);
+        p.roles.producer.prologue.push(AwaitEmpty);
+    };
+    "the producer drains before it has filled", Cluster, |p| {
+        p.roles.producer.closing.clear();
+        p.roles.producer.opening.push(Drain);
+    };
+    "threads wait for a full stage once a tile of D", Threads, |p| body(p).drop_like(AwaitNext);
+    "threads read the first fragments once a tile of D", Threads, |p| body(p).drop_like(LoadFirst);
+    "the last k is multiplied once a tile of D", Threads, |p|
+        take(p, MultiplyLast).tail.insert(0, MultiplyLast);
+    "the last k is multiplied before the others", Threads, |p| body(p).move_to(0, MultiplyLast);
+    "consumers wait for a full stage once a tile of D", Warpgroups, |p|
+        take(p, AwaitFull).prologue.push(AwaitFull);
+    "all fragments are brought to one set", TwoSets, |p| p.fragment_sets = 1;
+    "A is brought to registers once a tile of D", Fragments, |p| {
+        take(p, LoadFragments).prologue.extend([AwaitFull, LoadFragments]);
+    };
+    "A is brought to registers before it is there", Fragments, |p|
+        body(p).move_to(0, LoadFragments);
+    "A is brought to registers once it was multiplied", Fragments, |p| {
+        body(p).move_before(LoadFragments, CommitProducts);
+    };
+    "there are no registers for A", Fragments, |p| p.fragment_sets = 0;
+    "a part is promoted before its products are there", Parts, |p| {
+        let body = body(p);
+        let promotions = (1..body.len()).filter(|&i| matches!(body[i], Promote { .. }));
+        promotions.collect::<Vec<_>>().into_iter().for_each(|i| body.swap(i - 1, i));
+    };
+    "a part is promoted twice", Parts, |p| body(p).repeat_like(PROMOTE);
+    "the last part is never promoted", Parts, |p| {
+        let last = Promote { part: p.promoted_parts as u8 - 1 };
+        body(p).retain(|step| *step != last);
+    };
+    "the last part is promoted once a tile of D", Parts, |p| {
+        let last = Promote { part: p.promoted_parts as u8 - 1 };
+        body(p).retain(|step| *step != last);
+        tail(p).insert(0, last);
+    };
+    "every promotion is of part 0", SeveralParts, |p| body(p).replace_like(PROMOTE, &[PROMOTE]);
+    "every product is of part 0", SeveralParts, |p| {
+        body(p).replace_like(PROMOTE, &[PROMOTE]);
+        body(p).replace_like(PART, &[PART]);
+    };
+    "the last part is left out", SeveralParts, |p| {
+        let part = p.promoted_parts as u8 - 1;
+        body(p).retain(|step| ![MultiplyPart { part }, Promote { part }].contains(step));
+    };
+    "all parts are multiplied before one is promoted", SeveralParts, |p| {
+        let body = body(p);
+        let promotions = body.extract_if(.., |step| matches!(step, Promote { .. }));
+        let promotions: Vec<_> = promotions.collect();
+        let at = body.first_like(RELEASE);
+        body.splice(at..at, promotions);
+    };
+    "a stage is released before its last part is multiplied", SeveralParts, |p| {
+        body(p).move_before(RELEASE, PROMOTE);
+    };
+    "whole stages are multiplied into the accumulators", Parts, |p| {
+        body(p).replace_like(PART, &[MultiplyStage]);
+    };
+    "accumulators are put in order once a kernel", Warpgroups, |p|
+        take(p, FenceOperands).opening.push(FenceOperands);
+    "one store more may be under way", Warpgroups, |p| weaken(epilogue(p), AWAIT_STORES);
+    "one store may be under way at the end", Warpgroups, |p| {
+        p.roles.consumer.closing = vec![AwaitStores { pending: 1 }];
+    };
+    "the warps meet once a subtile, after the store", Warpgroups, |p| {
+        epilogue(p).drop_like(Meet);
+        epilogue(p).replace_like(CommitStores, &[CommitStores, Meet]);
+    };
+    "the proxy's fence comes after the meeting", Warpgroups, |p| {
+        let stores: Vec<_> = epilogue(p).clone();
+        *epilogue(p) = stores.into_iter().flat_map(|step| match step {
+            FenceProxy => vec![],
+            StoreTensor { .. } => vec![FenceProxy, step],
+            step => vec![step],
+        }).collect();
+    };
+    "every store is of subtile 0", Warpgroups, |p| epilogue(p).replace_like(STORE, &[STORE]);
+    "subtiles are staged in another group than they are stored in", Warpgroups, |p| {
+        let (buffers, subtiles) = (p.ring.staging_buffers as u8, p.subtiles as u8);
+        for step in epilogue(p) {
+            if let StoreStaging { subtile } = step {
+                *subtile = (*subtile + buffers) % subtiles;
+            }
+        }
+    };
+    "all subtiles are staged before one is stored", Warpgroups, |p| {
+        let is_store = |step: &mut RoleStep| matches!(step, StoreTensor { .. } | CommitStores);
+        let stores: Vec<_> = epilogue(p).extract_if(.., is_store).collect();
+        epilogue(p).extend(stores);
+    };
+    "lanes meet once a tile of D", Threads, |p| take(p, MeetWarp).tail.push(MeetWarp);
+    "a stage is released before the lanes have met", Threads, |p|
+        take(p, MeetWarp).body.push(MeetWarp);
+    "threads store before they have multiplied", Threads, |p| {
+        epilogue(p).drop_like(StoreThreads);
+        prologue(p).push(StoreThreads);
+    };
+    "threads store twice", Threads, |p| epilogue(p).push(StoreThreads);
+    "threads store once a k-tile", Threads, |p| body(p).push(StoreThreads);
+    "threads multiply a part of a stage", Threads, |p| {
+        epilogue(p).replace_like(StoreThreads, &[PART, StoreThreads]);
+    };
+    "split-K slices are reduced before the products are there", Split, |p| {
+        tail(p).move_to(0, ReduceParts);
+    };
+    "a split-K slice is reduced twice", Split, |p| tail(p).push(ReduceParts);
+    "split-K slices are reduced once a k-tile", Split, |p| body(p).push(ReduceParts);
+    "split-K slices are reduced once D is stored", Split, |p| {
+        tail(p).drop_like(ReduceParts);
+        epilogue(p).push(ReduceParts);
+    };
+    "the last subtile is not stored", Nothing, |p| p.subtiles += 1;
+    "consumers take too few registers", Registers, |p| {
+        p.consumer_registers = 240;
+        p.roles.consumer.opening = vec![RegistersUp { count: 232 }];
+    };
+    "the producer keeps too many registers", Registers, |p| {
+        p.roles.producer.opening = vec![RegistersDown { count: 40 }];
+        p.roles.consumer.opening = vec![RegistersUp { count: 240 }];
+    };
+    "the blocks of a cluster do not meet", Cluster, |p|
+        p.roles.setup.opening.replace_like(MeetCluster, &[MeetBlock]);
+    "barriers are set up twice", Nothing, |p| p.roles.setup.opening.insert(1, InitBarriers);
+    "a consumer copies", Nothing, |p| body(p).insert(0, COPY);
+    "slices are gathered before the products are there", Gathers, |p| {
+        let tail = tail(p);
+        let exchange = tail.split_off(tail.first_like(AwaitRead));
+        prologue(p).extend(exchange);
+    };
+    "a slice is sent twice", Gathers, |p| tail(p).push(SendParts);
+    "slices are added twice", Gathers, |p| tail(p).push(AddParts);
+    "half of the slices' bytes are announced", Gathers, |p| p.landing_bytes /= 2;
+    "bytes of one slice too many are announced", Gathers, |p| p.landing_bytes += p.part_bytes;
+    "a slice has half of its bytes", Gathers, |p| p.part_bytes /= 2;
+    "slots are free once a kernel", Gathers, |p| {
+        tail(p).drop_like(AwaitRead);
+        p.roles.consumer.opening.push(AwaitRead);
+    };
+    "slots are free before they have been read", Gathers, |p| {
+        tail(p).move_before(ReleaseParts, AwaitParts);
+    };
+    "slots are free twice", Gathers, |p| tail(p).push(ReleaseParts);
+    "the slices of a cluster are added once D is stored", Gathers, |p| {
+        tail(p).drop_like(AddParts);
+        epilogue(p).push(AddParts);
+    };
+    "the slices of a cluster are added by tickets", Gathers, |p| {
+        tail(p).replace_like(AddParts, &[ReduceParts]);
+    };
+    "the blocks that have slices do not meet", Gathers, |p| {
+        p.roles.setup.opening.replace_like(MeetCluster, &[MeetBlock]);
+    };
+    "slices are exchanged without a cluster", Split, |p| tail(p).push(SendParts);
+}

@@ -1,0 +1,317 @@
+//! Named faults of warp-specialized programs with data: their maps, numbers, and schedules.
+
+use super::{
+    Fault,
+    ring_faults::{RING_FAULTS, faults},
+};
+use crate::harness::{
+    mutated::{Edit, redirect, revalue},
+    prelude::*,
+};
+use RoleStep::*;
+use falchion::internals::plan::ThreadMaps;
+
+/// Property that a program must have for a fault.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Needs {
+    Nothing,
+    Cluster,
+    /// Tensor cores multiply.
+    Tensor,
+    SeveralConsumers,
+    SeveralSubtiles,
+    StoredByTma,
+    StoredByThreads,
+    AlongMn,
+    /// Descriptors state the places of A.
+    Described,
+    /// A comes from registers.
+    Fragments,
+    /// C comes through the staging buffers.
+    Fetched,
+    SeveralFetched,
+    /// No fetch of C also waits for the stores.
+    StoresAlone,
+    /// D is column-major for the kernel, and A is in shared memory.
+    Columns,
+    FetchedColumns,
+    /// Threads multiply.
+    Threads,
+    ThreadsInCluster,
+    /// Threads of several consumers read each stage.
+    ThreadsTogether,
+}
+
+impl Needs {
+    pub fn has(self, program: &WarpSpecializedProgram) -> bool {
+        let (d, ring) = (&program.desc, &program.components.ring);
+        let tensor = program.threads.is_none();
+        let row_bytes = d.knobs.align_c * d.class.output.element.bytes_of(1);
+        let columns = !d.frame.d_order().is_row() && !d.a_from_registers();
+        match self {
+            Self::Nothing => true,
+            Self::Cluster => ring.multicast.is_some(),
+            Self::Threads => !tensor,
+            Self::ThreadsInCluster => !tensor && ring.multicast.is_some(),
+            Self::ThreadsTogether => !tensor && ring.readers() > 1,
+            _ if !tensor => false,
+            Self::Tensor => true,
+            Self::SeveralConsumers => ring.consumers > 1,
+            Self::SeveralSubtiles => program.ring.subtiles > 1,
+            Self::StoredByTma => row_bytes == 16,
+            Self::StoredByThreads => row_bytes < 16,
+            Self::Described => !d.a_from_registers(),
+            Self::Fragments => d.a_from_registers(),
+            Self::Fetched => ring.source,
+            Self::SeveralFetched => ring.source && program.ring.subtiles > 1,
+            Self::StoresAlone => !ring.source || program.ring.subtiles > ring.staging_buffers,
+            Self::Columns => columns,
+            Self::FetchedColumns => columns && ring.source,
+            Self::AlongMn => {
+                let along_mn = !d.class.a.layout.is_row() && d.class.b.layout.is_row();
+                along_mn && d.knobs.threadblock.n > 64
+            }
+        }
+    }
+}
+
+/// Faults of [`RING_FAULTS`] that are also applied to whole programs.
+const OF_RING: [(&str, Needs); 18] = [
+    ("the producer's phase is inverted", Needs::Tensor),
+    ("the consumers' phase is inverted", Needs::Tensor),
+    ("the consumers' phase never changes", Needs::Tensor),
+    ("consumers begin one stage on", Needs::Tensor),
+    ("a stage is released one tile early", Needs::Tensor),
+    ("a full barrier waits for A alone", Needs::Nothing),
+    ("empty barriers wait for one arrival fewer", Needs::Nothing),
+    ("C is announced by half", Needs::Fetched),
+    ("all fragments are brought to one set", Needs::Fragments),
+    ("all blocks copy share 0", Needs::Cluster),
+    ("each block copies its share to itself alone", Needs::Cluster),
+    ("warps arrive at their own block twice", Needs::Cluster),
+    ("a stage is released before it is multiplied", Needs::Threads),
+    ("a stage is released before the lanes have met", Needs::Threads),
+    ("threads wait for a full stage once a tile of D", Needs::Threads),
+    ("threads store before they have multiplied", Needs::Threads),
+    ("threads store twice", Needs::Threads),
+    ("the producer looks only once whether stages are empty", Needs::Tensor),
+];
+
+/// Returns the faults of a ring that are applied to whole programs.
+pub fn ring_faults_of_tiles() -> Vec<Fault<RingProgram, Needs>> {
+    let fault = |(name, needs)| {
+        let fault = RING_FAULTS.iter().find(|fault| fault.0 == name).expect("a fault of the ring");
+        (name, needs, fault.2)
+    };
+    OF_RING.map(fault).into()
+}
+
+/// Returns the maps of threads that multiply.
+fn maps(p: &mut WarpSpecializedProgram) -> &mut ThreadMaps {
+    p.threads.as_mut().expect("threads multiply")
+}
+
+fn consumer(
+    p: &mut WarpSpecializedProgram,
+) -> &mut falchion::internals::schedule::Schedule<RoleStep> {
+    &mut p.ring.roles.consumer
+}
+
+/// Returns the byte of a staged element without a swizzle.
+fn unswizzled(p: &WarpSpecializedProgram) -> impl Fn(&dyn IndexMap, Coord) -> Option<u32> + use<> {
+    let (row, element) =
+        (p.components.ring.staging_bytes / 64, p.desc.class.output.element.bytes_of(1));
+    move |_, point| Some(point.row * row + point.column * element)
+}
+
+/// Transposes each 8 x 8 matrix of a subtile.
+fn untransposed(row: u32, column: u32) -> (u32, u32) {
+    (row / 8 * 8 + column % 8, column / 8 * 8 + row % 8)
+}
+
+/// Returns a program whose clusters take other units.
+macro_rules! units {
+    ($p:ident, |$work:ident, $cluster:ident, $rank:ident, $i:ident| $unit:expr) => {
+        $p.units = Arc::new(|$work, $cluster, $rank, $i| $unit)
+    };
+}
+
+faults! {
+    /// Faults that show in D, or that the checked machine reports.
+    TILE_FAULTS of WarpSpecializedProgram;
+    "stages are never released", Nothing, |p| consumer(p).body.drop_like(Release { behind: 0 });
+    "products are not waited for before the epilogue", Tensor, |p|
+        consumer(p).tail.drop_like(AwaitProducts { pending: 0 });
+    "the proxy is not fenced", Tensor, |p| consumer(p).epilogue.drop_like(FenceProxy);
+    "accumulators are not fenced", Tensor, |p| consumer(p).body.drop_like(FenceOperands);
+    "barriers are not fenced", Tensor, |p| p.ring.roles.setup.opening.drop_like(FenceBarrierInit);
+    "warps do not meet around staging", Tensor, |p| consumer(p).epilogue.drop_like(Meet);
+    "stores are not waited for", StoresAlone, |p|
+        consumer(p).epilogue.drop_like(AwaitStores { pending: 0 });
+    "the producer waits for no stage", Tensor, |p| p.ring.roles.producer.body.drop_like(AwaitEmpty);
+    "a block leaves before the others' arrivals", Cluster, |p|
+        p.ring.roles.producer.closing.drop_like(Drain);
+    "C is not waited for", Fetched, |p| consumer(p).epilogue.drop_like(AwaitSource);
+    "C is not fetched", Fetched, |p| {
+        for steps in [&mut p.ring.roles.consumer.prologue, &mut p.ring.roles.consumer.epilogue] {
+            steps.drop_like(FetchSource { subtile: 0 });
+            steps.drop_like(ExpectSource);
+        }
+    };
+    "C comes from the first subtile's place", SeveralFetched, |p|
+        redirect(&mut p.fetch.subtile, |_, _| (0, 0));
+    "C comes under no swizzle", Fetched, |p| p.fetch.swizzle = SwizzleMode::None;
+    "threads find C without a swizzle", Fetched, |p| {
+        let place = unswizzled(p);
+        mutate(&mut p.fetch.staging, place);
+    };
+    "threads find C a column on", Fetched, |p| {
+        let columns = p.fetch.staging.domain().column;
+        redirect(&mut p.fetch.staging, move |row, column| (row, (column + 1) % columns));
+    };
+    "A is copied under the next narrower swizzle", Tensor, |p|
+        p.operands[0].copy_swizzle = SwizzleMode::Bytes64;
+    "B is copied under no swizzle", Tensor, |p| p.operands[1].copy_swizzle = SwizzleMode::None;
+    "descriptors of A say the next narrower swizzle", Described, |p|
+        p.operands[0].swizzle = SwizzleMode::Bytes64;
+    "descriptors of B say no swizzle", Tensor, |p| p.operands[1].swizzle = SwizzleMode::None;
+    "the stride of A's descriptors is half", Described, |p| p.operands[0].stride /= 2;
+    "the stride of B's descriptors is double", Tensor, |p| p.operands[1].stride *= 2;
+    "the leading distance of B's descriptors is half", AlongMn, |p| p.operands[1].leading /= 2;
+    "every step reads the first 32 bytes of K", Described, |p|
+        redirect(&mut p.operands[0].start, |row, _| (row, 0));
+    "every step loads the first 32 bytes of K", Fragments, |p| {
+        let step = p.desc.class.a.element.elements_in(16);
+        redirect(&mut p.operands[0].fragments, move |row, column| (row, column % step));
+    };
+    "the upper and the lower rows of A are exchanged", Fragments, |p| {
+        let packed = p.desc.class.a.element.elements_in(4);
+        redirect(&mut p.operands[0].fragments, move |row, column| (row, column ^ packed));
+    };
+    "k of A are exchanged two by two", Fragments, |p| {
+        let further = if p.desc.class.a.element.bytes_of(1) == 1 { 1 } else { 2 };
+        redirect(&mut p.operands[0].fragments, move |row, column| (row, column ^ further));
+    };
+    "every warp loads the first warp's rows", Fragments, |p|
+        redirect(&mut p.operands[0].fragments, |row, column| (row / 128 * 128 + row % 32, column));
+    "rows of sums are called as if A came from shared memory", Fragments, |p| {
+        let ordinary = p.components.warpgroup().expect("tensor cores").accumulators();
+        mutate(&mut p.accumulator, move |_, point| ordinary.at(point));
+    };
+    "steps of B advance by half", Tensor, |p| mutate(&mut p.operands[1].start, |map, point| {
+        let first = map.at(at(point.row, 0))?;
+        Some(first + (map.at(point)? - first) / 2)
+    });
+    "every instruction reads the first rows of A", SeveralConsumers, |p| {
+        redirect(&mut p.operands[0].fragments, |row, column| (row % 128, column));
+        redirect(&mut p.operands[0].start, |_, column| (0, column));
+    };
+    "boxes of A begin eight rows on", Tensor, |p| revalue(&mut p.operands[0].corner, |x| x + 8);
+    "every share is the first", Cluster, |p| for operand in &mut p.operands {
+        redirect(&mut operand.corner, |_, column| (0, column));
+    };
+    "boxes of B land a kilobyte further", Nothing, |p|
+        revalue(&mut p.operands[1].landing, |x| x + 1024);
+    "boxes of A have half their rows", Nothing, |p| p.operands[0].box_mn /= 2;
+    "K advances by half a tile", Nothing, |p| p.operands[1].tile_k /= 2;
+    "rows of accumulators are eight off", Tensor, |p| {
+        let n = p.desc.knobs.instruction.n;
+        revalue(&mut p.accumulator, move |x| ((x / n) ^ 8) * n + x % n);
+    };
+    "neighbouring accumulators are exchanged", Tensor, |p|
+        redirect(&mut p.accumulator, |row, column| (row, column ^ 1));
+    "two accumulators are taken for one", Tensor, |p|
+        redirect(&mut p.accumulator, |row, column| (row, column & !1));
+    "subtiles are staged without a swizzle", Tensor, |p| {
+        let place = unswizzled(p);
+        mutate(&mut p.staging, place);
+    };
+    "all of a subtile is staged in one row", Tensor, |p|
+        redirect(&mut p.staging, |_, column| (0, column));
+    "matrices of a column-major D are staged untransposed", Columns, |p|
+        redirect(&mut p.staging, untransposed);
+    "matrices of a column-major C are found untransposed", FetchedColumns, |p|
+        redirect(&mut p.fetch.staging, untransposed);
+    "the upper and the lower rows of a column-major D are exchanged", Columns, |p|
+        redirect(&mut p.staging, |row, column| (row ^ 8, column));
+    "neighbouring columns of a column-major D are exchanged", Columns, |p|
+        redirect(&mut p.staging, |row, column| (row, column ^ 1));
+    "subtiles are read under no swizzle", StoredByTma, |p| p.store.swizzle = SwizzleMode::None;
+    "threads find subtiles without a swizzle", StoredByThreads, |p| {
+        let place = unswizzled(p);
+        mutate(&mut p.store.staging, place);
+    };
+    "subtiles are made of each other's accumulators", SeveralSubtiles, |p| {
+        let last = p.ring.subtiles - 1;
+        redirect(&mut p.subtile, move |_, subtile| (0, last - subtile));
+    };
+    "subtiles go to each other's place", SeveralSubtiles, |p| {
+        let last = p.ring.subtiles - 1;
+        redirect(&mut p.store.subtile, move |_, subtile| (0, last - subtile));
+    };
+    "every subtile goes to the first's place", SeveralSubtiles, |p|
+        redirect(&mut p.store.subtile, |_, _| (0, 0));
+    "all consumers compute the first part", SeveralConsumers, |p|
+        redirect(&mut p.part, |_, _| (0, 0));
+    "all blocks of a cluster take the first's tile", Cluster, |p|
+        units!(p, |work, cluster, _rank, i| work.unit(cluster, 0, i));
+    "a block takes its first tile again and again", Nothing, |p|
+        units!(p, |work, cluster, rank, _i| work.unit(cluster, rank, 0));
+    "a block goes on by one cluster too few", Tensor, |p|
+        units!(p, |work, cluster, rank, i| work.unit(cluster + i, rank, 0));
+    "rows and columns of tiles are exchanged", Tensor, |p|
+        units!(p, |work, cluster, rank, i| work.unit(cluster, rank, i).map(|unit| Unit {
+            row: unit.column, column: unit.row, ..unit
+        }));
+    "the scheduler leaves out a tile", Tensor, |p|
+        units!(p, |work, cluster, rank, i|
+            work.unit(cluster, rank, i).filter(|unit| (unit.row, unit.column) != (0, 0)));
+    "fragments of A are one vector off", Threads, |p|
+        revalue(&mut maps(p).fragment[0], |mn| mn + 4);
+    "neighbours of B's fragments are exchanged", Threads, |p|
+        redirect(&mut maps(p).fragment[1], |row, column| (row, column ^ 1));
+    "all lanes hold the first one's columns", Threads, |p|
+        redirect(&mut maps(p).fragment[1], |row, column| (row / 32 * 32, column));
+    "the second consumer reads the first one's rows and columns", ThreadsTogether, |p|
+        for fragment in &mut maps(p).fragment {
+            redirect(fragment, |row, column| (row % 128, column));
+        };
+    "k runs backwards", Threads, |p| {
+        let last = maps(p).depth.domain().column - 1;
+        redirect(&mut maps(p).depth, move |row, column| (row, last - column));
+    };
+    "two k's change places", Threads, |p|
+        redirect(&mut maps(p).depth, |row, column| (row, column ^ 1));
+    "the first k is multiplied twice, and the second never", Threads, |p|
+        redirect(&mut maps(p).depth, |row, column| (row, column & !1));
+    "rows of a stage are read four elements further apart", Threads, |p|
+        mutate(&mut maps(p).stage[0], |map, point| Some(map.at(point)? + 16 * point.column));
+    "a stage of B is read as if it lay along K", Threads, |p|
+        mutate(&mut maps(p).stage[1], |map, point| {
+            Some((point.row * map.domain().column + point.column) * 4)
+        });
+    "the second box is read where the first lies", ThreadsInCluster, |p| {
+        let operand = p.components.ring.multicast.expect("a cluster").operand;
+        let half = p.components.box_mn(operand);
+        let stage = &mut maps(p).stage[operand.index()];
+        redirect(stage, move |row, column| (row % half, column));
+    };
+    "A is copied under a swizzle", Threads, |p| p.operands[0].copy_swizzle = SwizzleMode::Bytes128;
+    "boxes of B begin four columns on", Threads, |p| revalue(&mut p.operands[1].corner, |x| x + 4);
+    "the last k of a stage is never multiplied", Threads, |p|
+        consumer(p).body.drop_like(MultiplyLast);
+    "fragments are those of the stage before", Threads, |p|
+        consumer(p).body.move_before(LoadFirst, Advance);
+    "the lanes' meeting is another multiplication", Threads, |p|
+        consumer(p).body.replace_like(MeetWarp, &[MultiplyStage]);
+    "neighbouring rows of D are exchanged", Threads, |p| {
+        let n = p.desc.knobs.threadblock.n;
+        revalue(&mut maps(p).accumulator, move |x| ((x / n) ^ 1) * n + x % n);
+    };
+    "two accumulators go to one place", Threads, |p|
+        redirect(&mut maps(p).accumulator, |row, column| (row, column & !1));
+    "the second consumer stores where the first does", ThreadsTogether, |p|
+        redirect(&mut maps(p).accumulator, |row, column| (row % 128, column));
+    "an accumulator is not stored", Threads, |p|
+        mutate(&mut maps(p).accumulator, |map, point| map.at(point).filter(|_| point.column != 3));
+}
