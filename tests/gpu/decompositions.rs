@@ -5,7 +5,7 @@ use crate::harness::{
     decompositions::{Decomposition, Pair, on_clusters, problem_of_several_tiles},
     prelude::*,
 };
-use falchion_lab::owned::{HostProduct, resident::run_from_host};
+use falchion_lab::owned::{HostProduct, ResidentArray, resident::run_from_host};
 use rayon::prelude::*;
 
 /// Maximum number of multiplications that the checked machine runs.
@@ -222,4 +222,47 @@ fn stage_release_waits_for_reads_under_dsmem_traffic() {
     // Six of 160 concurrent runs were wrong.
     let wrong = (0..320).into_par_iter();
     assert_eq!(wrong.filter(|_| on_device(&context, &kernel, &product) != wanted).count(), 0);
+}
+
+/// Each GEMM of a pointer array with stream-K is a launch. D has the bits of GEMMs that are called
+/// alone, and also of the host if all CTAs that the host assumes are resident.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_pointer_array_with_stream_k_has_the_bits_of_separate_calls() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = context.new_stream().expect("a stream");
+    let streamed = [("decomposition", "streamk")];
+    for (types, units, on_host_too) in [
+        (["bf16:row", "bf16:col", "f32:row"], (OpKind::TensorOp, ArchKind::Sm90), true),
+        (["f32:row", "f32:row", "f32:row"], (OpKind::Simt, ArchKind::Sm80), false),
+    ] {
+        let desc = described(types, units, &streamed);
+        let one = Problem::new(&desc, (520, 392, 1024), [None; 3], PLAIN);
+        let product = random_product(&desc, &Problem { batch: 3, ..one }, Fill::Random, 7);
+        let mut array = product.clone().as_array(true);
+        let calls = product.problem().with(array.matrices().expect("matrices"));
+        let calls = calls.each().expect("three calls");
+        let kernel = CudaKernel::prepare(&context, &desc.for_array(3)).expect("a kernel");
+        let mut resident = ResidentArray::new(&stream, &calls).expect("device memory");
+        resident.run(&kernel).expect("an array");
+        resident.download(calls).expect("D");
+        let of_array = array.d.slice().expect("D").bytes().to_vec();
+        // Operands and D of one GEMM are a third of those of the batch.
+        let apart = of_array.len() / 3;
+        for number in 0..3 {
+            let mut alone = HostProduct::poisoned(&desc, &one).expect("host memory");
+            for (from, to) in [(&product.a, &mut alone.a), (&product.b, &mut alone.b)] {
+                let from = from.slice().expect("a batch").bytes();
+                let mut to = to.slice_mut().expect("a matrix");
+                let length = to.bytes().len();
+                to.bytes_mut().copy_from_slice(&from[number * length..][..length]);
+            }
+            let separate = on_device(&context, &prepared(&context, &desc, 1), &alone);
+            let part = &of_array[number * apart..][..apart];
+            assert_same("a separate call", &desc, &alone, [part, &separate]);
+            if on_host_too {
+                assert_same("the host", &desc, &alone, [part, &on_host(&desc, &alone)]);
+            }
+        }
+    }
 }
