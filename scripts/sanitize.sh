@@ -9,7 +9,7 @@ names=(
   conformance::a_few_cases_for_a_sanitizer
   conformance::a_few_warp_specialized_cases_for_a_sanitizer
   conformance::a_few_cases_by_threads_for_a_sanitizer
-  f32_accurate::what_is_not_finite_is_the_hosts
+  f32_accurate::nonfinite_sums_have_the_bits_of_the_host
   transpose::a_few_cases_for_a_sanitizer
   cute_gemm::the_bits_are_those_of_the_order_of_k
   repack::a_few_cases_for_a_sanitizer

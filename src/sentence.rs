@@ -23,7 +23,7 @@ impl Sentence {
     }
 
     /// Appends words.
-    pub const fn say(mut self, words: &str) -> Self {
+    pub const fn push(mut self, words: &str) -> Self {
         let bytes = words.as_bytes();
         let mut i = 0;
         while i < bytes.len() && self.length < CAPACITY {
@@ -36,9 +36,9 @@ impl Sentence {
 
     /// Appends the command-line flag of a knob: `--split-k` of `split_k`.
     pub const fn flag(mut self, knob: &str) -> Self {
-        self = self.say("--");
+        self = self.push("--");
         let begin = self.length;
-        self = self.say(knob);
+        self = self.push(knob);
         let mut i = begin;
         while i < self.length {
             if self.text[i] == b'_' {
@@ -55,7 +55,7 @@ impl Sentence {
         while i > 0 {
             i -= 1;
             let digit = (id >> (4 * i)) as usize & 15;
-            self = self.say("0123456789abcdef".split_at(digit).1.split_at(1).0);
+            self = self.push("0123456789abcdef".split_at(digit).1.split_at(1).0);
         }
         self
     }
@@ -86,12 +86,12 @@ impl Sentence {
     /// 1e-6 have scientific notation.
     pub const fn real(self, x: f64) -> Self {
         if x.is_nan() {
-            return self.say("NaN");
+            return self.push("NaN");
         }
-        let s = if x.is_sign_negative() && x != 0.0 { self.say("-") } else { self };
+        let s = if x.is_sign_negative() && x != 0.0 { self.push("-") } else { self };
         let (mut x, mut exponent) = (x.abs(), 0i32);
         if x.is_infinite() {
-            return s.say("inf");
+            return s.push("inf");
         }
         while x >= 1e12 || (exponent > 0 && x >= 10.0) {
             (x, exponent) = (x / 10.0, exponent + 1);
@@ -104,15 +104,15 @@ impl Sentence {
             (millionths / 1_000_000, millionths % 1_000_000, 100_000);
         let mut s = s.number(whole);
         if fraction > 0 {
-            s = s.say(".");
+            s = s.push(".");
         }
         while fraction > 0 {
             (s, fraction, place) = (s.number(fraction / place), fraction % place, place / 10);
         }
         match exponent {
             0 => s,
-            1.. => s.say("e").number(exponent as u64),
-            _ => s.say("e-").number(exponent.unsigned_abs() as u64),
+            1.. => s.push("e").number(exponent as u64),
+            _ => s.push("e-").number(exponent.unsigned_abs() as u64),
         }
     }
 
@@ -127,16 +127,16 @@ impl Sentence {
 
 /// Appends texts to a sentence. Literals are appended as they are. `word` marks a string, `number`
 /// a number, `real` a real number, `hex` an id, and `of` a value that has its own text.
-macro_rules! say {
+macro_rules! append {
     ($s:expr $(,)?) => { $s };
-    ($s:expr, of $value:expr $(, $($rest:tt)*)?) => { say!($value.said_by($s) $(, $($rest)*)?) };
-    ($s:expr, word $words:expr $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
-    ($s:expr, number $n:expr $(, $($rest:tt)*)?) => { say!($s.number($n as u64) $(, $($rest)*)?) };
-    ($s:expr, real $x:expr $(, $($rest:tt)*)?) => { say!($s.real($x) $(, $($rest)*)?) };
-    ($s:expr, hex $id:expr $(, $($rest:tt)*)?) => { say!($s.hex($id) $(, $($rest)*)?) };
-    ($s:expr, $words:literal $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
+    ($s:expr, of $value:expr $(, $($rest:tt)*)?) => { append!($value.append_to($s) $(, $($rest)*)?) };
+    ($s:expr, word $words:expr $(, $($rest:tt)*)?) => { append!($s.push($words) $(, $($rest)*)?) };
+    ($s:expr, number $n:expr $(, $($rest:tt)*)?) => { append!($s.number($n as u64) $(, $($rest)*)?) };
+    ($s:expr, real $x:expr $(, $($rest:tt)*)?) => { append!($s.real($x) $(, $($rest)*)?) };
+    ($s:expr, hex $id:expr $(, $($rest:tt)*)?) => { append!($s.hex($id) $(, $($rest)*)?) };
+    ($s:expr, $words:literal $(, $($rest:tt)*)?) => { append!($s.push($words) $(, $($rest)*)?) };
 }
-pub(crate) use say;
+pub(crate) use append;
 
 impl Default for Sentence {
     fn default() -> Self {
@@ -192,7 +192,7 @@ mod tests {
     fn a_long_sentence_is_cut_and_stays_text() {
         let mut sentence = Sentence::new();
         for _ in 0..100 {
-            sentence = sentence.say("longer and ").number(12_345);
+            sentence = sentence.push("longer and ").number(12_345);
         }
         assert_eq!(sentence.as_str().len(), super::CAPACITY);
     }

@@ -5,7 +5,7 @@
 use super::{
     Arguments, Call, Elements, MatrixElements, Memory, OperandView, Problem, Source, Space, View,
     partials::rectangles_of,
-    route::wherever_it_begins,
+    route::aligned_bytes_at_any_address,
     space::{OperandA, OperandB, OperandC, OperandD},
 };
 use crate::{
@@ -34,7 +34,7 @@ impl GemmDesc {
     pub(crate) const fn for_array_within(self, products: usize, workspace: u64) -> (Self, u64) {
         let desc = self.for_array(products);
         let records = desc.record_bytes(products);
-        if workspace >= wherever_it_begins(records) {
+        if workspace >= aligned_bytes_at_any_address(records) {
             (desc, workspace - records)
         } else {
             (desc.in_mode(GemmMode::Array), workspace)

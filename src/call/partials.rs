@@ -1,6 +1,6 @@
 //! Workspace of the split-K and stream-K partials of a call.
 
-use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::wherever_it_begins};
+use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::aligned_bytes_at_any_address};
 use crate::{
     desc::{Cut, GemmDesc},
     numeric::{ElementKind, sum_of},
@@ -88,7 +88,7 @@ impl Partials {
         Self::for_tiles(desc, (cut, tiles), extents, batch)
     }
 
-    /// Returns the partials of a split of K, with the tickets of `single_kernel` tiles per tile. There are
+    /// Returns the partials of a split of K, with the tickets of `of_one` tiles per tile. There are
     /// no tickets if a second kernel reduces.
     fn for_tiles(
         desc: &GemmDesc,
@@ -125,7 +125,7 @@ impl Partials {
 
     /// Returns the size in bytes of a workspace at any address that holds only the partials.
     pub(crate) const fn workspace_bytes(&self) -> u64 {
-        wherever_it_begins(self.bytes())
+        aligned_bytes_at_any_address(self.bytes())
     }
 
     /// Returns the total size in bytes.

@@ -197,7 +197,7 @@ impl Routes {
     /// Returns the workspace size in bytes for any workspace address; 0 if the call needs no
     /// workspace.
     pub const fn workspace_bytes(&self) -> u64 {
-        wherever_it_begins(
+        aligned_bytes_at_any_address(
             self.behind_partials()
                 .saturating_add(self.offset_bytes)
                 .saturating_add(self.record_bytes),
@@ -207,7 +207,7 @@ impl Routes {
 
 /// Adds [`WORKSPACE_ALIGNMENT`] to a size in bytes, so that a workspace at any address holds an
 /// aligned region of this size. An empty region needs no workspace.
-pub(super) const fn wherever_it_begins(bytes: u64) -> u64 {
+pub(super) const fn aligned_bytes_at_any_address(bytes: u64) -> u64 {
     if bytes == 0 { 0 } else { bytes.saturating_add(WORKSPACE_ALIGNMENT) }
 }
 

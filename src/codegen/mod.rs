@@ -248,7 +248,7 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 }
 
 /// Returns the facts of `Config` about work units: their order, division, mode, and split-K.
-/// `cluster_family` is the number of split-K slices that the CTAs of a cluster compute.
+/// `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
 pub(crate) fn work_facts(
     kind: WorkKind,
     (mode, group_step): (GemmMode, u32),

@@ -93,7 +93,7 @@ mod tests {
 
     /// Each include path is a name in [`KERNELS`], and each name appears once.
     #[test]
-    fn what_kernels_include_is_there() {
+    fn included_headers_exist() {
         let known: Vec<_> = KERNELS.iter().map(|(name, _)| *name).collect();
         for (name, text) in KERNELS {
             let gone: Vec<_> =

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tma_does_not_take_is_refused_before_the_driver_is_looked_for() {
+    fn invalid_tensor_maps_are_refused_without_a_driver() {
         let refused = tensor_map(&desc(9), 8).expect_err("misaligned").to_string();
         assert_eq!(refused, "address of the tensor = 8 is not a multiple of 16; try 16");
     }

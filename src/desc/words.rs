@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spelled_reads_back() {
+    fn spelled_words_read_back() {
         reads_back(7u32);
         reads_back(Mnk::new(128, 64, 8));
         MainloopKind::ALL.into_iter().for_each(reads_back);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_refused_with_the_form() {
+    fn invalid_values_are_refused_with_the_valid_form() {
         for text in ["", "128x128", "128x128x8x1", "128x128x", "-1x2x3", "99999999999x1x1", "axbxc"]
         {
             assert!(Mnk::read(text).unwrap_err().contains("MxNxK"), "{text}");

@@ -14,10 +14,10 @@ const PLACES: usize = 256;
 
 /// Key of a slot: the candidate configurations, the problem size, and the machine. The key holds
 /// the configurations, so their address stays unique.
-type Asked = (Configurations, ProblemSize, Machine);
+type ChoiceKey = (Configurations, ProblemSize, Machine);
 
 /// Cache of the selected configurations, indexed by problem size.
-pub(super) struct Chosen([Mutex<Option<(Asked, Choice)>>; PLACES]);
+pub(super) struct Chosen([Mutex<Option<(ChoiceKey, Choice)>>; PLACES]);
 
 /// Cache that all operations of the process share.
 pub(super) static CHOSEN: Chosen = Chosen([const { Mutex::new(None) }; PLACES]);

@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::type_complexity,
-    reason = "ten parameters are the point: each is something a user may say"
+    reason = "ten parameters are the point: each parameter is a choice of the user"
 )]
 
 use super::{configurations::Candidates, operation::GemmOperation};

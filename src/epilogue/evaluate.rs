@@ -63,20 +63,20 @@ impl EpilogueDesc {
 
 /// Inputs of an epilogue in addition to accumulators.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Beside<T> {
+pub struct EpilogueInputs<T> {
     /// Input from C.
     pub source: Option<T>,
     /// Inputs from vectors.
     pub vectors: Vectors<T>,
 }
 
-impl<T> Beside<T> {
+impl<T> EpilogueInputs<T> {
     /// No inputs.
     pub const NONE: Self = Self { source: None, vectors: Vectors::NONE };
 
     /// Applies `f` to each input.
-    pub fn map<'a, U>(&'a self, f: impl Fn(&'a T) -> U) -> Beside<U> {
-        Beside {
+    pub fn map<'a, U>(&'a self, f: impl Fn(&'a T) -> U) -> EpilogueInputs<U> {
+        EpilogueInputs {
             source: self.source.as_ref().map(&f),
             vectors: self.vectors.as_ref().map(|_, vector| f(vector)),
         }
@@ -127,7 +127,7 @@ pub fn evaluate<'r, E: Compute>(
     desc: &EpilogueDesc,
     scalars: &[f64; SCALARS],
     accumulators: &[E],
-    beside: Beside<&[E]>,
+    inputs: EpilogueInputs<&[E]>,
     rows: &'r mut Rows<E>,
 ) -> &'r [E] {
     let length = accumulators.len();
@@ -136,8 +136,8 @@ pub fn evaluate<'r, E: Compute>(
         match *op {
             Op::Nop => {}
             Op::Accumulator => rows.push(accumulators.iter().copied()),
-            Op::Source => rows.push_read(beside.source, length),
-            Op::Vector(kind) => rows.push_read(beside.vectors.get(kind).copied(), length),
+            Op::Source => rows.push_read(inputs.source, length),
+            Op::Vector(kind) => rows.push_read(inputs.vectors.get(kind).copied(), length),
             Op::Scalar(slot) => rows.push(core::iter::repeat_n(
                 E::from_scalar(scalars[slot as usize % SCALARS]),
                 length,

@@ -41,7 +41,7 @@ mod tree;
 pub use desc::{CAPACITY, SCALARS};
 pub use desc::{EpilogueDesc, Op};
 #[doc(hidden)]
-pub use evaluate::Beside;
+pub use evaluate::EpilogueInputs;
 pub use evaluate::Reads;
 pub(crate) use evaluate::{Rows, evaluate};
 pub use function::{F64Function, Function, NodeId, UserFunction, register, registered};

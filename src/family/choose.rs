@@ -230,7 +230,7 @@ mod tests {
 
     /// The lower bound skips a candidate only if its cost exceeds the limit.
     #[test]
-    fn what_is_not_weighed_costs_more() {
+    fn skipped_candidates_cost_more() {
         let machine = ArchKind::Sm90.machine();
         for (kind, c, op) in [
             (ElementKind::Bf16, ElementKind::Bf16, OpKind::TensorOp),
@@ -332,7 +332,7 @@ mod tests {
     /// If TMA can read the operands, a TMA kernel is always chosen: in graph replays, it is faster
     /// even for the smallest problems (`lab/data/trials.csv`, log `in_graphs`).
     #[test]
-    fn what_tma_reads_is_left_to_it() {
+    fn operands_that_tma_reads_need_no_pass() {
         for kind in [
             ElementKind::Bf16,
             ElementKind::F16,

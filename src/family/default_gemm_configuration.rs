@@ -29,7 +29,7 @@ pub(super) struct Row {
     /// the one that is.
     pub of_columns: &'static [FamilyDesc],
     /// Additional candidates, unless the pins contain shapes or the division of K.
-    pub beside: &'static [Alternative],
+    pub alternatives: &'static [Alternative],
     /// Candidates for another family's row of these types, if that family needs copies that TMA can
     /// read.
     pub in_place: &'static [FamilyDesc],

@@ -236,7 +236,7 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
 /// only if rows begin within sectors (`lab/data/trials.csv`, log `few_rows_of_weights`, log
 /// `small_clusters`).
 #[test]
-fn what_is_idle_and_shared_counts() {
+fn idle_and_shared_resources_count() {
     let along_k = [Order::Row, Order::Col];
     for kind in [ElementKind::Bf16, ElementKind::E4m3] {
         assert_eq!(tile(kind, along_k, false, (64, 24576, 1536)), (64, 64), "{kind}");
@@ -456,7 +456,7 @@ fn a_batch_takes_the_tile_of_its_waves() {
 /// N-major columns of B arrive in boxes of 64, so 176 columns are invalid and the next best tile
 /// wins.
 #[test]
-fn what_is_no_kernel_is_not_taken() {
+fn invalid_kernels_are_not_selected() {
     assert_eq!(
         tile(ElementKind::Bf16, [Order::Row, Order::Row], false, (4096, 2112, 7168)),
         (128, 192)
@@ -466,7 +466,7 @@ fn what_is_no_kernel_is_not_taken() {
 /// An MN-major operand comes from registers if possible. If both operands are MN-major, only one
 /// does; other operands never do.
 #[test]
-fn what_lies_along_m_or_n_comes_from_registers() {
+fn mn_major_operands_come_from_registers() {
     let (row, col, square) = (Order::Row, Order::Col, (4096, 4096, 4096));
     for (kind, wanted) in [
         (ElementKind::E4m3, (128, 256)),

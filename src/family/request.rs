@@ -455,7 +455,7 @@ mod tests {
     /// Two consumers share a threadblock tile of 256 rows on tensor cores. By default, each
     /// consumer has its own tile, with ping-pong.
     #[test]
-    fn what_follows_from_a_pin_is_said_to() {
+    fn consequences_of_a_pin_name_the_pin() {
         let matrix = |order: &str| Some(format!("bf16:{order}").parse().unwrap());
         let knobs = vec![("threadblock".to_owned(), "256x128x64".to_owned())];
         let request = Request {

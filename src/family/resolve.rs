@@ -247,16 +247,16 @@ const fn complete_row(
     }
     let mut all = hold!(all);
     let mut i = 0;
-    while i < row.beside.len() {
-        let family = row.beside[i].family();
+    while i < row.alternatives.len() {
+        let family = row.alternatives[i].family();
         let is_left = if pins.pins_shapes() {
-            row.beside[i].is_of_columns() && leaves_tile(family, &pins)
+            row.alternatives[i].is_of_columns() && leaves_tile(family, &pins)
         } else {
             !pins.divides_k()
         };
         if is_left
             && check_pins(family, &pins, user.op, user.arch).is_ok()
-            && let Ok(desc) = legal(row.beside[i].apply(placed(user, frame, *family, pins)))
+            && let Ok(desc) = legal(row.alternatives[i].apply(placed(user, frame, *family, pins)))
         {
             all = all.and(desc);
         }

@@ -8,7 +8,7 @@ use crate::{
 
 /// A value in a fragment, with the k-tile and the k-block that it belongs to.
 #[derive(Clone, Copy)]
-pub(super) struct Held {
+pub(super) struct FragmentValue {
     /// A number, or the name of a matrix element.
     pub word: u64,
     pub tile: u32,
@@ -16,7 +16,7 @@ pub(super) struct Held {
 }
 
 /// Transposes the words of a k-block from k-major to row-major: one vector per row, in ascending k.
-fn turned(of_k: &[Vec<Held>]) -> Vec<Vec<u64>> {
+fn transposed_words(of_k: &[Vec<FragmentValue>]) -> Vec<Vec<u64>> {
     let rows = of_k.first().map_or(0, Vec::len);
     (0..rows).map(|row| of_k.iter().map(|held| held[row].word).collect()).collect()
 }
@@ -33,7 +33,7 @@ pub(super) enum Accumulated {
 
 impl Accumulated {
     /// Adds the outer product of a fragment of A and a fragment of B.
-    pub fn multiply(&mut self, a: &[Held], b: &[Held]) {
+    pub fn multiply(&mut self, a: &[FragmentValue], b: &[FragmentValue]) {
         match self {
             Self::Numbers(numbers) => {
                 numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word)
@@ -53,12 +53,12 @@ impl Accumulated {
     pub fn add_steps(
         &mut self,
         instruction: Option<&(Instruction, RegisterParts)>,
-        a: &[Vec<Held>],
-        b: &[Vec<Held>],
+        a: &[Vec<FragmentValue>],
+        b: &[Vec<FragmentValue>],
     ) {
         match (self, instruction) {
             (Self::Numbers(numbers), Some(instruction)) => {
-                numbers.add_steps(instruction, &turned(a), &turned(b))
+                numbers.add_steps(instruction, &transposed_words(a), &transposed_words(b))
             }
             (Self::Numbers(numbers), None) => numbers.add_at_once(|numbers| {
                 a.iter().zip(b).for_each(|(a, b)| {

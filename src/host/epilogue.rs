@@ -6,7 +6,7 @@ use super::{
     operands::{Operands, unknown},
 };
 use crate::{
-    epilogue::{Beside, EpilogueDesc, Rows, SCALARS, evaluate},
+    epilogue::{EpilogueDesc, EpilogueInputs, Rows, SCALARS, evaluate},
     error::Error,
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
 };
@@ -24,7 +24,7 @@ pub(super) struct Epilogue<'a, E> {
 #[derive(Default)]
 pub(super) struct Buffers<E> {
     pub accumulators: Vec<E>,
-    beside: Beside<Vec<E>>,
+    beside: EpilogueInputs<Vec<E>>,
     rows: Rows<E>,
 }
 
@@ -54,7 +54,7 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     }
 
     /// Reads `count` elements of C and of each vector operand for the row.
-    pub fn read(&self, buffers: &mut Buffers<E>, beside: &Beside<&[u8]>, count: usize) {
+    pub fn read(&self, buffers: &mut Buffers<E>, beside: &EpilogueInputs<&[u8]>, count: usize) {
         let widened = |bytes: &[u8], row: &mut Option<Vec<E>>| {
             let row = row.get_or_insert_default();
             row.clear();
@@ -91,12 +91,12 @@ impl<'a, E: Computed> Epilogue<'a, E> {
 pub(super) fn finished(
     of: &Operands<'_>,
     accumulators: &Accumulators,
-    read: &Beside<Vec<u8>>,
+    read: &EpilogueInputs<Vec<u8>>,
 ) -> Result<Vec<u8>, Error> {
     fn computed<E: Computed>(
         of: &Operands<'_>,
         accumulators: &Accumulators,
-        read: &Beside<Vec<u8>>,
+        read: &EpilogueInputs<Vec<u8>>,
     ) -> Result<Vec<u8>, Error> {
         let (epilogue, mut buffers) =
             (Epilogue::<E>::new(of, accumulators.kind())?, Buffers::default());

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     call::Source,
-    epilogue::Beside,
+    epilogue::EpilogueInputs,
     error::Error,
     numeric::{ComputeKind, Computed, ElementKind},
     operand::Vectors,
@@ -128,7 +128,7 @@ impl Blocks<'_> {
         span.epilogue.append(buffers, &gathered.accumulators, count);
         let source = (!gathered.source.is_empty()).then_some(&*gathered.source);
         let vectors = gathered.vectors.as_ref().map(|_, vector| vector.as_slice());
-        span.epilogue.read(buffers, &Beside { source, vectors }, count);
+        span.epilogue.read(buffers, &EpilogueInputs { source, vectors }, count);
         span.epilogue.write(buffers, count, &mut gathered.results);
         let results = gathered.results.chunks_exact((n * span.element).max(1));
         for (&i, results) in gathered.rows.iter().zip(results) {
@@ -219,7 +219,10 @@ impl<E: Computed> Span<'_, E> {
         self.operands.beside(row, column..column + count, &mut vectors);
         self.epilogue.read(
             buffers,
-            &Beside { source: c, vectors: vectors.as_ref().map(|_, vector| vector.as_slice()) },
+            &EpilogueInputs {
+                source: c,
+                vectors: vectors.as_ref().map(|_, vector| vector.as_slice()),
+            },
             count,
         );
         match d.get_mut(range(column)) {

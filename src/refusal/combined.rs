@@ -3,7 +3,7 @@
 use crate::{
     arch::OpKind,
     numeric::{Combined, ElementKind},
-    sentence::{Sentence, say},
+    sentence::{Sentence, append},
 };
 
 impl Combined {
@@ -24,7 +24,7 @@ impl Combined {
                     (said, count) if said + 1 == count => ", or ",
                     _ => ", ",
                 };
-                (s, said) = (s.say(before).say(with.c.name()), said + 1);
+                (s, said) = (s.push(before).push(with.c.name()), said + 1);
             }
             i += 1;
         }
@@ -45,7 +45,7 @@ impl Combined {
         self.is_of(OpKind::Simt) || self.is_of(OpKind::TensorOp)
     }
 
-    pub(super) const fn said_by(self, s: Sentence) -> Sentence {
-        say!(s, word self.a.name(), " by ", word self.b.name(), " accumulating in ", word self.accumulator.name(), " into ", word self.c.name())
+    pub(super) const fn append_to(self, s: Sentence) -> Sentence {
+        append!(s, word self.a.name(), " by ", word self.b.name(), " accumulating in ", word self.accumulator.name(), " into ", word self.c.name())
     }
 }

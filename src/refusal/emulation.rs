@@ -2,7 +2,7 @@
 
 use crate::{
     operand::OperandKind,
-    sentence::{Sentence, say},
+    sentence::{Sentence, append},
 };
 
 /// A row of A, or a column of B.
@@ -17,14 +17,14 @@ pub struct OperandLine {
 }
 
 impl OperandLine {
-    pub(super) const fn said_by(self, s: Sentence) -> Sentence {
+    pub(super) const fn append_to(self, s: Sentence) -> Sentence {
         let line = match self.operand {
             OperandKind::A => "row ",
             OperandKind::B => "column ",
         };
-        let s = say!(s, word line, number self.number, " of ", word self.operand.name());
+        let s = append!(s, word line, number self.number, " of ", word self.operand.name());
         match self.product {
-            Some(product) => say!(s, " of GEMM ", number product),
+            Some(product) => append!(s, " of GEMM ", number product),
             None => s,
         }
     }

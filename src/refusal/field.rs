@@ -39,13 +39,13 @@ macro_rules! fields {
             }
 
             /// Appends the words of the field to a sentence.
-            pub(super) const fn said_by(self, s: Sentence) -> Sentence {
+            pub(super) const fn append_to(self, s: Sentence) -> Sentence {
                 match self {
-                    $(Self::$Knob => s.say($knob),)*
-                    $(Self::$Unit => s.say($unit),)*
-                    $(Self::$OfOperand(operand) => s.say($of_operand).say(operand.name()),)*
-                    $(Self::$OfTile(operand) => s.say($of_tile).say(operand.name()),)*
-                    $(Self::$Of($inner) => fields!(@say s, $($piece)*),)*
+                    $(Self::$Knob => s.push($knob),)*
+                    $(Self::$Unit => s.push($unit),)*
+                    $(Self::$OfOperand(operand) => s.push($of_operand).push(operand.name()),)*
+                    $(Self::$OfTile(operand) => s.push($of_tile).push(operand.name()),)*
+                    $(Self::$Of($inner) => fields!(@append s, $($piece)*),)*
                 }
             }
 
@@ -61,9 +61,9 @@ macro_rules! fields {
             }
         }
     };
-    (@say $s:expr, ) => { $s };
-    (@say $s:expr, num $n:expr, $($rest:tt)*) => { fields!(@say $s.number($n as u64), $($rest)*) };
-    (@say $s:expr, $words:expr, $($rest:tt)*) => { fields!(@say $s.say($words), $($rest)*) };
+    (@append $s:expr, ) => { $s };
+    (@append $s:expr, num $n:expr, $($rest:tt)*) => { fields!(@append $s.number($n as u64), $($rest)*) };
+    (@append $s:expr, $words:expr, $($rest:tt)*) => { fields!(@append $s.push($words), $($rest)*) };
 }
 
 fields! {
@@ -294,18 +294,18 @@ pub enum Legal {
 
 impl Legal {
     /// Appends the values to a sentence.
-    pub(super) const fn said_by(self, mut s: Sentence) -> Sentence {
+    pub(super) const fn append_to(self, mut s: Sentence) -> Sentence {
         match self {
             Self::OneOf(values) => {
                 let mut i = 0;
                 while i < values.len() {
-                    s = (if i == 0 { s } else { s.say(", ") }).number(values[i] as u64);
+                    s = (if i == 0 { s } else { s.push(", ") }).number(values[i] as u64);
                     i += 1;
                 }
                 s
             }
-            Self::Vector(elements) => s.number(elements as u64).say(" (16 bytes of TMA)"),
-            Self::LanesTimesInstruction => s.say("2, 4, 8, and 16 times instruction M"),
+            Self::Vector(elements) => s.number(elements as u64).push(" (16 bytes of TMA)"),
+            Self::LanesTimesInstruction => s.push("2, 4, 8, and 16 times instruction M"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The sentence of a refusal: field, value, rule, limit, reason, and advice.
 
 use super::{Advice, Field, Refusal, Rule, Value};
-use crate::sentence::{Sentence, say};
+use crate::sentence::{Sentence, append};
 
 /// The names of knobs in a sentence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,35 +45,35 @@ impl Refusal {
         let s = Sentence::new();
         let s = match (rule, self.field, self.value) {
             // Element types are the object of this sentence.
-            (Rule::Multiplied, _, types) => say!(s, word rule.name(), " ", of types),
-            (_, field, Value::None) => say!(named(s, field, names), " ", word rule.name()),
+            (Rule::Multiplied, _, types) => append!(s, word rule.name(), " ", of types),
+            (_, field, Value::None) => append!(named(s, field, names), " ", word rule.name()),
             (_, field, value) => {
                 let equals = if field.knob().is_some() { names.equals() } else { " = " };
-                say!(named(s, field, names), word equals, of value, " ", word rule.name())
+                append!(named(s, field, names), word equals, of value, " ", word rule.name())
             }
         };
         let s = match limit {
             Value::None => s,
-            limit => say!(s, " ", of limit),
+            limit => append!(s, " ", of limit),
         };
-        self.advised(self.because.said_by(s), names)
+        self.advised(self.because.append_to(s), names)
     }
 
     /// Appends the advice.
     const fn advised(&self, s: Sentence, names: Names) -> Sentence {
         match self.advice {
             Advice::None => s,
-            Advice::Value(value) => say!(s, "; try ", of value),
+            Advice::Value(value) => append!(s, "; try ", of value),
             Advice::Other(field, value) => {
-                say!(named(s.say("; try "), field, names), word names.equals(), of value)
+                append!(named(s.push("; try "), field, names), word names.equals(), of value)
             }
-            Advice::Words(words) => say!(s, "; ", word words),
+            Advice::Words(words) => append!(s, "; ", word words),
             Advice::OtherOr(field, value, words) => {
-                let s = named(s.say("; try "), field, names);
-                say!(s, word names.equals(), number value, ", or ", word words)
+                let s = named(s.push("; try "), field, names);
+                append!(s, word names.equals(), number value, ", or ", word words)
             }
             Advice::ValueOr(nearest, words) => {
-                say!(s, "; try ", number nearest, ", or ", word words)
+                append!(s, "; try ", number nearest, ", or ", word words)
             }
         }
     }
@@ -82,8 +82,8 @@ impl Refusal {
 /// Appends the name of a field: the name or the flag of a knob, or words.
 pub(super) const fn named(s: Sentence, field: Field, names: Names) -> Sentence {
     match (field.knob(), names) {
-        (Some(knob), Names::Knobs) => s.say(knob),
+        (Some(knob), Names::Knobs) => s.push(knob),
         (Some(knob), Names::Flags) => s.flag(knob),
-        (None, _) => field.said_by(s),
+        (None, _) => field.append_to(s),
     }
 }

@@ -41,13 +41,13 @@ impl Unresolved {
         ) {
             return s;
         }
-        let s = named(s.say("; no kernel was found with this "), Field::Knob(first), names);
+        let s = named(s.push("; no kernel was found with this "), Field::Knob(first), names);
         match (second, third) {
             (None, _) => s,
-            (Some(second), None) => named(s.say(" and this "), Field::Knob(second), names),
+            (Some(second), None) => named(s.push(" and this "), Field::Knob(second), names),
             (Some(second), Some(third)) => {
-                let s = named(s.say(", "), Field::Knob(second), names);
-                named(s.say(", and "), Field::Knob(third), names)
+                let s = named(s.push(", "), Field::Knob(second), names);
+                named(s.push(", and "), Field::Knob(third), names)
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::{
     layout::Order,
     numeric::{Combined, ElementKind},
     operand::OperandKind,
-    sentence::{Sentence, say},
+    sentence::{Sentence, append},
 };
 
 /// The value of a field, or the limit of a rule.
@@ -58,33 +58,33 @@ pub enum Value {
 
 impl Value {
     /// Appends the value to a sentence.
-    pub(super) const fn said_by(self, s: Sentence) -> Sentence {
+    pub(super) const fn append_to(self, s: Sentence) -> Sentence {
         match self {
             Self::None => s,
             Self::Number(n) => s.number(n),
             Self::Signed(n) => signed(s, n),
             Self::Real(x) => s.real(x),
-            Self::Bytes(n) => say!(s, number n, word if n == 1 { " byte" } else { " bytes" }),
+            Self::Bytes(n) => append!(s, number n, word if n == 1 { " byte" } else { " bytes" }),
             Self::Elements(n) => {
-                say!(s, number n, word if n == 1 { " element" } else { " elements" })
+                append!(s, number n, word if n == 1 { " element" } else { " elements" })
             }
-            Self::Range(least, most) => say!(s, number least, " to ", number most),
-            Self::OneOf(legal) => legal.said_by(s),
-            Self::Part(part, size) => say!(s, number size, " (", word part.name(), ")"),
-            Self::Word(word) => s.say(word),
-            Self::Mainloop(name) => say!(s, "the ", word name, " main loop"),
-            Self::Gemm(number) => say!(s, "GEMM ", number number),
-            Self::OutputOfGemm(number) => say!(s, "D of GEMM ", number number),
-            Self::Node(id) => say!(s, "user_", hex id),
-            Self::Extents([rows, columns]) => say!(s, number rows, " x ", number columns),
+            Self::Range(least, most) => append!(s, number least, " to ", number most),
+            Self::OneOf(legal) => legal.append_to(s),
+            Self::Part(part, size) => append!(s, number size, " (", word part.name(), ")"),
+            Self::Word(word) => s.push(word),
+            Self::Mainloop(name) => append!(s, "the ", word name, " main loop"),
+            Self::Gemm(number) => append!(s, "GEMM ", number number),
+            Self::OutputOfGemm(number) => append!(s, "D of GEMM ", number number),
+            Self::Node(id) => append!(s, "user_", hex id),
+            Self::Extents([rows, columns]) => append!(s, number rows, " x ", number columns),
             Self::Strides([rows, columns]) => {
-                signed(signed(s, rows as i64).say(" and "), columns as i64)
+                signed(signed(s, rows as i64).push(" and "), columns as i64)
             }
-            Self::Order(order) => s.say(if order.is_row() { "row-major" } else { "column-major" }),
-            Self::Operand(operand) => s.say(operand.name()),
-            Self::Element(kind) => s.say(kind.name()),
-            Self::Types(types) => types.said_by(s),
-            Self::Outputs(types) => types.outputs_said_by(s.say("D of ")),
+            Self::Order(order) => s.push(if order.is_row() { "row-major" } else { "column-major" }),
+            Self::Operand(operand) => s.push(operand.name()),
+            Self::Element(kind) => s.push(kind.name()),
+            Self::Types(types) => types.append_to(s),
+            Self::Outputs(types) => types.outputs_said_by(s.push("D of ")),
         }
     }
 
@@ -144,63 +144,63 @@ pub enum Because {
 
 impl Because {
     /// Appends the reason to a sentence, in parentheses.
-    pub(super) const fn said_by(self, s: Sentence) -> Sentence {
+    pub(super) const fn append_to(self, s: Sentence) -> Sentence {
         match self {
             Self::None => s,
-            Self::Words(words) => say!(s, " (", word words, ")"),
+            Self::Words(words) => append!(s, " (", word words, ")"),
             Self::Block { threads, blocks } => {
-                say!(s, " (", number threads, " threads per block, ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
+                append!(s, " (", number threads, " threads per block, ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
             }
             Self::Stages { stages, stage, beside, blocks, sm } => {
-                let s = say!(s, " (", number stages, " stages of ", number stage);
-                let s = if beside > 0 { say!(s, " and ", number beside) } else { s };
-                say!(s, "; sm_", number sm, " with ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
+                let s = append!(s, " (", number stages, " stages of ", number stage);
+                let s = if beside > 0 { append!(s, " and ", number beside) } else { s };
+                append!(s, "; sm_", number sm, " with ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
             }
             Self::Partials { partials, blocks, sm } => {
-                say!(s, " (split-K partials of ", number partials, "; sm_", number sm, " with ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
+                append!(s, " (split-K partials of ", number partials, "; sm_", number sm, " with ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " per multiprocessor)")
             }
             Self::Cluster { m } => {
-                say!(s, " (cluster M = ", number m, "; a cluster shares operands along one axis)")
+                append!(s, " (cluster M = ", number m, "; a cluster shares operands along one axis)")
             }
-            Self::Beta(beta) => say!(s, " (beta = ", real beta, ")"),
-            Self::Elements(length) => say!(s, " (", number length, " elements)"),
+            Self::Beta(beta) => append!(s, " (beta = ", real beta, ")"),
+            Self::Elements(length) => append!(s, " (", number length, " elements)"),
             Self::Remainder(bytes, element) => {
-                say!(s, " (remainder ", number bytes, "; ", word element.name(), ")")
+                append!(s, " (remainder ", number bytes, "; ", word element.name(), ")")
             }
             Self::Extent(order) => {
-                s.say(if order.is_row() { " (number of columns)" } else { " (number of rows)" })
+                s.push(if order.is_row() { " (number of columns)" } else { " (number of rows)" })
             }
             Self::UnitStride(order) => {
                 let between = if order.is_row() { "columns" } else { "rows" };
-                say!(s, " (the stride between ", word between, " must be 1)")
+                append!(s, " (the stride between ", word between, " must be 1)")
             }
-            Self::Has(bytes) => say!(s, " (", number bytes, " bytes exist)"),
+            Self::Has(bytes) => append!(s, " (", number bytes, " bytes exist)"),
             Self::Matrices { extents: [rows, columns], leading, batch: [count, stride] } => {
-                let s = say!(s, " (", number rows, " x ", number columns, ", leading dimension ", number leading);
+                let s = append!(s, " (", number rows, " x ", number columns, ", leading dimension ", number leading);
                 let s = if count == 1 {
                     s
                 } else {
-                    say!(s, ", batch of ", number count, ", batch stride ", number stride)
+                    append!(s, ", batch of ", number count, ", batch stride ", number stride)
                 };
-                s.say(")")
+                s.push(")")
             }
             Self::Workspace { a, b, partials } => {
-                let s = routed(s.say(" ("), "A", a);
+                let s = routed(s.push(" ("), "A", a);
                 let s =
-                    routed(if a.is_direct() || b.is_direct() { s } else { s.say(", ") }, "B", b);
+                    routed(if a.is_direct() || b.is_direct() { s } else { s.push(", ") }, "B", b);
                 let copies = !a.is_direct() || !b.is_direct();
                 let s = match (partials, copies) {
-                    (true, true) => s.say(", split-K partials"),
-                    (true, false) => s.say("split-K partials"),
+                    (true, true) => s.push(", split-K partials"),
+                    (true, false) => s.push("split-K partials"),
                     (false, true) => s,
-                    (false, false) => s.say("group offsets"),
+                    (false, false) => s.push("group offsets"),
                 };
-                s.say(")")
+                s.push(")")
             }
-            Self::Line(line) => line.said_by(s.say(" (")).say(")"),
+            Self::Line(line) => line.append_to(s.push(" (")).push(")"),
             Self::Major { operand, along_k } => {
                 let along = if along_k { "K" } else { operand.axis().name() };
-                say!(s, " (", word operand.name(), " is ", word along, "-major)")
+                append!(s, " (", word operand.name(), " is ", word along, "-major)")
             }
         }
     }
@@ -225,15 +225,15 @@ impl Because {
 const fn routed(s: Sentence, operand: &'static str, route: Route) -> Sentence {
     match route {
         Route::Direct => s,
-        Route::Repacked => say!(s, word operand, " repacked"),
-        Route::Transposed => say!(s, word operand, " transposed"),
-        Route::Decomposed => say!(s, word operand, " decomposed"),
+        Route::Repacked => append!(s, word operand, " repacked"),
+        Route::Transposed => append!(s, word operand, " transposed"),
+        Route::Decomposed => append!(s, word operand, " decomposed"),
     }
 }
 
 /// Appends a number with its sign, if it is negative.
 const fn signed(s: Sentence, value: i64) -> Sentence {
-    if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs())
+    if value < 0 { s.push("-") } else { s }.number(value.unsigned_abs())
 }
 
 /// A change after which the rule holds.

@@ -24,7 +24,7 @@ use core::marker::PhantomData;
 
 /// Thread-level MMA, as a type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say what a thread multiplies with",
+    message = "`{Self}` is not a thread-level MMA",
     note = "write thread::MmaFma"
 )]
 pub trait Mma: 'static {

@@ -77,7 +77,7 @@ fn a_tile_follows_its_predecessor_around_the_ring() {
 }
 
 #[test]
-fn what_a_ring_takes() {
+fn bytes_of_a_ring() {
     let available = 227 << 10;
     assert_eq!(WIDE.shared_bytes(), WIDE.stages * (48 << 10) + 2 * (8 << 10) + WIDE.stages * 16);
     assert!(Pipeline { stages: 4, ..WIDE }.shared_bytes() <= available);

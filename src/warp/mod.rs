@@ -23,7 +23,7 @@ use core::marker::PhantomData;
 /// Warp-level MMA, as a type that carries its facts. On Hopper's tensor cores, a warpgroup performs
 /// it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say what a warp computes",
+    message = "`{Self}` is not a warp-level MMA",
     note = "write MmaSimt<GemmShape<M, N, K>> or MmaTensorOp<GemmShape<M, N, K>, GemmShape<64, N, K>>"
 )]
 pub trait Mma: 'static {

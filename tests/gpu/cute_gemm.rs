@@ -163,7 +163,7 @@ fn the_bits_are_those_of_the_order_of_k() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn what_does_not_fit_is_refused_and_c_stays() {
+fn short_matrices_are_refused_and_c_stays() {
     let device = OnDevice::new();
     let (m, n, k) = (40, 12, 9);
     let kernel = device.prepare(&problems()[3], ElementKind::F32);

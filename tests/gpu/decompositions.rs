@@ -182,7 +182,7 @@ fn check_selected(
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn what_problems_take_by_themselves_is_that_of_workspaces() {
+fn selected_cluster_kernels_have_the_bits_of_workspaces() {
     let all = [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168)];
     for types in [["bf16:row", "bf16:col", "bf16:row"], ["f16:row", "f16:col", "f32:row"]] {
         let seeds = 0xfe3_7200..0xfe3_7208;
@@ -192,7 +192,7 @@ fn what_problems_take_by_themselves_is_that_of_workspaces() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn what_problems_of_a_deep_k_take_by_themselves_is_that_of_blocks() {
+fn selected_second_kernels_have_the_bits_of_blocks() {
     let all = [(64, 64, 65536), (512, 512, 32768), (1024, 256, 16384)];
     for class in [
         (["f32:row", "f32:col", "f32:row"], OpKind::Simt),

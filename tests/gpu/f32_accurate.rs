@@ -126,7 +126,7 @@ fn the_device_gives_the_hosts_bits() {
 /// What is not finite reaches D as it does on the host.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn what_is_not_finite_is_the_hosts() {
+fn nonfinite_sums_have_the_bits_of_the_host() {
     let (stream, [m, n, k]) = (stream(), [70, 66, 130]);
     let (mut a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     (a[5], a[3 * k + 7], a[9 * k]) = (f32::INFINITY, f32::NAN, f32::MAX);

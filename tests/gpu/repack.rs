@@ -67,7 +67,7 @@ fn check(
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn what_is_laid_out_again_is_the_matrix() {
+fn repacked_bytes_are_the_matrix() {
     let stream = stream();
     let mut cases = 0;
     for offset in 0..16 {
@@ -96,7 +96,7 @@ fn a_few_cases_for_a_sanitizer() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn what_no_repack_does_is_refused() {
+fn invalid_repacks_are_refused() {
     let stream = stream();
     let mut bytes = stream.alloc_zeros::<u8>(4096).expect("room");
     let shapes = RepackShapes::new(10, 100, 101, 112).expect("something to copy");

@@ -110,7 +110,7 @@ impl Stage {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn what_was_recorded_is_answered_again() {
+fn recorded_steps_repeat() {
     let lines = recorded();
     let mut compared = 0;
     for kind in KINDS {

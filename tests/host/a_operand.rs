@@ -104,7 +104,7 @@ fn registers_give_the_bits_of_shared_memory() {
 
 /// What cannot come from registers is refused in a sentence that ends in what can be had.
 #[test]
-fn what_cannot_come_from_registers_is_refused() {
+fn invalid_operands_in_registers_are_refused() {
     let (row, col) = (Order::Row, Order::Col);
     let sentence = |types: Combined, orders, knobs: &[(&str, &str)]| {
         let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);

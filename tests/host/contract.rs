@@ -122,7 +122,7 @@ fn an_extent_of_0_writes_nothing_and_no_products_sum_to_0() {
 }
 
 #[test]
-fn what_lies_between_rows_is_neither_read_nor_written() {
+fn gaps_between_rows_are_neither_read_nor_written() {
     let size @ (m, n, k) = (70, 33, 29);
     let (a, b, c) = (numbers(m * k, 1), numbers(k * n, 2), numbers(m * n, 3));
     let want: Vec<f32> = product(size, &a, &b).iter().zip(&c).map(|(x, y)| x + y).collect();

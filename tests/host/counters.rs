@@ -172,7 +172,7 @@ fn a_changed_map_is_counted() {
 }
 
 #[test]
-fn what_cannot_be_scaled_is_refused() {
+fn unscalable_rows_are_refused() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let program = desc.one().program();
     let says = |extents, leading| {

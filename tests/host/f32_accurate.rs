@@ -251,7 +251,7 @@ fn the_window_is_checked() {
 /// An infinite factor reaches its row of D in bf16x6: as infinity where the other factors have one
 /// part, else as no number.
 #[test]
-fn what_is_not_finite_reaches_d() {
+fn nonfinite_operands_reach_d() {
     let [m, n, k] = [4, 4, 70];
     let (mut a, mut b) = (vec![1.0f32; m * k], vec![2.0f32; n * k]);
     a[k + 5] = f32::INFINITY;
@@ -311,7 +311,7 @@ fn requests_types_and_files_name_the_modes() {
 
 /// What cannot be emulated, and what has to be, is refused in a sentence with a way out.
 #[test]
-fn what_cannot_be_emulated_is_refused() {
+fn invalid_emulations_are_refused() {
     let says = |d: GemmDesc| d.check().message();
     let f32s = desc(EmulationKind::Bf16x6, ORDERS[0]);
     assert_eq!(

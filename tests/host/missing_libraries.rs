@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// Runs a test again in a process of its own, in which a panic aborts; in that process, does
 /// `this`.
-fn where_a_panic_aborts(test: &str, this: impl FnOnce()) {
+fn panics_abort(test: &str, this: impl FnOnce()) {
     const CHILD: &str = "FALCHION_TEST_ABORTS";
     if std::env::var_os(CHILD).is_some() {
         let default = std::panic::take_hook();
@@ -32,7 +32,7 @@ fn where_a_panic_aborts(test: &str, this: impl FnOnce()) {
 #[test]
 #[ignore = "needs a machine without libcuda"]
 fn without_a_driver_opening_a_device_names_what_was_tried() {
-    where_a_panic_aborts("without_a_driver_opening_a_device_names_what_was_tried", || {
+    panics_abort("without_a_driver_opening_a_device_names_what_was_tried", || {
         for _ in 0..3 {
             match open(0) {
                 Err(error @ Error::Library { .. }) => {
@@ -52,7 +52,7 @@ fn without_a_driver_opening_a_device_names_what_was_tried() {
 #[test]
 #[ignore = "needs a machine without libcuda"]
 fn without_a_driver_a_tensor_map_is_not_packed() {
-    where_a_panic_aborts("without_a_driver_a_tensor_map_is_not_packed", || {
+    panics_abort("without_a_driver_a_tensor_map_is_not_packed", || {
         let matrix = TensorMatrix::new(Operand::A, ElementKind::F32, Order::Row, (64, 64), 64);
         let map = matrix.map((8, 32), SwizzleMode::Bytes128).expect("a map");
         for _ in 0..3 {
@@ -64,7 +64,7 @@ fn without_a_driver_a_tensor_map_is_not_packed() {
 
 #[test]
 fn without_nvrtc_compiling_names_every_place() {
-    where_a_panic_aborts("without_nvrtc_compiling_names_every_place", || {
+    panics_abort("without_nvrtc_compiling_names_every_place", || {
         let nowhere = std::env::temp_dir().join("falchion-nowhere");
         let environment =
             Environment::empty(&nowhere).with("FALCHION_NVRTC", nowhere.join("libnvrtc.so.13"));

@@ -131,7 +131,7 @@ fn the_bound_of_promoted_sums_holds_for_deep_products() {
 /// There is nothing to promote but accumulators of fp8 in f32, and room for partial accumulators
 /// only beside fewer accumulators; the sentences say so.
 #[test]
-fn what_cannot_be_promoted_is_refused_in_a_sentence() {
+fn invalid_promotions_are_refused() {
     let stage = |types: Combined, op| {
         let d = default_of(op, ArchKind::Sm90, types, ORDERS);
         but!(d, promotion: PromotionKind::Stage).check().message()

@@ -208,7 +208,7 @@ fn a_product_alone_has_the_bits_of_one_in_a_batch() {
 }
 
 #[test]
-fn what_is_refused_is_said() {
+fn refusals_name_the_rule() {
     let gemm = typed(5);
     let (a, b, mut d) = ([1.0f32; 32], [1.0f32; 32], [f32::NAN; 1]);
     let refused =
@@ -372,26 +372,14 @@ fn the_workspace_is_slots_and_tickets() {
     // Two consumers that share a tile have tickets of their own, and a cluster's rectangle has
     // tiles beyond D.
     let tensor_cores = |tile: &str, cluster: &str, extents| {
-        let [a, b, c] = ["bf16:row", "bf16:col", "bf16:row"].map(|matrix| matrix.parse().ok());
         let knobs = [
             ("threadblock", tile),
             ("split_k", "20"),
             ("cluster", cluster),
             ("schedule", "cooperative"),
         ];
-        let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
-        let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
-        let desc = GemmOperation::from_request(&Request {
-            a,
-            b,
-            c,
-            op,
-            arch,
-            knobs,
-            ..Request::default()
-        })
-        .expect("a kernel")
-        .desc();
+        let types = ["bf16:row", "bf16:col", "bf16:row"];
+        let desc = described(types, (OpKind::TensorOp, ArchKind::Sm90), &knobs);
         desc.routes(&Problem::new(&desc, extents, [None; 3], [1.0; 8]))
             .expect("a kernel")
             .workspace_bytes()

@@ -172,7 +172,7 @@ fn problems_take_them_by_themselves() {
 }
 
 #[test]
-fn what_is_refused_is_said() {
+fn refusals_name_the_rule() {
     let said = |desc: GemmDesc| desc.check().message();
     assert_eq!(
         said(but!(Small::DESC, split_k: 9)),

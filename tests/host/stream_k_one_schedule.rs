@@ -333,7 +333,7 @@ fn a_workspace_has_room_for_every_stream() {
 
 /// Stream-K keeps one slice, and supports neither groups nor split-K in a cluster.
 #[test]
-fn what_is_refused_is_said() {
+fn refusals_name_the_rule() {
     let hopper = [("decomposition", "streamk"), ("threadblock", "64x64x64"), ("warp", "64x64x64")];
     let types = ["bf16:row", "bf16:col", "f32:row"];
     let hopper = described(types, (OpKind::TensorOp, ArchKind::Sm90), &hopper);

@@ -152,7 +152,7 @@ fn whole_numbers_decide_every_row() -> Result<(), Error> {
 /// Numbers in f32 that tf32 does not hold are cut off by the tensor cores. That is within the
 /// bound; and where factors are tf32 numbers the bound does not allow for it.
 #[test]
-fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result<(), Error> {
+fn the_tf32_bound_allows_truncation_of_long_fractions() -> Result<(), Error> {
     let types = element_types(Tf32, F32, F32);
     let row = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
     let one = |x: f64, claimed: f64| -> Result<Verdict, Error> {

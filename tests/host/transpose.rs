@@ -45,7 +45,7 @@ fn both_modes_are_the_definition_for_every_description_that_the_resolver_and_the
 }
 
 #[test]
-fn what_the_resolver_chooses_is_the_definition() {
+fn selected_transposes_equal_the_definition() {
     let mut cases = 0;
     for desc in named() {
         for seed in 0..12 {

@@ -163,7 +163,7 @@ fn global(desc: &TransposeDesc, problem: &Problem) -> [GlobalAccesses; 2] {
 
 /// B is read where D is written; with alpha 0 no sector of A is read, with beta 0 none of B.
 #[test]
-fn what_is_not_read_costs_nothing() {
+fn unread_operands_cost_nothing() {
     let packed = Problem::packed_transpose(128, 64);
     let desc = Rung::Vectorized.desc(Combine::F32, 4);
     let with = |alpha, beta| {
@@ -264,7 +264,7 @@ fn the_ladder_is_these_counts() -> Result<(), falchion_lab::Error> {
 }
 
 #[test]
-fn what_cannot_be_counted_is_refused() {
+fn invalid_transposes_are_not_counted() {
     let program = TransposeProgram::new(&rung(Rung::Vectorized));
     let said =
         |problem: &Problem| count_transpose(&program, problem).expect_err("refused").to_string();

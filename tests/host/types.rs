@@ -53,7 +53,7 @@ fn leaves_commute() {
 
 /// Every knob pinned to what it is: nothing changes.
 #[test]
-fn what_is_pinned_to_its_default_changes_nothing() {
+fn pinned_defaults_change_nothing() {
     type Tiles = With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>;
     type Loop = With<With<Tiles, MmaMultistage>, Stages<4>>;
     type Aligned = With<With<With<Loop, AlignmentA<4>>, AlignmentB<4>>, AlignmentC<4>>;

@@ -74,7 +74,7 @@ fn run(
 }
 
 #[test]
-fn what_is_not_read_does_not_count() {
+fn unread_operands_do_not_count() {
     for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]] {
         for align_c in [4, 1] {
             let default = default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders);

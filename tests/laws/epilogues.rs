@@ -158,7 +158,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
 }
 
 #[test]
-fn what_is_scaled_by_zero_is_not_looked_at() {
+fn operands_scaled_by_zero_are_not_read() {
     use falchion::epilogue::Source as C;
     const NAN: f32 = f32::NAN;
     type Deep = Add<Scaled<Scalar<2>, Add<Acc, C>>, Constant<3>>;

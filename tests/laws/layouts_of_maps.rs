@@ -344,7 +344,7 @@ fn a_mutated_layout_breaks_the_law() {
 /// A layout's map is the layout; a table, the regions of a ring and its positions are no layouts.
 /// Curves and narrow last groups neither.
 #[test]
-fn what_is_no_layout_has_none() -> Result<(), TestCaseError> {
+fn maps_without_a_layout_have_none() -> Result<(), TestCaseError> {
     let layout =
         Map::new(&"(4,(2,3)):(2,(1,8))".parse::<Layout>().expect("a layout")).expect("a map");
     affine("a layout's", &layout)?;

@@ -22,7 +22,7 @@ fn refused(
 }
 
 #[test]
-fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
+fn missing_instructions_are_refused_with_those_of_the_architecture() {
     let (f64s, halves) = ((F64, F64, F64), (F16, F32, F16));
     #[rustfmt::skip]
     let table = [

@@ -266,7 +266,7 @@ fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
 }
 
 #[test]
-fn what_can_be_implemented_is_what_runs() {
+fn implementable_calls_run() {
     let gemm = Gemm::<i8, RowMajor, i8, ColMajor, i32, ColMajor>::new();
     let (a, b) = ([1i8; 4], [1i8; 4]);
     for alpha in [1.0, 0.5, f64::INFINITY, f64::NAN] {

@@ -137,7 +137,7 @@ impl IndexMap for ZeroTwice {
 }
 
 #[test]
-fn what_is_no_copy_is_none() {
+fn misaligned_copies_have_no_shapes() {
     let fine = (3, 100, 101, 112);
     let of = |(rows, row_bytes, stride, pitch)| RepackShapes::new(rows, row_bytes, stride, pitch);
     assert!(of(fine).is_some());

@@ -78,7 +78,7 @@ fn the_table_of_routes() {
 }
 
 #[test]
-fn what_is_not_read_needs_no_pass() {
+fn unread_operands_need_no_pass() {
     let desc = i8([Col, Row, Row]);
     for (extents, alpha) in [((0, 9, 9), 1.0), ((9, 0, 9), 1.0), ((9, 9, 0), 1.0), ((9, 9, 9), 0.0)]
     {
@@ -324,7 +324,7 @@ fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
 
 /// Threads read f32 along M and N: what is K-major is transposed, to rows of M or N.
 #[test]
-fn what_threads_multiply_lies_along_m_and_n() {
+fn operands_of_simt_kernels_are_mn_major() {
     let of = |orders| descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
     let extents = (1000, 3000, 200);
     for (orders, wanted) in [

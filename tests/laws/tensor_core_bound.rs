@@ -287,7 +287,7 @@ fn the_edges_are_those_of_the_hardware() {
 
 /// Infinity and NaN arrive, whatever else is added.
 #[test]
-fn what_is_no_number_stays_none() {
+fn nan_stays_nan() {
     for row in rows() {
         assert_eq!(row.step(f32::INFINITY, &[1.0], &[-1.0]), f32::INFINITY);
         assert_eq!(row.step(1.0, &[f32::NEG_INFINITY], &[1.0]), f32::NEG_INFINITY);

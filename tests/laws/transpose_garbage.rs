@@ -65,7 +65,7 @@ fn check_map(map: &dyn IndexMap, what: &dyn std::fmt::Debug) -> usize {
 /// What follows from a description that nobody checked is a number: `at(thread, step) < codomain`,
 /// or no place at all.
 #[test]
-fn what_follows_from_garbage_is_a_number_and_never_a_panic() {
+fn invalid_descriptions_never_panic() {
     let (mut offsets, mut refused, mut saturated) = (0, 0, 0);
     for seed in 0..40_000 {
         let desc = description(&mut numbers(seed));

@@ -196,7 +196,7 @@ proptest! {
     /// dimension: `line(thread, step) = line(thread, 0) (mod access_d)`, and its pieces are one
     /// column of pieces.
     #[test]
-    fn what_a_thread_gathers_begins_alike(d in legal(true)) {
+    fn gathered_pieces_of_a_thread_have_one_alignment(d in legal(true)) {
         let write = d.write();
         for (thread, step) in (0..d.threads).flat_map(|thread| (0..write.steps()).map(move |step| (thread, step))) {
             let ((first, place), (line, piece)) = (write.place(thread, 0), write.place(thread, step));

@@ -157,7 +157,7 @@ fn matrices_of_a_batch_that_overlap() {
 }
 
 #[test]
-fn what_is_too_large() {
+fn too_large_problems_are_refused() {
     let huge = |rows: usize, columns: usize| {
         let problem = Problem::packed_transpose(rows, columns);
         let long = |matrix: View<Elements>| matrix.with(Elements::ALL);

@@ -81,7 +81,7 @@ fn the_table_is_ptx_s() {
 
 /// Tiles, stages and descriptors that there are not: each beside its nearest, which there is.
 #[test]
-fn what_no_instruction_reads_there_is_not() {
+fn descriptors_cover_only_bytes_that_are_read() {
     use ElementKind as D;
     use ElementKind as T;
     let rows = |mn| OperandTile::new(T::Bf16, Along::Mn, SwizzleMode::Bytes128, mn).is_some();

@@ -51,7 +51,7 @@ fn told(start: u32) -> impl Fn(&OperandTile, u32, u32) -> (u64, Along) {
 /// For every tile, start, first row and step, and every (mn, k) that an instruction of up to 256
 /// rows reads: `bytes_read(descriptor, mn - first, k) = start + tile(mn, k)`.
 #[test]
-fn what_is_read_is_what_lies_there() {
+fn descriptors_read_the_elements_of_the_tile() {
     let tiles = tiles();
     for tile in &tiles {
         for start in [0, tile.swizzle().repeat_bytes(), 0x1_c000] {

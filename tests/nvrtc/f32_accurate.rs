@@ -67,7 +67,7 @@ fn the_products_compile_clean() {
 /// parts among them.
 #[test]
 #[ignore = "needs NVRTC"]
-fn what_is_not_the_twin_does_not_compile() {
+fn kernels_unlike_their_twin_do_not_compile() {
     for emulation in EmulationKind::MODES {
         let unit = DecomposeDesc { emulation }.translation_unit(true);
         for (twin, name) in [

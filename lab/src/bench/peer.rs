@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_peer_has_no_word_for_is_not_asked() {
+    fn problems_beyond_the_peer_have_no_peer_problem() {
         assert_eq!(typed("f32", "f32", "f32", r#","epilogue":"relu""#), None);
         assert_eq!(typed("f32", "f16", "f32", ""), None);
         assert_eq!(typed("f32", "f32", "f32", r#","acc":"f64""#), None);

@@ -179,7 +179,7 @@ fn every_peer_is_timed_and_the_three_fastest_and_the_first_measured() {
 }
 
 #[test]
-fn what_does_not_settle_is_noisy_after_the_most_rounds() {
+fn unsettled_ratios_are_noisy_after_the_last_round() {
     let mut stage = stage(&[1000.0, 1100.0]);
     stage.clock.noise = vec![1.0, 1.1, 0.9, 1.2, 1.05, 0.8, 1.15];
     let outcome = stage.against(Settings { seconds: 1e9, ..Settings::default() }, 2).unwrap();

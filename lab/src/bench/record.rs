@@ -359,7 +359,7 @@ pub(super) mod tests {
     /// Checks that a refusal is a line with its message and no times, and that lines without named
     /// data have no data fields.
     #[test]
-    fn what_ours_refuses_is_kept() {
+    fn refused_problems_keep_their_sentence() {
         let measured = line(2500.0, Some(2600.0));
         let circumstances =
             Circumstances { suite: "f32_accurate".into(), ..Circumstances::default() };
@@ -375,7 +375,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_not_a_record_is_named_by_its_line() {
+    fn invalid_records_are_named_by_their_line() {
         let good = line(1.0, None).to_json().unwrap();
         let text = read_lines::<SuiteProblem>(&format!("{good}\n{{}}")).unwrap_err().to_string();
         assert!(

@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_run_is_not_chosen() {
+    fn refused_algorithms_are_not_selected() {
         assert_eq!(select(&[None, Some(2.0), None, Some(1.0)]), [1, 3]);
         assert_eq!(select(&[None, None]), [0usize; 0]);
     }

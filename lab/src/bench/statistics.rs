@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_sample_has_no_statistics() {
+    fn empty_and_nan_samples_have_no_statistics() {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[1.0, f64::NAN]), None);
         assert_eq!(geometric_mean(&[]), None);

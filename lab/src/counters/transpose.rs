@@ -169,7 +169,7 @@ fn count_block(
 ) -> Result<(), Error> {
     let (desc, problem) = (&program.desc, likeness.problem);
     let [lda, ldc, ldd] = likeness.each_matrix(|laid| laid.leading(Order::Row));
-    let laid = |index: usize, leading: u64| Laid {
+    let laid = |index: usize, leading: u64| Placed {
         first_byte: LINE_BYTES
             + [matrix, rows, columns].map(|place| place.past[index]).iter().sum::<u64>()
                 % LINE_BYTES,
@@ -180,7 +180,7 @@ fn count_block(
     let elements = |access: &WarpAccess| {
         access.active() as u64 * u64::from(access.bytes() / desc.element_bytes)
     };
-    let mut tell = |what: What, access: &WarpAccess| match what {
+    let mut tell = |what: Target, access: &WarpAccess| match what {
         (Purpose::Fetch, false) => counters.a.add(times, elements(access), access),
         (_, true) => counters.c.add(times, elements(access), access),
         (Purpose::Load, _) => counters.loads.add(times, access),
@@ -189,7 +189,7 @@ fn count_block(
     };
     let mut log = Log { bytes: desc.element_bytes, a, c, d, warps: Gathered::new(&mut tell) };
     let bytes = u64::from(desc.element_bytes);
-    let beyond = |laid: Laid, line: i64, access: u32| {
+    let beyond = |laid: Placed, line: i64, access: u32| {
         let first =
             (laid.first_byte / bytes).wrapping_add((line as u64).wrapping_mul(laid.leading));
         (first % u64::from(access)) as u32
@@ -207,12 +207,12 @@ fn count_block(
 }
 
 /// The purpose of an access, and whether it is an access to C.
-type What = (Purpose, bool);
+type Target = (Purpose, bool);
 
 /// A matrix in global memory: the byte at which the tile's part begins, and the elements from one
 /// row to the next.
 #[derive(Clone, Copy, Debug)]
-struct Laid {
+struct Placed {
     first_byte: u64,
     leading: u64,
 }
@@ -222,10 +222,10 @@ struct Log<'t> {
     /// Bytes per element.
     bytes: u32,
     /// A and C if they are read, and D.
-    a: Option<Laid>,
-    c: Option<Laid>,
-    d: Laid,
-    warps: Gathered<'t, What>,
+    a: Option<Placed>,
+    c: Option<Placed>,
+    d: Placed,
+    warps: Gathered<'t, Target>,
 }
 
 impl Observer for Log<'_> {

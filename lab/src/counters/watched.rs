@@ -30,7 +30,7 @@ pub(super) type Strides = [(u64, u64); 2];
 pub(crate) type Whose = (Purpose, Option<OperandKind>);
 
 /// The purpose and the index of the operand, which are ordered.
-type What = (Purpose, Option<usize>);
+type OrderedPurpose = (Purpose, Option<usize>);
 
 /// Reports every warp-level access of CTA 0 over `tiles` k-tiles: to shared memory and, with
 /// `strides`, to global memory, where matrices begin at address 0. Returns the number of
@@ -41,7 +41,7 @@ pub(crate) fn walk_block(
     strides: Option<Strides>,
     tell: &mut dyn FnMut(Whose, &WarpAccess),
 ) -> Result<u64, Error> {
-    let mut tell = |(purpose, operand): What, access: &WarpAccess| {
+    let mut tell = |(purpose, operand): OrderedPurpose, access: &WarpAccess| {
         tell((purpose, operand.map(|index| OperandKind::BOTH[index])), access)
     };
     let mut walk = Walk { program, strides, warps: Gathered::new(&mut tell) };
@@ -53,7 +53,7 @@ pub(crate) fn walk_block(
 struct Walk<'t> {
     program: &'t Program,
     strides: Option<Strides>,
-    warps: Gathered<'t, What>,
+    warps: Gathered<'t, OrderedPurpose>,
 }
 
 impl Observer for Walk<'_> {

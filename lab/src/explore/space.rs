@@ -28,15 +28,9 @@ pub struct Family {
 impl Family {
     /// Returns the family with one point.
     fn from_description(desc: &GemmDesc) -> Self {
-        Self {
-            desc: *desc,
-            lists: desc
-                .user_pins()
-                .words()
-                .into_iter()
-                .map(|words| vec![words.unwrap_or_default()])
-                .collect(),
-        }
+        let words = desc.user_pins().words().into_iter();
+        let lists = words.map(|words| vec![words.unwrap_or_default()]).collect();
+        Self { desc: *desc, lists }
     }
 
     /// Returns the families of some main loops. Main loops of one family share its lists. The other

@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_refused_before_memory_is_asked_for() {
+    fn too_large_problems_are_refused_before_allocation() {
         let desc = described("f32:col", "f32:col", "f32:col");
         let refused = |extents, leading| match HostProduct::poisoned(
             &desc,

@@ -15,7 +15,7 @@
 
 use super::bound::{Estimate, Rounding};
 use falchion::{
-    epilogue::{Beside, EpilogueDesc, Op, SCALARS, UserFunction, registered},
+    epilogue::{EpilogueDesc, EpilogueInputs, Op, SCALARS, UserFunction, registered},
     numeric::{ComputeKind, ElementKind},
 };
 
@@ -58,7 +58,7 @@ impl<'d> Evaluation<'d> {
 
     /// Returns the estimate of D before it is stored, from an accumulator and the other operands of
     /// the epilogue.
-    pub fn evaluate(&self, accumulator: Estimate, beside: &Beside<f64>) -> Estimate {
+    pub fn evaluate(&self, accumulator: Estimate, inputs: &EpilogueInputs<f64>) -> Estimate {
         let mut stack: Vec<Entry> = Vec::with_capacity(4);
         for op in self.desc.ops() {
             let mut pop = || {
@@ -68,9 +68,9 @@ impl<'d> Evaluation<'d> {
             let estimate = match *op {
                 Op::Nop => continue,
                 Op::Accumulator => self.widened(accumulator),
-                Op::Source => self.widened(Estimate::exactly(beside.source.unwrap_or(f64::NAN))),
+                Op::Source => self.widened(Estimate::exactly(inputs.source.unwrap_or(f64::NAN))),
                 Op::Vector(kind) => self.widened(Estimate::exactly(
-                    beside.vectors.get(kind).copied().unwrap_or(f64::NAN),
+                    inputs.vectors.get(kind).copied().unwrap_or(f64::NAN),
                 )),
                 Op::Scalar(slot) => {
                     let given = self.scalars[slot as usize % SCALARS];
@@ -218,9 +218,9 @@ mod tests {
     };
 
     /// Returns an element of C, and vectors of alternately 7 and 0.25.
-    fn beside<T: From<f32>>(source: T) -> Beside<T> {
+    fn inputs<T: From<f32>>(source: T) -> EpilogueInputs<T> {
         let of_vector = |kind: VectorKind| T::from([7.0, 0.25][kind.index() % 2]);
-        Beside { source: Some(source), vectors: Vectors::by(|kind| Some(of_vector(kind))) }
+        EpilogueInputs { source: Some(source), vectors: Vectors::by(|kind| Some(of_vector(kind))) }
     }
 
     const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
@@ -232,11 +232,11 @@ mod tests {
         source: f64,
     ) -> Estimate {
         let desc: EpilogueDesc = text.parse().expect("it is an expression");
-        Evaluation::new(&desc, SCALES, compute).evaluate(accumulator, &beside(source))
+        Evaluation::new(&desc, SCALES, compute).evaluate(accumulator, &inputs(source))
     }
 
     #[test]
-    fn what_is_known_exactly_is_computed_as_the_kernel_computes() {
+    fn exact_operands_use_the_arithmetic_of_the_kernel() {
         let exact = |text, compute| evaluate_text(text, compute, Estimate::exactly(3.0), 5.0);
         assert_eq!(exact("alpha * acc + beta * source", ComputeKind::F32), Estimate::exactly(3.5));
         assert_eq!(exact("s3 * acc", ComputeKind::F32), Estimate::exactly(f64::from(0.1f32 * 3.0)));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_scaled_by_0_does_not_matter() {
+    fn operands_scaled_by_0_do_not_matter() {
         for lost in [f64::NAN, f64::INFINITY] {
             let scaled = evaluate_text(
                 "alpha * acc + s2 * source",
@@ -321,7 +321,7 @@ mod tests {
                     &desc,
                     &scalars,
                     &[held],
-                    beside(source as f32).map(std::slice::from_ref),
+                    inputs(source as f32).map(std::slice::from_ref),
                     &mut rows,
                 )[0];
                 assert!(
@@ -348,19 +348,19 @@ mod tests {
         Tree::register();
         let of = |value, error| {
             Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32)
-                .evaluate(Estimate::within(value, error), &beside(0.0))
+                .evaluate(Estimate::within(value, error), &inputs(0.0))
         };
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
         assert!((3.25..7.0).contains(&wide), "{wide}");
         // In binary64 nothing is rounded to binary32 on its way.
         let third = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F64)
-            .evaluate(Estimate::exactly(1.0 / 3.0), &beside(0.0));
+            .evaluate(Estimate::exactly(1.0 / 3.0), &inputs(0.0));
         assert_eq!(third.value, 1.0 / 3.0 * (1.0 / 3.0));
         assert!(third.error < 1e-15);
         // Every integer is a number of binary64.
         let whole = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::I32)
-            .evaluate(Estimate::exactly(46_339.0), &beside(0.0));
+            .evaluate(Estimate::exactly(46_339.0), &inputs(0.0));
         assert_eq!(whole.value, 2_147_302_921.0);
     }
 

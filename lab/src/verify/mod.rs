@@ -60,7 +60,7 @@ use falchion::{
     Error,
     arch::OpKind,
     desc::GemmDesc,
-    epilogue::Beside,
+    epilogue::EpilogueInputs,
     internals::{
         call::{Call, HostSlice, Matrices, Problem, Source, View},
         host::progress::Gauge,
@@ -263,7 +263,7 @@ impl Job<'_> {
             let mut numbers: Vec<f64> = Vec::with_capacity(sums.len());
             number::read(view.memory, places(view.strides), &mut numbers).map(|()| numbers)
         };
-        let read = Beside {
+        let read = EpilogueInputs {
             source: source.map(numbers).transpose()?,
             vectors: call.vectors.try_map(|_, view| numbers(view))?,
         };
@@ -271,8 +271,8 @@ impl Job<'_> {
         let mut verdict = Verdict::default();
         for (at, sum) in sums.into_iter().enumerate() {
             let accumulator = self.accumulation.estimate(sum, arithmetic);
-            let beside = read.map(|elements| elements[at]);
-            let wanted: Estimate = self.evaluation.evaluate(accumulator, &beside);
+            let inputs = read.map(|elements| elements[at]);
+            let wanted: Estimate = self.evaluation.evaluate(accumulator, &inputs);
             verdict.compare(
                 (rows[at / columns.len()], columns[at % columns.len()]),
                 got[at],

@@ -5,7 +5,7 @@
 use super::{Verdict, bound::Estimate, epilogue::Evaluation, number};
 use falchion::{
     Error,
-    epilogue::{Beside, LinearCombination, Node},
+    epilogue::{EpilogueInputs, LinearCombination, Node},
     internals::{
         call::{Call, HostSlice, Problem, Source, View},
         operand::Vectors,
@@ -78,8 +78,8 @@ impl Job<'_> {
         };
         for (column, (&got, &x)) in got.iter().zip(&moved).enumerate() {
             let source = added.as_ref().map(|added| added[column]);
-            let beside = Beside { source, vectors: Vectors::NONE };
-            let estimate = evaluation.evaluate(Estimate::exactly(x), &beside);
+            let inputs = EpilogueInputs { source, vectors: Vectors::NONE };
+            let estimate = evaluation.evaluate(Estimate::exactly(x), &inputs);
             verdict.compare((row, column), got, estimate, kind);
         }
         Ok(verdict)

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_is_known_of_is_not_called_right() {
+    fn undecided_elements_are_not_right() {
         let verdict = one(f64::NAN, 1.0, f64::INFINITY, ElementKind::F16);
         assert_eq!(
             (verdict.elements_undecided, verdict.elements_wrong, verdict.is_right()),

@@ -204,7 +204,7 @@ fn the_steps_are_copy_and_multiply_between_barriers() {
 }
 
 #[test]
-fn what_a_block_cannot_have_is_refused() {
+fn blocks_beyond_the_limits_are_refused() {
     let refused = |tile, thread, element| {
         let gemm =
             CuteGemm::new(Mnk::new(4096, 4096, 1024), tile, thread).expect("tiles that divide");

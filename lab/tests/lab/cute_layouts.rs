@@ -104,7 +104,7 @@ fn the_product_is_right_thread_by_thread() -> Result<(), LayoutError> {
 }
 
 #[test]
-fn what_does_not_divide_is_refused() {
+fn indivisible_layouts_are_refused() {
     let refused = |problem, tile, thread| {
         CuteGemm::new(problem, tile, thread).expect_err("refused").to_string()
     };

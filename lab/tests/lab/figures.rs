@@ -216,7 +216,7 @@ fn the_ladders_table_and_chart_are_the_measured_climb() {
 
 /// What the page says of rungs that are below others, and of the estimate of registers.
 #[test]
-fn what_the_ladders_page_says_holds_of_the_climb() {
+fn the_ladder_page_agrees_with_the_climb() {
     let climb = climb();
     let of = |name: &str| {
         climb

@@ -40,7 +40,7 @@ fn pinned(problem: &SuiteProblem, desc: &GemmDesc) -> SuiteProblem {
 /// A kernel with the knobs of the one that was chosen, and as fast a one by the model: of a tile
 /// that is a kernel in both frames a problem takes the one in which it fills it.
 #[test]
-fn what_is_chosen_is_what_pinning_it_gives() {
+fn pinning_the_selected_values_gives_the_selected_kernel() {
     let machine = ArchKind::Sm90.machine();
     let (mut count, mut exchanged) = (0, 0);
     for problem in problems() {
@@ -60,7 +60,7 @@ fn what_is_chosen_is_what_pinning_it_gives() {
 
 /// Where one begins to look there is what problems take by themselves on Hopper's tensor cores.
 #[test]
-fn what_is_chosen_is_explored() {
+fn selected_kernels_are_in_the_search_space() {
     let mut count = 0;
     // Batches and groups are not explored.
     for problem in problems().into_iter().filter(|problem| {

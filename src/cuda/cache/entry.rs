@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_entries_read_back() {
         for entry in [entry(), Entry { log: String::new(), ..entry() }] {
             assert_eq!(read(&entry.encode(&key()).expect("storable")), Some(entry));
         }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_claims_too_much_is_not_read() {
+    fn entries_with_a_false_length_are_not_read() {
         let good = entry().encode(&key()).expect("storable");
         let claims = |image: u64, log: u64| {
             let mut header: [u8; HEADER] = *good.first_chunk().expect("a header");

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_decides_the_cubin_changes_the_key() {
+    fn every_input_of_a_cubin_changes_its_key() {
         let mut others: Vec<(Program, (i32, i32))> =
             vec![(program(), (13, 0)), (program(), (13, 1)), (program(), (12, 0))];
         let mut changed = |change: &dyn Fn(&mut Program)| {

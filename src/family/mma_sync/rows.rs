@@ -169,7 +169,7 @@ const fn tensor_op(
         promotion: None,
         families,
         of_columns: &[],
-        beside: &[],
+        alternatives: &[],
         in_place: &[],
     }
 }

@@ -137,7 +137,7 @@ const fn simt(
         promotion: None,
         families,
         of_columns: &[],
-        beside: &[],
+        alternatives: &[],
         in_place: &[],
     }
 }
@@ -187,11 +187,11 @@ pub(in crate::family) const ROWS: &[Row] = &[
     ),
     simt(OLDER, &[combined(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
     Row {
-        beside: &[AsGiven(aligned(STREAMED, 4, 4))],
+        alternatives: &[AsGiven(aligned(STREAMED, 4, 4))],
         ..simt(&[Sm80, Sm86, Sm89], &[combined(F32, F32, F32)], SINGLES)
     },
     Row {
-        beside: &[AsGiven(aligned(STREAMED, 4, 4)), AsGiven(COPIED_BY_TMA)],
+        alternatives: &[AsGiven(aligned(STREAMED, 4, 4)), AsGiven(COPIED_BY_TMA)],
         ..simt(&[Sm90], &[combined(F32, F32, F32)], SINGLES)
     },
     simt(NEWER, &[combined(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),

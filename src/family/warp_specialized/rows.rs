@@ -314,7 +314,7 @@ const fn tensor_op(types: &'static [Combined], families: &'static [FamilyDesc]) 
         promotion: None,
         families,
         of_columns: &[],
-        beside: &[],
+        alternatives: &[],
         in_place: &[],
     }
 }
@@ -333,9 +333,9 @@ const fn and_beside(
     types: &'static [Combined],
     families: &'static [FamilyDesc],
     of_columns: &'static [FamilyDesc],
-    beside: &'static [Alternative],
+    alternatives: &'static [Alternative],
 ) -> Row {
-    Row { beside, ..and_of_columns(types, families, of_columns) }
+    Row { alternatives, ..and_of_columns(types, families, of_columns) }
 }
 
 const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_has_to_know_of_every_reader() {
+    fn writers_must_be_ordered_after_every_reader() {
         let (mut memory, mut reader, mut writer) =
             (SharedMemory::<u32>::new(1, 3), Clock::new(0, 3), Clock::new(1, 3));
         memory.write(0, &writer, 0, 7).expect("nobody was there");

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     arch::WARP,
     host::{
-        accumulated::{Accumulated, Held},
+        accumulated::{Accumulated, FragmentValue},
         composition::stored_once,
         vectors::whole,
     },
@@ -42,9 +42,9 @@ pub(in crate::host) struct Started<'a> {
 struct Thread {
     staging: [Vec<u64>; 2],
     staged_tile: u32,
-    fragments: [[Vec<Held>; 2]; 2],
+    fragments: [[Vec<FragmentValue>; 2]; 2],
     /// The fragments of A and of B, one per k, that are not added yet.
-    steps: [Vec<Vec<Held>>; 2],
+    steps: [Vec<Vec<FragmentValue>>; 2],
     accumulators: Accumulated,
     /// The accumulators of the completed units of work, and the number of their k-tiles.
     sums: Vec<Accumulated>,
@@ -128,7 +128,7 @@ pub(in crate::host) fn run_block(
         staged_tile: u32::MAX,
         fragments: OperandKind::BOTH.map(|operand| {
             let empty = vec![
-                Held { word: 0, tile: u32::MAX, k_block: u32::MAX };
+                FragmentValue { word: 0, tile: u32::MAX, k_block: u32::MAX };
                 base.fragment_elements(operand) as usize
             ];
             [empty.clone(), empty]
@@ -354,7 +354,7 @@ impl Block<'_> {
                 }
                 let buffer = self.buffer(operand, tile, k_block);
                 self.threads[id as usize].fragments[side][buffer][element as usize] =
-                    Held { word, tile: wanted, k_block };
+                    FragmentValue { word, tile: wanted, k_block };
             }
         }
         Ok(())
@@ -415,7 +415,7 @@ impl Block<'_> {
     /// Returns the fragments that an instruction reads for the accumulators of a thread: for each k
     /// of a k-block, the thread's rows of A or columns of B. The registers of the whole warp hold
     /// them.
-    fn given(&self, thread: u32, operand: OperandKind, buffer: usize) -> Vec<Vec<Held>> {
+    fn given(&self, thread: u32, operand: OperandKind, buffer: usize) -> Vec<Vec<FragmentValue>> {
         let (base, side) = (&self.program.base, operand.index());
         let (map, step) = (FragmentMap::new(base.tiles, operand), base.step());
         let warp_mn = base.operand(operand).warp_mn;

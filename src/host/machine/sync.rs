@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn who_meets_knows_what_the_others_did_before() {
+    fn barriers_order_earlier_accesses() {
         let (mut meeting, mut first, mut second) =
             (Meeting::new(2, 2), Clock::new(0, 2), Clock::new(1, 2));
         let mut waits = None;

@@ -3,7 +3,7 @@
 use super::numbers::{NOTHING, Numbers};
 use crate::{
     call::View,
-    epilogue::Beside,
+    epilogue::EpilogueInputs,
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, machine::Staged},
     index::{IndexMap, at, points},
@@ -70,7 +70,7 @@ impl Numbers<'_> {
         let held = instruction.map(|instruction| AccumulatorMap::new(&instruction));
         let down = first.0 / ROWS;
         let (mut places, mut numbers, mut shifts, mut read) =
-            (Vec::new(), Vec::new(), Vec::new(), Beside::<Vec<u8>>::NONE);
+            (Vec::new(), Vec::new(), Vec::new(), EpilogueInputs::<Vec<u8>>::NONE);
         let all = (0..program.components.repeats.n).flat_map(|across| {
             (0..LANES)
                 .flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i)))

@@ -3,7 +3,7 @@
 use super::numbers::Numbers;
 use crate::{
     arch::WARP,
-    epilogue::Beside,
+    epilogue::EpilogueInputs,
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, operands::unknown},
     index::at,
@@ -93,7 +93,8 @@ impl Numbers<'_> {
         let (block, problem) = (self.program.desc.knobs.threadblock, self.matrices.problem);
         let Unit { product, row: tile_row, column: tile_column, .. } =
             self.unit(warp.block, tile)?;
-        let (mut places, mut numbers, mut read) = (Vec::new(), Vec::new(), Beside::<Vec<u8>>::NONE);
+        let (mut places, mut numbers, mut read) =
+            (Vec::new(), Vec::new(), EpilogueInputs::<Vec<u8>>::NONE);
         let each = maps.accumulator.domain().column;
         let width = self.element_bytes();
         for (lane, thread) in threads_of(self.program, warp).enumerate() {

@@ -205,7 +205,7 @@ mod tests {
     /// The first tf32 term of an infinity or NaN is the truncated number, and it has no second
     /// term. The NaN that the host's subtraction returns does not matter.
     #[test]
-    fn what_is_not_finite_has_no_second_part_of_tf32() {
+    fn nonfinite_numbers_have_no_second_tf32_term() {
         for x in numbers().filter(|x| !x.is_finite()) {
             let [first, second] = EmulationKind::Tf32x3.in_registers_of(x).map(f32::to_bits);
             assert_eq!((first, second), (x.to_bits() & !0x1fff, 0x8000_0000), "{:#x}", x.to_bits());

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_refused() {
+    fn nonfinite_numbers_are_refused() {
         for x in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
             assert!(LineFacts::new([1.0, x, 2.0].into_iter()).is_refused());
         }

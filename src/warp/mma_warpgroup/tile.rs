@@ -56,7 +56,8 @@ pub struct OperandTile {
 
 impl OperandTile {
     /// Returns the tile of `mn` rows of A, or columns of B, that descriptors can address. `None`
-    /// for an MN-major operand of 8 or 32 bits, and if [`for_boxes`](Self::for_boxes) returns `None`.
+    /// for an MN-major operand of 8 or 32 bits, and if [`for_boxes`](Self::for_boxes) returns
+    /// `None`.
     pub const fn new(
         input: ElementKind,
         along: Along,

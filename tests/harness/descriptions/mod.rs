@@ -157,7 +157,7 @@ fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
 }
 
 /// Returns a random valid description that is refused if it needs `spare` more registers.
-pub fn that_just_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDesc {
+pub fn largest_shape_that_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDesc {
     let fits = |d: &GemmDesc| match d.components() {
         Some(components) => {
             components.registers_needed() + spare > components.registers_available()

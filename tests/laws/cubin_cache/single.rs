@@ -228,7 +228,7 @@ fn the_folder_and_its_files_are_the_users_alone() {
 }
 
 #[test]
-fn what_dead_writers_left_is_swept_after_an_hour() {
+fn files_of_dead_writers_are_removed_after_an_hour() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut fixture = Fixture::new(home.path(), 10);
     let [old, young, foreign] = [".falchion-old.part", ".falchion-young.part", "notes.part"]
@@ -268,7 +268,7 @@ fn why_a_folder_is_not_used_is_a_sentence() {
 }
 
 #[test]
-fn what_is_no_lock_is_not_waited_for() {
+fn other_files_are_not_waited_for() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let fixture = Fixture::new(home.path(), 13);
     let socket = |path: &Path| drop(UnixListener::bind(path).expect("a socket"));

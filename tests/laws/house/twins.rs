@@ -238,7 +238,7 @@ fn every_component_that_names_a_twin_has_it() {
 }
 
 #[test]
-fn what_the_first_line_of_a_kernel_names_is_there() {
+fn twins_of_kernels_exist() {
     let [kernels, _] = trees();
     assert_eq!(astray(&kernels, |path| root().join(path).exists()), []);
 }

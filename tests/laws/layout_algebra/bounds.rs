@@ -49,7 +49,7 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn oversized_layouts_are_refused() {
     for (expression, part) in [
         ("(4294967296,4294967296)", "a product does not fit in 64 bits"),
         ("(2,2):(1,18446744073709551614)", "the cosize of the layout does not fit in 64 bits"),

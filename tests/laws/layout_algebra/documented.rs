@@ -122,7 +122,7 @@ fn sliced_as_documented() {
 
 /// CuTe compiles these, and disagrees with the composition of the functions.
 #[test]
-fn what_is_no_layout_says_which_divisibility_fails() {
+fn failed_compositions_name_the_divisibility() {
     #[rustfmt::skip]
     let table = [
         ("compose((4,6,8):(2,3,5), 6:3)", "the composition is no layout: the stride 3 of 6:3 neither divides nor is a multiple of the extent 4 of the left layout's coalesced mode \

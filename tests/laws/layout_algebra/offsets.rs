@@ -41,7 +41,7 @@ proptest! {
 
     /// What is printed is read.
     #[test]
-    fn what_begins_at_an_offset_is_read_as_it_is_printed(layout in any_layout(), offset in 0u64..1000, swizzled in any::<bool>()) {
+    fn printed_offsets_read_back(layout in any_layout(), offset in 0u64..1000, swizzled in any::<bool>()) {
         let swizzle = if swizzled { "Sw<2,1,3> o " } else { "" };
         let (text, plain) = (format!("{swizzle}{offset} o {layout}"), layout.to_string());
         let read = composed(&text);

@@ -19,7 +19,7 @@ mod threads;
 mod vectors;
 
 use crate::harness::{
-    descriptions::{self, that_just_fits},
+    descriptions::{self, largest_shape_that_fits},
     prelude::*,
     random_cases,
 };
@@ -198,7 +198,7 @@ fn legal_descriptions_compile_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn descriptions_that_just_fit_compile_clean() {
-    let just_fits = |seed, wanted| that_just_fits(seed, wanted, 9);
+    let just_fits = |seed, wanted| largest_shape_that_fits(seed, wanted, 9);
     let mut kernels: Vec<_> = random_descriptions(4_000, 50, ArchKind::Sm90, just_fits).collect();
     kernels.extend(random_descriptions(5_000, 5, ArchKind::Sm80, just_fits));
     kernels.extend(random_descriptions(6_000, 5, ArchKind::Sm75, just_fits));
@@ -230,7 +230,7 @@ fn warp_specialized_kernels_compile_clean() {
     kernels.extend((8_000..8_030).map(|seed| warp_specialized_only(seed, false, description)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions with roles", kernels);
-    let just_fits = |seed, wanted| that_just_fits(seed, wanted, 17);
+    let just_fits = |seed, wanted| largest_shape_that_fits(seed, wanted, 17);
     let fits: Vec<_> =
         (9_000..9_016).map(|seed| warp_specialized_only(seed, true, just_fits)).collect();
     all_clean("descriptions with roles that just fit", fits);

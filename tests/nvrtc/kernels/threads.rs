@@ -2,7 +2,7 @@
 
 use super::{
     a_wrong_fact_is_named, all_clean,
-    descriptions::{Family, Wanted, description, that_just_fits, threads::plain},
+    descriptions::{Family, Wanted, description, largest_shape_that_fits, threads::plain},
     unit_of,
 };
 use crate::harness::prelude::*;
@@ -35,7 +35,7 @@ fn kernels_whose_threads_multiply_compile_clean() {
     kernels.extend((12_000..12_020).map(|seed| random_description(seed, false, &description)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions of threads", kernels);
-    let just_fits = |seed, wanted| that_just_fits(seed, wanted, 33);
+    let just_fits = |seed, wanted| largest_shape_that_fits(seed, wanted, 33);
     let fits: Vec<_> =
         (13_000..13_012).map(|seed| random_description(seed, true, &just_fits)).collect();
     all_clean("descriptions of threads that just fit", fits);

@@ -150,7 +150,7 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
 }
 
 #[test]
-fn what_can_be_no_log_is_refused() {
+fn invalid_logs_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     assert!(refused(folder.path(), &header()).contains("is no file that a log could be kept in"));
     assert!(

@@ -151,7 +151,7 @@ fn nothing_is_timed_before_it_is_verified() {
 /// The fastest of all, had it been right, is nowhere in the standings; the best are those that the
 /// fates say, and the reference of the full protocol is the fastest one.
 #[test]
-fn what_is_wrong_never_wins() {
+fn wrong_kernels_never_win() {
     fn tempting(desc: &GemmDesc) -> Fate {
         if desc.stages() == 5 { Fate::Wrong } else { fate(desc) }
     }
