@@ -656,11 +656,11 @@ fn operand_without_a_file_is_refused_beside_files() {
     );
     let square = ["transpose", "--on", "host", "--rows", "4", "--cols", "4"];
     for (flags, part) in [
-        (vec!["--a-file", &file, "--beta", "1"], "B has no file"),
-        (vec!["--b-file", &file, "--beta", "1"], "A has no file"),
+        (vec!["--a-file", &file, "--beta", "1"], "C has no file"),
+        (vec!["--c-file", &file, "--beta", "1"], "A has no file"),
         (
-            vec!["--a-file", &file, "--b-file", &file],
-            "beta is 0, so the kernel does not read the B of --b-file",
+            vec!["--a-file", &file, "--c-file", &file],
+            "beta is 0, so the kernel does not read the C of --c-file",
         ),
     ] {
         let sentence = refused(&[&square[..], &flags].concat());
