@@ -22,7 +22,7 @@ pub use crate::codegen::fingerprint_assertion;
 
 macro_rules! rooms {
     ($($room:ident),*) => {
-        $(#[allow(missing_docs, reason = "each room says what it is where it stands")]
+        $(#[allow(missing_docs, reason = "each module has its own documentation")]
         pub mod $room {
             pub use crate::$room::*;
         })*

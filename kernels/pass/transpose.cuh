@@ -209,10 +209,9 @@ struct Gather {
   // have the same alignment.
   static constexpr int kStride = Config::kThreads * kAccessD / Config::kTileRows;
   static_assert(kStride % kAccessD == 0, "pieces of a thread begin alike");
-  // Lines between a thread's steps. If they are whole accesses, all have the same alignment, and
-  // one address and one offset suffice.
+  // Lines between a thread's steps.
   static constexpr int kDown = Config::kThreads / Fetch::kRun;
-  static constexpr bool kRotates = Config::kRotates, kAlike = kRotates && Fetch::kEven && kDown % 16 == 0 && kDown > 0;
+  static constexpr bool kRotates = Config::kRotates, kSharesAddresses = Config::kSharesAddresses;
 
   TransposeParams const& params;
   int const thread;
@@ -265,7 +264,7 @@ struct Gather {
   }
 
   // Returns Fetch::has, with a compile-time result for all steps but the last.
-  __device__ __forceinline__ bool has(int step) const { return (kAlike && step + 1 < Fetch::kColumns) || Fetch::has(thread, step); }
+  __device__ __forceinline__ bool has(int step) const { return (kSharesAddresses && step + 1 < Fetch::kColumns) || Fetch::has(thread, step); }
 
   __device__ __forceinline__ void fetch() {
     if (!inside()) return;
@@ -274,14 +273,14 @@ struct Gather {
     for (int step = 0; step < Fetch::kColumns; ++step)
       if (has(step))
         lines[step] = thread::read<kAccessA * kBytes, Config::kReadOnce>(
-            kAlike ? first + step * (kDown * params.lda) : aligned(Fetch::line(thread, step)) + Fetch::piece(thread, step) * kAccessA * kBytes);
+            kSharesAddresses ? first + step * (kDown * params.lda) : aligned(Fetch::line(thread, step)) + Fetch::piece(thread, step) * kAccessA * kBytes);
   }
 
   __device__ __forceinline__ void store() {
     if (!inside()) return store_edge();
 #pragma unroll
     for (int step = 0; step < Fetch::kColumns; ++step)
-      if (has(step)) put(kAlike ? place(thread, 0) + step * Smem::at(kDown, 0) : place(thread, step), lines[step]);
+      if (has(step)) put(kSharesAddresses ? place(thread, 0) + step * Smem::at(kDown, 0) : place(thread, step), lines[step]);
   }
 
   // Stores whole accesses that exist, and the existing elements of the others one by one.

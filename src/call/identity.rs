@@ -5,12 +5,20 @@ use super::{
     Arguments, Call, Elements, Matrices, MatrixElements, Memory, OperandA, OperandD, OperandView,
     Problem, Source, Space, View,
 };
-use core::convert::Infallible;
-
 use crate::{epilogue::SCALARS, layout::Order, numeric::ElementKind, operand::Vectors};
+use core::convert::Infallible;
 
 /// Element type of an operand B that is the identity. The [`Arguments`] of a
 /// [`Transpose`](crate::device::Transpose) have this type.
+///
+/// A GEMM does not accept the arguments of a transpose:
+///
+/// ```compile_fail,E0308
+/// use falchion::prelude::*;
+///
+/// let (a, mut d) = ([0.0f32; 6], [0.0f32; 6]);
+/// let _ = Gemm::<f32>::new().run(Arguments::transpose((2, 3), &a, &mut d));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Identity;
 

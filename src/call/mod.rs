@@ -344,6 +344,11 @@ impl<R, W> Call<R, W> {
         }
     }
 
+    /// Returns whether the call has no element of D.
+    pub const fn is_empty(&self) -> bool {
+        self.m == 0 || self.n == 0 || self.batch == 0
+    }
+
     /// Returns the view of A or B.
     pub const fn operand(&self, operand: OperandKind) -> &View<R> {
         match operand {

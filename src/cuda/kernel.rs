@@ -256,7 +256,7 @@ impl CudaKernel {
         memory.check(stream.context().cu_ctx() as usize)?;
         let offsets = call.groups.as_ref().and_then(|groups| groups.offsets.memory.values);
         check_offsets(stream, call)?;
-        if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
+        if problem.is_empty() {
             return Ok(());
         }
         let routes = Routes::with_needs((desc, self.0.needs), &problem);

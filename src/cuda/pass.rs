@@ -102,7 +102,7 @@ pub fn transpose(
     desc.check()?;
     let call = desc.enter(call)?;
     check_transpose(stream.context().cu_ctx() as usize, &call)?;
-    if call.m == 0 || call.n == 0 || call.batch == 0 {
+    if call.is_empty() {
         return Ok(());
     }
     enqueue(stream, &Pass::Transpose(desc, Box::new(call.problem())))

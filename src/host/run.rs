@@ -126,7 +126,7 @@ impl HostKernel for Array<'_, Program> {
         let mut calls =
             calls.into_iter().map(|call| call.enter(desc)).collect::<Result<Vec<_>, _>>()?;
         HostCall::check_array(&calls)?;
-        if calls.first().is_none_or(|call| call.m == 0 || call.n == 0) {
+        if calls.first().is_none_or(HostCall::is_empty) {
             return Ok(());
         }
         // Each launch runs as many GEMMs as its parameters hold.
@@ -158,7 +158,7 @@ fn in_frame_of(
     let mut call = call.enter(desc)?;
     // Group offsets are checked even if D is empty.
     let groups = call.groups()?;
-    if call.m == 0 || call.n == 0 || call.batch == 0 {
+    if call.is_empty() {
         return Ok(());
     }
     let ran = match groups {

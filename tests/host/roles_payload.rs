@@ -49,7 +49,7 @@ fn bytes(x: f64) -> Bytes {
     x.to_le_bytes().to_vec().into()
 }
 
-fn of_bytes(bytes: &[u8]) -> f64 {
+fn bytes_to_number(bytes: &[u8]) -> f64 {
     f64::from_le_bytes(bytes.try_into().expect("a number"))
 }
 
@@ -71,7 +71,8 @@ impl Payload for Numbers {
         accumulators: &mut Accumulators,
         operands: [&[Bytes]; 2],
     ) {
-        let [a, b] = operands.map(|shares| shares.iter().map(|share| of_bytes(share)).sum::<f64>());
+        let [a, b] =
+            operands.map(|shares| shares.iter().map(|share| bytes_to_number(share)).sum::<f64>());
         let product = a * b * f64::from(1 + warp.warpgroup * 4 + warp.warp);
         let product = part.map_or(product, |part| product * weight(part));
         // The order of additions is seen in the last bits.
@@ -108,14 +109,14 @@ impl Payload for Numbers {
         source: Option<&Bytes>,
     ) -> Staged {
         let product = if zero { 0.0 } else { sum(accumulators) + f64::from(name.subtile) };
-        let number = product + source.map_or(0.0, |source| of_bytes(source));
+        let number = product + source.map_or(0.0, |source| bytes_to_number(source));
         Staged { places: vec![0], elements: number.to_le_bytes().to_vec() }
     }
 
     fn store(&mut self, block: u32, warpgroup: u32, name: SubtileName, parts: [&Staged; 4]) {
         self.d.insert(
             (block, warpgroup, name.tile, name.subtile),
-            parts.map(|part| of_bytes(&part.elements)),
+            parts.map(|part| bytes_to_number(&part.elements)),
         );
     }
 

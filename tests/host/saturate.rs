@@ -7,7 +7,7 @@ const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 11 }];
 /// Rows and columns of D.
 const EXTENTS: [usize; 2] = [3, 5];
 
-fn of_bytes(kind: &str, arch: ArchKind, knobs: &[(&str, &str)]) -> GemmDesc {
+fn byte_kernel(kind: &str, arch: ArchKind, knobs: &[(&str, &str)]) -> GemmDesc {
     let (a, b) = (format!("{kind}:row"), format!("{kind}:col"));
     described([&a, &b, "i32:row"], (OpKind::TensorOp, arch), knobs)
 }
@@ -118,7 +118,7 @@ fn sums_stop_after_each_instruction() {
             ("align_b", "8"),
             ("align_c", "1"),
         ];
-        let [wrap, once] = decides::<i8>(&of_bytes("i8", arch, &knobs), modes, k, [&a, &b]);
+        let [wrap, once] = decides::<i8>(&byte_kernel("i8", arch, &knobs), modes, k, [&a, &b]);
         assert!(
             wrap >= 8 && once >= 8,
             "{wrap} elements are not what wraps, {once} not what is clamped once: {tile} on {arch}"
@@ -140,7 +140,7 @@ fn slices_and_parts_of_k_stop_at_the_ends_too() {
         ("stages", "3"),
         ("align_c", "1"),
     ];
-    let slices = of_bytes("u8", ArchKind::Sm80, &small);
+    let slices = byte_kernel("u8", ArchKind::Sm80, &small);
     let [wrap, _] = decides::<u8>(&slices, &MODES, k, [&a, &b]);
     assert!(wrap >= 9, "{wrap} elements are not what wraps");
     let parts = slices.pinned(Pins { split_k: Some(3), ..Pins::NONE });
@@ -149,7 +149,7 @@ fn slices_and_parts_of_k_stop_at_the_ends_too() {
     // Parts that are at both ends of the range.
     let (beyond, k) = (140_000, 280_000);
     let [a, b] = [0, 1].map(|operand| bytes(operand, EXTENTS[operand], k, beyond));
-    let parts = of_bytes(
+    let parts = byte_kernel(
         "i8",
         ArchKind::Sm80,
         &[&small[..], &[("split_k", "12"), ("align_a", "8"), ("align_b", "8")]].concat(),

@@ -70,7 +70,7 @@ impl Report<'_> {
         ));
         if let Some(routes) = routes.filter(|routes| routes.workspace_bytes() > 0) {
             print::line(&format!(
-                "before the GEMM: {routes}, in a workspace of {} bytes",
+                "before the GEMM: {routes}, with a workspace of {} bytes",
                 routes.workspace_bytes()
             ));
         }

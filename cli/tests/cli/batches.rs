@@ -61,25 +61,25 @@ fn pointer_arrays_are_verified() {
     };
     let several = explained("");
     assert!(
-        several
-            .contains("1, each of 1015 products at most, whose addresses ride in its parameters"),
+        several.contains("1, of at most 1015 GEMMs, with addresses in the kernel parameters"),
         "{several}"
     );
-    assert!(several.contains(", 300 products; "), "{several}");
+    assert!(several.contains(", for each of 300 GEMMs; "), "{several}");
     let mapped = explained("--a bf16:row --b bf16:col --c bf16:row --op tensorop");
-    let made = "1, of all products, whose maps for TMA lie in the workspace, behind 1 of a pass that makes them; without a workspace 50, each of 6 products at most";
-    assert!(mapped.contains(made) && mapped.contains(", 300 products; "), "{mapped}");
+    let made = "1, after 1 that writes tensor maps to the workspace; without a workspace, 50 of at most 6 GEMMs";
+    assert!(mapped.contains(made) && mapped.contains(", for each of 300 GEMMs; "), "{mapped}");
     let few = done(&"gemm --explain --m 200 --n 96 --k 64 --batch 6 --pointers --for h200 --a bf16:row --b bf16:col --c bf16:row --op tensorop".split(' ').collect::<Vec<_>>());
     assert!(
-        few.contains("1, each of 6 products at most, whose maps for TMA ride in its parameters"),
+        few.contains("1, of at most 6 GEMMs, with tensor maps in the kernel parameters"),
         "{few}"
     );
     let one_each =
         explained("--a f32:row --b f32:col --c f32:row --op tensorop --emulation bf16x6");
+    assert!(one_each.contains("300, one per GEMM, because passes copy its operands"), "{one_each}");
+    let streamed = explained("--decomposition streamk");
     assert!(
-        one_each
-            .contains("300, one a product: passes bring operands to where the kernel reads them"),
-        "{one_each}"
+        streamed.contains("300, one per GEMM, because stream-K divides each GEMM alone"),
+        "{streamed}"
     );
     for (given, says) in [
         ("--m 5 --k 7 --group-rows 5 --pointers", "cannot be used with"),

@@ -61,7 +61,7 @@ fn stream_k_is_verified_and_explained() {
     ];
     let said = done(&explained.concat());
     assert!(
-        said.contains(" streamed    252 of 384 tiles: 19.1 k-tiles for each of 132 clusters"),
+        said.contains(" stream-K    252 of 384 tiles, with 19.1 k-tiles for each of 132 clusters"),
         "{said}"
     );
     for (parts, says) in [
@@ -129,7 +129,9 @@ fn stream_k_of_simt_and_mma_sync_is_verified() {
     ];
     let said = done(&[&explained[..], &simt].concat());
     assert!(
-        said.contains(" streamed    312 of 576 tiles: 443.2 k-tiles for each of 264 blocks"),
+        said.contains(
+            " stream-K    312 of 576 tiles, with 443.2 k-tiles for each of 264 thread blocks"
+        ),
         "{said}"
     );
     let sentence =
@@ -496,16 +498,12 @@ fn explain_names_terms_of_the_predicted_time() {
     for (extents, says, says_not) in [
         (
             ["4096"; 3],
-            &["by the model: products 9", "where memory would take"][..],
-            &["parts of K", "copies"][..],
+            &["predicted: math 9", "(memory would take"][..],
+            &["split-K reduction", "passes"][..],
         ),
-        (
-            ["1", "4096", "4096"],
-            &["by the model: memory", "where products would take"],
-            &["copies"],
-        ),
-        (["1024", "256", "16384"], &["parts of K"], &["copies"]),
-        (["1002"; 3], &["copies before it"], &["parts of K"]),
+        (["1", "4096", "4096"], &["predicted: memory", "(math would take"], &["passes"]),
+        (["1024", "256", "16384"], &["split-K reduction"], &["passes"]),
+        (["1002"; 3], &["passes"], &["split-K reduction"]),
     ] {
         let said = time(extents);
         assert!(
@@ -555,7 +553,7 @@ fn explain_computes_only_on_request() {
         hopper["explanation"]["problem"]["waves"]
             .as_str()
             .unwrap()
-            .contains("132 multiprocessors, 1 block each")
+            .contains("132 multiprocessors with 1 thread block each")
     );
     let small = ["gemm", "--on", "host", "--explain", "--m", "40", "--n", "30", "--k", "20"];
     assert!(!done(&small).contains("on the host"));

@@ -21,17 +21,16 @@ fn cluster_split_k_is_verified() {
         ]
         .concat(),
     );
-    assert!(
-        said.contains("64 x 1 of 64 x 16, each in 2 parts of K, a cluster's block each"),
-        "{said}"
-    );
+    assert!(said.contains("64 x 1 of 64 x 16, with 2 slices of K in a cluster"), "{said}");
     assert!(
         said.contains(" 8192 for partials of the cluster's other CTAs, ")
-            && !said.contains("in a workspace"),
+            && !said.contains("with a workspace"),
         "{said}"
     );
     assert!(
-        said.contains("no workspace, no memset; 128 of 132 multiprocessors read A and B, where K whole would have 64 do so"),
+        said.contains(
+            "no workspace, no memset; 128 of 132 multiprocessors read A and B (64 without split-K)"
+        ),
         "{said}"
     );
     let given = [&["gemm", "--m", "64", "--n", "64", "--k", "640", "--cluster", "2x1"], &split[..]]
@@ -52,13 +51,10 @@ fn problem_size_selects_cluster_split_k() {
     let explained =
         |pins: &[&str]| done(&[&["gemm", "--explain", "--for", "h200"], &few[..], pins].concat());
     let said = explained(&[]);
-    assert!(
-        said.contains("33 x 1 of 64 x 16, each in 2 parts of K, a cluster's block each"),
-        "{said}"
-    );
+    assert!(said.contains("33 x 1 of 64 x 16, with 2 slices of K in a cluster"), "{said}");
     assert!(
         said.contains("no workspace, no memset; 66 of 132 multiprocessors")
-            && !said.contains("in a workspace"),
+            && !said.contains("with a workspace"),
         "{said}"
     );
     let line =
@@ -80,7 +76,7 @@ fn problem_size_selects_cluster_split_k() {
     }
     assert!(
         explained(&["--decomposition", "splitkcluster"])
-            .contains("each in 2 parts of K, a cluster's block each")
+            .contains("with 2 slices of K in a cluster")
     );
     verified(&few);
 }

@@ -169,7 +169,7 @@ fn explain_describes_the_kernel_that_runs() {
     ];
     let said = done(&[&["gemm", "--explain", "--op", "simt", "--arch", "sm80"][..], &odd].concat());
     assert!(
-        said.contains("1, 1, 1 elements of A, B and D, where the kernel has 8, 8, 8"),
+        said.contains("1, 1, 1 elements of A, B, and D, because of extents and leading dimensions; the description has 8, 8, 8"),
         "{said}"
     );
     assert!(
@@ -186,7 +186,7 @@ fn explain_describes_the_kernel_that_runs() {
         "{said}"
     );
     let whole = falchion(&["gemm", "--explain", "--m", "128", "--n", "128", "--k", "128"]);
-    assert!(!String::from_utf8_lossy(&whole.stdout).contains("elements of A, B and D"));
+    assert!(!String::from_utf8_lossy(&whole.stdout).contains("elements of A, B, and D"));
 }
 
 /// `--out -`, `--out /dev/stdout`, and `--out /dev/stdout > FILE` write only D to stdout. The

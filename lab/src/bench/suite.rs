@@ -295,7 +295,7 @@ impl SuiteProblem {
                 || ![self.a, self.c].iter().all(|x| x.order.is_row()))
         {
             return Err(
-                "`grouped` is for a `batch` whose A and C are row-major, each product's rows behind the one's before".to_owned()
+                "`grouped` needs a `batch` with a row-major A and C, because the rows of all GEMMs are consecutive".to_owned()
             );
         }
         let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
@@ -311,7 +311,7 @@ impl SuiteProblem {
         }
         if self.batch.is_some() || self.grouped || self.pointers || self.broadcast.is_some() {
             return Err(
-                "`group_rows` says how many products there are; no `batch`, `grouped`, `pointers` or `broadcast` is beside it"
+                "`group_rows` sets the number of GEMMs; remove `batch`, `grouped`, `pointers`, and `broadcast`"
                     .to_owned(),
             );
         }

@@ -74,12 +74,12 @@ fn errors_are_sentences_with_the_line_number() {
         (
             r#""k":16"#,
             r#""k":16,"grouped":true"#,
-            "`grouped` is for a `batch` whose A and C are row-major",
+            "`grouped` needs a `batch` with a row-major A and C",
         ),
         (
             r#""k":16"#,
             r#""k":16,"batch":2,"broadcast":"a","grouped":true"#,
-            "`grouped` is for a `batch` whose A and C are row-major",
+            "`grouped` needs a `batch` with a row-major A and C",
         ),
     ] {
         let text = second(&PLAIN.replacen(from, to, 1));
@@ -393,9 +393,9 @@ fn unlike_groups_say_their_rows() {
         (
             r#""m":64"#,
             r#""batch":3,"m":64"#,
-            "`group_rows` says how many products there are; no `batch`, `grouped`, `pointers` or `broadcast` is",
+            "`group_rows` sets the number of GEMMs; remove `batch`, `grouped`, `pointers`, and `broadcast`",
         ),
-        (r#""m":64"#, r#""broadcast":"b","m":64"#, "`group_rows` says how many products there are"),
+        (r#""m":64"#, r#""broadcast":"b","m":64"#, "`group_rows` sets the number of GEMMs"),
         ("bf16:row", "bf16:col", "`a` is `bf16:col`; `group_rows` is for a row-major A and C"),
         ("f32:row", "f32:col", "`c` is `f32:col`; `group_rows` is for a row-major A and C"),
     ] {

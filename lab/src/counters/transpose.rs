@@ -65,7 +65,7 @@ pub fn count_transpose(
     let problem = &desc.enter(*problem)?;
     whole_pieces(program).map_err(falchion::Error::from)?;
     let mut counters = TransposeCounters::default();
-    if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
+    if problem.is_empty() {
         return Ok(counters);
     }
     let likeness = Likeness { desc, problem };

@@ -16,25 +16,28 @@ pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, Str
     let desc = desc.for_array(products);
     let most = desc.products_of_launch();
     let launches = products.div_ceil(most as usize);
-    let how = match most {
+    let text = match most {
         _ if desc.class.mode.is_mapped() => {
-            let made = products.div_ceil(MOST_RECORDS_AT_ALL as usize);
+            let passes = products.div_ceil(MOST_RECORDS_AT_ALL as usize);
+            let without = products.div_ceil(MOST_MAPPED as usize);
             format!(
-                "{launches}, of all products, whose maps for TMA lie in the workspace, behind {made} of a pass that makes them; without a workspace {}, each of {MOST_MAPPED} products at most",
-                products.div_ceil(MOST_MAPPED as usize)
+                "{launches}, after {passes} that writes tensor maps to the workspace; without a workspace, {without} of at most {MOST_MAPPED} GEMMs"
             )
         }
-        1 => format!(
-            "{launches}, one a product: passes bring operands to where the kernel reads them"
-        ),
-        MOST_MAPPED => format!(
-            "{launches}, each of {most} products at most, whose maps for TMA ride in its parameters"
-        ),
-        _ => format!(
-            "{launches}, each of {most} products at most, whose addresses ride in its parameters"
-        ),
+        1 if desc.streams_k() => {
+            format!("{launches}, one per GEMM, because stream-K divides each GEMM alone")
+        }
+        1 => format!("{launches}, one per GEMM, because passes copy its operands"),
+        MOST_MAPPED => {
+            format!(
+                "{launches}, of at most {most} GEMMs, with tensor maps in the kernel parameters"
+            )
+        }
+        _ => {
+            format!("{launches}, of at most {most} GEMMs, with addresses in the kernel parameters")
+        }
     };
-    ("launches", how)
+    ("launches", text)
 }
 
 /// Returns facts about the tiles and waves of a problem on a machine, and about the routes of its
@@ -80,14 +83,11 @@ pub fn on_machine(
     let products = match problem.groups {
         Some(_) => format!(" at most, in {} groups", problem.batch),
         None if problem.batch == 1 => String::new(),
-        None => format!(", {} products", problem.batch),
+        None => format!(", for each of {} GEMMs", problem.batch),
     };
-    let whose = if desc.cuts_by_cluster() { ", a cluster's block each" } else { "" };
-    let products = if parts == 1 {
-        products
-    } else {
-        format!("{products}, each in {parts} parts of K{whose}")
-    };
+    let way = if desc.cuts_by_cluster() { " in a cluster" } else { "" };
+    let products =
+        if parts == 1 { products } else { format!("{products}, with {parts} slices of K{way}") };
     let mut facts = Vec::new();
     let alignments = |desc: &GemmDesc| {
         let pins = desc.user_pins();
@@ -98,7 +98,7 @@ pub fn on_machine(
     let (taken, stated) = (alignments(&fitted), alignments(desc));
     if taken != stated {
         let why = format!(
-            "{taken} elements of A, B and D, where the kernel has {stated}: what these pitches and extents allow"
+            "{taken} elements of A, B, and D, because of extents and leading dimensions; the description has {stated}"
         );
         facts.push(("accesses", why));
     }
@@ -106,7 +106,7 @@ pub fn on_machine(
         facts.push((
             "tiles of D",
             format!(
-                "{down} x {across} of {} x {}{products}; {} of them is D",
+                "{down} x {across} of {} x {}{products}; D fills {}",
                 tile.m,
                 tile.n,
                 percent(filled)
@@ -115,11 +115,12 @@ pub fn on_machine(
         facts.push((
             "waves",
             format!(
-                "{waves:.2}: {} multiprocessors, {side_by_side} {} each at a time; {} of {} are used",
+                "{waves:.2}: {} multiprocessors with {side_by_side} {} each; {} of {} {} is used",
                 machine.multiprocessors,
-                if side_by_side == 1 { "block" } else { "blocks" },
+                if side_by_side == 1 { "thread block" } else { "thread blocks" },
                 percent(busy),
-                waves.ceil()
+                waves.ceil(),
+                if waves <= 1.0 { "wave" } else { "waves" }
             ),
         ));
     }
@@ -138,36 +139,36 @@ pub fn on_machine(
             (work.streams(), u64::from(work.streams().tiles) * u64::from(tiles_k));
         let each = k_tiles as f64 / f64::from(work.clusters.max(1));
         let of = work.rectangles();
-        let them = if desc.warp_specialized().is_some() { "clusters" } else { "blocks" };
+        let workers = if desc.warp_specialized().is_some() { "clusters" } else { "thread blocks" };
         facts.push((
-            "streamed",
+            "stream-K",
             format!(
-                "{} of {of} tiles: {each:.1} k-tiles for each of {} {them}",
+                "{} of {of} tiles, with {each:.1} k-tiles for each of {} {workers}",
                 streams.tiles, work.clusters
             ),
         ));
     }
     if desc.reduces_in_parallel() {
         facts.push((
-            "parts of K",
-            "added by a second kernel, a block for each access of a tile's threads: no tickets, no memset".to_owned(),
+            "split-K",
+            "a second kernel adds the slices, with one thread block per access of a tile's threads; no tickets, no memset".to_owned(),
         ));
     }
     if parts > 1 && desc.cuts_by_cluster() {
         let of = machine.multiprocessors;
         let [whole, cut] = [1, parts].map(|parts| (tiles * f64::from(parts)).min(f64::from(of)));
-        let why = format!(
-            "{cut} of {of} multiprocessors read A and B, where K whole would have {whole} do so"
-        );
+        let why = format!("{cut} of {of} multiprocessors read A and B ({whole} without split-K)");
         facts.push((
-            "parts of K",
-            format!("added in the first block's shared memory: no workspace, no memset; {why}"),
+            "split-K",
+            format!(
+                "each cluster adds its slices in shared memory; no workspace, no memset; {why}"
+            ),
         ));
     }
     let routes = desc.routes(problem)?;
     let workspace = match routes.workspace_bytes() {
         0 => String::new(),
-        bytes => format!(", in a workspace of {bytes} bytes"),
+        bytes => format!(", with a workspace of {bytes} bytes"),
     };
     facts.push(("operands", format!("{routes}{workspace}")));
     let predicted =
@@ -193,20 +194,20 @@ fn shares(terms: Terms) -> String {
     let Terms { products, memory, ends, parts, passes } = terms;
     let main = match (products < memory, memory > 0.0) {
         (true, _) => {
-            format!("memory {}, where products would take {}", share(memory), share(products))
+            format!("memory {} (math would take {})", share(memory), share(products))
         }
         (false, true) => {
-            format!("products {}, where memory would take {}", share(products), share(memory))
+            format!("math {} (memory would take {})", share(products), share(memory))
         }
-        (false, false) => format!("products {}", share(products)),
+        (false, false) => format!("math {}", share(products)),
     };
-    let further = [("parts of K", parts), ("copies before it", passes)];
+    let further = [("split-K reduction", parts), ("passes", passes)];
     let further = further
         .iter()
         .filter(|(_, time)| *time > 0.0)
         .map(|(what, time)| format!(", {what} {}", share(*time)));
     format!(
-        "by the model: {main}; begins and ends of tiles {}{}",
+        "predicted: {main}; prologue and epilogue {}{}",
         share(ends),
         further.collect::<String>()
     )

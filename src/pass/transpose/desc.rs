@@ -185,6 +185,16 @@ impl TransposeDesc {
         self.is_gathered() && self.element_bytes == 1 && self.access_a == 16 && self.access_d == 16
     }
 
+    /// Returns whether all loads of a thread begin at one offset in their accesses. One address and
+    /// one place in shared memory then suffice for all loads: a thread's lines are whole groups of
+    /// 16 lines apart.
+    pub const fn shares_addresses(&self) -> bool {
+        let run = at_least_one(self.fetch().run());
+        let lines = self.threads / run;
+        let whole = self.threads.is_multiple_of(run) && lines > 0 && lines.is_multiple_of(16);
+        self.rotates() && whole
+    }
+
     /// Returns the elements per store of gathered rows to shared memory: an access, or half of one.
     /// With half, sixteen groups of lines use different banks.
     pub const fn stored(&self) -> u32 {
@@ -256,9 +266,9 @@ impl TransposeDesc {
         };
         if self.is_gathered() {
             // The place of each gathered element needs a register after the loads have been stored
-            // to shared memory. Before that, each load needs an address and a place. With rotation,
-            // all loads of a thread share an address and a place.
-            let addresses = if self.rotates() { 2 } else { reads.saturating_mul(2) };
+            // to shared memory. Before that, each load needs an address and a place, unless all
+            // loads share them.
+            let addresses = if self.shares_addresses() { 2 } else { reads.saturating_mul(2) };
             let data = data.saturating_add(addresses);
             let taken = self.access_d.saturating_add(words(self.access_d, self.element_bytes));
             return if data > taken { data } else { taken }.saturating_add(REGISTERS_BESIDES);

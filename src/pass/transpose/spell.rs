@@ -80,6 +80,7 @@ pub fn header(d: &TransposeDesc) -> String {
         ("kLinear", d.combine.kind().is_some()),
         ("kGathered", d.is_gathered()),
         ("kRotates", d.rotates()),
+        ("kSharesAddresses", d.shares_addresses()),
         ("kReadOnce", d.read_once),
         ("kWriteStream", d.write_stream),
     ];
