@@ -21,7 +21,7 @@ struct SumOfParts<false> {
   __device__ __forceinline__ bool stores() const { return true; }
 };
 
-// GEMM whose tensor maps in memory the thread has acquired last.
+// GEMM of a pointer array whose tensor maps the thread has acquired last.
 template <bool Mapped>
 struct AcquiredMaps {
   unsigned acquired = ~0u;

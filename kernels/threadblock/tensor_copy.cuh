@@ -31,12 +31,11 @@ struct Corner {
   int at[Rank];
 };
 
-// Returns the tensor map of matrix `Number` (A, B, C, or D). In a pointer array, it is the map of
-// the GEMM's own matrix, in the launch parameters or in memory.
+// Returns the tensor map of matrix `Number` (A, B, C, or D). In a pointer array, it is in the
+// GEMM's record.
 template <class Config, int Number, class Params>
 __device__ __forceinline__ TensorMap const& map_of(Params const& params, unsigned product) {
-  if constexpr (Config::kMapped) return *reinterpret_cast<TensorMap const*>(record_of(params.records, product, Number));
-  else if constexpr (Config::kArray) return params.maps[ProductAddresses<1>::at(product, Number)];
+  if constexpr (Config::kMapped) return *reinterpret_cast<TensorMap const*>(record_of<true>(params.records, product, 4 + Number));
   else if constexpr (Number == 0) return params.a;
   else if constexpr (Number == 1) return params.b;
   else if constexpr (Number == 2) return params.source;

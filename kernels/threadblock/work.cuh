@@ -1,8 +1,8 @@
 // Twin of src/threadblock/work.rs: distribution of work units over blocks.
 #pragma once
 #include "index.cuh"
-#include "threadblock/addresses.cuh"
 #include "threadblock/parts_of_k.cuh"
+#include "threadblock/records.cuh"
 #include "threadblock/stream_k.cuh"
 #include "threadblock/swizzle.cuh"
 
@@ -99,12 +99,11 @@ __device__ __forceinline__ Element* output_of(unsigned product, unsigned long lo
   return matrix_of<Config, Element>(product, address, stride);
 }
 
-// Returns matrix `Number` (A, B, C, or D) of a GEMM. In a pointer array, each matrix has its own
-// address.
+// Returns matrix `Number` (A, B, C, or D) of a GEMM. In a pointer array, its address is in the
+// GEMM's record.
 template <class Config, int Number, class Element, class Params>
 __device__ __forceinline__ Element* matrix_of_product(Params const& params, unsigned product, unsigned long long address, long long stride) {
-  if constexpr (Config::kMapped) return reinterpret_cast<Element*>(__ldg(record_of(params.records, product, 4 + Number)));
-  else if constexpr (Config::kArray) return reinterpret_cast<Element*>(params.addresses[ProductAddresses<1>::at(product, Number)]);
+  if constexpr (Config::kArray) return reinterpret_cast<Element*>(__ldg(record_of<Config::kMapped>(params.records, product, Number)));
   else if constexpr (Number < 2) return matrix_of<Config, Element>(product, address, stride);
   else return output_of<Config, Element>(product, address, stride);
 }
@@ -364,7 +363,7 @@ struct Work : Parts<Config::kSplitK> {
   __device__ __forceinline__ bool take_of_groups(Params const& params, Unit<Config>& unit) {
     constexpr bool down = Config::kRagged == Ragged::M;
     unsigned const across = down ? columns : rows;
-    if (!groups.reach(next, reinterpret_cast<unsigned const*>(params.offsets), batch, down ? params.m : params.n, across)) return false;
+    if (!groups.reach(next, reinterpret_cast<unsigned const*>(params.records), batch, down ? params.m : params.n, across)) return false;
     unit = groups.unit(next, rank, across);
     next += step;
     return true;

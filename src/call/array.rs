@@ -10,34 +10,38 @@ use super::{
 };
 use crate::{
     arch::MOST_BLOCKS,
-    desc::{GemmDesc, GemmMode},
+    desc::GemmDesc,
     refusal::{Field, Operand, Refusal, rules::within},
     threadblock::ProductRecords,
 };
 
 impl GemmDesc {
     /// Returns the number of GEMMs of an array in one launch, for m x n outputs in the kernel's
-    /// frame. The launch parameters and the grid size limit the number, which is at least 1.
+    /// frame. The grid size limits the number, which is at least 1.
     pub(crate) fn products_at_once(&self, extents: (usize, usize)) -> usize {
         let (rectangles, _) = rectangles_of(self, extents, 1);
         let tiles = rectangles.saturating_mul(u64::from(self.split_k())).max(1);
-        (u64::from(MOST_BLOCKS) / tiles).clamp(1, u64::from(self.products_of_launch())) as usize
+        (u64::from(MOST_BLOCKS) / tiles).max(1) as usize
     }
 
-    /// Returns the bytes of the records of `products` GEMMs if tensor maps are in memory, or 0.
+    /// Returns the bytes of the records of `products` GEMMs, or 0 if the kernel reads no records.
     pub(crate) const fn record_bytes(&self, products: usize) -> u64 {
-        if self.class.mode.is_mapped() { ProductRecords::bytes(products) } else { 0 }
+        if !self.class.mode.is_array() {
+            return 0;
+        }
+        ProductRecords::bytes(products, self.has_mapped_records())
     }
 
     /// Returns the [description](Self::for_array) of the kernel for an array of `products` GEMMs in
-    /// a workspace of `workspace` bytes, and the bytes that the tensor maps leave free.
+    /// a workspace of `workspace` bytes, and the bytes that the records leave free. Without space
+    /// for the records, each GEMM is a separate launch.
     pub(crate) const fn for_array_within(self, products: usize, workspace: u64) -> (Self, u64) {
         let desc = self.for_array(products);
         let records = desc.record_bytes(products);
         if workspace >= aligned_bytes_at_any_address(records) {
             (desc, workspace - records)
         } else {
-            (desc.in_mode(GemmMode::Array), workspace)
+            (self.for_array(1), workspace)
         }
     }
 }
@@ -86,14 +90,11 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// # Ok::<(), falchion::Error>(())
     /// ```
     ///
-    /// On a device, the launch parameters hold the addresses, so a call copies nothing, and a
-    /// captured graph keeps the addresses. Parameters hold up to 1015 GEMMs, or 119 GEMMs with a
-    /// driver older than CUDA 12.1. A call with more GEMMs needs several launches.
-    ///
-    /// TMA-fed kernels need tensor maps, and parameters hold the maps of 6 GEMMs. If a call has
-    /// more GEMMs, a separate launch writes the maps to the [workspace](Self::workspace), 640 bytes
-    /// per GEMM. One launch then computes all GEMMs. Without such a workspace, each launch computes
-    /// 6 GEMMs. If an operand needs a pass, or with stream-K, each GEMM is one launch.
+    /// On a device, one launch computes all GEMMs if the [workspace](Self::workspace) has space for
+    /// one record per GEMM: 32 bytes, or 640 bytes for a TMA-fed kernel. A small launch before it
+    /// writes the records from its parameters, so a captured graph keeps the addresses. A
+    /// `Workspace` that still holds the records of the same array skips that launch. Each GEMM is a
+    /// separate launch without such a workspace, with stream-K, or if an operand needs a pass.
     ///
     /// # Errors
     /// [`Refusal`] for an empty array, if the numbers of As, Bs, and Ds differ, or if the views of

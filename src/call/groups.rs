@@ -3,7 +3,6 @@
 use super::{Call, Elements, HostCall, Problem, View};
 use crate::{
     desc::{GemmDesc, GemmMode},
-    numeric::ElementKind,
     operand::Axis,
     refusal::{Field, Refusal, rules::within},
     shape::{Mn, Mnk},
@@ -105,11 +104,11 @@ impl Problem {
         Self { batch: count, groups: Some(Groups::with_count(Axis::M, count)), a, c, d, ..self }
     }
 
-    /// Returns the bytes of offsets that kernel parameters carry.
+    /// Returns the bytes of offsets that kernel parameters carry, in whole 8-byte words.
     pub(super) fn offset_bytes(&self) -> u64 {
         self.groups
             .filter(|groups| groups.by_value())
-            .map_or(0, |_| ElementKind::I32.matrix_bytes(self.batch as u64 + 1))
+            .map_or(0, |_| (self.batch as u64 / 2 + 1).saturating_mul(size_of::<u64>() as u64))
     }
 
     /// Sets the address of offsets that kernel parameters carried to the workspace.
@@ -120,9 +119,14 @@ impl Problem {
         self
     }
 
-    /// Returns the address of the group offsets; 0 without groups.
-    pub(crate) fn offsets(&self) -> u64 {
-        self.groups.map_or(0, |groups| groups.offsets.memory.address)
+    /// Returns the address of the group offsets, or of the records of an array. The records follow
+    /// the partials in the workspace. Other kernels do not read the address.
+    pub(crate) fn records(&self) -> u64 {
+        match (&self.groups, &self.workspace) {
+            (Some(groups), _) => groups.offsets.memory.address,
+            (None, Some(partials)) => partials.address + partials.length as u64,
+            (None, None) => 0,
+        }
     }
 
     /// Returns the work of this problem, as [`Work::new`] does. Group offsets may be unknown, so a

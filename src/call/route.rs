@@ -77,10 +77,8 @@ pub struct Routes {
     pub b: Way,
     /// Split-K partials, which follow the copies of the operands in the workspace.
     pub partials: Partials,
-    /// Bytes of group offsets that kernel parameters carry to the workspace, after the partials.
-    pub offset_bytes: u64,
-    /// Bytes of the [records](crate::threadblock::ProductRecords) of an array in the workspace, if
-    /// tensor maps are in memory.
+    /// Bytes of the records in the workspace, after the partials: the
+    /// [records](crate::threadblock::ProductRecords) of an array, or group offsets from the host.
     pub record_bytes: u64,
 }
 
@@ -127,13 +125,7 @@ impl Routes {
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
         let partials = Partials::new(desc, (problem.m, problem.n), problem.batch)
             .from(a.bytes.saturating_add(b.bytes));
-        Self {
-            a,
-            b: Way { offset, ..b },
-            partials,
-            offset_bytes: problem.offset_bytes(),
-            record_bytes: 0,
-        }
+        Self { a, b: Way { offset, ..b }, partials, record_bytes: problem.offset_bytes() }
     }
 
     /// Selects the routes of the GEMMs of an array in the kernel's frame. If a launch computes
@@ -141,11 +133,12 @@ impl Routes {
     /// Otherwise each GEMM has its own entry and its own launch.
     pub fn for_array(desc: &GemmDesc, problems: &[Problem]) -> Vec<Self> {
         let needs = desc.needs();
-        let all = Problem::from_array(problems, desc)
-            .filter(|_| problems.len() > 1 && desc.products_of_launch() > 1)
-            .map(|all| Self {
-                record_bytes: desc.record_bytes(all.batch),
-                ..Self::with_needs((desc, needs), &all)
+        let all =
+            Problem::from_array(problems, desc).filter(|_| desc.class.mode.is_array()).map(|all| {
+                Self {
+                    record_bytes: desc.record_bytes(all.batch),
+                    ..Self::with_needs((desc, needs), &all)
+                }
             });
         match all.filter(|routes| [routes.a.route, routes.b.route] == [Route::Direct; 2]) {
             Some(routes) => vec![routes],
@@ -180,7 +173,7 @@ impl Routes {
             ..Elements::new(self.partials.bytes() as usize)
         };
         Problem { a, b, k, workspace: Some(partials), ..*problem }
-            .with_offsets_at(first + self.behind_partials())
+            .with_offsets_at(self.records(first))
     }
 
     /// Returns the offset in bytes of the end of the partials.
@@ -188,8 +181,8 @@ impl Routes {
         self.partials.first.saturating_add(self.partials.bytes())
     }
 
-    /// Returns the address of the records of an array, given the address of the workspace. It is a
-    /// multiple of [`WORKSPACE_ALIGNMENT`], because the size of the partials is a multiple.
+    /// Returns the address of the records, given the address of the workspace. It is a multiple of
+    /// [`WORKSPACE_ALIGNMENT`], because the size of the partials is a multiple.
     pub const fn records(&self, first: u64) -> u64 {
         first + self.behind_partials()
     }
@@ -197,11 +190,7 @@ impl Routes {
     /// Returns the workspace size in bytes for any workspace address; 0 if the call needs no
     /// workspace.
     pub const fn workspace_bytes(&self) -> u64 {
-        aligned_bytes_at_any_address(
-            self.behind_partials()
-                .saturating_add(self.offset_bytes)
-                .saturating_add(self.record_bytes),
-        )
+        aligned_bytes_at_any_address(self.behind_partials().saturating_add(self.record_bytes))
     }
 }
 

@@ -4,8 +4,7 @@
 pub const KERNELS: &[(&str, &str)] = &[
     ("pass/repack.cuh", include_str!("../../kernels/pass/repack.cuh")),
     ("pass/decompose.cuh", include_str!("../../kernels/pass/decompose.cuh")),
-    ("pass/maps.cuh", include_str!("../../kernels/pass/maps.cuh")),
-    ("pass/offsets.cuh", include_str!("../../kernels/pass/offsets.cuh")),
+    ("pass/records.cuh", include_str!("../../kernels/pass/records.cuh")),
     ("pass/transpose.cuh", include_str!("../../kernels/pass/transpose.cuh")),
     ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),
     ("epilogue/reduction.cuh", include_str!("../../kernels/epilogue/reduction.cuh")),
@@ -24,7 +23,6 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("thread/access.cuh", include_str!("../../kernels/thread/access.cuh")),
     ("thread/mma.cuh", include_str!("../../kernels/thread/mma.cuh")),
     ("thread/turn.cuh", include_str!("../../kernels/thread/turn.cuh")),
-    ("threadblock/addresses.cuh", include_str!("../../kernels/threadblock/addresses.cuh")),
     ("threadblock/mma.cuh", include_str!("../../kernels/threadblock/mma.cuh")),
     (
         "threadblock/mma_multistage.cuh",
@@ -49,6 +47,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/tensor_copy.cuh", include_str!("../../kernels/threadblock/tensor_copy.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../../kernels/threadblock/thread_map.cuh")),
     ("threadblock/tile_iterator.cuh", include_str!("../../kernels/threadblock/tile_iterator.cuh")),
+    ("threadblock/records.cuh", include_str!("../../kernels/threadblock/records.cuh")),
     ("threadblock/parts_of_k.cuh", include_str!("../../kernels/threadblock/parts_of_k.cuh")),
     ("threadblock/stream_k.cuh", include_str!("../../kernels/threadblock/stream_k.cuh")),
     ("threadblock/work.cuh", include_str!("../../kernels/threadblock/work.cuh")),

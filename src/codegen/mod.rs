@@ -87,22 +87,18 @@ macro_rules! mirrored {
     };
 }
 
-mod array;
 mod decompose;
 mod kernels;
-mod maps;
-mod offsets;
+mod records;
 mod repack;
 mod tensors;
 mod unit;
 
-pub use array::{Addresses, ArrayParams};
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub use kernels::KERNELS;
-pub(crate) use maps::records_fingerprint;
-pub use maps::{MOST_RECORDS, MOST_RECORDS_AT_ALL, MapsParams};
-pub use offsets::{MOST_OFFSETS, OffsetsParams};
+pub(crate) use records::records_fingerprint;
+pub use records::{Addresses, RecordsHeader, RecordsParams, Templates};
 pub use repack::{RepackCopyParams, RepackParams};
 pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;
@@ -167,8 +163,8 @@ mirrored! {
         longer_parts: u32,
         /// Tickets per tile; 0 if a second kernel reduces the slices.
         tile_tickets: u32,
-        /// Address of the group offsets; 0 without groups.
-        offsets: u64,
+        /// Address of the group offsets, or of the records of an array.
+        records: u64,
     }
 }
 
@@ -248,15 +244,15 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 }
 
 /// Returns the facts of `Config` about work units: their order, division, mode, and split-K.
-/// `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
+/// `mapped` says whether records contain tensor maps. `of_cluster` is the number of split-K slices
+/// that the CTAs of a cluster compute.
 pub(crate) fn work_facts(
     kind: WorkKind,
-    (mode, group_step): (GemmMode, u32),
+    (mode, mapped, group_step): (GemmMode, bool, u32),
     (split_k, of_cluster): (bool, u32),
 ) -> String {
     let (kind, batched) = (kind.cuda(), mode.several());
-    let (ragged, array, mapped) =
-        (mode.groups().map_or("None", Axis::name), mode.is_array(), mode.is_mapped());
+    let (ragged, array) = (mode.groups().map_or("None", Axis::name), mode.is_array());
     format!(
         "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kMapped = {mapped};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )

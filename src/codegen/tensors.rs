@@ -77,8 +77,8 @@ mirrored! {
         /// Tickets per tile and per consumer that shares the tile; 0 if a second kernel reduces the
         /// slices.
         tile_tickets: u32,
-        /// Address of the group offsets; 0 without groups. After the four vectors, the size is a
-        /// multiple of the alignment of tensor maps.
-        offsets: u64,
+        /// Address of the group offsets, or of the records of an array. After the four vectors, the
+        /// size is a multiple of the alignment of tensor maps.
+        records: u64,
     }
 }

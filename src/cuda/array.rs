@@ -2,38 +2,35 @@
 
 use super::{
     kernel::{CudaKernel, Prepared},
-    loaded::maps,
+    loaded::templates,
     memory::ProductMemory,
     operands::{CudaCall, DeviceMatrix},
-    pass::CudaPass,
+    ready::Ready,
     workspace,
 };
 use crate::{
     call::{Call, Problem, Routes, accesses},
-    codegen::ArrayParams,
-    desc::{GemmDesc, GemmMode},
+    desc::GemmDesc,
     error::Error,
-    pass::{MapsDesc, PassDesc},
+    pass::Records,
     sys::{driver, nvrtc::Nvrtc},
 };
 use cudarc::driver::CudaStream;
 use std::sync::{Arc, LazyLock};
 
 /// Minimum version of NVRTC for kernels that write or acquire tensor maps in global memory, which
-/// need PTX ISA 8.3. Long parameters need PTX ISA 8.1, and use the same check.
-const OF_NVRTC: (i32, i32) = (12, 3);
+/// need PTX ISA 8.3.
+const NVRTC_OF_MAPS: (i32, i32) = (12, 3);
 
-/// Minimum driver version for parameters of 32764 bytes.
-const OF_DRIVER: (i32, i32) = (12, 1);
+/// Minimum driver version for the long parameters of the pass that writes records.
+const DRIVER_OF_LONG_PARAMETERS: (i32, i32) = (12, 1);
 
 impl CudaKernel {
     /// Enqueues a pointer array on `stream`. Each GEMM is a call as in [`run`](Self::run). The
     /// calls differ only in the memory of their matrices. The first call holds the workspace.
     ///
-    /// If the kernel reads both operands in place, a launch computes as many GEMMs as its
-    /// parameters hold addresses or tensor maps for. If the [workspace](GemmDesc::workspace_of) has
-    /// space for tensor maps, one launch computes all GEMMs; a kernel whose maps must be parameters
-    /// does not support this. If an operand needs a pass, each GEMM is one launch.
+    /// If the kernel reads both operands in place and the [workspace](GemmDesc::workspace_of) has
+    /// space for the records, one launch computes all GEMMs. Otherwise each GEMM is one launch.
     ///
     /// # Errors
     /// The errors of [`run`](Self::run), and refusals of unlike GEMMs and of overlapping Ds. A
@@ -43,21 +40,33 @@ impl CudaKernel {
         stream: &Arc<CudaStream>,
         calls: Vec<CudaCall<'_>>,
     ) -> Result<(), Error> {
-        let Some(first) = calls.first() else { return Ok(()) };
+        let (ready, _calls) = self.ready_array(stream, calls)?;
+        let enqueued = ready.iter().try_for_each(|ready| ready.enqueue(stream));
+        enqueued.map_err(|error| error.leave(self.0.desc.frame))
+    }
+
+    /// Prepares the launches of an array, and returns them with its calls in the kernel's frame.
+    pub(super) fn ready_array<'a>(
+        &self,
+        stream: &Arc<CudaStream>,
+        calls: Vec<CudaCall<'a>>,
+    ) -> Result<(Vec<Ready>, Vec<CudaCall<'a>>), Error> {
+        let Some(first) = calls.first() else { return Ok(Default::default()) };
         let desc = self.0.desc.for_scalars(&first.scalars);
         let calls =
             calls.into_iter().map(|call| call.enter(&desc)).collect::<Result<Vec<_>, _>>()?;
         Call::check_array(&calls)?;
-        self.enqueue_array(stream, &desc, &calls).map_err(|error| error.leave(desc.frame))
+        let ready = self.ready_calls(stream, &desc, &calls);
+        Ok((ready.map_err(|error| error.leave(desc.frame))?, calls))
     }
 
-    /// Enqueues an array whose calls have entered the frame of `desc`.
-    fn enqueue_array(
+    /// Prepares the launches of an array whose calls have entered the frame of `desc`.
+    fn ready_calls(
         &self,
         stream: &Arc<CudaStream>,
         desc: &GemmDesc,
         calls: &[CudaCall<'_>],
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Ready>, Error> {
         let memory: Vec<_> = calls.iter().map(ProductMemory::new).collect();
         ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
         let problems: Vec<_> = calls.iter().map(Call::problem).collect();
@@ -66,78 +75,40 @@ impl CudaKernel {
         let (desc, routes) = self.array_routes(desc, &problems, given);
         let Some(all) = Problem::from_array(&problems, &desc).filter(|all| all.m > 0 && all.n > 0)
         else {
-            return Ok(());
+            return Ok(Vec::new());
         };
         let Some(largest) = routes.iter().max_by_key(|routes| routes.workspace_bytes()) else {
-            return Ok(());
+            return Ok(Vec::new());
         };
         let first =
             workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
-        if routes.len() == problems.len() {
+        if !desc.class.mode.is_array() {
             let of_each = problems
                 .iter()
                 .zip(&routes)
-                .map(|(problem, routes)| self.ready(stream, &desc, (problem, routes, first), None));
-            let each = of_each.collect::<Result<Vec<_>, _>>()?;
-            return each.iter().try_for_each(|ready| ready.enqueue(stream));
+                .map(|(problem, routes)| self.ready(stream, &desc, (problem, routes, first)));
+            return of_each.collect();
         }
         let accesses = accesses((&desc, self.0.needs), &all);
         let kernel = self.narrowed(stream, &desc, (desc.class.mode, accesses))?;
-        let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
-        let (records, makes) = (largest.records(first), MapsDesc::for_gemms(all.batch));
-        let pass = desc
-            .class
-            .mode
-            .is_mapped()
-            .then(|| CudaPass::for_run(stream, &PassDesc::Maps(makes)))
-            .transpose()?;
-        let launch = |products: &[Problem]| {
+        let Prepared { plan, geometry, resident, .. } = &*kernel.0;
+        let ready = |products: &[Problem]| {
             let routed = largest.problem(&desc, &all.with_products(products.len()), first);
             let launch = plan.launch(&routed, geometry, *resident)?;
             let addresses: Vec<_> = products.iter().map(Problem::matrix_addresses).collect();
-            let (made, params) = match desc.class.mode {
-                GemmMode::MappedArray => {
-                    let templates = maps(&launch, addresses[0])?;
-                    let templates = core::array::from_fn(|matrix| {
-                        launch.tensors[matrix].map(|_| templates[matrix])
-                    });
-                    let made = makes.launches(templates, &addresses, records);
-                    (made, ArrayParams::with_records(&launch.params, records))
-                }
-                _ if desc.warp_specialized().is_none() => (
-                    Vec::new(),
-                    ArrayParams::with_addresses(
-                        &launch.params,
-                        &addresses,
-                        desc.products_of_launch(),
-                    ),
-                ),
-                _ => {
-                    let mapped = addresses
-                        .iter()
-                        .map(|addresses| Ok::<_, Error>((maps(&launch, *addresses)?, *addresses)));
-                    (
-                        Vec::new(),
-                        ArrayParams::with_maps(
-                            &launch.params,
-                            &mapped.collect::<Result<Vec<_>, _>>()?,
-                        ),
-                    )
-                }
-            };
-            Ok::<_, Error>((made, launch, params))
+            let templates = desc.has_mapped_records().then(|| templates(&launch, addresses[0]));
+            let records = Records::for_array(&addresses, templates.transpose()?);
+            Ready::new(kernel.clone(), launch).with_records(
+                stream,
+                &records,
+                largest.records(first),
+            )
         };
-        let launches = problems.chunks(all.batch).map(launch).collect::<Result<Vec<_>, _>>()?;
-        launches.iter().try_for_each(|(made, launch, params)| {
-            if let Some(pass) = &pass {
-                pass.enqueue_maps(stream, made)?;
-            }
-            loaded.launch_with(stream, launch, &params.0)
-        })
+        problems.chunks(all.batch).map(ready).collect()
     }
 
     /// Selects the kernel of an array for a workspace of `given` bytes, and returns its description
-    /// and its routes. Tensor maps are in the workspace if the parameters do not hold all of them.
+    /// and its routes.
     fn array_routes(
         &self,
         desc: &GemmDesc,
@@ -145,22 +116,19 @@ impl CudaKernel {
         given: u64,
     ) -> (GemmDesc, Vec<Routes>) {
         let routes = |desc: GemmDesc| (desc, Routes::for_array(&desc, problems));
-        let desc = desc.for_array(problems.len());
-        if !desc.class.mode.is_of_many() {
-            return routes(desc);
+        let together = routes(desc.for_array(problems.len()));
+        match &together.1[..] {
+            [all] if all.workspace_bytes() <= given && supports_arrays() => together,
+            _ => routes(desc.for_array(1)),
         }
-        let of_many = routes(desc);
-        let enough = !desc.class.mode.is_mapped()
-            || matches!(&of_many.1[..], [all] if all.workspace_bytes() <= given);
-        if enough && takes_many() { of_many } else { routes(desc.in_mode(GemmMode::Array)) }
     }
 }
 
-/// Returns whether NVRTC and the driver support long parameters and tensor maps in global memory.
-pub(crate) fn takes_many() -> bool {
-    static TAKES: LazyLock<bool> = LazyLock::new(|| {
-        Nvrtc::get().is_ok_and(|nvrtc| nvrtc.version() >= OF_NVRTC)
-            && driver::version().is_ok_and(|version| version >= OF_DRIVER)
+/// Returns whether NVRTC and the driver support the kernels of arrays.
+pub(super) fn supports_arrays() -> bool {
+    static SUPPORTS: LazyLock<bool> = LazyLock::new(|| {
+        Nvrtc::get().is_ok_and(|nvrtc| nvrtc.version() >= NVRTC_OF_MAPS)
+            && driver::version().is_ok_and(|version| version >= DRIVER_OF_LONG_PARAMETERS)
     });
-    *TAKES
+    *SUPPORTS
 }

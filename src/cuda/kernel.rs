@@ -1,23 +1,24 @@
 //! Kernel of a description, compiled and loaded on one device.
 
 use super::{
-    array::takes_many,
+    array::supports_arrays,
     context::{known_machine, machine_of},
     loaded::{Loaded, Registry, packed, uncaptured},
     memory::ProductMemory,
     operands::CudaCall,
-    pass::{CudaPass, check_capture, check_window},
+    pass::{CudaPass, check_capture},
+    ready::Ready,
     report::Report,
     target::CodeTarget,
     workspace,
 };
 use crate::{
     arch::ArchKind,
-    call::{Launch, OperandNeed, Problem, ReadOffsets, Routes, accesses},
+    call::{OperandNeed, Problem, ReadOffsets, Routes, accesses},
     codegen::TranslationUnit,
     desc::{GemmDesc, GemmMode},
     error::Error,
-    pass::{OffsetsDesc, Pass, PassDesc},
+    pass::{Pass, PassDesc, Records},
     plan::{Geometry, Plan},
     refusal::Refusal,
     sys::{
@@ -93,8 +94,8 @@ impl CudaKernel {
             return Ok(kernel);
         }
         let (desc, ptx) = known;
-        if desc.class.mode.is_of_many() && !takes_many() {
-            return Self::prepared(context, &(desc.in_mode(GemmMode::Array), *ptx));
+        if desc.class.mode.is_array() && !supports_arrays() {
+            return Self::prepared(context, &(desc.in_mode(GemmMode::Gemm), *ptx));
         }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
@@ -242,36 +243,44 @@ impl CudaKernel {
         desc: &GemmDesc,
         call: &CudaCall<'_>,
     ) -> Result<(), Error> {
-        self.enqueue(stream, desc, call).map_err(|error| error.leave(desc.frame))
+        let ready = self.ready_call(stream, desc, call);
+        let enqueued = ready.and_then(|ready| ready.map_or(Ok(()), |ready| ready.enqueue(stream)));
+        enqueued.map_err(|error| error.leave(desc.frame))
     }
 
-    fn enqueue(
+    /// Prepares the launches of a call that has entered the frame of `desc`; `None` if D is empty.
+    pub(super) fn ready_call(
         &self,
         stream: &Arc<CudaStream>,
         desc: &GemmDesc,
         call: &CudaCall<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Ready>, Error> {
         let problem = call.problem();
         let memory = ProductMemory::new(call);
         memory.check(stream.context().cu_ctx() as usize)?;
-        let offsets = call.groups.as_ref().and_then(|groups| groups.offsets.memory.values);
         check_offsets(stream, call)?;
         if problem.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let routes = Routes::with_needs((desc, self.0.needs), &problem);
         let first = workspace::begin(&routes, call, memory.extents())?;
-        self.ready(stream, desc, (&problem, &routes, first), offsets)?.enqueue(stream)
+        let ready = self.ready(stream, desc, (&problem, &routes, first))?;
+        match call.groups.as_ref().and_then(|groups| groups.offsets.memory.values) {
+            Some(offsets) => {
+                let records = Records::for_groups(offsets);
+                ready.with_records(stream, &records, routes.records(first)).map(Some)
+            }
+            None => Ok(Some(ready)),
+        }
     }
 
-    /// Prepares the launches of a GEMM and of its passes. `first` is the address of the workspace,
-    /// and `offsets` are group offsets that kernel parameters carry.
+    /// Prepares the launches of a GEMM and of the passes for its operands. `first` is the address
+    /// of the workspace.
     pub(super) fn ready(
         &self,
         stream: &Arc<CudaStream>,
         desc: &GemmDesc,
         (problem, routes, first): (&Problem, &Routes, u64),
-        offsets: Option<&[u32]>,
     ) -> Result<Ready, Error> {
         let routed = routes.problem(desc, problem, first);
         let accesses = accesses((desc, self.0.needs), &routed);
@@ -281,15 +290,11 @@ impl CudaKernel {
         let passes = Pass::before(desc, (routes, problem), first)?;
         check_capture(stream, &passes)?;
         let ready = |(pass, launches)| Ok((CudaPass::for_run(stream, &pass)?, launches));
-        let mut brought = Pass::launches_of(&passes)?
+        let copies = Pass::launches_of(&passes)?
             .into_iter()
             .map(ready)
             .collect::<Result<Vec<_>, Error>>()?;
-        if let Some(offsets) = offsets {
-            let pass = CudaPass::for_run(stream, &PassDesc::Offsets(OffsetsDesc))?;
-            brought.push((pass, OffsetsDesc.launches(offsets, routed.offsets())));
-        }
-        Ok(Ready { brought, passes, kernel, launch })
+        Ok(Ready::new(kernel, launch).with_passes(passes, copies))
     }
 
     /// Returns this kernel if it is in `mode` and its accesses are narrow enough. Otherwise returns
@@ -354,23 +359,4 @@ fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> 
         }
     }
     Ok(())
-}
-
-/// GEMM with prepared launches. All checks that do not need the device have passed.
-pub(super) struct Ready {
-    passes: [Option<Pass>; 2],
-    brought: Vec<(CudaPass, Vec<Launch>)>,
-    kernel: CudaKernel,
-    launch: Launch,
-}
-
-impl Ready {
-    pub fn enqueue(&self, stream: &CudaStream) -> Result<(), Error> {
-        for (pass, launches) in &self.brought {
-            pass.enqueue(stream, launches)?;
-        }
-        // Only the device detects rows that a pass cannot scale.
-        check_window(stream, &self.passes)?;
-        self.kernel.0.loaded.launch(stream, &self.launch)
-    }
 }

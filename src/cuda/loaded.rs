@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     call::{Launch, TmaTensor},
-    codegen::{Addresses, TensorMap, TranslationUnit},
+    codegen::{Addresses, Templates, TensorMap, TranslationUnit},
     error::Error,
     refusal::Refusal,
     sys::{
@@ -111,19 +111,18 @@ pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     Ok(launch)
 }
 
-/// Returns the tensor maps of one GEMM of an array, given the addresses of its matrices. The map of
-/// a matrix that TMA does not move is zero.
+/// Returns the tensor maps of one GEMM of an array, given the addresses of its matrices.
 ///
 /// # Errors
 /// The errors of [`tensor_map`].
-pub(super) fn maps(launch: &Launch, addresses: Addresses) -> Result<[TensorMap; 4], Error> {
-    let mut maps = [TensorMap { word: [0; 16] }; 4];
-    for ((map, tensor), address) in maps.iter_mut().zip(launch.tensors).zip(addresses) {
+pub(super) fn templates(launch: &Launch, addresses: Addresses) -> Result<Templates, Error> {
+    let mut templates = Templates::default();
+    for ((template, tensor), address) in templates.iter_mut().zip(launch.tensors).zip(addresses) {
         if let Some(TmaTensor { desc, .. }) = tensor {
-            *map = tensor_map(&desc, address)?;
+            *template = Some(tensor_map(&desc, address)?);
         }
     }
-    Ok(maps)
+    Ok(templates)
 }
 
 /// Kernel that is loaded on a device.
@@ -190,8 +189,7 @@ impl Loaded {
         self.launch_with(stream, launch, &launch.params.0)
     }
 
-    /// Enqueues a launch with other parameters, for an array or for the pass that writes its tensor
-    /// maps.
+    /// Enqueues a launch with other parameters, for the pass that writes records.
     ///
     /// # Errors
     /// The errors of [`launch`](Self::launch).

@@ -6,6 +6,7 @@
 //! prepares and runs a kernel. All calls of a process share the prepared kernels.
 
 mod array;
+mod bound_call;
 #[doc(hidden)]
 pub mod cache;
 mod context;
@@ -16,12 +17,14 @@ mod matrix;
 mod memory;
 mod operands;
 mod pass;
+mod ready;
 pub mod report;
 mod target;
 mod tensor_maps;
 mod workspace;
 
 pub use crate::sys::device_memory::DeviceMemory;
+pub use bound_call::BoundCall;
 pub(crate) use context::known_machine;
 pub use context::{machine_of, open};
 pub use growing_workspace::Workspace;

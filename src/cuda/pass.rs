@@ -12,7 +12,7 @@ use crate::{
     codegen::{DecomposedLine, TranslationUnit},
     error::Error,
     operand::OperandKind,
-    pass::{Pass, PassBatch, PassDesc, RepackCopy, RepackShapes, transpose::Choice},
+    pass::{Pass, PassBatch, PassDesc, RecordsLaunch, RepackCopy, RepackShapes, transpose::Choice},
     refusal::{Because, Field, Operand, OperandLine, Refusal, rules::multiple},
     sys::read_back::read_back,
     threadblock::tensor_map::ADDRESS_ALIGNMENT,
@@ -70,13 +70,15 @@ impl CudaPass {
         launches.iter().try_for_each(|launch| self.0.launch(stream, launch))
     }
 
-    /// Enqueues the launches that write tensor maps, each with its own parameters.
-    pub(super) fn enqueue_maps(
+    /// Enqueues the launches that write records, each with its own parameters.
+    pub(super) fn enqueue_records(
         &self,
         stream: &CudaStream,
-        launches: &[(Launch, Vec<u8>)],
+        launches: &[RecordsLaunch],
     ) -> Result<(), Error> {
-        launches.iter().try_for_each(|(launch, params)| self.0.launch_with(stream, launch, params))
+        launches.iter().try_for_each(|RecordsLaunch { launch, params }| {
+            self.0.launch_with(stream, launch, params)
+        })
     }
 }
 

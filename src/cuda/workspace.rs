@@ -66,7 +66,6 @@ mod tests {
             a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct },
             b: direct,
             partials,
-            offset_bytes: 0,
             record_bytes: 0,
         }
     }

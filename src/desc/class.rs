@@ -37,14 +37,8 @@ words! {
         Gemm = "gemm",
         /// A batch of GEMMs whose matrices have constant strides.
         Batched = "batched",
-        /// A batch of GEMMs whose matrices have individual addresses.
+        /// A batch of GEMMs whose matrices have individual addresses, in records in the workspace.
         Array = "array",
-        /// As `Array`, with up to 32764 bytes of parameters for the addresses. Drivers of CUDA 12.1
-        /// and newer accept them.
-        LongArray = "long-array",
-        /// As `Array`, with tensor maps in global memory. The size of the parameters does not limit
-        /// the number of GEMMs.
-        MappedArray = "mapped-array",
         /// Groups of rows of A and D, each with its own B.
         GroupedM = "grouped-m",
         /// Groups of columns of B and D, each with its own A.
@@ -66,7 +60,7 @@ impl GemmMode {
     /// Returns the axis of D along which groups lie, or `None` without groups.
     pub const fn groups(self) -> Option<Axis> {
         match self {
-            Self::Gemm | Self::Batched | Self::Array | Self::LongArray | Self::MappedArray => None,
+            Self::Gemm | Self::Batched | Self::Array => None,
             Self::GroupedM => Some(Axis::M),
             Self::GroupedN => Some(Axis::N),
         }
@@ -79,18 +73,7 @@ impl GemmMode {
 
     /// Returns whether each matrix has its own address.
     pub const fn is_array(self) -> bool {
-        matches!(self, Self::Array | Self::LongArray | Self::MappedArray)
-    }
-
-    /// Returns whether a launch can compute more GEMMs than 4096 bytes of parameters describe.
-    #[cfg(feature = "cuda")]
-    pub(crate) const fn is_of_many(self) -> bool {
-        matches!(self, Self::LongArray | Self::MappedArray)
-    }
-
-    /// Returns whether the tensor maps lie in global memory.
-    pub const fn is_mapped(self) -> bool {
-        matches!(self, Self::MappedArray)
+        matches!(self, Self::Array)
     }
 
     const fn swapped(self) -> Self {

@@ -12,10 +12,7 @@ use crate::{
     operand::{Axis, Frame, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
-    threadblock::{
-        MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, MainloopKind, SwizzleKind,
-        pipeline::WARPS,
-    },
+    threadblock::{MainloopKind, SwizzleKind, pipeline::WARPS},
 };
 
 /// The complete description of a kernel, as a plain value.
@@ -278,38 +275,24 @@ impl GemmDesc {
 
     /// Returns the description of the kernel for an array of `products` GEMMs.
     ///
-    /// The mode is [`GemmMode::Gemm`] for one GEMM, and if a launch can compute only one. If 4096
-    /// bytes of parameters cannot hold all addresses or tensor maps, the mode is
-    /// [`GemmMode::LongArray`] or [`GemmMode::MappedArray`]. A description whose mode is
-    /// [`GemmMode::Array`] keeps that mode.
+    /// The mode is [`GemmMode::Gemm`] for one GEMM, and if each GEMM of an array is a separate
+    /// launch.
     #[must_use]
     pub const fn for_array(self, products: usize) -> Self {
-        let of_parameters = self.in_mode(GemmMode::Array).products_of_launch();
-        let many = products > of_parameters as usize && !matches!(self.class.mode, GemmMode::Array);
-        self.in_mode(match products {
-            0 | 1 => GemmMode::Gemm,
-            _ if of_parameters == 1 => GemmMode::Gemm,
-            _ if many && of_parameters == MOST_MAPPED => GemmMode::MappedArray,
-            _ if many => GemmMode::LongArray,
-            _ => GemmMode::Array,
-        })
+        let one = products < 2 || self.launches_each_gemm();
+        self.in_mode(if one { GemmMode::Gemm } else { GemmMode::Array })
     }
 
-    /// Returns the maximum number of GEMMs of an array in one launch.
-    ///
-    /// The size of the parameters limits the addresses and, with TMA, the tensor maps. With tensor
-    /// maps in global memory, there is no such limit. If a pass transposes, repacks, or decomposes
-    /// operands, a launch computes one GEMM. Stream-K also computes one GEMM per launch, so that
-    /// the bits of a GEMM do not depend on the others.
-    pub const fn products_of_launch(&self) -> u32 {
-        match self.warp_specialized() {
-            _ if self.streams_k() => 1,
-            None if matches!(self.class.mode, GemmMode::LongArray) => MOST_PRODUCTS_AT_ALL,
-            None => MOST_PRODUCTS,
-            Some(desc) if desc.reads_what_passes_make() => 1,
-            Some(_) if self.class.mode.is_mapped() => i32::MAX as u32,
-            Some(_) => MOST_MAPPED,
-        }
+    /// Returns whether each GEMM of an array is a separate launch: with stream-K, so that the bits
+    /// of a GEMM do not depend on the others, and if a pass decomposes operands.
+    pub const fn launches_each_gemm(&self) -> bool {
+        self.streams_k()
+            || matches!(self.warp_specialized(), Some(desc) if desc.reads_what_passes_make())
+    }
+
+    /// Returns whether the records of an array contain tensor maps.
+    pub(crate) const fn has_mapped_records(&self) -> bool {
+        self.class.mode.is_array() && self.warp_specialized().is_some()
     }
 
     /// Returns whether the description is in `mode` and its accesses of A, B, and D have at most

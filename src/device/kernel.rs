@@ -5,7 +5,10 @@ use crate::{
     arch::Machine,
     call::{Any, Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
-    cuda::{Cuda, CudaCall, CudaKernel, DeviceMatrix, known_machine, report::Report, transpose},
+    cuda::{
+        BoundCall, Cuda, CudaCall, CudaKernel, DeviceMatrix, known_machine, report::Report,
+        transpose,
+    },
     desc::GemmDesc,
     error::Error,
     family::ProblemSize,
@@ -65,7 +68,7 @@ pub(super) const fn batched_kernel(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
 }
 
-/// The kernel of an array whose tensor maps are in a workspace. A short array uses another kernel.
+/// The kernel of an array whose records are in a workspace.
 pub(super) const fn array_kernel(desc: GemmDesc) -> GemmDesc {
     desc.for_array(usize::MAX)
 }
@@ -182,6 +185,54 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
         stream: &Arc<CudaStream>,
         arguments: Arguments<'_, Cuda, A, B, C>,
     ) -> Result<(), Error> {
+        let (kernel, several, mut calls) = self.calls(stream, arguments)?;
+        if several {
+            return kernel.run_array(stream, calls.collect());
+        }
+        calls.next().map_or(Ok(()), |call| kernel.run(stream, call))
+    }
+
+    /// Checks a GEMM and prepares its launches on a stream, for many runs on the same memory. A run
+    /// then costs the host little more than a launch.
+    ///
+    /// ```no_run
+    /// use falchion::{cuda::{Workspace, open}, prelude::*};
+    ///
+    /// let context = open(0)?;
+    /// let stream = context.default_stream();
+    /// let (a, b) = (stream.alloc_zeros::<f32>(64 * 64)?, stream.alloc_zeros::<f32>(64 * 64)?);
+    /// let mut d = [stream.alloc_zeros::<f32>(64 * 64)?, stream.alloc_zeros::<f32>(64 * 64)?];
+    /// let mut workspace = Workspace::new();
+    /// let kernel = Gemm::<f32>::new().prepare_array(&context)?;
+    /// let array = Arguments::array((64, 64, 64), [&a, &b], [&b, &a], &mut d)?;
+    /// let mut bound = kernel.bind(&stream, array.workspace(&mut workspace))?;
+    /// for _ in 0..10 {
+    ///     bound.run()?;
+    /// }
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`run_on`](Self::run_on), and [`Refusal`](crate::Refusal) if the stream is
+    /// being captured.
+    pub fn bind<'a: 'q, 'q>(
+        &self,
+        stream: &'q Arc<CudaStream>,
+        arguments: Arguments<'a, Cuda, A, B, C>,
+    ) -> Result<BoundCall<'q>, Error> {
+        let (kernel, several, mut calls) = self.calls(stream, arguments)?;
+        match calls.next() {
+            Some(call) if !several => kernel.bind(stream, call),
+            first => kernel.bind_array(stream, first.into_iter().chain(calls).collect()),
+        }
+    }
+
+    /// Returns the kernel of a problem, whether the problem is a pointer array, and its calls.
+    fn calls<'a: 'q, 'q>(
+        &self,
+        stream: &'q Arc<CudaStream>,
+        arguments: Arguments<'a, Cuda, A, B, C>,
+    ) -> Result<(CudaKernel, bool, impl Iterator<Item = CudaCall<'q>>), Error> {
         let orders = self.prepared.orders();
         let size = arguments.size_for(self.desc(), orders, arguments.workspace_given());
         let (kernel, desc) = self.select(&size);
@@ -189,19 +240,12 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
         arguments.check(kernel.desc())?;
         let several = arguments.products()?.is_some();
         let needs = desc.unwrap_or(*kernel.desc());
-        let mut calls = arguments.grown(&needs, orders, stream)?.calls(orders, stream);
-        let known;
+        let calls = arguments.grown(&needs, orders, stream)?.calls(orders, stream);
         let kernel = match desc {
-            None => kernel,
-            Some(desc) => {
-                known = CudaKernel::for_run(stream, &desc)?;
-                &known
-            }
+            None => kernel.clone(),
+            Some(desc) => CudaKernel::for_run(stream, &desc)?,
         };
-        if several {
-            return kernel.run_array(stream, calls.collect());
-        }
-        calls.next().map_or(Ok(()), |call| kernel.run(stream, call))
+        Ok((kernel, several, calls))
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     call::{Arguments, MatrixElements},
     cuda::{Cuda, CudaKernel, machine_of},
-    desc::{GemmDesc, GemmMode},
+    desc::GemmDesc,
     error::Error,
     host::parallel_map,
 };
@@ -34,8 +34,8 @@ impl<A, B, C> GemmOperation<A, B, C> {
         self.prepared(context, batched_kernel)
     }
 
-    /// Compiles and loads the kernels of an [array](Arguments::array). An array whose operands must
-    /// be copied uses the kernels of [`prepare`](Self::prepare).
+    /// Compiles and loads the kernels of an [array](Arguments::array). An array without a
+    /// workspace, or whose operands must be copied, uses the kernels of [`prepare`](Self::prepare).
     ///
     /// # Errors
     /// The errors of [`CudaKernel::prepare`].
@@ -63,9 +63,6 @@ impl<A, B, C> GemmOperation<A, B, C> {
         let prepared = parallel_map(descs.len(), |i| {
             let first = descs[i] == Some(operation.desc());
             let desc = descs[i].map(mode).filter(|desc| first || desc.check_on(&machine).is_ok());
-            if let Some(desc) = desc.filter(|desc| desc.class.mode.is_of_many()) {
-                CudaKernel::prepare(context, &desc.in_mode(GemmMode::Array))?;
-            }
             desc.map(|desc| CudaKernel::prepare(context, &desc)).transpose()
         });
         let mut all = prepared.into_iter();

@@ -3,7 +3,7 @@
 
 use crate::{
     arch::Machine,
-    desc::{Class, GemmDesc, GemmMode},
+    desc::{Class, GemmDesc},
     numeric::ComputeKind,
     refusal::{
         Because, Field, Operand, Refusal, hold,
@@ -31,18 +31,11 @@ impl GemmDesc {
         if self.class.mode.groups().is_some() {
             hold!(self.check_groups());
         }
-        let by_roles = self.warp_specialized().is_some();
         if self.class.mode.is_array() && self.streams_k() {
             return Err(Refusal::ARRAYS_NOT_STREAMED);
         }
-        if self.class.mode.is_array() && self.products_of_launch() == 1 {
+        if self.class.mode.is_array() && self.launches_each_gemm() {
             return Err(Refusal::NO_ARRAYS);
-        }
-        if matches!(self.class.mode, GemmMode::LongArray) && by_roles {
-            return Err(Refusal::NO_LONG_ARRAYS);
-        }
-        if self.class.mode.is_mapped() && !by_roles {
-            return Err(Refusal::NO_MAPS);
         }
         self.check_family(machine)
     }

@@ -76,17 +76,16 @@ impl ProblemSize {
         }
     }
 
-    /// Returns the size of a launch for an array of `products` GEMMs, at most as many as the launch
-    /// supports.
+    /// Returns the size of a launch for an array of `products` GEMMs: all of them, or one if each
+    /// GEMM is a separate launch.
     ///
-    /// Tensor maps in the workspace reduce the space for split-K partials. No space remains for
-    /// copies, because a GEMM with a copied operand is a separate launch.
+    /// Records in the workspace reduce the space for split-K partials. No space remains for copies,
+    /// because a GEMM with a copied operand is a separate launch.
     #[must_use]
     pub const fn for_array(self, desc: &GemmDesc, products: usize) -> Self {
         let (desc, workspace) = desc.for_array_within(products, self.workspace);
-        let most = desc.products_of_launch() as usize;
         Self {
-            batch: if products < most { products } else { most },
+            batch: if desc.class.mode.is_array() { products } else { 1 },
             workspace,
             for_passes: 0,
             array: true,

@@ -1,4 +1,4 @@
-//! Pointer arrays on the host: one call per GEMM. The address map of the program finds the matrices
+//! Pointer arrays on the host: one call per GEMM. The program's map of records finds the matrices
 //! of each GEMM.
 
 use super::{
@@ -27,8 +27,7 @@ impl HostKernel for Array<'_, GemmDesc> {
     type Call<'a> = Vec<HostCall<'a>>;
 
     /// Runs the GEMMs one by one, except in the checked mode of a kernel for pointer arrays. That
-    /// mode runs a launch of several GEMMs as the GPU does, but a warp-specialized kernel only if
-    /// its tensor maps are in memory.
+    /// mode runs a launch of several GEMMs as the GPU does.
     fn run(&self, mode: Mode, mut calls: Vec<HostCall<'_>>) -> Result<(), Error> {
         let Some(first) = calls.first() else { return Ok(()) };
         let desc = self.0.for_array(calls.len()).for_scalars(&first.scalars);
@@ -38,15 +37,10 @@ impl HostKernel for Array<'_, GemmDesc> {
         calls.iter().try_for_each(|call| call.problem().enter(&desc).map(drop))?;
         if matches!(mode, Mode::Checked { .. }) && desc.class.mode.is_array() {
             desc.check()?;
-            match desc.plan()?.program()? {
-                HostProgram::OneSchedule(program) => {
-                    return run_on_host(&Array(&*program), mode, calls);
-                }
-                HostProgram::Roles(program) if desc.class.mode.is_mapped() => {
-                    return run_on_host(&Array(&*program), mode, calls);
-                }
-                HostProgram::Roles(_) => {}
-            }
+            return match desc.plan()?.program()? {
+                HostProgram::OneSchedule(program) => run_on_host(&Array(&*program), mode, calls),
+                HostProgram::Roles(program) => run_on_host(&Array(&*program), mode, calls),
+            };
         }
         let each = match mode {
             Mode::Fast => gemms_of_piece((first.m, first.n, first.k), calls.len()).max(1),
@@ -94,10 +88,10 @@ fn found(
     product: usize,
     matrix: u32,
 ) -> Result<usize, Fault> {
-    let made = ProductRecords { products: products as u32 };
+    let made = ProductRecords { products: products as u32, mapped: true };
     // Without TMA, threads load C and store D through addresses.
     let piece =
-        if matrix < 2 || program.desc.by_tma() { matrix } else { MATRICES_OF_PRODUCT + matrix };
+        if matrix < 2 || program.desc.by_tma() { MATRICES_OF_PRODUCT + matrix } else { matrix };
     let (row, column) = (product as u32, piece);
     let place = program.records.at(at(row, column));
     let other = points(&made)
@@ -105,7 +99,7 @@ fn found(
     other.map(|point| point.row as usize).ok_or(Fault::LeftOut { map: "records", row, column })
 }
 
-/// Runs one launch of GEMMs whose tensor maps are in memory.
+/// Runs one launch of GEMMs by a warp-specialized program.
 fn gathered(
     program: &WarpSpecializedProgram,
     seed: u64,
@@ -194,58 +188,56 @@ fn gathered(
     Ok(())
 }
 
-/// Returns the GEMM and the matrix number to which the address map sends matrix `column` of GEMM
+/// Returns the GEMM and the matrix number to which the map of records sends matrix `column` of GEMM
 /// `row`, in an array of `count` GEMMs.
 fn matrix_of(
-    addresses: &dyn IndexMap,
+    records: &dyn IndexMap,
     count: usize,
     (row, column): (u32, u32),
 ) -> Result<(usize, u32), Fault> {
-    let place = addresses.at(at(row, column)).unwrap_or(u32::MAX);
+    let place = records.at(at(row, column)).unwrap_or(u32::MAX);
     let (product, matrix) = ((place / MATRICES_OF_PRODUCT) as usize, place % MATRICES_OF_PRODUCT);
     if product < count {
         Ok((product, matrix))
     } else {
-        Err(Fault::LeftOut { map: "addresses", row, column })
+        Err(Fault::LeftOut { map: "records", row, column })
     }
 }
 
 /// Returns A and B of GEMM `product`, with the lifetime of the calls' memory.
 ///
 /// # Errors
-/// [`Fault::LeftOut`] if the address map has no matrix there.
+/// [`Fault::LeftOut`] if the map of records has no matrix there.
 pub(super) fn factors_of<'a>(
     calls: &[HostCall<'a>],
-    addresses: &dyn IndexMap,
+    records: &dyn IndexMap,
     product: usize,
 ) -> Result<[HostSlice<'a>; 2], Fault> {
     if let [batch] = calls {
         return Ok(batch.factors(product));
     }
     let row = product as u32;
-    let [(of_a, _), (of_b, _)] = [
-        matrix_of(addresses, calls.len(), (row, 0))?,
-        matrix_of(addresses, calls.len(), (row, 1))?,
-    ];
+    let [(of_a, _), (of_b, _)] =
+        [matrix_of(records, calls.len(), (row, 0))?, matrix_of(records, calls.len(), (row, 1))?];
     Ok([calls[of_a].a.memory, calls[of_b].b.memory])
 }
 
-/// Returns one GEMM of a batched call, or of the calls of an array. The address map of an array
-/// selects the matrices.
+/// Returns one GEMM of a batched call, or of the calls of an array. The map of records of an
+/// array selects the matrices.
 ///
 /// # Errors
-/// [`Fault::LeftOut`] if the address map has no matrix there, or a matrix of another kind.
+/// [`Fault::LeftOut`] if the map of records has no matrix there, or a matrix of another kind.
 pub(super) fn product_of<'c>(
     calls: &'c mut [HostCall<'_>],
-    addresses: &dyn IndexMap,
+    records: &dyn IndexMap,
     product: usize,
 ) -> Result<HostCall<'c>, Fault> {
     if let [batch] = calls {
         return Ok(batch.product(product));
     }
     let (row, count) = (product as u32, calls.len());
-    let matrix = |column| matrix_of(addresses, count, (row, column));
-    let left_out = |column: u32| Fault::LeftOut { map: "addresses", row, column };
+    let matrix = |column| matrix_of(records, count, (row, column));
+    let left_out = |column: u32| Fault::LeftOut { map: "records", row, column };
     let [(of_a, 0), (of_b, 1), of_c, (of_d, 3)] = [matrix(0)?, matrix(1)?, matrix(2)?, matrix(3)?]
     else {
         return Err(left_out(0));

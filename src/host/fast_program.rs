@@ -115,7 +115,7 @@ impl FastProgram<'_> {
         }
         let mut scratch = S::default();
         (0..calls.len()).try_for_each(|number| {
-            let call = product_of(calls, &*self.program.addresses, number)?;
+            let call = product_of(calls, &*self.program.records, number)?;
             one(&mut scratch, &mut Product::new(class, tiling, call)?, number)
         })
     }

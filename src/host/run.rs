@@ -126,11 +126,9 @@ impl HostKernel for Array<'_, Program> {
         let mut calls =
             calls.into_iter().map(|call| call.enter(desc)).collect::<Result<Vec<_>, _>>()?;
         HostCall::check_array(&calls)?;
-        if calls.first().is_none_or(HostCall::is_empty) {
-            return Ok(());
-        }
-        // Each launch runs as many GEMMs as its parameters hold.
-        let mut launches = calls.chunks_mut(desc.products_of_launch() as usize);
+        let Some(first) = calls.first().filter(|first| !first.is_empty()) else { return Ok(()) };
+        let at_once = desc.products_at_once((first.m, first.n));
+        let mut launches = calls.chunks_mut(at_once);
         launches
             .try_for_each(|calls| execute(self.0, None, mode, calls))
             .map_err(|error| error.leave(desc.frame))
@@ -226,12 +224,12 @@ impl OneSchedule<'_> {
             let mut read = Vec::with_capacity(units.len());
             for unit in units {
                 let number = unit.product as usize;
-                let factors = factors_of(calls, &*program.addresses, number)?;
+                let factors = factors_of(calls, &*program.records, number)?;
                 // Types are checked before any element is read.
                 let problem = Product::new(
                     &program.desc.class,
                     tiling,
-                    product_of(calls, &*program.addresses, number)?,
+                    product_of(calls, &*program.records, number)?,
                 )?
                 .operands
                 .problem;
@@ -261,7 +259,7 @@ impl OneSchedule<'_> {
                     );
                     arrived.clear();
                 }
-                let call = product_of(calls, &*program.addresses, product as usize)?;
+                let call = product_of(calls, &*program.records, product as usize)?;
                 let mut product = Product::new(&program.desc.class, tiling, call)?;
                 let extents =
                     (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);

@@ -4,14 +4,12 @@
 //! the destination, and the launch parameters.
 
 pub mod decompose;
-pub mod maps;
-pub mod offsets;
+pub mod records;
 pub mod repack;
 pub mod transpose;
 
 pub use decompose::{DecomposeDesc, DecomposeShapes, DecomposeStep, PIECE, PIECES, TILE};
-pub use maps::MapsDesc;
-pub use offsets::OffsetsDesc;
+pub use records::{Records, RecordsDesc, RecordsLaunch};
 pub use repack::{REPACK, Realignment, RepackCopy, RepackDesc, RepackMap, RepackShapes};
 
 use crate::{
@@ -35,10 +33,9 @@ pub enum PassDesc {
     Transpose(TransposeDesc),
     /// Decomposes `f32` into 16-bit terms.
     Decompose(DecomposeDesc),
-    /// Writes group offsets from the kernel parameters to the workspace.
-    Offsets(OffsetsDesc),
-    /// Writes the tensor maps of the GEMMs of an array to the workspace.
-    Maps(MapsDesc),
+    /// Writes the records of an array, or group offsets, from the kernel parameters to the
+    /// workspace.
+    Records(RecordsDesc),
 }
 
 /// Returns the source of the kernel `entry` of `kernels/pass/` with the parameter struct `params`.
@@ -65,8 +62,7 @@ impl PassDesc {
             Self::Repack(desc) => desc.translation_unit(with_fingerprints),
             Self::Transpose(desc) => transpose::translation_unit(desc, with_fingerprints),
             Self::Decompose(desc) => desc.translation_unit(with_fingerprints),
-            Self::Offsets(desc) => desc.translation_unit(),
-            Self::Maps(desc) => desc.translation_unit(with_fingerprints),
+            Self::Records(desc) => desc.translation_unit(with_fingerprints),
         }
     }
 
@@ -74,7 +70,7 @@ impl PassDesc {
     pub const fn shared_bytes(&self) -> u32 {
         match self {
             Self::Transpose(desc) => desc.smem_bytes(),
-            Self::Repack(_) | Self::Decompose(_) | Self::Offsets(_) | Self::Maps(_) => 0,
+            Self::Repack(_) | Self::Decompose(_) | Self::Records(_) => 0,
         }
     }
 
@@ -85,16 +81,16 @@ impl PassDesc {
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         match self {
             Self::Transpose(desc) => desc.check_on(machine),
-            Self::Repack(_) | Self::Decompose(_) | Self::Offsets(_) | Self::Maps(_) => Ok(()),
+            Self::Repack(_) | Self::Decompose(_) | Self::Records(_) => Ok(()),
         }
     }
 
     /// Returns the passes that may run before the kernel of a description, for any call.
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
         let mut passes = Self::operand_passes(desc);
-        passes.extend(desc.class.mode.groups().map(|_| Self::Offsets(OffsetsDesc)));
-        if desc.class.mode.is_mapped() {
-            passes.extend(MapsDesc::ALL.map(Self::Maps));
+        passes.extend(desc.class.mode.groups().map(|_| Self::Records(RecordsDesc::OFFSETS)));
+        if desc.class.mode.is_array() {
+            passes.extend(RecordsDesc::for_arrays(desc.has_mapped_records()).map(Self::Records));
         }
         passes
     }

@@ -10,7 +10,7 @@ use crate::{
     numeric::{Combined, Instruction, emulation::RegisterParts},
     operand::OperandKind,
     schedule::Schedule,
-    threadblock::{MmaBase, ProductAddresses, Units, Work},
+    threadblock::{MmaBase, ProductRecords, Units, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
         mma_tensor_op::StepMap,
@@ -57,9 +57,9 @@ pub struct Program {
     pub schedule: Schedule,
     /// Assignment of work units to CTAs.
     pub units: Units,
-    /// (GEMM, matrix) to the index of the matrix's address among the addresses of an array's
-    /// launch.
-    pub addresses: Map,
+    /// (GEMM, matrix) to the word of an array's records that holds the matrix's address. The kernel
+    /// uses the same map.
+    pub records: Map,
     /// Clusters of one CTA that a device holds at once, for persistent and stream-K work.
     pub clusters: u32,
 }
@@ -100,7 +100,7 @@ impl Program {
             maps,
             schedule: base.schedule(),
             units: Arc::new(Work::unit),
-            addresses: Arc::new(ProductAddresses { products: desc.products_of_launch() }),
+            records: Arc::new(ProductRecords::on_host(false)),
             clusters: desc.most_streams(),
         }
     }

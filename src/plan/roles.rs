@@ -123,15 +123,12 @@ pub struct WarpSpecializedProgram {
     pub threads: Option<ThreadMaps>,
     /// Assignment of work units to CTAs.
     pub units: Units,
-    /// (GEMM, piece) to the word at which the piece begins, if the tensor maps and addresses of an
-    /// array's GEMMs lie in global memory. The kernel uses the same map.
+    /// (GEMM, piece) to the word of an array's records at which the piece begins. The kernel uses
+    /// the same map.
     pub records: Map,
     /// Number of persistent clusters, limited by the number of tiles.
     pub clusters: u32,
 }
-
-/// Number of GEMMs in the host's map of records. A launch on the host has no more.
-const MOST_RECORDS: u32 = 1 << 20;
 
 /// Small, so that each cluster computes several tiles even of a small D.
 const CLUSTERS: u32 = 3;
@@ -202,7 +199,7 @@ impl WarpSpecializedProgram {
             fetch: subtiles.clone(),
             store: subtiles,
             units: Arc::new(Work::unit),
-            records: Arc::new(ProductRecords { products: MOST_RECORDS }),
+            records: Arc::new(ProductRecords::on_host(true)),
             clusters: desc.clusters_on_host(),
             components,
             threads,

@@ -140,6 +140,7 @@ fields! {
     Matrix "matrix";
     Compilation "compilation of the kernel";
     CheckOfOffsets "check of group offsets";
+    Binding "binding of a call";
     GrowthOfWorkspace "growth of the workspace";
     Allocation "allocation of D";
     // Problems.

@@ -210,14 +210,6 @@ impl Refusal {
     pub const NO_ARRAYS: Self =
         Self::new(Rule::Supported, Field::Mode, word("array"), word("kernels with a pass"))
             .advise(Advice::Value(word("gemm")));
-
-    pub const NO_MAPS: Self =
-        Self::new(Rule::Supported, Field::Mode, word("mapped-array"), word("kernels without TMA"))
-            .advise(Advice::Value(word("array")));
-
-    pub const NO_LONG_ARRAYS: Self =
-        Self::new(Rule::Supported, Field::Mode, word("long-array"), word("kernels with TMA"))
-            .advise(Advice::Words("try array, or mapped-array"));
 }
 
 /// Tiles and accesses.

@@ -110,6 +110,10 @@ impl Refusal {
         Self::without_value(Rule::Uncaptured, Field::CheckOfOffsets, Value::None)
             .advise(Advice::Words("use groups, or groups_by_value"));
 
+    pub const BIND_CAPTURED: Self =
+        Self::without_value(Rule::Uncaptured, Field::Binding, Value::None)
+            .advise(Advice::Words("bind the call before the capture"));
+
     pub const WINDOW_CAPTURED: Self =
         Self::new(Rule::Uncaptured, Field::Emulation, Value::Word("f16x3"), Value::None)
             .because(Because::Words("f16x3 waits for the exponent range of the operands"))

@@ -6,8 +6,6 @@
 //! [`swizzle`] is the rasterization order of tiles. On Hopper, TMA moves tiles: a `TensorMapDesc`
 //! describes the tensor, and a `TensorCopy` describes one copy.
 
-#[doc(hidden)]
-pub mod addresses;
 pub(crate) mod consumer_registers;
 pub mod mma;
 mod mma_base;
@@ -21,6 +19,8 @@ mod operand;
 pub mod parts_of_k;
 #[doc(hidden)]
 pub mod pipeline;
+#[doc(hidden)]
+pub mod records;
 mod role_options;
 #[doc(hidden)]
 pub mod stream_k;
@@ -41,11 +41,6 @@ pub use crate::smem::{
 };
 #[doc(hidden)]
 pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
-#[doc(hidden)]
-pub use addresses::{
-    MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses,
-    ProductRecords,
-};
 pub(crate) use mma::LEAST_ASYNCHRONOUS_COPY;
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]
@@ -59,6 +54,8 @@ pub(crate) use parts_of_k::MOST_TILES_OF_ONE;
 pub use parts_of_k::{PARTS_AT_ONCE, PartsOfCluster, PartsOfK, part_of_k, tickets_of};
 #[doc(hidden)]
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
+#[doc(hidden)]
+pub use records::{MATRICES_OF_PRODUCT, ProductRecords};
 #[doc(hidden)]
 pub use role_options::RoleOptions;
 #[doc(hidden)]

@@ -7,7 +7,6 @@ use crate::harness::{
     whole::{Whole, numbers},
 };
 use cudarc::driver::{CudaView, CudaViewMut};
-use falchion::threadblock::MOST_PRODUCTS_AT_ALL;
 
 /// Elements before each matrix and behind it.
 const GUARD: usize = 64;
@@ -136,12 +135,8 @@ fn an_array_on_cuda_cores_is_the_hosts() {
         held!(&stream, Rows, [f32, f32], extents, 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
         held!(&stream, Columns, [i8, i32], extents, 5, [1, 0, 0, 1], x, _c => x.in_place(-1.0));
     }
-    // As many as few parameters hold, and one more; several launches: a full one, and a last one of
-    // one product.
-    for products in
-        [MOST_PRODUCTS, MOST_PRODUCTS + 1, 300, MOST_PRODUCTS_AT_ALL, MOST_PRODUCTS_AT_ALL + 1]
-    {
-        let products = products as usize;
+    // Short and long parameters of the pass, and several passes.
+    for products in [127, 128, 300, 1021, 1022] {
         held!(&stream, Rows, [f32, f32], (33, 17, 9), products, [0, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
     }
 }
@@ -164,9 +159,8 @@ fn an_array_of_mma_sync_is_the_hosts() {
     held!(&stream, Halves, [F16, f32], (33, 17, 9), 300, [0; 4], x, c => x.sources(1.0, c).unwrap());
 }
 
-/// TMA takes a map for each matrix: of six products in a launch's parameters, of more in the
-/// workspace; where an operand is not read where it lies, a product a launch, each behind its own
-/// passes, which have one workspace in turn. Threads store what TMA does not.
+/// TMA needs a tensor map for each matrix. If a pass copies an operand, each GEMM is a separate
+/// launch, and all use one workspace in turn. Threads store the matrices that TMA cannot store.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_of_warp_specialized_kernels_is_the_hosts() {
@@ -177,7 +171,7 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
     type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
     type Shared = HopperK<Bf16, Bf16, RowMajor, With<Auto, ClusterShape<2, 1>>>;
     for extents in [(256, 128, 64), (130, 72, 48), (1, 8, 16), (64, 64, 8192)] {
-        for products in [2, 6, 7, 13] {
+        for products in [2, 7, 13] {
             held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(1.0, c).unwrap());
         }
         held!(&stream, Rows, [Bf16, Bf16], extents, 7, [8, 16, 8, 8], x, c => x.source(1.0, &c[1]));
@@ -188,7 +182,7 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
     // The second is repacked by a kernel of TMA, and read in place by the one that is chosen.
     for extents in [(256, 128, 64), (130, 67, 2047)] {
         let direct = held!(&stream, Shared, [Bf16, Bf16], extents, 4, [0; 4], x, c => x.sources(1.0, c).unwrap());
-        assert_eq!(direct == 0, extents.2 % 8 == 0, "{extents:?}");
+        assert_eq!(direct == 4 * 640 + 256, extents.2 % 8 == 0, "{extents:?}");
         let repacked = held!(&stream, Shared, [Bf16, Bf16], extents, 3, [1, 0, 0, 1], x, _c => x.in_place(1.0));
         assert!(repacked > 0, "{extents:?}");
         held!(&stream, Rows, [Bf16, Bf16], extents, 4, [1, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
@@ -196,9 +190,8 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
     }
 }
 
-/// More products than parameters have maps of are one launch, behind one that makes their maps, by
-/// a kernel for up to 110 of them or by one for more; a workspace is asked for. Without one there
-/// are launches of six.
+/// One launch computes the GEMMs of an array after a pass with short or long parameters. Without a
+/// workspace, each GEMM is a separate launch.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_whose_maps_a_device_makes_is_the_hosts() {
@@ -211,7 +204,7 @@ fn an_array_whose_maps_a_device_makes_is_the_hosts() {
     type InParts = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
     type Shared = HopperK<Bf16, f32, RowMajor, With<Auto, ClusterShape<2, 1>>>;
     let records = |products: usize| 640 * products as u64 + 256;
-    for products in [7, 110, 111, 300] {
+    for products in [7, 110, 112, 300] {
         for extents in [(128, 128, 128), (130, 72, 48), (1, 8, 16)] {
             let asked = held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(2.0, c).unwrap());
             assert!(asked >= records(products), "{asked} bytes for {products} products");
@@ -232,9 +225,9 @@ fn an_array_whose_maps_a_device_makes_is_the_hosts() {
     held!(&stream, Rows, [Bf16, Bf16], (64, 64, 0), 9, [0; 4], x, c => x.sources(1.0, c).unwrap());
 }
 
-/// One workspace for arrays of other matrices, one behind another without a wait: what TMA kept of
-/// the maps before is not used, as those of the next array lie where they lay. And the bits are
-/// those of launches of six, which a call without a workspace has.
+/// Arrays with different matrices use one workspace in sequence, without a wait. TMA does not use
+/// stale maps, although the maps of all arrays have the same addresses. The bits equal those of
+/// separate launches, as in a call without a workspace.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_workspace_of_maps_is_used_again() {
@@ -270,16 +263,18 @@ fn a_workspace_of_maps_is_used_again() {
     }
 }
 
-/// A graph holds what maps are made of, and makes them each time it runs: the workspace may hold
-/// anything before.
+/// A captured graph holds the addresses and writes the records each time it runs, so the workspace
+/// may hold any bytes before.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn a_graph_makes_maps() {
+fn a_graph_writes_records() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
     type Rows = HopperK<Bf16, f32>;
     let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
+    // Without a workspace, each GEMM is a separate launch.
+    Rows::new().prepare(&context).expect("kernels of single GEMMs");
     let mut a = Matrices::<Bf16>::of(&stream, (1, products), m * k, 0);
     let b = Matrices::<Bf16>::of(&stream, (2, products), k * n, 0);
     let mut d = Matrices::<f32>::of(&stream, (3, products), m * n, 0);
@@ -289,7 +284,6 @@ fn a_graph_makes_maps() {
         {
             let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
             let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
-            // Both kernels are prepared: that of maps in memory, and that of maps in parameters.
             kernel
                 .run_on(&stream, if given { array.workspace(&mut workspace) } else { array })
                 .expect("captured");
@@ -315,11 +309,11 @@ fn a_graph_makes_maps() {
     }
 }
 
-/// A workspace without room for maps leaves launches of six; one without room for their parts of K
-/// is refused, and told how many bytes those take.
+/// Without space for records, each GEMM is a separate launch. A workspace without space for the
+/// split-K partials of one GEMM is refused.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
+fn a_workspace_without_space_for_records_leads_to_separate_launches() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type InParts = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<2>>>;
     let (extents @ (m, n, k), products) = ((64, 64, 256), 20);
@@ -329,37 +323,30 @@ fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
     );
     let mut d: Vec<_> =
         (0..products).map(|_| stream.clone_htod(&vec![f32::NAN; m * n]).unwrap()).collect();
-    let asked = |products: usize, d: &mut [CudaSlice<f32>]| {
-        InParts::new()
-            .workspace_size(
-                &Arguments::array(
-                    extents,
-                    vec![&a; products],
-                    vec![&b; products],
-                    &mut d[..products],
-                )
-                .unwrap(),
-            )
-            .expect("a size")
-    };
-    let [whole, of_six] = [asked(products, &mut d), asked(MOST_MAPPED as usize, &mut d)];
-    assert!(whole > of_six);
+    let whole = InParts::new()
+        .workspace_size(
+            &Arguments::array(extents, vec![&a; products], vec![&b; products], &mut d).unwrap(),
+        )
+        .expect("a size");
+    let of_one =
+        InParts::new().workspace_size(&Arguments::new(extents, &a, &b, &mut d[0])).expect("a size");
+    assert!(whole > of_one + 640 * products as u64);
     let run = |bytes: u64, d: &mut [CudaSlice<f32>]| {
         let mut workspace = stream.alloc_zeros::<u8>(bytes as usize).unwrap();
         let array = Arguments::array(extents, vec![&a; products], vec![&b; products], d).unwrap();
         InParts::new().run(array.workspace(&mut workspace))
     };
-    for bytes in [whole, whole - 1, of_six] {
+    for bytes in [whole, whole - 1, of_one] {
         run(bytes, &mut d).unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
         for d in &mut d {
             assert!(stream.clone_dtoh(d).unwrap().iter().all(|&x| x == k as f32), "{bytes} bytes");
             stream.memcpy_htod(&vec![f32::NAN; m * n], d).unwrap();
         }
     }
-    let refused = run(of_six - 1, &mut d).message();
+    let refused = run(of_one - 1, &mut d).message();
     assert_eq!(
         refused,
-        format!("workspace = {} bytes is less than {of_six} bytes (split-K partials)", of_six - 1)
+        format!("workspace = {} bytes is less than {of_one} bytes (split-K partials)", of_one - 1)
     );
     assert!(
         d.iter().all(|d| stream.clone_dtoh(d).unwrap().iter().all(|x| x.is_nan())),
@@ -367,8 +354,8 @@ fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
     );
 }
 
-/// A graph holds the addresses: what made the list of matrices may be gone by then, and what they
-/// hold may change.
+/// A captured graph holds the addresses. The list of matrices may be dropped, and their content may
+/// change.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_graph_holds_addresses() {
@@ -376,7 +363,7 @@ fn a_graph_holds_addresses() {
     let stream = untracked(&context);
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
-    let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
+    let kernel = Rows::new().prepare(&context).expect("kernels of single GEMMs");
     let mut a = Matrices::<f32>::of(&stream, (1, products), m * k, 0);
     let b = Matrices::<f32>::of(&stream, (2, products), k * n, 0);
     let mut d = Matrices::<f32>::of(&stream, (3, products), m * n, 0);
@@ -398,6 +385,65 @@ fn a_graph_holds_addresses() {
         Rows::new().run(Arguments::array(extents, &x, &y, d.on_host()).unwrap()).expect("the host");
         assert!(d.same(&stream), "round {round}");
     }
+}
+
+/// A bound call writes its records once. Its launches run with the current content of the matrices,
+/// also from a captured graph, and have the bits of a call that is not bound.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_bound_array_writes_its_records_once() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = untracked(&context);
+    type Threads = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
+    type Rows = HopperK<Bf16, f32>;
+    macro_rules! bound {
+        ($Gemm:ty, $A:ty) => {{
+        let (stream, kernel) = (&stream, <$Gemm>::new().prepare_array(&context).expect("kernels of arrays"));
+        let host = |x: &[Vec<$A>], y: &[Vec<$A>], z: Vec<&mut [f32]>| {
+            <$Gemm>::new().run(Arguments::array((64, 48, 32), x, y, z).unwrap()).expect("the host");
+        };
+        let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
+        let mut a = Matrices::<$A>::of(stream, (1, products), m * k, 0);
+        let b = Matrices::<$A>::of(stream, (2, products), k * n, 0);
+        let mut d = Matrices::<f32>::of(stream, (3, products), m * n, 0);
+        let mut workspace = falchion::cuda::Workspace::new();
+        let graph = {
+            let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
+            let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
+            let mut bound =
+                kernel.bind(stream, array.workspace(&mut workspace)).expect("a bound call");
+            bound.run().expect("a launch");
+            bound.run().expect("a launch");
+            capture(stream);
+            bound.run().expect("captured");
+            captured(stream).expect("a graph")
+        };
+        host(&a.copies(), &b.copies(), d.on_host());
+        assert!(d.same(stream));
+        for round in 0..3 {
+            for (host, device) in a.host.iter_mut().zip(&mut a.device) {
+                *host = numbers(round + host.len() as u64, host.len());
+                stream.memcpy_htod(host, device).unwrap();
+            }
+            d.device
+                .iter_mut()
+                .zip(&d.host)
+                .for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
+            graph.launch().unwrap();
+            host(&a.copies(), &b.copies(), d.on_host());
+            assert!(d.same(stream), "round {round}");
+        }
+        capture(stream);
+        let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
+        let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
+        let refused = kernel.bind(stream, array.workspace(&mut workspace)).message();
+        let sentence = "binding of a call is not possible during stream capture; bind the call before the capture";
+        assert_eq!(refused, sentence);
+        drop(captured(stream));
+        }};
+    }
+    bound!(Threads, f32);
+    bound!(Rows, Bf16);
 }
 
 /// A few arrays of each family.

@@ -56,9 +56,9 @@ pub use falchion::{
     refusal::{Field, Operand},
     shape::{Mn, Mnk},
     threadblock::{
-        Along, MOST_MAPPED, MOST_PRODUCTS, MOST_STREAMS, MainloopKind, Pipeline, RoleOptions,
-        SharedBox, SharedOperand, SmemLayout, SmemTile, SwizzleKind, SwizzleMode, TensorCopy,
-        TensorMapDesc, TensorMatrix, Unit, Work, WorkKind,
+        Along, MOST_STREAMS, MainloopKind, Pipeline, RoleOptions, SharedBox, SharedOperand,
+        SmemLayout, SmemTile, SwizzleKind, SwizzleMode, TensorCopy, TensorMapDesc, TensorMatrix,
+        Unit, Work, WorkKind,
     },
     warp::{
         InterleaveKind, UnrollKind,

@@ -7,7 +7,7 @@ use crate::{
 };
 use falchion::{
     cuda::compile,
-    internals::pass::{MapsDesc, OffsetsDesc, REPACK},
+    internals::pass::{REPACK, RecordsDesc},
 };
 use rayon::prelude::*;
 
@@ -66,11 +66,11 @@ fn products() -> Vec<TranslationUnit> {
 
 /// Those that run before products.
 fn passes() -> Vec<TranslationUnit> {
-    let mut all = vec![PassDesc::Repack(REPACK), PassDesc::Offsets(OffsetsDesc)];
+    let mut all = vec![PassDesc::Repack(REPACK), PassDesc::Records(RecordsDesc::OFFSETS)];
     all.extend(
         EmulationKind::MODES.map(|emulation| PassDesc::Decompose(DecomposeDesc { emulation })),
     );
-    all.extend(MapsDesc::ALL.map(PassDesc::Maps));
+    all.extend([false, true].map(|mapped| PassDesc::Records(RecordsDesc::for_arrays(mapped)[1])));
     all.extend(transposes::named().into_iter().take(12).map(PassDesc::Transpose));
     all.iter().map(|pass| pass.unit(false)).collect()
 }

@@ -156,8 +156,8 @@ fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolve
         None => (place.target(), None),
     };
     let resolve = |request: &Request| match size {
-        // The kernel family limits the number of GEMMs per launch of a pointer array, so the size
-        // of a launch depends on a first resolution.
+        // The kernel family determines the records of a pointer array, so the size of a launch
+        // depends on a first resolution.
         Some(size) if args.pointers => {
             let first = request.resolve_for(target, size, machine.as_ref())?;
             request.resolve_for(target, size.for_array(&first.desc, args.batch), machine.as_ref())

@@ -2,7 +2,7 @@
 //! beside every algorithm of the peer.
 
 use super::{
-    SuiteProblem,
+    Launch, SuiteProblem,
     accuracy::errors,
     kernels::prepared,
     ours::{Launched, Ours},
@@ -183,8 +183,13 @@ impl Bench {
             })
             .collect();
         let lt = self.lt.as_ref().filter(|_| run.peer != PeerLibrary::None);
-        let Comparison { peer, outcome, peer_verified, peer_wrong } =
-            against_peer(session, &mut ours, (lt, stream), problem, &regions, &mut integers)?;
+        let mut compare = |ours: &mut dyn Launch| {
+            against_peer(session, ours, (lt, stream), problem, &regions, &mut integers)
+        };
+        let Comparison { peer, outcome, peer_verified, peer_wrong } = match problem.bound {
+            true => compare(&mut ours.bind(&mut Vec::new())?)?,
+            false => compare(&mut ours)?,
+        };
         let circumstances = Circumstances {
             peer: peer.map(str::to_owned),
             peer_version: peer.and(lt).map(Lt::version_name),

@@ -13,7 +13,7 @@ use crate::{
 use core::ops::Range;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
-    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
+    cuda::{BoundCall, CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
     desc::GemmDesc,
     internals::{
         call::{Elements, Groups, Problem, Source, View},
@@ -39,6 +39,8 @@ pub(super) struct Launched {
     pub route: String,
     /// Workspace in bytes.
     workspace: u64,
+    /// Whether the launches of a pointer array are prepared once.
+    bound: bool,
 }
 
 impl Launched {
@@ -68,8 +70,8 @@ impl Launched {
                 (routes, routes.workspace_bytes())
             }
         };
-        let (problem, offsets) = (problem.launched(), offsets.transpose()?);
-        Ok(Self { numbers, problem, offsets, order, route: routes.to_string(), workspace })
+        let (bound, problem, offsets) = (problem.bound, problem.launched(), offsets.transpose()?);
+        Ok(Self { numbers, problem, offsets, order, route: routes.to_string(), workspace, bound })
     }
 
     /// Returns whether the launch reads the previous content of D.
@@ -205,27 +207,67 @@ impl<'a> Ours<'a> {
     }
 }
 
+/// The calls of a pointer array on each buffer set, whose launches are prepared.
+pub(super) struct BoundArrays<'b> {
+    calls: Vec<BoundCall<'b>>,
+}
+
+impl<'a> Ours<'a> {
+    /// Binds the pointer array on each set, with one workspace per set.
+    pub(super) fn bind<'b>(
+        &'b mut self,
+        workspaces: &'b mut Vec<Option<CudaSlice<u8>>>,
+    ) -> Result<BoundArrays<'b>, Error>
+    where
+        'a: 'b,
+    {
+        let Self { kernel, stream, launched, types, sets, results, .. } = self;
+        let order = launched.order.as_deref().unwrap_or_default();
+        for _ in sets.iter() {
+            workspaces.push(room(stream, launched.workspace)?);
+        }
+        let product = (&launched.numbers, order);
+        let mut calls = Vec::with_capacity(sets.len());
+        for ((operands, results), workspace) in sets.iter().zip(results).zip(workspaces) {
+            let array =
+                array_calls(stream, product, *types, operands, results, workspace.as_mut())?;
+            calls.push(kernel.bind_array(stream, array)?);
+        }
+        Ok(BoundArrays { calls })
+    }
+}
+
+impl Launch for BoundArrays<'_> {
+    fn launch(&mut self, set: usize) -> Result<(), Error> {
+        let call = self.calls.get_mut(set);
+        let call = call.ok_or(Refusal::missing_operand(Operand::Buffers))?;
+        Ok(call.run()?)
+    }
+
+    fn name(&self) -> &str {
+        "ours"
+    }
+}
+
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
         let Self { kernel, stream, launched, types, sets, results, workspace } = self;
         let (Some(operands), Some(results)) = (sets.get(set), results.get_mut(set)) else {
             return Err(Refusal::missing_operand(Operand::Buffers).into());
         };
-        let (on, workspace) = ((*kernel, *stream), workspace.as_mut());
+        let workspace = workspace.as_mut();
         if let Some(order) = &launched.order {
-            return enqueue_array(
-                on,
-                (&launched.numbers, order),
-                *types,
-                operands,
-                results,
-                workspace,
-            );
+            let product = (&launched.numbers, &order[..]);
+            let calls = array_calls(stream, product, *types, operands, results, workspace)?;
+            return match launched.bound {
+                true => Ok(kernel.bind_array(stream, calls)?.run()?),
+                false => Ok(kernel.run_array(stream, calls)?),
+            };
         }
         let Some(d) = results.first_mut() else {
             return Err(Refusal::missing_operand(Operand::D).into());
         };
-        let offsets = launched.offsets.as_ref().map(|(_, bytes)| bytes);
+        let (on, offsets) = ((*kernel, *stream), launched.offsets.as_ref().map(|(_, bytes)| bytes));
         enqueue(on, (&launched.problem, offsets), *types, operands, d, workspace)
     }
 
@@ -272,15 +314,15 @@ pub(crate) fn enqueue(
     Ok(kernel.run(stream, CudaCall { workspace, groups, ..problem.with(matrices) })?)
 }
 
-/// Enqueues the GEMMs of a batch as a pointer array in a given order, each with its own D.
-fn enqueue_array(
-    (kernel, stream): (&CudaKernel, &Arc<CudaStream>),
+/// Returns the GEMMs of a batch as a pointer array in a given order, each with its own D.
+fn array_calls<'c>(
+    stream: &'c Arc<CudaStream>,
     (problem, order): (&Problem, &[usize]),
     types: Combined,
-    [a, b]: &[CudaSlice<u8>; 2],
-    results: &mut [CudaSlice<u8>],
-    workspace: Option<&mut CudaSlice<u8>>,
-) -> Result<(), Error> {
+    [a, b]: &'c [CudaSlice<u8>; 2],
+    results: &'c mut [CudaSlice<u8>],
+    workspace: Option<&'c mut CudaSlice<u8>>,
+) -> Result<Vec<CudaCall<'c>>, Error> {
     let one = Problem { batch: 1, ..*problem };
     let mut results: Vec<_> = results.iter_mut().map(Some).collect();
     let mut calls = Vec::with_capacity(order.len());
@@ -305,7 +347,7 @@ fn enqueue_array(
         first.workspace =
             workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
     }
-    Ok(kernel.run_array(stream, calls)?)
+    Ok(calls)
 }
 
 #[cfg(test)]

@@ -347,8 +347,9 @@ fn error_row(line: &Line) -> [String; 10] {
 /// The number of GEMMs in one launch, and the form of the batch if the batch is not strided.
 fn products(problem: &SuiteProblem) -> String {
     let by = if problem.pointers { " by pointers" } else { "" };
+    let bound = if problem.bound { ", bound" } else { "" };
     let grouped = if problem.grouped { " groups" } else { "" };
-    problem.unlike_groups().unwrap_or_else(|| format!("{}{grouped}{by}", problem.products()))
+    problem.unlike_groups().unwrap_or_else(|| format!("{}{grouped}{by}{bound}", problem.products()))
 }
 
 /// The routes of A and B to the kernel, if a pass ran before the kernel.

@@ -100,6 +100,10 @@ pub struct SuiteProblem {
     /// Whether Falchion computes the batch as a pointer array. If absent, no.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub pointers: bool,
+    /// Whether the launches of a pointer array are prepared once, because its addresses do not
+    /// change. If absent, no.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub bound: bool,
     /// An epilogue expression. If absent, the plain linear combination.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<String>,
@@ -145,6 +149,7 @@ impl SuiteProblem {
             grouped: false,
             group_rows: None,
             pointers: false,
+            bound: false,
             epilogue: None,
             accumulate: None,
             seed: None,
@@ -257,6 +262,9 @@ impl SuiteProblem {
                 "`pointers` is for the products of a `batch` that is not `grouped`".to_owned()
             );
         }
+        if self.bound && !self.pointers {
+            return Err("`bound` needs `pointers`".to_owned());
+        }
         for (name, ld, least) in [
             ("lda", self.lda(), self.a.order.packed(self.m, self.k)),
             ("ldb", self.ldb(), self.b.order.packed(self.k, self.n)),
@@ -348,13 +356,15 @@ impl SuiteProblem {
 }
 
 /// Writes `4096x4096x4096, f32:row f32:col f32:row`. A batch begins with `64 of`, ragged groups
-/// begin with `7 of 3 to 1900 rows, `, and a pointer array ends with `by pointers`.
+/// begin with `7 of 3 to 1900 rows, `, and a pointer array ends with `by pointers`
+/// or `by pointers, bound`.
 impl fmt::Display for SuiteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { m, n, k, a, b, c, .. } = self;
         self.batch.map_or(Ok(()), |batch| write!(f, "{batch} of "))?;
         self.unlike_groups().map_or(Ok(()), |groups| write!(f, "{groups}, "))?;
-        write!(f, "{m}x{n}x{k}, {a} {b} {c}{}", if self.pointers { ", by pointers" } else { "" })
+        let by = if self.pointers { ", by pointers" } else { "" };
+        write!(f, "{m}x{n}x{k}, {a} {b} {c}{by}{}", if self.bound { ", bound" } else { "" })
     }
 }
 

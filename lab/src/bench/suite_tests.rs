@@ -147,22 +147,13 @@ fn the_suite_of_layouts_has_all_four_of_each_type() {
 #[test]
 fn the_suite_of_batches() {
     use crate::bench::peer::lt_problem;
-    use falchion::desc::{FamilyDesc, GemmMode};
+    use falchion::desc::GemmMode;
     let problems = parse("batched", include_str!("../../../benches/suites/batched.jsonl")).unwrap();
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
         let desc =
             crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
-        let mode = match (problem.pointers, desc.family) {
-            (false, _) => GemmMode::Batched,
-            (true, FamilyDesc::WarpSpecialized(_)) => GemmMode::MappedArray,
-            (true, _)
-                if problem.batch.unwrap_or(1) > falchion::threadblock::MOST_PRODUCTS as usize =>
-            {
-                GemmMode::LongArray
-            }
-            (true, _) => GemmMode::Array,
-        };
+        let mode = if problem.pointers { GemmMode::Array } else { GemmMode::Batched };
         assert_eq!((desc.check(), desc.class.mode), (Ok(()), mode), "{problem:?}");
         let (call, asked) = (problem.problem(), lt_problem(problem).expect("the peer has batches"));
         let packed_odd = problem.a.element == ElementKind::Bf16 && problem.k % 2 == 1;
@@ -186,16 +177,16 @@ fn the_suite_of_batches() {
             problem.b.order,
             problem.broadcast.is_some(),
             problem.knobs.is_empty(),
-            problem.pointers,
+            (problem.pointers, problem.bound),
         ));
     }
-    assert_eq!((problems.len(), kinds.len()), (38, 38));
+    assert_eq!((problems.len(), kinds.len()), (45, 45));
     let arrays: std::collections::HashSet<_> = problems
         .iter()
         .filter(|problem| problem.pointers)
-        .map(|problem| (problem.a.element, problem.m))
+        .map(|problem| (problem.a.element, problem.m, problem.bound))
         .collect();
-    assert_eq!(arrays.len(), 7);
+    assert_eq!(arrays.len(), 14);
 }
 
 /// Rows that begin at multiples of 16 bytes but not of 32, for both operands or for one. They are

@@ -5,37 +5,25 @@ use falchion::{
     arch::Machine,
     desc::GemmDesc,
     device::{Explanation, ProblemSize},
-    internals::{call::Problem, codegen::MOST_RECORDS_AT_ALL, family::Terms},
+    internals::{call::Problem, family::Terms},
     shape::Mn,
-    threadblock::{MOST_MAPPED, WorkKind},
+    threadblock::WorkKind,
 };
 
 /// Returns a fact with the number of launches of a pointer array of `products` GEMMs: its name, and
 /// its value.
 pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, String) {
     let desc = desc.for_array(products);
-    let most = desc.products_of_launch();
-    let launches = products.div_ceil(most as usize);
-    let text = match most {
-        _ if desc.class.mode.is_mapped() => {
-            let passes = products.div_ceil(MOST_RECORDS_AT_ALL as usize);
-            let without = products.div_ceil(MOST_MAPPED as usize);
-            format!(
-                "{launches}, after {passes} that writes tensor maps to the workspace; without a workspace, {without} of at most {MOST_MAPPED} GEMMs"
-            )
-        }
-        1 if desc.streams_k() => {
-            format!("{launches}, one per GEMM, because stream-K divides each GEMM alone")
-        }
-        1 => format!("{launches}, one per GEMM, because passes copy its operands"),
-        MOST_MAPPED => {
-            format!(
-                "{launches}, of at most {most} GEMMs, with tensor maps in the kernel parameters"
-            )
-        }
-        _ => {
-            format!("{launches}, of at most {most} GEMMs, with addresses in the kernel parameters")
-        }
+    let text = if desc.class.mode.is_array() {
+        format!(
+            "1, after a launch that writes records to the workspace; without a workspace, {products}"
+        )
+    } else if products < 2 {
+        products.to_string()
+    } else if desc.streams_k() {
+        format!("{products}, one per GEMM, because stream-K divides each GEMM alone")
+    } else {
+        format!("{products}, one per GEMM, because passes copy its operands")
     };
     ("launches", text)
 }

@@ -56,7 +56,7 @@ pub(super) fn launch(
         part_tiles,
         longer_parts,
         tile_tickets,
-        offsets: problem.offsets(),
+        records: problem.records(),
     };
     let grid = Grid::with_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
     let reduction = geometry.reduction_of(desc, work.rectangles().into())?;

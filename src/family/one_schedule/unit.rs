@@ -3,9 +3,9 @@
 use super::{OneSchedulePlan, registers_available};
 use crate::{
     codegen::{
-        ArrayParams, ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, entry_point,
-        epilogue_header, facts_of_threads, fingerprints_of, fingerprints_of_groups,
-        fingerprints_of_parts, fingerprints_of_streams, order_header, reduction_entry_point,
+        ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, entry_point, epilogue_header,
+        facts_of_threads, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
+        fingerprints_of_streams, order_header, records_fingerprint, reduction_entry_point,
         work_facts,
     },
     epilogue::tile_store::sums_ahead,
@@ -77,9 +77,6 @@ fn header(of: &OneSchedulePlan) -> String {
     );
     text.push_str(of.includes);
     text.push_str(&GemmParams::declaration());
-    if class.mode.is_array() {
-        text.push_str(&ArrayParams::declaration(of.desc.products_of_launch()));
-    }
     text.push_str(&operand_header("OperandA", &a, 0, &of.of_operands[0]));
     text.push_str(&operand_header("OperandB", &b, a.stage_bytes(), &of.of_operands[1]));
     text.push_str(&of.declarations);
@@ -98,7 +95,7 @@ fn header(of: &OneSchedulePlan) -> String {
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
     text.push_str(&work_facts(
         base.work,
-        (class.mode, of.desc.group_step()),
+        (class.mode, false, of.desc.group_step()),
         (of.desc.has_parts(), 1),
     ));
     text.push_str(&facts(
@@ -132,7 +129,7 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
             (of.desc.swizzle(), Mn::ONE),
         ));
         if of.desc.class.mode.is_array() {
-            source.push_str(&ArrayParams::fingerprint(of.desc.products_of_launch()));
+            source.push_str(&records_fingerprint(false));
         }
         if of.desc.streams_k() {
             source.push_str(&fingerprints_of_streams());
@@ -140,7 +137,7 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
             source.push_str(&fingerprints_of_parts());
         }
     }
-    let params = if of.desc.class.mode.is_array() { "ArrayParams" } else { "GemmParams" };
+    let params = "GemmParams";
     let bounds = "Config::kThreads, Config::kBlocksPerSm";
     source.push_str(&entry_point(
         ENTRY,

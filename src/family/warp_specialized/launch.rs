@@ -113,7 +113,7 @@ pub(super) fn launch(
         part_tiles,
         longer_parts,
         tile_tickets,
-        offsets: problem.offsets(),
+        records: problem.records(),
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };

@@ -4,13 +4,13 @@ mod threads;
 
 use crate::{
     codegen::{
-        ArrayParams, DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap,
+        DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap,
         TranslationUnit, emulation_fingerprints, emulation_header, epilogue_header,
         fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
         fingerprints_of_streams, order_header, records_fingerprint, reduction_entry_point,
         work_facts,
     },
-    desc::{GemmMode, WarpSpecializedDesc},
+    desc::WarpSpecializedDesc,
     epilogue::{
         partials::SlotMap,
         tensor_store::{StagedMap, StagingMap},
@@ -20,8 +20,8 @@ use crate::{
     operand::OperandKind,
     smem::Along,
     threadblock::{
-        ClusterTiles, ConsumerMma, MOST_PRODUCTS, PipelineLayout, RingPosition, StageTile,
-        WarpSpecialized, Work, WorkKind,
+        ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work,
+        WorkKind,
     },
     warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
 };
@@ -79,11 +79,6 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     );
     text.push_str(&TensorMap::declaration());
     text.push_str(&TensorGemmParams::declaration());
-    match d.class.mode {
-        GemmMode::Array => text.push_str(&ArrayParams::mapped_declaration()),
-        GemmMode::MappedArray => text.push_str(&ArrayParams::records_declaration()),
-        _ => {}
-    }
     text.push_str(&DecomposedLine::declaration());
     text.push_str(&emulation_header(d.knobs.emulation, d.frame));
     text.push_str(&components.ring.header());
@@ -109,7 +104,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
     text.push_str(&work_facts(
         d.work(),
-        (d.class.mode, d.group_step()),
+        (d.class.mode, d.class.mode.is_array(), d.group_step()),
         (d.has_parts(), components.ring.senders() + 1),
     ));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
@@ -264,10 +259,8 @@ pub(super) fn translation_unit(
             d.knobs.threadblock,
             (order, cluster),
         ));
-        match d.class.mode {
-            GemmMode::Array => source.push_str(&ArrayParams::fingerprint(MOST_PRODUCTS)),
-            GemmMode::MappedArray => source.push_str(&records_fingerprint()),
-            _ => {}
+        if d.class.mode.is_array() {
+            source.push_str(&records_fingerprint(true));
         }
         let batch = if d.class.mode.several() { 3 } else { 1 };
         for (rows, columns) in ORDERED {
@@ -287,11 +280,7 @@ pub(super) fn translation_unit(
         }
     }
     let blocks = components.ring.blocks();
-    let params = match d.class.mode {
-        GemmMode::Array => "TensorArrayParams",
-        GemmMode::MappedArray => "TensorRecordParams",
-        _ => "TensorGemmParams",
-    };
+    let params = "TensorGemmParams";
     let cluster =
         if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };
     let _ = writeln!(
