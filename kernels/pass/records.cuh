@@ -14,7 +14,7 @@ __device__ __forceinline__ void records(Params const& params) {
     // One block per GEMM, and one warp per matrix.
     __shared__ __align__(128) TensorMap made[4];
     unsigned const product = blockIdx.x, matrix = threadIdx.x / 32, lane = threadIdx.x % 32;
-    unsigned long long const address = params.word[4 * product + matrix];
+    unsigned long long const address = params.word[product * threadblock::ProductRecords<1, false>::kWords + matrix];
     if (lane == 0) *threadblock::record_of<true>(params.destination, product, matrix) = address;
     // Matrices that threads read or store have no map.
     if ((params.moved >> matrix & 1) == 0) return;

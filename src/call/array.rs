@@ -92,9 +92,9 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     ///
     /// On a device, one launch computes all GEMMs if the [workspace](Self::workspace) has space for
     /// one record per GEMM: 32 bytes, or 640 bytes for a TMA-fed kernel. A small launch before it
-    /// writes the records from its parameters, so a captured graph keeps the addresses. A
-    /// `Workspace` that still holds the records of the same array skips that launch. Each GEMM is a
-    /// separate launch without such a workspace, with stream-K, or if an operand needs a pass.
+    /// writes the records from its parameters, so a captured graph keeps the addresses.
+    /// `Kernel::bind` writes the records only once. Each GEMM is a separate launch without such a
+    /// workspace, with stream-K, or if an operand needs a pass.
     ///
     /// # Errors
     /// [`Refusal`] for an empty array, if the numbers of As, Bs, and Ds differ, or if the views of

@@ -6,7 +6,7 @@
 //! have names instead of positions.
 
 use crate::{
-    desc::{Class, GemmMode},
+    desc::{Class, GemmDesc, GemmMode},
     epilogue::{self, reduction::Reduction},
     index::{IndexMap, Map, fingerprint},
     numeric::ElementKind,
@@ -243,16 +243,16 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
     )
 }
 
-/// Returns the facts of `Config` about work units: their order, division, mode, and split-K.
-/// `mapped` says whether records contain tensor maps. `of_cluster` is the number of split-K slices
-/// that the CTAs of a cluster compute.
+/// Returns the facts of `Config` about work units: their order, division, mode, records, and
+/// split-K. `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
 pub(crate) fn work_facts(
     kind: WorkKind,
-    (mode, mapped, group_step): (GemmMode, bool, u32),
+    desc: &GemmDesc,
     (split_k, of_cluster): (bool, u32),
 ) -> String {
-    let (kind, batched) = (kind.cuda(), mode.several());
-    let (ragged, array) = (mode.groups().map_or("None", Axis::name), mode.is_array());
+    let (kind, mode) = (kind.cuda(), desc.class.mode);
+    let (batched, array, mapped) = (mode.several(), mode.is_array(), desc.has_mapped_records());
+    let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), desc.group_step());
     format!(
         "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kMapped = {mapped};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )

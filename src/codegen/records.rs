@@ -59,7 +59,8 @@ impl RecordsParams {
         words - words % MATRICES_OF_PRODUCT as usize
     }
 
-    /// Returns the C++ struct.
+    /// Returns the C++ struct. The words fill the parameters, so the assertion of the size also
+    /// checks the offset of the words.
     pub(crate) fn declaration(&self) -> String {
         let maps = if self.mapped {
             format!(

@@ -1,11 +1,11 @@
 //! Pointer arrays on a device: GEMMs of one size whose matrices have unrelated addresses.
 
 use super::{
+    call_launches::CallLaunches,
     kernel::{CudaKernel, Prepared},
     loaded::templates,
     memory::ProductMemory,
     operands::{CudaCall, DeviceMatrix},
-    ready::Ready,
     workspace,
 };
 use crate::{
@@ -40,33 +40,33 @@ impl CudaKernel {
         stream: &Arc<CudaStream>,
         calls: Vec<CudaCall<'_>>,
     ) -> Result<(), Error> {
-        let (ready, _calls) = self.ready_array(stream, calls)?;
+        let (ready, _calls) = self.array_launches(stream, calls)?;
         let enqueued = ready.iter().try_for_each(|ready| ready.enqueue(stream));
         enqueued.map_err(|error| error.leave(self.0.desc.frame))
     }
 
     /// Prepares the launches of an array, and returns them with its calls in the kernel's frame.
-    pub(super) fn ready_array<'a>(
+    pub(super) fn array_launches<'a>(
         &self,
         stream: &Arc<CudaStream>,
         calls: Vec<CudaCall<'a>>,
-    ) -> Result<(Vec<Ready>, Vec<CudaCall<'a>>), Error> {
+    ) -> Result<(Vec<CallLaunches>, Vec<CudaCall<'a>>), Error> {
         let Some(first) = calls.first() else { return Ok(Default::default()) };
         let desc = self.0.desc.for_scalars(&first.scalars);
         let calls =
             calls.into_iter().map(|call| call.enter(&desc)).collect::<Result<Vec<_>, _>>()?;
         Call::check_array(&calls)?;
-        let ready = self.ready_calls(stream, &desc, &calls);
+        let ready = self.entered_array_launches(stream, &desc, &calls);
         Ok((ready.map_err(|error| error.leave(desc.frame))?, calls))
     }
 
     /// Prepares the launches of an array whose calls have entered the frame of `desc`.
-    fn ready_calls(
+    fn entered_array_launches(
         &self,
         stream: &Arc<CudaStream>,
         desc: &GemmDesc,
         calls: &[CudaCall<'_>],
-    ) -> Result<Vec<Ready>, Error> {
+    ) -> Result<Vec<CallLaunches>, Error> {
         let memory: Vec<_> = calls.iter().map(ProductMemory::new).collect();
         ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
         let problems: Vec<_> = calls.iter().map(Call::problem).collect();
@@ -83,10 +83,9 @@ impl CudaKernel {
         let first =
             workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
         if !desc.class.mode.is_array() {
-            let of_each = problems
-                .iter()
-                .zip(&routes)
-                .map(|(problem, routes)| self.ready(stream, &desc, (problem, routes, first)));
+            let of_each = problems.iter().zip(&routes).map(|(problem, routes)| {
+                self.gemm_launches(stream, &desc, (problem, routes, first))
+            });
             return of_each.collect();
         }
         let accesses = accesses((&desc, self.0.needs), &all);
@@ -98,7 +97,7 @@ impl CudaKernel {
             let addresses: Vec<_> = products.iter().map(Problem::matrix_addresses).collect();
             let templates = desc.has_mapped_records().then(|| templates(&launch, addresses[0]));
             let records = Records::for_array(&addresses, templates.transpose()?);
-            Ready::new(kernel.clone(), launch).with_records(
+            CallLaunches::new(kernel.clone(), launch).with_records(
                 stream,
                 &records,
                 largest.records(first),

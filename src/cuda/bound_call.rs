@@ -1,23 +1,27 @@
 //! Calls whose launches are prepared once and enqueued many times.
 
-use super::{kernel::CudaKernel, loaded::uncaptured, operands::CudaCall, ready::Ready};
+use super::{
+    call_launches::CallLaunches, kernel::CudaKernel, loaded::uncaptured, operands::CudaCall,
+};
 use crate::{error::Error, operand::Frame, refusal::Refusal};
 use core::fmt;
 use cudarc::driver::CudaStream;
 use std::sync::Arc;
 
 /// A checked call on device memory with prepared launches.
-/// [`Kernel::bind`](crate::device::Kernel::bind) creates it.
+/// [`Kernel::bind`](crate::device::Kernel::bind) lends it to a closure.
 ///
 /// The matrices and the workspace stay borrowed, so their addresses do not change. The records of a
 /// pointer array and group offsets from the host are therefore written only once, when the call is
-/// bound. A captured graph contains only the remaining launches. It must not run after the
-/// workspace is freed or used by another call.
+/// bound. Device offsets of `groups_checked` are checked only then. A captured graph contains only
+/// the remaining launches. It must not run after the workspace is freed or used by another call.
 pub struct BoundCall<'a> {
     stream: &'a Arc<CudaStream>,
-    ready: Vec<Ready>,
+    launches: Vec<CallLaunches>,
     frame: Frame,
-    /// The memory that the launches read and write.
+    /// The memory that the launches read and write. When it is dropped, cudarc learns that the
+    /// stream has used the memory. Nobody outside of this crate owns a `BoundCall`, so nobody can
+    /// leak one.
     _calls: Vec<CudaCall<'a>>,
 }
 
@@ -28,61 +32,66 @@ impl BoundCall<'_> {
     /// [`Error::Driver`] if the driver refuses a launch. [`Error::Refused`] if `f16x3` cannot scale
     /// a row.
     pub fn run(&mut self) -> Result<(), Error> {
-        let enqueued = match &self.ready[..] {
+        let enqueued = match &self.launches[..] {
             [one] => one.enqueue_kernels(self.stream),
             // Several launches with records share the space for the records.
-            all => all.iter().try_for_each(|ready| ready.enqueue(self.stream)),
+            all => all.iter().try_for_each(|launches| launches.enqueue(self.stream)),
         };
         enqueued.map_err(|error| error.leave(self.frame))
+    }
+
+    /// Enqueues the records. A captured stream would not write them.
+    fn with_records(self) -> Result<Self, Error> {
+        uncaptured(self.stream, Refusal::BIND_CAPTURED)?;
+        if let [one] = &self.launches[..] {
+            one.enqueue_records(self.stream)?;
+        }
+        Ok(self)
     }
 }
 
 impl fmt::Debug for BoundCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BoundCall").field("launches", &self.ready.len()).finish_non_exhaustive()
+        f.debug_struct("BoundCall").field("launches", &self.launches.len()).finish_non_exhaustive()
     }
 }
 
 impl CudaKernel {
     /// Checks a call, prepares its launches, and writes its records.
-    ///
-    /// # Errors
-    /// The errors of [`run`](Self::run), and [`Error::Refused`] if the stream is being captured.
-    pub fn bind<'a>(
+    pub(crate) fn bound<'a>(
         &self,
         stream: &'a Arc<CudaStream>,
         call: CudaCall<'a>,
     ) -> Result<BoundCall<'a>, Error> {
         let desc = self.desc().for_scalars(&call.scalars);
-        let call = call.enter(&desc)?;
-        let ready = self.ready_call(stream, &desc, &call);
-        let ready = ready.map_err(|error| error.leave(desc.frame))?;
-        BoundCall { stream, ready: Vec::from_iter(ready), frame: desc.frame, _calls: vec![call] }
-            .with_records()
+        let (call, frame) = (call.enter(&desc)?, desc.frame);
+        let launches = self.entered_launches(stream, &desc, &call);
+        let launches = Vec::from_iter(launches.map_err(|error| error.leave(frame))?);
+        BoundCall { stream, launches, frame, _calls: vec![call] }.with_records()
     }
 
-    /// Binds a pointer array, as [`bind`](Self::bind) does for one call.
-    ///
-    /// # Errors
-    /// The errors of [`run_array`](Self::run_array), and [`Error::Refused`] if the stream is being
-    /// captured.
-    pub fn bind_array<'a>(
+    /// Checks a pointer array, prepares its launches, and writes its records.
+    pub(crate) fn bound_array<'a>(
         &self,
         stream: &'a Arc<CudaStream>,
         calls: Vec<CudaCall<'a>>,
     ) -> Result<BoundCall<'a>, Error> {
-        let (ready, calls) = self.ready_array(stream, calls)?;
-        BoundCall { stream, ready, frame: self.desc().frame, _calls: calls }.with_records()
+        let (launches, calls) = self.array_launches(stream, calls)?;
+        BoundCall { stream, launches, frame: self.desc().frame, _calls: calls }.with_records()
     }
-}
 
-impl BoundCall<'_> {
-    /// Enqueues the records, which a captured stream would not write.
-    fn with_records(self) -> Result<Self, Error> {
-        uncaptured(self.stream, Refusal::BIND_CAPTURED)?;
-        if let [one] = &self.ready[..] {
-            one.enqueue_records(self.stream)?;
-        }
-        Ok(self)
+    /// Binds pointer arrays, and lends them to `body`.
+    ///
+    /// # Errors
+    /// The errors of [`run_array`](Self::run_array) and of `body`, and [`Error::Refused`] if the
+    /// stream is being captured.
+    pub fn bind_arrays<T, E: From<Error>>(
+        &self,
+        stream: &Arc<CudaStream>,
+        arrays: Vec<Vec<CudaCall<'_>>>,
+        body: impl FnOnce(&mut [BoundCall<'_>]) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let bound = arrays.into_iter().map(|calls| self.bound_array(stream, calls));
+        body(&mut bound.collect::<Result<Vec<_>, _>>()?)
     }
 }

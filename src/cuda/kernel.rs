@@ -2,12 +2,12 @@
 
 use super::{
     array::supports_arrays,
+    call_launches::CallLaunches,
     context::{known_machine, machine_of},
     loaded::{Loaded, Registry, packed, uncaptured},
     memory::ProductMemory,
     operands::CudaCall,
     pass::{CudaPass, check_capture},
-    ready::Ready,
     report::Report,
     target::CodeTarget,
     workspace,
@@ -243,18 +243,18 @@ impl CudaKernel {
         desc: &GemmDesc,
         call: &CudaCall<'_>,
     ) -> Result<(), Error> {
-        let ready = self.ready_call(stream, desc, call);
+        let ready = self.entered_launches(stream, desc, call);
         let enqueued = ready.and_then(|ready| ready.map_or(Ok(()), |ready| ready.enqueue(stream)));
         enqueued.map_err(|error| error.leave(desc.frame))
     }
 
     /// Prepares the launches of a call that has entered the frame of `desc`; `None` if D is empty.
-    pub(super) fn ready_call(
+    pub(super) fn entered_launches(
         &self,
         stream: &Arc<CudaStream>,
         desc: &GemmDesc,
         call: &CudaCall<'_>,
-    ) -> Result<Option<Ready>, Error> {
+    ) -> Result<Option<CallLaunches>, Error> {
         let problem = call.problem();
         let memory = ProductMemory::new(call);
         memory.check(stream.context().cu_ctx() as usize)?;
@@ -264,7 +264,7 @@ impl CudaKernel {
         }
         let routes = Routes::with_needs((desc, self.0.needs), &problem);
         let first = workspace::begin(&routes, call, memory.extents())?;
-        let ready = self.ready(stream, desc, (&problem, &routes, first))?;
+        let ready = self.gemm_launches(stream, desc, (&problem, &routes, first))?;
         match call.groups.as_ref().and_then(|groups| groups.offsets.memory.values) {
             Some(offsets) => {
                 let records = Records::for_groups(offsets);
@@ -276,12 +276,12 @@ impl CudaKernel {
 
     /// Prepares the launches of a GEMM and of the passes for its operands. `first` is the address
     /// of the workspace.
-    pub(super) fn ready(
+    pub(super) fn gemm_launches(
         &self,
         stream: &Arc<CudaStream>,
         desc: &GemmDesc,
         (problem, routes, first): (&Problem, &Routes, u64),
-    ) -> Result<Ready, Error> {
+    ) -> Result<CallLaunches, Error> {
         let routed = routes.problem(desc, problem, first);
         let accesses = accesses((desc, self.0.needs), &routed);
         let kernel = self.narrowed(stream, desc, (problem.mode(), accesses))?;
@@ -294,7 +294,7 @@ impl CudaKernel {
             .into_iter()
             .map(ready)
             .collect::<Result<Vec<_>, Error>>()?;
-        Ok(Ready::new(kernel, launch).with_passes(passes, copies))
+        Ok(CallLaunches::new(kernel, launch).with_passes(passes, copies))
     }
 
     /// Returns this kernel if it is in `mode` and its accesses are narrow enough. Otherwise returns

@@ -9,6 +9,7 @@ mod array;
 mod bound_call;
 #[doc(hidden)]
 pub mod cache;
+mod call_launches;
 mod context;
 mod growing_workspace;
 pub(crate) mod kernel;
@@ -17,7 +18,6 @@ mod matrix;
 mod memory;
 mod operands;
 mod pass;
-mod ready;
 pub mod report;
 mod target;
 mod tensor_maps;

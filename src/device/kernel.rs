@@ -192,8 +192,8 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
         calls.next().map_or(Ok(()), |call| kernel.run(stream, call))
     }
 
-    /// Checks a GEMM and prepares its launches on a stream, for many runs on the same memory. A run
-    /// then costs the host little more than a launch.
+    /// Checks a GEMM, prepares its launches on a stream, and lends them to `body` for many runs on
+    /// the same memory. A run then costs the host little more than a launch.
     ///
     /// ```no_run
     /// use falchion::{cuda::{Workspace, open}, prelude::*};
@@ -205,26 +205,27 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
     /// let mut workspace = Workspace::new();
     /// let kernel = Gemm::<f32>::new().prepare_array(&context)?;
     /// let array = Arguments::array((64, 64, 64), [&a, &b], [&b, &a], &mut d)?;
-    /// let mut bound = kernel.bind(&stream, array.workspace(&mut workspace))?;
-    /// for _ in 0..10 {
-    ///     bound.run()?;
-    /// }
+    /// kernel.bind(&stream, array.workspace(&mut workspace), |call| {
+    ///     (0..10).try_for_each(|_| call.run())
+    /// })?;
     /// # Ok::<(), falchion::Error>(())
     /// ```
     ///
     /// # Errors
-    /// The errors of [`run_on`](Self::run_on), and [`Refusal`](crate::Refusal) if the stream is
-    /// being captured.
-    pub fn bind<'a: 'q, 'q>(
+    /// The errors of [`run_on`](Self::run_on) and of `body`, and [`Refusal`](crate::Refusal) if the
+    /// stream is being captured.
+    pub fn bind<T, E: From<Error>>(
         &self,
-        stream: &'q Arc<CudaStream>,
-        arguments: Arguments<'a, Cuda, A, B, C>,
-    ) -> Result<BoundCall<'q>, Error> {
+        stream: &Arc<CudaStream>,
+        arguments: Arguments<'_, Cuda, A, B, C>,
+        body: impl FnOnce(&mut BoundCall<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let (kernel, several, mut calls) = self.calls(stream, arguments)?;
-        match calls.next() {
-            Some(call) if !several => kernel.bind(stream, call),
-            first => kernel.bind_array(stream, first.into_iter().chain(calls).collect()),
-        }
+        let mut bound = match calls.next() {
+            Some(call) if !several => kernel.bound(stream, call)?,
+            first => kernel.bound_array(stream, first.into_iter().chain(calls).collect())?,
+        };
+        body(&mut bound)
     }
 
     /// Returns the kernel of a problem, whether the problem is a pointer array, and its calls.

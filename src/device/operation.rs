@@ -240,7 +240,7 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
     /// Returns the size in bytes of the [workspace](Arguments::workspace) for the fastest
     /// configuration. The size is 0 on the host, and if the kernel needs no copy of an operand, no
     /// split-K partials, and no tables. A smaller workspace excludes configurations. The kernel
-    /// then uses fewer split-K slices. An array of many GEMMs then needs several launches. The call
+    /// then uses fewer split-K slices. Each GEMM of an array is then a separate launch. The call
     /// refuses a workspace that is too small for a required copy. [`Route`](crate::refusal::Route)
     /// lists the copies.
     ///

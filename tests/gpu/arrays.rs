@@ -33,7 +33,7 @@ impl<T: Whole + cudarc::driver::DeviceRepr> Matrices<T> {
         Self { host, device, beyond, length }
     }
 
-    /// Where each of them lies: only one of them begins elsewhere than others.
+    /// Returns the range of a matrix in its memory. Only matrix 1 begins at another offset.
     fn place(&self, number: usize) -> core::ops::Range<usize> {
         let first = GUARD + if number == 1 { self.beyond } else { 0 };
         first..first + self.length
@@ -57,7 +57,7 @@ impl<T: Whole + cudarc::driver::DeviceRepr> Matrices<T> {
         self.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect()
     }
 
-    /// What the next run has to write again is written over on the device; guards stay.
+    /// Restores each matrix on the device, but not the guards around it.
     fn forgotten(&mut self, stream: &Arc<CudaStream>) {
         let host = self.host.clone();
         self.views_mut()
@@ -115,7 +115,7 @@ macro_rules! held {
                 [of_a, of_b, of_c, of_d]
             );
         }
-        assert!(a.same(stream) && b.same(stream) && c.same(stream), "what is read stays");
+        assert!(a.same(stream) && b.same(stream) && c.same(stream), "a kernel wrote an input");
         bytes
     }};
 }
@@ -217,7 +217,7 @@ fn an_array_whose_maps_a_device_makes_is_the_hosts() {
         held!(&stream, Bytes, [i8, i32], (130, 72, 64), products, [16, 0, 0, 4], x, _c => x.in_place(2.0));
         held!(&stream, Shared, [Bf16, f32], (300, 200, 80), products, [0, 8, 0, 0], x, c => x.sources(1.0, c).unwrap());
     }
-    // Parts of K have tickets and slots of all products.
+    // The split-K partials of all GEMMs precede the records.
     for products in [7, 40] {
         let asked = held!(&stream, InParts, [Bf16, f32], (130, 72, 520), products, [0; 4], x, c => x.sources(1.0, c).unwrap());
         assert!(asked > records(products) + products as u64 * 3 * 128 * 72 * 4, "{asked} bytes");
@@ -398,48 +398,50 @@ fn a_bound_array_writes_its_records_once() {
     type Rows = HopperK<Bf16, f32>;
     macro_rules! bound {
         ($Gemm:ty, $A:ty) => {{
-        let (stream, kernel) = (&stream, <$Gemm>::new().prepare_array(&context).expect("kernels of arrays"));
-        let host = |x: &[Vec<$A>], y: &[Vec<$A>], z: Vec<&mut [f32]>| {
-            <$Gemm>::new().run(Arguments::array((64, 48, 32), x, y, z).unwrap()).expect("the host");
-        };
-        let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
-        let mut a = Matrices::<$A>::of(stream, (1, products), m * k, 0);
-        let b = Matrices::<$A>::of(stream, (2, products), k * n, 0);
-        let mut d = Matrices::<f32>::of(stream, (3, products), m * n, 0);
-        let mut workspace = falchion::cuda::Workspace::new();
-        let graph = {
+            let (stream, kernel) = (&stream, <$Gemm>::new().prepare_array(&context).expect("kernels of arrays"));
+            let host = |x: &[Vec<$A>], y: &[Vec<$A>], z: Vec<&mut [f32]>| {
+                <$Gemm>::new().run(Arguments::array((64, 48, 32), x, y, z).unwrap()).expect("the host");
+            };
+            let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
+            let mut a = Matrices::<$A>::of(stream, (1, products), m * k, 0);
+            let b = Matrices::<$A>::of(stream, (2, products), k * n, 0);
+            let mut d = Matrices::<f32>::of(stream, (3, products), m * n, 0);
+            let mut workspace = falchion::cuda::Workspace::new();
+            let graph = {
+                let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
+                let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
+                let bound = kernel.bind(stream, array.workspace(&mut workspace), |call| {
+                    call.run()?;
+                    call.run()?;
+                    capture(stream);
+                    call.run()?;
+                    Ok::<_, falchion::Error>(captured(stream))
+                });
+                bound.expect("a bound call").expect("a graph")
+            };
+            host(&a.copies(), &b.copies(), d.on_host());
+            assert!(d.same(stream));
+            for round in 0..3 {
+                for (host, device) in a.host.iter_mut().zip(&mut a.device) {
+                    *host = numbers(round + host.len() as u64, host.len());
+                    stream.memcpy_htod(host, device).unwrap();
+                }
+                d.device
+                    .iter_mut()
+                    .zip(&d.host)
+                    .for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
+                graph.launch().unwrap();
+                host(&a.copies(), &b.copies(), d.on_host());
+                assert!(d.same(stream), "round {round}");
+            }
+            capture(stream);
             let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
             let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
-            let mut bound =
-                kernel.bind(stream, array.workspace(&mut workspace)).expect("a bound call");
-            bound.run().expect("a launch");
-            bound.run().expect("a launch");
-            capture(stream);
-            bound.run().expect("captured");
-            captured(stream).expect("a graph")
-        };
-        host(&a.copies(), &b.copies(), d.on_host());
-        assert!(d.same(stream));
-        for round in 0..3 {
-            for (host, device) in a.host.iter_mut().zip(&mut a.device) {
-                *host = numbers(round + host.len() as u64, host.len());
-                stream.memcpy_htod(host, device).unwrap();
-            }
-            d.device
-                .iter_mut()
-                .zip(&d.host)
-                .for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
-            graph.launch().unwrap();
-            host(&a.copies(), &b.copies(), d.on_host());
-            assert!(d.same(stream), "round {round}");
-        }
-        capture(stream);
-        let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
-        let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
-        let refused = kernel.bind(stream, array.workspace(&mut workspace)).message();
-        let sentence = "binding of a call is not possible during stream capture; bind the call before the capture";
-        assert_eq!(refused, sentence);
-        drop(captured(stream));
+            let array = array.workspace(&mut workspace);
+            let refused = kernel.bind(stream, array, |call| call.run()).message();
+            let sentence = "binding of a call is not possible during stream capture; bind the call before the capture";
+            assert_eq!(refused, sentence);
+            drop(captured(stream));
         }};
     }
     bound!(Threads, f32);

@@ -1,5 +1,4 @@
-//! An array is as many products as it has Ds, wherever their matrices lie: the bits of each are
-//! those of that product alone.
+//! Each GEMM of a pointer array has the bits of a separate call, for any addresses of the matrices.
 
 use crate::harness::{
     mutated::redirect,
@@ -12,7 +11,7 @@ use falchion::{
 };
 use std::slice;
 
-/// Where C comes from.
+/// The source of C.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum From {
     Nowhere,
@@ -125,8 +124,8 @@ fn held<A: MathType, C: MathType>(
     }
 }
 
-/// Kernels on the CUDA cores and of `mma.sync`, with whole K and in parts; and warp-specialized
-/// ones, behind passes, too.
+/// Kernels on the CUDA cores, of `mma.sync`, and warp-specialized kernels: with and without
+/// split-K, and with passes.
 #[test]
 fn an_array_is_its_products() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
@@ -285,7 +284,7 @@ fn mutated_addresses_are_found() {
 type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
 type OfColumns<'a> = Arguments<'a, Host, f32, f32, f32>;
 
-/// What an array is held to, told of the user's operands.
+/// Refusals of arrays name the operands of the user.
 #[test]
 fn arrays_are_refused_by_name() {
     let (a, b) = (vec![vec![1.0f32; 12]; 3], vec![vec![1.0f32; 15]; 3]);
@@ -311,7 +310,7 @@ fn arrays_are_refused_by_name() {
     let mut one_short = vec![vec![7.0; 20], vec![7.0; 20], vec![7.0; 19]];
     let said = "length of D = 19 elements is less than 20 elements (4 x 5, leading dimension 4)";
     assert_eq!(made(&a, &b, &mut one_short), Err(said.to_owned()));
-    // Whatever is refused is before a product is computed.
+    // A refused array computes no GEMM.
     assert_eq!(
         (&d, &one_short[..2]),
         (&vec![vec![7.0; 20]; 3], &[vec![7.0; 20], vec![7.0; 20]][..])
@@ -370,7 +369,7 @@ fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), falchion::Error> {
     assert_eq!(d, [vec![33.0; 20], vec![36.0; 20]]);
     Columns::new().run(Arguments::array((4, 5, 3), of_a(), &b, &mut d)?.in_place(1.0))?;
     assert_eq!(d, [vec![36.0; 20], vec![42.0; 20]]);
-    // One product is an array, too.
+    // An array may have one GEMM.
     Columns::new().run(Arguments::array((4, 5, 3), [&a], &b[1..], &mut d[..1])?)?;
     assert_eq!(d, [vec![6.0; 20], vec![42.0; 20]]);
     let by_values = GemmOperation::new("f32:col".parse()?, "f32:col".parse()?, "f32:col".parse()?)?;

@@ -1,5 +1,5 @@
-//! Arrays on their way to a device: where addresses lie, what a launch is told, and which accesses
-//! the least aligned address leaves. No GPU is needed.
+//! Pointer arrays before their launch: records, routes, the parameters of a launch, and the access
+//! width. No GPU is needed.
 
 use crate::harness::prelude::*;
 use falchion::{
@@ -14,7 +14,7 @@ use falchion::{
 
 const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
-/// Products of 64 x 48 x 32 whose matrices begin so many bytes behind multiples of 256.
+/// Returns GEMMs of 64 x 48 x 32. Each matrix begins `beyond` bytes after a multiple of 256.
 fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
     let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let of_product = |(number, beyond): (usize, &[u64; 4])| {
@@ -152,12 +152,12 @@ fn a_choice_knows_what_records_take() {
     }
 }
 
-/// No launch has more products than a grid has blocks for their tiles.
+/// A launch has at most as many GEMMs as a grid has blocks for their tiles.
 #[test]
 fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
     let (desc, tile) = (hopper().for_array(300), hopper().threadblock());
     let cluster = desc.cluster();
-    // So many rectangles of a cluster's tiles.
+    // D has `down` x `across` rectangles of a cluster's tiles.
     let of = |down: usize, across: usize| {
         let mut all = problems([Row, Col, Row], &[[0; 4]; 300]);
         for problem in &mut all {
@@ -250,7 +250,8 @@ fn a_launch_by_tma_has_the_tensors_of_one_gemm() {
     assert_eq!(told.records, routes[0].records(1 << 30));
 }
 
-/// Where every operand is read where it lies, all products take one route; else each takes its own.
+/// All GEMMs share one route if the kernel reads every operand in place. Otherwise each GEMM has
+/// its own route.
 #[test]
 fn products_have_one_route_or_one_each() {
     let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]);

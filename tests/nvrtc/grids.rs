@@ -1,5 +1,5 @@
-//! Kernels that are launched while the grids before them end: each waits for those before it does
-//! anything that others see.
+//! Kernels that start before the preceding grids end: each waits for those grids before it accesses
+//! global memory.
 
 use crate::{
     harness::{prelude::*, transposes},
@@ -11,19 +11,19 @@ use falchion::{
 };
 use rayon::prelude::*;
 
-/// What `griddepcontrol.wait` becomes.
+/// SASS mnemonic of `griddepcontrol.wait`.
 const WAIT: &str = "ACQBULK";
 
-/// Whether an instruction reads or writes what others see, or ends the thread: a grid that ended
-/// without waiting would let the one behind it begin before those before it have ended.
+/// Returns whether an instruction accesses global memory or ends the thread. A grid that ended
+/// without waiting would let the next grid start before the preceding grids have ended.
 fn shows(name: &str) -> bool {
     let global = ["LDG", "STG", "ATOM", "RED.", "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "EXIT"];
     let generic = ["LD.", "ST."];
     global.iter().chain(&generic).any(|one| name.starts_with(one))
 }
 
-/// What is wrong with the functions of a unit on a machine: what lies before the wait, or in its
-/// place; or a wait where there is none.
+/// Returns the first fault of a unit's functions: an access before the wait, a missing wait, or a
+/// wait on a machine without the instruction.
 fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
     let entry =
         compile(&Cache::new(CacheDir::Off), unit, sm).unwrap_or_else(|error| panic!("{error}"));
@@ -36,7 +36,7 @@ fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
     })
 }
 
-/// Those of drawn descriptions of every family, of parts of K, of batches and of groups.
+/// Returns kernels of random descriptions of every family, with split-K, batches, and groups.
 fn products() -> Vec<TranslationUnit> {
     let families = [Family::Simt, Family::MmaSync, Family::WarpSpecialized, Family::Threads];
     let drawn = families.into_iter().flat_map(|family| {
@@ -64,7 +64,7 @@ fn products() -> Vec<TranslationUnit> {
     units
 }
 
-/// Those that run before products.
+/// Returns the kernels of passes.
 fn passes() -> Vec<TranslationUnit> {
     let mut all = vec![PassDesc::Repack(REPACK), PassDesc::Records(RecordsDesc::OFFSETS)];
     all.extend(

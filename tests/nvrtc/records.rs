@@ -44,15 +44,15 @@ fn bf16(orders: [Order; 3], c: ElementKind) -> GemmDesc {
     default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders)
 }
 
-/// A producer acquires maps of A and B, and a consumer of C and D, where TMA moves those; nobody
-/// edits a map. Kernels of one GEMM acquire none.
+/// A producer acquires the maps of A and B. A consumer acquires the maps of C and D if TMA moves
+/// these matrices. No GEMM kernel edits a map, and kernels of one GEMM acquire none.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_acquire_the_maps_that_they_copy_by() {
     let rows = bf16([Row, Col, Row], ElementKind::Bf16);
     let by_threads = but!(rows, align_c: 1);
     for (name, desc, wanted) in
-        [("by TMA", rows, 4), ("threads store", by_threads, 2), ("in parts of K", rows.cut(3), 4)]
+        [("by TMA", rows, 4), ("threads store", by_threads, 2), ("split-K", rows.cut(3), 4)]
     {
         let spelled = |products| {
             let desc = desc.for_array(products);
@@ -91,7 +91,6 @@ fn records_without_maps_compile_for_every_target() {
 
 /// The pass for offsets runs before every kernel of groups, after the passes for operands.
 #[test]
-#[ignore = "needs NVRTC"]
 fn it_is_prepared_with_kernels_of_groups() {
     let offsets = PassDesc::Records(RecordsDesc::OFFSETS);
     let simt =
@@ -135,7 +134,6 @@ fn another_order_of_records_is_found() {
 
 /// The pass runs before kernels of arrays, after the passes for operands, and before no others.
 #[test]
-#[ignore = "needs NVRTC"]
 fn it_is_prepared_with_kernels_of_arrays() {
     let simt =
         default_of(OpKind::Simt, ArchKind::Sm90, Combined::all_of(OpKind::Simt)[0], [Row; 3]);

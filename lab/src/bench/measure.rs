@@ -187,7 +187,7 @@ impl Bench {
             against_peer(session, ours, (lt, stream), problem, &regions, &mut integers)
         };
         let Comparison { peer, outcome, peer_verified, peer_wrong } = match problem.bound {
-            true => compare(&mut ours.bind(&mut Vec::new())?)?,
+            true => ours.bind(compare)?,
             false => compare(&mut ours)?,
         };
         let circumstances = Circumstances {

@@ -207,40 +207,31 @@ impl<'a> Ours<'a> {
     }
 }
 
-/// The calls of a pointer array on each buffer set, whose launches are prepared.
-pub(super) struct BoundArrays<'b> {
-    calls: Vec<BoundCall<'b>>,
-}
+/// A pointer array that is bound on each buffer set.
+struct BoundArrays<'c, 'b>(&'c mut [BoundCall<'b>]);
 
-impl<'a> Ours<'a> {
-    /// Binds the pointer array on each set, with one workspace per set.
-    pub(super) fn bind<'b>(
-        &'b mut self,
-        workspaces: &'b mut Vec<Option<CudaSlice<u8>>>,
-    ) -> Result<BoundArrays<'b>, Error>
-    where
-        'a: 'b,
-    {
+impl Ours<'_> {
+    /// Binds the pointer array on each set, with one workspace per set, and lends it to `body`.
+    pub(super) fn bind<T>(
+        &mut self,
+        body: impl FnOnce(&mut dyn Launch) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let Self { kernel, stream, launched, types, sets, results, .. } = self;
-        let order = launched.order.as_deref().unwrap_or_default();
-        for _ in sets.iter() {
-            workspaces.push(room(stream, launched.workspace)?);
+        let product = (&launched.numbers, launched.order.as_deref().unwrap_or_default());
+        let workspaces = sets.iter().map(|_| room(stream, launched.workspace));
+        let mut workspaces = workspaces.collect::<Result<Vec<_>, _>>()?;
+        let mut arrays = Vec::with_capacity(sets.len());
+        for ((operands, results), workspace) in sets.iter().zip(results).zip(&mut workspaces) {
+            let workspace = workspace.as_mut();
+            arrays.push(array_calls(stream, product, *types, operands, results, workspace)?);
         }
-        let product = (&launched.numbers, order);
-        let mut calls = Vec::with_capacity(sets.len());
-        for ((operands, results), workspace) in sets.iter().zip(results).zip(workspaces) {
-            let array =
-                array_calls(stream, product, *types, operands, results, workspace.as_mut())?;
-            calls.push(kernel.bind_array(stream, array)?);
-        }
-        Ok(BoundArrays { calls })
+        kernel.bind_arrays(stream, arrays, |bound| body(&mut BoundArrays(bound)))
     }
 }
 
-impl Launch for BoundArrays<'_> {
+impl Launch for BoundArrays<'_, '_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
-        let call = self.calls.get_mut(set);
-        let call = call.ok_or(Refusal::missing_operand(Operand::Buffers))?;
+        let call = self.0.get_mut(set).ok_or(Refusal::missing_operand(Operand::Buffers))?;
         Ok(call.run()?)
     }
 
@@ -259,10 +250,12 @@ impl Launch for Ours<'_> {
         if let Some(order) = &launched.order {
             let product = (&launched.numbers, &order[..]);
             let calls = array_calls(stream, product, *types, operands, results, workspace)?;
-            return match launched.bound {
-                true => Ok(kernel.bind_array(stream, calls)?.run()?),
-                false => Ok(kernel.run_array(stream, calls)?),
-            };
+            if launched.bound {
+                return kernel.bind_arrays(stream, vec![calls], |bound| {
+                    bound.iter_mut().try_for_each(|call| Ok(call.run()?))
+                });
+            }
+            return Ok(kernel.run_array(stream, calls)?);
         }
         let Some(d) = results.first_mut() else {
             return Err(Refusal::missing_operand(Operand::D).into());

@@ -414,6 +414,14 @@ fn pointers_are_of_a_batch() {
         (batch.problem(), batch.problem(), None, batch.operations())
     );
     assert_eq!(p.to_string(), "3 of 64x32x16, bf16:row bf16:col f32:row, by pointers");
+    let bound = SuiteProblem { bound: true, ..p.clone() };
+    assert!(bound.to_string().ends_with(", by pointers, bound"), "{bound}");
+    assert_eq!(
+        parse("odd", &line.replace("pointers", "bound"))
+            .map_err(|error| error.to_string())
+            .unwrap_err(),
+        "suite odd, line 1: `bound` needs `pointers`"
+    );
     for more in [
         line.replace(r#""batch":3,"#, ""),
         line.replace(r#""batch":3"#, r#""batch":3,"grouped":true"#),

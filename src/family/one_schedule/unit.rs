@@ -93,11 +93,7 @@ fn header(of: &OneSchedulePlan) -> String {
         class.output.element.cuda()
     );
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(
-        base.work,
-        (class.mode, false, of.desc.group_step()),
-        (of.desc.has_parts(), 1),
-    ));
+    text.push_str(&work_facts(base.work, &of.desc, (of.desc.has_parts(), 1)));
     text.push_str(&facts(
         "int",
         facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own),

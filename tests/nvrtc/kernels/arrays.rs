@@ -1,4 +1,4 @@
-//! Kernels of arrays, which read the addresses of their product's matrices.
+//! Kernels of pointer arrays, which read the addresses of the matrices from records.
 
 use super::{
     Kernel, all_clean, by_threads, defaults, random_descriptions, rotated_defaults,
@@ -6,8 +6,8 @@ use super::{
 };
 use crate::harness::{descriptions::mma_sync::ARCHS, prelude::*};
 
-/// Some defaults, and what is drawn of every family, with K whole and in parts, with threads that
-/// store, and threads that multiply. Where addresses lie has one fingerprint.
+/// Defaults and random descriptions of every family, with and without split-K, with stores by TMA
+/// and by threads.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_arrays_compile_clean() {

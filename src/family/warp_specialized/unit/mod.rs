@@ -102,11 +102,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(
-        d.work(),
-        (d.class.mode, d.class.mode.is_array(), d.group_step()),
-        (d.has_parts(), components.ring.senders() + 1),
-    ));
+    text.push_str(&work_facts(d.work(), &d.sum(), (d.has_parts(), components.ring.senders() + 1)));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text

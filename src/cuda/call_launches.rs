@@ -1,4 +1,4 @@
-//! Prepared launches of a call.
+//! Launches of a checked call.
 
 use super::{
     kernel::CudaKernel,
@@ -11,8 +11,8 @@ use crate::{
 };
 use cudarc::driver::CudaStream;
 
-/// GEMM or array with prepared launches. All checks that do not need the device have passed.
-pub(super) struct Ready {
+/// Launches of a GEMM or of an array. All checks that do not need the device have passed.
+pub(super) struct CallLaunches {
     /// The pass that writes the records of the call, with its launches.
     records: Option<(CudaPass, Vec<RecordsLaunch>)>,
     passes: [Option<Pass>; 2],
@@ -22,7 +22,7 @@ pub(super) struct Ready {
     launch: Launch,
 }
 
-impl Ready {
+impl CallLaunches {
     /// Creates a launch without passes.
     pub const fn new(kernel: CudaKernel, launch: Launch) -> Self {
         Self { records: None, passes: [None, None], copies: Vec::new(), kernel, launch }
