@@ -33,6 +33,7 @@ struct TensorStore {
   unsigned row = 0;
   unsigned column = 0;
   unsigned product = 0;
+  threadblock::Positions<Config::kPositions, 2> positions;
   // Lines of D that belong to the group.
   threadblock::Lines<Config::kRagged, Config::kGroupStep> group{};
   Compute scalars[8];
@@ -91,7 +92,7 @@ struct TensorStore {
   template <int Subtile>
   __device__ __forceinline__ void fetch(unsigned staging, unsigned barrier) const {
 #pragma unroll
-    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, threadblock::map_of<Config, 2>(params, product), corner<Subtile, 2>(box), barrier);
+    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile, 2>(box), barrier);
   }
 
   // Writes a subtile from its staging buffer to D, and returns whether TMA does so. Threads write
@@ -103,7 +104,7 @@ struct TensorStore {
     if (Config::kByTma && group.hold(first_row, first_column, Map::kRows, Config::kSubtileColumns)) {
       if (thread == 0) {
 #pragma unroll
-        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(threadblock::map_of<Config, 3>(params, product), corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
+        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
       }
       return true;
     }
@@ -136,7 +137,7 @@ struct TensorStore {
   template <int Subtile, int Number>
   __device__ __forceinline__ auto corner(int box) const {
     int const m = row + Subtile / kAcross * Map::kRows + box * Map::kBoxRows, n = column + Subtile % kAcross * Config::kSubtileColumns;
-    return threadblock::corner_of<Config, Number>(params, product, Config::kColumnMajor ? m : n, Config::kColumnMajor ? n : m);
+    return threadblock::corner_of<Config, Number>(params, product, positions, Config::kColumnMajor ? m : n, Config::kColumnMajor ? n : m);
   }
 
   // Writes a subtile of a column-major D. Each thread has accesses in the same rows, `apart`

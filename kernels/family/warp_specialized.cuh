@@ -17,10 +17,9 @@ __device__ __forceinline__ void warp_specialized(Params const& params) {
   // The swizzle depends on addresses, so a window with another alignment would be read as a
   // different matrix.
   if (shared % 1024 != 0) __trap();
-  // The tensor maps of a pointer array are acquired before they are prefetched.
-  if (!Config::kMapped && threadIdx.x == 0) {
-    threadblock::prefetch(threadblock::map_of<Config, 0>(params, 0));
-    threadblock::prefetch(threadblock::map_of<Config, 1>(params, 0));
+  if (threadIdx.x == 0) {
+    threadblock::prefetch(params.a);
+    threadblock::prefetch(params.b);
   }
   schedule::roles::State<typename Config::Ring> setup(shared, 0, thread);
   schedule::roles::perform<typename Config::Roles::Setup::Opening>(setup);

@@ -11,7 +11,6 @@ enum class RoleStepKind {
   MeetCluster,
   RegistersDown,
   RegistersUp,
-  AcquireMaps,
   AwaitEmpty,
   Expect,
   CopyTensor,
@@ -123,22 +122,6 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   } while (!passed);
 }
 
-// Replaces the address of a tensor map in shared memory, and copies the map to global memory. A
-// thread that acquires it there can use it with TMA. Every lane of the warp calls this after all
-// have written the map. Both addresses are multiples of 128.
-__device__ __forceinline__ void publish(void* map, unsigned shared, unsigned long long address) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(shared), "l"(address) : "memory");
-  __syncwarp();
-  asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(map), "r"(shared) : "memory");
-}
-
-// Makes a map that another kernel has published visible to the thread. Without it, TMA may use a
-// stale copy.
-__device__ __forceinline__ void acquire(void const* map) {
-  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
-}
-
 // Parity of the exchanges under split-K within a cluster: how many times a consumer received
 // slices, or was allowed to send its own.
 template <bool Counts>
@@ -158,7 +141,6 @@ struct Exchanges<false> {};
 // - stores(): whether it stores the tile; false if another consumer has the sum of its slices.
 // - rank(), has_next(): under a cluster's split, its block's rank and whether a tile follows.
 // - reads_source(): whether C comes through the staging buffers.
-// - new_maps(visit): visits the maps of the tile's GEMM if they differ from the previous tile's.
 // - kTurns: k-tile k runs turn k mod kTurns of the body, a compile-time number.
 // - pin(): keeps registers that products write in place. once_loaded(): 0 after the loads.
 template <class Ring_>
@@ -202,8 +184,6 @@ struct State : Exchanges<(Ring_::kSenders > 0)> {
 
   __device__ __forceinline__ bool goes_on() const { return true; }
   __device__ __forceinline__ bool reads_source() const { return false; }
-  template <class Visit>
-  __device__ __forceinline__ void new_maps(Visit) {}
   __device__ __forceinline__ void pin() {}
   // Products have already been waited for when they release a stage.
   __device__ __forceinline__ unsigned once_loaded() const { return 0; }
@@ -242,8 +222,6 @@ __device__ __forceinline__ void synchronize(Role& role) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(First));
   } else if constexpr (Kind == RoleStepKind::RegistersUp) {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(First));
-  } else if constexpr (Kind == RoleStepKind::AcquireMaps) {
-    if (role.leads()) role.new_maps([](void const* map) { acquire(map); });
   } else if constexpr (Kind == RoleStepKind::AwaitEmpty) {
     await<Role::kClustered>(role.empty(), role.position.phase ^ 1);
   } else if constexpr (Kind == RoleStepKind::Expect) {

@@ -21,17 +21,9 @@ struct SumOfParts<false> {
   __device__ __forceinline__ bool stores() const { return true; }
 };
 
-// GEMM of a pointer array whose tensor maps the thread has acquired last.
-template <bool Mapped>
-struct AcquiredMaps {
-  unsigned acquired = ~0u;
-};
-template <>
-struct AcquiredMaps<false> {};
-
 // State that both roles share.
 template <class Config, class Params>
-struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config::kSplitK>, AcquiredMaps<Config::kMapped> {
+struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config::kSplitK> {
   using State = schedule::roles::State<typename Config::Ring>;
 
   Params const& params;
@@ -42,22 +34,11 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
   __device__ __forceinline__ Worker(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : State(shared, consumer, thread), params(params), work(params) {}
 
-  __device__ __forceinline__ bool next_tile() { return work.take(params, unit); }
   __device__ __forceinline__ bool has_next() const { return work.has_next(); }
   __device__ __forceinline__ unsigned rank() const { return work.rank; }
   __device__ __forceinline__ unsigned k_tiles() const { return unit.k_count(params); }
   __device__ __forceinline__ unsigned k_tiles_before(unsigned units) const { return k_tiles_beside(units, -1); }
   __device__ __forceinline__ unsigned k_tiles_behind(unsigned units) const { return k_tiles_beside(units, 1); }
-
-  // Returns whether the maps of the unit's GEMM are yet to be acquired, and marks them as acquired.
-  __device__ __forceinline__ bool meets_product() {
-    if constexpr (Config::kMapped) {
-      if (this->acquired == unit.product) return false;
-      this->acquired = unit.product;
-      return true;
-    }
-    return false;
-  }
 
   // Performs the consumer's steps that exchange split-K slices within a cluster.
   template <RoleStepKind Kind, class Get, class Set>
@@ -88,22 +69,23 @@ template <class Config, class Params>
 struct Producer : Worker<Config, Params> {
   using Worker<Config, Params>::Worker;
 
+  Positions<Config::kPositions, 0> positions;
+
   __device__ __forceinline__ bool goes_on() const { return this->leads(); }
 
-  template <class Visit>
-  __device__ __forceinline__ void new_maps(Visit visit) {
-    if (!this->meets_product()) return;
-    visit(&map_of<Config, 0>(this->params, this->unit.product));
-    visit(&map_of<Config, 1>(this->params, this->unit.product));
+  __device__ __forceinline__ bool next_tile() {
+    if (!this->work.take(this->params, this->unit)) return false;
+    positions.find(this->params, this->unit.product);
+    return true;
   }
 
   template <RoleStepKind Kind, int Operand, int>
   __device__ __forceinline__ void step() {
     static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
     if constexpr (Operand == 0) {
-      copy<typename Config::A, 0>(map_of<Config, 0>(this->params, this->unit.product), this->unit.row(), this->stage_a());
+      copy<typename Config::A, 0>(this->params.a, this->unit.row(), this->stage_a());
     } else {
-      copy<typename Config::B, 1>(map_of<Config, 1>(this->params, this->unit.product), this->unit.column(), this->stage_b());
+      copy<typename Config::B, 1>(this->params.b, this->unit.column(), this->stage_b());
     }
   }
 
@@ -117,7 +99,7 @@ struct Producer : Worker<Config, Params> {
     for (unsigned i = 0; i < Operand::kCopies; ++i) {
       unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;
       int const at = origin + int(mn);
-      auto const corner = corner_of<Config, Number>(this->params, this->unit.product, Operand::kAlongK ? k : at, Operand::kAlongK ? at : k);
+      auto const corner = corner_of<Config, Number>(this->params, this->unit.product, positions, Operand::kAlongK ? k : at, Operand::kAlongK ? at : k);
       if constexpr (Operand::kShares > 1) {
         load_multicast(to, map, corner, this->full(), (unsigned short)((1u << Operand::kShares) - 1));
       } else {
@@ -163,18 +145,12 @@ struct Consumer : Worker<Config, Params> {
 
   __device__ __forceinline__ bool reads_source() const { return this->params.reads_source; }
 
-  template <class Visit>
-  __device__ __forceinline__ void new_maps(Visit visit) {
-    if (!this->meets_product()) return;
-    if (Store::kFetches && reads_source()) visit(&map_of<Config, 2>(this->params, this->unit.product));
-    visit(&map_of<Config, 3>(this->params, this->unit.product));
-  }
-
   __device__ __forceinline__ bool next_tile() {
     if (!this->work.take(this->params, this->unit)) return false;
     store.row = this->unit.row() + part_m();
     store.column = this->unit.column() + part_n();
     store.product = this->unit.product;
+    store.positions.find(this->params, this->unit.product);
     store.group = this->unit;
     // If no product overwrites the accumulators of the previous tile, they must be cleared.
     if (Config::kPromotes || this->k_tiles() == 0) store.clear(accumulators);

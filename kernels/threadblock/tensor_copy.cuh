@@ -31,23 +31,31 @@ struct Corner {
   int at[Rank];
 };
 
-// Returns the tensor map of matrix `Number` (A, B, C, or D). In a pointer array, it is in the
-// GEMM's record.
-template <class Config, int Number, class Params>
-__device__ __forceinline__ TensorMap const& map_of(Params const& params, unsigned product) {
-  if constexpr (Config::kMapped) return *reinterpret_cast<TensorMap const*>(record_of<true>(params.records, product, 4 + Number));
-  else if constexpr (Number == 0) return params.a;
-  else if constexpr (Number == 1) return params.b;
-  else if constexpr (Number == 2) return params.source;
-  else return params.d;
-}
+// Positions of A and B (First = 0) or of C and D (First = 2) of a GEMM of a pointer array. They are
+// loaded once per unit: a load in each k-tile would delay the copies.
+template <bool Has, int First>
+struct Positions {
+  int2 both;
+  template <class Params>
+  __device__ __forceinline__ void find(Params const& params, unsigned product) { both = piece_of<int2, true>(params.records, product, 4 + First); }
+  template <int Number>
+  __device__ __forceinline__ int of() const { return Number % 2 == 0 ? both.x : both.y; }
+};
+template <int First>
+struct Positions<false, First> {
+  template <class Params>
+  __device__ __forceinline__ void find(Params const&, unsigned) {}
+};
 
 // Returns the corner of a box. In a batch, the corner includes the GEMM's index if each GEMM has
-// its own matrix. Grouped GEMM has a single D, and a single A or B along the ragged axis.
-template <class Config, int Number, class Params>
-__device__ __forceinline__ Corner<Config::kBatched && !Config::kArray ? 3 : 2> corner_of(Params const& params, unsigned product, int along, int across) {
-  if constexpr (!Config::kBatched || Config::kArray) {
+// its own matrix. In a pointer array, it includes the position of the GEMM's matrix. Grouped GEMM
+// has a single D, and a single A or B along the ragged axis.
+template <class Config, int Number, class Params, class Found>
+__device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> corner_of(Params const& params, unsigned product, Found const& positions, int along, int across) {
+  if constexpr (!Config::kBatched) {
     return {{along, across}};
+  } else if constexpr (Config::kArray) {
+    return {{along, across, positions.template of<Number>()}};
   } else {
     constexpr bool grouped = Config::kRagged != Ragged::None;
     if constexpr (grouped && Number != (Config::kRagged == Ragged::M ? 1 : 0)) return {{along, across, 0}};

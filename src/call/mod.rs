@@ -28,6 +28,7 @@ mod operand_view;
 mod owned;
 mod partials;
 mod pieces;
+mod positions;
 mod route;
 mod space;
 mod unread;
@@ -51,6 +52,7 @@ pub use matrix::{MatMut, MatRef};
 pub use operand_view::{OperandView, Placement};
 pub use owned::Mat;
 pub use partials::Partials;
+pub(crate) use positions::POSITIONS;
 pub(crate) use route::repacked_bytes;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 #[cfg(feature = "cuda")]

@@ -98,7 +98,7 @@ pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub use kernels::KERNELS;
 pub(crate) use records::records_fingerprint;
-pub use records::{Addresses, RecordsHeader, RecordsParams, Templates};
+pub use records::{RecordsHeader, RecordsParams};
 pub use repack::{RepackCopyParams, RepackParams};
 pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;
@@ -251,10 +251,10 @@ pub(crate) fn work_facts(
     (split_k, of_cluster): (bool, u32),
 ) -> String {
     let (kind, mode) = (kind.cuda(), desc.class.mode);
-    let (batched, array, mapped) = (mode.several(), mode.is_array(), desc.has_mapped_records());
+    let (batched, array, positions) = (mode.several(), mode.is_array(), desc.has_positions());
     let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), desc.group_step());
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kMapped = {mapped};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )
 }
 

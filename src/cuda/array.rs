@@ -3,7 +3,7 @@
 use super::{
     call_launches::CallLaunches,
     kernel::{CudaKernel, Prepared},
-    loaded::templates,
+    loaded::packed,
     memory::ProductMemory,
     operands::{CudaCall, DeviceMatrix},
     workspace,
@@ -13,14 +13,10 @@ use crate::{
     desc::GemmDesc,
     error::Error,
     pass::Records,
-    sys::{driver, nvrtc::Nvrtc},
+    sys::driver,
 };
 use cudarc::driver::CudaStream;
 use std::sync::{Arc, LazyLock};
-
-/// Minimum version of NVRTC for kernels that write or acquire tensor maps in global memory, which
-/// need PTX ISA 8.3.
-const NVRTC_OF_MAPS: (i32, i32) = (12, 3);
 
 /// Minimum driver version for the long parameters of the pass that writes records.
 const DRIVER_OF_LONG_PARAMETERS: (i32, i32) = (12, 1);
@@ -92,18 +88,17 @@ impl CudaKernel {
         let kernel = self.narrowed(stream, &desc, (desc.class.mode, accesses))?;
         let Prepared { plan, geometry, resident, .. } = &*kernel.0;
         let ready = |products: &[Problem]| {
-            let routed = largest.problem(&desc, &all.with_products(products.len()), first);
-            let launch = plan.launch(&routed, geometry, *resident)?;
-            let addresses: Vec<_> = products.iter().map(Problem::matrix_addresses).collect();
-            let templates = desc.has_mapped_records().then(|| templates(&launch, addresses[0]));
-            let records = Records::for_array(&addresses, templates.transpose()?);
+            let all = Problem::from_array(products, &desc).unwrap_or(all);
+            let routed = largest.problem(&desc, &all, first);
+            let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
+            let records = Records::for_array(&Problem::record_words(products, &desc));
             CallLaunches::new(kernel.clone(), launch).with_records(
                 stream,
                 &records,
                 largest.records(first),
             )
         };
-        problems.chunks(all.batch).map(ready).collect()
+        Problem::array_launches(&problems, &desc).into_iter().map(ready).collect()
     }
 
     /// Selects the kernel of an array for a workspace of `given` bytes, and returns its description
@@ -123,11 +118,10 @@ impl CudaKernel {
     }
 }
 
-/// Returns whether NVRTC and the driver support the kernels of arrays.
+/// Returns whether the driver supports the kernels of arrays.
 pub(super) fn supports_arrays() -> bool {
     static SUPPORTS: LazyLock<bool> = LazyLock::new(|| {
-        Nvrtc::get().is_ok_and(|nvrtc| nvrtc.version() >= NVRTC_OF_MAPS)
-            && driver::version().is_ok_and(|version| version >= DRIVER_OF_LONG_PARAMETERS)
+        driver::version().is_ok_and(|version| version >= DRIVER_OF_LONG_PARAMETERS)
     });
     *SUPPORTS
 }

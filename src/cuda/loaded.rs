@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     call::{Launch, TmaTensor},
-    codegen::{Addresses, Templates, TensorMap, TranslationUnit},
+    codegen::{TensorMap, TranslationUnit},
     error::Error,
     refusal::Refusal,
     sys::{
@@ -109,20 +109,6 @@ pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
         launch.params.0[at..at + size_of::<TensorMap>()].copy_from_slice(bytemuck::bytes_of(&map));
     }
     Ok(launch)
-}
-
-/// Returns the tensor maps of one GEMM of an array, given the addresses of its matrices.
-///
-/// # Errors
-/// The errors of [`tensor_map`].
-pub(super) fn templates(launch: &Launch, addresses: Addresses) -> Result<Templates, Error> {
-    let mut templates = Templates::default();
-    for ((template, tensor), address) in templates.iter_mut().zip(launch.tensors).zip(addresses) {
-        if let Some(TmaTensor { desc, .. }) = tensor {
-            *template = Some(tensor_map(&desc, address)?);
-        }
-    }
-    Ok(templates)
 }
 
 /// Kernel that is loaded on a device.

@@ -290,8 +290,8 @@ impl GemmDesc {
             || matches!(self.warp_specialized(), Some(desc) if desc.reads_what_passes_make())
     }
 
-    /// Returns whether the records of an array contain tensor maps.
-    pub(crate) const fn has_mapped_records(&self) -> bool {
+    /// Returns whether the records of an array contain positions.
+    pub(crate) const fn has_positions(&self) -> bool {
         self.class.mode.is_array() && self.warp_specialized().is_some()
     }
 

@@ -88,7 +88,7 @@ fn found(
     product: usize,
     matrix: u32,
 ) -> Result<usize, Fault> {
-    let made = ProductRecords { products: products as u32, mapped: true };
+    let made = ProductRecords { products: products as u32, positions: true };
     // Without TMA, threads load C and store D through addresses.
     let piece =
         if matrix < 2 || program.desc.by_tma() { MATRICES_OF_PRODUCT + matrix } else { matrix };
@@ -195,9 +195,12 @@ fn matrix_of(
     count: usize,
     (row, column): (u32, u32),
 ) -> Result<(usize, u32), Fault> {
+    let record = ProductRecords { products: 1, positions: false };
     let place = records.at(at(row, column)).unwrap_or(u32::MAX);
-    let (product, matrix) = ((place / MATRICES_OF_PRODUCT) as usize, place % MATRICES_OF_PRODUCT);
-    if product < count {
+    let (product, word) = ((place / record.words()) as usize, place % record.words());
+    // An address has two words.
+    let matrix = word / 2;
+    if product < count && word.is_multiple_of(2) {
         Ok((product, matrix))
     } else {
         Err(Fault::LeftOut { map: "records", row, column })

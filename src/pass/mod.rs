@@ -16,7 +16,7 @@ use crate::{
     arch::Machine,
     call::{DecomposedLayout, Elements, Launch, Problem, Routes, View, Way},
     codegen::{TranslationUnit, entry_point},
-    desc::GemmDesc,
+    desc::{GemmDesc, GemmMode},
     layout::Order,
     numeric::EmulationKind,
     operand::OperandKind,
@@ -62,7 +62,7 @@ impl PassDesc {
             Self::Repack(desc) => desc.translation_unit(with_fingerprints),
             Self::Transpose(desc) => transpose::translation_unit(desc, with_fingerprints),
             Self::Decompose(desc) => desc.translation_unit(with_fingerprints),
-            Self::Records(desc) => desc.translation_unit(with_fingerprints),
+            Self::Records(desc) => desc.translation_unit(),
         }
     }
 
@@ -88,10 +88,12 @@ impl PassDesc {
     /// Returns the passes that may run before the kernel of a description, for any call.
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
         let mut passes = Self::operand_passes(desc);
-        passes.extend(desc.class.mode.groups().map(|_| Self::Records(RecordsDesc::OFFSETS)));
-        if desc.class.mode.is_array() {
-            passes.extend(RecordsDesc::for_arrays(desc.has_mapped_records()).map(Self::Records));
-        }
+        let records: &[_] = match desc.class.mode {
+            GemmMode::Array => &[RecordsDesc::FEW, RecordsDesc::MANY],
+            mode if mode.groups().is_some() => &[RecordsDesc::FEW],
+            _ => &[],
+        };
+        passes.extend(records.iter().copied().map(Self::Records));
         passes
     }
 

@@ -53,9 +53,6 @@ pub struct RingProgram {
     pub split_k: bool,
     /// Whether threads multiply and store, instead of `wgmma` and TMA.
     pub by_threads: bool,
-    /// Whether the tensor maps of the producer, and of the consumers, lie in global memory. Such
-    /// maps are acquired for each unit.
-    pub acquires: [bool; 2],
     /// Registers that a consumer thread needs to multiply; 0 if the registers of the launch
     /// suffice.
     pub consumer_registers: u32,
@@ -91,7 +88,6 @@ impl RingProgram {
             subtiles: if options.by_threads { WARPS } else { u32::from(options.subtiles) },
             split_k: options.split_k,
             by_threads: options.by_threads,
-            acquires: options.acquires,
             consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
         }
     }

@@ -159,10 +159,6 @@ pub enum Fault {
     SubtileNotStaged { who: Who, wanted: SubtileName, found: Option<SubtileName> },
     #[error("{who} stores {subtile}, which is not yet visible to asynchronous copies")]
     NotVisible { who: Who, subtile: SubtileName },
-    #[error(
-        "{who} copies by maps of unit {unit}'s product that another kernel made, and has not acquired them"
-    )]
-    MapsNotAcquired { who: Who, unit: u32 },
     #[error("{who} stores {subtile} again")]
     SubtileStoredTwice { who: Who, subtile: SubtileName },
     #[error("{subtile} of consumer {warpgroup} of block {block} is never stored")]

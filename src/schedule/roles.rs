@@ -41,10 +41,6 @@ steps! {
             /// Number of registers.
             count: u8,
         },
-        /// The copying thread acquires the tensor maps of the current GEMM, if another kernel wrote
-        /// them to global memory. The producer acquires the maps of A and B; a consumer acquires
-        /// those of C and D.
-        AcquireMaps,
         /// Waits until the stage of tile `t` is empty: the phase before the tile's own is complete.
         AwaitEmpty,
         /// Arrives at the full barrier of tile `t`, which then expects the bytes of the stage.

@@ -1,8 +1,10 @@
 //! Records of the GEMMs of a pointer array.
 //!
 //! The matrices of a pointer array lie anywhere in memory. Each GEMM of the array therefore has a
-//! record in the workspace: the addresses of A, B, C, and D, and their tensor maps if TMA moves
-//! them. A [pass](crate::internals::pass::Records) writes the records, and the kernel reads them.
+//! record in the workspace: the addresses of A, B, C, and D. If TMA moves matrices, the record also
+//! has their positions, because one tensor map serves all GEMMs. The third dimension of the map
+//! is the position: the number of steps from the lowest address of the operand. A
+//! [pass](crate::internals::pass::Records) writes the records, and the kernel reads them.
 //!
 //! Twin: `kernels/threadblock/records.cuh`.
 
@@ -14,41 +16,39 @@ use crate::{
 /// Matrices per GEMM: A, B, C, and D.
 pub const MATRICES_OF_PRODUCT: u32 = 4;
 
-/// Size of a tensor map in 8-byte words. Tensor maps begin at multiples of 128 bytes.
-const MAP_WORDS: u32 = 16;
-
-/// Map from (GEMM, piece) to the index of an 8-byte word in the records of `products` GEMMs.
+/// Map from (GEMM, piece) to the index of a 4-byte word in the records of `products` GEMMs.
 ///
-/// Pieces 0 to 3 are the addresses of A, B, C, and D, one word each. Pieces 4 to 7 are their tensor
-/// maps, 16 words each. Only records for TMA have tensor maps.
+/// Pieces 0 to 3 are the addresses of A, B, C, and D, two words each. Pieces 4 to 7 are their
+/// positions, one word each. Only records for TMA have positions.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductRecords {
     /// Number of GEMMs.
     pub products: u32,
-    /// Whether the records contain tensor maps.
-    pub mapped: bool,
+    /// Whether the records contain positions.
+    pub positions: bool,
 }
 
 impl ProductRecords {
     /// Returns the records of more GEMMs than a launch on the host computes.
-    pub(crate) const fn on_host(mapped: bool) -> Self {
-        Self { products: 1 << 20, mapped }
+    pub(crate) const fn on_host(positions: bool) -> Self {
+        Self { products: 1 << 20, positions }
     }
 
     /// Number of pieces of a record.
     const fn pieces(&self) -> u32 {
-        if self.mapped { 2 * MATRICES_OF_PRODUCT } else { MATRICES_OF_PRODUCT }
+        if self.positions { 2 * MATRICES_OF_PRODUCT } else { MATRICES_OF_PRODUCT }
     }
 
-    /// Size of a record in 8-byte words.
-    const fn words(&self) -> u32 {
-        if self.mapped { (1 + MATRICES_OF_PRODUCT) * MAP_WORDS } else { MATRICES_OF_PRODUCT }
+    /// Size of a record in 4-byte words.
+    pub const fn words(&self) -> u32 {
+        let addresses = 2 * MATRICES_OF_PRODUCT;
+        if self.positions { addresses + MATRICES_OF_PRODUCT } else { addresses }
     }
 
     /// Returns the size of the records of `products` GEMMs in bytes.
-    pub const fn bytes(products: usize, mapped: bool) -> u64 {
-        let words = Self { products: 1, mapped }.words();
-        (products as u64).saturating_mul(words as u64 * size_of::<u64>() as u64)
+    pub const fn bytes(products: usize, positions: bool) -> u64 {
+        let words = Self { products: 1, positions }.words();
+        (products as u64).saturating_mul(words as u64 * size_of::<u32>() as u64)
     }
 }
 
@@ -62,16 +62,13 @@ impl IndexMap for ProductRecords {
     }
 
     fn at(&self, Coord { row, column }: Coord) -> Option<u32> {
-        let of_piece = match column.checked_sub(MATRICES_OF_PRODUCT) {
-            None => column,
-            Some(matrix) => (1 + matrix) * MAP_WORDS,
-        };
-        (row < self.products && column < self.pieces()).then_some(row * self.words() + of_piece)
+        let piece = if column < MATRICES_OF_PRODUCT { 2 * column } else { 4 + column };
+        (row < self.products && column < self.pieces()).then_some(row * self.words() + piece)
     }
 
     fn layout(&self) -> Option<Composed> {
         let (products, words) = (self.products, self.words());
-        (!self.mapped)
-            .then(|| affine(self.domain(), &[(products, words)], &[(MATRICES_OF_PRODUCT, 1)]))?
+        (!self.positions)
+            .then(|| affine(self.domain(), &[(products, words)], &[(MATRICES_OF_PRODUCT, 2)]))?
     }
 }

@@ -28,9 +28,6 @@ pub struct RoleOptions {
     /// Whether each thread multiplies and stores its own tile on CUDA cores. Products are then
     /// synchronous, and nothing is staged.
     pub by_threads: bool,
-    /// Whether another kernel wrote the tensor maps to global memory: those of A and B, and those
-    /// of C and D.
-    pub acquires: [bool; 2],
     /// Registers per thread of the producer and of a consumer; `None` keeps the registers of the
     /// launch.
     pub registers: Option<[u8; 2]>,
@@ -74,7 +71,6 @@ impl RoleOptions {
                 .map(|[count, _]| RoleStep::RegistersDown { count })
                 .into_iter()
                 .collect(),
-            prologue: self.acquired(0).collect(),
             body: vec![
                 RoleStep::AwaitEmpty,
                 RoleStep::Expect,
@@ -87,12 +83,6 @@ impl RoleOptions {
             closing: ring.multicast.map(|_| RoleStep::Drain).into_iter().collect(),
             ..Schedule::default()
         }
-    }
-
-    /// Returns the step that acquires the tensor maps of the producer (0) or of a consumer (1), if
-    /// it is needed.
-    fn acquired(&self, role: usize) -> impl Iterator<Item = RoleStep> {
-        self.acquires[role].then_some(RoleStep::AcquireMaps).into_iter()
     }
 
     /// Returns the steps that reduce split-K slices.
@@ -186,8 +176,6 @@ impl RoleOptions {
         let subtiles: Vec<_> = (0..self.subtiles).collect();
         let mut prologue = if pingpong { vec![RoleStep::SkipEarlier] } else { Vec::new() };
         let mut epilogue = Vec::new();
-        // The maps of C and D are acquired early if the consumer that stores the tile is known.
-        (if self.split_k { &mut epilogue } else { &mut prologue }).extend(self.acquired(1));
         for (number, batch) in subtiles.chunks(ring.staging_buffers.max(1) as usize).enumerate() {
             epilogue.extend([RoleStep::AwaitStores { pending: 0 }, RoleStep::Meet]);
             if ring.source {

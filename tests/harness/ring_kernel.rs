@@ -209,7 +209,6 @@ pub fn options(pending: u8) -> RoleOptions {
         subtiles: SLICES as u8,
         split_k: false,
         by_threads: false,
-        acquires: [false; 2],
         registers: Some([24, 240]),
     }
 }

@@ -96,12 +96,12 @@ fn find(program: &RingProgram) -> Option<String> {
 
 #[test]
 fn every_dropped_role_step_is_found() {
-    drop_each(&subjects(), find).check(2195);
+    drop_each(&subjects(), find).check(1978);
 }
 
 #[test]
 fn every_weakened_role_step_is_found() {
-    weaken_each(&subjects(), weaker, find).check(314);
+    weaken_each(&subjects(), weaker, find).check(285);
 }
 
 #[test]
@@ -119,14 +119,14 @@ fn ring_maps_with_wrong_edges_are_found() {
         let seeds = first.map_or(0..SEEDS, |first| first..first + 5);
         caught_among(program, seeds).map(|(fault, _)| kind(&fault))
     };
-    mutate_edges(&subjects(), equivalent, find).check(522);
+    mutate_edges(&subjects(), equivalent, find).check(479);
 }
 
 #[test]
 fn every_named_ring_fault_is_found() {
     assert_eq!(RING_FAULTS.len(), 100);
     let find = |_: &str, program: &RingProgram| find(program);
-    apply_each(&subjects(), RING_FAULTS, Needs::has, |p| p, find).check(2691);
+    apply_each(&subjects(), RING_FAULTS, Needs::has, |p| p, find).check(2447);
 }
 
 #[test]
@@ -151,10 +151,10 @@ fn main_loop_page_names_the_faults_of_removed_role_steps() {
 /// Whether two neighbouring steps may change places, and why.
 fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&'static str> {
     use RoleStep::{
-        AcquireMaps, AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn,
-        CopyTensor, Expect, ExpectParts, ExpectSource, FenceBarrierInit, FenceOperands,
-        FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReduceParts,
-        Release, SendParts, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
+        AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn, CopyTensor,
+        Expect, ExpectParts, ExpectSource, FenceBarrierInit, FenceOperands, FetchSource, LoadFirst,
+        Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReduceParts, Release, SendParts,
+        SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
@@ -181,7 +181,6 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
         (SkipLater | Release { .. }, AwaitRead) => Some("one is about stages, one about slots"),
         (SendParts, ExpectParts) => Some("each is of other blocks"),
         (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
-        (AcquireMaps, AwaitStores { .. }) => Some("one is about maps, one about staging"),
         (FenceBarrierInit, MeetBlock) if !program.ring.source || program.split_k => {
             Some("without a cluster, who sets up is the first one who copies")
         }
@@ -205,8 +204,8 @@ fn swapped_neighbors_are_found_or_commute() {
     };
     let sections = [Opening, Body, Tail, Epilogue, Closing];
     let findings = swap_each(&subjects(), &sections, commute, find);
-    findings.check(1225);
-    assert_eq!(findings.kinds("equivalent").len(), 12);
+    findings.check(1120);
+    assert_eq!(findings.kinds("equivalent").len(), 11);
 }
 
 /// The same of clusters whose blocks have parts of K: of two to eight blocks, each of which sends

@@ -4,6 +4,7 @@
 use crate::harness::prelude::*;
 use falchion::{
     internals::{
+        call::TmaTensor,
         codegen::{GemmParams, TensorGemmParams},
         plan::Geometry,
     },
@@ -29,25 +30,26 @@ fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
     beyond.iter().enumerate().map(of_product).collect()
 }
 
-/// Addresses are single words. Maps begin at lines of 128 bytes. No two pieces overlap.
+/// Addresses are two aligned words, and positions are one word. No two pieces overlap.
 #[test]
 fn pieces_of_records_do_not_overlap() {
-    for (products, mapped) in [1, 2, 7, 110, 300].into_iter().flat_map(|n| [(n, false), (n, true)])
+    for (products, positions) in
+        [1, 2, 7, 110, 300].into_iter().flat_map(|n| [(n, false), (n, true)])
     {
-        let records = ProductRecords { products, mapped };
-        let pieces = if mapped { 8 } else { 4 };
+        let records = ProductRecords { products, positions };
+        let pieces = if positions { 8 } else { 4 };
         assert_eq!(laws::injective(&records), Ok(()));
-        let bytes = ProductRecords::bytes(products as usize, mapped);
-        assert_eq!(bytes, 8 * u64::from(records.codomain()));
+        let bytes = ProductRecords::bytes(products as usize, positions);
+        assert_eq!(bytes, 4 * u64::from(records.codomain()));
         let mut taken = vec![false; records.codomain() as usize];
         for (product, piece) in
             (0..products).flat_map(|product| (0..pieces).map(move |piece| (product, piece)))
         {
             let (place, words) = (
                 records.at(at(product, piece)).expect("a place") as usize,
-                if piece < 4 { 1 } else { 16 },
+                if piece < 4 { 2 } else { 1 },
             );
-            assert!(piece < 4 || place.is_multiple_of(16), "product {product}, map {piece}");
+            assert!(place.is_multiple_of(words), "product {product}, piece {piece}");
             assert!(
                 !taken[place..place + words].iter().any(|&taken| taken),
                 "product {product}, piece {piece}"
@@ -55,17 +57,16 @@ fn pieces_of_records_do_not_overlap() {
             taken[place..place + words].fill(true);
             // The place does not depend on the number of GEMMs.
             assert_eq!(
-                ProductRecords { products: product + 1, mapped }.at(at(product, piece)),
+                ProductRecords { products: product + 1, positions }.at(at(product, piece)),
                 Some(place as u32)
             );
         }
         assert_eq!((records.at(at(products, 0)), records.at(at(0, pieces))), (None, None));
     }
     assert_eq!(
-        [false, true].map(|mapped| ProductRecords::bytes(300, mapped)),
-        [300 * 32, 300 * 640]
+        [false, true].map(|positions| ProductRecords::bytes(300, positions)),
+        [300 * 32, 300 * 48]
     );
-    assert_eq!(laws::bijective(&ProductRecords { products: 9, mapped: false }), Ok(()));
 }
 
 fn hopper() -> GemmDesc {
@@ -95,7 +96,7 @@ fn records_lie_in_the_workspace() {
     };
     for products in [2, 7, 300] {
         let records = |bytes: u64| (products as u64 * bytes + 256, 1);
-        assert_eq!(bytes(desc, products, 0), records(640));
+        assert_eq!(bytes(desc, products, 0), records(48));
         assert_eq!(bytes(simt, products, 4), records(32));
     }
     // If passes repack operands, the workspace has no records.
@@ -113,7 +114,7 @@ fn records_lie_in_the_workspace() {
         let routes = Routes::for_array(&cut.for_array(products), &all);
         let [one] = routes[..] else { panic!("{} routes", routes.len()) };
         assert_eq!(cut.workspace_of(&all), Ok(one.workspace_bytes()));
-        assert_eq!(one.record_bytes, products as u64 * 640);
+        assert_eq!(one.record_bytes, products as u64 * 48);
         assert_eq!(one.workspace_bytes(), one.partials.bytes() + one.record_bytes + 256);
         assert_eq!(one.records(4096), 4096 + one.partials.bytes());
         assert!(one.records(0).is_multiple_of(256));
@@ -138,7 +139,7 @@ fn desc_of_f32() -> GemmDesc {
 fn a_choice_knows_what_records_take() {
     let size = ProblemSize::new((64, 48, 32));
     let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]);
-    for (desc, record) in [(hopper(), 640), (simt, 32)] {
+    for (desc, record) in [(hopper(), 48), (simt, 32)] {
         let told = |workspace, products| {
             let ProblemSize { batch, workspace, .. } =
                 ProblemSize { workspace, ..size }.for_array(&desc, products);
@@ -168,7 +169,7 @@ fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
     };
     assert_eq!([of(1, 1), of(1 << 13, 1 << 13), of(1 << 20, 1 << 20)], [300, 31, 1]);
     let records = Routes::for_array(&desc, &problems([Row, Col, Row], &[[0; 4]; 300]));
-    assert_eq!(records[0].record_bytes, 300 * 640);
+    assert_eq!(records[0].record_bytes, 300 * 48);
 }
 
 /// The least aligned address of each operand decides how wide accesses to it are.
@@ -224,9 +225,10 @@ fn a_launch_has_the_tiles_of_all_gemms() {
     assert_eq!(all[2].matrix_addresses(), wanted);
 }
 
-/// The tensors of a TMA-fed kernel have the extents of one GEMM.
+/// The tensors of a TMA-fed kernel have the extents of one GEMM, and begin at the lowest address of
+/// each operand. Their third dimension leads to the matrix of each GEMM.
 #[test]
-fn a_launch_by_tma_has_the_tensors_of_one_gemm() {
+fn a_launch_by_tma_has_one_tensor_per_operand() {
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
     let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).for_array(3);
     let all = problems([Row, Col, Row], &[[0; 4], [16; 4], [0, 32, 48, 64]]);
@@ -243,10 +245,19 @@ fn a_launch_by_tma_has_the_tensors_of_one_gemm() {
     let routes = Routes::for_array(&desc, &all);
     let routed = routes[0].problem(&desc, &together, 1 << 30);
     let launch = desc.plan().expect("a kernel").launch(&routed, &geometry, 132).expect("a launch");
-    assert_eq!(launch.tensors.map(|tensor| tensor.expect("a tensor").desc.rank), [2; 4]);
+    for (number, (tensor, extents)) in
+        launch.tensors.into_iter().zip([[32, 64], [32, 48], [48, 64], [48, 64]]).enumerate()
+    {
+        let TmaTensor { desc, address } = tensor.expect("a tensor");
+        assert_eq!((desc.rank, desc.dims), (3, [extents[0], extents[1], 1 << 31, 1, 1]));
+        for problem in &all {
+            let distance = problem.matrix_addresses()[number] - address;
+            assert!(distance.is_multiple_of(desc.strides_bytes[1]), "{distance}");
+        }
+    }
     let told: TensorGemmParams =
         bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<TensorGemmParams>()]);
-    assert_eq!((told.batch, told.own, told.stride_d), (3, 0, 0));
+    assert_eq!((told.batch, told.own), (3, 0b111));
     assert_eq!(told.records, routes[0].records(1 << 30));
 }
 

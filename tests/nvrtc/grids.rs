@@ -66,11 +66,11 @@ fn products() -> Vec<TranslationUnit> {
 
 /// Returns the kernels of passes.
 fn passes() -> Vec<TranslationUnit> {
-    let mut all = vec![PassDesc::Repack(REPACK), PassDesc::Records(RecordsDesc::OFFSETS)];
+    let mut all = vec![PassDesc::Repack(REPACK), PassDesc::Records(RecordsDesc::FEW)];
     all.extend(
         EmulationKind::MODES.map(|emulation| PassDesc::Decompose(DecomposeDesc { emulation })),
     );
-    all.extend([false, true].map(|mapped| PassDesc::Records(RecordsDesc::for_arrays(mapped)[1])));
+    all.push(PassDesc::Records(RecordsDesc::MANY));
     all.extend(transposes::named().into_iter().take(12).map(PassDesc::Transpose));
     all.iter().map(|pass| pass.unit(false)).collect()
 }

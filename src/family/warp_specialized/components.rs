@@ -187,7 +187,6 @@ impl WarpSpecialized {
             subtiles: subtiles as u8,
             split_k: d.has_parts(),
             by_threads: false,
-            acquires: [d.class.mode.is_array(), d.class.mode.is_array() && d.by_tma()],
             registers,
         };
         let this = Self {

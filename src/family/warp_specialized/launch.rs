@@ -2,9 +2,11 @@
 //! once.
 
 use crate::{
-    call::{DecomposedLayout, Elements, Grid, Launch, Partials, Problem, TmaTensor, View},
+    call::{
+        DecomposedLayout, Elements, Grid, Launch, POSITIONS, Partials, Problem, TmaTensor, View,
+    },
     codegen::{TensorGemmParams, TensorMap},
-    desc::WarpSpecializedDesc,
+    desc::{GemmMode, WarpSpecializedDesc},
     layout::Order,
     numeric::ElementKind,
     operand::OperandKind,
@@ -33,8 +35,9 @@ pub(super) fn launch(
         clusters,
     )?;
     let partials = partials.at(problem);
-    let batch = |view: &View<Elements>| {
-        (desc.class.mode.several() && !desc.class.mode.is_array()).then(|| problem.matrices(view))
+    let batch = |view: &View<Elements>| match desc.class.mode {
+        GemmMode::Array => Some((POSITIONS, view.batch_stride as u64)),
+        mode => mode.several().then(|| problem.matrices(view)),
     };
     // Tensor map of an operand; none if K is 0.
     let operand = |operand: OperandKind| {

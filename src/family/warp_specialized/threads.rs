@@ -88,7 +88,6 @@ impl WarpSpecialized {
             subtiles: 0,
             split_k: d.has_parts(),
             by_threads: true,
-            acquires: [d.class.mode.is_array(), false],
             registers,
         };
         let consumers = Mn { m: count, n: 1 };

@@ -38,7 +38,6 @@ pub const fn options(pending: u8) -> RoleOptions {
         subtiles: 4,
         split_k: false,
         by_threads: false,
-        acquires: [false; 2],
         registers: Some([24, 240]),
     }
 }
@@ -53,7 +52,6 @@ pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
         by_threads,
         registers,
         split_k: _,
-        acquires: _,
     } = *options;
     assert_eq!(ring.check(), Ok(()));
     assert!(
@@ -201,20 +199,9 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         let ring = Pipeline { source, ..pingpong(turns, ring(stages, None)) };
         add("split-K in a cluster", gathered(blocks, ring), split);
     }
-    for (stages, turns, shared, source, split_k) in [
-        (2, false, None, true, false),
-        (3, true, Some(A), true, false),
-        (2, true, None, false, true),
-        (3, false, Some(B), true, true),
-    ] {
-        let ring = Pipeline { source, ..pingpong(turns, ring(stages, shared)) };
-        add("maps in memory", ring, RoleOptions { acquires: [true; 2], split_k, ..options(1) });
-    }
     let threads = unstaged(ring(3, None));
     let split_threads = RoleOptions { split_k: true, ..THREADS };
     add("split-K in a cluster, by threads", gathered(2, threads), split_threads);
-    let mapped = RoleOptions { acquires: [true, false], ..THREADS };
-    add("maps in memory, by threads", threads, mapped);
     add("registers as launched", ring(3, None), RoleOptions { registers: None, ..options(1) });
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
     let one = RoleOptions { subtiles: 3, registers: None, ..options(0) };

@@ -45,7 +45,6 @@ impl Cluster<'_> {
         if !self.warps[mover].leads() {
             return Ok(());
         }
-        self.sees_maps(mover)?;
         let (who, name, cells) =
             (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
         let (block, consumer) = (who.name.block, who.name.warpgroup);
@@ -130,7 +129,6 @@ impl Cluster<'_> {
         if !self.warps[mover].leads() {
             return Ok(());
         }
-        self.sees_maps(mover)?;
         let (who, wanted, cells) =
             (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
         let mut parts = [const { None }; 4];

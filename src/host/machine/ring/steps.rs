@@ -69,10 +69,9 @@ impl Cluster<'_> {
             | RoleStep::FenceBarrierInit
             | RoleStep::MeetBlock
             | RoleStep::MeetCluster => true,
-            RoleStep::RegistersDown { .. }
-            | RoleStep::RegistersUp { .. }
-            | RoleStep::Advance
-            | RoleStep::AcquireMaps => true,
+            RoleStep::RegistersDown { .. } | RoleStep::RegistersUp { .. } | RoleStep::Advance => {
+                true
+            }
             RoleStep::AwaitEmpty
             | RoleStep::Drain
             | RoleStep::Expect
@@ -129,7 +128,6 @@ impl Cluster<'_> {
                 warp.t += 1;
                 warp.progress.cursor.k += 1;
             }
-            RoleStep::AcquireMaps => warp.acquired = Some(unit),
             // Other consumers multiply the stages of these units.
             RoleStep::SkipEarlier => {
                 warp.t += work.k_tiles_in(unit.saturating_sub(who.name.warpgroup)..unit)
@@ -318,17 +316,7 @@ impl Cluster<'_> {
         Ok(Moved::Done)
     }
 
-    /// Checks that a warp has acquired the tensor maps of its current unit.
-    pub(super) fn sees_maps(&self, mover: usize) -> Result<(), Fault> {
-        let (who, warp) = (self.who(mover), &self.warps[mover]);
-        let unit = warp.at().0;
-        let unseen = self.program.acquires[usize::from(who.role == Role::Consumer)]
-            && warp.acquired != Some(unit);
-        if unseen { Err(Fault::MapsNotAcquired { who, unit }) } else { Ok(()) }
-    }
-
     fn copy(&mut self, mover: usize, step: RoleStep, operand: OperandKind) -> Result<(), Fault> {
-        self.sees_maps(mover)?;
         let (who, program) = (self.who(mover), self.program);
         let (rank, ring) = (who.name.block, &program.ring);
         let (stage, _) = self.position(mover, self.warps[mover].t)?;

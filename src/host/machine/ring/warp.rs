@@ -56,8 +56,6 @@ pub(super) struct Warp {
     pub exchanged: u32,
     /// Stages that the current `Drain` has found empty.
     pub drained: u32,
-    /// The last unit of work whose tensor maps the warp acquired.
-    pub acquired: Option<u32>,
     /// Barriers that the warp has passed in the current `ReduceParts`.
     pub met: u32,
     /// The last unit of work whose slice the warp contributed.
