@@ -4,7 +4,6 @@ use super::{
     cache::{Cache, Entry, Key},
     report::Report,
     target::CodeTarget,
-    tensor_maps::tensor_map,
 };
 use crate::{
     call::{Launch, TmaTensor},
@@ -14,6 +13,7 @@ use crate::{
     sys::{
         driver::{self, Kernels, driver},
         nvrtc::{Compiled, ImageKind, Nvrtc, Program},
+        tensor_map::encode,
     },
 };
 use cudarc::{
@@ -100,11 +100,11 @@ fn name_node(error: Error) -> Error {
 /// Writes the encoded tensor maps of a launch to its parameters.
 ///
 /// # Errors
-/// The errors of [`tensor_map`].
+/// The errors of [`encode`].
 pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     for (number, tensor) in launch.tensors.into_iter().enumerate() {
         let Some(TmaTensor { desc, address }) = tensor else { continue };
-        let map = tensor_map(&desc, address)?;
+        let map = encode(&desc, address)?;
         let at = number * size_of::<TensorMap>();
         launch.params.0[at..at + size_of::<TensorMap>()].copy_from_slice(bytemuck::bytes_of(&map));
     }

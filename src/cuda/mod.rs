@@ -13,6 +13,7 @@ mod call_launches;
 mod context;
 mod growing_workspace;
 pub(crate) mod kernel;
+mod launch_cache;
 pub(crate) mod loaded;
 mod matrix;
 mod memory;
@@ -20,7 +21,6 @@ mod operands;
 mod pass;
 pub mod report;
 mod target;
-mod tensor_maps;
 mod workspace;
 
 pub use crate::sys::device_memory::DeviceMemory;
@@ -40,5 +40,3 @@ pub use operands::{CudaMut, CudaRef};
 pub use pass::{CudaPass, pass_unit, repack, transpose};
 #[doc(hidden)]
 pub use target::CodeTarget;
-#[doc(hidden)]
-pub use tensor_maps::tensor_map;

@@ -359,10 +359,10 @@ fn the_host_cost_of_a_run() {
     println!(
         "host cost of run: {bare:.2} us of a bare launch, {off:.2} us with event tracking off, {on:.2} us with it on"
     );
-    assert!(off < bare + 2.0, "{off:.2} us, and {bare:.2} us of a bare launch");
+    assert!(off < bare + 1.2, "{off:.2} us, and {bare:.2} us of a bare launch");
 }
 
-/// The same of a kernel that takes tensor maps: they are made anew at each run.
+/// The same of a kernel with tensor maps. A run with new addresses encodes them.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_host_cost_of_a_run_with_tensor_maps() {
@@ -376,13 +376,21 @@ fn the_host_cost_of_a_run_with_tensor_maps() {
     }
     let (a, b) = (stream.alloc_zeros(64 * 64).unwrap(), stream.alloc_zeros(64 * 64).unwrap());
     let mut d = stream.alloc_zeros(64 * 64).unwrap();
+    let mut others = stream.alloc_zeros(64 * 64 + 8 * 1000).unwrap();
     let mut bare = bare_launch::<768>(&context, &stream);
     let mut run = || kernel.run(Arguments::new((64, 64, 64), &a, &b, &mut d)).unwrap();
-    let [bare, off] = host_costs(&stream, [&mut bare, &mut run]);
+    let mut round = 0;
+    let mut elsewhere = || {
+        round = (round + 1) % 1000;
+        let mut d = others.slice_mut(8 * round..8 * round + 64 * 64);
+        kernel.run(Arguments::new((64, 64, 64), &a, &b, &mut d)).unwrap();
+    };
+    let [bare, off, new] = host_costs(&stream, [&mut bare, &mut run, &mut elsewhere]);
     println!(
-        "host cost of run with tensor maps: {bare:.2} us of a bare launch, {off:.2} us with event tracking off"
+        "host cost of run with tensor maps: {bare:.2} us of a bare launch, {off:.2} us with event tracking off, {new:.2} us with a new D"
     );
-    assert!(off < bare + 3.0, "{off:.2} us, and {bare:.2} us of a bare launch");
+    assert!(off < bare + 2.0, "{off:.2} us, and {bare:.2} us of a bare launch");
+    assert!(new < bare + 4.0, "{new:.2} us with a new D, and {bare:.2} us of a bare launch");
 }
 
 #[test]

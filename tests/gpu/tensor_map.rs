@@ -12,10 +12,7 @@ use crate::harness::{
     tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
     tensors::{self, copies, packed},
 };
-use falchion::{
-    cuda::tensor_map,
-    internals::sys::{driver::max_active_clusters, tensor_map::encode},
-};
+use falchion::internals::sys::{driver::max_active_clusters, tensor_map::encode};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -294,31 +291,4 @@ fn tf32_is_rounded_to_the_nearest_on_its_way() {
         "tf32: of 2048 numbers {kept} keep low bits, {farther} are not the nearest; the largest error is {worst:e}"
     );
     assert_eq!((kept, farther), (0, 0));
-}
-
-/// What a map costs the host: packed by the driver, and remembered.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn packing_and_remembering_a_map_take_this_long() {
-    let _device = Device::new();
-    let desc = packed(ElementKind::Bf16, &[4096, 4096], &[64, 128], 0, SwizzleMode::Bytes128);
-    let rounds = 100_000u64;
-    let nanoseconds = |get: &dyn Fn(u64)| {
-        get(0);
-        let start = Instant::now();
-        (0..rounds).for_each(get);
-        start.elapsed().as_nanos() as f64 / rounds as f64
-    };
-    let packed = nanoseconds(&|round| {
-        std::hint::black_box(encode(&desc, 0x10_0000_0000 + round % 4 * 256).expect("a map"));
-    });
-    let remembered = nanoseconds(&|round| {
-        std::hint::black_box(tensor_map(&desc, 0x10_0000_0000 + round % 4 * 256).expect("a map"));
-    });
-    println!("a map takes {packed:.0} ns to pack and {remembered:.0} ns to remember");
-    let same = (0..4).all(|i| {
-        let address = 0x10_0000_0000 + i * 256;
-        encode(&desc, address).expect("a map") == tensor_map(&desc, address).expect("a map")
-    });
-    assert!(same && packed > 0.0 && remembered > 0.0);
 }

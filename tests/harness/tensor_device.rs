@@ -3,7 +3,7 @@
 use super::tensor_kernels::{ENTRIES, MEMORY_BYTES, THREADS, TensorCopyParams, program};
 use crate::harness::prelude::*;
 use cudarc::{driver::CudaModule, nvrtc::Ptx};
-use falchion::{cuda::tensor_map, internals::sys::driver::enqueue};
+use falchion::internals::sys::{driver::enqueue, tensor_map::encode};
 
 /// Rows of `ENTRIES` in `tensor_kernels`.
 pub const LOAD: usize = 0;
@@ -75,8 +75,8 @@ impl Device {
             let (output, _output) = output.device_ptr_mut(stream);
             let corner = |copy: &TensorCopy| [copy.corner()[0], copy.corner()[1], copy.corner()[2]];
             let params = TensorCopyParams {
-                load: tensor_map(run.load.tile().map(), from + GUARD.len() as u64)?,
-                store: tensor_map(run.store.tile().map(), to + GUARD.len() as u64)?,
+                load: encode(run.load.tile().map(), from + GUARD.len() as u64)?,
+                store: encode(run.store.tile().map(), to + GUARD.len() as u64)?,
                 input,
                 output,
                 load_corner: corner(run.load),

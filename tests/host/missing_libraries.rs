@@ -2,7 +2,7 @@
 //! in which a panic aborts.
 
 use crate::harness::prelude::*;
-use falchion::{cuda::tensor_map, internals::sys::environment::Environment};
+use falchion::internals::sys::{environment::Environment, tensor_map::encode};
 use std::process::Command;
 
 /// Runs a test again in a process of its own, in which a panic aborts; in that process, does
@@ -56,7 +56,7 @@ fn without_a_driver_a_tensor_map_is_not_packed() {
         let matrix = TensorMatrix::new(Operand::A, ElementKind::F32, Order::Row, (64, 64), 64);
         let map = matrix.map((8, 32), SwizzleMode::Bytes128).expect("a map");
         for _ in 0..3 {
-            let error = tensor_map(&map, 4096).expect_err("this machine has libcuda");
+            let error = encode(&map, 4096).expect_err("this machine has libcuda");
             assert!(matches!(error, Error::Library { library: "libcuda", .. }), "{error}");
         }
     });
