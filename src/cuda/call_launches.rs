@@ -10,6 +10,7 @@ use crate::{
     pass::{Pass, PassDesc, Records, RecordsLaunch},
 };
 use cudarc::driver::CudaStream;
+use std::sync::Arc;
 
 /// Launches of a GEMM or of an array. All checks that do not need the device have passed.
 pub(super) struct CallLaunches {
@@ -46,6 +47,14 @@ impl CallLaunches {
     ) -> Result<Self, Error> {
         let pass = CudaPass::for_run(stream, &PassDesc::Records(records.desc()))?;
         Ok(Self { records: Some((pass, records.launches(address))), ..self })
+    }
+
+    /// Returns the launch of `kernel`, if it is the only work of the call.
+    pub fn only_launch_of(&self, kernel: &CudaKernel) -> Option<&Launch> {
+        let only = self.records.is_none()
+            && self.passes.iter().all(Option::is_none)
+            && Arc::ptr_eq(&self.kernel.0, &kernel.0);
+        only.then_some(&self.launch)
     }
 
     /// Enqueues all launches.

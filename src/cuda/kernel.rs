@@ -47,7 +47,7 @@ pub(super) struct Prepared {
     pub loaded: Arc<Loaded>,
     /// Clusters of a persistent kernel that the device holds at once.
     pub resident: u32,
-    /// Launches of this kernel without passes.
+    /// Launches of calls without passes and without groups.
     launches: LaunchCache,
 }
 
@@ -232,10 +232,27 @@ impl CudaKernel {
     /// [`Error::Refused`] if the call does not fit. [`Error::Driver`] if the driver refuses the
     /// launch.
     pub fn run(&self, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
+        let problem = call.problem();
+        // The same problem passes the same checks. Only the contents of group offsets differ.
+        if let Some(launch) = self.0.launches.get(&problem)
+            && call.lies_in(stream.context())
+        {
+            return self.0.loaded.launch(stream, &launch);
+        }
         let other = (!self.0.desc.computes_with(&call.scalars))
             .then(|| self.0.desc.for_scalars(&call.scalars));
         let desc = other.as_ref().unwrap_or(&self.0.desc);
-        self.run_entered(stream, desc, &call.enter(desc)?)
+        let call = call.enter(desc)?;
+        let enqueued = self.entered_launches(stream, desc, &call).and_then(|ready| {
+            let Some(ready) = ready else { return Ok(()) };
+            if call.groups.is_none()
+                && let Some(launch) = ready.only_launch_of(self)
+            {
+                self.0.launches.keep(&problem, launch);
+            }
+            ready.enqueue(stream)
+        });
+        enqueued.map_err(|error| error.leave(desc.frame))
     }
 
     /// Enqueues a call that has [entered](crate::call::Call::enter) the frame of `desc`.
@@ -287,19 +304,12 @@ impl CudaKernel {
         desc: &GemmDesc,
         (problem, routes, first): (&Problem, &Routes, u64),
     ) -> Result<CallLaunches, Error> {
-        let own = core::ptr::eq(desc, &self.0.desc);
-        if own && let Some(launch) = self.0.launches.get(problem) {
-            return Ok(CallLaunches::new(self.clone(), launch));
-        }
         let routed = routes.problem(desc, problem, first);
         let accesses = accesses((desc, self.0.needs), &routed);
         let kernel = self.narrowed(stream, desc, (problem.mode(), accesses))?;
         let Prepared { plan, geometry, resident, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
         let passes = Pass::before(desc, (routes, problem), first)?;
-        if own && Arc::ptr_eq(&kernel.0, &self.0) && passes.iter().all(Option::is_none) {
-            self.0.launches.keep(problem, &launch);
-        }
         check_capture(stream, &passes)?;
         let ready = |(pass, launches)| Ok((CudaPass::for_run(stream, &pass)?, launches));
         let copies = Pass::launches_of(&passes)?

@@ -1,4 +1,4 @@
-//! Launches that a kernel has prepared.
+//! Launches of calls that a kernel has checked.
 
 use crate::call::{Launch, Problem};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// Number of slots, a power of two.
 const SLOTS: usize = 16;
 
-/// Direct-mapped cache of launches. The key is the whole problem in the kernel's frame, with the
+/// Direct-mapped cache of launches. The key is the whole problem in the user's frame, with the
 /// addresses of all matrices and of the workspace. A new launch replaces the launch in its slot. A
 /// lookup allocates no memory.
 pub(super) struct LaunchCache(Box<[Slot]>);

@@ -240,8 +240,8 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
         // All candidates have one epilogue.
         arguments.check(kernel.desc())?;
         let several = arguments.products()?.is_some();
-        let needs = desc.unwrap_or(*kernel.desc());
-        let calls = arguments.grown(&needs, orders, stream)?.calls(orders, stream);
+        let needs = desc.as_ref().unwrap_or(kernel.desc());
+        let calls = arguments.grown(needs, orders, stream)?.calls(orders, stream);
         let kernel = match desc {
             None => kernel.clone(),
             Some(desc) => CudaKernel::for_run(stream, &desc)?,

@@ -257,12 +257,13 @@ pub(crate) struct Kernels<'k> {
 ///
 /// Only [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) calls this function, for GEMMs,
 /// transposes, and passes. The callers have checked all addresses in `params`, for each GEMM of an
-/// array. Each address is device memory of the stream's context that the call borrows and that
-/// cudarc keeps until the stream has finished with it. A [`BoundCall`](crate::cuda::BoundCall)
-/// borrows the memory until its last launch. The memory is large enough for the extents
-/// and leading dimensions in `params`, aligned as the kernel was compiled for, and D does not
-/// overlap the inputs. Addresses in the workspace are within its checked size, and the workspace
-/// overlaps nothing else. Tensor maps are built from the same addresses and extents.
+/// array, or have checked the same addresses in an equal call. Each address is device memory of the
+/// stream's context that the call borrows and that cudarc keeps until the stream has finished with
+/// it. A [`BoundCall`](crate::cuda::BoundCall) borrows the memory until its last launch. The memory
+/// is large enough for the extents and leading dimensions in `params`, aligned as the kernel was
+/// compiled for, and D does not overlap the inputs. Addresses in the workspace are within its
+/// checked size, and the workspace overlaps nothing else. Tensor maps are built from the same
+/// addresses and extents.
 ///
 /// # Errors
 /// The errors of [`enqueue`].
