@@ -9,10 +9,10 @@ const SLOTS: usize = 16;
 /// Direct-mapped cache of launches. The key is the whole problem in the user's frame, with the
 /// addresses of all matrices and of the workspace. A new launch replaces the launch in its slot. A
 /// lookup allocates no memory.
-pub(super) struct LaunchCache(Box<[Slot]>);
+pub(super) struct LaunchCache(Box<[KeptLaunch]>);
 
 /// The last problem that came to a slot, and its launch.
-type Slot = Mutex<Option<(Problem, Launch)>>;
+type KeptLaunch = Mutex<Option<(Problem, Launch)>>;
 
 impl LaunchCache {
     /// Creates an empty cache.
@@ -33,7 +33,7 @@ impl LaunchCache {
     }
 
     /// Returns the slot of a problem, from its sizes and from the addresses of A, B, and D.
-    fn slot(&self, problem: &Problem) -> &Slot {
+    fn slot(&self, problem: &Problem) -> &KeptLaunch {
         let Problem { m, n, k, a, b, d, .. } = problem;
         let words = [*m as u64, *n as u64, *k as u64];
         let addresses = [a, b, d].map(|view| view.memory.address);
@@ -45,7 +45,7 @@ impl LaunchCache {
     }
 }
 
-/// Returns whether two problems have the same launch. Zeros of different signs are equal as numbers.
+/// Returns whether two problems have the same launch. Zeros of different signs equal each other.
 fn same(one: &Problem, other: &Problem) -> bool {
     one == other && one.scalars.map(f64::to_bits) == other.scalars.map(f64::to_bits)
 }

@@ -392,8 +392,8 @@ fn the_host_cost_of_a_run_with_tensor_maps() {
     assert!(off < bare + 3.0, "{off:.2} us, and {bare:.2} us of a bare launch");
 }
 
-/// A kernel keeps the launches of checked calls. A call that differs in a length, in a scalar, or in
-/// an overlap is checked and computed on its own, and a repeated call reads the current matrices.
+/// A kernel keeps the launches of checked calls. A call that differs in a length or in a scalar is
+/// checked and computed on its own, and a repeated call reads the current matrices.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_repeated_call_is_checked_and_computed_anew() {

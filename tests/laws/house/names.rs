@@ -11,13 +11,12 @@ const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
 
 /// Names that still have two meanings. `Layout`, `Mode`, and `Step` are names of CuTe's algebra and
 /// of kernel facts. The list may shrink, but must not grow.
-const TWICE: [&str; 22] = [
+const TWICE: [&str; 21] = [
     "Block",
     "Choice",
     "Composed",
     "Fault",
     "Instruction",
-    "Key",
     "Lanes",
     "Layout",
     "Map",
