@@ -75,7 +75,7 @@ struct Producer : Worker<Config, Params> {
 
   __device__ __forceinline__ bool next_tile() {
     if (!this->work.take(this->params, this->unit)) return false;
-    positions.find(this->params, this->unit.product);
+    positions.load(this->params, this->unit.product);
     return true;
   }
 
@@ -150,7 +150,7 @@ struct Consumer : Worker<Config, Params> {
     store.row = this->unit.row() + part_m();
     store.column = this->unit.column() + part_n();
     store.product = this->unit.product;
-    store.positions.find(this->params, this->unit.product);
+    store.positions.load(this->params, this->unit.product);
     store.group = this->unit;
     // If no product overwrites the accumulators of the previous tile, they must be cleared.
     if (Config::kPromotes || this->k_tiles() == 0) store.clear(accumulators);

@@ -16,9 +16,9 @@ struct ProductRecords {
   }
 };
 
-// Reads a piece of a GEMM's record. Element is its type.
+// Reads a piece of a GEMM's record, or two adjacent positions. Element is the type that is read.
 template <class Element, bool Positions>
-__device__ __forceinline__ Element piece_of(unsigned long long records, unsigned product, unsigned piece) {
+__device__ __forceinline__ Element read_piece(unsigned long long records, unsigned product, unsigned piece) {
   using Records = ProductRecords<1, Positions>;
   unsigned const* const record = reinterpret_cast<unsigned const*>(records) + (unsigned long long)product * Records::kWords;
   return __ldg(reinterpret_cast<Element const*>(record + Records::at(0, piece)));

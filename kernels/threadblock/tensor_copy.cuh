@@ -35,27 +35,31 @@ struct Corner {
 // loaded once per unit: a load in each k-tile would delay the copies.
 template <bool Has, int First>
 struct Positions {
+  using Records = ProductRecords<1, true>;
+  static constexpr unsigned kFirst = Records::at(0, 4 + First);
+  static_assert(Records::at(0, 4 + First + 1) == kFirst + 1 && kFirst % 2 == 0 && Records::kWords % 2 == 0, "an aligned pair");
+
   int2 both;
   template <class Params>
-  __device__ __forceinline__ void find(Params const& params, unsigned product) { both = piece_of<int2, true>(params.records, product, 4 + First); }
+  __device__ __forceinline__ void load(Params const& params, unsigned product) { both = read_piece<int2, true>(params.records, product, 4 + First); }
   template <int Number>
-  __device__ __forceinline__ int of() const { return Number % 2 == 0 ? both.x : both.y; }
+  __device__ __forceinline__ int get() const { return Number % 2 == 0 ? both.x : both.y; }
 };
 template <int First>
 struct Positions<false, First> {
   template <class Params>
-  __device__ __forceinline__ void find(Params const&, unsigned) {}
+  __device__ __forceinline__ void load(Params const&, unsigned) {}
 };
 
 // Returns the corner of a box. In a batch, the corner includes the GEMM's index if each GEMM has
 // its own matrix. In a pointer array, it includes the position of the GEMM's matrix. Grouped GEMM
 // has a single D, and a single A or B along the ragged axis.
-template <class Config, int Number, class Params, class Found>
-__device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> corner_of(Params const& params, unsigned product, Found const& positions, int along, int across) {
+template <class Config, int Number, class Params, class Pair>
+__device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> corner_of(Params const& params, unsigned product, Pair const& positions, int along, int across) {
   if constexpr (!Config::kBatched) {
     return {{along, across}};
   } else if constexpr (Config::kArray) {
-    return {{along, across, positions.template of<Number>()}};
+    return {{along, across, positions.template get<Number>()}};
   } else {
     constexpr bool grouped = Config::kRagged != Ragged::None;
     if constexpr (grouped && Number != (Config::kRagged == Ragged::M ? 1 : 0)) return {{along, across, 0}};

@@ -103,7 +103,7 @@ __device__ __forceinline__ Element* output_of(unsigned product, unsigned long lo
 // GEMM's record.
 template <class Config, int Number, class Element, class Params>
 __device__ __forceinline__ Element* matrix_of_product(Params const& params, unsigned product, unsigned long long address, long long stride) {
-  if constexpr (Config::kArray) return reinterpret_cast<Element*>(piece_of<unsigned long long, Config::kPositions>(params.records, product, Number));
+  if constexpr (Config::kArray) return reinterpret_cast<Element*>(read_piece<unsigned long long, Config::kPositions>(params.records, product, Number));
   else if constexpr (Number < 2) return matrix_of<Config, Element>(product, address, stride);
   else return output_of<Config, Element>(product, address, stride);
 }

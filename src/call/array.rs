@@ -175,65 +175,32 @@ impl<R: Memory, W: Memory> Call<R, W> {
 
 impl Problem {
     /// Returns the problem of one launch of an array, or `None` for an empty array. The address of
-    /// each operand is the lowest one, with the alignment of the least aligned matrix. For a TMA-
-    /// fed kernel, the batch stride is the step of the operand's positions; otherwise it is 0. The
+    /// each operand is the lowest one, with the alignment of the least aligned matrix. The batch
+    /// stride is the step of the operand's positions, or 0 if the records have no positions. The
     /// first problem holds the workspace.
     pub fn from_array(problems: &[Self], desc: &GemmDesc) -> Option<Self> {
         let mut all = *problems.first()?;
         let (a, b, c) = (desc.class.a.element, desc.class.b.element, desc.class.output.element);
         let step = |spread: Spread| spread.step().filter(|_| desc.has_positions()).unwrap_or(0);
-        let meet = |view: &mut View<Elements>, (spread, element): (Spread, ElementKind)| {
+        let place = |view: &mut View<Elements>, (spread, element): (Spread, ElementKind)| {
             view.memory.address = spread.origin();
             view.batch_stride = element.matrix_elements(step(spread)) as usize;
         };
         let [of_a, of_b, of_c, of_d] = Self::spreads(problems)?;
-        meet(&mut all.a, (of_a, a));
-        meet(&mut all.b, (of_b, b));
-        meet(&mut all.d, (of_d, c));
+        place(&mut all.a, (of_a, a));
+        place(&mut all.b, (of_b, b));
+        place(&mut all.d, (of_d, c));
         if let Source::Matrix(view) = &mut all.c {
-            meet(view, (of_c, c));
+            place(view, (of_c, c));
         }
         all.batch = problems.len().min(desc.products_at_once((all.m, all.n)));
         Some(all)
     }
 
-    /// Returns where the matrices of each operand of an array lie, or `None` for an empty array.
-    fn spreads(problems: &[Self]) -> Option<Spreads> {
-        let each = problems.iter().map(|problem| problem.matrix_addresses().map(Spread::of_one));
-        each.reduce(|all, one| core::array::from_fn(|i| all[i].and(one[i])))
-    }
-
-    /// Divides an array into launches. The grid size limits the number of GEMMs of a launch. For a
-    /// TMA-fed kernel, the distances of the matrices limit it too.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn array_launches<'p>(problems: &'p [Self], desc: &GemmDesc) -> Vec<&'p [Self]> {
-        let most = problems.first().map_or(1, |first| desc.products_at_once((first.m, first.n)));
-        let (mut launches, mut rest) = (Vec::new(), problems);
-        while let Some(mut all) = Self::spreads(&rest[..rest.len().min(1)]) {
-            let together = rest.iter().take(most).take_while(|problem| {
-                let own = problem.matrix_addresses();
-                all = core::array::from_fn(|i| all[i].and(Spread::of_one(own[i])));
-                !desc.has_positions() || all.iter().all(Spread::has_positions)
-            });
-            let (launch, others) = rest.split_at(together.count().max(1));
-            launches.push(launch);
-            rest = others;
-        }
-        launches
-    }
-
-    /// Returns the words of the records of the GEMMs of one launch.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn record_words(problems: &[Self], desc: &GemmDesc) -> Vec<u32> {
-        let all = Self::spreads(problems).filter(|_| desc.has_positions());
-        let record = |problem: &Self| {
-            let addresses = problem.matrix_addresses();
-            let halves = addresses.map(|address| [address as u32, (address >> 32) as u32]);
-            let position = |i: usize| all.map(|all| all[i].position(addresses[i]).unwrap_or(0));
-            let positions = (0..addresses.len()).filter_map(position);
-            halves.into_iter().flatten().chain(positions).collect::<Vec<_>>()
-        };
-        problems.iter().flat_map(record).collect()
+    /// Returns the spreads of the operands of an array, or `None` for an empty array.
+    pub(super) fn spreads(problems: &[Self]) -> Option<Spreads> {
+        let each = problems.iter().map(|problem| problem.matrix_addresses().map(Spread::single));
+        each.reduce(|all, one| core::array::from_fn(|i| all[i].merge(one[i])))
     }
 
     /// Returns the addresses of A, B, C, and D, with 0 for a C that the kernel does not read.

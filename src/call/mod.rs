@@ -15,6 +15,8 @@
 mod any;
 mod arguments;
 mod array;
+#[cfg(any(feature = "cuda", test))]
+mod array_launches;
 mod check;
 mod decomposed_layout;
 mod fitting;

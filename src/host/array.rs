@@ -198,13 +198,9 @@ fn matrix_of(
     let record = ProductRecords { products: 1, positions: false };
     let place = records.at(at(row, column)).unwrap_or(u32::MAX);
     let (product, word) = ((place / record.words()) as usize, place % record.words());
-    // An address has two words.
-    let matrix = word / 2;
-    if product < count && word.is_multiple_of(2) {
-        Ok((product, matrix))
-    } else {
-        Err(Fault::LeftOut { map: "records", row, column })
-    }
+    let matrix = (0..MATRICES_OF_PRODUCT).find(|&piece| record.at(at(0, piece)) == Some(word));
+    let found = matrix.filter(|_| product < count).map(|matrix| (product, matrix));
+    found.ok_or(Fault::LeftOut { map: "records", row, column })
 }
 
 /// Returns A and B of GEMM `product`, with the lifetime of the calls' memory.

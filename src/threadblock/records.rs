@@ -62,7 +62,8 @@ impl IndexMap for ProductRecords {
     }
 
     fn at(&self, Coord { row, column }: Coord) -> Option<u32> {
-        let piece = if column < MATRICES_OF_PRODUCT { 2 * column } else { 4 + column };
+        let piece =
+            if column < MATRICES_OF_PRODUCT { 2 * column } else { MATRICES_OF_PRODUCT + column };
         (row < self.products && column < self.pieces()).then_some(row * self.words() + piece)
     }
 
