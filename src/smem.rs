@@ -165,18 +165,18 @@ pub struct SmemTile {
 }
 
 impl SmemTile {
-    /// Returns the layout for a tile of `mn` x `k` elements. `turned` holds the number of k's that
-    /// a transposing store of a warp writes together, and the minimum bytes per piece; `None` if
-    /// stores do not transpose.
+    /// Returns the layout for a tile of `mn` x `k` elements. `transposed` holds the number of k's
+    /// that a transposing store of a warp writes together, and the minimum bytes per piece; `None`
+    /// if stores do not transpose.
     pub const fn new(
         choice: SmemLayout,
         mn: u32,
         k: u32,
         element: ElementKind,
-        turned: Option<(u32, u32)>,
+        transposed: Option<(u32, u32)>,
     ) -> Self {
         let plain = Self { along: choice.along(), mn, k, padding: 0, bits: 0, base: 0, shift: 0 };
-        match (choice, turned) {
+        match (choice, transposed) {
             (SmemLayout::Auto, None) => plain,
             (SmemLayout::Auto, Some(pieces)) => {
                 Self { padding: spread(mn, element, pieces), ..plain }

@@ -38,14 +38,14 @@ struct Partials {
   static __device__ __forceinline__ bool reduce(Params const& params, threadblock::Unit<Config> const& unit, unsigned consumer, unsigned thread, Get get, Set set) {
     // No other cluster has a slice of the tile.
     if constexpr (Config::kWork == threadblock::WorkKind::StreamK) {
-      if (unit.parts(params) == 1) return true;
+      if (unit.slices(params) == 1) return true;
     }
     unsigned const own = Ring::kTurns > 0 ? 0 : consumer;
     Sum* const slots = slots_of(params, unit, own);
     unsigned* const tickets = reinterpret_cast<unsigned*>(params.tickets) + (unit.number * kSharing + own) * params.tile_tickets;
-    threadblock::PartsLevel<Config> level{tickets, unit.part, unit.parts(params), unit.apart * kSharing * kSlot};
+    threadblock::ReductionLevel<Config> level{tickets, unit.slice, unit.slices(params), unit.apart * kSharing * kSlot};
     while (true) {
-      put(slots + (unsigned long long)level.part * level.apart, thread, get);
+      put(slots + (unsigned long long)level.slice * level.apart, thread, get);
       if (threadblock::adds_apart<Config>(params)) return false;
       if (!schedule::roles::arrives_last<Ring>(consumer, thread, level.ticket(), level.members())) return false;
       add(slots + (unsigned long long)level.first() * level.apart, level.apart, level.members(), thread, set);
@@ -59,16 +59,16 @@ struct Partials {
     return reinterpret_cast<Sum*>(params.slots) + (unit.first_slot(params) * kSharing + share) * kSlot;
   }
 
-  // Returns the sum of `parts` slices for four accumulators of a thread from `first` on. The slots
+  // Returns the sum of `slices` slices for four accumulators of a thread from `first` on. The slots
   // begin at `slots`, and this thread alone adds them.
-  static __device__ __forceinline__ Access sum(Sum const* slots, unsigned parts, unsigned thread, int first) {
-    auto const load = [&](unsigned part) { return vector(slots + (unsigned long long)part * (kSharing * kSlot), thread, first); };
+  static __device__ __forceinline__ Access sum(Sum const* slots, unsigned slices, unsigned thread, int first) {
+    auto const load = [&](unsigned slice) { return vector(slots + (unsigned long long)slice * (kSharing * kSlot), thread, first); };
     auto const add = [](Access a, Access const& b) {
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) a.element[i] = plus(a.element[i], b.element[i]);
       return a;
     };
-    return threadblock::sum_of_parts<Config::kPartsAtOnce, Access>(parts, load, add);
+    return threadblock::sum_slices<Config::kSlicesAtOnce, Access>(slices, load, add);
   }
 
   // Sends a thread's partial accumulators from a block of the cluster to its slot in the first
@@ -95,9 +95,9 @@ struct Partials {
       for (int j = 0; j < kTogether; ++j) sum.element[j] = get(i + j);
 #pragma unroll
       for (unsigned other = 0; other < Others; ++other) {
-        Access const part = vector(from + other * kSlot, thread, i);
+        Access const slice = vector(from + other * kSlot, thread, i);
 #pragma unroll
-        for (int j = 0; j < kTogether; ++j) sum.element[j] = plus(sum.element[j], part.element[j]);
+        for (int j = 0; j < kTogether; ++j) sum.element[j] = plus(sum.element[j], slice.element[j]);
       }
 #pragma unroll
       for (int j = 0; j < kTogether; ++j) set(i + j, sum.element[j]);
@@ -123,25 +123,25 @@ struct Partials {
 
   static __device__ __forceinline__ Access vector(Sum const* slot, unsigned thread, int i) { return *reinterpret_cast<Access const*>(slot + Map::at(thread, i)); }
 
-  // Adds `parts` slots that are `apart` elements apart, in ascending k. Loads of kVectorsAhead
+  // Adds `slices` slots that are `apart` elements apart, in ascending k. Loads of kVectorsAhead
   // vectors per slot are in flight at a time.
   template <class Set>
-  static __device__ __forceinline__ void add(Sum const* slots, unsigned apart, unsigned parts, unsigned thread, Set set) {
+  static __device__ __forceinline__ void add(Sum const* slots, unsigned apart, unsigned slices, unsigned thread, Set set) {
     constexpr int ahead = Config::kVectorsAhead;
 #pragma unroll
     for (int i = 0; i < kCount; i += kTogether * ahead) {
-      Access partial[Config::kPartsAtOnce][ahead];
+      Access partial[Config::kSlicesAtOnce][ahead];
 #pragma unroll
-      for (int part = 0; part < Config::kPartsAtOnce; ++part)
+      for (int slice = 0; slice < Config::kSlicesAtOnce; ++slice)
 #pragma unroll
         for (int of = 0; of < ahead; ++of)
-          if (part < parts && i + of * kTogether < kCount) partial[part][of] = vector(slots + (unsigned long long)part * apart, thread, i + of * kTogether);
+          if (slice < slices && i + of * kTogether < kCount) partial[slice][of] = vector(slots + (unsigned long long)slice * apart, thread, i + of * kTogether);
 #pragma unroll
       for (int at = 0; at < ahead * kTogether; ++at) {
         if (i + at >= kCount) break;
         Sum sum = partial[0][at / kTogether].element[at % kTogether];
 #pragma unroll
-        for (int part = 1; part < Config::kPartsAtOnce; ++part) sum = part < parts ? plus(sum, partial[part][at / kTogether].element[at % kTogether]) : sum;
+        for (int slice = 1; slice < Config::kSlicesAtOnce; ++slice) sum = slice < slices ? plus(sum, partial[slice][at / kTogether].element[at % kTogether]) : sum;
         set(i + at, sum);
       }
     }

@@ -60,28 +60,28 @@ struct OctetStore : TensorStore<Config, Params> {
 template <class Config>
 struct ReduceOctets {
   using Mma = typename Config::Mma;
-  using Parts = Partials<Config>;
+  using Slots = Partials<Config>;
   static constexpr int kThreads = warp::kWarpgroup;
   // Octets per share, and per instruction tile.
-  static constexpr unsigned kOctets = Parts::kCount / Parts::kTogether, kOfInstruction = Mma::kM * Mma::kN / kThreads / Parts::kTogether;
-  static constexpr unsigned kBlocks = kOctets * Parts::kSharing;
+  static constexpr unsigned kOctets = Slots::kCount / Slots::kTogether, kOfInstruction = Mma::kM * Mma::kN / kThreads / Slots::kTogether;
+  static constexpr unsigned kBlocks = kOctets * Slots::kSharing;
 
   template <class Params>
   static __device__ __forceinline__ void run(Params const& params) {
     using Store = OctetStore<Config, Params>;
     constexpr unsigned cluster = Config::kClusterM * Config::kClusterN;
-    unsigned const octet = blockIdx.x % kOctets, share = blockIdx.x / kOctets % Parts::kSharing, number = blockIdx.x / kBlocks;
+    unsigned const octet = blockIdx.x % kOctets, share = blockIdx.x / kOctets % Slots::kSharing, number = blockIdx.x / kBlocks;
     threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(number / cluster, number % cluster, params.tiles_m, params.tiles_n, {0, number});
-    auto const sum = Parts::sum(Parts::slots_of(params, unit, share), unit.parts(params), threadIdx.x, octet * Parts::kTogether);
+    auto const sum = Slots::sum(Slots::slots_of(params, unit, share), unit.slices(params), threadIdx.x, octet * Slots::kTogether);
     Store store(params, threadIdx.x);
     unsigned const instruction = octet / kOfInstruction;
-    store.row = unit.row() + Store::part_m(share) + instruction / Config::kRepeatsN * Mma::kM;
-    store.column = unit.column() + Store::part_n(share) + instruction % Config::kRepeatsN * Mma::kN + octet % kOfInstruction * Store::kOctet;
+    store.row = unit.row() + Store::consumer_row(share) + instruction / Config::kRepeatsN * Mma::kM;
+    store.column = unit.column() + Store::consumer_column(share) + instruction % Config::kRepeatsN * Mma::kN + octet % kOfInstruction * Store::kOctet;
     store.product = unit.product;
     store.group = unit;
-    typename Config::Accumulator four[Parts::kTogether];
+    typename Config::Accumulator four[Slots::kTogether];
 #pragma unroll
-    for (int i = 0; i < Parts::kTogether; ++i) four[i] = convert<typename Config::Accumulator>(sum.element[i]);
+    for (int i = 0; i < Slots::kTogether; ++i) four[i] = convert<typename Config::Accumulator>(sum.element[i]);
     store.store(four);
   }
 };

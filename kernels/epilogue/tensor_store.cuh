@@ -5,6 +5,7 @@
 #include "epilogue/tensor_store/staging.cuh"
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
+#include "threadblock/records.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "threadblock/work.cuh"
 
@@ -44,8 +45,8 @@ struct TensorStore {
   }
 
   // First row and column of a consumer's part of a tile.
-  static __device__ __forceinline__ unsigned part_m(unsigned consumer) { return consumer % Config::kConsumersM * Config::kWarpM; }
-  static __device__ __forceinline__ unsigned part_n(unsigned consumer) { return consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
+  static __device__ __forceinline__ unsigned consumer_row(unsigned consumer) { return consumer % Config::kConsumersM * Config::kWarpM; }
+  static __device__ __forceinline__ unsigned consumer_column(unsigned consumer) { return consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
 
   static __device__ __forceinline__ void clear(Accumulators& accumulators) {
 #pragma unroll
@@ -137,7 +138,7 @@ struct TensorStore {
   template <int Subtile, int Number>
   __device__ __forceinline__ auto corner(int box) const {
     int const m = row + Subtile / kAcross * Map::kRows + box * Map::kBoxRows, n = column + Subtile % kAcross * Config::kSubtileColumns;
-    return threadblock::corner_of<Config, Number>(params, product, positions, Config::kColumnMajor ? m : n, Config::kColumnMajor ? n : m);
+    return threadblock::box_corner<Config, Number>(params, product, positions, Config::kColumnMajor ? m : n, Config::kColumnMajor ? n : m);
   }
 
   // Writes a subtile of a column-major D. Each thread has accesses in the same rows, `apart`
@@ -203,9 +204,9 @@ struct TensorStore {
   // Reads the lane's two neighbors of a column of C from global memory. Returns zeros outside, and
   // if C is not read.
   template <int Down, bool MayRead>
-  __device__ __forceinline__ Pair read_column(int of_part) const {
+  __device__ __forceinline__ Pair read_column(int of_tile) const {
     Pair two{};
-    unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0), n = column + of_part;
+    unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0), n = column + of_tile;
     if (!MayRead || !params.reads_source || n >= group.columns(params)) return two;
     C const* const from = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.c, params.stride_c) + (long long)n * params.ldc + m;
     if constexpr (Config::kStoreAccess >= 2) {

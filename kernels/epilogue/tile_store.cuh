@@ -106,23 +106,23 @@ struct TileStore {
     for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
   }
 
-  // Stores the block's split-K slice to its slot. The last of kPartsAtOnce neighbors to arrive adds
-  // their slots, and so on level by level. Returns whether this block has added all slices and
+  // Stores the block's split-K slice to its slot. The last of kSlicesAtOnce neighbors to arrive
+  // adds their slots, and so on level by level. Returns whether this block has added all slices and
   // holds the sum.
   template <class Params>
   __device__ __forceinline__ bool finishes(Params const& params, threadblock::Unit<Config> const& unit, bool holds) {
     // No other block has a slice of the tile.
     if constexpr (Config::kWork == threadblock::WorkKind::StreamK) {
-      if (unit.parts(params) == 1) return true;
+      if (unit.slices(params) == 1) return true;
     }
     int const within = thread % Config::kThreadsPerSlice;
     Sum* const slots = slots_of(params, unit, within);
-    if (holds) put(slots + unit.part * unit.apart * kSlot);
+    if (holds) put(slots + unit.slice * unit.apart * kSlot);
     if (threadblock::adds_apart<Config>(params)) return false;
-    threadblock::PartsLevel<Config> level{reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets, unit.part, unit.parts(params), unit.apart * kSlot};
+    threadblock::ReductionLevel<Config> level{reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets, unit.slice, unit.slices(params), unit.apart * kSlot};
     do {
       if (!schedule::arrives_last(level.ticket(), level.members())) return false;
-      if (holds) add_parts(slots + level.first() * level.apart, level.apart, level.members());
+      if (holds) add_slices(slots + level.first() * level.apart, level.apart, level.members());
     } while (!level.ascend());
     if (holds) {
 #pragma unroll
@@ -131,24 +131,24 @@ struct TileStore {
     return true;
   }
 
-  // Adds the thread's part of `parts` slots, which are `apart` elements apart, in ascending k to
+  // Adds the thread's part of `slices` slots, which are `apart` elements apart, in ascending k to
   // the first of them. It loads kSumsAhead accumulators of each slot at a time.
-  static __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts) {
-    constexpr int at_once = Config::kPartsAtOnce, together = Config::kSumsAhead;
+  static __device__ __forceinline__ void add_slices(Sum* slots, unsigned apart, unsigned slices) {
+    constexpr int at_once = Config::kSlicesAtOnce, together = Config::kSumsAhead;
     static_assert(kColumns % together == 0, "a thread has a whole number of them");
 #pragma unroll 1
     for (int first = 0; first < kColumns; first += together) {
       Sum partial[at_once][together];
 #pragma unroll
-      for (int part = 0; part < at_once; ++part)
+      for (int slice = 0; slice < at_once; ++slice)
 #pragma unroll
         for (int i = 0; i < together; ++i)
-          if (part < parts) partial[part][i] = slots[part * apart + PartialsMap<Config>::at(0, first + i)];
+          if (slice < slices) partial[slice][i] = slots[slice * apart + PartialsMap<Config>::at(0, first + i)];
 #pragma unroll
       for (int i = 0; i < together; ++i) {
         Sum sum = partial[0][i];
 #pragma unroll
-        for (int part = 1; part < at_once; ++part) sum = part < parts ? sum_of(sum, partial[part][i]) : sum;
+        for (int slice = 1; slice < at_once; ++slice) sum = slice < slices ? sum_of(sum, partial[slice][i]) : sum;
         slots[PartialsMap<Config>::at(0, first + i)] = sum;
       }
     }
@@ -242,10 +242,10 @@ struct ReduceTile {
     int const first = blockIdx.x % kBlocks * kWidth;
     threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(tile, 0, params.tiles_m, params.tiles_n, {0, tile});
     auto const* const slots = Store::slots_of(params, unit, threadIdx.x);
-    auto const load = [&](unsigned part) {
+    auto const load = [&](unsigned slice) {
       Access access;
 #pragma unroll
-      for (int i = 0; i < kWidth; ++i) access.element[i] = slots[(unsigned long long)part * Store::kSlot + PartialsMap<Config>::at(0, first + i)];
+      for (int i = 0; i < kWidth; ++i) access.element[i] = slots[(unsigned long long)slice * Store::kSlot + PartialsMap<Config>::at(0, first + i)];
       return access;
     };
     auto const add = [](Access a, Access const& b) {
@@ -253,7 +253,7 @@ struct ReduceTile {
       for (int i = 0; i < kWidth; ++i) a.element[i] = Store::sum_of(a.element[i], b.element[i]);
       return a;
     };
-    Access const sum = threadblock::sum_of_parts<Config::kPartsAtOnce, Access>(unit.parts(params), load, add);
+    Access const sum = threadblock::sum_slices<Config::kSlicesAtOnce, Access>(unit.slices(params), load, add);
     ReducedAccess<Config> access{place.mn_a + WarpMma::MapA::of_element(first / WarpMma::kThreadN), place.mn_b + WarpMma::MapB::of_element(first % WarpMma::kThreadN)};
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) access.accumulators[i] = convert<typename Config::Accumulator>(sum.element[i]);

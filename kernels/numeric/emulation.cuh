@@ -63,12 +63,12 @@ constexpr bool refused(Line const& line) {
   return line.largest >= kInfinite || (unsigned long long)line.outside * Facts::kFew > line.nonzero;
 }
 
-struct Parts {
-  unsigned part[3];
+struct Terms {
+  unsigned term[3];
 };
 
 template <class Facts>
-constexpr Parts parts_of(float x, int shift) {
+constexpr Terms decompose(float x, int shift) {
   if constexpr (Facts::kScales) {
     float const scaled = unscaled(x, -shift);
     unsigned const first = nearest_f16(scaled);
@@ -84,14 +84,14 @@ constexpr Parts parts_of(float x, int shift) {
 
 // Map from (exponent and sign, sample) to a hash of the terms of the sample's number.
 template <class Facts>
-struct PartsMap {
+struct TermsMap {
   static constexpr int kRows = Facts::kScales ? 0xff : 0x200;
   static constexpr int kColumns = 24;
   static constexpr unsigned at(int row, int sample) {
     unsigned const fraction = unsigned(sample) * 0x9e3779b1u >> 9;
     unsigned const exponent = (row & 0xff) + sample < 0xfe ? (row & 0xff) + sample : 0xfe;
-    Parts const parts = parts_of<Facts>(number(unsigned(row) << 23 | fraction), shift_of<Facts>(exponent << 23 | fraction));
-    return (parts.part[0] + 31 * parts.part[1] + 961 * parts.part[2]) & 0xfffffu;
+    Terms const terms = decompose<Facts>(number(unsigned(row) << 23 | fraction), shift_of<Facts>(exponent << 23 | fraction));
+    return (terms.term[0] + 31 * terms.term[1] + 961 * terms.term[2]) & 0xfffffu;
   }
 };
 
@@ -106,13 +106,13 @@ constexpr unsigned second_tf32(float x) { return bits(x - number(first_tf32(x)))
 
 // Both terms of the words of an instruction's fragment.
 template <int Words, int Eights>
-struct Tf32Parts {
-  unsigned part[2][Words];
+struct Tf32Terms {
+  unsigned term[2][Words];
   __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
-      part[0][w] = first_tf32(number(words[w]));
-      part[1][w] = second_tf32(number(words[w]));
+      term[0][w] = first_tf32(number(words[w]));
+      term[1][w] = second_tf32(number(words[w]));
     }
   }
 };
@@ -121,20 +121,20 @@ struct Tf32Parts {
 // For A, `Eights` consecutive words belong to different groups of eight rows.
 template <int Words, int Eights>
 struct Bf16Pairs {
-  unsigned part[1][Words / 2];
+  unsigned term[1][Words / 2];
   static constexpr int kRows = Words / 2;
   static constexpr int kColumns = 2;
   // Map from (word, element of it) to the fragment's word.
   static __device__ __forceinline__ constexpr int at(int word, int element) { return word % Eights + (word / Eights * 2 + element) * Eights; }
   __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
 #pragma unroll
-    for (int w = 0; w < Words / 2; ++w) asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(part[0][w]) : "f"(number(words[at(w, 1)])), "f"(number(words[at(w, 0)])));
+    for (int w = 0; w < Words / 2; ++w) asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(term[0][w]) : "f"(number(words[at(w, 1)])), "f"(number(words[at(w, 0)])));
   }
 };
 
 // Map from (exponent and sign, sample) to a hash of the tf32 terms of the sample's number, or 0 for
 // infinities and NaNs.
-struct Tf32PartsMap {
+struct Tf32TermsMap {
   static constexpr int kRows = 0x200;
   static constexpr int kColumns = 24;
   static constexpr unsigned at(int row, int sample) {
@@ -146,8 +146,8 @@ struct Tf32PartsMap {
 
 // Returns the term of an operand to which k-tile `tile` belongs.
 template <class Facts, int Operand>
-constexpr unsigned part_of(unsigned tile) {
-  return (Operand == 0 ? Facts::kPartsOfA : Facts::kPartsOfB) >> tile % Facts::kProducts * 4 & 0xfu;
+constexpr unsigned term_of(unsigned tile) {
+  return (Operand == 0 ? Facts::kTermsOfA : Facts::kTermsOfB) >> tile % Facts::kProducts * 4 & 0xfu;
 }
 
 // Returns the block of an operand's row from which that tile is copied. The terms are concatenated,
@@ -157,7 +157,7 @@ __device__ __forceinline__ constexpr unsigned block_of(unsigned tile, unsigned b
   if constexpr (Facts::kProducts == 1) {
     return tile;
   } else {
-    return part_of<Facts, Operand>(tile) * blocks + tile / Facts::kProducts;
+    return term_of<Facts, Operand>(tile) * blocks + tile / Facts::kProducts;
   }
 }
 

@@ -42,7 +42,7 @@ struct Decompose {
       : params(params), matrix(at.matrix), block(at.block) {}
 
   __device__ __forceinline__ DecomposedLine* line(unsigned mn) const {
-    return reinterpret_cast<DecomposedLine*>(params.lines + matrix * params.stride_parts) + mn;
+    return reinterpret_cast<DecomposedLine*>(params.lines + matrix * params.stride_terms) + mn;
   }
 
   // Loads a piece of a row; elements beyond the matrix are zeros.
@@ -115,16 +115,16 @@ struct Decompose {
     }
     if (mn >= params.mn) return;
     int const shift = Facts::kScales ? numeric::shift_of<Facts>(largest) : 0;
-    Access parts[Facts::kParts];
+    Access terms[Facts::kTerms];
 #pragma unroll
     for (int i = 0; i < kPiece; i += 2) {
-      numeric::Parts const first = numeric::parts_of<Facts>(x[i], shift), second = numeric::parts_of<Facts>(x[i + 1], shift);
+      numeric::Terms const first = numeric::decompose<Facts>(x[i], shift), second = numeric::decompose<Facts>(x[i + 1], shift);
 #pragma unroll
-      for (int part = 0; part < int(Facts::kParts); ++part) parts[part].word[i / 2] = first.part[part] | second.part[part] << 16;
+      for (int term = 0; term < int(Facts::kTerms); ++term) terms[term].word[i / 2] = first.term[term] | second.term[term] << 16;
     }
-    unsigned short* const to = reinterpret_cast<unsigned short*>(params.parts + matrix * params.stride_parts) + mn * params.pitch + k;
+    unsigned short* const to = reinterpret_cast<unsigned short*>(params.terms + matrix * params.stride_terms) + mn * params.pitch + k;
 #pragma unroll
-    for (int part = 0; part < int(Facts::kParts); ++part) thread::write<16, false>(to + (unsigned long long)part * params.padded, parts[part]);
+    for (int term = 0; term < int(Facts::kTerms); ++term) thread::write<16, false>(to + (unsigned long long)term * params.padded, terms[term]);
   }
 
   template <bool Measures>

@@ -4,7 +4,7 @@
 #include "index.cuh"
 #include "schedule.cuh"
 #include "thread/access.cuh"
-#include "thread/turn.cuh"
+#include "thread/transpose.cuh"
 #include "smem.cuh"
 #include "threadblock/swizzle.cuh"
 
@@ -54,7 +54,7 @@ struct GatheredTile {
 namespace maps {
 // If rows are gathered, the lines are those that any row of D needs, and a line may end in the
 // middle of an access.
-constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD - 1 : Config::kTileRows / Config::kTurn;
+constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD - 1 : Config::kTileRows / Config::kThreadRows;
 constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGathered ? 1 : 0);
 using fetch = pass::PieceMap<Config::kThreads, kLines, kPieces, false>;
 using write = pass::PieceMap<Config::kThreads, Config::kTileColumns, Config::kTileRows / Config::kAccessD, Config::kAcross>;
@@ -77,14 +77,14 @@ template <> struct Piece<16> { using Type = uint4; };
 // Tile that threads transpose, a few rows at a time: in registers, and through shared memory if it
 // is staged.
 template <class Config>
-struct Turn {
+struct RegisterTile {
   static constexpr int kBytes = Config::kElementBytes;
-  static constexpr int kTurn = Config::kTurn, kAccessA = Config::kAccessA, kAccessD = Config::kAccessD;
+  static constexpr int kThreadRows = Config::kThreadRows, kAccessA = Config::kAccessA, kAccessD = Config::kAccessD;
   using Fetch = maps::fetch;
   using Write = maps::write;
   using Smem = maps::smem;
   using Row = thread::Words<kAccessA * kBytes>;
-  using Column = thread::Words<kTurn * kBytes>;
+  using Column = thread::Words<kThreadRows * kBytes>;
   using Stored = thread::Words<kAccessD * kBytes>;
   // Without shared memory, a thread stores what it has transposed.
   static constexpr int kStores = Config::kStaged ? Write::kColumns : Fetch::kColumns * kAccessA;
@@ -95,10 +95,10 @@ struct Turn {
   char const *a, *c;
   char* d;
   int row, column;
-  Row rows[Fetch::kColumns][kTurn];
+  Row rows[Fetch::kColumns][kThreadRows];
   Stored source[Config::kLinear ? kStores : 1];
 
-  __device__ __forceinline__ explicit Turn(TransposeParams const& params) : params(params), thread(threadIdx.x) {
+  __device__ __forceinline__ explicit RegisterTile(TransposeParams const& params) : params(params), thread(threadIdx.x) {
     auto const [matrix, block] = index::block_of_matrix(params.tiles_down * params.tiles_across);
     auto const tile = threadblock::tile_of<Config::Order>(block, params.tiles_down, params.tiles_across);
     a = reinterpret_cast<char const*>(params.a) + matrix * params.stride_a * kBytes;
@@ -116,7 +116,7 @@ struct Turn {
   }
   static __device__ __forceinline__ int tile_row(int thread, int number) {
     if constexpr (Config::kStaged) return Write::piece(thread, number) * kAccessD;
-    return Fetch::line(thread, number / kAccessA) * kTurn;
+    return Fetch::line(thread, number / kAccessA) * kThreadRows;
   }
 
   // Unless rows are gathered, extents are multiples of accesses, so partial accesses do not exist.
@@ -127,10 +127,10 @@ struct Turn {
 #pragma unroll
       for (int step = 0; step < Fetch::kColumns; ++step) {
         int const across = column + Fetch::piece(thread, step) * kAccessA;
-        int const down = row + Fetch::line(thread, step) * kTurn;
+        int const down = row + Fetch::line(thread, step) * kThreadRows;
         char const* const first = a + (down * params.lda + across) * kBytes;
 #pragma unroll
-        for (int i = 0; i < kTurn; ++i) {
+        for (int i = 0; i < kThreadRows; ++i) {
           char const* const address = first + i * params.lda * kBytes;
           if (!exists(down + i, across)) continue;
           rows[step][i] = thread::read<kAccessA * kBytes, Config::kReadOnce>(address);
@@ -154,19 +154,19 @@ struct Turn {
     for (int step = 0; step < Fetch::kColumns; ++step) {
 #pragma unroll
       for (int i = 0; i < kAccessA; ++i) {
-        Column const turned = thread::turned<kBytes, kTurn, kAccessA>(rows[step], i);
-        int const offset = Smem::at(Fetch::line(thread, step) * kTurn, Fetch::piece(thread, step) * kAccessA + i);
-        using Type = typename Piece<kTurn * kBytes>::Type;
+        Column const column = thread::take_column<kBytes, kThreadRows, kAccessA>(rows[step], i);
+        int const offset = Smem::at(Fetch::line(thread, step) * kThreadRows, Fetch::piece(thread, step) * kAccessA + i);
+        using Type = typename Piece<kThreadRows * kBytes>::Type;
         Type& place = *reinterpret_cast<Type*>(shared_memory + offset * kBytes);
-        if constexpr (kTurn * kBytes == 16) place = Type{turned.word[0], turned.word[1], turned.word[2], turned.word[3]};
-        else if constexpr (kTurn * kBytes == 8) place = Type{turned.word[0], turned.word[1]};
-        else place = Type(turned.word[0]);
+        if constexpr (kThreadRows * kBytes == 16) place = Type{column.word[0], column.word[1], column.word[2], column.word[3]};
+        else if constexpr (kThreadRows * kBytes == 8) place = Type{column.word[0], column.word[1]};
+        else place = Type(column.word[0]);
       }
     }
   }
 
   __device__ __forceinline__ Stored taken(int number) const {
-    if constexpr (!Config::kStaged) return thread::turned<kBytes, kTurn, kAccessA>(rows[number / kAccessA], number % kAccessA);
+    if constexpr (!Config::kStaged) return thread::take_column<kBytes, kThreadRows, kAccessA>(rows[number / kAccessA], number % kAccessA);
     using Type = typename Piece<kAccessD * kBytes>::Type;
     int const offset = Smem::at(tile_row(thread, number), tile_column(thread, number));
     Type const piece = *reinterpret_cast<Type const*>(shared_memory + offset * kBytes);
@@ -380,8 +380,8 @@ struct Gather {
 
 // Steps of a block in its schedule.
 template <class Config>
-struct Block : index::Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type {
-  using Tile = typename index::Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type;
+struct Block : index::Either<Config::kGathered, Gather<Config>, RegisterTile<Config>>::Type {
+  using Tile = typename index::Either<Config::kGathered, Gather<Config>, RegisterTile<Config>>::Type;
   using Tile::Tile;
 
   template <StepKind Kind, int, int>

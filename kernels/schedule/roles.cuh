@@ -25,7 +25,7 @@ enum class RoleStepKind {
   LoadFragments,
   FenceOperands,
   MultiplyStage,
-  MultiplyPart,
+  MultiplyTile,
   Promote,
   CommitProducts,
   AwaitProducts,
@@ -43,13 +43,13 @@ enum class RoleStepKind {
   StoreTensor,
   CommitStores,
   StoreThreads,
-  ReduceParts,
+  ReducePartials,
   AwaitRead,
-  SendParts,
-  ExpectParts,
-  AwaitParts,
-  AddParts,
-  ReleaseParts
+  SendPartials,
+  ExpectPartials,
+  AwaitPartials,
+  AddPartials,
+  ReleasePartials
 };
 
 struct RoleStep {
@@ -133,8 +133,8 @@ struct Exchanges<false> {};
 
 // State that every role has. A role derives from it and provides the following members.
 // - step<Kind, First, Turn>(): CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast,
-//   MultiplyPart, Promote, FetchSource, StoreStaging, StoreTensor, StoreThreads, ReduceParts,
-//   SendParts, AddParts. Only arrives_last may wait.
+//   MultiplyTile, Promote, FetchSource, StoreStaging, StoreTensor, StoreThreads, ReducePartials,
+//   SendPartials, AddPartials. Only arrives_last may wait.
 // - goes_on(): whether this thread continues after the opening.
 // - next_tile(): advances to the next tile of D; false if there is none. k_tiles(): its k-tiles.
 // - k_tiles_before(n), k_tiles_behind(n): k-tiles of other consumers' n previous and next units.
@@ -284,14 +284,14 @@ __device__ __forceinline__ void synchronize(Role& role) {
       await<true>(role.read(), role.exchanged ^ 1);
       role.exchanged ^= 1;
     }
-  } else if constexpr (Kind == RoleStepKind::ExpectParts) {
+  } else if constexpr (Kind == RoleStepKind::ExpectPartials) {
     if (role.rank() == 0 && role.leads()) expect(role.landed(), Ring::kLandingBytes);
-  } else if constexpr (Kind == RoleStepKind::AwaitParts) {
+  } else if constexpr (Kind == RoleStepKind::AwaitPartials) {
     if (role.rank() == 0) {
       await<true>(role.landed(), role.exchanged);
       role.exchanged ^= 1;
     }
-  } else if constexpr (Kind == RoleStepKind::ReleaseParts) {
+  } else if constexpr (Kind == RoleStepKind::ReleasePartials) {
     if (role.rank() == 0 && role.has_next()) {
       __syncwarp();
       unsigned const lane = role.thread % 32;
@@ -338,11 +338,11 @@ __device__ __forceinline__ void perform(Role& role) {
   } else if constexpr (Count == 1) {
     constexpr RoleStep step = List::step(First);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
-                  step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
+                  step.kind == RoleStepKind::MultiplyTile || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||
-                  step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReduceParts || step.kind == RoleStepKind::SendParts ||
-                  step.kind == RoleStepKind::AddParts) {
+                  step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReducePartials || step.kind == RoleStepKind::SendPartials ||
+                  step.kind == RoleStepKind::AddPartials) {
       role.template step<step.kind, step.first, Turn>();
     } else {
       synchronize<step.kind, step.first>(role);

@@ -4,6 +4,7 @@
 #include "epilogue/tensor_store.cuh"
 #include "numeric/emulation.cuh"
 #include "schedule/roles.cuh"
+#include "threadblock/records.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "threadblock/work.cuh"
 #include "warp/mma_warpgroup/registers.cuh"
@@ -12,18 +13,18 @@ namespace threadblock {
 
 // Whether a consumer holds the sum of all split-K slices and therefore runs the epilogue.
 template <bool SplitK>
-struct SumOfParts {
+struct SliceSum {
   bool holds_sum = true;
   __device__ __forceinline__ bool stores() const { return holds_sum; }
 };
 template <>
-struct SumOfParts<false> {
+struct SliceSum<false> {
   __device__ __forceinline__ bool stores() const { return true; }
 };
 
 // State that both roles share.
 template <class Config, class Params>
-struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config::kSplitK> {
+struct Worker : schedule::roles::State<typename Config::Ring>, SliceSum<Config::kSplitK> {
   using State = schedule::roles::State<typename Config::Ring>;
 
   Params const& params;
@@ -42,11 +43,11 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
 
   // Performs the consumer's steps that exchange split-K slices within a cluster.
   template <RoleStepKind Kind, class Get, class Set>
-  __device__ __forceinline__ void exchange_parts(Get get, Set set) {
+  __device__ __forceinline__ void exchange_partials(Get get, Set set) {
     using Ring = typename Config::Ring;
     using Partials = epilogue::Partials<Config>;
     static_assert(Ring::kSlotBytes == Partials::kSlot * sizeof(typename Partials::Sum), "a slot holds a consumer's accumulators");
-    if constexpr (Kind == RoleStepKind::SendParts) {
+    if constexpr (Kind == RoleStepKind::SendPartials) {
       this->holds_sum = rank() == 0;
       if (rank() > 0) Partials::send(this->shared + Ring::slot(this->consumer, rank() - 1), this->landed(), this->thread, get);
     } else if (rank() == 0) {
@@ -94,12 +95,12 @@ struct Producer : Worker<Config, Params> {
   template <class Operand, int Number>
   __device__ __forceinline__ void copy(TensorMap const& map, int origin, unsigned stage) {
     unsigned const first = Operand::kShares > 1 ? this->work.rank * Operand::kShareMn : 0;
-    int const k = numeric::block_of<typename Config::Emulation, Number>(this->unit.k_begin(this->params) + this->k, this->params.part_blocks) * Config::kTileK;
+    int const k = numeric::block_of<typename Config::Emulation, Number>(this->unit.k_begin(this->params) + this->k, this->params.term_blocks) * Config::kTileK;
 #pragma unroll
     for (unsigned i = 0; i < Operand::kCopies; ++i) {
       unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;
       int const at = origin + int(mn);
-      auto const corner = corner_of<Config, Number>(this->params, this->unit.product, positions, Operand::kAlongK ? k : at, Operand::kAlongK ? at : k);
+      auto const corner = box_corner<Config, Number>(this->params, this->unit.product, positions, Operand::kAlongK ? k : at, Operand::kAlongK ? at : k);
       if constexpr (Operand::kShares > 1) {
         load_multicast(to, map, corner, this->full(), (unsigned short)((1u << Operand::kShares) - 1));
       } else {
@@ -128,7 +129,7 @@ struct Consumer : Worker<Config, Params> {
   Store store;
 
   __device__ __forceinline__ Consumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
-      : Worker<Config, Params>(params, shared, consumer, thread), loader(thread, part_m()), store(params, thread) {
+      : Worker<Config, Params>(params, shared, consumer, thread), loader(thread, consumer_row()), store(params, thread) {
     if constexpr (Config::Ring::kTurns > 0) this->work.every(consumer, Config::Ring::kTurns);
   }
 
@@ -147,8 +148,8 @@ struct Consumer : Worker<Config, Params> {
 
   __device__ __forceinline__ bool next_tile() {
     if (!this->work.take(this->params, this->unit)) return false;
-    store.row = this->unit.row() + part_m();
-    store.column = this->unit.column() + part_n();
+    store.row = this->unit.row() + consumer_row();
+    store.column = this->unit.column() + consumer_column();
     store.product = this->unit.product;
     store.positions.load(this->params, this->unit.product);
     store.group = this->unit;
@@ -157,7 +158,7 @@ struct Consumer : Worker<Config, Params> {
     return true;
   }
 
-  template <RoleStepKind Kind, int Part, int Turn>
+  template <RoleStepKind Kind, int First, int Turn>
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::LoadFragments) {
       loader.load(fragments[Turn], this->stage_a());
@@ -165,22 +166,22 @@ struct Consumer : Worker<Config, Params> {
       multiply_fragments(fragments[Turn]);
     } else if constexpr (Kind == RoleStepKind::MultiplyStage) {
       multiply();
-    } else if constexpr (Kind == RoleStepKind::MultiplyPart) {
-      multiply(partial, operands(), Part % Config::kRepeatsM, Part / Config::kRepeatsM, false);
+    } else if constexpr (Kind == RoleStepKind::MultiplyTile) {
+      multiply(partial, operands(), First % Config::kRepeatsM, First / Config::kRepeatsM, false);
     } else if constexpr (Kind == RoleStepKind::Promote) {
-      promote<Part>();
+      promote<First>();
     } else if constexpr (Kind == RoleStepKind::FetchSource) {
-      if (this->leads() && reads_source()) store.template fetch<Part>(this->staging(Part), this->source());
-    } else if constexpr (Kind == RoleStepKind::ReduceParts) {
+      if (this->leads() && reads_source()) store.template fetch<First>(this->staging(First), this->source());
+    } else if constexpr (Kind == RoleStepKind::ReducePartials) {
       this->holds_sum = reduce();
-    } else if constexpr (Kind == RoleStepKind::SendParts || Kind == RoleStepKind::AddParts) {
+    } else if constexpr (Kind == RoleStepKind::SendPartials || Kind == RoleStepKind::AddPartials) {
       exchange<Kind>();
     } else if constexpr (Kind == RoleStepKind::StoreStaging) {
-      store.template store_staging<Part>(accumulators, this->staging(Part));
+      store.template store_staging<First>(accumulators, this->staging(First));
     } else {
       static_assert(Kind == RoleStepKind::StoreTensor, "a consumer has no such step");
       // TMA may overwrite the staging buffer only after the threads have read it.
-      if (!store.template write<Part>(this->staging(Part)) && Config::kByTma) {
+      if (!store.template write<First>(this->staging(First)) && Config::kByTma) {
         schedule::roles::synchronize<RoleStepKind::FenceProxy, 0>(*this);
         schedule::roles::synchronize<RoleStepKind::Meet, 0>(*this);
       }
@@ -189,8 +190,8 @@ struct Consumer : Worker<Config, Params> {
 
  private:
   // First row and column of the warpgroup's part of the block's tile.
-  __device__ __forceinline__ unsigned part_m() const { return Store::part_m(this->consumer); }
-  __device__ __forceinline__ unsigned part_n() const { return Store::part_n(this->consumer); }
+  __device__ __forceinline__ unsigned consumer_row() const { return Store::consumer_row(this->consumer); }
+  __device__ __forceinline__ unsigned consumer_column() const { return Store::consumer_column(this->consumer); }
 
   // Reduces split-K slices through the workspace; returns whether this consumer holds the sum.
   __device__ __forceinline__ bool reduce() {
@@ -208,7 +209,7 @@ struct Consumer : Worker<Config, Params> {
     using Sum = typename epilogue::Partials<Config>::Sum;
     auto const get = [&](int i) { return convert<Sum>(Store::accumulator(accumulators[i / each / across][i / each % across], i % each)); };
     auto const set = [&](int i, Sum sum) { Store::set(accumulators[i / each / across][i / each % across], i % each, sum); };
-    this->template exchange_parts<Kind>(get, set);
+    this->template exchange_partials<Kind>(get, set);
   }
 
   // Multiplies a whole stage into the accumulators.
@@ -238,12 +239,12 @@ struct Consumer : Worker<Config, Params> {
 
   __device__ __forceinline__ Operands operands() const {
     // Broadcast from one lane, so that the compiler knows that the value is warp-uniform.
-    unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + part_m() * Config::kStageRow, 0);
+    unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + consumer_row() * Config::kStageRow, 0);
     return {warp::descriptor<typename Mma::A>(at_a), operand_b()};
   }
 
   __device__ __forceinline__ unsigned long long operand_b() const {
-    unsigned const at_b = __shfl_sync(0xffffffffu, this->stage_b() + part_n() * Config::kStageRow, 0);
+    unsigned const at_b = __shfl_sync(0xffffffffu, this->stage_b() + consumer_column() * Config::kStageRow, 0);
     return warp::descriptor<typename Mma::B>(at_b);
   }
 
@@ -252,10 +253,10 @@ struct Consumer : Worker<Config, Params> {
     Mma::multiply(to, warp::further<typename Mma::A>(from.a, m * Mma::kM), warp::further<typename Mma::B>(from.b, n * Mma::kN), add);
   }
 
-  template <int Part>
+  template <int First>
   __device__ __forceinline__ void promote() {
 #pragma unroll
-    for (int i = 0; i < Mma::kRegisters; ++i) accumulators[Part % Config::kRepeatsM][Part / Config::kRepeatsM][i] += partial[i];
+    for (int i = 0; i < Mma::kRegisters; ++i) accumulators[First % Config::kRepeatsM][First / Config::kRepeatsM][i] += partial[i];
   }
 };
 

@@ -39,7 +39,7 @@ struct Streams {
 
   // Return the first cluster with a slice of a tile, and the number of such clusters.
   __device__ __forceinline__ constexpr unsigned first_of(unsigned tile) const { return cluster_of(tile * tiles_k); }
-  __device__ __forceinline__ constexpr unsigned parts_of(unsigned tile) const { return cluster_of((tile + 1) * tiles_k - 1) - first_of(tile) + 1; }
+  __device__ __forceinline__ constexpr unsigned slices_of(unsigned tile) const { return cluster_of((tile + 1) * tiles_k - 1) - first_of(tile) + 1; }
 };
 
 // Slice of a tile in place of a KRange. Neighboring clusters have the slices of a tile, so their
@@ -47,7 +47,7 @@ struct Streams {
 template <unsigned Blocks>
 struct StreamedRange {
   // Slice, index of its tile among the tiles of all outputs, and slot of the tile's first slice.
-  unsigned part, number, slot;
+  unsigned slice, number, slot;
   // Number of slices of the tile; the slice's first k-tile, and its number of k-tiles.
   unsigned of, begin, count;
 
@@ -60,7 +60,7 @@ struct StreamedRange {
     return count;
   }
   template <class Params>
-  __device__ __forceinline__ unsigned parts(Params const&) const {
+  __device__ __forceinline__ unsigned slices(Params const&) const {
     return of;
   }
   template <class Params>
@@ -73,7 +73,7 @@ struct StreamedRange {
 // Map from (fact, cluster * Units + unit) to a fact of a unit: its tile, slice, slices, first
 // k-tile, and number of k-tiles.
 template <int Tiles, int TilesK, int Clusters, int Units>
-struct StreamedParts {
+struct StreamedSlices {
   static constexpr int kRows = 5;
   static constexpr int kColumns = Clusters * Units;
   static __device__ constexpr unsigned at(int fact, int number) {
@@ -84,7 +84,7 @@ struct StreamedParts {
     switch (fact) {
       case 0: return tile;
       case 1: return cluster - first;
-      case 2: return streams.parts_of(tile);
+      case 2: return streams.slices_of(tile);
       case 3: return streams.k_begin(cluster, i);
       default: return streams.k_count(cluster, i);
     }

@@ -31,31 +31,11 @@ struct Corner {
   int at[Rank];
 };
 
-// Positions of A and B (First = 0) or of C and D (First = 2) of a GEMM of a pointer array. They are
-// loaded once per unit: a load in each k-tile would delay the copies.
-template <bool Has, int First>
-struct Positions {
-  using Records = ProductRecords<1, true>;
-  static constexpr unsigned kFirst = Records::at(0, 4 + First);
-  static_assert(Records::at(0, 4 + First + 1) == kFirst + 1 && kFirst % 2 == 0 && Records::kWords % 2 == 0, "an aligned pair");
-
-  int2 both;
-  template <class Params>
-  __device__ __forceinline__ void load(Params const& params, unsigned product) { both = read_piece<int2, true>(params.records, product, 4 + First); }
-  template <int Number>
-  __device__ __forceinline__ int get() const { return Number % 2 == 0 ? both.x : both.y; }
-};
-template <int First>
-struct Positions<false, First> {
-  template <class Params>
-  __device__ __forceinline__ void load(Params const&, unsigned) {}
-};
-
 // Returns the corner of a box. In a batch, the corner includes the GEMM's index if each GEMM has
 // its own matrix. In a pointer array, it includes the position of the GEMM's matrix. Grouped GEMM
 // has a single D, and a single A or B along the ragged axis.
 template <class Config, int Number, class Params, class Pair>
-__device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> corner_of(Params const& params, unsigned product, Pair const& positions, int along, int across) {
+__device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> box_corner(Params const& params, unsigned product, Pair const& positions, int along, int across) {
   if constexpr (!Config::kBatched) {
     return {{along, across}};
   } else if constexpr (Config::kArray) {

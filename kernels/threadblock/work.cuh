@@ -1,7 +1,7 @@
 // Twin of src/threadblock/work.rs: distribution of work units over blocks.
 #pragma once
 #include "index.cuh"
-#include "threadblock/parts_of_k.cuh"
+#include "threadblock/split_k.cuh"
 #include "threadblock/records.cuh"
 #include "threadblock/stream_k.cuh"
 #include "threadblock/swizzle.cuh"
@@ -168,7 +168,7 @@ __device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, 
 // Returns the unit of block `rank` of a cluster whose blocks compute split-K slices: slice `rank`
 // of tile `number`.
 template <class Config>
-__device__ __forceinline__ constexpr Unit<Config> part_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
+__device__ __forceinline__ constexpr Unit<Config> slice_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
   return unit_of_rank<Config>(number, 0, rows, columns, {rank, number});
 }
 
@@ -183,8 +183,8 @@ struct ClusterTiles {
   }
   static __device__ constexpr unsigned at(int rank, int number) {
     if constexpr (Config::kWork == WorkKind::SplitKCluster) {
-      Unit<Config> const unit = part_of_rank<Config>(number, rank, Rows, Columns);
-      return tile(unit) * Config::kClusterK + unit.part;
+      Unit<Config> const unit = slice_of_rank<Config>(number, rank, Rows, Columns);
+      return tile(unit) * Config::kClusterK + unit.slice;
     } else {
       return tile(unit_of_rank<Config>(number, rank, Rows, Columns));
     }
@@ -260,13 +260,13 @@ struct NoGroups {};
 // under split-K, the first slices of all rectangles come before all second slices. A cluster
 // computes one rectangle, or every clusters-th.
 template <class Config>
-struct Work : Parts<Config::kSplitK> {
+struct Work : Slices<Config::kSplitK> {
   // Whether the blocks of a cluster compute the slices of one tile.
   static constexpr bool kOfCluster = Config::kWork == WorkKind::SplitKCluster;
   static constexpr unsigned kBlocks = kOfCluster ? Config::kClusterK : Config::kClusterM * Config::kClusterN;
   static constexpr bool kGrouped = Config::kRagged != Ragged::None;
   static constexpr bool kStreams = Config::kWork == WorkKind::StreamK;
-  static_assert(!kStreams || (Config::kSplitK && !kGrouped), "streams have parts of K");
+  static_assert(!kStreams || (Config::kSplitK && !kGrouped), "streams have slices of K");
   static_assert(!kGrouped || (Config::kBatched && !Config::kSplitK), "groups are a batch, whose K is whole");
 
   // Rectangles per D along M and N, and number of outputs.
@@ -279,7 +279,7 @@ struct Work : Parts<Config::kSplitK> {
 
   template <class Params>
   __device__ __forceinline__ explicit Work(Params const& params)
-      : Parts<Config::kSplitK>(params), rows(params.tiles_m), columns(params.tiles_n), batch(Config::kBatched ? params.batch : 1) {
+      : Slices<Config::kSplitK>(params), rows(params.tiles_m), columns(params.tiles_n), batch(Config::kBatched ? params.batch : 1) {
     // Stream-K counts the units of a cluster.
     if constexpr (kStreams) next = 0, step = 1;
   }
@@ -317,7 +317,7 @@ struct Work : Parts<Config::kSplitK> {
       next += step;
       return true;
     } else {
-      if (next >= rows * columns * batch * this->parts) return false;
+      if (next >= rows * columns * batch * this->slices) return false;
       unit = unit_of(next);
       next += step;
       return true;
@@ -350,9 +350,9 @@ struct Work : Parts<Config::kSplitK> {
       unsigned const cluster = blockIdx.x / kBlocks;
       return number < streams.count(cluster) ? streams.k_count(cluster, number) : params.tiles_k;
     } else if constexpr (kOfCluster) {
-      return KRange<true>::count(rank, params.part_tiles, params.longer_parts);
+      return KRange<true>::count(rank, params.slice_tiles, params.longer_slices);
     } else {
-      return KRange<true>::count(number / (rows * columns * batch), params.part_tiles, params.longer_parts);
+      return KRange<true>::count(number / (rows * columns * batch), params.slice_tiles, params.longer_slices);
     }
   }
 
@@ -371,7 +371,7 @@ struct Work : Parts<Config::kSplitK> {
 
   template <class Params>
   static __device__ __forceinline__ Streams streams_of(Params const& params) {
-    return {params.split_k, params.tiles_k, params.part_tiles, params.longer_parts};
+    return {params.split_k, params.tiles_k, params.slice_tiles, params.longer_slices};
   }
 
   // Returns a cluster's unit `next`: the units of its span come first, then whole tiles.
@@ -383,12 +383,12 @@ struct Work : Parts<Config::kSplitK> {
     bool const streamed = next < span;
     unsigned const tile = streamed ? streams.tile(cluster, next) : whole;
     if (tile >= rows * columns * batch) return false;
-    unsigned part = 0, parts = 1, begin = 0, count = params.tiles_k;
+    unsigned slice = 0, slices = 1, begin = 0, count = params.tiles_k;
     if (streamed) {
-      part = cluster - streams.first_of(tile), parts = streams.parts_of(tile);
+      slice = cluster - streams.first_of(tile), slices = streams.slices_of(tile);
       begin = streams.k_begin(cluster, next), count = streams.k_count(cluster, next);
     }
-    unit = unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank, (tile + cluster - part) * kBlocks + rank, parts, begin, count});
+    unit = unit_of_rank<Config>(tile, rank, rows, columns, {slice, tile * kBlocks + rank, (tile + cluster - slice) * kBlocks + rank, slices, begin, count});
     return true;
   }
 
@@ -401,10 +401,10 @@ struct Work : Parts<Config::kSplitK> {
 
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
     if constexpr (kOfCluster) {
-      return part_of_rank<Config>(number, rank, rows, columns);
+      return slice_of_rank<Config>(number, rank, rows, columns);
     } else if constexpr (Config::kSplitK) {
-      unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;
-      return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank});
+      unsigned const tiles = rows * columns * batch, slice = number / tiles, tile = number - slice * tiles;
+      return unit_of_rank<Config>(tile, rank, rows, columns, {slice, tile * kBlocks + rank});
     } else {
       return unit_of_rank<Config>(number, rank, rows, columns);
     }

@@ -4,7 +4,7 @@
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
 #include "smem.cuh"
-#include "thread/turn.cuh"
+#include "thread/transpose.cuh"
 #include "threadblock/thread_map.cuh"
 #include "warp/mma_simt.cuh"
 #include "warp/mma_tensor_op/loads.cuh"
@@ -155,7 +155,7 @@ struct MmaTensorOp {
   __device__ __forceinline__ void multiply_columns(Behind behind) {
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
     if constexpr (Instruction::kEmulated) {
-      multiply_parts<Group>(behind);
+      multiply_terms<Group>(behind);
     } else {
 #pragma unroll
       for (int j = 0; j < across; ++j) {
@@ -174,23 +174,23 @@ struct MmaTensorOp {
   // so consecutive instructions have different accumulators. With promotion, the sums of a tile
   // begin at 0 and are added to the accumulators.
   template <int Group, class Behind>
-  __device__ __forceinline__ void multiply_parts(Behind behind) {
+  __device__ __forceinline__ void multiply_terms(Behind behind) {
     using Facts = typename Instruction::Facts;
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
-    typename Instruction::template Parts<A::kInstructionWords, A::kInstructionMn / 8> parts_a[down];
+    typename Instruction::template Terms<A::kInstructionWords, A::kInstructionMn / 8> terms_a[down];
 #pragma unroll
-    for (int i = 0; i < down; ++i) parts_a[i].take(a[Group % 2][i]);
+    for (int i = 0; i < down; ++i) terms_a[i].take(a[Group % 2][i]);
 #pragma unroll
     for (int j = 0; j < across; ++j) {
-      typename Instruction::template Parts<B::kInstructionWords, B::kInstructionMn / 8> parts_b;
-      parts_b.take(of_b<Group>()[j]);
+      typename Instruction::template Terms<B::kInstructionWords, B::kInstructionMn / 8> terms_b;
+      terms_b.take(of_b<Group>()[j]);
       if constexpr (Instruction::kPromotes && Group == 0) {
         each_of_column(j, [&](int at) { sums[at] = 0; });
       }
 #pragma unroll
       for (unsigned product = 0; product < Facts::kProducts; ++product) {
 #pragma unroll
-        for (int i = 0; i < down; ++i) multiply_one(i, j, parts_a[i].part[numeric::part_of<Facts, 0>(product)], parts_b.part[numeric::part_of<Facts, 1>(product)]);
+        for (int i = 0; i < down; ++i) multiply_one(i, j, terms_a[i].term[numeric::term_of<Facts, 0>(product)], terms_b.term[numeric::term_of<Facts, 1>(product)]);
       }
       if constexpr (Instruction::kPromotes && Group == Config::kWarpK / Config::kStep - 1) {
         each_of_column(j, [&](int at) { accumulators[at] = plus(accumulators[at], sums[at]); });

@@ -37,7 +37,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             .filter(|emulation| emulation.decomposes())
         {
             let depth = DEPTH as usize;
-            let most = LARGEST / emulation.parts() as usize / depth * depth;
+            let most = LARGEST / emulation.terms() as usize / depth * depth;
             if self.k > most {
                 return Err(Refusal::too_deep(self.k, emulation, most as u64));
             }

@@ -7,10 +7,10 @@ use crate::{
 };
 
 /// Padding unit of K in elements: the depth of a pipeline stage.
-pub const DEPTH: u32 = PART.elements_in(STAGE_BYTES);
+pub const DEPTH: u32 = TERM.elements_in(STAGE_BYTES);
 
 /// Element type of a term. bf16 and f16 have the same size.
-const PART: ElementKind = ElementKind::F16;
+const TERM: ElementKind = ElementKind::F16;
 
 /// Bytes of the record of a row: its properties and its shift, in four words.
 pub(crate) const LINE_BYTES: u64 = 16;
@@ -36,12 +36,12 @@ impl DecomposedLayout {
 
     /// Returns the elements between neighboring rows. A row holds all of its terms.
     pub const fn leading(&self) -> u64 {
-        self.padded().saturating_mul(self.emulation.parts() as u64)
+        self.padded().saturating_mul(self.emulation.terms() as u64)
     }
 
     /// Returns the offset of the row records in bytes.
     pub const fn lines_offset(&self) -> u64 {
-        whole(PART.matrix_bytes(self.leading().saturating_mul(self.mn as u64)))
+        whole(TERM.matrix_bytes(self.leading().saturating_mul(self.mn as u64)))
     }
 
     /// Returns the offset in bytes of the word with the first refused row.

@@ -170,16 +170,16 @@ mod tests {
     #[test]
     fn sub_views_address_the_elements_of_the_matrix() {
         let whole = ViewGeometry::packed((7, 5), Order::Row).with_leading(9);
-        let part = whole.rows(2..6).unwrap().columns(1..).unwrap();
-        assert_eq!(part.shape, (4, 4));
+        let view = whole.rows(2..6).unwrap().columns(1..).unwrap();
+        assert_eq!(view.shape, (4, 4));
         for (row, column) in (0..4).flat_map(|row| (0..4).map(move |column| (row, column))) {
             let index = Some((row + 2) * 9 + column + 1);
-            assert_eq!(part.index(row, column), index);
-            assert_eq!(part.transposed().index(column, row), index);
-            let parts = part.transposed().rows(column..=column).unwrap().columns(row..).unwrap();
-            assert_eq!(parts.index(0, 0), index);
+            assert_eq!(view.index(row, column), index);
+            assert_eq!(view.transposed().index(column, row), index);
+            let element = view.transposed().rows(column..=column).unwrap().columns(row..).unwrap();
+            assert_eq!(element.index(0, 0), index);
         }
-        assert_eq!([part.index(4, 0), part.index(0, 4)], [None; 2]);
+        assert_eq!([view.index(4, 0), view.index(0, 4)], [None; 2]);
         let reversed = ViewGeometry { first: 54, ..whole }.with_strides([-9, 1]);
         assert_eq!(reversed.rows(1..).unwrap().index(5, 4), Some(4));
         assert_eq!(whole.with_strides([1, 1]).order, Order::Row);

@@ -196,7 +196,7 @@ impl HostCall<'_> {
             Some(Axis::N) => (all.0, lines),
             _ => (lines, all.1),
         };
-        self.part(number, (rows, columns))
+        self.sub_space(number, (rows, columns))
     }
 }
 

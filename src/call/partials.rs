@@ -92,19 +92,19 @@ impl Partials {
     /// no tickets if a second kernel reduces.
     fn for_tiles(
         desc: &GemmDesc,
-        ((parts, way), of_one): (Cut, u32),
+        ((slices, way), of_one): (Cut, u32),
         extents: (usize, usize),
         batch: usize,
     ) -> Self {
-        if parts <= 1 || desc.cuts_by_cluster() {
+        if slices <= 1 || desc.cuts_by_cluster() {
             return Self::default();
         }
-        let tickets = way.tickets(tickets_of(parts)) * desc.sharing() * of_one;
+        let tickets = way.tickets(tickets_of(slices)) * desc.sharing() * of_one;
         let (rectangles, blocks) = rectangles_of(desc, extents, batch);
         let tiles = rectangles.saturating_mul(blocks);
         Self::for_slots(
             desc,
-            tiles.saturating_mul(parts.into()),
+            tiles.saturating_mul(slices.into()),
             tiles.saturating_mul(tickets.into()),
         )
     }

@@ -94,7 +94,7 @@ pub enum OperandNeed {
         along: Along,
     },
     /// TMA reads the terms of the operand, so a pass decomposes the operand first.
-    Parts(EmulationKind),
+    Terms(EmulationKind),
 }
 
 /// Alignment in bytes of each region of the workspace.
@@ -229,7 +229,7 @@ impl Way {
         let wanted = match need {
             _ if !read => return direct,
             // The terms of a decomposed operand are K-major.
-            OperandNeed::Parts(emulation) => {
+            OperandNeed::Terms(emulation) => {
                 let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
                 let (order, leading) =
                     (Order::for_operand(operand, true), layout.leading() as usize);

@@ -458,11 +458,11 @@ impl HostCall<'_> {
 
     /// Returns one GEMM of a checked batch. A matrix beyond its memory has no elements.
     pub(crate) fn product(&mut self, number: usize) -> HostCall<'_> {
-        self.part(number, (0..self.m, 0..self.n))
+        self.sub_space(number, (0..self.m, 0..self.n))
     }
 
     /// Returns one GEMM of a checked batch, reduced to some rows and columns of its D.
-    pub(super) fn part(
+    pub(super) fn sub_space(
         &mut self,
         number: usize,
         (rows, columns): (Range<usize>, Range<usize>),

@@ -44,7 +44,7 @@ mirrored! {
         /// Leading dimension of the operand, in elements.
         leading: u64,
         /// Address of the terms of the first row, a multiple of 16.
-        parts: u64,
+        terms: u64,
         /// Elements from one row of terms to the next.
         pitch: u64,
         /// Address of the statistics of the rows.
@@ -70,7 +70,7 @@ mirrored! {
         /// Bytes from one matrix of the operand to the next.
         stride_source: u64,
         /// Bytes from one matrix's terms and statistics to those of the next matrix.
-        stride_parts: u64,
+        stride_terms: u64,
     }
 }
 
@@ -83,10 +83,10 @@ pub(crate) fn emulation_header(emulation: EmulationKind, frame: Frame) -> String
         })
     };
     let own = [
-        ("kParts", emulation.parts()),
+        ("kTerms", emulation.terms()),
         ("kProducts", emulation.products().len() as u32),
-        ("kPartsOfA", packed(OperandKind::A)),
-        ("kPartsOfB", packed(OperandKind::B)),
+        ("kTermsOfA", packed(OperandKind::A)),
+        ("kTermsOfB", packed(OperandKind::B)),
         ("kTop", EmulationKind::TOP as u32),
         ("kWindow", EmulationKind::WINDOW),
         ("kFew", EmulationKind::FEW),
@@ -103,7 +103,7 @@ impl IndexMap for EmulationBlocks {
     }
 
     fn codomain(&self) -> u32 {
-        self.blocks * self.emulation.parts()
+        self.blocks * self.emulation.terms()
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
@@ -127,7 +127,7 @@ impl IndexMap for EmulationBlocks {
 /// hash of `c`. The exponent of its row's largest magnitude is larger by `c`, up to the maximum.
 /// The value is `p1 + 31 p2 + 961 p3`, modulo 2^20, where `p1`, `p2`, and `p3` are the bits of the
 /// terms.
-fn parts_table(emulation: EmulationKind) -> Tabled {
+fn terms_table(emulation: EmulationKind) -> Tabled {
     // Scaled numbers are finite and positive. Each exponent has 24 samples.
     Tabled::by(
         at(if emulation.scales() { 0xff } else { 0x200 }, 24),
@@ -136,7 +136,7 @@ fn parts_table(emulation: EmulationKind) -> Tabled {
             let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
             let largest = ((row & 0xff) + column).min(0xfe) << 23 | fraction;
             let [first, second, third] = emulation
-                .parts_of(f32::from_bits(row << 23 | fraction), shift_of(largest))
+                .decompose(f32::from_bits(row << 23 | fraction), shift_of(largest))
                 .map(u32::from);
             Some((first + 31 * second + 961 * third) & 0xf_ffff)
         },
@@ -146,12 +146,12 @@ fn parts_table(emulation: EmulationKind) -> Tabled {
 /// Returns the map (exponent and sign, sample) to a hash of the terms that a warp makes in
 /// registers. The value is `p1 + 31 p2` without the bits that tensor cores ignore, and 0 if not
 /// finite.
-fn register_parts_table(emulation: EmulationKind) -> Tabled {
+fn register_terms_table(emulation: EmulationKind) -> Tabled {
     Tabled::by(at(0x200, 24), 1 << 20, |Coord { row, column }| {
         let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
         let [first, second] = emulation
             .in_registers_of(f32::from_bits(row << 23 | fraction))
-            .map(|part| part.to_bits() >> 13);
+            .map(|term| term.to_bits() >> 13);
         Some(if row & 0xff == 0xff {
             0
         } else {
@@ -164,9 +164,9 @@ fn register_parts_table(emulation: EmulationKind) -> Tabled {
 pub(crate) fn register_fingerprints(emulation: EmulationKind) -> String {
     match emulation {
         EmulationKind::Tf32x3 => fingerprint_assertion(
-            "numeric::Tf32PartsMap",
+            "numeric::Tf32TermsMap",
             "tf32_parts",
-            &register_parts_table(emulation),
+            &register_terms_table(emulation),
         ),
         _ => String::new(),
     }
@@ -188,9 +188,9 @@ pub(crate) fn emulation_fingerprints(emulation: EmulationKind, frame: Frame) -> 
     }
     if emulation.decomposes() {
         text.push_str(&fingerprint_assertion(
-            "numeric::PartsMap<EmulationFacts>",
-            "parts",
-            &parts_table(emulation),
+            "numeric::TermsMap<EmulationFacts>",
+            "terms",
+            &terms_table(emulation),
         ));
     }
     text

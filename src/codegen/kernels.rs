@@ -22,7 +22,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("schedule/roles.cuh", include_str!("../../kernels/schedule/roles.cuh")),
     ("thread/access.cuh", include_str!("../../kernels/thread/access.cuh")),
     ("thread/mma.cuh", include_str!("../../kernels/thread/mma.cuh")),
-    ("thread/turn.cuh", include_str!("../../kernels/thread/turn.cuh")),
+    ("thread/transpose.cuh", include_str!("../../kernels/thread/transpose.cuh")),
     ("threadblock/mma.cuh", include_str!("../../kernels/threadblock/mma.cuh")),
     (
         "threadblock/mma_multistage.cuh",
@@ -48,7 +48,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/thread_map.cuh", include_str!("../../kernels/threadblock/thread_map.cuh")),
     ("threadblock/tile_iterator.cuh", include_str!("../../kernels/threadblock/tile_iterator.cuh")),
     ("threadblock/records.cuh", include_str!("../../kernels/threadblock/records.cuh")),
-    ("threadblock/parts_of_k.cuh", include_str!("../../kernels/threadblock/parts_of_k.cuh")),
+    ("threadblock/split_k.cuh", include_str!("../../kernels/threadblock/split_k.cuh")),
     ("threadblock/stream_k.cuh", include_str!("../../kernels/threadblock/stream_k.cuh")),
     ("threadblock/work.cuh", include_str!("../../kernels/threadblock/work.cuh")),
     (

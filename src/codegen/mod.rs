@@ -14,7 +14,7 @@ use crate::{
     shape::{Mn, Mnk},
     thread::mma::packed,
     threadblock::{
-        GroupTiles, PARTS_AT_ONCE, PartsOfK, StreamedParts, Streams, SwizzleKind, TileOrder, Work,
+        GroupTiles, KSlices, SLICES_AT_ONCE, StreamedSlices, Streams, SwizzleKind, TileOrder, Work,
         WorkKind, lines_of_rectangle,
     },
     warp::{exchange::BlockedToStriped, mma_simt::ThreadTiles},
@@ -157,10 +157,10 @@ mirrored! {
         /// Number of split-K slices. With stream-K, the number of streamed tiles.
         split_k: u32,
         /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
-        /// `longer_parts` slices or spans have one more.
-        part_tiles: u32,
+        /// `longer_slices` slices or spans have one more.
+        slice_tiles: u32,
         /// Number of slices or spans with one more k-tile.
-        longer_parts: u32,
+        longer_slices: u32,
         /// Tickets per tile; 0 if a second kernel reduces the slices.
         tile_tickets: u32,
         /// Address of the group offsets, or of the records of an array.
@@ -254,7 +254,7 @@ pub(crate) fn work_facts(
     let (batched, array, positions) = (mode.several(), mode.is_array(), desc.has_positions());
     let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), desc.group_step());
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )
 }
 
@@ -310,12 +310,12 @@ pub(crate) const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (1
 const PARTS: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];
 
 /// Returns the fingerprint assertions of the split-K division.
-pub(crate) fn fingerprints_of_parts() -> String {
-    let assertion = |(tiles_k, parts)| {
+pub(crate) fn fingerprints_of_slices() -> String {
+    let assertion = |(tiles_k, slices)| {
         fingerprint_assertion(
-            &format!("threadblock::PartsOfK<{tiles_k}, {parts}>"),
-            "parts",
-            &PartsOfK { tiles_k, parts },
+            &format!("threadblock::KSlices<{tiles_k}, {slices}>"),
+            "slices",
+            &KSlices { tiles_k, slices },
         )
     };
     PARTS.map(assertion).concat()
@@ -328,9 +328,9 @@ const STREAMS: [(u32, u32, u32, u32); 3] = [(3, 7, 5, 2), (7, 3, 5, 3), (5, 16, 
 /// Returns the fingerprint assertions of the stream-K spans.
 pub(crate) fn fingerprints_of_streams() -> String {
     let assertion = |(tiles, tiles_k, clusters, units)| {
-        let twin = format!("threadblock::StreamedParts<{tiles}, {tiles_k}, {clusters}, {units}>");
+        let twin = format!("threadblock::StreamedSlices<{tiles}, {tiles_k}, {clusters}, {units}>");
         let streams = Streams { tiles, tiles_k, clusters };
-        fingerprint_assertion(&twin, "streams", &StreamedParts { streams, units })
+        fingerprint_assertion(&twin, "streams", &StreamedSlices { streams, units })
     };
     STREAMS.map(assertion).concat()
 }

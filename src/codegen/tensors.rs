@@ -47,7 +47,7 @@ mirrored! {
         /// Whether alpha is 1, beta is 0, and C is not read, as in most calls.
         unscaled: u32,
         /// K-tiles per term of a decomposed operand; unused otherwise.
-        part_blocks: u32,
+        term_blocks: u32,
         /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and B's columns,
         /// if they are scaled.
         lines: [u64; 2],
@@ -70,10 +70,10 @@ mirrored! {
         /// Number of split-K slices. With stream-K, the number of streamed tiles.
         split_k: u32,
         /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
-        /// `longer_parts` slices or spans have one more.
-        part_tiles: u32,
+        /// `longer_slices` slices or spans have one more.
+        slice_tiles: u32,
         /// Number of slices or spans with one more k-tile.
-        longer_parts: u32,
+        longer_slices: u32,
         /// Tickets per tile and per consumer that shares the tile; 0 if a second kernel reduces the
         /// slices.
         tile_tickets: u32,

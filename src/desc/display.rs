@@ -36,10 +36,10 @@ impl fmt::Display for GemmDesc {
         if let Some(cluster) = pins.cluster.filter(|cluster| cluster.m * cluster.n > 1) {
             write!(f, " cluster {cluster}")?;
         }
-        if let (Some(by), Some(parts)) = (pins.decomposition, pins.split_k)
-            && (parts > 1 || self.streams_k())
+        if let (Some(by), Some(slices)) = (pins.decomposition, pins.split_k)
+            && (slices > 1 || self.streams_k())
         {
-            write!(f, " {by} {parts}")?;
+            write!(f, " {by} {slices}")?;
         }
         f.write_str(if self.is_of_columns() { " (exchanged)" } else { "" })
     }

@@ -151,10 +151,10 @@ impl GemmDesc {
         }
     }
 
-    /// Returns the description with K divided into `parts` split-K slices.
+    /// Returns the description with K divided into `slices` split-K slices.
     #[must_use]
-    pub const fn cut(self, parts: u32) -> Self {
-        self.pinned(Pins { split_k: Some(parts), ..Pins::NONE })
+    pub const fn cut(self, slices: u32) -> Self {
+        self.pinned(Pins { split_k: Some(slices), ..Pins::NONE })
     }
 
     /// Returns whether the kernel uses stream-K.
@@ -163,7 +163,7 @@ impl GemmDesc {
     }
 
     /// Returns whether the kernel can produce partial accumulators, by split-K or stream-K.
-    pub(crate) const fn has_parts(&self) -> bool {
+    pub(crate) const fn has_slices(&self) -> bool {
         self.split_k() > 1 || self.streams_k()
     }
 
@@ -200,8 +200,12 @@ impl GemmDesc {
 
     /// Returns the description with another number of slices and another decomposition.
     #[must_use]
-    pub(crate) const fn divided(self, (parts, decomposition): Cut) -> Self {
-        self.pinned(Pins { split_k: Some(parts), decomposition: Some(decomposition), ..Pins::NONE })
+    pub(crate) const fn divided(self, (slices, decomposition): Cut) -> Self {
+        self.pinned(Pins {
+            split_k: Some(slices),
+            decomposition: Some(decomposition),
+            ..Pins::NONE
+        })
     }
 
     /// Returns the description whose kernel is compiled for this one. Any split-K description

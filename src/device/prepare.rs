@@ -67,8 +67,8 @@ impl<A, B, C> GemmOperation<A, B, C> {
         });
         let mut all = prepared.into_iter();
         let mut kernels = Vec::new();
-        while let (Some(whole), Some(in_parts)) = (all.next(), all.next()) {
-            kernels.push([whole?, in_parts?]);
+        while let (Some(whole), Some(split)) = (all.next(), all.next()) {
+            kernels.push([whole?, split?]);
         }
         let first = match &kernels[..] {
             [[Some(first), _], ..] => first.clone(),

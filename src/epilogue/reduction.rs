@@ -4,9 +4,9 @@
 //! tickets are neither used nor cleared. The second kernel has one block for each access of the
 //! threads that share a tile, so all SMs read slots at once. A thread adds one access of all
 //! slices, in the same order as the blocks of `splitk`
-//! ([`PARTS_AT_ONCE`](crate::threadblock::PARTS_AT_ONCE) neighbors, then the sums of such groups),
-//! so the bits are equal. The kernel is in the same module, has the same parameters, and is
-//! launched while the first kernel ends.
+//! ([`SLICES_AT_ONCE`](crate::threadblock::SLICES_AT_ONCE) neighbors, then the sums of such
+//! groups), so the bits are equal. The kernel is in the same module, has the same parameters, and
+//! is launched while the first kernel ends.
 //!
 //! An access is the set of accumulators that a thread stores at once. For a warpgroup, it is the
 //! four accumulators in an octet of columns.

@@ -17,12 +17,12 @@ enum Bond {
 }
 
 /// Operand with its text.
-struct Part {
+struct Expression {
     text: String,
     bond: Bond,
 }
 
-impl Part {
+impl Expression {
     fn atom(text: String) -> Self {
         Self { text, bond: Bond::Atom }
     }
@@ -42,23 +42,23 @@ impl Part {
 fn spell(
     desc: &EpilogueDesc,
     leaf: impl Fn(Op) -> String,
-    call: impl Fn(Op, &[Part]) -> Part,
+    call: impl Fn(Op, &[Expression]) -> Expression,
 ) -> String {
-    let mut stack: Vec<Part> = Vec::new();
+    let mut stack: Vec<Expression> = Vec::new();
     for op in desc.ops() {
-        let parts = stack.split_off(stack.len().saturating_sub(op.arity()));
+        let operands = stack.split_off(stack.len().saturating_sub(op.arity()));
         stack.push(match op.arity() {
-            0 => Part::atom(leaf(*op)),
-            arity if arity == parts.len() => call(*op, &parts),
+            0 => Expression::atom(leaf(*op)),
+            arity if arity == operands.len() => call(*op, &operands),
             // The tree is invalid: a node has too few operands.
-            _ => Part::atom(String::new()),
+            _ => Expression::atom(String::new()),
         });
     }
-    stack.pop().map(|part| part.text).unwrap_or_default()
+    stack.pop().map(|root| root.text).unwrap_or_default()
 }
 
-fn joined(parts: &[Part]) -> String {
-    parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
+fn joined(operands: &[Expression]) -> String {
+    operands.iter().map(|operand| operand.text.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the C++ type of user functions in an epilogue of `compute`; integers use `double`.
@@ -83,24 +83,26 @@ pub(crate) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
         Op::Constant(x) => format!("Compute({x})"),
         _ => String::new(),
     };
-    spell(desc, leaf, |op, parts| {
+    spell(desc, leaf, |op, operands| {
         let name = match op {
             Op::Add => "plus".to_owned(),
             Op::Multiply => "times".to_owned(),
             Op::Scale => "scaled".to_owned(),
             Op::Minimum => "at_most".to_owned(),
             Op::Maximum => "at_least".to_owned(),
-            Op::Relu => return Part::atom(format!("at_least({}, Compute(0))", joined(parts))),
+            Op::Relu => {
+                return Expression::atom(format!("at_least({}, Compute(0))", joined(operands)));
+            }
             Op::User(id) => {
-                return Part::atom(format!(
+                return Expression::atom(format!(
                     "convert<Compute>(user_{id}(convert<{}>({})))",
                     number(compute),
-                    joined(parts)
+                    joined(operands)
                 ));
             }
             _ => String::new(),
         };
-        Part::atom(format!("{name}({})", joined(parts)))
+        Expression::atom(format!("{name}({})", joined(operands)))
     })
 }
 
@@ -135,21 +137,21 @@ impl fmt::Display for EpilogueDesc {
             Op::Constant(x) => x.to_string(),
             _ => "nop".to_owned(),
         };
-        let text = spell(self, leaf, |op, parts| match op {
-            Op::Add => Part {
-                text: format!("{} + {}", parts[0].text, parts[1].right_of(Bond::Sum)),
+        let text = spell(self, leaf, |op, operands| match op {
+            Op::Add => Expression {
+                text: format!("{} + {}", operands[0].text, operands[1].right_of(Bond::Sum)),
                 bond: Bond::Sum,
             },
-            Op::Scale => Part {
-                text: format!("{} * {}", parts[0].text, parts[1].right_of(Bond::Product)),
+            Op::Scale => Expression {
+                text: format!("{} * {}", operands[0].text, operands[1].right_of(Bond::Product)),
                 bond: Bond::Product,
             },
-            Op::Multiply => Part::atom(format!("multiply({})", joined(parts))),
-            Op::Minimum => Part::atom(format!("min({})", joined(parts))),
-            Op::Maximum => Part::atom(format!("max({})", joined(parts))),
-            Op::Relu => Part::atom(format!("relu({})", joined(parts))),
-            Op::User(id) => Part::atom(format!("user_{id}({})", joined(parts))),
-            _ => Part::atom(String::new()),
+            Op::Multiply => Expression::atom(format!("multiply({})", joined(operands))),
+            Op::Minimum => Expression::atom(format!("min({})", joined(operands))),
+            Op::Maximum => Expression::atom(format!("max({})", joined(operands))),
+            Op::Relu => Expression::atom(format!("relu({})", joined(operands))),
+            Op::User(id) => Expression::atom(format!("user_{id}({})", joined(operands))),
+            _ => Expression::atom(String::new()),
         });
         f.write_str(&text)
     }

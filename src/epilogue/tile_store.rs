@@ -19,11 +19,11 @@ use crate::{
     numeric::sum_of,
     operand::OperandKind,
     shape::at_least_one,
-    threadblock::{MmaBase, PARTS_AT_ONCE, WorkKind},
+    threadblock::{MmaBase, SLICES_AT_ONCE, WorkKind},
     warp::mma_simt::{FragmentMap, ThreadTiles},
 };
 
-/// Returns the number of accumulators of each of [`PARTS_AT_ONCE`] split-K slices that a thread
+/// Returns the number of accumulators of each of [`SLICES_AT_ONCE`] split-K slices that a thread
 /// loads at a time. `needed` is the number of registers that the main loop needs, and `registers`
 /// the number available.
 ///
@@ -54,7 +54,7 @@ pub(crate) const fn sums_ahead(base: &MmaBase, [needed, registers]: [u32; 2]) ->
         _ if wanted < rest => wanted,
         _ => rest,
     };
-    let mut most = at_least_one(taken / words / PARTS_AT_ONCE);
+    let mut most = at_least_one(taken / words / SLICES_AT_ONCE);
     while !count.is_multiple_of(most) {
         most -= 1;
     }

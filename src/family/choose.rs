@@ -59,19 +59,19 @@ impl Completions {
         // Skips candidates whose lower bound exceeds the best time so far.
         let cheapest = |i: usize, most: f64| {
             all[i]
-                .cheapest_parts(&self.features()[i], self.ways(&all[i]), size, machine, most)
+                .cheapest_cut(&self.features()[i], self.ways(&all[i]), size, machine, most)
                 .map(|cost| (cost, i))
         };
         let of_row = (0..self.row_length()).filter(|&i| i == 0 || fits(&all[i]));
         // For SIMT kernels, passes cost time and workspace. Passes of grouped GEMMs were not
         // measured.
         let with_passes =
-            |(((transposed, time), parts), i): Costing| match all[i].passes_of_threads(size) {
-                None => (((transposed, time), parts), i),
+            |(((transposed, time), slices), i): Costing| match all[i].passes_of_threads(size) {
+                None => (((transposed, time), slices), i),
                 Some(passes) if size.groups || passes.bytes > size.for_passes => {
-                    (((transposed, f64::MAX), parts), i)
+                    (((transposed, f64::MAX), slices), i)
                 }
-                Some(passes) => (((transposed, time + passes.time), parts), i),
+                Some(passes) => (((transposed, time + passes.time), slices), i),
             };
         let best = of_row.fold(None, |best: Option<Costing>, i| {
             let most = best.map_or(f64::MAX, |((cost, _), _)| {
@@ -79,20 +79,20 @@ impl Completions {
             });
             cheaper(best, cheapest(i, most).map(with_passes))
         });
-        let Some((((_, time), parts), best)) = best else {
+        let Some((((_, time), slices), best)) = best else {
             return (0, None);
         };
         if self.row_length() == all.len() {
-            return chosen(best, parts);
+            return chosen(best, slices);
         }
         // An in-place candidate competes with the passes and the kernel after them.
-        let Some(passes) = all[best].passes(size) else { return chosen(best, parts) };
+        let Some(passes) = all[best].passes(size) else { return chosen(best, slices) };
         let most = if passes.bytes > size.for_passes { f64::MAX } else { time + passes.time };
         let in_place = (self.row_length()..all.len())
             .filter(|&i| all[i].reads_rows_of(passes.access) && fits(&all[i]));
         match in_place.fold(None, |best, i| cheaper(best, cheapest(i, f64::MAX))) {
-            Some((((_, other), parts), i)) if other < most => chosen(i, parts),
-            _ => chosen(best, parts),
+            Some((((_, other), slices), i)) if other < most => chosen(i, slices),
+            _ => chosen(best, slices),
         }
     }
 }
@@ -191,15 +191,16 @@ impl GemmDesc {
         {
             let whole = *lines < 2 || pitch.is_multiple_of(STRIDE_ALIGNMENT);
             access |= if whole { 0 } else { *pitch };
-            let turned = tensors.reads_transposed(operand);
-            if turned || !whole {
-                let (lines, length) = if turned { (*length, *lines) } else { (*lines, *length) };
+            let transposed = tensors.reads_transposed(operand);
+            if transposed || !whole {
+                let (lines, length) =
+                    if transposed { (*length, *lines) } else { (*lines, *length) };
                 let matrices = size.batch as u64;
                 passes.bytes = passes.bytes.saturating_add(
                     repacked_bytes(*element, lines, length).saturating_mul(matrices),
                 );
                 passes.time += lines as f64 * length as f64 * matrices as f64 * of_element;
-                repacked += u32::from(!turned);
+                repacked += u32::from(!transposed);
             }
         }
         // The largest power of two, up to 16, that divides all misaligned pitches.

@@ -57,7 +57,7 @@ fn skipped_candidates_cost_more() {
                 let size = ProblemSize { batch, ..ProblemSize::new(extents) };
                 for (desc, features) in all.all().iter().zip(all.features()) {
                     let cheapest =
-                        |most| desc.cheapest_parts(features, all.ways(desc), &size, &machine, most);
+                        |most| desc.cheapest_cut(features, all.ways(desc), &size, &machine, most);
                     let ((_, time), _) = cheapest(f64::MAX).expect("no limit");
                     assert!(
                         cheapest(time).is_some(),
@@ -159,14 +159,14 @@ fn without_a_workspace_rows_are_read_in_place() {
     }
     let whole = ProblemSize::new((8192, 8192, 8192));
     assert!(by_tma(ElementKind::Tf32, along_n, ProblemSize { for_passes: 0, ..whole }));
-    let turned = [Order::Col, Order::Row];
-    for (size, transposed) in [(256, false), (512, false), (1000, true), (1024, true)] {
+    let transposed = [Order::Col, Order::Row];
+    for (size, by_copy) in [(256, false), (512, false), (1000, true), (1024, true)] {
         assert_eq!(
-            by_tma(ElementKind::Tf32, turned, ProblemSize::new((size, size, size))),
-            transposed,
+            by_tma(ElementKind::Tf32, transposed, ProblemSize::new((size, size, size))),
+            by_copy,
             "{size}"
         );
     }
-    assert!(by_tma(ElementKind::Tf32, turned, whole));
-    assert!(!by_tma(ElementKind::Tf32, turned, ProblemSize { for_passes: 0, ..whole }));
+    assert!(by_tma(ElementKind::Tf32, transposed, whole));
+    assert!(!by_tma(ElementKind::Tf32, transposed, ProblemSize { for_passes: 0, ..whole }));
 }

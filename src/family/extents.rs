@@ -23,7 +23,7 @@
 //! | `ends`: prologues and epilogues of tiles | `2900 m n` of a consumer's share, at least of 128 x 64, once with ping-pong. If consumers share tiles, `4700 m n` for a second tile and `300 m n` for each further tile. Half of all three for elements of 32 bits, which have half as many multiply-adds per microsecond | `16 m n (1 + s)` per tile whose depth `s` warps share |
 //! | `begun`: clear and draw tickets | 2.5 us | 1,200,000 |
 //! | `stored`: store a unit's accumulators to its slot | 0.15 us, and 0.15 us for each 32 accumulators per thread; for `mma.sync` 0.3 us | `4900 a` for `a` accumulators per thread |
-//! | `added`: a level of the reduction, which adds [`PARTS_AT_ONCE`] slices or sums | 0.8 us, and 0.25 us for each round of loads | `37000 a`: loads of a few accumulators at a time wait for the L2 cache |
+//! | `added`: a level of the reduction, which adds [`SLICES_AT_ONCE`] slices or sums | 0.8 us, and 0.25 us for each round of loads | `37000 a`: loads of a few accumulators at a time wait for the L2 cache |
 //! | `brought`: load a slot into the CTA that reduces | a microsecond per 140 KB | 0 |
 //! | `launched`: the second kernel of parallel split-K | 0.5 us; for `mma.sync` 1.5 us | 1.5 us |
 //! | `bytes`: rate of all slots, which are written to the L2 cache and read back | 1.45 MB per microsecond, because all CTAs end at the same time; for `mma.sync` 3.6 MB | 3.6 MB per microsecond |
@@ -31,7 +31,7 @@
 //! | `awaited`: wait for one CTA of the cluster | 0.1 us | |
 //! | `sent`: send its accumulators to the first CTA, which adds them | a microsecond per 45 KB | |
 //!
-//! [`PARTS_AT_ONCE`]: crate::threadblock::PARTS_AT_ONCE
+//! [`SLICES_AT_ONCE`]: crate::threadblock::SLICES_AT_ONCE
 //!
 //! # Unit
 //!
@@ -128,7 +128,7 @@ use crate::{
     call::Partials,
     desc::{Cut, DecompositionKind, GemmDesc},
     family::ProblemSize,
-    numeric::{ElementKind, MOST_PARTS},
+    numeric::{ElementKind, MOST_SLICES},
     operand::Axis,
     shape::{Mnk, at_least_one},
 };
@@ -174,7 +174,7 @@ impl GemmDesc {
 
     /// Returns the cost of the description, with the best number of split-K slices among `ways`.
     /// `None` if its lower bound exceeds `most`.
-    pub(super) fn cheapest_parts(
+    pub(super) fn cheapest_cut(
         &self,
         features: &Features,
         ways: &[DecompositionKind],
@@ -196,22 +196,22 @@ impl GemmDesc {
             least = f64::MAX;
         }
         if !ways.is_empty() {
-            let most = (weighed.k_tiles as u64).min(MOST_PARTS.into());
+            let most = (weighed.k_tiles as u64).min(MOST_SLICES.into());
             for blocks in 1..=u64::from(weighed.resident) {
-                let parts = (blocks * u64::from(machine.multiprocessors) / weighed.tiles.max(1))
+                let slices = (blocks * u64::from(machine.multiprocessors) / weighed.tiles.max(1))
                     .min(most) as u32;
-                if parts < 2 || parts == best.0 {
+                if slices < 2 || slices == best.0 {
                     continue;
                 }
-                let (whole, load) = weighed.without_exchange(parts);
+                let (whole, load) = weighed.without_exchange(slices);
                 let cost = |way| {
-                    whole.time() + features.exchange.cost((parts, way), load, weighed.tiles as f64)
+                    whole.time() + features.exchange.cost((slices, way), load, weighed.tiles as f64)
                 };
-                let partials = |way| Partials::for_slices(self, (parts, way), extents, size.batch);
+                let partials = |way| Partials::for_slices(self, (slices, way), extents, size.batch);
                 for &way in ways {
                     let cost = cost(way);
                     if cost < least && partials(way).workspace_bytes() <= size.workspace {
-                        (least, best) = (cost, (parts, way));
+                        (least, best) = (cost, (slices, way));
                     }
                 }
             }
@@ -311,26 +311,29 @@ impl Weighed<'_> {
     }
 
     /// Returns the terms of the time, in multiply-adds, for a number of slices and a decomposition.
-    fn terms(&self, (parts, way): Cut) -> Terms {
+    fn terms(&self, (slices, way): Cut) -> Terms {
         if self.streams {
             return self.terms_of_streams();
         }
-        let (whole, load) = self.without_exchange(parts);
-        Terms { parts: self.features.exchange.cost((parts, way), load, self.tiles as f64), ..whole }
+        let (whole, load) = self.without_exchange(slices);
+        Terms {
+            reduction: self.features.exchange.cost((slices, way), load, self.tiles as f64),
+            ..whole
+        }
     }
 
     /// Returns the terms without the reduction of the slices, and the units per multiprocessor.
-    fn without_exchange(&self, parts: u32) -> (Terms, f64) {
+    fn without_exchange(&self, slices: u32) -> (Terms, f64) {
         let features = self.features;
-        let depth = match parts {
+        let depth = match slices {
             0 | 1 => self.k as f64,
-            _ => self.k_tiles.div_ceil(parts as usize) as f64 * f64::from(self.tile.k),
+            _ => self.k_tiles.div_ceil(slices as usize) as f64 * f64::from(self.tile.k),
         };
-        let units = self.tiles.saturating_mul(parts.into());
+        let units = self.tiles.saturating_mul(slices.into());
         let (blocks, clusters) = if self.by_cluster {
-            (parts, self.clusters)
+            (slices, self.clusters)
         } else {
-            (self.blocks, self.clusters.saturating_mul(parts.into()))
+            (self.blocks, self.clusters.saturating_mul(slices.into()))
         };
         let load = clusters.div_ceil(self.machine.resident_clusters(blocks).into());
         let (load, waves) = (load as f64, load.div_ceil(self.resident.into()) as f64);
@@ -338,7 +341,7 @@ impl Weighed<'_> {
         // Two CTAs of a multiprocessor finish their first tiles at the same time, and new CTAs take
         // both slots before other slots are free. CTAs that store split-K partials finish at
         // different times.
-        let placed = if parts < 2 && waves == 2.0 && self.resident > 1 {
+        let placed = if slices < 2 && waves == 2.0 && self.resident > 1 {
             (load / 2.0).ceil() * 2.0
         } else {
             load
@@ -381,7 +384,7 @@ impl Weighed<'_> {
         Terms {
             products: step * self.k as f64,
             ends,
-            parts: features.exchange.stream_k_time(),
+            reduction: features.exchange.stream_k_time(),
             ..Terms::default()
         }
     }

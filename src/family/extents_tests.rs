@@ -127,14 +127,14 @@ fn small_problems_take_small_tiles() {
         (3000, 128, 1),
         (4096, 256, 1),
     ];
-    for (size, rows, parts) in singles {
+    for (size, rows, slices) in singles {
         let desc = choose_for_one_type(
             ElementKind::F32,
             OpKind::Simt,
             [Order::Row; 2],
             ProblemSize::new((size, size, size)),
         );
-        assert_eq!((desc.threadblock().m, desc.split_k()), (rows, parts), "{size}");
+        assert_eq!((desc.threadblock().m, desc.split_k()), (rows, slices), "{size}");
     }
 }
 
@@ -305,10 +305,10 @@ fn a_deep_k_is_cut_where_the_workspace_has_room() {
         };
         request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
     };
-    let parts = |extents| taken(&[], ProblemSize::new(extents)).split_k();
-    assert_eq!([(64, 64, 65536), (512, 512, 32768), (256, 256, 65536)].map(parts), [132, 16, 66]);
+    let slices = |extents| taken(&[], ProblemSize::new(extents)).split_k();
+    assert_eq!([(64, 64, 65536), (512, 512, 32768), (256, 256, 65536)].map(slices), [132, 16, 66]);
     assert_eq!(
-        [(4096, 4096, 4096), (4096, 4096, 1), (64, 64, 0), (0, 64, 65536)].map(parts),
+        [(4096, 4096, 4096), (4096, 4096, 1), (64, 64, 0), (0, 64, 65536)].map(slices),
         [1; 4]
     );
     for extents in [(64, 64, 65536), (512, 512, 32768), (64, 4096, 4096), (100, 60, 70_000)] {

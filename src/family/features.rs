@@ -6,7 +6,7 @@ use crate::{
     desc::DecompositionKind,
     numeric::ElementKind,
     shape::at_least_one,
-    threadblock::PARTS_AT_ONCE,
+    threadblock::SLICES_AT_ONCE,
 };
 
 /// Returns the multiply-adds per microsecond of one Hopper multiprocessor, on its tensor cores or
@@ -211,15 +211,15 @@ impl Exchange {
         }
     }
 
-    /// Returns the time to reduce `parts` slices of each of `tiles` tiles with a decomposition. A
+    /// Returns the time to reduce `slices` slices of each of `tiles` tiles with a decomposition. A
     /// multiprocessor has `load` units.
     pub(super) fn cost(
         &self,
-        (mut parts, way): (u32, DecompositionKind),
+        (mut slices, way): (u32, DecompositionKind),
         load: f64,
         tiles: f64,
     ) -> f64 {
-        if parts < 2 {
+        if slices < 2 {
             return 0.0;
         }
         match *self {
@@ -228,19 +228,19 @@ impl Exchange {
             {
                 launched
                     + load * stored
-                    + f64::from(parts.div_ceil(PARTS_AT_ONCE)) * added
-                    + tiles * f64::from(parts) * brought
+                    + f64::from(slices.div_ceil(SLICES_AT_ONCE)) * added
+                    + tiles * f64::from(slices) * brought
             }
             Self::Workspace { begun, stored, added, brought, .. } => {
                 let mut adding = 0.0;
-                while parts > 1 {
-                    adding += added + f64::from(parts.min(PARTS_AT_ONCE)) * brought;
-                    parts = parts.div_ceil(PARTS_AT_ONCE);
+                while slices > 1 {
+                    adding += added + f64::from(slices.min(SLICES_AT_ONCE)) * brought;
+                    slices = slices.div_ceil(SLICES_AT_ONCE);
                 }
                 begun + load * stored + adding
             }
             Self::Cluster { met, awaited, sent } => {
-                met + load * (f64::from(parts) * awaited + f64::from(parts - 1) * sent)
+                met + load * (f64::from(slices) * awaited + f64::from(slices - 1) * sent)
             }
         }
     }

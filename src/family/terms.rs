@@ -13,7 +13,7 @@ pub struct Terms {
     /// Prologues and epilogues of tiles.
     pub ends: f64,
     /// Reduction of split-K partials.
-    pub parts: f64,
+    pub reduction: f64,
     /// Copies of operands before the kernel.
     pub passes: f64,
 }
@@ -21,6 +21,6 @@ pub struct Terms {
 impl Terms {
     /// Returns the total time. Of `products` and `memory`, the longer one counts.
     pub fn time(&self) -> f64 {
-        self.products.max(self.memory) + self.ends + self.parts + self.passes
+        self.products.max(self.memory) + self.ends + self.reduction + self.passes
     }
 }

@@ -2,7 +2,7 @@
 
 use super::accumulators::Accumulators;
 use crate::{
-    numeric::{Instruction, emulation::RegisterParts},
+    numeric::{Instruction, emulation::RegisterTerms},
     operand::OperandKind,
 };
 
@@ -52,7 +52,7 @@ impl Accumulated {
     /// ascending k.
     pub fn add_steps(
         &mut self,
-        instruction: Option<&(Instruction, RegisterParts)>,
+        instruction: Option<&(Instruction, RegisterTerms)>,
         a: &[Vec<FragmentValue>],
         b: &[Vec<FragmentValue>],
     ) {

@@ -2,13 +2,13 @@
 
 use crate::{
     numeric::{
-        Accumulator, ElementKind, F16, Instruction, Number, Saturating, emulation::RegisterParts,
-        sum_of_parts,
+        Accumulator, ElementKind, F16, Instruction, Number, Saturating, emulation::RegisterTerms,
+        sum_slices,
     },
     operand::OperandKind,
     sys::simd::{Vectorized, dispatch},
     thread::mma::outer_product,
-    threadblock::{MmaBase, PARTS_AT_ONCE},
+    threadblock::{MmaBase, SLICES_AT_ONCE},
 };
 use core::ops::Range;
 
@@ -189,13 +189,13 @@ impl Accumulators {
 
     /// Returns the sum of split-K partials in their fixed order. All partials must have the type of
     /// the first.
-    pub(super) fn sum_of_parts(parts: &[&Self]) -> Self {
-        let Some(mut sum) = parts.first().map(|&first| first.clone()) else {
+    pub(super) fn sum_slices(partials: &[&Self]) -> Self {
+        let Some(mut sum) = partials.first().map(|&first| first.clone()) else {
             return Self::default();
         };
         for at in 0..sum.len() {
-            let word = |part: usize| parts[part].word(at);
-            each!(&mut sum, numbers => numbers[at] = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| word_to_number(word(part))));
+            let word = |slice: usize| partials[slice].word(at);
+            each!(&mut sum, numbers => numbers[at] = sum_slices(partials.len(), SLICES_AT_ONCE as usize, |slice| word_to_number(word(slice))));
         }
         sum
     }
@@ -257,7 +257,7 @@ impl Accumulators {
     /// instruction. Only `f32` and `f16` accumulators support it; for other types nothing is added.
     pub(super) fn add_steps(
         &mut self,
-        (instruction, parts): &(Instruction, RegisterParts),
+        (instruction, terms): &(Instruction, RegisterTerms),
         a: &[Vec<u64>],
         b: &[Vec<u64>],
     ) {
@@ -265,11 +265,11 @@ impl Accumulators {
             sums: &mut [T],
             [a, b]: [&[Vec<u64>]; 2],
             number: impl Fn(u64) -> f32,
-            parts: &RegisterParts,
+            terms: &RegisterTerms,
             step: impl Fn(T, &[f32], &[f32]) -> T,
         ) {
             let taken = |operand, row: &Vec<u64>| {
-                parts.taken(operand, row.iter().map(|&word| number(word)).collect())
+                terms.taken(operand, row.iter().map(|&word| number(word)).collect())
             };
             let a = a.iter().map(|row| taken(OperandKind::A, row));
             let columns: Vec<_> = b.iter().map(|column| taken(OperandKind::B, column)).collect();
@@ -280,12 +280,12 @@ impl Accumulators {
             }
         }
         match self {
-            Self::F32(sums) => add(sums, [a, b], word_to_number, parts, |sum, a, b| {
+            Self::F32(sums) => add(sums, [a, b], word_to_number, terms, |sum, a, b| {
                 instruction.sum_from(sum, a, b)
             }),
             Self::F16(sums) => {
                 let half = |word| word_to_number::<F16>(word).to_f32();
-                add(sums, [a, b], half, parts, |sum, a, b| {
+                add(sums, [a, b], half, terms, |sum, a, b| {
                     F16::from_f32(instruction.step(sum.to_f32(), a, b))
                 });
             }

@@ -7,14 +7,14 @@ use super::{
     microkernel::{Product, ROWS, register_columns},
     operands::Operands,
     pack::Packing,
-    units::TileParts,
+    units::TileSlices,
 };
 use crate::{
     error::Error,
-    numeric::{Accumulator, ElementKind, Number, sum_of_parts},
+    numeric::{Accumulator, ElementKind, Number, sum_slices},
     operand::OperandKind,
     sys::simd::dispatch,
-    threadblock::PARTS_AT_ONCE,
+    threadblock::SLICES_AT_ONCE,
 };
 use core::ops::Range;
 
@@ -31,7 +31,7 @@ pub(super) struct Chains<'a, T> {
     /// Whether accumulators are already in row-major order of the tile.
     whole: bool,
     /// The stream-K slices of each tile, for a stream-K kernel.
-    streams: Option<&'a TileParts>,
+    streams: Option<&'a TileSlices>,
     packings: [Packing<'a, T>; 2],
 }
 
@@ -43,7 +43,7 @@ impl<'a, T: Accumulator + Number> Chains<'a, T> {
     pub fn new(
         operands: Operands<'a>,
         (composition, step): (&'a Composition, u32),
-        streams: Option<&'a TileParts>,
+        streams: Option<&'a TileSlices>,
     ) -> Result<Self, Error> {
         let whole = composition.is_whole(operands.tiling.slices);
         let packing = |operand, widest| Packing::new(operands, composition, operand, widest);
@@ -80,20 +80,20 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         ((CHUNK / self.operands.tiling.block.k).clamp(1, all.max(1)), all)
     }
 
-    fn parts(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
+    fn k_slices(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
         match self.streams {
-            Some(streams) => streams.parts(tile),
-            None => self.operands.tiling.parts(),
+            Some(streams) => streams.k_slices(tile),
+            None => self.operands.tiling.k_slices(),
         }
     }
 
-    fn most_parts(&self) -> usize {
-        self.streams.map_or(self.operands.tiling.split_k as usize, TileParts::most)
+    fn most_k_slices(&self) -> usize {
+        self.streams.map_or(self.operands.tiling.split_k as usize, TileSlices::most)
     }
 
-    fn add(&self, parts: &[&[T]], accumulators: &mut [T]) {
+    fn add(&self, partials: &[&[T]], accumulators: &mut [T]) {
         for (i, sum) in accumulators.iter_mut().enumerate() {
-            *sum = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| parts[part][i]);
+            *sum = sum_slices(partials.len(), SLICES_AT_ONCE as usize, |slice| partials[slice][i]);
         }
     }
 

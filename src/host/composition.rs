@@ -40,8 +40,8 @@ impl Name {
     }
 
     fn from_word(word: u64) -> Self {
-        let part = |shift: u32| (word >> shift & 0xff_ffff) as u32;
-        Self { tile: (word >> 48) as u32, mn: part(24), k: part(0) }
+        let field = |shift: u32| (word >> shift & 0xff_ffff) as u32;
+        Self { tile: (word >> 48) as u32, mn: field(24), k: field(0) }
     }
 }
 

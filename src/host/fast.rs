@@ -53,15 +53,15 @@ pub(super) trait Arithmetic: Sync {
     fn tiles(&self) -> (u32, u32);
     /// Returns the split-K or stream-K slices of a tile, in order: the first k-tile and the number
     /// of k-tiles of each. A tile that is not split has one slice.
-    fn parts(&self, _tile: (u32, u32)) -> Vec<(u32, u32)> {
+    fn k_slices(&self, _tile: (u32, u32)) -> Vec<(u32, u32)> {
         vec![(0, self.tiles().1)]
     }
     /// Returns the largest number of slices of a tile.
-    fn most_parts(&self) -> usize {
+    fn most_k_slices(&self) -> usize {
         1
     }
     /// Adds the partial accumulators of all slices of a tile.
-    fn add(&self, parts: &[&[Self::Number]], accumulators: &mut [Self::Number]);
+    fn add(&self, partials: &[&[Self::Number]], accumulators: &mut [Self::Number]);
     /// Returns the bytes per strip of each operand.
     fn strip_bytes(&self) -> [usize; 2];
     /// Packs some k-tiles of strip number `strip` of an operand.
@@ -133,8 +133,8 @@ impl Batch {
         } else {
             *numbers = vec![A::Number::default(); count];
         }
-        if arithmetic.most_parts() > 1 {
-            self.multiply_parts(arithmetic, packed, numbers);
+        if arithmetic.most_k_slices() > 1 {
+            self.multiply_k_slices(arithmetic, packed, numbers);
         } else {
             self.multiply_tiles(arithmetic, 0..arithmetic.tiles().1, packed, numbers);
             parallel_pieces(numbers, piece, |_, numbers| arithmetic.finish(numbers));
@@ -146,7 +146,7 @@ impl Batch {
 
     /// Computes each slice of the tiles on its own and adds the slices. The loop steps along K from
     /// one slice end of any tile to the next.
-    fn multiply_parts<A: Arithmetic>(
+    fn multiply_k_slices<A: Arithmetic>(
         &self,
         arithmetic: &A,
         packed: &mut [Vec<A::Strip>; 2],
@@ -154,17 +154,17 @@ impl Batch {
     ) {
         let piece = arithmetic.numbers();
         let area = arithmetic.extents().0 * arithmetic.extents().1;
-        let parts: Vec<_> = self.tiles.iter().map(|&tile| arithmetic.parts(tile)).collect();
+        let slices: Vec<_> = self.tiles.iter().map(|&tile| arithmetic.k_slices(tile)).collect();
         let ends: BTreeSet<u32> =
-            parts.iter().flatten().map(|(begin, count)| begin + count).collect();
-        let mut partials = vec![Vec::<A::Number>::new(); parts.len()];
+            slices.iter().flatten().map(|(begin, count)| begin + count).collect();
+        let mut partials = vec![Vec::<A::Number>::new(); slices.len()];
         let mut begin = 0;
         for end in ends {
             self.multiply_tiles(arithmetic, begin..end, packed, numbers);
             let mut blocks: Vec<_> = numbers.chunks_exact_mut(piece).zip(&mut partials).collect();
             parallel_pieces(&mut blocks, 1, |block, one| {
                 let (numbers, partials) = &mut one[0];
-                for _ in parts[block].iter().filter(|(begin, count)| begin + count == end) {
+                for _ in slices[block].iter().filter(|(begin, count)| begin + count == end) {
                     arithmetic.finish(numbers);
                     partials.extend_from_slice(&numbers[..area]);
                     numbers.fill(A::Number::default());
@@ -209,9 +209,9 @@ impl Batch {
 
 /// Returns the bytes of a CTA's accumulators, including its split-K partials.
 fn block_bytes<A: Arithmetic>(arithmetic: &A) -> usize {
-    let (parts, (rows, columns)) = (arithmetic.most_parts(), arithmetic.extents());
+    let (slices, (rows, columns)) = (arithmetic.most_k_slices(), arithmetic.extents());
     size_of::<A::Number>()
-        * (arithmetic.numbers() + if parts > 1 { parts * rows * columns } else { 0 })
+        * (arithmetic.numbers() + if slices > 1 { slices * rows * columns } else { 0 })
 }
 
 /// Computes D, with a grid of `rows` x `columns` tiles. Block `i` computes the tile `place(i)`.

@@ -7,7 +7,7 @@ use super::{
     composition::Composition,
     fast::{Scratch, compute},
     operands::{Product, Tiling},
-    units::{TileParts, unit_of},
+    units::{TileSlices, unit_of},
     warp_specialized::stepped_unscaled,
 };
 use crate::{
@@ -25,7 +25,7 @@ pub(super) struct FastProgram<'p> {
     pub work: Work,
     pub tiling: Tiling,
     /// Slices of K of each tile of each GEMM under stream-K.
-    pub streams: Option<Vec<TileParts>>,
+    pub streams: Option<Vec<TileSlices>>,
 }
 
 impl FastProgram<'_> {
@@ -120,7 +120,7 @@ impl FastProgram<'_> {
         })
     }
 
-    fn streams_of(&self, number: usize) -> Option<&TileParts> {
+    fn streams_of(&self, number: usize) -> Option<&TileSlices> {
         self.streams.as_ref().map(|streams| &streams[number])
     }
 }

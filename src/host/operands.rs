@@ -7,7 +7,7 @@ use crate::{
     numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
     operand::{OperandKind, Vectors},
     shape::Mnk,
-    threadblock::{part_of_k, tile_iterator::TileIterator},
+    threadblock::{k_slice, tile_iterator::TileIterator},
 };
 use core::ops::Range;
 
@@ -26,8 +26,8 @@ pub(super) struct Tiling {
 
 impl Tiling {
     /// Returns the first k-tile and the number of k-tiles of each split-K slice.
-    pub fn parts(&self) -> Vec<(u32, u32)> {
-        (0..self.split_k).map(|part| part_of_k(self.blocks.tiles(), self.split_k, part)).collect()
+    pub fn k_slices(&self) -> Vec<(u32, u32)> {
+        (0..self.split_k).map(|slice| k_slice(self.blocks.tiles(), self.split_k, slice)).collect()
     }
 }
 

@@ -149,7 +149,7 @@ impl<T: Accumulator + Number> Vectorized for Rectangles<'_, T> {
             );
             if there != (self.slots, self.depth) {
                 for (slot, section) in Sections::new(self.slots, self.widest) {
-                    self.part(rectangle, slot, section).fill(T::default());
+                    self.section_of(rectangle, slot, section).fill(T::default());
                 }
             }
             if there.0 > 0 && there.1 > 0 {
@@ -167,7 +167,7 @@ impl<T: Accumulator + Number> Rectangles<'_, T> {
     /// Returns the elements of a section that a rectangle fills. The section begins at slot `slot`
     /// and has `section` slots.
     #[inline(always)]
-    fn part(&mut self, rectangle: usize, slot: usize, section: usize) -> &mut [T] {
+    fn section_of(&mut self, rectangle: usize, slot: usize, section: usize) -> &mut [T] {
         let first = (slot * self.count + rectangle * section) * self.depth;
         &mut self.into[first..first + section * self.depth]
     }
@@ -181,7 +181,8 @@ impl<T: Accumulator + Number> Rectangles<'_, T> {
             for (slot, section) in Sections::new(self.slots, self.widest) {
                 let there = there.0.saturating_sub(slot).min(section);
                 let line = line.get(slot..slot + there).unwrap_or_default();
-                self.part(rectangle, slot, section)[k * section..][..there].copy_from_slice(line);
+                self.section_of(rectangle, slot, section)[k * section..][..there]
+                    .copy_from_slice(line);
             }
         }
     }
@@ -195,7 +196,8 @@ impl<T: Accumulator + Number> Rectangles<'_, T> {
                     .from
                     .from(self.origin.0 + slot + within, self.origin.1 + rectangle * self.step);
                 (self.widening.row)(from, &mut line[..there.1]);
-                let to = self.part(rectangle, slot, section)[within..].iter_mut().step_by(section);
+                let to =
+                    self.section_of(rectangle, slot, section)[within..].iter_mut().step_by(section);
                 to.zip(&line[..there.1]).for_each(|(to, from)| *to = *from);
             }
         }

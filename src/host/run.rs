@@ -10,7 +10,7 @@ use super::{
     operands::{Operands, Product, Tiling, unknown},
     progress::BLOCKS,
     store::Blocks,
-    units::{TileParts, units_once},
+    units::{TileSlices, units_once},
     vectors::whole,
     warp_specialized,
 };
@@ -203,7 +203,7 @@ fn execute(
         return OneSchedule { program, work: work(products)? }.checked(seed, tiling, calls);
     }
     let streams = if desc.streams_k() {
-        Some(TileParts::for_gemms(&work(products)?, &program.units)?)
+        Some(TileSlices::for_gemms(&work(products)?, &program.units)?)
     } else {
         None
     };
@@ -216,7 +216,7 @@ impl OneSchedule<'_> {
         let (program, work) = (self.program, self.work);
         let stored = stored_once(program).and_then(|()| whole(program));
         BLOCKS.expect(work.clusters.into());
-        let mut parts = HashMap::<_, Vec<_>>::new();
+        let mut slices = HashMap::<_, Vec<_>>::new();
         for taken in units_once(&work, &program.units) {
             BLOCKS.advance();
             let (block, units) = taken?;
@@ -245,17 +245,17 @@ impl OneSchedule<'_> {
             }
             let tiles = checked_block(program, &read, order, stored)?;
             for ((unit, _), mut accumulators) in read.iter().zip(tiles) {
-                let Unit { product, row, column, part, .. } = *unit;
-                if unit.parts > 1 {
+                let Unit { product, row, column, slice, .. } = *unit;
+                if unit.slices > 1 {
                     // The last slice to arrive adds all slices.
-                    let arrived = parts.entry((product, row, column)).or_default();
-                    arrived.push((part, accumulators));
-                    if arrived.len() < unit.parts as usize {
+                    let arrived = slices.entry((product, row, column)).or_default();
+                    arrived.push((slice, accumulators));
+                    if arrived.len() < unit.slices as usize {
                         continue;
                     }
-                    arrived.sort_by_key(|(part, _)| *part);
-                    accumulators = Accumulators::sum_of_parts(
-                        &arrived.iter().map(|(_, part)| part).collect::<Vec<_>>(),
+                    arrived.sort_by_key(|(slice, _)| *slice);
+                    accumulators = Accumulators::sum_slices(
+                        &arrived.iter().map(|(_, partial)| partial).collect::<Vec<_>>(),
                     );
                     arrived.clear();
                 }

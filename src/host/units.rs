@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 /// The stream-K slices of each tile of a GEMM: the first k-tile and the number of k-tiles of each.
 #[derive(Default)]
-pub(super) struct TileParts(HashMap<(u32, u32), Vec<(u32, u32)>>);
+pub(super) struct TileSlices(HashMap<(u32, u32), Vec<(u32, u32)>>);
 
-impl TileParts {
+impl TileSlices {
     /// Returns the slices of each GEMM of `work`.
     ///
     /// # Errors
@@ -31,12 +31,12 @@ impl TileParts {
             for (row, column) in
                 (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
             {
-                let parts = of.0.entry((row, column)).or_default();
-                parts.sort_unstable();
+                let slices = of.0.entry((row, column)).or_default();
+                slices.sort_unstable();
                 let follow = |end: u32, &(begin, count): &(u32, u32)| {
                     (begin == end).then_some(begin + count)
                 };
-                if parts.is_empty() || parts.iter().try_fold(0, follow) != Some(work.tiles_k) {
+                if slices.is_empty() || slices.iter().try_fold(0, follow) != Some(work.tiles_k) {
                     return Err(Fault::LeftOut { map: "units", row, column });
                 }
             }
@@ -46,11 +46,11 @@ impl TileParts {
 
     /// Returns the slices of the tiles of the transposed D.
     pub fn transposed(self) -> Self {
-        Self(self.0.into_iter().map(|((row, column), parts)| ((column, row), parts)).collect())
+        Self(self.0.into_iter().map(|((row, column), slices)| ((column, row), slices)).collect())
     }
 
     /// Returns the slices of a tile in ascending k.
-    pub fn parts(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
+    pub fn k_slices(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
         self.0.get(&tile).cloned().unwrap_or_default()
     }
 
@@ -66,8 +66,8 @@ pub(super) fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<
     let left_out = Fault::LeftOut { map: "units", row: block, column: i };
     let (cluster, rank) = (block / work.blocks(), block % work.blocks());
     let unit = units(work, cluster, rank, i).ok_or(left_out)?;
-    let (Unit { product, row, column, part, .. }, (rows, columns)) = (unit, tiles(work));
-    let there = product < work.batch && row < rows && column < columns && part < most_parts(work);
+    let (Unit { product, row, column, slice, .. }, (rows, columns)) = (unit, tiles(work));
+    let there = product < work.batch && row < rows && column < columns && slice < most_slices(work);
     if !there { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
 }
 
@@ -77,7 +77,7 @@ const fn tiles(work: &Work) -> (u32, u32) {
 }
 
 /// Returns the largest number of slices of a tile. Under stream-K, each cluster may have one slice.
-const fn most_parts(work: &Work) -> u32 {
+const fn most_slices(work: &Work) -> u32 {
     if matches!(work.kind, WorkKind::StreamK) { work.clusters } else { work.split_k }
 }
 
@@ -88,15 +88,15 @@ pub(super) fn units_once(
     units: &Units,
 ) -> impl Iterator<Item = Result<(u32, Vec<Unit>), Fault>> {
     let (rows, columns) = tiles(work);
-    let (rows, columns, parts) = (rows as usize, columns as usize, most_parts(work) as usize);
+    let (rows, columns, slices) = (rows as usize, columns as usize, most_slices(work) as usize);
     // The product does not overflow, because a grid has fewer than 2^31 CTAs.
-    let mut computed = vec![false; work.batch as usize * rows * columns * parts];
+    let mut computed = vec![false; work.batch as usize * rows * columns * slices];
     (0..work.clusters * work.blocks()).map(move |block| {
         let taken = (0..work.count(block / work.blocks())).map(|i| {
             let unit = unit_of(work, units, block, i)?;
-            let Unit { product, row, column, part, .. } = unit;
+            let Unit { product, row, column, slice, .. } = unit;
             let tile = (product as usize * rows + row as usize) * columns + column as usize;
-            let seen = core::mem::replace(&mut computed[tile * parts + part as usize], true);
+            let seen = core::mem::replace(&mut computed[tile * slices + slice as usize], true);
             if seen { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
         });
         Ok((block, taken.collect::<Result<_, _>>()?))

@@ -30,10 +30,10 @@ pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'stati
 
 /// Returns the sum of at most 256 split-K partials of an accumulator. It adds groups of `at_once`
 /// neighbors in ascending k, and then the sums of the groups likewise, level by level.
-pub fn sum_of_parts<T: Accumulator>(parts: usize, at_once: usize, part: impl Fn(usize) -> T) -> T {
-    let mut sums = [T::Sum::default(); MOST_PARTS as usize];
-    let mut count = parts.min(sums.len());
-    sums.iter_mut().zip(0..count).for_each(|(sum, number)| *sum = part(number).widened());
+pub fn sum_slices<T: Accumulator>(slices: usize, at_once: usize, slice: impl Fn(usize) -> T) -> T {
+    let mut sums = [T::Sum::default(); MOST_SLICES as usize];
+    let mut count = slices.min(sums.len());
+    sums.iter_mut().zip(0..count).for_each(|(sum, number)| *sum = slice(number).widened());
     while count > 1 {
         let groups = count.div_ceil(at_once.max(2));
         for group in 0..groups {
@@ -55,7 +55,7 @@ pub const fn sum_of(kind: ElementKind) -> ElementKind {
 }
 
 /// Maximum number of split-K partials per accumulator; one thread adds all of them.
-pub const MOST_PARTS: u32 = 256;
+pub const MOST_SLICES: u32 = 256;
 
 /// Implements `Sum` for types whose partials are added without conversion.
 macro_rules! own_sum {
@@ -259,8 +259,8 @@ mod tests {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            let part = |shift: u32| F16::from_bits((state >> shift) as u16);
-            let (a, b, c) = (part(8), part(24), part(40));
+            let element = |shift: u32| F16::from_bits((state >> shift) as u16);
+            let (a, b, c) = (element(8), element(24), element(40));
             if !(a.is_finite() && b.is_finite() && c.is_finite()) {
                 continue;
             }

@@ -32,13 +32,13 @@ pub(super) const LEAST_ALIGNED: i32 = -133;
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
 /// The exact number `± significand * 2^(exponent - FRACTION)`.
-pub(super) struct Parts {
+pub(super) struct Decoded {
     pub negative: bool,
     pub significand: u64,
     pub exponent: i32,
 }
 
-impl Parts {
+impl Decoded {
     /// Decomposes a finite number of a type whose smallest exponent is `least`.
     #[inline(always)]
     pub fn new(x: f32, least: i32) -> Self {
@@ -123,25 +123,25 @@ impl Instruction {
             SumRounding::NearestF16 => least_exponent(ElementKind::F16),
             SumRounding::Truncated { .. } => LEAST,
         };
-        let product = |(a, b)| Parts::new(a, least_a).times(Parts::new(b, least_b));
-        let first = Parts::new(accumulator, own);
-        let first = Parts { significand: first.significand << FRACTION, ..first };
-        let exponent = |parts: &Parts| (parts.significand != 0).then_some(parts.exponent);
+        let product = |(a, b)| Decoded::new(a, least_a).times(Decoded::new(b, least_b));
+        let first = Decoded::new(accumulator, own);
+        let first = Decoded { significand: first.significand << FRACTION, ..first };
+        let exponent = |number: &Decoded| (number.significand != 0).then_some(number.exponent);
         let Some(top) =
             pairs().map(|pair| exponent(&product(pair))).fold(exponent(&first), Option::max)
         else {
             return self.rounded(0.0);
         };
         let top = top.max(LEAST_ALIGNED);
-        let aligned = |parts: Parts| {
+        let aligned = |number: Decoded| {
             // A zero's exponent may exceed the largest exponent.
             let shift =
-                (PRODUCT_FRACTION - self.aligned_bits) + (top - parts.exponent).max(0) as u32;
-            let kept = if shift < u64::BITS { (parts.significand >> shift) as i64 } else { 0 };
-            if parts.negative { -kept } else { kept }
+                (PRODUCT_FRACTION - self.aligned_bits) + (top - number.exponent).max(0) as u32;
+            let kept = if shift < u64::BITS { (number.significand >> shift) as i64 } else { 0 };
+            if number.negative { -kept } else { kept }
         };
         let sum =
-            pairs().map(|pair| aligned(product(pair))).fold(aligned(first), |sum, part| sum + part);
+            pairs().map(|pair| aligned(product(pair))).fold(aligned(first), |sum, term| sum + term);
         self.rounded(sum as f64 * power(top - self.aligned_bits as i32))
     }
 
@@ -156,8 +156,8 @@ impl Instruction {
         match self.promotion {
             None => self.step(sum, a, b),
             Some(every) => {
-                let parts = a.chunks(every as usize).zip(b.chunks(every as usize));
-                parts.fold(sum, |sum, (a, b)| sum + self.step(0.0, a, b))
+                let steps = a.chunks(every as usize).zip(b.chunks(every as usize));
+                steps.fold(sum, |sum, (a, b)| sum + self.step(0.0, a, b))
             }
         }
     }

@@ -134,7 +134,7 @@ impl Instruction {
 
     /// Returns this arithmetic for a warp-level instruction with K = `k`. If the emulation promotes
     /// in registers, it promotes the products of each warp tile of `tile_k` k's.
-    pub const fn with_parts(self, emulation: EmulationKind, k: u32, tile_k: u32) -> Self {
+    pub const fn with_terms(self, emulation: EmulationKind, k: u32, tile_k: u32) -> Self {
         let each = emulation.products().len() as u32;
         if emulation.promotes_in_registers() {
             self.within(k).promoted_every(tile_k.saturating_mul(each))

@@ -19,7 +19,7 @@ mod tensor_sum;
 
 #[doc(hidden)]
 pub use arithmetic::{
-    Accumulator, Compute, Functions, MOST_PARTS, Saturating, sum_of, sum_of_parts,
+    Accumulator, Compute, Functions, MOST_SLICES, Saturating, sum_of, sum_slices,
 };
 pub use combined::Combined;
 pub(crate) use convert::round_to_odd;

@@ -5,18 +5,18 @@
 //! the workspace is
 //!
 //! ```text
-//! [ first parts of row i, K of them | zeros | second parts | zeros | (third parts | zeros) ]
+//! [ first terms of row i, K of them | zeros | second terms | zeros | (third terms | zeros) ]
 //! ```
 //!
-//! Each part is padded to a multiple of [`DEPTH`] elements, which is the K-depth of a stage of the
-//! GEMM's ring. A *piece* is 8 consecutive elements along K, which are 16 bytes of each part. A CTA
+//! Each term is padded to a multiple of [`DEPTH`] elements, which is the K-depth of a stage of the
+//! GEMM's ring. A *piece* is 8 consecutive elements along K, which are 16 bytes of each term. A CTA
 //! processes a tile of 64 rows with 8 pieces each. The threads of a warp process consecutive pieces
 //! along K if the operand is K-major, and consecutive rows otherwise. In both cases they read whole
 //! cache lines, and they need no shared memory.
 //!
 //! If rows are scaled ([`EmulationKind::F16x3`]), the pass has four steps. The first clears the
 //! statistics of the rows, and the second finds their largest magnitudes. The third writes the
-//! parts and counts the numbers outside of the window. The fourth writes the shift of each row for
+//! terms and counts the numbers outside of the window. The fourth writes the shift of each row for
 //! the GEMM's epilogue, and stores the number of the first rejected row in a status word.
 //!
 //! Twin: `kernels/pass/decompose.cuh`.
@@ -62,7 +62,7 @@ words! {
         Clear = "Clear",
         /// Finds the largest magnitude of each row.
         Measure = "Measure",
-        /// Writes the parts, and counts the numbers outside of the window.
+        /// Writes the terms, and counts the numbers outside of the window.
         Write = "Write",
         /// Checks the rows, and writes their shifts.
         Judge = "Judge",
@@ -87,10 +87,10 @@ impl DecomposeStep {
     }
 }
 
-/// The extents and the addresses of an operand and of its parts.
+/// The extents and the addresses of an operand and of its terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DecomposeShapes {
-    /// The layout of the parts of one matrix.
+    /// The layout of the terms of one matrix.
     pub layout: DecomposedLayout,
     /// Address of the operand.
     pub source: u64,
@@ -98,8 +98,8 @@ pub struct DecomposeShapes {
     pub leading: u64,
     /// Whether the operand is K-major.
     pub along_k: bool,
-    /// Address of the parts.
-    pub parts: u64,
+    /// Address of the terms.
+    pub terms: u64,
     /// The matrices of the batch.
     pub batch: PassBatch,
 }
@@ -110,7 +110,7 @@ impl DecomposeShapes {
     pub const fn line(&self, number: u32) -> u64 {
         let (matrix, row) =
             (number as u64 / self.layout.mn as u64, number as u64 % self.layout.mn as u64);
-        self.parts
+        self.terms
             + matrix * self.batch.strides_bytes[1]
             + self.layout.lines_offset()
             + row * LINE_BYTES
@@ -118,7 +118,7 @@ impl DecomposeShapes {
 
     /// Returns the address of the number of the first rejected row.
     pub const fn status(&self) -> u64 {
-        self.parts + self.layout.status_offset()
+        self.terms + self.layout.status_offset()
     }
 }
 
@@ -154,7 +154,7 @@ impl DecomposeDesc {
             source,
             leading,
             along_k,
-            parts,
+            terms,
             batch: PassBatch { matrices, strides_bytes },
         } = *shapes;
         let blocks = self.blocks(&layout, step);
@@ -166,14 +166,14 @@ impl DecomposeDesc {
             THREADS,
             0,
         )?;
-        let [stride_source, stride_parts] = strides_bytes;
+        let [stride_source, stride_terms] = strides_bytes;
         let params = DecomposeParams {
             source,
             leading,
-            parts,
+            terms,
             pitch: layout.leading(),
-            lines: parts + layout.lines_offset(),
-            status: parts + layout.status_offset(),
+            lines: terms + layout.lines_offset(),
+            status: terms + layout.status_offset(),
             mn: layout.mn as u32,
             k: layout.k as u32,
             padded: layout.padded() as u32,
@@ -185,7 +185,7 @@ impl DecomposeDesc {
             step: step as u32,
             blocks: blocks as u32,
             stride_source,
-            stride_parts,
+            stride_terms,
         };
         Ok(Launch::new(grid, &params))
     }

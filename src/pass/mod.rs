@@ -103,11 +103,12 @@ impl PassDesc {
         if desc.knobs.emulation.decomposes() {
             return vec![Self::Decompose(DecomposeDesc { emulation: desc.knobs.emulation })];
         }
-        let turned = OperandKind::BOTH.into_iter().find(|&operand| desc.reads_transposed(operand));
-        let turned = turned.map(|operand| {
+        let transposed =
+            OperandKind::BOTH.into_iter().find(|&operand| desc.reads_transposed(operand));
+        let transposed = transposed.map(|operand| {
             Choice::moves(desc.class.operand(operand).element.bytes_of(1)).map(Self::Transpose)
         });
-        core::iter::once(Self::Repack(REPACK)).chain(turned.into_iter().flatten()).collect()
+        core::iter::once(Self::Repack(REPACK)).chain(transposed.into_iter().flatten()).collect()
     }
 }
 
@@ -180,7 +181,7 @@ impl Pass {
                     source,
                     leading,
                     along_k,
-                    parts: to,
+                    terms: to,
                     batch,
                 })
             }

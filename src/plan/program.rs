@@ -7,7 +7,7 @@ use crate::{
     desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
     index::{Coord, IndexMap, Map, Tabled, at},
-    numeric::{Combined, Instruction, emulation::RegisterParts},
+    numeric::{Combined, Instruction, emulation::RegisterTerms},
     operand::OperandKind,
     schedule::Schedule,
     threadblock::{MmaBase, ProductRecords, Units, Work},
@@ -107,19 +107,19 @@ impl Program {
 
     /// Returns the arithmetic of the tensor-core instruction and the terms into which it decomposes
     /// fragments. `None` if every accumulator is a chain of fused multiply-adds.
-    pub fn arithmetic(&self) -> Option<(Instruction, RegisterParts)> {
+    pub fn arithmetic(&self) -> Option<(Instruction, RegisterTerms)> {
         let class = &self.desc.class;
         let of_warp = self.base.instruction?;
         let [a, b] = OperandKind::BOTH.map(|operand| of_warp.factor(operand));
         let instruction =
             Instruction::for_types(Combined { a, b, ..class.combined() }, class.arch)?;
         Some((
-            instruction.with_parts(
+            instruction.with_terms(
                 of_warp.math().emulation(),
                 self.base.step(),
                 self.base.tiles.warp.k,
             ),
-            of_warp.parts(),
+            of_warp.terms(),
         ))
     }
 

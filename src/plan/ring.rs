@@ -26,7 +26,7 @@ pub struct RingProgram {
     pub source_bytes: u32,
     /// Bytes of partial accumulators that a consumer of another CTA sends to the first CTA of the
     /// cluster.
-    pub part_bytes: u32,
+    pub partial_bytes: u32,
     /// Bytes of partial accumulators that a consumer of the first CTA expects at its landed
     /// barrier.
     pub landing_bytes: u32,
@@ -42,12 +42,12 @@ pub struct RingProgram {
     pub destinations: Map,
     /// (0, rank) to the share of the shared operand that a CTA copies.
     pub share: Map,
-    /// Parts in which a consumer multiplies a stage if each stage is promoted; 0 without promotion.
-    pub promoted_parts: u32,
+    /// Instruction tiles that a consumer promotes per stage; 0 without promotion.
+    pub promoted_tiles: u32,
     /// Register sets into which a warp loads A in turn; 0 if `wgmma` reads A from shared memory.
     pub fragment_sets: u32,
     /// Subtiles in which a consumer stores its part of a tile of D. If threads store, each warp's
-    /// part is one subtile.
+    /// slice is one subtile.
     pub subtiles: u32,
     /// Whether work units are split-K slices, which are reduced before a tile of D is stored.
     pub split_k: bool,
@@ -75,7 +75,7 @@ impl RingProgram {
             empty_arrivals: ring.empty_arrivals(),
             expect_bytes: ring.expect_bytes(),
             source_bytes: ring.source_bytes(),
-            part_bytes: ring.parts.map_or(0, |parts| parts.bytes),
+            partial_bytes: ring.slices.map_or(0, |slices| slices.bytes),
             landing_bytes: ring.landing_bytes(),
             copy_bytes: OperandKind::BOTH.map(|operand| ring.copy_bytes(operand)),
             producer_position: position.clone(),
@@ -83,7 +83,7 @@ impl RingProgram {
             released: ranks(blocks),
             destinations: ranks(blocks),
             share: ranks(1),
-            promoted_parts: options.promoted_parts.map_or(0, u32::from),
+            promoted_tiles: options.promoted_tiles.map_or(0, u32::from),
             fragment_sets: options.fragment_sets(),
             subtiles: if options.by_threads { WARPS } else { u32::from(options.subtiles) },
             split_k: options.split_k,

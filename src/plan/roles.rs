@@ -24,7 +24,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub struct EmulationProgram {
     /// Returns the bits of the terms of a number whose row has the given shift.
-    pub parts: fn(EmulationKind, f32, i32) -> [u16; 3],
+    pub terms: fn(EmulationKind, f32, i32) -> [u16; 3],
     /// Bits of the padding after the end of K in each term.
     pub padding: u16,
     /// Returns the exponent `s` of a row's scale 2^-s, from the bits of its largest magnitude.
@@ -40,7 +40,7 @@ pub struct EmulationProgram {
 impl EmulationProgram {
     /// The functions of [`numeric::emulation`](crate::numeric::emulation).
     pub const RIGHT: Self = Self {
-        parts: EmulationKind::parts_of,
+        terms: EmulationKind::decompose,
         padding: 0,
         shift: shift_of,
         windowed: true,
@@ -106,7 +106,7 @@ pub struct WarpSpecializedProgram {
     /// Maps of A and B.
     pub operands: [OperandMaps; 2],
     /// (0, consumer) to `row * threadblock N + column`: the origin of its tile in the CTA's tile.
-    pub part: Map,
+    pub consumer_tile: Map,
     /// (thread, accumulator) to `row * instruction N + column`.
     pub accumulator: Map,
     /// (0, subtile) to `row * warp N + column` of the consumer's tile: the first accumulator of a
@@ -183,7 +183,7 @@ impl WarpSpecializedProgram {
             ring: RingProgram::new(components.ring, &components.options),
             operands: OperandKind::BOTH
                 .map(|operand| OperandMaps::new(&multiplied, &components, operand)),
-            part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
+            consumer_tile: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
                 Some(
                     consumer % consumers.m * warp.m * block.n
                         + consumer / consumers.m % consumers.n * warp.n,

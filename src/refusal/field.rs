@@ -105,7 +105,7 @@ fields! {
     BlocksOfACluster "blocks of a cluster";
     StagingBuffers "staging buffers";
     StagingBytes "bytes of a staging buffer";
-    PartBytes "bytes of a consumer's partial accumulators";
+    PartialBytes "bytes of a consumer's partial accumulators";
     // Tensor maps and their copies.
     TensorRank "rank of the tensor map";
     TensorReach "bytes that the tensor reaches";
@@ -120,7 +120,7 @@ fields! {
     ElementBytes "bytes of an element";
     AccessToA "access to A";
     AccessToD "access to D";
-    Turn "turn";
+    ThreadRows "rows of a thread";
     TileRows "rows of a tile";
     TileColumns "columns of a tile";
     GroupSize "group size";
@@ -232,7 +232,7 @@ named! {
         Warp "warp tiles";
         WarpOfThreads "warps";
         TileColumn "tile columns";
-        Turn "turns";
+        ThreadRows "rows of a thread";
         AccessToA "accesses to A";
         AccessToD "accesses to D";
         BlockOfThreads "blocks of threads";

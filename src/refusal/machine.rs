@@ -161,7 +161,7 @@ impl Refusal {
             .advise(Advice::Other(Field::Emulation, Value::Word("bf16x6")))
     }
 
-    /// K is too large for the parts of an emulation.
+    /// K is too large for the terms of an emulation.
     pub const fn too_deep(k: usize, emulation: EmulationKind, most: u64) -> Self {
         use crate::operand::Axis;
         let (value, limit) = (Value::Number(k as u64), Value::Number(most));

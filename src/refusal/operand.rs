@@ -78,7 +78,7 @@ words! {
         Repacked = "repacked",
         /// A pass transposes the operand to the workspace.
         Transposed = "transposed",
-        /// A pass writes the parts of the operand to the workspace, adjacent along K.
+        /// A pass writes the terms of the operand to the workspace, adjacent along K.
         Decomposed = "decomposed",
     }
 }

@@ -127,28 +127,30 @@ pub enum Fault {
     FragmentsOverwritten { who: Who, k: u32, set: u32 },
     #[error("{who} multiplies the last k of a tile that it has not begun")]
     NothingBegun { who: Who },
-    #[error("{who} multiplies part {part} of a stage over part {lost}, which is not promoted")]
-    PartOverwritten { who: Who, part: u8, lost: u8 },
-    #[error("{who} multiplies part {part} of a stage again")]
-    PartAgain { who: Who, part: u8 },
-    #[error("{who} promotes part {part} of a stage while unfinished products write it")]
-    PartUnderWay { who: Who, part: u8 },
-    #[error("{who} promotes part {part} of a stage and finds {}", found.map_or("nothing that is not promoted yet".to_owned(), |found| format!("part {found}")))]
-    NothingToPromote { who: Who, part: u8, found: Option<u8> },
+    #[error(
+        "{who} multiplies instruction tile {tile} of a stage over tile {lost}, which is not promoted"
+    )]
+    TileOverwritten { who: Who, tile: u8, lost: u8 },
+    #[error("{who} multiplies instruction tile {tile} of a stage again")]
+    TileAgain { who: Who, tile: u8 },
+    #[error("{who} promotes instruction tile {tile} of a stage while unfinished products write it")]
+    TileUnderWay { who: Who, tile: u8 },
+    #[error("{who} promotes instruction tile {tile} of a stage and finds {}", found.map_or("nothing that is not promoted yet".to_owned(), |found| format!("tile {found}")))]
+    NothingToPromote { who: Who, tile: u8, found: Option<u8> },
     #[error("{who} stages subtile {subtile} while unfinished products write its accumulators")]
     ProductsUnderWay { who: Who, subtile: u8 },
     #[error("{who} takes accumulators to the epilogue of {multiplied} k-tiles, of {wanted}")]
     TileUnfinished { who: Who, multiplied: u32, wanted: u32 },
     #[error(
-        "{who} takes the accumulators of a part of K to the epilogue, to which no other part is added"
+        "{who} takes the accumulators of a split-K slice to the epilogue, to which no other slice is added"
     )]
-    PartNotAdded { who: Who },
-    #[error("{who} brings its part of K to the others twice")]
-    PartBroughtTwice { who: Who },
-    #[error("{who} sends its part of K of unit {unit} over one that has not been read")]
-    PartSentOver { who: Who, unit: u32 },
-    #[error("{who} adds the part of K of unit {unit} that block {rank} has, and does not find it")]
-    PartNotThere { who: Who, unit: u32, rank: u32 },
+    SliceNotAdded { who: Who },
+    #[error("{who} brings its split-K slice to the others twice")]
+    SliceBroughtTwice { who: Who },
+    #[error("{who} sends the partials of unit {unit} over partials that are not read")]
+    SliceSentOver { who: Who, unit: u32 },
+    #[error("{who} adds the partials of unit {unit} of block {rank}, and does not find them")]
+    SliceNotThere { who: Who, unit: u32, rank: u32 },
     #[error("{who} copies {subtile} of C over {what}")]
     SourceOverwrites { who: Who, subtile: SubtileName, what: &'static str },
     #[error("{who} stages {subtile} and finds of C {}", or(found, "nothing that has landed"))]

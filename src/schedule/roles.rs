@@ -82,18 +82,18 @@ steps! {
         /// overwrites them. On CUDA cores, multiplies all k but the last, whose fragments each lane
         /// holds when the step ends.
         MultiplyStage,
-        /// Starts to multiply part `part` of tile `t`, the tile of one instruction: partial
-        /// accumulators = A tile times B tile. All parts share one set of partial accumulators,
-        /// which the product overwrites.
-        MultiplyPart {
-            /// Part of the consumer's tile, along M first.
-            part: u8,
+        /// Starts to multiply instruction tile `tile` of k-tile `t`: partial accumulators = A tile
+        /// times B tile. All instruction tiles share one set of partial accumulators, which the
+        /// product overwrites.
+        MultiplyTile {
+            /// Instruction tile of the consumer, along M first.
+            tile: u8,
         },
-        /// Adds the partial accumulators to the accumulators of part `part`, rounded to f32. The
-        /// accumulators are 0 before the first k-tile.
+        /// Adds the partial accumulators to the accumulators of instruction tile `tile`, rounded to
+        /// f32. The accumulators are 0 before the first k-tile.
         Promote {
-            /// Part of the consumer's tile.
-            part: u8,
+            /// Instruction tile of the consumer.
+            tile: u8,
         },
         /// Closes the group of products issued since the last commit.
         CommitProducts,
@@ -156,28 +156,28 @@ steps! {
         StoreThreads,
         /// Under split-K: the warp stores its accumulators to its slot of the workspace, the four
         /// warps synchronize, and the consumer increments a ticket. The last of
-        /// [`PARTS_AT_ONCE`](crate::threadblock::PARTS_AT_ONCE) neighbors to arrive adds their
+        /// [`SLICES_AT_ONCE`](crate::threadblock::SLICES_AT_ONCE) neighbors to arrive adds their
         /// slots to its accumulators; the sums are added likewise, level by level. The consumer
         /// that holds the final sum runs the epilogue. All others continue with the next work unit.
-        ReduceParts,
+        ReducePartials,
         /// Under split-K within a cluster, in all blocks but the first: waits until the first block
         /// has read what the consumer sent last. Does nothing before the first send.
         AwaitRead,
         /// In all blocks but the first: each thread starts the copy of its accumulators to the
         /// consumer's slot in the first block, whose landed barrier counts the bytes. The consumer
         /// continues with the next work unit.
-        SendParts,
+        SendPartials,
         /// In the first block: the storing thread arrives at the consumer's landed barrier, which
         /// then expects the bytes of all other blocks' accumulators.
-        ExpectParts,
+        ExpectPartials,
         /// In the first block: waits until these accumulators have landed.
-        AwaitParts,
+        AwaitPartials,
         /// In the first block: each thread adds them to its own accumulators in ascending k, and
         /// then holds the sum.
-        AddParts,
+        AddPartials,
         /// In the first block: the warp's lanes have read the accumulators and arrive at the
         /// consumer's read barrier of each other block. Does nothing after the last work unit.
-        ReleaseParts,
+        ReleasePartials,
     }
 }
 

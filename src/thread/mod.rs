@@ -2,6 +2,6 @@
 
 pub mod access;
 pub mod mma;
-pub mod turn;
+pub mod transpose;
 
 pub use mma::{Mma, MmaFma, MmaOuterProduct};

@@ -2,7 +2,7 @@
 
 use super::{WarpSpecialized, mma_warp_specialized::ConsumerMma};
 use crate::{
-    threadblock::{PARTS_AT_ONCE, RoleOptions},
+    threadblock::{RoleOptions, SLICES_AT_ONCE},
     warp::mma_warpgroup::{FRAGMENT_REGISTERS, ROWS, STEPS, THREADS},
 };
 
@@ -15,6 +15,10 @@ const OVERHEAD: u32 = 40;
 /// next to two fragment sets.
 const OF_GROUPS: u32 = 8;
 
+/// Registers that hold the positions of C and D of a GEMM of an array. NVRTC 13 spilled one of
+/// these registers next to two vectors of each split-K slice.
+const OF_ARRAYS: u32 = 2;
+
 /// Accumulators per access when a thread moves them to or from a slot of the workspace.
 pub(crate) const TOGETHER: u32 = 4;
 
@@ -24,11 +28,11 @@ pub(crate) const TOGETHER: u32 = 4;
 /// 146 for 120 (C7602).
 const BESIDE_ACCUMULATORS: u32 = 26;
 
-/// Returns the registers needed to load `vectors` vectors of each of [`PARTS_AT_ONCE`] split-K
+/// Returns the registers needed to load `vectors` vectors of each of [`SLICES_AT_ONCE`] split-K
 /// slices, including their sums and addresses. NVRTC 13 spilled with fewer registers, even if it
 /// added one slice after another.
-const fn registers_of_parts(vectors: u32) -> u32 {
-    TOGETHER * vectors * (PARTS_AT_ONCE + 1) + 2 * PARTS_AT_ONCE
+const fn registers_of_slices(vectors: u32) -> u32 {
+    TOGETHER * vectors * (SLICES_AT_ONCE + 1) + 2 * SLICES_AT_ONCE
 }
 
 impl WarpSpecialized {
@@ -66,23 +70,29 @@ impl WarpSpecialized {
     pub const fn registers_needed(&self) -> u32 {
         // Split-K slices within a cluster are exchanged through distributed shared memory, a few
         // accumulators at a time. The registers that the main loop frees suffice.
-        let added = self.options.split_k && self.ring.parts.is_none();
-        self.registers_of_tiles() + if added { registers_of_parts(1) } else { 0 }
+        let added = self.options.split_k && self.ring.slices.is_none();
+        self.registers_of_tiles() + if added { registers_of_slices(1) } else { 0 }
     }
 
     /// Returns the registers needed without split-K reduction.
     const fn registers_of_tiles(&self) -> u32 {
         let of_groups = if self.grouped { OF_GROUPS + self.options.fragments as u32 } else { 0 };
-        self.accumulators() + self.partial_accumulators() + self.fragments() + OVERHEAD + of_groups
+        let of_arrays = if self.array { OF_ARRAYS } else { 0 };
+        self.accumulators()
+            + self.partial_accumulators()
+            + self.fragments()
+            + OVERHEAD
+            + of_groups
+            + of_arrays
     }
 
-    /// Returns the number of vectors of each of [`PARTS_AT_ONCE`] split-K slices that a thread
+    /// Returns the number of vectors of each of [`SLICES_AT_ONCE`] split-K slices that a thread
     /// loads at a time. The remaining registers bound the number; the maximum is four. Returns 0 if
     /// no registers remain.
     pub(crate) const fn vectors_ahead(&self) -> u32 {
         let spare = self.registers_available().saturating_sub(self.registers_of_tiles());
         let mut vectors = 4;
-        while vectors > 0 && registers_of_parts(vectors) > spare {
+        while vectors > 0 && registers_of_slices(vectors) > spare {
             vectors /= 2;
         }
         vectors
@@ -91,7 +101,7 @@ impl WarpSpecialized {
     /// Returns the number of registers per thread that hold partial accumulators: one instruction's
     /// if stages are promoted, otherwise 0.
     pub const fn partial_accumulators(&self) -> u32 {
-        match (&self.mma, self.options.promoted_parts) {
+        match (&self.mma, self.options.promoted_tiles) {
             (ConsumerMma::Warpgroup(mma), Some(_)) => mma.instruction().registers(),
             _ => 0,
         }

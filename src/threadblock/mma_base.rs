@@ -150,7 +150,11 @@ impl MmaBase {
     /// fragment of A and load it after the products. If they hold two fragments of both operands,
     /// copies of 16 bytes come first, because registers for copy addresses are free until the loads
     /// begin.
-    pub(super) fn turn(&self, k_block: u8, between: impl IntoIterator<Item = Step>) -> Vec<Step> {
+    pub(super) fn k_block_steps(
+        &self,
+        k_block: u8,
+        between: impl IntoIterator<Item = Step>,
+    ) -> Vec<Step> {
         let next = (k_block + 1) % self.k_blocks() as u8;
         let between: Vec<Step> = between.into_iter().collect();
         let [load, multiply] = [Step::Load { k_block: next }, Step::Multiply { k_block }];

@@ -36,7 +36,7 @@ pub(super) fn schedule(base: &MmaBase) -> Schedule {
             body.extend(copy.take());
             body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
         }
-        body.extend(base.turn(k_block, copy));
+        body.extend(base.k_block_steps(k_block, copy));
     }
     Schedule { prologue, body, ..Schedule::default() }
 }

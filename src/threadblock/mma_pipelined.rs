@@ -18,7 +18,7 @@ pub(super) fn schedule(base: &MmaBase) -> Schedule {
         if k_block + 1 == k_blocks {
             body.extend([Step::Store, Step::Barrier, Step::Advance]);
         }
-        body.extend(base.turn(k_block, (k_block == 0).then_some(Step::Fetch)));
+        body.extend(base.k_block_steps(k_block, (k_block == 0).then_some(Step::Fetch)));
     }
     let mut prologue = vec![Step::Fetch, Step::Store];
     // If a tile has one k-block, it is stored before it is multiplied, so the prologue fetches the

@@ -16,12 +16,12 @@ pub mod mma_single_stage;
 pub mod mma_warp_specialized;
 mod operand;
 #[doc(hidden)]
-pub mod parts_of_k;
-#[doc(hidden)]
 pub mod pipeline;
 #[doc(hidden)]
 pub mod records;
 mod role_options;
+#[doc(hidden)]
+pub mod split_k;
 #[doc(hidden)]
 pub mod stream_k;
 pub mod swizzle;
@@ -49,17 +49,17 @@ pub use mma_base::MmaBase;
 pub use mma_warp_specialized::{ConsumerMma, StageTile, WarpSpecialized};
 #[doc(hidden)]
 pub use operand::OperandDesc;
-pub(crate) use parts_of_k::MOST_TILES_OF_ONE;
-#[doc(hidden)]
-pub use parts_of_k::{PARTS_AT_ONCE, PartsOfCluster, PartsOfK, part_of_k, tickets_of};
 #[doc(hidden)]
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 #[doc(hidden)]
 pub use records::{MATRICES_OF_PRODUCT, ProductRecords};
 #[doc(hidden)]
 pub use role_options::RoleOptions;
+pub(crate) use split_k::MOST_TILES_OF_ONE;
 #[doc(hidden)]
-pub use stream_k::{MOST_STREAMS, StreamedPart, StreamedParts, Streams};
+pub use split_k::{ClusterSlices, KSlices, SLICES_AT_ONCE, k_slice, tickets_of};
+#[doc(hidden)]
+pub use stream_k::{MOST_STREAMS, StreamedSlice, StreamedSlices, Streams};
 pub use swizzle::SwizzleKind;
 #[doc(hidden)]
 pub use swizzle::{HILBERT_SIDE, TileOrder};

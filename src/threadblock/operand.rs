@@ -48,13 +48,13 @@ impl OperandDesc {
 
     /// Returns whether a vector from global memory must be transposed: its elements are not
     /// contiguous in shared memory.
-    pub const fn turns(&self) -> bool {
+    pub const fn transposes(&self) -> bool {
         self.k_contiguous != self.smem.along.is(Along::K)
     }
 
     /// Returns the elements per store, or per asynchronous copy, to shared memory.
     pub const fn shared_access(&self) -> u32 {
-        if self.turns() { 1 } else { self.smem.vector(self.access) }
+        if self.transposes() { 1 } else { self.smem.vector(self.access) }
     }
 
     /// Returns the size of one access to global memory in bytes.
@@ -69,7 +69,7 @@ impl OperandDesc {
             self.tile_contiguous() / at_least_one(self.access),
             self.tile_strided(),
             self.access_bytes(),
-            self.turns(),
+            self.transposes(),
         )
     }
 

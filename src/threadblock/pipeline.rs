@@ -14,7 +14,7 @@
 //!
 //! Twin: `kernels/threadblock/pipeline.cuh`.
 
-use super::{parts_of_k::PartsOfCluster, tensor_map::CHUNK_BYTES};
+use super::{split_k::ClusterSlices, tensor_map::CHUNK_BYTES};
 use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
@@ -75,7 +75,7 @@ pub struct Pipeline {
     pub multicast: Option<SharedOperand>,
     /// Split-K slices that the blocks of a cluster compute; `None` if each block computes its own
     /// tile.
-    pub parts: Option<PartsOfCluster>,
+    pub slices: Option<ClusterSlices>,
     /// Staging buffers per consumer, used round-robin to store D; 0 if threads store D from
     /// registers.
     pub staging_buffers: u32,
@@ -141,19 +141,19 @@ impl Pipeline {
             None => 2,
         };
         let [a, b] = self.stage_bytes;
-        let parts = match self.parts {
-            Some(parts) => parts.blocks,
+        let slices = match self.slices {
+            Some(slices) => slices.blocks,
             None => 2,
         };
-        let part_bytes = self.extent(Region::Slot).1;
+        let partial_bytes = self.extent(Region::Slot).1;
         let (least_staging, most_staging) =
             if self.staging_buffers == 0 { (0, 0) } else { (ALIGNMENT_BYTES, MOST_BYTES) };
         let ranges = [
             (Field::Stages, self.stages, 2, MOST_STAGES),
             (Field::Consumers, self.consumers, 1, MOST_CONSUMERS),
             (Field::BlocksOfACluster, blocks, 2, PORTABLE_CLUSTER),
-            (Field::BlocksOfACluster, parts, 2, PORTABLE_CLUSTER),
-            (Field::PartBytes, part_bytes, 0, MOST_BYTES / 2),
+            (Field::BlocksOfACluster, slices, 2, PORTABLE_CLUSTER),
+            (Field::PartialBytes, partial_bytes, 0, MOST_BYTES / 2),
             (Field::StagingBuffers, self.staging_buffers, 0, MOST_STAGING),
             (Field::StagingBytes, self.staging_bytes, least_staging, most_staging),
             (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES, MOST_BYTES),
@@ -167,7 +167,7 @@ impl Pipeline {
         }
         let multiples = [
             (Field::StagingBytes, self.staging_bytes, ALIGNMENT_BYTES),
-            (Field::PartBytes, part_bytes, CHUNK_BYTES),
+            (Field::PartialBytes, partial_bytes, CHUNK_BYTES),
             (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES * self.shares(OperandKind::A)),
             (Field::StageBytes(OperandKind::B), b, ALIGNMENT_BYTES * self.shares(OperandKind::B)),
         ];
@@ -182,8 +182,8 @@ impl Pipeline {
 
     /// Returns the number of blocks per cluster; 1 without a cluster.
     pub const fn blocks(&self) -> u32 {
-        match self.parts {
-            Some(parts) => parts.blocks,
+        match self.slices {
+            Some(slices) => slices.blocks,
             None => self.sharing(),
         }
     }
@@ -199,8 +199,8 @@ impl Pipeline {
     /// Returns the number of blocks that send partial accumulators to the first block of the
     /// cluster.
     pub const fn senders(&self) -> u32 {
-        match self.parts {
-            Some(parts) => parts.blocks.saturating_sub(1),
+        match self.slices {
+            Some(slices) => slices.blocks.saturating_sub(1),
             None => 0,
         }
     }
@@ -285,13 +285,13 @@ impl Pipeline {
             Region::Source => {
                 (if self.source { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES)
             }
-            Region::Slot => match self.parts {
-                Some(PartsOfCluster { bytes, .. }) => {
+            Region::Slot => match self.slices {
+                Some(ClusterSlices { bytes, .. }) => {
                     (self.consumers.saturating_mul(self.senders()), bytes, bytes)
                 }
                 None => (0, 0, 0),
             },
-            Region::Landed | Region::Read if self.parts.is_some() => {
+            Region::Landed | Region::Read if self.slices.is_some() => {
                 (self.consumers, BARRIER_BYTES, BARRIER_BYTES)
             }
             Region::Landed | Region::Read => (0, BARRIER_BYTES, BARRIER_BYTES),

@@ -11,7 +11,7 @@ const WIDE: Pipeline = Pipeline {
     consumers: 2,
     pingpong: false,
     multicast: Some(SharedOperand { operand: OperandKind::B, blocks: 2 }),
-    parts: None,
+    slices: None,
     staging_buffers: 1,
     staging_bytes: 8 << 10,
     source: false,
@@ -25,15 +25,15 @@ fn regions_tile_the_shared_memory() {
     {
         let staging_bytes = if staging_buffers == 0 { 0 } else { WIDE.staging_bytes };
         // Every other ring has split-K slices within a cluster.
-        let parts =
-            (stages % 2 == 1).then_some(PartsOfCluster { blocks: 1 + stages.min(7), bytes: 2048 });
-        let multicast = if parts.is_some() { None } else { WIDE.multicast };
+        let slices =
+            (stages % 2 == 1).then_some(ClusterSlices { blocks: 1 + stages.min(7), bytes: 2048 });
+        let multicast = if slices.is_some() { None } else { WIDE.multicast };
         let ring = Pipeline {
             stages,
             staging_buffers,
             staging_bytes,
             consumers,
-            parts,
+            slices,
             multicast,
             ..WIDE
         };

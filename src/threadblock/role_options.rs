@@ -15,7 +15,7 @@ pub struct RoleOptions {
     pub pending: u8,
     /// If each stage is promoted, the number of instruction tiles that a consumer multiplies and
     /// promotes separately. `None` if products accumulate without promotion.
-    pub promoted_parts: Option<u8>,
+    pub promoted_tiles: Option<u8>,
     /// Whether a consumer loads A to registers before it multiplies. It uses `pending + 1` fragment
     /// sets round-robin, so no product in flight reads the set that is written.
     pub fragments: bool,
@@ -87,16 +87,16 @@ impl RoleOptions {
 
     /// Returns the steps that reduce split-K slices.
     fn reduced(&self, ring: &Pipeline) -> &'static [RoleStep] {
-        match (self.split_k, ring.parts) {
+        match (self.split_k, ring.slices) {
             (false, _) => &[],
-            (true, None) => &[RoleStep::ReduceParts],
+            (true, None) => &[RoleStep::ReducePartials],
             (true, Some(_)) => &[
                 RoleStep::AwaitRead,
-                RoleStep::SendParts,
-                RoleStep::ExpectParts,
-                RoleStep::AwaitParts,
-                RoleStep::AddParts,
-                RoleStep::ReleaseParts,
+                RoleStep::SendPartials,
+                RoleStep::ExpectPartials,
+                RoleStep::AwaitPartials,
+                RoleStep::AddPartials,
+                RoleStep::ReleasePartials,
             ],
         }
     }
@@ -138,20 +138,20 @@ impl RoleOptions {
         if self.fragments {
             body.push(RoleStep::LoadFragments);
         }
-        match self.promoted_parts {
+        match self.promoted_tiles {
             None => body.extend([
                 RoleStep::FenceOperands,
                 RoleStep::MultiplyStage,
                 RoleStep::CommitProducts,
                 RoleStep::AwaitProducts { pending },
             ]),
-            Some(parts) => body.extend((0..parts).flat_map(|part| {
+            Some(tiles) => body.extend((0..tiles).flat_map(|tile| {
                 [
                     RoleStep::FenceOperands,
-                    RoleStep::MultiplyPart { part },
+                    RoleStep::MultiplyTile { tile },
                     RoleStep::CommitProducts,
                     RoleStep::AwaitProducts { pending: 0 },
-                    RoleStep::Promote { part },
+                    RoleStep::Promote { tile },
                 ]
             })),
         }

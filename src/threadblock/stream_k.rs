@@ -10,7 +10,7 @@
 //!
 //! Neighboring clusters compute the slices of a tile. Their partial accumulators use the workspace
 //! slots `tile + cluster`, so the slots of a tile are contiguous, and no two slices share a slot.
-//! The last cluster to arrive adds them in ascending k ([`PARTS_AT_ONCE`](super::PARTS_AT_ONCE)).
+//! The last cluster to arrive adds them in ascending k ([`SLICES_AT_ONCE`](super::SLICES_AT_ONCE)).
 //! The cuts of a sum depend only on K, the number of tiles, and the number of clusters.
 //!
 //! Source: Osama, Merrill, Cecka, Garland, Owens, "Stream-K: work-centric parallel decomposition
@@ -18,7 +18,7 @@
 //!
 //! Twin: `kernels/threadblock/stream_k.cuh`.
 
-use super::part_of_k;
+use super::k_slice;
 use crate::{
     index::{Coord, IndexMap, at},
     shape::at_least_one,
@@ -42,13 +42,13 @@ pub struct Streams {
 
 /// Work unit of a span: a slice of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StreamedPart {
+pub struct StreamedSlice {
     /// Index of the tile.
     pub tile: u32,
     /// Index of the slice in its tile.
-    pub part: u32,
+    pub slice: u32,
     /// Number of slices of the tile.
-    pub parts: u32,
+    pub slices: u32,
     /// First k-tile.
     pub k_begin: u32,
     /// Number of k-tiles.
@@ -89,7 +89,7 @@ impl Streams {
 
     /// Returns the first k-tile of a cluster's span, and the k-tile behind its last.
     const fn span(&self, cluster: u32) -> [u32; 2] {
-        let (begin, count) = part_of_k(self.all(), self.clusters, cluster);
+        let (begin, count) = k_slice(self.all(), self.clusters, cluster);
         [begin, begin + count]
     }
 
@@ -111,17 +111,17 @@ impl Streams {
     }
 
     /// Returns work unit `i` of a cluster's span; `i` is less than [`count`](Self::count).
-    pub const fn part(&self, cluster: u32, i: u32) -> StreamedPart {
+    pub const fn slice(&self, cluster: u32, i: u32) -> StreamedSlice {
         let ([begin, end], tiles_k) = (self.span(cluster), self.tiles_k);
         let tile = begin / tiles_k + i;
         let (first, behind) = (tile * tiles_k, (tile + 1) * tiles_k);
         let k_begin = begin.saturating_sub(first);
         let k_end = if end < behind { end - first } else { tiles_k };
         let (one, last) = (self.cluster_of(first), self.cluster_of(behind - 1));
-        StreamedPart {
+        StreamedSlice {
             tile,
-            part: cluster - one,
-            parts: last - one + 1,
+            slice: cluster - one,
+            slices: last - one + 1,
             k_begin,
             k_count: k_end - k_begin,
         }
@@ -131,14 +131,14 @@ impl Streams {
 /// Map from (fact, cluster * units + unit) to a fact of a work unit: its tile, slice, slices, first
 /// k-tile, and number of k-tiles.
 #[derive(Clone, Copy, Debug)]
-pub struct StreamedParts {
+pub struct StreamedSlices {
     /// Stream-K part of the work.
     pub streams: Streams,
     /// Maximum number of work units per cluster.
     pub units: u32,
 }
 
-impl IndexMap for StreamedParts {
+impl IndexMap for StreamedSlices {
     fn domain(&self) -> Coord {
         at(5, self.streams.clusters * self.units)
     }
@@ -152,7 +152,8 @@ impl IndexMap for StreamedParts {
         if i >= self.streams.count(cluster) {
             return None;
         }
-        let StreamedPart { tile, part, parts, k_begin, k_count } = self.streams.part(cluster, i);
-        [tile, part, parts, k_begin, k_count].get(point.row as usize).copied()
+        let StreamedSlice { tile, slice, slices, k_begin, k_count } =
+            self.streams.slice(cluster, i);
+        [tile, slice, slices, k_begin, k_count].get(point.row as usize).copied()
     }
 }

@@ -44,15 +44,15 @@ pub struct ThreadMap {
 
 impl ThreadMap {
     /// Returns the map of `threads` threads over `strided` rows of `contiguous` vectors,
-    /// `vector_bytes` bytes each. `turns` marks an operand that must be transposed.
+    /// `vector_bytes` bytes each. `transposes` marks an operand that must be transposed.
     pub const fn new(
         threads: u32,
         contiguous: u32,
         strided: u32,
         vector_bytes: u32,
-        turns: bool,
+        transposes: bool,
     ) -> Self {
-        let (warps, lanes) = (threads / WARP, Self::lanes(contiguous, vector_bytes, turns));
+        let (warps, lanes) = (threads / WARP, Self::lanes(contiguous, vector_bytes, transposes));
         // Warps are placed along the strided index as long as each has rows to copy.
         let mut along = 1;
         while (WARP / lanes) * (warps / along) > strided
@@ -65,9 +65,9 @@ impl ThreadMap {
     }
 
     /// Returns the number of lanes of a warp along a row of `contiguous` vectors.
-    pub const fn lanes(contiguous: u32, vector_bytes: u32, turns: bool) -> u32 {
+    pub const fn lanes(contiguous: u32, vector_bytes: u32, transposes: bool) -> u32 {
         let limit =
-            if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
+            if transposes { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
         let mut lanes = 1;
         while lanes * 2 <= limit && contiguous.is_multiple_of(lanes * 2) {
             lanes *= 2;

@@ -17,7 +17,7 @@
 //! unit. The first slices of all rectangles come first, then all second slices. Slice lengths
 //! differ by at most one k-tile, and the longer slices come first. The cuts depend only on K and
 //! the description. The partial accumulators of each slice are stored to a workspace slot. The last
-//! block to arrive out of [`PARTS_AT_ONCE`](super::PARTS_AT_ONCE) neighbors adds their slots in
+//! block to arrive out of [`SLICES_AT_ONCE`](super::SLICES_AT_ONCE) neighbors adds their slots in
 //! ascending k. The same happens to the sums of such groups, level by level. The block that
 //! completes a tile runs the epilogue. Which block reduces is nondeterministic; the order of
 //! additions is fixed. No block spins.
@@ -28,15 +28,15 @@
 //! The blocks of one cluster can also compute the slices of a tile at the same time. Partial
 //! accumulators then move from block to block, and the workspace is not used.
 //!
-//! [`parts_of_k`](super::parts_of_k) defines the k-tiles of a slice. Stream-K divides the last
+//! [`split_k`](super::split_k) defines the k-tiles of a slice. Stream-K divides the last
 //! waves differently; see [`stream_k`](super::stream_k).
 //!
 //! Twin: `kernels/threadblock/work.cuh`.
 
 use super::{
     SwizzleKind, TileOrder,
-    parts_of_k::{part_of_k, tickets_of},
-    stream_k::{StreamedPart, Streams},
+    split_k::{k_slice, tickets_of},
+    stream_k::{StreamedSlice, Streams},
 };
 use crate::{
     arch::MOST_BLOCKS,
@@ -88,9 +88,9 @@ pub struct Unit {
     /// Column of the tile.
     pub column: u32,
     /// Index of the split-K slice.
-    pub part: u32,
+    pub slice: u32,
     /// Number of split-K slices.
-    pub parts: u32,
+    pub slices: u32,
     /// First k-tile.
     pub k_begin: u32,
     /// Number of k-tiles.
@@ -214,33 +214,33 @@ impl Work {
             return self.streamed(cluster, rank, i);
         }
         let number = self.number(cluster, i)?;
-        let (part, number, rank) = match self.kind {
+        let (slice, number, rank) = match self.kind {
             WorkKind::SplitKCluster => (rank, number, 0),
             _ => (number.checked_div(self.rectangles())?, number % self.rectangles(), rank),
         };
-        if part >= self.split_k {
+        if slice >= self.split_k {
             return None;
         }
         let (product, row, column) = self.tile_of(number, rank)?;
-        let (k_begin, k_count) = part_of_k(self.tiles_k, self.split_k, part);
-        Some(Unit { product, row, column, part, parts: self.split_k, k_begin, k_count })
+        let (k_begin, k_count) = k_slice(self.tiles_k, self.split_k, slice);
+        Some(Unit { product, row, column, slice, slices: self.split_k, k_begin, k_count })
     }
 
     /// Returns the unit under [`WorkKind::StreamK`].
     fn streamed(&self, cluster: u32, rank: u32, i: u32) -> Option<Unit> {
         let streams = self.streams();
-        let StreamedPart { tile, part, parts, k_begin, k_count } =
+        let StreamedSlice { tile, slice, slices, k_begin, k_count } =
             match i.checked_sub(streams.count(cluster)) {
-                None => streams.part(cluster, i),
+                None => streams.slice(cluster, i),
                 Some(i) => {
                     let tile = i
                         .checked_mul(self.clusters)?
                         .checked_add(streams.tiles.checked_add(cluster)?)?;
-                    StreamedPart { tile, part: 0, parts: 1, k_begin: 0, k_count: self.tiles_k }
+                    StreamedSlice { tile, slice: 0, slices: 1, k_begin: 0, k_count: self.tiles_k }
                 }
             };
         let (product, row, column) = self.tile_of(tile, rank)?;
-        Some(Unit { product, row, column, part, parts, k_begin, k_count })
+        Some(Unit { product, row, column, slice, slices, k_begin, k_count })
     }
 
     /// Returns the index of a cluster's unit `i`. The index may exceed the number of units.
@@ -257,7 +257,7 @@ impl Work {
     /// number of slices with one more, and the tickets per tile. For stream-K: the number of
     /// streamed tiles, the k-tiles per span, the number of spans with one more, and the tickets per
     /// tile.
-    pub(crate) const fn parts(&self) -> [u32; 4] {
+    pub(crate) const fn slices(&self) -> [u32; 4] {
         if matches!(self.kind, WorkKind::StreamK) {
             let [each, longer] = self.streams().spans();
             return [self.streams().tiles, each, longer, tickets_of(self.clusters)];
@@ -363,8 +363,8 @@ impl GroupedWork<'_> {
                         product: product as u32,
                         row,
                         column,
-                        part: 0,
-                        parts: 1,
+                        slice: 0,
+                        slices: 1,
                         k_begin: 0,
                         k_count: tiles_k,
                     },
@@ -453,13 +453,13 @@ impl IndexMap for ClusterTiles {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (rank, part, parts) = match self.0.kind {
+        let (rank, slice, slices) = match self.0.kind {
             WorkKind::SplitKCluster => (0, point.row, self.0.split_k),
             _ => (point.row, 0, 1),
         };
         let (product, row, column) = self.0.tile_of(point.column, rank)?;
         let Work { rows, columns, cluster: Mn { m, n }, .. } = self.0;
-        Some(((product * rows * m + row) * columns * n + column) * parts + part)
+        Some(((product * rows * m + row) * columns * n + column) * slices + slice)
     }
 
     fn layout(&self) -> Option<Composed> {

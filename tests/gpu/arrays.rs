@@ -146,13 +146,13 @@ fn an_array_on_cuda_cores_is_the_hosts() {
 fn an_array_of_mma_sync_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Halves = KMajor<F16, f32, RowMajor, f32, TensorOp, Sm80>;
-    type Turned = MnMajor<Bf16, f32, ColMajor, f32, TensorOp, Sm80>;
+    type Transposed = MnMajor<Bf16, f32, ColMajor, f32, TensorOp, Sm80>;
     type Bytes = MnMajor<i8, i32, ColMajor, i32, TensorOp, Sm80>;
     type Doubles = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, TensorOp, Sm80>;
     for extents in [(256, 128, 64), (130, 67, 33), (1, 5, 7), (64, 64, 4096)] {
         held!(&stream, Halves, [F16, f32], extents, 4, [0; 4], x, c => x.sources(2.0, c).unwrap());
         held!(&stream, Halves, [F16, f32], extents, 3, [1, 2, 0, 3], x, _c => x.in_place(2.0));
-        held!(&stream, Turned, [Bf16, f32], extents, 5, [8, 4, 2, 0], x, c => x.source(1.0, &c[0]));
+        held!(&stream, Transposed, [Bf16, f32], extents, 5, [8, 4, 2, 0], x, c => x.source(1.0, &c[0]));
         held!(&stream, Bytes, [i8, i32], extents, 4, [4, 1, 0, 1], x, _c => x.in_place(-1.0));
         held!(&stream, Doubles, [f64, f64], extents, 3, [0, 1, 0, 1], x, c => x.sources(1.0, c).unwrap());
     }
@@ -197,7 +197,7 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
 fn large_arrays_are_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = HopperK<Bf16, Bf16>;
-    type Turned = HopperMn<Bf16, f32, ColMajor>;
+    type Transposed = HopperMn<Bf16, f32, ColMajor>;
     type Eights = HopperK<E4m3, f32>;
     type Tens = HopperK<Tf32, f32>;
     type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
@@ -210,7 +210,7 @@ fn large_arrays_are_the_hosts() {
             assert!(asked >= records(products), "{asked} bytes for {products} products");
             // Threads store what TMA does not, at addresses that precede the positions.
             held!(&stream, Rows, [Bf16, Bf16], extents, products, [0, 8, 1, 3], x, c => x.sources(1.0, c).unwrap());
-            held!(&stream, Turned, [Bf16, f32], extents, products, [8, 16, 0, 4], x, _c => x.in_place(-1.0));
+            held!(&stream, Transposed, [Bf16, f32], extents, products, [8, 16, 0, 4], x, _c => x.in_place(-1.0));
         }
         held!(&stream, Eights, [E4m3, f32], (130, 72, 64), products, [16, 0, 0, 4], x, c => x.sources(1.0, c).unwrap());
         held!(&stream, Tens, [f32, f32], (130, 72, 48), products, [0, 4, 4, 0], x, c => x.source(1.0, &c[2]));

@@ -80,7 +80,7 @@ fn a_batch_on_tensor_cores_is_the_hosts() {
 fn a_batch_of_mma_sync_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Halves = KMajor<F16, f32, RowMajor, f32, TensorOp, Sm80>;
-    type Turned = MnMajor<Bf16, f32, ColMajor, f32, TensorOp, Sm80>;
+    type Transposed = MnMajor<Bf16, f32, ColMajor, f32, TensorOp, Sm80>;
     type Bytes = MnMajor<i8, i32, ColMajor, i32, TensorOp, Sm80>;
     type Doubles = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, TensorOp, Sm80>;
     for extents in [(256, 128, 64), (130, 67, 33), (1, 5, 7)] {
@@ -88,7 +88,7 @@ fn a_batch_of_mma_sync_is_the_hosts() {
         held!(&stream, Halves, F16, F16, f32, extents, x => x.batch(4).in_place(2.0));
         // Addresses that no wide access reaches from one matrix to the next; one B for all.
         held!(&stream, Halves, F16, F16, f32, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 3));
-        held!(&stream, Turned, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
+        held!(&stream, Transposed, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
         held!(&stream, Bytes, i8, i8, i32, extents, x => x.batch(4).batch_stride_b(k * n + 1).in_place(-1.0));
         // D's rows interleaved.
         held!(&stream, Doubles, f64, f64, f64, extents, x => x.batch(5).ldd(5 * n + 1).batch_stride_d(n).batch_stride_a(0));

@@ -1,4 +1,4 @@
-//! `f32` on a device's tensor cores, in parts: D has the host's bits in every layout and at any
+//! `f32` on a device's tensor cores, in terms: D has the host's bits in every layout and at any
 //! address, refusals leave D alone, and the workspace is held to what a call says that it takes.
 //! Drawn descriptions and problems are in `tests/host/same_bits.rs` and
 //! `tests/host/conformance.rs`.

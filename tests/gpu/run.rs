@@ -1,4 +1,4 @@
-//! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See
+//! Guarantees of `run` on a device: streams, capture, alignment, memory, threads, and cost. See
 //! `book/src/guarantees.md`.
 
 use super::prepared::{capture, captured, end_capture};
@@ -18,7 +18,7 @@ fn whole_numbers(length: usize, seed: usize) -> Vec<f32> {
     (0..length).map(|i| ((i * 7 + seed * 13 + i / 11) % 9) as f32 - 4.0).collect()
 }
 
-/// A product on the host, of whole numbers: exact.
+/// Returns a GEMM of whole numbers, which is exact, computed on the host.
 fn product((m, n, k): (usize, usize, usize), a: &[f32], b: &[f32]) -> Vec<f32> {
     let mut d = vec![f32::NAN; m * n];
     Sgemm::new().run(Arguments::new((m, n, k), a, b, &mut d)).expect("the host computes it");
@@ -42,7 +42,7 @@ impl Problem {
         Self { extents, a: copied(&a), b: copied(&b), d: copied(&vec![f32::NAN; m * n]), want }
     }
 
-    /// The same on slices without events: cudarc's event tracking is neither capturable nor free.
+    /// Runs the GEMM on slices without events. Streams that track events cannot be captured.
     #[allow(
         unsafe_code,
         reason = "cudarc asks for a promise: no slice made here is used on two streams"
@@ -52,10 +52,10 @@ impl Problem {
         stream: &Arc<CudaStream>,
         extents: (usize, usize, usize),
     ) -> Self {
-        // SAFETY: slices made meanwhile are used on `stream` alone.
+        // SAFETY: slices that are made in the meantime are used on `stream` only.
         unsafe { context.disable_event_tracking() };
         let problem = Self::new(stream, extents);
-        // SAFETY: as it was before.
+        // SAFETY: tracking was enabled before.
         unsafe { context.enable_event_tracking() };
         problem
     }
@@ -111,8 +111,8 @@ fn a_captured_run_replays() {
     assert!(problem.is_right(&stream));
 }
 
-/// Memory of which cudarc keeps events ends a capture, and the error says how memory has none; the
-/// stream is unharmed.
+/// Memory with cudarc events ends a capture. The error says how to avoid events, and the stream
+/// remains usable.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_capture_of_tracked_memory_says_what_ended_it() {
@@ -122,8 +122,8 @@ fn a_capture_of_tracked_memory_says_what_ended_it() {
     capture(&stream);
     let sentence = kernel.run(problem.arguments()).unwrap_err().to_string();
     assert!(sentence.contains("CudaContext::disable_event_tracking"), "{sentence}");
-    // What cudarc noted when it gave the memory back; otherwise `end_capture` would answer that,
-    // and end nothing.
+    // Takes the error that cudarc recorded when it freed the memory. Otherwise `end_capture` would
+    // return this error and not end the capture.
     assert!(context.check_err().is_err());
     assert!(end_capture(&stream).is_err());
     kernel.run(problem.arguments()).unwrap();
@@ -131,14 +131,14 @@ fn a_capture_of_tracked_memory_says_what_ended_it() {
     assert!(problem.is_right(&stream));
 }
 
-/// What `prepare` has made does not run a batch under capture; what `prepare_batched` has made
-/// does, and replays.
+/// A kernel of `prepare` does not run a batch during capture. A kernel of `prepare_batched` does,
+/// and the graph can be replayed.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_batch_is_prepared_before_a_capture() {
     let (context, stream) = device();
     let (batch, m, n, k) = (3, 128, 64, 32);
-    // A batch of products with one B is one product with all rows of A.
+    // A batch of GEMMs with one B is one GEMM with all rows of A.
     let mut problem = Problem::untracked(&context, &stream, (batch * m, n, k));
     // A configuration that no other test prepares.
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>::new()
@@ -261,8 +261,7 @@ fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
     let (a, b) = (noise(m * k, 1), noise(k * n, 2));
     let (a_device, b_device) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap());
     stream.synchronize().unwrap();
-    // Which is near the product: sums of warps that divide K among them are not the sum in its
-    // order.
+    // The result is only close to the product, because warps that divide K add in another order.
     let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
     kernel.run(Arguments::new((m, n, k), &a_device, &b_device, &mut d)).unwrap();
     let want = stream.clone_dtoh(&d).unwrap();
@@ -303,8 +302,8 @@ fn a_device_too_old_or_another_device_is_refused() {
     drop(stream);
 }
 
-/// What enqueueing costs on the host, in microseconds: the medians of many rounds, in which all
-/// take turns, the stream kept from filling up.
+/// Returns the host time of each function in microseconds: the median over many rounds, in which
+/// the functions alternate. The stream never fills up.
 fn host_costs<const N: usize>(stream: &CudaStream, mut enqueue: [&mut dyn FnMut(); N]) -> [f64; N] {
     let mut costs = [const { Vec::new() }; N];
     for _ in 0..200 {
@@ -330,7 +329,7 @@ fn bare_launch<const N: usize>(
     #[derive(Clone, Copy)]
     #[repr(align(64))]
     struct Params<const N: usize>(#[allow(dead_code, reason = "nobody reads them")] [u8; N]);
-    // SAFETY: bytes mean nothing.
+    // SAFETY: the kernel does not read the bytes.
     unsafe impl<const N: usize> cudarc::driver::DeviceRepr for Params<N> {}
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bare(.param .align 64 .b8 params[{N}]) {{ ret; }}\n"
@@ -341,7 +340,7 @@ fn bare_launch<const N: usize>(
     let (kernel, params, stream) =
         (module.load_function("bare").unwrap(), Params([0; N]), stream.clone());
     let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
-    // SAFETY: the kernel touches nothing.
+    // SAFETY: the kernel accesses no memory.
     move || drop(unsafe { stream.launch_builder(&kernel).arg(&params).launch(config) }.unwrap())
 }
 

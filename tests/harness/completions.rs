@@ -110,7 +110,7 @@ pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
 }
 
 /// Returns the completed descriptions of all single knobs, without duplicates.
-pub fn of_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
+pub fn change_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
     let mut all: Vec<_> =
         single_knobs(desc).into_iter().filter_map(|pin| completed(desc, &[pin]).ok()).collect();
     let mut seen = std::collections::HashSet::new();
@@ -124,7 +124,7 @@ pub fn of_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
 pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
     conform_all(
         runner,
-        &sample(classes(op).flat_map(|base| of_single_knobs(&base)).collect()),
+        &sample(classes(op).flat_map(|base| change_single_knobs(&base)).collect()),
         most_work,
     )
 }

@@ -31,7 +31,7 @@ pub struct RepackProgram {
 
 impl RepackProgram {
     /// Creates the program of a kernel and a problem.
-    pub fn of(desc: RepackDesc, shapes: RepackShapes) -> Self {
+    pub fn new(desc: RepackDesc, shapes: RepackShapes) -> Self {
         let log_pieces = desc.log_pieces(shapes.pieces());
         let map = Arc::new(RepackMap::new(desc, log_pieces, 0));
         Self { desc, shapes, map, second: true, guarded: true }
@@ -137,7 +137,7 @@ pub struct DecomposeProgram {
 
 impl DecomposeProgram {
     /// Creates the program of a kernel and an operand, which is K-major or not.
-    pub fn of(desc: DecomposeDesc, layout: DecomposedLayout, along_k: bool) -> Self {
+    pub fn new(desc: DecomposeDesc, layout: DecomposedLayout, along_k: bool) -> Self {
         Self { desc, layout, map: Arc::new(desc.pieces(along_k)), padded: true }
     }
 
@@ -159,7 +159,7 @@ impl DecomposeProgram {
             if emulation.scales() { (0..rows).map(line).collect() } else { Vec::new() };
         let (leading, padded) = (self.layout.leading() as usize, self.layout.padded() as usize);
         // The workspace initially holds NaN.
-        let mut parts = vec![u16::MAX; rows * leading];
+        let mut terms = vec![u16::MAX; rows * leading];
         let tiles = (0..rows.div_ceil(TILE as usize))
             .flat_map(|down| (0..across).map(move |along| (down, along)));
         for (down, along) in tiles {
@@ -174,15 +174,15 @@ impl DecomposeProgram {
                 let first = along * depth + (place % PIECES * PIECE) as usize;
                 let shift = facts.get(mn).map_or(0, |facts| shift_of(facts.largest));
                 for k in first..first + PIECE as usize {
-                    let each = emulation.parts_of(element(mn, k), shift);
-                    for (part, bits) in
-                        each.into_iter().enumerate().take(emulation.parts() as usize)
+                    let each = emulation.decompose(element(mn, k), shift);
+                    for (term, bits) in
+                        each.into_iter().enumerate().take(emulation.terms() as usize)
                     {
-                        parts[mn * leading + part * padded + k] = bits;
+                        terms[mn * leading + term * padded + k] = bits;
                     }
                 }
             }
         }
-        (parts, facts)
+        (terms, facts)
     }
 }

@@ -148,7 +148,7 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
         consumers,
         pingpong: false,
         multicast,
-        parts: None,
+        slices: None,
         staging_buffers: 2,
         staging_bytes: 4096,
         source: false,
@@ -204,7 +204,7 @@ pub fn report(compiled: &Compiled) -> Report {
 pub fn options(pending: u8) -> RoleOptions {
     RoleOptions {
         pending,
-        promoted_parts: None,
+        promoted_tiles: None,
         fragments: false,
         subtiles: SLICES as u8,
         split_k: false,

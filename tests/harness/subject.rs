@@ -53,15 +53,15 @@ fn operands<'a>(
 
 impl Subject {
     pub fn new(desc: &GemmDesc) -> Self {
-        Self::of(desc, Fill::Random)
+        Self::filled(desc, Fill::Random)
     }
 
     /// Creates a subject with integer data, whose sums are exact in any order.
-    pub fn of_integers(desc: &GemmDesc) -> Self {
-        Self::of(desc, Fill::Integers)
+    pub fn with_integers(desc: &GemmDesc) -> Self {
+        Self::filled(desc, Fill::Integers)
     }
 
-    fn of(desc: &GemmDesc, fill: Fill) -> Self {
+    fn filled(desc: &GemmDesc, fill: Fill) -> Self {
         let guarded = guarded(desc);
         let buffers = Buffers::filled(desc, &guarded, fill, 5).expect("host buffers");
         let mut wanted = buffers.d.clone();

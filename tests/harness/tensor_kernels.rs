@@ -96,7 +96,7 @@ __device__ __forceinline__ void meet() {
 }
 
 template <int Rank>
-__device__ __forceinline__ Corner<Rank> corner_of(int const (&at)[3]) {
+__device__ __forceinline__ Corner<Rank> box_corner(int const (&at)[3]) {
   Corner<Rank> corner;
   for (int i = 0; i < Rank; ++i) corner.at[i] = at[i];
   return corner;
@@ -119,9 +119,9 @@ __device__ __forceinline__ void copy(TensorCopyParams const& p, unsigned char* m
     if (threadIdx.x == 0) {
       expect(full, p.box_bytes);
       if constexpr (W == Way::Load)
-        threadblock::load(tile, p.load, corner_of<Rank>(p.load_corner), full);
+        threadblock::load(tile, p.load, box_corner<Rank>(p.load_corner), full);
       else
-        threadblock::load(tile, p.load, corner_of<Rank>(p.load_corner), full, threadblock::evict_first());
+        threadblock::load(tile, p.load, box_corner<Rank>(p.load_corner), full, threadblock::evict_first());
     }
     wait(full);
   }
@@ -129,9 +129,9 @@ __device__ __forceinline__ void copy(TensorCopyParams const& p, unsigned char* m
     if (threadIdx.x == 0) {
       to_tma();
       if constexpr (W == Way::Store)
-        threadblock::store(p.store, corner_of<Rank>(p.store_corner), tile);
+        threadblock::store(p.store, box_corner<Rank>(p.store_corner), tile);
       else
-        threadblock::store(p.store, corner_of<Rank>(p.store_corner), tile, threadblock::evict_last());
+        threadblock::store(p.store, box_corner<Rank>(p.store_corner), tile, threadblock::evict_last());
       drain();
     }
   }
@@ -155,9 +155,9 @@ __device__ __forceinline__ void multicast(TensorCopyParams const& p, unsigned ch
   meet();
   if (rank() == 0 && threadIdx.x == 0) {
     if (p.reserved[0])
-      threadblock::load_multicast(tile, p.load, corner_of<Rank>(p.load_corner), full, (unsigned short)p.mask, threadblock::evict_last());
+      threadblock::load_multicast(tile, p.load, box_corner<Rank>(p.load_corner), full, (unsigned short)p.mask, threadblock::evict_last());
     else
-      threadblock::load_multicast(tile, p.load, corner_of<Rank>(p.load_corner), full, (unsigned short)p.mask);
+      threadblock::load_multicast(tile, p.load, box_corner<Rank>(p.load_corner), full, (unsigned short)p.mask);
   }
   if (receives) wait(full);
   __syncthreads();

@@ -73,7 +73,7 @@ pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
             },
         };
         let gathered = staging == Staging::Gathered;
-        let turn = if gathered { 1 } else { draw.pick(&widths) };
+        let thread_rows = if gathered { 1 } else { draw.pick(&widths) };
         let desc = TransposeDesc {
             combine: match element_bytes {
                 _ if gathered => Combine::Move,
@@ -86,8 +86,8 @@ pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
             columns: draw.pick(&[16, 32, 48, 64, 96, 128]),
             threads: draw.pick(&[32, 64, 96, 128, 256]),
             access_a: draw.pick(&widths),
-            turn,
-            access_d: if staging == Staging::Direct { turn } else { draw.pick(&widths) },
+            thread_rows,
+            access_d: if staging == Staging::Direct { thread_rows } else { draw.pick(&widths) },
             staging,
             lanes: if gathered { Lanes::Along } else { draw.pick(&[Lanes::Along, Lanes::Across]) },
             order: draw.pick(&[

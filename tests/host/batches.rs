@@ -131,11 +131,11 @@ fn a_batch_in_pieces_is_its_products() {
 }
 
 /// The same of kernels whose warps multiply by `mma.sync`: each way in which fragments come, and
-/// parts of K.
+/// slices of K.
 #[test]
 fn a_batch_of_mma_sync_is_its_products() {
     type Halves<LC> = KMajor<F16, F16, LC, f32, TensorOp, Sm80>;
-    type Turned = MnMajor<F16, f32, ColMajor, f32, TensorOp, Sm75>;
+    type Transposed = MnMajor<F16, f32, ColMajor, f32, TensorOp, Sm75>;
     type Bytes = KMajor<i8, i8, RowMajor, i32, TensorOp, Sm80>;
     type BytesApart = MnMajor<u8, i32, RowMajor, i32, TensorOp, Sm75>;
     type Doubles<LC> = Gemm<f64, ColMajor, f64, ColMajor, f64, LC, f64, TensorOp, Sm90>;
@@ -144,7 +144,7 @@ fn a_batch_of_mma_sync_is_its_products() {
         &small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()),
         (7, 129, 40),
     );
-    held::<F16, F16, f32>(&small(Turned::DESC), (9, 67, 35));
+    held::<F16, F16, f32>(&small(Transposed::DESC), (9, 67, 35));
     held::<i8, i8, i8>(&small(Bytes::DESC), (3, 131, 66));
     held::<u8, u8, i32>(&small(BytesApart::DESC), (66, 3, 17));
     held::<f64, f64, f64>(&small(Doubles::<RowMajor>::DESC), (33, 7, 19));

@@ -53,9 +53,9 @@ fn counted(desc: &SimtDesc, problem: &Problem) -> Counters {
 fn elements_read_are_those_of_the_formula() {
     for desc in subjects() {
         let problem = problem(&desc, [2, 3, 4]);
-        let (turned, Mnk { m, n, .. }) =
+        let (entered, Mnk { m, n, .. }) =
             (problem.enter(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
-        let mnk = (turned.m * turned.n * turned.k) as u64;
+        let mnk = (entered.m * entered.n * entered.k) as u64;
         let counters = counted(&desc, &problem);
         assert_eq!(
             counters.a.elements + counters.b.elements,
@@ -73,24 +73,24 @@ fn elements_read_are_those_of_the_formula() {
 
 /// The requests and sectors of every block and every tile of an operand, from the thread map alone.
 fn every_block(desc: &SimtDesc, problem: &Problem, operand: OperandKind) -> (u64, u64) {
-    let (turned, facts) =
+    let (entered, facts) =
         (problem.enter(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
     let (extent, leading, others) = match operand {
         OperandKind::A => (
-            turned.m,
-            turned.a.leading(desc.class.a.layout),
-            turned.n / desc.knobs.threadblock.n as usize,
+            entered.m,
+            entered.a.leading(desc.class.a.layout),
+            entered.n / desc.knobs.threadblock.n as usize,
         ),
         OperandKind::B => (
-            turned.n,
-            turned.b.leading(desc.class.b.layout),
-            turned.m / desc.knobs.threadblock.m as usize,
+            entered.n,
+            entered.b.leading(desc.class.b.layout),
+            entered.m / desc.knobs.threadblock.m as usize,
         ),
     };
     let (map, bytes) = (facts.thread_map(), u64::from(facts.element.bytes_of(1)));
     let (mut requests, mut sectors) = (0, 0);
     for origin in (0..extent).step_by(facts.smem.mn as usize) {
-        for tile in (0..turned.k).step_by(desc.knobs.threadblock.k as usize) {
+        for tile in (0..entered.k).step_by(desc.knobs.threadblock.k as usize) {
             for (warp, access) in (0..map.threads / 32)
                 .flat_map(|warp| (0..map.accesses()).map(move |access| (warp, access)))
             {

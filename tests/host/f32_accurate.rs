@@ -1,4 +1,4 @@
-//! `f32` on tensor cores, in parts: what D is, bit by bit, what it may be off by, what is refused,
+//! `f32` on tensor cores, in terms: what D is, bit by bit, what it may be off by, what is refused,
 //! and what a wrong program computes.
 
 use crate::harness::{
@@ -27,10 +27,10 @@ fn every_element_is_a_sum_of_products_of_parts() {
         let (desc, [m, n, k]) = (desc(emulation, ORDERS[0]), SIZES);
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         let fast = computed(&desc, Mode::Fast, SIZES, (&a, &b)).expect("it fits");
-        let part = emulation.part().expect("a part");
-        let types = element_types(part, ElementKind::F32, ElementKind::F32);
+        let term = emulation.term_type().expect("a term");
+        let types = element_types(term, ElementKind::F32, ElementKind::F32);
         let own = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper multiplies it");
-        let widen = |bits: u16| match part {
+        let widen = |bits: u16| match term {
             ElementKind::Bf16 => Bf16::from_bits(bits).to_f32(),
             _ => F16::from_bits(bits).to_f32(),
         };
@@ -41,31 +41,31 @@ fn every_element_is_a_sum_of_products_of_parts() {
             } else {
                 0
             };
-            let mut parts: Vec<_> =
-                row.iter().map(|&x| emulation.parts_of(x, shift).map(widen)).collect();
-            parts.resize(k.next_multiple_of(64), [0.0; 3]);
-            (parts, shift)
+            let mut terms: Vec<_> =
+                row.iter().map(|&x| emulation.decompose(x, shift).map(widen)).collect();
+            terms.resize(k.next_multiple_of(64), [0.0; 3]);
+            (terms, shift)
         };
         for (i, j) in (0..m).step_by(7).flat_map(|i| (0..n).step_by(3).map(move |j| (i, j))) {
             let ((row, of_row), (column, of_column)) = (line(&a, i), line(&b, j));
             let mut sum = 0.0f32;
             for block in (0..row.len()).step_by(64) {
                 for &[p, q] in emulation.products() {
-                    let part = |of: &[[f32; 3]], part: u32| -> Vec<f32> {
-                        of[block..block + 64].iter().map(|x| x[part as usize]).collect()
+                    let term = |of: &[[f32; 3]], term: u32| -> Vec<f32> {
+                        of[block..block + 64].iter().map(|x| x[term as usize]).collect()
                     };
-                    sum += own.step(0.0, &part(&row, p), &part(&column, q));
+                    sum += own.step(0.0, &term(&row, p), &term(&column, q));
                 }
             }
             let wanted = if emulation.scales() { unscaled(sum, of_row + of_column) } else { sum };
             assert_eq!(fast[i * n + j].to_bits(), wanted.to_bits(), "{emulation:?} D({i}, {j})");
         }
         let tile = |m, n| Mnk { m, n, k: 64 };
-        let turns = but!(desc, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
+        let pingpong = but!(desc, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
         let one_part = but!(desc, threadblock: tile(64, 128), warp: tile(64, 128));
         let shared = but!(desc, cluster: Mn { m: 2, n: 1 });
         let narrow = but!(desc, align_c: 1);
-        for other in [desc, turns, one_part, shared, narrow] {
+        for other in [desc, pingpong, one_part, shared, narrow] {
             let checked = computed(&other, Mode::Checked { seed: 5 }, SIZES, (&a, &b))
                 .unwrap_or_else(|error| panic!("{error}: {other:?}"));
             assert!(bits(&checked) == bits(&fast), "{other:?}");
@@ -73,7 +73,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
     }
 }
 
-/// D is the same whatever the layouts of A, B and D: the parts are.
+/// D is the same whatever the layouts of A, B and D: the terms are.
 #[test]
 fn layouts_of_decomposed_operands_change_nothing() {
     for emulation in EmulationKind::MODES {
@@ -119,23 +119,23 @@ fn any(_: EmulationKind) -> bool {
 }
 
 const FAULTS: &[Named] = &[
-    ("the first and the second part change places", any, |p| {
-        p.parts = |emulation, x, shift| {
-            let [first, second, third] = emulation.parts_of(x, shift);
+    ("the first and the second term change places", any, |p| {
+        p.terms = |emulation, x, shift| {
+            let [first, second, third] = emulation.decompose(x, shift);
             [second, first, third]
         };
     }),
-    ("the second part is of the number, not of the rest", any, |p| {
-        p.parts = |emulation, x, shift| {
-            let [first, _, third] = emulation.parts_of(x, shift);
+    ("the second term is of the number, not of the rest", any, |p| {
+        p.terms = |emulation, x, shift| {
+            let [first, _, third] = emulation.decompose(x, shift);
             [first, first, third]
         };
     }),
-    ("the last part is left out", any, |p| {
-        p.parts = |emulation, x, shift| {
-            let mut parts = emulation.parts_of(x, shift);
-            parts[emulation.parts() as usize - 1] = 0;
-            parts
+    ("the last term is left out", any, |p| {
+        p.terms = |emulation, x, shift| {
+            let mut terms = emulation.decompose(x, shift);
+            terms[emulation.terms() as usize - 1] = 0;
+            terms
         };
     }),
     ("tiles read the next block", any, |p| {
@@ -144,9 +144,9 @@ const FAULTS: &[Named] = &[
     ("products count from one on", any, |p| {
         p.block = |blocks, operand, tile| blocks.block(operand, (tile + 1) % blocks.tiles());
     }),
-    ("B's parts are A's", any, |p| p.block = |blocks, _, tile| blocks.block(OperandKind::A, tile)),
+    ("B's terms are A's", any, |p| p.block = |blocks, _, tile| blocks.block(OperandKind::A, tile)),
     ("a product is left out", any, |p| {
-        // Beyond the parts there are zeros.
+        // Beyond the terms there are zeros.
         p.block = |blocks, operand, tile| {
             if tile % 3 == 1 { u32::MAX / 64 } else { blocks.block(operand, tile) }
         };
@@ -157,7 +157,7 @@ const FAULTS: &[Named] = &[
     }),
     ("scales are not taken back", EmulationKind::scales, |p| p.unscaled = |sum, _| sum),
     ("rows are scaled by one binade more", EmulationKind::scales, |p| {
-        p.parts = |emulation, x, shift| emulation.parts_of(x, shift - 1);
+        p.terms = |emulation, x, shift| emulation.decompose(x, shift - 1);
     }),
     ("shifts are off by one", EmulationKind::scales, |p| {
         p.unscaled = |sum, shift| unscaled(sum, shift + 1)
@@ -249,7 +249,7 @@ fn the_window_is_checked() {
 }
 
 /// An infinite factor reaches its row of D in bf16x6: as infinity where the other factors have one
-/// part, else as no number.
+/// term, else as no number.
 #[test]
 fn nonfinite_operands_reach_d() {
     let [m, n, k] = [4, 4, 70];
@@ -263,7 +263,7 @@ fn nonfinite_operands_reach_d() {
     assert!(
         d[n..2 * n].iter().all(|x| !x.is_finite()) && d[2 * n..3 * n].iter().all(|x| x.is_nan())
     );
-    // Infinity times the zeros that are the second and third parts.
+    // Infinity times the zeros that are the second and third terms.
     assert!(d[n].is_nan() && d[2 * n - 1].is_nan());
 }
 
@@ -290,7 +290,7 @@ fn requests_types_and_files_name_the_modes() {
         )
     );
     assert!(
-        facts.contains("f32 in 2 parts of f16, rows of A and columns of B scaled; 3 of 4 products of parts are summed"),
+        facts.contains("f32 in 2 terms of f16, rows of A and columns of B scaled; 3 of 4 products of terms are summed"),
         "{facts}"
     );
     type Product<C> = HopperK<f32, f32, RowMajor, C>;

@@ -23,7 +23,7 @@ mod mutants;
 mod nothing;
 mod operations;
 mod promotion;
-mod register_parts;
+mod register_terms;
 mod roles;
 mod roles_payload;
 mod same_bits;

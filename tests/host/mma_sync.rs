@@ -40,7 +40,7 @@ fn defaults() -> Vec<GemmDesc> {
 }
 
 /// The default of types on an architecture by this family.
-fn of_family(types: Combined, arch: ArchKind) -> Option<FamilyDesc> {
+fn family(types: Combined, arch: ArchKind) -> Option<FamilyDesc> {
     let first =
         default_gemm_configurations(OpKind::TensorOp, arch, types).ok()?.first().copied()?;
     matches!(first, FamilyDesc::MmaSync(_)).then_some(first)
@@ -77,7 +77,7 @@ fn the_defaults_of_every_architecture_compute() {
 fn f64_has_tensor_cores() {
     let types = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
     for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
-        assert!(of_family(types, arch).is_some(), "{arch}");
+        assert!(family(types, arch).is_some(), "{arch}");
     }
     let refusal = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm75, types)
         .expect_err("Turing has none");
@@ -107,7 +107,7 @@ fn subjects() -> Vec<(String, Program)> {
         {
             pins.set(knob, words).expect("a value");
         }
-        let family = of_family(types, arch).expect("a row");
+        let family = family(types, arch).expect("a row");
         let desc =
             GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins);
         assert_eq!(desc.check(), Ok(()), "{desc:?}");

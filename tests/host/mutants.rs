@@ -16,14 +16,14 @@ use proptest::prelude::*;
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 const ROWS: [Order; 3] = [Order::Row; 3];
-const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];
+const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
 /// Programs that are mutated: the defaults, rings of 2, 3 and 4 stages, K in 2, 3 and 4 slices, and
 /// stream-K.
 fn subjects() -> Vec<(String, Program)> {
     let default =
-        |arch, ab, acc, c| default_of(OpKind::Simt, arch, element_types(ab, acc, c), TURNED);
-    let classic = default_f32(ArchKind::Sm70, TURNED);
+        |arch, ab, acc, c| default_of(OpKind::Simt, arch, element_types(ab, acc, c), K_MAJOR);
+    let classic = default_f32(ArchKind::Sm70, K_MAJOR);
     let ring = ring(ROWS);
     let single = but!(classic, mainloop: MainloopKind::SingleStage, stages: 1).expect();
     let sliced = |d: GemmDesc, slices: u32| {
@@ -34,7 +34,7 @@ fn subjects() -> Vec<(String, Program)> {
     let all = vec![
         ("f32 sm70", classic),
         ("f32 sm80", default_f32(ArchKind::Sm80, ROWS)),
-        ("f32 sm80 turned", default_f32(ArchKind::Sm80, TURNED)),
+        ("f32 sm80 K-major", default_f32(ArchKind::Sm80, K_MAJOR)),
         ("4 stages", ring),
         ("f64 sm80", default(ArchKind::Sm80, ElementKind::F64, ElementKind::F64, ElementKind::F64)),
         ("i8 sm90", default(ArchKind::Sm90, ElementKind::I8, ElementKind::I32, ElementKind::I32)),
@@ -54,7 +54,7 @@ fn subjects() -> Vec<(String, Program)> {
 }
 
 /// Runs a mutant on the checked machine, and returns the finding. Two CTAs compute stream-K: each
-/// has parts of two tiles, and whole tiles.
+/// has slices of two tiles, and whole tiles.
 fn caught(program: &Program) -> Option<String> {
     let [m, n, k] = ragged(&program.desc);
     let tiles = if program.desc.streams_k() { 4 } else { 0 };
@@ -289,7 +289,7 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
 /// fingerprint tells them apart. What they cost is counted in `index_maps.rs`.
 #[test]
 fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
-    let program = default_f32(ArchKind::Sm70, TURNED).one().program();
+    let program = default_f32(ArchKind::Sm70, K_MAJOR).one().program();
     let tile = program.base.operand(falchion::internals::operand::OperandKind::A).smem;
     assert_eq!(tile.padding, 4);
     for (name, map) in [

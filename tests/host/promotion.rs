@@ -61,10 +61,10 @@ fn every_element_is_a_sum_of_promoted_stages() {
     assert!(others > m * n / 2);
 
     let tile = |m, n| Mnk { m, n, k: 128 };
-    let turns = but!(promoted(), threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
+    let pingpong = but!(promoted(), threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
     let narrow = but!(promoted(), instruction: Mnk { m: 64, n: 64, k: 32 });
     let one_part = but!(promoted(), threadblock: tile(64, 128), warp: tile(64, 128));
-    for desc in [promoted(), turns, narrow, one_part] {
+    for desc in [promoted(), pingpong, narrow, one_part] {
         assert_eq!(desc.check(), Ok(()));
         let bits = |d: Vec<f32>| d.into_iter().map(f32::to_bits).collect::<Vec<_>>();
         assert_eq!(
@@ -90,11 +90,11 @@ fn a_schedule_that_promotes_otherwise_is_found() {
     let fast = computed(&promoted(), Mode::Fast);
     assert_eq!(run(&right).unwrap_or_else(|error| panic!("{error}")), fast);
     let changes: [fn(&mut Vec<RoleStep>); 3] = [
-        |body| body.retain(|step| *step != RoleStep::Promote { part: 1 }),
+        |body| body.retain(|step| *step != RoleStep::Promote { tile: 1 }),
         |body| {
             for step in body {
-                if let RoleStep::Promote { part } = step {
-                    *part = 0;
+                if let RoleStep::Promote { tile } = step {
+                    *tile = 0;
                 }
             }
         },

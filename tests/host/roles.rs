@@ -16,9 +16,9 @@ use crate::harness::{
 };
 use falchion::internals::host::machine::Tally;
 
-/// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, cooperative
-/// and ping-pong consumers, on tensor cores and by threads, k tiles 0..=20, 1..=5 tiles of D, C
-/// read or not, through staging buffers or not: no fault.
+/// No shipped program has a fault. The test varies the number of stages (2 to 7), pending products,
+/// clusters, the schedule, the k-tiles (0 to 20), the tiles of D (1 to 5), and the place of C.
+/// Consumers multiply on tensor cores and on CUDA cores.
 #[test]
 fn nothing_that_ships_is_accused() {
     let (mut runs, mut total, start) = (0, Tally::default(), Instant::now());
@@ -27,23 +27,23 @@ fn nothing_that_ships_is_accused() {
             for shared in [None, Some(A), Some(B)] {
                 let ring = Pipeline { source: pending == 1, ..ring(stages, shared) };
                 let together = legal(ring, &options(pending));
-                let turns = Pipeline { pingpong: true, ..ring };
-                let turns = legal(turns, &options(pending));
-                // Of which those that promote wait for all products: `pending` is how many parts
-                // they have.
+                let pingpong = Pipeline { pingpong: true, ..ring };
+                let pingpong = legal(pingpong, &options(pending));
+                // Consumers that promote wait for all products.
                 let promoted = legal(ring, &promoting(1 + pending));
-                let pingpong = legal(turns.ring, &promoting(1 + pending));
-                let threads = [by_threads(together.ring), by_threads(turns.ring)];
+                let pingpong_promoted = legal(pingpong.ring, &promoting(1 + pending));
+                let threads = [by_threads(together.ring), by_threads(pingpong.ring)];
                 let fragments = legal(ring, &from_registers(pending));
-                let mut programs = vec![&together, &turns, &promoted, &pingpong, &fragments];
+                let mut programs =
+                    vec![&together, &pingpong, &promoted, &pingpong_promoted, &fragments];
                 if pending == 0 {
-                    // Threads have no pending products, and read no C through buffers.
+                    // Threads have no pending products, and do not read C through buffers.
                     programs.extend(&threads);
                 }
                 for (seed, program) in
                     (0..210).flat_map(|seed| programs.iter().map(move |program| (seed, *program)))
                 {
-                    // Of every third seed, units are as deep as each other.
+                    // Under every third seed, all units have the same depth.
                     let k_tiles: Vec<u32> = (0..=seed % 5)
                         .map(|unit| (seed / 5 + unit * (seed % 3) * 8) % 21)
                         .collect();
@@ -61,8 +61,8 @@ fn nothing_that_ships_is_accused() {
                         tally.sources,
                         if program.ring.source && work.source { tally.stores } else { 0 }
                     );
-                    // A share lands in each block: one of the operand of one's own, as many as
-                    // blocks of the other.
+                    // Each block receives its share of the operand that it does not share, and one
+                    // share per block of the shared operand.
                     assert_eq!(
                         tally.copies,
                         blocks * all_k * if blocks == 1 { 2 } else { 1 + blocks }
@@ -148,13 +148,13 @@ fn main_loop_page_names_the_faults_of_removed_role_steps() {
     }
 }
 
-/// Whether two neighbouring steps may change places, and why.
+/// Returns the reason why two neighboring steps may be swapped, if they may.
 fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&'static str> {
     use RoleStep::{
         AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn, CopyTensor,
-        Expect, ExpectParts, ExpectSource, FenceBarrierInit, FenceOperands, FetchSource, LoadFirst,
-        Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReduceParts, Release, SendParts,
-        SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
+        Expect, ExpectPartials, ExpectSource, FenceBarrierInit, FenceOperands, FetchSource,
+        LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReducePartials, Release,
+        SendPartials, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
@@ -175,11 +175,11 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
         (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => {
             Some("one is about registers, one about stages")
         }
-        (SkipLater | Release { .. }, ReduceParts) => {
+        (SkipLater | Release { .. }, ReducePartials) => {
             Some("one is about stages, one about accumulators")
         }
         (SkipLater | Release { .. }, AwaitRead) => Some("one is about stages, one about slots"),
-        (SendParts, ExpectParts) => Some("each is of other blocks"),
+        (SendPartials, ExpectPartials) => Some("each is of other blocks"),
         (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
         (FenceBarrierInit, MeetBlock) if !program.ring.source || program.split_k => {
             Some("without a cluster, who sets up is the first one who copies")
@@ -208,8 +208,8 @@ fn swapped_neighbors_are_found_or_commute() {
     assert_eq!(findings.kinds("equivalent").len(), 11);
 }
 
-/// The same of clusters whose blocks have parts of K: of two to eight blocks, each of which sends
-/// its parts to the first, and of any depths.
+/// No program of a cluster that splits K has a fault. The cluster has two to eight blocks, which
+/// send their partials to the first block. The depth varies.
 #[test]
 fn parts_of_a_cluster_come_together() {
     let mut runs = 0;
@@ -235,7 +235,7 @@ fn parts_of_a_cluster_come_together() {
                 (tally.stores, tally.partials),
                 (units * readers, units * readers * senders)
             );
-            // Behind each consumer's last unit nobody is told that it has been read.
+            // After a consumer's last unit, no block is told that its partials were read.
             let told = if pingpong { units.saturating_sub(2) } else { units.saturating_sub(1) };
             assert_eq!(tally.arrivals, told * readers * senders);
             runs += 1;
@@ -244,22 +244,22 @@ fn parts_of_a_cluster_come_together() {
     assert_eq!(runs, 8 * 60);
 }
 
-/// Accumulators need a fence only after something else has touched them: once a tile of D is
-/// enough, and is not accused. Partial accumulators are read after each part, and fragments of A
-/// written before each stage: there it is not enough.
+/// Accumulators need a fence after other instructions have accessed them. One fence per tile of D
+/// suffices for plain accumulators. It does not suffice for partial accumulators, which are read
+/// after each instruction tile, or for fragments of A, which are written before each stage.
 #[test]
 fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums_and_fragments() {
     for (name, mut program) in subjects() {
         program.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
         program.roles.consumer.prologue.push(RoleStep::FenceOperands);
-        let needed = program.promoted_parts + program.fragment_sets > 0;
+        let needed = program.promoted_tiles + program.fragment_sets > 0;
         let seeds = if needed { 0..SEEDS } else { 0..SEEDS / 5 };
         let found = caught_among(&program, seeds).map(|(fault, _)| kind(&fault));
         assert_eq!(found, needed.then(|| "OperandsNotFenced".to_owned()), "{name}");
     }
 }
 
-/// A fault's sentence says who, where and what.
+/// The sentence of a fault names the warp, the place, and the cause.
 #[test]
 fn faults_are_sentences() {
     let mut program = program(2, 0, None);
@@ -272,8 +272,8 @@ fn faults_are_sentences() {
     );
 }
 
-/// A cluster of eight blocks has 96 warps: nothing is accused, none of its steps can be left out,
-/// and what the last block alone does wrong is found.
+/// A program on a cluster of eight blocks, which has 96 warps, has no fault. The machine finds each
+/// removed step, and faults of only the last block.
 #[test]
 fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
     let shared = Some(SharedOperand { operand: A, blocks: 8 });

@@ -152,7 +152,7 @@ fn wanted(
                 .sum::<f64>()
         });
         let product = a * b * f64::from(1 + warp);
-        if program.promoted_parts == 0 {
+        if program.promoted_tiles == 0 {
             return Some(
                 accumulators.map_or(product, |accumulators: f64| accumulators / 3.0 + product),
             );
@@ -165,7 +165,7 @@ fn wanted(
                     + product * weight(part),
             )
         };
-        (0..program.promoted_parts as u8).fold(accumulators, after)
+        (0..program.promoted_tiles as u8).fold(accumulators, after)
     });
     let product = accumulators.map_or(0.0, |accumulators| accumulators + f64::from(name.subtile));
     product + if work.source { source(block, warp / 4, name) } else { 0.0 }

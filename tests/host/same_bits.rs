@@ -71,7 +71,7 @@ pairs! {
 
 /// The same product by threads that all follow one schedule, which copy what they multiply
 /// themselves.
-fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
+fn with_one_schedule(d: &GemmDesc) -> GemmDesc {
     let family = default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.class.combined())
         .expect("a row")[0];
     let k = d.threadblock().k;
@@ -98,7 +98,7 @@ fn threads_give_the_bits_of_the_other_main_loops() {
         .map(|i| {
             let seed = draw(0x5a3e_b1f4, i);
             let desc = description(seed, threads());
-            let other = of_one_schedule(&desc);
+            let other = with_one_schedule(&desc);
             assert_eq!(other.check(), Ok(()), "{other:?}");
             let checked = |guarded: &Guarded, buffers: &Buffers, seed| {
                 let ring = run(&desc, Mode::Checked { seed }, guarded, buffers)?;

@@ -1,4 +1,4 @@
-//! K in parts: the order in which parts are added, what is refused, and the memory that they take.
+//! Split-K: the order in which slices are added, what is refused, and the memory of the partials.
 
 use crate::harness::{
     decompositions::{eight_by_eight, slice_ranges},
@@ -8,14 +8,14 @@ use crate::harness::{
 };
 
 /// The description of row-major A and D and column-major B of one type, in tiles 8 deep, with so
-/// many parts.
-fn split(kind: &str, parts: u32) -> GemmDesc {
-    operation(kind, parts).desc()
+/// many slices.
+fn split(kind: &str, slices: u32) -> GemmDesc {
+    operation(kind, slices).desc()
 }
 
-fn operation(kind: &str, parts: u32) -> GemmOperation {
+fn operation(kind: &str, slices: u32) -> GemmOperation {
     let types = ["row", "col", "row"].map(|order| format!("{kind}:{order}"));
-    let knobs = [("threadblock", "64x64x8"), ("split_k", &parts.to_string())];
+    let knobs = [("threadblock", "64x64x8"), ("split_k", &slices.to_string())];
     let request = request(types.each_ref().map(|types| &types[..]), &knobs);
     GemmOperation::from_request(&Request { accumulator: kind.parse().ok(), ..request })
         .expect("a kernel")
@@ -23,7 +23,7 @@ fn operation(kind: &str, parts: u32) -> GemmOperation {
 
 #[test]
 fn parts_are_added_eight_at_a_time() {
-    for (parts, k) in
+    for (slices, k) in
         [(2, 16), (3, 100), (8, 200), (9, 200), (20, 1000), (64, 600), (65, 1041), (256, 2050)]
     {
         let (a, b): (Vec<f32>, Vec<f32>) =
@@ -31,16 +31,16 @@ fn parts_are_added_eight_at_a_time() {
         let chain =
             |range: core::ops::Range<usize>| range.fold(0.0f32, |sum, i| a[i].mul_add(b[i], sum));
         let wanted =
-            eight_by_eight(slice_ranges(k, 8, parts).into_iter().map(chain).collect(), |x, y| {
+            eight_by_eight(slice_ranges(k, 8, slices).into_iter().map(chain).collect(), |x, y| {
                 x + y
             });
         for mode in [Mode::Fast, Mode::Checked { seed: 5 }] {
             let mut d = [f32::NAN];
-            run(&split("f32", parts as u32), mode, (&a, &b, &mut d));
+            run(&split("f32", slices as u32), mode, (&a, &b, &mut d));
             assert_eq!(
                 d[0].to_bits(),
                 wanted.to_bits(),
-                "{parts} parts of {k}, {mode:?}: {} and {wanted}",
+                "{slices} slices of {k}, {mode:?}: {} and {wanted}",
                 d[0]
             );
         }
@@ -67,8 +67,8 @@ fn one_element<T: MathType, C: MathType>(
 }
 
 /// The first rows of D have the same bits beside however many others, with K whole and in as many
-/// parts as the description says, in each family; streams, which share K by the number of tiles, do
-/// not promise it.
+/// slices as the description says, in each family; streams, which share K by the number of tiles,
+/// do not promise it.
 #[test]
 fn rows_do_not_depend_on_other_rows() {
     fn rows<E: MathType>(desc: &GemmDesc, m: usize, number: impl Fn(f32) -> E::Storage) -> Vec<u8>
@@ -86,10 +86,10 @@ fn rows_do_not_depend_on_other_rows() {
             .expect("a product");
         bytemuck::cast_slice(&d[..65 * n]).to_vec()
     }
-    for parts in [1, 3] {
+    for slices in [1, 3] {
         let of = |kind: &str, op, arch, decomposition: &str| {
             let types = ["row", "col", "row"].map(|order| format!("{kind}:{order}"));
-            let knobs = [("decomposition", decomposition), ("split_k", &parts.to_string())];
+            let knobs = [("decomposition", decomposition), ("split_k", &slices.to_string())];
             described(types.each_ref().map(|types| &types[..]), (op, arch), &knobs)
         };
         let simt = of("f32", OpKind::Simt, ArchKind::Sm80, "splitk");
@@ -100,18 +100,18 @@ fn rows_do_not_depend_on_other_rows() {
         for other in [66, 257, 640] {
             assert!(
                 rows::<f32>(&simt, 65, |x| x) == rows::<f32>(&simt, other, |x| x),
-                "{other} rows, {parts} parts"
+                "{other} rows, {slices} slices"
             );
             for desc in [&mma_sync, &roles] {
                 let of = |m| rows::<Bf16>(desc, m, Bf16::from_f32);
-                assert!(of(65) == of(other), "{other} rows, {parts} parts: {desc:?}");
+                assert!(of(65) == of(other), "{other} rows, {slices} slices: {desc:?}");
             }
         }
     }
 }
 
-/// Parts of f16 are added in f32, and rounded once: one part of 2048 and seven of 1 are 2055, which
-/// f16 holds as 2056; in f16 each 1 would be lost.
+/// Slices of f16 are added in f32, and rounded once: one slice of 2048 and seven of 1 are 2055,
+/// which f16 holds as 2056; in f16 each 1 would be lost.
 #[test]
 fn parts_of_f16_are_added_in_f32() {
     let one = |value: f32| F16::from_f32(value);
@@ -134,16 +134,16 @@ fn parts_of_f16_are_added_in_f32() {
     }
 }
 
-/// The same on tensor cores, whose parts are sums of steps of their instruction: those of products
+/// The same on tensor cores, whose slices are sums of steps of their instruction: those of products
 /// of their ranges of K alone.
 #[test]
 fn parts_on_tensor_cores_are_products_of_their_ranges() {
-    let operation = |parts: u32, tile: &str| {
+    let operation = |slices: u32, tile: &str| {
         let (types, hopper) = (["bf16:row", "bf16:col", "f32:row"], ArchKind::Sm90);
-        let knobs = [("threadblock", tile), ("split_k", &parts.to_string())];
+        let knobs = [("threadblock", tile), ("split_k", &slices.to_string())];
         described(types, (OpKind::TensorOp, hopper), &knobs)
     };
-    for (parts, k, tile) in [
+    for (slices, k, tile) in [
         (2, 128, "64x128x64"),
         (3, 300, "128x64x64"),
         (9, 640, "64x64x64"),
@@ -159,16 +159,16 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
             d[0]
         };
         let wanted = eight_by_eight(
-            slice_ranges(k, 64, parts).into_iter().map(of).collect(),
+            slice_ranges(k, 64, slices).into_iter().map(of).collect(),
             |x: f32, y| x + y,
         );
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             let mut d = [f32::NAN];
-            one_element::<Bf16, f32>(&operation(parts as u32, tile), mode, [&a, &b], &mut d);
+            one_element::<Bf16, f32>(&operation(slices as u32, tile), mode, [&a, &b], &mut d);
             assert_eq!(
                 d[0].to_bits(),
                 wanted.to_bits(),
-                "{parts} parts of {k}, {mode:?}: {} and {wanted}",
+                "{slices} slices of {k}, {mode:?}: {} and {wanted}",
                 d[0]
             );
         }
@@ -177,8 +177,8 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
 
 /// A split is of K's own blocks: neighbours in a batch and rows beside do not change a product's
 /// bits.
-fn typed(parts: u32) -> GemmOperation<f32, f32, f32> {
-    operation("f32", parts).typed().expect("operands of f32")
+fn typed(slices: u32) -> GemmOperation<f32, f32, f32> {
+    operation("f32", slices).typed().expect("operands of f32")
 }
 
 #[test]
@@ -218,11 +218,11 @@ fn refusals_name_the_rule() {
         "split_k = 5 is outside 1 to 4 (a slice has at least one k-tile); try 4"
     );
     assert!(d[0].is_nan());
-    for (parts, least) in [("0", "try 1"), ("257", "try 256"), ("4294967295", "try 256")] {
-        let knobs = knobs(&[("split_k", parts)]);
+    for (slices, least) in [("0", "try 1"), ("257", "try 256"), ("4294967295", "try 256")] {
+        let knobs = knobs(&[("split_k", slices)]);
         let said = GemmOperation::from_request(&Request { knobs, ..Request::default() }).message();
         assert!(
-            said.starts_with(&format!("split_k = {parts} is outside 1 to 256"))
+            said.starts_with(&format!("split_k = {slices} is outside 1 to 256"))
                 && said.contains(least),
             "{said}"
         );
@@ -282,7 +282,7 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
     }
 }
 
-/// Parts that a second kernel adds have no tickets, which nobody clears; it has a block for each
+/// Slices that a second kernel adds have no tickets, which nobody clears; it has a block for each
 /// access of the threads of each tile. Its sums are in the order of those that blocks add.
 #[test]
 fn a_second_kernel_adds_without_tickets() {
@@ -350,12 +350,12 @@ fn a_second_kernel_adds_without_tickets() {
     );
 }
 
-/// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 parts three, and
+/// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 slices three, and
 /// one for those.
 #[test]
 fn the_workspace_is_slots_and_tickets() {
-    let bytes = |kind, parts, extents| {
-        let desc = split(kind, parts);
+    let bytes = |kind, slices, extents| {
+        let desc = split(kind, slices);
         desc.routes(&Problem::new(&desc, extents, [None; 3], [1.0; 8]))
             .expect("a kernel")
             .workspace_bytes()

@@ -1,4 +1,4 @@
-//! Parts of K that the blocks of a cluster have: the bits are those of as many parts through a
+//! Split-K slices in the blocks of a cluster: the bits are those of as many slices through a
 //! workspace, of which this takes none.
 
 use crate::harness::{
@@ -26,18 +26,18 @@ type Small = HopperK<
     With<With<With<Tile, CooperativeSchedule>, Stages<3>>, SplitKCluster>,
 >;
 
-/// Checked and fast, on one cluster that takes all tiles and on many, of two parts and of eight:
-/// the bits of the workspace's parts, which are not those of K whole.
+/// Checked and fast, on one cluster that takes all tiles and on many, of two slices and of eight:
+/// the bits of the workspace's slices, which are not those of K whole.
 #[test]
 fn the_bits_are_those_of_as_many_parts() {
-    for ((m, n, k), clusters, parts) in [
+    for ((m, n, k), clusters, slices) in [
         ((130, 70, 640), 2, 3),
         ((64, 64, 1300), 1, 8),
         ((200, 130, 200), 3, 2),
         ((1, 3, 512), 9, 5),
     ] {
         let (a, b) = rounding_operands((m, n, k), Bf16::from_f32);
-        let desc = but!(Small::DESC, split_k: parts);
+        let desc = but!(Small::DESC, split_k: slices);
         let split = but!(desc, decomposition: DecompositionKind::SplitK);
         let wanted = product(&split, None, (m, n, k), [&a, &b]);
         assert_eq!(
@@ -48,7 +48,7 @@ fn the_bits_are_those_of_as_many_parts() {
         assert_eq!(
             wanted,
             product(&desc, Some(clusters), (m, n, k), [&a, &b]),
-            "{parts} parts of {m} x {n} x {k} on {clusters}"
+            "{slices} slices of {m} x {n} x {k} on {clusters}"
         );
         assert_eq!(wanted, product(&desc, None, (m, n, k), [&a, &b]), "fast");
         let whole = product(&but!(split, split_k: 1), None, (m, n, k), [&a, &b]);
@@ -68,7 +68,7 @@ fn drawn_kernels_have_the_bits_of_as_many_parts() {
             let Some([split, clustered]) = cut_by_clusters(desc, 2 + seed as u32 % 2) else {
                 continue;
             };
-            let (subject, integers) = (Subject::new(&split), Subject::of_integers(&split));
+            let (subject, integers) = (Subject::new(&split), Subject::with_integers(&split));
             for clusters in [1, 3] {
                 let program = WarpSpecializedProgram { clusters, ..program(&clustered) };
                 assert_eq!(
@@ -92,7 +92,7 @@ fn drawn_kernels_have_the_bits_of_as_many_parts() {
     assert!(seen.iter().all(|&count| count > 2), "{seen:?}");
 }
 
-/// Nothing of a workspace is taken; the slots of the other blocks' parts are of the shared memory.
+/// Nothing of a workspace is taken; the slots of the other blocks' slices are of the shared memory.
 #[test]
 fn slots_are_of_shared_memory() {
     let desc = Small::DESC;
@@ -103,11 +103,11 @@ fn slots_are_of_shared_memory() {
     let bytes = |desc: GemmDesc| desc.components().expect("a kernel").ring.shared_bytes();
     let consumers = desc.components().expect("a kernel").ring.consumers;
     // One tile of f32 of each of two others, and two barriers, for each consumer.
-    let slots = |parts: u32| consumers * ((parts - 1) * 64 * 64 * 4 + 16);
-    for parts in [2, 3, 4] {
+    let slots = |slices: u32| consumers * ((slices - 1) * 64 * 64 * 4 + 16);
+    for slices in [2, 3, 4] {
         let [with, without] =
-            [but!(desc, split_k: parts, stages: 3), but!(split, stages: 3)].map(bytes);
-        assert_eq!(with - without, slots(parts));
+            [but!(desc, split_k: slices, stages: 3), but!(split, stages: 3)].map(bytes);
+        assert_eq!(with - without, slots(slices));
     }
     let one = but!(desc, split_k: 1);
     assert_eq!(
@@ -120,7 +120,7 @@ fn slots_are_of_shared_memory() {
 type Few<Cfg> = HopperK<Bf16, f32, RowMajor, Cfg>;
 
 /// A problem of few tiles takes them by itself, whatever the workspace, and computes the bits of as
-/// many parts through one; groups, and those who pin how K is cut, do not.
+/// many slices through one; groups, and those who pin how K is cut, do not.
 #[test]
 fn problems_take_them_by_themselves() {
     let machine = ArchKind::Sm90.machine();
@@ -211,7 +211,7 @@ fn mistaken_parts_are_found() {
     #[rustfmt::skip]
     let changes: [(&str, Change); 4] = [
         ("every block has the first part", |p| { p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i)); }),
-        ("parts are exchanged", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { work.unit(cluster, work.split_k - 1 - rank, i) }); }),
+        ("slices are exchanged", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { work.unit(cluster, work.split_k - 1 - rank, i) }); }),
         ("the last block's part ends a k-tile early", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { let unit = work.unit(cluster, rank, i)?; Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2),..unit }) }); }),
         ("clusters' blocks have tiles", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i) }); }),
     ];

@@ -32,11 +32,11 @@ fn tiles_are_sums_of_the_ranges_of_neighbouring_clusters() {
 /// and slices of K, on the CUDA cores and by `mma.sync`.
 #[test]
 fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
-    of_one_schedule().into_iter().for_each(are_sums_of_ranges);
+    with_one_schedule().into_iter().for_each(are_sums_of_ranges);
 }
 
 /// Returns bf16 kernels with every main loop, whole warp tiles, and sliced K.
-fn of_one_schedule() -> Vec<GemmDesc> {
+fn with_one_schedule() -> Vec<GemmDesc> {
     let kernel = |(op, mainloop, warp): (OpKind, &str, &str)| {
         let tile = [("decomposition", "streamk"), ("threadblock", "64x64x32")];
         let knobs = [&tile[..], &[("mainloop", mainloop), ("warp", warp)]].concat();
@@ -64,7 +64,7 @@ fn both_modes_sum_spans_of_several_k_tiles_in_the_same_order() {
     assert_eq!(checked, product(&Small::DESC, None, extents, [&a, &b]), "{most} clusters");
     let extents = (100, 70, 610);
     let (a, b) = rounding_operands(extents, Bf16::from_f32);
-    for desc in of_one_schedule() {
+    for desc in with_one_schedule() {
         for clusters in [3, 7, 17] {
             let [fast, checked] = [Mode::Fast, Mode::Checked { seed: 7 }].map(|mode| {
                 let program = on_clusters(&desc, clusters);
@@ -174,7 +174,7 @@ fn whole_numbers_are_right_whoever_streams_them() {
             else {
                 continue;
             };
-            let subject = Subject::of_integers(&whole);
+            let subject = Subject::with_integers(&whole);
             for clusters in [3, 4 + seed as u32 % 4] {
                 let program = WarpSpecializedProgram { clusters, ..program(&streamed) };
                 assert_eq!(

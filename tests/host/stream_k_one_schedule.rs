@@ -119,7 +119,7 @@ fn the_barrier_between_units_is_needed_behind_slices_of_k() {
     }
 }
 
-/// Units that are not a stream's are found: a part left out, parts of a tile exchanged, a unit's
+/// Units that are not a stream's are found: a part left out, slices of a tile exchanged, a unit's
 /// first k-tile another.
 #[test]
 fn mutated_streams_are_found() {
@@ -129,8 +129,8 @@ fn mutated_streams_are_found() {
         ("a part begins a k-tile early", |w, block, i| {
             w.unit(block, 0, i).map(|unit| Unit { k_begin: unit.k_begin.saturating_sub(1), ..unit })
         }),
-        ("parts are taken for the first", |w, block, i| {
-            w.unit(block, 0, i).map(|unit| Unit { part: 0, ..unit })
+        ("slices are taken for the first", |w, block, i| {
+            w.unit(block, 0, i).map(|unit| Unit { slice: 0, ..unit })
         }),
     ];
     for desc in [sliced()[1], sliced()[4]] {
@@ -206,7 +206,7 @@ fn batches_and_arrays_stream() {
     }
 }
 
-/// Sums that round are the same in both modes: each tile's parts are its own, of tiles of a batch,
+/// Sums that round are the same in both modes: each tile's slices are its own, of tiles of a batch,
 /// too.
 #[test]
 fn both_modes_sum_streams_in_the_same_order() {

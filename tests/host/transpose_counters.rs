@@ -202,7 +202,7 @@ fn elements_are_touched_once() {
         columns: 64,
         threads: 128,
         access_a: 16,
-        turn: 1,
+        thread_rows: 1,
         access_d: 16,
         staging: Staging::Gathered,
         lanes: Lanes::Along,

@@ -93,7 +93,7 @@ fn gathered() -> TransposeDesc {
         columns: 64,
         threads: 128,
         access_a: 16,
-        turn: 1,
+        thread_rows: 1,
         access_d: 16,
         staging: Staging::Gathered,
         ..Rung::Padded.desc(Combine::Move, 1)
@@ -105,8 +105,16 @@ fn gathered() -> TransposeDesc {
 fn wide() -> TransposeDesc {
     let staging = Staging::Swizzled { bits: 3, base: 2, shift: 2 };
     let bare = Rung::Coalesced.desc(Combine::Move, 4);
-    TransposeDesc { rows: 64, columns: 64, access_a: 4, turn: 4, access_d: 4, staging, ..bare }
-        .expect()
+    TransposeDesc {
+        rows: 64,
+        columns: 64,
+        access_a: 4,
+        thread_rows: 4,
+        access_d: 4,
+        staging,
+        ..bare
+    }
+    .expect()
 }
 
 /// A tile that is no square: what exchanges rows and columns shows.
@@ -115,7 +123,7 @@ fn oblong() -> TransposeDesc {
         rows: 64,
         columns: 32,
         threads: 128,
-        turn: 2,
+        thread_rows: 2,
         access_a: 2,
         ..Rung::Coalesced.desc(Combine::Move, 4)
     }
@@ -133,7 +141,7 @@ fn keeps_its_own(desc: &TransposeDesc) -> bool {
         let ((row, column), (line, piece)) = (fetch.place(thread, step), write.place(thread, step));
         (row, column) == (piece, line)
     };
-    [desc.access_a, desc.turn, desc.access_d] == [1; 3]
+    [desc.access_a, desc.thread_rows, desc.access_d] == [1; 3]
         && (0..desc.threads).all(|thread| (0..fetch.steps()).all(|step| alike(thread, step)))
 }
 
@@ -389,7 +397,7 @@ fn a_description_that_departs_from_its_maps_is_caught() {
         (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let oblong = oblong();
     let departures = [
-        ("half the turn", wide, TransposeDesc { turn: 2, ..wide }),
+        ("half the thread_rows", wide, TransposeDesc { thread_rows: 2, ..wide }),
         ("half the access to A", wide, TransposeDesc { access_a: 2, ..wide }),
         ("half the access to D", wide, TransposeDesc { access_d: 2, ..wide }),
         (

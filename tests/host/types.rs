@@ -67,12 +67,12 @@ fn pinned_defaults_change_nothing() {
 #[test]
 fn a_loop_nest_is_one_leaf() {
     type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
-    type Parts = With<
+    type Slices = With<
         With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>,
         Stages<3>,
     >;
-    assert_eq!(of_f32::<With<Auto, Nest>>(), of_f32::<Parts>());
-    assert_eq!(<Nest as Leaf>::PINS, <With<Parts, MmaMultistage> as Config>::PINS);
+    assert_eq!(of_f32::<With<Auto, Nest>>(), of_f32::<Slices>());
+    assert_eq!(<Nest as Leaf>::PINS, <With<Slices, MmaMultistage> as Config>::PINS);
     type TensorCores = MmaWarpSpecialized<
         GemmShape<128, 256, 64>,
         MmaTensorOp<GemmShape<64, 256, 64>, GemmShape<64, 256, 16>>,

@@ -52,14 +52,14 @@ fn by_threads() -> Vec<(&'static str, GemmDesc)> {
     let (row, col) = (Order::Row, Order::Col);
     let four = |orders, block| plain(orders, block, (32, 16), (4, 4));
     let eight = plain([col, row, row], (64, 128, 8), (32, 64), (8, 8));
-    let turns =
+    let pingpong =
         but!(four([row, row, row], (64, 32, 8)), schedule: ScheduleKind::Pingpong, stages: 2);
     #[rustfmt::skip]
     let table = [
         ("along M and N", four([col, row, row], (64, 64, 8))),
         ("8 x 8 a thread", eight),
-        ("both turned, stored one by one", but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2)),
-        ("ping-pong", turns),
+        ("both K-major, stored one by one", but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2)),
+        ("ping-pong", pingpong),
         ("cluster 2x1", but!(four([col, col, row], (64, 64, 8)), cluster: Mn { m: 2, n: 1 })),
         ("cluster 1x2, D along columns", but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 })),
     ];

@@ -270,9 +270,9 @@ fn products_have_one_route_or_one_each() {
         Routes::for_array(&desc.for_array(2), &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
     };
     assert_eq!(routes(&simt, [Row; 3]).len(), 1);
-    let turned = routes(&simt, [Col, Row, Row]);
+    let transposed = routes(&simt, [Col, Row, Row]);
     assert_eq!(
-        turned.iter().map(|routes| routes.a.route).collect::<Vec<_>>(),
+        transposed.iter().map(|routes| routes.a.route).collect::<Vec<_>>(),
         [Route::Transposed; 2]
     );
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };

@@ -68,7 +68,7 @@ fn reads_and_writes(pass: &Pass, kind: ElementKind) -> Vec<(u64, Range<u64>)> {
             )
         }
         Pass::Decompose(shapes) => {
-            (shapes.batch, shapes.source, shapes.parts, shapes.layout.bytes())
+            (shapes.batch, shapes.source, shapes.terms, shapes.layout.bytes())
         }
     };
     let [stride_source, stride] = batch.strides_bytes;

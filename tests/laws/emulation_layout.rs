@@ -29,7 +29,7 @@ fn tiles_read_every_product_of_every_block_once() {
                 blocks,
                 EmulationBlocks::new(
                     (emulation, frame),
-                    (count * emulation.parts() * 64) as usize,
+                    (count * emulation.terms() * 64) as usize,
                     64
                 )
             );
@@ -84,23 +84,23 @@ fn the_passes_write_every_part_and_zeros() {
             let rows = draws(Data::Normal, 4, mn, k);
             let columns: Vec<f32> = (0..mn * k).map(|at| rows[at % mn * k + at / mn]).collect();
             let (padded, leading) = (layout.padded() as usize, layout.leading() as usize);
-            assert_eq!((padded % 64, leading), (0, padded * emulation.parts() as usize));
+            assert_eq!((padded % 64, leading), (0, padded * emulation.terms() as usize));
             let mut wanted = vec![0; mn * leading];
             for (at, &x) in rows.iter().enumerate() {
                 let facts = LineFacts::new(rows[at / k * k..][..k].iter().copied());
                 let shift = if emulation.scales() { shift_of(facts.largest) } else { 0 };
                 for (part, bits) in emulation
-                    .parts_of(x, shift)
+                    .decompose(x, shift)
                     .into_iter()
                     .enumerate()
-                    .take(emulation.parts() as usize)
+                    .take(emulation.terms() as usize)
                 {
                     wanted[at / k * leading + part * padded + at % k] = bits;
                 }
             }
             let desc = DecomposeDesc { emulation };
             for (source, strides, along_k) in [(&rows, (k, 1), true), (&columns, (1, mn), false)] {
-                let program = DecomposeProgram::of(desc, layout, along_k);
+                let program = DecomposeProgram::new(desc, layout, along_k);
                 assert!(
                     program.run(source, strides).0 == wanted,
                     "{emulation:?} {mn} x {k}, {along_k}"
@@ -144,7 +144,7 @@ fn the_workspace_is_as_large_as_the_parts() {
             let whole = |bytes: u64| bytes.next_multiple_of(256);
             assert_eq!(
                 (routes.to_string().as_str(), routes.a.leading),
-                ("A decomposed, B decomposed", 192 * emulation.parts() as usize)
+                ("A decomposed, B decomposed", 192 * emulation.terms() as usize)
             );
             let of_kernel = routes.leave(desc(emulation, orders).frame);
             assert!(

@@ -15,9 +15,9 @@ use falchion::{
 use proptest::prelude::*;
 
 /// A map with rows and columns exchanged, so that a law about rows reads columns.
-struct Turned<'m>(&'m dyn IndexMap);
+struct Transposed<'m>(&'m dyn IndexMap);
 
-impl IndexMap for Turned<'_> {
+impl IndexMap for Transposed<'_> {
     fn domain(&self) -> Coord {
         let extent = self.0.domain();
         at(extent.column, extent.row)
@@ -33,7 +33,7 @@ impl IndexMap for Turned<'_> {
 /// Vectors of a tile in shared memory, along its contiguous index.
 fn smem_vectors_whole(tile: &SmemTile, vector: u32) -> Result<(), Apart> {
     match tile.along {
-        Along::Mn => vectors_whole(&Turned(tile), vector),
+        Along::Mn => vectors_whole(&Transposed(tile), vector),
         Along::K => vectors_whole(tile, vector),
     }
 }
@@ -89,8 +89,8 @@ fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> us
         .unwrap_or(0)
 }
 
-/// An `f32` product through registers, both operands K-major: each tile turns.
-fn turning(threadblock_k: u32, align: u32, smem: SmemLayout) -> GemmDesc {
+/// An `f32` product through registers, both operands K-major: each tile is transposed.
+fn transposing(threadblock_k: u32, align: u32, smem: SmemLayout) -> GemmDesc {
     let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
     let mut d = but!(classic, align_a: align, align_b: align, smem_a: smem, smem_b: smem).one();
     (d.knobs.threadblock.k, d.knobs.warp.k) = (threadblock_k, threadblock_k);
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn accesses_to_shared_memory_are_whole_and_aligned_as_wide_as_the_description_says(d in legal()) {
         for facts in each_operand(&d) {
-            if !facts.turns() {
+            if !facts.transposes() {
                 prop_assert_eq!(smem_vectors_whole(&facts.smem, facts.shared_access()), Ok(()));
             }
             prop_assert_eq!(smem_vectors_whole(&facts.smem, facts.fragment_access()), Ok(()));
@@ -270,10 +270,10 @@ fn a_thread_reads_as_few_elements_as_any_grid_of_lanes_allows() {
 #[test]
 fn transposing_stores_of_f32_hit_32_banks_with_padding_and_collide_without() {
     for (k, align) in [8, 16, 32].into_iter().flat_map(|k| [1, 2, 4].map(|align| (k, align))) {
-        let padded = turning(k, align, SmemLayout::Auto);
+        let padded = transposing(k, align, SmemLayout::Auto);
         for operand in OperandKind::BOTH {
             let facts = padded.one().base().operand(operand);
-            assert!(facts.turns() && facts.smem.padding == 4);
+            assert!(facts.transposes() && facts.smem.padding == 4);
             assert_eq!(
                 worst_conflict(&padded, operand, &facts.smem),
                 1,
@@ -295,7 +295,7 @@ fn transposing_stores_of_f32_hit_32_banks_with_padding_and_collide_without() {
 fn transposing_stores_of_f32_hit_32_banks_with_a_swizzle_and_collide_without() {
     let swizzled = SmemLayout::Swizzled { along: Along::Mn, bits: 3, base: 2, shift: 0 };
     for (k, align) in [8, 16].into_iter().flat_map(|k| [1, 2, 4].map(|align| (k, align))) {
-        let d = turning(k, align, swizzled);
+        let d = transposing(k, align, swizzled);
         for operand in OperandKind::BOTH {
             let tile = d.one().base().operand(operand).smem;
             assert_eq!(worst_conflict(&d, operand, &tile), 1, "k {k}, alignment {align}");
@@ -310,7 +310,7 @@ fn transposing_stores_of_f32_hit_32_banks_with_a_swizzle_and_collide_without() {
 
 #[test]
 fn every_law_fails_on_a_mutated_map() {
-    let d = turning(8, 4, SmemLayout::Auto);
+    let d = transposing(8, 4, SmemLayout::Auto);
     let facts = d.one().base().operand(OperandKind::A);
     let sliced = { but!(d, align_a: 1, align_b: 1, threadblock: Mnk::new(64, 64, 16)).expect() };
     let maps = d.one().program().maps;

@@ -66,7 +66,7 @@ fn is_laid(tile: &SmemTile) -> bool {
 }
 
 /// The maps of a kernel on the CUDA cores.
-fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
+fn check_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
     let tiles = d.one().base().tiles;
     for operand in OperandKind::BOTH {
         let facts = d.one().base().operand(operand);
@@ -82,7 +82,7 @@ fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
 
 /// The maps of a warp-specialized kernel: A's and B's tiles of a stage, what registers hold, and
 /// the staging of D.
-fn of_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
+fn check_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     let components = d.components().expect("a kernel");
     prop_assert_eq!(
         falchion::internals::index::laws::bijective(&SlotMap::new(&components)),
@@ -149,13 +149,13 @@ proptest! {
 
     #[test]
     fn maps_of_threads_are_their_layouts(d in legal()) {
-        of_threads(&d)?;
+        check_threads(&d)?;
     }
 
     #[test]
     fn maps_of_warp_specialized_kernels_are_their_layouts(seed in any::<u64>()) {
         for family in [Family::WarpSpecialized, Family::Threads] {
-            of_warp_specialized(&description(seed, Wanted { family, ..Wanted::default() }))?;
+            check_warp_specialized(&description(seed, Wanted { family, ..Wanted::default() }))?;
         }
     }
 
@@ -176,7 +176,7 @@ proptest! {
     #[test]
     fn maps_of_transposes_are_their_layouts(seed in any::<u64>()) {
         for desc in transposes::random_descriptions(4, seed) {
-            of_transpose(&desc)?;
+            check_transpose(&desc)?;
         }
     }
 
@@ -206,7 +206,7 @@ proptest! {
     }
 }
 
-fn of_transpose(
+fn check_transpose(
     desc: &falchion::internals::pass::transpose::TransposeDesc,
 ) -> Result<(), TestCaseError> {
     let smem = desc.smem();
@@ -230,7 +230,7 @@ fn of_transpose(
 #[test]
 fn maps_of_shipped_transposes_are_their_layouts() {
     for desc in transposes::named() {
-        of_transpose(&desc).unwrap_or_else(|error| panic!("{desc:?}: {error}"));
+        check_transpose(&desc).unwrap_or_else(|error| panic!("{desc:?}: {error}"));
     }
 }
 
@@ -354,7 +354,7 @@ fn maps_without_a_layout_have_none() -> Result<(), TestCaseError> {
         consumers: 2,
         pingpong: false,
         multicast: None,
-        parts: None,
+        slices: None,
         staging_buffers: 2,
         staging_bytes: 4096,
         source: false,

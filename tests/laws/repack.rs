@@ -94,7 +94,7 @@ fn the_copy_is_the_matrix() {
     let mut random = Random::new(11);
     for _ in 0..400 {
         let case = Case::random(&mut random);
-        assert!(case.is_copied_by(&RepackProgram::of(REPACK, case.shapes())), "{case:?}");
+        assert!(case.is_copied_by(&RepackProgram::new(REPACK, case.shapes())), "{case:?}");
     }
 }
 
@@ -106,7 +106,7 @@ fn the_law_fails_without_what_it_rests_on() {
     let mut failed = [0; 3];
     for _ in 0..100 {
         let case = Case::random(&mut random);
-        let right = RepackProgram::of(REPACK, case.shapes());
+        let right = RepackProgram::new(REPACK, case.shapes());
         let [mut twice, mut first_alone, mut unguarded] = [right.clone(), right.clone(), right];
         twice.map = Arc::new(Tabled::new(&ZeroTwice(twice.map.clone())));
         first_alone.second = false;

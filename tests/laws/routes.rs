@@ -207,12 +207,12 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
         let other = |view: View<Elements>, order: Order, extents| {
             View::packed(view.memory, order.transposed(), extents, None)
         };
-        let turned = Problem { a: other(problem.a, orders.a, (512, 128)), ..problem };
-        let found = desc.routes(&turned).expect("a kernel");
+        let transposed = Problem { a: other(problem.a, orders.a, (512, 128)), ..problem };
+        let found = desc.routes(&transposed).expect("a kernel");
         // Tensor cores read halves in either order; the description's own is the other.
         let read = if wanted[0] == Direct { Transposed } else { wanted[0] };
         assert_eq!([found.a.route, found.b.route], [read, wanted[1]], "{desc:?}");
-        assert!(turned.enter(&desc).is_ok());
+        assert!(transposed.enter(&desc).is_ok());
         let written = Problem { d: other(problem.d, orders.c, (512, 256)), ..problem };
         assert!(matches!(
             written.enter(&desc),

@@ -82,8 +82,8 @@ fn a_swizzle_is_an_involution_of_a_line_that_starts_anew_after_so_many_bytes() {
         );
     }
     // Turning chunks round instead is no involution, and another pattern.
-    let turned = |address: u32| address / 128 * 128 + (address + address / 128 % 8 * 16) % 128;
-    assert!((0..1024).any(|address| turned(turned(address)) != address));
+    let rotated = |address: u32| address / 128 * 128 + (address + address / 128 % 8 * 16) % 128;
+    assert!((0..1024).any(|address| rotated(rotated(address)) != address));
 }
 
 #[test]

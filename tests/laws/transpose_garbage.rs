@@ -33,7 +33,7 @@ fn description(drawn: &mut dyn FnMut(u32) -> u32) -> TransposeDesc {
         columns: drawn(32),
         threads: drawn(256),
         access_a: drawn(1),
-        turn: drawn(1),
+        thread_rows: drawn(1),
         access_d: drawn(1),
         staging: match drawn(1) % 4 {
             0 => Staging::Direct,

@@ -50,7 +50,7 @@ struct Grid<'d> {
 
 impl Grid<'_> {
     /// How often each element of A is touched by pieces of `height` x `width` elements that lie as
-    /// `corner` says: `fetch` has pieces of `turn` x `access_a`, `write` of `access_d` x 1.
+    /// `corner` says: `fetch` has pieces of `thread_rows` x `access_a`, `write` of `access_d` x 1.
     fn touches(&self, order: &dyn IndexMap, map: &dyn IndexMap, pieces: Pieces) -> Vec<u32> {
         let mut times = vec![0; (self.rows * self.columns) as usize];
         let across = self.rows.div_ceil(self.desc.rows);
@@ -89,15 +89,15 @@ struct Pieces {
     corner: fn(&TransposeDesc, u32) -> (u32, u32),
 }
 
-fn of_fetch(d: &TransposeDesc) -> Pieces {
+fn fetch_pieces(d: &TransposeDesc) -> Pieces {
     let corner = |d: &TransposeDesc, number: u32| {
         let across = d.columns / d.access_a;
-        (number / across * d.turn, number % across * d.access_a)
+        (number / across * d.thread_rows, number % across * d.access_a)
     };
-    Pieces { height: d.turn, width: d.access_a, corner }
+    Pieces { height: d.thread_rows, width: d.access_a, corner }
 }
 
-fn of_write(d: &TransposeDesc) -> Pieces {
+fn write_pieces(d: &TransposeDesc) -> Pieces {
     let corner = |d: &TransposeDesc, number: u32| {
         let across = d.rows / d.access_d;
         (number % across * d.access_d, number / across)
@@ -114,7 +114,7 @@ proptest! {
     fn each_piece_is_moved_by_one_thread_in_one_step(d in legal(false)) {
         prop_assert_eq!(laws::bijective(&d.fetch()), Ok(()));
         if !d.is_gathered() {
-            prop_assert_eq!(d.fetch().codomain() * d.turn * d.access_a, d.rows * d.columns);
+            prop_assert_eq!(d.fetch().codomain() * d.thread_rows * d.access_a, d.rows * d.columns);
         }
         if d.is_staged() {
             prop_assert_eq!(laws::bijective(&d.write()), Ok(()));
@@ -133,7 +133,7 @@ proptest! {
         }
         if d.is_staged() {
             prop_assert_eq!(smem.codomain() * d.element_bytes, d.smem_bytes());
-            prop_assert!(runs_whole(&smem, d.turn));
+            prop_assert!(runs_whole(&smem, d.thread_rows));
             prop_assert!(runs_whole(&smem, d.access_d));
         }
     }
@@ -148,10 +148,10 @@ proptest! {
         let grid = Grid { desc: &d, rows, columns, exists: &exists };
         // The lines that are gathered begin where D's rows are aligned, not where A's tile does.
         if !d.is_gathered() {
-            prop_assert!(grid.touches(&grid.order(), &d.fetch(), of_fetch(&d)).iter().all(|&times| times == 1));
+            prop_assert!(grid.touches(&grid.order(), &d.fetch(), fetch_pieces(&d)).iter().all(|&times| times == 1));
         }
         if d.is_staged() {
-            prop_assert!(grid.touches(&grid.order(), &d.write(), of_write(&d)).iter().all(|&times| times == 1));
+            prop_assert!(grid.touches(&grid.order(), &d.write(), write_pieces(&d)).iter().all(|&times| times == 1));
         }
     }
 }
@@ -326,10 +326,14 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
     // refuses both.
     assert!(runs_whole(&SmemTile { padding: 4, ..tile }, 4) && !runs_whole(&tile, 4));
     assert!(!runs_whole(&SmemTile { padding: 0, bits: 3, base: 1, ..tile }, 4));
-    let four =
-        TransposeDesc { turn: 4, access_d: 4, threads: 128, ..Rung::Padded.desc(Combine::Move, 4) };
+    let four = TransposeDesc {
+        thread_rows: 4,
+        access_d: 4,
+        threads: 128,
+        ..Rung::Padded.desc(Combine::Move, 4)
+    };
     let refused = four.check().expect_err("vectors apart");
-    assert_eq!(refused, Refusal::access_apart(Field::Turn, 4, 1));
+    assert_eq!(refused, Refusal::access_apart(Field::ThreadRows, 4, 1));
     assert_eq!(TransposeDesc { staging: Staging::Padded(4), ..four }.check(), Ok(()));
 }
 
@@ -337,12 +341,13 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
 fn coverage_fails_without_what_it_rests_on() {
     let d = Rung::Coalesced.desc(Combine::Move, 4);
     let (rows, columns) = (80, 48);
-    let covered =
-        |exists: &dyn Fn(u32, u32) -> bool, order: Option<&dyn IndexMap>, map: &dyn IndexMap| {
-            let grid = Grid { desc: &d, rows, columns, exists };
-            let own = grid.order();
-            grid.touches(order.unwrap_or(&own), map, of_fetch(&d)).iter().all(|&times| times == 1)
-        };
+    let covered = |exists: &dyn Fn(u32, u32) -> bool,
+                   order: Option<&dyn IndexMap>,
+                   map: &dyn IndexMap| {
+        let grid = Grid { desc: &d, rows, columns, exists };
+        let own = grid.order();
+        grid.touches(order.unwrap_or(&own), map, fetch_pieces(&d)).iter().all(|&times| times == 1)
+    };
     let exists = |i: u32, j: u32| i < rows && j < columns;
     assert!(covered(&exists, None, &d.fetch()));
     // Predicates one too strict, and of the other extent.
@@ -401,24 +406,24 @@ fn without_padding_or_swizzle_conflicts_appear() {
         assert_eq!(loads.wavefronts, loads.ideal, "{bits} bits");
     }
     // 16 bytes at a time, for each width of element.
-    for (bytes, turn) in [(2, 8), (4, 4), (8, 2)] {
+    for (bytes, thread_rows) in [(2, 8), (4, 4), (8, 2)] {
         let wide = |staging| {
             let desc = Rung::Coalesced.desc(Combine::Move, bytes);
             let columns = if bytes == 8 { 32 } else { 64 };
-            let (rows, access) = (64, turn);
+            let (rows, access) = (64, thread_rows);
             TransposeDesc {
                 rows,
                 columns,
                 threads: 64,
                 access_a: access,
-                turn,
+                thread_rows,
                 access_d: access,
                 staging,
                 blocks_per_sm: 1,
                 ..desc
             }
         };
-        let (base, shift) = (u32::trailing_zeros(turn), u32::trailing_zeros(turn));
+        let (base, shift) = (u32::trailing_zeros(thread_rows), u32::trailing_zeros(thread_rows));
         let [with, loads] = shared(&wide(Staging::Swizzled { bits: 3, base, shift }));
         let [without, _] = shared(&wide(Staging::Padded(0)));
         assert_eq!(

@@ -11,14 +11,14 @@ use crate::harness::{
 use falchion::desc::WarpSpecializedDesc;
 use proptest::{prelude::*, sample::select};
 
-const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];
+const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
 /// bf16, two warpgroups on a tile of 128 x 256, changed.
 fn changed(change: impl FnOnce(&mut WarpSpecializedDesc)) -> GemmDesc {
-    of(ElementKind::Bf16, ElementKind::F32, TURNED, change)
+    with_types(ElementKind::Bf16, ElementKind::F32, K_MAJOR, change)
 }
 
-fn of(
+fn with_types(
     ab: ElementKind,
     accumulator: ElementKind,
     orders: [Order; 3],
@@ -38,7 +38,7 @@ fn of(
 
 /// f32 by threads: two consumers of four warps on a tile of 128 x 256, 8 x 16 a thread, changed.
 fn threads(change: impl FnOnce(&mut WarpSpecializedDesc)) -> GemmDesc {
-    let mut d = descriptions::threads::plain(TURNED, (128, 256, 16), (32, 128), (8, 16)).roles();
+    let mut d = descriptions::threads::plain(K_MAJOR, (128, 256, 16), (32, 128), (8, 16)).roles();
     change(&mut d);
     d.sum()
 }
@@ -63,7 +63,7 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.knobs.instruction.k = 8), "instruction K = 8 is not 16; try 16", true),
         (changed(|d| d.knobs.instruction.n = 264), "instruction N = 264 is outside 8 to 256; try 256", true),
         (changed(|d| d.knobs.instruction.n = 100), "instruction N = 100 is not a multiple of 8; try 104", true),
-        (of(I8, I32, TURNED, |d| { d.knobs.instruction.n = 40; both(d, 64, 40) }), "instruction N = 40 is not a multiple of 16; try 48", true),
+        (with_types(I8, I32, K_MAJOR, |d| { d.knobs.instruction.n = 40; both(d, 64, 40) }), "instruction N = 40 is not a multiple of 16; try 48", true),
         (changed(|d| d.knobs.warp.k = 32), "warp K = 32 is not 64; try 64", true),
         (changed(|d| d.knobs.threadblock.k = 128), "threadblock K = 128 is not 64; try 64", true),
         (changed(|d| d.knobs.warp.m = 32), "warp M = 32 is outside 64 to 512; try 64", true),
@@ -78,13 +78,13 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.knobs.cluster = Mn { m: 2, n: 2 }), "cluster N = 2 is not 1 (cluster M = 2; a cluster shares operands along one axis); try 1", true),
         (changed(|d| { d.knobs.instruction.n = 8; d.knobs.cluster.m = 4; (d.knobs.warp.n, d.knobs.threadblock.n) = (16, 16) }), "cluster M = 4 does not divide 2 (boxes of a tile); try 2", true),
         (changed(|d| { d.knobs.instruction.n = 8; (d.knobs.warp.n, d.knobs.threadblock.n) = (8, 8) }), "warp N = 8 is not a multiple of 16; try 16", true),
-        (of(F16, F32, along_n, |d| { d.knobs.instruction.n = 96; (d.knobs.warp.n, d.knobs.threadblock.n) = (96, 96) }), "instruction N = 96 is not a multiple of 64 (B is N-major); try 128", true),
-        (of(F16, F32, along_n, |d| { d.knobs.instruction.n = 96; (d.knobs.warp, d.knobs.threadblock) = (Mnk { m: 64, n: 96, ..d.knobs.warp }, Mnk { m: 64, n: 192, ..d.knobs.threadblock }) }), "instruction N = 96 is not a multiple of 64 (B is N-major); try 128", true),
+        (with_types(F16, F32, along_n, |d| { d.knobs.instruction.n = 96; (d.knobs.warp.n, d.knobs.threadblock.n) = (96, 96) }), "instruction N = 96 is not a multiple of 64 (B is N-major); try 128", true),
+        (with_types(F16, F32, along_n, |d| { d.knobs.instruction.n = 96; (d.knobs.warp, d.knobs.threadblock) = (Mnk { m: 64, n: 96, ..d.knobs.warp }, Mnk { m: 64, n: 192, ..d.knobs.threadblock }) }), "instruction N = 96 is not a multiple of 64 (B is N-major); try 128", true),
         (changed(|d| d.knobs.stages = 1), "stages = 1 is outside 2 to 16; try 2", true),
         (changed(|d| d.knobs.stages = 17), "stages = 17 is outside 2 to 16; try 16", true),
         (changed(|d| d.knobs.stages = 5), "shared memory of a block = 262240 bytes exceeds 232448 bytes (5 stages of 49152 and 16480; sm_90 with 1 block per multiprocessor); try stages = 4", true),
         (changed(|d| d.knobs.align_a = 4), "align_a = 4 is not one of 8 (16 bytes of TMA); try 8", true),
-        (of(I8, I32, TURNED, |d| d.knobs.align_b = 8), "align_b = 8 is not one of 16 (16 bytes of TMA); try 16", true),
+        (with_types(I8, I32, K_MAJOR, |d| d.knobs.align_b = 8), "align_b = 8 is not one of 16 (16 bytes of TMA); try 16", true),
         (changed(|d| d.knobs.align_c = 16), "align_c = 16 is not one of 1, 2, 4, 8; try 8", true),
         (changed(|d| d.knobs.swizzle = SwizzleKind::Grouped(65)), "swizzle = 65 is outside 1 to 64; try 64", true),
         (changed(|d| both(d, 128, 256)), "registers per thread = 296 exceeds 248 (256 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
@@ -213,13 +213,13 @@ fn the_operand_that_is_named_is_the_user_s() {
 }
 
 fn legal() -> impl Strategy<Value = GemmDesc> {
-    let of = |threads| Wanted {
+    let wanted = |threads| Wanted {
         family: if threads { Family::Threads } else { Family::WarpSpecialized },
         ..Wanted::default()
     };
     (any::<u64>(), any::<bool>())
         .no_shrink()
-        .prop_map(move |(seed, threads)| description(seed, of(threads)))
+        .prop_map(move |(seed, threads)| description(seed, wanted(threads)))
 }
 
 proptest! {

@@ -18,9 +18,9 @@ use falchion_lab::warpgroup::holders;
 const K: AOperand = AOperand::Shared(Along::K);
 
 /// A map read the other way: (column, row).
-struct Turned<'a>(&'a dyn IndexMap);
+struct Transposed<'a>(&'a dyn IndexMap);
 
-impl IndexMap for Turned<'_> {
+impl IndexMap for Transposed<'_> {
     fn domain(&self) -> Coord {
         at(self.0.domain().column, self.0.domain().row)
     }
@@ -53,7 +53,7 @@ fn the_table_is_ptx_s() {
                 for (source, along) in
                     sources.into_iter().flat_map(|source| [(source, Along::K), (source, Along::Mn)])
                 {
-                    let turns = along == Along::Mn || source == AOperand::Shared(Along::Mn);
+                    let transposes = along == Along::Mn || source == AOperand::Shared(Along::Mn);
                     let widths = if a == ElementKind::I8 || a == ElementKind::U8 {
                         &integers
                     } else {
@@ -62,7 +62,7 @@ fn the_table_is_ptx_s() {
                     for n in 0..300 {
                         let wanted = rows.contains(&(a, b, accumulator))
                             && widths.contains(&n)
-                            && (!turns || a.bits() == 16);
+                            && (!transposes || a.bits() == 16);
                         let got = Instruction::new((a, b), accumulator, n, source, along);
                         assert_eq!(
                             got.is_some(),
@@ -141,7 +141,7 @@ fn tiles_are_bijective_and_their_chunks_whole() {
         let chunk = CHUNK_BYTES / tile.input().bytes_of(1);
         let whole = match tile.along() {
             Along::K => vectors_whole(tile, chunk),
-            Along::Mn => vectors_whole(&Turned(tile), chunk),
+            Along::Mn => vectors_whole(&Transposed(tile), chunk),
         };
         whole.unwrap_or_else(|violation| panic!("{tile:?}: {violation}"));
     }

@@ -210,13 +210,13 @@ fn a_wrong_descriptor_is_seen() {
             "{tile:?}: leading offset"
         );
         let other = if tile.along() == Along::K { Along::Mn } else { Along::K };
-        let turned = misread(
+        let transposed = misread(
             &tile,
             start,
             |tile, first, step| (told(start)(tile, first, step).0, other),
             lies,
         );
-        assert!(turned.is_some(), "{tile:?}: the other way is not seen");
+        assert!(transposed.is_some(), "{tile:?}: the other way is not seen");
         let halted = misread(&tile, start, |tile, first, _| told(start)(tile, first, 0), lies);
         assert!(halted.is_some(), "{tile:?}: steps that do not advance are not seen");
         seen += 2;

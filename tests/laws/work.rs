@@ -1,8 +1,8 @@
 //! The law of work: over all blocks of a grid, every k-tile of every tile of each D is in one unit,
-//! and the parts of one tile follow each other.
+//! and the slices of one tile follow each other.
 
 use crate::harness::{prelude::*, random_cases::cases};
-use falchion::threadblock::{Streams, part_of_k};
+use falchion::threadblock::{Streams, k_slice};
 use proptest::prelude::*;
 
 /// Which unit a block takes as its number `i`.
@@ -52,14 +52,14 @@ fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<
     Ok(())
 }
 
-/// Whether the parts of each tile are numbered in ascending k and know how many they are; and, of
+/// Whether the slices of each tile are numbered in ascending k and know how many they are; and, of
 /// streams, whether they are those of neighbouring clusters, which all have as many k-tiles but for
 /// one.
-fn parts_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
-    let mut parts = BTreeMap::<_, Vec<_>>::new();
+fn slices_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
+    let mut slices = BTreeMap::<_, Vec<_>>::new();
     let mut spans = Vec::new();
     let streamed = work.streams();
-    // Ranks have tiles of their own, or parts of one.
+    // Ranks have tiles of their own, or slices of one.
     let ranks = if work.kind == WorkKind::SplitKCluster { work.blocks() } else { 1 };
     for (cluster, rank) in
         (0..work.clusters).flat_map(|cluster| (0..ranks).map(move |rank| (cluster, rank)))
@@ -67,13 +67,13 @@ fn parts_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
         let mut span = 0;
         for i in 0..work.count(cluster) {
             let unit = taken(work, cluster, rank, i).ok_or("no unit")?;
-            if ranks > 1 && unit.part != rank {
-                return Err(format!("block {rank} has part {}", unit.part));
+            if ranks > 1 && unit.slice != rank {
+                return Err(format!("block {rank} has slice {}", unit.slice));
             }
-            parts.entry((unit.product, unit.row, unit.column)).or_default().push((
+            slices.entry((unit.product, unit.row, unit.column)).or_default().push((
                 unit.k_begin,
-                unit.part,
-                unit.parts,
+                unit.slice,
+                unit.slices,
                 cluster,
             ));
             span += if i < streamed.count(cluster) { unit.k_count } else { 0 };
@@ -83,25 +83,25 @@ fn parts_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
     if spans.iter().max().zip(spans.iter().min()).is_some_and(|(most, least)| most - least > 1) {
         return Err(format!("spans of {spans:?}"));
     }
-    for (tile, mut parts) in parts {
-        parts.sort_unstable();
-        let known = |(at, &(_, part, of, cluster)): (usize, &(u32, u32, u32, u32))| {
+    for (tile, mut slices) in slices {
+        slices.sort_unstable();
+        let known = |(at, &(_, slice, of, cluster)): (usize, &(u32, u32, u32, u32))| {
             let neighbour = match work.kind {
-                WorkKind::StreamK => cluster == parts[0].3 + at as u32,
+                WorkKind::StreamK => cluster == slices[0].3 + at as u32,
                 // At the same time.
-                WorkKind::SplitKCluster => cluster == parts[0].3,
+                WorkKind::SplitKCluster => cluster == slices[0].3,
                 _ => true,
             };
-            part as usize == at && of as usize == parts.len() && neighbour
+            slice as usize == at && of as usize == slices.len() && neighbour
         };
-        if !parts.iter().enumerate().all(known) {
-            return Err(format!("tile {tile:?} has the parts {parts:?}"));
+        if !slices.iter().enumerate().all(known) {
+            return Err(format!("tile {tile:?} has the slices {slices:?}"));
         }
     }
     Ok(())
 }
 
-/// Slots of streamed parts are apart, those of a tile one behind another, and there are no more
+/// Slots of streamed slices are apart, those of a tile one behind another, and there are no more
 /// than a workspace has room for.
 #[test]
 fn slots_of_streams_are_apart() {
@@ -119,11 +119,11 @@ fn slots_of_streams_are_apart() {
         for (cluster, i) in
             (0..clusters).flat_map(|cluster| (0..streams.count(cluster)).map(move |i| (cluster, i)))
         {
-            let part = streams.part(cluster, i);
-            assert!(slots.insert(part.tile + cluster), "{part:?}");
+            let slice = streams.slice(cluster, i);
+            assert!(slots.insert(slice.tile + cluster), "{slice:?}");
             assert!(
-                part.tile + cluster < streams.tiles + clusters
-                    && part.parts <= clusters.min(tiles_k)
+                slice.tile + cluster < streams.tiles + clusters
+                    && slice.slices <= clusters.min(tiles_k)
             );
         }
         assert!(streams.tiles < 2 * clusters);
@@ -153,7 +153,7 @@ proptest! {
         (tiles_k, split_k, resident) in (0u32..40, prop::sample::select(vec![1, 1, 2, 3, 7, 16]), 1u32..70),
     ) {
         let cluster = Mn { m: cluster.0, n: cluster.1 };
-        // Blocks of a cluster have tiles, or parts of one.
+        // Blocks of a cluster have tiles, or slices of one.
         let (cluster, split_k) = match WorkKind::ALL[kind] {
             WorkKind::StreamK => (cluster, 1),
             WorkKind::SplitKCluster => (Mn::ONE, split_k),
@@ -164,7 +164,7 @@ proptest! {
         prop_assert_eq!(covered(&work, tiles, Work::unit), Ok(()), "{:?}", work);
         prop_assert!(work.kind == WorkKind::DataParallel || work.clusters <= resident);
         prop_assert!(work.kind != WorkKind::DataParallel || (0..work.clusters).all(|cluster| work.count(cluster) == 1));
-        prop_assert_eq!(parts_follow_each_other(&work, Work::unit), Ok(()), "{:?}", work);
+        prop_assert_eq!(slices_follow_each_other(&work, Work::unit), Ok(()), "{:?}", work);
     }
 }
 
@@ -193,35 +193,35 @@ fn mutated_work_breaks_the_law() {
     }
 }
 
-/// The same of work whose K is cut: 13 k-tiles in 4 parts are 4, 3, 3 and 3.
+/// The same of work whose K is cut: 13 k-tiles in 4 slices are 4, 3, 3 and 3.
 #[test]
 fn mutated_parts_break_the_law() {
     let kinds = (WorkKind::DataParallel, SwizzleKind::Identity(2), 4);
     let work = Work::new(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
     assert_eq!(covered(&work, (4, 3), Work::unit), Ok(()));
     assert_eq!(
-        (0..4).map(|part| part_of_k(13, 4, part)).collect::<Vec<_>>(),
+        (0..4).map(|slice| k_slice(13, 4, slice)).collect::<Vec<_>>(),
         [(0, 4), (4, 3), (7, 3), (10, 3)]
     );
     #[rustfmt::skip]
     let mutations: [(&str, Taken, &str); 9] = [
         ("the remainder is forgotten", |w, cluster, rank, i| { Work { tiles_k: w.tiles_k / w.split_k * w.split_k, ..*w }.unit(cluster, rank, i) }, "of 13 k-tiles"),
-        ("the longer parts begin as if they were not", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.part * 3, ..unit }) }, "of 13 k-tiles"),
-        ("the last part takes the remainder, and so does the first", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + u32::from(unit.part == 3), ..unit }) }, "of 13 k-tiles"),
-        ("every part is the first", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { part: 0, k_begin: 0, k_count: 4,..unit }) }, "of 13 k-tiles"),
-        ("the last part is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.part < 3), "has no unit"),
-        ("there is a part too few", |w, cluster, rank, i| Work { split_k: w.split_k - 1, ..*w }.unit(cluster, rank, i), "has no unit"),
+        ("the longer slices begin as if they were not", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.slice * 3, ..unit }) }, "of 13 k-tiles"),
+        ("the last slice takes the remainder, and so does the first", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + u32::from(unit.slice == 3), ..unit }) }, "of 13 k-tiles"),
+        ("every slice is the first", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { slice: 0, k_begin: 0, k_count: 4,..unit }) }, "of 13 k-tiles"),
+        ("the last slice is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.slice < 3), "has no unit"),
+        ("there is a slice too few", |w, cluster, rank, i| Work { split_k: w.split_k - 1, ..*w }.unit(cluster, rank, i), "has no unit"),
         (
-            "parts come before tiles",
+            "slices come before tiles",
             |w, cluster, rank, i| {
                 let unit = w.unit(cluster / w.split_k, rank, i)?;
-                let (k_begin, k_count) = part_of_k(w.tiles_k, w.split_k, cluster / w.rectangles());
-                Some(Unit { part: cluster / w.rectangles(), k_begin, k_count, ..unit })
+                let (k_begin, k_count) = k_slice(w.tiles_k, w.split_k, cluster / w.rectangles());
+                Some(Unit { slice: cluster / w.rectangles(), k_begin, k_count, ..unit })
             },
             "of 13 k-tiles",
         ),
-        ("parts overlap by a k-tile", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + 1, ..unit }) }, "of 13 k-tiles"),
-        ("k-tiles are walked from a part's end", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.k_begin + unit.k_count, ..unit }) }, "of 13 k-tiles"),
+        ("slices overlap by a k-tile", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + 1, ..unit }) }, "of 13 k-tiles"),
+        ("k-tiles are walked from a slice's end", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.k_begin + unit.k_count, ..unit }) }, "of 13 k-tiles"),
     ];
     for (name, taken, said) in mutations {
         let error = covered(&work, (4, 3), taken).expect_err(name);
@@ -230,7 +230,7 @@ fn mutated_parts_break_the_law() {
     }
 }
 
-/// The same of parts that the blocks of a cluster have.
+/// The same of slices that the blocks of a cluster have.
 #[test]
 fn mutated_parts_of_clusters_break_the_law() {
     let kinds = (WorkKind::SplitKCluster, SwizzleKind::Identity(2), 4);
@@ -244,9 +244,9 @@ fn mutated_parts_of_clusters_break_the_law() {
     );
     #[rustfmt::skip]
     let mutations: [(&str, Taken, &str); 5] = [
-        ("every block has the first part", |w, cluster, _, i| w.unit(cluster, 0, i), "of 13 k-tiles"),
-        ("the last block has none", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.part < 3), "has no unit"),
-        ("ranks are parts and tiles", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { column: unit.column + rank, ..unit }) }, "of 13 k-tiles"),
+        ("every block has the first slice", |w, cluster, _, i| w.unit(cluster, 0, i), "of 13 k-tiles"),
+        ("the last block has none", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.slice < 3), "has no unit"),
+        ("ranks are slices and tiles", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { column: unit.column + rank, ..unit }) }, "of 13 k-tiles"),
         ("clusters walk on by their blocks", |w, cluster, rank, i| { Work { clusters: w.clusters * w.split_k, ..*w }.unit(cluster, rank, i) }, "has no unit"),
         ("a cluster takes its first tile again", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
     ];
@@ -256,8 +256,8 @@ fn mutated_parts_of_clusters_break_the_law() {
         assert!(error.contains(said), "{name}: {error}");
     }
     let exchanged: Taken = |w, cluster, rank, i| w.unit(cluster, w.split_k - 1 - rank, i);
-    assert_eq!(covered(&work, (4, 3), exchanged), Ok(()), "each part is in one unit");
-    assert_eq!(parts_follow_each_other(&work, exchanged), Err("block 0 has part 3".to_owned()));
+    assert_eq!(covered(&work, (4, 3), exchanged), Ok(()), "each slice is in one unit");
+    assert_eq!(slices_follow_each_other(&work, exchanged), Err("block 0 has slice 3".to_owned()));
 }
 
 /// A D without elements has no units, and more tiles than a grid has blocks are refused.

@@ -39,12 +39,12 @@ fn the_products_compile_clean() {
     let mut kernels = Vec::new();
     for emulation in EmulationKind::MODES {
         let default = desc(emulation, ORDERS[0]);
-        let turns = but!(default, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
+        let pingpong = but!(default, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
         let shared = but!(default, cluster: Mn { m: 2, n: 1 });
         let column = desc(emulation, ORDERS[4]);
         for (name, d) in [
             ("default", default),
-            ("ping-pong", turns),
+            ("ping-pong", pingpong),
             ("cluster", shared),
             ("column-major D", column),
             // Threads store a D that is not aligned.
@@ -71,7 +71,7 @@ fn kernels_unlike_their_twin_do_not_compile() {
     for emulation in EmulationKind::MODES {
         let unit = DecomposeDesc { emulation }.translation_unit(true);
         for (twin, name) in [
-            ("numeric::PartsMap<EmulationFacts>", "parts"),
+            ("numeric::TermsMap<EmulationFacts>", "terms"),
             ("numeric::EmulationBlocks<EmulationFacts, 7>", "blocks"),
             ("pass::PieceMap<Config, true>", "pieces"),
         ] {

@@ -26,7 +26,7 @@ fn cache() -> Cache {
 }
 
 fn fault(cache: &Cache, mma: &MmaWarpgroup) -> Option<String> {
-    let entry = match compile(cache, &ProbeText::of(mma, true).unit, HOPPER) {
+    let entry = match compile(cache, &ProbeText::new(mma, true).unit, HOPPER) {
         Ok(entry) => entry,
         Err(error) => return Some(error.to_string()),
     };
@@ -115,7 +115,7 @@ fn the_assembler_agrees_on_widths() {
                 .is_some(),
             taken
         );
-        let unit = ProbeText::of(&stage(input), false).unit;
+        let unit = ProbeText::new(&stage(input), false).unit;
         let config = unit.config.replace("n48k", &format!("n{n}k"));
         let answer = compile(&cache, &TranslationUnit { config, ..unit }, HOPPER);
         assert_eq!(answer.is_ok(), taken, "{input} n{n}");
@@ -146,7 +146,7 @@ fn another_map_is_seen() {
         64,
     )
     .expect("a stage");
-    let unit = ProbeText::of(&stage, true).unit;
+    let unit = ProbeText::new(&stage, true).unit;
     assert!(compile(&cache, &unit, HOPPER).is_ok());
     for (change, from, to, names) in [
         ("no swizzle", "kSwizzleBits = 3", "kSwizzleBits = 0", "map"),

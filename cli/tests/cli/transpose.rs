@@ -89,9 +89,9 @@ fn descriptions_round_trip_through_json() {
         assert_eq!(object["config"], "32x32_t256_a1x1x1_p1_o1_b4");
     }
     for (from, to, part) in [
-        ("\"turn\":1", "\"turn\":1,\"depth\":1", "unknown field `depth`"),
-        ("\"turn\":1,", "", "missing field `turn`"),
-        ("\"turn\":1", "\"turn\":-1", "invalid value"),
+        ("\"thread_rows\":1", "\"thread_rows\":1,\"depth\":1", "unknown field `depth`"),
+        ("\"thread_rows\":1,", "", "missing field `thread_rows`"),
+        ("\"thread_rows\":1", "\"thread_rows\":-1", "invalid value"),
         ("\"threads\":256", "\"threads\":48", "threads of a block = 48"),
         (
             "\"blocks_per_sm\":4",

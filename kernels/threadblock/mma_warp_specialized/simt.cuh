@@ -14,14 +14,14 @@ struct SimtConsumer : Worker<Config, Params> {
 
   warp::MmaSimt<Config> warp_mma;
   // Offset of the thread's part in a stage, in bytes.
-  unsigned const part_a, part_b;
+  unsigned const offset_a, offset_b;
   // Shared-memory addresses of the thread's part of both operands, in the stage being read.
   unsigned from_a, from_b;
   __device__ __forceinline__ SimtConsumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : Worker<Config, Params>(params, shared, consumer, thread),
         warp_mma((Config::Ring::kTurns > 0 ? 0 : consumer * Config::Ring::kWarpgroup) + thread),
-        part_a(smem::BoxedTile<A>::at(warp_mma.mn_a, 0) * sizeof(typename A::Element)),
-        part_b(smem::BoxedTile<B>::at(warp_mma.mn_b, 0) * sizeof(typename B::Element)) {
+        offset_a(smem::BoxedTile<A>::at(warp_mma.mn_a, 0) * sizeof(typename A::Element)),
+        offset_b(smem::BoxedTile<B>::at(warp_mma.mn_b, 0) * sizeof(typename B::Element)) {
     if constexpr (Config::Ring::kTurns > 0) this->work.every(consumer, Config::Ring::kTurns);
   }
 
@@ -36,24 +36,24 @@ struct SimtConsumer : Worker<Config, Params> {
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::LoadFirst) {
       if (this->k < this->k_tiles()) {
-        from_a = this->stage_a() + part_a;
-        from_b = this->stage_b() + part_b;
+        from_a = this->stage_a() + offset_a;
+        from_b = this->stage_b() + offset_b;
         warp_mma.template load_in_order<0>(from_a, from_b);
       }
     } else if constexpr (Kind == RoleStepKind::MultiplyStage) {
       multiply();
     } else if constexpr (Kind == RoleStepKind::MultiplyLast) {
       warp_mma.template multiply<Config::kWarpK - 1>();
-    } else if constexpr (Kind == RoleStepKind::ReduceParts) {
+    } else if constexpr (Kind == RoleStepKind::ReducePartials) {
       using Partials = epilogue::Partials<Config>;
       auto const get = [&](int i) { return convert<typename Partials::Sum>(warp_mma.accumulator(i)); };
       auto const set = [&](int i, typename Partials::Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };
       this->holds_sum = Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
-    } else if constexpr (Kind == RoleStepKind::SendParts || Kind == RoleStepKind::AddParts) {
+    } else if constexpr (Kind == RoleStepKind::SendPartials || Kind == RoleStepKind::AddPartials) {
       using Sum = typename epilogue::Partials<Config>::Sum;
       auto const get = [&](int i) { return convert<Sum>(warp_mma.accumulator(i)); };
       auto const set = [&](int i, Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };
-      this->template exchange_parts<Kind>(get, set);
+      this->template exchange_partials<Kind>(get, set);
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
       epilogue::TileStore<Config, warp::MmaSimt<Config>>::write(warp_mma, this->params, this->params.d_address, this->unit);

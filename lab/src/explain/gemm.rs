@@ -82,12 +82,12 @@ fn mma_sync(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
         ("D", format!("stored {} at a time", of.store_access)),
         ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
     ];
-    if let Some(part) = of.emulation.part() {
-        let (parts, products) = (of.emulation.parts(), of.emulation.products().len());
-        let made = match parts {
-            1 => format!("f32 rounded to {part} in registers"),
+    if let Some(term) = of.emulation.term_type() {
+        let (terms, products) = (of.emulation.terms(), of.emulation.products().len());
+        let made = match terms {
+            1 => format!("f32 rounded to {term} in registers"),
             _ => format!(
-                "f32 in {parts} parts of {part}, made in registers; {products} products of parts are summed, an instruction each, and promoted after every {} k-blocks",
+                "f32 in {terms} terms of {term}, made in registers; {products} products of terms are summed, an instruction each, and promoted after every {} k-blocks",
                 of.repeats.k
             ),
         };
@@ -195,13 +195,13 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
     if of.fragment_sets > 0 {
         facts.push(("A in registers", format!("{} sets in turn", of.fragment_sets)));
     }
-    if let Some(part) = of.emulation.part() {
-        let (parts, products, all) =
-            (of.emulation.parts(), of.emulation.products().len(), of.emulation.parts().pow(2));
+    if let Some(term) = of.emulation.term_type() {
+        let (terms, products, all) =
+            (of.emulation.terms(), of.emulation.products().len(), of.emulation.terms().pow(2));
         let scaled = if of.emulation.scales() { ", rows of A and columns of B scaled" } else { "" };
         facts.insert(
             0,
-            ("emulation", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
+            ("emulation", format!("f32 in {terms} terms of {term}{scaled}; {products} of {all} products of terms are summed")),
         );
     }
     facts

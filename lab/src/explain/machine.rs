@@ -65,8 +65,8 @@ pub fn on_machine(
         / (down as f64 * across as f64 * f64::from(tile.m) * f64::from(tile.n));
     let side_by_side = side_by_side(&explanation, machine);
     let slots = f64::from(side_by_side) * f64::from(machine.multiprocessors);
-    let parts = desc.split_k();
-    let waves = tiles * f64::from(parts) / slots;
+    let slices = desc.split_k();
+    let waves = tiles * f64::from(slices) / slots;
     let busy = waves / waves.ceil();
     let products = match problem.groups {
         Some(_) => format!(" at most, in {} groups", problem.batch),
@@ -75,7 +75,7 @@ pub fn on_machine(
     };
     let way = if desc.cuts_by_cluster() { " in a cluster" } else { "" };
     let products =
-        if parts == 1 { products } else { format!("{products}, with {parts} slices of K{way}") };
+        if slices == 1 { products } else { format!("{products}, with {slices} slices of K{way}") };
     let mut facts = Vec::new();
     let alignments = |desc: &GemmDesc| {
         let pins = desc.user_pins();
@@ -142,9 +142,9 @@ pub fn on_machine(
             "a second kernel adds the slices, with one thread block per access of a tile's threads; no tickets, no memset".to_owned(),
         ));
     }
-    if parts > 1 && desc.cuts_by_cluster() {
+    if slices > 1 && desc.cuts_by_cluster() {
         let of = machine.multiprocessors;
-        let [whole, cut] = [1, parts].map(|parts| (tiles * f64::from(parts)).min(f64::from(of)));
+        let [whole, cut] = [1, slices].map(|slices| (tiles * f64::from(slices)).min(f64::from(of)));
         let why = format!("{cut} of {of} multiprocessors read A and B ({whole} without split-K)");
         facts.push((
             "split-K",
@@ -179,7 +179,7 @@ pub fn size_of(problem: &Problem) -> ProblemSize {
 /// Describes the shares of a predicted time.
 fn shares(terms: Terms) -> String {
     let share = |time: f64| percent(time / terms.time());
-    let Terms { products, memory, ends, parts, passes } = terms;
+    let Terms { products, memory, ends, reduction, passes } = terms;
     let main = match (products < memory, memory > 0.0) {
         (true, _) => {
             format!("memory {} (math would take {})", share(memory), share(products))
@@ -189,7 +189,7 @@ fn shares(terms: Terms) -> String {
         }
         (false, false) => format!("math {}", share(products)),
     };
-    let further = [("split-K reduction", parts), ("passes", passes)];
+    let further = [("split-K reduction", reduction), ("passes", passes)];
     let further = further
         .iter()
         .filter(|(_, time)| *time > 0.0)

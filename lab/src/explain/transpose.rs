@@ -148,13 +148,13 @@ fn transposed_in_registers(desc: &TransposeDesc) -> TransposeChoice {
     let because = if desc.is_gathered() {
         "rows stay as they are in shared memory, and threads gather the elements of D".to_owned()
     } else if desc.is_staged() {
-        format!("a store to shared memory has {} bytes", desc.turn * desc.element_bytes)
+        format!("a store to shared memory has {} bytes", desc.thread_rows * desc.element_bytes)
     } else {
         "a thread stores the elements that it transposes".to_owned()
     };
     TransposeChoice {
         what: "transposed in registers",
-        value: format!("{} of A", rows(desc.turn)),
+        value: format!("{} of A", rows(desc.thread_rows)),
         because,
     }
 }

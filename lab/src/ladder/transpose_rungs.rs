@@ -75,7 +75,7 @@ impl TransposeRung {
             columns: 32,
             threads: 256,
             access_a: 1,
-            turn: 1,
+            thread_rows: 1,
             access_d: 1,
             staging,
             lanes,

@@ -148,9 +148,10 @@ impl Accumulation {
             Some(d) => d.matrix_instruction(),
             None => {
                 let types = d.class.combined();
-                let [a, b] = [types.a, types.b].map(|element| emulation.part().unwrap_or(element));
+                let [a, b] =
+                    [types.a, types.b].map(|element| emulation.term_type().unwrap_or(element));
                 Instruction::for_types(Combined { a, b, ..types }, d.class.arch)
-                    .map(|one| one.with_parts(emulation, instruction_k(d), d.warp().k))
+                    .map(|one| one.with_terms(emulation, instruction_k(d), d.warp().k))
             }
         };
         let own = match (d.class.op, instruction) {

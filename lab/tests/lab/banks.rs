@@ -173,7 +173,7 @@ fn the_rungs_collide_exactly_here() {
 /// memory.
 fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
     let operand = desc.one().base().operand(user.enter(desc.frame));
-    operand.element == ElementKind::F64 && operand.turns()
+    operand.element == ElementKind::F64 && operand.transposes()
 }
 
 /// Shipped kernels need the least possible number of wavefronts. For transposed stores of `f64`, a

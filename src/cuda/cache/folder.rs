@@ -75,7 +75,7 @@ impl<'a> Folder<'a> {
     /// # Errors
     /// [`Error::Io`] with the message of the system.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.part()
+        self.temporary()
             .map(drop)
             .map_err(|error| Error::Io { path: self.0.into(), because: error.to_string() })
     }
@@ -102,9 +102,9 @@ impl<'a> Folder<'a> {
     /// empty folder.
     pub(super) fn save(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let path = self.at(key, key.kind().name());
-        let mut part = self.part()?;
-        part.write_all(bytes)?;
-        match part.persist(&path) {
+        let mut temporary = self.temporary()?;
+        temporary.write_all(bytes)?;
+        match temporary.persist(&path) {
             Ok(_) => Ok(()),
             Err(refused) => {
                 fs::remove_dir(&path)?;
@@ -114,7 +114,7 @@ impl<'a> Folder<'a> {
     }
 
     /// Creates a temporary file for an entry. The file is removed when dropped.
-    fn part(&self) -> io::Result<NamedTempFile> {
+    fn temporary(&self) -> io::Result<NamedTempFile> {
         tempfile::Builder::new().prefix(".falchion-").suffix(".part").tempfile_in(self.0)
     }
 

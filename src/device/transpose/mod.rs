@@ -5,8 +5,8 @@
 //!
 //! ```text
 //!            A, row-major                    shared memory                      D, row-major
-//!   a thread reads `turn` rows of      writes `access_a` columns, each      and reads `access_d` neighbours
-//!   `access_a` neighbours              `turn` neighbours of D               of D
+//!   a thread reads `thread_rows`     writes `access_a` columns,      and reads `access_d`
+//!   rows of `access_a` elements      `thread_rows` elements of D each      elements of D
 //!
 //!         columns                            rows                               rows
 //!       + - - - - - +                    + - - - - - +                      + - - - - - +

@@ -62,7 +62,7 @@ fn operand_facts(
 
 /// Returns the fingerprint assertions of the terms that are made from fragments: their values, and
 /// their words.
-fn fingerprints_of_parts(instruction: &WarpInstruction) -> String {
+fn fingerprints_of_slices(instruction: &WarpInstruction) -> String {
     let emulation = instruction.math().emulation();
     let mut text = register_fingerprints(emulation);
     for operand in
@@ -91,8 +91,8 @@ impl MmaSyncDesc {
             headers: HEADERS,
             warp_mma: "warp::MmaTensorOp<Config>",
             includes: "#include \"warp/mma_tensor_op.cuh\"\n",
-            declarations: self.facts_of_parts() + &instruction.declaration(),
-            fingerprints: fingerprints_of_parts(&instruction),
+            declarations: self.term_facts() + &instruction.declaration(),
+            fingerprints: fingerprints_of_slices(&instruction),
             of_operands: OperandKind::BOTH
                 .map(|operand| operand_facts(&base, &instruction, operand)),
             facts: vec![
@@ -107,7 +107,7 @@ impl MmaSyncDesc {
     }
 
     /// Returns the facts of an emulation in registers, or an empty text.
-    fn facts_of_parts(&self) -> String {
+    fn term_facts(&self) -> String {
         let emulation = self.knobs.emulation;
         if emulation.in_registers() {
             emulation_header(emulation, self.frame)

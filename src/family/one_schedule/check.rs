@@ -3,7 +3,7 @@
 use crate::{
     arch::{ArchKind, Machine, WARP},
     desc::DecompositionKind,
-    numeric::MOST_PARTS,
+    numeric::MOST_SLICES,
     operand::{Axis, OperandKind},
     refusal::{
         Because, Field, Operand, Part, Refusal, hold,
@@ -95,7 +95,7 @@ pub(in crate::family) const fn check_parts(
         }
         DecompositionKind::SplitKCluster => return Err(by_clusters(mainloop)),
     }
-    within(Field::SplitK, split_k as u64, 1, MOST_PARTS as u64)
+    within(Field::SplitK, split_k as u64, 1, MOST_SLICES as u64)
 }
 
 /// Checks the ranges of the tile order's group size and of the CTAs per multiprocessor.

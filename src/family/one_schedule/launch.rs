@@ -25,7 +25,7 @@ pub(super) fn launch(
     let (partials, clusters) = Partials::for_launch(desc, problem, resident);
     let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, clusters)?;
     let partials = partials.at(problem);
-    let [split_k, part_tiles, longer_parts, tickets] = work.parts();
+    let [split_k, slice_tiles, longer_slices, tickets] = work.slices();
     let tile_tickets = desc.decomposition().tickets(tickets);
     let params = GemmParams {
         a: problem.a.memory.address,
@@ -53,8 +53,8 @@ pub(super) fn launch(
         slots: partials.map_or(0, |partials| partials.slots().start),
         tickets: partials.map_or(0, |partials| partials.tickets().start),
         split_k,
-        part_tiles,
-        longer_parts,
+        slice_tiles,
+        longer_slices,
         tile_tickets,
         records: problem.records(),
     };

@@ -138,7 +138,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
     // Latency of a k-tile that is copied through registers: two barriers and the loads.
     const THROUGH_REGISTERS: f64 = 230_000.0;
     let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
-    let (turns, latency) = match base.mainloop {
+    let (passes, latency) = match base.mainloop {
         MainloopKind::SingleStage => (2, 9000.0),
         MainloopKind::Multistage => (1, 2600.0),
         _ => (1, THROUGH_REGISTERS / at_least_one(base.tiles.block.k) as f64),
@@ -149,7 +149,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
     Features {
         lines: None,
         transposed: 0,
-        each: (turns * step) as f64,
+        each: (passes * step) as f64,
         latency,
         alone: 0.0,
         block: Some(BlockResources {

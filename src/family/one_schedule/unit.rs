@@ -4,7 +4,7 @@ use super::{OneSchedulePlan, registers_available};
 use crate::{
     codegen::{
         ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, entry_point, epilogue_header,
-        facts_of_threads, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
+        facts_of_threads, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
         fingerprints_of_streams, order_header, records_fingerprint, reduction_entry_point,
         work_facts,
     },
@@ -93,7 +93,7 @@ fn header(of: &OneSchedulePlan) -> String {
         class.output.element.cuda()
     );
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(base.work, &of.desc, (of.desc.has_parts(), 1)));
+    text.push_str(&work_facts(base.work, &of.desc, (of.desc.has_slices(), 1)));
     text.push_str(&facts(
         "int",
         facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own),
@@ -129,8 +129,8 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
         }
         if of.desc.streams_k() {
             source.push_str(&fingerprints_of_streams());
-        } else if of.desc.has_parts() {
-            source.push_str(&fingerprints_of_parts());
+        } else if of.desc.has_slices() {
+            source.push_str(&fingerprints_of_slices());
         }
     }
     let params = "GemmParams";

@@ -49,10 +49,10 @@ impl SimtDesc {
         };
         let choice = self.smem_choice(operand);
         let (element, k_contiguous) = (class.operand(operand).element, class.k_contiguous(operand));
-        let turns = k_contiguous != choice.along().is(Along::K);
+        let transposes = k_contiguous != choice.along().is(Along::K);
         // An asynchronous copy cannot split a vector, so a transposing copy moves one element at a
         // time.
-        let access = if turns && knobs.mainloop.copies_asynchronously() { 1 } else { align };
+        let access = if transposes && knobs.mainloop.copies_asynchronously() { 1 } else { align };
         let k = tiles.block.k;
         // A store of a warp contains one element of each lane's vector.
         let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true)
@@ -64,7 +64,7 @@ impl SimtDesc {
             mn,
             k,
             element,
-            if turns { Some((together, least)) } else { None },
+            if transposes { Some((together, least)) } else { None },
         );
         let interleave = knobs.interleave;
         OperandDesc {

@@ -120,7 +120,7 @@ impl SimtDesc {
             // A wider access helps only if its elements stay adjacent in shared memory, and if it
             // divides the tile.
             let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
-            let helps = !facts.turns()
+            let helps = !facts.transposes()
                 && facts.smem.vector(wider) == wider
                 && facts.tile_contiguous().is_multiple_of(wider);
             return Err(Refusal::copy_width(operand, bytes, if helps { wider } else { 0 }));

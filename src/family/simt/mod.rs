@@ -81,18 +81,18 @@ impl SimtDesc {
     /// their way to shared memory. For f32, a B that is transposed costs extra time. The time grows
     /// as fewer multiply-adds per element hide it (`lab/data/trials.csv`, log `few_rows_simt`).
     pub(super) const fn features(&self) -> Features {
-        const TURNED: u64 = 256;
+        const TRANSPOSED: u64 = 256;
         const MOST: u64 = 24;
         const STRAIGHT: u64 = 8;
         let (base, singles) = (self.base(), matches!(self.class.a.element, ElementKind::F32));
         let tile = base.tiles.block;
-        let each = TURNED / at_least_one(tile.m) as u64;
-        let turned = if singles && base.operands[1].turns() { tile.n as u64 } else { 0 };
+        let each = TRANSPOSED / at_least_one(tile.m) as u64;
+        let transposed = if singles && base.operands[1].transposes() { tile.n as u64 } else { 0 };
         let costs = if singles { Costs::OF_F32 } else { Costs::OF_OTHERS };
         let step =
-            one_schedule::step(&base, costs) + turned * if each < MOST { each } else { MOST };
+            one_schedule::step(&base, costs) + transposed * if each < MOST { each } else { MOST };
         let straight =
-            if singles && !base.operands[0].turns() { STRAIGHT * tile.m as u64 } else { 0 };
+            if singles && !base.operands[0].transposes() { STRAIGHT * tile.m as u64 } else { 0 };
         let step = if straight < step { step - straight } else { step };
         // A barrier every eight steps of k, with few multiply-adds in each.
         let alone = if singles && tile.k <= 8 && tile.m * tile.n <= 64 * 64 { 2600.0 } else { 0.0 };

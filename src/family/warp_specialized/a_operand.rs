@@ -121,7 +121,7 @@ impl WarpSpecializedDesc {
             return Err(Refusal::needs_tensor_cores(Field::AOperand, value, nearest));
         }
         let because = if !matches!(self.knobs.emulation, EmulationKind::None) {
-            Because::Words("parts of emulated f32 are K-major")
+            Because::Words("terms of emulated f32 are K-major")
         } else if self.promotes() {
             Because::Words("promoted accumulators")
         } else if reads_along_mn(class.a.element) {

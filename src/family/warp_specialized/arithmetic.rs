@@ -16,11 +16,11 @@ impl WarpSpecializedDesc {
     /// are terms, which are K-major for any layout of the user's. No call has this description.
     #[must_use]
     pub const fn multiplied(&self) -> Self {
-        let Some(part) = self.knobs.emulation.part() else { return *self };
-        let mut parts = *self;
-        parts.class.a = OperandClass { element: part, layout: Order::Row };
-        parts.class.b = OperandClass { element: part, layout: Order::Col };
-        parts
+        let Some(term) = self.knobs.emulation.term_type() else { return *self };
+        let mut terms = *self;
+        terms.class.a = OperandClass { element: term, layout: Order::Row };
+        terms.class.b = OperandClass { element: term, layout: Order::Col };
+        terms
     }
 
     /// Returns the blocks of K that k-tiles read. Rows have `length` elements of the

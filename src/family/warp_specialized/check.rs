@@ -6,7 +6,7 @@ use super::{super::one_schedule::whole_k, a_operand::no_choice};
 use crate::{
     arch::Machine,
     desc::{DecompositionKind, SpillKind, WarpSpecializedDesc},
-    numeric::{ElementKind, MOST_PARTS},
+    numeric::{ElementKind, MOST_SLICES},
     refusal::{Field, Legal, Operand, Refusal, hold, rules::within},
     threadblock::{MainloopKind, WarpSpecialized},
 };
@@ -26,7 +26,7 @@ impl WarpSpecializedDesc {
         if let Some(group_size) = self.knobs.swizzle.group_size() {
             hold!(within(Field::Swizzle, group_size as u64, 1, 64));
         }
-        hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
+        hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_SLICES as u64));
         match self.knobs.decomposition {
             DecompositionKind::SplitK | DecompositionKind::SplitKCluster => {}
             DecompositionKind::SplitKParallel => {

@@ -1,7 +1,7 @@
 //! The components of a warp-specialized description: the ring, its consumers, their instructions,
 //! and the path of D. Invalid descriptions are refused.
 
-use super::shapes::{MOST_PARTS, MOST_TILE};
+use super::shapes::{MOST_PROMOTED_TILES, MOST_TILE};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::WarpSpecializedDesc,
@@ -156,8 +156,8 @@ impl WarpSpecialized {
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
             multicast: Self::multicast(d),
-            parts: d
-                .parts_of_cluster(repeats.m * repeats.n * (ROWS * d.knobs.instruction.n / THREADS)),
+            slices: d
+                .cluster_slices(repeats.m * repeats.n * (ROWS * d.knobs.instruction.n / THREADS)),
             staging_buffers: 1,
             staging_bytes: 0,
             source: d.by_tma() && d.class.output.epilogue.has_source(),
@@ -170,9 +170,9 @@ impl WarpSpecialized {
             ..unstaged
         };
         let ring = Pipeline { staging_buffers: Self::staging(&bare, subtiles, available), ..bare };
-        let parts = match d.promotes() {
-            true if repeats.m * repeats.n > MOST_PARTS => {
-                return Err(Self::too_many_parts(d, repeats.m));
+        let slices = match d.promotes() {
+            true if repeats.m * repeats.n > MOST_PROMOTED_TILES => {
+                return Err(Self::too_many_promoted_tiles(d, repeats.m));
             }
             true => Some((repeats.m * repeats.n) as u8),
             false => None,
@@ -182,10 +182,10 @@ impl WarpSpecialized {
         let fragments = d.a_from_registers();
         let options = RoleOptions {
             pending,
-            promoted_parts: parts,
+            promoted_tiles: slices,
             fragments,
             subtiles: subtiles as u8,
-            split_k: d.has_parts(),
+            split_k: d.has_slices(),
             by_threads: false,
             registers,
         };
@@ -196,6 +196,7 @@ impl WarpSpecialized {
             mma,
             options,
             grouped: d.class.mode.groups().is_some(),
+            array: d.class.mode.is_array(),
             layout_c: d.frame.d_order(),
             subtile_columns,
             subtile_swizzle,

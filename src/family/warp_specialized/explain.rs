@@ -64,7 +64,7 @@ explanation! {
     /// Bytes per staging buffer.
     staging_bytes: u32 = ring.staging_bytes;
     /// CTAs of a cluster that compute split-K slices of one tile; 1 if each has its own tiles.
-    parts_of_cluster: u32 = 1 + ring.senders();
+    cluster_slices: u32 = 1 + ring.senders();
     /// Bytes that receive the partials of the other CTAs.
     slot_bytes: u32 = ring.first_byte(Region::Full) - ring.first_byte(Region::Slot);
     /// Bytes of all barriers.

@@ -80,7 +80,7 @@ pub(super) fn launch(
     ];
     let read = [Some(problem.a), Some(problem.b), source];
     let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
-    let [split_k, part_tiles, longer_parts, tickets] = work.parts();
+    let [split_k, slice_tiles, longer_slices, tickets] = work.slices();
     let tile_tickets = desc.knobs.decomposition.tickets(tickets);
     let params = TensorGemmParams {
         a: NOTHING,
@@ -99,12 +99,12 @@ pub(super) fn launch(
         tiles_n: work.columns,
         reads_source: u32::from(source.is_some()),
         unscaled: u32::from(source.is_none() && problem.scalars[..2] == [1.0, 0.0]),
-        part_blocks: blocks.blocks,
+        term_blocks: blocks.blocks,
         lines,
         stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
         stride_d: problem.batch_stride(&problem.d) as i64,
         stride_lines: [&problem.a, &problem.b]
-            .map(|parts| ElementKind::F16.matrix_bytes(problem.batch_stride(parts))),
+            .map(|terms| ElementKind::F16.matrix_bytes(problem.batch_stride(terms))),
         batch: problem.batch as u32,
         own: read.iter().rev().fold(0, |bits, view| {
             bits << 1 | u32::from(view.is_some_and(|view| problem.matrices(&view).0 > 1))
@@ -113,8 +113,8 @@ pub(super) fn launch(
         slots: partials.map_or(0, |partials| partials.slots().start),
         tickets: partials.map_or(0, |partials| partials.tickets().start),
         split_k,
-        part_tiles,
-        longer_parts,
+        slice_tiles,
+        longer_slices,
         tile_tickets,
         records: problem.records(),
     };
@@ -139,7 +139,7 @@ fn lines(desc: &WarpSpecializedDesc, problem: &Problem, operand: OperandKind) ->
     let layout = DecomposedLayout {
         emulation,
         mn: problem.mn(operand),
-        k: problem.k / emulation.parts() as usize,
+        k: problem.k / emulation.terms() as usize,
     };
     problem.operand(operand).memory.address + layout.lines_offset()
 }

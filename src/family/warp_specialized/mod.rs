@@ -35,7 +35,7 @@ use crate::{
     shape::at_least_one,
     smem::Along,
     threadblock::{
-        PartsOfCluster, WarpSpecialized, WorkKind, consumer_registers::TOGETHER, pipeline::WARPS,
+        ClusterSlices, WarpSpecialized, WorkKind, consumer_registers::TOGETHER, pipeline::WARPS,
     },
 };
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl WarpSpecializedDesc {
     pub(super) fn needs(&self) -> [OperandNeed; 2] {
         let emulation = self.knobs.emulation;
         OperandKind::BOTH.map(|operand| match emulation.decomposes() {
-            true => OperandNeed::Parts(emulation),
+            true => OperandNeed::Terms(emulation),
             false => OperandNeed::Rows { along: WarpSpecialized::along(self, operand) },
         })
     }
@@ -137,11 +137,11 @@ impl WarpSpecializedDesc {
 
     /// Returns the split-K slices that a cluster computes, with `accumulators` accumulators per
     /// thread.
-    pub(super) const fn parts_of_cluster(&self, accumulators: u32) -> Option<PartsOfCluster> {
+    pub(super) const fn cluster_slices(&self, accumulators: u32) -> Option<ClusterSlices> {
         match self.work() {
             WorkKind::SplitKCluster => {
                 let words = accumulators.saturating_mul(WARPS * 32);
-                Some(PartsOfCluster {
+                Some(ClusterSlices {
                     blocks: self.knobs.split_k,
                     bytes: sum_of(self.class.accumulator).bytes_of(words),
                 })
@@ -156,7 +156,7 @@ impl WarpSpecializedDesc {
     }
 
     /// Returns whether the kernel can produce partial accumulators, by split-K or stream-K.
-    pub(crate) const fn has_parts(&self) -> bool {
+    pub(crate) const fn has_slices(&self) -> bool {
         self.knobs.split_k > 1 || self.streams()
     }
 
@@ -240,13 +240,13 @@ impl WarpSpecializedDesc {
                 [(second * share) as f64, (further * share) as f64]
             },
             memory: if tensor_op { Some(memory) } else { None },
-            exchange: self.exchange_of_parts(),
+            exchange: self.slice_exchange(),
         }
     }
 
     /// Returns the times of the reduction. The constants are in hundredths of a microsecond. Rounds
     /// of loads wait for the L2 cache.
-    const fn exchange_of_parts(&self) -> Exchange {
+    const fn slice_exchange(&self) -> Exchange {
         const BEGUN: f64 = 250.0;
         const STORED: f64 = 15.0;
         const COUNTED: f64 = 80.0;

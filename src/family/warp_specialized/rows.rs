@@ -68,7 +68,7 @@ const fn joined<const N: usize, const MORE: usize, const ALL: usize>(
 }
 
 /// Returns 128 x `n` with ping-pong. Stores overlap with the main loop of the next tile.
-const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+const fn pingpong(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
 }
 
@@ -160,18 +160,18 @@ const fn small_m_families(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
     [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c), wide(160, a, c), wide(192, a, c)]
 }
 
-/// Returns 64 x `n` with split-K in a cluster of `parts` CTAs.
+/// Returns 64 x `n` with split-K in a cluster of `slices` CTAs.
 ///
 /// It is faster with few tiles and a deep K: 33 tiles of 2112 columns leave most multiprocessors
 /// idle. The numbers of slices measured faster than all alternatives (`lab/data/trials.csv`, log
 /// `split_k_cluster`): two for each tile, and four for the smallest. 64 x 32 also has eight slices,
 /// by log `deep_parts`. Slots of 64 x 64 use the memory of a stage.
-const fn cluster_family(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+const fn cluster_family(n: u32, slices: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if n > 32 { 11 } else { 16 };
     let decomposition = DecompositionKind::SplitKCluster;
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
         decomposition,
-        split_k: parts,
+        split_k: slices,
         ..specialized(64, 64, n, stages, a, c)
     })
 }
@@ -211,7 +211,7 @@ const LOADED_IN_TURNS: FamilyDesc = from_registers(specialized(64, 64, 256, 5, T
 
 /// Emulated `f32` with terms of 16 bits and promotion after each stage, in the first tile of
 /// [`promoted_fp8_families`].
-const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
+const PROMOTED_F32: FamilyDesc = promoted(WarpSpecializedKnobs {
     emulation: EmulationKind::Bf16x6,
     align_a: 4,
     align_b: 4,
@@ -221,9 +221,9 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
 /// Returns the tiles for any input type and one output type.
 const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
     [
-        turns(128, a, c),
-        turns(176, a, c),
-        turns(192, a, c),
+        pingpong(128, a, c),
+        pingpong(176, a, c),
+        pingpong(192, a, c),
         wide(160, a, c),
         wide(192, a, c),
         shared(a, c),
@@ -349,13 +349,13 @@ pub(in crate::family) const ROWS: &[Row] = &[
         &[combined(F16, F32, F16), combined(F16, F32, Bf16), combined(F16, F16, F16)],
         &half_families(F16),
         &halves_of_columns(F16, F16),
-        &[OfColumns(turns(192, F16, F16))],
+        &[OfColumns(pingpong(192, F16, F16))],
     ),
     and_beside(
         &[combined(Bf16, F32, Bf16), combined(Bf16, F32, F16)],
         &half_families(Bf16),
         &halves_of_columns(Bf16, Bf16),
-        &[OfColumns(turns(192, F16, Bf16))],
+        &[OfColumns(pingpong(192, F16, Bf16))],
     ),
     and_of_columns(
         &[combined(F16, F32, F32), combined(Bf16, F32, F32)],
@@ -363,7 +363,7 @@ pub(in crate::family) const ROWS: &[Row] = &[
         &halves_of_columns(F16, F32),
     ),
     and_of_columns(&[combined(Tf32, F32, F32)], &OF_TF32, &small_m_families(Tf32, F32)),
-    tensor_op(&[combined(F32, F32, F32)], &[IN_PARTS]),
+    tensor_op(&[combined(F32, F32, F32)], &[PROMOTED_F32]),
     with_promotion(&fp8_types(Bf16), &promoted_fp8_families(Bf16)),
     with_promotion(&fp8_types(F16), &promoted_fp8_families(F16)),
     with_promotion(&fp8_types(F32), &promoted_fp8_families(F32)),
@@ -371,19 +371,19 @@ pub(in crate::family) const ROWS: &[Row] = &[
         &fp8_types(Bf16),
         &fp8_byte_families(Bf16),
         &fp8_of_columns(Bf16),
-        &[OfColumns(turns(192, E4m3, Bf16))],
+        &[OfColumns(pingpong(192, E4m3, Bf16))],
     ),
     and_beside(
         &fp8_types(F16),
         &fp8_byte_families(F16),
         &fp8_of_columns(F16),
-        &[OfColumns(turns(192, E4m3, F16))],
+        &[OfColumns(pingpong(192, E4m3, F16))],
     ),
     and_beside(
         &fp8_types(F32),
         &fp8_byte_families(F32),
         &fp8_of_columns(F32),
-        &[OfColumns(turns(192, E4m3, F32))],
+        &[OfColumns(pingpong(192, E4m3, F32))],
     ),
     and_of_columns(
         &[combined(I8, I32, I32), combined(U8, I32, I32)],

@@ -15,8 +15,8 @@ use crate::{
     warp::mma_warpgroup::{MOST_COLUMNS, ROWS, STAGE_BYTES, STEP_BYTES, columns_of},
 };
 
-/// Maximum number of parts in which a stage is promoted.
-pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
+/// Maximum number of instruction tiles that a consumer promotes per stage.
+pub(super) const MOST_PROMOTED_TILES: u32 = u8::MAX as u32;
 
 /// Maximum extent of a threadblock tile along M and N.
 pub(super) const MOST_TILE: u32 = 512;
@@ -96,10 +96,13 @@ impl WarpSpecialized {
         Ok(())
     }
 
-    /// Returns the refusal of too many promoted parts. Each part of a stage is a step of the
-    /// schedule.
-    pub(super) const fn too_many_parts(d: &WarpSpecializedDesc, repeats_m: u32) -> Refusal {
-        let least = (repeats_m * d.knobs.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
+    /// Returns the refusal of too many promoted tiles. Each instruction tile of a stage is a step
+    /// of the schedule.
+    pub(super) const fn too_many_promoted_tiles(
+        d: &WarpSpecializedDesc,
+        repeats_m: u32,
+    ) -> Refusal {
+        let least = (repeats_m * d.knobs.warp.n).div_ceil(MOST_PROMOTED_TILES).next_multiple_of(8);
         let (field, value) = (Field::Instruction(Axis::N), d.knobs.instruction.n as u64);
         Refusal::out_of_range(field, value, least as u64, MOST_COLUMNS as u64)
             .because(Because::Words("promotion = stage"))

@@ -31,7 +31,7 @@ const VECTOR: u32 = 4;
 /// Maximum extent of a thread tile.
 const MOST_THREAD: u64 = 16;
 
-/// Minimum and maximum lanes of a warp along M. Within them, no warp's part is wider than a box.
+/// Minimum and maximum lanes of a warp along M. Within them, no warp's slice is wider than a box.
 const LANES: (u32, u32) = (2, 16);
 
 /// Depths of a stage: the minimum, which is also their divisor, and the maximum. Loops over K are
@@ -75,7 +75,7 @@ impl WarpSpecialized {
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
             multicast: Self::multicast(d),
-            parts: d.parts_of_cluster(tiles.accumulators()),
+            slices: d.cluster_slices(tiles.accumulators()),
             staging_buffers: 0,
             staging_bytes: 0,
             source: false,
@@ -83,10 +83,10 @@ impl WarpSpecialized {
         let registers = Self::registers(&ring);
         let options = RoleOptions {
             pending: 0,
-            promoted_parts: None,
+            promoted_tiles: None,
             fragments: false,
             subtiles: 0,
-            split_k: d.has_parts(),
+            split_k: d.has_slices(),
             by_threads: true,
             registers,
         };
@@ -98,6 +98,7 @@ impl WarpSpecialized {
             mma,
             options,
             grouped: d.class.mode.groups().is_some(),
+            array: d.class.mode.is_array(),
             layout_c: d.frame.d_order(),
             subtile_columns: 0,
             subtile_swizzle: SwizzleMode::None,

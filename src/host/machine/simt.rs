@@ -15,7 +15,7 @@ use crate::{
         vectors::whole,
     },
     index::at,
-    numeric::{Instruction, emulation::RegisterParts},
+    numeric::{Instruction, emulation::RegisterTerms},
     operand::OperandKind,
     plan::Program,
     schedule::{Fault, Spelled, Step},
@@ -68,7 +68,7 @@ struct Block<'a> {
     /// the warp's tile, k of a k-block) of A and of B.
     holders: Option<[Vec<(u32, u32)>; 2]>,
     /// The instruction, and the terms that it reads of each fragment element.
-    arithmetic: Option<(Instruction, RegisterParts)>,
+    arithmetic: Option<(Instruction, RegisterTerms)>,
 }
 
 /// Returns the lane and the fragment element that hold (mn, k) of a warp's tile, row by row; `None`

@@ -10,7 +10,7 @@ use crate::{
     operand::OperandKind,
     pass::transpose::TransposeProgram,
     schedule::{Fault, Spelled, Step},
-    thread::turn::turned,
+    thread::transpose::take_column,
 };
 use core::ops::Range;
 
@@ -52,7 +52,7 @@ pub fn run(
     observer: Option<&mut dyn Observer>,
 ) -> Result<(), Fault> {
     let d = &program.desc;
-    let registers = program.fetch.domain().column * d.turn * d.access_a;
+    let registers = program.fetch.domain().column * d.thread_rows * d.access_a;
     let mut block = Block {
         program,
         tile,
@@ -72,14 +72,17 @@ pub fn run(
 pub fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
     // Gathered tiles stay untransposed in shared memory; other tiles are stored transposed.
-    let (widths, along) =
-        if d.is_gathered() { ([d.stored(), 1], (0, 1)) } else { ([d.turn, d.access_d], (1, 0)) };
+    let (widths, along) = if d.is_gathered() {
+        ([d.stored(), 1], (0, 1))
+    } else {
+        ([d.thread_rows, d.access_d], (1, 0))
+    };
     let mut staged = widths.into_iter().filter(|_| d.is_staged());
     staged.try_for_each(|width| vectors(program.smem.as_ref(), OperandKind::A, width, along))
 }
 
-/// A piece of A that a thread reads at once: `turn` rows with one access each. It has its first
-/// register, its position in the shared-memory tile, and its first row and column of A.
+/// A piece of A that a thread reads at once: `thread_rows` rows with one access each. It has its
+/// first register, its position in the shared-memory tile, and its first row and column of A.
 struct Piece {
     first: u32,
     line: u32,
@@ -110,10 +113,10 @@ impl Block<'_, '_> {
         let piece = |step| {
             // Numbers beyond the last piece are all treated as one.
             let number = map.at(at(thread, step))?.min(lines * pieces);
-            let (line, place) = (number / pieces * d.turn, number % pieces * d.access_a);
+            let (line, place) = (number / pieces * d.thread_rows, number % pieces * d.access_a);
             let row = i64::from(line) - if d.is_gathered() { i64::from(d.access_d - 1) } else { 0 };
             let column = i64::from(place) - i64::from(self.beyond_a(row));
-            Some(Piece { first: step * d.turn * d.access_a, line, place, row, column })
+            Some(Piece { first: step * d.thread_rows * d.access_a, line, place, row, column })
         };
         (0..map.domain().column).filter_map(piece).collect()
     }
@@ -146,7 +149,7 @@ impl Block<'_, '_> {
         let (d, gathered) = (self.program.desc, self.program.desc.is_gathered());
         for piece in self.pieces(lane.thread) {
             let whole = self.is_whole(piece.row, piece.column);
-            for i in 0..d.turn {
+            for i in 0..d.thread_rows {
                 let (row, column) = (piece.row + i64::from(i), piece.column);
                 if if gathered { whole } else { self.exists(row, column) } {
                     let touched = Touched::Global { row, column, elements: d.access_a };
@@ -167,8 +170,8 @@ impl Block<'_, '_> {
     fn column(&self, thread: u32, piece: &Piece, j: u32) -> Vec<Option<u64>> {
         let d = &self.program.desc;
         let registers = &self.registers[thread as usize][piece.first as usize..]
-            [..(d.turn * d.access_a) as usize];
-        turned(registers, d.access_a as usize, j as usize).copied().collect()
+            [..(d.thread_rows * d.access_a) as usize];
+        take_column(registers, d.access_a as usize, j as usize).copied().collect()
     }
 
     /// Returns the place of an element of the tile in shared memory.
@@ -203,7 +206,7 @@ impl Block<'_, '_> {
                     let place = self.place(piece.line + i, piece.place + j)?;
                     // Elements in the vector store that begins here; 0 inside a vector.
                     let together = match (gathered, whole) {
-                        (false, _) if i == 0 => d.turn,
+                        (false, _) if i == 0 => d.thread_rows,
                         (true, true) if j.is_multiple_of(d.stored()) => d.stored(),
                         (true, false) => 1,
                         _ => 0,
@@ -247,8 +250,11 @@ impl Block<'_, '_> {
             for j in 0..d.access_a {
                 let column = piece.place + j;
                 if self.exists(piece.row, column.into()) {
-                    let touched =
-                        Touched::Global { row: piece.row, column: column.into(), elements: d.turn };
+                    let touched = Touched::Global {
+                        row: piece.row,
+                        column: column.into(),
+                        elements: d.thread_rows,
+                    };
                     lane.sees(Purpose::Write, None, [piece.first, j], touched);
                 }
                 for (i, value) in (0..).zip(self.column(lane.thread, &piece, j)) {

@@ -4,7 +4,7 @@
 use super::{
     emulation::Scales,
     numbers::{Numbers, Placed},
-    parts::PartsOfTiles,
+    partials::TilePartials,
     reading::Reading,
     work,
 };
@@ -45,7 +45,7 @@ pub(super) fn products(
     };
     let readings = [Reading::new(program, OperandKind::A)?, Reading::new(program, OperandKind::B)?];
     let mut written = vec![false; problem.batch * problem.m * problem.n];
-    let mut parts = PartsOfTiles::default();
+    let mut partials = TilePartials::default();
     BLOCKS.expect(work.clusters.into());
     for cluster in 0..work.clusters {
         BLOCKS.advance();
@@ -62,7 +62,7 @@ pub(super) fn products(
             source,
             d,
             written: &mut written,
-            parts: &mut parts,
+            partials: &mut partials,
             wrong: None,
         };
         // Under cluster split-K, the slices of a cluster's CTAs may have different numbers of
@@ -109,9 +109,9 @@ fn placed<'a>(
     let along_k = program.components.tile(operand).along().is(Along::K);
     let (lines, row) = if along_k { (mn, problem.k) } else { (problem.k, mn) };
     let (across, along) = if along_k { strides } else { (strides.1, strides.0) };
-    let turned = along_k != matrices.along_k(operand);
-    let (map, bytes) = match map(if turned { row } else { across }, apart) {
-        Ok(map) if !turned => (map, Cow::Borrowed(bytes)),
+    let transposed = along_k != matrices.along_k(operand);
+    let (map, bytes) = match map(if transposed { row } else { across }, apart) {
+        Ok(map) if !transposed => (map, Cow::Borrowed(bytes)),
         Err(refusal) if !is_of_stride(&refusal) => return Err(refusal.into()),
         known => {
             let pitch = match known {
@@ -122,7 +122,7 @@ fn placed<'a>(
                 }) => nearest as usize,
                 _ => row.next_multiple_of(element.elements_in(STRIDE_ALIGNMENT as u32) as usize),
             };
-            let width = if turned { 1 } else { row };
+            let width = if transposed { 1 } else { row };
             let size = element.bytes_of(1) as usize;
             let mut copied = vec![0; count as usize * lines * pitch * size];
             for (number, to) in copied.chunks_exact_mut((pitch * size).max(1)).enumerate() {

@@ -41,7 +41,7 @@ impl Scales<'_> {
 /// The decomposed operands of a call.
 pub(super) struct DecomposedOperands {
     emulation: EmulationKind,
-    parts: [Vec<u16>; 2],
+    terms: [Vec<u16>; 2],
     /// Shifts of the rows of A and of the columns of B, for each GEMM of the batch. Empty without
     /// scaling.
     pub shifts: [Vec<i32>; 2],
@@ -66,7 +66,7 @@ impl DecomposedOperands {
         let (emulation, lines) = (desc.knobs.emulation, [[0; 2]; 2]);
         let mut this = Self {
             emulation,
-            parts: Default::default(),
+            terms: Default::default(),
             shifts: Default::default(),
             lines,
             length: 0,
@@ -83,8 +83,8 @@ impl DecomposedOperands {
             let (of_mn, of_k) = (strides[side], strides[1 - side]);
             let (layout, count) = (DecomposedLayout { emulation, mn, k }, each[side].0 as usize);
             let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
-            this.parts[side] = vec![program.padding; count * mn * length];
-            for (number, parts) in this.parts[side].chunks_exact_mut(mn * length).enumerate() {
+            this.terms[side] = vec![program.padding; count * mn * length];
+            for (number, terms) in this.terms[side].chunks_exact_mut(mn * length).enumerate() {
                 let first = number * batch_stride;
                 let element = |mn: usize, k: usize| {
                     matrix.get(first + mn * of_mn + k * of_k).copied().unwrap_or_default()
@@ -95,10 +95,10 @@ impl DecomposedOperands {
                 } else {
                     Vec::new()
                 };
-                parallel_pieces(parts, length, |mn, row| {
+                parallel_pieces(terms, length, |mn, row| {
                     let shift = shifts.get(mn).copied().unwrap_or(0);
                     for k in 0..k {
-                        let each = (program.parts)(emulation, element(mn, k), shift);
+                        let each = (program.terms)(emulation, element(mn, k), shift);
                         row.iter_mut()
                             .skip(k)
                             .step_by(padded)
@@ -116,11 +116,11 @@ impl DecomposedOperands {
 
     /// Returns the call with the decomposed operands, which are K-major.
     pub fn call<'a>(&'a self, call: HostCall<'a>) -> HostCall<'a> {
-        let slice = |parts: &'a [u16]| match self.emulation.part() {
-            Some(ElementKind::F16) => HostSlice::new::<F16>(bytemuck::cast_slice(parts)),
-            _ => HostSlice::new::<Bf16>(bytemuck::cast_slice(parts)),
+        let slice = |terms: &'a [u16]| match self.emulation.term_type() {
+            Some(ElementKind::F16) => HostSlice::new::<F16>(bytemuck::cast_slice(terms)),
+            _ => HostSlice::new::<Bf16>(bytemuck::cast_slice(terms)),
         };
-        let [a, b] = self.parts.each_ref().map(|parts| slice(parts));
+        let [a, b] = self.terms.each_ref().map(|terms| slice(terms));
         let [rows, columns] = self.lines.map(|[_, next]| next * self.length);
         let (a, b) = (
             View::new(a, Order::Row, self.length).batched(rows),

@@ -3,13 +3,13 @@
 use super::emulation::Scales;
 use crate::{
     error::Error,
-    host::{fast::Arithmetic, operands::Operands, units::TileParts},
+    host::{fast::Arithmetic, operands::Operands, units::TileSlices},
     numeric::{
         Accumulator, ElementKind, F16, Instruction, Panel, Widening, accumulate,
-        emulation::RegisterParts, sum_of_parts,
+        emulation::RegisterTerms, sum_slices,
     },
     operand::OperandKind,
-    threadblock::PARTS_AT_ONCE,
+    threadblock::SLICES_AT_ONCE,
 };
 use core::ops::Range;
 
@@ -27,10 +27,10 @@ pub(super) struct Steps<'a> {
     scales: (Scales<'a>, usize),
     instruction: Instruction,
     /// The terms that the instruction reads of each element.
-    parts: RegisterParts,
+    terms: RegisterTerms,
     widenings: [Widening<f32>; 2],
     /// Slices of K of each tile under stream-K.
-    streams: Option<&'a TileParts>,
+    streams: Option<&'a TileSlices>,
     /// Rows and columns that are summed at once. Under stream-K, the tile of a CTA.
     extents: (usize, usize),
 }
@@ -43,13 +43,13 @@ impl<'a> Steps<'a> {
     pub fn new(
         operands: Operands<'a>,
         scales: (Scales<'a>, usize),
-        (instruction, parts): (Instruction, RegisterParts),
-        streams: Option<&'a TileParts>,
+        (instruction, terms): (Instruction, RegisterTerms),
+        streams: Option<&'a TileSlices>,
     ) -> Result<Self, Error> {
         let widenings = [operands.widening(OperandKind::A)?, operands.widening(OperandKind::B)?];
         let block = operands.tiling.block;
         let extents = streams.map_or(EXTENTS, |_| (block.m as usize, block.n as usize));
-        Ok(Self { operands, scales, instruction, parts, widenings, streams, extents })
+        Ok(Self { operands, scales, instruction, terms, widenings, streams, extents })
     }
 
     /// Returns the rows and columns of the grid of tiles.
@@ -126,7 +126,7 @@ impl Arithmetic for Steps<'_> {
 
     fn strip_bytes(&self) -> [usize; 2] {
         let k = self.tiles().0 as usize * self.operands.tiling.block.k as usize;
-        let depth = k * self.parts.each();
+        let depth = k * self.terms.each();
         [self.extents.0, self.extents.1].map(|extent| extent * depth * size_of::<[f32; 3]>())
     }
 
@@ -134,10 +134,10 @@ impl Arithmetic for Steps<'_> {
         let operand = OperandKind::BOTH[side];
         let extent = [self.extents.0, self.extents.1][side];
         let (first, all) = (strip as usize * extent, self.operands.matrix(operand).extents.0);
-        let depth = tiles.len() * self.slice_k() * self.parts.each();
+        let depth = tiles.len() * self.slice_k() * self.terms.each();
         let panel = |slice| {
             let rows = self.rows(operand, first..all.min(first + extent), (tiles.clone(), slice));
-            Panel::new(&self.instruction, operand, depth, self.parts.taken(operand, rows))
+            Panel::new(&self.instruction, operand, depth, self.terms.taken(operand, rows))
         };
         *into = (0..self.slices()).map(panel).collect();
     }
@@ -166,21 +166,21 @@ impl Arithmetic for Steps<'_> {
         }
     }
 
-    fn parts(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
+    fn k_slices(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
         match self.streams {
-            Some(streams) => streams.parts(tile),
-            None => self.operands.tiling.parts(),
+            Some(streams) => streams.k_slices(tile),
+            None => self.operands.tiling.k_slices(),
         }
     }
 
-    fn most_parts(&self) -> usize {
-        self.streams.map_or(self.operands.tiling.split_k as usize, TileParts::most)
+    fn most_k_slices(&self) -> usize {
+        self.streams.map_or(self.operands.tiling.split_k as usize, TileSlices::most)
     }
 
     /// Adds in `f32`. For `f16` accumulators, the sum is rounded to `f16` once.
-    fn add(&self, parts: &[&[f32]], accumulators: &mut [f32]) {
+    fn add(&self, partials: &[&[f32]], accumulators: &mut [f32]) {
         for (i, sum) in accumulators.iter_mut().enumerate() {
-            *sum = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| parts[part][i]);
+            *sum = sum_slices(partials.len(), SLICES_AT_ONCE as usize, |slice| partials[slice][i]);
             if self.operands.class.accumulator == ElementKind::F16 {
                 *sum = F16::from_f32(*sum).to_f32();
             }

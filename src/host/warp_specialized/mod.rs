@@ -21,7 +21,7 @@ mod checked;
 mod emulation;
 mod fast;
 mod numbers;
-mod parts;
+mod partials;
 mod products;
 mod reading;
 mod subtiles;
@@ -33,7 +33,7 @@ use super::{
     composition::{Composition, clipped},
     fast::{Scratch, compute},
     operands::{Product, Tiling},
-    units::TileParts,
+    units::TileSlices,
 };
 use crate::{
     arch::OpKind,
@@ -41,7 +41,7 @@ use crate::{
     desc::WarpSpecializedDesc,
     error::Error,
     numeric::{
-        Accumulator, ElementKind, EmulationKind, F16, Instruction, Number, emulation::RegisterParts,
+        Accumulator, ElementKind, EmulationKind, F16, Instruction, Number, emulation::RegisterTerms,
     },
     operand::Frame,
     plan::{EmulationProgram, WarpSpecializedProgram},
@@ -64,14 +64,14 @@ pub(crate) fn execute_fast(
     [kernel, by_rows]: [&WarpSpecializedDesc; 2],
     call: HostCall<'_>,
 ) -> Result<(), Error> {
-    in_parts(&EmulationProgram::RIGHT, by_rows, call, |scales, mut call| {
+    with_terms(&EmulationProgram::RIGHT, by_rows, call, |scales, mut call| {
         let desc = by_rows.multiplied();
         // Shapes are the kernel's, whose D may have the other order.
         let tiling = tiling(&desc, call.k);
         let Mnk { m, n, k } = tiling.block;
         let block = if stores_rows(kernel) { Mnk::new(m, n, k) } else { Mnk::new(n, m, k) };
         let streams = streams(kernel, &call)?;
-        // Streams have parts of a tile.
+        // Streams have slices of a tile.
         let block =
             if streams.is_some() { block } else { clipped(block, (call.m, call.n, call.k)) };
         let (tiling, composition) = (Tiling { block, ..tiling }, Composition::single_gemm(block));
@@ -94,7 +94,7 @@ const fn stores_rows(kernel: &WarpSpecializedDesc) -> bool {
 fn streams(
     kernel: &WarpSpecializedDesc,
     call: &HostCall<'_>,
-) -> Result<Option<Vec<TileParts>>, Error> {
+) -> Result<Option<Vec<TileSlices>>, Error> {
     if !kernel.streams() {
         return Ok(None);
     }
@@ -103,8 +103,8 @@ fn streams(
     let tiles_k = kernel.blocks(call.k).tiles();
     let work = work(kernel, (extents, call.batch, tiles_k), kernel.clusters_on_host())?;
     let units: Units = Arc::new(Work::unit);
-    let parts = TileParts::for_gemms(&work, &units)?.into_iter();
-    Ok(Some(parts.map(|parts| if by_rows { parts } else { parts.transposed() }).collect()))
+    let slices = TileSlices::for_gemms(&work, &units)?.into_iter();
+    Ok(Some(slices.map(|slices| if by_rows { slices } else { slices.transposed() }).collect()))
 }
 
 /// Returns the work of a kernel on `clusters` clusters. `extents` holds M and N, the number of
@@ -131,7 +131,7 @@ pub(crate) fn execute_program(
     seed: u64,
     call: HostCall<'_>,
 ) -> Result<(), Error> {
-    in_parts(&program.emulation, &program.desc, call, |scales, call| {
+    with_terms(&program.emulation, &program.desc, call, |scales, call| {
         let desc = &program.multiplied;
         checked::products(
             program,
@@ -143,7 +143,7 @@ pub(crate) fn execute_program(
 
 /// Runs `compute` with the call that the kernel computes, which has decomposed operands if f32 is
 /// emulated.
-fn in_parts(
+fn with_terms(
     program: &EmulationProgram,
     desc: &WarpSpecializedDesc,
     call: HostCall<'_>,
@@ -176,7 +176,7 @@ fn fast_product(
     desc: &WarpSpecializedDesc,
     product: &mut Product<'_>,
     scales: (Scales<'_>, usize),
-    (composition, streams): (&Composition, Option<&TileParts>),
+    (composition, streams): (&Composition, Option<&TileSlices>),
 ) -> Result<(), Error> {
     let instruction =
         desc.matrix_instruction().filter(|_| matches!(desc.class.op, OpKind::TensorOp));
@@ -192,15 +192,15 @@ fn fast_product(
 }
 
 /// The terms of an instruction whose operands are not decomposed in registers.
-const WHOLE: RegisterParts =
-    RegisterParts { emulation: EmulationKind::None, frame: Frame::USER, k: 1 };
+const WHOLE: RegisterTerms =
+    RegisterTerms { emulation: EmulationKind::None, frame: Frame::USER, k: 1 };
 
 /// Computes D with accumulators that are summed in the steps of an instruction.
 fn stepped(
     product: &mut Product<'_>,
     scales: (Scales<'_>, usize),
-    instruction: (Instruction, RegisterParts),
-    streams: Option<&TileParts>,
+    instruction: (Instruction, RegisterTerms),
+    streams: Option<&TileSlices>,
 ) -> Result<(), Error> {
     let steps = Steps::new(product.operands, scales, instruction, streams)?;
     let grid @ (_, columns) = steps.grid();
@@ -215,8 +215,8 @@ fn stepped(
 /// [`Error::Refused`] if `f32` cannot represent the operands' elements.
 pub(super) fn stepped_unscaled(
     product: &mut Product<'_>,
-    instruction: (Instruction, RegisterParts),
-    streams: Option<&TileParts>,
+    instruction: (Instruction, RegisterTerms),
+    streams: Option<&TileSlices>,
 ) -> Result<(), Error> {
     let scales = Scales {
         shifts: &Default::default(),
@@ -230,7 +230,7 @@ pub(super) fn stepped_unscaled(
 fn chains<T: Accumulator + Number>(
     product: &mut Product<'_>,
     composition: &Composition,
-    streams: Option<&TileParts>,
+    streams: Option<&TileSlices>,
 ) -> Result<(), Error> {
     let (problem, block) = (product.operands.problem, product.operands.tiling.block);
     let (rows, columns) =

@@ -2,7 +2,7 @@
 
 use super::{
     emulation::Scales,
-    parts::PartsOfTiles,
+    partials::TilePartials,
     reading::Reading,
     subtiles::{Place, WARP_ROWS},
 };
@@ -52,7 +52,7 @@ pub(super) struct Numbers<'r> {
     /// For each element of each D, whether it has been written.
     pub written: &'r mut [bool],
     /// The split-K partials that have arrived.
-    pub parts: &'r mut PartsOfTiles,
+    pub partials: &'r mut TilePartials,
     /// The first error.
     pub wrong: Option<Error>,
 }
@@ -79,9 +79,9 @@ impl Numbers<'_> {
     }
 
     /// Returns the row and column at which a consumer's tile begins in the CTA's tile.
-    pub(super) fn part(&self, consumer: u32) -> Result<(u32, u32), Fault> {
-        let left_out = Fault::LeftOut { map: "part", row: 0, column: consumer };
-        let offset = self.program.part.at(at(0, consumer)).ok_or(left_out)?;
+    pub(super) fn consumer_tile(&self, consumer: u32) -> Result<(u32, u32), Fault> {
+        let left_out = Fault::LeftOut { map: "consumer tile", row: 0, column: consumer };
+        let offset = self.program.consumer_tile.at(at(0, consumer)).ok_or(left_out)?;
         Ok((
             offset / self.program.multiplied.knobs.threadblock.n,
             offset % self.program.multiplied.knobs.threadblock.n,
@@ -157,7 +157,7 @@ impl Payload for Numbers<'_> {
     fn multiply(
         &mut self,
         warp: WarpName,
-        part: Option<u8>,
+        tile: Option<u8>,
         first: bool,
         accumulators: &mut Accumulators,
         operands: [&[Bytes]; 2],
@@ -169,7 +169,7 @@ impl Payload for Numbers<'_> {
         if self.wrong.is_none() {
             let added = match &self.program.threads {
                 Some(maps) => self.add_by_threads(maps, warp, accumulators, operands),
-                None => self.add_stage(warp, part, accumulators, operands),
+                None => self.add_stage(warp, tile, accumulators, operands),
             };
             self.or_wrong(added);
         }
@@ -178,13 +178,13 @@ impl Payload for Numbers<'_> {
     fn promote(
         &mut self,
         _: WarpName,
-        part: u8,
+        tile: u8,
         first: bool,
         partial: &Accumulators,
         accumulators: &mut Accumulators,
     ) {
         let (repeats, piece) = (self.program.components.repeats, self.piece());
-        let number = u32::from(part) % repeats.m * repeats.n + u32::from(part) / repeats.m;
+        let number = u32::from(tile) % repeats.m * repeats.n + u32::from(tile) / repeats.m;
         self.grow(accumulators);
         // Partial accumulators may be missing after a fault.
         accumulators.add_range(
@@ -194,12 +194,18 @@ impl Payload for Numbers<'_> {
         );
     }
 
-    fn store_part(&mut self, warp: WarpName, unit: u32, zero: bool, accumulators: &Accumulators) {
+    fn store_partial(
+        &mut self,
+        warp: WarpName,
+        unit: u32,
+        zero: bool,
+        accumulators: &Accumulators,
+    ) {
         if self.wrong.is_some() {
             return;
         }
-        let part = self.partial(warp, unit, zero, accumulators);
-        let put = self.put_part(warp, unit, part).map_err(Error::from);
+        let partial = self.partial(warp, unit, zero, accumulators);
+        let put = self.put_partial(warp, unit, partial).map_err(Error::from);
         self.or_wrong(put);
     }
 
@@ -210,15 +216,15 @@ impl Payload for Numbers<'_> {
         zero: bool,
         accumulators: &Accumulators,
     ) -> Accumulators {
-        let mut part = if zero { Accumulators::default() } else { accumulators.clone() };
+        let mut partial = if zero { Accumulators::default() } else { accumulators.clone() };
         match &self.program.threads {
-            Some(maps) => part.grow(
+            Some(maps) => partial.grow(
                 self.matrices.class.accumulator,
                 WARP as usize * maps.accumulator.domain().column as usize,
             ),
-            None => self.grow(&mut part),
+            None => self.grow(&mut partial),
         }
-        part
+        partial
     }
 
     fn add_partials(
@@ -228,18 +234,18 @@ impl Payload for Numbers<'_> {
         others: &[Arc<Accumulators>],
         accumulators: &mut Accumulators,
     ) {
-        let parts: Vec<_> =
-            core::iter::once(own).chain(others.iter().map(|part| &**part)).collect();
-        *accumulators = self.sum_of(&parts);
+        let partials: Vec<_> =
+            core::iter::once(own).chain(others.iter().map(|partial| &**partial)).collect();
+        *accumulators = self.sum_of(&partials);
     }
 
     fn arrives_last(&mut self, block: u32, warpgroup: u32, unit: u32) -> bool {
-        let last = self.count_part(block, warpgroup, unit).map_err(Error::from);
+        let last = self.count_slice(block, warpgroup, unit).map_err(Error::from);
         self.or_wrong(last)
     }
 
-    fn sum_of_parts(&mut self, warp: WarpName, unit: u32, accumulators: &mut Accumulators) {
-        let sum = self.added_parts(warp, unit).map_err(Error::from);
+    fn sum_slices(&mut self, warp: WarpName, unit: u32, accumulators: &mut Accumulators) {
+        let sum = self.sum_partials(warp, unit).map_err(Error::from);
         *accumulators = self.or_wrong(sum);
     }
 
@@ -261,7 +267,7 @@ impl Payload for Numbers<'_> {
         if self.wrong.is_some() {
             return Staged::default();
         }
-        let warp_part = self
+        let warp_subtile = self
             .place(warp.block, warp.warpgroup, warp.warp, name)
             .map_err(Error::from)
             .and_then(|place| {
@@ -271,13 +277,13 @@ impl Payload for Numbers<'_> {
                     source.map(|bytes| &bytes[..]),
                 )
             });
-        self.or_wrong(warp_part)
+        self.or_wrong(warp_subtile)
     }
 
-    fn store(&mut self, block: u32, warpgroup: u32, name: SubtileName, parts: [&Staged; 4]) {
+    fn store(&mut self, block: u32, warpgroup: u32, name: SubtileName, subtiles: [&Staged; 4]) {
         if self.wrong.is_none() {
             let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
-            let written = place.and_then(|place| self.write(place, parts));
+            let written = place.and_then(|place| self.write(place, subtiles));
             self.or_wrong(written);
         }
     }

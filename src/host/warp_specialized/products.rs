@@ -74,20 +74,20 @@ impl Numbers<'_> {
         }
     }
 
-    /// Adds a stage's products to the accumulators, or only the products of one part.
+    /// Adds a stage's products to the accumulators, or only the products of one instruction tile.
     pub(super) fn add_stage(
         &self,
         warp: WarpName,
-        part: Option<u8>,
+        tile: Option<u8>,
         accumulators: &mut Accumulators,
         [a, b]: [&[Arc<Vec<u8>>]; 2],
     ) -> Result<(), Error> {
         let (repeats, n) =
             (self.program.components.repeats, self.program.multiplied.knobs.instruction.n);
-        let (row, column) = self.part(warp.warpgroup)?;
+        let (row, column) = self.consumer_tile(warp.warpgroup)?;
         let piece = self.piece();
-        let parts = |down: u32, across: u32| {
-            part.is_none_or(|part| u32::from(part) == across * repeats.m + down)
+        let multiplied = |down: u32, across: u32| {
+            tile.is_none_or(|tile| u32::from(tile) == across * repeats.m + down)
         };
         self.grow(accumulators);
         let of_a: Vec<_> = (0..repeats.m)
@@ -96,7 +96,7 @@ impl Numbers<'_> {
             .collect::<Result<_, _>>()?;
         for across in 0..repeats.n {
             let b = self.rows(OperandKind::B, b, (column / n + across, 0, n))?;
-            for (down, a) in (0..).zip(&of_a).filter(|(down, _)| parts(*down, across)) {
+            for (down, a) in (0..).zip(&of_a).filter(|(down, _)| multiplied(*down, across)) {
                 let at = (down * repeats.n + across) as usize * piece;
                 match (accumulators as &mut Accumulators, a, &b, &self.instruction) {
                     (

@@ -38,7 +38,7 @@ impl Numbers<'_> {
     /// Returns the row and column at which the consumer's tile begins in D.
     fn origin(&self, place: Place) -> Result<(u32, u32), Fault> {
         let block = self.program.multiplied.knobs.threadblock;
-        let (row, column) = self.part(place.consumer)?;
+        let (row, column) = self.consumer_tile(place.consumer)?;
         Ok((place.unit.row * block.m + row, place.unit.column * block.n + column))
     }
 
@@ -236,15 +236,15 @@ impl Numbers<'_> {
     }
 
     /// Returns the staging buffer of a subtile, as the four warps staged it.
-    fn staged(&self, place: Place, parts: [&Staged; 4]) -> Result<Vec<u8>, Fault> {
+    fn staged(&self, place: Place, subtiles: [&Staged; 4]) -> Result<Vec<u8>, Fault> {
         let (consumer, subtile, size) =
             (place.consumer, place.subtile, self.program.components.ring.staging_bytes);
         let width = self.element_bytes() as u32;
         let (mut buffer, mut staged) = (vec![0; size as usize], vec![false; size as usize]);
-        let staged_parts = parts
-            .into_iter()
-            .flat_map(|part| part.places.iter().zip(part.elements.chunks_exact(width as usize)));
-        for (&byte, element) in staged_parts {
+        let elements = subtiles.into_iter().flat_map(|subtile| {
+            subtile.places.iter().zip(subtile.elements.chunks_exact(width as usize))
+        });
+        for (&byte, element) in elements {
             if byte.saturating_add(width) > size {
                 return Err(Fault::BeyondStaging { consumer, byte, size });
             }
@@ -262,9 +262,9 @@ impl Numbers<'_> {
     }
 
     /// Writes a subtile to D: by TMA, or by threads if D is not aligned for TMA.
-    pub(super) fn write(&mut self, place: Place, parts: [&Staged; 4]) -> Result<(), Error> {
+    pub(super) fn write(&mut self, place: Place, subtiles: [&Staged; 4]) -> Result<(), Error> {
         let (program, problem) = (self.program, self.matrices.problem);
-        let buffer = self.staged(place, parts)?;
+        let buffer = self.staged(place, subtiles)?;
         let (origin, first) =
             (self.origin(place)?, self.subtile(&*program.store.subtile, place.subtile)?);
         let (row, column) = (origin.0 + first.0, origin.1 + first.1);

@@ -11,7 +11,7 @@ use crate::operand::{Frame, OperandKind};
 /// products`, and so
 ///
 /// ```text
-/// block = part(operand, t mod products) * blocks + t / products
+/// block = term(operand, t mod products) * blocks + t / products
 /// ```
 ///
 /// Without emulation, the block is `t`.
@@ -37,7 +37,7 @@ impl EmulationBlocks {
         depth: u32,
     ) -> Self {
         let blocks = length.div_ceil(depth as usize) as u32;
-        Self { emulation, frame, blocks: blocks / emulation.parts() }
+        Self { emulation, frame, blocks: blocks / emulation.terms() }
     }
 
     /// Returns the number of k-tiles.

@@ -2,7 +2,7 @@
 //! each product is a sum of products of terms.
 //!
 //! ```text
-//! a = a1 + a2 (+ a3) + rest        a1 = rn(a)    a2 = rn(a - a1)    a3 = rn(a - a1 - a2)        rn: to the part's type, nearest even
+//! a = a1 + a2 (+ a3) + rest        a1 = rn(a)    a2 = rn(a - a1)    a3 = rn(a - a1 - a2)        rn: to the term's type, nearest even
 //! a b = sum over products (p, q) of a_p b_q  +  what is left out
 //! ```
 //!
@@ -74,12 +74,12 @@
 
 mod blocks;
 mod bound;
-mod parts;
+mod terms;
 mod window;
 
 pub use blocks::EmulationBlocks;
 pub use bound::EmulationBound;
-pub use parts::{RegisterParts, shift_of, unscaled};
+pub use terms::{RegisterTerms, shift_of, unscaled};
 pub use window::LineFacts;
 
 use super::ElementKind;
@@ -151,7 +151,7 @@ impl EmulationKind {
     }
 
     /// Returns the type of a term, or `None` without emulation.
-    pub const fn part(self) -> Option<ElementKind> {
+    pub const fn term_type(self) -> Option<ElementKind> {
         match self {
             Self::None => None,
             Self::Bf16x6 | Self::Bf16x3 | Self::Bf16x1 => Some(ElementKind::Bf16),
@@ -161,7 +161,7 @@ impl EmulationKind {
     }
 
     /// Returns the number of terms per factor.
-    pub const fn parts(self) -> u32 {
+    pub const fn terms(self) -> u32 {
         match self {
             Self::None | Self::Bf16x1 => 1,
             Self::Bf16x6 => 3,

@@ -2,7 +2,7 @@
 
 use super::{
     EmulationKind,
-    parts::{INFINITE, MAGNITUDE, exponent_of},
+    terms::{INFINITE, MAGNITUDE, exponent_of},
 };
 
 /// Facts of a row of A, or a column of B, before it is scaled.

@@ -195,8 +195,8 @@ mod tests {
                         let wanted = match instruction.promotion() {
                             None => instruction.step(before[at], &x, &y),
                             Some(every) => {
-                                let parts = x.chunks(every as usize).zip(y.chunks(every as usize));
-                                parts.fold(before[at], |sum, (x, y)| {
+                                let steps = x.chunks(every as usize).zip(y.chunks(every as usize));
+                                steps.fold(before[at], |sum, (x, y)| {
                                     sum + instruction.step(0.0, x, y)
                                 })
                             }

@@ -79,7 +79,7 @@ impl TransposeDesc {
             ));
         }
         hold!(check_alignment(Field::AccessToA, self.access_a, 16 / bytes));
-        hold!(check_alignment(Field::Turn, self.turn, 16 / bytes));
+        hold!(check_alignment(Field::ThreadRows, self.thread_rows, 16 / bytes));
         check_alignment(Field::AccessToD, self.access_d, 16 / bytes)
     }
 
@@ -93,7 +93,7 @@ impl TransposeDesc {
             return Err(Refusal::not_gathered(Ungathered::LanesAcross));
         }
         hold!(explained(
-            within(Field::Turn, self.turn as u64, 1, 1),
+            within(Field::ThreadRows, self.thread_rows as u64, 1, 1),
             Because::Words("gathered access to D")
         ));
         nests(Field::ThreadsOfABlock, Part::TileColumn, self.threads, self.rows)
@@ -107,7 +107,7 @@ impl TransposeDesc {
             hold!(within(Field::GroupSize, group_size as u64, 1, 64));
         }
         hold!(nests(Field::ThreadsOfABlock, Part::WarpOfThreads, self.threads, 32));
-        hold!(nests(Field::TileRows, Part::Turn, self.rows, self.turn));
+        hold!(nests(Field::TileRows, Part::ThreadRows, self.rows, self.thread_rows));
         hold!(nests(Field::TileRows, Part::AccessToD, self.rows, self.access_d));
         hold!(nests(Field::TileColumns, Part::AccessToA, self.columns, self.access_a));
         // Gathered lines may leave the last step partly empty.
@@ -136,8 +136,8 @@ impl TransposeDesc {
                 return within(
                     Field::AccessToD,
                     self.access_d as u64,
-                    self.turn as u64,
-                    self.turn as u64,
+                    self.thread_rows as u64,
+                    self.thread_rows as u64,
                 );
             }
             Staging::Gathered => return self.check_gathered(),
@@ -154,7 +154,7 @@ impl TransposeDesc {
                 }
             }
         }
-        hold!(self.check_run(Field::Turn, self.turn));
+        hold!(self.check_run(Field::ThreadRows, self.thread_rows));
         self.check_run(Field::AccessToD, self.access_d)
     }
 

@@ -91,10 +91,10 @@ pub enum Lanes {
 
 /// A transpose kernel, with one tile of A per CTA.
 ///
-/// A tile has `rows` x `columns` elements of A. A thread reads `turn` rows of `access_a`
+/// A tile has `rows` x `columns` elements of A. A thread reads `thread_rows` rows of `access_a`
 /// consecutive elements and transposes them in its registers. It then stores each of the `access_a`
-/// columns, which are `turn` consecutive elements of D, to shared memory. After a barrier, it loads
-/// `access_d` consecutive elements of D and writes them.
+/// columns, which are `thread_rows` consecutive elements of D, to shared memory. After a barrier,
+/// it loads `access_d` consecutive elements of D and writes them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -116,7 +116,7 @@ pub struct TransposeDesc {
     pub access_a: u32,
     /// Rows of A that a thread transposes in its registers, and elements per store to shared
     /// memory, up to 16 bytes.
-    pub turn: u32,
+    pub thread_rows: u32,
     /// Elements per access to D and to C, up to 16 bytes.
     pub access_d: u32,
     /// The place of the tile between reads and writes.
@@ -201,7 +201,7 @@ impl TransposeDesc {
         if self.rotates() { self.access_a / 2 } else { self.access_a }
     }
 
-    /// Returns the map from threads to the pieces of A: `turn` rows of `access_a` columns.
+    /// Returns the map from threads to the pieces of A: `thread_rows` rows of `access_a` columns.
     ///
     /// For gathered tiles, lines are all lines that any row of D needs, and they may end in the
     /// middle of an access.
@@ -210,7 +210,7 @@ impl TransposeDesc {
         let (lines, pieces) = if self.is_gathered() {
             (self.rows.saturating_add(self.access_d.saturating_sub(1)), pieces.saturating_add(1))
         } else {
-            (self.rows / at_least_one(self.turn), pieces)
+            (self.rows / at_least_one(self.thread_rows), pieces)
         };
         PieceMap { threads: self.threads, lines, pieces, lanes: Lanes::Along }
     }
@@ -248,7 +248,7 @@ impl TransposeDesc {
     /// Returns the number of loads per thread of A and C, which are all in flight at once.
     pub const fn reads(&self) -> u32 {
         let source = if matches!(self.combine, Combine::Move) { 0 } else { self.stores() };
-        self.fetch().steps().saturating_mul(self.turn).saturating_add(source)
+        self.fetch().steps().saturating_mul(self.thread_rows).saturating_add(source)
     }
 
     /// Returns an estimate of the registers per thread.
@@ -258,7 +258,7 @@ impl TransposeDesc {
         }
         let reads = self.fetch().steps();
         let data = reads
-            .saturating_mul(self.turn)
+            .saturating_mul(self.thread_rows)
             .saturating_mul(words(self.access_a, self.element_bytes));
         let source = match self.combine {
             Combine::Move => 0,
@@ -275,16 +275,17 @@ impl TransposeDesc {
         }
         // Loads in flight also need their addresses: beyond 64 registers of data, one per register.
         let all = data.saturating_add(source);
-        let turned = words(self.turn, self.element_bytes).saturating_add(REGISTERS_BESIDES);
-        all.saturating_add(all / 4).saturating_add(all.saturating_sub(64)).saturating_add(turned)
+        let column = words(self.thread_rows, self.element_bytes).saturating_add(REGISTERS_BESIDES);
+        all.saturating_add(all / 4).saturating_add(all.saturating_sub(64)).saturating_add(column)
     }
 }
 
 impl fmt::Display for TransposeDesc {
     /// Writes the configuration as one word: tile, threads, accesses, staging, and order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rows, columns, threads, access_a, turn, access_d, blocks_per_sm, .. } = self;
-        write!(f, "{rows}x{columns}_t{threads}_a{access_a}x{turn}x{access_d}")?;
+        let Self { rows, columns, threads, access_a, thread_rows, access_d, blocks_per_sm, .. } =
+            self;
+        write!(f, "{rows}x{columns}_t{threads}_a{access_a}x{thread_rows}x{access_d}")?;
         match self.staging {
             Staging::Direct => f.write_str("_direct")?,
             Staging::Gathered => f.write_str("_gathered")?,

@@ -77,7 +77,7 @@ impl Choice {
 const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32) -> TransposeDesc {
     let full = 16 / element_bytes;
     let wide = access_a == full && access_d == full;
-    let (rows, columns, threads, turn, blocks_per_sm) = match (combine, element_bytes) {
+    let (rows, columns, threads, thread_rows, blocks_per_sm) = match (combine, element_bytes) {
         (Combine::Move, 8) => (32, 64, 128, 2, 6),
         (Combine::Move, 4) => (64, 64, 256, 4, 4),
         (Combine::Move, 2) => (128, 128, 256, 4, 4),
@@ -87,7 +87,7 @@ const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32
         (Combine::F64, _) if wide => (64, 64, 512, 2, 2),
         (Combine::F64, _) => (64, 32, 256, 2, 3),
     };
-    let chunk = if turn > access_d { turn } else { access_d };
+    let chunk = if thread_rows > access_d { thread_rows } else { access_d };
     TransposeDesc {
         combine,
         element_bytes,
@@ -95,7 +95,7 @@ const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32
         columns,
         threads,
         access_a,
-        turn,
+        thread_rows,
         access_d,
         staging: Staging::Swizzled {
             bits: 3,
@@ -124,7 +124,7 @@ const fn gathered(element_bytes: u32) -> TransposeDesc {
         rows,
         columns,
         threads,
-        turn: 1,
+        thread_rows: 1,
         staging: Staging::Gathered,
         blocks_per_sm,
         ..auto(Combine::Move, element_bytes, full, full)
@@ -143,7 +143,7 @@ impl TransposeDesc {
         narrow.access_a = self.access_a.min(access_a);
         narrow.access_d = self.access_d.min(access_d);
         if !narrow.is_staged() {
-            narrow.turn = narrow.access_d;
+            narrow.thread_rows = narrow.access_d;
         }
         // Elements smaller than a register need one register each if they are loaded one by one.
         while (2..=MOST_BLOCKS).contains(&narrow.blocks_per_sm) && narrow.check().is_err() {

@@ -69,7 +69,7 @@ pub fn header(d: &TransposeDesc) -> String {
         ("kTileColumns", d.columns),
         ("kThreads", d.threads),
         ("kAccessA", d.access_a),
-        ("kTurn", d.turn),
+        ("kThreadRows", d.thread_rows),
         ("kAccessD", d.access_d),
         ("kStored", d.stored()),
         ("kBlocksPerSm", d.blocks_per_sm),

@@ -74,6 +74,8 @@ pub struct WarpSpecialized {
     pub options: RoleOptions,
     /// Whether the work units belong to a grouped GEMM, whose groups each role walks.
     pub grouped: bool,
+    /// Whether the GEMMs are an array, in which matrices have positions.
+    pub array: bool,
     /// Order of C and D, and therefore of subtiles.
     pub layout_c: Order,
     /// Columns of D in a subtile; 0 if threads store D. A subtile has as many rows as the

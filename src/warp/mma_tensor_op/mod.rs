@@ -20,7 +20,7 @@
 //! | s8, u8 | 8x8x16 | s32 | sm75 |
 //! | s8, u8 | 16x8x16, 16x8x32 | s32 | sm80 |
 //! | e4m3, e5m2, each with each | 16x8x32 | f32 | sm89 |
-//! | f32, in parts of tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
+//! | f32, in terms of tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
 //! | f32, as bf16 | 16x8x8, 16x8x16 | f32 | sm80 |
 //!
 //! Twin: `kernels/warp/mma_tensor_op.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each
@@ -37,7 +37,7 @@ use crate::{
     arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
-    numeric::{ElementKind, EmulationKind, emulation::RegisterParts},
+    numeric::{ElementKind, EmulationKind, emulation::RegisterTerms},
     operand::{Frame, OperandKind},
     shape::{Mnk, at_least_one},
 };
@@ -119,19 +119,19 @@ impl WarpInstruction {
     /// Returns the math type of an operand: its element type, or the type of its terms under
     /// emulation.
     pub const fn factor(&self, operand: OperandKind) -> ElementKind {
-        match self.math.emulation().part() {
-            Some(part) => part,
+        match self.math.emulation().term_type() {
+            Some(term) => term,
             None => self.input(operand),
         }
     }
 
     /// Returns the decomposition of fragments into terms.
-    pub const fn parts(&self) -> RegisterParts {
+    pub const fn terms(&self) -> RegisterTerms {
         let (emulation, frame) = match self.math {
             MathOperator::Emulated(emulation, frame) => (emulation, frame),
             _ => (EmulationKind::None, Frame::USER),
         };
-        RegisterParts { emulation, frame, k: self.shape.k }
+        RegisterTerms { emulation, frame, k: self.shape.k }
     }
 
     /// Returns whether integer sums saturate.

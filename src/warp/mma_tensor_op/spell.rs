@@ -56,9 +56,9 @@ impl WarpInstruction {
     }
 
     /// Returns the declarations for the decomposition of fragments.
-    fn parts_of_fragments(&self) -> String {
-        let parts = match self.math().emulation() {
-            EmulationKind::Tf32x3 => "numeric::Tf32Parts",
+    fn fragment_terms(&self) -> String {
+        let terms = match self.math().emulation() {
+            EmulationKind::Tf32x3 => "numeric::Tf32Terms",
             EmulationKind::Bf16x1 => "numeric::Bf16Pairs",
             _ => {
                 return "  static constexpr bool kEmulated = false, kPromotes = false;\n"
@@ -66,7 +66,7 @@ impl WarpInstruction {
             }
         };
         format!(
-            "  static constexpr bool kEmulated = true;\n  static constexpr bool kPromotes = {};\n  using Facts = EmulationFacts;\n  template <int Words, int Eights>\n  using Parts = {parts}<Words, Eights>;\n",
+            "  static constexpr bool kEmulated = true;\n  static constexpr bool kPromotes = {};\n  using Facts = EmulationFacts;\n  template <int Words, int Eights>\n  using Terms = {terms}<Words, Eights>;\n",
             self.math().emulation().promotes_in_registers()
         )
     }
@@ -89,7 +89,7 @@ impl WarpInstruction {
         format!(
             "struct MmaInstruction {{\n  using Word = {word};\n  using Register = {sum};\n  static constexpr bool kSaturates = {};\n{}  static __device__ __forceinline__ void multiply(Register (&d)[{d}], Word const (&a)[{a}], Word const (&b)[{b}]) {{\n    asm(\"{ptx}\" : {} : {}, {});\n  }}\n}};\n",
             self.saturates(),
-            self.parts_of_fragments(),
+            self.fragment_terms(),
             bound("d", &format!("+{output}"), d),
             bound("a", input, a),
             bound("b", input, b)

@@ -132,7 +132,7 @@ impl Coverage {
                 d.class.output.element.bytes_of(1),
                 d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
             ));
-            seen.extend(of_columns(d));
+            seen.extend(describe_columns(d));
             seen.insert(format!(
                 "{} from {} sets",
                 d.class.a.element,
@@ -255,7 +255,7 @@ pub fn with_vectors(descriptions: &[GemmDesc], mut missing: Vec<String>) -> Vec<
 
 /// Returns the properties of a kernel with a column-major D and an A in shared memory. Empty for
 /// other kernels.
-fn of_columns(d: &GemmDesc) -> Vec<String> {
+fn describe_columns(d: &GemmDesc) -> Vec<String> {
     let (components, bytes) =
         (d.components().expect("a kernel"), d.class.output.element.bytes_of(1));
     if d.frame.d_order().is_row() || components.fragment_load().is_some() {

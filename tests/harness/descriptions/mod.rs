@@ -42,8 +42,8 @@ impl Default for Wanted {
 }
 
 /// Returns the decomposition for a number of split-K slices. Some numbers use a second kernel.
-fn adding(parts: u32) -> DecompositionKind {
-    if matches!(parts, 3 | 11) {
+fn adding(slices: u32) -> DecompositionKind {
+    if matches!(slices, 3 | 11) {
         DecompositionKind::SplitKParallel
     } else {
         DecompositionKind::SplitK
@@ -51,9 +51,9 @@ fn adding(parts: u32) -> DecompositionKind {
 }
 
 /// Returns the description with split-K, reduced by its CTAs and by a second kernel.
-pub fn cut_in_parallel(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
+pub fn cut_in_parallel(desc: GemmDesc, slices: u32) -> Option<[GemmDesc; 2]> {
     let both = [DecompositionKind::SplitK, DecompositionKind::SplitKParallel];
-    let both = both.map(|decomposition| but!(desc, split_k: parts, decomposition: decomposition));
+    let both = both.map(|decomposition| but!(desc, split_k: slices, decomposition: decomposition));
     both.iter().all(|desc| desc.check().is_ok()).then_some(both)
 }
 
@@ -67,9 +67,9 @@ pub fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
 /// Returns the description with split-K through the workspace and through a cluster. `None` if
 /// either is invalid. Both have the number of stages for which the cluster version has shared
 /// memory.
-pub fn cut_by_clusters(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
+pub fn cut_by_clusters(desc: GemmDesc, slices: u32) -> Option<[GemmDesc; 2]> {
     let alone =
-        but!(desc, split_k: parts, decomposition: DecompositionKind::SplitK, cluster: Mn::ONE);
+        but!(desc, split_k: slices, decomposition: DecompositionKind::SplitK, cluster: Mn::ONE);
     let fitting =
         |stages| but!(alone, decomposition: DecompositionKind::SplitKCluster, stages: stages);
     let clustered = (2..=desc.stages()).rev().map(fitting).find(|desc| desc.check().is_ok())?;

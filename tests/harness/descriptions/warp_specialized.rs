@@ -70,7 +70,7 @@ fn attempt(
     } else {
         EmulationKind::None
     };
-    let multiplied = emulation.part().unwrap_or(types.a);
+    let multiplied = emulation.term_type().unwrap_or(types.a);
     let step = multiplied.elements_in(32);
     let columns = match random.below(3) {
         _ if narrow == Some(true) => 8 * (1 + random.below(8) as u32),

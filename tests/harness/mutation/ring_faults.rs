@@ -17,8 +17,8 @@ pub enum Needs {
     TwoReaders,
     Turns,
     Registers,
-    Parts,
-    SeveralParts,
+    Promotes,
+    SeveralTiles,
     Warpgroups,
     Threads,
     Source,
@@ -35,14 +35,14 @@ impl Needs {
             Self::Cluster => program.ring.multicast.is_some(),
             Self::TwoReaders => program.ring.readers() == 2,
             Self::Turns => program.ring.pingpong,
-            Self::Parts => program.promoted_parts > 0,
-            Self::SeveralParts => program.promoted_parts > 1,
+            Self::Promotes => program.promoted_tiles > 0,
+            Self::SeveralTiles => program.promoted_tiles > 1,
             Self::Warpgroups => !program.by_threads,
             Self::Threads => program.by_threads,
             Self::Source => program.ring.source,
             Self::Fragments => program.fragment_sets > 0,
-            Self::Split => program.split_k && program.ring.parts.is_none(),
-            Self::Gathers => program.ring.parts.is_some(),
+            Self::Split => program.split_k && program.ring.slices.is_none(),
+            Self::Gathers => program.ring.slices.is_some(),
             Self::TwoSets => program.fragment_sets > 1,
             Self::Registers => !program.roles.producer.opening.is_empty(),
         }
@@ -56,8 +56,8 @@ const AWAIT_STORES: RoleStep = AwaitStores { pending: 0 };
 const FETCH: RoleStep = FetchSource { subtile: 0 };
 const STORE: RoleStep = StoreTensor { subtile: 0 };
 const COPY: RoleStep = CopyTensor { operand: A };
-const PART: RoleStep = MultiplyPart { part: 0 };
-const PROMOTE: RoleStep = Promote { part: 0 };
+const TILE: RoleStep = MultiplyTile { tile: 0 };
+const PROMOTE: RoleStep = Promote { tile: 0 };
 
 fn prologue(p: &mut RingProgram) -> &mut Vec<RoleStep> {
     &mut p.roles.consumer.prologue
@@ -206,42 +206,42 @@ faults! {
         body(p).move_before(LoadFragments, CommitProducts);
     };
     "there are no registers for A", Fragments, |p| p.fragment_sets = 0;
-    "a part is promoted before its products are there", Parts, |p| {
+    "a tile is promoted before its products are there", Promotes, |p| {
         let body = body(p);
         let promotions = (1..body.len()).filter(|&i| matches!(body[i], Promote { .. }));
         promotions.collect::<Vec<_>>().into_iter().for_each(|i| body.swap(i - 1, i));
     };
-    "a part is promoted twice", Parts, |p| body(p).repeat_like(PROMOTE);
-    "the last part is never promoted", Parts, |p| {
-        let last = Promote { part: p.promoted_parts as u8 - 1 };
+    "a tile is promoted twice", Promotes, |p| body(p).repeat_like(PROMOTE);
+    "the last tile is never promoted", Promotes, |p| {
+        let last = Promote { tile: p.promoted_tiles as u8 - 1 };
         body(p).retain(|step| *step != last);
     };
-    "the last part is promoted once a tile of D", Parts, |p| {
-        let last = Promote { part: p.promoted_parts as u8 - 1 };
+    "the last tile is promoted once a tile of D", Promotes, |p| {
+        let last = Promote { tile: p.promoted_tiles as u8 - 1 };
         body(p).retain(|step| *step != last);
         tail(p).insert(0, last);
     };
-    "every promotion is of part 0", SeveralParts, |p| body(p).replace_like(PROMOTE, &[PROMOTE]);
-    "every product is of part 0", SeveralParts, |p| {
+    "every promotion is of tile 0", SeveralTiles, |p| body(p).replace_like(PROMOTE, &[PROMOTE]);
+    "every product is of tile 0", SeveralTiles, |p| {
         body(p).replace_like(PROMOTE, &[PROMOTE]);
-        body(p).replace_like(PART, &[PART]);
+        body(p).replace_like(TILE, &[TILE]);
     };
-    "the last part is left out", SeveralParts, |p| {
-        let part = p.promoted_parts as u8 - 1;
-        body(p).retain(|step| ![MultiplyPart { part }, Promote { part }].contains(step));
+    "the last tile is left out", SeveralTiles, |p| {
+        let tile = p.promoted_tiles as u8 - 1;
+        body(p).retain(|step| ![MultiplyTile { tile }, Promote { tile }].contains(step));
     };
-    "all parts are multiplied before one is promoted", SeveralParts, |p| {
+    "all parts are multiplied before one is promoted", SeveralTiles, |p| {
         let body = body(p);
         let promotions = body.extract_if(.., |step| matches!(step, Promote { .. }));
         let promotions: Vec<_> = promotions.collect();
         let at = body.first_like(RELEASE);
         body.splice(at..at, promotions);
     };
-    "a stage is released before its last part is multiplied", SeveralParts, |p| {
+    "a stage is released before its last tile is multiplied", SeveralTiles, |p| {
         body(p).move_before(RELEASE, PROMOTE);
     };
-    "whole stages are multiplied into the accumulators", Parts, |p| {
-        body(p).replace_like(PART, &[MultiplyStage]);
+    "whole stages are multiplied into the accumulators", Promotes, |p| {
+        body(p).replace_like(TILE, &[MultiplyStage]);
     };
     "accumulators are put in order once a kernel", Warpgroups, |p|
         take(p, FenceOperands).opening.push(FenceOperands);
@@ -284,17 +284,17 @@ faults! {
     };
     "threads store twice", Threads, |p| epilogue(p).push(StoreThreads);
     "threads store once a k-tile", Threads, |p| body(p).push(StoreThreads);
-    "threads multiply a part of a stage", Threads, |p| {
-        epilogue(p).replace_like(StoreThreads, &[PART, StoreThreads]);
+    "threads multiply a tile of a stage", Threads, |p| {
+        epilogue(p).replace_like(StoreThreads, &[TILE, StoreThreads]);
     };
     "split-K slices are reduced before the products are there", Split, |p| {
-        tail(p).move_to(0, ReduceParts);
+        tail(p).move_to(0, ReducePartials);
     };
-    "a split-K slice is reduced twice", Split, |p| tail(p).push(ReduceParts);
-    "split-K slices are reduced once a k-tile", Split, |p| body(p).push(ReduceParts);
+    "a split-K slice is reduced twice", Split, |p| tail(p).push(ReducePartials);
+    "split-K slices are reduced once a k-tile", Split, |p| body(p).push(ReducePartials);
     "split-K slices are reduced once D is stored", Split, |p| {
-        tail(p).drop_like(ReduceParts);
-        epilogue(p).push(ReduceParts);
+        tail(p).drop_like(ReducePartials);
+        epilogue(p).push(ReducePartials);
     };
     "the last subtile is not stored", Nothing, |p| p.subtiles += 1;
     "consumers take too few registers", Registers, |p| {
@@ -314,28 +314,28 @@ faults! {
         let exchange = tail.split_off(tail.first_like(AwaitRead));
         prologue(p).extend(exchange);
     };
-    "a slice is sent twice", Gathers, |p| tail(p).push(SendParts);
-    "slices are added twice", Gathers, |p| tail(p).push(AddParts);
+    "a slice is sent twice", Gathers, |p| tail(p).push(SendPartials);
+    "slices are added twice", Gathers, |p| tail(p).push(AddPartials);
     "half of the slices' bytes are announced", Gathers, |p| p.landing_bytes /= 2;
-    "bytes of one slice too many are announced", Gathers, |p| p.landing_bytes += p.part_bytes;
-    "a slice has half of its bytes", Gathers, |p| p.part_bytes /= 2;
+    "bytes of one slice too many are announced", Gathers, |p| p.landing_bytes += p.partial_bytes;
+    "a slice has half of its bytes", Gathers, |p| p.partial_bytes /= 2;
     "slots are free once a kernel", Gathers, |p| {
         tail(p).drop_like(AwaitRead);
         p.roles.consumer.opening.push(AwaitRead);
     };
     "slots are free before they have been read", Gathers, |p| {
-        tail(p).move_before(ReleaseParts, AwaitParts);
+        tail(p).move_before(ReleasePartials, AwaitPartials);
     };
-    "slots are free twice", Gathers, |p| tail(p).push(ReleaseParts);
+    "slots are free twice", Gathers, |p| tail(p).push(ReleasePartials);
     "the slices of a cluster are added once D is stored", Gathers, |p| {
-        tail(p).drop_like(AddParts);
-        epilogue(p).push(AddParts);
+        tail(p).drop_like(AddPartials);
+        epilogue(p).push(AddPartials);
     };
     "the slices of a cluster are added by tickets", Gathers, |p| {
-        tail(p).replace_like(AddParts, &[ReduceParts]);
+        tail(p).replace_like(AddPartials, &[ReducePartials]);
     };
     "the blocks that have slices do not meet", Gathers, |p| {
         p.roles.setup.opening.replace_like(MeetCluster, &[MeetBlock]);
     };
-    "slices are exchanged without a cluster", Split, |p| tail(p).push(SendParts);
+    "slices are exchanged without a cluster", Split, |p| tail(p).push(SendPartials);
 }

@@ -251,8 +251,8 @@ faults! {
     };
     "every subtile goes to the first's place", SeveralSubtiles, |p|
         redirect(&mut p.store.subtile, |_, _| (0, 0));
-    "all consumers compute the first part", SeveralConsumers, |p|
-        redirect(&mut p.part, |_, _| (0, 0));
+    "all consumers compute the first tile", SeveralConsumers, |p|
+        redirect(&mut p.consumer_tile, |_, _| (0, 0));
     "all blocks of a cluster take the first's tile", Cluster, |p|
         units!(p, |work, cluster, _rank, i| work.unit(cluster, 0, i));
     "a block takes its first tile again and again", Nothing, |p|

@@ -8,7 +8,7 @@ use falchion::{
         host::machine::{Payload, Tally, run},
         schedule::Fault,
     },
-    threadblock::PartsOfCluster,
+    threadblock::ClusterSlices,
 };
 
 pub const A: OperandKind = OperandKind::A;
@@ -23,7 +23,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
         consumers: 2,
         pingpong: false,
         multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
-        parts: None,
+        slices: None,
         staging_buffers: 2,
         staging_bytes: 8 << 10,
         source: false,
@@ -33,7 +33,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
 pub const fn options(pending: u8) -> RoleOptions {
     RoleOptions {
         pending,
-        promoted_parts: None,
+        promoted_tiles: None,
         fragments: false,
         subtiles: 4,
         split_k: false,
@@ -46,7 +46,7 @@ pub const fn options(pending: u8) -> RoleOptions {
 pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
     let RoleOptions {
         pending,
-        promoted_parts,
+        promoted_tiles,
         fragments,
         subtiles,
         by_threads,
@@ -60,12 +60,12 @@ pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
     );
     assert!(!fragments || pending <= 1, "a set of fragments for each product under way");
     assert!(
-        promoted_parts.is_none_or(|parts| parts > 0 && pending == 0 && !fragments),
+        promoted_tiles.is_none_or(|tiles| tiles > 0 && pending == 0 && !fragments),
         "sums are added once they are there"
     );
     if by_threads {
         assert!(
-            pending == 0 && promoted_parts.is_none() && !fragments && subtiles == 0,
+            pending == 0 && promoted_tiles.is_none() && !fragments && subtiles == 0,
             "threads multiply and store"
         );
     } else {
@@ -100,9 +100,9 @@ pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingPro
     legal(ring(stages, shared), &options(pending))
 }
 
-/// Returns options that promote the accumulators `parts` times per stage.
-pub fn promoting(parts: u8) -> RoleOptions {
-    RoleOptions { promoted_parts: Some(parts), ..options(0) }
+/// Returns options that promote the accumulators `tiles` times per stage.
+pub fn promoting(tiles: u8) -> RoleOptions {
+    RoleOptions { promoted_tiles: Some(tiles), ..options(0) }
 }
 
 /// Returns options with A from registers.
@@ -120,7 +120,7 @@ fn unstaged(ring: Pipeline) -> Pipeline {
 
 /// Returns the ring of a cluster whose first CTA gathers the split-K slices of the other CTAs.
 fn gathered(blocks: u32, ring: Pipeline) -> Pipeline {
-    Pipeline { parts: Some(PartsOfCluster { blocks, bytes: 4096 }), ..ring }
+    Pipeline { slices: Some(ClusterSlices { blocks, bytes: 4096 }), ..ring }
 }
 
 /// Returns the program of a TMA-fed SIMT kernel.
@@ -159,44 +159,44 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     {
         add("ping-pong", pingpong(true, ring(stages, shared)), options(pending));
     }
-    for (stages, parts, turns, shared) in
+    for (stages, tiles, alternate, shared) in
         [(2, 1, false, None), (2, 2, true, None), (3, 2, false, Some(A)), (4, 3, false, Some(B))]
     {
-        add("promoted", pingpong(turns, ring(stages, shared)), promoting(parts));
+        add("promoted", pingpong(alternate, ring(stages, shared)), promoting(tiles));
     }
-    for (stages, turns, shared) in [
+    for (stages, alternate, shared) in [
         (3, false, None),
         (2, true, None),
         (2, false, Some(A)),
         (4, false, Some(B)),
         (3, true, Some(B)),
     ] {
-        add("threads", unstaged(pingpong(turns, ring(stages, shared))), THREADS);
+        add("threads", unstaged(pingpong(alternate, ring(stages, shared))), THREADS);
     }
-    for (stages, pending, turns, shared) in [
+    for (stages, pending, alternate, shared) in [
         (2, 1, false, None),
         (3, 1, true, None),
         (3, 0, false, Some(A)),
         (4, 1, false, Some(B)),
         (2, 0, true, None),
     ] {
-        add("A from registers", pingpong(turns, ring(stages, shared)), from_registers(pending));
+        add("A from registers", pingpong(alternate, ring(stages, shared)), from_registers(pending));
     }
-    for (stages, staging_buffers, turns, shared) in
+    for (stages, staging_buffers, alternate, shared) in
         [(2, 2, false, None), (3, 2, true, None), (3, 1, false, Some(A)), (2, 2, true, Some(B))]
     {
-        let ring = pingpong(turns, ring(stages, shared));
+        let ring = pingpong(alternate, ring(stages, shared));
         add("C in buffers", Pipeline { staging_buffers, source: true, ..ring }, options(1));
     }
-    for (stages, turns, shared, source) in
+    for (stages, alternate, shared, source) in
         [(3, false, None, true), (2, true, None, false), (3, true, Some(B), true)]
     {
-        add("split-K", Pipeline { source, ..pingpong(turns, ring(stages, shared)) }, split);
+        add("split-K", Pipeline { source, ..pingpong(alternate, ring(stages, shared)) }, split);
     }
-    for (blocks, stages, turns, source) in
+    for (blocks, stages, alternate, source) in
         [(2, 3, false, true), (3, 2, true, false), (2, 2, true, true)]
     {
-        let ring = Pipeline { source, ..pingpong(turns, ring(stages, None)) };
+        let ring = Pipeline { source, ..pingpong(alternate, ring(stages, None)) };
         add("split-K in a cluster", gathered(blocks, ring), split);
     }
     let threads = unstaged(ring(3, None));

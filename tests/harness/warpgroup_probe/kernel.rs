@@ -18,7 +18,7 @@ pub struct WarpgroupProbe {
 impl WarpgroupProbe {
     /// Compiles and loads the kernel on a Hopper GPU.
     pub fn prepare(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Result<Self, Error> {
-        let (text, machine) = (ProbeText::of(mma, false), machine_of(context)?);
+        let (text, machine) = (ProbeText::new(mma, false), machine_of(context)?);
         assert_eq!(machine.sm, ArchKind::Sm90.sm(), "wgmma is an instruction of sm_90a alone");
         let loaded = Loaded::new(context, text.unit.clone(), machine.sm, text.shared_bytes)?;
         Ok(Self { mma: *mma, stream: context.default_stream(), text, loaded })

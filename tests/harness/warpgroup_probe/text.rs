@@ -74,7 +74,7 @@ pub struct ProbeText {
 impl ProbeText {
     /// Returns the kernel of a stage. Fingerprints compare the maps of
     /// `kernels/warp/mma_warpgroup.cuh` with the maps here while NVRTC compiles.
-    pub fn of(mma: &MmaWarpgroup, with_fingerprints: bool) -> Self {
+    pub fn new(mma: &MmaWarpgroup, with_fingerprints: bool) -> Self {
         let (bytes_a, fragment_bytes, a) = match mma.a() {
             OperandA::Shared(tile) => {
                 (tile.bytes(), 0, "  auto const a = warp::descriptor<Mma::A>(start);\n".to_owned())

@@ -7,7 +7,7 @@ use super::{
 use crate::harness::{descriptions, prelude::*};
 
 /// What a call of groups runs with: where D lies along groups, accesses to it are of one element.
-fn of_groups(d: GemmDesc) -> GemmDesc {
+fn for_some_groups(d: GemmDesc) -> GemmDesc {
     let d = d.for_groups(Axis::M);
     let along_m = d.class.mode == GemmMode::GroupedM;
     d.narrowed([
@@ -27,16 +27,19 @@ fn kernels_of_groups_compile_clean() {
     kernels.extend(stored_by_tma(15_000..15_020));
     kernels.extend(stored_by_threads(16_000..16_008));
     // The walk over groups takes registers, which drawn ones may not have.
-    let checked = |name: &str, d: GemmDesc| name == "a default" || of_groups(d).check().is_ok();
+    let checked =
+        |name: &str, d: GemmDesc| name == "a default" || for_some_groups(d).check().is_ok();
     kernels.retain(|(name, d, _)| d.split_k() == 1 && d.check().is_ok() && checked(name, *d));
     let modes: BTreeSet<_> = kernels
         .iter()
-        .map(|(_, d, _)| (of_groups(*d).class.mode.name(), of_groups(*d).group_step() > 1))
+        .map(|(_, d, _)| {
+            (for_some_groups(*d).class.mode.name(), for_some_groups(*d).group_step() > 1)
+        })
         .collect();
     assert_eq!(modes.len(), 4);
     all_clean(
         "kernels of groups",
-        kernels.into_iter().map(|(name, d, arch)| (name, of_groups(d), arch)).collect(),
+        kernels.into_iter().map(|(name, d, arch)| (name, for_some_groups(d), arch)).collect(),
     );
 }
 

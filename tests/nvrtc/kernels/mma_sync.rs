@@ -123,7 +123,7 @@ fn sums_that_saturate_compile_clean() {
     all_clean("sums that saturate", kernels);
 }
 
-/// Parts of f32 that are made in registers: the rows' configurations in every layout, and K in
+/// Terms of f32 that are made in registers: the rows' configurations in every layout, and K in
 /// parts.
 #[test]
 #[ignore = "needs NVRTC"]

@@ -6,7 +6,7 @@ use crate::{
     codegen::{
         DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap,
         TranslationUnit, emulation_fingerprints, emulation_header, epilogue_header,
-        fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
+        fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
         fingerprints_of_streams, order_header, records_fingerprint, reduction_entry_point,
         work_facts,
     },
@@ -102,7 +102,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(d.work(), &d.sum(), (d.has_parts(), components.ring.senders() + 1)));
+    text.push_str(&work_facts(d.work(), &d.sum(), (d.has_slices(), components.ring.senders() + 1)));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text
@@ -248,7 +248,7 @@ pub(super) fn translation_unit(
         if d.streams() {
             source.push_str(&fingerprints_of_streams());
         } else if d.knobs.split_k > 1 {
-            source.push_str(&fingerprints_of_parts());
+            source.push_str(&fingerprints_of_slices());
         }
         source.push_str(&fingerprints_of_groups(
             (d.class.mode, d.group_step()),

@@ -12,7 +12,7 @@ impl ClusterWork<'_> {
     /// Returns the work of one CTA.
     pub(super) fn for_block(self, ring: &Pipeline, block: u32) -> Self {
         let units = self.k_tiles.len() / (1 + ring.senders() as usize);
-        let first = if ring.parts.is_some() { block as usize * units } else { 0 };
+        let first = if ring.slices.is_some() { block as usize * units } else { 0 };
         Self { k_tiles: self.k_tiles.get(first..first + units).unwrap_or_default(), ..self }
     }
 }
@@ -27,7 +27,7 @@ impl<'a> Cluster<'a> {
     /// CTA. Each other rank has four slots.
     fn slots(&self, mover: usize, step: RoleStep) -> Result<(u32, usize), Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);
-        let senders = if ring.parts.is_some() { ring.senders() } else { 0 };
+        let senders = if ring.slices.is_some() { ring.senders() } else { 0 };
         if senders == 0 {
             return Err(Fault::ForeignStep { step: step.name() });
         }
@@ -40,7 +40,7 @@ impl<'a> Cluster<'a> {
     /// that was sent last has been read.
     pub(super) fn await_partials(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
         let (rank, _) = self.slots(mover, step)?;
-        if (rank == 0) != (step == RoleStep::AwaitParts) {
+        if (rank == 0) != (step == RoleStep::AwaitPartials) {
             return Ok(Moved::Done);
         }
         let (region, ahead) = if rank == 0 { (Region::Landed, 0) } else { (Region::Read, 1) };
@@ -52,14 +52,14 @@ impl<'a> Cluster<'a> {
 
     /// Checks that a warp's accumulators hold its whole slice, and that the warp contributes them
     /// for the first time. Returns the unit, and whether the accumulators are zeros.
-    fn finished_part(&mut self, mover: usize) -> Result<(u32, bool), Fault> {
+    fn finished_partial(&mut self, mover: usize) -> Result<(u32, bool), Fault> {
         let who = self.who(mover);
         let unit = self.warps[mover].at().0;
         if self.warps[mover].multiplies() {
             return Err(Fault::ProductsUnderWay { who, subtile: 0 });
         }
         if self.warps[mover].brought.replace(unit) == Some(unit) {
-            return Err(Fault::PartBroughtTwice { who });
+            return Err(Fault::SliceBroughtTwice { who });
         }
         Ok((unit, self.multiplied(mover)? == 0))
     }
@@ -69,7 +69,7 @@ impl<'a> Cluster<'a> {
         if rank == 0 {
             return Ok(());
         }
-        let (unit, zero) = self.finished_part(mover)?;
+        let (unit, zero) = self.finished_partial(mover)?;
         let (who, consumer) = (self.who(mover), self.who(mover).name.warpgroup);
         if self.blocks[0].running == 0 {
             return Err(Fault::BlockLeft { block: 0, arriving: false });
@@ -80,9 +80,9 @@ impl<'a> Cluster<'a> {
         let cell = slots + ((rank - 1) * WARPS + who.name.warp) as usize;
         let contents = Contents::Partial(unit, rank, data);
         if self.memory.send(cell, &self.warps[mover].progress.clock, 0, contents).is_err() {
-            return Err(Fault::PartSentOver { who, unit });
+            return Err(Fault::SliceSentOver { who, unit });
         }
-        let cargo = Cargo::Partial(cell, self.program.part_bytes / WARPS);
+        let cargo = Cargo::Partial(cell, self.program.partial_bytes / WARPS);
         self.flights.push(Flight { block: 0, stage: consumer, cargo });
         let warp = &mut self.warps[mover];
         warp.progress.cursor.leaves_sum = true;
@@ -103,11 +103,11 @@ impl<'a> Cluster<'a> {
     }
 
     pub(super) fn add_partials(&mut self, mover: usize) -> Result<(), Fault> {
-        let (rank, slots) = self.slots(mover, RoleStep::AddParts)?;
+        let (rank, slots) = self.slots(mover, RoleStep::AddPartials)?;
         if rank > 0 {
             return Ok(());
         }
-        let (unit, zero) = self.finished_part(mover)?;
+        let (unit, zero) = self.finished_partial(mover)?;
         let (who, senders) = (self.who(mover), self.program.ring.senders());
         let mut others = Vec::new();
         for rank in 1..=senders {
@@ -116,7 +116,7 @@ impl<'a> Cluster<'a> {
                 Ok(Contents::Partial(of, from, data)) if (*of, *from) == (unit, rank) => {
                     others.push(data.clone())
                 }
-                _ => return Err(Fault::PartNotThere { who, unit, rank }),
+                _ => return Err(Fault::SliceNotThere { who, unit, rank }),
             }
         }
         let warp = &mut self.warps[mover];

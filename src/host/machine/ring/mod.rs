@@ -8,16 +8,16 @@
 //! | copy writes a stage | `CopyTensor` | when the scheduler lets it land, which counts its bytes |
 //! | arrival at another CTA | `Release` | when the scheduler lets it land |
 //! | warp loads A of a stage into a set of fragments | `LoadFragments` | at its own end |
-//! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyPart` | the `AwaitProducts` that covers their group |
+//! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyTile` | the `AwaitProducts` that covers their group |
 //! | store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
-//! | partial accumulators move to another CTA | `SendParts` | when the scheduler lets them land, which counts their bytes |
+//! | partial accumulators move to another CTA | `SendPartials` | when the scheduler lets them land, which counts their bytes |
 //!
 //! A cell of memory is a share of a stage, or a warp's part of a staging buffer or of a slot. Each
 //! content has a name. Barriers have the parity of the hardware, so a wait for a phase that is two
 //! ahead passes at once. A [`Payload`] may carry bytes and accumulators in addition to the names.
 
 mod gathered;
-mod parts;
+mod partials;
 mod payload;
 mod products;
 mod staging;
@@ -98,7 +98,7 @@ enum Contents {
     /// A subtile of C. Each cell of the buffer holds the whole subtile.
     Source(SubtileName, Bytes),
     /// A warp's part of a subtile of D, and the event from which on asynchronous copies see it.
-    Part(SubtileName, Arc<Staged>, Option<Event>),
+    Staged(SubtileName, Arc<Staged>, Option<Event>),
     /// A warp's accumulators for a unit, from the CTA of a rank: (unit, rank, accumulators).
     Partial(u32, u32, Arc<Accumulators>),
 }
@@ -264,14 +264,14 @@ impl<'a> Cluster<'a> {
 
     /// Returns the cells of the staging buffer of a subtile, one per warp. A warp of a program
     /// without staging buffers gets a fault.
-    fn parts(&self, mover: usize, subtile: u8) -> Result<Range<usize>, Fault> {
+    fn cells_of_subtile(&self, mover: usize, subtile: u8) -> Result<Range<usize>, Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);
         let foreign = Fault::ForeignStep { step: "for subtiles" };
         let buffer = u32::from(subtile).checked_rem(ring.staging_buffers).ok_or(foreign)?;
-        let part = (name.warpgroup * ring.staging_buffers + buffer) * WARPS;
+        let cell = (name.warpgroup * ring.staging_buffers + buffer) * WARPS;
         let first = name.block as usize * block_cells(self.program)
             + ring.stages as usize * stage_cells(self.program);
-        Ok(first + part as usize..first + (part + WARPS) as usize)
+        Ok(first + cell as usize..first + (cell + WARPS) as usize)
     }
 
     /// Completes an asynchronous operation.

@@ -28,37 +28,44 @@ pub trait Payload {
     }
     /// Adds the product of an A tile and a B tile to the accumulators. Each operand has its shares
     /// in order. `first` overwrites the accumulators. If stages are promoted, `accumulators` are
-    /// the partial accumulators, which are always overwritten, and `part` is the part that is
-    /// multiplied.
+    /// the partial accumulators, which are always overwritten, and `tile` is the instruction tile
+    /// that is multiplied.
     fn multiply(
         &mut self,
         warp: WarpName,
-        part: Option<u8>,
+        tile: Option<u8>,
         first: bool,
         accumulators: &mut Accumulators,
         operands: [&[Bytes]; 2],
     ) {
     }
-    /// Adds the partial accumulators to the accumulators of a part. The accumulators are 0 before
-    /// the `first` k-tile.
+    /// Adds the partial accumulators to the accumulators of an instruction tile. The accumulators
+    /// are 0 before the `first` k-tile.
     fn promote(
         &mut self,
         warp: WarpName,
-        part: u8,
+        tile: u8,
         first: bool,
         partial: &Accumulators,
         accumulators: &mut Accumulators,
     ) {
     }
     /// Under split-K, stores a warp's accumulators for a unit to its slot: zeros if `zero` is set.
-    fn store_part(&mut self, warp: WarpName, unit: u32, zero: bool, accumulators: &Accumulators) {}
+    fn store_partial(
+        &mut self,
+        warp: WarpName,
+        unit: u32,
+        zero: bool,
+        accumulators: &Accumulators,
+    ) {
+    }
     /// Counts a consumer's slice after all of its warps have stored to their slots. Returns whether
     /// it is the last slice of its tile.
     fn arrives_last(&mut self, block: u32, warpgroup: u32, unit: u32) -> bool {
         unit.is_multiple_of(2)
     }
     /// Replaces a warp's accumulators by the sum of all slots of its part of the tile.
-    fn sum_of_parts(&mut self, warp: WarpName, unit: u32, accumulators: &mut Accumulators) {}
+    fn sum_slices(&mut self, warp: WarpName, unit: u32, accumulators: &mut Accumulators) {}
     /// Under cluster split-K, returns a warp's accumulators for a unit as sent to the first CTA:
     /// zeros if `zero` is set.
     fn partial(
@@ -103,7 +110,7 @@ pub trait Payload {
         block: u32,
         warpgroup: u32,
         name: SubtileName,
-        parts: [&Staged; WARPS as usize],
+        subtiles: [&Staged; WARPS as usize],
     ) {
     }
     /// Writes a warp's part of a tile of D to global memory. The accumulators are as in

@@ -1,9 +1,10 @@
-//! The steps of products: on whole stages or parts of stages, with A from shared memory or from
-//! registers, by warpgroups or by threads.
+//! The steps of products: on whole stages or instruction tiles of stages, with A from shared memory
+//! or from registers, by warpgroups or by threads.
 //!
-//! The parts of a stage are multiplied one by one into partial accumulators and promoted from
-//! there. A warp has one set of partial accumulators. If threads multiply, a warp has read a stage
-//! after its lanes have synchronized. The last k of a stage is multiplied later, from registers.
+//! The instruction tiles of a stage are multiplied one by one into partial accumulators and
+//! promoted from there. A warp has one set of partial accumulators. If threads multiply, a warp has
+//! read a stage after its lanes have synchronized. The last k of a stage is multiplied later, from
+//! registers.
 
 use super::{
     Bytes, Cluster, Contents,
@@ -17,15 +18,15 @@ use crate::{
 impl Cluster<'_> {
     /// Performs a product step of a consumer.
     pub(super) fn perform_product(&mut self, mover: usize, step: RoleStep) -> Result<(), Fault> {
-        let (by_threads, parts) = (self.program.by_threads, self.program.promoted_parts);
+        let (by_threads, tiles) = (self.program.by_threads, self.program.promoted_tiles);
         let warp = &mut self.warps[mover];
         match step {
             RoleStep::FenceOperands => warp.fenced = true,
-            RoleStep::MultiplyStage if parts == 0 => self.multiply(mover, None)?,
-            RoleStep::MultiplyPart { part } if u32::from(part) < parts => {
-                self.multiply(mover, Some(part))?
+            RoleStep::MultiplyStage if tiles == 0 => self.multiply(mover, None)?,
+            RoleStep::MultiplyTile { tile } if u32::from(tile) < tiles => {
+                self.multiply(mover, Some(tile))?
             }
-            RoleStep::Promote { part } => self.promote(mover, part)?,
+            RoleStep::Promote { tile } => self.promote(mover, tile)?,
             RoleStep::CommitProducts => {
                 let products = core::mem::take(&mut warp.products);
                 warp.groups.push_back(products);
@@ -103,14 +104,14 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Begins the products of a stage, or of one part of it.
-    fn multiply(&mut self, mover: usize, part: Option<u8>) -> Result<(), Fault> {
+    /// Begins the products of a stage, or of one instruction tile of it.
+    fn multiply(&mut self, mover: usize, tile: Option<u8>) -> Result<(), Fault> {
         let who = self.who(mover);
         let (stage, _) = self.position(mover, self.warps[mover].t)?;
-        let (by_threads, parts, needs) =
-            (self.program.by_threads, self.program.promoted_parts, self.program.consumer_registers);
+        let (by_threads, tiles, needs) =
+            (self.program.by_threads, self.program.promoted_tiles, self.program.consumer_registers);
         let warp = &mut self.warps[mover];
-        let ((tile, k), after) = (warp.at(), warp.multiplied());
+        let ((unit, k), after) = (warp.at(), warp.multiplied());
         if warp.registers < needs {
             return Err(Fault::Registers { who, has: warp.registers, needs });
         }
@@ -120,23 +121,23 @@ impl Cluster<'_> {
         if k != after {
             return Err(Fault::StageOutOfOrder { who, k, after });
         }
-        let is_last = part.map_or(Ok(true), |part| warp.begins_part(part, parts))?;
-        if by_threads && warp.loaded.take() != Some((tile, k)) {
+        let is_last = tile.map_or(Ok(true), |tile| warp.begins_tile(tile, tiles))?;
+        if by_threads && warp.loaded.take() != Some((unit, k)) {
             return Err(Fault::NotLoaded { who, k });
         }
         let [a, b] = self.read_stage(mover, stage)?;
         let warp = &mut self.warps[mover];
-        match part {
-            None if by_threads => warp.begun = Some((tile, after)),
-            None => warp.summed = (tile, after + 1),
+        match tile {
+            None if by_threads => warp.begun = Some((unit, after)),
+            None => warp.summed = (unit, after + 1),
             Some(_) => {}
         }
-        let (first, accumulators) = if part.is_none() {
+        let (first, accumulators) = if tile.is_none() {
             (k == 0, &mut warp.accumulators)
         } else {
             (true, &mut warp.partial)
         };
-        self.payload.multiply(who.name, part, first, accumulators, [&a, &b]);
+        self.payload.multiply(who.name, tile, first, accumulators, [&a, &b]);
         self.tally.products += u64::from(is_last);
         Ok(())
     }
@@ -190,24 +191,25 @@ impl Cluster<'_> {
         Ok(data)
     }
 
-    /// Adds the partial accumulators to those of a part. The stage is summed after its last part.
-    fn promote(&mut self, mover: usize, part: u8) -> Result<(), Fault> {
+    /// Adds the partial accumulators to those of an instruction tile. The stage is summed after its
+    /// last tile.
+    fn promote(&mut self, mover: usize, tile: u8) -> Result<(), Fault> {
         let warp = &mut self.warps[mover];
         let (who, before) = (warp.who, warp.multiplied());
         if warp.multiplies() {
-            return Err(Fault::PartUnderWay { who, part });
+            return Err(Fault::TileUnderWay { who, tile });
         }
-        if warp.held != Some(part) {
-            return Err(Fault::NothingToPromote { who, part, found: warp.held });
+        if warp.held != Some(tile) {
+            return Err(Fault::NothingToPromote { who, tile, found: warp.held });
         }
-        self.payload.promote(who.name, part, before == 0, &warp.partial, &mut warp.accumulators);
+        self.payload.promote(who.name, tile, before == 0, &warp.partial, &mut warp.accumulators);
         // Instructions other than products read the partial accumulators, so they are not ordered
         // with products.
         (warp.held, warp.fenced) = (None, false);
         warp.promoted += 1;
-        if warp.promoted == self.program.promoted_parts {
+        if warp.promoted == self.program.promoted_tiles {
             warp.summed = (warp.at().0, before + 1);
-            (warp.parts, warp.promoted) = (Vec::new(), 0);
+            (warp.tiles, warp.promoted) = (Vec::new(), 0);
         }
         Ok(())
     }

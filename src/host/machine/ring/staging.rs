@@ -46,13 +46,13 @@ impl Cluster<'_> {
             return Ok(());
         }
         let (who, name, cells) =
-            (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
+            (self.who(mover), self.subtile(mover, subtile), self.cells_of_subtile(mover, subtile)?);
         let (block, consumer) = (who.name.block, who.name.warpgroup);
         self.barrier(mover, step, block, (Region::Source, consumer), true)?;
         let over = |what| Fault::SourceOverwrites { who, subtile: name, what };
         let data = self.payload.fetch(block, consumer, name);
         for cell in cells.clone() {
-            if let Contents::Part(staged, ..) = self.memory.content(cell)
+            if let Contents::Staged(staged, ..) = self.memory.content(cell)
                 && !self.stored.contains(&(block, consumer, *staged))
             {
                 return Err(over("what is not stored yet"));
@@ -96,10 +96,10 @@ impl Cluster<'_> {
         }
         self.has_sum(mover)?;
         let multiplied = self.multiplied(mover)?;
-        let cell = self.parts(mover, subtile)?.start + who.name.warp as usize;
+        let cell = self.cells_of_subtile(mover, subtile)?.start + who.name.warp as usize;
         let source = self.source_of(mover, cell, name)?;
         let warp = &mut self.warps[mover];
-        let warp_part = self.payload.stage(
+        let warp_subtile = self.payload.stage(
             who.name,
             name,
             multiplied == 0,
@@ -107,7 +107,7 @@ impl Cluster<'_> {
             source.as_ref(),
         );
         warp.fenced = false;
-        let contents = Contents::Part(name, Arc::new(warp_part), None);
+        let contents = Contents::Staged(name, Arc::new(warp_subtile), None);
         self.memory
             .write(cell, &warp.progress.clock, 0, contents)
             .map_err(|_| Fault::StagingRead { who, subtile })
@@ -117,8 +117,8 @@ impl Cluster<'_> {
     pub(super) fn fence_proxy(&mut self, mover: usize) {
         let number = self.who(mover).name.warp as usize;
         for buffer in 0..self.program.ring.staging_buffers as u8 {
-            if let Ok(cells) = self.parts(mover, buffer)
-                && let Contents::Part(.., visible) = self.memory.content_mut(cells.start + number)
+            if let Ok(cells) = self.cells_of_subtile(mover, buffer)
+                && let Contents::Staged(.., visible) = self.memory.content_mut(cells.start + number)
             {
                 *visible = Some(self.warps[mover].progress.clock.event());
             }
@@ -130,30 +130,30 @@ impl Cluster<'_> {
             return Ok(());
         }
         let (who, wanted, cells) =
-            (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
-        let mut parts = [const { None }; 4];
-        for (part, cell) in parts.iter_mut().zip(cells.clone()) {
+            (self.who(mover), self.subtile(mover, subtile), self.cells_of_subtile(mover, subtile)?);
+        let mut subtiles = [const { None }; 4];
+        for (subtile, cell) in subtiles.iter_mut().zip(cells.clone()) {
             let clock = &self.warps[mover].progress.clock;
             let found = match self.memory.read(cell, clock, 0) {
-                Ok(Contents::Part(name, warp_part, visible)) if *name == wanted => {
+                Ok(Contents::Staged(name, warp_subtile, visible)) if *name == wanted => {
                     if !clock.is_behind(*visible) {
                         return Err(Fault::NotVisible { who, subtile: wanted });
                     }
-                    *part = Some(warp_part.clone());
+                    *subtile = Some(warp_subtile.clone());
                     self.memory.begin_reading(cell, mover);
                     continue;
                 }
-                Ok(Contents::Part(name, ..)) => Some(*name),
+                Ok(Contents::Staged(name, ..)) => Some(*name),
                 _ => None,
             };
             return Err(Fault::SubtileNotStaged { who, wanted, found });
         }
-        if let [Some(a), Some(b), Some(c), Some(d)] = &parts {
+        if let [Some(a), Some(b), Some(c), Some(d)] = &subtiles {
             self.payload.store(
                 who.name.block,
                 who.name.warpgroup,
                 wanted,
-                [a, b, c, d].map(|part| &**part),
+                [a, b, c, d].map(|subtile| &**subtile),
             );
         }
         self.warps[mover].stores.push(cells);

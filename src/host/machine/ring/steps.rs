@@ -95,12 +95,14 @@ impl Cluster<'_> {
             RoleStep::MeetBlock | RoleStep::MeetCluster | RoleStep::Meet => {
                 return Ok(self.meet(mover, step));
             }
-            RoleStep::ReduceParts => return self.reduce_parts(mover, step),
-            RoleStep::AwaitRead | RoleStep::AwaitParts => return self.await_partials(mover, step),
-            RoleStep::SendParts => self.send_partials(mover, step)?,
-            RoleStep::ExpectParts => self.expect_partials(mover, step)?,
-            RoleStep::AddParts => self.add_partials(mover)?,
-            RoleStep::ReleaseParts => self.release_partials(mover, step)?,
+            RoleStep::ReducePartials => return self.reduce_partials(mover, step),
+            RoleStep::AwaitRead | RoleStep::AwaitPartials => {
+                return self.await_partials(mover, step);
+            }
+            RoleStep::SendPartials => self.send_partials(mover, step)?,
+            RoleStep::ExpectPartials => self.expect_partials(mover, step)?,
+            RoleStep::AddPartials => self.add_partials(mover)?,
+            RoleStep::ReleasePartials => self.release_partials(mover, step)?,
             RoleStep::RegistersDown { count } => {
                 let needs = u32::from(count);
                 let freed = warp.registers.checked_sub(needs).ok_or(Fault::Registers {
@@ -205,7 +207,7 @@ impl Cluster<'_> {
         let others = |_| all - 1;
         let turns = if ring.pingpong { ring.consumers } else { 0 };
         let sources = if ring.source { ring.consumers } else { 0 };
-        let gathering = if ring.parts.is_some() { ring.consumers } else { 0 };
+        let gathering = if ring.slices.is_some() { ring.consumers } else { 0 };
         block.barriers = [
             some(ring.stages, program.full_arrivals, &|stage| first + stage as usize),
             some(ring.stages, program.empty_arrivals, &others),

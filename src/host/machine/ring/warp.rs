@@ -56,7 +56,7 @@ pub(super) struct Warp {
     pub exchanged: u32,
     /// Stages that the current `Drain` has found empty.
     pub drained: u32,
-    /// Barriers that the warp has passed in the current `ReduceParts`.
+    /// Barriers that the warp has passed in the current `ReducePartials`.
     pub met: u32,
     /// The last unit of work whose slice the warp contributed.
     pub brought: Option<u32>,
@@ -78,12 +78,13 @@ pub(super) struct Warp {
     /// The tile of D and the k-tile whose last fragments the lanes hold. These are not multiplied
     /// yet.
     pub begun: Option<(u32, u32)>,
-    /// The part of the current stage that the partial accumulators hold, until they are promoted.
+    /// The instruction tile of the current stage that the partial accumulators hold, until they are
+    /// promoted.
     pub held: Option<u8>,
     pub partial: Accumulators,
-    /// Parts of the current stage that products have begun to read.
-    pub parts: Vec<u8>,
-    /// Number of promoted parts of the current stage.
+    /// Instruction tiles of the current stage that products have begun to read.
+    pub tiles: Vec<u8>,
+    /// Number of promoted instruction tiles of the current stage.
     pub promoted: u32,
     /// Staging cells that stores without a group read, and the groups in progress.
     pub stores: Vec<Range<usize>>,
@@ -151,18 +152,18 @@ impl Warp {
         cursor.performed();
     }
 
-    /// Assigns the partial accumulators to a part. Returns whether it is the last of the stage's
-    /// `parts` parts.
-    pub fn begins_part(&mut self, part: u8, parts: u32) -> Result<bool, Fault> {
+    /// Assigns the partial accumulators to an instruction tile. Returns whether it is the last of
+    /// the stage's `tiles` tiles.
+    pub fn begins_tile(&mut self, tile: u8, tiles: u32) -> Result<bool, Fault> {
         let who = self.who;
         if let Some(lost) = self.held {
-            return Err(Fault::PartOverwritten { who, part, lost });
+            return Err(Fault::TileOverwritten { who, tile, lost });
         }
-        if self.parts.contains(&part) {
-            return Err(Fault::PartAgain { who, part });
+        if self.tiles.contains(&tile) {
+            return Err(Fault::TileAgain { who, tile });
         }
-        self.parts.push(part);
-        self.held = Some(part);
-        Ok(self.parts.len() == parts as usize)
+        self.tiles.push(tile);
+        self.held = Some(tile);
+        Ok(self.tiles.len() == tiles as usize)
     }
 }

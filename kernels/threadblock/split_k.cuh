@@ -1,4 +1,4 @@
-// Twin of src/threadblock/parts_of_k.rs: split-K slices, and the levels of their reduction.
+// Twin of src/threadblock/split_k.rs: split-K slices, and the levels of their reduction.
 #pragma once
 #include "index.cuh"
 
@@ -9,24 +9,24 @@ namespace threadblock {
 template <bool SplitK>
 struct KRange {
   // Slice, and index of its tile among the tiles of all outputs.
-  unsigned part, number;
+  unsigned slice, number;
 
   // Slices have `tiles` k-tiles each; the first `longer` slices have one more.
-  static __device__ __forceinline__ constexpr unsigned begin(unsigned part, unsigned tiles, unsigned longer) {
-    return part * tiles + (part < longer ? part : longer);
+  static __device__ __forceinline__ constexpr unsigned begin(unsigned slice, unsigned tiles, unsigned longer) {
+    return slice * tiles + (slice < longer ? slice : longer);
   }
-  static __device__ __forceinline__ constexpr unsigned count(unsigned part, unsigned tiles, unsigned longer) { return tiles + (part < longer); }
+  static __device__ __forceinline__ constexpr unsigned count(unsigned slice, unsigned tiles, unsigned longer) { return tiles + (slice < longer); }
 
   template <class Params>
   __device__ __forceinline__ unsigned k_begin(Params const& params) const {
-    return begin(part, params.part_tiles, params.longer_parts);
+    return begin(slice, params.slice_tiles, params.longer_slices);
   }
   template <class Params>
   __device__ __forceinline__ unsigned k_count(Params const& params) const {
-    return count(part, params.part_tiles, params.longer_parts);
+    return count(slice, params.slice_tiles, params.longer_slices);
   }
   template <class Params>
-  __device__ __forceinline__ unsigned parts(Params const& params) const {
+  __device__ __forceinline__ unsigned slices(Params const& params) const {
     return params.split_k;
   }
   // Slot of the tile's first slice, and the distance in slots between its slices.
@@ -49,76 +49,76 @@ struct KRange<false> {
 };
 
 // Map from (0, slice) to the slice's first k-tile, and from (1, slice) to its number of k-tiles.
-template <int Tiles, int Parts>
-struct PartsOfK {
+template <int Tiles, int Slices>
+struct KSlices {
   static constexpr int kRows = 2;
-  static constexpr int kColumns = Parts;
-  static __device__ constexpr unsigned at(int row, int part) {
-    return row == 0 ? KRange<true>::begin(part, Tiles / Parts, Tiles % Parts) : KRange<true>::count(part, Tiles / Parts, Tiles % Parts);
+  static constexpr int kColumns = Slices;
+  static __device__ constexpr unsigned at(int row, int slice) {
+    return row == 0 ? KRange<true>::begin(slice, Tiles / Slices, Tiles % Slices) : KRange<true>::count(slice, Tiles / Slices, Tiles % Slices);
   }
 };
 
-// Level of a tile's reduction. The first level adds groups of kPartsAtOnce slices; each further
+// Level of a tile's reduction. The first level adds groups of kSlicesAtOnce slices; each further
 // level adds groups of as many sums.
 template <class Config>
-struct PartsLevel {
-  static constexpr unsigned kAtOnce = Config::kPartsAtOnce;
+struct ReductionLevel {
+  static constexpr unsigned kAtOnce = Config::kSlicesAtOnce;
 
   // First ticket of the level.
   unsigned* tickets;
   // Index of the current slice or sum of slices, number of them on this level, and distance between
   // their slots in elements.
-  unsigned part, parts, apart;
+  unsigned slice, slices, apart;
 
-  __device__ __forceinline__ unsigned first() const { return part / kAtOnce * kAtOnce; }
-  __device__ __forceinline__ unsigned members() const { return min(parts - first(), kAtOnce); }
-  __device__ __forceinline__ unsigned* ticket() const { return tickets + part / kAtOnce; }
+  __device__ __forceinline__ unsigned first() const { return slice / kAtOnce * kAtOnce; }
+  __device__ __forceinline__ unsigned members() const { return min(slices - first(), kAtOnce); }
+  __device__ __forceinline__ unsigned* ticket() const { return tickets + slice / kAtOnce; }
   // Ascends to the level of the group's sum; returns whether it is the sum of all slices.
   __device__ __forceinline__ bool ascend() {
-    part /= kAtOnce;
-    parts = (parts + kAtOnce - 1) / kAtOnce;
-    tickets += parts;
+    slice /= kAtOnce;
+    slices = (slices + kAtOnce - 1) / kAtOnce;
+    tickets += slices;
     apart *= kAtOnce;
-    return parts == 1;
+    return slices == 1;
   }
 };
 
 // Returns the sum of a thread's accumulators over all slices, if one thread adds all of them, in
-// the order of PartsLevel. `load(part)` loads the accumulators of a slice, and `add` adds two
+// the order of ReductionLevel. `load(slice)` loads the accumulators of a slice, and `add` adds two
 // accumulators.
 template <unsigned AtOnce, class Access, class Load, class Add>
-__device__ __forceinline__ Access sum_of_parts(unsigned parts, Load load, Add add) {
+__device__ __forceinline__ Access sum_slices(unsigned slices, Load load, Add add) {
   // Sum of one group, of AtOnce groups, and of all groups.
   Access sum, of_groups, of_all;
 #pragma unroll 1
-  for (unsigned first = 0; first < parts; first += AtOnce) {
-    Access part[AtOnce];
+  for (unsigned first = 0; first < slices; first += AtOnce) {
+    Access slice[AtOnce];
 #pragma unroll
     for (unsigned i = 0; i < AtOnce; ++i)
-      if (first + i < parts) part[i] = load(first + i);
-    sum = part[0];
+      if (first + i < slices) slice[i] = load(first + i);
+    sum = slice[0];
 #pragma unroll
     for (unsigned i = 1; i < AtOnce; ++i)
-      if (first + i < parts) sum = add(sum, part[i]);
+      if (first + i < slices) sum = add(sum, slice[i]);
     unsigned const group = first / AtOnce;
     of_groups = group % AtOnce == 0 ? sum : add(of_groups, sum);
-    if (group % AtOnce + 1 == AtOnce || first + AtOnce >= parts) of_all = group < AtOnce ? of_groups : add(of_all, of_groups);
+    if (group % AtOnce + 1 == AtOnce || first + AtOnce >= slices) of_all = group < AtOnce ? of_groups : add(of_all, of_groups);
   }
   return of_all;
 }
 
 // Number of split-K slices.
 template <bool SplitK>
-struct Parts {
-  unsigned const parts;
+struct Slices {
+  unsigned const slices;
   template <class Params>
-  __device__ __forceinline__ explicit Parts(Params const& params) : parts(params.split_k) {}
+  __device__ __forceinline__ explicit Slices(Params const& params) : slices(params.split_k) {}
 };
 template <>
-struct Parts<false> {
-  static constexpr unsigned parts = 1;
+struct Slices<false> {
+  static constexpr unsigned slices = 1;
   template <class Params>
-  __device__ __forceinline__ explicit Parts(Params const&) {}
+  __device__ __forceinline__ explicit Slices(Params const&) {}
 };
 
 }  // namespace threadblock

@@ -1,4 +1,4 @@
-// Twin of src/thread/turn.rs: transpose of a small block of a matrix in one thread's registers.
+// Twin of src/thread/transpose.rs: transpose of a small block of a matrix in registers.
 #pragma once
 #include "thread/access.cuh"
 
@@ -13,7 +13,7 @@ __device__ __forceinline__ unsigned permute(unsigned low, unsigned high, unsigne
 // Returns the contiguous elements of column `column` of a block. The block has Rows rows of
 // `Columns` elements, ElementBytes bytes each.
 template <int ElementBytes, int Rows, int Columns>
-__device__ __forceinline__ Words<Rows * ElementBytes> turned(Words<Columns * ElementBytes> const (&row)[Rows], int column) {
+__device__ __forceinline__ Words<Rows * ElementBytes> take_column(Words<Columns * ElementBytes> const (&row)[Rows], int column) {
   Words<Rows * ElementBytes> out;
   if constexpr (ElementBytes >= 4) {
     constexpr int words = ElementBytes / 4;

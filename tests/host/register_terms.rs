@@ -1,4 +1,4 @@
-//! `f32` in parts that a warp makes of its fragments: what D is, bit by bit, what it may be off by,
+//! `f32` in terms that a warp makes of its fragments: what D is, bit by bit, what it may be off by,
 //! and what is no finite number.
 
 use crate::harness::{
@@ -31,8 +31,8 @@ fn desc(emulation: EmulationKind, arch: ArchKind, orders: [Order; 3]) -> GemmDes
     of(OpKind::TensorOp, arch, orders, &knobs)
 }
 
-/// The parts, said once more.
-fn parts(emulation: EmulationKind, x: f32) -> [f32; 2] {
+/// The terms, said once more.
+fn terms(emulation: EmulationKind, x: f32) -> [f32; 2] {
     if emulation == EmulationKind::Bf16x1 {
         let unit = if x == 0.0 {
             1.0
@@ -53,7 +53,7 @@ fn parts(emulation: EmulationKind, x: f32) -> [f32; 2] {
 }
 
 /// For every element, in both modes, bit by bit: D is what the instruction makes of one product of
-/// parts after the other, for each of its depths along K.
+/// terms after the other, for each of its depths along K.
 #[test]
 fn every_element_is_a_sum_of_products_of_parts() {
     let [m, n, k] = SIZES;
@@ -71,15 +71,15 @@ fn every_element_is_a_sum_of_products_of_parts() {
             let of = desc(emulation, arch, ORDERS[0]);
             let desc = of.pinned(Pins { instruction: Some(Mnk::new(16, 8, depth)), ..Pins::NONE });
             let (a, b) = (draws(data, 1, m, k), draws(data, 2, n, k));
-            let part = emulation.part().expect("a part");
-            let types = element_types(part, ElementKind::F32, ElementKind::F32);
+            let term = emulation.term_type().expect("a term");
+            let types = element_types(term, ElementKind::F32, ElementKind::F32);
             let own =
                 Instruction::for_types(types, arch).expect("it multiplies tf32").within(depth);
             let line = |of: &[f32], at: usize| {
-                let mut parts: Vec<_> =
-                    of[at * k..][..k].iter().map(|&x| parts(emulation, x)).collect();
-                parts.resize(k.next_multiple_of(32), [0.0; 2]);
-                parts
+                let mut terms: Vec<_> =
+                    of[at * k..][..k].iter().map(|&x| terms(emulation, x)).collect();
+                terms.resize(k.next_multiple_of(32), [0.0; 2]);
+                terms
             };
             let mut wanted = Vec::new();
             for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
@@ -87,20 +87,20 @@ fn every_element_is_a_sum_of_products_of_parts() {
                 // Those of tf32 of a tile of 32 from 0, and added in f32.
                 let mut sum = 0.0f32;
                 for (row, column) in row.chunks(32).zip(column.chunks(32)) {
-                    let mut part = if emulation == tf32x3 { 0.0 } else { sum };
+                    let mut term = if emulation == tf32x3 { 0.0 } else { sum };
                     for (row, column) in
                         row.chunks(depth as usize).zip(column.chunks(depth as usize))
                     {
                         let products: &[[usize; 2]] =
                             if emulation == tf32x3 { &[[1, 0], [0, 1], [0, 0]] } else { &[[0, 0]] };
                         for &[p, q] in products {
-                            let side = |of: &[[f32; 2]], part: usize| {
-                                of.iter().map(|x| x[part]).collect::<Vec<_>>()
+                            let side = |of: &[[f32; 2]], term: usize| {
+                                of.iter().map(|x| x[term]).collect::<Vec<_>>()
                             };
-                            part = own.step(part, &side(row, p), &side(column, q));
+                            term = own.step(term, &side(row, p), &side(column, q));
                         }
                     }
-                    sum = if emulation == tf32x3 { sum + part } else { part };
+                    sum = if emulation == tf32x3 { sum + term } else { term };
                 }
                 wanted.push(sum);
             }
@@ -112,7 +112,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
     }
 }
 
-/// D is the same whatever the layouts of A, B and D: products of parts are made in the order of the
+/// D is the same whatever the layouts of A, B and D: products of terms are made in the order of the
 /// user's A and B.
 #[test]
 fn layouts_of_operands_in_registers_change_nothing() {
@@ -248,7 +248,7 @@ fn the_ends_of_the_range_are_kept() {
     }
 }
 
-/// Numbers of every exponent: both parts are tf32's, and leave no more than is said; of whole
+/// Numbers of every exponent: both terms are tf32's, and leave no more than is said; of whole
 /// numbers up to 2^22, nothing.
 #[test]
 fn two_parts_of_tf32_are_nearly_the_number() {
@@ -259,7 +259,7 @@ fn two_parts_of_tf32_are_nearly_the_number() {
             continue;
         }
         let [first, second] = EmulationKind::Tf32x3.in_registers_of(x);
-        assert_eq!([first, second], parts(EmulationKind::Tf32x3, x), "{x:e}");
+        assert_eq!([first, second], terms(EmulationKind::Tf32x3, x), "{x:e}");
         assert_eq!([Tf32::as_read(first), Tf32::as_read(second)], [first, second]);
         let rest = (f64::from(x) - f64::from(first) - f64::from(second)).abs();
         let bound = (2f64.powi(-22) * f64::from(x).abs()).max(2f64.powi(-137));

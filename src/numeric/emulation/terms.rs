@@ -52,17 +52,17 @@ fn nearest_bf16(x: f32) -> Bf16 {
 }
 
 impl EmulationKind {
-    /// Returns the bits of the [`parts`](Self::parts) terms of a number, the largest first. `shift`
+    /// Returns the bits of the [`terms`](Self::terms) terms of a number, the largest first. `shift`
     /// is the `shift_of` of its row or column if these are scaled.
     ///
     /// ```
     /// # use falchion::numeric::{Bf16, EmulationKind};
     /// let x = 1.0 / 3.0f32;
-    /// let parts = EmulationKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f32());
-    /// assert_eq!(parts[0] + parts[1] + parts[2], x);
-    /// assert!(parts[1].abs() <= x / 256.0 && parts[2].abs() <= x / 131072.0);
+    /// let terms = EmulationKind::Bf16x6.decompose(x, 0).map(|bits| Bf16::from_bits(bits).to_f32());
+    /// assert_eq!(terms[0] + terms[1] + terms[2], x);
+    /// assert!(terms[1].abs() <= x / 256.0 && terms[2].abs() <= x / 131072.0);
     /// ```
-    pub fn parts_of(self, x: f32, shift: i32) -> [u16; 3] {
+    pub fn decompose(self, x: f32, shift: i32) -> [u16; 3] {
         match self {
             Self::Bf16x6 | Self::Bf16x3 => {
                 let first = nearest_bf16(x);
@@ -108,7 +108,7 @@ const CANONICAL_NAN: u32 = 0x7fff_ffff;
 /// Terms that instructions multiply for rows of fragments, in steps of `k`. The products of terms
 /// follow each other in the user's order, so the bits do not depend on the layouts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RegisterParts {
+pub struct RegisterTerms {
     /// Emulation of f32. Without emulation, an instruction multiplies the row.
     pub emulation: EmulationKind,
     /// Frame of the kernel.
@@ -117,7 +117,7 @@ pub struct RegisterParts {
     pub k: u32,
 }
 
-impl RegisterParts {
+impl RegisterTerms {
     /// Returns the numbers that instructions multiply per number of a row.
     pub const fn each(&self) -> usize {
         if self.emulation.in_registers() { self.emulation.products().len() } else { 1 }
@@ -168,8 +168,8 @@ mod tests {
         )
     }
 
-    fn bf16_parts(x: f32) -> [f64; 3] {
-        EmulationKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f64())
+    fn bf16_terms(x: f32) -> [f64; 3] {
+        EmulationKind::Bf16x6.decompose(x, 0).map(|bits| Bf16::from_bits(bits).to_f64())
     }
 
     /// For finite `a`: `a1 + a2 + a3 = a` if the last bit of `a` is at least 2^-133, otherwise
@@ -179,23 +179,23 @@ mod tests {
     fn three_parts_of_bf16_are_the_number() {
         let (mut exact, mut near) = (0, 0);
         for x in numbers() {
-            let parts = bf16_parts(x);
+            let terms = bf16_terms(x);
             if !x.is_finite() {
                 assert!(
-                    parts[0].is_nan() == x.is_nan() && (x.is_nan() || parts[0] == f64::from(x)),
-                    "{x}: {parts:?}"
+                    terms[0].is_nan() == x.is_nan() && (x.is_nan() || terms[0] == f64::from(x)),
+                    "{x}: {terms:?}"
                 );
-                assert_eq!(parts[1..], [0.0, 0.0]);
+                assert_eq!(terms[1..], [0.0, 0.0]);
                 continue;
             }
-            let (x, rest) = (f64::from(x), f64::from(x) - (parts[0] + parts[1] + parts[2]));
+            let (x, rest) = (f64::from(x), f64::from(x) - (terms[0] + terms[1] + terms[2]));
             if x.abs() >= 2f64.powi(-110) || x == 0.0 {
-                assert_eq!(rest, 0.0, "{x:e}: {parts:?}");
-                assert!(parts[1].abs() <= 2f64.powf(-7.99) * x.abs(), "{x:e}: {parts:?}");
-                assert!(parts[2].abs() <= 2f64.powf(-16.99) * x.abs(), "{x:e}: {parts:?}");
+                assert_eq!(rest, 0.0, "{x:e}: {terms:?}");
+                assert!(terms[1].abs() <= 2f64.powf(-7.99) * x.abs(), "{x:e}: {terms:?}");
+                assert!(terms[2].abs() <= 2f64.powf(-16.99) * x.abs(), "{x:e}: {terms:?}");
                 exact += 1;
             } else {
-                assert!(rest.abs() <= 2f64.powi(-134), "{x:e}: {parts:?}");
+                assert!(rest.abs() <= 2f64.powi(-134), "{x:e}: {terms:?}");
                 near += usize::from(rest != 0.0);
             }
         }
@@ -217,7 +217,7 @@ mod tests {
     fn the_largest_numbers_do_not_overflow() {
         for x in [f32::MAX, f32::MIN, f32::from_bits(0x7f7f_8000)] {
             assert!(Bf16::from_f32(x).is_infinite());
-            assert_eq!(bf16_parts(x).iter().sum::<f64>(), f64::from(x));
+            assert_eq!(bf16_terms(x).iter().sum::<f64>(), f64::from(x));
         }
     }
 
@@ -231,18 +231,18 @@ mod tests {
             let above = draw(9, i as u64) % 45;
             let largest = (u64::from(magnitude) + (above << 23)).min(0x7f7f_ffff) as u32;
             let shift = shift_of(largest);
-            let parts =
-                EmulationKind::F16x3.parts_of(x, shift).map(|bits| F16::from_bits(bits).to_f64());
+            let terms =
+                EmulationKind::F16x3.decompose(x, shift).map(|bits| F16::from_bits(bits).to_f64());
             let scaled = f64::from(x) * power(-shift);
             let (rest, bound) =
-                (scaled - parts[0] - parts[1], (2f64.powi(-23) * scaled.abs()).max(2f64.powi(-25)));
+                (scaled - terms[0] - terms[1], (2f64.powi(-23) * scaled.abs()).max(2f64.powi(-25)));
             assert!(
                 scaled.abs() < 32768.0 && rest.abs() <= bound,
                 "{x:e} {shift}: {rest:e}, {bound:e}"
             );
             assert!(
-                parts[1].abs() <= 2f64.powi(-11) * scaled.abs() && parts[2] == 0.0,
-                "{x:e}: {parts:?}"
+                terms[1].abs() <= 2f64.powi(-11) * scaled.abs() && terms[2] == 0.0,
+                "{x:e}: {terms:?}"
             );
             worst = worst.max(rest.abs() / bound);
         }

@@ -1,5 +1,5 @@
-//! The split-K step `ReduceParts`: the slices of a tile come together, and the last one to arrive
-//! adds all.
+//! The split-K step `ReducePartials`: the slices of a tile come together, and the last one to
+//! arrive adds all.
 
 use super::Cluster;
 use crate::{
@@ -7,7 +7,8 @@ use crate::{
     schedule::{Fault, RoleStep},
 };
 
-/// Barriers of a consumer's warps in `ReduceParts`: one before the slice is counted, and one after.
+/// Barriers of a consumer's warps in `ReducePartials`: one before the slice is counted, and one
+/// after.
 const MEETINGS: u32 = 2;
 
 impl Cluster<'_> {
@@ -15,12 +16,12 @@ impl Cluster<'_> {
     pub(super) fn has_sum(&self, mover: usize) -> Result<(), Fault> {
         let warp = &self.warps[mover];
         let summed = !self.program.split_k || warp.brought == Some(warp.at().0);
-        if summed { Ok(()) } else { Err(Fault::PartNotAdded { who: warp.who }) }
+        if summed { Ok(()) } else { Err(Fault::SliceNotAdded { who: warp.who }) }
     }
 
     /// Stores a warp's accumulators to its slot. After all four warps have stored theirs, their
     /// consumer counts its slice. The warps of the last slice then hold the sum.
-    pub(super) fn reduce_parts(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
+    pub(super) fn reduce_partials(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
         let name = self.who(mover).name;
         let tile = self.warps[mover].at().0;
         if self.warps[mover].met == 0 && self.warps[mover].progress.waits.is_none() {
@@ -28,10 +29,15 @@ impl Cluster<'_> {
                 return Err(Fault::ProductsUnderWay { who: self.who(mover), subtile: 0 });
             }
             if self.warps[mover].brought.replace(tile) == Some(tile) {
-                return Err(Fault::PartBroughtTwice { who: self.who(mover) });
+                return Err(Fault::SliceBroughtTwice { who: self.who(mover) });
             }
             let multiplied = self.multiplied(mover)?;
-            self.payload.store_part(name, tile, multiplied == 0, &self.warps[mover].accumulators);
+            self.payload.store_partial(
+                name,
+                tile,
+                multiplied == 0,
+                &self.warps[mover].accumulators,
+            );
         }
         while self.warps[mover].met < MEETINGS {
             // The leading warp counts between the two barriers.
@@ -50,7 +56,7 @@ impl Cluster<'_> {
         let warp = &mut self.warps[mover];
         warp.met = 0;
         if self.blocks[name.block as usize].last[name.warpgroup as usize] {
-            self.payload.sum_of_parts(name, tile, &mut warp.accumulators);
+            self.payload.sum_slices(name, tile, &mut warp.accumulators);
         } else {
             warp.progress.cursor.leaves_sum = true;
             self.left.insert((name.block, name.warpgroup, tile));

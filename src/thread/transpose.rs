@@ -4,10 +4,10 @@
 //! `prmt` permutes bytes of several words into one. Each pair of result words needs at most two
 //! instructions.
 //!
-//! Twin: `kernels/thread/turn.cuh`. Source: `prmt`, PTX ISA, section "Data Movement and Conversion
-//! Instructions".
+//! Twin: `kernels/thread/transpose.cuh`. Source: `prmt`, PTX ISA, section "Data Movement and
+//! Conversion Instructions".
 
 /// Yields the elements of column `column` of a block whose rows have `columns` elements each.
-pub fn turned<T>(block: &[T], columns: usize, column: usize) -> impl Iterator<Item = &T> {
+pub fn take_column<T>(block: &[T], columns: usize, column: usize) -> impl Iterator<Item = &T> {
     block.iter().skip(column).step_by(columns.max(1))
 }

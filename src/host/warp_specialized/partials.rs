@@ -15,7 +15,7 @@ type ShareOfTile = (u32, u32, u32, u32);
 
 /// The split-K partials of all tiles.
 #[derive(Default)]
-pub(super) struct PartsOfTiles {
+pub(super) struct TilePartials {
     /// For each share and warp, the slices that have arrived, in order of arrival.
     slots: HashMap<(ShareOfTile, u32), Vec<(u32, Accumulators)>>,
     /// Number of counted slices of each share.
@@ -29,7 +29,7 @@ fn share_of(program: &WarpSpecializedProgram, unit: Unit, warpgroup: u32) -> Sha
 
 impl Numbers<'_> {
     /// Stores a warp's accumulators for a unit to its slot.
-    pub(super) fn put_part(
+    pub(super) fn put_partial(
         &mut self,
         warp: WarpName,
         unit: u32,
@@ -37,16 +37,16 @@ impl Numbers<'_> {
     ) -> Result<(), Fault> {
         let unit = self.unit(warp.block, unit)?;
         let slots = self
-            .parts
+            .partials
             .slots
             .entry((share_of(self.program, unit, warp.warpgroup), warp.warp))
             .or_default();
-        slots.push((unit.part, accumulators));
+        slots.push((unit.slice, accumulators));
         Ok(())
     }
 
     /// Counts a slice. Returns whether it is the last one of its share.
-    pub(super) fn count_part(
+    pub(super) fn count_slice(
         &mut self,
         block: u32,
         warpgroup: u32,
@@ -54,26 +54,30 @@ impl Numbers<'_> {
     ) -> Result<bool, Fault> {
         let unit = self.unit(block, unit)?;
         let counted =
-            self.parts.tickets.entry(share_of(self.program, unit, warpgroup)).or_default();
+            self.partials.tickets.entry(share_of(self.program, unit, warpgroup)).or_default();
         *counted += 1;
-        Ok(*counted == unit.parts)
+        Ok(*counted == unit.slices)
     }
 
     /// Returns the sum of a warp's slots in ascending k. For `f16` accumulators, the sum is rounded
     /// to `f16` once.
-    pub(super) fn added_parts(&mut self, warp: WarpName, unit: u32) -> Result<Accumulators, Fault> {
+    pub(super) fn sum_partials(
+        &mut self,
+        warp: WarpName,
+        unit: u32,
+    ) -> Result<Accumulators, Fault> {
         let unit = self.unit(warp.block, unit)?;
         let slots =
-            self.parts.slots.remove(&(share_of(self.program, unit, warp.warpgroup), warp.warp));
+            self.partials.slots.remove(&(share_of(self.program, unit, warp.warpgroup), warp.warp));
         let mut slots = slots.unwrap_or_default();
-        slots.sort_by_key(|(part, _)| *part);
-        Ok(self.sum_of(&slots.iter().map(|(_, part)| part).collect::<Vec<_>>()))
+        slots.sort_by_key(|(slice, _)| *slice);
+        Ok(self.sum_of(&slots.iter().map(|(_, partial)| partial).collect::<Vec<_>>()))
     }
 
     /// Returns the sum of slices in ascending k. For `f16` accumulators, the sum is rounded to
     /// `f16` once.
-    pub(super) fn sum_of(&self, parts: &[&Accumulators]) -> Accumulators {
-        let mut sum = Accumulators::sum_of_parts(parts);
+    pub(super) fn sum_of(&self, partials: &[&Accumulators]) -> Accumulators {
+        let mut sum = Accumulators::sum_slices(partials);
         if let (ElementKind::F16, Accumulators::F32(numbers)) =
             (self.matrices.class.accumulator, &mut sum)
         {
