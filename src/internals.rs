@@ -1,33 +1,145 @@
-//! Items that the lab crate and the tests need. They are not part of the public interface, and
-//! their names and signatures may change at any time.
+//! Names that the lab crate, the command line, and the tests need. They are not part of the public
+//! interface, and they may change at any time. A test of the repository finds a name without user.
 
-/// Syntax trees of layout expressions, from which the lab evaluates expressions.
+/// Syntax trees of layout expressions. The lab evaluates expressions.
 pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse, pointed};
 
-/// Geometry of a kernel, and the loading of kernels from other sources.
+/// Kernels from other sources, and their geometry. The lab times its own kernels.
 #[cfg(feature = "cuda")]
 pub use crate::{cuda::loaded::Loaded, plan::Geometry};
 
-/// Number formats: rounding and exponents for reference computations.
+/// Rounding and exponents of number formats. The lab computes references.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
 
-/// The refusal of a number outside of its range.
+/// The refusal of a number outside of its range. The lab refuses its own fields.
 pub use crate::refusal::rules::within;
 
-/// The epilogue as the host evaluates it, for comparison with references.
+/// The epilogue on the host. The lab compares it with references.
 pub use crate::epilogue::evaluate::{Rows, evaluate};
 
-/// The assertion that a map's CUDA twin has the map's fingerprint, for the kernels of the lab.
+/// The assertion that a map and its CUDA twin agree, for the kernels of the lab.
 pub use crate::codegen::fingerprint_assertion;
 
-macro_rules! rooms {
-    ($($room:ident),*) => {
-        $(#[allow(missing_docs, reason = "each module has its own documentation")]
-        pub mod $room {
-            pub use crate::$room::*;
-        })*
+/// Calls: problems, operands, batches, groups, and the workspace.
+pub mod call {
+    /// The command line and the lab build and run problems whose types are run-time values.
+    pub use crate::call::{
+        Call, DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice, HostSliceMut,
+        Matrices, Problem, Routes, Source, View, fitting,
+    };
+    /// Tests check the layout of the workspace and of launches.
+    pub use crate::call::{
+        DEPTH, Host, Launch, Partials, ReadOffsets, Space, TmaTensor, WORKSPACE_ALIGNMENT, Way,
     };
 }
 
-// The modules that tests and the lab use.
-rooms! { call, codegen, family, host, index, operand, pass, plan, schedule, sentence, sys, thread }
+/// Translation units, and the structs of their parameters.
+pub mod codegen {
+    /// The lab compiles its own kernels.
+    pub use crate::codegen::{ENTRY, Spelled, TranslationUnit};
+    /// Tests compare the structs of both languages.
+    pub use crate::codegen::{GemmParams, KERNELS, RepackParams, TensorGemmParams, TensorMap};
+}
+
+/// Kernel families, the selection of a kernel, and explanations.
+pub mod family {
+    /// The command line resolves requests; the lab explores and predicts.
+    pub use crate::family::{
+        Choice, Origin, ProblemSize, Request, Resolved, Target, Terms, default_gemm_configuration,
+    };
+
+    /// The explanation of a kernel.
+    pub mod simt {
+        pub use crate::family::simt::{Explanation, OperandExplanation};
+    }
+    /// The explanation of a kernel.
+    pub mod mma_sync {
+        pub use crate::family::mma_sync::Explanation;
+    }
+    /// The explanation of a kernel.
+    pub mod warp_specialized {
+        pub use crate::family::warp_specialized::{BoxesExplanation, Explanation};
+    }
+}
+
+/// The host executor.
+pub mod host {
+    /// Tests execute programs that no description has.
+    pub use crate::host::{Accumulators, HostKernel};
+    /// The command line and the lab run and time the host executor.
+    pub use crate::host::{Array, Mode, progress};
+
+    /// The checked machine.
+    pub mod machine {
+        /// The lab counts accesses.
+        pub use crate::host::machine::{
+            Access, Observer, Purpose, Tile, Touched, observe, transpose_tile, whole_pieces,
+        };
+        /// Tests run mutants of the ring's roles.
+        pub use crate::host::machine::{Bytes, ClusterWork, Payload, Staged, Tally, run};
+    }
+}
+
+/// Index maps. The lab draws them, and tests check their laws.
+pub mod index {
+    pub use crate::index::{Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points};
+}
+
+/// Operands and their axes. The lab and the tests iterate over them.
+pub mod operand {
+    pub use crate::operand::{Axis, Frame, OperandKind, VectorKind, Vectors};
+}
+
+/// Passes over operands before and after a kernel.
+pub mod pass {
+    /// The command line describes passes.
+    pub use crate::pass::PassDesc;
+    /// Tests execute passes one by one.
+    pub use crate::pass::{
+        DecomposeDesc, DecomposeStep, PIECE, PIECES, Pass, PassBatch, REPACK, Realignment,
+        RecordsDesc, RepackCopy, RepackDesc, RepackMap, RepackShapes, TILE, repack,
+    };
+
+    /// Transposes.
+    pub mod transpose {
+        /// The command line and the lab build transposes.
+        pub use crate::pass::transpose::{
+            Choice, Combine, GatheredTile, Lanes, Staging, TransposeDesc, TransposeProgram,
+        };
+        /// Tests compile configurations.
+        pub use crate::pass::transpose::{Configuration, PieceMap, translation_unit};
+    }
+}
+
+/// Programs of the host executor.
+pub mod plan {
+    /// The lab counts the accesses of a program.
+    pub use crate::plan::Program;
+    /// Tests change programs and expect a fault.
+    pub use crate::plan::{
+        EmulationProgram, Geometry, HostProgram, Maps, RingProgram, ThreadMaps,
+        WarpSpecializedProgram,
+    };
+}
+
+/// Schedules of main loops.
+pub mod schedule {
+    /// Tests change schedules and expect a fault.
+    pub use crate::schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName};
+    /// The lab explains schedules.
+    pub use crate::schedule::{Schedule, ScheduleKind, Section, Step};
+}
+
+/// The safe layer over the driver, NVRTC, and the operating system.
+pub mod sys {
+    /// The lab computes references with the host's vectors.
+    pub use crate::sys::simd;
+    /// The command line reports the libraries; the lab launches its own kernels.
+    #[cfg(feature = "cuda")]
+    pub use crate::sys::{driver, environment, library, nvrtc, tensor_map};
+}
+
+/// Words of packed multiply-adds. Tests compare them with the host.
+pub mod thread {
+    pub use crate::thread::mma;
+}

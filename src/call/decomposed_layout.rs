@@ -16,7 +16,7 @@ const TERM: ElementKind = ElementKind::F16;
 pub(crate) const LINE_BYTES: u64 = 16;
 
 /// Workspace layout of one decomposed operand. The terms of all rows come first. If the emulation
-/// scales rows, one [`DecomposedLine`](crate::codegen::DecomposedLine) per row follows, and then a
+/// scales rows, one `DecomposedLine` per row follows, and then a
 /// word with the index of the first row that the kernel refuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DecomposedLayout {

@@ -49,7 +49,7 @@ pub use fitting::fitting;
 pub use geometry::ViewGeometry;
 pub use groups::{Groups, ReadOffsets};
 pub use identity::Identity;
-pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};
+pub use launch::{AddressRange, Grid, Launch, TmaTensor};
 pub use matrix::{MatMut, MatRef};
 pub use operand_view::{OperandView, Placement};
 pub use owned::Mat;
@@ -65,7 +65,9 @@ pub use space::{
 };
 pub(crate) use unread::check_read;
 pub use view::{Elements, Memory, View};
-pub use workspace::{GrowingWorkspace, OperandWorkspace, WorkspaceMemory};
+#[cfg(any(feature = "cuda", doc))]
+pub use workspace::GrowingWorkspace;
+pub use workspace::{OperandWorkspace, WorkspaceMemory};
 
 use crate::{
     desc::{Class, GemmDesc},

@@ -97,8 +97,10 @@ mod unit;
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub use kernels::KERNELS;
+#[cfg(any(feature = "cuda", test))]
+pub use records::RecordsHeader;
+pub use records::RecordsParams;
 pub(crate) use records::records_fingerprint;
-pub use records::{RecordsHeader, RecordsParams};
 pub use repack::{RepackCopyParams, RepackParams};
 pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;

@@ -49,9 +49,10 @@ impl RecordsParams {
         )
     }
 
+    #[cfg(any(feature = "cuda", test))]
     /// Returns the bytes of the parameters. Words beyond [`most_words`](Self::most_words) are
     /// ignored.
-    pub fn to_bytes(&self, header: &RecordsHeader, words: &[u64]) -> Vec<u8> {
+    pub fn to_bytes(self, header: &RecordsHeader, words: &[u64]) -> Vec<u8> {
         let mut all = Vec::with_capacity(self.bytes());
         all.extend_from_slice(bytemuck::bytes_of(header));
         let words = &words[..words.len().min(self.most_words())];

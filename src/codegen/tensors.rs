@@ -48,7 +48,7 @@ mirrored! {
         unscaled: u32,
         /// K-tiles per term of a decomposed operand; unused otherwise.
         term_blocks: u32,
-        /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and B's columns,
+        /// Addresses of the `DecomposedLine`s of A's rows and B's columns,
         /// if they are scaled.
         lines: [u64; 2],
         /// Batch stride of C, in elements.

@@ -12,7 +12,7 @@ use crate::{
     call::{Call, Problem, Routes, accesses},
     desc::GemmDesc,
     error::Error,
-    pass::Records,
+    pass::records::Records,
     sys::driver,
 };
 use cudarc::driver::CudaStream;

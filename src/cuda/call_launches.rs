@@ -7,7 +7,10 @@ use super::{
 use crate::{
     call::Launch,
     error::Error,
-    pass::{Pass, PassDesc, Records, RecordsLaunch},
+    pass::{
+        Pass, PassDesc,
+        records::{Records, RecordsLaunch},
+    },
 };
 use cudarc::driver::CudaStream;
 use std::sync::Arc;

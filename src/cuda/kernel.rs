@@ -19,7 +19,7 @@ use crate::{
     codegen::TranslationUnit,
     desc::{GemmDesc, GemmMode},
     error::Error,
-    pass::{Pass, PassDesc, Records},
+    pass::{Pass, PassDesc, records::Records},
     plan::{Geometry, Plan},
     refusal::Refusal,
     sys::{

@@ -12,7 +12,10 @@ use crate::{
     codegen::{DecomposedLine, TranslationUnit},
     error::Error,
     operand::OperandKind,
-    pass::{Pass, PassBatch, PassDesc, RecordsLaunch, RepackCopy, RepackShapes, transpose::Choice},
+    pass::{
+        Pass, PassBatch, PassDesc, RepackCopy, RepackShapes, records::RecordsLaunch,
+        transpose::Choice,
+    },
     refusal::{Because, Field, Operand, OperandLine, Refusal, rules::multiple},
     sys::read_back::read_back,
     threadblock::tensor_map::ADDRESS_ALIGNMENT,

@@ -9,7 +9,7 @@ pub mod repack;
 pub mod transpose;
 
 pub use decompose::{DecomposeDesc, DecomposeShapes, DecomposeStep, PIECE, PIECES, TILE};
-pub use records::{Records, RecordsDesc, RecordsLaunch};
+pub use records::RecordsDesc;
 pub use repack::{REPACK, Realignment, RepackCopy, RepackDesc, RepackMap, RepackShapes};
 
 use crate::{

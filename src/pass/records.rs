@@ -5,9 +5,11 @@
 //! Twin: `kernels/pass/records.cuh`.
 
 use super::unit_of;
+use crate::codegen::{RecordsParams, TranslationUnit};
+#[cfg(any(feature = "cuda", test))]
 use crate::{
     call::{Grid, Launch},
-    codegen::{RecordsHeader, RecordsParams, TranslationUnit},
+    codegen::RecordsHeader,
 };
 
 /// The kernel of a records pass, as a value.
@@ -37,6 +39,7 @@ impl RecordsDesc {
     }
 }
 
+#[cfg(any(feature = "cuda", test))]
 /// A launch of the pass, with its own parameters.
 #[derive(Clone, Debug)]
 pub struct RecordsLaunch {
@@ -46,6 +49,7 @@ pub struct RecordsLaunch {
     pub params: Vec<u8>,
 }
 
+#[cfg(any(feature = "cuda", test))]
 /// The content of the records of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Records {
@@ -55,6 +59,7 @@ pub struct Records {
     words: Vec<u64>,
 }
 
+#[cfg(any(feature = "cuda", test))]
 impl Records {
     /// Creates records from their 4-byte words. `larger` writes them if they are too many for
     /// [`RecordsDesc::FEW`] in one launch.
@@ -80,6 +85,7 @@ impl Records {
     }
 
     /// Returns the kernel that writes the records.
+    #[cfg(feature = "cuda")]
     pub const fn desc(&self) -> RecordsDesc {
         self.desc
     }

@@ -12,7 +12,7 @@ pub(crate) use program::MOST_READS;
 pub use program::{HostProgram, Maps, Program};
 pub use ring::RingProgram;
 pub(crate) use roles::instruction_mn;
-pub use roles::{EmulationProgram, OperandMaps, SubtileMaps, ThreadMaps, WarpSpecializedProgram};
+pub use roles::{EmulationProgram, ThreadMaps, WarpSpecializedProgram};
 
 use crate::{
     call::{Grid, Launch, Problem},

@@ -4,4 +4,4 @@ pub mod access;
 pub mod mma;
 pub mod transpose;
 
-pub use mma::{Mma, MmaFma, MmaOuterProduct};
+pub use mma::{Mma, MmaFma};

@@ -1,7 +1,8 @@
 //! Names: each type name has one meaning in the whole library, and no name is meaningless.
 
-use super::{files, library_code};
+use super::{files, library_code, root};
 use crate::harness::prelude::*;
+use std::fs;
 
 /// Names without meaning.
 const EMPTY: [&str; 6] = ["Base", "Helper", "Helpers", "Impl", "Util", "Utils"];
@@ -92,9 +93,35 @@ fn no_name_is_empty() {
     assert_eq!(names.keys().filter(empty).collect::<Vec<_>>(), [""; 0]);
 }
 
+/// Returns the names that `pub use` lists, without their paths.
+fn exported(code: &str) -> BTreeSet<&str> {
+    let lists = code.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next());
+    lists
+        .flat_map(|list| list.split([',', '{', '}']))
+        .map(|path| path.trim().rsplit("::").next().unwrap_or_default())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+#[test]
+fn every_internal_name_has_a_user() {
+    let code = library_code(&fs::read_to_string(root().join("src/internals.rs")).expect("text"));
+    let mut sources = files(&["src", "lab", "cli", "tests"], "rs");
+    sources.retain(|file, text| file != "src/internals.rs" && text.contains("internals"));
+    let words: BTreeSet<&str> = sources
+        .values()
+        .flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'))
+        .collect();
+    let names = exported(&code);
+    assert!(names.len() > 50, "{names:?}");
+    assert_eq!(names.difference(&words).collect::<Vec<_>>(), [&""; 0]);
+}
+
 #[test]
 fn definitions_are_found() {
     let code = "pub struct A<T>;\npub(crate) enum B {}\n    struct Inner;\ntrait C {}\npub type D = u8;\nfn f() {}\nimpl A<u8> {}\n\
          words! {\n    pub enum E {\n        F,\n    }\n}\n    struct Inner;";
     assert_eq!(defined(code), ["A", "B", "C", "D", "E"].map(str::to_owned).into());
+    let list = "pub use crate::a::{B, c::{D, e}};\npub use crate::f::G;";
+    assert_eq!(exported(list), ["B", "D", "G", "e"].into());
 }
