@@ -19,6 +19,8 @@ pub struct ViewGeometry {
     pub strides: [isize; 2],
     /// Order of the view if its strides allow both orders, for example with one row or one column.
     pub order: Order,
+    /// Whether lines of an input may overlap: the strides were set one by one.
+    pub overlapping: bool,
 }
 
 /// Converts a stride to a signed number. No memory has more than `isize::MAX` elements.
@@ -31,7 +33,7 @@ impl ViewGeometry {
     pub fn packed((rows, columns): (usize, usize), order: Order) -> Self {
         let leading = signed(order.packed(rows, columns));
         let strides = if order.is_row() { [leading, 1] } else { [1, leading] };
-        Self { first: 0, shape: (rows, columns), strides, order }
+        Self { first: 0, shape: (rows, columns), strides, order, overlapping: false }
     }
 
     /// Sets the leading dimension: the elements between rows of a row-major matrix, or between
@@ -48,14 +50,14 @@ impl ViewGeometry {
             [down, 1] if down != 1 => Order::Row,
             _ => self.order,
         };
-        Self { strides, order, ..self }
+        Self { strides, order, overlapping: true, ..self }
     }
 
     /// Returns the geometry of the transpose.
     pub const fn transposed(self) -> Self {
         let ((rows, columns), [down, across]) = (self.shape, self.strides);
         let (shape, strides) = ((columns, rows), [across, down]);
-        Self { first: self.first, shape, strides, order: self.order.transposed() }
+        Self { shape, strides, order: self.order.transposed(), ..self }
     }
 
     /// Returns the geometry of some of the rows.

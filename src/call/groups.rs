@@ -3,7 +3,7 @@
 use super::{Call, Elements, HostCall, Problem, View};
 use crate::{
     desc::{GemmDesc, GemmMode},
-    operand::Axis,
+    operand::{Axis, OperandKind},
     refusal::{Field, Refusal, rules::within},
     shape::{Mn, Mnk},
     threadblock::{SwizzleKind, Work, WorkKind, group_rectangles, lines_of_rectangle},
@@ -39,11 +39,7 @@ pub enum ReadOffsets {
 impl<R> Groups<R> {
     /// Creates groups from their offsets.
     pub const fn new(axis: Axis, offsets: R) -> Self {
-        Self {
-            axis,
-            offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 },
-            read: ReadOffsets::InPlace,
-        }
+        Self { axis, offsets: View::vector(offsets, OperandKind::A), read: ReadOffsets::InPlace }
     }
 
     pub(super) fn swapped(self) -> Self {

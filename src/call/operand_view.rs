@@ -91,7 +91,9 @@ impl Placement {
         let memory = memory.skip(self.first());
         let view = match self.strides() {
             Some(strides) => {
-                View::strided(memory, strides, order, extents).one_behind_another(extents)
+                let overlapping = self.geometry.is_none_or(|view| view.overlapping);
+                let view = View::strided(memory, strides, order, extents);
+                View { overlapping, ..view }.one_behind_another(extents)
             }
             None => View::packed(memory, order, extents, self.leading),
         };

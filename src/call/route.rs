@@ -246,8 +246,10 @@ impl Way {
             // A single row has no pitch.
             let stride =
                 if lines > 1 { class.element.matrix_bytes(direct.leading as u64) } else { 0 };
+            let apart = lines < 2 || direct.leading >= length;
             let next = class.element.matrix_bytes(problem.batch_stride(view));
             let whole = (view.memory.address() | next).is_multiple_of(ADDRESS_ALIGNMENT)
+                && apart
                 && stride.is_multiple_of(STRIDE_ALIGNMENT);
             if matches!(need, OperandNeed::Accesses(_)) || whole && stride <= MOST_STRIDE_BYTES {
                 return direct;

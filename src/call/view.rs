@@ -112,6 +112,8 @@ pub struct View<M> {
     pub strides: [usize; 2],
     /// Elements between neighboring matrices of a batch. 0 if all GEMMs share the matrix.
     pub batch_stride: usize,
+    /// Whether lines of an input may overlap. With a leading dimension of 0, all lines are one.
+    pub overlapping: bool,
 }
 
 impl<M> View<M> {
@@ -121,6 +123,7 @@ impl<M> View<M> {
             memory,
             strides: if order.is_row() { [leading, 1] } else { [1, leading] },
             batch_stride: 0,
+            overlapping: false,
         }
     }
 
@@ -136,9 +139,9 @@ impl<M> View<M> {
             .one_behind_another((rows, columns))
     }
 
-    /// Creates a matrix with the given strides in elements. A single row or column has no
-    /// meaningful stride to the next one. The function then selects a stride that gives the matrix
-    /// the order `order` if possible, else the other order.
+    /// Creates a matrix with the given strides in elements, whose lines may overlap. A single row
+    /// or column has no meaningful stride to the next one. The function then selects a stride that
+    /// gives the matrix the order `order` if possible, else the other order.
     pub fn strided(
         memory: M,
         [down, across]: [usize; 2],
@@ -153,7 +156,7 @@ impl<M> View<M> {
             (_, 1) => [down, 1],
             _ => [down, across],
         };
-        Self { memory, strides, batch_stride: 0 }
+        Self { memory, strides, batch_stride: 0, overlapping: true }
     }
 
     /// Creates an epilogue vector as an m x n matrix. A vector with one value per row of A has
@@ -163,6 +166,7 @@ impl<M> View<M> {
             memory,
             strides: if matches!(side, OperandKind::A) { [1, 0] } else { [0, 1] },
             batch_stride: 0,
+            overlapping: true,
         }
     }
 
@@ -181,7 +185,8 @@ impl<M> View<M> {
 
     /// Returns the matrix with other memory.
     pub fn with<N>(&self, memory: N) -> View<N> {
-        View { memory, strides: self.strides, batch_stride: self.batch_stride }
+        let Self { strides, batch_stride, overlapping, .. } = *self;
+        View { memory, strides, batch_stride, overlapping }
     }
 
     /// Returns the transpose on the same bytes.

@@ -189,7 +189,8 @@ impl GemmDesc {
         for (operand, OperandRows { element, lines, length, pitch }) in
             OperandKind::BOTH.into_iter().zip(&rows)
         {
-            let whole = *lines < 2 || pitch.is_multiple_of(STRIDE_ALIGNMENT);
+            let row = element.matrix_bytes(*length as u64);
+            let whole = *lines < 2 || *pitch >= row && pitch.is_multiple_of(STRIDE_ALIGNMENT);
             access |= if whole { 0 } else { *pitch };
             let transposed = tensors.reads_transposed(operand);
             if transposed || !whole {

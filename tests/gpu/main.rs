@@ -16,6 +16,7 @@ mod groups;
 mod ladder;
 mod nodes;
 mod operations;
+mod overlapping;
 mod prepared;
 mod repack;
 mod ring;

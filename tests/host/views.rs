@@ -46,11 +46,6 @@ fn gemm_of_views_has_the_bits_of_packed_matrices() {
             let b = Stored::new((k, n), column_major(1), 2);
             let mut d = Stored::new((m, n), column_major(2), 3);
             let before = d.memory.clone();
-            let packed = |view: MatRef<'_, f32>| {
-                let of_row = move |row| (0..view.shape().1).map(move |column| (row, column));
-                let all = (0..view.shape().0).flat_map(of_row);
-                all.map(|(row, column)| view.get(row, column).unwrap()).collect::<Vec<_>>()
-            };
             let mut wanted = vec![f32::NAN; m * n];
             Gemm::<f32>::new()
                 .run(Arguments::new((m, n, k), &packed(a.view()), &packed(b.view()), &mut wanted))
@@ -103,6 +98,41 @@ fn arguments_take_views_and_slices() {
     assert_eq!(refused, Refusal::array_unlike(1));
 }
 
+/// Returns the elements of a view in row-major order.
+fn packed<T: Element>(view: MatRef<'_, T>) -> Vec<T> {
+    let (rows, columns) = view.shape();
+    let all = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    all.map(|(row, column)| view.get(row, column).unwrap()).collect()
+}
+
+/// Lines of A and B may overlap, down to a stride of 0, which repeats one line. Kernels read such
+/// matrices in place, or from a copy for TMA. The result has the bits of packed copies.
+#[test]
+fn lines_of_inputs_may_overlap() {
+    type ByTma = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    let (single, by_tma) = (Gemm::<f32>::new(), ByTma::new());
+    let overlapping = [[0, 1], [1, 0], [1, 1], [2, 1], [1, 8], [16, 1]];
+    let (memory, halves): (Vec<_>, Vec<_>) =
+        (0..2000).map(|i| (number(i), Bf16::from_f32(number(i)))).unzip();
+    for (m, n, k) in SHAPES {
+        for (down, across) in overlapping.iter().flat_map(|a| overlapping.map(|b| (*a, b))) {
+            let mut results = [(); 4].map(|()| vec![f32::NAN; m * n]);
+            let [d, wanted, d_by_tma, wanted_by_tma] = &mut results;
+            let a = MatRef::new(&memory, (m, k)).strides(down[0], down[1]);
+            let b = MatRef::new(&memory, (k, n)).strides(across[0], across[1]);
+            single.run(Arguments::new((m, n, k), a, b, &mut *d)).unwrap();
+            let (a, b) = (packed(a), packed(b));
+            single.run(Arguments::new((m, n, k), &a, &b, &mut *wanted)).unwrap();
+            let a = MatRef::new(&halves, (m, k)).strides(down[0], down[1]);
+            let b = MatRef::new(&halves, (k, n)).strides(across[0], across[1]);
+            by_tma.run(Arguments::new((m, n, k), a, b, &mut *d_by_tma)).unwrap();
+            let (a, b) = (packed(a), packed(b.t()));
+            by_tma.run(Arguments::new((m, n, k), &a, &b, &mut *wanted_by_tma)).unwrap();
+            assert!(d == wanted && d_by_tma == wanted_by_tma, "{m} {n} {k} {down:?} {across:?}");
+        }
+    }
+}
+
 #[test]
 fn views_that_do_not_fit_are_refused_by_name() {
     let memory = vec![1.0f32; 64];
@@ -134,6 +164,9 @@ fn views_that_do_not_fit_are_refused_by_name() {
     for strides in [[0, 1], [1, 0], [0, 0]] {
         refused(view((2, 3)), view((3, 5)), (2, 5), strides);
     }
+    // Rows overlap if the strides are set one by one, not by a leading dimension that is too small.
+    let (refusal, _) = refused(view((2, 3)).ld(2), view((3, 5)), (2, 5), [5, 1]);
+    assert_eq!(refusal, Refusal::leading_dimension(Operand::A, 2, 3, Order::Row));
     // Neither stride of A is 1.
     let (refusal, _) = refused(view((2, 3)).strides(8, 2), view((3, 5)), (2, 5), [5, 1]);
     assert!(matches!(refusal, Refusal { field: Field::StridesOf(Operand::A), .. }), "{refusal}");
