@@ -2,10 +2,7 @@
 //! as it was.
 
 use super::prepared::{capture, captured, untracked};
-use crate::harness::{
-    prelude::*,
-    whole::{Whole, numbers},
-};
+use crate::harness::{prelude::*, whole::Whole};
 use cudarc::driver::{CudaView, CudaViewMut};
 
 /// Elements before each matrix and behind it.

@@ -1,8 +1,8 @@
 //! Batches on a device: the host's bits, wherever their matrices lie; what no product writes stays
 //! as it was.
 
-use crate::harness::{prelude::*, whole::numbers};
-use falchion::{cuda::Cuda, epilogue::ScaleN, internals::call::Host};
+use crate::harness::prelude::*;
+use falchion::internals::call::Host;
 
 /// A batch on both, in memory that is longer than it needs.
 macro_rules! held {

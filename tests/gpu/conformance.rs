@@ -3,9 +3,9 @@
 use crate::harness::{
     asked_for,
     completions::{conform, conform_all},
-    conformance::{Suite, any, by_threads, mma_sync, suites, warp_specialized_only},
+    conformance::*,
     cutlass_list::{kernels, list},
-    on_cuda::{ByPtx, OnCuda},
+    on_cuda::ByPtx,
     prelude::*,
 };
 

@@ -3,7 +3,7 @@
 use crate::harness::prelude::*;
 use falchion_lab::{
     bench::{
-        EventTimer, Launch, Session, Settings, SuiteProblem,
+        Launch, SuiteProblem,
         measure::{Bench, PeerLibrary, Run},
         peer, protocol, suite,
     },

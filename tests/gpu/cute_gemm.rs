@@ -3,8 +3,7 @@
 //! nothing beside C is written.
 
 use crate::harness::prelude::*;
-use falchion::refusal::Because;
-use falchion_lab::{layout::cute_gemm::CuteGemmKernel, owned::resident::Resident, verify};
+use falchion_lab::{layout::cute_gemm::CuteGemmKernel, verify};
 
 /// Elements before and behind each matrix.
 const GUARD: usize = 64;

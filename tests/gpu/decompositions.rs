@@ -2,11 +2,10 @@
 //! Split-K in a cluster or with a second kernel has the bits of split-K through a workspace.
 
 use crate::harness::{
-    decompositions::{Decomposition, Pair, on_clusters, problem_of_several_tiles},
+    decompositions::{Decomposition, Pair, problem_of_several_tiles},
     prelude::*,
 };
-use falchion_lab::owned::{HostProduct, ResidentArray, resident::run_from_host};
-use rayon::prelude::*;
+use falchion_lab::owned::{ResidentArray, resident::run_from_host};
 
 /// Maximum number of multiplications that the checked machine runs.
 const MOST_CHECKED: usize = 40_000_000;

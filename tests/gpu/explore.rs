@@ -1,16 +1,13 @@
 //! A tiny space on a device: what is right is timed, kept and found again.
 
 use crate::harness::prelude::*;
-use falchion_lab::{
-    bench::{EventTimer, Session, Settings},
-    explore::{
-        Census, Space,
-        device::{Gpu, fits},
-        log::Log,
-        record::{Entry, Header, Outcome},
-        standing::{Tally, last_final, standings},
-        trials::{Book, Plan},
-    },
+use falchion_lab::explore::{
+    Census, Space,
+    device::{Gpu, fits},
+    log::Log,
+    record::{Entry, Header, Outcome},
+    standing::{Tally, last_final, standings},
+    trials::{Book, Plan},
 };
 
 /// The matrices of every kernel here.

@@ -4,11 +4,7 @@
 //! `tests/host/conformance.rs`.
 
 use super::prepared::{capture, end_capture, untracked};
-use crate::harness::{
-    on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, laid, problem},
-    prelude::*,
-};
-use falchion::cuda::{CudaCall, CudaMatrices};
+use crate::harness::{on_tensor_cores::*, prelude::*};
 
 fn stream() -> Arc<CudaStream> {
     open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")

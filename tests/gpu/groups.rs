@@ -3,12 +3,9 @@
 
 use super::prepared::{capture, captured, untracked};
 use crate::harness::{
-    groups::{Alone, Grouped, copies_single_elements, largest, whole},
+    groups::{copies_single_elements, largest, whole},
     prelude::*,
-    whole::numbers,
 };
-use falchion::cuda::{CudaCall, CudaMatrices};
-use rayon::prelude::*;
 
 /// The matrices of a case on a device, and as much workspace as any of its calls takes.
 struct OnDevice {

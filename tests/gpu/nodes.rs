@@ -1,11 +1,7 @@
 //! Functions of the user's in epilogues, on a device: they compute in what the epilogue computes
 //! in.
 
-use crate::harness::{
-    functions::{HalvedInBoth, NearSquare},
-    prelude::*,
-};
-use falchion::desc::EpilogueTree;
+use crate::harness::prelude::*;
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]

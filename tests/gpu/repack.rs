@@ -3,16 +3,8 @@
 //! held to.
 
 use super::prepared::{capture, end_capture};
-use crate::harness::{
-    case::{Tally, judge_one},
-    on_cuda::OnCuda,
-    prelude::*,
-    problems,
-};
-use falchion::{
-    arch::OpClass,
-    cuda::{Cuda, repack},
-};
+use crate::harness::{case::Tally, prelude::*, problems};
+use falchion::{arch::OpClass, cuda::repack};
 use falchion_lab::sys::timing::Stopwatch;
 
 fn stream() -> Arc<CudaStream> {

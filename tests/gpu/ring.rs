@@ -3,14 +3,8 @@
 //!
 //! `cargo test --test gpu ring -- --ignored --nocapture`
 
-use crate::harness::{
-    prelude::*,
-    ring_kernel::{CONSTANTS, SLICES, compile, constant, options, ring},
-};
-use cudarc::{
-    driver::{DeviceRepr, LaunchConfig, PushKernelArg, sys},
-    nvrtc::Ptx,
-};
+use crate::harness::{prelude::*, ring_kernel::*};
+use cudarc::driver::sys;
 
 /// What the kernel is launched with.
 #[repr(C)]

@@ -3,7 +3,6 @@
 
 use super::prepared::{capture, captured, end_capture};
 use crate::harness::prelude::*;
-use cudarc::driver::{LaunchConfig, PushKernelArg};
 
 type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
 type OnDevice<'a> = Arguments<'a, falchion::cuda::Cuda, f32, f32, f32>;

@@ -1,13 +1,6 @@
 //! The device gives the host's bits.
 
-use crate::harness::{
-    completions::tiles_of_halves,
-    descriptions::coverage::Coverage,
-    on_cuda::OnCuda,
-    prelude::*,
-    same_bits::{MOST_WORK, Pairs, compare, mma_sync, roles, threads},
-};
-use rayon::prelude::*;
+use crate::harness::{prelude::*, same_bits::*};
 
 fn on_device(
     device: &OnCuda,

@@ -3,13 +3,10 @@
 //! the tensors that are stored to.
 
 use crate::harness::{
-    multicast::Multicast,
     prelude::*,
-    tensor_checks::{
-        check_load, check_multicast, check_round, check_store, check_store_as, copy, reach,
-    },
-    tensor_device::{Device, LOAD, Run},
-    tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
+    tensor_checks::{check_store_as, copy, reach},
+    tensor_device::{LOAD, Run},
+    tensor_kernels::{MEMORY_BYTES, THREADS},
     tensors::{self, copies, packed},
 };
 use falchion::internals::sys::{driver::max_active_clusters, tensor_map::encode};

@@ -5,19 +5,13 @@
 //! its name says.
 
 use crate::harness::{
-    multicast::Multicast,
     prelude::*,
-    tensor_checks::{check_load, check_multicast, check_round, check_store, copy, reach},
-    tensor_device::{Device, LOAD, ROUND, Run, STORE},
-    tensor_kernels::{MULTICAST, THREADS, untouched},
+    tensor_checks::{copy, reach},
+    tensor_device::*,
+    tensor_kernels::THREADS,
     tensors::{self, packed},
 };
-use std::{
-    env,
-    process::{Command, Stdio},
-    sync::Mutex,
-    thread,
-};
+use std::env;
 
 /// Names the class that a process runs.
 const CLASS: &str = "FALCHION_TENSOR_CLASS";

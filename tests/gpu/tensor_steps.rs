@@ -2,13 +2,7 @@
 //! H200 is answered again, and so are numbers drawn down to the least ones, each step from the sum
 //! that the device had before it.
 
-use crate::harness::{
-    prelude::*,
-    tensor_steps::recorded,
-    warpgroup_probe::{kernel::WarpgroupProbe, lay::tile_bytes},
-    warpgroups,
-};
-use falchion::numeric::Instruction;
+use crate::harness::{prelude::*, tensor_steps::recorded, warpgroups};
 
 /// Rows of A and columns of B of a product.
 const MN: usize = 64;

@@ -1,23 +1,8 @@
 //! Transposes on a device equal their definition in every bit and nowhere else: the cases of
 //! `tests/host/transpose.rs`, for more descriptions.
 
-use crate::harness::transposes::{
-    TransposeCase, Transposer, any_extents, named, random_descriptions,
-};
-use cudarc::driver::{CudaSlice, CudaStream};
-use falchion::{
-    Error,
-    cuda::open,
-    internals::{
-        call::{HostMatrices, Problem},
-        pass::transpose::{Choice, Combine, Configuration, TransposeDesc},
-    },
-    prelude::*,
-    refusal::{Field, Operand, Refusal},
-    threadblock::SwizzleKind,
-};
-use falchion_lab::owned::resident::Resident;
-use std::sync::Arc;
+use crate::harness::{prelude::*, transposes::named};
+use falchion::{internals::pass::transpose::Configuration, refusal::Refusal};
 
 struct OnDevice(Arc<CudaStream>);
 

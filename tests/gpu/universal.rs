@@ -3,7 +3,6 @@
 
 use crate::{harness::prelude::*, run::device};
 use bytemuck::Pod;
-use cudarc::driver::DeviceRepr;
 use falchion::{cuda::DeviceMemory, layout::Layout};
 
 /// Odd rows, whole ones, few, more than a wave of tiles, and rows within sectors.

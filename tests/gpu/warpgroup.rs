@@ -3,11 +3,7 @@
 
 use crate::harness::{
     prelude::*,
-    warpgroup_probe::{
-        kernel::WarpgroupProbe,
-        lay::{fragment_bytes, tile_bytes},
-    },
-    warpgroups::{self, INPUTS, bits, products, types, wanted, whole, words},
+    warpgroups::{self, *},
 };
 use falchion::warp::mma_warpgroup::FragmentMap;
 

@@ -1,7 +1,7 @@
 //! Advice of refusals: sets the named field to the named value, as a user would.
 
 use crate::harness::prelude::*;
-use falchion::refusal::{Advice, Value};
+use falchion::refusal::Advice;
 
 /// Applies the advice of a refusal. `None` if the refusal has none.
 pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {

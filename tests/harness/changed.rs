@@ -1,7 +1,6 @@
 //! Modified descriptions.
 
 use crate::harness::prelude::*;
-use falchion::desc::WarpSpecializedDesc;
 
 /// Access to the family of a description.
 pub trait OfFamily {

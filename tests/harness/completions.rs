@@ -3,7 +3,6 @@
 use super::{case::Tally, conformance::judge_both, problems, random_cases::orders};
 use crate::harness::prelude::*;
 use falchion::internals::family::Resolved;
-use rayon::prelude::*;
 
 /// JSON name of a knob, and its value.
 pub type Pinned = (&'static str, String);

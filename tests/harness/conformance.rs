@@ -8,7 +8,6 @@ use super::{
     problems,
 };
 use crate::harness::prelude::*;
-use rayon::prelude::*;
 
 /// Random suite: its cases, and what they must cover.
 #[derive(Clone, Copy)]

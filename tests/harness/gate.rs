@@ -6,8 +6,6 @@
 
 use super::{descriptions::cut_by_clusters, words};
 use crate::harness::prelude::*;
-use rayon::prelude::*;
-use std::fs;
 
 /// Random descriptions of a record.
 pub const RANDOM: usize = 300;

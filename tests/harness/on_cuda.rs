@@ -2,8 +2,6 @@
 //! D's buffer back.
 
 use crate::harness::prelude::*;
-use falchion::internals::sys::nvrtc::ImageKind;
-use falchion_lab::owned::resident::Resident;
 
 /// Runner on device 0.
 pub struct OnCuda(pub Arc<cudarc::driver::CudaContext>);

@@ -3,8 +3,7 @@
 
 use crate::harness::prelude::*;
 use falchion::internals::{
-    call::{DEPTH, DecomposedLayout},
-    index::Map,
+    call::DEPTH,
     pass::{PIECE, PIECES, RepackDesc, TILE, repack},
 };
 

@@ -3,26 +3,51 @@
 
 pub use crate::harness::{
     OfFamily,
-    case::{Buffers, Runner},
+    advice::advised,
+    case::{Buffers, Runner, judge_one},
     changed::unit_of,
-    descriptions::{Family, Wanted, description, streamed},
+    completions::tiles_of_halves,
+    conformance::warp_specialized_only,
+    decompositions::{eight_by_eight, on_clusters},
+    descriptions::{
+        Family, Wanted,
+        coverage::{Coverage, with_vectors},
+        description,
+        mma_sync::ARCHS,
+        streamed,
+    },
+    functions::{HalvedInBoth, NearSquare},
     gemms::{HopperK, HopperMn, KMajor, MnMajor},
-    mutated::{mutant, mutate},
+    groups::{Alone, Grouped},
+    multicast::Multicast,
+    mutated::{mutant, mutate, redirect, revalue, without},
+    mutation::{apply_each, mutate_edges, swap_each, weaken_each, without_first, without_numbers},
     on_host::{OnHost, slices},
+    on_tensor_cores::{ORDERS, draws, layouts_change_nothing},
     problems::{Guarded, guarded},
     product::{
-        PLAIN, Refused, bits, default_of, described, element_types, knobs, matrices, problem_of,
-        request, request_of, scalars,
+        PLAIN, Refused, WithVectors, bits, default_of, described, element_types, finite, knobs,
+        matrices, problem_of, request, request_of, rounding, rounding_operands, scalars,
     },
     random::Random,
+    random_cases::{default_f32, follow_advice},
+    ring_programs::promoting,
+    same_bits::{MOST_WORK, Pairs},
     sample,
+    subject::Subject,
+    transposes::{TransposeCase, Transposer, any_extents, random_descriptions},
+    vectors::vectors_whole,
+    warpgroup_probe::lay::{fragment_bytes, tile_bytes},
+    warpgroups::products,
+    whole::numbers,
 };
 pub use falchion::{
     Error, Refusal,
     arch::{ArchKind, Machine, OpKind, WARP},
     desc::{
-        AOperandKind, Auto, COMBINATIONS, DecompositionKind, FamilyDesc, GemmDesc, GemmMode, Pins,
-        PromotionKind, SaturateKind, SimtDesc, SpillKind, TENSOR_OP_COMBINATIONS, With,
+        AOperandKind, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, FamilyDesc, Frame,
+        GemmDesc, GemmMode, Pins, PromoteEachStage, PromotionKind, SaturateKind, SimtDesc,
+        SpillKind, TENSOR_OP_COMBINATIONS, WarpSpecializedDesc, WarpSpecializedKnobs, With,
     },
     device::{
         Arguments, Explanation, Gemm, GemmOperation, GemmUniversal, ProblemSize, Request,
@@ -30,69 +55,118 @@ pub use falchion::{
     },
     epilogue::{
         Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, EpilogueDesc, F64Function, Function,
-        LinearCombination, Multiply, Node, NodeId, Op, Relu, Scaled,
+        LinearCombination, LinearCombinationRelu, Multiply, Node, NodeId, Op, Relu, ScaleN, Scaled,
+        tensor_store::{StagedMap, StagingMap},
+        tile_store::PartialsMap,
     },
     internals::{
         call::{
-            Elements, Groups, HostCall, HostMatrices, HostSlice, HostSliceMut, Partials, Problem,
-            Routes, Source, View,
+            DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice, HostSliceMut,
+            Partials, Problem, Routes, Source, View,
         },
-        codegen::TranslationUnit,
+        codegen::{GemmParams, KERNELS, TensorGemmParams, TranslationUnit},
         family::default_gemm_configuration::{default_description, default_gemm_configurations},
-        host::{Array, Mode, machine::ClusterWork},
-        index::{Coord, IndexMap, Tabled, at, fingerprint, laws, points},
+        host::{
+            Array, HostKernel, Mode,
+            machine::{ClusterWork, Payload},
+        },
+        index::{Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points},
         operand::{Axis, OperandKind, VectorKind, Vectors},
-        pass::{DecomposeDesc, PassDesc, Realignment, RepackMap, RepackShapes},
-        plan::{Program, RingProgram, WarpSpecializedProgram},
-        schedule::{Role, RoleStep, ScheduleKind, Section, Step},
+        pass::{
+            DecomposeDesc, PassBatch, PassDesc, REPACK, Realignment, RecordsDesc, RepackCopy,
+            RepackMap, RepackShapes,
+            transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProgram},
+        },
+        plan::{Geometry, HostProgram, Program, RingProgram, WarpSpecializedProgram},
+        schedule::{Role, RoleStep, Schedule, ScheduleKind, Section, Spelled, Step},
     },
-    layout::{ColMajor, MatrixType, Order, RowMajor},
+    layout::{
+        ColMajor, MatrixType,
+        Order::{self, Col, Row},
+        RowMajor,
+        algebra::{Composed, Coordinate, Int, IntTuple, Layout, LayoutError, Swizzle, Tiler},
+    },
     numeric::{
-        Bf16, Combined, ComputeKind, E4m3, E5m2, ElementKind, EmulationKind, F16, MathType, Tf32,
-        Widen,
-        emulation::{LineFacts, shift_of},
+        Bf16, Combined, ComputeKind, E4m3, E5m2, ElementKind, EmulationKind, F16, Instruction,
+        MathType, Tf32, Widen,
+        emulation::{EmulationBlocks, LineFacts, shift_of},
     },
     prelude::*,
-    refusal::{Field, Operand},
+    refusal::{Because, Field, Operand, Rule, Value},
     shape::{Mn, Mnk},
     threadblock::{
-        Along, MOST_STREAMS, MainloopKind, Pipeline, RoleOptions, SharedBox, SharedOperand,
-        SmemLayout, SmemTile, SwizzleKind, SwizzleMode, TensorCopy, TensorMapDesc, TensorMatrix,
-        Unit, Work, WorkKind,
+        Along, MOST_STREAMS, MainloopKind, Pipeline, PipelineLayout, RingPosition, RoleOptions,
+        SharedBox, SharedOperand, SmemLayout, SmemTile, Streams, SwizzleKind, SwizzleMode,
+        TensorCopy, TensorMapDesc, TensorMatrix, TileOrder, Unit, Units, WarpSpecialized, Work,
+        WorkKind,
     },
     warp::{
-        InterleaveKind, UnrollKind,
+        InterleaveKind, LaneArrangement, UnrollKind,
         mma_tensor_op::WarpInstruction,
-        mma_warpgroup::{AOperand, MmaWarpgroup, OperandA, OperandTile, STEPS},
+        mma_warpgroup::{
+            AOperand, CHUNK_BYTES, FragmentLoad, FragmentRows, MatrixDescriptor, MmaWarpgroup,
+            OperandA, OperandTile, STEPS,
+        },
     },
 };
 pub use falchion_lab::{
     banks::{Direction, WarpAccess, wavefronts},
+    counters::{SharedAccesses, count_transpose},
+    ladder::TransposeRung,
     layout::cute_gemm::CuteGemm,
+    owned::HostProduct,
     verify::{Claim, Distribution, Fill, HostBuffer, Verdict, bound::Accumulation, draw},
 };
+pub use rayon::prelude::*;
 pub use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    path::Path,
-    sync::Arc,
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{Arc, Mutex, atomic::AtomicUsize},
+    thread,
     time::{Duration, Instant},
 };
 
+#[cfg(unix)]
+pub use std::os::unix::{
+    fs::{PermissionsExt, symlink},
+    net::UnixListener,
+};
+
 #[cfg(feature = "cuda")]
-pub use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut,
-    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
+pub use crate::harness::{
+    on_cuda::OnCuda,
+    tensor_checks::{check_load, check_multicast, check_round, check_store},
+    tensor_device::Device,
+    tensor_kernels::{MULTICAST, untouched},
+    twins::a_wrong_fingerprint_is_named,
+    warpgroup_probe::kernel::WarpgroupProbe,
+};
+#[cfg(feature = "cuda")]
+pub use cudarc::{
+    driver::{
+        CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, LaunchConfig,
+        PushKernelArg,
+        sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
+    },
+    nvrtc::Ptx,
 };
 #[cfg(feature = "cuda")]
 pub use falchion::{
     cuda::{
-        CudaKernel, DeviceMatrix,
+        CodeTarget, Cuda, CudaCall, CudaKernel, CudaMatrices, DeviceMatrix,
         cache::{Cache, CacheDir, Key},
-        machine_of, open,
+        compile, machine_of, open,
         report::Report,
     },
     internals::sys::{
         driver::Grid,
-        nvrtc::{Compiled, Nvrtc},
+        nvrtc::{Compiled, ImageKind, Nvrtc},
     },
+};
+#[cfg(feature = "cuda")]
+pub use falchion_lab::{
+    bench::{EventTimer, Session, Settings},
+    owned::resident::Resident,
 };

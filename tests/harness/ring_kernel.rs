@@ -3,10 +3,7 @@
 #![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
 use crate::harness::prelude::*;
-use falchion::{
-    internals::{codegen::KERNELS, sys::nvrtc::Program},
-    threadblock::{PipelineLayout, RingPosition},
-};
+use falchion::internals::sys::nvrtc::Program;
 
 /// Number of subtiles of a warpgroup's part, with 8 accumulators per thread each.
 pub const SLICES: u32 = 4;

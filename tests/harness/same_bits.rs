@@ -3,7 +3,6 @@
 
 use super::{asked_for, case::sliced, problems, reproduce};
 use crate::harness::prelude::*;
-use rayon::prelude::*;
 
 /// Maximum number of multiplications of a problem in checked mode.
 pub const MOST_WORK: u64 = 400_000;

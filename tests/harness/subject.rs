@@ -1,6 +1,6 @@
 //! Mutants of warp-specialized programs on the checked machine, compared with the fast mode.
 
-use crate::harness::{mutation::without_numbers, prelude::*};
+use crate::harness::prelude::*;
 
 /// Number of event orders without a fault in the unchanged program.
 const SEEDS: u64 = 12;

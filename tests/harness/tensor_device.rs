@@ -2,7 +2,7 @@
 
 use super::tensor_kernels::{ENTRIES, MEMORY_BYTES, THREADS, TensorCopyParams, program};
 use crate::harness::prelude::*;
-use cudarc::{driver::CudaModule, nvrtc::Ptx};
+use cudarc::driver::CudaModule;
 use falchion::internals::sys::{driver::enqueue, tensor_map::encode};
 
 /// Rows of `ENTRIES` in `tensor_kernels`.

@@ -3,10 +3,7 @@
 
 use super::tensors::{POISON, packed};
 use crate::harness::prelude::*;
-use falchion::internals::{
-    codegen::{KERNELS, TensorMap},
-    sys::nvrtc::Program,
-};
+use falchion::internals::{codegen::TensorMap, sys::nvrtc::Program};
 use std::fmt::Write;
 
 falchion::mirrored! {

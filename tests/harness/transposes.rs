@@ -1,21 +1,9 @@
 //! Transposes for tests: descriptions of the resolver and of the ladder, and random ones.
 
 use super::Random;
-use falchion::{
-    Error,
-    device::run_on_host,
-    epilogue::SCALARS,
-    internals::{
-        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
-        host::Mode,
-        operand::Vectors,
-        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
-    },
-    layout::Order,
-    numeric::ElementKind,
-    threadblock::SwizzleKind,
-};
-use falchion_lab::{ladder::TransposeRung as Rung, verify::HostBuffer};
+use crate::harness::prelude::*;
+use falchion::epilogue::SCALARS;
+use falchion_lab::ladder::TransposeRung as Rung;
 
 /// Returns the resolver's choice for each element size and access, and every rung of the ladder.
 pub fn named() -> Vec<TransposeDesc> {

@@ -1,7 +1,6 @@
 //! Checks that NVRTC rejects a map that differs from its Rust twin.
 
 use crate::harness::prelude::*;
-use falchion::cuda::compile;
 
 /// Changes one digit of a fingerprint, and checks that the compiler names the map. Keeps no state
 /// between runs.

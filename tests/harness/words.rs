@@ -4,7 +4,6 @@
 //! that differ from the last full line.
 
 use crate::harness::prelude::*;
-use falchion::desc::Frame;
 
 /// Values that a line omits.
 const USUAL: &[(&str, &str)] = &[

@@ -2,7 +2,6 @@
 //! and D that has both; what is refused.
 
 use crate::harness::{descriptions::threads, prelude::*, problems::Wanted, same_bits::run};
-use rayon::prelude::*;
 
 fn types() -> [Combined; 4] {
     use ElementKind::{Bf16, E4m3, E5m2, F16, F32, I8, I32, Tf32};

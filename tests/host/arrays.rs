@@ -1,14 +1,7 @@
 //! Each GEMM of a pointer array has the bits of a separate call, for any addresses of the matrices.
 
-use crate::harness::{
-    mutated::redirect,
-    prelude::*,
-    product::{WithVectors, finite, small},
-};
-use falchion::{
-    internals::{call::Host, index::Map},
-    threadblock::Units,
-};
+use crate::harness::{prelude::*, product::small};
+use falchion::internals::call::Host;
 use std::slice;
 
 /// The source of C.

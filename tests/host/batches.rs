@@ -1,11 +1,7 @@
 //! A batch is as many products as it has matrices, whatever else a call says: the bits of each are
 //! those of that product alone.
 
-use crate::harness::{
-    prelude::*,
-    product::{WithVectors, finite, small},
-};
-use falchion::{internals::plan::HostProgram, threadblock::Units};
+use crate::harness::{prelude::*, product::small};
 
 /// The matrices of a batch in memory that is as long as they are, so many elements apart; where
 /// they share lines, side by side.

@@ -7,7 +7,6 @@ use crate::harness::{
     problems::Wanted,
     same_bits::run,
 };
-use rayon::prelude::*;
 
 const BY_BLAS: [[Order; 3]; 2] = {
     let (row, col) = (Order::Row, Order::Col);

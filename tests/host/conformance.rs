@@ -1,13 +1,6 @@
 //! The host executor conforms, and the suite finds wrong executors.
 
-use crate::harness::{
-    case::judge_one,
-    completions::conform,
-    conformance::{any, by_threads, mma_sync, suites, warp_specialized_only},
-    descriptions::coverage::{Coverage, with_vectors},
-    prelude::*,
-    problems,
-};
+use crate::harness::{completions::conform, conformance::*, prelude::*, problems};
 
 suites! {
     the_fast_host_conforms: run_decisively of OnHost(Mode::Fast),

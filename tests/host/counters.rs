@@ -1,9 +1,6 @@
 //! Counters of the executor's own accesses, against formulas and against a count of another kind.
 
-use crate::harness::{
-    prelude::*,
-    random_cases::{default_f32, shipped},
-};
+use crate::harness::{prelude::*, random_cases::shipped};
 use falchion_lab::{
     banks::SECTOR_BYTES,
     counters::{Counters, count},

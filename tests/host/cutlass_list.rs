@@ -6,7 +6,6 @@ use crate::harness::{
     integers::{ragged, wrong},
     prelude::*,
 };
-use rayon::prelude::*;
 
 /// What refuses lines of the list, and how many. It may shrink, by whoever knows why.
 const REFUSED: &[(&str, usize)] = &[

@@ -1,19 +1,11 @@
 //! `f32` on tensor cores, in terms: what D is, bit by bit, what it may be off by, what is refused,
 //! and what a wrong program computes.
 
-use crate::harness::{
-    on_tensor_cores::{
-        DATA, Data, ORDERS, TYPES, computed, desc, draws, judge, layouts_change_nothing, problem,
-        ran,
-    },
-    prelude::*,
-    product,
-};
+use crate::harness::{on_tensor_cores::*, prelude::*, product};
 use falchion::{
     desc::{Bf16x6, F16x3},
     internals::plan::EmulationProgram,
-    numeric::{Instruction, emulation::unscaled},
-    refusal::{Because, Rule, Value},
+    numeric::emulation::unscaled,
 };
 
 const SIZES: [usize; 3] = [130, 70, 200];

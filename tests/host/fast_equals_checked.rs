@@ -2,9 +2,7 @@
 //! and wrong maps.
 
 use crate::harness::{
-    mutated::revalue,
     prelude::*,
-    product::rounding_operands,
     same_bits::{compare, run as run_guarded},
 };
 

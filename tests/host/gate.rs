@@ -1,14 +1,7 @@
 //! The gate of bits: the host computes the recorded bits of 560 problems with every knob pinned.
 //! 444 problems have one GEMM, 56 are batches, 30 are grouped, and 30 are arrays of pointers.
 
-use crate::harness::{
-    case::sliced,
-    gate::{compare, hash, random, spelled},
-    groups::{Grouped, whole},
-    prelude::*,
-    problems::packed,
-    words,
-};
+use crate::harness::{case::sliced, gate::*, groups::whole, prelude::*, problems::packed, words};
 
 /// Problems of the record: single GEMMs and batches, grouped GEMMs, and arrays.
 const PROBLEMS: usize = 500;

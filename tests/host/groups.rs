@@ -2,8 +2,7 @@
 //! were.
 
 use crate::harness::{
-    groups::{Alone, Grouped, largest, whole},
-    on_host::slices,
+    groups::{largest, whole},
     prelude::*,
 };
 use falchion::internals::call::{Host, Space};

@@ -3,7 +3,6 @@
 
 use crate::harness::prelude::*;
 use falchion::internals::sys::{environment::Environment, tensor_map::encode};
-use std::process::Command;
 
 /// Runs a test again in a process of its own, in which a panic aborts; in that process, does
 /// `this`.

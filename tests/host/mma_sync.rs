@@ -2,15 +2,12 @@
 //! bits, and mutants are caught.
 
 use crate::harness::{
-    case::judge_one,
-    descriptions::mma_sync::ARCHS,
     integers::{ragged, wrong},
-    mutated::{Edit, mutate},
+    mutated::Edit,
     mutation::drop_each,
     prelude::*,
     problems,
 };
-use falchion::internals::index::Map;
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 const ORDERS: [[Order; 3]; 4] = [

@@ -3,13 +3,9 @@
 
 use crate::harness::{
     integers::{ragged, wrong},
-    mutated::{mutate, redirect, revalue},
-    mutation::{
-        Fault, apply_each, drop_each, mutate_edges, swap_each, weaken_each, without_first,
-        without_numbers,
-    },
+    mutation::{Fault, drop_each},
     prelude::*,
-    random_cases::{cases, default_f32, legal, ring, shipped},
+    random_cases::*,
 };
 use falchion::internals::plan::Maps;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Products of nothing: no K, no product, an alpha of zero, no row. D is what it has to be,
 //! whatever the operands are, and nothing is refused half-way.
 
-use crate::harness::{on_host::slices, prelude::*};
+use crate::harness::prelude::*;
 
 type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
 

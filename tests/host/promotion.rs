@@ -2,7 +2,6 @@
 //! what they may be off by.
 
 use crate::harness::{prelude::*, product::try_compute, random_cases};
-use falchion::{desc::PromoteEachStage, internals::host::HostKernel, numeric::Instruction};
 
 const TYPES: Combined = element_types(ElementKind::E4m3, ElementKind::F32, ElementKind::F32);
 const ORDERS: [Order; 3] = [Order::Row, Order::Col, Order::Row];

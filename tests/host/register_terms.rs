@@ -1,11 +1,7 @@
 //! `f32` in terms that a warp makes of its fragments: what D is, bit by bit, what it may be off by,
 //! and what is no finite number.
 
-use crate::harness::{
-    on_tensor_cores::{DATA, Data, ORDERS, computed, draws, judge, layouts_change_nothing},
-    prelude::*,
-};
-use falchion::numeric::Instruction;
+use crate::harness::{on_tensor_cores::*, prelude::*};
 use falchion_lab::verify;
 
 const ARCHS: [ArchKind; 2] = [ArchKind::Sm80, ArchKind::Sm90];

@@ -2,17 +2,13 @@
 //! fault, and the checked machine finds every mutant.
 
 use crate::harness::{
-    mutated::{revalue, weaker},
+    mutated::weaker,
     mutation::{
-        Fault, apply_each, drop_each, mutate_edges,
+        Fault, drop_each,
         ring_faults::{Needs, RING_FAULTS},
-        swap_each, weaken_each, without_first, without_numbers,
     },
     prelude::*,
-    ring_programs::{
-        A, B, SEEDS, WORKS, by_threads, caught, caught_among, check, from_registers, gathering,
-        kind, legal, options, program, promoting, ring, subjects,
-    },
+    ring_programs::*,
 };
 use falchion::internals::host::machine::Tally;
 

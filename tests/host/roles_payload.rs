@@ -1,18 +1,14 @@
 //! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own
 //! k-tiles, in their order.
 
-use crate::harness::{
-    prelude::*,
-    ring_programs::{by_threads, legal, options, promoting, ring},
-};
+use crate::harness::{prelude::*, ring_programs::*};
 use falchion::internals::{
     host::{
         Accumulators,
-        machine::{Bytes, Payload, Staged, run},
+        machine::{Bytes, Staged, run},
     },
     schedule::{ShareName, SubtileName, WarpName},
 };
-use std::collections::HashMap;
 
 /// A share is one number, made from its name; a stage's operand is the sum of its shares.
 fn number(name: ShareName) -> f64 {

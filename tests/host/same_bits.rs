@@ -2,13 +2,7 @@
 //! numbers that are hard to treat alike (infinities, NaN, zeros with a sign, denormals, integers
 //! that wrap). NaN may carry any payload.
 
-use crate::harness::{
-    completions::tiles_of_halves,
-    descriptions::coverage::{Coverage, with_vectors},
-    prelude::*,
-    same_bits::{MOST_WORK, Pairs, compare, difference, mma_sync, roles, run, threads},
-};
-use rayon::prelude::*;
+use crate::harness::{prelude::*, same_bits::*};
 
 fn checked(
     desc: &GemmDesc,

@@ -1,7 +1,7 @@
 //! Sums of integers that stop at the ends of their range: after each instruction, and where slices
 //! and parts of K are added.
 
-use crate::harness::{decompositions::eight_by_eight, prelude::*, product::computed};
+use crate::harness::{prelude::*, product::computed};
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 11 }];
 /// Rows and columns of D.

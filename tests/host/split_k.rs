@@ -1,11 +1,6 @@
 //! Split-K: the order in which slices are added, what is refused, and the memory of the partials.
 
-use crate::harness::{
-    decompositions::{eight_by_eight, slice_ranges},
-    descriptions::cut_in_parallel,
-    prelude::*,
-    product::rounding,
-};
+use crate::harness::{decompositions::slice_ranges, descriptions::cut_in_parallel, prelude::*};
 
 /// The description of row-major A and D and column-major B of one type, in tiles 8 deep, with so
 /// many slices.

@@ -2,15 +2,9 @@
 //! workspace, of which this takes none.
 
 use crate::harness::{
-    decompositions::product,
-    descriptions::cut_by_clusters,
-    prelude::*,
-    product::rounding_operands,
-    subject::{Subject, program},
+    decompositions::product, descriptions::cut_by_clusters, prelude::*, subject::program,
 };
-use falchion::desc::{
-    ClusterShape, CooperativeSchedule, DataParallel, EpilogueTree, Instruction, StreamK,
-};
+use falchion::desc::{ClusterShape, CooperativeSchedule, DataParallel, Instruction, StreamK};
 
 type Tile = With<
     With<

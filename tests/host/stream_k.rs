@@ -1,13 +1,8 @@
 //! Streamed k-tiles: sums are those of the spans' ranges, added in ascending k; and whatever the
 //! kernel and the number of clusters, whole numbers are right.
 
-use crate::harness::{
-    decompositions::{eight_by_eight, on_clusters, product},
-    prelude::*,
-    product::{computed, rounding_operands},
-    subject::{Subject, program},
-};
-use falchion::{desc::Instruction, threadblock::Streams};
+use crate::harness::{decompositions::product, prelude::*, product::computed, subject::program};
+use falchion::desc::Instruction;
 
 type Small = HopperK<
     Bf16,

@@ -1,7 +1,7 @@
 //! Streams of blocks whose threads all follow one schedule: whole numbers are right whoever streams
 //! them, the barrier between units is needed where it is, and a workspace has room for all.
 
-use crate::harness::{integers::wrong, mutated::without, prelude::*, product::rounding};
+use crate::harness::{integers::wrong, prelude::*};
 use falchion::{numeric::sum_of, threadblock::tickets_of};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };

@@ -6,7 +6,6 @@ use crate::harness::{prelude::*, tensor_steps};
 use falchion::numeric::{
     self,
     ElementKind::{Bf16, E4m3, E5m2, Tf32, *},
-    Instruction,
 };
 use falchion_lab::verify::check;
 

@@ -1,10 +1,10 @@
 //! Transposes on the host equal their definition, `D[i][j] = alpha A[j][i] + beta C[i][j]`, in
 //! every bit and nowhere else.
 
-use crate::harness::transposes::{
-    OnHost, TransposeCase, Transposer, any_extents, named, random_descriptions,
+use crate::harness::{
+    prelude::*,
+    transposes::{OnHost, named},
 };
-use falchion::internals::{host::Mode, pass::transpose::Choice};
 
 const CHECKED: OnHost = OnHost(Mode::Checked { seed: 3 });
 const FAST: OnHost = OnHost(Mode::Fast);

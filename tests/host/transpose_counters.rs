@@ -1,18 +1,14 @@
 //! What transposes cost in accesses, counted in the host executor's own, against formulas and
 //! against the tuning notes.
 
-use crate::harness::transposes::{named, scalars};
-use falchion::{
-    internals::{
-        call::{Elements, Problem, Source, View},
-        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProgram},
-    },
-    layout::Order,
-    numeric::ElementKind,
-    threadblock::SwizzleKind,
+use crate::harness::{
+    prelude::*,
+    transposes::{named, scalars},
 };
-use falchion_lab::counters::{GlobalAccesses, SharedAccesses, TransposeCounters, count_transpose};
-use falchion_lab::ladder::{TransposeClimb, TransposeRung as Rung, verify_transpose};
+use falchion_lab::{
+    counters::{GlobalAccesses, TransposeCounters},
+    ladder::{TransposeClimb, TransposeRung as Rung, verify_transpose},
+};
 
 fn count(desc: &TransposeDesc, problem: &Problem) -> TransposeCounters {
     count_transpose(&TransposeProgram::new(desc), problem).expect("it counts")

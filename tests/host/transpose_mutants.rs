@@ -6,24 +6,10 @@
 
 use crate::harness::{
     Random,
-    mutated::{mutate, without},
-    transposes::{fill, named, random_descriptions, scalars},
+    prelude::*,
+    transposes::{fill, named, scalars},
 };
-use falchion::{
-    device::run_on_host,
-    internals::{
-        call::{Problem, Source},
-        host::Mode,
-        index::{Coord, IndexMap, Map, at, fingerprint},
-        pass::transpose::{Combine, Lanes, Staging, TransposeDesc, TransposeProgram},
-        schedule::{Schedule, Section, Step},
-    },
-    numeric::ElementKind,
-    threadblock::{SmemTile, Unit, Work},
-};
-use falchion_lab::ladder::TransposeRung as Rung;
-use falchion_lab::verify::{HostBuffer, transpose};
-use std::{collections::BTreeMap, sync::Arc};
+use falchion_lab::{ladder::TransposeRung as Rung, verify::transpose};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 

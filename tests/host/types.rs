@@ -2,10 +2,7 @@
 
 use crate::harness::{prelude::*, random_cases};
 use falchion::{
-    desc::{
-        AlignmentA, AlignmentB, AlignmentC, Config, Frame, Leaf, PromoteEachStage, SharedA, SharedB,
-    },
-    epilogue::LinearCombinationRelu,
+    desc::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
     shape::TiledBy,
     threadblock::{SmemAuto, SmemPadded, SmemSwizzled},
 };

@@ -2,7 +2,6 @@
 //! views that do not fit.
 
 use crate::harness::prelude::*;
-use falchion::refusal::Rule;
 
 const SHAPES: [(usize, usize, usize); 4] = [(5, 7, 3), (1, 9, 4), (33, 1, 17), (64, 48, 40)];
 

@@ -2,7 +2,6 @@
 //! own sums, and where something is missing: no K, no C, no accumulator.
 
 use crate::harness::prelude::*;
-use falchion::numeric::Instruction;
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 3 }];
 const TYPES: Combined = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);

@@ -3,13 +3,9 @@
 
 use crate::harness::{
     descriptions::threads::plain,
-    mutation::{
-        apply_each,
-        tile_faults::{Needs, TILE_FAULTS, ring_faults_of_tiles},
-    },
+    mutation::tile_faults::{Needs, TILE_FAULTS, ring_faults_of_tiles},
     prelude::*,
-    subject::{Subject, program, programs},
-    vectors::vectors_whole,
+    subject::{program, programs},
 };
 
 /// Rings of two and three stages, clusters along M and along N, operands along K and along MN,

@@ -3,14 +3,7 @@
 
 use crate::harness::prelude::*;
 use falchion::{
-    internals::{
-        call::TmaTensor,
-        codegen::{GemmParams, TensorGemmParams},
-        plan::Geometry,
-    },
-    layout::Order::{self, Col, Row},
-    refusal::Route,
-    threadblock::ProductRecords,
+    internals::call::TmaTensor, layout::Order, refusal::Route, threadblock::ProductRecords,
 };
 
 const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);

@@ -3,13 +3,8 @@
 
 use crate::harness::prelude::*;
 use falchion::{
-    internals::{
-        call::Launch,
-        codegen::{GemmParams, TensorGemmParams},
-        pass::{Pass, PassBatch, RepackCopy},
-        plan::Geometry,
-    },
-    layout::Order::{self, Col, Row},
+    internals::{call::Launch, pass::Pass},
+    layout::Order,
 };
 use std::ops::Range;
 

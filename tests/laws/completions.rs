@@ -1,10 +1,6 @@
 //! What is pinned stands, and the rest is derived from it.
 
-use crate::harness::{
-    completions::{Pinned, classes, completed, tiles, tiles_of_halves},
-    descriptions::mma_sync::ARCHS,
-    prelude::*,
-};
+use crate::harness::{completions::*, prelude::*};
 use std::hint::black_box;
 
 fn multiples(step: u32, most: u32) -> Vec<u32> {

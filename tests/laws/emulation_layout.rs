@@ -2,17 +2,13 @@
 //! how much room it takes.
 
 use crate::harness::{
-    on_tensor_cores::{Data, ORDERS, desc, draws, problem},
+    on_tensor_cores::{Data, desc, problem},
     passes::DecomposeProgram,
     prelude::*,
 };
-use falchion::{
-    internals::{
-        call::DecomposedLayout,
-        operand::Frame,
-        pass::{DecomposeStep, PIECE},
-    },
-    numeric::emulation::EmulationBlocks,
+use falchion::internals::{
+    operand::Frame,
+    pass::{DecomposeStep, PIECE},
 };
 
 /// K-tiles read, product after product of a block, the parts that the table has: each pair (block

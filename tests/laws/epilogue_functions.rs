@@ -1,9 +1,6 @@
 //! A user's function computes in what the epilogue computes in, or is refused by its name.
 
-use crate::harness::{
-    functions::{HalvedInBoth, NearSquare},
-    prelude::*,
-};
+use crate::harness::prelude::*;
 
 /// [`HalvedInBoth`] of `f32` alone.
 struct Halved;

@@ -4,7 +4,7 @@
 
 use crate::harness::prelude::*;
 use falchion::{
-    epilogue::{ScaleM, ScaleN},
+    epilogue::ScaleM,
     layout::Layout,
     prelude::{Sm90, TensorOp},
 };

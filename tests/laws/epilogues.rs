@@ -3,11 +3,10 @@
 
 use crate::harness::{
     prelude::*,
-    random_cases::{self, any_nodes, cases, default_f32},
+    random_cases::{self, any_nodes, cases},
 };
 use falchion::epilogue::{
-    CAPACITY, Clamp, Constant, LinearCombinationRelu, Maximum, Minimum, ParseEpilogueError, Scalar,
-    register, registered,
+    CAPACITY, Clamp, Constant, Maximum, Minimum, ParseEpilogueError, Scalar, register, registered,
 };
 use proptest::prelude::*;
 

@@ -1,11 +1,8 @@
 //! A in registers: the tile that is M-major, what a warpgroup loads of it, and which rows its
 //! accumulators are of.
 
-use crate::harness::{prelude::*, vectors::vectors_whole};
-use falchion::{
-    epilogue::tensor_store::{StagedMap, StagingMap},
-    warp::mma_warpgroup::{AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, Instruction},
-};
+use crate::harness::prelude::*;
+use falchion::warp::mma_warpgroup::{AccumulatorMap, FragmentMap, Instruction};
 use falchion_lab::banks::Wavefronts;
 
 const INPUTS: [ElementKind; 5] =

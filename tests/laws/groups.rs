@@ -3,7 +3,7 @@
 
 use super::work::{ORDERS, TILE};
 use crate::harness::{prelude::*, random_cases::cases};
-use falchion::threadblock::{GroupedWork, WarpSpecialized, lines_of_rectangle};
+use falchion::threadblock::{GroupedWork, lines_of_rectangle};
 use proptest::prelude::*;
 
 /// What a block takes as its number `i`.

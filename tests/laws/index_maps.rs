@@ -4,13 +4,13 @@
 use crate::harness::{
     prelude::*,
     random_cases::{self, cases, legal},
-    vectors::{Apart, vectors_whole},
+    vectors::Apart,
 };
 use falchion::{
-    epilogue::tile_store::{AccumulatorMap, PartialsMap},
-    internals::{index::Map, thread::mma::packed},
-    threadblock::{OperandDesc, ThreadMap, TileOrder},
-    warp::{LaneArrangement, mma_simt::FragmentMap},
+    epilogue::tile_store::AccumulatorMap,
+    internals::thread::mma::packed,
+    threadblock::{OperandDesc, ThreadMap},
+    warp::mma_simt::FragmentMap,
 };
 use proptest::prelude::*;
 

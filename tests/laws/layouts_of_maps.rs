@@ -9,20 +9,12 @@ use crate::harness::{
     warpgroups::{INPUTS, tiles, types},
 };
 use falchion::{
-    desc::Frame,
-    epilogue::{
-        partials::SlotMap,
-        tensor_store::{StagedMap, StagingMap},
-        tile_store::{AccumulatorMap, PartialsMap},
-    },
-    internals::pass::{REPACK, transpose::Lanes},
-    layout::algebra::{Composed, Layout, Map, Swizzle},
-    numeric::emulation::EmulationBlocks,
-    threadblock::{BoxedTile, ClusterTiles, PipelineLayout, RingPosition, TileOrder},
+    epilogue::{partials::SlotMap, tile_store::AccumulatorMap},
+    layout::algebra::Map,
+    threadblock::{BoxedTile, ClusterTiles},
     warp::{
-        LaneArrangement,
         mma_simt::{DepthMap, FragmentMap},
-        mma_warpgroup::{self, FragmentLoad, FragmentRows, Instruction},
+        mma_warpgroup::{self, Instruction},
     },
 };
 use proptest::prelude::*;

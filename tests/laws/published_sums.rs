@@ -18,8 +18,6 @@
 //! first, and fp8 on Hopper uses `wgmma` with C = 0.
 
 use crate::harness::prelude::*;
-use falchion::numeric::Instruction;
-use std::path::PathBuf;
 
 /// The GPUs whose sums are published, and their architecture. B200 is missing: the library has no
 /// model of its tensor cores.

@@ -5,14 +5,10 @@
 //! sentences are read here, and the tests of the CUDA executor meet them.
 
 use crate::harness::{
-    advice::advised,
     prelude::*,
     problems::packed,
-    random_cases::{
-        self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled,
-    },
+    random_cases::{self, *},
 };
-use falchion::desc::Frame;
 use proptest::prelude::*;
 
 const ROWS: [Order; 3] = [Order::Row; 3];

@@ -2,10 +2,7 @@
 //! what they rest on.
 
 use crate::harness::{passes::RepackProgram, prelude::*};
-use falchion::internals::{
-    codegen::RepackParams,
-    pass::{PassBatch, REPACK, RepackCopy},
-};
+use falchion::internals::codegen::RepackParams;
 
 /// What a byte of the matrix is, and what lies where there is none of it.
 const fn byte(row: u64, column: u64) -> u8 {

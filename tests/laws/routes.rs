@@ -4,12 +4,8 @@
 use crate::harness::{descriptions, prelude::*};
 use falchion::{
     internals::call::{ReadOffsets, WORKSPACE_ALIGNMENT, Way},
-    layout::Order::{self, Col, Row},
-    refusal::{
-        Route::{self, Direct, Repacked, Transposed},
-        Value,
-    },
-    threadblock::WarpSpecialized,
+    layout::Order,
+    refusal::Route::{self, Direct, Repacked, Transposed},
 };
 
 const SCALARS: [f64; 8] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];

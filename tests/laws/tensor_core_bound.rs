@@ -2,7 +2,7 @@
 //! gives: the bound holds, it is not four times too wide, and whole numbers are exact.
 
 use crate::harness::prelude::*;
-use falchion::numeric::{Instruction, SumRounding};
+use falchion::numeric::SumRounding;
 use proptest::prelude::*;
 
 /// Every row that is of floating-point numbers, on every architecture that has it, promoted and

@@ -1,11 +1,7 @@
 //! What the host's model of TMA does with a box: every law drawn, and every law failing once its
 //! mechanism is taken away.
 
-use crate::harness::{
-    prelude::*,
-    tensors::{POISON, bytes, copies, packed},
-    vectors::vectors_whole,
-};
+use crate::harness::{prelude::*, tensors::*};
 use falchion::internals::index::laws::{self, Violation};
 use proptest::prelude::*;
 

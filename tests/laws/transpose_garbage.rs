@@ -1,17 +1,7 @@
 //! Descriptions and problems that nobody would write: refused, and never a panic; nor is what is
 //! asked of a description before anyone has checked it.
 
-use falchion::{
-    internals::{
-        call::{Elements, Problem, Source, View},
-        index::{Coord, IndexMap, at},
-        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
-    },
-    layout::Order,
-    numeric::ElementKind,
-    threadblock::SwizzleKind,
-};
-use falchion_lab::{ladder::TransposeRung, verify::draw};
+use crate::harness::prelude::*;
 
 const NUMBERS: [u32; 14] = [0, 1, 2, 3, 4, 8, 16, 31, 32, 33, 64, 128, 1 << 31, u32::MAX];
 

@@ -1,17 +1,8 @@
 //! The laws of a transpose's maps, for descriptions drawn from all that `check` accepts, and that
 //! each fails without what it rests on.
 
-use crate::harness::transposes::{named, random_descriptions};
-use falchion::{
-    internals::{
-        call::Problem,
-        index::{Coord, IndexMap, at, laws},
-        pass::transpose::{Combine, Lanes, PieceMap, Staging, TransposeDesc, TransposeProgram},
-    },
-    refusal::{Field, Refusal, Rule, Value},
-    threadblock::{Along, SmemTile, SwizzleKind, TileOrder},
-};
-use falchion_lab::counters::{SharedAccesses, count_transpose};
+use crate::harness::{prelude::*, transposes::named};
+use falchion::{internals::pass::transpose::PieceMap, refusal::Refusal};
 use falchion_lab::ladder::TransposeRung as Rung;
 use proptest::{prelude::*, test_runner::Config};
 

@@ -5,22 +5,7 @@
 //! Overlapping memory is a matter of devices: safe code on the host cannot say it.
 //! `src/cuda/pass.rs` tests it.
 
-use crate::harness::transposes::scalars;
-use falchion::{
-    Error, Refusal,
-    device::run_on_host,
-    internals::{
-        call::{Elements, HostSlice, HostSliceMut, Problem, Source, View},
-        host::Mode,
-        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
-    },
-    layout::Order,
-    numeric::ElementKind,
-    prelude::*,
-    refusal::{Field, Operand, Rule, Value},
-    threadblock::SwizzleKind,
-};
-use falchion_lab::{ladder::TransposeRung, owned::HostProduct};
+use crate::harness::{prelude::*, transposes::scalars};
 
 const BOTH: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 5 }];
 

@@ -1,14 +1,7 @@
 //! What warp-specialized kernels are refused for: each sentence names the field, the value and the
 //! limit, and the nearest legal value that it names is legal.
 
-use crate::harness::{
-    advice::advised,
-    descriptions,
-    prelude::*,
-    random_cases::{NUMBERS, cases, follow_advice, number, spoiled},
-    ring_programs::check_options,
-};
-use falchion::desc::WarpSpecializedDesc;
+use crate::harness::{descriptions, prelude::*, random_cases::*, ring_programs::check_options};
 use proptest::{prelude::*, sample::select};
 
 const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];

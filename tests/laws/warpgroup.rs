@@ -1,17 +1,10 @@
 //! The product of a warpgroup under law: which instructions there are, where operands lie, who
 //! holds what.
 
-use crate::harness::{
-    prelude::*,
-    vectors::vectors_whole,
-    warpgroups::{INPUTS, tile, tiles, types},
-};
+use crate::harness::{prelude::*, warpgroups::*};
 use falchion::{
     layout::algebra,
-    warp::mma_warpgroup::{
-        AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor,
-        is_input,
-    },
+    warp::mma_warpgroup::{AccumulatorMap, CORE_ROWS, FragmentMap, Instruction, is_input},
 };
 use falchion_lab::warpgroup::holders;
 

@@ -3,12 +3,9 @@
 
 use crate::harness::{
     prelude::*,
-    warpgroup_probe::lay::{fragment_bytes, tile_bytes},
-    warpgroups::{bits, products, tiles, types, wanted, whole, words},
+    warpgroups::{bits, products, whole, *},
 };
-use falchion::warp::mma_warpgroup::{
-    CHUNK_BYTES, FragmentMap, MatrixDescriptor, ROWS, STAGE_BYTES, bytes_read,
-};
+use falchion::warp::mma_warpgroup::{FragmentMap, ROWS, STAGE_BYTES, bytes_read};
 
 /// Of one tile, at `start`: the first element that an instruction would read elsewhere than it
 /// lies. All steps, all first rows.

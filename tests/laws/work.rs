@@ -2,7 +2,7 @@
 //! and the slices of one tile follow each other.
 
 use crate::harness::{prelude::*, random_cases::cases};
-use falchion::threadblock::{Streams, k_slice};
+use falchion::threadblock::k_slice;
 use proptest::prelude::*;
 
 /// Which unit a block takes as its number `i`.

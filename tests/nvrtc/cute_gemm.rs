@@ -5,7 +5,6 @@ use crate::harness::{
     cute_partitions::{PARTITIONS, partitions},
     prelude::*,
 };
-use falchion::{cuda::compile, refusal::Value};
 
 /// What the assembler says of a kernel. Remembers nothing: what another run compiled does not pass
 /// for this one's.

@@ -2,12 +2,7 @@
 //! products of their parts. None spills, no product waits for another (C7510), and the twins of
 //! maps and of the arithmetic agree.
 
-use crate::harness::{
-    on_tensor_cores::{ORDERS, desc},
-    prelude::*,
-    twins::a_wrong_fingerprint_is_named,
-};
-use falchion::cuda::compile;
+use crate::harness::{on_tensor_cores::desc, prelude::*};
 
 /// Remembers nothing: what another run compiled does not pass for this one's.
 fn compiled(name: &str, unit: &TranslationUnit) -> Report {

@@ -9,7 +9,6 @@ use crate::{
     },
     sass::Sass,
 };
-use falchion::cuda::compile;
 
 /// Lines of the record.
 const KERNELS: usize = 1364;

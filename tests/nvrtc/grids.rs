@@ -5,11 +5,6 @@ use crate::{
     harness::{prelude::*, transposes},
     sass::Sass,
 };
-use falchion::{
-    cuda::compile,
-    internals::pass::{REPACK, RecordsDesc},
-};
-use rayon::prelude::*;
 
 /// SASS mnemonic of `griddepcontrol.wait`.
 const WAIT: &str = "ACQBULK";

@@ -1,7 +1,7 @@
 //! The rungs of the ladder under NVRTC.
 
 use crate::harness::prelude::*;
-use falchion::cuda::{compile, kernel_unit};
+use falchion::cuda::kernel_unit;
 use falchion_lab::ladder::{Program, rungs};
 
 /// Registers and spills of every rung, as NVRTC makes them: only the rung that is about spilling

@@ -3,7 +3,7 @@
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc -- --ignored`
 
 use crate::harness::prelude::*;
-use falchion::internals::sys::nvrtc::{ImageKind, Program};
+use falchion::internals::sys::nvrtc::Program;
 
 const SOURCE: &str = r#"
 #include "scale.cuh"

@@ -2,11 +2,7 @@
 //! the places of the pieces of a record.
 
 use crate::harness::prelude::*;
-use falchion::{
-    cuda::{CodeTarget, compile},
-    internals::pass::RecordsDesc,
-    layout::Order::{self, Col, Row},
-};
+use falchion::layout::Order;
 
 fn ptx(unit: &TranslationUnit) -> String {
     let entry = compile(&Cache::new(CacheDir::Off), unit, CodeTarget::Ptx(90))

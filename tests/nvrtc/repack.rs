@@ -1,8 +1,7 @@
 //! The kernel that repacks matrices under NVRTC: it compiles for every architecture without a
 //! spill, and the twins of its maps agree.
 
-use crate::harness::{prelude::*, twins::a_wrong_fingerprint_is_named};
-use falchion::{cuda::compile, internals::pass::REPACK};
+use crate::harness::prelude::*;
 
 #[test]
 #[ignore = "needs NVRTC"]

@@ -1,11 +1,7 @@
 //! A kernel's machine code, as `nvdisasm` spells it.
 
-use std::{
-    collections::HashMap,
-    io::Write,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use crate::harness::prelude::*;
+use std::io::Write;
 
 /// The disassembler: beside NVRTC's folder in Python's wheels.
 fn nvdisasm() -> PathBuf {

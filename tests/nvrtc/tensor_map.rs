@@ -3,7 +3,7 @@
 
 use crate::harness::{
     prelude::*,
-    tensor_kernels::{ENTRIES, MULTICAST, program},
+    tensor_kernels::{ENTRIES, program},
 };
 
 #[test]

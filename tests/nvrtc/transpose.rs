@@ -1,19 +1,8 @@
 //! Transposes under NVRTC: many descriptions compile for every architecture without a spill, and
 //! the twins of the maps agree.
 
-use crate::harness::{
-    sample,
-    transposes::{named, random_descriptions},
-};
-use falchion::{
-    arch::ArchKind,
-    cuda::{
-        cache::{Cache, CacheDir},
-        compile,
-        report::Report,
-    },
-    internals::pass::transpose::{TransposeDesc, translation_unit},
-};
+use crate::harness::{prelude::*, transposes::named};
+use falchion::internals::pass::transpose::translation_unit;
 
 /// Compiles a description with its maps' fingerprints; what the assembler said of it.
 fn compiled(desc: &TransposeDesc, sm: u32) -> Report {

@@ -7,16 +7,9 @@
 use crate::harness::{
     prelude::*,
     warpgroup_probe::text::ProbeText,
-    warpgroups::{products, tile, types, words},
+    warpgroups::{tile, types, words},
 };
-use falchion::cuda::compile;
-use std::{
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::sync::atomic::Ordering;
 
 const HOPPER: u32 = 90;
 

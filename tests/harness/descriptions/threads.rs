@@ -3,7 +3,6 @@
 
 use super::{epilogue, order};
 use crate::harness::prelude::*;
-use falchion::desc::WarpSpecializedKnobs;
 
 const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 

@@ -2,7 +2,6 @@
 
 use super::{adding, epilogue, order};
 use crate::harness::prelude::*;
-use falchion::desc::WarpSpecializedKnobs;
 
 /// Returns the type combinations with a warp-specialized default.
 pub fn types() -> Vec<Combined> {

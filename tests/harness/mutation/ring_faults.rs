@@ -1,13 +1,8 @@
 //! Named faults of a ring and its roles: counts, phases, stages, ranks, bytes, and orders.
 
 use super::Fault;
-use crate::harness::{
-    mutated::{Edit, phase, redirect, revalue, stage, weaken},
-    prelude::*,
-    ring_programs::A,
-};
+use crate::harness::{mutated::*, prelude::*, ring_programs::A};
 use RoleStep::*;
-use falchion::internals::schedule::Schedule;
 
 /// Property that a program must have for a fault.
 #[derive(Clone, Copy, PartialEq)]

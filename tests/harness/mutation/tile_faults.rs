@@ -4,10 +4,7 @@ use super::{
     Fault,
     ring_faults::{RING_FAULTS, faults},
 };
-use crate::harness::{
-    mutated::{Edit, redirect, revalue},
-    prelude::*,
-};
+use crate::harness::{mutated::Edit, prelude::*};
 use RoleStep::*;
 use falchion::internals::plan::ThreadMaps;
 

@@ -5,7 +5,7 @@ use crate::harness::prelude::*;
 use core::ops::Range;
 use falchion::{
     internals::{
-        host::machine::{Payload, Tally, run},
+        host::machine::{Tally, run},
         schedule::Fault,
     },
     threadblock::ClusterSlices,

@@ -1,13 +1,11 @@
 //! Every kind of damage that one process can do to a cache folder, by name.
 
-use std::fs::{self, File};
-use std::os::unix::fs::symlink;
-use std::os::unix::net::UnixListener;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::thread;
+use crate::harness::prelude::*;
+use std::{
+    fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::Ordering::Relaxed,
+};
 
 use super::fixture::{
     CUBIN, CUBIN_LENGTH, Fixture, KEY, LOG_LENGTH, MAGIC, Random, SEAL, SOMEBODY, VERSION, get,

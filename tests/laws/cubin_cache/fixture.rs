@@ -3,12 +3,7 @@
 use crate::harness::prelude::*;
 use falchion::{cuda::cache::Entry, internals::sys::nvrtc::Program};
 use sha2::{Digest, Sha256};
-use std::{
-    fs::{self, File},
-    ops::Range,
-    os::unix::fs::{PermissionsExt, symlink},
-    path::PathBuf,
-};
+use std::{fs, ops::Range};
 
 /// SplitMix64: every trial is its seed.
 pub struct Random(pub u64);

@@ -1,9 +1,7 @@
 //! Faults of permission and of room, which root does not meet: root's children run these as nobody.
 
-use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
+use crate::harness::prelude::*;
+use std::os::unix::{fs::MetadataExt, process::CommandExt};
 
 use super::faults::{Fault, Outcome::Compiles, Outcome::Replaces, try_out};
 use super::fixture::{Fixture, Random, remove};

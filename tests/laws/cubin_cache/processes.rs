@@ -4,14 +4,7 @@
 
 use super::fixture::{Fixture, Random};
 use crate::harness::prelude::*;
-use std::{
-    ffi::OsString,
-    fs::{self, File},
-    io::Write,
-    path::PathBuf,
-    process::{Child, Command, Stdio},
-    thread,
-};
+use std::{ffi::OsString, fs, io::Write, process::Child};
 
 const ROLE: &str = "FALCHION_TEST_ROLE";
 

@@ -4,16 +4,10 @@ use super::fixture::{Fixture, Random, SOMEBODY, remove};
 use crate::harness::prelude::*;
 use falchion::internals::sys::nvrtc::Program;
 use std::{
-    fs,
-    os::unix::{
-        fs::{PermissionsExt, symlink},
-        net::UnixListener,
-    },
     sync::{
         Barrier,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
-    thread,
     time::SystemTime,
 };
 

@@ -10,7 +10,6 @@ mod twins;
 mod versions;
 
 use crate::harness::prelude::*;
-use std::{fs, path::PathBuf};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -1,7 +1,7 @@
 //! Values up to 64 bits: what does not fit is refused, and nothing panics.
 
 use super::random_layouts::cases;
-use falchion::layout::algebra::{Layout, LayoutError, Tiler};
+use crate::harness::prelude::*;
 use falchion_lab::layout::expression::evaluate;
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 //! an integer.
 
 use super::random_layouts::{any_layout, bijection, cases, offsets};
-use falchion::layout::algebra::{Coordinate, IntTuple, Layout, LayoutError, Tiler};
+use crate::harness::prelude::*;
 use proptest::prelude::*;
 
 /// The layout `n:1`.

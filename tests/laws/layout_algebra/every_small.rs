@@ -1,8 +1,8 @@
 //! Every small layout, and a million pairs: compositions held against the composition of the
 //! functions, refusals against a search for the layout that is said not to exist.
 
-use falchion::layout::algebra::{Layout, LayoutError, Mode};
-use falchion_lab::verify::draw;
+use crate::harness::prelude::*;
+use falchion::layout::algebra::Mode;
 
 /// Layouts of one mode with extents 1 to 6 and strides 0 to 12, then those of two such modes.
 fn every_small_layout() -> impl Iterator<Item = Layout> {

@@ -2,7 +2,7 @@
 //! refused where an offset has no meaning.
 
 use super::random_layouts::{any_layout, cases, offsets};
-use falchion::layout::algebra::{Composed, Layout, LayoutError};
+use crate::harness::prelude::*;
 use falchion_lab::layout::expression::{Value, evaluate};
 use proptest::prelude::*;
 

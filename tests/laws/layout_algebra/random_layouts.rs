@@ -1,6 +1,6 @@
 //! Layouts drawn at random: cheap to draw, small enough to be looked at point by point.
 
-use falchion::layout::algebra::{Int, IntTuple, Layout};
+use crate::harness::prelude::*;
 use proptest::prelude::*;
 
 /// 50,000 cases a law, failures printed and not filed.

@@ -1,7 +1,6 @@
 //! How fast the algebra is: `cargo test --test laws layout_algebra speed -- --ignored --nocapture`.
 
 use crate::harness::prelude::*;
-use falchion::layout::algebra::{Layout, LayoutError, Tiler};
 
 /// Layouts of two modes, of which half are nested, whose strides are multiples of powers of two.
 fn random_layout(i: u64) -> Layout {

@@ -2,9 +2,7 @@
 
 use super::random_layouts::{any_layout, bijection, cases, image, injective, matrix, offsets};
 use crate::harness::prelude::*;
-use falchion::layout::algebra::{
-    Composed, Coordinate, Int, Layout, LayoutError, Map, Step, Swizzle, Tiler,
-};
+use falchion::layout::algebra::{Map, Step};
 use falchion_lab::layout::tensor::{Tensor, copy, gemm};
 use proptest::prelude::*;
 

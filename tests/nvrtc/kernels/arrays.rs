@@ -4,7 +4,7 @@ use super::{
     Kernel, all_clean, by_threads, defaults, random_descriptions, rotated_defaults,
     stored_by_threads, stored_by_tma,
 };
-use crate::harness::{descriptions::mma_sync::ARCHS, prelude::*};
+use crate::harness::prelude::*;
 
 /// Defaults and random descriptions of every family, with and without split-K, with stores by TMA
 /// and by threads.

@@ -2,7 +2,6 @@
 
 use super::{cache, default, sample, unit_of};
 use crate::harness::prelude::*;
-use falchion::cuda::compile;
 
 /// Compute capabilities of data-center and of consumer Blackwell.
 const BLACKWELL: [u32; 2] = [100, 120];

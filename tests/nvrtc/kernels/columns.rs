@@ -2,7 +2,7 @@
 //! columns of theirs.
 
 use super::{all_clean, descriptions};
-use crate::harness::{prelude::*, twins::a_wrong_fingerprint_is_named};
+use crate::harness::prelude::*;
 
 /// A kernel of `m` x `n`, of consumers of `warp_m` x `n` of which each has a whole tile under
 /// ping-pong.

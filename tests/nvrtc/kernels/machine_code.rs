@@ -3,8 +3,6 @@
 
 use super::{cache, descriptions::mma_sync::ARCHS, sample, unit_of};
 use crate::{harness::prelude::*, sass::Sass};
-use falchion::cuda::compile;
-use rayon::prelude::*;
 
 /// A kernel by an instruction on an architecture, as its defaults are completed by it.
 pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Option<GemmDesc> {

@@ -23,15 +23,8 @@ use crate::harness::{
     prelude::*,
     random_cases,
 };
-use falchion::{cuda::compile, epilogue::register};
-use std::{
-    ops::Range,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use falchion::epilogue::register;
+use std::{ops::Range, sync::atomic::Ordering};
 
 /// The machines that NVRTC 13 compiles for, of those that have a tag.
 const MACHINES: [ArchKind; 5] =

@@ -3,10 +3,7 @@
 
 use super::{F32, all_clean, cache, default, default_f32};
 use crate::harness::prelude::*;
-use falchion::{
-    cuda::compile,
-    epilogue::{Source, register},
-};
+use falchion::epilogue::{Source, register};
 
 pub(super) struct Softsign;
 

@@ -3,7 +3,6 @@
 
 use super::{cache, descriptions::mma_sync::ARCHS, machine_code::kernel, sample, unit_of};
 use crate::harness::prelude::*;
-use falchion::cuda::{CodeTarget, compile};
 
 /// What is wrong with the PTX of a kernel.
 fn fault(text: &str, one: &WarpInstruction, desc: &GemmDesc, ptx: ArchKind) -> Option<String> {

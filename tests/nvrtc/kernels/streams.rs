@@ -2,7 +2,7 @@
 //! the other.
 
 use super::{all_clean, defaults, random_descriptions, unit_of};
-use crate::harness::{descriptions::mma_sync::ARCHS, prelude::*};
+use crate::harness::prelude::*;
 
 /// Those of defaults and of what is drawn, on the CUDA cores and by `mma.sync`, with every main
 /// loop and on every machine; of one product, of batches and of arrays.
