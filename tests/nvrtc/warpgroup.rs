@@ -4,19 +4,14 @@
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc warpgroup -- --ignored --nocapture
 //! --test-threads 1`
 
+use super::kernels::{assert_clean, cache};
 use crate::harness::{
     prelude::*,
     warpgroup_probe::text::ProbeText,
     warpgroups::{tile, types, words},
 };
-use std::sync::atomic::Ordering;
 
 const HOPPER: u32 = 90;
-
-/// Remembers in memory alone: nothing that another run compiled passes for this one's.
-fn cache() -> Cache {
-    Cache::new(CacheDir::Off)
-}
 
 fn fault(cache: &Cache, mma: &MmaWarpgroup) -> Option<String> {
     let entry = match compile(cache, &ProbeText::new(mma, true).unit, HOPPER) {
@@ -33,36 +28,10 @@ fn fault(cache: &Cache, mma: &MmaWarpgroup) -> Option<String> {
     (!clean || coded || entry.log.contains("warning")).then(|| format!("{report:?}\n{}", entry.log))
 }
 
-/// Compiles everything on all cores; panics with whatever is not clean.
 fn all_clean(what: &str, stages: Vec<MmaWarpgroup>) {
-    let stages = &sample(stages);
-    let (cache, next, faults, start) =
-        (cache(), AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(mma) = stages.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(fault) = fault(&cache, mma) {
-                        faults.lock().expect("no panic").push(format!("{}: {fault}", words(mma)));
-                    }
-                }
-            });
-        }
+    assert_clean(what, stages, |cache, mma| {
+        fault(cache, mma).map(|fault| format!("{}: {fault}", words(mma)))
     });
-    println!(
-        "{what}: {} stages, {} texts, {:.1} s",
-        stages.len(),
-        cache.compilations(),
-        start.elapsed().as_secs_f64()
-    );
-    let faults = faults.into_inner().expect("no panic");
-    assert!(
-        faults.is_empty(),
-        "{} of {} are not clean:\n\n{}",
-        faults.len(),
-        stages.len(),
-        faults.join("\n\n")
-    );
 }
 
 #[test]

@@ -21,10 +21,10 @@ mod vectors;
 use crate::harness::{
     descriptions::{self, largest_shape_that_fits},
     prelude::*,
-    random_cases,
+    random_cases::{self, orders},
 };
 use falchion::epilogue::register;
-use std::{ops::Range, sync::atomic::Ordering};
+use std::ops::Range;
 
 /// The machines that NVRTC 13 compiles for, of those that have a tag.
 const MACHINES: [ArchKind; 5] =
@@ -33,7 +33,7 @@ const MACHINES: [ArchKind; 5] =
 const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Remembers in memory alone: nothing that another run compiled passes for this one's.
-fn cache() -> Cache {
+pub(super) fn cache() -> Cache {
     Cache::new(CacheDir::Off)
 }
 
@@ -91,52 +91,34 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
     None
 }
 
-/// Compiles everything on all cores; panics with whatever is not clean.
+/// Compiles kernels on all cores, and panics with the faults.
+pub(super) fn assert_clean<K: Send + Sync>(
+    what: &str,
+    kernels: Vec<K>,
+    fault: impl Fn(&Cache, &K) -> Option<String> + Sync,
+) {
+    let (kernels, cache, start) = (sample(kernels), cache(), Instant::now());
+    let faults: Vec<_> = kernels.par_iter().filter_map(|kernel| fault(&cache, kernel)).collect();
+    let (all, texts, time) = (kernels.len(), cache.compilations(), start.elapsed().as_secs_f64());
+    println!("{what}: {all} kernels, {texts} texts, {time:.1} s");
+    let (wrong, faults) = (faults.len(), faults.join("\n\n"));
+    assert_eq!(wrong, 0, "{wrong} of {all} are not clean:\n\n{faults}");
+}
+
 fn all_clean(what: &str, kernels: Vec<Kernel>) {
-    let kernels = &sample(kernels);
-    let (cache, next, faults, start) =
-        (cache(), AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some((name, d, arch)) = kernels.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    if let Some(fault) = fault(&cache, d, *arch) {
-                        faults
-                            .lock()
-                            .expect("no panic")
-                            .push(format!("{name}: {}\n{fault}", text(d)));
-                    }
-                }
-            });
-        }
+    assert_clean(what, kernels, |cache, (name, d, arch)| {
+        fault(cache, d, *arch).map(|fault| format!("{name}: {}\n{fault}", text(d)))
     });
-    println!(
-        "{what}: {} kernels, {} texts, {:.1} s",
-        kernels.len(),
-        cache.compilations(),
-        start.elapsed().as_secs_f64()
-    );
-    let faults = faults.into_inner().expect("no panic");
-    assert!(
-        faults.is_empty(),
-        "{} of {} are not clean:\n\n{}",
-        faults.len(),
-        kernels.len(),
-        faults.join("\n\n")
-    );
 }
 
 /// Every row of the table of defaults, in every layout of A, B and C.
 fn defaults(arch: ArchKind, machine: ArchKind) -> Vec<Kernel> {
-    let order = |column: bool| if column { Order::Col } else { Order::Row };
-    let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
     let of = |orders| {
         COMBINATIONS.iter().map(move |types| {
             (format!("{arch} on {machine}"), default(arch, *types, orders), machine)
         })
     };
-    layouts.flat_map(of).collect()
+    orders().flat_map(of).collect()
 }
 
 /// Descriptions for `arch`, of `count` seeds. Each keeps to its registers: none may spill.
@@ -204,8 +186,6 @@ fn descriptions_that_just_fit_compile_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_compile_clean() {
-    let order = |column: bool| if column { Order::Col } else { Order::Row };
-    let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
     let of = |orders| {
         let default =
             move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
@@ -213,7 +193,7 @@ fn warp_specialized_kernels_compile_clean() {
             .into_iter()
             .filter_map(move |types| default(types).ok())
     };
-    let checked = layouts.flat_map(of).filter(|d| d.check().is_ok());
+    let checked = orders().flat_map(of).filter(|d| d.check().is_ok());
     let defaults: Vec<_> = checked.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
     assert!(defaults.len() >= 60, "{} defaults", defaults.len());
     all_clean("defaults with roles", defaults);

@@ -5,15 +5,13 @@ use super::{
     descriptions::{Family, Wanted, description, largest_shape_that_fits, threads::plain},
     unit_of,
 };
-use crate::harness::prelude::*;
+use crate::harness::{prelude::*, random_cases::orders};
 
 /// In every layout the tiles that are explored, descriptions drawn from all that `check` accepts,
 /// and ones that just fit the registers of a consumer. Threads store D, and nothing spills.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_whose_threads_multiply_compile_clean() {
-    let order = |column: bool| if column { Order::Col } else { Order::Row };
-    let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
     let tiles = [
         ((128, 256, 16), (32, 128), (8, 16)),
         ((256, 128, 16), (64, 64), (16, 8)),
@@ -21,7 +19,7 @@ fn kernels_whose_threads_multiply_compile_clean() {
     ];
     let tiles_of = |orders| tiles.map(|(block, warp, thread)| plain(orders, block, warp, thread));
     let explored: Vec<_> =
-        layouts.flat_map(tiles_of).map(|d| ("a tile".to_owned(), d, ArchKind::Sm90)).collect();
+        orders().flat_map(tiles_of).map(|d| ("a tile".to_owned(), d, ArchKind::Sm90)).collect();
     all_clean("tiles of threads", explored);
     let random_description = |seed: u64, plain, draw: &dyn Fn(u64, Wanted) -> GemmDesc| {
         (

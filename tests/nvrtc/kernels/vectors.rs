@@ -1,20 +1,18 @@
 //! Kernels whose epilogues have vectors.
 
 use super::{all_clean, descriptions};
-use crate::harness::prelude::*;
+use crate::harness::{prelude::*, random_cases::orders};
 
 /// Vectors beside sums of tensor cores, in each layout of A, B and D, and beside those of threads
 /// that multiply what TMA brings.
 #[test]
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_with_vectors_compile_clean() {
-    let order = |column: bool| if column { Order::Col } else { Order::Row };
-    let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
     let mut known = HashSet::new();
     let mut types: Vec<_> = descriptions::warp_specialized::types().into_iter().collect();
     types.retain(|types| known.insert((types.a.bytes_of(1), types.accumulator, types.c)));
     let mut kernels = Vec::new();
-    for orders in layouts {
+    for orders in orders() {
         let of = |types: &Combined| {
             default_description(OpKind::TensorOp, ArchKind::Sm90, *types, orders).ok()
         };
