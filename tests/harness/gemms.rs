@@ -1,6 +1,7 @@
 //! Types of GEMMs whose operands have one element type.
 
 use super::prelude::*;
+use falchion::desc::Instruction;
 
 /// GEMM whose A and B are contiguous along K.
 pub type KMajor<A, C, LC, Accumulator, Op, Arch, Config = Auto> =
@@ -18,3 +19,9 @@ pub type HopperK<A, C, LC = RowMajor, Config = Auto> =
 /// N.
 pub type HopperMn<A, C, LC = RowMajor, Config = Auto> =
     MnMajor<A, C, LC, f32, TensorOp, Sm90, Config>;
+
+/// Tiles of one consumer warpgroup: 64 x 64 x 64, by instructions of 64 x 64 x 16.
+pub type SmallTile = With<
+    With<With<Auto, Threadblock<GemmShape<64, 64, 64>>>, Warp<GemmShape<64, 64, 64>>>,
+    Instruction<GemmShape<64, 64, 16>>,
+>;

@@ -21,6 +21,21 @@ impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Muta
     }
 }
 
+/// Map with rows and columns exchanged, so that a law about rows reads columns.
+pub struct Transposed<'m>(pub &'m dyn IndexMap);
+
+impl IndexMap for Transposed<'_> {
+    fn domain(&self) -> Coord {
+        at(self.0.domain().column, self.0.domain().row)
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.0.at(at(point.column, point.row))
+    }
+}
+
 /// Returns a map with another formula. Domain and codomain stay.
 pub fn mutant(
     map: &Map,

@@ -4,21 +4,10 @@
 use crate::harness::{
     decompositions::product, descriptions::cut_by_clusters, prelude::*, subject::program,
 };
-use falchion::desc::{ClusterShape, CooperativeSchedule, DataParallel, Instruction, StreamK};
+use falchion::desc::{ClusterShape, CooperativeSchedule, DataParallel, StreamK};
 
-type Tile = With<
-    With<
-        With<With<Auto, Threadblock<GemmShape<64, 64, 64>>>, Warp<GemmShape<64, 64, 64>>>,
-        Instruction<GemmShape<64, 64, 16>>,
-    >,
-    SplitK<3>,
->;
-type Small = HopperK<
-    Bf16,
-    f32,
-    RowMajor,
-    With<With<With<Tile, CooperativeSchedule>, Stages<3>>, SplitKCluster>,
->;
+type Tile = With<With<SmallTile, SplitK<3>>, CooperativeSchedule>;
+type Small = HopperK<Bf16, f32, RowMajor, With<With<Tile, Stages<3>>, SplitKCluster>>;
 
 /// Checked and fast, on one cluster that takes all tiles and on many, of two slices and of eight:
 /// the bits of the workspace's slices, which are not those of K whole.
@@ -34,17 +23,10 @@ fn the_bits_are_those_of_as_many_parts() {
         let desc = but!(Small::DESC, split_k: slices);
         let split = but!(desc, decomposition: DecompositionKind::SplitK);
         let wanted = product(&split, None, (m, n, k), [&a, &b]);
-        assert_eq!(
-            wanted,
-            product(&split, Some(clusters), (m, n, k), [&a, &b]),
-            "through a workspace"
-        );
-        assert_eq!(
-            wanted,
-            product(&desc, Some(clusters), (m, n, k), [&a, &b]),
-            "{slices} slices of {m} x {n} x {k} on {clusters}"
-        );
-        assert_eq!(wanted, product(&desc, None, (m, n, k), [&a, &b]), "fast");
+        for (desc, on) in [(&split, Some(clusters)), (&desc, Some(clusters)), (&desc, None)] {
+            let found = product(desc, on, (m, n, k), [&a, &b]);
+            assert_eq!(wanted, found, "{m} x {n} x {k} on {on:?}: {desc:?}");
+        }
         let whole = product(&but!(split, split_k: 1), None, (m, n, k), [&a, &b]);
         assert!(k < 600 || whole != wanted, "sums round where K is cut");
     }
@@ -62,19 +44,13 @@ fn drawn_kernels_have_the_bits_of_as_many_parts() {
             let Some([split, clustered]) = cut_by_clusters(desc, 2 + seed as u32 % 2) else {
                 continue;
             };
-            let (subject, integers) = (Subject::new(&split), Subject::with_integers(&split));
+            let subjects = [Subject::new(&split), Subject::with_integers(&split)];
             for clusters in [1, 3] {
                 let program = WarpSpecializedProgram { clusters, ..program(&clustered) };
-                assert_eq!(
-                    subject.wrong(&program, seed),
-                    None,
-                    "{clusters} clusters of {clustered:?}"
-                );
-                assert_eq!(
-                    integers.wrong(&program, seed),
-                    None,
-                    "{clusters} clusters of {clustered:?}"
-                );
+                for subject in &subjects {
+                    let wrong = subject.wrong(&program, seed);
+                    assert_eq!(wrong, None, "{clusters} clusters of {clustered:?}");
+                }
             }
             let knobs = clustered.warp_specialized().expect("it is").knobs;
             seen[usize::from(knobs.schedule == ScheduleKind::Pingpong)] += 1;
@@ -131,14 +107,11 @@ fn problems_take_them_by_themselves() {
             .desc_for(&size, &machine)
             .cuts_by_cluster()
     );
-    let pinned = [
-        Few::<With<Auto, SplitK<4>>>::new().desc_for(&size, &machine),
-        Few::<With<Auto, SplitK<1>>>::new().desc_for(&size, &machine),
-        Few::<With<Auto, DataParallel>>::new().desc_for(&size, &machine),
-        Few::<With<Auto, StreamK>>::new().desc_for(&size, &machine),
-        Few::<With<Auto, ClusterShape<1, 1>>>::new().desc_for(&size, &machine),
-        Few::<With<Auto, Threadblock<GemmShape<128, 128, 64>>>>::new().desc_for(&size, &machine),
-    ];
+    macro_rules! pinned {
+        ($($pin:ty),*) => { [$(Few::<With<Auto, $pin>>::new().desc_for(&size, &machine)),*] };
+    }
+    type Wide = Threadblock<GemmShape<128, 128, 64>>;
+    let pinned = pinned!(SplitK<4>, SplitK<1>, DataParallel, StreamK, ClusterShape<1, 1>, Wide);
     assert!(pinned.iter().all(|desc| !desc.cuts_by_cluster()), "{pinned:?}");
     assert_eq!(pinned.map(|desc| desc.split_k())[..4], [4, 1, 1, 1]);
     for rows in [16, 100, 4096] {
@@ -167,27 +140,20 @@ fn problems_take_them_by_themselves() {
 
 #[test]
 fn refusals_name_the_rule() {
-    let said = |desc: GemmDesc| desc.check().message();
-    assert_eq!(
-        said(but!(Small::DESC, split_k: 9)),
-        "split_k = 9 is outside 1 to 8 (splitkcluster); try 8"
-    );
-    assert_eq!(
-        said(but!(Small::DESC, split_k: 0)),
-        "split_k = 0 is outside 1 to 8 (splitkcluster); try 1"
-    );
-    let wide = |m, n| but!(Small::DESC, cluster: Mn { m, n });
-    assert_eq!(said(wide(2, 1)), "cluster M = 2 is not 1 (splitkcluster); try 1");
-    assert_eq!(said(wide(1, 4)), "cluster N = 4 is not 1 (splitkcluster); try 1");
-    assert_eq!(
-        said(Small::DESC.for_groups(Axis::M)),
-        "split_k = 3 is not 1 (grouped GEMM keeps K whole); try 1"
-    );
-    let deep = but!(Small::DESC, stages: 12);
-    assert_eq!(
-        said(deep),
-        "shared memory of a block = 237784 bytes exceeds 232448 bytes (12 stages of 16384 and 41176; sm_90 with 1 block per multiprocessor); try stages = 11"
-    );
+    let small = Small::DESC;
+    let slices = |split_k| but!(small, split_k: split_k);
+    let wide = |m, n| but!(small, cluster: Mn { m, n });
+    let deep = "shared memory of a block = 237784 bytes exceeds 232448 bytes (12 stages of 16384 and 41176; sm_90 with 1 block per multiprocessor); try stages = 11";
+    for (desc, said) in [
+        (slices(9), "split_k = 9 is outside 1 to 8 (splitkcluster); try 8"),
+        (slices(0), "split_k = 0 is outside 1 to 8 (splitkcluster); try 1"),
+        (wide(2, 1), "cluster M = 2 is not 1 (splitkcluster); try 1"),
+        (wide(1, 4), "cluster N = 4 is not 1 (splitkcluster); try 1"),
+        (small.for_groups(Axis::M), "split_k = 3 is not 1 (grouped GEMM keeps K whole); try 1"),
+        (but!(small, stages: 12), deep),
+    ] {
+        assert_eq!(desc.check().message(), said);
+    }
     let gemm = Small::new();
     let (a, b, mut d) = (vec![Bf16::ZERO; 128], vec![Bf16::ZERO; 128], vec![0.0f32; 1]);
     let refused = gemm.run(Arguments::new((1, 1, 128), &a, &b, &mut d)).message();

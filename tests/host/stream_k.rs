@@ -2,20 +2,8 @@
 //! kernel and the number of clusters, whole numbers are right.
 
 use crate::harness::{decompositions::product, prelude::*, product::computed, subject::program};
-use falchion::desc::Instruction;
 
-type Small = HopperK<
-    Bf16,
-    f32,
-    RowMajor,
-    With<
-        With<
-            With<With<Auto, Threadblock<GemmShape<64, 64, 64>>>, Warp<GemmShape<64, 64, 64>>>,
-            Instruction<GemmShape<64, 64, 16>>,
-        >,
-        StreamK,
-    >,
->;
+type Small = HopperK<Bf16, f32, RowMajor, With<SmallTile, StreamK>>;
 
 /// Every tile is the sum of products of the ranges that clusters have of it, eight at a time.
 #[test]
@@ -110,7 +98,7 @@ fn are_sums_of_ranges(desc: GemmDesc) {
                 Some(this)
             })
             .collect();
-        let mut numbers = std::collections::HashMap::new();
+        let mut numbers = HashMap::new();
         for tile in 0..tiles {
             let (first, behind) = (tile * tiles_k, (tile + 1) * tiles_k);
             let cuts: Vec<usize> = match tile < of_stream {

@@ -10,25 +10,6 @@ fn halves() -> TensorMapDesc {
     packed(ElementKind::F16, &[500, 1000], &[64, 128], 0, SwizzleMode::Bytes128)
 }
 
-/// A box whose bytes go elsewhere than `swizzle` says: `mutate(byte of the box)`.
-struct Mutant {
-    tile: SharedBox,
-    mutate: fn(u32) -> u32,
-}
-
-impl IndexMap for Mutant {
-    fn domain(&self) -> Coord {
-        self.tile.domain()
-    }
-    fn codomain(&self) -> u32 {
-        self.tile.codomain()
-    }
-    fn at(&self, point: Coord) -> Option<u32> {
-        let bytes = self.tile.map().element.bytes_of(1);
-        Some((self.mutate)((point.row * self.tile.domain().column + point.column) * bytes) / bytes)
-    }
-}
-
 /// The address that `SwizzleMode::apply` takes `address` to, said otherwise: as a list of bits.
 fn by_bits(swizzle: SwizzleMode, address: u32) -> u32 {
     (0..swizzle.bits()).fold(address, |to, bit| to ^ (address >> (7 + bit) & 1) << (4 + bit))
@@ -110,19 +91,25 @@ fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
 #[test]
 fn a_pattern_that_is_no_swizzle_breaks_a_law() {
     let tile = SharedBox::new(&halves(), 0).expect("a tile");
-    let mutant = |mutate| Mutant { tile, mutate };
-    assert_eq!(laws::bijective(&mutant(|byte| SwizzleMode::Bytes128.apply(byte))), Ok(()));
-    let merged = laws::injective(&mutant(|byte| byte | (byte / 128 % 8 * 16)));
+    // A box whose bytes go elsewhere than `swizzle` says: `mutate(byte of the box)`.
+    let mutant = |mutate: fn(u32) -> u32| {
+        mutant(&(Arc::new(tile) as Map), move |map, p| {
+            let bytes = tile.map().element.bytes_of(1);
+            Some(mutate((p.row * map.domain().column + p.column) * bytes) / bytes)
+        })
+    };
+    assert_eq!(laws::bijective(&*mutant(|byte| SwizzleMode::Bytes128.apply(byte))), Ok(()));
+    let merged = laws::injective(&*mutant(|byte| byte | (byte / 128 % 8 * 16)));
     assert!(matches!(merged, Err(Violation::Shared { .. })), "{merged:?}");
-    let narrow = vectors_whole(&mutant(|byte| byte ^ (byte / 128 % 8 * 8)), 8);
+    let narrow = vectors_whole(&*mutant(|byte| byte ^ (byte / 128 % 8 * 8)), 8);
     assert!(narrow.is_err(), "{narrow:?}");
-    let beyond = laws::injective(&mutant(|byte| byte + 128));
+    let beyond = laws::injective(&*mutant(|byte| byte + 128));
     assert!(matches!(beyond, Err(Violation::Outside { .. })), "{beyond:?}");
     // The line's number in the wrong bits, and one row of the box taken for two lines: conflicts.
     for mutate in
         [|byte: u32| byte ^ (byte / 256 % 8 * 16), |byte: u32| byte ^ (byte / 1024 % 8 * 16)]
     {
-        assert!(wavefronts_of_a_column(&mutant(mutate), 2) > 1);
+        assert!(wavefronts_of_a_column(&*mutant(mutate), 2) > 1);
     }
 }
 

@@ -10,23 +10,6 @@ use falchion_lab::warpgroup::holders;
 
 const K: AOperand = AOperand::Shared(Along::K);
 
-/// A map read the other way: (column, row).
-struct Transposed<'a>(&'a dyn IndexMap);
-
-impl IndexMap for Transposed<'_> {
-    fn domain(&self) -> Coord {
-        at(self.0.domain().column, self.0.domain().row)
-    }
-
-    fn codomain(&self) -> u32 {
-        self.0.codomain()
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        self.0.at(at(point.column, point.row))
-    }
-}
-
 // --- instructions
 // --------------------------------------------------------------------------------------------------------
 
