@@ -14,6 +14,18 @@ pub(super) fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
     context.new_stream().unwrap()
 }
 
+/// Makes slices that record no events: cudarc's event tracking cannot be captured.
+pub(super) fn without_events<T>(context: &CudaContext, make: impl FnOnce() -> T) -> T {
+    // SAFETY: the slices are used on one stream. Tracking is enabled before and afterwards.
+    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
+    unsafe {
+        context.disable_event_tracking();
+        let made = make();
+        context.enable_event_tracking();
+        made
+    }
+}
+
 pub(super) fn capture(stream: &CudaStream) {
     stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
 }
@@ -36,7 +48,7 @@ pub(super) fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn prepare_makes_every_kernel_that_run_may_take() {
     let (context, _) = device();
-    let machine = falchion::cuda::machine_of(&context).unwrap();
+    let machine = machine_of(&context).unwrap();
     type Hopper = HopperK<Bf16, f32>;
     let mut problems = vec![
         (2048, 2048, 2048),
@@ -48,8 +60,7 @@ fn prepare_makes_every_kernel_that_run_may_take() {
     let chosen = |extents| {
         Hopper::new().desc_for(&ProblemSize { workspace: 0, ..ProblemSize::new(extents) }, &machine)
     };
-    let distinct: std::collections::HashSet<_> =
-        problems.iter().map(|&extents| chosen(extents)).collect();
+    let distinct: HashSet<_> = problems.iter().map(|&extents| chosen(extents)).collect();
     assert!(distinct.len() > 1, "these problems choose one kernel, and prove nothing");
     // Each of them has K in the parts of a cluster, without a workspace.
     let few = [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168), (128, 128, 16384)];
@@ -74,7 +85,7 @@ fn prepare_makes_every_kernel_that_run_may_take() {
 #[ignore = "needs an NVIDIA GPU"]
 fn one_kernel_cuts_k_as_the_workspace_allows() {
     let (context, _) = device();
-    let machine = falchion::cuda::machine_of(&context).unwrap();
+    let machine = machine_of(&context).unwrap();
     type Product = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, Simt>;
     let problems = [(64, 64, 65536), (100, 60, 4001), (512, 512, 8192), (2048, 2048, 64)];
     let parts = problems
@@ -129,7 +140,7 @@ fn one_kernel_cuts_k_as_the_workspace_allows() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
     let (context, _) = device();
-    let machine = falchion::cuda::machine_of(&context).unwrap();
+    let machine = machine_of(&context).unwrap();
     type Hopper = HopperK<Bf16, f32>;
     let batches = [
         (64, (512, 512, 512)),
@@ -140,7 +151,7 @@ fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
     let chosen = |&(batch, extents): &(usize, _)| {
         Hopper::new().desc_for(&ProblemSize { batch, ..ProblemSize::new(extents) }, &machine)
     };
-    let distinct: std::collections::HashSet<_> = batches.iter().map(chosen).collect();
+    let distinct: HashSet<_> = batches.iter().map(chosen).collect();
     assert!(distinct.len() > 1, "these batches choose one kernel, and prove nothing");
     let kernel = Hopper::new().prepare_batched(&context).unwrap();
     assert_eq!(*kernel.desc(), Hopper::DESC.for_batch(2));

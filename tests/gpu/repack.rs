@@ -2,8 +2,8 @@
 //! copy; products whose operands TMA cannot read are right in every layout; and what a workspace is
 //! held to.
 
-use super::prepared::{capture, end_capture};
-use crate::harness::{case::Tally, prelude::*, problems};
+use super::prepared::{capture, end_capture, without_events};
+use crate::harness::{case::Tally, prelude::*, problems, random_cases};
 use falchion::{arch::OpClass, cuda::repack};
 use falchion_lab::sys::timing::Stopwatch;
 
@@ -122,10 +122,10 @@ fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
         (ElementKind::I8, ElementKind::I32),
         (ElementKind::U8, ElementKind::I32),
     ];
-    let orders = (0..8)
-        .map(|bits| [1, 2, 4].map(|bit| if bits & bit == 0 { Order::Row } else { Order::Col }));
     let mut tally = Tally::default();
-    for ((a, c), orders) in orders.flat_map(|orders| kinds.map(|kind| (kind, orders))) {
+    for ((a, c), orders) in
+        random_cases::orders().flat_map(|orders| kinds.map(|kind| (kind, orders)))
+    {
         let types = element_types(a, a.accumulator(), c);
         let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         for number in 0..problems_each {
@@ -166,11 +166,6 @@ struct Odd {
 impl Odd {
     const EXTENTS: (usize, usize, usize) = (200, 264, 101);
 
-    /// On slices without events: cudarc's event tracking is not capturable.
-    #[allow(
-        unsafe_code,
-        reason = "cudarc asks for a promise: no slice made here is used on two streams"
-    )]
     fn new(stream: &Arc<CudaStream>) -> Self {
         let (m, n, k) = Self::EXTENTS;
         let drawn =
@@ -180,23 +175,15 @@ impl Odd {
         on_host
             .run(Arguments::new(Self::EXTENTS, &a, &b, &mut want))
             .expect("the host computes it");
-        // SAFETY: slices made meanwhile are used on `stream` alone.
-        unsafe { stream.context().disable_event_tracking() };
-        let (a, b) = (stream.clone_htod(&a).expect("room"), stream.clone_htod(&b).expect("room"));
-        let d = stream.clone_htod(&vec![-1; m * n]).expect("room");
-        // SAFETY: as it was before.
-        unsafe { stream.context().enable_event_tracking() };
-        Self { a, b, d, want }
+        without_events(stream.context(), || {
+            let (a, b) = (stream.clone_htod(&a).expect("A"), stream.clone_htod(&b).expect("B"));
+            Self { a, b, d: stream.clone_htod(&vec![-1; m * n]).expect("D"), want }
+        })
     }
 
-    #[allow(unsafe_code, reason = "as above")]
     fn workspace(stream: &Arc<CudaStream>, bytes: usize) -> CudaSlice<u8> {
-        // SAFETY: the slice is used on `stream` alone.
-        unsafe { stream.context().disable_event_tracking() };
-        let workspace = stream.clone_htod(&vec![POISON; bytes]).expect("room");
-        // SAFETY: as it was before.
-        unsafe { stream.context().enable_event_tracking() };
-        workspace
+        let poison = vec![POISON; bytes];
+        without_events(stream.context(), || stream.clone_htod(&poison).expect("room"))
     }
 
     fn arguments(&mut self) -> Arguments<'_, Cuda, i8, i8, i32> {

@@ -1,11 +1,11 @@
 //! Guarantees of `run` on a device: streams, capture, alignment, memory, threads, and cost. See
 //! `book/src/guarantees.md`.
 
-use super::prepared::{capture, captured, end_capture};
+use super::prepared::{capture, captured, end_capture, untracked, without_events};
 use crate::harness::prelude::*;
 
 type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
-type OnDevice<'a> = Arguments<'a, falchion::cuda::Cuda, f32, f32, f32>;
+type OnDevice<'a> = Arguments<'a, Cuda, f32, f32, f32>;
 
 pub fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
@@ -41,22 +41,9 @@ impl Problem {
         Self { extents, a: copied(&a), b: copied(&b), d: copied(&vec![f32::NAN; m * n]), want }
     }
 
-    /// Runs the GEMM on slices without events. Streams that track events cannot be captured.
-    #[allow(
-        unsafe_code,
-        reason = "cudarc asks for a promise: no slice made here is used on two streams"
-    )]
-    fn untracked(
-        context: &Arc<CudaContext>,
-        stream: &Arc<CudaStream>,
-        extents: (usize, usize, usize),
-    ) -> Self {
-        // SAFETY: slices that are made in the meantime are used on `stream` only.
-        unsafe { context.disable_event_tracking() };
-        let problem = Self::new(stream, extents);
-        // SAFETY: tracking was enabled before.
-        unsafe { context.enable_event_tracking() };
-        problem
+    /// Creates slices without events. Streams that track events cannot be captured.
+    fn untracked(stream: &Arc<CudaStream>, extents: (usize, usize, usize)) -> Self {
+        without_events(stream.context(), || Self::new(stream, extents))
     }
 
     fn arguments(&mut self) -> OnDevice<'_> {
@@ -98,7 +85,7 @@ fn a_prepared_kernel_runs_on_any_stream_of_its_device() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_captured_run_replays() {
     let (context, stream) = device();
-    let mut problem = Problem::untracked(&context, &stream, (512, 256, 128));
+    let mut problem = Problem::untracked(&stream, (512, 256, 128));
     let kernel = Sgemm::new().prepare(&context).unwrap();
     capture(&stream);
     kernel.run(problem.arguments()).unwrap();
@@ -138,7 +125,7 @@ fn a_batch_is_prepared_before_a_capture() {
     let (context, stream) = device();
     let (batch, m, n, k) = (3, 128, 64, 32);
     // A batch of GEMMs with one B is one GEMM with all rows of A.
-    let mut problem = Problem::untracked(&context, &stream, (batch * m, n, k));
+    let mut problem = Problem::untracked(&stream, (batch * m, n, k));
     // A configuration that no other test prepares.
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>::new()
         .threadblock::<GemmShape<64, 64, 8>>()
@@ -166,7 +153,7 @@ fn a_batch_is_prepared_before_a_capture() {
 #[ignore = "needs an NVIDIA GPU"]
 fn an_unprepared_run_under_capture_is_refused() {
     let (context, stream) = device();
-    let mut problem = Problem::untracked(&context, &stream, (96, 96, 32));
+    let mut problem = Problem::untracked(&stream, (96, 96, 32));
     // A configuration that no other test prepares.
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>::new()
         .threadblock::<GemmShape<64, 64, 8>>()
@@ -270,7 +257,7 @@ fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
             .zip(near)
             .all(|(x, y)| (x - y).abs() <= k as f32 * k as f32 * f32::EPSILON / 4.0)
     );
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for thread in 0..16 {
             let (kernel, stream, a, b, want) =
                 (&kernel, &streams[thread % 8], &a_device, &b_device, &want);
@@ -293,9 +280,9 @@ fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_device_too_old_or_another_device_is_refused() {
     let (context, stream) = device();
-    let machine = falchion::cuda::machine_of(&context).unwrap();
+    let machine = machine_of(&context).unwrap();
     assert!(Sgemm::DESC.check_on(&machine).is_ok());
-    let old = falchion::arch::Machine { sm: 75, ..machine };
+    let old = Machine { sm: 75, ..machine };
     let refused = Sgemm::DESC.check_on(&old).unwrap_err().to_string();
     assert!(refused == "compute capability = 75 is less than 80; try arch = sm75", "{refused}");
     drop(stream);
@@ -329,13 +316,11 @@ fn bare_launch<const N: usize>(
     #[repr(align(64))]
     struct Params<const N: usize>(#[allow(dead_code, reason = "nobody reads them")] [u8; N]);
     // SAFETY: the kernel does not read the bytes.
-    unsafe impl<const N: usize> cudarc::driver::DeviceRepr for Params<N> {}
+    unsafe impl<const N: usize> DeviceRepr for Params<N> {}
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bare(.param .align 64 .b8 params[{N}]) {{ ret; }}\n"
     );
-    let module = context
-        .load_module(cudarc::nvrtc::Ptx::from_src(text))
-        .expect("PTX that every driver takes");
+    let module = context.load_module(Ptx::from_src(text)).expect("PTX that every driver takes");
     let (kernel, params, stream) =
         (module.load_function("bare").unwrap(), Params([0; N]), stream.clone());
     let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
@@ -349,7 +334,7 @@ fn the_host_cost_of_a_run() {
     let (context, stream) = device();
     let kernel = Sgemm::new().prepare(&context).unwrap();
     let [mut untracked, mut tracked] =
-        [Problem::untracked(&context, &stream, (64, 64, 16)), Problem::new(&stream, (64, 64, 16))];
+        [Problem::untracked(&stream, (64, 64, 16)), Problem::new(&stream, (64, 64, 16))];
     let mut bare = bare_launch::<208>(&context, &stream);
     let mut run = || kernel.run(untracked.arguments()).unwrap();
     let mut run_tracked = || kernel.run(tracked.arguments()).unwrap();
@@ -364,14 +349,10 @@ fn the_host_cost_of_a_run() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_host_cost_of_a_run_with_tensor_maps() {
-    let (context, stream) = device();
+    let (context, _) = device();
+    let stream = untracked(&context);
     type Hopper = HopperK<Bf16, Bf16>;
     let kernel = Hopper::new().prepare(&context).unwrap();
-    // SAFETY: the slices are used on one stream.
-    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
-    unsafe {
-        context.disable_event_tracking();
-    }
     let (a, b) = (stream.alloc_zeros(64 * 64).unwrap(), stream.alloc_zeros(64 * 64).unwrap());
     let mut d = stream.alloc_zeros(64 * 64).unwrap();
     let mut others = stream.alloc_zeros(64 * 64 + 8 * 1000).unwrap();
@@ -423,21 +404,20 @@ fn a_cold_kernel_and_a_warm_start() {
     let (context, _) = device();
     let folder = std::env::temp_dir().join(format!("falchion-cold-{}", std::process::id()));
     let unit = Sgemm::DESC.plan().unwrap().unit(false);
-    let cold_cache =
-        || falchion::cuda::cache::Cache::new(falchion::cuda::cache::CacheDir::At(folder.clone()));
-    let sm = falchion::cuda::machine_of(&context).unwrap().sm;
+    let cold_cache = || Cache::new(CacheDir::At(folder.clone()));
+    let sm = machine_of(&context).unwrap().sm;
     let cache = cold_cache();
     let began = Instant::now();
-    falchion::cuda::compile(&cache, &unit, sm).unwrap();
+    compile(&cache, &unit, sm).unwrap();
     let cold = began.elapsed();
     assert_eq!(cache.compilations(), 1);
     let cache = cold_cache();
     let began = Instant::now();
-    let entry = falchion::cuda::compile(&cache, &unit, sm).unwrap();
-    context.load_module(cudarc::nvrtc::Ptx::from_binary(entry.image.clone())).unwrap();
+    let entry = compile(&cache, &unit, sm).unwrap();
+    context.load_module(Ptx::from_binary(entry.image.clone())).unwrap();
     let warm = began.elapsed();
     assert_eq!((cache.compilations(), cache.disk_hits()), (0, 1));
     println!("cold {cold:?}, warm from disk and loaded {warm:?}");
-    let _ = std::fs::remove_dir_all(&folder);
+    let _ = fs::remove_dir_all(&folder);
     assert!(cold < Duration::from_secs(1) && warm < Duration::from_millis(10), "{cold:?} {warm:?}");
 }

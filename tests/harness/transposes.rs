@@ -97,6 +97,21 @@ pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
     descs
 }
 
+/// Returns a description of elements of one byte, written 16 at a time wherever rows begin.
+pub fn gathered() -> TransposeDesc {
+    TransposeDesc {
+        rows: 64,
+        columns: 64,
+        threads: 128,
+        access_a: 16,
+        thread_rows: 1,
+        access_d: 16,
+        staging: Staging::Gathered,
+        ..Rung::Padded.desc(Combine::Move, 1)
+    }
+    .expect()
+}
+
 /// Returns all scalars of a call whose alpha and beta are given.
 pub fn scalars([alpha, beta]: [f64; 2]) -> [f64; SCALARS] {
     let mut scalars = [0.0; SCALARS];
@@ -116,6 +131,24 @@ pub trait Transposer: Sync {
         whole: HostMatrices<'_>,
         first: [usize; 4],
     ) -> Result<(), Error>;
+}
+
+/// Checks some random problems of each description.
+pub fn check_each(
+    by: &dyn Transposer,
+    descs: &[TransposeDesc],
+    problems: u64,
+    choice: impl Fn(TransposeDesc) -> Choice,
+) {
+    for (number, desc) in (0..).zip(descs) {
+        for problem in 0..problems {
+            let case = TransposeCase::random(desc, number * 1000 + problem);
+            if let Err(why) = case.check(by, choice(*desc)) {
+                panic!("{desc} {:?}: {why}\n{desc:?}\n{case:?}", desc.combine);
+            }
+        }
+    }
+    println!("{problems} transposes of each of {} descriptions", descs.len());
 }
 
 /// Host executor in one mode.

@@ -3,7 +3,7 @@
 
 use crate::harness::{
     prelude::*,
-    transposes::{named, scalars},
+    transposes::{gathered, named, scalars},
 };
 use falchion_lab::{
     counters::{GlobalAccesses, TransposeCounters},
@@ -191,23 +191,7 @@ fn unread_operands_cost_nothing() {
 /// rows are gathered: then those around a tile's are read for each of two tiles.
 #[test]
 fn elements_are_touched_once() {
-    let gathered = TransposeDesc {
-        combine: Combine::Move,
-        element_bytes: 1,
-        rows: 64,
-        columns: 64,
-        threads: 128,
-        access_a: 16,
-        thread_rows: 1,
-        access_d: 16,
-        staging: Staging::Gathered,
-        lanes: Lanes::Along,
-        order: SwizzleKind::Identity(1),
-        read_once: false,
-        write_stream: false,
-        blocks_per_sm: 1,
-    }
-    .expect();
+    let gathered = gathered();
     for desc in named().into_iter().filter(|desc| !desc.is_gathered()) {
         let (rows, columns) = (2 * desc.rows as usize + 16, desc.columns as usize + 32);
         let problem = Problem::packed_transpose(rows, columns);

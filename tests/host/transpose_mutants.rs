@@ -7,7 +7,7 @@
 use crate::harness::{
     Random,
     prelude::*,
-    transposes::{fill, named, scalars},
+    transposes::{fill, gathered, named, scalars},
 };
 use falchion_lab::{ladder::TransposeRung as Rung, verify::transpose};
 
@@ -70,21 +70,6 @@ fn subjects() -> Vec<TransposeDesc> {
     }
     subjects.extend([gathered(), oblong(), wide()]);
     subjects
-}
-
-/// Elements of one byte, written 16 at a time wherever rows begin.
-fn gathered() -> TransposeDesc {
-    TransposeDesc {
-        rows: 64,
-        columns: 64,
-        threads: 128,
-        access_a: 16,
-        thread_rows: 1,
-        access_d: 16,
-        staging: Staging::Gathered,
-        ..Rung::Padded.desc(Combine::Move, 1)
-    }
-    .expect()
 }
 
 /// 16 bytes at a time, in swizzled chunks.

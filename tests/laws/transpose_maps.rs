@@ -2,7 +2,13 @@
 //! each fails without what it rests on.
 
 use crate::harness::{prelude::*, transposes::named};
-use falchion::{internals::pass::transpose::PieceMap, refusal::Refusal};
+use falchion::{
+    internals::{
+        index::laws::Violation::{Missed, Outside, Shared},
+        pass::transpose::PieceMap,
+    },
+    refusal::Refusal,
+};
 use falchion_lab::ladder::TransposeRung as Rung;
 use proptest::{prelude::*, test_runner::Config};
 
@@ -263,28 +269,20 @@ fn the_laws_of_pieces_fail_without_what_they_rest_on() {
     let d = Rung::Padded.desc(Combine::Move, 4);
     let PieceMap { threads, lines, pieces, .. } = d.fetch();
     let steps = d.fetch().steps();
-    let map = |steps, f: fn(u32, u32) -> u32| {
-        As(at(threads, steps), lines * pieces, move |thread, step| Some(f(thread, step)))
+    let law = |steps, f: fn(u32, u32) -> u32| {
+        let value = move |thread, step| Some(f(thread, step));
+        laws::bijective(&As(at(threads, steps), lines * pieces, value))
     };
-    assert_eq!(laws::bijective(&map(steps, |thread, step| thread + step * 256)), Ok(()));
+    assert_eq!(law(steps, |thread, step| thread + step * 256), Ok(()));
     // Without a step too few, as a quotient rounded down would have it; with threads a line apart;
     // with steps that overlap.
-    assert!(matches!(
-        laws::bijective(&map(steps - 1, |thread, step| thread + step * 256)),
-        Err(laws::Violation::Missed { .. })
-    ));
-    assert!(matches!(
-        laws::bijective(&map(steps, |thread, step| thread + step * 255)),
-        Err(laws::Violation::Shared { .. })
-    ));
-    assert!(matches!(
-        laws::bijective(&map(steps, |thread, step| thread * 32 + step)),
-        Err(laws::Violation::Outside { .. })
-    ));
+    assert!(matches!(law(steps - 1, |thread, step| thread + step * 256), Err(Missed { .. })));
+    assert!(matches!(law(steps, |thread, step| thread + step * 255), Err(Shared { .. })));
+    assert!(matches!(law(steps, |thread, step| thread * 32 + step), Err(Outside { .. })));
     // The line of one direction with the piece of the other.
     let mixed =
-        map(steps, |thread, step| (thread + step * 256) / 32 * 32 + (thread + step * 256) / 32);
-    assert!(matches!(laws::bijective(&mixed), Err(laws::Violation::Shared { .. })));
+        law(steps, |thread, step| (thread + step * 256) / 32 * 32 + (thread + step * 256) / 32);
+    assert!(matches!(mixed, Err(Shared { .. })));
 }
 
 #[test]
@@ -293,8 +291,8 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
     assert_eq!(laws::injective(&tile), Ok(()));
     let pitch = |pitch: u32| As(at(32, 32), 33 * 32, move |i, j| Some(j * pitch + i));
     assert_eq!(laws::injective(&pitch(33)), Ok(()));
-    assert!(matches!(laws::injective(&pitch(31)), Err(laws::Violation::Shared { .. })));
-    assert!(matches!(laws::injective(&pitch(34)), Err(laws::Violation::Outside { .. })));
+    assert!(matches!(laws::injective(&pitch(31)), Err(Shared { .. })));
+    assert!(matches!(laws::injective(&pitch(34)), Err(Outside { .. })));
     // A swizzle of chunks that a column does not hold, which `check` refuses.
     let beyond = SmemTile { mn: 48, padding: 0, bits: 3, base: 2, ..tile };
     assert!(laws::injective(&beyond).is_err());
