@@ -16,7 +16,7 @@ struct Matrices<T> {
     length: usize,
 }
 
-impl<T: Whole + cudarc::driver::DeviceRepr> Matrices<T> {
+impl<T: Whole + DeviceRepr> Matrices<T> {
     fn of(
         stream: &Arc<CudaStream>,
         (seed, count): (u64, usize),
@@ -52,6 +52,20 @@ impl<T: Whole + cudarc::driver::DeviceRepr> Matrices<T> {
     fn views_mut(&mut self) -> Vec<CudaViewMut<'_, T>> {
         let places: Vec<_> = (0..self.device.len()).map(|i| self.place(i)).collect();
         self.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect()
+    }
+
+    /// Copies all bytes, guards among them, to the device.
+    fn upload(&mut self, stream: &Arc<CudaStream>) {
+        let all = self.host.iter().zip(&mut self.device);
+        all.for_each(|(host, device)| stream.memcpy_htod(host, device).unwrap());
+    }
+
+    /// Changes all numbers on both sides.
+    fn renew(&mut self, stream: &Arc<CudaStream>, round: u64) {
+        self.host
+            .iter_mut()
+            .for_each(|host| *host = numbers(round + host.len() as u64, host.len()));
+        self.upload(stream);
     }
 
     /// Restores each matrix on the device, but not the guards around it.
@@ -345,15 +359,9 @@ fn a_graph_writes_records() {
         }
         let graph = captured(&stream).expect("a graph");
         for round in 0..3 {
-            for (host, device) in a.host.iter_mut().zip(&mut a.device) {
-                *host = numbers(round + host.len() as u64, host.len());
-                stream.memcpy_htod(host, device).unwrap();
-            }
+            a.renew(&stream, round);
             stream.memcpy_htod(&vec![0xa5u8; 48 * products + 256], &mut workspace).unwrap();
-            d.device
-                .iter_mut()
-                .zip(&d.host)
-                .for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
+            d.upload(&stream);
             graph.launch().unwrap();
             let (x, y) = (a.copies(), b.copies());
             Rows::new()
@@ -431,10 +439,7 @@ fn a_graph_holds_addresses() {
     }
     let graph = captured(&stream).expect("a graph");
     for round in 0..3 {
-        for (host, device) in a.host.iter_mut().zip(&mut a.device) {
-            *host = numbers(round + host.len() as u64, host.len());
-            stream.memcpy_htod(host, device).unwrap();
-        }
+        a.renew(&stream, round);
         graph.launch().unwrap();
         let (x, y) = (a.copies(), b.copies());
         Rows::new().run(Arguments::array(extents, &x, &y, d.on_host()).unwrap()).expect("the host");
@@ -470,21 +475,15 @@ fn a_bound_array_writes_its_records_once() {
                     call.run()?;
                     capture(stream);
                     call.run()?;
-                    Ok::<_, falchion::Error>(captured(stream))
+                    Ok::<_, Error>(captured(stream))
                 });
                 bound.expect("a bound call").expect("a graph")
             };
             host(&a.copies(), &b.copies(), d.on_host());
             assert!(d.same(stream));
             for round in 0..3 {
-                for (host, device) in a.host.iter_mut().zip(&mut a.device) {
-                    *host = numbers(round + host.len() as u64, host.len());
-                    stream.memcpy_htod(host, device).unwrap();
-                }
-                d.device
-                    .iter_mut()
-                    .zip(&d.host)
-                    .for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
+                a.renew(&stream, round);
+                d.upload(&stream);
                 graph.launch().unwrap();
                 host(&a.copies(), &b.copies(), d.on_host());
                 assert!(d.same(stream), "round {round}");

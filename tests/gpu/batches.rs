@@ -2,7 +2,6 @@
 //! as it was.
 
 use crate::harness::prelude::*;
-use falchion::internals::call::Host;
 
 /// A batch on both, in memory that is longer than it needs.
 macro_rules! held {
@@ -156,50 +155,28 @@ fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
 fn vectors_are_the_hosts_for_each_product() {
     type Both = Relu<Add<Multiply<Add<Acc, BiasM>, ScaleN>, BiasN>>;
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    fn held<
-        G: Fn(Arguments<'_, Cuda, f32, f32, f32>),
-        H: Fn(Arguments<'_, Host, f32, f32, f32>),
-    >(
-        stream: &Arc<CudaStream>,
-        (device, host): (G, H),
-    ) {
-        let extents @ (m, n, k) = (130, 70, 33);
-        let (a, b, of_m, of_n) =
-            (numbers(1, 2 * m * k), numbers(2, 2 * k * n), numbers(3, m), numbers(4, n));
-        let mut want = vec![0.0f32; 2 * m * n];
-        host(
-            Arguments::new(extents, &a, &b, &mut want)
-                .batch(2)
-                .bias_m(&of_m)
-                .bias_n(&of_n)
-                .scale_n(&of_n),
-        );
-        let [a, b, of_m, of_n] =
-            [a, b, of_m, of_n].map(|x: Vec<f32>| stream.clone_htod(&x).unwrap());
-        let mut d = stream.alloc_zeros::<f32>(2 * m * n).unwrap();
-        device(
-            Arguments::new(extents, &a, &b, &mut d)
-                .batch(2)
-                .bias_m(&of_m)
-                .bias_n(&of_n)
-                .scale_n(&of_n),
-        );
-        assert!(stream.clone_dtoh(&d).unwrap() == want && want.iter().any(|&x| x > 0.0));
-    }
-    macro_rules! of {
+    let extents @ (m, n, k) = (130, 70, 33);
+    macro_rules! held {
         ($D:ty) => {{
-            let gemm = || {
-                Gemm::<f32, RowMajor, f32, ColMajor, f32, $D, f32, Simt>::new().epilogue::<Both>()
-            };
-            held(
-                &stream,
-                (
-                    |x: Arguments<'_, _, _, _, _>| gemm().run(x).unwrap(),
-                    |x: Arguments<'_, _, _, _, _>| gemm().run(x).unwrap(),
-                ),
-            );
+            let gemm =
+                Gemm::<f32, RowMajor, f32, ColMajor, f32, $D, f32, Simt>::new().epilogue::<Both>();
+            macro_rules! run {
+                ($a:expr, $b:expr, $d:expr, $of_m:expr, $of_n:expr) => {{
+                    let x = Arguments::new(extents, $a, $b, $d).batch(2);
+                    gemm.run(x.bias_m($of_m).bias_n($of_n).scale_n($of_n)).unwrap();
+                }};
+            }
+            let (a, b, of_m, of_n) =
+                (numbers(1, 2 * m * k), numbers(2, 2 * k * n), numbers(3, m), numbers(4, n));
+            let mut want = vec![0.0f32; 2 * m * n];
+            run!(&a, &b, &mut want, &of_m, &of_n);
+            let [a, b, of_m, of_n] =
+                [a, b, of_m, of_n].map(|x: Vec<f32>| stream.clone_htod(&x).unwrap());
+            let mut d = stream.alloc_zeros::<f32>(2 * m * n).unwrap();
+            run!(&a, &b, &mut d, &of_m, &of_n);
+            assert!(stream.clone_dtoh(&d).unwrap() == want && want.iter().any(|&x| x > 0.0));
         }};
     }
-    of!(RowMajor);
-    of!(ColMajor);
+    held!(RowMajor);
+    held!(ColMajor);
 }

@@ -270,23 +270,11 @@ fn results_beyond_a_type_are_infinite_and_results_are_rounded_once() {
     gemm.run(Arguments::new((1, 1, 2), &[half(60_000.0); 2], &[half(1.0); 2], &mut d)).unwrap();
     assert_eq!(d[0], F16::INFINITY);
     // 2048 + 1 + 1 is 2050 in binary32, and would be 2048 had sums been halves.
-    gemm.run(Arguments::new(
-        (1, 1, 3),
-        &[half(2048.0), half(1.0), half(1.0)],
-        &[half(1.0); 3],
-        &mut d,
-    ))
-    .unwrap();
+    let (a, b) = ([half(2048.0), half(1.0), half(1.0)], [half(1.0); 3]);
+    gemm.run(Arguments::new((1, 1, 3), &a, &b, &mut d)).unwrap();
     assert_eq!(d[0], half(2050.0));
     let in_halves = Gemm::<F16, RowMajor, F16, RowMajor, F16, RowMajor, F16>::new();
-    in_halves
-        .run(Arguments::new(
-            (1, 1, 3),
-            &[half(2048.0), half(1.0), half(1.0)],
-            &[half(1.0); 3],
-            &mut d,
-        ))
-        .unwrap();
+    in_halves.run(Arguments::new((1, 1, 3), &a, &b, &mut d)).unwrap();
     assert_eq!(d[0], half(2048.0));
 }
 

@@ -32,14 +32,13 @@ fn parts_are_added_eight_at_a_time() {
         for mode in [Mode::Fast, Mode::Checked { seed: 5 }] {
             let mut d = [f32::NAN];
             run(&split("f32", slices as u32), mode, (&a, &b, &mut d));
-            assert_eq!(
-                d[0].to_bits(),
-                wanted.to_bits(),
-                "{slices} slices of {k}, {mode:?}: {} and {wanted}",
-                d[0]
-            );
+            assert_same_bits(d[0], wanted, slices);
         }
     }
+}
+
+fn assert_same_bits(found: f32, wanted: f32, slices: usize) {
+    assert_eq!(found.to_bits(), wanted.to_bits(), "{slices} slices: {found} and {wanted}");
 }
 
 /// One element of D.
@@ -160,12 +159,7 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             let mut d = [f32::NAN];
             one_element::<Bf16, f32>(&operation(slices as u32, tile), mode, [&a, &b], &mut d);
-            assert_eq!(
-                d[0].to_bits(),
-                wanted.to_bits(),
-                "{slices} slices of {k}, {mode:?}: {} and {wanted}",
-                d[0]
-            );
+            assert_same_bits(d[0], wanted, slices);
         }
     }
 }

@@ -39,29 +39,20 @@ fn wanted(order: Order) -> Vec<f32> {
 
 fn of_layouts<LA: Layout, LB: Layout, LC: Layout>() {
     let (a, b, of_m, of_n) = operands();
-    let gemm = Gemm::<f32, LA, f32, LB, f32, LC>::new().epilogue::<All>();
-    let mut d = [f32::NAN; M * N];
-    gemm.run(
-        Arguments::new((M, N, 2), &a, &b, &mut d)
-            .bias_m(&of_m)
-            .bias_n(&of_n)
-            .scale_m(&SCALES.0)
-            .scale_n(&SCALES.1),
-    )
-    .expect("a product");
-    assert_eq!(d[..], wanted(LC::ORDER));
+    macro_rules! checked {
+        ($gemm:expr, $a:expr, $b:expr) => {{
+            let mut d = [f32::NAN; M * N];
+            let arguments = Arguments::new((M, N, 2), $a, $b, &mut d).bias_m(&of_m).bias_n(&of_n);
+            let arguments = arguments.scale_m(&SCALES.0).scale_n(&SCALES.1);
+            $gemm.epilogue::<All>().run(arguments).expect("a product");
+            assert_eq!(d[..], wanted(LC::ORDER));
+        }};
+    }
+    checked!(Gemm::<f32, LA, f32, LB, f32, LC>::new(), &a, &b);
     // On Hopper's tensor cores, where A may come from registers, too.
-    let gemm = Gemm::<Bf16, LA, Bf16, LB, f32, LC, f32, TensorOp, Sm90>::new().epilogue::<All>();
     let [a, b] = [2.0, 3.0].map(|x| [Bf16::from_f64(x); 2 * N]);
-    gemm.run(
-        Arguments::new((M, N, 2), &a[..2 * M], &b, &mut d)
-            .bias_m(&of_m)
-            .bias_n(&of_n)
-            .scale_m(&SCALES.0)
-            .scale_n(&SCALES.1),
-    )
-    .expect("a product");
-    assert_eq!(d[..], wanted(LC::ORDER));
+    let gemm = Gemm::<Bf16, LA, Bf16, LB, f32, LC, f32, TensorOp, Sm90>::new();
+    checked!(gemm, &a[..2 * M], &b);
 }
 
 #[test]
