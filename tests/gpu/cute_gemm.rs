@@ -8,7 +8,7 @@ use falchion_lab::{layout::cute_gemm::CuteGemmKernel, verify};
 /// Elements before and behind each matrix.
 const GUARD: usize = 64;
 
-struct OnDevice(Arc<cudarc::driver::CudaStream>);
+struct OnDevice(Arc<CudaStream>);
 
 impl OnDevice {
     fn new() -> Self {

@@ -34,7 +34,7 @@ fn four_kernels_are_tried() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.jsonl");
     for with_peer in [false, true] {
-        let _ = std::fs::remove_file(&path);
+        let _ = fs::remove_file(&path);
         let gpu = Gpu::new(&stream, with_peer).unwrap();
         let machine = *gpu.machine();
         let census = Census::new(&space, &|desc| {

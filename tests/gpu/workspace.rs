@@ -86,7 +86,7 @@ fn operators_run_on_another_stream_without_prepare() {
     let bf16: MatrixType = "bf16:row".parse().expect("a matrix");
     let operation =
         GemmOperation::new(bf16, bf16, "f32:row".parse().expect("a matrix")).expect("a kernel");
-    let machine = falchion::cuda::machine_of(&context).expect("a machine");
+    let machine = machine_of(&context).expect("a machine");
     let units = operation.on(Some(&machine)).expect("units").desc().class.op;
     assert_eq!(units, OpKind::TensorOp);
     for number in 0..2 {

@@ -218,5 +218,5 @@ fn judged(
 }
 
 fn user_function(desc: &GemmDesc) -> bool {
-    desc.class.output.epilogue.ops().iter().any(|op| matches!(op, falchion::epilogue::Op::User(_)))
+    desc.class.output.epilogue.ops().iter().any(|op| matches!(op, Op::User(_)))
 }

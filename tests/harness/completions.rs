@@ -112,7 +112,7 @@ pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
 pub fn change_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
     let mut all: Vec<_> =
         single_knobs(desc).into_iter().filter_map(|pin| completed(desc, &[pin]).ok()).collect();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     all.retain(|desc| seen.insert(*desc));
     all
 }

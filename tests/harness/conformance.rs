@@ -123,7 +123,7 @@ pub fn warp_specialized_only() -> Wanted {
 }
 
 /// Returns the filter for `mma.sync` kernels of one architecture, or of all.
-pub fn mma_sync(arch: Option<falchion::arch::ArchKind>) -> Wanted {
+pub fn mma_sync(arch: Option<ArchKind>) -> Wanted {
     Wanted { family: Family::MmaSync, arch, ..Wanted::default() }
 }
 

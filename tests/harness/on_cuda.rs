@@ -4,7 +4,7 @@
 use crate::harness::prelude::*;
 
 /// Runner on device 0.
-pub struct OnCuda(pub Arc<cudarc::driver::CudaContext>);
+pub struct OnCuda(pub Arc<CudaContext>);
 
 /// Runner on device 0 through PTX of an architecture, which the driver compiles.
 pub struct ByPtx(OnCuda, ArchKind);

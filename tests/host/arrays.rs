@@ -334,7 +334,7 @@ fn arrays_are_refused_by_name() {
 
 /// Arguments by types and by values: a matrix for all products, Cs of their own, and C that is D.
 #[test]
-fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), falchion::Error> {
+fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), Error> {
     let (a, b) = (vec![1.0f32; 12], vec![vec![1.0f32; 15], vec![2.0; 15]]);
     let (c, mut d) = (vec![vec![10.0f32; 20], vec![20.0; 20]], vec![vec![1.0f32; 20]; 2]);
     let of_a = || core::iter::repeat_n(&a, 2);

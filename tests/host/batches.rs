@@ -166,10 +166,7 @@ fn mutated_products_of_a_batch_are_found() {
         ("the last product is left out", |work, unit| { (unit.product + 1 < work.batch).then_some(unit) }),
         ("two products change their tiles", |_, unit| { Some(Unit { row: unit.row ^ unit.product, ..unit }) }),
     ];
-    fn run<A: MathType>(
-        desc: &GemmDesc,
-        program: &HostProgram,
-    ) -> Result<Vec<f32>, falchion::Error> {
+    fn run<A: MathType>(desc: &GemmDesc, program: &HostProgram) -> Result<Vec<f32>, Error> {
         let (m, n, k, batch) = (130, 7, 40, 3);
         let (orders, mut scalars) = (desc.orders(), [0.0; 8]);
         scalars[0] = 1.0;

@@ -17,7 +17,7 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
         let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let k = ab.elements_in(128);
         let mnk = |(m, n)| Mnk::new(m, n, k);
-        but!(d, threadblock: mnk(block), warp: mnk(warp), instruction: Mnk { n, ..d.roles().knobs.instruction }, cluster: Mn { m: cluster.0, n: cluster.1 }, schedule: falchion::internals::schedule::ScheduleKind::Cooperative, stages: 3)
+        but!(d, threadblock: mnk(block), warp: mnk(warp), instruction: Mnk { n, ..d.roles().knobs.instruction }, cluster: Mn { m: cluster.0, n: cluster.1 }, schedule: ScheduleKind::Cooperative, stages: 3)
     };
     let registers =
         |d: GemmDesc| d.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });

@@ -259,7 +259,7 @@ fn a_launch_by_tma_has_one_tensor_per_operand() {
 #[test]
 fn products_have_one_route_or_one_each() {
     let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]);
-    let routes = |desc: &falchion::desc::GemmDesc, orders| {
+    let routes = |desc: &GemmDesc, orders| {
         Routes::for_array(&desc.for_array(2), &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
     };
     assert_eq!(routes(&simt, [Row; 3]).len(), 1);

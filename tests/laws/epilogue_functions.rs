@@ -37,10 +37,7 @@ type I32<F> = Gemm<
     falchion::arch::Sm80,
     Of<F>,
 >;
-type Of<F> = falchion::desc::With<
-    falchion::desc::Auto,
-    falchion::desc::EpilogueTree<Apply<F, LinearCombination>>,
->;
+type Of<F> = With<Auto, EpilogueTree<Apply<F, LinearCombination>>>;
 
 #[test]
 fn a_function_of_f64_computes_in_f64() {

@@ -87,7 +87,7 @@ fn sums_are_named_as_the_rows_that_were_loaded() {
         }
         let s8 = ElementKind::I8;
         for n in [8, 32, 256] {
-            let along = falchion::threadblock::Along::K;
+            let along = Along::K;
             let wgmma = Instruction::new((s8, s8), ElementKind::I32, n, AOperand::Registers, along)
                 .expect("an instruction");
             let map = AccumulatorMap::new(&wgmma).with_rows(rows);

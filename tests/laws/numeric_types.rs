@@ -189,13 +189,13 @@ fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
 
 /// Operands drawn for a type are numbers of the type; of tf32 too, whose storage would hold others.
 #[test]
-fn random_operands_are_of_the_type() -> Result<(), falchion::Error> {
+fn random_operands_are_of_the_type() -> Result<(), Error> {
     for kind in [ElementKind::Tf32, ElementKind::E4m3, ElementKind::E5m2] {
         let view = View::new(Elements::new(64 * 64), Order::Row, 64);
         let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
         assert!((0..view.memory.length).all(|place| buffer.get(place).is_ok_and(f64::is_nan)));
         Distribution::Random.fill(3, buffer.slice_mut(0..view.memory.length)?, &view, (64, 64))?;
-        let mut distinct = std::collections::BTreeSet::new();
+        let mut distinct = BTreeSet::new();
         for place in 0..view.memory.length {
             let x = buffer.get(place)?;
             assert!((-2.0..=2.0).contains(&x), "{kind} {x}");
@@ -238,7 +238,7 @@ fn tensor_cores_have_a_table_of_their_own() {
     assert!(
         COMBINATIONS.iter().all(|row| !narrow(row.a) && !narrow(row.b) && row.is_of(OpKind::Simt))
     );
-    let distinct: std::collections::HashSet<_> = TENSOR_OP_COMBINATIONS.iter().collect();
+    let distinct: HashSet<_> = TENSOR_OP_COMBINATIONS.iter().collect();
     assert_eq!((distinct.len(), TENSOR_OP_COMBINATIONS.len()), (28, 28));
     assert!(TENSOR_OP_COMBINATIONS.iter().all(|row| row.is_of(OpKind::TensorOp)));
     let f32s = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);

@@ -67,7 +67,7 @@ impl Table {
 
 /// The numbers of each line of a file.
 fn read(path: &Path, radix: u32) -> Vec<Vec<f32>> {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let number = |word| {
         let bits = u32::from_str_radix(word, radix);
         f32::from_bits(bits.unwrap_or_else(|e| panic!("{}: {word}: {e}", path.display())))

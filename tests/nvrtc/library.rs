@@ -206,7 +206,7 @@ fn a_nul_byte_is_refused_wherever_it_is() {
 #[ignore = "needs NVRTC"]
 fn two_threads_compile_at_once_and_agree_with_one() {
     let alone = ["sm_80", "sm_90a"].map(|arch| nvrtc().compile(&program(arch)).expect(arch).image);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let threads = ["sm_80", "sm_90a"].map(|arch| {
             scope.spawn(move || {
                 (0..8).map(|_| nvrtc().compile(&program(arch)).expect(arch)).collect::<Vec<_>>()

@@ -39,8 +39,7 @@ fn the_roles_compile_without_spills_and_keep_their_registers() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_ring_of_other_facts_does_not_compile() {
-    let nvrtc =
-        falchion::internals::sys::nvrtc::Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
+    let nvrtc = Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
     let told = program(&ring(4, None), &options(1));
     for (fact, changed) in [
         ("kStages = 4", "kStages = 3"),

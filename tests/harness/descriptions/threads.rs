@@ -19,7 +19,7 @@ pub fn plain(
         warp: Mnk::new(warp.0, warp.1, block.2),
         instruction: Mnk::new(thread.0, thread.1, 1),
         stages: 3,
-        swizzle: falchion::threadblock::SwizzleKind::Grouped(8),
+        swizzle: SwizzleKind::Grouped(8),
         split_k: 1,
         decomposition: DecompositionKind::SplitK,
         align_a: 4,
@@ -29,8 +29,8 @@ pub fn plain(
         schedule: ScheduleKind::Cooperative,
         pending: 1,
         promotion: PromotionKind::Never,
-        emulation: falchion::numeric::EmulationKind::None,
-        a_operand: falchion::desc::AOperandKind::Shared,
+        emulation: EmulationKind::None,
+        a_operand: AOperandKind::Shared,
         spills: SpillKind::Refused,
     };
     GemmDesc::from_values(

@@ -238,7 +238,7 @@ pub fn try_out((name, damage, outcome): &Fault, home: &Path) {
 #[test]
 fn no_fault_gives_a_wrong_cubin_a_failed_call_or_a_panic() {
     let home = memory();
-    let names: std::collections::BTreeSet<_> = FAULTS.iter().map(|fault| fault.0).collect();
+    let names: BTreeSet<_> = FAULTS.iter().map(|fault| fault.0).collect();
     assert_eq!(names.len(), FAULTS.len(), "each name once");
     let next = AtomicUsize::new(0);
     let work = || {

@@ -20,7 +20,7 @@ const FAULTS: &[Fault] = &[
     ("a folder of root's", |s| s.folder = "/".into(), Compiles),
 ];
 
-fn lock(s: &Fixture) -> std::path::PathBuf {
+fn lock(s: &Fixture) -> PathBuf {
     fs::File::create(s.lock()).expect("a lock");
     s.lock()
 }

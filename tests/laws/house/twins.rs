@@ -377,7 +377,7 @@ fn steps_have_the_same_kinds_in_both_languages() {
         ("src/schedule/step.rs", "pub enum Step {", "kernels/schedule.cuh", 13),
         ("src/schedule/roles.rs", "pub enum RoleStep {", "kernels/schedule/roles.cuh", 30),
     ] {
-        let read = |file: &str| std::fs::read_to_string(root().join(file)).expect(file);
+        let read = |file: &str| fs::read_to_string(root().join(file)).expect(file);
         let head = format!(
             "enum class {}Kind {{",
             step.trim_start_matches("pub enum ").trim_end_matches(" {")
