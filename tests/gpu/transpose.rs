@@ -18,16 +18,10 @@ impl OnDevice {
 }
 
 impl Transposer for OnDevice {
-    fn run(
-        &self,
-        choice: Choice,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error> {
-        let mut resident = Resident::new(&self.0, &whole)?;
-        resident.transpose(choice, problem, first)?;
-        resident.download(whole.d)
+    fn run(&self, choice: Choice, placed: Placed<'_>) -> Result<(), Error> {
+        let mut resident = Resident::new(&self.0, &placed.whole)?;
+        resident.transpose(choice, &placed.problem, placed.first)?;
+        resident.download(placed.whole.d)
     }
 }
 

@@ -12,15 +12,17 @@ pub trait Runner: Sync {
     /// Returns whether addresses and sizes must have the alignments of the description.
     fn needs_alignment(&self) -> bool;
 
-    /// Runs a description. The slices are whole buffers with guard zones. A, B, C, and D begin at
-    /// the elements `first`. D's buffer afterwards contains all writes, also those outside of D.
-    fn run(
-        &self,
-        desc: &GemmDesc,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error>;
+    /// Runs a description. D's buffer afterwards contains all writes, also those outside of D.
+    fn run(&self, desc: &GemmDesc, placed: Placed<'_>) -> Result<(), Error>;
+}
+
+/// Matrices of a problem in longer buffers.
+pub struct Placed<'a> {
+    pub problem: Problem,
+    /// Whole buffers with guard zones.
+    pub whole: HostMatrices<'a>,
+    /// First elements of A, B, C, and D in their buffers.
+    pub first: [usize; 4],
 }
 
 /// Memory of one case: A, B, C, and D, each between two guard zones.
@@ -102,8 +104,9 @@ impl Buffers {
         let vectors = sliced(&vectors)?;
         let Self { a, b, c, d, .. } = self;
         let c = guarded.problem.c.try_map(|_| c.whole())?;
-        let matrices = HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, vectors };
-        runner.run(desc, &guarded.problem, matrices, guarded.first)
+        let whole = HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, vectors };
+        let Guarded { problem, first, .. } = *guarded;
+        runner.run(desc, Placed { problem, whole, first })
     }
 
     /// Checks D, given the buffers before the run.

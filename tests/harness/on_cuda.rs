@@ -25,13 +25,7 @@ impl Runner for ByPtx {
         true
     }
 
-    fn run(
-        &self,
-        desc: &GemmDesc,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error> {
+    fn run(&self, desc: &GemmDesc, placed: Placed<'_>) -> Result<(), Error> {
         let kernel = CudaKernel::prepare_ptx(&self.0.0, desc, self.1)?;
         // The driver reports registers only for code that it compiled.
         assert!(
@@ -39,7 +33,7 @@ impl Runner for ByPtx {
             "{:?}",
             kernel.report()
         );
-        self.0.compute(&kernel, problem, whole, first)
+        self.0.compute(&kernel, placed)
     }
 }
 
@@ -49,17 +43,11 @@ impl OnCuda {
         Self(open(0).expect("this test runs on an NVIDIA GPU"))
     }
 
-    fn compute(
-        &self,
-        kernel: &CudaKernel,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error> {
+    fn compute(&self, kernel: &CudaKernel, placed: Placed<'_>) -> Result<(), Error> {
         let stream = self.0.new_stream()?;
-        let mut resident = Resident::new(&stream, &whole)?;
-        resident.run(kernel, problem, first)?;
-        resident.download(whole.d)
+        let mut resident = Resident::new(&stream, &placed.whole)?;
+        resident.run(kernel, &placed.problem, placed.first)?;
+        resident.download(placed.whole.d)
     }
 }
 
@@ -72,13 +60,7 @@ impl Runner for OnCuda {
         true
     }
 
-    fn run(
-        &self,
-        desc: &GemmDesc,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error> {
-        self.compute(&CudaKernel::prepare(&self.0, desc)?, problem, whole, first)
+    fn run(&self, desc: &GemmDesc, placed: Placed<'_>) -> Result<(), Error> {
+        self.compute(&CudaKernel::prepare(&self.0, desc)?, placed)
     }
 }

@@ -14,13 +14,8 @@ impl Runner for OnHost {
         false
     }
 
-    fn run(
-        &self,
-        desc: &GemmDesc,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error> {
+    fn run(&self, desc: &GemmDesc, placed: Placed<'_>) -> Result<(), Error> {
+        let Placed { problem, whole, first } = placed;
         // The slices end with the matrices, so an access beyond a matrix is beyond its slice.
         let short = |operand| Refusal::missing_operand(operand);
         let HostMatrices { a, b, c, d, vectors } = whole;

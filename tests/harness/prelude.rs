@@ -4,7 +4,7 @@
 pub use crate::harness::{
     OfFamily,
     advice::advised,
-    case::{Buffers, Runner, judge_one},
+    case::{Buffers, Placed, Runner, judge_one},
     changed::unit_of,
     completions::tiles_of_halves,
     conformance::warp_specialized_only,

@@ -121,16 +121,8 @@ pub fn scalars([alpha, beta]: [f64; 2]) -> [f64; SCALARS] {
 
 /// Executor of transposes on matrices in host memory. It may copy the matrices.
 pub trait Transposer: Sync {
-    /// Runs a transpose. The matrices are whole buffers with guard zones, and the matrices of the
-    /// problem begin at the elements `first` of A, B, C, and D. D's buffer afterwards contains all
-    /// writes, also those outside of D.
-    fn run(
-        &self,
-        choice: Choice,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error>;
+    /// Runs a transpose. D's buffer afterwards contains all writes, also those outside of D.
+    fn run(&self, choice: Choice, placed: Placed<'_>) -> Result<(), Error>;
 }
 
 /// Checks some random problems of each description.
@@ -155,13 +147,8 @@ pub fn check_each(
 pub struct OnHost(pub Mode);
 
 impl Transposer for OnHost {
-    fn run(
-        &self,
-        choice: Choice,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error> {
+    fn run(&self, choice: Choice, placed: Placed<'_>) -> Result<(), Error> {
+        let Placed { problem, whole, first } = placed;
         let HostMatrices { a, c, d, .. } = whole;
         fn from(slice: HostSlice<'_>, first: usize) -> HostSlice<'_> {
             slice.get(first..slice.length()).expect("the buffer reaches as far")
@@ -169,7 +156,7 @@ impl Transposer for OnHost {
         let (kind, length) = (d.kind(), d.length());
         let d = d.get(first[3]..length).expect("the buffer reaches as far");
         let call = problem.with_transposed(from(a, first[0]), c.map(|c| from(c, first[2])), d);
-        run_on_host(&choice.desc(kind, problem), self.0, call)
+        run_on_host(&choice.desc(kind, &problem), self.0, call)
     }
 }
 
@@ -299,7 +286,7 @@ impl TransposeCase {
         let (b, c, d_whole) =
             (HostSlice::new::<u8>(&[]), c.map_err(say)?, d.whole_mut().map_err(say)?);
         let matrices = HostMatrices { a, b, c, d: d_whole, vectors: Vectors::NONE };
-        by.run(choice, &problem, matrices, first).map_err(say)?;
+        by.run(choice, Placed { problem, whole: matrices, first }).map_err(say)?;
         let (got, width) = (whole(&d)?, kind.bytes_of(1) as usize);
         let wrong =
             (0..length).find(|&i| got[i * width..][..width] != expected[i * width..][..width]);

@@ -74,16 +74,9 @@ impl Runner for Misled {
         false
     }
 
-    fn run(
-        &self,
-        desc: &GemmDesc,
-        problem: &Problem,
-        whole: HostMatrices<'_>,
-        first: [usize; 4],
-    ) -> Result<(), Error> {
-        let (mut problem, mut first) = (*problem, first);
-        (self.1)(&mut problem, &mut first);
-        OnHost(Mode::Fast).run(desc, &problem, whole, first)
+    fn run(&self, desc: &GemmDesc, mut placed: Placed<'_>) -> Result<(), Error> {
+        (self.1)(&mut placed.problem, &mut placed.first);
+        OnHost(Mode::Fast).run(desc, placed)
     }
 }
 

@@ -83,15 +83,12 @@ impl RandomCase {
             self.b.slice(0..N * self.problem.k)?,
             self.d.slice(0..M * N)?,
         );
-        check(&Claim {
-            desc: &self.desc,
-            problem: &self.problem,
-            a,
-            b,
-            c: None,
-            d,
-            vectors: Default::default(),
-        })
+        self.judge(a, b, d)
+    }
+
+    fn judge(&self, a: HostSlice, b: HostSlice, d: HostSlice) -> Result<Verdict, Error> {
+        let (desc, problem, vectors) = (&self.desc, &self.problem, Vectors::NONE);
+        check(&Claim { desc, problem, a, b, c: None, d, vectors })
     }
 }
 
@@ -163,15 +160,7 @@ fn the_tf32_bound_allows_truncation_of_long_fractions() -> Result<(), Error> {
         case.compute(|_, _| claimed)?;
         let a = HostSlice::new::<numeric::Tf32>(&raw);
         let (b, d) = (case.b.slice(0..N)?, case.d.slice(0..M * N)?);
-        check(&Claim {
-            desc: &case.desc,
-            problem: &case.problem,
-            a,
-            b,
-            c: None,
-            d,
-            vectors: Default::default(),
-        })
+        case.judge(a, b, d)
     };
     let x = 1.0 + 1.75 * 2f64.powi(-11);
     let read = f64::from(row.sum(&[x as f32], &[1.0]));
