@@ -224,31 +224,17 @@ fn a_missing_workspace_says_what_the_call_would_do_with_it() {
     let told = |given, a, b, partials| {
         Refusal::workspace(given, 134_348_800, [a, b], partials).to_string()
     };
-    let said = |given, a, b| told(given, a, b, false);
-    assert_eq!(
-        told(9, Direct, Direct, true),
-        "workspace = 9 bytes is less than 134348800 bytes (split-K partials)"
-    );
-    assert_eq!(
-        told(0, Direct, Repacked, true),
-        "workspace = 0 bytes is less than 134348800 bytes (B repacked, split-K partials)"
-    );
-    assert_eq!(
-        said(0, Repacked, Direct),
-        "workspace = 0 bytes is less than 134348800 bytes (A repacked)"
-    );
-    assert_eq!(
-        said(7, Direct, Transposed),
-        "workspace = 7 bytes is less than 134348800 bytes (B transposed)"
-    );
-    assert_eq!(
-        said(0, Transposed, Repacked),
-        "workspace = 0 bytes is less than 134348800 bytes (A transposed, B repacked)"
-    );
-    assert_eq!(
-        said(0, Direct, Direct),
-        "workspace = 0 bytes is less than 134348800 bytes (group offsets)"
-    );
+    for (given, a, b, partials, said) in [
+        (9, Direct, Direct, true, "split-K partials"),
+        (0, Direct, Repacked, true, "B repacked, split-K partials"),
+        (0, Repacked, Direct, false, "A repacked"),
+        (7, Direct, Transposed, false, "B transposed"),
+        (0, Transposed, Repacked, false, "A transposed, B repacked"),
+        (0, Direct, Direct, false, "group offsets"),
+    ] {
+        let wanted = format!("workspace = {given} bytes is less than 134348800 bytes ({said})");
+        assert_eq!(told(given, a, b, partials), wanted);
+    }
 }
 
 /// Offsets of groups that launches take by value lie behind what operands take, and there the
