@@ -3,7 +3,10 @@
 //!
 //! `cargo test --test gpu ring -- --ignored --nocapture`
 
-use crate::harness::{prelude::*, ring_kernel::*};
+use crate::harness::{
+    prelude::*,
+    ring_kernel::{compile, *},
+};
 use cudarc::driver::sys;
 
 /// What the kernel is launched with.

@@ -152,7 +152,7 @@ fn a_batch_is_prepared_before_a_capture() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn an_unprepared_run_under_capture_is_refused() {
-    let (context, stream) = device();
+    let (_, stream) = device();
     let mut problem = Problem::untracked(&stream, (96, 96, 32));
     // A configuration that no other test prepares.
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>::new()

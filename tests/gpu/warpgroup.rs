@@ -3,7 +3,7 @@
 
 use crate::harness::{
     prelude::*,
-    warpgroups::{self, *},
+    warpgroups::{self, bits, *},
 };
 use falchion::warp::mma_warpgroup::FragmentMap;
 
