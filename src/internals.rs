@@ -41,25 +41,10 @@ pub mod codegen {
     pub use crate::codegen::{GemmParams, KERNELS, RepackParams, TensorGemmParams, TensorMap};
 }
 
-/// Kernel families, the selection of a kernel, and explanations.
+/// Kernel families, the selection of a kernel, and explanations. The command line resolves requests;
+/// the lab explores and explains. The list is open, because only its module names a family.
 pub mod family {
-    /// The command line resolves requests; the lab explores and predicts.
-    pub use crate::family::{
-        Choice, Origin, ProblemSize, Request, Resolved, Target, Terms, default_gemm_configuration,
-    };
-
-    /// The explanation of a kernel.
-    pub mod simt {
-        pub use crate::family::simt::{Explanation, OperandExplanation};
-    }
-    /// The explanation of a kernel.
-    pub mod mma_sync {
-        pub use crate::family::mma_sync::Explanation;
-    }
-    /// The explanation of a kernel.
-    pub mod warp_specialized {
-        pub use crate::family::warp_specialized::{BoxesExplanation, Explanation};
-    }
+    pub use crate::family::*;
 }
 
 /// The host executor.

@@ -99,7 +99,7 @@ fn exported(code: &str) -> BTreeSet<&str> {
     lists
         .flat_map(|list| list.split([',', '{', '}']))
         .map(|path| path.trim().rsplit("::").next().unwrap_or_default())
-        .filter(|name| !name.is_empty())
+        .filter(|name| !["", "*"].contains(name))
         .collect()
 }
 
