@@ -316,8 +316,8 @@ fn operands_lie_in_either_order() {
     );
 }
 
-/// Of an extent of 1 the distance is not looked at, whatever another crate gives for it: it leaves
-/// nothing to refuse but lines that overlap.
+/// A single row or column has no distance to the next one, so any value is accepted. Lines of D
+/// that overlap are refused.
 #[test]
 fn the_distance_of_one_line_is_not_looked_at() {
     for (m, n, k) in [(1, 5, 4), (5, 1, 4), (1, 1, 4), (4, 5, 1), (1, 1, 1), (3, 1, 1), (1, 3, 1)] {
@@ -363,10 +363,10 @@ fn the_distance_of_one_line_is_not_looked_at() {
     }
     let (a, mut d) = (numbers(24, 1), vec![0.0; 60]);
     let refused = Rows::new()
-        .run(Arguments::new((4, 5, 6), &a, &[1.0; 30], &mut d).strides_a(0, 1))
+        .run(Arguments::new((4, 5, 6), &a, &[1.0; 30], &mut d).strides_d(0, 1))
         .expect_err("rows overlap");
     assert_eq!(
         refused.to_string(),
-        "leading dimension of A = 0 is less than 6 (number of columns); try 6"
+        "leading dimension of D = 0 is less than 5 (number of columns); try 5"
     );
 }
