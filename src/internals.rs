@@ -41,8 +41,9 @@ pub mod codegen {
     pub use crate::codegen::{GemmParams, KERNELS, RepackParams, TensorGemmParams, TensorMap};
 }
 
-/// Kernel families, the selection of a kernel, and explanations. The command line resolves requests;
-/// the lab explores and explains. The list is open, because only its module names a family.
+/// Kernel families, the selection of a kernel, and explanations. The command line resolves
+/// requests; the lab explores and explains. The list is open, because only its module names a
+/// family.
 pub mod family {
     pub use crate::family::*;
 }
