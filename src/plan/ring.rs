@@ -47,7 +47,7 @@ pub struct RingProgram {
     /// Register sets into which a warp loads A in turn; 0 if `wgmma` reads A from shared memory.
     pub fragment_sets: u32,
     /// Subtiles in which a consumer stores its part of a tile of D. If threads store, each warp's
-    /// slice is one subtile.
+    /// part is one subtile.
     pub subtiles: u32,
     /// Whether work units are split-K slices, which are reduced before a tile of D is stored.
     pub split_k: bool,

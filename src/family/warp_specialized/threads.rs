@@ -31,7 +31,8 @@ const VECTOR: u32 = 4;
 /// Maximum extent of a thread tile.
 const MOST_THREAD: u64 = 16;
 
-/// Minimum and maximum lanes of a warp along M. Within them, no warp's slice is wider than a box.
+/// Minimum and maximum lanes of a warp along M. Within them, no warp's part of a tile is wider than
+/// a box.
 const LANES: (u32, u32) = (2, 16);
 
 /// Depths of a stage: the minimum, which is also their divisor, and the maximum. Loops over K are
