@@ -25,7 +25,7 @@ enum class RoleStepKind {
   LoadFragments,
   FenceOperands,
   MultiplyStage,
-  MultiplyTile,
+  MultiplyInstructionTile,
   Promote,
   CommitProducts,
   AwaitProducts,
@@ -43,7 +43,7 @@ enum class RoleStepKind {
   StoreTensor,
   CommitStores,
   StoreThreads,
-  ReducePartials,
+  ReduceSlices,
   AwaitRead,
   SendPartials,
   ExpectPartials,
@@ -133,8 +133,8 @@ struct Exchanges<false> {};
 
 // State that every role has. A role derives from it and provides the following members.
 // - step<Kind, First, Turn>(): CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast,
-//   MultiplyTile, Promote, FetchSource, StoreStaging, StoreTensor, StoreThreads, ReducePartials,
-//   SendPartials, AddPartials. Only arrives_last may wait.
+//   MultiplyInstructionTile, Promote, FetchSource, StoreStaging, StoreTensor, StoreThreads,
+//   ReduceSlices, SendPartials, AddPartials. Only arrives_last may wait.
 // - goes_on(): whether this thread continues after the opening.
 // - next_tile(): advances to the next tile of D; false if there is none. k_tiles(): its k-tiles.
 // - k_tiles_before(n), k_tiles_behind(n): k-tiles of other consumers' n previous and next units.
@@ -338,10 +338,10 @@ __device__ __forceinline__ void perform(Role& role) {
   } else if constexpr (Count == 1) {
     constexpr RoleStep step = List::step(First);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
-                  step.kind == RoleStepKind::MultiplyTile || step.kind == RoleStepKind::Promote ||
+                  step.kind == RoleStepKind::MultiplyInstructionTile || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||
-                  step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReducePartials || step.kind == RoleStepKind::SendPartials ||
+                  step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReduceSlices || step.kind == RoleStepKind::SendPartials ||
                   step.kind == RoleStepKind::AddPartials) {
       role.template step<step.kind, step.first, Turn>();
     } else {

@@ -166,13 +166,13 @@ struct Consumer : Worker<Config, Params> {
       multiply_fragments(fragments[Turn]);
     } else if constexpr (Kind == RoleStepKind::MultiplyStage) {
       multiply();
-    } else if constexpr (Kind == RoleStepKind::MultiplyTile) {
+    } else if constexpr (Kind == RoleStepKind::MultiplyInstructionTile) {
       multiply(partial, operands(), First % Config::kRepeatsM, First / Config::kRepeatsM, false);
     } else if constexpr (Kind == RoleStepKind::Promote) {
       promote<First>();
     } else if constexpr (Kind == RoleStepKind::FetchSource) {
       if (this->leads() && reads_source()) store.template fetch<First>(this->staging(First), this->source());
-    } else if constexpr (Kind == RoleStepKind::ReducePartials) {
+    } else if constexpr (Kind == RoleStepKind::ReduceSlices) {
       this->holds_sum = reduce();
     } else if constexpr (Kind == RoleStepKind::SendPartials || Kind == RoleStepKind::AddPartials) {
       exchange<Kind>();

@@ -59,8 +59,8 @@ __device__ __forceinline__ constexpr Tile tile_of(unsigned block, unsigned rows,
   if constexpr (Order::kOrdering == Ordering::Identity) {
     return grouped<Order::kGroupSize>(block, rows, columns);
   } else if constexpr (Order::kOrdering == Ordering::Grouped) {
-    Tile const turned = grouped<Order::kGroupSize>(block, columns, rows);
-    return Tile{turned.column, turned.row};
+    Tile const transposed = grouped<Order::kGroupSize>(block, columns, rows);
+    return Tile{transposed.column, transposed.row};
   } else {
     return hilbert<Order::kGroupSize>(block, rows, columns);
   }

@@ -55,8 +55,8 @@ pub use operand_view::{OperandView, Placement};
 pub use owned::Mat;
 pub use partials::Partials;
 pub(crate) use positions::POSITIONS;
-pub(crate) use route::repacked_bytes;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
+pub(crate) use route::{repacked_bytes, tma_reads_rows};
 #[cfg(feature = "cuda")]
 pub(crate) use space::operand_memory;
 pub use space::{

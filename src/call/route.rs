@@ -243,15 +243,11 @@ impl Way {
         };
         let (length, lines) = problem.lines(operand, wanted);
         if wanted == order {
-            // A single row has no pitch.
-            let stride =
-                if lines > 1 { class.element.matrix_bytes(direct.leading as u64) } else { 0 };
-            let apart = lines < 2 || direct.leading >= length;
+            let bytes = |elements: usize| class.element.matrix_bytes(elements as u64);
             let next = class.element.matrix_bytes(problem.batch_stride(view));
             let whole = (view.memory.address() | next).is_multiple_of(ADDRESS_ALIGNMENT)
-                && apart
-                && stride.is_multiple_of(STRIDE_ALIGNMENT);
-            if matches!(need, OperandNeed::Accesses(_)) || whole && stride <= MOST_STRIDE_BYTES {
+                && tma_reads_rows(lines, bytes(length), bytes(direct.leading));
+            if matches!(need, OperandNeed::Accesses(_)) || whole {
                 return direct;
             }
         }
@@ -291,6 +287,13 @@ impl Way {
 }
 
 framed!(Routes);
+
+/// Returns whether TMA reads rows of `row` bytes that begin `pitch` bytes apart. TMA does not read
+/// overlapping rows. A single row has no pitch.
+pub(crate) const fn tma_reads_rows(lines: usize, row: u64, pitch: u64) -> bool {
+    lines < 2
+        || pitch >= row && pitch.is_multiple_of(STRIDE_ALIGNMENT) && pitch <= MOST_STRIDE_BYTES
+}
 
 /// Returns the bytes of a copy in the workspace with `lines` rows of `length` elements.
 pub(crate) fn repacked_bytes(element: ElementKind, lines: usize, length: usize) -> u64 {

@@ -112,7 +112,7 @@ pub struct View<M> {
     pub strides: [usize; 2],
     /// Elements between neighboring matrices of a batch. 0 if all GEMMs share the matrix.
     pub batch_stride: usize,
-    /// Whether lines of an input may overlap. With a leading dimension of 0, all lines are one.
+    /// Whether rows or columns of an input may overlap: the caller has set both strides.
     pub overlapping: bool,
 }
 
@@ -139,9 +139,9 @@ impl<M> View<M> {
             .one_behind_another((rows, columns))
     }
 
-    /// Creates a matrix with the given strides in elements, whose lines may overlap. A single row
-    /// or column has no meaningful stride to the next one. The function then selects a stride that
-    /// gives the matrix the order `order` if possible, else the other order.
+    /// Creates a matrix with the given strides in elements. A single row or column has no
+    /// meaningful stride to the next one. The function then selects a stride that gives the matrix
+    /// the order `order` if possible, else the other order.
     pub fn strided(
         memory: M,
         [down, across]: [usize; 2],
@@ -156,7 +156,7 @@ impl<M> View<M> {
             (_, 1) => [down, 1],
             _ => [down, across],
         };
-        Self { memory, strides, batch_stride: 0, overlapping: true }
+        Self { memory, strides, batch_stride: 0, overlapping: false }
     }
 
     /// Creates an epilogue vector as an m x n matrix. A vector with one value per row of A has

@@ -165,7 +165,7 @@ pub(crate) fn register_fingerprints(emulation: EmulationKind) -> String {
     match emulation {
         EmulationKind::Tf32x3 => fingerprint_assertion(
             "numeric::Tf32TermsMap",
-            "tf32_parts",
+            "tf32_terms",
             &register_terms_table(emulation),
         ),
         _ => String::new(),

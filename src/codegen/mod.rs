@@ -309,7 +309,7 @@ pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> Stri
 pub(crate) const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
 
 /// Pairs of (k-tiles, slices) at which the division of K has a fingerprint.
-const PARTS: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];
+const SLICED: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];
 
 /// Returns the fingerprint assertions of the split-K division.
 pub(crate) fn fingerprints_of_slices() -> String {
@@ -320,7 +320,7 @@ pub(crate) fn fingerprints_of_slices() -> String {
             &KSlices { tiles_k, slices },
         )
     };
-    PARTS.map(assertion).concat()
+    SLICED.map(assertion).concat()
 }
 
 /// Rows of (tiles, k-tiles per tile, clusters, maximum units per cluster) at which stream-K spans

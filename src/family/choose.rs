@@ -17,7 +17,7 @@
 use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{
     arch::{Machine, OpKind},
-    call::repacked_bytes,
+    call::{repacked_bytes, tma_reads_rows},
     desc::{Cut, GemmDesc},
     numeric::ElementKind,
     operand::OperandKind,
@@ -189,8 +189,7 @@ impl GemmDesc {
         for (operand, OperandRows { element, lines, length, pitch }) in
             OperandKind::BOTH.into_iter().zip(&rows)
         {
-            let row = element.matrix_bytes(*length as u64);
-            let whole = *lines < 2 || *pitch >= row && pitch.is_multiple_of(STRIDE_ALIGNMENT);
+            let whole = tma_reads_rows(*lines, element.matrix_bytes(*length as u64), *pitch);
             access |= if whole { 0 } else { *pitch };
             let transposed = tensors.reads_transposed(operand);
             if transposed || !whole {

@@ -145,11 +145,11 @@ pub enum Fault {
         "{who} takes the accumulators of a split-K slice to the epilogue, to which no other slice is added"
     )]
     SliceNotAdded { who: Who },
-    #[error("{who} brings its split-K slice to the others twice")]
+    #[error("{who} reduces its split-K slice twice")]
     SliceBroughtTwice { who: Who },
     #[error("{who} sends the partials of unit {unit} over partials that are not read")]
     SliceSentOver { who: Who, unit: u32 },
-    #[error("{who} adds the partials of unit {unit} of block {rank}, and does not find them")]
+    #[error("{who} adds the partials of unit {unit} of block {rank}, which are not there")]
     SliceNotThere { who: Who, unit: u32, rank: u32 },
     #[error("{who} copies {subtile} of C over {what}")]
     SourceOverwrites { who: Who, subtile: SubtileName, what: &'static str },

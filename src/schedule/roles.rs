@@ -85,7 +85,7 @@ steps! {
         /// Starts to multiply instruction tile `tile` of k-tile `t`: partial accumulators = A tile
         /// times B tile. All instruction tiles share one set of partial accumulators, which the
         /// product overwrites.
-        MultiplyTile {
+        MultiplyInstructionTile {
             /// Instruction tile of the consumer, along M first.
             tile: u8,
         },
@@ -159,7 +159,7 @@ steps! {
         /// [`SLICES_AT_ONCE`](crate::threadblock::SLICES_AT_ONCE) neighbors to arrive adds their
         /// slots to its accumulators; the sums are added likewise, level by level. The consumer
         /// that holds the final sum runs the epilogue. All others continue with the next work unit.
-        ReducePartials,
+        ReduceSlices,
         /// Under split-K within a cluster, in all blocks but the first: waits until the first block
         /// has read what the consumer sent last. Does nothing before the first send.
         AwaitRead,

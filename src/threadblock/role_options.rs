@@ -89,7 +89,7 @@ impl RoleOptions {
     fn reduced(&self, ring: &Pipeline) -> &'static [RoleStep] {
         match (self.split_k, ring.slices) {
             (false, _) => &[],
-            (true, None) => &[RoleStep::ReducePartials],
+            (true, None) => &[RoleStep::ReduceSlices],
             (true, Some(_)) => &[
                 RoleStep::AwaitRead,
                 RoleStep::SendPartials,
@@ -148,7 +148,7 @@ impl RoleOptions {
             Some(tiles) => body.extend((0..tiles).flat_map(|tile| {
                 [
                     RoleStep::FenceOperands,
-                    RoleStep::MultiplyTile { tile },
+                    RoleStep::MultiplyInstructionTile { tile },
                     RoleStep::CommitProducts,
                     RoleStep::AwaitProducts { pending: 0 },
                     RoleStep::Promote { tile },

@@ -149,7 +149,7 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
     use RoleStep::{
         AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn, CopyTensor,
         Expect, ExpectPartials, ExpectSource, FenceBarrierInit, FenceOperands, FetchSource,
-        LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReducePartials, Release,
+        LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReduceSlices, Release,
         SendPartials, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
@@ -171,7 +171,7 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
         (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => {
             Some("one is about registers, one about stages")
         }
-        (SkipLater | Release { .. }, ReducePartials) => {
+        (SkipLater | Release { .. }, ReduceSlices) => {
             Some("one is about stages, one about accumulators")
         }
         (SkipLater | Release { .. }, AwaitRead) => Some("one is about stages, one about slots"),

@@ -35,7 +35,7 @@ fn the_bits_are_those_of_as_many_parts() {
 /// Drawn kernels of both kinds of consumers, of all types, ping-pong, C through buffers and
 /// epilogues among them.
 #[test]
-fn drawn_kernels_have_the_bits_of_as_many_parts() {
+fn drawn_kernels_have_the_bits_of_as_many_slices() {
     let mut seen = [0; 4];
     for family in [Family::WarpSpecialized, Family::Threads] {
         let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };

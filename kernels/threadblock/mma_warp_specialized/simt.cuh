@@ -44,7 +44,7 @@ struct SimtConsumer : Worker<Config, Params> {
       multiply();
     } else if constexpr (Kind == RoleStepKind::MultiplyLast) {
       warp_mma.template multiply<Config::kWarpK - 1>();
-    } else if constexpr (Kind == RoleStepKind::ReducePartials) {
+    } else if constexpr (Kind == RoleStepKind::ReduceSlices) {
       using Partials = epilogue::Partials<Config>;
       auto const get = [&](int i) { return convert<typename Partials::Sum>(warp_mma.accumulator(i)); };
       auto const set = [&](int i, typename Partials::Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };

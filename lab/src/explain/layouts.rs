@@ -180,7 +180,7 @@ fn warp_specialized_layouts(components: &WarpSpecialized) -> Vec<StatedLayout> {
     }
     if components.options.split_k {
         found.push(stated(
-            "slot of a part",
+            "slot of a split-K slice",
             "(thread, accumulator) to a place",
             SlotMap::new(components).layout(),
         ));

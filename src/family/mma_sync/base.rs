@@ -150,7 +150,7 @@ impl MmaSyncDesc {
             .saturating_mul(2)
             .saturating_add(words[1])
             .saturating_add(ahead)
-            .saturating_add(self.terms(base, words[0]));
+            .saturating_add(self.term_registers(base, words[0]));
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
         // Addresses of copies are dead when a second fragment loads. If the sums of a tile are
@@ -180,7 +180,7 @@ impl MmaSyncDesc {
 
     /// Returns the additional registers for the terms of A's fragment, which are live for a
     /// k-block, and of one column of B's.
-    const fn terms(&self, base: &MmaBase, words: u32) -> u32 {
+    const fn term_registers(&self, base: &MmaBase, words: u32) -> u32 {
         match base.instruction {
             Some(instruction) if self.knobs.emulation.in_registers() => {
                 let taken = self.knobs.emulation.terms() * instruction.taken_words(OperandKind::A);

@@ -62,7 +62,7 @@ impl MmaSyncDesc {
         }
         hold!(self.check_shapes(&instruction));
         let knobs = &self.knobs;
-        hold!(one_schedule::check_parts(knobs.mainloop, knobs.decomposition, knobs.split_k));
+        hold!(one_schedule::check_slices(knobs.mainloop, knobs.decomposition, knobs.split_k));
         hold!(one_schedule::check_order(knobs.swizzle, knobs.blocks_per_sm));
         if matches!(knobs.mainloop, MainloopKind::SingleStage) {
             let (mainloop, nearest) = (knobs.mainloop.name(), MainloopKind::Pipelined.name());

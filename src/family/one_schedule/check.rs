@@ -83,7 +83,7 @@ pub(in crate::family) const fn whole_k(
 }
 
 /// Checks the decomposition and its number of split-K slices.
-pub(in crate::family) const fn check_parts(
+pub(in crate::family) const fn check_slices(
     mainloop: MainloopKind,
     decomposition: DecompositionKind,
     split_k: u32,

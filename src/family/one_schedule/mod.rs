@@ -25,8 +25,8 @@ use crate::{
     threadblock::{MainloopKind, MmaBase, WorkKind},
 };
 pub(super) use check::{
-    WARP_EXTENTS, by_clusters, check_access, check_budgets, check_order, check_parts, check_stages,
-    check_threadblock, registers_available, whole_k,
+    WARP_EXTENTS, by_clusters, check_access, check_budgets, check_order, check_slices,
+    check_stages, check_threadblock, registers_available, whole_k,
 };
 
 /// Returns the division of work units: one CTA per unit, or a span of units per CTA with stream-K.

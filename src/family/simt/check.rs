@@ -62,7 +62,7 @@ impl SimtDesc {
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
-        hold!(one_schedule::check_parts(
+        hold!(one_schedule::check_slices(
             self.knobs.mainloop,
             self.knobs.decomposition,
             self.knobs.split_k

@@ -17,10 +17,10 @@ impl WarpSpecializedDesc {
     #[must_use]
     pub const fn multiplied(&self) -> Self {
         let Some(term) = self.knobs.emulation.term_type() else { return *self };
-        let mut terms = *self;
-        terms.class.a = OperandClass { element: term, layout: Order::Row };
-        terms.class.b = OperandClass { element: term, layout: Order::Col };
-        terms
+        let mut multiplied = *self;
+        multiplied.class.a = OperandClass { element: term, layout: Order::Row };
+        multiplied.class.b = OperandClass { element: term, layout: Order::Col };
+        multiplied
     }
 
     /// Returns the blocks of K that k-tiles read. Rows have `length` elements of the

@@ -64,7 +64,7 @@ pub(crate) fn execute_fast(
     [kernel, by_rows]: [&WarpSpecializedDesc; 2],
     call: HostCall<'_>,
 ) -> Result<(), Error> {
-    with_terms(&EmulationProgram::RIGHT, by_rows, call, |scales, mut call| {
+    run_decomposed(&EmulationProgram::RIGHT, by_rows, call, |scales, mut call| {
         let desc = by_rows.multiplied();
         // Shapes are the kernel's, whose D may have the other order.
         let tiling = tiling(&desc, call.k);
@@ -131,7 +131,7 @@ pub(crate) fn execute_program(
     seed: u64,
     call: HostCall<'_>,
 ) -> Result<(), Error> {
-    with_terms(&program.emulation, &program.desc, call, |scales, call| {
+    run_decomposed(&program.emulation, &program.desc, call, |scales, call| {
         let desc = &program.multiplied;
         checked::products(
             program,
@@ -143,7 +143,7 @@ pub(crate) fn execute_program(
 
 /// Runs `compute` with the call that the kernel computes, which has decomposed operands if f32 is
 /// emulated.
-fn with_terms(
+fn run_decomposed(
     program: &EmulationProgram,
     desc: &WarpSpecializedDesc,
     call: HostCall<'_>,

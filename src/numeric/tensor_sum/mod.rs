@@ -81,7 +81,7 @@ impl Sums<'_> {
                 .map(|numbers| numbers.as_chunks::<LANES>().0);
         for first in (0..depth).step_by(products) {
             let range = first..first + products;
-            let end_of_part = self.instruction.promotion().is_some_and(|every| {
+            let promotes = self.instruction.promotion().is_some_and(|every| {
                 range.end.is_multiple_of(every as usize) || range.end == depth
             });
             for (i, lanes) in tile.iter_mut().enumerate() {
@@ -91,7 +91,7 @@ impl Sums<'_> {
                     (&self.a.significands[of_a.clone()], &self.a.exponents[of_a]),
                     (&significands[range.clone()], &exponents[range.clone()]),
                 );
-                if end_of_part {
+                if promotes {
                     lanes.promote();
                 }
             }

@@ -51,7 +51,7 @@ const AWAIT_STORES: RoleStep = AwaitStores { pending: 0 };
 const FETCH: RoleStep = FetchSource { subtile: 0 };
 const STORE: RoleStep = StoreTensor { subtile: 0 };
 const COPY: RoleStep = CopyTensor { operand: A };
-const TILE: RoleStep = MultiplyTile { tile: 0 };
+const TILE: RoleStep = MultiplyInstructionTile { tile: 0 };
 const PROMOTE: RoleStep = Promote { tile: 0 };
 
 fn prologue(p: &mut RingProgram) -> &mut Vec<RoleStep> {
@@ -223,7 +223,7 @@ faults! {
     };
     "the last tile is left out", SeveralTiles, |p| {
         let tile = p.promoted_tiles as u8 - 1;
-        body(p).retain(|step| ![MultiplyTile { tile }, Promote { tile }].contains(step));
+        body(p).retain(|step| ![MultiplyInstructionTile { tile }, Promote { tile }].contains(step));
     };
     "all parts are multiplied before one is promoted", SeveralTiles, |p| {
         let body = body(p);
@@ -283,13 +283,13 @@ faults! {
         epilogue(p).replace_like(StoreThreads, &[TILE, StoreThreads]);
     };
     "split-K slices are reduced before the products are there", Split, |p| {
-        tail(p).move_to(0, ReducePartials);
+        tail(p).move_to(0, ReduceSlices);
     };
-    "a split-K slice is reduced twice", Split, |p| tail(p).push(ReducePartials);
-    "split-K slices are reduced once a k-tile", Split, |p| body(p).push(ReducePartials);
+    "a split-K slice is reduced twice", Split, |p| tail(p).push(ReduceSlices);
+    "split-K slices are reduced once a k-tile", Split, |p| body(p).push(ReduceSlices);
     "split-K slices are reduced once D is stored", Split, |p| {
-        tail(p).drop_like(ReducePartials);
-        epilogue(p).push(ReducePartials);
+        tail(p).drop_like(ReduceSlices);
+        epilogue(p).push(ReduceSlices);
     };
     "the last subtile is not stored", Nothing, |p| p.subtiles += 1;
     "consumers take too few registers", Registers, |p| {
@@ -327,7 +327,7 @@ faults! {
         epilogue(p).push(AddPartials);
     };
     "the slices of a cluster are added by tickets", Gathers, |p| {
-        tail(p).replace_like(AddPartials, &[ReducePartials]);
+        tail(p).replace_like(AddPartials, &[ReduceSlices]);
     };
     "the blocks that have slices do not meet", Gathers, |p| {
         p.roles.setup.opening.replace_like(MeetCluster, &[MeetBlock]);

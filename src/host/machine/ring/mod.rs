@@ -8,7 +8,7 @@
 //! | copy writes a stage | `CopyTensor` | when the scheduler lets it land, which counts its bytes |
 //! | arrival at another CTA | `Release` | when the scheduler lets it land |
 //! | warp loads A of a stage into a set of fragments | `LoadFragments` | at its own end |
-//! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyTile` | the `AwaitProducts` that covers their group |
+//! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyInstructionTile` | the `AwaitProducts` that covers their group |
 //! | store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
 //! | partial accumulators move to another CTA | `SendPartials` | when the scheduler lets them land, which counts their bytes |
 //!

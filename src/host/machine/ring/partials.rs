@@ -1,4 +1,4 @@
-//! The split-K step `ReducePartials`: the slices of a tile come together, and the last one to
+//! The split-K step `ReduceSlices`: the slices of a tile come together, and the last one to
 //! arrive adds all.
 
 use super::Cluster;
@@ -7,7 +7,7 @@ use crate::{
     schedule::{Fault, RoleStep},
 };
 
-/// Barriers of a consumer's warps in `ReducePartials`: one before the slice is counted, and one
+/// Barriers of a consumer's warps in `ReduceSlices`: one before the slice is counted, and one
 /// after.
 const MEETINGS: u32 = 2;
 
@@ -21,7 +21,7 @@ impl Cluster<'_> {
 
     /// Stores a warp's accumulators to its slot. After all four warps have stored theirs, their
     /// consumer counts its slice. The warps of the last slice then hold the sum.
-    pub(super) fn reduce_partials(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
+    pub(super) fn reduce_slices(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
         let name = self.who(mover).name;
         let tile = self.warps[mover].at().0;
         if self.warps[mover].met == 0 && self.warps[mover].progress.waits.is_none() {

@@ -23,7 +23,7 @@ impl Cluster<'_> {
         match step {
             RoleStep::FenceOperands => warp.fenced = true,
             RoleStep::MultiplyStage if tiles == 0 => self.multiply(mover, None)?,
-            RoleStep::MultiplyTile { tile } if u32::from(tile) < tiles => {
+            RoleStep::MultiplyInstructionTile { tile } if u32::from(tile) < tiles => {
                 self.multiply(mover, Some(tile))?
             }
             RoleStep::Promote { tile } => self.promote(mover, tile)?,

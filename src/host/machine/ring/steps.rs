@@ -95,7 +95,7 @@ impl Cluster<'_> {
             RoleStep::MeetBlock | RoleStep::MeetCluster | RoleStep::Meet => {
                 return Ok(self.meet(mover, step));
             }
-            RoleStep::ReducePartials => return self.reduce_partials(mover, step),
+            RoleStep::ReduceSlices => return self.reduce_slices(mover, step),
             RoleStep::AwaitRead | RoleStep::AwaitPartials => {
                 return self.await_partials(mover, step);
             }

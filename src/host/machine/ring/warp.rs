@@ -56,7 +56,7 @@ pub(super) struct Warp {
     pub exchanged: u32,
     /// Stages that the current `Drain` has found empty.
     pub drained: u32,
-    /// Barriers that the warp has passed in the current `ReducePartials`.
+    /// Barriers that the warp has passed in the current `ReduceSlices`.
     pub met: u32,
     /// The last unit of work whose slice the warp contributed.
     pub brought: Option<u32>,
