@@ -169,4 +169,4 @@ impl Class {
     }
 }
 
-framed!(Class);
+framed!(Class, GemmMode);

@@ -45,6 +45,7 @@ impl GemmDesc {
             desc = desc.with_rows_as_columns();
         }
         desc.class.compute = class.compute;
+        desc.class.mode = class.mode.leave(self.frame).enter(desc.frame);
         desc.class.output.epilogue = class.output.epilogue.leave(self.frame).enter(desc.frame);
         desc
     }

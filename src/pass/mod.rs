@@ -205,7 +205,8 @@ impl Pass {
                     ..Elements::new(element.matrix_elements(way.bytes) as usize)
                 };
                 let apart = element.matrix_elements(way.apart) as usize;
-                let a = View::new(view.memory, Order::Col, leading).batched(stride as usize);
+                let source = View::new(view.memory, Order::Col, leading).batched(stride as usize);
+                let a = View { overlapping: view.overlapping, ..source };
                 let d = View::new(room, Order::Row, way.leading).batched(apart);
                 let packed = Problem::packed_transpose(lines, length);
                 let problem = Problem { batch: matrices as usize, a, d, ..packed };

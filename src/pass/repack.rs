@@ -170,20 +170,14 @@ impl IndexMap for Realignment {
 
 impl RepackShapes {
     /// Returns the shapes for `rows` rows of `row_bytes` bytes, which are `stride` bytes apart in
-    /// the source and `pitch` bytes apart in the copy. `None` if there is nothing to copy, or if
-    /// rows overlap in the source or in the copy. Also `None` if the pitch is not a multiple of 16,
+    /// the source and `pitch` bytes apart in the copy. Rows may overlap in the source. `None` if
+    /// there is nothing to copy, if rows overlap in the copy, if the pitch is not a multiple of 16,
     /// and beyond 2^62 bytes.
     pub fn new(rows: u64, row_bytes: u64, stride: u64, pitch: u64) -> Option<Self> {
-        let apart = rows == 1 || stride >= row_bytes;
         let (source, copy) =
             (rows.checked_mul(stride)?.checked_add(row_bytes)?, rows.checked_mul(pitch)?);
         let fits = source.max(copy) <= 1 << 62 && pitch.is_multiple_of(PIECE) && pitch >= row_bytes;
-        (rows > 0 && row_bytes > 0 && apart && fits).then_some(Self {
-            rows,
-            row_bytes,
-            stride,
-            pitch,
-        })
+        (rows > 0 && row_bytes > 0 && fits).then_some(Self { rows, row_bytes, stride, pitch })
     }
 
     /// Returns the number of pieces per row.

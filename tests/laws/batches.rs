@@ -87,7 +87,14 @@ fn a_pass_brings_each_products_operand() {
         let extents = (extent(), extent(), extent());
         let more = [0; 4].map(|_| random.pick(&[None, Some(0), Some(1), Some(16)]));
         let more = [more[0], more[1], more[2], more[3].or(Some(3))];
-        let problem = batch(&desc, extents, random.pick(&[2, 5]), more);
+        let mut problem = batch(&desc, extents, random.pick(&[2, 5]), more);
+        for view in [&mut problem.a, &mut problem.b] {
+            // Every fourth operand is a matrix whose lines overlap.
+            if random.below(4) == 0 {
+                let strides = random.pick(&[[0, 1], [1, 0], [1, 1], [2, 1], [1, 16]]);
+                *view = View { strides, overlapping: true, ..*view };
+            }
+        }
         let routes = Routes::new(&desc, &problem);
         let routed = routes.problem(&desc, &problem, FIRST);
         let mut written: Vec<Range<u64>> = Vec::new();

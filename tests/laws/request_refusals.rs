@@ -87,6 +87,22 @@ fn instruction_of_one_thread_is_accepted_for_simt() {
     }
 }
 
+/// A given description keeps its mode if a knob changes, whichever operand its groups belong to.
+#[test]
+fn a_description_keeps_its_mode() {
+    for types in [F32, ["f32:row", "f32:row", "f32:col"]] {
+        let desc = request(Some(OpKind::Simt), types, &[]).resolve(ArchKind::Sm80);
+        let desc = desc.expect("a kernel").desc;
+        let modes = [desc.for_batch(3), desc.for_array(3), desc.for_groups(Axis::M)];
+        for desc in modes.into_iter().chain([desc.for_groups(Axis::N)]) {
+            let knobs = vec![("stages".to_owned(), "4".to_owned())];
+            let request = Request { description: Some(desc), knobs, ..Request::default() };
+            let changed = request.resolve(ArchKind::Sm80).expect("a kernel").desc;
+            assert_eq!((changed.class.mode, changed.stages()), (desc.class.mode, 4));
+        }
+    }
+}
+
 /// A value that the first family lacks selects another one.
 #[test]
 fn pinned_value_selects_the_family_that_has_it() {
