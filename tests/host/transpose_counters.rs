@@ -207,12 +207,12 @@ fn elements_are_touched_once() {
     let counters = count(&gathered, &problem);
     assert_eq!(counters.d.elements, 101 * 131);
     assert!(counters.a.elements > 101 * 131 && counters.a.elements < 2 * 101 * 131, "{counters:?}");
-    // As few requests as there are accesses of 16 bytes, but for the ends of rows.
+    // Except at the ends of rows, accesses have 16 bytes, and one warp writes a sector.
     let single = Rung::Padded.desc(Combine::Move, 1);
     let [single, whole] =
         [single, gathered].map(|desc| count(&desc, &Problem::packed_transpose(1001, 1003)).d);
     assert!(
-        whole.requests <= single.requests / 5 && whole.sectors <= single.sectors,
+        whole.requests * 4 < single.requests && whole.sectors * 4 < single.sectors * 3,
         "{single:?} {whole:?}"
     );
 }

@@ -153,13 +153,10 @@ proptest! {
     }
 }
 
-/// The lines and elements of lines that a tile's threads take, wherever rows of A and D begin in an
-/// access.
-fn asked(d: &TransposeDesc) -> (core::ops::Range<u32>, u32) {
-    let before = d.access_d - 1;
-    // Rows from an access less one before the tile's first, when rows of D begin that far into one,
-    // to the tile's last.
-    (before - (d.access_d - 1)..d.rows + before, d.columns + d.access_a - 1)
+/// Returns the number of lines that a tile needs, and the elements of a line, wherever rows of A
+/// begin in an access and rows of D begin in a sector.
+fn needed(d: &TransposeDesc) -> (u32, u32) {
+    (d.rows + d.sector() - 1, d.columns + d.access_a - 1)
 }
 
 proptest! {
@@ -167,10 +164,10 @@ proptest! {
 
     /// `fetch: threads x steps -> accesses of lines` leaves out what is beyond the last and is a
     /// bijection else; `write` is one. `smem: (line, element) -> shared memory` is injective into
-    /// `smem_bytes`, and stores lie in it whole and aligned. Lines and their elements are those
-    /// that are asked for: `[0, rows + access_d - 1) x [0, columns + access_a - 1)` at least.
+    /// `smem_bytes`, and stores lie in it whole and aligned. The tile has as many lines as it
+    /// needs, and no access more than a line needs.
     #[test]
-    fn gathered_lines_hold_whatever_is_asked_for(d in legal(true)) {
+    fn gathered_lines_hold_what_a_tile_needs(d in legal(true)) {
         prop_assert_eq!(laws::bijective(&d.fetch()), Ok(()));
         prop_assert_eq!(laws::bijective(&d.write()), Ok(()));
         prop_assert_eq!(d.write().codomain() * d.access_d, d.rows * d.columns);
@@ -183,21 +180,21 @@ proptest! {
             prop_assert!(place.is_multiple_of(d.stored()));
             prop_assert!((1..d.stored()).all(|i| smem.at(at(first.row, first.column + i)) == Some(place + i)));
         }
-        let (lines, elements) = asked(&d);
-        prop_assert!(lines.start == 0 && lines.end == smem.lines && elements <= smem.pitch);
-        // An access less, and the last elements of some row have no place.
+        let (lines, elements) = needed(&d);
+        prop_assert!(lines == smem.lines && elements <= smem.pitch);
+        // With one access less, the last elements of some row have no place.
         prop_assert!(d.access_a == 1 || elements > smem.pitch - d.access_a);
     }
 
-    /// Each thread's pieces of D begin at the same place of an access, whatever the leading
-    /// dimension: `line(thread, step) = line(thread, 0) (mod access_d)`, and its pieces are one
+    /// Each thread's pieces of D begin at the same place of a sector, whatever the leading
+    /// dimension: `line(thread, step) = line(thread, 0) (mod sector)`, and its pieces are one
     /// column of pieces.
     #[test]
     fn gathered_pieces_of_a_thread_have_one_alignment(d in legal(true)) {
         let write = d.write();
         for (thread, step) in (0..d.threads).flat_map(|thread| (0..write.steps()).map(move |step| (thread, step))) {
             let ((first, place), (line, piece)) = (write.place(thread, 0), write.place(thread, step));
-            prop_assert_eq!((line % d.access_d, piece), (first % d.access_d, place));
+            prop_assert_eq!((line % d.sector(), piece), (first % d.sector(), place));
         }
     }
 }

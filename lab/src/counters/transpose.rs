@@ -107,8 +107,8 @@ fn alike(count: u64, place: impl Fn(u64) -> Place) -> BTreeMap<Place, u64> {
     places
 }
 
-/// Elements beyond a tile that an access can touch, which is at most one access.
-const BEYOND: i64 = 16;
+/// Elements beyond a tile that an access can touch: at most one sector of single bytes.
+const BEYOND: i64 = 32;
 
 struct Likeness<'p> {
     desc: &'p TransposeDesc,
@@ -198,7 +198,7 @@ fn count_block(
         rows: -rows.before..rows.left,
         columns: -columns.before..columns.left,
         beyond_a: &|row| a.map_or(0, |a| beyond(a, row, desc.access_a)),
-        beyond_d: &|column| beyond(d, column.into(), desc.access_d),
+        beyond_d: &|column| beyond(d, column.into(), desc.sector()),
         source: &|_, _| 0,
         sink: &mut |_, _, _| {},
     };

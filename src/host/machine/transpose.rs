@@ -23,7 +23,7 @@ pub struct Tile<'a> {
     pub columns: Range<i64>,
     /// Offset of the tile's part of a row of A within an aligned access, in elements.
     pub beyond_a: &'a dyn Fn(i64) -> u32,
-    /// Offset of the tile's part of a row of D, which is a column of A, within an aligned access.
+    /// Offset of the tile's part of a row of D, which is a column of A, within an aligned sector.
     pub beyond_d: &'a dyn Fn(u32) -> u32,
     /// Returns element (row, column) of A: its bits, or its name.
     pub source: &'a dyn Fn(i64, i64) -> u64,
@@ -114,7 +114,7 @@ impl Block<'_, '_> {
             // Numbers beyond the last piece are all treated as one.
             let number = map.at(at(thread, step))?.min(lines * pieces);
             let (line, place) = (number / pieces * d.thread_rows, number % pieces * d.access_a);
-            let row = i64::from(line) - if d.is_gathered() { i64::from(d.access_d - 1) } else { 0 };
+            let row = i64::from(line) - i64::from(d.lines_before());
             let column = i64::from(place) - i64::from(self.beyond_a(row));
             Some(Piece { first: step * d.thread_rows * d.access_a, line, place, row, column })
         };
@@ -284,9 +284,7 @@ impl Block<'_, '_> {
                 if !self.exists(row, column.into()) {
                     continue;
                 }
-                // The first line of a gathered tile is the row `access_d - 1` rows before the first
-                // row of the tile.
-                let line = if gathered { row + i64::from(d.access_d - 1) } else { row };
+                let line = row + i64::from(d.lines_before());
                 let place = self.place(line as u32, column + self.beyond_a(row))?;
                 if gathered || i == 0 {
                     let elements = if gathered { 1 } else { d.access_d };
