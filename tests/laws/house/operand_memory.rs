@@ -16,11 +16,12 @@ enum Form {
 }
 
 /// Every type of `src/` with a field of operand memory, and its form.
-const HOLDERS: [(&str, Form); 23] = [
+const HOLDERS: [(&str, Form); 26] = [
     ("src/call/any.rs $Kinds", Form::View),
     ("src/call/arguments.rs Arguments", Form::View),
     ("src/call/arguments.rs Offsets", Form::View),
     ("src/call/matrix.rs $View", Form::View),
+    ("src/call/operand_view.rs OperandView", Form::View),
     ("src/call/workspace.rs WorkspaceMemory", Form::View),
     ("src/cuda/growing_workspace.rs Workspace", Form::View),
     ("src/cuda/operands.rs CudaMut", Form::View),
@@ -28,8 +29,10 @@ const HOLDERS: [(&str, Form); 23] = [
     ("src/sys/device_memory.rs DeviceMemory", Form::View),
     ("src/call/groups.rs Groups", Form::Operand),
     ("src/call/mod.rs Call", Form::Operand),
+    ("src/call/mod.rs Matrices", Form::Operand),
     ("src/call/space.rs $Slice", Form::Operand),
     ("src/call/view.rs Elements", Form::Operand),
+    ("src/call/view.rs View", Form::Operand),
     ("src/cuda/memory.rs OperandMemory", Form::Operand),
     ("src/cuda/operands.rs DeviceMatrix", Form::Operand),
     ("src/call/launch.rs TmaTensor", Form::Parameter),
@@ -43,7 +46,7 @@ const HOLDERS: [(&str, Form); 23] = [
 ];
 
 /// Field types that hold operand memory.
-const MEMORY: [&str; 14] = [
+const MEMORY: [&str; 16] = [
     "::Ref<",
     "::Mut<",
     "::$view<",
@@ -54,6 +57,8 @@ const MEMORY: [&str; 14] = [
     "DeviceMatrix<",
     "HostSlice",
     ": View<",
+    "memory: M,",
+    "a: R,",
     "address: u64",
     "addresses: [u64",
     "'a [u8]",
@@ -108,6 +113,6 @@ fn operand_memory_has_two_forms_and_a_kernel_parameter() {
 #[test]
 fn a_type_with_operand_memory_is_found() {
     let text = "struct A<'a> { rows: usize, b: &'a [u8] }\nenum B { C(S::Ref<'a, T>), D }\n\
-                struct E(usize);\nstruct F;";
-    assert_eq!(holders(text), ["A", "B"]);
+                struct E(usize);\nstruct F;\nstruct G<M> { memory: M, rows: usize }";
+    assert_eq!(holders(text), ["A", "G", "B"]);
 }
