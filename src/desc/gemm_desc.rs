@@ -259,8 +259,8 @@ impl GemmDesc {
     /// operands. The kernel's D keeps its order, so the user's D has the other order.
     #[must_use]
     pub const fn swapped(self) -> Self {
-        let pins = self.pins().swapped();
-        Self { class: self.class.swapped(), frame: self.frame.swapped(), ..self }.pinned(pins)
+        let family = self.family.pinned(self.family.pins().swapped());
+        Self { class: self.class.swapped(), frame: self.frame.swapped(), family }
     }
 
     /// Returns the description of the kernel for a batch of `products` GEMMs. More than one GEMM
