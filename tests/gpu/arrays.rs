@@ -1,17 +1,18 @@
-//! Arrays on a device: the host's bits, wherever their matrices lie; what no product writes stays
-//! as it was.
+//! Pointer arrays on a device: D has the bits of the host at any addresses, and no kernel writes
+//! beyond its matrices.
 
 use super::prepared::{capture, captured, untracked};
 use crate::harness::{prelude::*, whole::Whole};
 use cudarc::driver::{CudaView, CudaViewMut};
 
-/// Elements before each matrix and behind it.
+/// Guard elements before and after each matrix.
 const GUARD: usize = 64;
 
-/// Some matrices, each in memory of its own, `beyond` elements behind where others begin.
+/// Matrices of a pointer array, each in its own allocation.
 struct Matrices<T> {
     host: Vec<Vec<T>>,
     device: Vec<CudaSlice<T>>,
+    /// Additional offset of matrix 1 in its allocation, in elements.
     beyond: usize,
     length: usize,
 }
@@ -30,7 +31,7 @@ impl<T: Whole + DeviceRepr> Matrices<T> {
         Self { host, device, beyond, length }
     }
 
-    /// Returns the range of a matrix in its memory. Only matrix 1 begins at another offset.
+    /// Returns the range of a matrix in its allocation. Only matrix 1 has another offset.
     fn place(&self, number: usize) -> core::ops::Range<usize> {
         let first = GUARD + if number == 1 { self.beyond } else { 0 };
         first..first + self.length
@@ -54,13 +55,13 @@ impl<T: Whole + DeviceRepr> Matrices<T> {
         self.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect()
     }
 
-    /// Copies all bytes, guards among them, to the device.
+    /// Copies all bytes to the device, including the guards.
     fn upload(&mut self, stream: &Arc<CudaStream>) {
         let all = self.host.iter().zip(&mut self.device);
         all.for_each(|(host, device)| stream.memcpy_htod(host, device).unwrap());
     }
 
-    /// Changes all numbers on both sides.
+    /// Changes all numbers on the host and on the device.
     fn renew(&mut self, stream: &Arc<CudaStream>, round: u64) {
         self.host
             .iter_mut()
@@ -77,7 +78,7 @@ impl<T: Whole + DeviceRepr> Matrices<T> {
             .for_each(|(place, host)| stream.memcpy_htod(&host[..place.len()], place).unwrap());
     }
 
-    /// Whether all bytes, guards among them, are the host's.
+    /// Returns whether all bytes are equal to those of the host, including the guards.
     fn same(&self, stream: &Arc<CudaStream>) -> bool {
         self.host
             .iter()
@@ -86,7 +87,8 @@ impl<T: Whole + DeviceRepr> Matrices<T> {
     }
 }
 
-/// An array on both, twice on the device.
+/// Runs an array once on the host and twice on the device, and compares all bytes. Returns the size
+/// of the workspace in bytes.
 macro_rules! held {
     ($stream:expr, $Gemm:ty, [$A:ty, $C:ty], $extents:expr, $products:expr, $beyond:expr, $x:ident, $c:ident => $changed:expr) => {{
         let (stream, (m, n, k), products): (&Arc<CudaStream>, _, usize) =
@@ -133,7 +135,7 @@ macro_rules! held {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn an_array_on_cuda_cores_is_the_hosts() {
+fn an_array_on_cuda_cores_has_the_bits_of_the_host() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     type Columns = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor, i32, Simt>;
@@ -142,7 +144,7 @@ fn an_array_on_cuda_cores_is_the_hosts() {
         held!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, c => x.sources(2.0, c).unwrap());
         held!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, c => x.source(2.0, &c[1]));
         held!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, _c => x.in_place(-1.0));
-        // The second product's matrices begin where no wide access does.
+        // The matrices of the second GEMM are not aligned for wide accesses.
         held!(&stream, Rows, [f32, f32], extents, 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
         held!(&stream, Columns, [i8, i32], extents, 5, [1, 0, 0, 1], x, _c => x.in_place(-1.0));
     }
@@ -154,7 +156,7 @@ fn an_array_on_cuda_cores_is_the_hosts() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Ampere or newer"]
-fn an_array_of_mma_sync_is_the_hosts() {
+fn an_array_of_mma_sync_has_the_bits_of_the_host() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Halves = KMajor<F16, f32, RowMajor, f32, TensorOp, Sm80>;
     type Transposed = MnMajor<Bf16, f32, ColMajor, f32, TensorOp, Sm80>;
@@ -174,7 +176,7 @@ fn an_array_of_mma_sync_is_the_hosts() {
 /// launch, and all use one workspace in turn. Threads store the matrices that TMA cannot store.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn an_array_of_warp_specialized_kernels_is_the_hosts() {
+fn an_array_of_warp_specialized_kernels_has_the_bits_of_the_host() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = HopperK<Bf16, Bf16>;
     type Emulated = HopperK<f32, f32>;
@@ -190,7 +192,8 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
         held!(&stream, Columns, [Bf16, f32], extents, 7, [0, 8, 0, 4], x, c => x.sources(-1.0, c).unwrap());
         held!(&stream, Bytes, [i8, i32], extents, 7, [16, 0, 0, 1], x, _c => x.in_place(2.0));
     }
-    // The second is repacked by a kernel of TMA, and read in place by the one that is chosen.
+    // `Shared` reads the operands with TMA, so its unaligned operands are repacked. `Rows` may use
+    // a kernel that reads them in place.
     for extents in [(256, 128, 64), (130, 67, 2047)] {
         let direct = held!(&stream, Shared, [Bf16, Bf16], extents, 4, [0; 4], x, c => x.sources(1.0, c).unwrap());
         assert_eq!(direct == 4 * 48 + 256, extents.2 % 8 == 0, "{extents:?}");
@@ -205,21 +208,22 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
 /// workspace, each GEMM is a separate launch.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn large_arrays_are_the_hosts() {
+fn large_arrays_have_the_bits_of_the_host() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = HopperK<Bf16, Bf16>;
     type Transposed = HopperMn<Bf16, f32, ColMajor>;
     type Eights = HopperK<E4m3, f32>;
     type Tens = HopperK<Tf32, f32>;
     type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
-    type InParts = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
+    type SplitKernel = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
     type Shared = HopperK<Bf16, f32, RowMajor, With<Auto, ClusterShape<2, 1>>>;
     let records = |products: usize| 48 * products as u64 + 256;
     for products in [7, 85, 86, 300] {
         for extents in [(128, 128, 128), (130, 72, 48), (1, 8, 16)] {
             let asked = held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(2.0, c).unwrap());
             assert!(asked >= records(products), "{asked} bytes for {products} products");
-            // Threads store what TMA does not, at addresses that precede the positions.
+            // Threads store the matrices that TMA cannot store. Their addresses precede the
+            // positions in a record.
             held!(&stream, Rows, [Bf16, Bf16], extents, products, [0, 8, 1, 3], x, c => x.sources(1.0, c).unwrap());
             held!(&stream, Transposed, [Bf16, f32], extents, products, [8, 16, 0, 4], x, _c => x.in_place(-1.0));
         }
@@ -230,7 +234,7 @@ fn large_arrays_are_the_hosts() {
     }
     // The split-K partials of all GEMMs precede the records.
     for products in [7, 40] {
-        let asked = held!(&stream, InParts, [Bf16, f32], (130, 72, 520), products, [0; 4], x, c => x.sources(1.0, c).unwrap());
+        let asked = held!(&stream, SplitKernel, [Bf16, f32], (130, 72, 520), products, [0; 4], x, c => x.sources(1.0, c).unwrap());
         assert!(asked > records(products) + products as u64 * 3 * 128 * 72 * 4, "{asked} bytes");
     }
     held!(&stream, Rows, [Bf16, Bf16], (64, 64, 0), 9, [0; 4], x, c => x.sources(1.0, c).unwrap());
@@ -378,7 +382,7 @@ fn a_graph_writes_records() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_workspace_without_space_for_records_leads_to_separate_launches() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type InParts = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<2>>>;
+    type SplitKernel = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<2>>>;
     let (extents @ (m, n, k), products) = ((64, 64, 256), 20);
     let (a, b) = (
         stream.clone_htod(&vec![Bf16::from_f32(1.0); m * k]).unwrap(),
@@ -386,18 +390,19 @@ fn a_workspace_without_space_for_records_leads_to_separate_launches() {
     );
     let mut d: Vec<_> =
         (0..products).map(|_| stream.clone_htod(&vec![f32::NAN; m * n]).unwrap()).collect();
-    let whole = InParts::new()
+    let whole = SplitKernel::new()
         .workspace_size(
             &Arguments::array(extents, vec![&a; products], vec![&b; products], &mut d).unwrap(),
         )
         .expect("a size");
-    let of_one =
-        InParts::new().workspace_size(&Arguments::new(extents, &a, &b, &mut d[0])).expect("a size");
+    let of_one = SplitKernel::new()
+        .workspace_size(&Arguments::new(extents, &a, &b, &mut d[0]))
+        .expect("a size");
     assert!(whole > of_one + 48 * products as u64);
     let run = |bytes: u64, d: &mut [CudaSlice<f32>]| {
         let mut workspace = stream.alloc_zeros::<u8>(bytes as usize).unwrap();
         let array = Arguments::array(extents, vec![&a; products], vec![&b; products], d).unwrap();
-        InParts::new().run(array.workspace(&mut workspace))
+        SplitKernel::new().run(array.workspace(&mut workspace))
     };
     for bytes in [whole, whole - 1, of_one] {
         run(bytes, &mut d).unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
@@ -413,7 +418,7 @@ fn a_workspace_without_space_for_records_leads_to_separate_launches() {
     );
     assert!(
         d.iter().all(|d| stream.clone_dtoh(d).unwrap().iter().all(|x| x.is_nan())),
-        "D is untouched"
+        "D has changed"
     );
 }
 
@@ -517,11 +522,11 @@ fn a_few_arrays_for_a_sanitizer() {
         held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), products, [8, 0, 0, 8], x, c => x.sources(1.0, c).unwrap());
     }
     held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), 7, [8, 0, 1, 3], x, c => x.sources(1.0, c).unwrap());
-    type InParts = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
-    held!(&stream, InParts, [Bf16, f32], (130, 72, 520), 9, [0; 4], x, _c => x.in_place(1.0));
+    type SplitKernel = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
+    held!(&stream, SplitKernel, [Bf16, f32], (130, 72, 520), 9, [0; 4], x, _c => x.in_place(1.0));
 }
 
-/// Each matrix is as long as the extents say, and lies on D's device.
+/// A matrix that is shorter than its extents is refused, and D does not change.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn an_array_may_not_reach_beyond_its_memory() {
@@ -538,7 +543,7 @@ fn an_array_may_not_reach_beyond_its_memory() {
         refused.to_string().starts_with("length of B = 63 elements is less than "),
         "{refused}"
     );
-    assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&x| x == 7.0), "D is untouched");
+    assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&x| x == 7.0), "D has changed");
     let (mut first, mut second) = d.split_at_mut(64);
     Rows::new()
         .run(Arguments::array((8, 8, 8), [&all; 2], [&all; 2], [&mut first, &mut second]).unwrap())

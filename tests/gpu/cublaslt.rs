@@ -151,9 +151,9 @@ fn a_session_measures_the_peer_against_itself() {
     }
 }
 
-/// Short products of ours and of the peer are replayed from a graph, whatever is launched for one:
-/// a kernel, a pass before it, parts of K with their memset or their second kernel, a batch,
-/// groups, an array. One by one they would take the host's time.
+/// Short GEMMs of Falchion and of the peer are replayed from a CUDA graph, because separate
+/// launches would measure the host. The launches of a GEMM are a kernel, a pass before it, split-K
+/// with a memset or with a second kernel, a batch, groups, or a pointer array.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_bench_replays_what_is_short() {

@@ -123,31 +123,31 @@ fn check_a_few(how: Decomposition, count: u64) {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn streams_of_every_family_are_the_products() {
+fn stream_k_of_every_family_computes_the_gemm() {
     check_all(Decomposition::StreamK, 32, 16);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn a_few_streams_for_a_sanitizer() {
+fn a_few_stream_k_kernels_for_a_sanitizer() {
     check_a_few(Decomposition::StreamK, 4);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn splits_of_clusters_are_those_of_workspaces() {
+fn cluster_split_k_has_the_bits_of_workspace_split_k() {
     check_all(Decomposition::Cluster, 64, 16);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn a_few_splits_of_clusters_for_a_sanitizer() {
+fn a_few_cluster_split_k_kernels_for_a_sanitizer() {
     check_a_few(Decomposition::Cluster, 8);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn parts_of_a_second_kernel_are_those_of_blocks() {
+fn second_kernels_have_the_bits_of_tickets() {
     check_all(Decomposition::Parallel, 36, 12);
 }
 
@@ -181,7 +181,7 @@ fn check_selected(
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn selected_cluster_kernels_have_the_bits_of_workspaces() {
+fn selected_cluster_kernels_have_the_bits_of_workspace_split_k() {
     let all = [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168)];
     for types in [["bf16:row", "bf16:col", "bf16:row"], ["f16:row", "f16:col", "f32:row"]] {
         let seeds = 0xfe3_7200..0xfe3_7208;
@@ -191,7 +191,7 @@ fn selected_cluster_kernels_have_the_bits_of_workspaces() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn selected_second_kernels_have_the_bits_of_blocks() {
+fn selected_second_kernels_have_the_bits_of_tickets() {
     let all = [(64, 64, 65536), (512, 512, 32768), (1024, 256, 16384)];
     for class in [
         (["f32:row", "f32:col", "f32:row"], OpKind::Simt),
@@ -213,7 +213,7 @@ fn stage_release_waits_for_reads_under_dsmem_traffic() {
     let wide = |desc: &GemmDesc| desc.threadblock().n == 512 && desc.split_k() == 3;
     let all = Decomposition::Cluster.pairs(64, Family::Threads);
     let ([whole, clustered], seed) =
-        all.iter().find(|([_, desc], _)| wide(desc)).expect("32x512 in three slices");
+        all.iter().find(|([_, desc], _)| wide(desc)).expect("32x512 with three slices");
     let problem = problem_of_several_tiles(clustered, *seed);
     let product = random_product(clustered, &problem, Fill::Integers, *seed);
     let wanted = on_host(whole, &product);
@@ -257,10 +257,10 @@ fn a_pointer_array_with_stream_k_has_the_bits_of_separate_calls() {
                 to.bytes_mut().copy_from_slice(&from[number * length..][..length]);
             }
             let separate = on_device(&context, &prepared(&context, &desc, 1), &alone);
-            let part = &of_array[number * apart..][..apart];
-            assert_same("a separate call", &desc, &alone, [part, &separate]);
+            let from_array = &of_array[number * apart..][..apart];
+            assert_same("a separate call", &desc, &alone, [from_array, &separate]);
             if on_host_too {
-                assert_same("the host", &desc, &alone, [part, &on_host(&desc, &alone)]);
+                assert_same("the host", &desc, &alone, [from_array, &on_host(&desc, &alone)]);
             }
         }
     }

@@ -74,7 +74,7 @@ fn four_kernels_are_tried() {
     }
 }
 
-/// Few rows are tried as rows and as columns, whole and in parts of K, and every one of them is
+/// Small M is tried with and without swapped operands, and with and without split-K. Each trial is
 /// right.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]

@@ -1,10 +1,10 @@
-//! What `prepare` makes: every kernel that a run may take.
+//! `prepare` compiles every kernel that a run may use.
 
 use super::run::device;
 use crate::harness::prelude::*;
 use cudarc::driver::CudaGraph;
 
-/// A stream whose slices record no events, so that it can be captured.
+/// Returns a stream whose buffers record no events, so that it can be captured.
 pub(super) fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
     // SAFETY: the slices are used on one stream.
     #[allow(unsafe_code, reason = "cudarc asks for a promise")]
@@ -14,7 +14,7 @@ pub(super) fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
     context.new_stream().unwrap()
 }
 
-/// Makes slices that record no events: cudarc's event tracking cannot be captured.
+/// Makes buffers that record no events, because cudarc's event tracking cannot be captured.
 pub(super) fn without_events<T>(context: &CudaContext, make: impl FnOnce() -> T) -> T {
     // SAFETY: the slices are used on one stream. Tracking is enabled before and afterwards.
     #[allow(unsafe_code, reason = "cudarc asks for a promise")]
@@ -42,11 +42,11 @@ pub(super) fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
     end_capture(stream).unwrap()
 }
 
-/// Where the problem chooses among several kernels, `prepare` makes all of them: what `run` takes
-/// for any extents is captured.
+/// If the problem size selects among several kernels, `prepare` compiles all of them. `run` can
+/// therefore be captured with any problem size.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn prepare_makes_every_kernel_that_run_may_take() {
+fn prepare_compiles_every_kernel_that_run_may_use() {
     let (context, _) = device();
     let machine = machine_of(&context).unwrap();
     type Hopper = HopperK<Bf16, f32>;
@@ -61,8 +61,8 @@ fn prepare_makes_every_kernel_that_run_may_take() {
         Hopper::new().desc_for(&ProblemSize { workspace: 0, ..ProblemSize::new(extents) }, &machine)
     };
     let distinct: HashSet<_> = problems.iter().map(|&extents| chosen(extents)).collect();
-    assert!(distinct.len() > 1, "these problems choose one kernel, and prove nothing");
-    // Each of them has K in the parts of a cluster, without a workspace.
+    assert!(distinct.len() > 1, "all problem sizes select the same kernel");
+    // Each of these problems uses split-K in a cluster, without a workspace.
     let few = [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168), (128, 128, 16384)];
     assert!(few.iter().all(|&extents| chosen(extents).cuts_by_cluster()));
     problems.extend(few);
@@ -79,24 +79,24 @@ fn prepare_makes_every_kernel_that_run_may_take() {
     }
 }
 
-/// Into how many parts K is cut, the problem and its workspace choose: one kernel is prepared for
-/// all numbers of parts, is captured with any, and sums of ones are K however they are cut.
+/// The problem size and the workspace select the number of split-K slices. One prepared kernel is
+/// captured with every number of slices. All factors are 1, so each element of D is K.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn one_kernel_cuts_k_as_the_workspace_allows() {
+fn one_kernel_splits_k_as_the_workspace_allows() {
     let (context, _) = device();
     let machine = machine_of(&context).unwrap();
     type Product = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, Simt>;
     let problems = [(64, 64, 65536), (100, 60, 4001), (512, 512, 8192), (2048, 2048, 64)];
-    let parts = problems
+    let slices = problems
         .map(|extents| Product::new().desc_for(&ProblemSize::new(extents), &machine).split_k());
     assert!(
-        parts[..3].iter().all(|parts| *parts > 1) && parts[0] != parts[1] && parts[3] == 1,
-        "{parts:?}"
+        slices[..3].iter().all(|slices| *slices > 1) && slices[0] != slices[1] && slices[3] == 1,
+        "{slices:?}"
     );
     let kernel = Product::new().prepare(&context).unwrap();
     let stream = untracked(&context);
-    for (extents @ (m, n, k), parts) in problems.into_iter().zip(parts) {
+    for (extents @ (m, n, k), slices) in problems.into_iter().zip(slices) {
         let (a, b) = (
             stream.clone_htod(&vec![1.0f32; m * k]).unwrap(),
             stream.clone_htod(&vec![1.0f32; k * n]).unwrap(),
@@ -107,8 +107,8 @@ fn one_kernel_cuts_k_as_the_workspace_allows() {
             Product::new().workspace_size(&Arguments::new(extents, &a, &b, &mut d)),
             Ok(bytes)
         );
-        assert_eq!(bytes > 0, parts > 1, "{extents:?}");
-        // Of what was there before, nothing is read.
+        assert_eq!(bytes > 0, slices > 1, "{extents:?}");
+        // The kernel does not read the previous contents of the workspace.
         let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.max(1) as usize]).unwrap();
         for given in [bytes as usize, bytes as usize / 2, 0] {
             for by_type in [false, true] {
@@ -135,10 +135,10 @@ fn one_kernel_cuts_k_as_the_workspace_allows() {
     }
 }
 
-/// The same of batches and `prepare_batched`, whose kernel takes a single product, too.
+/// `prepare_batched` compiles the kernels of all batches. They also compute a single GEMM.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
+fn prepare_batched_compiles_every_kernel_that_a_batch_may_use() {
     let (context, _) = device();
     let machine = machine_of(&context).unwrap();
     type Hopper = HopperK<Bf16, f32>;
@@ -152,7 +152,7 @@ fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
         Hopper::new().desc_for(&ProblemSize { batch, ..ProblemSize::new(extents) }, &machine)
     };
     let distinct: HashSet<_> = batches.iter().map(chosen).collect();
-    assert!(distinct.len() > 1, "these batches choose one kernel, and prove nothing");
+    assert!(distinct.len() > 1, "all batches select the same kernel");
     let kernel = Hopper::new().prepare_batched(&context).unwrap();
     assert_eq!(*kernel.desc(), Hopper::DESC.for_batch(2));
     let stream = untracked(&context);
@@ -164,7 +164,7 @@ fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
         let mut d = stream.alloc_zeros::<f32>(batch * m * n).unwrap();
         capture(&stream);
         let by_kernel = kernel.run(Arguments::new(extents, &a, &b, &mut d).batch(batch));
-        // One product is another kernel's, of `prepare`.
+        // A single GEMM uses a kernel of `prepare`.
         let by_type = if batch == 1 {
             Ok(())
         } else {

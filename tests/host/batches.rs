@@ -126,8 +126,7 @@ fn a_batch_in_pieces_is_its_products() {
     }
 }
 
-/// The same of kernels whose warps multiply by `mma.sync`: each way in which fragments come, and
-/// slices of K.
+/// The same holds for `mma.sync` kernels: with each way to load fragments, and with sliced K.
 #[test]
 fn a_batch_of_mma_sync_is_its_products() {
     type Halves<LC> = KMajor<F16, F16, LC, f32, TensorOp, Sm80>;

@@ -7,7 +7,7 @@ use falchion_lab::{
     ladder,
 };
 
-/// The ladder's descriptions, some defaults, and K in slices.
+/// Returns the descriptions of the ladder, some defaults, and sliced K.
 fn subjects() -> Vec<SimtDesc> {
     let rungs = ladder::rungs().expect("the ladder").into_iter();
     let mut descriptions: Vec<_> = rungs

@@ -14,7 +14,7 @@ const SIZES: [usize; 3] = [130, 70, 200];
 /// and the products of each from the smallest on, of what the instruction makes of `a_p[i, block]
 /// b_q[block, j]` from 0, each added in f32; scaled back by one rounding.
 #[test]
-fn every_element_is_a_sum_of_products_of_parts() {
+fn every_element_is_a_sum_of_products_of_terms() {
     for emulation in EmulationKind::MODES {
         let (desc, [m, n, k]) = (desc(emulation, ORDERS[0]), SIZES);
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));

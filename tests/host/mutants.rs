@@ -14,16 +14,16 @@ const CHECKED: Mode = Mode::Checked { seed: 7 };
 const ROWS: [Order; 3] = [Order::Row; 3];
 const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
-/// Programs that are mutated: the defaults, rings of 2, 3 and 4 stages, K in 2, 3 and 4 slices, and
-/// stream-K.
+/// Returns the programs that are mutated: the defaults, 2, 3, and 4 stages, 2, 3, and 4 warp
+/// slices, and stream-K.
 fn subjects() -> Vec<(String, Program)> {
     let default =
         |arch, ab, acc, c| default_of(OpKind::Simt, arch, element_types(ab, acc, c), K_MAJOR);
     let classic = default_f32(ArchKind::Sm70, K_MAJOR);
     let ring = ring(ROWS);
     let single = but!(classic, mainloop: MainloopKind::SingleStage, stages: 1).expect();
-    let sliced = |d: GemmDesc, slices: u32| {
-        but!(d, threadblock: Mnk::new(64, 64, 8 * slices), warp: Mnk::new(32, 32, 8)).expect()
+    let sliced = |d: GemmDesc, warp_slices: u32| {
+        but!(d, threadblock: Mnk::new(64, 64, 8 * warp_slices), warp: Mnk::new(32, 32, 8)).expect()
     };
     let streams = |d: GemmDesc| but!(d, decomposition: DecompositionKind::StreamK).expect();
     #[rustfmt::skip]
@@ -36,15 +36,15 @@ fn subjects() -> Vec<(String, Program)> {
         ("i8 sm90", default(ArchKind::Sm90, ElementKind::I8, ElementKind::I32, ElementKind::I32)),
         ("2 stages", but!(ring, stages: 2).expect()),
         ("3 stages", but!(ring, stages: 3).expect()),
-        ("2 slices", sliced(but!(classic, align_a: 1, align_b: 1), 2)),
-        ("3 slices", sliced(but!(classic, align_a: 1, align_b: 1), 3)),
+        ("2 warp slices", sliced(but!(classic, align_a: 1, align_b: 1), 2)),
+        ("3 warp slices", sliced(but!(classic, align_a: 1, align_b: 1), 3)),
         ("1 stage", single),
-        ("1 stage, 2 slices", sliced(but!(single, align_a: 1, align_b: 1), 2)),
-        ("4 slices of 3 stages", sliced(but!(ring, stages: 3, blocks_per_sm: 1), 4)),
+        ("1 stage, 2 warp slices", sliced(but!(single, align_a: 1, align_b: 1), 2)),
+        ("4 warp slices of 3 stages", sliced(but!(ring, stages: 3, blocks_per_sm: 1), 4)),
         ("streams", streams(sliced(but!(classic, align_a: 1, align_b: 1), 1))),
-        ("streams of 2 slices", streams(sliced(but!(classic, align_a: 1, align_b: 1), 2))),
-        ("streams of 1 stage, 2 slices", streams(sliced(but!(single, align_a: 1, align_b: 1), 2))),
-        ("streams of 3 stages, 2 slices", streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2))),
+        ("streams of 2 warp slices", streams(sliced(but!(classic, align_a: 1, align_b: 1), 2))),
+        ("streams of 1 stage, 2 warp slices", streams(sliced(but!(single, align_a: 1, align_b: 1), 2))),
+        ("streams of 3 stages, 2 warp slices", streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2))),
     ];
     all.into_iter().map(|(name, desc)| (name.to_owned(), desc.one().program())).collect()
 }
@@ -188,7 +188,7 @@ wrong_maps! {
     "fragment A: every thread holds warp 0's", Classic, |m|
         redirect(&mut m.fragment[0], |lane, i| (lane % 32, i));
     "depth: one further", Sliced, |m| revalue(&mut m.depth, |k| k + 1);
-    "depth: slices forget their number", Sliced, |m| mutate(&mut m.depth, |_, p| Some(p.column));
+    "depth: each warp slice has k of the first", Sliced, |m| mutate(&mut m.depth, |_, p| Some(p.column));
     "depth: lane 0 takes every other k twice", Classic, |m|
         mutate(&mut m.depth, |map, p| map.at(p).map(|k| if p.row == 0 { k & !1 } else { k }));
     "accumulators: transposed", Classic, |m|
@@ -218,7 +218,7 @@ fn every_wrong_map_is_found_in_both_modes() {
     let programs = [
         of(Of::Classic, "f32 sm70", &mut all),
         of(Of::Ring, "4 stages", &mut all),
-        of(Of::Sliced, "3 slices", &mut all),
+        of(Of::Sliced, "3 warp slices", &mut all),
     ];
     for mode in [CHECKED, Mode::Fast] {
         for (of, program) in &programs {

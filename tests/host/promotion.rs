@@ -74,8 +74,8 @@ fn every_element_is_a_sum_of_promoted_stages() {
     }
 }
 
-/// The checked mode promotes as the schedule says: with parts that are promoted as another's, or
-/// never, there is a fault; with a schedule that does not promote, other bits.
+/// The checked mode promotes as the schedule says. It reports a fault if an instruction tile is
+/// promoted as another one, or never. A schedule without promotion changes the bits.
 #[test]
 fn a_schedule_that_promotes_otherwise_is_found() {
     let right = promoted().roles().program().expect("a program");

@@ -51,7 +51,7 @@ fn terms(emulation: EmulationKind, x: f32) -> [f32; 2] {
 /// For every element, in both modes, bit by bit: D is what the instruction makes of one product of
 /// terms after the other, for each of its depths along K.
 #[test]
-fn every_element_is_a_sum_of_products_of_parts() {
+fn every_element_is_a_sum_of_products_of_terms() {
     let [m, n, k] = SIZES;
     let (tf32x3, bf16x1) = (EmulationKind::Tf32x3, EmulationKind::Bf16x1);
     for (emulation, arch, depth) in [

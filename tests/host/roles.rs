@@ -207,7 +207,7 @@ fn swapped_neighbors_are_found_or_commute() {
 /// No program of a cluster that splits K has a fault. The cluster has two to eight blocks, which
 /// send their partials to the first block. The depth varies.
 #[test]
-fn parts_of_a_cluster_come_together() {
+fn cluster_split_k_programs_have_no_fault() {
     let mut runs = 0;
     for (blocks, stages, pingpong, pending) in
         [2, 3, 5, 8].into_iter().flat_map(|blocks| [(blocks, 2, false, 1), (blocks, 3, true, 0)])

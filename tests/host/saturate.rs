@@ -1,5 +1,5 @@
-//! Sums of integers that stop at the ends of their range: after each instruction, and where slices
-//! and parts of K are added.
+//! Saturating integer sums: after each instruction, and in the sums of warp slices and of split-K
+//! slices.
 
 use crate::harness::{prelude::*, product::computed};
 
@@ -31,18 +31,18 @@ const fn clamped(sum: i64) -> i64 {
     }
 }
 
-/// What a kernel of these shapes makes of the products of one element, said once more: instruction
-/// by instruction, then slices, then parts.
+/// Returns the sum of an element's products in a second model: the sum saturates after each
+/// instruction, after each warp slice, and after each split-K slice.
 fn wanted(desc: &GemmDesc, products: &[i64]) -> i32 {
     let (tile, warp) = (desc.threadblock().k as usize, desc.warp().k as usize);
     let instruction = desc.pins().instruction.expect("warps multiply").k as usize;
-    let (tiles, parts) = (products.len().div_ceil(tile), desc.split_k() as usize);
+    let (tiles, split_k) = (products.len().div_ceil(tile), desc.split_k() as usize);
     let mut begin = 0;
-    let of_part = |part: usize| {
-        let count = tiles / parts + usize::from(part < tiles % parts);
+    let split_k_slice = |slice: usize| {
+        let count = tiles / split_k + usize::from(slice < tiles % split_k);
         let range = begin..begin + count;
         begin += count;
-        let slice = |slice: usize| {
+        let warp_slice = |slice: usize| {
             let firsts = range.clone().flat_map(|of| {
                 (0..warp).step_by(instruction).map(move |k| of * tile + slice * warp + k)
             });
@@ -50,14 +50,14 @@ fn wanted(desc: &GemmDesc, products: &[i64]) -> i32 {
                 clamped(sum + products.iter().skip(first).take(instruction).sum::<i64>())
             })
         };
-        (1..tile / warp).fold(slice(0), |sum, other| clamped(sum + slice(other)))
+        (1..tile / warp).fold(warp_slice(0), |sum, other| clamped(sum + warp_slice(other)))
     };
-    eight_by_eight((0..parts).map(of_part).collect(), |x, y| clamped(x + y)) as i32
+    eight_by_eight((0..split_k).map(split_k_slice).collect(), |x, y| clamped(x + y)) as i32
 }
 
-/// Elements (mn, k) of an operand, all of a sign for so long that their products leave the range,
-/// and then of the other: a sum that stopped, and came back, is neither the sum that wrapped nor
-/// its nearest number in the range.
+/// Returns the elements (mn, k) of an operand. The products have one sign until their sum is out of
+/// range, and then the other sign. The saturated sum therefore differs both from the wrapped sum
+/// and from the exact sum clamped once.
 fn bytes(operand: usize, length: usize, k: usize, beyond: usize) -> Vec<i8> {
     let element = |mn: usize, k: usize| match (operand, k < beyond) {
         (0, true) => [-128, 127, -128 + (k % 7) as i8][mn % 3],
@@ -67,9 +67,9 @@ fn bytes(operand: usize, length: usize, k: usize, beyond: usize) -> Vec<i8> {
     (0..length * k).map(|at| element(at / k, at % k)).collect()
 }
 
-/// Compares both modes with what is wanted, and counts the elements that wrapping, or clamping
-/// once, would make others.
-fn decides<T: MathType<Storage = T> + Copy + Into<i64>>(
+/// Compares D in each mode with the second model. Returns the number of elements that differ from a
+/// wrapped sum, and from a sum that is clamped once.
+fn compare_with_model<T: MathType<Storage = T> + Copy + Into<i64>>(
     desc: &GemmDesc,
     modes: &[Mode],
     k: usize,
@@ -98,7 +98,7 @@ fn decides<T: MathType<Storage = T> + Copy + Into<i64>>(
 }
 
 #[test]
-fn sums_stop_after_each_instruction() {
+fn sums_saturate_after_each_instruction() {
     let (beyond, k) = (135_200, 151_000);
     let [a, b] = [0, 1].map(|operand| bytes(operand, EXTENTS[operand], k, beyond));
     for (arch, tile, warp, instruction, mainloop, modes) in [
@@ -118,17 +118,19 @@ fn sums_stop_after_each_instruction() {
             ("align_b", "8"),
             ("align_c", "1"),
         ];
-        let [wrap, once] = decides::<i8>(&byte_kernel("i8", arch, &knobs), modes, k, [&a, &b]);
+        let desc = byte_kernel("i8", arch, &knobs);
+        let [wrap, once] = compare_with_model::<i8>(&desc, modes, k, [&a, &b]);
         assert!(
             wrap >= 8 && once >= 8,
-            "{wrap} elements are not what wraps, {once} not what is clamped once: {tile} on {arch}"
+            "{wrap} elements differ from wrapped sums, {once} from clamped sums: {tile} on {arch}"
         );
     }
 }
 
-/// Slices that begin on the other side of the range, and parts each of which is at its end.
+/// The sum of one warp slice is out of range in the other direction, and the sum of each split-K
+/// slice is at a limit of the range.
 #[test]
-fn slices_and_parts_of_k_stop_at_the_ends_too() {
+fn sums_of_warp_slices_and_of_split_k_slices_saturate() {
     let k = 34_000;
     let a = vec![255u8; EXTENTS[0] * k];
     let b: Vec<u8> = (0..EXTENTS[1] * k).map(|at| 255 - (at / k) as u8).collect();
@@ -140,23 +142,23 @@ fn slices_and_parts_of_k_stop_at_the_ends_too() {
         ("stages", "3"),
         ("align_c", "1"),
     ];
-    let slices = byte_kernel("u8", ArchKind::Sm80, &small);
-    let [wrap, _] = decides::<u8>(&slices, &MODES, k, [&a, &b]);
-    assert!(wrap >= 9, "{wrap} elements are not what wraps");
-    let parts = slices.pinned(Pins { split_k: Some(3), ..Pins::NONE });
-    let [wrap, _] = decides::<u8>(&parts, &MODES, k, [&a, &b]);
-    assert!(wrap >= 9, "{wrap} elements are not what wraps");
-    // Parts that are at both ends of the range.
+    let sliced_k = byte_kernel("u8", ArchKind::Sm80, &small);
+    let [wrap, _] = compare_with_model::<u8>(&sliced_k, &MODES, k, [&a, &b]);
+    assert!(wrap >= 9, "{wrap} elements differ from wrapped sums");
+    let split_k = sliced_k.pinned(Pins { split_k: Some(3), ..Pins::NONE });
+    let [wrap, _] = compare_with_model::<u8>(&split_k, &MODES, k, [&a, &b]);
+    assert!(wrap >= 9, "{wrap} elements differ from wrapped sums");
+    // Split-K slices at both limits of the range.
     let (beyond, k) = (140_000, 280_000);
     let [a, b] = [0, 1].map(|operand| bytes(operand, EXTENTS[operand], k, beyond));
-    let parts = byte_kernel(
+    let split_k = byte_kernel(
         "i8",
         ArchKind::Sm80,
         &[&small[..], &[("split_k", "12"), ("align_a", "8"), ("align_b", "8")]].concat(),
     );
-    let [wrap, once] = decides::<i8>(&parts, &MODES[..1], k, [&a, &b]);
+    let [wrap, once] = compare_with_model::<i8>(&split_k, &MODES[..1], k, [&a, &b]);
     assert!(
         wrap >= 4 && once >= 2,
-        "{wrap} elements are not what wraps, {once} not what is clamped once"
+        "{wrap} elements differ from wrapped sums, {once} from clamped sums"
     );
 }

@@ -1,9 +1,9 @@
-//! Split-K: the order in which slices are added, what is refused, and the memory of the partials.
+//! Split-K: the order in which slices are added, the refusals, and the memory of the partials.
 
 use crate::harness::{decompositions::slice_ranges, descriptions::cut_in_parallel, prelude::*};
 
-/// The description of row-major A and D and column-major B of one type, in tiles 8 deep, with so
-/// many slices.
+/// Returns a description with row-major A and D, column-major B, and one element type. Its k-tiles
+/// have a depth of 8, and K has `slices` split-K slices.
 fn split(kind: &str, slices: u32) -> GemmDesc {
     operation(kind, slices).desc()
 }
@@ -17,7 +17,7 @@ fn operation(kind: &str, slices: u32) -> GemmOperation {
 }
 
 #[test]
-fn parts_are_added_eight_at_a_time() {
+fn split_k_slices_are_added_eight_at_a_time() {
     for (slices, k) in
         [(2, 16), (3, 100), (8, 200), (9, 200), (20, 1000), (64, 600), (65, 1041), (256, 2050)]
     {
@@ -41,7 +41,7 @@ fn assert_same_bits(found: f32, wanted: f32, slices: usize) {
     assert_eq!(found.to_bits(), wanted.to_bits(), "{slices} slices: {found} and {wanted}");
 }
 
-/// One element of D.
+/// Computes one element of D.
 fn run<T: MathType<Storage = T> + bytemuck::Pod>(
     desc: &GemmDesc,
     mode: Mode,
@@ -60,9 +60,8 @@ fn one_element<T: MathType, C: MathType>(
     run_on_host(desc, mode, problem.with(slices::<T, T, C>(a, b, d))).expect("a product");
 }
 
-/// The first rows of D have the same bits beside however many others, with K whole and in as many
-/// slices as the description says, in each family; streams, which share K by the number of tiles,
-/// do not promise it.
+/// The bits of a row of D do not depend on the number of rows, in each family, with and without
+/// split-K. Stream-K does not guarantee this, because the number of tiles decides how it divides K.
 #[test]
 fn rows_do_not_depend_on_other_rows() {
     fn rows<E: MathType>(desc: &GemmDesc, m: usize, number: impl Fn(f32) -> E::Storage) -> Vec<u8>
@@ -104,10 +103,10 @@ fn rows_do_not_depend_on_other_rows() {
     }
 }
 
-/// Slices of f16 are added in f32, and rounded once: one slice of 2048 and seven of 1 are 2055,
-/// which f16 holds as 2056; in f16 each 1 would be lost.
+/// Slices of f16 are added in f32, and the sum is rounded once. One slice is 2048, and seven slices
+/// are 1. The sum of 2055 rounds to 2056 in f16. Additions in f16 would lose each 1.
 #[test]
-fn parts_of_f16_are_added_in_f32() {
+fn f16_slices_are_added_in_f32() {
     let one = |value: f32| F16::from_f32(value);
     let a: Vec<F16> = (0..64)
         .map(|k| {
@@ -128,10 +127,9 @@ fn parts_of_f16_are_added_in_f32() {
     }
 }
 
-/// The same on tensor cores, whose slices are sums of steps of their instruction: those of products
-/// of their ranges of K alone.
+/// On tensor cores, each slice has the bits of a GEMM with the K range of the slice.
 #[test]
-fn parts_on_tensor_cores_are_products_of_their_ranges() {
+fn tensor_core_slices_have_the_bits_of_gemms_of_their_k_range() {
     let operation = |slices: u32, tile: &str| {
         let (types, hopper) = (["bf16:row", "bf16:col", "f32:row"], ArchKind::Sm90);
         let knobs = [("threadblock", tile), ("split_k", &slices.to_string())];
@@ -164,14 +162,14 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
     }
 }
 
-/// A split is of K's own blocks: neighbours in a batch and rows beside do not change a product's
-/// bits.
 fn typed(slices: u32) -> GemmOperation<f32, f32, f32> {
     operation("f32", slices).typed().expect("operands of f32")
 }
 
+/// The division of K depends on neither the batch nor the number of rows. Therefore, a GEMM of a
+/// batch and a single row have the bits of separate calls.
 #[test]
-fn a_product_alone_has_the_bits_of_one_in_a_batch() {
+fn a_gemm_of_a_batch_has_the_bits_of_a_separate_call() {
     let (m, n, k, batch) = (70, 66, 333, 3);
     let (a, b): (Vec<f32>, Vec<f32>) = (
         (0..batch * m * k).map(rounding).collect(),
@@ -218,9 +216,9 @@ fn refusals_name_the_rule() {
     }
 }
 
-/// Without anything to multiply a split makes no difference: K = 0, and alpha = 0.
+/// If K or alpha is 0, split-K does not change D.
 #[test]
-fn parts_of_nothing_are_zero() {
+fn split_k_of_zero_products_stores_beta_c() {
     let gemm = typed(4);
     let mut d = [f32::NAN; 6];
     gemm.run(Arguments::new((2, 3, 0), &[][..], &[][..], &mut d[..])).expect("K = 0");
@@ -231,10 +229,10 @@ fn parts_of_nothing_are_zero() {
     assert_eq!(d, [1.0; 6]);
 }
 
-/// A kernel of narrower accesses, maybe of smaller tiles, has its slots and tickets in what the one
-/// whose place it takes was given.
+/// A kernel with narrower accesses replaces another kernel, and may have smaller tiles. Its slots
+/// and tickets fit into the workspace of the kernel that it replaces.
 #[test]
-fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
+fn workspace_holds_the_partials_of_a_kernel_with_narrower_accesses() {
     for family in [Family::Simt, Family::MmaSync] {
         for seed in 0..300 {
             let drawn = description(0x5b17_0000 + seed, Wanted { family, ..Wanted::default() });
@@ -257,8 +255,8 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
             }
         }
     }
-    // Kernels that were drawn have registers; the widest tiles of few warps, whose copies need
-    // more, have none.
+    // Random kernels have enough registers for narrow copies. The widest tiles with few warps do
+    // not, so narrower accesses need smaller tiles.
     let pins = [("threadblock", "128x256x64"), ("split_k", "2")];
     let types = ["bf16:row", "bf16:col", "bf16:row"];
     let wide = described(types, (OpKind::TensorOp, ArchKind::Sm80), &pins);
@@ -271,10 +269,10 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
     }
 }
 
-/// Slices that a second kernel adds have no tickets, which nobody clears; it has a block for each
-/// access of the threads of each tile. Its sums are in the order of those that blocks add.
+/// If a second kernel adds the slices, there are no tickets, and no memset clears them. The second
+/// kernel has one block per access of the threads of each tile.
 #[test]
-fn a_second_kernel_adds_without_tickets() {
+fn a_second_kernel_reduces_without_tickets() {
     for family in [Family::Simt, Family::MmaSync, Family::WarpSpecialized] {
         let mut seen = 0;
         for seed in 0..200 {
@@ -305,7 +303,7 @@ fn a_second_kernel_adds_without_tickets() {
                     across(problem.m, tile.m, cluster.m) * across(problem.n, tile.n, cluster.n);
                 Some((bytes, tiles, launch))
             };
-            // Some are of operands that passes have to bring first.
+            // Descriptions whose operands need a pass are skipped.
             let (Some((slots, tiles, launch)), Some((with_tickets, _, alone))) =
                 (launched(&parallel), launched(&split))
             else {
@@ -313,7 +311,7 @@ fn a_second_kernel_adds_without_tickets() {
             };
             assert!(slots < with_tickets && launch.clear.is_none(), "{parallel:?}");
             assert!(alone.clear.is_some() && alone.reduction.is_none(), "{split:?}");
-            // All accumulators of all tiles of the rectangles that cover D, and no others.
+            // The grid covers each accumulator of each tile of the rectangles exactly once.
             let grid = launch.reduction.expect("a second kernel");
             let each = (tile.m * tile.n) / (grid.clusters / tiles * grid.threads);
             assert_eq!(
@@ -339,10 +337,10 @@ fn a_second_kernel_adds_without_tickets() {
     );
 }
 
-/// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 slices three, and
-/// one for those.
+/// Each split-K slice of a tile has a slot. Each eight slices have a ticket, and so has each eight
+/// sums: 20 slices have three tickets on the first level and one on the second.
 #[test]
-fn the_workspace_is_slots_and_tickets() {
+fn the_workspace_has_slots_and_tickets() {
     let bytes = |kind, slices, extents| {
         let desc = split(kind, slices);
         desc.routes(&Problem::new(&desc, extents, [None; 3], [1.0; 8]))
@@ -354,12 +352,13 @@ fn the_workspace_is_slots_and_tickets() {
     assert_eq!(bytes("f32", 20, (100, 100, 1000)), 4 * 20 * slot + 256 + 256);
     assert_eq!(bytes("f16", 20, (100, 100, 1000)), 4 * 20 * slot + 256 + 256);
     assert_eq!(bytes("f64", 20, (100, 100, 1000)), 4 * 20 * slot * 2 + 256 + 256);
-    // Four for each tile, as those of a kernel of narrower accesses may be of a quarter.
+    // Room for four times the tiles, because a kernel with narrower accesses may have tiles of a
+    // quarter of the size.
     let tickets = (4 * 10_000 * 4 * 4u64).next_multiple_of(256);
     assert_eq!(bytes("f32", 20, (6400, 6400, 1000)), 10_000 * 20 * slot + tickets + 256);
     assert_eq!(bytes("f32", 20, (0, 100, 1000)), 0);
-    // Two consumers that share a tile have tickets of their own, and a cluster's rectangle has
-    // tiles beyond D.
+    // Each of two consumers that share a tile has its own tickets, and the rectangle of a cluster
+    // has tiles beyond D.
     let tensor_cores = |tile: &str, cluster: &str, extents| {
         let knobs = [
             ("threadblock", tile),

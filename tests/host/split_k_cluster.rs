@@ -1,5 +1,5 @@
-//! Split-K slices in the blocks of a cluster: the bits are those of as many slices through a
-//! workspace, of which this takes none.
+//! Split-K in a cluster: D has the bits of split-K through a workspace with the same number of
+//! slices, and no workspace is needed.
 
 use crate::harness::{
     decompositions::product, descriptions::cut_by_clusters, prelude::*, subject::program,
@@ -9,10 +9,10 @@ use falchion::desc::{ClusterShape, CooperativeSchedule, DataParallel, StreamK};
 type Tile = With<With<SmallTile, SplitK<3>>, CooperativeSchedule>;
 type Small = HopperK<Bf16, f32, RowMajor, With<With<Tile, Stages<3>>, SplitKCluster>>;
 
-/// Checked and fast, on one cluster that takes all tiles and on many, of two slices and of eight:
-/// the bits of the workspace's slices, which are not those of K whole.
+/// D has the bits of split-K through a workspace with two to eight slices, in both modes, and with
+/// one to nine clusters. D without split-K has other bits.
 #[test]
-fn the_bits_are_those_of_as_many_parts() {
+fn cluster_split_k_has_the_bits_of_workspace_split_k() {
     for ((m, n, k), clusters, slices) in [
         ((130, 70, 640), 2, 3),
         ((64, 64, 1300), 1, 8),
@@ -28,14 +28,14 @@ fn the_bits_are_those_of_as_many_parts() {
             assert_eq!(wanted, found, "{m} x {n} x {k} on {on:?}: {desc:?}");
         }
         let whole = product(&but!(split, split_k: 1), None, (m, n, k), [&a, &b]);
-        assert!(k < 600 || whole != wanted, "sums round where K is cut");
+        assert!(k < 600 || whole != wanted, "sums are rounded at the end of each slice");
     }
 }
 
-/// Drawn kernels of both kinds of consumers, of all types, ping-pong, C through buffers and
-/// epilogues among them.
+/// The random kernels include both kinds of consumers, all element types, ping-pong, C through
+/// staging buffers, and epilogues.
 #[test]
-fn drawn_kernels_have_the_bits_of_as_many_slices() {
+fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
     let mut seen = [0; 4];
     for family in [Family::WarpSpecialized, Family::Threads] {
         let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
@@ -62,9 +62,9 @@ fn drawn_kernels_have_the_bits_of_as_many_slices() {
     assert!(seen.iter().all(|&count| count > 2), "{seen:?}");
 }
 
-/// Nothing of a workspace is taken; the slots of the other blocks' slices are of the shared memory.
+/// The slots of the other blocks' slices are in shared memory, and the workspace is empty.
 #[test]
-fn slots_are_of_shared_memory() {
+fn cluster_slots_are_in_shared_memory() {
     let desc = Small::DESC;
     assert_eq!(desc.check(), Ok(()));
     assert_eq!(Partials::new(&desc, (640, 640), 3).bytes(), 0);
@@ -72,7 +72,7 @@ fn slots_are_of_shared_memory() {
     assert!(Partials::new(&split, (640, 640), 3).bytes() > 0);
     let bytes = |desc: GemmDesc| desc.components().expect("a kernel").ring.shared_bytes();
     let consumers = desc.components().expect("a kernel").ring.consumers;
-    // One tile of f32 of each of two others, and two barriers, for each consumer.
+    // Each consumer has one f32 tile per other block, and two barriers.
     let slots = |slices: u32| consumers * ((slices - 1) * 64 * 64 * 4 + 16);
     for slices in [2, 3, 4] {
         let [with, without] =
@@ -83,16 +83,17 @@ fn slots_are_of_shared_memory() {
     assert_eq!(
         (bytes(one), one.check()),
         (bytes(but!(split, split_k: 1)), Ok(())),
-        "one part is K whole"
+        "one slice is no split-K"
     );
 }
 
 type Few<Cfg> = HopperK<Bf16, f32, RowMajor, Cfg>;
 
-/// A problem of few tiles takes them by itself, whatever the workspace, and computes the bits of as
-/// many slices through one; groups, and those who pin how K is cut, do not.
+/// The selection uses split-K in a cluster for a problem with few tiles, even without a workspace.
+/// D has the bits of split-K through a workspace. The selection does not use it for groups, or if a
+/// pin fixes the decomposition, the split-K slices, the cluster, or the tile.
 #[test]
-fn problems_take_them_by_themselves() {
+fn few_tiles_select_cluster_split_k() {
     let machine = ArchKind::Sm90.machine();
     let size = ProblemSize::new((16, 2112, 7168));
     let chosen = Few::<Auto>::new().desc_for(&size, &machine);
@@ -101,7 +102,7 @@ fn problems_take_them_by_themselves() {
         Few::<Auto>::new().desc_for(&ProblemSize { workspace: 0, ..size }, &machine),
         chosen
     );
-    // An epilogue reads C through as much shared memory as it takes.
+    // C needs staging buffers in shared memory.
     assert!(
         Few::<With<Auto, EpilogueTree<LinearCombination>>>::new()
             .desc_for(&size, &machine)
@@ -160,20 +161,19 @@ fn refusals_name_the_rule() {
     assert_eq!(refused, "split_k = 3 is outside 1 to 2 (a slice has at least one k-tile); try 2");
 }
 
-/// A part that another block has is where the program says; each of these is found in the bits of
-/// D, or named.
+/// The checked executor reports each wrong assignment of slices to blocks, or D has wrong bits.
 #[test]
-fn mistaken_parts_are_found() {
+fn wrong_cluster_slices_are_found() {
     let split = but!(Small::DESC, decomposition: DecompositionKind::SplitK);
     let (subject, right) = (Subject::new(&split), program(&Small::DESC));
     assert_eq!(subject.wrong(&right, 3), None);
     type Change = fn(&mut WarpSpecializedProgram);
     #[rustfmt::skip]
     let changes: [(&str, Change); 4] = [
-        ("every block has the first part", |p| { p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i)); }),
+        ("every block computes the first slice", |p| { p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i)); }),
         ("slices are exchanged", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { work.unit(cluster, work.split_k - 1 - rank, i) }); }),
-        ("the last block's part ends a k-tile early", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { let unit = work.unit(cluster, rank, i)?; Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2),..unit }) }); }),
-        ("clusters' blocks have tiles", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i) }); }),
+        ("the slice of the last block ends a k-tile early", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { let unit = work.unit(cluster, rank, i)?; Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2),..unit }) }); }),
+        ("each block of a cluster computes its own tile", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i) }); }),
     ];
     for (name, change) in changes {
         let mut mutant = right.clone();

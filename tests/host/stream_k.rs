@@ -11,8 +11,8 @@ fn tiles_are_sums_of_the_ranges_of_neighbouring_clusters() {
     are_sums_of_ranges(Small::DESC);
 }
 
-/// The same of blocks whose threads all follow one schedule: with every main loop, whole warp tiles
-/// and slices of K, on the CUDA cores and by `mma.sync`.
+/// The same holds for kernels whose threads all follow one schedule: with every main loop, with and
+/// without sliced K, SIMT and `mma.sync`.
 #[test]
 fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
     with_one_schedule().into_iter().for_each(are_sums_of_ranges);
@@ -151,7 +151,7 @@ fn whole_numbers_are_right_whoever_streams_them() {
         let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..12 {
             let desc = description(0x57e4 + seed, wanted);
-            // f32 is decomposed into parts, whose sums round.
+            // Emulated f32 rounds the sums of its terms.
             let Some([whole, streamed]) = streamed(desc)
                 .filter(|_| desc.class.a.element != ElementKind::F32 || family == Family::Threads)
             else {

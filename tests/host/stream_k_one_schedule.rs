@@ -1,5 +1,5 @@
-//! Streams of blocks whose threads all follow one schedule: whole numbers are right whoever streams
-//! them, the barrier between units is needed where it is, and a workspace has room for all.
+//! Stream-K of kernels whose threads all follow one schedule. Integers are exact on any number of
+//! CTAs, the barrier between units is necessary, and the workspace holds all partials.
 
 use crate::harness::{integers::wrong, prelude::*};
 use falchion::{numeric::sum_of, threadblock::tickets_of};
@@ -10,7 +10,7 @@ fn kernel(types: [&str; 3], op: OpKind, knobs: &[(&str, &str)]) -> GemmDesc {
     described(types, (op, ArchKind::Sm80), knobs)
 }
 
-/// Streams in two slices of K: with every main loop, on the CUDA cores and by `mma.sync`.
+/// Returns stream-K kernels with two warp slices: every main loop, SIMT and `mma.sync`.
 fn sliced() -> Vec<GemmDesc> {
     let streams = [("decomposition", "streamk"), ("threadblock", "64x64x32")];
     let with = |more: [(&'static str, &'static str); 2]| [&streams[..], &more[..]].concat();
@@ -30,19 +30,19 @@ fn sliced() -> Vec<GemmDesc> {
     ]
 }
 
-/// The program on a device that holds so many blocks.
+/// Returns the program for a device that holds `clusters` CTAs at once.
 fn program(desc: &GemmDesc, clusters: u32) -> Program {
     Program { clusters, ..desc.one_schedule().expect("a kernel of one schedule") }
 }
 
-/// Some tiles more than two clusters take at once, with ragged edges.
+/// Returns extents with more tiles than two CTAs compute at once, and with ragged edges.
 fn several_tiles(desc: &GemmDesc) -> [usize; 3] {
     let tile = desc.threadblock();
     let [m, n, k] = [tile.m, tile.n, tile.k].map(|extent| extent as usize);
     [2 * m + m / 2 + 1, 2 * n - 3, 3 * k - 1]
 }
 
-/// Drawn kernels of both families, with every main loop, on few clusters and many.
+/// Random kernels of both families, with every main loop, on few and on many CTAs.
 #[test]
 fn whole_numbers_are_right_whoever_streams_them() {
     let mut seen = BTreeMap::<_, u32>::new();
@@ -50,7 +50,7 @@ fn whole_numbers_are_right_whoever_streams_them() {
         let wanted =
             Wanted { family, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
         for seed in 0..40 {
-            // Some have not the registers for it.
+            // Some descriptions do not have enough registers for stream-K.
             let Some([_, streamed]) = streamed(description(0x57e4_0000 + seed, wanted)) else {
                 continue;
             };
@@ -59,9 +59,9 @@ fn whole_numbers_are_right_whoever_streams_them() {
                 let found = wrong(&program, Mode::Checked { seed }, several_tiles(&streamed));
                 assert_eq!(found, None, "{clusters} clusters of {streamed:?}");
             }
-            let slices = streamed.one_schedule().expect("a kernel").base.tiles.warps().k;
+            let warp_slices = streamed.one_schedule().expect("a kernel").base.tiles.warps().k;
             *seen
-                .entry((format!("{family:?}"), streamed.family.mainloop().name(), slices > 1))
+                .entry((format!("{family:?}"), streamed.family.mainloop().name(), warp_slices > 1))
                 .or_default() += 1;
         }
     }
@@ -69,10 +69,10 @@ fn whole_numbers_are_right_whoever_streams_them() {
     assert!(seen.len() == 10 && seen.values().all(|&count| count >= 2), "{seen:?}");
 }
 
-/// A forgotten barrier between units is found: slices of K are read where the next unit copies to.
-/// Without slices no barrier is missing, and none is there.
+/// With sliced K, a missing barrier between units is found: the next unit copies over the partials
+/// of a warp slice. Without sliced K, the schedule has no such barrier.
 #[test]
-fn the_barrier_between_units_is_needed_behind_slices_of_k() {
+fn sliced_k_needs_the_barrier_between_units() {
     for desc in sliced() {
         let whole = but!(desc, decomposition: DecompositionKind::SplitK);
         let [of_streams, alone] =
@@ -119,17 +119,17 @@ fn the_barrier_between_units_is_needed_behind_slices_of_k() {
     }
 }
 
-/// Units that are not a stream's are found: a part left out, slices of a tile exchanged, a unit's
-/// first k-tile another.
+/// Wrong stream-K units are found: repeated units, slices with a wrong index, and units with a
+/// wrong first k-tile.
 #[test]
 fn mutated_streams_are_found() {
     type Mutation = fn(&Work, u32, u32) -> Option<Unit>;
     let mutations: [(&str, Mutation); 3] = [
         ("every unit is the first", |w, block, _| w.unit(block, 0, 0)),
-        ("a part begins a k-tile early", |w, block, i| {
+        ("a slice begins a k-tile early", |w, block, i| {
             w.unit(block, 0, i).map(|unit| Unit { k_begin: unit.k_begin.saturating_sub(1), ..unit })
         }),
-        ("slices are taken for the first", |w, block, i| {
+        ("each slice has index 0", |w, block, i| {
             w.unit(block, 0, i).map(|unit| Unit { slice: 0, ..unit })
         }),
     ];
@@ -230,7 +230,7 @@ fn both_modes_sum_streams_in_the_same_order() {
                 checked.iter().all(|x| x.is_finite()) && checked == fast,
                 "{extents:?} of {desc:?}"
             );
-            // And not in that of K whole, but for a last part of one product.
+            // Without stream-K, D has other bits, except at k = 33.
             let whole = but!(desc, decomposition: DecompositionKind::SplitK);
             let mut d = vec![f32::NAN; batch * m * n];
             call(&whole, (extents, batch), [&a, &b], &mut d, Mode::Fast);

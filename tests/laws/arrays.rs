@@ -97,7 +97,7 @@ fn records_lie_in_the_workspace() {
     assert!(launches == 7 && repacked > 0 && repacked == bytes(desc, 2, 2).0);
     // The records follow the split-K partials of all GEMMs.
     let cut = desc.cut(2);
-    let of_parts = |products: usize| {
+    let partials_bytes = |products: usize| {
         let mut all = problems([Row, Col, Row], &vec![[0; 4]; products]);
         for problem in &mut all {
             problem.k = 256;
@@ -118,10 +118,10 @@ fn records_lie_in_the_workspace() {
         assert_eq!(partials.address + partials.length as u64, one.records(4096));
         one.partials.bytes()
     };
-    assert!(of_parts(6) < of_parts(12));
+    assert!(partials_bytes(6) < partials_bytes(12));
 }
 
-/// f32 by way of parts.
+/// Returns a description that emulates f32.
 fn desc_of_f32() -> GemmDesc {
     default_of(OpKind::TensorOp, ArchKind::Sm90, F32, [Row, Col, Row])
 }

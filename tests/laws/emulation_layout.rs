@@ -1,5 +1,5 @@
-//! How `f32` is emulated on tensor cores: which parts a k-tile reads, what the passes write, and
-//! how much room it takes.
+//! Emulation of `f32` on tensor cores: the terms that a k-tile reads, the output of the passes, and
+//! the size of the workspace.
 
 use crate::harness::{
     on_tensor_cores::{Data, desc, problem},
@@ -11,8 +11,8 @@ use falchion::internals::{
     pass::{DecomposeStep, PIECE},
 };
 
-/// K-tiles read, product after product of a block, the parts that the table has: each pair (block
-/// of A, block of B) once.
+/// Consecutive k-tiles read the products of terms of one block in the order of the table. Each pair
+/// (block of A, block of B) occurs once.
 #[test]
 fn tiles_read_every_product_of_every_block_once() {
     let frames = [Frame::USER, Frame::SWAPPED];
@@ -37,12 +37,12 @@ fn tiles_read_every_product_of_every_block_once() {
                 .map(|tile| OperandKind::BOTH.map(|operand| blocks.block(operand, tile)))
                 .collect();
             for (tile, pair) in pairs.iter().enumerate() {
-                // Both read the same stretch of K.
+                // Both operands read the same range of K.
                 assert_eq!(pair[0] % count, pair[1] % count);
                 let wanted = emulation.products()[tile % emulation.products().len()];
-                let parts = pair.map(|block| block / count);
+                let terms = pair.map(|block| block / count);
                 assert_eq!(
-                    OperandKind::BOTH.map(|operand| parts[operand.leave(frame).index()]),
+                    OperandKind::BOTH.map(|operand| terms[operand.leave(frame).index()]),
                     wanted
                 );
             }
@@ -51,14 +51,14 @@ fn tiles_read_every_product_of_every_block_once() {
             assert_eq!(pairs.len(), count as usize * emulation.products().len());
         }
         let sums: Vec<u32> = emulation.products().iter().map(|[p, q]| p + q).collect();
-        assert!(sums.is_sorted_by(|x, y| x >= y), "the smallest products first: {sums:?}");
+        assert!(sums.is_sorted_by(|x, y| x >= y), "the smallest products are not first: {sums:?}");
     }
 }
 
-/// Each piece of a tile is one thread's, in both orders of threads; neighbours in a warp are
-/// neighbours in memory.
+/// One thread copies each piece of a tile, in both orders of threads. Neighboring threads of a warp
+/// read neighboring memory.
 #[test]
-fn pieces_are_shared_out_once() {
+fn each_piece_has_one_thread() {
     let desc = DecomposeDesc { emulation: EmulationKind::Bf16x6 };
     for along_k in [false, true] {
         let map = desc.pieces(along_k);
@@ -69,11 +69,11 @@ fn pieces_are_shared_out_once() {
     }
 }
 
-/// What the kernel's maps write is what each number's parts are, row by row, zeros behind; for
-/// sizes around tiles and pieces, in both layouts. A map that leaves a piece out, and padding that
-/// is not zero, show.
+/// The maps of the kernel write the terms of each number row by row, and then zeros as padding, in
+/// both layouts. The sizes are close to multiples of tiles and pieces. A map without one of the
+/// pieces, and padding that is not zero, change the output.
 #[test]
-fn the_passes_write_every_part_and_zeros() {
+fn the_passes_write_every_term_and_zeros() {
     for emulation in EmulationKind::MODES {
         for (mn, k) in [(1, 1), (64, 64), (65, 63), (63, 65), (3, 200), (130, 7)] {
             let layout = DecomposedLayout { emulation, mn, k };
@@ -85,13 +85,13 @@ fn the_passes_write_every_part_and_zeros() {
             for (at, &x) in rows.iter().enumerate() {
                 let facts = LineFacts::new(rows[at / k * k..][..k].iter().copied());
                 let shift = if emulation.scales() { shift_of(facts.largest) } else { 0 };
-                for (part, bits) in emulation
+                for (term, bits) in emulation
                     .decompose(x, shift)
                     .into_iter()
                     .enumerate()
                     .take(emulation.terms() as usize)
                 {
-                    wanted[at / k * leading + part * padded + at % k] = bits;
+                    wanted[at / k * leading + term * padded + at % k] = bits;
                 }
             }
             let desc = DecomposeDesc { emulation };
@@ -109,7 +109,7 @@ fn the_passes_write_every_part_and_zeros() {
                 assert!(mutant.run(source, strides).0 != wanted, "a piece left out");
                 let mut unpadded = program;
                 unpadded.padded = false;
-                // Behind the last column there is nothing.
+                // The last column has no padding.
                 let shows = along_k && !k.is_multiple_of(64) && mn > 1;
                 assert!(
                     !shows || unpadded.run(source, strides).0 != wanted,
@@ -120,10 +120,10 @@ fn the_passes_write_every_part_and_zeros() {
     }
 }
 
-/// The workspace holds both operands' parts, each at a multiple of 256 bytes, and 16 bytes a row
-/// where rows are scaled.
+/// The workspace holds the terms of both operands, each at a multiple of 256 bytes. If rows are
+/// scaled, it also holds 16 bytes per row.
 #[test]
-fn the_workspace_is_as_large_as_the_parts() {
+fn the_workspace_holds_the_terms() {
     let [m, n, k] = [100, 50, 130];
     for (emulation, bytes) in [
         (EmulationKind::Bf16x6, (100 * 192 * 3 * 2) + (50 * 192 * 3 * 2) + 256),

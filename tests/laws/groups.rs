@@ -240,8 +240,8 @@ fn a_grid_has_as_many_rectangles_as_groups_may_need() {
     }
 }
 
-/// Tiles of groups begin at whole vectors of an operand that lies along them; groups with K in
-/// parts are unsupported, and it is said.
+/// If an operand is contiguous along the groups, the tiles of a group begin at whole vectors of the
+/// operand. The refusal of grouped GEMM with split-K names the rule.
 #[test]
 fn tiles_of_groups_begin_at_vectors_of_what_lies_along_them() {
     type ByColumns = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;

@@ -13,16 +13,16 @@ use falchion_lab::banks::{description_steps, program_steps};
 fn the_table_has_every_instruction() {
     let (all, emulating): (Vec<_>, Vec<_>) =
         WarpInstruction::all().partition(|one| one.math() == MathOperator::MultiplyAdd);
-    let of_parts: Vec<_> = emulating
+    let emulated: Vec<_> = emulating
         .iter()
         .map(|one| (one.math().emulation(), one.shape().k, one.mnemonic()))
         .collect();
-    let named = |emulation, k: u32, part| {
-        (emulation, k, format!("mma.sync.aligned.m16n8k{k}.row.col.f32.{part}.{part}.f32"))
+    let named = |emulation, k: u32, term| {
+        (emulation, k, format!("mma.sync.aligned.m16n8k{k}.row.col.f32.{term}.{term}.f32"))
     };
     let (tf32, bf16) =
         (|k| named(EmulationKind::Tf32x3, k, "tf32"), |k| named(EmulationKind::Bf16x1, k, "bf16"));
-    assert_eq!(of_parts, [tf32(8), tf32(4), bf16(16), bf16(8)]);
+    assert_eq!(emulated, [tf32(8), tf32(4), bf16(16), bf16(8)]);
     let named: BTreeSet<_> = all.iter().map(|one| one.mnemonic()).collect();
     assert_eq!((all.len(), named.len()), (22, 22), "{named:#?}");
     for name in [

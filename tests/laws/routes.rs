@@ -93,9 +93,9 @@ fn unread_operands_need_no_pass() {
     assert_eq!(routes(&simt, (77, 77, 77), [None; 2], [1, 1]).workspace_bytes(), 0);
 }
 
-/// An operand is read where it lies if, and only if, it is contiguous along the index that the
-/// kernel reads along, its address is a multiple of 16, and TMA has a map of it; where a pass ends,
-/// TMA has one, rows do not overlap, and both operands' parts of the workspace are apart and in it.
+/// An operand is read in place if and only if TMA has a map of it, it is contiguous along the index
+/// along which the kernel reads, and its address is a multiple of 16. The output of a pass has a
+/// TMA map and no overlapping rows. The regions of both operands in the workspace do not overlap.
 #[test]
 fn a_route_is_direct_where_tma_can_read_and_no_other() {
     let mut random = Random::new(5);

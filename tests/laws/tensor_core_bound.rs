@@ -218,7 +218,7 @@ fn a_bound_a_quarter_as_wide_fails_on_every_row() {
 /// as many products.
 #[test]
 fn newer_machines_are_within_the_bounds_of_older_ones() {
-    // No instruction multiplies f32: its parts' do. Sums of f64 are chains.
+    // No instruction multiplies f32, only terms of f32. Sums of f64 are chains.
     let other = |types: &&Combined| {
         types.a.is_fp8() || matches!(types.a, ElementKind::F32 | ElementKind::F64)
     };

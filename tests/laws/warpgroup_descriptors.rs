@@ -1,5 +1,5 @@
-//! What a descriptor makes the hardware read is what lies there, a wrong one is seen, and all parts
-//! together make a product.
+//! Matrix descriptors address the elements of a tile, a wrong descriptor is detected, and the
+//! k-steps of a tile together compute the GEMM.
 
 use crate::harness::{
     prelude::*,
@@ -148,8 +148,8 @@ fn beyond_an_instruction_nothing_is_read() {
     );
 }
 
-/// Each part of a descriptor and of a tile counts: changed, something is misread. What is not read
-/// may be anything.
+/// A change of a field of a descriptor or of a byte of a tile changes the elements that are read.
+/// Bytes that are not read may have any value.
 #[test]
 fn a_wrong_descriptor_is_seen() {
     type Change = fn(MatrixDescriptor) -> Result<MatrixDescriptor, Refusal>;

@@ -1,6 +1,6 @@
-//! The kernels of `f32` on tensor cores under NVRTC: the passes that decompose operands, and the
-//! products of their parts. None spills, no product waits for another (C7510), and the twins of
-//! maps and of the arithmetic agree.
+//! Emulated `f32` on tensor cores under NVRTC: the passes that decompose operands, and the kernels
+//! that multiply the terms. No kernel spills or serializes `wgmma` (C7510), and the maps and the
+//! arithmetic agree with their CUDA twins.
 
 use crate::harness::{on_tensor_cores::desc, prelude::*};
 
@@ -58,8 +58,8 @@ fn the_products_compile_clean() {
     }
 }
 
-/// One digit of a fingerprint changed, and the compiler says which map differs: the arithmetic of
-/// parts among them.
+/// If a digit of a fingerprint changes, the compiler names the map that differs, for all maps and
+/// for the arithmetic of terms.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_unlike_their_twin_do_not_compile() {

@@ -84,10 +84,10 @@ fn generated_pages_and_pictures_are_current() {
     assert_eq!(stale, [""; 0], "run `cargo run --release -p falchion-lab --example pages`");
 }
 
-/// What `src/family/extents.rs` says of its model of parts of K: how near their recorded times it
-/// comes, but of blocks of 64 threads.
+/// The documented error of the split-K model (`src/family/extents.rs`) covers the recorded times of
+/// blocks with more than 64 threads.
 #[test]
-fn the_model_of_parts_is_as_near_their_times_as_it_says() {
+fn the_split_k_model_has_the_documented_error() {
     use falchion::{arch::ArchKind, device::ProblemSize};
     let said = include_str!("../../../src/family/extents.rs").replace("\n//! ", " ");
     assert!(
@@ -118,10 +118,10 @@ fn the_model_of_parts_is_as_near_their_times_as_it_says() {
     assert!(compared > 40, "{compared}");
 }
 
-/// What is said there of streams: how near the recorded times of tiles that a problem may stream it
-/// comes.
+/// The documented error of the stream-K model covers the recorded times of tiles for which a
+/// problem may select stream-K.
 #[test]
-fn the_model_of_streams_is_as_near_their_times_as_it_says() {
+fn the_stream_k_model_has_the_documented_error() {
     use falchion::{arch::ArchKind, device::ProblemSize};
     let said = include_str!("../../../src/family/extents.rs");
     let trials = parse(include_str!("../../data/trials.csv")).expect("trials");

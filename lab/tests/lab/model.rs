@@ -52,8 +52,8 @@ fn selectable(trial: &Trial) -> Option<GemmDesc> {
     description(problem, ArchKind::Sm90).ok().filter(is_chosen_among)
 }
 
-/// Whether a choice among the defaults has it, in whatever parts of K, and whether or not it may
-/// spill.
+/// Returns whether a candidate of the defaults has this configuration, with any number of split-K
+/// slices, and with or without spills.
 fn is_chosen_among(desc: &GemmDesc) -> bool {
     let whole = |family: FamilyDesc| {
         let alike = Pins { spills: Some(SpillKind::Refused), ..Pins::NONE };

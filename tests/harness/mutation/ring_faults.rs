@@ -225,7 +225,7 @@ faults! {
         let tile = p.promoted_tiles as u8 - 1;
         body(p).retain(|step| ![MultiplyInstructionTile { tile }, Promote { tile }].contains(step));
     };
-    "all parts are multiplied before one is promoted", SeveralTiles, |p| {
+    "all tiles are multiplied before one is promoted", SeveralTiles, |p| {
         let body = body(p);
         let promotions = body.extract_if(.., |step| matches!(step, Promote { .. }));
         let promotions: Vec<_> = promotions.collect();

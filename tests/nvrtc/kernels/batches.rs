@@ -6,7 +6,8 @@ use super::{
 };
 use crate::harness::{descriptions, prelude::*};
 
-/// What a call of groups runs with: where D lies along groups, accesses to it are of one element.
+/// Returns the description of a grouped GEMM. If the groups divide the contiguous dimension of D,
+/// accesses to D have one element.
 fn for_some_groups(d: GemmDesc) -> GemmDesc {
     let d = d.for_groups(Axis::M);
     let along_m = d.class.mode == GemmMode::GroupedM;
@@ -17,16 +18,16 @@ fn for_some_groups(d: GemmDesc) -> GemmDesc {
     ])
 }
 
-/// The kernels of groups of rows: of defaults in all layouts, so that rows are the kernel's rows or
-/// its columns, of descriptions with every main loop, and of ones whose threads store.
+/// Grouped kernels: the defaults in all layouts, with and without swapped operands, descriptions
+/// with every main loop, and descriptions whose threads store D.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_of_groups_compile_clean() {
+fn grouped_kernels_compile_clean() {
     let mut kernels: Vec<_> = rotated_defaults(0).chain(rotated_defaults(4)).collect();
     kernels.extend(random_descriptions(14_000, 24, ArchKind::Sm90, description));
     kernels.extend(stored_by_tma(15_000..15_020));
     kernels.extend(stored_by_threads(16_000..16_008));
-    // The walk over groups takes registers, which drawn ones may not have.
+    // The search for a group needs registers that some random descriptions do not have.
     let checked =
         |name: &str, d: GemmDesc| name == "a default" || for_some_groups(d).check().is_ok();
     kernels.retain(|(name, d, _)| d.split_k() == 1 && d.check().is_ok() && checked(name, *d));
@@ -38,56 +39,55 @@ fn kernels_of_groups_compile_clean() {
         .collect();
     assert_eq!(modes.len(), 4);
     all_clean(
-        "kernels of groups",
+        "grouped kernels",
         kernels.into_iter().map(|(name, d, arch)| (name, for_some_groups(d), arch)).collect(),
     );
 }
 
-/// The kernels of streamed k-tiles: of some defaults, of what is drawn, with both kinds of
-/// consumers, and of ones whose threads store.
+/// Stream-K kernels: some defaults, random descriptions with both kinds of consumers, and
+/// descriptions whose threads store D.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_of_streams_compile_clean() {
+fn stream_k_kernels_compile_clean() {
     let mut kernels: Vec<_> = rotated_defaults(0).collect();
     kernels.extend(stored_by_tma(17_000..17_024));
     kernels.extend(stored_by_threads(18_000..18_008));
     kernels.extend(by_threads(19_000..19_008));
     let streamed = |d: GemmDesc| but!(d, split_k: 1, decomposition: DecompositionKind::StreamK);
-    // Adding parts takes registers, which not all have.
+    // The reduction of slices needs registers that some descriptions do not have.
     kernels.retain(|(_, d, _)| streamed(*d).check().is_ok());
     assert!(kernels.len() >= 36, "{} kernels", kernels.len());
     let batched =
         |(i, (name, d, arch)): (usize, Kernel)| (name, streamed(d).for_batch(1 + i % 2), arch);
-    all_clean("kernels of streams", kernels.into_iter().enumerate().map(batched).collect());
+    all_clean("stream-K kernels", kernels.into_iter().enumerate().map(batched).collect());
 }
 
-/// The kernels whose K is cut into parts that the blocks of a cluster have: of some defaults, of
-/// what is drawn, with both kinds of consumers, and of ones whose threads store.
+/// Kernels with split-K in a cluster: some defaults, random descriptions with both kinds of
+/// consumers, and descriptions whose threads store D.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_of_cluster_splits_compile_clean() {
+fn cluster_split_k_kernels_compile_clean() {
     let mut kernels: Vec<_> = rotated_defaults(0).collect();
     kernels.extend(stored_by_tma(20_000..20_032));
     kernels.extend(stored_by_threads(21_000..21_012));
     kernels.extend(by_threads(22_000..22_012));
     let cut = |(i, (name, d, arch)): (usize, Kernel)| {
-        // Of large tiles the parts of one other block alone have room.
+        // With large tiles, shared memory holds the partials of only one other block.
         let [_, clustered] = [[2, 4, 3, 8][i % 4], 2]
             .into_iter()
-            .find_map(|parts| descriptions::cut_by_clusters(d, parts))?;
+            .find_map(|slices| descriptions::cut_by_clusters(d, slices))?;
         Some((name, clustered.for_batch(1 + i % 2), arch))
     };
     let kernels: Vec<_> = kernels.into_iter().enumerate().filter_map(cut).collect();
     assert!(kernels.len() >= 36, "{} kernels", kernels.len());
-    all_clean("kernels of cluster splits", kernels);
+    all_clean("cluster split-K kernels", kernels);
 }
 
-/// The kernels that problems of few tiles take, most of them by themselves: of all types of 16
-/// bits, whose K the blocks of a cluster have in two parts, in four and in eight; of one product,
-/// of batches and of arrays.
+/// Kernels that the selection uses for problems with few tiles: all 16-bit types, split-K in a
+/// cluster with two, four, and eight slices, and single GEMMs, batches, and arrays.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_of_few_tiles_compile_clean() {
+fn kernels_for_few_tiles_compile_clean() {
     let problems = [
         ((16, 2112, 7168), (16, 2)),
         ((32, 2112, 7168), (32, 2)),
@@ -104,7 +104,7 @@ fn kernels_of_few_tiles_compile_clean() {
             let [a, b, c] = [(types.a, Order::Row), (types.b, b), (types.c, Order::Row)]
                 .map(|(element, order)| Some(MatrixType { element, order }));
             let (accumulator, op) = (Some(types.accumulator), Some(OpKind::TensorOp));
-            // Eight parts a second kernel adds, unless that is pinned.
+            // Without the pin, a second kernel reduces eight slices.
             let knobs = vec![("decomposition".to_owned(), "splitkcluster".to_owned())];
             let knobs = if wanted.1 == 8 { knobs } else { Vec::new() };
             let request = Request { a, b, c, accumulator, op, knobs, ..Request::default() };
@@ -122,14 +122,14 @@ fn kernels_of_few_tiles_compile_clean() {
         }
     }
     assert!(kernels.len() >= 60, "{} kernels", kernels.len());
-    all_clean("kernels of few tiles", kernels);
+    all_clean("kernels for few tiles", kernels);
 }
 
-/// The kernels of batches: of every default on tensor cores and some on the CUDA cores, of
-/// descriptions with every main loop, and of ones whose threads store.
+/// Batched kernels: every default on tensor cores, some on CUDA cores, descriptions with every main
+/// loop, and descriptions whose threads store D.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_of_batches_compile_clean() {
+fn batched_kernels_compile_clean() {
     let mut kernels: Vec<_> = (0..8).flat_map(rotated_defaults).collect();
     kernels.extend(defaults(ArchKind::Sm90, ArchKind::Sm90));
     kernels.extend(random_descriptions(11_000, 40, ArchKind::Sm90, description));
@@ -137,7 +137,7 @@ fn kernels_of_batches_compile_clean() {
     kernels.extend(stored_by_threads(13_000..13_012));
     kernels.retain(|(_, d, _)| d.check().is_ok());
     all_clean(
-        "kernels of batches",
+        "batched kernels",
         kernels.into_iter().map(|(name, d, arch)| (name, d.for_batch(2), arch)).collect(),
     );
 }

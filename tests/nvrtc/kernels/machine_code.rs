@@ -11,10 +11,10 @@ pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Opti
         .iter()
         .find(|types| [types.a, types.b, types.accumulator] == [a, b, one.accumulator()])?;
     let shape = one.shape();
-    // Hopper's own family has none of 8 rows.
+    // The warp-specialized family has no instruction with 8 rows.
     let mainloop = if arch == ArchKind::Sm75 { "pipelined" } else { "multistage" };
     let instruction = format!("{}x{}x{}", shape.m, shape.n, shape.k);
-    // f32 in parts that are made of fragments.
+    // Emulated f32, whose terms are made from fragments.
     let emulation =
         Some(one.math().emulation()).filter(|emulation| *emulation != EmulationKind::None);
     let mut knobs = vec![("instruction", &*instruction), ("mainloop", mainloop)];

@@ -59,23 +59,23 @@ fn defaults_of_mma_sync_compile_clean() {
         }
     }
     assert!(kernels.len() >= 200, "{} kernels", kernels.len());
-    // A problem cuts K of any of them.
+    // A problem size may select split-K for each of them.
     let cut: Vec<_> = kernels
         .iter()
         .step_by(9)
-        .map(|(name, desc, arch)| (format!("{name} in parts"), desc.cut(2), *arch))
+        .map(|(name, desc, arch)| (format!("{name} with split-K"), desc.cut(2), *arch))
         .collect();
-    // And one of an odd pitch takes any of them by single elements.
+    // With an odd leading dimension, each of them accesses single elements.
     let by_elements = |(name, desc, arch): &(String, GemmDesc, ArchKind)| {
         (format!("{name} by elements"), desc.narrowed([1; 3]), *arch)
     };
     let narrow: Vec<_> = kernels.iter().skip(4).step_by(9).map(by_elements).collect();
-    all_clean("defaults of mma.sync in parts of K", cut);
+    all_clean("defaults of mma.sync with split-K", cut);
     all_clean("defaults of mma.sync by single elements", narrow);
     all_clean("defaults of mma.sync", kernels);
 }
 
-/// Descriptions drawn from all that `check` accepts: the registers that it counts are enough.
+/// Random valid descriptions have enough registers by the estimate of `check`.
 #[test]
 #[ignore = "needs NVRTC"]
 fn descriptions_of_mma_sync_compile_clean() {
@@ -97,7 +97,7 @@ fn descriptions_of_mma_sync_compile_clean() {
     all_clean("descriptions of mma.sync", kernels);
 }
 
-/// Integers whose sums stop: the instruction says so, and what adds slices and parts of K.
+/// Saturating integer sums: the instruction, the sum of warp slices, and the sum of split-K slices.
 #[test]
 #[ignore = "needs NVRTC"]
 fn sums_that_saturate_compile_clean() {
@@ -123,8 +123,7 @@ fn sums_that_saturate_compile_clean() {
     all_clean("sums that saturate", kernels);
 }
 
-/// Terms of f32 that are made in registers: the rows' configurations in every layout, and K in
-/// parts.
+/// Emulated f32 with terms in registers: the default configurations in every layout, and split-K.
 #[test]
 #[ignore = "needs NVRTC"]
 fn emulation_in_registers_compiles_clean() {

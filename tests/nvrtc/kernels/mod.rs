@@ -226,7 +226,7 @@ fn kernels_that_promote_compile_clean() {
             let narrow = but!(d, instruction: tile(64, 64, 32));
             let one = but!(d, threadblock: tile(64, 128, 128), warp: tile(64, 128, 128));
             let wide = but!(d, threadblock: tile(128, 192, 128), warp: tile(64, 192, 128), instruction: tile(64, 192, 32));
-            [("cooperative", d), ("wide", wide), ("ping-pong", pingpong), ("narrow", narrow), ("one part", one)]
+            [("cooperative", d), ("wide", wide), ("ping-pong", pingpong), ("narrow", narrow), ("one instruction tile", one)]
         })
         .map(|(name, d)| (name.to_owned(), d, ArchKind::Sm90))
         .collect();
