@@ -6,20 +6,15 @@
 //! have names instead of positions.
 
 use crate::{
-    desc::{Class, GemmDesc, GemmMode},
-    epilogue::{self, reduction::Reduction},
+    desc::GemmMode,
+    epilogue::reduction::Reduction,
     index::{IndexMap, Map, fingerprint},
-    numeric::ElementKind,
-    operand::{Axis, VectorKind},
     shape::{Mn, Mnk},
-    thread::mma::packed,
     threadblock::{
-        GroupTiles, KSlices, SLICES_AT_ONCE, StreamedSlices, Streams, SwizzleKind, TileOrder, Work,
-        WorkKind, lines_of_rectangle,
+        GroupTiles, KSlices, StreamedSlices, Streams, SwizzleKind, TileOrder, Work, WorkKind,
+        lines_of_rectangle,
     },
-    warp::{exchange::BlockedToStriped, mma_simt::ThreadTiles},
 };
-use core::fmt::Write;
 
 /// A type with the same representation in Rust and C++.
 #[doc(hidden)]
@@ -87,6 +82,7 @@ macro_rules! mirrored {
     };
 }
 
+mod config;
 mod decompose;
 mod kernels;
 mod records;
@@ -94,6 +90,7 @@ mod repack;
 mod tensors;
 mod unit;
 
+pub(crate) use config::{config_header, facts_of_threads, order_header, work_facts};
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub use kernels::KERNELS;
@@ -105,7 +102,40 @@ pub use repack::{RepackCopyParams, RepackParams};
 pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;
 
-mirrored! {
+/// Declares the parameters of a GEMM kernel with [`mirrored!`]: the given fields, followed by the
+/// fields of every GEMM kernel.
+macro_rules! gemm_params {
+    ($(#[doc = $doc:literal])* $Name:ident $(align $align:literal)? { $($field:tt)* }) => {
+        mirrored! {
+            $(#[doc = $doc])*
+            $Name $(align $align)? {
+                $($field)*
+                /// Addresses of the epilogue's vectors; 0 for a vector that the epilogue does not
+                /// read.
+                vectors: [u64; $crate::operand::VectorKind::ALL.len()],
+                /// Address of the split-K partials; 0 without split-K.
+                slots: u64,
+                /// Address of the tickets, which are 0 at the launch.
+                tickets: u64,
+                /// Number of split-K slices. With stream-K, the number of streamed tiles.
+                split_k: u32,
+                /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
+                /// `longer_slices` slices or spans have one more.
+                slice_tiles: u32,
+                /// Number of slices or spans with one more k-tile.
+                longer_slices: u32,
+                /// Tickets per tile, times the consumers that share the tile; 0 if a second kernel
+                /// reduces the slices.
+                tile_tickets: u32,
+                /// Address of the group offsets, or of the records of an array.
+                records: u64,
+            }
+        }
+    };
+}
+use gemm_params;
+
+gemm_params! {
     /// Parameters of a GEMM kernel whose threads all follow one schedule.
     GemmParams {
         /// Address of A.
@@ -150,23 +180,6 @@ mirrored! {
         stride_c: i64,
         /// Batch stride of D, in elements.
         stride_d: i64,
-        /// Addresses of the epilogue's vectors; 0 for a vector that the epilogue does not read.
-        vectors: [u64; VectorKind::ALL.len()],
-        /// Address of the split-K partials; 0 without split-K.
-        slots: u64,
-        /// Address of the tickets of the tiles, which are 0 at the launch.
-        tickets: u64,
-        /// Number of split-K slices. With stream-K, the number of streamed tiles.
-        split_k: u32,
-        /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
-        /// `longer_slices` slices or spans have one more.
-        slice_tiles: u32,
-        /// Number of slices or spans with one more k-tile.
-        longer_slices: u32,
-        /// Tickets per tile; 0 if a second kernel reduces the slices.
-        tile_tickets: u32,
-        /// Address of the group offsets, or of the records of an array.
-        records: u64,
     }
 }
 
@@ -235,66 +248,6 @@ pub(crate) fn reduction_entry_point(
         "static_assert({ty}::kBlocks == {blocks}u && {ty}::kThreads == {threads}, \"blocks of a tile: the launch and the kernel differ\");\n"
     );
     same + &entry_point(REDUCTION_ENTRY, (&threads.to_string(), params), &format!("{ty}::run"))
-}
-
-/// Returns the order of tiles for `kernels/threadblock/swizzle.cuh`.
-pub(crate) fn order_header(order: SwizzleKind) -> String {
-    let (ordering, group_size) = order.spelled();
-    format!(
-        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kGroupSize = {group_size};\n}};\n"
-    )
-}
-
-/// Returns the facts of `Config` about work units: their order, division, mode, records, and
-/// split-K. `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
-pub(crate) fn work_facts(
-    kind: WorkKind,
-    desc: &GemmDesc,
-    (split_k, of_cluster): (bool, u32),
-) -> String {
-    let (kind, mode) = (kind.cuda(), desc.class.mode);
-    let (batched, array, positions) = (mode.several(), mode.is_array(), desc.has_positions());
-    let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), desc.group_step());
-    format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
-    )
-}
-
-/// Returns the epilogue: the user's functions, and the struct `Epilogue`.
-pub(crate) fn epilogue_header(class: &Class) -> String {
-    let mut text = format!(
-        "#line 1 \"epilogue.cuh\"\n{}",
-        epilogue::functions(&class.output.epilogue, class.compute)
-    );
-    let _ = writeln!(
-        text,
-        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
-        class.compute.cuda(),
-        class.output.element.cuda(),
-        epilogue::expression(&class.output.epilogue, class.compute)
-    );
-    text
-}
-
-/// Returns the facts of kernels in which each thread multiplies and stores its own tile.
-pub(crate) fn facts_of_threads(
-    tiles: &ThreadTiles,
-    accumulator: ElementKind,
-    store_access: u32,
-) -> [(&'static str, u32); 10] {
-    let (warps, lanes) = (tiles.warps(), tiles.lanes);
-    [
-        ("kWarpK", tiles.warp.k),
-        ("kWarpsM", warps.m),
-        ("kWarpsN", warps.n),
-        ("kWarpsK", warps.k),
-        ("kLanesM", lanes.m),
-        ("kLanesN", lanes.n),
-        ("kThreadsPerSlice", tiles.threads_per_slice()),
-        ("kPacked", packed(accumulator, tiles.thread())),
-        ("kStoreAccess", store_access),
-        ("kExchanges", BlockedToStriped::new(tiles, accumulator, store_access).is_some().into()),
-    ]
 }
 
 /// Returns the assertion that the C++ map `twin` has the fingerprint of `map`.

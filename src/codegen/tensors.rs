@@ -1,6 +1,6 @@
 //! Kernel parameters with tensor maps. In C++, the declaration of tensor maps precedes them.
 
-use crate::operand::VectorKind;
+use super::gemm_params;
 
 mirrored! {
     /// A tensor map: a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address, as the
@@ -11,8 +11,9 @@ mirrored! {
     }
 }
 
-mirrored! {
-    /// Parameters of a GEMM kernel whose producer uses TMA.
+gemm_params! {
+    /// Parameters of a GEMM kernel whose producer uses TMA. The size is a multiple of the alignment
+    /// of tensor maps, because `mirrored!` rejects padding.
     TensorGemmParams align 64 {
         /// Tensor map of A's boxes.
         a: TensorMap,
@@ -61,24 +62,5 @@ mirrored! {
         batch: u32,
         /// Bit mask of A (bit 0), B, and C. A bit is set if each GEMM has its own matrix.
         own: u32,
-        /// Addresses of the epilogue's vectors; 0 for a vector that the epilogue does not read.
-        vectors: [u64; VectorKind::ALL.len()],
-        /// Address of the split-K partials; 0 without split-K.
-        slots: u64,
-        /// Address of the tickets, which are 0 at the launch.
-        tickets: u64,
-        /// Number of split-K slices. With stream-K, the number of streamed tiles.
-        split_k: u32,
-        /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
-        /// `longer_slices` slices or spans have one more.
-        slice_tiles: u32,
-        /// Number of slices or spans with one more k-tile.
-        longer_slices: u32,
-        /// Tickets per tile and per consumer that shares the tile; 0 if a second kernel reduces the
-        /// slices.
-        tile_tickets: u32,
-        /// Address of the group offsets, or of the records of an array. After the four vectors, the
-        /// size is a multiple of the alignment of tensor maps.
-        records: u64,
     }
 }

@@ -1,6 +1,7 @@
 //! Warp level: the MMA of 32 threads (CUDA cores, `mma.sync`) or of a warpgroup (`wgmma`), and its
 //! fragments.
 
+mod asm;
 mod choices;
 #[doc(hidden)]
 pub mod exchange;

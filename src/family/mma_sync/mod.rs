@@ -90,7 +90,7 @@ impl MmaSyncDesc {
             base,
             headers: HEADERS,
             warp_mma: "warp::MmaTensorOp<Config>",
-            includes: "#include \"warp/mma_tensor_op.cuh\"\n",
+            includes: &["warp/mma_tensor_op.cuh"],
             declarations: self.term_facts() + &instruction.declaration(),
             fingerprints: fingerprints_of_slices(&instruction),
             of_operands: OperandKind::BOTH

@@ -46,9 +46,9 @@ pub(super) struct OneSchedulePlan {
     pub headers: &'static [(&'static str, &'static str)],
     /// C++ type with which a warp multiplies.
     pub warp_mma: &'static str,
-    /// Includes and declarations: `includes` precedes the operands, and `declarations` precedes
-    /// `Config`.
-    pub includes: &'static str,
+    /// Headers that the generated header includes.
+    pub includes: &'static [&'static str],
+    /// C++ declarations that precede `Config`.
     pub declarations: String,
     /// Fingerprint assertions in addition to those of the maps.
     pub fingerprints: String,

@@ -3,10 +3,9 @@
 use super::{OneSchedulePlan, registers_available};
 use crate::{
     codegen::{
-        ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, entry_point, epilogue_header,
+        ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, config_header, entry_point,
         facts_of_threads, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
-        fingerprints_of_streams, order_header, records_fingerprint, reduction_entry_point,
-        work_facts,
+        fingerprints_of_streams, records_fingerprint, reduction_entry_point, work_facts,
     },
     epilogue::tile_store::sums_ahead,
     facts::facts,
@@ -53,11 +52,11 @@ fn operand_header(
 
 /// Returns `config.cuh`: the components, the schedule, and the epilogue, for the C++ templates.
 fn header(of: &OneSchedulePlan) -> String {
-    let (class, base) = (&of.desc.class, &of.base);
+    let base = &of.base;
     let available = registers_available(
         base.tiles.threads(),
         of.blocks_per_sm,
-        class.arch.machine().registers_per_sm,
+        of.desc.class.arch.machine().registers_per_sm,
     );
     let [a, b] = base.operands;
     let own = [
@@ -72,37 +71,24 @@ fn header(of: &OneSchedulePlan) -> String {
         ("kBlocksPerSm", of.blocks_per_sm),
         ("kSumsAhead", sums_ahead(base, [of.registers, available])),
     ];
-    let mut text = String::from(
-        "#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n#include \"threadblock/work.cuh\"\n",
-    );
-    text.push_str(of.includes);
-    text.push_str(&GemmParams::declaration());
-    text.push_str(&operand_header("OperandA", &a, 0, &of.of_operands[0]));
-    text.push_str(&operand_header("OperandB", &b, a.stage_bytes(), &of.of_operands[1]));
-    text.push_str(&of.declarations);
-    text.push_str(&base.schedule().header());
-    text.push_str(&order_header(of.desc.swizzle()));
-    text.push_str(&epilogue_header(class));
-    text.push_str(
-        "#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n",
-    );
-    let _ = writeln!(
-        text,
-        "  using Accumulator = {};\n  using C = {};",
-        base.accumulator.cuda(),
-        class.output.element.cuda()
-    );
-    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(base.work, &of.desc, (of.desc.has_slices(), 1)));
-    text.push_str(&facts(
+    let declarations = [
+        GemmParams::declaration(),
+        operand_header("OperandA", &a, 0, &of.of_operands[0]),
+        operand_header("OperandB", &b, a.stage_bytes(), &of.of_operands[1]),
+        of.declarations.clone(),
+        base.schedule().header(),
+    ];
+    let mut members = "  using Schedule = ::Schedule;\n".to_owned();
+    members.push_str(&work_facts(base.work, &of.desc, (of.desc.has_slices(), 1)));
+    members.push_str(&facts(
         "int",
         facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own),
     ));
     of.facts.iter().for_each(|(member, value)| {
-        let _ = writeln!(text, "  {member} = {value};");
+        let _ = writeln!(members, "  {member} = {value};");
     });
-    text.push_str("};\n");
-    text
+    let includes = [&["numeric.cuh", "schedule.cuh", "threadblock/work.cuh"], of.includes].concat();
+    config_header(&of.desc, (&includes, &declarations.concat()), &members)
 }
 
 /// Returns the translation unit of a kernel.

@@ -44,7 +44,7 @@ impl SimtDesc {
             base: self.base(),
             headers: HEADERS,
             warp_mma: "warp::MmaSimt<Config>",
-            includes: "",
+            includes: &[],
             fingerprints: self.fingerprint_of_exchange(),
             declarations: String::new(),
             of_operands: Default::default(),

@@ -4,6 +4,7 @@ use super::WarpInstruction;
 use crate::{
     numeric::{ElementKind, EmulationKind},
     operand::OperandKind,
+    warp::asm::{bound, operands},
 };
 
 /// Returns PTX's name of a type.
@@ -23,18 +24,6 @@ const fn register(kind: ElementKind, accumulates: bool) -> (&'static str, &'stat
         ElementKind::I32 if accumulates => ("int", "r"),
         _ => ("unsigned", "r"),
     }
-}
-
-/// Returns `count` asm operands starting at `%first`: `{%2, %3}`.
-fn operands(first: u32, count: u32) -> String {
-    let names: Vec<String> = (first..first + count).map(|i| format!("%{i}")).collect();
-    format!("{{{}}}", names.join(", "))
-}
-
-/// Returns the bound asm operands: `"r"(a[0]), "r"(a[1])`.
-fn bound(name: &str, constraint: &str, count: u32) -> String {
-    let each: Vec<String> = (0..count).map(|i| format!("\"{constraint}\"({name}[{i}])")).collect();
-    each.join(", ")
 }
 
 impl WarpInstruction {
@@ -79,7 +68,7 @@ impl WarpInstruction {
         let (word, input) = register(self.input(OperandKind::A), false);
         let (sum, output) = register(self.accumulator(), true);
         let ptx = format!(
-            "{} {}, {}, {}, {};",
+            "{} {{{}}}, {{{}}}, {{{}}}, {{{}}};",
             self.mnemonic(),
             operands(0, d),
             operands(d, a),
@@ -90,9 +79,9 @@ impl WarpInstruction {
             "struct MmaInstruction {{\n  using Word = {word};\n  using Register = {sum};\n  static constexpr bool kSaturates = {};\n{}  static __device__ __forceinline__ void multiply(Register (&d)[{d}], Word const (&a)[{a}], Word const (&b)[{b}]) {{\n    asm(\"{ptx}\" : {} : {}, {});\n  }}\n}};\n",
             self.saturates(),
             self.fragment_terms(),
-            bound("d", &format!("+{output}"), d),
-            bound("a", input, a),
-            bound("b", input, b)
+            bound(&format!("+{output}"), "d", d),
+            bound(input, "a", a),
+            bound(input, "b", b)
         )
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     facts::facts,
     numeric::ElementKind,
     smem::{Along, CHUNK_BYTES},
+    warp::asm::{bound, operands},
 };
 use core::fmt::Write;
 
@@ -49,16 +50,6 @@ const fn registers_of(accumulator: ElementKind) -> (&'static str, &'static str) 
         ElementKind::I32 => ("int", "+r"),
         _ => ("float", "+f"),
     }
-}
-
-/// Returns `count` asm operands: `%first, %first+1, ..`.
-fn operands(first: u32, count: u32) -> String {
-    (first..first + count).map(|i| format!("%{i}")).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns `count` bound asm operands: `"constraint"(name[0]), ..`.
-fn bound(constraint: &str, name: &str, count: u32) -> String {
-    (0..count).map(|i| format!("\"{constraint}\"({name}[{i}])")).collect::<Vec<_>>().join(", ")
 }
 
 /// Descriptor during the steps: a register to which each step adds.

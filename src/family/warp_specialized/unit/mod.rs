@@ -5,10 +5,9 @@ mod threads;
 use crate::{
     codegen::{
         DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap,
-        TranslationUnit, emulation_fingerprints, emulation_header, epilogue_header,
+        TranslationUnit, config_header, emulation_fingerprints, emulation_header,
         fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
-        fingerprints_of_streams, order_header, records_fingerprint, reduction_entry_point,
-        work_facts,
+        fingerprints_of_streams, records_fingerprint, reduction_entry_point, work_facts,
     },
     desc::WarpSpecializedDesc,
     epilogue::{
@@ -73,39 +72,29 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
             warpgroup_facts(d, components, mma)
         }
     };
-    let mut text = format!(
-        "#pragma once\n#include \"numeric.cuh\"\n#include \"schedule/roles.cuh\"\n#include \"threadblock/work.cuh\"\n#include \"{}\"\n",
-        own.twin
-    );
-    text.push_str(&TensorMap::declaration());
-    text.push_str(&TensorGemmParams::declaration());
-    text.push_str(&DecomposedLine::declaration());
-    text.push_str(&emulation_header(d.knobs.emulation, d.frame));
-    text.push_str(&components.ring.header());
-    // The components come from a valid description, so their schedules exist.
-    text.push_str(&components.roles().header());
-    text.push_str(&own.structs);
+    let includes = ["numeric.cuh", "schedule/roles.cuh", "threadblock/work.cuh", own.twin];
+    let mut declarations = [
+        TensorMap::declaration(),
+        TensorGemmParams::declaration(),
+        DecomposedLine::declaration(),
+        emulation_header(d.knobs.emulation, d.frame),
+        components.ring.header(),
+        // The components come from a valid description, so their schedules exist.
+        components.roles().header(),
+        own.structs,
+    ]
+    .concat();
     for (operand, own) in OperandKind::BOTH.into_iter().zip(&own.operands) {
-        text.push_str(&operand_header(components, operand, own));
+        declarations.push_str(&operand_header(components, operand, own));
     }
-    text.push_str(&order_header(d.knobs.swizzle));
-    text.push_str(&epilogue_header(&d.class));
-    text.push_str(
-        "#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n",
-    );
-    let _ = writeln!(
-        text,
-        "  using Accumulator = {};\n  using C = {};",
-        d.class.accumulator.cuda(),
-        d.class.output.element.cuda()
-    );
-    text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
-    text.push_str(&own.aliases);
-    text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(d.work(), &d.sum(), (d.has_slices(), components.ring.senders() + 1)));
-    text.push_str(&facts("int", block.iter().chain(&own.facts)));
-    text.push_str("};\n");
-    text
+    let mut members =
+        "  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n  using Emulation = ::EmulationFacts;\n"
+            .to_owned();
+    members.push_str(&own.aliases);
+    let split_k = (d.has_slices(), components.ring.senders() + 1);
+    members.push_str(&work_facts(d.work(), &d.sum(), split_k));
+    members.push_str(&facts("int", block.iter().chain(&own.facts)));
+    config_header(&d.sum(), (&includes, &declarations), &members)
 }
 
 /// The additions to `config.cuh` that depend on the units that multiply.

@@ -1,0 +1,89 @@
+//! The generated header `config.cuh`: the facts of a GEMM kernel for the C++ templates.
+
+use crate::{
+    desc::{Class, GemmDesc},
+    epilogue,
+    numeric::ElementKind,
+    operand::Axis,
+    thread::mma::packed,
+    threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind},
+    warp::{exchange::BlockedToStriped, mma_simt::ThreadTiles},
+};
+use core::fmt::Write;
+
+/// Returns `config.cuh`, which includes the headers `includes`. The struct `Config` has `members`
+/// in addition to the operands, the types of the accumulators and of C, and the epilogue.
+pub(crate) fn config_header(
+    desc: &GemmDesc,
+    (includes, declarations): (&[&str], &str),
+    members: &str,
+) -> String {
+    let includes: String = includes.iter().map(|name| format!("#include \"{name}\"\n")).collect();
+    format!(
+        "#pragma once\n{includes}{declarations}{}{}#line 1 \"config.cuh\"\nstruct Config {{\n  using A = OperandA;\n  using B = OperandB;\n  using Accumulator = {};\n  using C = {};\n  using Epilogue = ::Epilogue;\n{members}}};\n",
+        order_header(desc.swizzle()),
+        epilogue_header(&desc.class),
+        desc.class.accumulator.cuda(),
+        desc.class.output.element.cuda(),
+    )
+}
+
+/// Returns the order of tiles for `kernels/threadblock/swizzle.cuh`.
+pub(crate) fn order_header(order: SwizzleKind) -> String {
+    let (ordering, group_size) = order.spelled();
+    format!(
+        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kGroupSize = {group_size};\n}};\n"
+    )
+}
+
+/// Returns the facts of `Config` about work units: their order, division, mode, records, and
+/// split-K. `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
+pub(crate) fn work_facts(
+    kind: WorkKind,
+    desc: &GemmDesc,
+    (split_k, of_cluster): (bool, u32),
+) -> String {
+    let (kind, mode) = (kind.cuda(), desc.class.mode);
+    let (batched, array, positions) = (mode.several(), mode.is_array(), desc.has_positions());
+    let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), desc.group_step());
+    format!(
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
+    )
+}
+
+/// Returns the epilogue: the user's functions, and the struct `Epilogue`.
+fn epilogue_header(class: &Class) -> String {
+    let mut text = format!(
+        "#line 1 \"epilogue.cuh\"\n{}",
+        epilogue::functions(&class.output.epilogue, class.compute)
+    );
+    let _ = writeln!(
+        text,
+        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
+        class.compute.cuda(),
+        class.output.element.cuda(),
+        epilogue::expression(&class.output.epilogue, class.compute)
+    );
+    text
+}
+
+/// Returns the facts of kernels in which each thread multiplies and stores its own tile.
+pub(crate) fn facts_of_threads(
+    tiles: &ThreadTiles,
+    accumulator: ElementKind,
+    store_access: u32,
+) -> [(&'static str, u32); 10] {
+    let (warps, lanes) = (tiles.warps(), tiles.lanes);
+    [
+        ("kWarpK", tiles.warp.k),
+        ("kWarpsM", warps.m),
+        ("kWarpsN", warps.n),
+        ("kWarpsK", warps.k),
+        ("kLanesM", lanes.m),
+        ("kLanesN", lanes.n),
+        ("kThreadsPerSlice", tiles.threads_per_slice()),
+        ("kPacked", packed(accumulator, tiles.thread())),
+        ("kStoreAccess", store_access),
+        ("kExchanges", BlockedToStriped::new(tiles, accumulator, store_access).is_some().into()),
+    ]
+}
