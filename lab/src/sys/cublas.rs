@@ -140,12 +140,73 @@ struct Call {
     addresses: [u64; 3],
 }
 
+/// Returns the error of a measurement that cuBLAS cannot run.
+fn refused(because: &str) -> Error {
+    Error::Measurement { because: because.to_owned() }
+}
+
+/// Returns an extent as cuBLAS counts it.
+///
+/// # Errors
+/// [`Error::Measurement`] if the extent exceeds 31 bits.
+fn extent(n: usize) -> Result<c_int, Error> {
+    c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"))
+}
+
+/// Checks that a matrix lies within its memory. It has `lines` lines of `along` elements.
+///
+/// # Errors
+/// [`Error::Measurement`] if the matrix is longer than its memory.
+fn check_memory(
+    (region, leading): (Region<'_>, usize),
+    [lines, along]: [usize; 2],
+    element_bytes: usize,
+) -> Result<(), Error> {
+    let elements = lines.saturating_sub(1).checked_mul(leading).and_then(|n| n.checked_add(along));
+    let bytes = elements.and_then(|n| n.checked_mul(element_bytes));
+    if leading >= along && bytes.is_some_and(|bytes| bytes <= region.bytes()) {
+        Ok(())
+    } else {
+        Err(refused("a matrix is longer than its memory"))
+    }
+}
+
+/// A transpose as a cuBLAS call.
+struct TransposeCall {
+    extents: [c_int; 2],
+    leading: [c_int; 3],
+    addresses: [u64; 3],
+}
+
+/// Enqueues a transpose.
+///
+/// # Safety
+/// The handle is alive. The addresses are device memory that holds matrices of type `T` with these
+/// extents and leading dimensions until the work is done.
+unsafe fn enqueue_geam<T>(
+    geam: Geam<T>,
+    handle: Handle,
+    call: TransposeCall,
+    [alpha, beta]: [T; 2],
+) -> Answer {
+    let TransposeCall { extents: [m, n], leading: [lda, ldb, ldd], addresses } = call;
+    let [a, b, d] = addresses.map(|address| address as *mut T);
+    let (alpha, beta) = (&raw const alpha, &raw const beta);
+    // SAFETY: by the caller's promise; the scalars are read before the call returns.
+    unsafe { geam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, alpha, a, lda, beta, b, ldb, d, ldd) }
+}
+
 /// Enqueues a GEMM.
 ///
 /// # Safety
 /// The handle is alive. The addresses are device memory that holds matrices of type `T` with these
 /// extents and leading dimensions until the work is done.
-unsafe fn enqueue<T>(gemm: Gemm<T>, handle: Handle, call: Call, [alpha, beta]: [T; 2]) -> Answer {
+unsafe fn enqueue_gemm<T>(
+    gemm: Gemm<T>,
+    handle: Handle,
+    call: Call,
+    [alpha, beta]: [T; 2],
+) -> Answer {
     let Call {
         operations: [of_first, of_second],
         extents: [rows, columns, k],
@@ -170,24 +231,12 @@ impl Cublas {
     /// # Errors
     /// The errors of [`geam`](Self::geam).
     pub fn gemm(&self, p: &GemmProblem<'_>, element_bytes: usize) -> Result<(), Error> {
-        let refused = |because: &str| Error::Measurement { because: because.to_owned() };
         let (m, n, k) = p.extents;
-        let fits = |matrix: &GemmMatrix<'_>, rows: usize, columns: usize| {
-            let (along, lines) =
-                (matrix.order.packed(rows, columns), matrix.order.packed(columns, rows));
-            let elements = lines
-                .saturating_sub(1)
-                .checked_mul(matrix.leading)
-                .and_then(|n| n.checked_add(along));
-            let bytes = elements.and_then(|n| n.checked_mul(element_bytes));
-            matrix.leading >= along && bytes.is_some_and(|bytes| bytes <= matrix.region.bytes())
-        };
-        if !(fits(&p.a, m, k) && fits(&p.b, k, n) && fits(&p.d, m, n)) {
-            return Err(refused("a matrix is longer than its memory"));
+        for (matrix, rows, columns) in [(&p.a, m, k), (&p.b, k, n), (&p.d, m, n)] {
+            let lines = matrix.order.packed(columns, rows);
+            let along = matrix.order.packed(rows, columns);
+            check_memory((matrix.region, matrix.leading), [lines, along], element_bytes)?;
         }
-        let number = |n: usize| {
-            c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"))
-        };
         // A row-major D is the transpose of a column-major one, so the factors are swapped and
         // transposed.
         let (first, second, rows, columns) =
@@ -197,8 +246,8 @@ impl Cublas {
         };
         let call = Call {
             operations: [operation(&first), operation(&second)],
-            extents: [number(rows)?, number(columns)?, number(k)?],
-            leading: [number(first.leading)?, number(second.leading)?, number(p.d.leading)?],
+            extents: [extent(rows)?, extent(columns)?, extent(k)?],
+            leading: [extent(first.leading)?, extent(second.leading)?, extent(p.d.leading)?],
             addresses: [first, second, p.d].map(|matrix| matrix.region.address()),
         };
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
@@ -207,8 +256,8 @@ impl Cublas {
         // own rules state.
         let status = unsafe {
             match element_bytes {
-                4 => enqueue(self.sgemm, self.handle, call, [1.0, 0.0]),
-                8 => enqueue(self.dgemm, self.handle, call, [1.0, 0.0]),
+                4 => enqueue_gemm(self.sgemm, self.handle, call, [1.0, 0.0]),
+                8 => enqueue_gemm(self.dgemm, self.handle, call, [1.0, 0.0]),
                 _ => return Err(refused("cublas<t>gemm is for f32 and f64 here")),
             }
         };
@@ -278,78 +327,27 @@ impl Cublas {
     ///   element size differs.
     /// - [`falchion::Error::Driver`] if cuBLAS returns an error code.
     pub fn geam(&self, p: &GeamProblem<'_>, element_bytes: usize) -> Result<(), Error> {
-        let refused = |because: &str| Error::Measurement { because: because.to_owned() };
-        let fits = |region: Region<'_>, leading: usize, rows: usize, columns: usize| {
-            let elements =
-                rows.saturating_sub(1).checked_mul(leading).and_then(|n| n.checked_add(columns));
-            elements
-                .and_then(|n| n.checked_mul(element_bytes))
-                .is_some_and(|bytes| leading >= columns && bytes <= region.bytes())
-        };
-        if !(fits(p.a, p.lda, p.rows, p.columns)
-            && fits(p.b, p.ldb, p.columns, p.rows)
-            && fits(p.d, p.ldd, p.columns, p.rows))
-        {
-            return Err(refused("a matrix is longer than its memory"));
+        for (region, leading, rows, columns) in [
+            (p.a, p.lda, p.rows, p.columns),
+            (p.b, p.ldb, p.columns, p.rows),
+            (p.d, p.ldd, p.columns, p.rows),
+        ] {
+            check_memory((region, leading), [rows, columns], element_bytes)?;
         }
-        let number = |n: usize| {
-            c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"))
-        };
         // A row-major D of `columns` x `rows` is a column-major matrix of `rows` x `columns`.
-        let (m, n) = (number(p.rows)?, number(p.columns)?);
-        let (lda, ldb, ldd) = (number(p.lda)?, number(p.ldb)?, number(p.ldd)?);
+        let call = TransposeCall {
+            extents: [extent(p.rows)?, extent(p.columns)?],
+            leading: [extent(p.lda)?, extent(p.ldb)?, extent(p.ldd)?],
+            addresses: [p.a, p.b, p.d].map(|region| region.address()),
+        };
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         // SAFETY: the handle is alive, the matrices are within the given memory (checked above),
         // and the scalars are read before the call returns; the regions outlive the work, as their
         // own rules state.
         let status = unsafe {
             match element_bytes {
-                4 => {
-                    let [alpha, beta] = p.scalars.map(|x| x as f32);
-                    let (a, b, d) = (
-                        p.a.address() as *const f32,
-                        p.b.address() as *const f32,
-                        p.d.address() as *mut f32,
-                    );
-                    (self.sgeam)(
-                        self.handle,
-                        CUBLAS_OP_T,
-                        CUBLAS_OP_N,
-                        m,
-                        n,
-                        &raw const alpha,
-                        a,
-                        lda,
-                        &raw const beta,
-                        b,
-                        ldb,
-                        d,
-                        ldd,
-                    )
-                }
-                8 => {
-                    let [alpha, beta] = p.scalars;
-                    let (a, b, d) = (
-                        p.a.address() as *const f64,
-                        p.b.address() as *const f64,
-                        p.d.address() as *mut f64,
-                    );
-                    (self.dgeam)(
-                        self.handle,
-                        CUBLAS_OP_T,
-                        CUBLAS_OP_N,
-                        m,
-                        n,
-                        &raw const alpha,
-                        a,
-                        lda,
-                        &raw const beta,
-                        b,
-                        ldb,
-                        d,
-                        ldd,
-                    )
-                }
+                4 => enqueue_geam(self.sgeam, self.handle, call, p.scalars.map(|x| x as f32)),
+                8 => enqueue_geam(self.dgeam, self.handle, call, p.scalars),
                 _ => return Err(refused("cublas<t>geam is for f32 and f64")),
             }
         };
@@ -378,7 +376,7 @@ pub fn copy(
     bytes: usize,
 ) -> Result<(), Error> {
     if bytes > from.bytes() || bytes > to.bytes() {
-        return Err(Error::Measurement { because: "a copy is longer than its memory".to_owned() });
+        return Err(refused("a copy is longer than its memory"));
     }
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     // SAFETY: both regions have at least `bytes` bytes, belong to this stream's device, and stay
