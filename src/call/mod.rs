@@ -57,12 +57,12 @@ pub use partials::Partials;
 pub(crate) use positions::POSITIONS;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub(crate) use route::{repacked_bytes, tma_reads_rows};
-#[cfg(feature = "cuda")]
-pub(crate) use space::operand_memory;
 pub use space::{
     Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB,
     OperandC, OperandD, OperandVector, Readable, Space, Writable,
 };
+#[cfg(feature = "cuda")]
+pub(crate) use space::{operand_memory, sealed};
 pub(crate) use unread::check_read;
 pub use view::{Elements, Memory, View};
 #[cfg(any(feature = "cuda", doc))]

@@ -12,8 +12,16 @@ use crate::{
 use bytemuck::Pod;
 use core::ops::Range;
 
+/// Seals [`Space`], and with it [`Executor`](crate::device::Executor).
+pub(crate) mod sealed {
+    /// A memory space of this crate.
+    pub trait Sealed {}
+}
+
 /// Memory space of operands. Calls and passes run in the space of their operands.
-pub trait Space: Sized + 'static {
+///
+/// This trait is sealed: other crates cannot implement it.
+pub trait Space: sealed::Sealed + Sized + 'static {
     /// Input matrix with elements of type `T`.
     type Ref<'a, T: Pod>: Copy;
     /// Output matrix with elements of type `T`.
@@ -68,6 +76,8 @@ pub trait Space: Sized + 'static {
 /// Host memory. Operands are slices.
 #[derive(Clone, Copy, Debug)]
 pub struct Host;
+
+impl sealed::Sealed for Host {}
 
 impl Space for Host {
     type Ref<'a, T: Pod> = &'a [T];

@@ -2,7 +2,7 @@
 
 use super::loaded::uncaptured;
 use crate::{
-    call::{Call, Matrices, Memory, Readable, Space, Writable, operand_memory},
+    call::{Call, Matrices, Memory, Readable, Space, Writable, operand_memory, sealed::Sealed},
     error::Error,
     numeric::{Element, ElementKind, MathType},
     refusal::Refusal,
@@ -31,6 +31,8 @@ impl<T> Copy for CudaRef<'_, T> {}
 
 /// Output matrix in device memory.
 pub struct CudaMut<'a, T>(pub(crate) &'a mut dyn DevicePtrMut<T>);
+
+impl Sealed for Cuda {}
 
 impl Space for Cuda {
     type Ref<'a, T: Pod> = CudaRef<'a, T>;

@@ -21,6 +21,8 @@ use crate::{
 pub type CallIn<'a, S> = crate::call::Call<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
 
 /// A memory space with a GEMM and a transpose for operands in its memory.
+///
+/// This trait is sealed: other crates cannot implement it.
 pub trait Executor: Space {
     /// Computes a GEMM.
     ///

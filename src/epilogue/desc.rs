@@ -126,6 +126,10 @@ impl EpilogueDesc {
     }
 
     /// Checks that the nodes form one expression.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the tree has too many nodes, an empty node, an unknown scalar, a node without
+    /// its operands, a scale factor that is not a scalar, or not exactly one result.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
             return Err(Refusal::epilogue(Malformed::TooLong));

@@ -28,8 +28,7 @@ mod function;
 mod parse;
 #[doc(hidden)]
 pub mod partials;
-#[doc(hidden)]
-pub mod reduction;
+pub(crate) mod reduction;
 mod spell;
 #[doc(hidden)]
 pub mod tensor_store;

@@ -12,29 +12,19 @@ mod mma_base;
 pub mod mma_multistage;
 pub mod mma_pipelined;
 pub mod mma_single_stage;
-#[doc(hidden)]
-pub mod mma_warp_specialized;
+pub(crate) mod mma_warp_specialized;
 mod operand;
-#[doc(hidden)]
-pub mod pipeline;
-#[doc(hidden)]
-pub mod records;
+pub(crate) mod pipeline;
+pub(crate) mod records;
 mod role_options;
-#[doc(hidden)]
-pub mod split_k;
-#[doc(hidden)]
-pub mod stream_k;
+pub(crate) mod split_k;
+pub(crate) mod stream_k;
 pub mod swizzle;
-#[doc(hidden)]
-pub mod tensor_copy;
-#[doc(hidden)]
-pub mod tensor_map;
-#[doc(hidden)]
-pub mod thread_map;
-#[doc(hidden)]
-pub mod tile_iterator;
-#[doc(hidden)]
-pub mod work;
+pub(crate) mod tensor_copy;
+pub(crate) mod tensor_map;
+pub(crate) mod thread_map;
+pub(crate) mod tile_iterator;
+pub(crate) mod work;
 
 pub use crate::smem::{
     Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SwizzleMode,
@@ -68,7 +58,7 @@ pub use tensor_copy::{SharedBox, TensorCopy};
 #[doc(hidden)]
 pub use tensor_map::{TensorMapDesc, TensorMatrix};
 #[doc(hidden)]
-pub use thread_map::ThreadMap;
+pub use thread_map::{SECTOR_BYTES, ThreadMap};
 pub(crate) use work::group_rectangles;
 #[doc(hidden)]
 pub use work::{

@@ -8,7 +8,7 @@ use super::WarpAccess;
 use std::collections::BTreeSet;
 
 /// Bytes of a sector, the smallest unit of a fetch.
-pub const SECTOR_BYTES: u64 = falchion::threadblock::thread_map::SECTOR_BYTES as u64;
+pub const SECTOR_BYTES: u64 = falchion::threadblock::SECTOR_BYTES as u64;
 
 /// Bytes of a cache line.
 pub const LINE_BYTES: u64 = 128;

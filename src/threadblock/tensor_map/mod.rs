@@ -29,7 +29,7 @@ pub(crate) mod check;
 mod matrix;
 
 pub use crate::smem::CHUNK_BYTES;
-pub use check::{ADDRESS_ALIGNMENT, MOST_BOX, MOST_EXTENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT};
+pub use check::{ADDRESS_ALIGNMENT, MOST_BOX, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT};
 pub use matrix::TensorMatrix;
 
 use crate::{
