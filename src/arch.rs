@@ -125,10 +125,10 @@ pub struct Machine {
 /// Shared memory that the driver reserves per CTA, in bytes, from compute capability 8.0 on.
 const RESERVED_BYTES: u32 = 1 << 10;
 
-/// Registers in one allocation of a warp, and partitions of an SM, each of which has its own share
-/// of the registers.
+/// Granularity of the registers of a warp.
 const REGISTERS_AT_A_TIME: u32 = 256;
-const PARTS: u32 = 4;
+/// Sub-partitions of an SM, each with its own register file.
+const SUBPARTITIONS: u32 = 4;
 /// GPCs of the largest Hopper GPUs.
 const PROCESSING_CLUSTERS: u32 = 8;
 /// Granularity of the shared memory of a CTA, in bytes.
@@ -176,8 +176,9 @@ impl Machine {
         let threads = if threads == 0 { 1 } else { threads };
         let warps = threads.div_ceil(WARP);
         let of_warp = (registers as u64 * WARP as u64).next_multiple_of(REGISTERS_AT_A_TIME as u64);
-        let held = match (self.registers_per_sm as u64 / PARTS as u64).checked_div(of_warp) {
-            Some(each) => (each * PARTS as u64 / warps as u64) as u32,
+        let held = match (self.registers_per_sm as u64 / SUBPARTITIONS as u64).checked_div(of_warp)
+        {
+            Some(each) => (each * SUBPARTITIONS as u64 / warps as u64) as u32,
             None => u32::MAX,
         };
         let of_block = (shared_bytes as u64 + self.reserved_bytes() as u64)
