@@ -5,16 +5,15 @@ use crate::operand::{Frame, OperandKind};
 
 /// Map from (operand, k-tile) to the block of the operand's row from which the tile is copied.
 ///
-/// A row of a decomposed operand is the concatenation of its terms, `blocks` blocks per term; a
-/// block is as deep as a tile. All products of one block are consecutive k-tiles: tile `t` is
-/// product `t mod products` of block `t / products`, and
-/// products`, and so
+/// A row of a decomposed operand is the concatenation of its terms. Each term has `blocks` blocks,
+/// and a block has the depth of a k-tile. All products of terms of one block are consecutive
+/// k-tiles. Tile `t` therefore multiplies terms of block `t / products` of K:
 ///
 /// ```text
 /// block = term(operand, t mod products) * blocks + t / products
 /// ```
 ///
-/// Without emulation, the block is `t`.
+/// Here, `products` is the number of products of terms. Without emulation, the block is `t`.
 ///
 /// Twin: `numeric::EmulationBlocks` of `kernels/numeric/emulation.cuh`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
