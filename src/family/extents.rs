@@ -1,5 +1,6 @@
 //! The cost model: the predicted time of a problem with a description, and the number of split-K
-//! slices. [`choose`](super::choose) compares these times, and `--explain` shows their [`Terms`].
+//! slices. [`choose`](super::choose) compares these times, and `--explain` shows the terms of a
+//! [`PredictedTime`].
 //!
 //! The model follows the busiest multiprocessor. It computes as many units at once as CTAs fit, and
 //! the other units in waves:
@@ -122,7 +123,7 @@
 //! there is no power to leave, and each tile counts as the first: 32 groups of 192 rows take 468 us
 //! in 128x192 and 499 us in 256x160.
 
-use super::{features::Features, terms::Terms};
+use super::{features::Features, predicted_time::PredictedTime};
 use crate::{
     arch::Machine,
     call::Partials,
@@ -143,33 +144,16 @@ const FILLING: f64 = 4.0 / 3.0;
 const LAST_WAVE: f64 = 0.3;
 
 impl GemmDesc {
-    /// Returns the values by which descriptions compare, rounded: transposed operands, then the
-    /// time. The unit of time is the same for all descriptions of a problem.
-    #[doc(hidden)]
-    pub fn predicted(&self, size: &ProblemSize, machine: &Machine) -> (u32, u128) {
-        let features = self.features();
-        (features.transposed, self.terms(&features, size, machine).time().round() as u128)
-    }
-
-    /// Returns the terms of the predicted time, including copies before the kernel.
-    ///
-    /// `None` if the model has no time: for decomposed operands, and for stream-K with so few tiles
-    /// that split-K is used instead.
-    #[doc(hidden)]
-    pub fn predicted_terms(&self, size: &ProblemSize, machine: &Machine) -> Option<Terms> {
-        let decomposed =
-            self.warp_specialized().is_some_and(|desc| desc.knobs.emulation.decomposes());
-        let terms = Terms {
-            passes: self.time_of_passes(size),
-            ..self.terms(&self.features(), size, machine)
-        };
-        (!decomposed && terms.time() < f64::MAX).then_some(terms)
-    }
-
-    fn terms(&self, features: &Features, size: &ProblemSize, machine: &Machine) -> Terms {
+    /// Returns the predicted time without copies before the kernel.
+    pub(super) fn kernel_time(
+        &self,
+        features: &Features,
+        size: &ProblemSize,
+        machine: &Machine,
+    ) -> PredictedTime {
         self.weighed(features, size, machine)
             .stepping(|| self.rows_within_sectors(size))
-            .terms(self.cut_of())
+            .time(self.cut_of())
     }
 
     /// Returns the cost of the description, with the best number of split-K slices among `ways`.
@@ -188,7 +172,7 @@ impl GemmDesc {
         }
         let weighed = weighed.stepping(|| self.rows_within_sectors(size));
         let own = self.cut_of();
-        let (mut least, mut best) = (weighed.terms(own).time(), own);
+        let (mut least, mut best) = (weighed.time(own).total(), own);
         let (extents, _) = self.extents(size);
         if weighed.streams
             && Partials::new(self, extents, size.batch).workspace_bytes() > size.workspace
@@ -205,7 +189,8 @@ impl GemmDesc {
                 }
                 let (whole, load) = weighed.without_exchange(slices);
                 let cost = |way| {
-                    whole.time() + features.exchange.cost((slices, way), load, weighed.tiles as f64)
+                    whole.total()
+                        + features.exchange.cost((slices, way), load, weighed.tiles as f64)
                 };
                 let partials = |way| Partials::for_slices(self, (slices, way), extents, size.batch);
                 for &way in ways {
@@ -310,20 +295,20 @@ impl Weighed<'_> {
         products / f64::from(at_least_one(self.machine.multiprocessors)) + self.features.not_hidden
     }
 
-    /// Returns the terms of the time, in multiply-adds, for a number of slices and a decomposition.
-    fn terms(&self, (slices, way): Cut) -> Terms {
+    /// Returns the predicted time, in multiply-adds, for a number of slices and a decomposition.
+    fn time(&self, (slices, way): Cut) -> PredictedTime {
         if self.streams {
-            return self.terms_of_streams();
+            return self.stream_k_time();
         }
         let (whole, load) = self.without_exchange(slices);
-        Terms {
+        PredictedTime {
             reduction: self.features.exchange.cost((slices, way), load, self.tiles as f64),
             ..whole
         }
     }
 
-    /// Returns the terms without the reduction of the slices, and the units per multiprocessor.
-    fn without_exchange(&self, slices: u32) -> (Terms, f64) {
+    /// Returns the time without the reduction of the slices, and the units per multiprocessor.
+    fn without_exchange(&self, slices: u32) -> (PredictedTime, f64) {
         let features = self.features;
         let depth = match slices {
             0 | 1 => self.k as f64,
@@ -349,11 +334,11 @@ impl Weighed<'_> {
         let products = (placed * self.each + waiting) * depth;
         let memory = self.by_memory(depth, units as f64, load);
         (
-            Terms {
+            PredictedTime {
                 products,
                 memory,
                 ends: features.ends(load, memory > products),
-                ..Terms::default()
+                ..PredictedTime::default()
             },
             load,
         )
@@ -369,23 +354,23 @@ impl Weighed<'_> {
             + (self.output - memory.kept).max(0.0) * memory.first
     }
 
-    /// Returns the terms with stream-K, in which no multiprocessor waits for another. If there are
-    /// fewer tiles than multiprocessors, split-K is used instead.
-    fn terms_of_streams(&self) -> Terms {
+    /// Returns the predicted time with stream-K, in which no multiprocessor waits for another. If
+    /// there are fewer tiles than multiprocessors, split-K is used instead.
+    fn stream_k_time(&self) -> PredictedTime {
         let (features, multiprocessors) =
             (self.features, u64::from(at_least_one(self.machine.multiprocessors)));
         if self.tiles < multiprocessors {
-            return Terms { products: f64::MAX, ..Terms::default() };
+            return PredictedTime { products: f64::MAX, ..PredictedTime::default() };
         }
         let load = self.tiles as f64 / multiprocessors as f64;
         let step = load * features.each + load / f64::from(self.resident) * features.latency;
         // Two more tiles have a prologue and an epilogue.
         let ends = features.ends(load + 2.0, false);
-        Terms {
+        PredictedTime {
             products: step * self.k as f64,
             ends,
             reduction: features.exchange.stream_k_time(),
-            ..Terms::default()
+            ..PredictedTime::default()
         }
     }
 }

@@ -14,14 +14,14 @@ mod extents;
 mod features;
 mod lowering;
 mod one_schedule;
+mod predicted_time;
 mod request;
 mod resolve;
-mod terms;
 mod units;
 
+pub use predicted_time::PredictedTime;
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use resolve::Completions;
-pub use terms::Terms;
 pub use units::Target;
 pub(crate) use units::TypedRequest;
 

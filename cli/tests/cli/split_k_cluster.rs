@@ -21,7 +21,7 @@ fn cluster_split_k_is_verified() {
         ]
         .concat(),
     );
-    assert!(said.contains("64 x 1 of 64 x 16, with 2 slices of K in a cluster"), "{said}");
+    assert!(said.contains("64 x 1 of 64 x 16, with 2 split-K slices in a cluster"), "{said}");
     assert!(
         said.contains(" 8192 for partials of the cluster's other CTAs, ")
             && !said.contains("with a workspace"),
@@ -51,7 +51,7 @@ fn problem_size_selects_cluster_split_k() {
     let explained =
         |pins: &[&str]| done(&[&["gemm", "--explain", "--for", "h200"], &few[..], pins].concat());
     let said = explained(&[]);
-    assert!(said.contains("33 x 1 of 64 x 16, with 2 slices of K in a cluster"), "{said}");
+    assert!(said.contains("33 x 1 of 64 x 16, with 2 split-K slices in a cluster"), "{said}");
     assert!(
         said.contains("no workspace, no memset; 66 of 132 multiprocessors")
             && !said.contains("with a workspace"),
@@ -76,7 +76,7 @@ fn problem_size_selects_cluster_split_k() {
     }
     assert!(
         explained(&["--decomposition", "splitkcluster"])
-            .contains("with 2 slices of K in a cluster")
+            .contains("with 2 split-K slices in a cluster")
     );
     verified(&few);
 }

@@ -5,7 +5,7 @@ use falchion::{
     arch::Machine,
     desc::GemmDesc,
     device::{Explanation, ProblemSize},
-    internals::{call::Problem, family::Terms},
+    internals::{call::Problem, family::PredictedTime},
     shape::Mn,
     threadblock::WorkKind,
 };
@@ -74,8 +74,11 @@ pub fn on_machine(
         None => format!(", for each of {} GEMMs", problem.batch),
     };
     let way = if desc.cuts_by_cluster() { " in a cluster" } else { "" };
-    let products =
-        if slices == 1 { products } else { format!("{products}, with {slices} slices of K{way}") };
+    let products = if slices == 1 {
+        products
+    } else {
+        format!("{products}, with {slices} split-K slices{way}")
+    };
     let mut facts = Vec::new();
     let alignments = |desc: &GemmDesc| {
         let pins = desc.user_pins();
@@ -139,7 +142,7 @@ pub fn on_machine(
     if desc.reduces_in_parallel() {
         facts.push((
             "split-K",
-            "a second kernel adds the slices, with one thread block per access of a tile's threads; no tickets, no memset".to_owned(),
+            "a second kernel adds the split-K slices, with one thread block per access of a tile's threads; no tickets, no memset".to_owned(),
         ));
     }
     if slices > 1 && desc.cuts_by_cluster() {
@@ -149,7 +152,7 @@ pub fn on_machine(
         facts.push((
             "split-K",
             format!(
-                "each cluster adds its slices in shared memory; no workspace, no memset; {why}"
+                "each cluster adds its split-K slices in shared memory; no workspace, no memset; {why}"
             ),
         ));
     }
@@ -160,8 +163,8 @@ pub fn on_machine(
     };
     facts.push(("operands", format!("{routes}{workspace}")));
     let predicted =
-        desc.predicted_terms(&size_of(problem), machine).filter(|_| tiles > 0.0 && framed.k > 0);
-    facts.extend(predicted.map(|terms| ("time", shares(terms))));
+        desc.predicted_time(&size_of(problem), machine).filter(|_| tiles > 0.0 && framed.k > 0);
+    facts.extend(predicted.map(|time| ("time", shares(time))));
     Ok(facts)
 }
 
@@ -177,9 +180,9 @@ pub fn size_of(problem: &Problem) -> ProblemSize {
 }
 
 /// Describes the shares of a predicted time.
-fn shares(terms: Terms) -> String {
-    let share = |time: f64| percent(time / terms.time());
-    let Terms { products, memory, ends, reduction, passes } = terms;
+fn shares(predicted: PredictedTime) -> String {
+    let share = |time: f64| percent(time / predicted.total());
+    let PredictedTime { products, memory, ends, reduction, passes } = predicted;
     let main = match (products < memory, memory > 0.0) {
         (true, _) => {
             format!("memory {} (math would take {})", share(memory), share(products))
