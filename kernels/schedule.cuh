@@ -2,7 +2,7 @@
 // synchronize.
 #pragma once
 
-enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, LoadA, Multiply, MultiplyLoad, MultiplyTile, Advance, StorePartials, ReducePartials, Write };
+enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, LoadA, Multiply, MultiplyLoad, MultiplyTile, Advance, StoreWarpSlice, ReduceWarpSlice, Write };
 
 struct Step {
   StepKind kind;

@@ -6,13 +6,14 @@
 
 namespace epilogue {
 
-// Map from (thread, accumulator) to the offset at which a slice of K stores it, in accumulators.
+// Map from (thread, accumulator) to the offset of the partial accumulator of a warp slice in shared
+// memory, or of a split-K slice in its slot, in accumulators.
 template <class Config>
 struct PartialsMap {
-  static constexpr int kRows = Config::kThreadsPerSlice;
+  static constexpr int kRows = Config::kThreadsPerWarpSlice;
   static constexpr int kColumns = Config::A::kThreadMn * Config::B::kThreadMn;
   static __device__ __forceinline__ constexpr int at(int thread, int accumulator) {
-    return accumulator * Config::kThreadsPerSlice + thread;
+    return accumulator * Config::kThreadsPerWarpSlice + thread;
   }
 };
 
@@ -45,17 +46,17 @@ struct TileStore {
   Accumulator* partials;
   int thread;
 
-  // Steps that reduce sliced-K accumulators.
-  template <StepKind Kind, int Slice, int>
+  // Steps that reduce warp slices.
+  template <StepKind Kind, int WarpSlice, int>
   __device__ __forceinline__ void step() {
-    int const slice = thread / Config::kThreadsPerSlice, within = thread % Config::kThreadsPerSlice;
-    if constexpr (Kind == StepKind::StorePartials) {
-      if (slice == Slice) {
+    int const warp_slice = thread / Config::kThreadsPerWarpSlice, within = thread % Config::kThreadsPerWarpSlice;
+    if constexpr (Kind == StepKind::StoreWarpSlice) {
+      if (warp_slice == WarpSlice) {
 #pragma unroll
         for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) partials[PartialsMap<Config>::at(within, i)] = warp_mma.accumulator(i);
       }
-    } else if constexpr (Kind == StepKind::ReducePartials) {
-      if (slice == 0) {
+    } else if constexpr (Kind == StepKind::ReduceWarpSlice) {
+      if (warp_slice == 0) {
 #pragma unroll
         for (int i = 0; i < WarpMma::kAccumulators; ++i) {
           auto const partial = [&](int at) { return partials[PartialsMap<Config>::at(within, WarpMma::place(at))]; };
@@ -68,19 +69,19 @@ struct TileStore {
 
   __device__ __forceinline__ void wrote() {}
 
-  // Adds partial accumulators of slices; integers saturate if those of the instruction do.
+  // Adds two partial accumulators; integers saturate if those of the instruction do.
   template <class Number>
   static __device__ __forceinline__ Number sum_of(Number a, Number b) {
     if constexpr (WarpMma::kSaturates) return plus_saturated(a, b);
     else return plus(a, b);
   }
 
-  // Reduces sliced K and stores the thread's accumulators. Under split-K, the last block to arrive
-  // adds all slices first.
+  // Reduces warp slices and stores the thread's accumulators. Under split-K, the last block to
+  // arrive adds all split-K slices first.
   template <class Params>
   __device__ __forceinline__ void store(Params const& params, threadblock::Unit<Config> const& unit) {
     schedule::perform<typename Config::Schedule::Epilogue>(*this);
-    bool const holds = Config::kWarpsK == 1 || thread < Config::kThreadsPerSlice;
+    bool const holds = Config::kWarpsK == 1 || thread < Config::kThreadsPerWarpSlice;
     if constexpr (Config::kSplitK) {
       if (!finishes(params, unit, holds)) return;
     }
@@ -89,7 +90,7 @@ struct TileStore {
 
   // Accumulators per thread, and per tile.
   static constexpr int kColumns = PartialsMap<Config>::kColumns;
-  static constexpr unsigned kSlot = Config::kThreadsPerSlice * kColumns;
+  static constexpr unsigned kSlot = Config::kThreadsPerWarpSlice * kColumns;
 
   // Type of split-K sums, which slots hold.
   using Sum = typename SumOf<Accumulator>::Type;
@@ -115,7 +116,7 @@ struct TileStore {
     if constexpr (Config::kWork == threadblock::WorkKind::StreamK) {
       if (unit.slices(params) == 1) return true;
     }
-    int const within = thread % Config::kThreadsPerSlice;
+    int const within = thread % Config::kThreadsPerWarpSlice;
     Sum* const slots = slots_of(params, unit, within);
     if (holds) put(slots + unit.slice * unit.apart * kSlot);
     if (threadblock::adds_apart<Config>(params)) return false;
@@ -230,7 +231,7 @@ struct TileStore {
 template <class Config, class WarpMma>
 struct ReduceTile {
   using Store = TileStore<Config, WarpMma>;
-  static constexpr int kWidth = Config::kStoreAccess, kThreads = Config::kThreadsPerSlice;
+  static constexpr int kWidth = Config::kStoreAccess, kThreads = Config::kThreadsPerWarpSlice;
   static constexpr unsigned kBlocks = Store::kColumns / kWidth;
   using Access = Vector<typename Store::Sum, kWidth>;
 

@@ -132,22 +132,22 @@ template <>
 struct Exchanges<false> {};
 
 // State that every role has. A role derives from it and provides the following members.
-// - step<Kind, First, Turn>(): CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast,
-//   MultiplyInstructionTile, Promote, FetchSource, StoreStaging, StoreTensor, StoreThreads,
-//   ReduceSlices, SendPartials, AddPartials. Only arrives_last may wait.
+// - step<Kind, First, FragmentSet>(): CopyTensor, LoadFirst, LoadFragments, MultiplyStage,
+//   MultiplyLast, MultiplyInstructionTile, Promote, FetchSource, StoreStaging, StoreTensor,
+//   StoreThreads, ReduceSlices, SendPartials, AddPartials. Only arrives_last may wait.
 // - goes_on(): whether this thread continues after the opening.
 // - next_tile(): advances to the next tile of D; false if there is none. k_tiles(): its k-tiles.
 // - k_tiles_before(n), k_tiles_behind(n): k-tiles of other consumers' n previous and next units.
 // - stores(): whether it stores the tile; false if another consumer has the sum of its slices.
 // - rank(), has_next(): under a cluster's split, its block's rank and whether a tile follows.
 // - reads_source(): whether C comes through the staging buffers.
-// - kTurns: k-tile k runs turn k mod kTurns of the body, a compile-time number.
+// - kFragmentSets: k-tile k uses fragment set k mod kFragmentSets, a compile-time number.
 // - pin(): keeps registers that products write in place. once_loaded(): 0 after the loads.
 template <class Ring_>
 struct State : Exchanges<(Ring_::kSenders > 0)> {
   using Ring = Ring_;
   static constexpr bool kClustered = Ring::kBlocks > 1;
-  static constexpr int kTurns = 1;
+  static constexpr int kFragmentSets = 1;
 
   // Start of the ring: an address in the shared window, a multiple of 1024.
   unsigned const shared;
@@ -159,7 +159,7 @@ struct State : Exchanges<(Ring_::kSenders > 0)> {
   typename Ring::Position position{};
   // Number of finished k-tiles of the current tile of D.
   unsigned k = 0;
-  // Number of turns of this thread.
+  // Number of turns to multiply that this thread has waited for, under ping-pong.
   unsigned round = 0;
   // Parity of the number of times that C arrived.
   unsigned fetched = 0;
@@ -330,11 +330,11 @@ __device__ __forceinline__ bool arrives_last(unsigned consumer, unsigned thread,
 // Performs Count steps of List from First on, with compile-time numbers. It recurses by halves: the
 // compiler optimizes the inlined code again on each level, which takes one second for a linear list
 // of a hundred steps.
-template <class List, int Turn = 0, int First = 0, int Count = List::kCount, class Role>
+template <class List, int FragmentSet = 0, int First = 0, int Count = List::kCount, class Role>
 __device__ __forceinline__ void perform(Role& role) {
   if constexpr (Count > 1) {
-    perform<List, Turn, First, Count / 2>(role);
-    perform<List, Turn, First + Count / 2, Count - Count / 2>(role);
+    perform<List, FragmentSet, First, Count / 2>(role);
+    perform<List, FragmentSet, First + Count / 2, Count - Count / 2>(role);
   } else if constexpr (Count == 1) {
     constexpr RoleStep step = List::step(First);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
@@ -343,7 +343,7 @@ __device__ __forceinline__ void perform(Role& role) {
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||
                   step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReduceSlices || step.kind == RoleStepKind::SendPartials ||
                   step.kind == RoleStepKind::AddPartials) {
-      role.template step<step.kind, step.first, Turn>();
+      role.template step<step.kind, step.first, FragmentSet>();
     } else {
       synchronize<step.kind, step.first>(role);
     }
@@ -362,8 +362,8 @@ __device__ __forceinline__ void run(Role& role) {
 #pragma unroll 1
     for (unsigned trip = 0; trip < trips; ++trip) {
       perform<typename Schedule::Body>(role);
-      if constexpr (Role::kTurns > 1) {
-        static_assert(Role::kTurns == 2, "a body has one turn or two");
+      if constexpr (Role::kFragmentSets > 1) {
+        static_assert(Role::kFragmentSets == 2, "a role has one fragment set or two");
         if (++trip == trips) break;
         perform<typename Schedule::Body, 1>(role);
       }

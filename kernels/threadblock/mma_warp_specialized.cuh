@@ -115,16 +115,17 @@ template <class Config, class Params>
 struct Consumer : Worker<Config, Params> {
   using Mma = typename Config::Mma;
   using Store = epilogue::TensorStore<Config, Params>;
-  // Whether A comes from registers, and the number of fragment sets.
+  // Whether A comes from registers, and the number of its fragment sets. If A comes from shared
+  // memory, the single set is unused.
   static constexpr bool kFromRegisters = Config::kFragmentSets > 0;
-  static constexpr int kTurns = kFromRegisters ? Config::kFragmentSets : 1;
+  static constexpr int kFragmentSets = kFromRegisters ? Config::kFragmentSets : 1;
 
   typename Store::Accumulators accumulators;
   // Partial accumulators if stages are promoted: the tile of one instruction.
   typename Mma::Accumulator partial[Mma::kRegisters];
   // Fragments of A for a stage if A comes from registers. One set is loaded while products read the
   // other.
-  unsigned fragments[kTurns][Config::kRepeatsM][kFromRegisters ? Mma::kFragmentRegisters : 1];
+  unsigned fragments[kFragmentSets][Config::kRepeatsM][kFromRegisters ? Mma::kFragmentRegisters : 1];
   typename Config::Fragments loader;
   Store store;
 
@@ -158,12 +159,12 @@ struct Consumer : Worker<Config, Params> {
     return true;
   }
 
-  template <RoleStepKind Kind, int First, int Turn>
+  template <RoleStepKind Kind, int First, int FragmentSet>
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::LoadFragments) {
-      loader.load(fragments[Turn], this->stage_a());
+      loader.load(fragments[FragmentSet], this->stage_a());
     } else if constexpr (Kind == RoleStepKind::MultiplyStage && kFromRegisters) {
-      multiply_fragments(fragments[Turn]);
+      multiply_fragments(fragments[FragmentSet]);
     } else if constexpr (Kind == RoleStepKind::MultiplyStage) {
       multiply();
     } else if constexpr (Kind == RoleStepKind::MultiplyInstructionTile) {

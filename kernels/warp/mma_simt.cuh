@@ -49,7 +49,7 @@ struct WarpPlace {
 // Map from (thread, fragment element) to M of A's tile, or N of B's.
 template <class Config, class Operand, bool AlongM>
 struct FragmentMap {
-  static constexpr int kRows = Config::kThreadsPerSlice * Config::kWarpsK;
+  static constexpr int kRows = Config::kThreadsPerWarpSlice * Config::kWarpsK;
   static constexpr int kColumns = Operand::kThreadMn;
 
   // The thread's part and the element's part, whose sum is the map.
@@ -64,7 +64,7 @@ struct FragmentMap {
   static __device__ __forceinline__ constexpr int at(int thread, int i) { return of_thread(thread) + of_element(i); }
 };
 
-// Map from (thread, k-block) to K of the block's tile. Each slice of warps has its own share of K.
+// Map from (thread, k-block) to K of the block's tile. Each warp slice has its own share of K.
 template <class Config>
 struct DepthMap {
   static constexpr int kRows = Config::kThreads;

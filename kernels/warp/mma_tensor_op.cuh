@@ -46,7 +46,7 @@ struct MmaTensorOp {
 
   // Map from (thread, accumulator) to row * threadblock N + column.
   struct AccumulatorMap {
-    static constexpr int kRows = Config::kThreadsPerSlice;
+    static constexpr int kRows = Config::kThreadsPerWarpSlice;
     static constexpr int kColumns = A::kThreadMn * B::kThreadMn;
     static __device__ constexpr int at(int thread, int i) {
       int const row = row_of(thread) + MapA::of_element(i / B::kThreadMn), column = column_of(thread) + MapB::of_element(i % B::kThreadMn);

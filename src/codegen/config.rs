@@ -81,7 +81,7 @@ pub(crate) fn facts_of_threads(
         ("kWarpsK", warps.k),
         ("kLanesM", lanes.m),
         ("kLanesN", lanes.n),
-        ("kThreadsPerSlice", tiles.threads_per_slice()),
+        ("kThreadsPerWarpSlice", tiles.threads_per_warp_slice()),
         ("kPacked", packed(accumulator, tiles.thread())),
         ("kStoreAccess", store_access),
         ("kExchanges", BlockedToStriped::new(tiles, accumulator, store_access).is_some().into()),

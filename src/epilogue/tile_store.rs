@@ -4,11 +4,11 @@
 //! `fragment_b(thread, j)` of the block's tile. Neighbors along N are stored together as far as
 //! alignment allows. If stores are single elements, lanes on CUDA cores first exchange their
 //! accumulators ([`BlockedToStriped`](crate::warp::exchange::BlockedToStriped)). With sliced K,
-//! slices 1, 2, .. pass their accumulators to slice 0 through shared memory, one slice after
-//! another. Partial accumulators are therefore added in the order of the slices:
+//! warp slices 1, 2, .. pass their accumulators to warp slice 0 through shared memory, one slice
+//! after another. Partial accumulators are therefore added in the order of the warp slices:
 //!
 //! ```text
-//! place = accumulator * threads_per_slice + thread mod threads_per_slice
+//! place = accumulator * threads_per_warp_slice + thread mod threads_per_warp_slice
 //! ```
 //!
 //! Twin: `kernels/epilogue/tile_store.cuh`.
@@ -61,14 +61,14 @@ pub(crate) const fn sums_ahead(base: &MmaBase, [needed, registers]: [u32; 2]) ->
     most
 }
 
-/// Map from (thread, accumulator) to `row * tile_n + column` of the block's tile, for one slice of
-/// K.
+/// Map from (thread, accumulator) to `row * tile_n + column` of the block's tile, for one warp
+/// slice.
 #[derive(Clone, Copy, Debug)]
 pub struct AccumulatorMap(pub ThreadTiles);
 
 impl IndexMap for AccumulatorMap {
     fn domain(&self) -> Coord {
-        Coord { row: self.0.threads_per_slice(), column: self.0.accumulators() }
+        Coord { row: self.0.threads_per_warp_slice(), column: self.0.accumulators() }
     }
 
     fn codomain(&self) -> u32 {
@@ -92,21 +92,22 @@ impl IndexMap for AccumulatorMap {
     }
 }
 
-/// Map from (thread, accumulator) to the offset at which a slice of K stores it, in accumulators.
+/// Map from (thread, accumulator) to the offset of the partial accumulator of a warp slice in
+/// shared memory, or of a split-K slice in its slot, in accumulators.
 #[derive(Clone, Copy, Debug)]
 pub struct PartialsMap(pub ThreadTiles);
 
 impl IndexMap for PartialsMap {
     fn domain(&self) -> Coord {
-        Coord { row: self.0.threads_per_slice(), column: self.0.accumulators() }
+        Coord { row: self.0.threads_per_warp_slice(), column: self.0.accumulators() }
     }
 
     fn codomain(&self) -> u32 {
-        self.0.threads_per_slice() * self.0.accumulators()
+        self.0.threads_per_warp_slice() * self.0.accumulators()
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        Some(point.column * self.0.threads_per_slice() + point.row)
+        Some(point.column * self.0.threads_per_warp_slice() + point.row)
     }
 
     fn layout(&self) -> Option<Composed> {

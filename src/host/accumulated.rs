@@ -85,7 +85,7 @@ impl Accumulated {
         }
     }
 
-    /// Adds the partial accumulator of another sliced-K slice.
+    /// Adds the partial accumulator of another warp slice.
     pub fn add(&mut self, index: u32, word: u64) {
         if let Self::Numbers(numbers) = self {
             numbers.add(index as usize, word);

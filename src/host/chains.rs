@@ -5,7 +5,7 @@ use super::{
     composition::Composition,
     fast::Arithmetic,
     microkernel::{Product, ROWS, register_columns},
-    operands::Operands,
+    operands::{Operands, Tiling},
     pack::Packing,
     units::TileSlices,
 };
@@ -45,7 +45,7 @@ impl<'a, T: Accumulator + Number> Chains<'a, T> {
         (composition, step): (&'a Composition, u32),
         streams: Option<&'a TileSlices>,
     ) -> Result<Self, Error> {
-        let whole = composition.is_whole(operands.tiling.slices);
+        let whole = composition.is_whole(operands.tiling.warp_slices);
         let packing = |operand, widest| Packing::new(operands, composition, operand, widest);
         let packings =
             [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, register_columns::<T>())?];
@@ -66,7 +66,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         (block.m as usize, block.n as usize)
     }
 
-    /// Counts the accumulators of all sliced-K slices.
+    /// Counts the accumulators of all warp slices.
     fn numbers(&self) -> usize {
         self.composition
             .shares
@@ -80,15 +80,8 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         ((CHUNK / self.operands.tiling.block.k).clamp(1, all.max(1)), all)
     }
 
-    fn k_slices(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
-        match self.streams {
-            Some(streams) => streams.k_slices(tile),
-            None => self.operands.tiling.k_slices(),
-        }
-    }
-
-    fn most_k_slices(&self) -> usize {
-        self.streams.map_or(self.operands.tiling.split_k as usize, TileSlices::most)
+    fn k_division(&self) -> (&Tiling, Option<&TileSlices>) {
+        (&self.operands.tiling, self.streams)
     }
 
     fn add(&self, partials: &[&[T]], accumulators: &mut [T]) {
@@ -130,15 +123,15 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         }
     }
 
-    /// Adds the sliced-K slices in order, and moves each accumulator to the place where its thread
+    /// Adds the warp slices in order, and moves each accumulator to the place where its thread
     /// stores it.
     fn finish(&self, accumulators: &mut [T]) {
         let (rows, columns) = self.extents();
         let area = rows * columns;
         if self.whole {
-            let (tile, slices) = accumulators.split_at_mut(area);
-            for slice in slices.chunks_exact(area) {
-                tile.iter_mut().zip(slice).for_each(|(sum, other)| *sum = sum.plus(*other));
+            let (tile, others) = accumulators.split_at_mut(area);
+            for warp_slice in others.chunks_exact(area) {
+                tile.iter_mut().zip(warp_slice).for_each(|(sum, other)| *sum = sum.plus(*other));
             }
             return;
         }
@@ -151,7 +144,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
                 rest = others;
                 for (sum, &column) in line.iter().zip(&stored.stored) {
                     let to = &mut tile[row as usize * columns + column as usize];
-                    *to = if share.slice == 0 { *sum } else { to.plus(*sum) };
+                    *to = if share.warp_slice == 0 { *sum } else { to.plus(*sum) };
                 }
             }
         }

@@ -108,24 +108,24 @@ pub struct Share {
     pub panels: [Panel; 2],
     /// The first element of each panel that is a rectangle of its tile.
     pub rectangles: [Option<Name>; 2],
-    /// Number of the sliced-K slice.
-    pub slice: u32,
+    /// Index of the warp slice.
+    pub warp_slice: u32,
     /// Whether both panels are stored in the order of their slots.
     in_order: bool,
 }
 
 impl Share {
-    fn new(panels: [Panel; 2], slice: u32) -> Self {
+    fn new(panels: [Panel; 2], warp_slice: u32) -> Self {
         let rectangles = panels.each_ref().map(Panel::rectangle);
         let in_order = panels.iter().all(Panel::is_in_order);
-        Self { panels, rectangles, slice, in_order }
+        Self { panels, rectangles, warp_slice, in_order }
     }
 }
 
 /// The composition of one CTA.
 #[derive(Clone, Debug)]
 pub struct Composition {
-    /// The products, slice by slice.
+    /// The products, in the order of the warp slices.
     pub shares: Vec<Share>,
 }
 
@@ -145,11 +145,11 @@ impl Composition {
         stored_once(program)?;
         whole(program)?;
         let mut shares = Vec::new();
-        for slice in 0..tiles.warps().k {
+        for warp_slice in 0..tiles.warps().k {
             let warps =
-                (0..tiles.threads() / WARP).filter(|&warp| tiles.warp_place(warp).2 == slice);
+                (0..tiles.threads() / WARP).filter(|&warp| tiles.warp_place(warp).2 == warp_slice);
             let shares_of_warps: Vec<Share> = warps
-                .map(|warp| Ok(Share::new(panels_of(program, &threads, warp)?, slice)))
+                .map(|warp| Ok(Share::new(panels_of(program, &threads, warp)?, warp_slice)))
                 .collect::<Result<_, Fault>>()?;
             match joined(&shares_of_warps) {
                 Some(share) => shares.push(share),
@@ -185,9 +185,9 @@ impl Composition {
         (in_order && clipped != block).then(|| (Self::single_gemm(clipped), clipped))
     }
 
-    /// Returns whether each slice is one product whose rows and columns are stored in order.
-    pub fn is_whole(&self, slices: u32) -> bool {
-        self.shares.len() == slices as usize && self.shares.iter().all(|share| share.in_order)
+    /// Returns whether each warp slice is one product whose rows and columns are stored in order.
+    pub fn is_whole(&self, warp_slices: u32) -> bool {
+        self.shares.len() == warp_slices as usize && self.shares.iter().all(|share| share.in_order)
     }
 }
 
@@ -211,7 +211,7 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
     let fault = Fault::NotAnOuterProduct { warp };
     let lanes = &threads[(warp * WARP) as usize..][..WARP as usize];
     let [rows, columns] = tiles.thread();
-    let collector = warp % (tiles.threads_per_slice() / WARP);
+    let collector = warp % (tiles.threads_per_warp_slice() / WARP);
     let tile_columns = tiles.block.n;
     let stored_at = |lane: u32, i: u32, j: u32| {
         let offset = program
@@ -294,11 +294,11 @@ fn joined(warps: &[Share]) -> Option<Share> {
     pairs.sort_unstable();
     pairs.dedup();
     let whole = pairs.len() == warps.len() && pairs.len() == distinct[0].len() * distinct[1].len();
-    let slice = warps.first()?.slice;
-    whole.then(|| Share::new(distinct.map(|panels| Panel::joined(&panels)), slice))
+    let warp_slice = warps.first()?.warp_slice;
+    whole.then(|| Share::new(distinct.map(|panels| Panel::joined(&panels)), warp_slice))
 }
 
-/// Checks that the threads of a slice store each element of the tile once, and each partial
+/// Checks that the threads of a warp slice store each element of the tile once, and each partial
 /// accumulator to its own place.
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.base.tiles.block.n;

@@ -1,7 +1,13 @@
 //! The loop over CTAs in the fast mode: packs each operand once for all CTAs that read it, and
 //! multiplies in parallel.
 
-use super::{operands::Product, parallel::parallel_pieces, progress::BLOCKS, store::Blocks};
+use super::{
+    operands::{Product, Tiling},
+    parallel::parallel_pieces,
+    progress::BLOCKS,
+    store::Blocks,
+    units::TileSlices,
+};
 use crate::{error::Error, numeric::ElementKind, refusal::Refusal, schedule::Fault};
 use bytemuck::Pod;
 use core::ops::Range;
@@ -46,19 +52,25 @@ pub(super) trait Arithmetic: Sync {
     fn kind(&self) -> ElementKind;
     /// Returns the rows and columns of a CTA's tile.
     fn extents(&self) -> (usize, usize);
-    /// Returns the accumulators per CTA, including those of sliced-K slices. After
+    /// Returns the accumulators per CTA, including those of all warp slices. After
     /// [`finish`](Self::finish), the first ones are the tile.
     fn numbers(&self) -> usize;
     /// Returns the number of k-tiles per packing step, and the total number of k-tiles.
     fn tiles(&self) -> (u32, u32);
+    /// Returns the tiling of the GEMM, and the stream-K slices of each tile for a stream-K kernel.
+    fn k_division(&self) -> (&Tiling, Option<&TileSlices>);
     /// Returns the split-K or stream-K slices of a tile, in order: the first k-tile and the number
     /// of k-tiles of each. A tile that is not split has one slice.
-    fn k_slices(&self, _tile: (u32, u32)) -> Vec<(u32, u32)> {
-        vec![(0, self.tiles().1)]
+    fn k_slices(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
+        match self.k_division() {
+            (_, Some(streams)) => streams.k_slices(tile),
+            (tiling, None) => tiling.k_slices(),
+        }
     }
     /// Returns the largest number of slices of a tile.
     fn most_k_slices(&self) -> usize {
-        1
+        let (tiling, streams) = self.k_division();
+        streams.map_or(tiling.split_k as usize, TileSlices::most)
     }
     /// Adds the partial accumulators of all slices of a tile.
     fn add(&self, partials: &[&[Self::Number]], accumulators: &mut [Self::Number]);
@@ -68,7 +80,7 @@ pub(super) trait Arithmetic: Sync {
     fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Self::Strip);
     /// Adds the products of a strip of A and a strip of B to the accumulators of a CTA.
     fn multiply(&self, strips: [&Self::Strip; 2], numbers: &mut [Self::Number]);
-    /// Reduces sliced-K accumulators to the accumulators of the tile.
+    /// Reduces the accumulators of warp slices to the accumulators of the tile.
     fn finish(&self, _numbers: &mut [Self::Number]) {}
     /// Undoes the scaling of the operands in the accumulators of a tile, after all slices are
     /// added.

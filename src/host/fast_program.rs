@@ -24,7 +24,7 @@ pub(super) struct FastProgram<'p> {
     /// The work of one GEMM.
     pub work: Work,
     pub tiling: Tiling,
-    /// Slices of K of each tile of each GEMM under stream-K.
+    /// The stream-K slices of each tile of each GEMM, for a stream-K kernel.
     pub streams: Option<Vec<TileSlices>>,
 }
 

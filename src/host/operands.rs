@@ -16,8 +16,8 @@ use core::ops::Range;
 pub(super) struct Tiling {
     /// The tile of a CTA: M, N, and the depth of a k-tile.
     pub block: Mnk,
-    /// Sliced-K slices per k-tile, each with its own accumulators.
-    pub slices: u32,
+    /// Warp slices per k-tile, each with its own accumulators.
+    pub warp_slices: u32,
     /// The map from k-tiles to blocks of K.
     pub blocks: EmulationBlocks,
     /// Number of split-K slices.

@@ -194,7 +194,7 @@ fn execute(
     let block = tiles.block;
     let blocks = EmulationBlocks::new((EmulationKind::None, desc.frame), call.k, block.k);
     let split_k = desc.split_k();
-    let tiling = Tiling { block, slices: tiles.warps().k, blocks, split_k };
+    let tiling = Tiling { block, warp_slices: tiles.warps().k, blocks, split_k };
     let (m, n) = (call.m, call.n);
     let extents = |batch| ((m, n), batch, blocks.tiles());
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
@@ -323,7 +323,7 @@ fn checked_block(
     stored?;
     let tile_of = |unit: usize| {
         let mut tile = Accumulators::for_block(base, (m * n) as usize);
-        for (thread, index) in (0..base.tiles.threads_per_slice())
+        for (thread, index) in (0..base.tiles.threads_per_warp_slice())
             .flat_map(|t| (0..base.tiles.accumulators()).map(move |i| (t, i)))
         {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {

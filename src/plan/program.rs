@@ -39,7 +39,8 @@ pub struct Maps {
     pub depth: Map,
     /// (thread, accumulator) to `row * tile_n + column`.
     pub accumulator: Map,
-    /// (thread, accumulator) to the offset, in accumulators, at which a slice of K stores it.
+    /// (thread, accumulator) to the offset of the partial accumulator of a warp slice, in
+    /// accumulators.
     pub partials: Map,
 }
 

@@ -44,7 +44,8 @@ pub struct RingProgram {
     pub share: Map,
     /// Instruction tiles that a consumer promotes per stage; 0 without promotion.
     pub promoted_tiles: u32,
-    /// Register sets into which a warp loads A in turn; 0 if `wgmma` reads A from shared memory.
+    /// Fragment sets into which a warp loads A, round-robin; 0 if `wgmma` reads A from shared
+    /// memory.
     pub fragment_sets: u32,
     /// Subtiles in which a consumer stores its part of a tile of D. If threads store, each warp's
     /// part is one subtile.

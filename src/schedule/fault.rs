@@ -43,10 +43,12 @@ pub enum Fault {
     OutOfOrder { thread: u32, tile: u32, k_block: u32, found: u64 },
     #[error("thread {thread} has multiplied {multiplied} k-blocks of {wanted}")]
     Unfinished { thread: u32, multiplied: u64, wanted: u64 },
-    #[error("thread {thread} reduces slice {slice}, and finds another's partial accumulators")]
+    #[error(
+        "thread {thread} reduces warp slice {slice}, but shared memory has the partial accumulators of another one"
+    )]
     PartialsNotStored { thread: u32, slice: u32 },
-    #[error("{reduced} of {slices} slices of K were reduced")]
-    Unreduced { slices: u32, reduced: u32 },
+    #[error("{reduced} of {warp_slices} warp slices were reduced")]
+    Unreduced { warp_slices: u32, reduced: u32 },
     #[error("the role has no step {step}")]
     ForeignStep { step: &'static str },
     #[error(

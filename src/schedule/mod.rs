@@ -114,7 +114,7 @@ pub struct Schedule<S = Step> {
     pub body: Vec<S>,
     /// Steps that complete outstanding operations and reduce split-K slices.
     pub tail: Vec<S>,
-    /// Steps that reduce sliced-K accumulators and store D.
+    /// Steps that reduce warp slices and store D.
     pub epilogue: Vec<S>,
     /// Steps after the last tile of D.
     pub closing: Vec<S>,

@@ -62,14 +62,15 @@ steps! {
         MultiplyTile,
         /// Increments `read`.
         Advance,
-        /// Slice `slice` of sliced-K warps stores its partial accumulators to shared memory.
-        StorePartials {
-            /// Slice, counted from 1.
+        /// The warps of warp slice `slice` store their partial accumulators to shared memory.
+        StoreWarpSlice {
+            /// Index of the warp slice, from 1 on.
             slice: u8,
         },
-        /// Slice 0 adds the partial accumulators of slice `slice`.
-        ReducePartials {
-            /// Slice, counted from 1.
+        /// The warps of warp slice 0 add the partial accumulators of warp slice `slice` to their
+        /// own.
+        ReduceWarpSlice {
+            /// Index of the warp slice, from 1 on.
             slice: u8,
         },
         /// Stores the thread's output to D, from shared memory or, if nothing was staged, from

@@ -108,7 +108,7 @@ impl MmaBase {
         self.operands[0].stage_bytes().saturating_add(self.operands[1].stage_bytes())
     }
 
-    /// Returns the size of the partial accumulators of sliced-K warps in bytes.
+    /// Returns the size of the partial accumulators of a warp slice in bytes; 0 without sliced K.
     pub const fn partials_bytes(&self) -> u32 {
         if self.tiles.warps().k <= 1 {
             return 0;
@@ -173,20 +173,21 @@ impl MmaBase {
     /// Returns the schedule; it is empty for a warp-specialized main loop.
     ///
     /// A block with another work unit overwrites stages that it has read before. Every main loop
-    /// has a barrier between its last read of a stage and its end. Sliced-K reductions read partial
-    /// accumulators from the memory of the stages, so a barrier follows the last of them.
+    /// has a barrier between its last read of a stage and its end. The reduction of warp slices
+    /// reads partial accumulators from the memory of the stages, so a barrier follows the last of
+    /// them.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = self.mainloop.schedule(self);
-        let slices = self.tiles.warps().k;
-        for slice in 1..slices as u8 {
+        let warp_slices = self.tiles.warps().k;
+        for slice in 1..warp_slices as u8 {
             schedule.epilogue.extend([
-                Step::StorePartials { slice },
+                Step::StoreWarpSlice { slice },
                 Step::Barrier,
-                Step::ReducePartials { slice },
+                Step::ReduceWarpSlice { slice },
             ]);
-            if u32::from(slice) + 1 < slices || self.goes_on() {
-                // The next slice overwrites the partial accumulators, and so do the copies of the
-                // next work unit.
+            if u32::from(slice) + 1 < warp_slices || self.goes_on() {
+                // The next warp slice overwrites the partial accumulators, and so do the copies of
+                // the next work unit.
                 schedule.epilogue.push(Step::Barrier);
             }
         }

@@ -124,11 +124,12 @@ impl ThreadTiles {
 
     /// Returns the threads per block.
     pub const fn threads(&self) -> u32 {
-        self.threads_per_slice().saturating_mul(self.warps().k)
+        self.threads_per_warp_slice().saturating_mul(self.warps().k)
     }
 
-    /// Returns the number of threads that share one slice of K.
-    pub const fn threads_per_slice(&self) -> u32 {
+    /// Returns the number of threads of one warp slice. With sliced K, the warps of a CTA have
+    /// several warp slices, and each slice multiplies its own part of each k-tile.
+    pub const fn threads_per_warp_slice(&self) -> u32 {
         let warps = self.warps();
         WARP.saturating_mul(warps.m).saturating_mul(warps.n)
     }
@@ -150,8 +151,8 @@ impl ThreadTiles {
         (warp % warps.m, warp / warps.m % warps.n, warp / warps.m / warps.n)
     }
 
-    /// Returns the threads of a slice as CuTe modes (extent, stride) of the offset of their first
-    /// accumulator, given the strides along M and N.
+    /// Returns the threads of a warp slice as CuTe modes (extent, stride) of the offset of their
+    /// first accumulator, given the strides along M and N.
     pub(crate) fn modes(&self, [m, n]: [u32; 2]) -> Vec<(u32, u32)> {
         let ([run_m, run_n], warps) = (self.interleave, self.warps());
         let mut modes = self.lanes.modes([run_m * m, run_n * n]);
@@ -224,7 +225,7 @@ impl IndexMap for FragmentMap {
     }
 }
 
-/// Map from (thread, k-block) to K of the block's tile. Each slice of warps has its own share of K.
+/// Map from (thread, k-block) to K of the block's tile. Each warp slice has its own share of K.
 #[derive(Clone, Copy, Debug)]
 pub struct DepthMap(pub ThreadTiles);
 
@@ -238,13 +239,17 @@ impl IndexMap for DepthMap {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (_, _, slice) = self.0.warp_place(point.row / WARP);
-        Some(slice * self.0.warp.k + point.column)
+        let (_, _, warp_slice) = self.0.warp_place(point.row / WARP);
+        Some(warp_slice * self.0.warp.k + point.column)
     }
 
     fn layout(&self) -> Option<Composed> {
-        let slices = (self.0.warps().k, self.0.warp.k);
-        affine(self.domain(), &[(self.0.threads_per_slice(), 0), slices], &[(self.0.warp.k, 1)])
+        let warp_slices = (self.0.warps().k, self.0.warp.k);
+        affine(
+            self.domain(),
+            &[(self.0.threads_per_warp_slice(), 0), warp_slices],
+            &[(self.0.warp.k, 1)],
+        )
     }
 }
 

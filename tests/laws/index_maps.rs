@@ -156,7 +156,7 @@ proptest! {
                 prop_assert_eq!(map.at(at(thread, group)), Some(slice * d.warp().k + group));
             }
         }
-        prop_assert!(counts(map.as_ref()).iter().all(|&times| times == d.one().base().tiles.threads_per_slice()));
+        prop_assert!(counts(map.as_ref()).iter().all(|&times| times == d.one().base().tiles.threads_per_warp_slice()));
     }
 
     #[test]
@@ -343,7 +343,7 @@ fn every_law_fails_on_a_mutated_map() {
         sliced.one().base().tiles.warps().k == 2
             && counts(depth.as_ref())
                 .iter()
-                .all(|&times| times == sliced.one().base().tiles.threads_per_slice())
+                .all(|&times| times == sliced.one().base().tiles.threads_per_warp_slice())
     );
     let first_only = mutate(&depth, |_, p| Some(p.column));
     assert!(

@@ -26,12 +26,12 @@ struct OperandFragment {
   static __device__ __forceinline__ constexpr int mn_of_lane(int lane) { return lane / 4; }
   static __device__ __forceinline__ constexpr int k_of_lane(int lane) { return lane % 4 * Operand::kPerWord; }
 
-  // Origin of a thread's warp tile, and its slice of K.
+  // Origin of a thread's warp tile, and the first k of its warp slice.
   static __device__ __forceinline__ constexpr int origin(int thread) {
     int const warp = thread / threadblock::kWarp;
     return (AlongM ? WarpPlace<Config>::m(warp) : WarpPlace<Config>::n(warp)) * Operand::kWarpMn;
   }
-  static __device__ __forceinline__ constexpr int slice(int thread) { return WarpPlace<Config>::k(thread / threadblock::kWarp) * Config::kWarpK; }
+  static __device__ __forceinline__ constexpr int first_k(int thread) { return WarpPlace<Config>::k(thread / threadblock::kWarp) * Config::kWarpK; }
 
   static __device__ constexpr int at(int thread, int element) {
     int const lane = thread % threadblock::kWarp, word = element / Operand::kPerWord;
@@ -104,7 +104,7 @@ struct FragmentReads {
   }
   static __device__ __forceinline__ constexpr int k(int thread) {
     int const lane = thread % threadblock::kWarp;
-    return Fragment::slice(thread) + (kMatrices ? Loads::k_of_lane(lane) : Fragment::k_of_lane(lane));
+    return Fragment::first_k(thread) + (kMatrices ? Loads::k_of_lane(lane) : Fragment::k_of_lane(lane));
   }
   static __device__ __forceinline__ constexpr int mn_of(int i) { return kMatrices ? Loads::mn_of_load(i) : Fragment::mn_of_word(i / Operand::kPerWord); }
   static __device__ __forceinline__ constexpr int k_of(int i) {

@@ -19,7 +19,7 @@ pub struct SharedStep {
     /// The purpose of the accesses.
     pub purpose: Purpose,
     /// The operand whose tile is touched, in the user's frame; C or D for staging buffers; `None`
-    /// for sliced-K partials.
+    /// for the partials of warp slices.
     pub operand: Option<Operand>,
     /// Number of warp-level instructions.
     pub accesses: u64,

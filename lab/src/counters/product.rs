@@ -31,7 +31,7 @@ pub struct Counters {
     pub a: GlobalAccesses,
     /// Reads of B.
     pub b: GlobalAccesses,
-    /// Stores to shared memory: tiles, and accumulators if K is sliced. Asynchronous copies are
+    /// Stores to shared memory: tiles, and the partials of warp slices. Asynchronous copies are
     /// included.
     pub stores: SharedAccesses,
     /// Loads from shared memory: fragments and accumulators.

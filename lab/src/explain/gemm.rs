@@ -107,7 +107,7 @@ fn simt_shared_memory(of: &SimtExplanation) -> String {
         ..
     } = of;
     let partials = if partials_bytes > 0 {
-        format!("; the sum over slices of K then uses {partials_bytes} of the same bytes")
+        format!("; the reduction of warp slices then uses {partials_bytes} of the same bytes")
     } else {
         String::new()
     };
@@ -193,7 +193,13 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
         );
     }
     if of.fragment_sets > 0 {
-        facts.push(("A in registers", format!("{} sets in turn", of.fragment_sets)));
+        facts.push((
+            "A in registers",
+            match of.fragment_sets {
+                1 => "1 fragment set".to_owned(),
+                sets => format!("{sets} fragment sets, used round-robin"),
+            },
+        ));
     }
     if let Some(term) = of.emulation.term_type() {
         let (terms, products, all) =

@@ -103,12 +103,12 @@ fn thread_layouts(base: &MmaBase) -> Vec<StatedLayout> {
     }
     if base.tiles.warps().k > 1 {
         found.push(stated(
-            "slices of K",
+            "warp slices",
             "(thread, k-block) to k",
             StepMap { tiles: base.tiles, step: base.step() }.layout(),
         ));
         found.push(stated(
-            "accumulators of slices",
+            "partials of warp slices",
             "(thread, accumulator) to a place",
             PartialsMap(base.tiles).layout(),
         ));

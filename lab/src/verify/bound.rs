@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `h` is half the least positive number, for products that underflow. On CUDA cores, each product
-//! is one fused multiply-add. `n` is therefore the number of products, plus one for each slice of K
+//! is one fused multiply-add. `n` is therefore the number of products, plus one for each warp slice
 //! that is added. The zeros that pad a tile do not count, because additions of zero do not round.
 //!
 //! **Tensor cores** add several products at once, as described by an [`Instruction`]. Let `T` be
@@ -27,8 +27,8 @@
 //! instruction aligns a subnormal factor with the least exponent of its type, so the factor counts
 //! in `|A||B|` as the least normal number. The tf32 type has 19 bits of an `f32`, so a factor with
 //! more bits is off by up to 2^-10 of its value. This holds whether tensor cores truncate the
-//! factor or it is rounded before. With promotion, this bound holds for the sums of a part, and the
-//! bound for CUDA cores holds for their addition in f32.
+//! factor or it is rounded before. With promotion, this bound holds for the sums between
+//! promotions, and the bound for CUDA cores holds for their addition in f32.
 //!
 //! **Decomposed factors** ([`numeric::emulation`](falchion::numeric::emulation)) are summed term by
 //! term. The bound adds the omitted terms, and the bound of the sum uses the magnitudes of the
@@ -133,16 +133,16 @@ impl Accumulation {
     /// it.
     pub fn for_description(d: &GemmDesc, k: usize) -> Self {
         let accumulator = d.class.accumulator;
-        // A slice of K gets its share of every tile. Slice 0 adds the others to its own sum, one
-        // after another.
-        let (slices, longest) = match d.warp_specialized() {
+        // A warp slice has its share of every k-tile. Warp slice 0 adds the others to its own sum,
+        // one after another.
+        let (warp_slices, longest) = match d.warp_specialized() {
             None => {
                 let [tile, warp] = [d.threadblock().k.max(1) as usize, d.warp().k.max(1) as usize];
                 (tile.div_ceil(warp), k.min(k.div_ceil(tile).saturating_mul(warp)))
             }
             Some(_) => (1, k),
         };
-        let chained = Self::chained(accumulator, longest + slices - 1);
+        let chained = Self::chained(accumulator, longest + warp_slices - 1);
         let emulation = d.pins().emulation.unwrap_or_default();
         let instruction = match d.warp_specialized() {
             Some(d) => d.matrix_instruction(),
@@ -173,7 +173,8 @@ impl Accumulation {
                 };
                 Self {
                     emulation,
-                    ..Self::by(&instruction, taken).then(&Self::chained(accumulator, slices - 1))
+                    ..Self::by(&instruction, taken)
+                        .then(&Self::chained(accumulator, warp_slices - 1))
                 }
             }
             // For f64, tensor cores compute chains of multiply-adds.
@@ -191,11 +192,12 @@ impl Accumulation {
     pub fn by(instruction: &Instruction, k: usize) -> Self {
         let Some(every) = instruction.promotion() else { return Self::stepped(instruction, k) };
         let every = every.max(1) as usize;
-        let part = Self::stepped(instruction, k.min(every));
-        let parts = k.div_ceil(every);
-        // The first part is added to zero.
-        let sum = part.then(&Self::chained(ElementKind::F32, parts.saturating_sub(1)));
-        Self { products: k as f64, absolute: part.absolute * parts as f64 + sum.absolute, ..sum }
+        let interval = Self::stepped(instruction, k.min(every));
+        let intervals = k.div_ceil(every);
+        // The first promotion adds to zero.
+        let sum = interval.then(&Self::chained(ElementKind::F32, intervals.saturating_sub(1)));
+        let absolute = interval.absolute * intervals as f64 + sum.absolute;
+        Self { products: k as f64, absolute, ..sum }
     }
 
     /// Returns a chain of `chain` roundings to nearest.
@@ -263,12 +265,12 @@ impl Accumulation {
         let left_out = emulation.relative * sum.magnitude
             + emulation.rest * crossed
             + products * emulation.rest * emulation.rest * scale;
-        let parts = emulation.growth * sum.magnitude
+        let terms = emulation.growth * sum.magnitude
             + emulation.beside * emulation.least * crossed
             + products * (emulation.beside * emulation.least).powi(2) * scale;
         // The removal of the scale rounds a small sum once more.
         left_out
-            + self.relative * parts
+            + self.relative * terms
             + self.absolute * scale
             + if self.emulation.scales() { self.rounding.half_least } else { 0.0 }
     }

@@ -199,8 +199,8 @@ fn only_transposed_f64_with_less_padding_has_bank_conflicts() {
     assert!(colliding > 0);
 }
 
-/// Slices of K hand their sums over side by side: one wavefront for 128 bytes, in the order of
-/// threads.
+/// Warp slices store their partials side by side in the order of threads, so each wavefront moves
+/// 128 bytes.
 #[test]
 fn partials_are_free_of_conflicts() {
     let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row; 3]);
@@ -208,7 +208,7 @@ fn partials_are_free_of_conflicts() {
     let steps = description_steps(&desc).expect("steps");
     for purpose in [Purpose::EpilogueStore, Purpose::EpilogueLoad] {
         let step = steps.iter().find(|step| step.purpose == purpose).expect("K is sliced");
-        // Two slices, four warps, 32 sums a thread.
+        // Two warp slices of four warps, with 32 partials per thread.
         assert_eq!(
             (step.operand, step.accesses, step.wavefronts, step.ideal),
             (None, 2 * 4 * 32, 2 * 4 * 32, 2 * 4 * 32)
@@ -224,13 +224,13 @@ fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
     let (width, bytes) = (facts.fragment_access(), facts.element.bytes_of(1));
     let mut sum = 0;
     for warp in 0..desc.threads() / 32 {
-        let slice = warp / (desc.one().base().tiles.threads_per_slice() / 32);
+        let warp_slice = warp / (desc.one().base().tiles.threads_per_warp_slice() / 32);
         for group in 0..desc.warp().k {
             for element in (0..facts.thread_mn()).step_by(width as usize) {
                 let lanes = (warp * 32..warp * 32 + 32).map(|thread| {
                     let offset = facts
                         .smem
-                        .offset(fragment.mn(thread, element), slice * desc.warp().k + group);
+                        .offset(fragment.mn(thread, element), warp_slice * desc.warp().k + group);
                     Some(u64::from(offset) * u64::from(bytes))
                 });
                 let access =

@@ -89,7 +89,7 @@ pub(super) const fn geometry(desc: &GemmDesc, base: &MmaBase) -> Geometry {
     };
     let accesses = base.tiles.accumulators() / at_least_one(base.store_access);
     let reduction = match desc.has_reduction() {
-        true => Some(Reduction { blocks: accesses, threads: base.tiles.threads_per_slice() }),
+        true => Some(Reduction { blocks: accesses, threads: base.tiles.threads_per_warp_slice() }),
         false => None,
     };
     Geometry { tile, cluster: 1, work: base.work, group_step, threads, shared_bytes, reduction }
@@ -143,7 +143,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
         MainloopKind::Multistage => (1, 2600.0),
         _ => (1, THROUGH_REGISTERS / at_least_one(base.tiles.block.k) as f64),
     };
-    let accumulators = (products / at_least_one(base.tiles.threads_per_slice()) as u64) as f64;
+    let accumulators = (products / at_least_one(base.tiles.threads_per_warp_slice()) as u64) as f64;
     // Warps that share the depth add their sums, which costs half as much again per warp.
     let ends = (NOT_HIDDEN * products * (1 + at_least_one(base.tiles.warps().k) as u64) / 2) as f64;
     Features {

@@ -24,7 +24,7 @@ explanation! {
     exchanged: bool = d.frame.swapped;
     /// Order of D in the kernel's frame.
     layout_c: Order = d.frame.d_order();
-    /// Register sets that hold A of a stage in turn; 0 if `wgmma` reads A from shared memory.
+    /// Fragment sets that hold A of a stage, round-robin; 0 if `wgmma` reads A from shared memory.
     fragment_sets: u32 = components.options.fragment_sets();
     /// Threads per CTA, of the producer warpgroup and the consumers.
     threads: u32 = ring.threads();

@@ -201,8 +201,10 @@ impl LaneSteps for Block<'_> {
                     self.multiply(lane.thread, k_block)
                 });
             }
-            Step::StorePartials { slice } => return self.store_partials(lane, u32::from(slice)),
-            Step::ReducePartials { slice } => return self.reduce_partials(lane, u32::from(slice)),
+            Step::StoreWarpSlice { slice } => return self.store_warp_slice(lane, u32::from(slice)),
+            Step::ReduceWarpSlice { slice } => {
+                return self.reduce_warp_slice(lane, u32::from(slice));
+            }
             _ => {}
         }
         let thread = &mut self.threads[lane.thread as usize];
@@ -437,19 +439,19 @@ impl Block<'_> {
     }
 
     /// Advances a thread to a unit of work. Checks that each earlier unit has all of its products
-    /// and has reduced all sliced-K slices.
+    /// and has reduced all warp slices.
     fn reach(&mut self, thread: u32, unit: u32) -> Result<(), Fault> {
         let Self { program: Program { base, .. }, started, .. } = *self;
         while self.threads[thread as usize].sums.len() < unit as usize {
             let tiles = self.tiles(thread);
-            let (wanted, slices) =
+            let (wanted, warp_slices) =
                 (u64::from(tiles) * u64::from(base.k_blocks()), base.tiles.warps().k);
             let state = &mut self.threads[thread as usize];
             if state.multiplied != wanted {
                 return Err(Fault::Unfinished { thread, multiplied: state.multiplied, wanted });
             }
-            if thread < base.tiles.threads_per_slice() && state.reduced + 1 != slices {
-                return Err(Fault::Unreduced { slices, reduced: state.reduced + 1 });
+            if thread < base.tiles.threads_per_warp_slice() && state.reduced + 1 != warp_slices {
+                return Err(Fault::Unreduced { warp_slices, reduced: state.reduced + 1 });
             }
             state
                 .sums

@@ -3,7 +3,11 @@
 use super::emulation::Scales;
 use crate::{
     error::Error,
-    host::{fast::Arithmetic, operands::Operands, units::TileSlices},
+    host::{
+        fast::Arithmetic,
+        operands::{Operands, Tiling},
+        units::TileSlices,
+    },
     numeric::{
         Accumulator, ElementKind, F16, Instruction, Panel, Widening, accumulate,
         emulation::RegisterTerms, sum_slices,
@@ -29,7 +33,7 @@ pub(super) struct Steps<'a> {
     /// The terms that the instruction reads of each element.
     terms: RegisterTerms,
     widenings: [Widening<f32>; 2],
-    /// Slices of K of each tile under stream-K.
+    /// The stream-K slices of each tile, for a stream-K kernel.
     streams: Option<&'a TileSlices>,
     /// Rows and columns that are summed at once. Under stream-K, the tile of a CTA.
     extents: (usize, usize),
@@ -58,13 +62,13 @@ impl<'a> Steps<'a> {
         (problem.m.div_ceil(self.extents.0), problem.n.div_ceil(self.extents.1))
     }
 
-    /// Returns rows of an operand over one slice of some k-tiles. Elements beyond K are zeros, so
-    /// that all k-tiles are whole.
+    /// Returns rows of an operand over one warp slice of some k-tiles. Elements beyond K are zeros,
+    /// so that all k-tiles are whole.
     fn rows(
         &self,
         operand: OperandKind,
         mn: Range<usize>,
-        (tiles, slice): (Range<u32>, usize),
+        (tiles, warp_slice): (Range<u32>, usize),
     ) -> Vec<f32> {
         let (matrix, widening) = (self.operands.matrix(operand), self.widenings[operand.index()]);
         let (tile_k, slice_k) = (self.operands.tiling.block.k as usize, self.slice_k());
@@ -73,7 +77,7 @@ impl<'a> Steps<'a> {
         let mut values = vec![0.0; mn.len() * depth];
         let mut line = vec![0.0; mn.len()];
         for (number, tile) in tiles.enumerate() {
-            let k = blocks.block(operand, tile) as usize * tile_k + slice * slice_k;
+            let k = blocks.block(operand, tile) as usize * tile_k + warp_slice * slice_k;
             let there = matrix.extents.1.saturating_sub(k).min(slice_k);
             if matrix.strides.1 == 1 {
                 for (mn, row) in mn.clone().zip(values.chunks_exact_mut(depth)) {
@@ -90,20 +94,20 @@ impl<'a> Steps<'a> {
         values
     }
 
-    /// Number of slices of a k-tile. Each slice has its own accumulators.
-    fn slices(&self) -> usize {
-        self.operands.tiling.slices as usize
+    /// Returns the number of warp slices of a k-tile. Each warp slice has its own accumulators.
+    fn warp_slices(&self) -> usize {
+        self.operands.tiling.warp_slices as usize
     }
 
-    /// K-depth of a slice of a k-tile, in elements.
+    /// Returns the K-depth of a warp slice of a k-tile, in elements.
     fn slice_k(&self) -> usize {
-        self.operands.tiling.block.k as usize / self.slices()
+        self.operands.tiling.block.k as usize / self.warp_slices()
     }
 }
 
 impl Arithmetic for Steps<'_> {
     type Number = f32;
-    /// The panel of each slice of K.
+    /// The panel of each warp slice.
     type Strip = Vec<Panel>;
 
     /// Returns `F32` for all accumulator types: `f16` accumulators are stored as `f32` numbers.
@@ -116,7 +120,7 @@ impl Arithmetic for Steps<'_> {
     }
 
     fn numbers(&self) -> usize {
-        self.slices() * self.extents.0 * self.extents.1
+        self.warp_slices() * self.extents.0 * self.extents.1
     }
 
     fn tiles(&self) -> (u32, u32) {
@@ -135,11 +139,12 @@ impl Arithmetic for Steps<'_> {
         let extent = [self.extents.0, self.extents.1][side];
         let (first, all) = (strip as usize * extent, self.operands.matrix(operand).extents.0);
         let depth = tiles.len() * self.slice_k() * self.terms.each();
-        let panel = |slice| {
-            let rows = self.rows(operand, first..all.min(first + extent), (tiles.clone(), slice));
+        let panel = |warp_slice| {
+            let rows =
+                self.rows(operand, first..all.min(first + extent), (tiles.clone(), warp_slice));
             Panel::new(&self.instruction, operand, depth, self.terms.taken(operand, rows))
         };
-        *into = (0..self.slices()).map(panel).collect();
+        *into = (0..self.warp_slices()).map(panel).collect();
     }
 
     fn multiply(&self, [a, b]: [&Vec<Panel>; 2], accumulators: &mut [f32]) {
@@ -151,12 +156,12 @@ impl Arithmetic for Steps<'_> {
         }
     }
 
-    /// Adds the slices of K in order, rounding each sum to the accumulator's type.
+    /// Adds the warp slices in order, rounding each sum to the accumulator's type.
     fn finish(&self, accumulators: &mut [f32]) {
-        let (tile, slices) = accumulators.split_at_mut(self.extents.0 * self.extents.1);
+        let (tile, others) = accumulators.split_at_mut(self.extents.0 * self.extents.1);
         let halves = self.operands.class.accumulator == ElementKind::F16;
-        for slice in slices.chunks_exact(tile.len()) {
-            for (sum, &other) in tile.iter_mut().zip(slice) {
+        for warp_slice in others.chunks_exact(tile.len()) {
+            for (sum, &other) in tile.iter_mut().zip(warp_slice) {
                 *sum = if halves {
                     F16::from_f32(*sum).plus(F16::from_f32(other)).to_f32()
                 } else {
@@ -166,15 +171,8 @@ impl Arithmetic for Steps<'_> {
         }
     }
 
-    fn k_slices(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
-        match self.streams {
-            Some(streams) => streams.k_slices(tile),
-            None => self.operands.tiling.k_slices(),
-        }
-    }
-
-    fn most_k_slices(&self) -> usize {
-        self.streams.map_or(self.operands.tiling.split_k as usize, TileSlices::most)
+    fn k_division(&self) -> (&Tiling, Option<&TileSlices>) {
+        (&self.operands.tiling, self.streams)
     }
 
     /// Adds in `f32`. For `f16` accumulators, the sum is rounded to `f16` once.

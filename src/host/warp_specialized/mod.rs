@@ -165,7 +165,7 @@ fn run_decomposed(
 const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
     Tiling {
         block: desc.knobs.threadblock,
-        slices: 1,
+        warp_slices: 1,
         blocks: desc.blocks(k),
         split_k: desc.knobs.split_k,
     }

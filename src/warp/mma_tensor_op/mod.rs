@@ -294,8 +294,8 @@ impl IndexMap for FragmentMap {
     }
 }
 
-/// Map from (thread, k-block) to the first k of the k-block in the block's tile. Each slice of
-/// warps has its own share of K.
+/// Map from (thread, k-block) to the first k of the k-block in the block's tile. Each warp slice
+/// has its own share of K.
 #[derive(Clone, Copy, Debug)]
 pub struct StepMap {
     /// Tiles of the block, its warps, and its threads.
@@ -314,15 +314,15 @@ impl IndexMap for StepMap {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (_, _, slice) = self.tiles.warp_place(point.row / WARP);
-        Some(slice * self.tiles.warp.k + point.column * self.step)
+        let (_, _, warp_slice) = self.tiles.warp_place(point.row / WARP);
+        Some(warp_slice * self.tiles.warp.k + point.column * self.step)
     }
 
     fn layout(&self) -> Option<Composed> {
-        let slices = (self.tiles.warps().k, self.tiles.warp.k);
+        let warp_slices = (self.tiles.warps().k, self.tiles.warp.k);
         affine(
             self.domain(),
-            &[(self.tiles.threads_per_slice(), 0), slices],
+            &[(self.tiles.threads_per_warp_slice(), 0), warp_slices],
             &[(self.domain().column, self.step)],
         )
     }

@@ -1,5 +1,5 @@
-//! Sliced-K in a CTA: the slices store their partial accumulators to shared memory, and the first
-//! slice adds them.
+//! Sliced-K: the warp slices of a CTA store their partial accumulators to shared memory, and warp
+//! slice 0 adds them.
 
 use super::{Block, Content, Lane, Place, Purpose};
 use crate::{index::at, schedule::Fault};
@@ -8,9 +8,9 @@ use crate::{index::at, schedule::Fault};
 const PARTIALS: u32 = 1 << 31;
 
 impl Block<'_> {
-    /// Returns the sliced-K slice of a thread, and the number of the thread in its slice.
-    fn slice(&self, thread: u32) -> (u32, u32) {
-        let threads = self.program.base.tiles.threads_per_slice();
+    /// Returns the warp slice of a thread, and the index of the thread in its warp slice.
+    fn warp_slice(&self, thread: u32) -> (u32, u32) {
+        let threads = self.program.base.tiles.threads_per_warp_slice();
         (thread / threads, thread % threads)
     }
 
@@ -21,7 +21,7 @@ impl Block<'_> {
         index: u32,
         purpose: Purpose,
     ) -> Result<Place, Fault> {
-        let row = self.slice(lane.thread).1;
+        let row = self.warp_slice(lane.thread).1;
         let left_out = Fault::LeftOut { map: "partials", row, column: index };
         let offset = self.program.maps.partials.at(at(row, index)).ok_or(left_out)?;
         let bytes = self.program.base.accumulator.bytes_of(1);
@@ -30,12 +30,12 @@ impl Block<'_> {
         Ok(place)
     }
 
-    pub(super) fn store_partials(
+    pub(super) fn store_warp_slice(
         &mut self,
         lane: &mut Lane<'_, '_>,
         slice: u32,
     ) -> Result<(), Fault> {
-        let all = if self.slice(lane.thread).0 == slice {
+        let all = if self.warp_slice(lane.thread).0 == slice {
             self.program.base.tiles.accumulators()
         } else {
             0
@@ -48,12 +48,12 @@ impl Block<'_> {
         Ok(())
     }
 
-    pub(super) fn reduce_partials(
+    pub(super) fn reduce_warp_slice(
         &mut self,
         lane: &mut Lane<'_, '_>,
         slice: u32,
     ) -> Result<(), Fault> {
-        if self.slice(lane.thread).0 != 0 {
+        if self.warp_slice(lane.thread).0 != 0 {
             return Ok(());
         }
         for index in 0..self.program.base.tiles.accumulators() {
