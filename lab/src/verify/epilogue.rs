@@ -31,11 +31,16 @@ pub(super) struct Evaluation<'d> {
     rounding: Rounding,
 }
 
-/// A stack entry: an estimate, and its scalar if it is one.
-#[derive(Clone, Copy)]
+/// A stack entry: an estimate per element, and the scalar if it is one.
 struct Entry {
-    estimate: Estimate,
+    estimates: Vec<Estimate>,
     scalar: Option<f64>,
+}
+
+/// Applies a function to each estimate.
+fn each(mut estimates: Vec<Estimate>, f: impl Fn(Estimate) -> Estimate) -> Vec<Estimate> {
+    estimates.iter_mut().for_each(|x| *x = f(*x));
+    estimates
 }
 
 impl<'d> Evaluation<'d> {
@@ -56,41 +61,56 @@ impl<'d> Evaluation<'d> {
         self.desc.reads(&self.scalars).source
     }
 
-    /// Returns the estimate of D before it is stored, from an accumulator and the other operands of
-    /// the epilogue.
-    pub fn evaluate(&self, accumulator: Estimate, inputs: &EpilogueInputs<f64>) -> Estimate {
-        let mut stack: Vec<Entry> = Vec::with_capacity(4);
+    /// Returns the estimate of each element of D before it is stored, from accumulators and the
+    /// other operands of the epilogue.
+    pub fn evaluate(
+        &self,
+        accumulators: &[Estimate],
+        inputs: &EpilogueInputs<Vec<f64>>,
+    ) -> Vec<Estimate> {
+        let same = |x: f64| vec![Estimate::exactly(x); accumulators.len()];
+        let input = |numbers: Option<&Vec<f64>>| {
+            let known =
+                |numbers: &Vec<f64>| numbers.iter().map(|&x| Estimate::exactly(x)).collect();
+            each(numbers.map_or_else(|| same(f64::NAN), known), |x| self.widened(x))
+        };
+        let mut stack: Vec<Entry> = Vec::new();
         for op in self.desc.ops() {
-            let mut pop = || {
-                stack.pop().unwrap_or(Entry { estimate: Estimate::exactly(f64::NAN), scalar: None })
-            };
+            let mut pop =
+                || stack.pop().unwrap_or_else(|| Entry { estimates: same(f64::NAN), scalar: None });
             let mut scalar = None;
-            let estimate = match *op {
+            let estimates = match *op {
                 Op::Nop => continue,
-                Op::Accumulator => self.widened(accumulator),
-                Op::Source => self.widened(Estimate::exactly(inputs.source.unwrap_or(f64::NAN))),
-                Op::Vector(kind) => self.widened(Estimate::exactly(
-                    inputs.vectors.get(kind).copied().unwrap_or(f64::NAN),
-                )),
+                Op::Accumulator => each(accumulators.to_vec(), |x| self.widened(x)),
+                Op::Source => input(inputs.source.as_ref()),
+                Op::Vector(kind) => input(inputs.vectors.get(kind)),
                 Op::Scalar(slot) => {
                     let given = self.scalars[slot as usize % SCALARS];
                     scalar = Some(given);
-                    Estimate::exactly(self.held(given))
+                    same(self.held(given))
                 }
-                Op::Constant(x) => Estimate::exactly(self.held(f64::from(x))),
-                Op::Relu => self.relu(pop().estimate),
-                Op::User(id) => self.user(pop().estimate, registered(id)),
+                Op::Constant(x) => same(self.held(f64::from(x))),
+                Op::Relu => each(pop().estimates, |x| self.relu(x)),
+                Op::User(id) => {
+                    let function = registered(id);
+                    each(pop().estimates, |x| self.user(x, function))
+                }
                 Op::Add | Op::Multiply | Op::Scale | Op::Minimum | Op::Maximum => {
-                    let (y, x) = (pop(), pop());
+                    let (y, mut x) = (pop(), pop());
                     match op {
-                        Op::Scale if x.scalar == Some(0.0) => Estimate::exactly(0.0),
-                        _ => self.binary(*op, x.estimate, y.estimate),
+                        Op::Scale if x.scalar == Some(0.0) => same(0.0),
+                        _ => {
+                            for (x, y) in x.estimates.iter_mut().zip(y.estimates) {
+                                *x = self.binary(*op, *x, y);
+                            }
+                            x.estimates
+                        }
                     }
                 }
             };
-            stack.push(Entry { estimate: self.settled(estimate), scalar });
+            stack.push(Entry { estimates: each(estimates, |x| self.settled(x)), scalar });
         }
-        stack.pop().map_or(Estimate::exactly(f64::NAN), |entry| entry.estimate)
+        stack.pop().map_or_else(|| same(f64::NAN), |entry| entry.estimates)
     }
 
     /// Returns the number of the epilogue's arithmetic that is nearest to `x`.
@@ -223,6 +243,11 @@ mod tests {
         EpilogueInputs { source: Some(source), vectors: Vectors::by(|kind| Some(of_vector(kind))) }
     }
 
+    /// Evaluates one element.
+    fn evaluate(evaluation: &Evaluation<'_>, accumulator: Estimate, source: f64) -> Estimate {
+        evaluation.evaluate(&[accumulator], &inputs(source).map(|&x| vec![x]))[0]
+    }
+
     const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
 
     fn evaluate_text(
@@ -232,7 +257,7 @@ mod tests {
         source: f64,
     ) -> Estimate {
         let desc: EpilogueDesc = text.parse().expect("it is an expression");
-        Evaluation::new(&desc, SCALES, compute).evaluate(accumulator, &inputs(source))
+        evaluate(&Evaluation::new(&desc, SCALES, compute), accumulator, source)
     }
 
     #[test]
@@ -347,20 +372,20 @@ mod tests {
         type Tree = Apply<Square, falchion::epilogue::Acc>;
         Tree::register();
         let of = |value, error| {
-            Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32)
-                .evaluate(Estimate::within(value, error), &inputs(0.0))
+            let evaluation = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32);
+            evaluate(&evaluation, Estimate::within(value, error), 0.0)
         };
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
         assert!((3.25..7.0).contains(&wide), "{wide}");
         // In binary64 nothing is rounded to binary32 on its way.
-        let third = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F64)
-            .evaluate(Estimate::exactly(1.0 / 3.0), &inputs(0.0));
+        let evaluation = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F64);
+        let third = evaluate(&evaluation, Estimate::exactly(1.0 / 3.0), 0.0);
         assert_eq!(third.value, 1.0 / 3.0 * (1.0 / 3.0));
         assert!(third.error < 1e-15);
         // Every integer is a number of binary64.
-        let whole = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::I32)
-            .evaluate(Estimate::exactly(46_339.0), &inputs(0.0));
+        let evaluation = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::I32);
+        let whole = evaluate(&evaluation, Estimate::exactly(46_339.0), 0.0);
         assert_eq!(whole.value, 2_147_302_921.0);
     }
 

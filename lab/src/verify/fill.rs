@@ -132,7 +132,7 @@ impl Distribution {
                 if (bits & 0xffff) as u32 >= density {
                     return 0.0;
                 }
-                let magnitude = 1.0 + (((bits >> 17) & 0xffff) % u64::from(largest)) as f64;
+                let magnitude = 1.0 + f64::from(((bits >> 17) as u32 & 0xffff) % largest);
                 if signed && (bits >> 16) & 1 == 1 { -magnitude } else { magnitude }
             }
             Self::Random if kind.is_integer() => {

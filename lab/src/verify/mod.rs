@@ -268,11 +268,11 @@ impl Job<'_> {
             vectors: call.vectors.try_map(|_, view| numbers(view))?,
         };
         let arithmetic = Arithmetic::for_type(call.a.memory.kind());
+        let accumulators: Vec<Estimate> =
+            sums.into_iter().map(|sum| self.accumulation.estimate(sum, arithmetic)).collect();
+        let wanted = self.evaluation.evaluate(&accumulators, &read);
         let mut verdict = Verdict::default();
-        for (at, sum) in sums.into_iter().enumerate() {
-            let accumulator = self.accumulation.estimate(sum, arithmetic);
-            let inputs = read.map(|elements| elements[at]);
-            let wanted: Estimate = self.evaluation.evaluate(accumulator, &inputs);
+        for (at, wanted) in wanted.into_iter().enumerate() {
             verdict.compare(
                 (rows[at / columns.len()], columns[at % columns.len()]),
                 got[at],

@@ -122,10 +122,11 @@ impl<'a> Operand<'a> {
         mn: &[usize],
         k: Range<usize>,
         padded: usize,
-        into: &mut Vec<f64>,
+        Gathered { elements: into, magnitudes }: &mut Gathered,
         factors: &mut [Factors],
     ) -> Result<(), Error> {
         into.clear();
+        magnitudes.clear();
         for k in k {
             let start = into.len();
             number::read(
@@ -142,8 +143,17 @@ impl<'a> Operand<'a> {
             }
             into.resize(start + padded, 0.0);
         }
+        magnitudes.extend(into.iter().map(|&x| counted(x, self.least)));
         Ok(())
     }
+}
+
+/// Elements of an operand, k by k.
+#[derive(Default)]
+struct Gathered {
+    elements: Vec<f64>,
+    /// The [counted] magnitude of each element.
+    magnitudes: Vec<f64>,
 }
 
 /// The arithmetic of sums.
@@ -181,20 +191,18 @@ pub(super) fn sums(
     let (height, width) =
         (rows.len().next_multiple_of(TILE.0), columns.len().next_multiple_of(TILE.1));
     let mut planes = [0; 3].map(|_| vec![0.0; height * width]);
-    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let (mut left, mut right) = (Gathered::default(), Gathered::default());
     let all = Factors { whole: true, read: true, line: Line::default() };
     let (mut by_row, mut by_column) = (vec![all; rows.len()], vec![all; columns.len()]);
     for first in (0..k).step_by(DEPTH) {
         let steps = first..k.min(first.saturating_add(DEPTH));
         a.gather(rows, steps.clone(), height, &mut left, &mut by_row)?;
         b.gather(columns, steps, width, &mut right, &mut by_column)?;
-        let least = [a.least, b.least];
         dispatch(Product {
             arithmetic,
             left: &left,
             right: &right,
             size: (height, width),
-            least,
             planes: &mut planes,
         });
     }
@@ -242,11 +250,9 @@ pub(super) fn counted(x: f64, least: f64) -> f64 {
 /// Computes `planes += leftᵀ·right` for values, magnitudes, and the rounding errors of the values.
 struct Product<'p> {
     arithmetic: Arithmetic,
-    left: &'p [f64],
-    right: &'p [f64],
+    left: &'p Gathered,
+    right: &'p Gathered,
     size: (usize, usize),
-    /// Least magnitudes that nonzero factors of A and B count with.
-    least: [f64; 2],
     planes: &'p mut [Vec<f64>; 3],
 }
 
@@ -267,7 +273,7 @@ impl Vectorized for Product<'_> {
     }
 }
 
-impl Product<'_> {
+impl<'p> Product<'p> {
     #[inline(always)]
     fn tile(&mut self, row: usize, column: usize, step: impl Fn(&mut f64, &mut f64, f64, f64)) {
         let (height, width) = self.size;
@@ -278,15 +284,22 @@ impl Product<'_> {
             magnitudes[i].copy_from_slice(&self.planes[1][at..at + TILE.1]);
             remainders[i].copy_from_slice(&self.planes[2][at..at + TILE.1]);
         }
-        for (left, right) in self.left.chunks_exact(height).zip(self.right.chunks_exact(width)) {
-            let (Ok(left), Ok(right)) = (
-                <&[f64; TILE.0]>::try_from(&left[row..row + TILE.0]),
-                <&[f64; TILE.1]>::try_from(&right[column..column + TILE.1]),
-            ) else {
+        let by_k = |gathered: &'p Gathered, padded: usize| {
+            gathered.elements.chunks_exact(padded).zip(gathered.magnitudes.chunks_exact(padded))
+        };
+        for ((left, heights), (right, widths)) in
+            by_k(self.left, height).zip(by_k(self.right, width))
+        {
+            let [Some(left), Some(heights)] =
+                [left, heights].map(|of_k| of_k[row..].first_chunk::<{ TILE.0 }>())
+            else {
                 continue;
             };
-            let (heights, widths) =
-                (left.map(|x| counted(x, self.least[0])), right.map(|x| counted(x, self.least[1])));
+            let [Some(right), Some(widths)] =
+                [right, widths].map(|of_k| of_k[column..].first_chunk::<{ TILE.1 }>())
+            else {
+                continue;
+            };
             for i in 0..TILE.0 {
                 for j in 0..TILE.1 {
                     step(&mut values[i][j], &mut remainders[i][j], left[i], right[j]);

@@ -76,11 +76,11 @@ impl Job<'_> {
             }
             return Ok(verdict);
         };
-        for (column, (&got, &x)) in got.iter().zip(&moved).enumerate() {
-            let source = added.as_ref().map(|added| added[column]);
-            let inputs = EpilogueInputs { source, vectors: Vectors::NONE };
-            let estimate = evaluation.evaluate(Estimate::exactly(x), &inputs);
-            verdict.compare((row, column), got, estimate, kind);
+        let moved: Vec<_> = moved.into_iter().map(Estimate::exactly).collect();
+        let inputs = EpilogueInputs { source: added, vectors: Vectors::NONE };
+        let wanted = evaluation.evaluate(&moved, &inputs);
+        for (column, (got, wanted)) in got.into_iter().zip(wanted).enumerate() {
+            verdict.compare((row, column), got, wanted, kind);
         }
         Ok(verdict)
     }
