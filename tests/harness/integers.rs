@@ -101,10 +101,21 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
         return Some(error.to_string());
     }
     let mut touched = vec![false; c.memory.length];
+    let of_b: Vec<f64> = (0..k)
+        .flat_map(|l| (0..n).map(move |j| (l, j)))
+        .map(|(l, j)| b_data.get(b.offset(l, j)))
+        .collect();
     for i in 0..m {
-        for j in 0..n {
-            let product = |l| a_data.get(a.offset(i, l)) * b_data.get(b.offset(l, j));
-            let (at, want) = (c.offset(i, j), (0..k).map(product).sum::<f64>());
+        // The sums are exact, so zeros of A may be left out.
+        let mut wanted = vec![0.0; n];
+        for (l, b) in of_b.chunks_exact(n.max(1)).enumerate() {
+            let a = a_data.get(a.offset(i, l));
+            if a != 0.0 {
+                wanted.iter_mut().zip(b).for_each(|(sum, b)| *sum += a * b);
+            }
+        }
+        for (j, want) in wanted.into_iter().enumerate() {
+            let at = c.offset(i, j);
             touched[at] = true;
             if result.get(at) != want {
                 return Some(format!("D({i}, {j}) is {}, and should be {want}", result.get(at)));
