@@ -31,7 +31,11 @@ pub(super) const LEAST_ALIGNED: i32 = -133;
 /// NaN that tensor cores return.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
+/// Maximum number of products of one step: of fp8 on Hopper.
+const MOST_PRODUCTS: usize = 32;
+
 /// The exact number `± significand * 2^(exponent - FRACTION)`.
+#[derive(Clone, Copy)]
 pub(super) struct Decoded {
     pub negative: bool,
     pub significand: u64,
@@ -123,25 +127,26 @@ impl Instruction {
             SumRounding::NearestF16 => least_exponent(ElementKind::F16),
             SumRounding::Truncated { .. } => LEAST,
         };
-        let product = |(a, b)| Decoded::new(a, least_a).times(Decoded::new(b, least_b));
         let first = Decoded::new(accumulator, own);
         let first = Decoded { significand: first.significand << FRACTION, ..first };
+        let mut addends = [first; 1 + MOST_PRODUCTS];
+        for (product, (a, b)) in addends[1..].iter_mut().zip(pairs()) {
+            *product = Decoded::new(a, least_a).times(Decoded::new(b, least_b));
+        }
+        let addends = &addends[..1 + a.len().min(b.len())];
         let exponent = |number: &Decoded| (number.significand != 0).then_some(number.exponent);
-        let Some(top) =
-            pairs().map(|pair| exponent(&product(pair))).fold(exponent(&first), Option::max)
-        else {
+        let Some(top) = addends.iter().filter_map(exponent).max() else {
             return self.rounded(0.0);
         };
         let top = top.max(LEAST_ALIGNED);
-        let aligned = |number: Decoded| {
+        let aligned = |number: &Decoded| {
             // A zero's exponent may exceed the largest exponent.
             let shift =
                 (PRODUCT_FRACTION - self.aligned_bits) + (top - number.exponent).max(0) as u32;
             let kept = if shift < u64::BITS { (number.significand >> shift) as i64 } else { 0 };
             if number.negative { -kept } else { kept }
         };
-        let sum =
-            pairs().map(|pair| aligned(product(pair))).fold(aligned(first), |sum, term| sum + term);
+        let sum: i64 = addends.iter().map(aligned).sum();
         self.rounded(sum as f64 * power(top - self.aligned_bits as i32))
     }
 
