@@ -38,7 +38,7 @@ use super::{
 };
 use crate::{
     arch::ArchKind,
-    index::{Coord, IndexMap, affine, points},
+    index::{Coord, IndexMap, affine, at},
     layout::algebra::Composed,
     refusal::{Because, Field, Operand, Refusal, hold},
 };
@@ -207,14 +207,28 @@ impl TensorCopy {
         Some(offset)
     }
 
-    /// Yields the byte range of each box element in the tile, and its byte range in the tensor, if
-    /// it lies inside.
-    fn elements(&self) -> impl Iterator<Item = (Range<usize>, Option<Range<usize>>)> + '_ {
-        let bytes = self.tile.map.element.bytes_of(1) as usize;
-        points(&self.tile).map(move |point| {
+    /// Yields the byte ranges of the box in the tile, and the range of each in the tensor if it
+    /// lies inside. Ranges lie within chunks of 16 bytes, which a swizzle keeps together.
+    fn runs(&self) -> impl Iterator<Item = (Range<usize>, Option<Range<usize>>)> + '_ {
+        let map = &self.tile.map;
+        let (bytes, each) = (map.element.bytes_of(1), map.element.elements_in(CHUNK_BYTES));
+        let Coord { row: rows, column: columns } = self.tile.domain();
+        let chunks =
+            (0..rows).flat_map(move |row| (0..columns / each).map(move |i| at(row, i * each)));
+        chunks.flat_map(move |point| {
+            let first = i64::from(self.corner[0]) + i64::from(point.column);
+            let global = self.global(point).map(|offset| offset as usize);
+            // The corner is a multiple of 16 bytes, so a chunk begins inside or lies outside.
+            let inside = match global {
+                Some(_) => (map.dims[0] - first as u64).min(each.into()) as u32 * bytes,
+                None => 0,
+            } as usize;
             let shared = self.tile.offset_bytes(point) as usize;
-            let global = self.global(point).map(|offset| offset as usize..offset as usize + bytes);
-            (shared..shared + bytes, global)
+            let end = shared + (each * bytes) as usize;
+            [
+                (shared..shared + inside, global.map(|first| first..first + inside)),
+                (shared + inside..end, None),
+            ]
         })
     }
 
@@ -228,7 +242,7 @@ impl TensorCopy {
     /// The errors of [`check`](Self::check). [`Refusal`] if `global` or `shared` is too short.
     pub fn load(&self, global: &[u8], shared: &mut [u8]) -> Result<u32, Refusal> {
         self.fits(global.len(), shared.len())?;
-        for (to, from) in self.elements() {
+        for (to, from) in self.runs() {
             match from {
                 Some(from) => shared[to].copy_from_slice(&global[from]),
                 None => shared[to].fill(0),
@@ -244,7 +258,7 @@ impl TensorCopy {
     /// The errors of [`check`](Self::check). [`Refusal`] if `global` or `shared` is too short.
     pub fn store(&self, shared: &[u8], global: &mut [u8]) -> Result<(), Refusal> {
         self.fits(global.len(), shared.len())?;
-        for (from, to) in self.elements() {
+        for (from, to) in self.runs() {
             if let Some(to) = to {
                 global[to].copy_from_slice(&shared[from]);
             }
