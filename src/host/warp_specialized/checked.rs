@@ -5,6 +5,7 @@ use super::{
     emulation::Scales,
     numbers::{Numbers, Placed},
     partials::TilePartials,
+    products::RecentColumns,
     reading::Reading,
     work,
 };
@@ -63,6 +64,7 @@ pub(super) fn products(
             d,
             written: &mut written,
             partials: &mut partials,
+            recent: RecentColumns::default(),
             wrong: None,
         };
         // Under cluster split-K, the slices of a cluster's CTAs may have different numbers of

@@ -3,6 +3,7 @@
 use super::{
     emulation::Scales,
     partials::TilePartials,
+    products::RecentColumns,
     reading::Reading,
     subtiles::{Place, WARP_ROWS},
 };
@@ -53,6 +54,7 @@ pub(super) struct Numbers<'r> {
     pub written: &'r mut [bool],
     /// The split-K partials that have arrived.
     pub partials: &'r mut TilePartials,
+    pub recent: RecentColumns,
     /// The first error.
     pub wrong: Option<Error>,
 }

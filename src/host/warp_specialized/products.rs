@@ -4,21 +4,44 @@
 use super::{numbers::Numbers, subtiles::WARP_ROWS};
 use crate::{
     error::Error,
-    host::{accumulators::Accumulators, operands::unknown},
+    host::{accumulators::Accumulators, machine::Bytes, operands::unknown},
     numeric::{Accumulator, ElementKind, Panel, accumulate},
     operand::OperandKind,
     schedule::WarpName,
     sys::simd::{Vectorized, dispatch},
     warp::mma_warpgroup::ROWS,
 };
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 /// Rows of an operand, converted for multiplication.
-enum Rows {
+pub(super) enum Rows {
     /// Numbers for an instruction that aligns the terms of its sums.
     Apart(Panel),
     /// Integers: the number per row, and the rows.
     Whole(usize, Vec<i32>),
+}
+
+/// Columns of B that warps multiplied last. All warps of a CTA multiply the columns of a stage.
+#[derive(Default)]
+pub(super) struct RecentColumns(VecDeque<(u32, Vec<Bytes>, Arc<Rows>)>);
+
+impl RecentColumns {
+    /// Number of entries: two stages of four instruction tiles.
+    const KEPT: usize = 8;
+
+    /// Returns the columns of instruction tile `number` in the shares of a stage.
+    fn get(&self, number: u32, shares: &[Bytes]) -> Option<Arc<Rows>> {
+        let same = |held: &[Bytes]| {
+            held.len() == shares.len() && held.iter().zip(shares).all(|(x, y)| Arc::ptr_eq(x, y))
+        };
+        let found = self.0.iter().find(|(of, held, _)| *of == number && same(held));
+        found.map(|(.., rows)| rows.clone())
+    }
+
+    fn insert(&mut self, number: u32, shares: &[Bytes], rows: Arc<Rows>) {
+        self.0.truncate(Self::KEPT - 1);
+        self.0.push_front((number, shares.to_vec(), rows));
+    }
 }
 
 impl Numbers<'_> {
@@ -74,9 +97,19 @@ impl Numbers<'_> {
         }
     }
 
+    /// Returns the columns of B of an instruction tile.
+    fn columns(&mut self, shares: &[Bytes], number: u32, n: u32) -> Result<Arc<Rows>, Error> {
+        if let Some(known) = self.recent.get(number, shares) {
+            return Ok(known);
+        }
+        let rows = Arc::new(self.rows(OperandKind::B, shares, (number, 0, n))?);
+        self.recent.insert(number, shares, rows.clone());
+        Ok(rows)
+    }
+
     /// Adds a stage's products to the accumulators, or only the products of one instruction tile.
     pub(super) fn add_stage(
-        &self,
+        &mut self,
         warp: WarpName,
         tile: Option<u8>,
         accumulators: &mut Accumulators,
@@ -95,10 +128,10 @@ impl Numbers<'_> {
             .map(|rows| self.rows(OperandKind::A, a, rows))
             .collect::<Result<_, _>>()?;
         for across in 0..repeats.n {
-            let b = self.rows(OperandKind::B, b, (column / n + across, 0, n))?;
+            let b = self.columns(b, column / n + across, n)?;
             for (down, a) in (0..).zip(&of_a).filter(|(down, _)| multiplied(*down, across)) {
                 let at = (down * repeats.n + across) as usize * piece;
-                match (accumulators as &mut Accumulators, a, &b, &self.instruction) {
+                match (accumulators as &mut Accumulators, a, &*b, &self.instruction) {
                     (
                         Accumulators::F32(accumulators),
                         Rows::Apart(a),
