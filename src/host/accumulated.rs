@@ -15,12 +15,6 @@ pub(super) struct FragmentValue {
     pub k_block: u32,
 }
 
-/// Transposes the words of a k-block from k-major to row-major: one vector per row, in ascending k.
-fn transposed_words(of_k: &[Vec<FragmentValue>]) -> Vec<Vec<u64>> {
-    let rows = of_k.first().map_or(0, Vec::len);
-    (0..rows).map(|row| of_k.iter().map(|held| held[row].word).collect()).collect()
-}
-
 /// The accumulators of one thread.
 #[derive(Clone)]
 pub(super) enum Accumulated {
@@ -47,25 +41,27 @@ impl Accumulated {
         }
     }
 
-    /// Adds the products of a k-block; `a` and `b` hold one fragment per k. With an instruction,
-    /// the additions follow its rounding. Without an instruction, the outer products are added in
-    /// ascending k.
+    /// Adds the products of k-blocks. `a` and `b` hold one fragment of `rows` or `columns` words
+    /// per k. With an instruction, the additions follow its rounding. Without an instruction, the
+    /// outer products are added in ascending k.
     pub fn add_steps(
         &mut self,
         instruction: Option<&(Instruction, RegisterTerms)>,
-        a: &[Vec<FragmentValue>],
-        b: &[Vec<FragmentValue>],
+        [rows, columns]: [usize; 2],
+        [a, b]: [&[u64]; 2],
     ) {
         match (self, instruction) {
             (Self::Numbers(numbers), Some(instruction)) => {
-                numbers.add_steps(instruction, &transposed_words(a), &transposed_words(b))
+                numbers.add_steps(instruction, [rows, columns], [a, b])
             }
             (Self::Numbers(numbers), None) => numbers.add_at_once(|numbers| {
-                a.iter().zip(b).for_each(|(a, b)| {
-                    numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word)
-                });
+                a.chunks(rows)
+                    .zip(b.chunks(columns))
+                    .for_each(|(a, b)| numbers.add_products([rows, columns], |i| a[i], |j| b[j]));
             }),
-            (names, _) => a.iter().zip(b).for_each(|(a, b)| names.multiply(a, b)),
+            (Self::Names(names), _) => {
+                names.iter_mut().zip([a, b]).for_each(|(names, words)| names.extend(words));
+            }
         }
     }
 

@@ -253,69 +253,79 @@ impl Accumulators {
         self.add_range(0..own.len(), &own, false);
     }
 
-    /// Adds the products of rows of A and columns of B, given as words, with the rounding of an
-    /// instruction. Only `f32` and `f16` accumulators support it; for other types nothing is added.
+    /// Adds the products of rows of A and columns of B with the rounding of an instruction. The
+    /// words of both are given k by k. Only `f32` and `f16` accumulators support it; for other
+    /// types nothing is added.
     pub(super) fn add_steps(
         &mut self,
         (instruction, terms): &(Instruction, RegisterTerms),
-        a: &[Vec<u64>],
-        b: &[Vec<u64>],
+        extents: [usize; 2],
+        words: [&[u64]; 2],
     ) {
         fn add<T: Copy>(
             sums: &mut [T],
-            [a, b]: [&[Vec<u64>]; 2],
-            number: impl Fn(u64) -> f32,
-            terms: &RegisterTerms,
+            [rows, columns]: [Vec<Vec<f32>>; 2],
             step: impl Fn(T, &[f32], &[f32]) -> T,
         ) {
-            let taken = |operand, row: &Vec<u64>| {
-                terms.taken(operand, row.iter().map(|&word| number(word)).collect())
-            };
-            let a = a.iter().map(|row| taken(OperandKind::A, row));
-            let columns: Vec<_> = b.iter().map(|column| taken(OperandKind::B, column)).collect();
-            for (sums, row) in sums.chunks_exact_mut(columns.len().max(1)).zip(a) {
+            for (sums, row) in sums.chunks_exact_mut(columns.len().max(1)).zip(&rows) {
                 sums.iter_mut()
                     .zip(&columns)
-                    .for_each(|(sum, column)| *sum = step(*sum, &row, column));
+                    .for_each(|(sum, column)| *sum = step(*sum, row, column));
             }
         }
+        let taken = |number: fn(u64) -> f32| {
+            OperandKind::BOTH.map(|operand| {
+                let (words, extent) = (words[operand.index()], extents[operand.index()]);
+                let of = |row| words.iter().skip(row).step_by(extent).map(|&word| number(word));
+                (0..extent).map(|row| terms.taken(operand, of(row).collect())).collect()
+            })
+        };
         match self {
-            Self::F32(sums) => add(sums, [a, b], word_to_number, terms, |sum, a, b| {
-                instruction.sum_from(sum, a, b)
-            }),
+            Self::F32(sums) => {
+                add(sums, taken(word_to_number), |sum, a, b| instruction.sum_from(sum, a, b))
+            }
             Self::F16(sums) => {
-                let half = |word| word_to_number::<F16>(word).to_f32();
-                add(sums, [a, b], half, terms, |sum, a, b| {
-                    F16::from_f32(instruction.step(sum.to_f32(), a, b))
-                });
+                let taken = taken(|word| word_to_number::<F16>(word).to_f32());
+                add(sums, taken, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));
             }
             Self::F64(_) | Self::I32(_) | Self::Saturating(_) => {}
         }
     }
 
-    /// Adds the outer product of two fragments to the accumulators from index `at` on. Does nothing
-    /// if the types differ.
-    pub(super) fn add_outer(&mut self, at: usize, a: &Self, b: &Self) {
-        fn add<T: Accumulator>(accumulators: &mut [T], a: &[T], b: &[T]) {
-            dispatch(Outer {
-                accumulators,
-                extents: [a.len(), b.len()],
-                a: |i: usize| a[i],
-                b: |j: usize| b[j],
-            });
+    /// Adds the outer products of `groups` fragments of `a` and of `b` to each tile of `rows` x
+    /// `columns` accumulators. Fragments have `rows` and `columns` elements. Does nothing if the
+    /// types differ.
+    pub(super) fn add_outers(&mut self, extents: [usize; 2], groups: usize, fragments: [&Self; 2]) {
+        struct Outers<'n, T>([usize; 2], usize, &'n mut [T], [&'n [T]; 2]);
+        impl<T: Accumulator> Vectorized for Outers<'_, T> {
+            type Output = ();
+            #[inline(always)]
+            fn run(self) {
+                let Self(extents, groups, accumulators, [a, b]) = self;
+                let [rows, columns] = extents.map(|extent| extent.max(1));
+                let tiles = accumulators.chunks_exact_mut(rows * columns);
+                let of_tiles =
+                    a.chunks(rows * groups.max(1)).zip(b.chunks(columns * groups.max(1)));
+                for (accumulators, (a, b)) in tiles.zip(of_tiles) {
+                    for (a, b) in a.chunks_exact(rows).zip(b.chunks_exact(columns)) {
+                        let (a, b) = (|i: usize| a[i], |j: usize| b[j]);
+                        Outer { accumulators: &mut *accumulators, extents, a, b }.run();
+                    }
+                }
+            }
         }
-        match (self, a, b) {
-            (Self::F32(accumulators), Self::F32(a), Self::F32(b)) => {
-                add(&mut accumulators[at..], a, b)
+        match (self, fragments) {
+            (Self::F32(sums), [Self::F32(a), Self::F32(b)]) => {
+                dispatch(Outers(extents, groups, sums, [a, b]))
             }
-            (Self::F64(accumulators), Self::F64(a), Self::F64(b)) => {
-                add(&mut accumulators[at..], a, b)
+            (Self::F64(sums), [Self::F64(a), Self::F64(b)]) => {
+                dispatch(Outers(extents, groups, sums, [a, b]))
             }
-            (Self::I32(accumulators), Self::I32(a), Self::I32(b)) => {
-                add(&mut accumulators[at..], a, b)
+            (Self::I32(sums), [Self::I32(a), Self::I32(b)]) => {
+                dispatch(Outers(extents, groups, sums, [a, b]))
             }
-            (Self::F16(accumulators), Self::F16(a), Self::F16(b)) => {
-                add(&mut accumulators[at..], a, b)
+            (Self::F16(sums), [Self::F16(a), Self::F16(b)]) => {
+                dispatch(Outers(extents, groups, sums, [a, b]))
             }
             _ => {}
         }

@@ -57,7 +57,9 @@ pub const fn packed(accumulator: ElementKind, [m, n]: [u32; 2]) -> u32 {
     }
 }
 
-/// Calls `multiply_add(i, j)` once for each `i < tm` and `j < tn`.
+/// Calls `multiply_add(i, j)` once for each `i < tm` and `j < tn`. It is inlined, so a caller's
+/// loop is compiled for the caller's instruction set.
+#[inline(always)]
 pub fn outer_product(tm: u32, tn: u32, mut multiply_add: impl FnMut(u32, u32)) {
     for i in 0..tm {
         for step in 0..tn {

@@ -46,7 +46,8 @@ pub(super) struct BlockShape<'s> {
     /// k-tiles of each unit of work: how often the body of the schedule runs.
     pub k_tiles: &'s [u32],
     pub threads: u32,
-    /// Bytes of shared memory, and the bytes of a cell, which is the smallest access.
+    /// Bytes of shared memory, and the bytes of a cell, which is the smallest access: a power of
+    /// two.
     pub bytes: u32,
     pub granule: u32,
 }
@@ -123,15 +124,15 @@ impl Movers for OneRole<'_, '_> {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         let (factor, first) = ((self.seed >> 33) as u32 | 1, (self.seed >> 59) as u32);
+        let granule_log2 = self.shape.granule.trailing_zeros();
         for i in 0..WARP {
             let lane = i.wrapping_mul(factor).wrapping_add(first) % WARP;
             let thread = mover * WARP + lane;
             if thread < self.shape.threads {
                 let number = self.numbers[warp];
                 let (memory, observer) = (&mut self.memory, self.observer.as_deref_mut());
-                let granule = self.shape.granule;
                 self.steps.perform(
-                    &mut Lane { thread, unit, number, clock, memory, granule, observer },
+                    &mut Lane { thread, unit, number, clock, memory, granule_log2, observer },
                     step,
                 )?;
             }
@@ -160,7 +161,7 @@ pub(super) struct Lane<'b, 'o> {
     number: u32,
     clock: &'b Clock,
     memory: &'b mut SharedMemory<Content>,
-    granule: u32,
+    granule_log2: u32,
     observer: Option<&'b mut (dyn Observer + 'o)>,
 }
 
@@ -185,10 +186,10 @@ impl Lane<'_, '_> {
         place: Place,
         mut what: impl FnMut(&mut SharedMemory<Content>, usize, &Clock, u32) -> Result<(), Conflict>,
     ) -> Result<(), Fault> {
-        let first = (place.byte / u64::from(self.granule)) as usize;
-        let cells = first..first + place.bytes.div_ceil(self.granule) as usize;
+        let first = (place.byte >> self.granule_log2) as usize;
+        let cells = first..first + (place.bytes >> self.granule_log2) as usize;
         if cells.end > self.memory.len() {
-            let size = self.memory.len() as u64 * u64::from(self.granule);
+            let size = (self.memory.len() as u64) << self.granule_log2;
             return Err(Fault::OutOfBounds { thread: self.thread, byte: place.byte, size });
         }
         for cell in cells {

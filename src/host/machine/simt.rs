@@ -14,12 +14,12 @@ use crate::{
         composition::stored_once,
         vectors::whole,
     },
-    index::at,
+    index::{IndexMap, at},
     numeric::{Instruction, emulation::RegisterTerms},
     operand::OperandKind,
     plan::Program,
     schedule::{Fault, Spelled, Step},
-    threadblock::{MmaBase, mma::accesses},
+    threadblock::{MmaBase, ThreadMap, mma::accesses},
     warp::{mma_simt::FragmentMap, mma_tensor_op::MATRICES},
 };
 use std::collections::VecDeque;
@@ -43,8 +43,8 @@ struct Thread {
     staging: [Vec<u64>; 2],
     staged_tile: u32,
     fragments: [[Vec<FragmentValue>; 2]; 2],
-    /// The fragments of A and of B, one per k, that are not added yet.
-    steps: [Vec<Vec<FragmentValue>>; 2],
+    /// The words of the fragments of A and of B, one fragment per k, that are not added yet.
+    steps: [Vec<u64>; 2],
     accumulators: Accumulated,
     /// The accumulators of the completed units of work, and the number of their k-tiles.
     sums: Vec<Accumulated>,
@@ -59,11 +59,37 @@ struct Thread {
     groups: VecDeque<Vec<Place>>,
 }
 
+/// The tile of an operand in one stage of shared memory.
+#[derive(Clone, Copy)]
+struct StagedTile<'a> {
+    map: &'a dyn IndexMap,
+    /// First byte of the tile.
+    first: u64,
+    /// Bytes per element.
+    bytes: u32,
+}
+
+impl StagedTile<'_> {
+    /// Returns the place of element (mn, k).
+    fn place(&self, (mn, k): (u32, u32)) -> Result<Place, Fault> {
+        let left_out = Fault::LeftOut { map: "smem", row: mn, column: k };
+        let offset = self.map.at(at(mn, k)).ok_or(left_out)?;
+        Ok(Place {
+            byte: self.first + u64::from(offset) * u64::from(self.bytes),
+            bytes: self.bytes,
+        })
+    }
+}
+
 /// A CTA while it runs.
 struct Block<'a> {
     program: &'a Program,
     started: &'a Started<'a>,
     threads: Vec<Thread>,
+    /// The assignments of the vectors of A and of B to threads.
+    thread_maps: [ThreadMap; 2],
+    /// The [`coordinates`] of A and of B.
+    coordinates: [Vec<Option<(u32, u32)>>; 2],
     /// For warp-level instructions: the lane and the fragment element that hold (row or column of
     /// the warp's tile, k of a k-block) of A and of B.
     holders: Option<[Vec<(u32, u32)>; 2]>,
@@ -95,6 +121,31 @@ fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
     }))
 }
 
+/// Returns the matrix load that fills a fragment element.
+fn load_of(base: &MmaBase, element: u32) -> u32 {
+    element / base.instruction.map_or(1, |instruction| instruction.per_word()) / MATRICES
+}
+
+/// Returns the (mn, k) in a k-block of each fragment element of each thread, thread by thread;
+/// `None` if a map leaves it out.
+fn coordinates(program: &Program, operand: OperandKind) -> Vec<Option<(u32, u32)>> {
+    let (Program { maps, base, .. }, side) = (program, operand.index());
+    let (step, elements) = (base.step(), base.fragment_elements(operand));
+    let per_word = base.instruction.map_or(1, |instruction| instruction.per_word());
+    let of_offset = |offset: u32| (offset / step, offset % step);
+    let rows = maps.rows[side].as_ref().zip(base.matrix_loads(operand));
+    let coordinate = |(thread, element): (u32, u32)| match &rows {
+        None => maps.fragment[side].at(at(thread, element)).map(of_offset),
+        Some((rows, loads)) => {
+            let (from, within) = loads.source(thread, (element / per_word, element % per_word));
+            let (mn, k) = of_offset(rows.at(at(from, load_of(base, element)))?);
+            Some(if loads.transposed() { (mn + within, k) } else { (mn, k + within) })
+        }
+    };
+    let threads = 0..base.tiles.threads();
+    threads.flat_map(|thread| (0..elements).map(move |i| (thread, i))).map(coordinate).collect()
+}
+
 /// Runs CTA 0 over `tiles` k-tiles with an observer. Returns the number of multiply-adds.
 ///
 /// # Errors
@@ -123,8 +174,11 @@ pub(in crate::host) fn run_block(
 ) -> Result<Vec<Vec<Accumulated>>, Fault> {
     let base = &program.base;
     let operands = &base.operands;
+    let thread_maps = operands.map(|operand| operand.thread_map());
     let thread = Thread {
-        staging: operands.map(|o| vec![0; (o.thread_map().accesses() * o.access) as usize]),
+        staging: [0, 1].map(|side: usize| {
+            vec![0; (thread_maps[side].accesses() * operands[side].access) as usize]
+        }),
         staged_tile: u32::MAX,
         fragments: OperandKind::BOTH.map(|operand| {
             let empty = vec![
@@ -157,6 +211,8 @@ pub(in crate::host) fn run_block(
         program,
         started,
         threads,
+        thread_maps,
+        coordinates: OperandKind::BOTH.map(|operand| coordinates(program, operand)),
         holders: holders(base),
         arithmetic: program.arithmetic(),
     };
@@ -170,11 +226,9 @@ impl LaneSteps for Block<'_> {
     fn perform(&mut self, lane: &mut Lane<'_, '_>, step: Step) -> Result<(), Fault> {
         self.reach(lane.thread, lane.unit)?;
         let base = &self.program.base;
-        let (copies, counts) = (
-            base.mainloop.copies_asynchronously(),
-            base.operands.map(|operand| operand.thread_map().accesses()),
-        );
+        let copies = base.mainloop.copies_asynchronously();
         let mut transfer = |purpose, part, of| {
+            let counts = self.thread_maps.map(|map| map.accesses());
             accesses(counts, u32::from(part), u32::from(of))
                 .try_for_each(|(operand, access)| self.transfer(lane, purpose, operand, access))
         };
@@ -233,17 +287,15 @@ impl LaneSteps for Block<'_> {
     }
 }
 
-impl Block<'_> {
-    /// Returns the place of element (mn, k) of k-tile `tile`.
-    fn place(&self, operand: OperandKind, tile: u32, (mn, k): (u32, u32)) -> Result<Place, Fault> {
+impl<'a> Block<'a> {
+    /// Returns the tile of an operand in the stage of k-tile `tile`.
+    fn staged(&self, operand: OperandKind, tile: u32) -> StagedTile<'a> {
         let (base, side) = (&self.program.base, operand.index());
-        let left_out = Fault::LeftOut { map: "smem", row: mn, column: k };
-        let offset = self.program.maps.smem[side].at(at(mn, k)).ok_or(left_out)?;
         let behind_a =
             if operand == OperandKind::B { u64::from(base.operands[0].stage_bytes()) } else { 0 };
         let first = u64::from(tile % base.stages) * u64::from(base.stage_bytes()) + behind_a;
         let bytes = base.operands[side].element.bytes_of(1);
-        Ok(Place { byte: first + u64::from(offset) * u64::from(bytes), bytes })
+        StagedTile { map: self.program.maps.smem[side].as_ref(), first, bytes }
     }
 
     /// Moves vector `access` of the current k-tile: from global memory to registers, from registers
@@ -260,10 +312,11 @@ impl Block<'_> {
         let vector = self.program.maps.copy[side].at(at(lane.thread, access));
         let Some(number) = vector.filter(|_| tile < self.tiles(lane.thread)) else { return Ok(()) };
         let name = self.threads[id].before + tile;
-        let contiguous = facts.thread_map().contiguous;
+        let contiguous = self.thread_maps[side].contiguous;
         let vector = (number / contiguous, number % contiguous);
         // Elements per instruction that writes shared memory.
         let piece = if purpose == Purpose::Store { facts.shared_access() } else { facts.access };
+        let staged = self.staged(operand, tile);
         for i in 0..facts.access {
             let (mn, k) = facts.coordinate(vector, i);
             if i == 0 && purpose != Purpose::Store {
@@ -278,7 +331,7 @@ impl Block<'_> {
                 self.threads[id].staged_tile = name;
                 continue;
             }
-            let place = self.place(operand, tile, (mn, k))?;
+            let place = staged.place((mn, k))?;
             if i.is_multiple_of(piece) {
                 lane.sees(purpose, Some(operand), [access, i], place.neighbours(piece));
             }
@@ -308,40 +361,33 @@ impl Block<'_> {
             return Ok(());
         }
         let wanted = self.threads[id as usize].before + tile;
-        let (maps, base) = (&self.program.maps, &self.program.base);
+        let Program { maps, base, .. } = self.program;
         let left_out = |map, column| Fault::LeftOut { map, row: id, column };
         for &operand in operands {
             let side = operand.index();
             let (width, _) = base.fragment_access(operand);
             let first = maps.depth.at(at(id, k_block)).ok_or(left_out("depth", k_block))?;
-            let of_tile = |offset: u32| (offset / base.step(), first + offset % base.step());
+            let step = base.step();
+            let of_tile = |offset: u32| (offset / step, first + offset % step);
+            let (staged, buffer) =
+                (self.staged(operand, tile), self.buffer(operand, tile, k_block));
             let rows = maps.rows[side].as_ref().zip(base.matrix_loads(operand));
             for load in 0..rows.as_ref().map_or(0, |(rows, _)| rows.domain().column) {
                 // Each lane gives the address of a row, which other lanes receive.
                 if let Some(row) = rows.as_ref().and_then(|(rows, _)| rows.at(at(id, load))) {
-                    let row = self.place(operand, tile, of_tile(row))?;
+                    let row = staged.place(of_tile(row))?;
                     lane.sees(Purpose::Load, Some(operand), [k_block, load], row.neighbours(width));
                 }
             }
-            for element in 0..base.fragment_elements(operand) {
-                let coordinate = match &rows {
-                    None => of_tile(
-                        maps.fragment[side]
-                            .at(at(id, element))
-                            .ok_or(left_out("fragment", element))?,
-                    ),
-                    Some((rows, loads)) => {
-                        let per_word =
-                            base.instruction.map_or(1, |instruction| instruction.per_word());
-                        let (from, within) =
-                            loads.source(id, (element / per_word, element % per_word));
-                        let load = element / per_word / MATRICES;
-                        let (mn, k) =
-                            of_tile(rows.at(at(from, load)).ok_or(left_out("rows", load))?);
-                        if loads.transposed() { (mn + within, k) } else { (mn, k + within) }
-                    }
-                };
-                let place = self.place(operand, tile, coordinate)?;
+            let elements = base.fragment_elements(operand) as usize;
+            let coordinates = &self.coordinates[side][id as usize * elements..][..elements];
+            let fragment = &mut self.threads[id as usize].fragments[side][buffer];
+            for ((element, held), coordinate) in (0..).zip(fragment).zip(coordinates) {
+                let (mn, k) = coordinate.ok_or_else(|| match &rows {
+                    None => left_out("fragment", element),
+                    Some(_) => left_out("rows", load_of(base, element)),
+                })?;
+                let place = staged.place((mn, first + k))?;
                 if rows.is_none() && element.is_multiple_of(width) {
                     lane.sees(
                         Purpose::Load,
@@ -354,9 +400,7 @@ impl Block<'_> {
                 if found != wanted {
                     return Err(Fault::Stale { thread: id, operand, wanted, found });
                 }
-                let buffer = self.buffer(operand, tile, k_block);
-                self.threads[id as usize].fragments[side][buffer][element as usize] =
-                    FragmentValue { word, tile: wanted, k_block };
+                *held = FragmentValue { word, tile: wanted, k_block };
             }
         }
         Ok(())
@@ -398,39 +442,46 @@ impl Block<'_> {
             state.accumulators.multiply(fragments[0], fragments[1]);
             return Ok(());
         }
-        let given =
-            OperandKind::BOTH.map(|operand| self.given(thread, operand, buffers[operand.index()]));
-        let state = &mut self.threads[thread as usize];
-        state.steps.iter_mut().zip(given).for_each(|(steps, given)| steps.extend(given));
+        let mut steps = core::mem::take(&mut state.steps);
+        for (operand, steps) in OperandKind::BOTH.into_iter().zip(&mut steps) {
+            self.give(thread, operand, buffers[operand.index()], steps);
+        }
         // With promotion, the steps of a whole k-tile are added at once.
         let promotes = self
             .arithmetic
             .as_ref()
             .is_some_and(|(instruction, _)| instruction.promotion().is_some());
+        let state = &mut self.threads[thread as usize];
         if !promotes || k_block + 1 == groups as u32 {
-            let [a, b] = core::mem::take(&mut state.steps);
-            state.accumulators.add_steps(self.arithmetic.as_ref(), &a, &b);
+            let extents =
+                self.program.base.operands.map(|operand| operand.thread_mn().max(1) as usize);
+            let words = steps.each_ref().map(|words| &words[..]);
+            state.accumulators.add_steps(self.arithmetic.as_ref(), extents, words);
+            steps.iter_mut().for_each(Vec::clear);
         }
+        state.steps = steps;
         Ok(())
     }
 
-    /// Returns the fragments that an instruction reads for the accumulators of a thread: for each k
+    /// Appends the fragments that an instruction reads for the accumulators of a thread: for each k
     /// of a k-block, the thread's rows of A or columns of B. The registers of the whole warp hold
     /// them.
-    fn given(&self, thread: u32, operand: OperandKind, buffer: usize) -> Vec<Vec<FragmentValue>> {
+    fn give(&self, thread: u32, operand: OperandKind, buffer: usize, steps: &mut Vec<u64>) {
         let (base, side) = (&self.program.base, operand.index());
         let (map, step) = (FragmentMap::new(base.tiles, operand), base.step());
-        let warp_mn = base.operand(operand).warp_mn;
-        let held = |i: u32, k: u32| {
-            let at = map.mn(thread, i) % warp_mn * step + k;
-            let (lane, element) =
-                self.holders.as_ref().map_or((0, 0), |holders| holders[side][at as usize]);
-            self.threads[(thread / WARP * WARP + lane) as usize].fragments[side][buffer]
-                [element as usize]
-        };
-        (0..step)
-            .map(|k| (0..base.operand(operand).thread_mn()).map(|i| held(i, k)).collect())
-            .collect()
+        let facts = base.operand(operand);
+        let lanes = &self.threads[(thread / WARP * WARP) as usize..];
+        let rows: Vec<u32> =
+            (0..facts.thread_mn()).map(|i| map.mn(thread, i) % facts.warp_mn * step).collect();
+        for k in 0..step {
+            steps.extend(rows.iter().map(|row| {
+                let (lane, element) = self
+                    .holders
+                    .as_ref()
+                    .map_or((0, 0), |holders| holders[side][(row + k) as usize]);
+                lanes[lane as usize].fragments[side][buffer][element as usize].word
+            }));
+        }
     }
 
     /// Returns the number of k-tiles of the thread's current unit of work.

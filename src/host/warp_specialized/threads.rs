@@ -25,26 +25,24 @@ fn threads_of(
 }
 
 impl Numbers<'_> {
-    /// Returns the fragment of an operand that a thread loads for one k.
-    fn fragment(
+    /// Returns the fragments of an operand that the threads of a warp load from a stage: thread by
+    /// thread, and k by k.
+    fn fragments(
         &self,
         maps: &ThreadMaps,
         operand: OperandKind,
-        (thread, k): (u32, u32),
+        warp: WarpName,
         shares: &[Arc<Vec<u8>>],
     ) -> Result<Accumulators, Error> {
         let (fragment, stage) = (&maps.fragment[operand.index()], &maps.stage[operand.index()]);
         let (class, kind) = (self.matrices.class, self.matrices.matrix(operand).kind);
         let (share, width) =
             (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes_of(1) as usize);
-        let element = |i| {
-            let mn = fragment.at(at(thread, i)).ok_or(Fault::LeftOut {
-                map: "fragment",
-                row: thread,
-                column: i,
-            })?;
-            let byte =
-                stage.at(at(mn, k)).ok_or(Fault::LeftOut { map: "stage", row: mn, column: k })?;
+        let place = |(thread, group, i)| {
+            let left_out = |map, row, column| Fault::LeftOut { map, row, column };
+            let k = maps.depth.at(at(thread, group)).ok_or(left_out("depth", thread, group))?;
+            let mn = fragment.at(at(thread, i)).ok_or(left_out("fragment", thread, i))?;
+            let byte = stage.at(at(mn, k)).ok_or(left_out("stage", mn, k))?;
             let (which, within) = (byte as usize / share, byte as usize % share);
             let there = shares.get(which).is_some_and(|share| within + width <= share.len());
             if there {
@@ -53,8 +51,12 @@ impl Numbers<'_> {
                 Err(Fault::BeyondStage { operand, byte, size: (share * shares.len()) as u32 })
             }
         };
-        let places: Vec<u32> =
-            (0..fragment.domain().column).map(element).collect::<Result<_, Fault>>()?;
+        let (groups, elements) = (maps.depth.domain().column, fragment.domain().column);
+        let places: Vec<u32> = threads_of(self.program, warp)
+            .flat_map(|thread| (0..groups).map(move |group| (thread, group)))
+            .flat_map(|(thread, group)| (0..elements).map(move |i| (thread, group, i)))
+            .map(place)
+            .collect::<Result<_, Fault>>()?;
         let bytes = self.gathered(kind, shares, &places);
         Accumulators::widened(class.accumulator, kind, &bytes).ok_or_else(|| unknown(class))
     }
@@ -70,15 +72,9 @@ impl Numbers<'_> {
         let [rows, columns] =
             [0, 1].map(|side: usize| maps.fragment[side].domain().column as usize);
         accumulators.grow(self.matrices.class.accumulator, WARP as usize * rows * columns);
-        for (lane, thread) in threads_of(self.program, warp).enumerate() {
-            for group in 0..maps.depth.domain().column {
-                let left_out = Fault::LeftOut { map: "depth", row: thread, column: group };
-                let k = maps.depth.at(at(thread, group)).ok_or(left_out)?;
-                let a = self.fragment(maps, OperandKind::A, (thread, k), a)?;
-                let b = self.fragment(maps, OperandKind::B, (thread, k), b)?;
-                accumulators.add_outer(lane * rows * columns, &a, &b);
-            }
-        }
+        let a = self.fragments(maps, OperandKind::A, warp, a)?;
+        let b = self.fragments(maps, OperandKind::B, warp, b)?;
+        accumulators.add_outers([rows, columns], maps.depth.domain().column as usize, [&a, &b]);
         Ok(())
     }
 

@@ -11,8 +11,11 @@ use std::sync::Arc;
 impl ClusterWork<'_> {
     /// Returns the work of one CTA.
     pub(super) fn for_block(self, ring: &Pipeline, block: u32) -> Self {
+        if ring.slices.is_none() {
+            return self;
+        }
         let units = self.k_tiles.len() / (1 + ring.senders() as usize);
-        let first = if ring.slices.is_some() { block as usize * units } else { 0 };
+        let first = block as usize * units;
         Self { k_tiles: self.k_tiles.get(first..first + units).unwrap_or_default(), ..self }
     }
 }

@@ -389,7 +389,6 @@ impl Movers for Cluster<'_> {
             let flight = self.flights.swap_remove(flight);
             return self.land(flight).map(|()| true);
         }
-        let work = self.work_of(self.who(mover).name.block);
         let warp = &mut self.warps[mover];
         let home = &mut self.blocks[warp.who.name.block as usize];
         let blocked =
@@ -397,6 +396,7 @@ impl Movers for Cluster<'_> {
         if warp.has_left || warp.blocked.is_some_and(blocked) {
             return Ok(false);
         }
+        let work = self.work.for_block(&self.program.ring, warp.who.name.block);
         let Some(step) = warp.step(&self.program.roles, work) else {
             return self.leave(mover).map(|()| true);
         };
