@@ -61,8 +61,7 @@ impl<'d> Evaluation<'d> {
         self.desc.reads(&self.scalars).source
     }
 
-    /// Returns the estimate of each element of D before it is stored, from accumulators and the
-    /// other operands of the epilogue.
+    /// Returns the estimate of each element of D before it is stored.
     pub fn evaluate(
         &self,
         accumulators: &[Estimate],
@@ -97,15 +96,11 @@ impl<'d> Evaluation<'d> {
                 }
                 Op::Add | Op::Multiply | Op::Scale | Op::Minimum | Op::Maximum => {
                     let (y, mut x) = (pop(), pop());
-                    match op {
-                        Op::Scale if x.scalar == Some(0.0) => same(0.0),
-                        _ => {
-                            for (x, y) in x.estimates.iter_mut().zip(y.estimates) {
-                                *x = self.binary(*op, *x, y);
-                            }
-                            x.estimates
-                        }
+                    for (x, y) in x.estimates.iter_mut().zip(y.estimates) {
+                        *x = self.binary(*op, *x, y);
                     }
+                    let lost = matches!(op, Op::Scale) && x.scalar == Some(0.0);
+                    if lost { same(0.0) } else { x.estimates }
                 }
             };
             stack.push(Entry { estimates: each(estimates, |x| self.settled(x)), scalar });
@@ -244,20 +239,20 @@ mod tests {
     }
 
     /// Evaluates one element.
-    fn evaluate(evaluation: &Evaluation<'_>, accumulator: Estimate, source: f64) -> Estimate {
-        evaluation.evaluate(&[accumulator], &inputs(source).map(|&x| vec![x]))[0]
-    }
-
-    const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
-
-    fn evaluate_text(
-        text: &str,
+    fn evaluate(
+        desc: &EpilogueDesc,
         compute: ComputeKind,
         accumulator: Estimate,
         source: f64,
     ) -> Estimate {
-        let desc: EpilogueDesc = text.parse().expect("it is an expression");
-        evaluate(&Evaluation::new(&desc, SCALES, compute), accumulator, source)
+        let inputs = inputs(source).map(|&x| vec![x]);
+        Evaluation::new(desc, SCALES, compute).evaluate(&[accumulator], &inputs)[0]
+    }
+
+    const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
+
+    fn evaluate_text(text: &str, compute: ComputeKind, of: Estimate, source: f64) -> Estimate {
+        evaluate(&text.parse().expect("it is an expression"), compute, of, source)
     }
 
     #[test]
@@ -371,21 +366,17 @@ mod tests {
         }
         type Tree = Apply<Square, falchion::epilogue::Acc>;
         Tree::register();
-        let of = |value, error| {
-            let evaluation = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32);
-            evaluate(&evaluation, Estimate::within(value, error), 0.0)
-        };
+        let square = |compute, x| evaluate(&Tree::DESC, compute, x, 0.0);
+        let of = |value, error| square(ComputeKind::F32, Estimate::within(value, error));
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
         assert!((3.25..7.0).contains(&wide), "{wide}");
         // In binary64 nothing is rounded to binary32 on its way.
-        let evaluation = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F64);
-        let third = evaluate(&evaluation, Estimate::exactly(1.0 / 3.0), 0.0);
+        let third = square(ComputeKind::F64, Estimate::exactly(1.0 / 3.0));
         assert_eq!(third.value, 1.0 / 3.0 * (1.0 / 3.0));
         assert!(third.error < 1e-15);
         // Every integer is a number of binary64.
-        let evaluation = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::I32);
-        let whole = evaluate(&evaluation, Estimate::exactly(46_339.0), 0.0);
+        let whole = square(ComputeKind::I32, Estimate::exactly(46_339.0));
         assert_eq!(whole.value, 2_147_302_921.0);
     }
 

@@ -198,13 +198,8 @@ pub(super) fn sums(
         let steps = first..k.min(first.saturating_add(DEPTH));
         a.gather(rows, steps.clone(), height, &mut left, &mut by_row)?;
         b.gather(columns, steps, width, &mut right, &mut by_column)?;
-        dispatch(Product {
-            arithmetic,
-            left: &left,
-            right: &right,
-            size: (height, width),
-            planes: &mut planes,
-        });
+        let (left, right, size) = (&left, &right, (height, width));
+        dispatch(Product { arithmetic, left, right, size, planes: &mut planes });
     }
     let [values, magnitudes, remainders] = &planes;
     let mut sums = Vec::with_capacity(rows.len() * columns.len());
@@ -290,14 +285,12 @@ impl<'p> Product<'p> {
         for ((left, heights), (right, widths)) in
             by_k(self.left, height).zip(by_k(self.right, width))
         {
-            let [Some(left), Some(heights)] =
-                [left, heights].map(|of_k| of_k[row..].first_chunk::<{ TILE.0 }>())
-            else {
-                continue;
-            };
-            let [Some(right), Some(widths)] =
-                [right, widths].map(|of_k| of_k[column..].first_chunk::<{ TILE.1 }>())
-            else {
+            let (Some(left), Some(heights), Some(right), Some(widths)) = (
+                left[row..].first_chunk::<{ TILE.0 }>(),
+                heights[row..].first_chunk::<{ TILE.0 }>(),
+                right[column..].first_chunk::<{ TILE.1 }>(),
+                widths[column..].first_chunk::<{ TILE.1 }>(),
+            ) else {
                 continue;
             };
             for i in 0..TILE.0 {
