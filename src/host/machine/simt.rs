@@ -88,6 +88,11 @@ struct Block<'a> {
     threads: Vec<Thread>,
     /// The assignments of the vectors of A and of B to threads.
     thread_maps: [ThreadMap; 2],
+    /// The tiles of A and of B in the first stage, and the bytes of a stage.
+    first_stage: [StagedTile<'a>; 2],
+    stage_bytes: u64,
+    /// Elements of A and of B per access of a fragment load.
+    widths: [u32; 2],
     /// The [`coordinates`] of A and of B.
     coordinates: [Vec<Option<(u32, u32)>>; 2],
     /// For warp-level instructions: the lane and the fragment element that hold (row or column of
@@ -212,6 +217,13 @@ pub(in crate::host) fn run_block(
         started,
         threads,
         thread_maps,
+        first_stage: OperandKind::BOTH.map(|operand| StagedTile {
+            map: program.maps.smem[operand.index()].as_ref(),
+            first: if operand == OperandKind::B { operands[0].stage_bytes().into() } else { 0 },
+            bytes: base.operand(operand).element.bytes_of(1),
+        }),
+        stage_bytes: base.stage_bytes().into(),
+        widths: OperandKind::BOTH.map(|operand| base.fragment_access(operand).0),
         coordinates: OperandKind::BOTH.map(|operand| coordinates(program, operand)),
         holders: holders(base),
         arithmetic: program.arithmetic(),
@@ -290,12 +302,9 @@ impl LaneSteps for Block<'_> {
 impl<'a> Block<'a> {
     /// Returns the tile of an operand in the stage of k-tile `tile`.
     fn staged(&self, operand: OperandKind, tile: u32) -> StagedTile<'a> {
-        let (base, side) = (&self.program.base, operand.index());
-        let behind_a =
-            if operand == OperandKind::B { u64::from(base.operands[0].stage_bytes()) } else { 0 };
-        let first = u64::from(tile % base.stages) * u64::from(base.stage_bytes()) + behind_a;
-        let bytes = base.operands[side].element.bytes_of(1);
-        StagedTile { map: self.program.maps.smem[side].as_ref(), first, bytes }
+        let in_first = self.first_stage[operand.index()];
+        let stage = u64::from(tile % self.program.base.stages);
+        StagedTile { first: in_first.first + stage * self.stage_bytes, ..in_first }
     }
 
     /// Moves vector `access` of the current k-tile: from global memory to registers, from registers
@@ -365,7 +374,7 @@ impl<'a> Block<'a> {
         let left_out = |map, column| Fault::LeftOut { map, row: id, column };
         for &operand in operands {
             let side = operand.index();
-            let (width, _) = base.fragment_access(operand);
+            let width = self.widths[side];
             let first = maps.depth.at(at(id, k_block)).ok_or(left_out("depth", k_block))?;
             let step = base.step();
             let of_tile = |offset: u32| (offset / step, first + offset % step);
