@@ -21,10 +21,10 @@ pub(super) fn rectangles_of(desc: &GemmDesc, extents: (usize, usize), batch: usi
 
 /// Workspace of split-K and stream-K partials.
 ///
-/// With split-K, each tile of each D has one slot of accumulators per slice of K. Slots hold `f32`
-/// if the accumulators are `f16`. The tickets follow: counters of the slices that have arrived, for
-/// each tile and each group of threads that shares a tile. Slots may hold any values before the
-/// launch. The call sets tickets to 0.
+/// With split-K, each tile of each D has one slot of accumulators per split-K slice. Slots hold
+/// `f32` if the accumulators are `f16`. The tickets follow: counters of the slices that have
+/// arrived, for each tile and each group of threads that shares a tile. Slots may hold any values
+/// before the launch. The call sets tickets to 0.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Partials {
     /// Device address of the slots. In a problem without addresses, offset in bytes from the first

@@ -41,8 +41,8 @@ pub fn defaults() -> Vec<GemmDesc> {
     all
 }
 
-/// Random descriptions, from all families in turn. A third uses stream-K, K slices of a cluster,
-/// or another mode where that is valid.
+/// Returns random descriptions of all families. A third uses stream-K, split-K in a cluster, or
+/// another mode if the mode is valid.
 pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
     let families = [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads];
     let of = |i: usize| {

@@ -301,7 +301,7 @@ fn log_of(unit: &TranslationUnit) -> (String, Option<String>) {
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
-    // With slices of K, so that there is a map of partial accumulators.
+    // Sliced K has a map of partial accumulators.
     let d = default_f32(ArchKind::Sm90);
     let d = but!(d, threadblock: Mnk { n: 64, k: 16, ..d.threadblock() });
     assert_eq!(d.check(), Ok(()));

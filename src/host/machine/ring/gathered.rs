@@ -1,4 +1,5 @@
-//! The steps of cluster split-K: each CTA has a slice of K, and the first CTA gathers all slices.
+//! Steps of split-K in a cluster: each CTA has a split-K slice, and the first CTA gathers all
+//! slices.
 
 use super::{Cargo, Cluster, ClusterWork, Contents, Flight};
 use crate::{
