@@ -100,7 +100,7 @@ fn sliced_k_needs_the_barrier_between_units() {
         assert_eq!(sentences.len(), 6, "{desc:?}");
         let raced = |sentence: &String| {
             sentence.contains("without a barrier in between")
-                || sentence.contains("finds another's partial")
+                || sentence.contains("has the partial accumulators of another one")
         };
         assert!(sentences.iter().all(raced), "{sentences:?}");
         let unsliced = but!(desc, warp: Mnk { k: 32, ..desc.warp() });
