@@ -218,8 +218,9 @@ impl Frame {
     }
 }
 
-/// Gives types with a function `swapped` the functions `enter` and `leave`. No other function
-/// reads the bit [`Frame::swapped`] to swap A and B.
+/// Gives types with a function `swapped` the functions `enter` and `leave`. Only
+/// [`Call`](crate::call::Call), whose type is generic, also reads the bit [`Frame::swapped`] to swap
+/// A and B.
 macro_rules! framed {
     ($($Type:ty),*) => {
         $(impl $Type {

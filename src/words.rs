@@ -31,6 +31,16 @@ macro_rules! words {
                     $(Self::$Variant => $word),+
                 }
             }
+
+            /// Returns whether `values` contains this value.
+            #[allow(dead_code, reason = "not every enum is compared with a list")]
+            pub(crate) const fn is_among(self, values: &[Self]) -> bool {
+                let mut i = 0;
+                while i < values.len() && values[i] as u8 != self as u8 {
+                    i += 1;
+                }
+                i < values.len()
+            }
         }
 
         impl core::fmt::Display for $Kind {

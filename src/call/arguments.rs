@@ -277,15 +277,15 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     }
 
     vectors! {
-        /// Passes the vector `bias_m` of the epilogue: one value per row of D. All GEMMs of a batch
-        /// share the vector.
+        /// Passes the vector `bias_m` of the epilogue: one value per row of D, m contiguous
+        /// elements of the type of C. All GEMMs of a batch or array share the vector.
         bias_m: BiasM;
-        /// Passes the vector `bias_n` of the epilogue: one value per column of D. All GEMMs of a
-        /// batch share the vector.
+        /// Passes the vector `bias_n` of the epilogue: one value per column of D, n contiguous
+        /// elements of the type of C. All GEMMs of a batch or array share the vector.
         bias_n: BiasN;
-        /// Passes the vector `scale_m` of the epilogue: one value per row of D.
+        /// Passes the vector `scale_m` of the epilogue: one value per row of D, as `bias_m`.
         scale_m: ScaleM;
-        /// Passes the vector `scale_n` of the epilogue: one value per column of D.
+        /// Passes the vector `scale_n` of the epilogue: one value per column of D, as `bias_n`.
         scale_n: ScaleN;
     }
 

@@ -40,14 +40,6 @@ impl DecompositionKind {
     pub(crate) const fn tickets(self, tickets: u32) -> u32 {
         if matches!(self, Self::SplitKParallel) { 0 } else { tickets }
     }
-
-    pub(crate) const fn is_among(self, kinds: &[Self]) -> bool {
-        let mut i = 0;
-        while i < kinds.len() && kinds[i] as u8 != self as u8 {
-            i += 1;
-        }
-        i < kinds.len()
-    }
 }
 
 words! {

@@ -108,7 +108,7 @@ macro_rules! knobs {
         })*
 
         /// Pinned knobs. The resolver chooses each knob that is `None`. Knobs of operands refer to
-        /// the user's A and B.
+        /// the user's A and B, except `a_operand`, which refers to the kernel's A.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub struct Pins {
             $($(#[doc = $doc])* pub $field: Option<$ty>,)*
@@ -257,8 +257,8 @@ knobs! {
         /// keeps the whole range and all 24 bits. bf16x3 keeps 16 of the 24 bits. f16x3 limits the
         /// exponent range. tf32x3 (22 bits) and bf16x1 (8 bits) use mma.sync.
         emulation: EmulationKind, flag "--emulation";
-        /// Source of A for Hopper's tensor cores: shared (memory), registers (M-major A of 8 or 32
-        /// bits), or auto (registers if possible).
+        /// Source of the kernel's A for Hopper's tensor cores: shared (memory), registers (M-major
+        /// A of 8 or 32 bits), or auto (registers if possible).
         a_operand: AOperandKind, flag "--a-operand";
         /// Saturation of integer sums: on (sums stop at the limits of i32) or off (sums wrap).
         saturate: SaturateKind, flag "--saturate";

@@ -16,7 +16,10 @@ mod knobs;
 mod leaves;
 mod words;
 
-pub use crate::operand::Frame;
+pub use crate::{
+    operand::{Axis, Frame, OperandKind, VectorKind, Vectors},
+    schedule::ScheduleKind,
+};
 pub use class::{Class, GemmMode, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};

@@ -72,15 +72,6 @@ main_loops! {
 pub(crate) const LEAST_ASYNCHRONOUS_COPY: u32 = 4;
 
 impl MainloopKind {
-    /// Returns whether `loops` contains this main loop.
-    pub(crate) const fn is_among(self, loops: &[Self]) -> bool {
-        let mut i = 0;
-        while i < loops.len() && loops[i] as u8 != self as u8 {
-            i += 1;
-        }
-        i < loops.len()
-    }
-
     /// Returns whether copies to shared memory bypass registers.
     pub const fn copies_asynchronously(self) -> bool {
         matches!(self, Self::Multistage | Self::WarpSpecialized)

@@ -137,14 +137,6 @@ impl EmulationKind {
         matches!(self, Self::Tf32x3)
     }
 
-    pub(crate) const fn is_among(self, kinds: &[Self]) -> bool {
-        let mut i = 0;
-        while i < kinds.len() && kinds[i] as u8 != self as u8 {
-            i += 1;
-        }
-        i < kinds.len()
-    }
-
     /// Returns whether rows and columns are scaled.
     pub const fn scales(self) -> bool {
         matches!(self, Self::F16x3)
