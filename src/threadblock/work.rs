@@ -59,9 +59,8 @@ words! {
         /// Persistent clusters whose blocks compute the split-K slices of one tile: block `rank`
         /// computes slice `rank`. The rectangle is a single tile.
         SplitKCluster = "split-k-cluster",
-        /// Persistent clusters that first compute the [streamed](super::stream_k) k-tiles of some
-        /// rectangles, one span per cluster. They then compute the other rectangles like
-        /// `Persistent`.
+        /// Persistent clusters that first compute the streamed k-tiles of some rectangles, one span
+        /// per cluster. They then compute the other rectangles like `Persistent`.
         StreamK = "stream-k",
     }
 }
