@@ -52,9 +52,9 @@ struct GatheredTile {
 
 // Index maps with a Rust twin, with the names of src/pass/transpose/program.rs.
 namespace maps {
-// If rows are gathered, the lines are those that any row of D needs, and a line may end in the
+// If rows are gathered, the lines hold all elements that a row of D needs. A line may end in the
 // middle of an access.
-constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kSector - 1 : Config::kTileRows / Config::kThreadRows;
+constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kWriteAlignment - 1 : Config::kTileRows / Config::kThreadRows;
 constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGathered ? 1 : 0);
 using fetch = pass::PieceMap<Config::kThreads, kLines, kPieces, false>;
 using write = pass::PieceMap<Config::kThreads, Config::kTileColumns, Config::kTileRows / Config::kAccessD, Config::kAcross>;
@@ -189,7 +189,7 @@ struct RegisterTile {
 };
 
 // Tile that is gathered. Rows of A are staged as the aligned accesses that contain them, with a
-// different begin each. Threads read elements one by one and write aligned sectors of D. For
+// different begin each. Threads read elements one by one and write aligned accesses of D. For
 // bytes, lanes whose accesses begin at different offsets would read other lines on the same banks.
 // Every lane therefore reads its sixteen elements in the order of their line numbers modulo 16, and
 // rotates them into place.
@@ -198,7 +198,7 @@ struct Gather {
   static constexpr int kBytes = Config::kElementBytes;
   static constexpr int kAccessA = Config::kAccessA, kAccessD = Config::kAccessD;
   // The first line is the row this far before the tile.
-  static constexpr int kSector = Config::kSector, kBefore = kSector - 1;
+  static constexpr int kWriteAlignment = Config::kWriteAlignment, kBefore = kWriteAlignment - 1;
   using Fetch = maps::fetch;
   using Write = maps::write;
   using Smem = maps::smem;
@@ -208,7 +208,7 @@ struct Gather {
   // A thread's pieces of D lie in one column of pieces. Their distance in rows is such that all
   // have the same alignment.
   static constexpr int kStride = Config::kThreads * kAccessD / Config::kTileRows;
-  static_assert(kStride % kSector == 0, "pieces of a thread begin alike");
+  static_assert(kStride % kWriteAlignment == 0, "pieces of a thread begin alike");
   // Lines between a thread's steps.
   static constexpr int kDown = Config::kThreads / Fetch::kRun;
   static constexpr bool kRotates = Config::kRotates, kSharesAddresses = Config::kSharesAddresses;
@@ -304,7 +304,7 @@ struct Gather {
   __device__ __forceinline__ void write() {
     int const first_column = Write::line(thread, 0);
     char* address = d + first_column * params.ldd * kBytes;
-    int const shift = beyond<kSector>(address);
+    int const shift = beyond<kWriteAlignment>(address);
     int const from = Write::piece(thread, 0) * kAccessD - shift;
     address += from * kBytes;
     bool const whole = row + from >= 0 && row + from + kAccessD <= params.rows;

@@ -156,7 +156,7 @@ proptest! {
 /// Returns the number of lines that a tile needs, and the elements of a line, wherever rows of A
 /// begin in an access and rows of D begin in a sector.
 fn needed(d: &TransposeDesc) -> (u32, u32) {
-    (d.rows + d.sector() - 1, d.columns + d.access_a - 1)
+    (d.rows + d.write_alignment() - 1, d.columns + d.access_a - 1)
 }
 
 proptest! {
@@ -194,7 +194,7 @@ proptest! {
         let write = d.write();
         for (thread, step) in (0..d.threads).flat_map(|thread| (0..write.steps()).map(move |step| (thread, step))) {
             let ((first, place), (line, piece)) = (write.place(thread, 0), write.place(thread, step));
-            prop_assert_eq!((line % d.sector(), piece), (first % d.sector(), place));
+            prop_assert_eq!((line % d.write_alignment(), piece), (first % d.write_alignment(), place));
         }
     }
 }

@@ -198,7 +198,7 @@ fn count_block(
         rows: -rows.before..rows.left,
         columns: -columns.before..columns.left,
         beyond_a: &|row| a.map_or(0, |a| beyond(a, row, desc.access_a)),
-        beyond_d: &|column| beyond(d, column.into(), desc.sector()),
+        beyond_d: &|column| beyond(d, column.into(), desc.write_alignment()),
         source: &|_, _| 0,
         sink: &mut |_, _, _| {},
     };

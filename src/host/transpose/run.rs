@@ -83,7 +83,7 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
         rows: around(d.rows),
         columns: around(d.columns),
         beyond_a: &|row| (row * 3).rem_euclid(i64::from(d.access_a)) as u32,
-        beyond_d: &|column| column % d.sector(),
+        beyond_d: &|column| column % d.write_alignment(),
         source: &name,
         sink: &mut sink,
     };
@@ -194,7 +194,9 @@ fn tile_by_tile(program: &TransposeProgram, call: HostCall<'_>, seed: u64) -> Re
             rows: around(problem.n, row),
             columns: around(problem.m, column),
             beyond_a: &|i| beyond(row as i64 + i, problem.a.transposed(), column, desc.access_a),
-            beyond_d: &|j| beyond(column as i64 + i64::from(j), problem.d, row, desc.sector()),
+            beyond_d: &|j| {
+                beyond(column as i64 + i64::from(j), problem.d, row, desc.write_alignment())
+            },
             source: &source,
             sink: &mut sink,
         };

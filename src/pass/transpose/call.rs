@@ -78,8 +78,7 @@ impl TransposeDesc {
     /// [`Refusal`] of too many tiles.
     pub fn work(&self, problem: &Problem) -> Result<Work, Refusal> {
         let Problem { m: columns, n: rows, batch, .. } = *problem;
-        // A gathered tile writes aligned sectors. A row of D may therefore begin inside the sector
-        // that precedes the first tile.
+        // A row of D may begin before the first tile.
         let before = if rows > 0 { self.lines_before() as usize } else { 0 };
         let (tile, one) = (Mnk { m: self.columns, n: self.rows, k: 1 }, Mn::ONE);
         let extents = (columns, rows.saturating_add(before));

@@ -6,7 +6,7 @@ use crate::{
     numeric::ElementKind,
     shape::at_least_one,
     smem::{Along, SmemTile},
-    threadblock::SwizzleKind,
+    threadblock::{SECTOR_BYTES, SwizzleKind},
 };
 use core::fmt;
 
@@ -133,9 +133,6 @@ pub struct TransposeDesc {
     pub blocks_per_sm: u32,
 }
 
-/// Bytes that L2 writes at once.
-const SECTOR_BYTES: u32 = 32;
-
 /// Registers per thread in addition to its data: addresses, extents, and counters. Measured on the
 /// kernels of `tests/nvrtc/transpose.rs`.
 const REGISTERS_BESIDES: u32 = 20;
@@ -204,20 +201,20 @@ impl TransposeDesc {
         if self.rotates() { self.access_a / 2 } else { self.access_a }
     }
 
-    /// Returns the alignment of the part of a row of D that a gathered tile writes, in elements. It
-    /// is a 32-byte sector, because L2 writes whole sectors faster. If tiles do not consist of
-    /// sectors, or if a thread's pieces of D are not whole sectors apart, it is an access.
-    pub const fn sector(&self) -> u32 {
+    /// Returns the alignment, in elements, of what a gathered tile writes to a row of D. It is a
+    /// sector, because L2 writes whole sectors faster. If a tile does not have whole sectors, or if
+    /// a thread's pieces of D are not whole sectors apart, it is an access.
+    pub const fn write_alignment(&self) -> u32 {
         let sector = SECTOR_BYTES / at_least_one(self.element_bytes);
         let apart = self.threads.saturating_mul(self.access_d) / at_least_one(self.rows);
         let whole = self.rows.is_multiple_of(sector) && apart.is_multiple_of(sector);
         if whole { sector } else { self.access_d }
     }
 
-    /// Returns the number of lines of a gathered tile before its first row: a row of D may begin
-    /// inside the sector that precedes the tile.
+    /// Returns the number of lines of a gathered tile before its first row. A row of D that is not
+    /// aligned begins inside the sector or access that precedes the tile.
     pub const fn lines_before(&self) -> u32 {
-        if self.is_gathered() { self.sector().saturating_sub(1) } else { 0 }
+        if self.is_gathered() { self.write_alignment().saturating_sub(1) } else { 0 }
     }
 
     /// Returns the map from threads to the pieces of A: `thread_rows` rows of `access_a` columns.

@@ -71,7 +71,7 @@ pub fn header(d: &TransposeDesc) -> String {
         ("kAccessA", d.access_a),
         ("kThreadRows", d.thread_rows),
         ("kAccessD", d.access_d),
-        ("kSector", d.sector()),
+        ("kWriteAlignment", d.write_alignment()),
         ("kStored", d.stored()),
         ("kBlocksPerSm", d.blocks_per_sm),
     ];
