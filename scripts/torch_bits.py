@@ -47,10 +47,9 @@ def falchion_result(program, folder, element, a, b):
     command += ["--b", f"{element}:col", "--c", f"{element}:row", "--op", "tensorop"]
     command += ["--a-file", names["a"], "--b-file", names["b"], "--out", names["d"]]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    family = json.loads(ran.stdout)["description"]["family"]
-    ((name, knobs),) = family.items()
+    ((name, knobs),) = json.loads(ran.stdout)["description"]["mma"].items()
     splits = knobs["split_k"] > 1 or knobs["decomposition"] == "streamk"
-    return numpy.load(names["d"]).astype("f4"), name == "warp_specialized", splits
+    return numpy.load(names["d"]).astype("f4"), name == "wgmma", splits
 
 
 def main():

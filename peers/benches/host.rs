@@ -109,7 +109,7 @@ fn composed() -> Duration {
     let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc();
     let (a, b, mut d) = ([1.0f32], [1.0f32], [0.0f32]);
     let call = call(&desc, 1, &a, &b, &mut d);
-    let program = desc.as_simt().expect("one schedule").program();
+    let program = desc.one_schedule().expect("a kernel without a producer");
     timed(|| run_on_host(&program, Mode::Fast, call).expect("it fits"))
 }
 

@@ -28,7 +28,7 @@ impl GemmDesc {
 
     /// Returns the bytes of the records of `products` GEMMs, or 0 if the kernel reads no records.
     pub(crate) const fn record_bytes(&self, products: usize) -> u64 {
-        if !self.class.mode.is_array() {
+        if !self.work.mode.is_array() {
             return 0;
         }
         ProductRecords::bytes(products, self.has_positions())
@@ -180,7 +180,7 @@ impl Problem {
     /// first problem holds the workspace.
     pub fn from_array(problems: &[Self], desc: &GemmDesc) -> Option<Self> {
         let mut all = *problems.first()?;
-        let (a, b, c) = (desc.class.a.element, desc.class.b.element, desc.class.output.element);
+        let (a, b, c) = (desc.operands[0].stored, desc.operands[1].stored, desc.output.element);
         let step = |spread: Spread| spread.step().filter(|_| desc.has_positions()).unwrap_or(0);
         let place = |view: &mut View<Elements>, (spread, element): (Spread, ElementKind)| {
             view.memory.address = spread.origin();

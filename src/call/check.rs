@@ -31,11 +31,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 return Err(Refusal::extent_too_large(Field::Extent(axis), value, LARGEST as u64));
             }
         }
-        if let Some(emulation) = d
-            .warp_specialized()
-            .map(|d| d.knobs.emulation)
-            .filter(|emulation| emulation.decomposes())
-        {
+        let emulation = d.emulation();
+        if emulation.decomposes() {
             let depth = DEPTH as usize;
             let most = LARGEST / emulation.terms() as usize / depth * depth;
             if self.k > most {
@@ -52,8 +49,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 (groups.offsets.memory.length() as u64).saturating_sub(1),
             )?;
         }
-        let output = &d.class.output;
-        let integral = matches!(d.class.compute, ComputeKind::I32);
+        let integral = matches!(d.output.compute, ComputeKind::I32);
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
             return Err(Refusal::not_finite(Scalar(slot as u8)));
         }
@@ -65,7 +61,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 check_view(
                     Operand::from_kind(operand),
                     self.operand(operand),
-                    d.class.operand(operand).layout,
+                    d.operand(operand).layout,
                     extents,
                     self.batch,
                 )?;
@@ -104,7 +100,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             0,
             u32::MAX,
         )?;
-        output.epilogue.check_functions(d.class.compute)
+        d.epilogue.check_functions(d.output.compute)
     }
 }
 
@@ -112,8 +108,11 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// Checks the element types of the operands, and the alignment of their addresses to their
     /// elements.
     fn check_types(&self, d: &GemmDesc) -> Result<(), Refusal> {
-        let (class, output) = (&d.class, d.class.output.element);
-        let read = [(Operand::A, &self.a, class.a.element), (Operand::B, &self.b, class.b.element)];
+        let output = d.output.element;
+        let read = [
+            (Operand::A, &self.a, d.operands[0].stored),
+            (Operand::B, &self.b, d.operands[1].stored),
+        ];
         let vectors =
             self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), vector, output));
         let offsets = self

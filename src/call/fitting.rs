@@ -21,18 +21,18 @@ pub(crate) fn accesses(
     problem: &Problem,
 ) -> [u32; 3] {
     let access = |operand: OperandKind| {
-        let (view, class) = (problem.operand(operand), desc.class.operand(operand));
+        let (view, input) = (problem.operand(operand), desc.operand(operand));
         // TMA does not use narrower accesses.
         let OperandNeed::Accesses(access) = needs[operand.index()] else { return u32::MAX };
         // The memory of an element type is aligned to the element, as cudarc's slices are.
-        let first = class.element.matrix_elements(view.memory.address);
-        let (contiguous, _) = problem.lines(operand, class.layout);
+        let first = input.stored.matrix_elements(view.memory.address);
+        let (contiguous, _) = problem.lines(operand, input.layout);
         let next = problem.batch_stride(view);
         let fits =
-            dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, next]);
+            dividing(access, &[first, view.leading(input.layout) as u64, contiguous as u64, next]);
         if fits < access { fits } else { u32::MAX }
     };
-    let output = desc.class.output;
+    let output = desc.output;
     let [_, _, align_c] = desc.alignments();
     let limits = |view: View<Elements>| {
         let (first, next) =

@@ -70,7 +70,7 @@ pub use workspace::GrowingWorkspace;
 pub use workspace::{OperandWorkspace, WorkspaceMemory};
 
 use crate::{
-    desc::{Class, GemmDesc},
+    desc::GemmDesc,
     epilogue::{Reads, SCALARS},
     layout::Order,
     operand::{Frame, OperandKind, VectorKind, Vectors},
@@ -209,11 +209,7 @@ impl Problem {
     ) -> Self {
         let (orders, all) = (desc.orders(), Elements::ALL);
         let d = View::packed(all, orders.c, (m, n), ldc);
-        let c = if desc.class.output.epilogue.reads(&scalars).source {
-            Source::Matrix(d)
-        } else {
-            Source::None
-        };
+        let c = if desc.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
         let (a, b) =
             (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
         let vectors = Vectors::by(|kind| Some(View::vector(all, kind.side())));
@@ -299,7 +295,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// # Errors
     /// A [`Refusal`] with the user's operand, the value, and the limit.
     pub fn enter(self, desc: &GemmDesc) -> Result<Self, Refusal> {
-        let reads = desc.class.output.epilogue.reads(&self.scalars);
+        let reads = desc.epilogue.reads(&self.scalars);
         let call = self.swapped_for(desc.frame).reading(&reads);
         call.check(desc, &reads).map(|()| call).map_err(|refusal| refusal.leave(desc.frame))
     }
@@ -309,7 +305,7 @@ impl<R, W> Call<R, W> {
     /// Moves the user's call to the frame of a kernel, as [`enter`](Self::enter) does, without the
     /// check.
     pub fn enter_unchecked(self, desc: &GemmDesc) -> Self {
-        let reads = desc.class.output.epilogue.reads(&self.scalars);
+        let reads = desc.epilogue.reads(&self.scalars);
         self.swapped_for(desc.frame).reading(&reads)
     }
 
@@ -378,9 +374,9 @@ impl<R, W> Call<R, W> {
     }
 
     /// Returns the order in which an operand is contiguous. If both orders are possible, returns
-    /// the order of the class.
-    pub(crate) fn order(&self, class: &Class, operand: OperandKind) -> Order {
-        let layout = class.operand(operand).layout;
+    /// the order of the description.
+    pub(crate) fn order(&self, desc: &GemmDesc, operand: OperandKind) -> Order {
+        let layout = desc.operand(operand).layout;
         let extents = match operand {
             OperandKind::A => (self.m, self.k),
             OperandKind::B => (self.k, self.n),

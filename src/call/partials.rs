@@ -84,7 +84,7 @@ impl Partials {
     ) -> Self {
         // A kernel with narrower accesses has more tiles. Its slots need no more bytes in total,
         // but each tile needs its tickets.
-        let tiles = if desc.warp_specialized().is_some() { 1 } else { MOST_TILES_OF_ONE };
+        let tiles = if desc.has_producer() { 1 } else { MOST_TILES_OF_ONE };
         Self::for_tiles(desc, (cut, tiles), extents, batch)
     }
 
@@ -113,7 +113,7 @@ impl Partials {
     fn for_slots(desc: &GemmDesc, slots: u64, tickets: u64) -> Self {
         let tile = desc.threadblock();
         let slot =
-            sum_of(desc.class.accumulator).matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
+            sum_of(desc.output.accumulator).matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
         let whole =
             |bytes: u64| bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
         Self {

@@ -134,7 +134,7 @@ impl Routes {
     pub fn for_array(desc: &GemmDesc, problems: &[Problem]) -> Vec<Self> {
         let needs = desc.needs();
         let all =
-            Problem::from_array(problems, desc).filter(|_| desc.class.mode.is_array()).map(|all| {
+            Problem::from_array(problems, desc).filter(|_| desc.work.mode.is_array()).map(|all| {
                 Self {
                     record_bytes: desc.record_bytes(all.batch),
                     ..Self::with_needs((desc, needs), &all)
@@ -209,8 +209,8 @@ impl Way {
         problem: &Problem,
         read: bool,
     ) -> Self {
-        let (view, class) = (problem.operand(operand), desc.class.operand(operand));
-        let order = problem.order(&desc.class, operand);
+        let (view, input) = (problem.operand(operand), desc.operand(operand));
+        let order = problem.order(desc, operand);
         let direct = Self {
             route: Route::Direct,
             order,
@@ -238,13 +238,13 @@ impl Way {
                     layout.bytes(),
                 );
             }
-            OperandNeed::Accesses(_) => class.layout,
+            OperandNeed::Accesses(_) => input.layout,
             OperandNeed::Rows { along } => Order::for_operand(operand, along.is(Along::K)),
         };
         let (length, lines) = problem.lines(operand, wanted);
         if wanted == order {
-            let bytes = |elements: usize| class.element.matrix_bytes(elements as u64);
-            let next = class.element.matrix_bytes(problem.batch_stride(view));
+            let bytes = |elements: usize| input.stored.matrix_bytes(elements as u64);
+            let next = input.stored.matrix_bytes(problem.batch_stride(view));
             let whole = (view.memory.address() | next).is_multiple_of(ADDRESS_ALIGNMENT)
                 && tma_reads_rows(lines, bytes(length), bytes(direct.leading));
             if matches!(need, OperandNeed::Accesses(_)) || whole {
@@ -252,15 +252,15 @@ impl Way {
             }
         }
         let (pitch, bytes) = (
-            pitch_bytes(class.element.matrix_bytes(length as u64)),
-            repacked_bytes(class.element, lines, length),
+            pitch_bytes(input.stored.matrix_bytes(length as u64)),
+            repacked_bytes(input.stored, lines, length),
         );
         let route = if wanted == order { Route::Repacked } else { Route::Transposed };
         brought(
             Self {
                 route,
                 order: wanted,
-                leading: class.element.matrix_elements(pitch) as usize,
+                leading: input.stored.matrix_elements(pitch) as usize,
                 ..direct
             },
             bytes,
@@ -278,7 +278,7 @@ impl Way {
             Route::Direct => return *given,
             // bf16 and f16 have the same size.
             Route::Decomposed => ElementKind::F16,
-            Route::Repacked | Route::Transposed => desc.class.operand(operand).element,
+            Route::Repacked | Route::Transposed => desc.operand(operand).stored,
         };
         let there = Elements { address: first + self.offset, ..Elements::ALL };
         View::new(there, self.order, self.leading)

@@ -1,7 +1,7 @@
 //! The generated header `config.cuh`: the facts of a GEMM kernel for the C++ templates.
 
 use crate::{
-    desc::{Class, GemmDesc},
+    desc::GemmDesc,
     epilogue,
     numeric::ElementKind,
     operand::Axis,
@@ -22,9 +22,9 @@ pub(crate) fn config_header(
     format!(
         "#pragma once\n{includes}{declarations}{}{}#line 1 \"config.cuh\"\nstruct Config {{\n  using A = OperandA;\n  using B = OperandB;\n  using Accumulator = {};\n  using C = {};\n  using Epilogue = ::Epilogue;\n{members}}};\n",
         order_header(desc.swizzle()),
-        epilogue_header(&desc.class),
-        desc.class.accumulator.cuda(),
-        desc.class.output.element.cuda(),
+        epilogue_header(desc),
+        desc.output.accumulator.cuda(),
+        desc.output.element.cuda(),
     )
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn work_facts(
     desc: &GemmDesc,
     (split_k, of_cluster): (bool, u32),
 ) -> String {
-    let (kind, mode) = (kind.cuda(), desc.class.mode);
+    let (kind, mode) = (kind.cuda(), desc.work.mode);
     let (batched, array, positions) = (mode.several(), mode.is_array(), desc.has_positions());
     let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), desc.group_step());
     format!(
@@ -52,17 +52,17 @@ pub(crate) fn work_facts(
 }
 
 /// Returns the epilogue: the user's functions, and the struct `Epilogue`.
-fn epilogue_header(class: &Class) -> String {
+fn epilogue_header(desc: &GemmDesc) -> String {
     let mut text = format!(
         "#line 1 \"epilogue.cuh\"\n{}",
-        epilogue::functions(&class.output.epilogue, class.compute)
+        epilogue::functions(&desc.epilogue, desc.output.compute)
     );
     let _ = writeln!(
         text,
         "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
-        class.compute.cuda(),
-        class.output.element.cuda(),
-        epilogue::expression(&class.output.epilogue, class.compute)
+        desc.output.compute.cuda(),
+        desc.output.element.cuda(),
+        epilogue::expression(&desc.epilogue, desc.output.compute)
     );
     text
 }

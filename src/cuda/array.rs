@@ -78,14 +78,14 @@ impl CudaKernel {
         };
         let first =
             workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
-        if !desc.class.mode.is_array() {
+        if !desc.work.mode.is_array() {
             let of_each = problems.iter().zip(&routes).map(|(problem, routes)| {
                 self.gemm_launches(stream, &desc, (problem, routes, first))
             });
             return of_each.collect();
         }
         let accesses = accesses((&desc, self.0.needs), &all);
-        let kernel = self.narrowed(stream, &desc, (desc.class.mode, accesses))?;
+        let kernel = self.narrowed(stream, &desc, (desc.work.mode, accesses))?;
         let Prepared { plan, geometry, resident, .. } = &*kernel.0;
         let ready = |products: &[Problem]| {
             let all = Problem::from_array(products, &desc).unwrap_or(all);

@@ -97,7 +97,7 @@ impl CudaKernel {
             return Ok(kernel);
         }
         let (desc, ptx) = known;
-        if desc.class.mode.is_array() && !supports_arrays() {
+        if desc.work.mode.is_array() && !supports_arrays() {
             return Self::prepared(context, &(desc.in_mode(GemmMode::Gemm), *ptx));
         }
         let machine = machine_of(context)?;
@@ -107,7 +107,7 @@ impl CudaKernel {
             return Self::prepared(context, &(desc.compiled(), *ptx))?
                 .with_description(context, desc);
         }
-        desc.class.output.epilogue.check_functions(desc.class.compute)?;
+        desc.epilogue.check_functions(desc.output.compute)?;
         PassDesc::before(desc)
             .iter()
             .try_for_each(|pass| CudaPass::prepare(context, pass).map(drop))?;

@@ -52,7 +52,7 @@ impl CodeTarget {
         machine: &Machine,
         ptx: Option<ArchKind>,
     ) -> Result<Self, Refusal> {
-        let arch = desc.class.arch;
+        let arch = desc.arch;
         match ptx {
             None => Ok(Self::Cubin(machine.sm)),
             Some(ptx) if ptx.sm() > machine.sm => Err(Refusal::machine_too_old(ptx, machine.sm)),

@@ -1,4 +1,4 @@
-//! The class of a GEMM: operand types, layouts, epilogue, units, and architecture, without knobs.
+//! The class of a GEMM: what a request fixes before the resolver selects knobs.
 
 use crate::{
     arch::{ArchKind, OpKind},
@@ -76,7 +76,7 @@ impl GemmMode {
         matches!(self, Self::Array)
     }
 
-    const fn swapped(self) -> Self {
+    pub(super) const fn swapped(self) -> Self {
         match self {
             Self::GroupedM => Self::GroupedN,
             Self::GroupedN => Self::GroupedM,
@@ -85,7 +85,7 @@ impl GemmMode {
     }
 }
 
-/// The class of a GEMM without its knobs, in the kernel's frame.
+/// The class of a GEMM: element types, layouts, epilogue, units, and architecture, without knobs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Class {
     /// Operand A.

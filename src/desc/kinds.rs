@@ -1,17 +1,6 @@
-//! Enumerated knob values that belong to no level of the loop nest.
+//! Enumerated values of knobs.
 
 use crate::words::words;
-
-words! {
-    /// How often the accumulators of fp8 or emulated f32 are promoted to f32.
-    pub enum PromotionKind {
-        /// The tensor core accumulates over all of K. cuBLASLt calls this fast accumulation.
-        Never = "never",
-        /// After each stage of 128 bytes, the sum is added to an f32 accumulator and restarts at
-        /// zero.
-        Stage = "stage",
-    }
-}
 
 words! {
     /// Division of the k-tiles of all tiles of D among clusters.
@@ -39,31 +28,6 @@ impl DecompositionKind {
     /// kernel reduces the slices. The kernel recognizes the parallel reduction by this 0.
     pub(crate) const fn tickets(self, tickets: u32) -> u32 {
         if matches!(self, Self::SplitKParallel) { 0 } else { tickets }
-    }
-}
-
-words! {
-    /// Memory from which `wgmma` reads A.
-    #[derive(Default)]
-    pub enum AOperandKind {
-        /// Shared memory. Elements of 8 or 32 bits are contiguous along K there.
-        #[default]
-        Shared = "shared",
-        /// Registers. A consumer loads an M-major A of 8 or 32 bits into registers.
-        Registers = "registers",
-        /// Registers if a kernel with the other knobs can read A from registers, else shared
-        /// memory. This value appears only in pins: a description holds the resolved value.
-        Auto = "auto",
-    }
-}
-
-words! {
-    /// Whether integer accumulators saturate after each instruction.
-    pub enum SaturateKind {
-        /// Sums wrap around.
-        Off = "off",
-        /// Sums stop at the limits of their range.
-        On = "on",
     }
 }
 

@@ -1,331 +1,208 @@
-//! The table of all knobs of a kernel.
-//!
-//! A row of the table defines the type, the command-line flag, the JSON name, and the meaning of a
-//! knob. Each family lists its knobs and main loops. The table generates one struct per family with
-//! exactly its knobs, and [`Pins`], in which every knob of every family is optional. A leaf of
-//! [`leaves`](super::leaves) pins a knob as a type.
+//! [`Knobs`]: the part of a description that the resolver selects.
 
 use super::{
-    kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind},
-    words::Words,
+    class::GemmMode,
+    kinds::{DecompositionKind, SpillKind},
+    mainloop::Mainloop,
+    pins::Pins,
+    warp_mma::WarpMma,
 };
 use crate::{
-    epilogue::EpilogueDesc,
-    error::Error,
+    arch::OpKind,
     numeric::EmulationKind,
-    operand::framed,
-    schedule::ScheduleKind,
-    shape::{Mn, Mnk},
+    shape::Mnk,
     smem::SmemLayout,
     threadblock::{MainloopKind, SwizzleKind},
-    warp::{InterleaveKind, UnrollKind},
+    warp::WarpMmaKind,
 };
 
-macro_rules! knobs {
-    (
-        ($d:tt) families {
-            $($(#[doc = $family_doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident of $($Mainloop:ident)+ $(, emulates $($Emulation:ident)+)?, divides $($Decomposition:ident)+ { $($of:ident)* })*
-        }
-        knobs {
-            $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal;)*
-        }
-    ) => {
-        /// Expands to the type of a knob.
-        macro_rules! knob {
-            $(($field) => { $ty };)*
-        }
-
-        /// Passes a `$` and the families to a macro. Each family has its module in `src/family/`,
-        /// its description, and its knobs.
-        macro_rules! families {
-            ($d dollar:tt $d then:ident) => {
-                $d then! { $d dollar $($(#[doc = $family_doc])* $Family $room $Desc $Knobs;)* }
-            };
-        }
-        pub(crate) use families;
-
-        $($(#[doc = $family_doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[allow(missing_docs, reason = "`Pins` says what each knob is")]
-        pub struct $Knobs {
-            $(pub $of: knob!($of),)*
-        }
-
-        impl $Knobs {
-            /// JSON names of the knobs.
-            pub const NAMES: &[&str] = &[$(stringify!($of)),*];
-
-            /// Main loops of the family. The first is the default.
-            pub const MAINLOOPS: &[MainloopKind] = &[$(MainloopKind::$Mainloop),+];
-
-            /// Emulations of f32 that the family supports.
-            pub const EMULATIONS: &[EmulationKind] = &[$($(EmulationKind::$Emulation),+)?];
-
-            /// Decompositions that the family supports.
-            pub const DECOMPOSITIONS: &[DecompositionKind] = &[$(DecompositionKind::$Decomposition),+];
-
-            /// Returns the knobs if the pins contain all of them.
-            pub fn all(pins: Pins) -> Option<Self> {
-                Some(Self { $($of: pins.$of?,)* })
-            }
-
-            /// Returns all knobs as pins.
-            pub const fn pins(&self) -> Pins {
-                Pins { $($of: Some(self.$of),)* ..Pins::NONE }
-            }
-
-            /// Returns these knobs with the pinned ones replaced.
-            #[must_use]
-            pub const fn pinned(self, pins: Pins) -> Self {
-                Self { $($of: match pins.$of {
-                    Some(value) => value,
-                    None => self.$of,
-                },)* }
-            }
-
-            /// Returns the pins for which this family has no knob.
-            pub const fn foreign(pins: Pins) -> Pins {
-                let mut others = Pins { $($of: None,)* ..pins };
-                others.epilogue = None;
-                // An emulation that the family does not support is foreign.
-                others.emulation = match pins.emulation {
-                    Some(emulation) if !emulation.is_among(Self::EMULATIONS) => Some(emulation),
-                    _ => None,
-                };
-                // A decomposition that the family does not support is foreign.
-                others.decomposition = match pins.decomposition {
-                    Some(decomposition) if !decomposition.is_among(Self::DECOMPOSITIONS) => Some(decomposition),
-                    _ => None,
-                };
-                // A main loop of another family is foreign, even if this family has no main-loop
-                // knob.
-                others.mainloop = match pins.mainloop {
-                    Some(mainloop) if !mainloop.is_among(Self::MAINLOOPS) => Some(mainloop),
-                    _ => None,
-                };
-                others
-            }
-        })*
-
-        /// Pinned knobs. The resolver chooses each knob that is `None`. Knobs of operands refer to
-        /// the user's A and B, except `a_operand`, which refers to the kernel's A.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub struct Pins {
-            $($(#[doc = $doc])* pub $field: Option<$ty>,)*
-        }
-
-        impl Pins {
-            /// Pins without a pinned knob.
-            pub const NONE: Self = Self { $($field: None),* };
-
-            /// Rows of (JSON name, command-line flag, meaning), one per knob.
-            pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
-                &[$((stringify!($field), $flag, concat!($($doc),*))),*];
-
-            /// Returns the first pinned knob and the remaining ones.
-            pub const fn split_first(self) -> Option<(Self, Self)> {
-                $(if self.$field.is_some() {
-                    return Some((Self { $field: self.$field, ..Self::NONE }, Self { $field: None, ..self }));
-                })*
-                None
-            }
-
-            /// Returns the JSON name of the first pinned knob.
-            pub const fn first(&self) -> Option<&'static str> {
-                $(if self.$field.is_some() {
-                    return Some(stringify!($field));
-                })*
-                None
-            }
-
-            /// Returns these pins, completed with the pins of `base`.
-            #[must_use]
-            pub const fn over(self, base: Self) -> Self {
-                Self { $($field: if self.$field.is_some() { self.$field } else { base.$field }),* }
-            }
-
-            /// Returns the form of a knob's text, for example `MxNxK`. `name` is the JSON name.
-            pub fn form(name: &str) -> Option<&'static str> {
-                match name {
-                    $(stringify!($field) => Some(<$ty as Words>::FORM),)*
-                    _ => None,
-                }
-            }
-
-            /// Pins the knob with JSON name `name` to the value in `text`.
-            ///
-            /// # Errors
-            /// [`Error::KnobText`] if no knob has this name, or if `text` is not one of its values.
-            pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
-                let refuse = |because| Error::KnobText { knob: name.to_owned(), text: text.to_owned(), because };
-                match name {
-                    $(stringify!($field) => {
-                        self.$field = Some(Words::read(text).map_err(refuse)?);
-                    })*
-                    _ => return Err(refuse("there is no knob of this name".to_owned())),
-                }
-                Ok(())
-            }
-
-            /// Returns the value of each pinned knob in the words that [`set`](Self::set) reads, in
-            /// the order of [`TABLE`](Self::TABLE).
-            pub fn words(&self) -> Vec<Option<String>> {
-                vec![$(self.$field.as_ref().map(Words::spell)),*]
-            }
-        }
-    };
+/// Assignment of tiles of D, and of K, to CTAs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WorkDesc {
+    /// Order in which CTAs compute the tiles of D.
+    pub swizzle: SwizzleKind,
+    /// Number of split-K slices.
+    pub split_k: u32,
+    /// Division of the k-tiles of all tiles of D.
+    pub decomposition: DecompositionKind,
+    /// Number and arrangement of the GEMMs in one launch. The call determines the mode.
+    pub mode: GemmMode,
 }
 
-knobs! {
-    ($) families {
-        /// SIMT kernels on the CUDA cores, in which all threads follow one schedule.
-        Simt simt SimtDesc SimtKnobs of Multistage Pipelined SingleStage, divides DataParallel SplitK SplitKParallel StreamK {
-            threadblock warp mainloop stages swizzle split_k decomposition align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
-        }
-
-        /// Warp-specialized kernels for Hopper: a producer warpgroup feeds consumers by TMA. On
-        /// tensor cores, warpgroups and instructions tile the threadblock tile. On CUDA cores,
-        /// warps and threads do.
-        WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized, emulates None Bf16x6 Bf16x3 F16x3, divides DataParallel SplitK SplitKParallel SplitKCluster StreamK {
-            threadblock warp instruction stages swizzle split_k decomposition align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
-        }
-
-        /// Tensor-core kernels with `mma.sync`, in which all threads follow one schedule.
-        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 Bf16x1, divides DataParallel SplitK SplitKParallel StreamK {
-            threadblock warp instruction mainloop stages swizzle split_k decomposition align_a align_b align_c emulation saturate blocks_per_sm spills
-        }
-    }
-
-    knobs {
-        /// Threadblock tile M x N x K in elements: the part of D that one CTA computes, and the
-        /// depth of one k-tile.
-        threadblock: Mnk, flag "--threadblock";
-        /// Warp tile M x N x K in elements, a part of the threadblock tile. On Hopper's tensor
-        /// cores, --warp is the tile of a warpgroup.
-        warp: Mnk, flag "--warp";
-        /// Shape M x N x K of one tensor-core instruction. In a warp-specialized kernel on the CUDA
-        /// cores, --instruction is the tile of one thread.
-        instruction: Mnk, flag "--instruction";
-        /// Main loop that moves tiles from global to shared memory: singlestage, pipelined,
-        /// multistage, or warpspecialized. singlestage has one buffer, and pipelined has two
-        /// buffers. multistage copies asynchronously into a ring. warpspecialized has a producer
-        /// warpgroup with TMA (sm90).
-        mainloop: MainloopKind, flag "--mainloop";
-        /// Number of k-tiles that shared memory holds at once.
-        stages: u32, flag "--stages";
-        /// Order in which CTAs compute the tiles of D: N (down columns, in groups of N columns),
-        /// horizontal (along rows), grouped:N (along rows, in groups of N rows), or hilbert.
-        swizzle: SwizzleKind, flag "--swizzle";
-        /// Number of split-K slices. Each slice has its own CTA. --decomposition selects the CTA
-        /// that reduces the slices.
-        split_k: u32, flag "--split-k";
-        /// Division of K among CTAs: dataparallel, splitk, splitkparallel, splitkcluster, or
-        /// streamk. dataparallel keeps K whole. With splitk, the last CTA to arrive reduces the
-        /// slices in a workspace. With splitkparallel, a second kernel reduces the slices. With
-        /// splitkcluster, a cluster reduces at most 8 slices without a workspace. With streamk,
-        /// CTAs compute whole waves of tiles, and equal spans of the remaining k-tiles.
-        decomposition: DecompositionKind, flag "--decomposition";
-        /// Elements of A per memory access. The address, the leading dimension, and the batch
-        /// stride of A are multiples of the access width.
-        align_a: u32, flag "--align-a";
-        /// Elements of B per memory access. The address, the leading dimension, and the batch
-        /// stride of B are multiples of the access width.
-        align_b: u32, flag "--align-b";
-        /// Elements of C and D per memory access. The addresses, leading dimensions, and batch
-        /// strides of C and D are multiples of the access width.
-        align_c: u32, flag "--align-c";
-        /// Layout of A's tile in shared memory: auto, padded by PAD elements, or swizzled. Prefix
-        /// mn or k names the contiguous index.
-        smem_a: SmemLayout, flag "--smem-a";
-        /// Layout of B's tile in shared memory, in the form of --smem-a.
-        smem_b: SmemLayout, flag "--smem-b";
-        /// Minimum number of CTAs that one multiprocessor holds at once. The number limits the
-        /// registers per thread.
-        blocks_per_sm: u32, flag "--blocks-per-sm";
-        /// CTAs of a cluster along M and N. CTAs in one line share the tiles that they copy.
-        cluster: Mn, flag "--cluster";
-        /// Schedule of the consumer warpgroups: cooperative (all share each tile) or pingpong (the
-        /// consumers alternate between tiles).
-        schedule: ScheduleKind, flag "--schedule";
-        /// Maximum number of wgmma groups that a consumer leaves in flight when the consumer moves
-        /// to the next stage. With promoted accumulators, the number is 0.
-        pending: u32, flag "--pending";
-        /// Promotion of the accumulators of fp8 and emulated f32 to f32 accumulators: never (fast
-        /// accumulation), or after each stage of 128 bytes.
-        promotion: PromotionKind, flag "--promotion";
-        /// Emulation of f32 on tensor cores: none, bf16x6, bf16x3, f16x3, tf32x3, or bf16x1. bf16x6
-        /// keeps the whole range and all 24 bits. bf16x3 keeps 16 of the 24 bits. f16x3 limits the
-        /// exponent range. tf32x3 (22 bits) and bf16x1 (8 bits) use mma.sync.
-        emulation: EmulationKind, flag "--emulation";
-        /// Source of the kernel's A for Hopper's tensor cores: shared (memory), registers (M-major
-        /// A of 8 or 32 bits), or auto (registers if possible).
-        a_operand: AOperandKind, flag "--a-operand";
-        /// Saturation of integer sums: on (sums stop at the limits of i32) or off (sums wrap).
-        saturate: SaturateKind, flag "--saturate";
-        /// Consecutive elements along M or N that one lane computes: vector (the elements of one
-        /// 16-byte access) or N.
-        interleave: InterleaveKind, flag "--interleave";
-        /// Number of k-blocks that one iteration of the inner loop computes: full (all) or N. Only
-        /// the single-stage main loop has this loop.
-        unroll: UnrollKind, flag "--unroll";
-        /// Kernels that need more registers per thread than the hardware has: refused or allowed.
-        spills: SpillKind, flag "--spills";
-        /// Expression for D over acc, source (C), alpha, beta, s2 to s7, bias_m, bias_n, scale_m,
-        /// and scale_n, with +, *, multiply, min, max, relu, and clamp.
-        epilogue: EpilogueDesc, flag "--epilogue";
-    }
+/// Limits of the resources of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Limits {
+    /// Minimum number of CTAs that one multiprocessor holds at once.
+    pub blocks_per_sm: u32,
+    /// Whether the kernel may spill registers.
+    pub spills: SpillKind,
 }
 
-impl Pins {
-    /// Returns the JSON names of the first `N` pinned knobs.
-    pub(crate) const fn names<const N: usize>(self) -> [Option<&'static str>; N] {
-        let (mut names, mut i, mut rest) = ([None; N], 0, self);
-        while i < N
-            && let (Some(name), Some((_, others))) = (rest.first(), rest.split_first())
-        {
-            names[i] = Some(name);
-            (i, rest) = (i + 1, others);
-        }
-        names
-    }
+/// All knobs of a kernel in the user's frame: a description without its class.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Knobs {
+    /// Assignment of tiles to CTAs.
+    pub work: WorkDesc,
+    /// Main loop.
+    pub mainloop: Mainloop,
+    /// MMA inside the main loop.
+    pub mma: WarpMma,
+    /// Elements per access of A, of B, and of C and D.
+    pub access: [u32; 3],
+    /// Layouts of A's and B's tiles in shared memory.
+    pub smem: [SmemLayout; 2],
+    /// Emulation of f32.
+    pub emulation: EmulationKind,
+    /// Resource limits.
+    pub limits: Limits,
+}
 
-    /// Returns whether a shape, the cluster, the schedule, or the source of A is pinned.
-    pub(crate) const fn pins_shapes(&self) -> bool {
-        self.threadblock.is_some()
-            || self.warp.is_some()
-            || self.instruction.is_some()
-            || self.cluster.is_some()
-            || self.schedule.is_some()
-            || self.a_operand.is_some()
-    }
-
-    /// Returns whether the decomposition or the number of split-K slices is pinned.
-    pub(crate) const fn divides_k(&self) -> bool {
-        self.decomposition.is_some() || self.split_k.is_some()
-    }
-
-    /// Returns whether no knob is pinned.
-    pub const fn is_none(&self) -> bool {
-        self.first().is_none()
-    }
-
-    /// Returns the pins of the transposed GEMM. Knobs of operands and vectors of the epilogue are
-    /// swapped; shapes belong to the kernel and stay.
-    #[must_use]
-    pub(super) const fn swapped(self) -> Self {
-        let epilogue = match self.epilogue {
-            Some(epilogue) => Some(epilogue.swapped()),
-            None => None,
+impl Knobs {
+    /// Returns the knobs of a main loop and an MMA. The other knobs have their most common values.
+    pub const fn new(mainloop: Mainloop, mma: WarpMma, access: [u32; 3]) -> Self {
+        let swizzle = match mma.op() {
+            OpKind::Simt if mainloop.tma_ring().is_none() => SwizzleKind::Identity(1),
+            _ => SwizzleKind::Grouped(8),
         };
         Self {
-            align_a: self.align_b,
-            align_b: self.align_a,
-            smem_a: self.smem_b,
-            smem_b: self.smem_a,
-            epilogue,
-            ..self
+            work: WorkDesc {
+                swizzle,
+                split_k: 1,
+                decomposition: DecompositionKind::SplitK,
+                mode: GemmMode::Gemm,
+            },
+            mainloop,
+            mma,
+            access,
+            smem: [SmemLayout::Auto; 2],
+            emulation: EmulationKind::None,
+            limits: Limits { blocks_per_sm: 1, spills: SpillKind::Refused },
+        }
+    }
+
+    /// Returns the threadblock tile in elements.
+    pub const fn threadblock(&self) -> Mnk {
+        self.mainloop.threadblock()
+    }
+
+    /// Returns the warp tile in elements.
+    pub const fn warp(&self) -> Mnk {
+        self.mma.warp()
+    }
+
+    /// Returns whether a producer warpgroup copies tiles by TMA.
+    pub const fn has_producer(&self) -> bool {
+        self.mainloop.tma_ring().is_some()
+    }
+
+    /// Returns all knobs as pins.
+    pub const fn pins(&self) -> Pins {
+        let [align_a, align_b, align_c] = self.access;
+        let pins = self.mma.pins(self.mainloop.pins(Pins {
+            swizzle: Some(self.work.swizzle),
+            split_k: Some(self.work.split_k),
+            decomposition: Some(self.work.decomposition),
+            align_a: Some(align_a),
+            align_b: Some(align_b),
+            align_c: Some(align_c),
+            spills: Some(self.limits.spills),
+            ..Pins::NONE
+        }));
+        let pins = match self.mma.op() {
+            OpKind::TensorOp => Pins { emulation: Some(self.emulation), ..pins },
+            OpKind::Simt => pins,
+        };
+        let pins = match self.mainloop {
+            Mainloop::SingleStage(knobs) => Pins { unroll: Some(knobs.unroll), ..pins },
+            _ => pins,
+        };
+        if self.has_producer() {
+            return pins;
+        }
+        let pins = Pins { blocks_per_sm: Some(self.limits.blocks_per_sm), ..pins };
+        match self.mma {
+            WarpMma::Simt(knobs) => Pins {
+                smem_a: Some(self.smem[0]),
+                smem_b: Some(self.smem[1]),
+                interleave: Some(knobs.interleave),
+                unroll: Some(self.mainloop.unroll()),
+                ..pins
+            },
+            _ => pins,
+        }
+    }
+
+    /// Returns the knobs with the pinned ones replaced.
+    #[must_use]
+    pub const fn pinned(self, pins: &Pins) -> Self {
+        let ([align_a, align_b, align_c], [smem_a, smem_b]) = (self.access, self.smem);
+        Self {
+            work: WorkDesc {
+                swizzle: or!(pins.swizzle, self.work.swizzle),
+                split_k: or!(pins.split_k, self.work.split_k),
+                decomposition: or!(pins.decomposition, self.work.decomposition),
+                ..self.work
+            },
+            mainloop: self.mainloop.pinned(pins),
+            mma: self.mma.pinned(pins),
+            access: [
+                or!(pins.align_a, align_a),
+                or!(pins.align_b, align_b),
+                or!(pins.align_c, align_c),
+            ],
+            smem: [or!(pins.smem_a, smem_a), or!(pins.smem_b, smem_b)],
+            emulation: or!(pins.emulation, self.emulation),
+            limits: Limits {
+                blocks_per_sm: or!(pins.blocks_per_sm, self.limits.blocks_per_sm),
+                spills: or!(pins.spills, self.limits.spills),
+            },
+        }
+    }
+
+    /// Returns the pins that these knobs lack, and the pinned main loop, emulation, and
+    /// decomposition that a kernel with this main loop and MMA does not support.
+    pub const fn foreign(&self, pins: Pins) -> Pins {
+        let mut others = pins.missing_in(&self.pins());
+        others.epilogue = None;
+        others.mainloop = match pins.mainloop {
+            Some(mainloop) if !mainloop.is_among(self.mainloops()) => Some(mainloop),
+            _ => None,
+        };
+        others.emulation = match pins.emulation {
+            Some(emulation) if !emulation.is_among(self.emulations()) => Some(emulation),
+            _ => None,
+        };
+        others.decomposition = match pins.decomposition {
+            Some(DecompositionKind::SplitKCluster) if !self.has_producer() => pins.decomposition,
+            _ => None,
+        };
+        others
+    }
+
+    /// Returns the main loops that a pin may select for this MMA.
+    const fn mainloops(&self) -> &'static [MainloopKind] {
+        match (self.mainloop, self.mma.kind()) {
+            (Mainloop::TmaRing(_), _) => &[MainloopKind::TmaRing],
+            (_, WarpMmaKind::Simt) => {
+                &[MainloopKind::Multistage, MainloopKind::Pipelined, MainloopKind::SingleStage]
+            }
+            _ => &[MainloopKind::Multistage, MainloopKind::Pipelined],
+        }
+    }
+
+    /// Returns the emulations of f32 that the MMA supports.
+    const fn emulations(&self) -> &'static [EmulationKind] {
+        match self.mma.kind() {
+            WarpMmaKind::Simt => &[],
+            WarpMmaKind::MmaSync => {
+                &[EmulationKind::None, EmulationKind::Tf32x3, EmulationKind::Bf16x1]
+            }
+            WarpMmaKind::Wgmma => &[
+                EmulationKind::None,
+                EmulationKind::Bf16x6,
+                EmulationKind::Bf16x3,
+                EmulationKind::F16x3,
+            ],
         }
     }
 }
-
-framed!(Pins);

@@ -2,8 +2,9 @@
 //! whole loop nest, as in CUTLASS. The resolver chooses the knobs that no leaf pins.
 
 use super::{
-    kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind},
-    knobs::Pins,
+    AOperandKind, PromotionKind, SaturateKind,
+    kinds::{DecompositionKind, SpillKind},
+    pins::Pins,
 };
 use crate::{
     epilogue::Node,
@@ -220,5 +221,5 @@ main_loops! {
     MmaSingleStage => SingleStage;
     MmaPipelined => Pipelined;
     MmaMultistage<const STAGES> => Multistage;
-    MmaWarpSpecialized<const STAGES> => WarpSpecialized;
+    MmaWarpSpecialized<const STAGES> => TmaRing;
 }

@@ -5,6 +5,16 @@
 //! [`check`](GemmDesc::check). The description is in the kernel's frame: [`Frame`] relates the
 //! kernel's A, B, and D to the user's.
 
+/// Returns the value of an `Option`, or another value.
+macro_rules! or {
+    ($option:expr, $other:expr) => {
+        match $option {
+            Some(value) => value,
+            None => $other,
+        }
+    };
+}
+
 mod class;
 mod combination;
 mod display;
@@ -14,19 +24,27 @@ pub(crate) mod json;
 mod kinds;
 mod knobs;
 mod leaves;
+mod mainloop;
+mod matrices;
+mod modes;
+mod pins;
+mod warp_mma;
 mod words;
 
 pub use crate::{
     operand::{Axis, Frame, OperandKind, VectorKind, Vectors},
     schedule::ScheduleKind,
+    warp::{AOperandKind, PromotionKind, SaturateKind},
 };
 pub use class::{Class, GemmMode, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
-// The macro `families` in `knobs` is the only list of families.
-pub use gemm_desc::*;
+pub use gemm_desc::GemmDesc;
 pub(crate) use kinds::Cut;
-pub use kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind};
-pub(crate) use knobs::families;
-pub use knobs::*;
+pub use kinds::{DecompositionKind, SpillKind};
+pub use knobs::{Knobs, Limits, WorkDesc};
 pub use leaves::*;
+pub use mainloop::Mainloop;
+pub use matrices::{OperandDesc, OutputDesc};
+pub use pins::Pins;
+pub use warp_mma::WarpMma;

@@ -196,7 +196,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// # Errors
     /// A [`Refusal`] with the operand or the scalar.
     pub(crate) fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
-        let epilogue = &desc.class.output.epilogue;
+        let epilogue = &desc.epilogue;
         check_read((epilogue, desc.frame), &self.vectors, &self.c.memory, &self.scalars)?;
         self.check_views()
     }

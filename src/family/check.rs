@@ -2,13 +2,14 @@
 //! same rules.
 
 use crate::{
-    arch::Machine,
-    desc::{Class, GemmDesc},
-    numeric::ComputeKind,
+    arch::{Machine, OpKind},
+    desc::GemmDesc,
+    numeric::{ComputeKind, EmulationKind},
     refusal::{
         Because, Field, Operand, Refusal, hold,
         rules::{check_alignment, explained, within},
     },
+    smem::SmemLayout,
 };
 
 impl GemmDesc {
@@ -17,7 +18,7 @@ impl GemmDesc {
     /// # Errors
     /// The refusal of the first violated rule.
     pub const fn check(&self) -> Result<(), Refusal> {
-        self.check_on(&self.class.arch.machine())
+        self.check_on(&self.arch.machine())
     }
 
     /// Checks that the description is valid on `machine`.
@@ -25,19 +26,42 @@ impl GemmDesc {
     /// # Errors
     /// The refusal of the first violated rule.
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
-        if machine.sm < self.class.arch.sm() {
-            return Err(Refusal::machine_too_old(self.class.arch, machine.sm));
+        hold!(self.check_neutral());
+        if machine.sm < self.arch.sm() {
+            return Err(Refusal::machine_too_old(self.arch, machine.sm));
         }
-        if self.class.mode.groups().is_some() {
+        if self.work.mode.groups().is_some() {
             hold!(self.check_groups());
         }
-        if self.class.mode.is_array() && self.streams_k() {
+        if self.work.mode.is_array() && self.streams_k() {
             return Err(Refusal::ARRAYS_NOT_STREAMED);
         }
-        if self.class.mode.is_array() && self.launches_each_gemm() {
+        if self.work.mode.is_array() && self.launches_each_gemm() {
             return Err(Refusal::NO_ARRAYS);
         }
-        self.check_family(machine)
+        self.check_pair(machine)
+    }
+
+    /// Checks that the knobs that this kernel lacks have their neutral values. Equal kernels then
+    /// have equal descriptions.
+    const fn check_neutral(&self) -> Result<(), Refusal> {
+        let ([a, b], producer) = (&self.operands, self.has_producer());
+        let simt = matches!(self.op(), OpKind::Simt);
+        let lays_out = simt && !producer;
+        let knob = if !(lays_out || matches!(a.smem, SmemLayout::Auto)) {
+            "smem_a"
+        } else if !(lays_out || matches!(b.smem, SmemLayout::Auto)) {
+            "smem_b"
+        } else if producer && self.limits.blocks_per_sm != 1 {
+            "blocks_per_sm"
+        } else if simt && !matches!(a.emulation, EmulationKind::None) {
+            "emulation"
+        } else if lays_out && self.mma.instruction().is_some() {
+            "instruction"
+        } else {
+            return Ok(());
+        };
+        Err(Refusal::knob_of_no_kernel(knob, self.mainloop.kind().name()))
     }
 
     /// Checks that K is not divided, as grouped GEMM requires.
@@ -64,20 +88,20 @@ impl GemmDesc {
     }
 }
 
-impl Class {
+impl GemmDesc {
     /// Checks the alignment of C and D, the type in which the epilogue computes, and the epilogue.
-    pub(super) const fn check_epilogue(&self, align_c: u32) -> Result<(), Refusal> {
-        let c = self.output.element;
-        hold!(check_alignment(Field::Alignment(Operand::C), align_c, c.elements_in(16)));
-        let plain = ComputeKind::for_types(self.accumulator, c);
-        let legal = match self.compute {
+    pub(super) const fn check_epilogue(&self) -> Result<(), Refusal> {
+        let (c, access) = (self.output.element, self.output.access);
+        hold!(check_alignment(Field::Alignment(Operand::C), access, c.elements_in(16)));
+        let plain = ComputeKind::for_types(self.output.accumulator, c);
+        let legal = match self.output.compute {
             ComputeKind::F64 => matches!(plain, ComputeKind::F64),
             ComputeKind::I32 => matches!(plain, ComputeKind::I32),
             ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
         };
         if !legal {
-            return Err(Refusal::compute(self.compute, self.accumulator, c, plain));
+            return Err(Refusal::compute(self.output.compute, self.output.accumulator, c, plain));
         }
-        self.output.epilogue.check()
+        self.epilogue.check()
     }
 }

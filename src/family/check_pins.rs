@@ -3,7 +3,7 @@
 use super::{default_gemm_configuration::mainloop_with, one_schedule};
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{Class, DecompositionKind, FamilyDesc, Pins},
+    desc::{Class, DecompositionKind, Knobs, Pins},
     refusal::Refusal,
     shape::Mnk,
 };
@@ -13,13 +13,13 @@ use crate::{
 /// # Errors
 /// A refusal that names the first foreign pin, and units or a main loop that support it.
 pub(super) const fn check_pins(
-    family: &FamilyDesc,
+    family: &Knobs,
     pins: &Pins,
     op: OpKind,
     arch: ArchKind,
 ) -> Result<(), Refusal> {
     let foreign = family.foreign(*pins);
-    let nearest = family.mainloop().name();
+    let nearest = family.mainloop.kind().name();
     match (foreign.mainloop, foreign.split_first()) {
         (_, None) => Ok(()),
         (Some(mainloop), _) => Err(Refusal::other_mainloop(mainloop.name(), op, arch, nearest)),
@@ -31,7 +31,7 @@ pub(super) const fn check_pins(
             if let (Some(DecompositionKind::SplitKCluster), Some(_)) =
                 (one.decomposition, family.pins().decomposition)
             {
-                return Err(one_schedule::by_clusters(family.mainloop()));
+                return Err(one_schedule::by_clusters(family.mainloop.kind()));
             }
             let units = match op {
                 OpKind::Simt => OpKind::TensorOp,

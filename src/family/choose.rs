@@ -49,7 +49,7 @@ impl Completions {
         }
         // The candidates are valid on the smallest machine of their architecture. The code passes
         // indices, because descriptions are large.
-        let larger = machine.has_all_of(&all[0].class.arch.machine());
+        let larger = machine.has_all_of(&all[0].arch.machine());
         let fits = |desc: &GemmDesc| {
             (larger || desc.check_on(machine).is_ok())
                 && (!size.groups || desc.check_groups().is_ok())
@@ -137,10 +137,10 @@ impl GemmDesc {
     fn operand_rows(&self, size: &ProblemSize) -> [OperandRows; 2] {
         let ((m, n), k) = self.extents(size);
         [(OperandKind::A, m), (OperandKind::B, n)].map(|(operand, mn)| {
-            let (class, of_user) = (self.class.operand(operand), operand.leave(self.frame).index());
+            let (class, of_user) = (self.operand(operand), operand.leave(self.frame).index());
             let (lines, length) = if class.layout.along_k(operand) { (mn, k) } else { (k, mn) };
-            let pitch = class.element.matrix_bytes(size.leading[of_user].unwrap_or(length) as u64);
-            OperandRows { element: class.element, lines, length, pitch }
+            let pitch = class.stored.matrix_bytes(size.leading[of_user].unwrap_or(length) as u64);
+            OperandRows { element: class.stored, lines, length, pitch }
         })
     }
 
@@ -148,8 +148,7 @@ impl GemmDesc {
     fn reads_rows_of(&self, access: u64) -> bool {
         let aligned = self.alignments();
         OperandKind::BOTH.into_iter().all(|operand| {
-            let bytes =
-                self.class.operand(operand).element.matrix_bytes(aligned[operand.index()].into());
+            let bytes = self.operand(operand).stored.matrix_bytes(aligned[operand.index()].into());
             access.is_multiple_of(bytes)
         })
     }
@@ -168,7 +167,7 @@ impl GemmDesc {
 
     /// Returns the passes of a TMA-fed SIMT kernel, which repack or transpose operands.
     fn passes_of_threads(&self, size: &ProblemSize) -> Option<Passes> {
-        if matches!(self.class.op, OpKind::Simt) { self.passes(size) } else { None }
+        if matches!(self.op(), OpKind::Simt) { self.passes(size) } else { None }
     }
 
     /// Returns the time of the passes before the kernel.
@@ -180,8 +179,9 @@ impl GemmDesc {
     fn passes(&self, size: &ProblemSize) -> Option<Passes> {
         // Time per element, in multiply-adds. Before a SIMT kernel, less of the time is hidden, and
         // the unit is longer (`lab/data/trials.csv`, log `streams_f32`).
-        let of_element = if matches!(self.class.op, OpKind::TensorOp) { 3.0 } else { 0.85 };
-        let tensors = self.warp_specialized().filter(|desc| !desc.knobs.emulation.decomposes())?;
+        let of_element = if matches!(self.op(), OpKind::TensorOp) { 3.0 } else { 0.85 };
+        let tensors =
+            Some(self).filter(|desc| desc.has_producer() && !desc.emulation().decomposes())?;
         let rows = self.operand_rows(size);
         let (mut passes, mut access) =
             (Passes { time: 0.0, bytes: 0, access: 0 }, STRIDE_ALIGNMENT);
@@ -207,7 +207,7 @@ impl GemmDesc {
         passes.access = access & access.wrapping_neg();
         // Microseconds per launch. Passes that read rows by one or two bytes take longer to start
         // (`lab/data/trials.csv`, log `odd_in_graphs`).
-        let of_launch = match self.class.op {
+        let of_launch = match self.op() {
             OpKind::Simt => 2.5,
             OpKind::TensorOp if passes.access < 4 => 4.2,
             OpKind::TensorOp => 2.4,
@@ -215,7 +215,7 @@ impl GemmDesc {
         let launches = tensors.transposed() + repacked.min(1);
         passes.time += f64::from(launches)
             * of_launch
-            * products_of_a_microsecond(self.class.op, rows[0].element) as f64;
+            * products_of_a_microsecond(self.op(), rows[0].element) as f64;
         (launches > 0).then_some(passes)
     }
 }

@@ -86,12 +86,7 @@ fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
         op: Some(OpKind::TensorOp),
         ..Request::default()
     };
-    request
-        .resolve_for(ArchKind::Sm90, size, None)
-        .expect("a row")
-        .desc
-        .warp_specialized()
-        .is_some()
+    request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.has_producer()
 }
 
 /// In-place kernels are chosen where they measured less time than passes and a kernel

@@ -7,12 +7,25 @@
 use super::{ALL_ROWS, check_pins::check_pins};
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins, PromotionKind},
+    desc::{GemmDesc, Knobs, Pins, PromotionKind},
     layout::Order,
     numeric::{Combined, ElementKind},
     refusal::{Refusal, Rule},
     threadblock::MainloopKind,
 };
+
+/// Returns knobs with some of them replaced: `with!(knobs, stages: 3)`.
+macro_rules! with {
+    ($knobs:expr, $($field:ident $(: $value:expr)?),+ $(,)?) => {
+        $knobs.pinned(&$crate::desc::Pins {
+            $($field: Some(with!(@value $field $(, $value)?)),)+
+            ..$crate::desc::Pins::NONE
+        })
+    };
+    (@value $field:ident) => { $field };
+    (@value $field:ident, $value:expr) => { $value };
+}
+pub(super) use with;
 
 /// Configurations for some element types on some architectures.
 pub(super) struct Row {
@@ -23,33 +36,33 @@ pub(super) struct Row {
     pub promotion: Option<PromotionKind>,
     /// Candidate configurations of a problem. The first is the configuration of
     /// [`Auto`](crate::desc::Auto).
-    pub families: &'static [FamilyDesc],
+    pub knobs: &'static [Knobs],
     /// Additional candidates with swapped operands, whose D is column-major in the kernel. A small
     /// M maps to the instruction's N. If an operand must be K-major, swapping the operands selects
     /// the one that is.
-    pub of_columns: &'static [FamilyDesc],
+    pub of_columns: &'static [Knobs],
     /// Additional candidates, unless the pins contain shapes or the division of K.
     pub alternatives: &'static [Alternative],
     /// Candidates for another family's row of these types, if that family needs copies that TMA can
     /// read.
-    pub in_place: &'static [FamilyDesc],
+    pub in_place: &'static [Knobs],
 }
 
 /// An additional configuration, and the order of its D.
 pub(super) enum Alternative {
     /// D keeps its order. K of the same tiles is divided differently, or another family copies
     /// them.
-    AsGiven(FamilyDesc),
+    AsGiven(Knobs),
     /// D is column-major in the kernel, even if the tile is also valid with a row-major D. Rows of
     /// D are columns of a tile.
-    OfColumns(FamilyDesc),
+    OfColumns(Knobs),
 }
 
 impl Alternative {
-    /// Returns the family.
-    pub(super) const fn family(&self) -> &FamilyDesc {
+    /// Returns the knobs.
+    pub(super) const fn knobs(&self) -> &Knobs {
         match self {
-            Self::AsGiven(family) | Self::OfColumns(family) => family,
+            Self::AsGiven(knobs) | Self::OfColumns(knobs) => knobs,
         }
     }
 
@@ -70,7 +83,7 @@ impl Alternative {
 impl Row {
     /// Returns whether TMA loads the operands.
     const fn is_of_tensors(&self) -> bool {
-        matches!(self.families[0], FamilyDesc::WarpSpecialized(_))
+        self.knobs[0].has_producer()
     }
 }
 
@@ -79,7 +92,7 @@ impl Row {
 pub(super) const fn in_place(
     of: &Row,
     (op, arch, types): (OpKind, ArchKind, Combined),
-) -> &'static [FamilyDesc] {
+) -> &'static [Knobs] {
     let (mut room, mut i) = (if of.is_of_tensors() { 0 } else { ALL_ROWS.len() }, 0);
     while room < ALL_ROWS.len() {
         if i == ALL_ROWS[room].len() {
@@ -154,8 +167,8 @@ pub(super) const fn rows(
             (None, _) | (Some(PromotionKind::Stage), Some(PromotionKind::Stage)) => {}
             _ => continue,
         }
-        match check_pins(&row.families[0], pins, op, arch) {
-            Ok(()) if same_rows(&row.families[0], pins) == with_other_rows => {}
+        match check_pins(&row.knobs[0], pins, op, arch) {
+            Ok(()) if same_rows(&row.knobs[0], pins) == with_other_rows => {}
             Ok(()) if left == 0 => return Ok(row),
             Ok(()) => left -= 1,
             // If a row has the pinned main loop, the refusal names the knob that the row lacks.
@@ -184,8 +197,8 @@ pub(super) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Opt
         }
         let row = &ALL_ROWS[room][i];
         i += 1;
-        if op as u8 == row.op as u8 && row.families[0].foreign(pins).is_none() {
-            let mainloop = row.families[0].mainloop();
+        if op as u8 == row.op as u8 && row.knobs[0].foreign(pins).is_none() {
+            let mainloop = row.knobs[0].mainloop.kind();
             if has_arch(row.archs, arch) {
                 return Some(mainloop);
             }
@@ -220,8 +233,8 @@ const fn nearest_of(
 }
 
 /// Returns whether a pinned instruction has as many rows of A as the family's instruction.
-const fn same_rows(family: &FamilyDesc, pins: &Pins) -> bool {
-    match (pins.instruction, family.pins().instruction) {
+const fn same_rows(family: &Knobs, pins: &Pins) -> bool {
+    match (pins.instruction, family.mma.instruction()) {
         (Some(pinned), Some(own)) => pinned.m == own.m,
         _ => true,
     }
@@ -247,9 +260,9 @@ pub const fn default_gemm_configurations(
     op: OpKind,
     arch: ArchKind,
     types: Combined,
-) -> Result<&'static [FamilyDesc], Refusal> {
+) -> Result<&'static [Knobs], Refusal> {
     match rows(op, arch, types, &Pins::NONE, 0) {
-        Ok(row) => Ok(row.families),
+        Ok(row) => Ok(row.knobs),
         Err(refusal) => Err(refusal),
     }
 }

@@ -245,8 +245,8 @@ impl GemmDesc {
             k_tiles: k.div_ceil(at_least_one(tile.k) as usize),
             each: features.products(),
             elements: (m as f64 + n as f64) * k as f64 * batch as f64,
-            output: m as f64 * n as f64 * batch as f64 * bits(self.class.output.element)
-                / bits(self.class.a.element),
+            output: m as f64 * n as f64 * batch as f64 * bits(self.output.element)
+                / bits(self.operands[0].stored),
             filling: if filled(m, tile.m) || filled(n, tile.n) { FILLING } else { 1.0 },
             resident: features.resident(machine),
             by_cluster: self.cuts_by_cluster(),

@@ -59,7 +59,7 @@ fn choose_for_one_type(
 }
 
 fn from_registers(desc: &GemmDesc) -> bool {
-    desc.warp_specialized().is_some_and(|desc| desc.a_from_registers())
+    desc.a_from_registers()
 }
 
 /// The wanted tiles measured best of three on 132 multiprocessors, or within 1% of the best
@@ -194,7 +194,7 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
                 ..ProblemSize::new((size, size, size))
             },
         );
-        (desc.streams_k(), desc.warp_specialized().is_some())
+        (desc.streams_k(), desc.has_producer())
     };
     let (rows, direct) = ([Order::Row; 2], [Order::Col, Order::Row]);
     for size in [2304, 2560, 3000, 3072, 5000] {
@@ -222,7 +222,7 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     }
     // A batch of sixteen GEMMs uses a TMA kernel after a transpose. In an array, each GEMM would
     // need its own launch, and groups are not transposed.
-    let by_tma = |size| singles(rows, size).warp_specialized().is_some();
+    let by_tma = |size| singles(rows, size).has_producer();
     let batch = ProblemSize { batch: 16, ..ProblemSize::new((1024, 1024, 1024)) };
     let first = singles(
         rows,

@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{Class, FamilyDesc, Frame, GemmDesc, Pins},
+    desc::{Class, Frame, GemmDesc, Knobs, Pins},
     layout::Order,
     numeric::{Combined, ComputeKind},
     operand::OperandKind,
@@ -19,9 +19,9 @@ impl GemmDesc {
         arch: ArchKind,
         types: Combined,
         [a, b, c]: [Order; 3],
-        family: FamilyDesc,
+        knobs: Knobs,
     ) -> Self {
-        let desc = Self { class: Class::new(op, arch, types, [a, b]), frame: Frame::USER, family };
+        let desc = Self::new(&Class::new(op, arch, types, [a, b]), &knobs);
         desc.enter(Frame::for_output(c)).settled()
     }
 
@@ -29,37 +29,35 @@ impl GemmDesc {
     /// The result is not checked.
     #[must_use]
     pub fn with(&self, pins: Pins) -> Self {
-        let desc = self.with_family(self.family_of_user().pinned(pins));
+        let desc = self.with_knobs(self.user_knobs().pinned(&pins));
         desc.pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE }.enter(desc.frame))
     }
 
-    /// Returns the description with other knobs or another family. The knobs are in the user's
-    /// frame. A D that is column-major in the kernel stays so if the family supports it. The result
-    /// is not checked.
+    /// Returns the description with other knobs, which are in the user's frame. A D that is
+    /// column-major in the kernel stays so if the knobs support it. The result is not checked.
     #[must_use]
-    pub fn with_family(&self, family: FamilyDesc) -> Self {
-        let (types, orders, class) = (self.user_types(), self.orders(), &self.class);
-        let mut desc =
-            Self::from_values(class.op, class.arch, types, [orders.a, orders.b, orders.c], family);
+    pub fn with_knobs(&self, knobs: Knobs) -> Self {
+        let orders = self.orders();
+        let desc = self.leave(self.frame);
+        let mut desc = Self { frame: Frame::USER, ..desc.with_kernel_knobs(&knobs) }
+            .enter(Frame::for_output(orders.c))
+            .settled();
         if self.is_of_columns() {
             desc = desc.with_rows_as_columns();
         }
-        desc.class.compute = class.compute;
-        desc.class.mode = class.mode.leave(self.frame).enter(desc.frame);
-        desc.class.output.epilogue = class.output.epilogue.leave(self.frame).enter(desc.frame);
         desc
     }
 
-    /// Returns the knobs of the family in the user's frame.
-    pub const fn family_of_user(&self) -> FamilyDesc {
-        self.family.pinned(self.user_pins())
+    /// Returns the knobs in the user's frame.
+    pub const fn user_knobs(&self) -> Knobs {
+        self.leave(self.frame).knobs()
     }
 
     /// Returns the description whose epilogue can compute with these scalars. An i32 epilogue
     /// becomes `f32` if a scalar is not an integer.
     pub fn for_scalars(mut self, scalars: &[f64]) -> Self {
         if !self.computes_with(scalars) {
-            self.class.compute = ComputeKind::F32;
+            self.output.compute = ComputeKind::F32;
         }
         self
     }
@@ -67,7 +65,7 @@ impl GemmDesc {
     /// Returns whether the epilogue can compute with these scalars.
     pub(crate) fn computes_with(&self, scalars: &[f64]) -> bool {
         let whole = |x: &f64| x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX);
-        !matches!(self.class.compute, ComputeKind::I32) || scalars.iter().all(whole)
+        !matches!(self.output.compute, ComputeKind::I32) || scalars.iter().all(whole)
     }
 
     /// Returns the description with each alignment reduced to at most `given`.
@@ -87,10 +85,10 @@ impl GemmDesc {
         let narrow = self.pinned(pins);
         let too_narrow = |operand: OperandKind| {
             let (element, align) =
-                (narrow.class.operand(operand).element, narrow.alignments()[operand.index()]);
+                (narrow.operand(operand).stored, narrow.alignments()[operand.index()]);
             align < element.elements_in(LEAST_ASYNCHRONOUS_COPY)
         };
-        match narrow.family.mainloop() {
+        match narrow.mainloop.kind() {
             MainloopKind::Multistage
                 if too_narrow(OperandKind::A) || too_narrow(OperandKind::B) =>
             {
@@ -115,7 +113,7 @@ impl GemmDesc {
         while tiles < MOST_TILES_OF_ONE
             && matches!(smaller.check(), Err(Refusal { field: Field::RegistersPerThread, .. }))
         {
-            let pins = smaller.family.pins();
+            let pins = smaller.knobs().pins();
             let (Some(warp), Some(threadblock)) = (pins.warp, pins.threadblock) else {
                 return self;
             };

@@ -1,10 +1,11 @@
 //! Kernel families: from types and problems to descriptions, and from a description to its kernel.
 //!
 //! This module holds the table of defaults, the resolver that completes pins, and the choice among
-//! candidates for a problem. `families!` is the only list of families. The module of a family has
-//! its default table `ROWS`, the axes that complete pins, and its rules. It also has the facts for
-//! the cost model, the plan, and the explanation.
+//! candidates for a problem. The module of a family has its default table `ROWS`, the axes that
+//! complete pins, and its rules. It also has the facts for the cost model, the plan, and the
+//! explanation.
 
+mod axes;
 mod check;
 mod check_pins;
 mod choose;
@@ -29,99 +30,86 @@ use self::{default_gemm_configuration::Row, features::Features};
 use crate::{
     arch::Machine,
     call::{OperandNeed, Problem, Routes, fitting},
-    desc::{Class, Described, FamilyDesc, GemmDesc, Pins, families},
+    desc::{GemmDesc, Mainloop, WarpMma},
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::Refusal,
-    threadblock::MOST_STREAMS,
+    threadblock::{MOST_STREAMS, MainloopKind, MmaBase},
 };
 use std::sync::Arc;
 
-/// Declares the modules of the families, and dispatches from a description to its family.
-macro_rules! rooms {
-    ($d:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
-        $(#[doc(hidden)]
-        pub mod $room;)*
+#[doc(hidden)]
+pub mod mma_sync;
+#[doc(hidden)]
+pub mod simt;
+#[doc(hidden)]
+pub mod warp_specialized;
 
-        /// The default tables of all families.
-        const ALL_ROWS: &[&[Row]] = &[$($room::ROWS),*];
+/// The default tables of all kernels.
+const ALL_ROWS: &[&[Row]] = &[simt::ROWS, warp_specialized::ROWS, mma_sync::ROWS];
 
-        /// The derived facts of a description, by family. The JSON form contains only the facts.
-        #[derive(Clone, PartialEq, Eq, Debug)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
-        pub enum Explanation {
-            $($(#[doc = $doc])* $Family($room::Explanation),)*
-        }
-
-        impl Explanation {
-            /// Returns the schedule, one line per section.
-            pub fn schedule(&self) -> &[String] {
-                match self {
-                    $(Self::$Family(facts) => &facts.schedule,)*
-                }
-            }
-        }
-
-        /// Evaluates an expression over the description of the family.
-        macro_rules! asked {
-            ($d desc:ident, $d room:ident => $d answer:expr) => {
-                match $d desc.family {
-                    $(FamilyDesc::$Family(knobs) => {
-                        let $d room = Described { class: $d desc.class, frame: $d desc.frame, knobs };
-                        $d answer
-                    })*
-                }
-            };
-        }
-
-        impl GemmDesc {
-            /// Returns the derived facts of the description.
-            ///
-            /// # Errors
-            /// The errors of [`check`](Self::check).
-            pub fn explain(&self) -> Result<Explanation, Refusal> {
-                self.check()?;
-                match self.family {
-                    $(FamilyDesc::$Family(knobs) => {
-                        Described { class: self.class, frame: self.frame, knobs }.explained().map(Explanation::$Family)
-                    })*
-                }
-            }
-        }
-
-        impl FamilyDesc {
-            /// Returns the number of values of each axis.
-            const fn values(&self) -> [u32; resolve::AXES] {
-                match self {
-                    $(Self::$Family(_) => $room::VALUES,)*
-                }
-            }
-
-            /// Returns the knobs at a place along the axes, or `None` if the place has none. `self`
-            /// holds the row's knobs with the pins applied.
-            const fn along_axes(&self, class: &Class, pins: &Pins, place: [u32; resolve::AXES]) -> Option<Self> {
-                match self {
-                    $(Self::$Family(knobs) => match $room::along_axes(class, *knobs, pins, place) {
-                        Some(knobs) => Some(Self::$Family(knobs)),
-                        None => None,
-                    },)*
-                }
-            }
-
-            /// Returns the axis along which the next knobs may avoid the refusal.
-            const fn axis_against(&self, class: &Class, pins: &Pins, refusal: &Refusal) -> usize {
-                match self {
-                    $(Self::$Family(_) => $room::axis_against(class, pins, refusal),)*
-                }
-            }
-        }
-    };
+/// The derived facts of a description. The JSON form contains only the facts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+pub enum Explanation {
+    /// A SIMT kernel without a producer.
+    Simt(simt::Explanation),
+    /// A kernel with a TMA ring.
+    TmaRing(warp_specialized::Explanation),
+    /// An `mma.sync` kernel without a producer.
+    MmaSync(mma_sync::Explanation),
 }
-families!($ rooms);
+
+impl Explanation {
+    /// Returns the schedule, one line per section.
+    pub fn schedule(&self) -> &[String] {
+        match self {
+            Self::Simt(facts) => &facts.schedule,
+            Self::TmaRing(facts) => &facts.schedule,
+            Self::MmaSync(facts) => &facts.schedule,
+        }
+    }
+}
 
 impl GemmDesc {
-    /// Checks the description by the rules of its family.
-    const fn check_family(&self, machine: &Machine) -> Result<(), Refusal> {
-        asked!(self, desc => desc.check_on(machine))
+    /// Returns the derived facts of the description.
+    ///
+    /// # Errors
+    /// The errors of [`check`](Self::check).
+    pub fn explain(&self) -> Result<Explanation, Refusal> {
+        self.check()?;
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), _) => self.explained_ring().map(Explanation::TmaRing),
+            (_, WarpMma::Simt(_)) => self.explained_simt().map(Explanation::Simt),
+            _ => self.explained_mma_sync().map(Explanation::MmaSync),
+        }
+    }
+
+    /// Checks that the main loop can feed the MMA, and the rules of both.
+    const fn check_pair(&self, machine: &Machine) -> Result<(), Refusal> {
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), WarpMma::Simt(_) | WarpMma::Wgmma(_)) => {
+                self.check_on_ring(machine)
+            }
+            (Mainloop::TmaRing(_), WarpMma::MmaSync(_)) => {
+                Err(self.not_fed(MainloopKind::Multistage))
+            }
+            (_, WarpMma::Wgmma(_)) => Err(self.not_fed(MainloopKind::TmaRing)),
+            (_, WarpMma::Simt(_)) => self.check_on_simt(machine),
+            (_, WarpMma::MmaSync(_)) => self.check_on_mma_sync(machine),
+        }
+    }
+
+    /// Returns the refusal of a main loop that does not feed the MMA.
+    const fn not_fed(&self, nearest: MainloopKind) -> Refusal {
+        Refusal::not_fed(self.mainloop.kind().name(), self.mma.kind().name(), nearest.name())
+    }
+
+    /// Returns the components of a CTA without a producer. They are arbitrary for another kernel.
+    pub const fn base(&self) -> MmaBase {
+        match self.mma {
+            WarpMma::MmaSync(_) => self.base_mma_sync(),
+            _ => self.base_simt(),
+        }
     }
 
     /// Returns the alignment of the first tile of a group, in rows or columns of D.
@@ -133,12 +121,19 @@ impl GemmDesc {
     /// Returns the properties that determine the launch.
     #[doc(hidden)]
     pub const fn geometry(&self) -> Geometry {
-        asked!(self, desc => desc.geometry())
+        match self.has_producer() {
+            true => self.geometry_ring(),
+            false => one_schedule::geometry(self, &self.base()),
+        }
     }
 
     /// Returns the facts for the cost model.
     const fn features(&self) -> Features {
-        asked!(self, desc => desc.features())
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), _) => self.features_ring(),
+            (_, WarpMma::MmaSync(_)) => self.features_mma_sync(),
+            _ => self.features_simt(),
+        }
     }
 
     /// Returns the maximum number of stream-K clusters, which bounds the workspace.
@@ -148,17 +143,17 @@ impl GemmDesc {
     /// or the pinned number of CTAs, whichever is larger.
     #[doc(hidden)]
     pub const fn most_streams(&self) -> u32 {
-        let held = self.features().resident(&self.class.arch.machine());
-        let asked = match self.family.pins().blocks_per_sm {
-            Some(blocks) => blocks,
-            None => 1,
-        };
+        let held = self.features().resident(&self.arch.machine());
+        let asked = self.limits.blocks_per_sm;
         MOST_STREAMS.saturating_mul(if held > asked { held } else { asked })
     }
 
     /// Returns the requirements under which the kernel reads A and B in place.
     pub(crate) fn needs(&self) -> [OperandNeed; 2] {
-        asked!(self, desc => desc.needs())
+        match self.has_producer() {
+            true => self.needs_ring(),
+            false => self.base().operands.map(|operand| OperandNeed::Accesses(operand.access)),
+        }
     }
 
     /// Returns the plan, which is cached with the kernel.
@@ -168,7 +163,11 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
         self.check()?;
-        asked!(self, desc => desc.planned())
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), _) => self.planned_ring(),
+            (_, WarpMma::Simt(_)) => self.planned_simt(),
+            _ => self.planned_mma_sync(),
+        }
     }
 
     /// Returns the host program of a kernel whose threads all follow one schedule.
@@ -179,7 +178,7 @@ impl GemmDesc {
     pub fn one_schedule(&self) -> Result<Program, Refusal> {
         match self.plan()?.program()? {
             HostProgram::OneSchedule(program) => Ok(*program),
-            HostProgram::Roles(_) => Err(Refusal::warp_specialized(self.family.mainloop().name())),
+            HostProgram::Roles(_) => Err(Refusal::warp_specialized(self.mainloop.kind().name())),
         }
     }
 

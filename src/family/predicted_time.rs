@@ -43,8 +43,7 @@ impl GemmDesc {
     /// that split-K is used instead.
     #[doc(hidden)]
     pub fn predicted_time(&self, size: &ProblemSize, machine: &Machine) -> Option<PredictedTime> {
-        let decomposed =
-            self.warp_specialized().is_some_and(|desc| desc.knobs.emulation.decomposes());
+        let decomposed = self.emulation().decomposes();
         let time = PredictedTime {
             passes: self.time_of_passes(size),
             ..self.kernel_time(&self.features(), size, machine)

@@ -85,7 +85,7 @@ impl ProblemSize {
     pub const fn for_array(self, desc: &GemmDesc, products: usize) -> Self {
         let (desc, workspace) = desc.for_array_within(products, self.workspace);
         Self {
-            batch: if desc.class.mode.is_array() { products } else { 1 },
+            batch: if desc.work.mode.is_array() { products } else { 1 },
             workspace,
             for_passes: 0,
             array: true,
@@ -187,7 +187,7 @@ impl Request {
         machine: Option<&Machine>,
     ) -> Result<Resolved, Error> {
         let choice = |completions: &Completions| {
-            let machine = machine.copied().unwrap_or(completions.first().class.arch.machine());
+            let machine = machine.copied().unwrap_or(completions.first().arch.machine());
             completions.choose(&size, &machine)
         };
         self.chosen(target.into(), choice, Completions::knobs_by_size)
@@ -248,7 +248,7 @@ impl Request {
         let unpinned = match self.description {
             None if !pins.is_none() => self
                 .with_pins(Pins::NONE)
-                .complete_units(desc.class.op, desc.class.arch)
+                .complete_units(desc.op(), desc.arch)
                 .map_or(Pins::NONE, |all| choice(&all).user_pins()),
             _ => desc.user_pins(),
         };
@@ -260,8 +260,8 @@ impl Request {
             ("--b", matrix(types.b, orders.b), self.b.is_some()),
             ("--c", matrix(types.c, orders.c), self.c.is_some()),
             ("--acc", types.accumulator.to_string(), self.accumulator.is_some()),
-            ("--op", desc.class.op.to_string(), self.op.is_some()),
-            ("--arch", desc.class.arch.to_string(), self.arch.is_some()),
+            ("--op", desc.op().to_string(), self.op.is_some()),
+            ("--arch", desc.arch.to_string(), self.arch.is_some()),
         ];
         let mut choices = Vec::from(values.map(|(flag, value, given)| Choice {
             flag,
@@ -289,11 +289,12 @@ impl Request {
     /// Returns the given description with the pinned knobs replaced. It pins all knobs, so the pins
     /// derive nothing.
     fn changed(&self, mut given: GemmDesc, pins: Pins) -> Result<GemmDesc, Error> {
-        self.agrees(given.user_types(), given.orders(), given.class.op)?;
-        given.class.arch = self.arch.unwrap_or(given.class.arch);
-        let pins = without_thread_instruction(pins, &given.class);
-        check_pins(&given.family, &pins, given.class.op, given.class.arch)?;
+        self.agrees(given.user_types(), given.orders(), given.op())?;
+        given.arch = self.arch.unwrap_or(given.arch);
+        let pins = without_thread_instruction(pins, &given.class());
+        check_pins(&given.knobs(), &pins, given.op(), given.arch)?;
         let desc = given.with(pins);
+        desc.mainloop.check_pinned(&pins)?;
         desc.check().map_err(|refusal| refusal.leave(desc.frame))?;
         Ok(desc)
     }
@@ -414,8 +415,8 @@ mod tests {
     #[test]
     fn target_selects_units_that_the_request_does_not_name() {
         let units = |request: &Request, target: Target| {
-            let class = request.resolve(target).unwrap().desc.class;
-            (class.op, class.arch)
+            let desc = request.resolve(target).unwrap().desc;
+            (desc.op(), desc.arch)
         };
         let bf16 = typed("bf16:row", "", "");
         let [host, gpu] = [Target::Host(ArchKind::Sm90), Target::Gpu(ArchKind::Sm90)];

@@ -6,12 +6,13 @@
 //! axis may avoid a refusal.
 
 use super::{
+    axes::{AXES, along_axes, axis_against, values},
     check_pins::{check_pins, without_thread_instruction},
     default_gemm_configuration::{Row, in_place, rows},
     features::Features,
 };
 use crate::{
-    desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},
+    desc::{Class, DecompositionKind, Frame, GemmDesc, Knobs, Pins},
     layout::Orders,
     numeric::Combined,
     operand::Axis,
@@ -20,9 +21,6 @@ use crate::{
 
 /// Maximum number of descriptions that a walk checks. The limit bounds the compile time.
 const MOST_CHECKS: u32 = 64;
-
-/// Number of axes of a family, the slowest first.
-pub(super) const AXES: usize = 4;
 
 /// Maximum number of configurations of a row.
 const MOST_CONFIGURATIONS: usize = 27;
@@ -108,8 +106,7 @@ impl Completions {
             Some(DecompositionKind::SplitKParallel) => &[DecompositionKind::SplitKParallel],
             Some(_) => &[],
         };
-        let cuts = pins.split_k.is_none() && self.descs[0].family.pins().split_k.is_some();
-        Self { ways: if cuts { ways } else { &[] }, ..self }
+        Self { ways: if pins.split_k.is_none() { ways } else { &[] }, ..self }
     }
 
     /// Returns the decompositions with which a problem may choose the number of slices of a
@@ -118,8 +115,7 @@ impl Completions {
     /// Stream-K and split-K in a cluster are compiled, so they have no such choice. A candidate of
     /// another family than the row's has none either.
     pub(crate) const fn ways(&self, desc: &GemmDesc) -> &'static [DecompositionKind] {
-        let of_row =
-            desc.warp_specialized().is_some() == self.descs[0].warp_specialized().is_some();
+        let of_row = desc.has_producer() == self.descs[0].has_producer();
         if of_row && !desc.cuts_by_cluster() && !desc.streams_k() { self.ways } else { &[] }
     }
 
@@ -205,11 +201,11 @@ const fn complete_row(
     frame: Frame,
     pins: Pins,
 ) -> Result<Completions, Refusal> {
-    let families = row.families;
+    let families = row.knobs;
     let mut found: Option<Completions> = None;
     let mut i = 0;
     while i < families.len() {
-        if let Ok(desc) = fitting(placed(user, frame, families[i], pins), &pins) {
+        if let Ok(desc) = fitting(placed(&user, frame, &families[i], &pins), &pins) {
             found = Some(match found {
                 None => Completions::from_first(desc),
                 Some(all) => all.and(desc),
@@ -220,7 +216,7 @@ const fn complete_row(
     let given = match found {
         Some(all) => Ok(all),
         None => {
-            match found_along_axes(placed(user, frame, families[0], pins), &pins.enter(frame)) {
+            match found_along_axes(placed(&user, frame, &families[0], &pins), &pins.enter(frame)) {
                 Ok(desc) => Ok(Completions::from_first(desc)),
                 Err(refusal) => Err(refusal),
             }
@@ -231,11 +227,11 @@ const fn complete_row(
     let mut all = given;
     let mut i = 0;
     while i < row.of_columns.len() {
-        let family = row.of_columns[i];
-        if leaves_tile(&family, &pins)
-            && leaves_clusters(&family, &pins)
+        let family = &row.of_columns[i];
+        if leaves_tile(family, &pins)
+            && leaves_clusters(family, &pins)
             && let Ok(desc) =
-                fitting(placed(user, frame, family, pins).with_rows_as_columns(), &pins)
+                fitting(placed(&user, frame, family, &pins).with_rows_as_columns(), &pins)
         {
             all = match (all, &given) {
                 (Err(_), _) => Ok(Completions::from_first(desc)),
@@ -248,7 +244,7 @@ const fn complete_row(
     let mut all = hold!(all);
     let mut i = 0;
     while i < row.alternatives.len() {
-        let family = row.alternatives[i].family();
+        let family = row.alternatives[i].knobs();
         let is_left = if pins.pins_shapes() {
             row.alternatives[i].is_of_columns() && leaves_tile(family, &pins)
         } else {
@@ -256,7 +252,8 @@ const fn complete_row(
         };
         if is_left
             && check_pins(family, &pins, user.op, user.arch).is_ok()
-            && let Ok(desc) = legal(row.alternatives[i].apply(placed(user, frame, *family, pins)))
+            && let Ok(desc) =
+                legal(row.alternatives[i].apply(placed(&user, frame, family, &pins)), &pins)
         {
             all = all.and(desc);
         }
@@ -265,9 +262,9 @@ const fn complete_row(
     let in_place = in_place(row, (user.op, user.arch, user.combined()));
     let mut i = if pins.pins_shapes() { in_place.len() } else { 0 };
     while i < in_place.len() {
-        let family = in_place[i];
-        if check_pins(&family, &pins, user.op, user.arch).is_ok()
-            && let Ok(desc) = legal(placed(user, frame, family, pins))
+        let family = &in_place[i];
+        if check_pins(family, &pins, user.op, user.arch).is_ok()
+            && let Ok(desc) = legal(placed(&user, frame, family, &pins), &pins)
         {
             all = all.and_in_place(desc);
         }
@@ -278,17 +275,18 @@ const fn complete_row(
 
 /// Returns whether the pins leave a configuration its tile: no shape is pinned, or the pinned rows
 /// and columns are its own.
-const fn leaves_tile(family: &FamilyDesc, pins: &Pins) -> bool {
-    match (family.pins().threadblock, pins.threadblock) {
-        (Some(own), Some(pinned)) => own.m == pinned.m && own.n == pinned.n,
-        _ => !pins.pins_shapes(),
+const fn leaves_tile(family: &Knobs, pins: &Pins) -> bool {
+    let own = family.threadblock();
+    match pins.threadblock {
+        Some(pinned) => own.m == pinned.m && own.n == pinned.n,
+        None => !pins.pins_shapes(),
     }
 }
 
 /// Returns whether the pins leave a configuration its split-K in a cluster. The number of slices
 /// must be unpinned. If the decomposition is unpinned, the cluster must also be unpinned.
-const fn leaves_clusters(family: &FamilyDesc, pins: &Pins) -> bool {
-    if !matches!(family.pins().decomposition, Some(DecompositionKind::SplitKCluster)) {
+const fn leaves_clusters(family: &Knobs, pins: &Pins) -> bool {
+    if !matches!(family.work.decomposition, DecompositionKind::SplitKCluster) {
         return true;
     }
     match pins.decomposition {
@@ -300,12 +298,13 @@ const fn leaves_clusters(family: &FamilyDesc, pins: &Pins) -> bool {
 
 /// Returns the description of a class in the user's frame and of a family's knobs, with the pins
 /// applied.
-const fn placed(user: Class, frame: Frame, family: FamilyDesc, pins: Pins) -> GemmDesc {
-    GemmDesc { class: user, frame: Frame::USER, family }.pinned(pins).enter(frame)
+const fn placed(user: &Class, frame: Frame, knobs: &Knobs, pins: &Pins) -> GemmDesc {
+    GemmDesc::new(user, knobs).pinned(*pins).enter(frame)
 }
 
 /// Returns the description if it is valid, after its source of A is resolved.
-const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
+const fn legal(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
+    hold!(desc.mainloop.check_pinned(pins));
     let desc = desc.settled();
     match desc.check() {
         Ok(()) => Ok(desc),
@@ -316,10 +315,12 @@ const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
 /// Returns the description if it is valid. If the partials of a cluster leave too little shared
 /// memory, unpinned stages are reduced to those that fit.
 const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
-    match legal(desc) {
+    match legal(desc, pins) {
         Err(refusal) if pins.stages.is_none() && desc.cuts_by_cluster() => {
             match refusal.stages_that_fit() {
-                Some(stages) => legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
+                Some(stages) => {
+                    legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE }), pins)
+                }
                 None => Err(refusal),
             }
         }
@@ -352,9 +353,9 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     let (mut place, mut checks, mut first) = ([0; AXES], 0, None);
     while checks < MOST_CHECKS {
         let mut axis = AXES - 1;
-        if let Some(family) = base.family.along_axes(&base.class, pins, place) {
-            let desc = GemmDesc { family, ..base };
-            let mut refusal = match legal(desc) {
+        if let Some(knobs) = along_axes(&base, pins, place) {
+            let desc = base.with_kernel_knobs(&knobs);
+            let mut refusal = match legal(desc, pins) {
                 Ok(desc) => return Ok(desc),
                 Err(refusal) => refusal,
             };
@@ -363,13 +364,14 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
             if let (Some(stages), None) = (refusal.stages_that_fit(), pins.stages)
                 && checks < MOST_CHECKS
             {
-                refusal = match legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })) {
-                    Ok(desc) => return Ok(desc),
-                    Err(refusal) => refusal,
-                };
+                refusal =
+                    match legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE }), pins) {
+                        Ok(desc) => return Ok(desc),
+                        Err(refusal) => refusal,
+                    };
                 checks += 1;
             }
-            axis = base.family.axis_against(&base.class, pins, &refusal);
+            axis = axis_against(&base, pins, &refusal);
             if first.is_none() {
                 first = Some(refusal);
             }
@@ -381,7 +383,7 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
             faster += 1;
         }
         place[axis] += 1;
-        while place[axis] == base.family.values()[axis] {
+        while place[axis] == values(&base)[axis] {
             if axis == 0 {
                 checks = MOST_CHECKS;
                 break;
@@ -393,6 +395,6 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     }
     match first {
         Some(refusal) => Err(refusal),
-        None => legal(base),
+        None => legal(base, pins),
     }
 }

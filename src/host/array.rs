@@ -35,7 +35,7 @@ impl HostKernel for Array<'_, GemmDesc> {
         HostCall::check_array(&calls)?;
         // Every refusal comes before the first GEMM is computed.
         calls.iter().try_for_each(|call| call.problem().enter(&desc).map(drop))?;
-        if matches!(mode, Mode::Checked { .. }) && desc.class.mode.is_array() {
+        if matches!(mode, Mode::Checked { .. }) && desc.work.mode.is_array() {
             desc.check()?;
             return match desc.plan()?.program()? {
                 HostProgram::OneSchedule(program) => run_on_host(&Array(&*program), mode, calls),
@@ -62,7 +62,7 @@ impl HostKernel for Array<'_, WarpSpecializedProgram> {
 
     /// Runs each launch as a batch: gathers the matrices to which the program's records point.
     fn run(&self, mode: Mode, calls: Vec<HostCall<'_>>) -> Result<(), Error> {
-        let desc = self.0.desc.sum();
+        let desc = self.0.desc;
         desc.check()?;
         let Mode::Checked { seed } = mode else { return Err(has_roles(&desc).into()) };
         let mut calls =

@@ -35,15 +35,15 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     /// [`Error::Refused`] if the compute type cannot represent the accumulators or the elements of
     /// C and D.
     pub fn new(operands: &'a Operands<'_>, from: ElementKind) -> Result<Self, Error> {
-        let (class, scalars) = (operands.class, &operands.problem.scalars);
+        let (desc, scalars) = (operands.desc, &operands.problem.scalars);
         let (Some(accumulators), Some(source), Some(narrowing)) = (
             E::widening(from),
-            E::widening(class.output.element),
-            E::narrowing(class.output.element),
+            E::widening(desc.output.element),
+            E::narrowing(desc.output.element),
         ) else {
-            return Err(unknown(class));
+            return Err(unknown(desc));
         };
-        Ok(Self { desc: &class.output.epilogue, scalars, accumulators, source, narrowing })
+        Ok(Self { desc: &desc.epilogue, scalars, accumulators, source, narrowing })
     }
 
     /// Appends `count` accumulators to the row.
@@ -101,13 +101,13 @@ pub(super) fn finished(
         let (epilogue, mut buffers) =
             (Epilogue::<E>::new(of, accumulators.kind())?, Buffers::default());
         let count = accumulators.len();
-        let mut d = vec![0; of.class.output.element.matrix_bytes(count as u64) as usize];
+        let mut d = vec![0; of.desc.output.element.matrix_bytes(count as u64) as usize];
         epilogue.append(&mut buffers, accumulators.bytes(), count);
         epilogue.read(&mut buffers, &read.map(Vec::as_slice), count);
         epilogue.write(&mut buffers, count, &mut d);
         Ok(d)
     }
-    match of.class.compute {
+    match of.desc.output.compute {
         ComputeKind::F32 => computed::<f32>(of, accumulators, read),
         ComputeKind::F64 => computed::<f64>(of, accumulators, read),
         ComputeKind::I32 => computed::<i32>(of, accumulators, read),

@@ -52,7 +52,7 @@ impl FastProgram<'_> {
                 (&own, false)
             }
         };
-        match self.program.desc.class.accumulator {
+        match self.program.desc.output.accumulator {
             ElementKind::F64 => self.chains::<f64>(composition, calls),
             ElementKind::I32 if self.program.base.saturates() => {
                 self.chains::<Saturating>(composition, calls)
@@ -107,16 +107,16 @@ impl FastProgram<'_> {
         calls: &mut [HostCall<'_>],
         one: impl Fn(&mut S, &mut Product<'_>, usize) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let class = &self.program.desc.class;
+        let desc = &self.program.desc;
         if let [batch] = calls {
             return each_gemm(batch, |scratch, number, call| {
-                one(scratch, &mut Product::new(class, tiling, call)?, number)
+                one(scratch, &mut Product::new(desc, tiling, call)?, number)
             });
         }
         let mut scratch = S::default();
         (0..calls.len()).try_for_each(|number| {
             let call = product_of(calls, &*self.program.records, number)?;
-            one(&mut scratch, &mut Product::new(class, tiling, call)?, number)
+            one(&mut scratch, &mut Product::new(desc, tiling, call)?, number)
         })
     }
 

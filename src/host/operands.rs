@@ -2,7 +2,7 @@
 
 use crate::{
     call::{HostCall, Problem, Source, View},
-    desc::Class,
+    desc::GemmDesc,
     error::Error,
     numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
     operand::{OperandKind, Vectors},
@@ -34,7 +34,7 @@ impl Tiling {
 /// The operands A and B of a GEMM.
 #[derive(Clone, Copy)]
 pub(super) struct Operands<'a> {
-    pub class: &'a Class,
+    pub desc: &'a GemmDesc,
     pub tiling: Tiling,
     pub problem: Problem,
     /// The bytes of A and of B.
@@ -75,22 +75,22 @@ impl<'a> Product<'a> {
     /// # Errors
     /// [`Error::Refused`] if the class does not support these types, or if a matrix has another
     /// type.
-    pub fn new(class: &'a Class, tiling: Tiling, call: HostCall<'a>) -> Result<Self, Error> {
-        if !class.combined().is_of(class.op) {
-            return Err(unknown(class));
+    pub fn new(desc: &'a GemmDesc, tiling: Tiling, call: HostCall<'a>) -> Result<Self, Error> {
+        if !desc.types().is_of(desc.op()) {
+            return Err(unknown(desc));
         }
         let problem = call.problem();
         let source = call.c.map(|c| c.memory.bytes());
         let bytes = [call.a.memory.bytes(), call.b.memory.bytes()];
         let vectors = call.vectors.map(|_, view| view.with(view.memory.bytes()));
-        let operands = Operands { class, tiling, problem, bytes, vectors };
+        let operands = Operands { desc, tiling, problem, bytes, vectors };
         Ok(Self { operands, source, d: call.d.memory.into_bytes() })
     }
 }
 
 /// Returns the refusal of a combination of element types.
-pub(super) fn unknown(class: &Class) -> Error {
-    class.combined().refused_by(class.op).into()
+pub(super) fn unknown(desc: &GemmDesc) -> Error {
+    desc.types().refused_by(desc.op()).into()
 }
 
 impl<'a> Operands<'a> {
@@ -113,7 +113,7 @@ impl<'a> Operands<'a> {
             OperandKind::A => (problem.m, (rows, columns)),
             OperandKind::B => (problem.n, (columns, rows)),
         };
-        let kind = self.class.operand(operand).element;
+        let kind = self.desc.operand(operand).stored;
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, problem.k) }
     }
 
@@ -136,7 +136,7 @@ impl<'a> Operands<'a> {
         row: usize,
         column: usize,
     ) -> &'b [u8] {
-        let width = self.class.output.element.bytes_of(1) as usize;
+        let width = self.desc.output.element.bytes_of(1) as usize;
         let inside = row < self.problem.m && column < self.problem.n;
         let element = view.memory.get(
             if inside {
@@ -150,7 +150,7 @@ impl<'a> Operands<'a> {
 
     /// Returns whether consecutive elements along K are contiguous in an operand's memory.
     pub fn along_k(&self, operand: OperandKind) -> bool {
-        self.problem.order(self.class, operand).along_k(operand)
+        self.problem.order(self.desc, operand).along_k(operand)
     }
 
     /// Returns the conversion from the elements of an operand to numbers of type `T`.
@@ -158,6 +158,6 @@ impl<'a> Operands<'a> {
     /// # Errors
     /// [`Error::Refused`] if `T` cannot represent the elements exactly.
     pub fn widening<T: Number>(&self, operand: OperandKind) -> Result<Widening<T>, Error> {
-        T::widening(self.matrix(operand).kind).ok_or_else(|| unknown(self.class))
+        T::widening(self.matrix(operand).kind).ok_or_else(|| unknown(self.desc))
     }
 }

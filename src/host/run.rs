@@ -84,10 +84,9 @@ impl HostKernel for GemmDesc {
         // The fast mode does not model subtiles of D. Swapped operands do not change the
         // accumulators.
         let (kernel, desc) = (desc, desc.with_row_major_d());
-        let roles = kernel.warp_specialized().zip(desc.warp_specialized());
-        in_frame_of(&desc, call, |mut call| match &roles {
-            Some((kernel, by_rows)) => warp_specialized::execute_fast([kernel, by_rows], call),
-            None => {
+        in_frame_of(&desc, call, |mut call| match desc.has_producer() {
+            true => warp_specialized::execute_fast([&kernel, &desc], call),
+            false => {
                 let known = composed(&desc)?;
                 execute(&known.program, Some(&known.composition), mode, slice::from_mut(&mut call))
             }
@@ -139,7 +138,7 @@ impl HostKernel for WarpSpecializedProgram {
     type Call<'a> = HostCall<'a>;
 
     fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
-        let desc = self.desc.sum();
+        let desc = self.desc;
         desc.check()?;
         let Mode::Checked { seed } = mode else { return Err(has_roles(&desc).into()) };
         in_frame_of(&desc, call, |call| warp_specialized::execute_program(self, seed, call))
@@ -167,7 +166,7 @@ fn in_frame_of(
 }
 
 pub(super) fn has_roles(desc: &GemmDesc) -> Refusal {
-    Refusal::warp_specialized(desc.family.mainloop().name())
+    Refusal::warp_specialized(desc.mainloop.kind().name())
 }
 
 /// A program whose threads all follow one schedule, and its work.
@@ -227,7 +226,7 @@ impl OneSchedule<'_> {
                 let factors = factors_of(calls, &*program.records, number)?;
                 // Types are checked before any element is read.
                 let problem = Product::new(
-                    &program.desc.class,
+                    &program.desc,
                     tiling,
                     product_of(calls, &*program.records, number)?,
                 )?
@@ -235,7 +234,7 @@ impl OneSchedule<'_> {
                 .problem;
                 let bytes = factors.map(|factor| factor.bytes());
                 let operands = Operands {
-                    class: &program.desc.class,
+                    desc: &program.desc,
                     tiling,
                     problem,
                     bytes,
@@ -260,7 +259,7 @@ impl OneSchedule<'_> {
                     arrived.clear();
                 }
                 let call = product_of(calls, &*program.records, product as usize)?;
-                let mut product = Product::new(&program.desc.class, tiling, call)?;
+                let mut product = Product::new(&program.desc, tiling, call)?;
                 let extents =
                     (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
                 let (piece, kind) = (accumulators.len(), accumulators.kind());
@@ -286,12 +285,12 @@ fn checked_block(
     seed: u64,
     stored: Result<(), Fault>,
 ) -> Result<Vec<Accumulators>, Error> {
-    let (class, base) = (&program.desc.class, &program.base);
+    let (desc, base) = (&program.desc, &program.base);
     let Mnk { m, n, .. } = base.tiles.block;
-    let [Some(of_a), Some(of_b)] = OperandKind::BOTH
-        .map(|operand| Accumulators::words_of(class.accumulator, class.operand(operand).element))
-    else {
-        return Err(unknown(class));
+    let [Some(of_a), Some(of_b)] = OperandKind::BOTH.map(|operand| {
+        Accumulators::words_of(desc.output.accumulator, desc.operand(operand).stored)
+    }) else {
+        return Err(unknown(desc));
     };
     let words = [of_a, of_b];
     let walks = |(unit, operands): &(Unit, Operands<'_>)| {

@@ -44,7 +44,7 @@ impl Blocks<'_> {
     /// # Errors
     /// The errors of [`Epilogue::new`].
     pub fn store(&self, product: &mut Product<'_>) -> Result<(), Error> {
-        match product.operands.class.compute {
+        match product.operands.desc.output.compute {
             ComputeKind::F32 => self.rows::<f32>(product),
             ComputeKind::F64 => self.rows::<f64>(product),
             ComputeKind::I32 => self.rows::<i32>(product),
@@ -54,14 +54,14 @@ impl Blocks<'_> {
     /// Stores rows of D in parallel, computed in type `E`.
     fn rows<E: Computed>(&self, product: &mut Product<'_>) -> Result<(), Error> {
         let Product { operands, source, d } = product;
-        let (class, problem) = (operands.class, &operands.problem);
+        let (desc, problem) = (operands.desc, &operands.problem);
         let mut order: Vec<usize> = (0..self.tiles.len()).collect();
         order.sort_by_key(|&block| self.tiles[block]);
         let [first, last] = [order.first(), order.last()]
             .map(|block| block.map_or(0, |&block| self.tiles[block].0 as usize));
         let (first, last) = (first * self.extents.0, problem.m.min((last + 1) * self.extents.0));
         let (epilogue, element) =
-            (Epilogue::<E>::new(operands, self.kind)?, class.output.element.bytes_of(1) as usize);
+            (Epilogue::<E>::new(operands, self.kind)?, desc.output.element.bytes_of(1) as usize);
         // The leading dimension of a single row may be any number.
         let line = problem.d.strides[0].max(1).saturating_mul(element);
         let end = d.len().min(last.saturating_mul(line));

@@ -18,7 +18,6 @@ use crate::{
     codegen::{TranslationUnit, entry_point},
     desc::{GemmDesc, GemmMode},
     layout::Order,
-    numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Because, Operand, Refusal, Route},
 };
@@ -88,7 +87,7 @@ impl PassDesc {
     /// Returns the passes that may run before the kernel of a description, for any call.
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
         let mut passes = Self::operand_passes(desc);
-        let records: &[_] = match desc.class.mode {
+        let records: &[_] = match desc.work.mode {
             GemmMode::Array => &[RecordsDesc::FEW, RecordsDesc::MANY],
             mode if mode.groups().is_some() => &[RecordsDesc::FEW],
             _ => &[],
@@ -99,14 +98,16 @@ impl PassDesc {
 
     /// Returns the passes for operands.
     fn operand_passes(desc: &GemmDesc) -> Vec<Self> {
-        let Some(desc) = desc.warp_specialized() else { return Vec::new() };
-        if desc.knobs.emulation.decomposes() {
-            return vec![Self::Decompose(DecomposeDesc { emulation: desc.knobs.emulation })];
+        if !desc.has_producer() {
+            return Vec::new();
+        }
+        if desc.emulation().decomposes() {
+            return vec![Self::Decompose(DecomposeDesc { emulation: desc.emulation() })];
         }
         let transposed =
             OperandKind::BOTH.into_iter().find(|&operand| desc.reads_transposed(operand));
         let transposed = transposed.map(|operand| {
-            Choice::moves(desc.class.operand(operand).element.bytes_of(1)).map(Self::Transpose)
+            Choice::moves(desc.operand(operand).stored.bytes_of(1)).map(Self::Transpose)
         });
         core::iter::once(Self::Repack(REPACK)).chain(transposed.into_iter().flatten()).collect()
     }
@@ -160,9 +161,9 @@ impl Pass {
         (way, problem): (&Way, &Problem),
         first: u64,
     ) -> Result<Option<Self>, Refusal> {
-        let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
+        let (view, element) = (problem.operand(operand), desc.operand(operand).stored);
         let (source, to) = (view.memory.address, first + way.offset);
-        let order = problem.order(&desc.class, operand);
+        let order = problem.order(desc, operand);
         let (leading, (length, lines)) = (view.leading(order), problem.lines(operand, order));
         let bytes = |elements: usize| element.matrix_bytes(elements as u64);
         let (matrices, stride) = problem.matrices(view);
@@ -171,9 +172,7 @@ impl Pass {
         Ok(Some(match way.route {
             Route::Direct => return Ok(None),
             Route::Decomposed => {
-                let emulation = desc
-                    .warp_specialized()
-                    .map_or(EmulationKind::None, |desc| desc.knobs.emulation);
+                let emulation = desc.emulation();
                 let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
                 let (leading, along_k) = (leading as u64, order.along_k(operand));
                 Self::Decompose(DecomposeShapes {

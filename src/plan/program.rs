@@ -109,11 +109,10 @@ impl Program {
     /// Returns the arithmetic of the tensor-core instruction and the terms into which it decomposes
     /// fragments. `None` if every accumulator is a chain of fused multiply-adds.
     pub fn arithmetic(&self) -> Option<(Instruction, RegisterTerms)> {
-        let class = &self.desc.class;
+        let desc = &self.desc;
         let of_warp = self.base.instruction?;
         let [a, b] = OperandKind::BOTH.map(|operand| of_warp.factor(operand));
-        let instruction =
-            Instruction::for_types(Combined { a, b, ..class.combined() }, class.arch)?;
+        let instruction = Instruction::for_types(Combined { a, b, ..desc.types() }, desc.arch)?;
         Some((
             instruction.with_terms(
                 of_warp.math().emulation(),

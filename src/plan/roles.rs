@@ -2,7 +2,7 @@
 
 use super::RingProgram;
 use crate::{
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     epilogue::{tensor_store::StagingMap, tile_store::AccumulatorMap as ThreadAccumulators},
     index::{IndexMap, Map, Tabled, at},
     numeric::{
@@ -94,9 +94,9 @@ pub struct SubtileMaps {
 #[derive(Clone)]
 pub struct WarpSpecializedProgram {
     /// The description.
-    pub desc: WarpSpecializedDesc,
+    pub desc: GemmDesc,
     /// The description of the multiplied operands: if f32 is emulated, of their terms.
-    pub multiplied: WarpSpecializedDesc,
+    pub multiplied: GemmDesc,
     /// Emulation of f32, and the block of K that a tile reads.
     pub emulation: EmulationProgram,
     /// Components of the kernel.
@@ -133,13 +133,13 @@ pub struct WarpSpecializedProgram {
 /// Small, so that each cluster computes several tiles even of a small D.
 const CLUSTERS: u32 = 3;
 
-impl WarpSpecializedDesc {
+impl GemmDesc {
     /// Persistent clusters on the host; under stream-K as many as the workspace has slots for.
     pub(crate) const fn clusters_on_host(&self) -> u32 {
-        if !self.streams() {
+        if !self.streams_k() {
             return CLUSTERS;
         }
-        self.sum().most_streams() / at_least_one(self.knobs.cluster.count())
+        self.most_streams() / at_least_one(self.mainloop.cluster().count())
     }
 }
 
@@ -155,11 +155,8 @@ fn nowhere() -> Map {
 
 impl WarpSpecializedProgram {
     /// Returns the program of a description, of the multiplied operands, and of its components.
-    pub(crate) fn new(
-        [desc, multiplied]: [WarpSpecializedDesc; 2],
-        components: WarpSpecialized,
-    ) -> Self {
-        let [block, warp] = [desc.knobs.threadblock, desc.knobs.warp];
+    pub(crate) fn new([desc, multiplied]: [GemmDesc; 2], components: WarpSpecialized) -> Self {
+        let [block, warp] = [desc.threadblock(), desc.warp()];
         let consumers = components.consumers;
         let threads = ThreadMaps::new(&desc, &components);
         let staging: Map = Arc::new(Tabled::new(&StagingMap::new(&components)));
@@ -208,7 +205,7 @@ impl WarpSpecializedProgram {
 }
 
 impl OperandMaps {
-    fn new(desc: &WarpSpecializedDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
+    fn new(desc: &GemmDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
         let tile = components.tile(operand);
         let (shares, copies, box_mn) = (
             components.ring.shares(operand),
@@ -220,7 +217,7 @@ impl OperandMaps {
         let boxes = Self {
             box_mn,
             copy_swizzle: tile.swizzle(),
-            tile_k: desc.knobs.threadblock.k,
+            tile_k: desc.threadblock().k,
             corner: table(shares, copies, tile.mn(), corner),
             landing: table(shares, copies, tile.bytes(), landing),
             start: nowhere(),
@@ -270,12 +267,12 @@ pub struct ThreadMaps {
 
 impl ThreadMaps {
     /// Returns the maps of a description, or `None` if warpgroups multiply.
-    fn new(desc: &WarpSpecializedDesc, components: &WarpSpecialized) -> Option<Self> {
+    fn new(desc: &GemmDesc, components: &WarpSpecialized) -> Option<Self> {
         let tiles = *components.threads()?;
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::new(map)) };
         let stage = |operand| -> Map {
             let (tile, bytes) =
-                (components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
+                (components.boxed_tile(operand), desc.operand(operand).stored.bytes_of(1));
             Arc::new(Tabled::by(tile.domain(), tile.codomain() * bytes, |point| {
                 Some(tile.at(point)? * bytes)
             }))
@@ -290,9 +287,9 @@ impl ThreadMaps {
 }
 
 /// Returns the rows of A, or columns of B, that one instruction reads.
-pub(crate) const fn instruction_mn(desc: &WarpSpecializedDesc, operand: OperandKind) -> u32 {
+pub(crate) const fn instruction_mn(desc: &GemmDesc, operand: OperandKind) -> u32 {
     match operand {
         OperandKind::A => ROWS,
-        OperandKind::B => desc.knobs.instruction.n,
+        OperandKind::B => desc.instruction().n,
     }
 }

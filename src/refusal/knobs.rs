@@ -79,6 +79,11 @@ impl Refusal {
         refusal.advise(Advice::Other(Field::Mainloop, word(other)))
     }
 
+    /// A description has a value of a knob that its kernel lacks.
+    pub const fn knob_of_no_kernel(knob: &'static str, mainloop: &'static str) -> Self {
+        Self::new(Rule::Knob, Field::Knob(knob), Value::None, Value::Mainloop(mainloop))
+    }
+
     /// Kernels on other units have the knob.
     pub const fn knob_of_other_units(knob: &'static str, op: OpKind, other: OpKind) -> Self {
         let kernels = match op {
@@ -98,6 +103,12 @@ impl Refusal {
     ) -> Self {
         Self::new(Rule::Supported, Field::Mainloop, word(mainloop), word(arch.name()))
             .because(Because::Words(units(op)))
+            .advise(Advice::Value(word(nearest)))
+    }
+
+    /// The main loop does not feed the MMA.
+    pub const fn not_fed(mainloop: &'static str, mma: &'static str, nearest: &'static str) -> Self {
+        Self::new(Rule::Supported, Field::Mainloop, word(mainloop), word(mma))
             .advise(Advice::Value(word(nearest)))
     }
 

@@ -21,7 +21,7 @@ words! {
         /// [`MmaMultistage`].
         Multistage = "multistage",
         /// [`MmaWarpSpecialized`].
-        WarpSpecialized = "warpspecialized",
+        TmaRing = "warpspecialized",
     }
 }
 
@@ -65,7 +65,7 @@ main_loops! {
     /// `STAGES` stages, filled by `cp.async`.
     MmaMultistage<const STAGES> = Multistage, STAGES;
     /// One producer warpgroup and its consumers, with a ring of `STAGES` stages.
-    MmaWarpSpecialized<const STAGES> = WarpSpecialized, STAGES;
+    MmaWarpSpecialized<const STAGES> = TmaRing, STAGES;
 }
 
 /// Size of the narrowest asynchronous copy in bytes. Source: PTX ISA, `cp.async`.
@@ -74,7 +74,7 @@ pub(crate) const LEAST_ASYNCHRONOUS_COPY: u32 = 4;
 impl MainloopKind {
     /// Returns whether copies to shared memory bypass registers.
     pub const fn copies_asynchronously(self) -> bool {
-        matches!(self, Self::Multistage | Self::WarpSpecialized)
+        matches!(self, Self::Multistage | Self::TmaRing)
     }
 
     /// Returns the name of the C++ template, or `None` for warp-specialized kernels.
@@ -83,7 +83,7 @@ impl MainloopKind {
             Self::SingleStage => Some("threadblock::MmaSingleStage"),
             Self::Pipelined => Some("threadblock::MmaPipelined"),
             Self::Multistage => Some("threadblock::MmaMultistage"),
-            Self::WarpSpecialized => None,
+            Self::TmaRing => None,
         }
     }
 
@@ -94,7 +94,7 @@ impl MainloopKind {
             Self::SingleStage => mma_single_stage::schedule(),
             Self::Pipelined => mma_pipelined::schedule(base),
             Self::Multistage => mma_multistage::schedule(base),
-            Self::WarpSpecialized => Schedule::default(),
+            Self::TmaRing => Schedule::default(),
         }
     }
 }

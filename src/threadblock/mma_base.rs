@@ -8,7 +8,7 @@ use crate::{
     operand::OperandKind,
     schedule::{Schedule, Step},
     smem::Along,
-    threadblock::{MainloopKind, OperandDesc, WorkKind},
+    threadblock::{MainloopKind, StagedOperand, WorkKind},
     warp::{
         mma_simt::ThreadTiles,
         mma_tensor_op::{FragmentMap, MatrixLoads, WarpInstruction, WordLoad},
@@ -22,7 +22,7 @@ pub struct MmaBase {
     /// Tiles of the block, of its warps, and of their threads.
     pub tiles: ThreadTiles,
     /// Descriptions of A and B.
-    pub operands: [OperandDesc; 2],
+    pub operands: [StagedOperand; 2],
     /// Element type of the accumulators.
     pub accumulator: ElementKind,
     /// Main loop, which moves tiles from global to shared memory.
@@ -41,7 +41,7 @@ pub struct MmaBase {
 
 impl MmaBase {
     /// Returns the description of one operand.
-    pub const fn operand(&self, operand: OperandKind) -> OperandDesc {
+    pub const fn operand(&self, operand: OperandKind) -> StagedOperand {
         self.operands[operand.index()]
     }
 

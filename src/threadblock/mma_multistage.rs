@@ -9,6 +9,16 @@
 
 use super::{MmaBase, mma::accesses};
 use crate::schedule::{Schedule, Step};
+use crate::shape::Mnk;
+
+/// Knobs of the multistage main loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MultistageKnobs {
+    /// Threadblock tile in elements.
+    pub threadblock: Mnk,
+    /// Number of stages in shared memory, 2 to 16.
+    pub stages: u32,
+}
 
 /// Number of k-blocks, from the first one on, over which the copies of a tile are spread. Measured:
 /// a single batch delays the multiplications, and each further batch adds instructions. The

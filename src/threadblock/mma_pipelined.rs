@@ -9,6 +9,14 @@
 
 use super::MmaBase;
 use crate::schedule::{Schedule, Step};
+use crate::shape::Mnk;
+
+/// Knobs of the pipelined main loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PipelinedKnobs {
+    /// Threadblock tile in elements.
+    pub threadblock: Mnk,
+}
 
 /// Returns the schedule of [`MainloopKind::Pipelined`](super::MainloopKind::Pipelined).
 pub(super) fn schedule(base: &MmaBase) -> Schedule {

@@ -2,12 +2,22 @@
 //!
 //! Copies and multiplications do not overlap within a block. Only other blocks of the same SM hide
 //! the copy latency. The k-blocks of a tile form one loop, as in a naive kernel;
-//! [`UnrollKind`](crate::warp::UnrollKind) determines how far the compiler unrolls it. Supports
+//! [`UnrollKind`] determines how far the compiler unrolls it. Supports
 //! every architecture, alignment, and element type.
 //!
 //! Twin: `kernels/threadblock/mma_single_stage.cuh`.
 
 use crate::schedule::{Schedule, Step};
+use crate::{shape::Mnk, warp::UnrollKind};
+
+/// Knobs of the single-stage main loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SingleStageKnobs {
+    /// Threadblock tile in elements.
+    pub threadblock: Mnk,
+    /// Unrolling of the loop over a tile's k-blocks.
+    pub unroll: UnrollKind,
+}
 
 /// Returns the schedule of [`MainloopKind::SingleStage`](super::MainloopKind::SingleStage).
 pub(super) fn schedule() -> Schedule {

@@ -35,10 +35,14 @@ pub(crate) use mma::LEAST_ASYNCHRONOUS_COPY;
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]
 pub use mma_base::MmaBase;
+pub use mma_multistage::MultistageKnobs;
+pub use mma_pipelined::PipelinedKnobs;
+pub use mma_single_stage::SingleStageKnobs;
+pub use mma_warp_specialized::TmaRingKnobs;
 #[doc(hidden)]
 pub use mma_warp_specialized::{ConsumerMma, StageTile, WarpSpecialized};
 #[doc(hidden)]
-pub use operand::OperandDesc;
+pub use operand::StagedOperand;
 #[doc(hidden)]
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use crate::{
 
 /// Facts of one operand. `mn` stands for M of A and for N of B.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct OperandDesc {
+pub struct StagedOperand {
     /// Element type.
     pub element: ElementKind,
     /// Whether K is contiguous in global memory.
@@ -29,7 +29,7 @@ pub struct OperandDesc {
     pub interleave: InterleaveKind,
 }
 
-impl OperandDesc {
+impl StagedOperand {
     /// Returns the tile's extent in elements along the index that is contiguous in global memory.
     pub const fn tile_contiguous(&self) -> u32 {
         if self.k_contiguous { self.smem.k } else { self.smem.mn }

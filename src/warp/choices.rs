@@ -1,4 +1,6 @@
-//! Choices of a warp's fragment loads: interleave and unrolling.
+//! Choices of a warp's MMA: fragment loads, the source of A, promotion, and saturation.
+
+use crate::words::words;
 
 /// Number of neighboring elements that a lane holds contiguously.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -17,4 +19,40 @@ pub enum UnrollKind {
     /// This number of k-blocks per iteration. Only the single-stage main loop has this loop; the
     /// other main loops schedule every k-block.
     By(u32),
+}
+
+words! {
+    /// How often the accumulators of fp8 or emulated f32 are promoted to f32.
+    pub enum PromotionKind {
+        /// The tensor core accumulates over all of K. cuBLASLt calls this fast accumulation.
+        Never = "never",
+        /// After each stage of 128 bytes, the sum is added to an f32 accumulator and restarts at
+        /// zero.
+        Stage = "stage",
+    }
+}
+
+words! {
+    /// Memory from which `wgmma` reads A.
+    #[derive(Default)]
+    pub enum AOperandKind {
+        /// Shared memory. Elements of 8 or 32 bits are contiguous along K there.
+        #[default]
+        Shared = "shared",
+        /// Registers. A consumer loads an M-major A of 8 or 32 bits into registers.
+        Registers = "registers",
+        /// Registers if a kernel with the other knobs can read A from registers, else shared
+        /// memory. This value appears only in pins: a description holds the resolved value.
+        Auto = "auto",
+    }
+}
+
+words! {
+    /// Whether integer accumulators saturate after each instruction.
+    pub enum SaturateKind {
+        /// Sums wrap around.
+        Off = "off",
+        /// Sums stop at the limits of their range.
+        On = "on",
+    }
 }

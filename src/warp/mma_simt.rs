@@ -23,6 +23,18 @@ use crate::{
     shape::{Mnk, at_least_one},
 };
 
+/// Knobs of the MMA on CUDA cores.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SimtKnobs {
+    /// Warp tile in elements, with its share of the depth.
+    pub warp: Mnk,
+    /// Tile of a thread in a TMA ring. Without a producer, it is `None`, and
+    /// [`LaneArrangement::best`] determines the tile.
+    pub thread: Option<Mnk>,
+    /// Neighboring elements that a lane holds contiguously.
+    pub interleave: InterleaveKind,
+}
+
 /// Grid of the lanes of a warp.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LaneArrangement {

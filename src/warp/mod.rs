@@ -12,14 +12,29 @@ pub mod mma_tensor_op;
 #[doc(hidden)]
 pub mod mma_warpgroup;
 
-pub use choices::{InterleaveKind, UnrollKind};
+pub use choices::{AOperandKind, InterleaveKind, PromotionKind, SaturateKind, UnrollKind};
 #[doc(hidden)]
 pub use mma_simt::LaneArrangement;
+pub use mma_simt::SimtKnobs;
+pub use mma_tensor_op::MmaSyncKnobs;
 #[doc(hidden)]
 pub use mma_warpgroup::MmaWarpgroup;
+pub use mma_warpgroup::WgmmaKnobs;
 
-use crate::{shape::Shape, thread};
+use crate::{shape::Shape, thread, words::words};
 use core::marker::PhantomData;
+
+words! {
+    /// A warp-level MMA, as a value.
+    pub enum WarpMmaKind {
+        /// CUDA cores.
+        Simt = "simt",
+        /// Tensor cores with `mma.sync`.
+        MmaSync = "mmasync",
+        /// Hopper's tensor cores with `wgmma`.
+        Wgmma = "wgmma",
+    }
+}
 
 /// Warp-level MMA, as a type that carries its facts. On Hopper's tensor cores, a warpgroup performs
 /// it.

@@ -36,7 +36,7 @@ fn assert_same(what: &str, desc: &GemmDesc, product: &HostProduct, [one, other]:
     if one == other {
         return;
     }
-    let bytes = desc.class.output.element.bytes_of(1) as usize;
+    let bytes = desc.output.element.bytes_of(1) as usize;
     let element = |of: &[u8], i: usize| of[i * bytes..][..bytes].to_vec();
     let differ: Vec<usize> =
         (0..one.len() / bytes).filter(|&i| element(one, i) != element(other, i)).collect();
@@ -59,7 +59,7 @@ fn random_product(desc: &GemmDesc, problem: &Problem, fill: Fill, seed: u64) -> 
 fn check(context: &Arc<CudaContext>, how: Decomposition, ([reference, desc], seed): Pair) {
     let problem = problem_of_several_tiles(&desc, seed);
     let kernel = prepared(context, &desc, problem.batch);
-    let simt = desc.class.op == OpKind::Simt;
+    let simt = desc.op() == OpKind::Simt;
     // Emulated f32 rounds the sums of its terms.
     let exact = desc.user_types().a != ElementKind::F32 || simt;
     for fill in [Fill::Integers, Fill::Random] {
@@ -86,7 +86,7 @@ fn check_streams(context: &Arc<CudaContext>, desc: &GemmDesc, product: &HostProd
     let problem = product.problem();
     let work = problem.m * problem.n * problem.k * problem.batch;
     let multiprocessors = machine_of(context).expect("a device").multiprocessors;
-    if desc.warp_specialized().is_none() {
+    if !desc.has_producer() {
         if work <= MOST_CHECKED {
             let fitted = desc.fitted(&problem).expect("a kernel");
             let resident = prepared(context, &fitted, problem.batch).resident();

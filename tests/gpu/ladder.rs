@@ -16,7 +16,7 @@ fn every_rung_has_the_hosts_bits() {
     for rung in rungs().expect("every configuration checks") {
         let kernel = match rung.program {
             Program::Textbook(textbook) => textbook.prepare(&context).unwrap(),
-            Program::Gemm(d) => CudaKernel::prepare(&context, &d.sum()).unwrap(),
+            Program::Gemm(d) => CudaKernel::prepare(&context, &d).unwrap(),
         };
         let desc = *kernel.desc();
         for extents in

@@ -28,7 +28,7 @@ fn device_pairs(
 }
 
 fn count(descriptions: &[GemmDesc], kind: ElementKind) -> usize {
-    descriptions.iter().filter(|desc| desc.class.a.element == kind).count()
+    descriptions.iter().filter(|desc| desc.operands[0].stored == kind).count()
 }
 
 fn all(_: &GemmDesc) -> bool {
@@ -80,7 +80,7 @@ fn the_tensor_cores_give_the_hosts_bits() {
 
 /// Whether instructions add in the order of k.
 fn in_order(desc: &GemmDesc) -> bool {
-    desc.class.a.element.is_integer() || desc.class.a.element == ElementKind::F64
+    desc.operands[0].stored.is_integer() || desc.operands[0].stored == ElementKind::F64
 }
 
 #[test]

@@ -26,7 +26,7 @@ where
 {
     let gemm = GemmUniversal::<A, RowMajor, A, LB, C, RowMajor>::new();
     let machine = machine_of(stream.context()).expect("a machine");
-    assert_eq!(gemm.on(Some(&machine)).expect("units").desc().class.op, op);
+    assert_eq!(gemm.on(Some(&machine)).expect("units").desc().op(), op);
     let prepared = gemm.prepare(stream.context()).expect("kernels");
     for (m, n, k) in EXTENTS {
         let (a, b) = (whole(m * k, 1), whole(k * n, 2));

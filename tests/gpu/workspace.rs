@@ -87,7 +87,7 @@ fn operators_run_on_another_stream_without_prepare() {
     let operation =
         GemmOperation::new(bf16, bf16, "f32:row".parse().expect("a matrix")).expect("a kernel");
     let machine = machine_of(&context).expect("a machine");
-    let units = operation.on(Some(&machine)).expect("units").desc().class.op;
+    let units = operation.on(Some(&machine)).expect("units").desc().op();
     assert_eq!(units, OpKind::TensorOp);
     for number in 0..2 {
         let mut d = stream.alloc_zeros::<f32>(m * n).expect("memory");

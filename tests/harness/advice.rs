@@ -22,9 +22,9 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
 fn choose(d: &mut GemmDesc, field: Field, word: &str) -> bool {
     let mut pins = Pins::NONE;
     match field {
-        Field::Op => d.class.op = word.parse().expect("units"),
-        Field::Arch => d.class.arch = word.parse().expect("an architecture"),
-        Field::Compute => d.class.compute = word.parse().expect("a compute type"),
+        Field::Op => d.mma = with_units(d.mma, word.parse().expect("units")),
+        Field::Arch => d.arch = word.parse().expect("an architecture"),
+        Field::Compute => d.output.compute = word.parse().expect("a compute type"),
         Field::Saturate => pins.saturate = Some(SaturateKind::Off),
         Field::Unroll => pins.unroll = Some(UnrollKind::Full),
         _ => return false,

@@ -68,9 +68,9 @@ impl Buffers {
             let range = first[which]..first[which] + view.memory.length;
             from.fill(seed.wrapping_add(which as u64), buffer.slice_mut(range)?, view, extents)
         };
-        let reads = desc.class.output.epilogue.leave(desc.frame).reads(&problem.scalars);
+        let reads = desc.epilogue.leave(desc.frame).reads(&problem.scalars);
         if reads.accumulator || !poisoned {
-            let operands = fill.operands(desc.class.combined(), problem.k);
+            let operands = fill.operands(desc.types(), problem.k);
             lay(&mut buffers.a, 0, &problem.a, (problem.m, problem.k), operands)?;
             lay(&mut buffers.b, 1, &problem.b, (problem.k, problem.n), operands)?;
         }
@@ -221,5 +221,5 @@ fn judged(
 }
 
 fn user_function(desc: &GemmDesc) -> bool {
-    desc.class.output.epilogue.ops().iter().any(|op| matches!(op, Op::User(_)))
+    desc.epilogue.ops().iter().any(|op| matches!(op, Op::User(_)))
 }

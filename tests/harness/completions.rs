@@ -16,8 +16,8 @@ pub fn request(desc: &GemmDesc, pins: &[Pinned]) -> Request {
         b: matrix(types.b, orders.b),
         c: matrix(types.c, orders.c),
         accumulator: Some(types.accumulator),
-        op: Some(desc.class.op),
-        arch: Some(desc.class.arch),
+        op: Some(desc.op()),
+        arch: Some(desc.arch),
         knobs: pins.iter().map(|(name, words)| ((*name).to_owned(), words.clone())).collect(),
         ..Request::default()
     }
@@ -81,7 +81,7 @@ pub fn tiles(m: &[u32], n: &[u32], k: &[u32]) -> Vec<Mnk> {
 /// Returns every knob that the explorer varies with each of its values, and some more values.
 pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
     let k = desc.threadblock().k;
-    let (threadblocks, warps) = match desc.class.op {
+    let (threadblocks, warps) = match desc.op() {
         OpKind::TensorOp => {
             let columns = [64, 128, 192, 256];
             (tiles(&[64, 128, 192, 256], &columns, &[k]), tiles(&[64, 128], &columns, &[k]))

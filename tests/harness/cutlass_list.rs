@@ -96,12 +96,12 @@ fn kernel(listed: &Listed) -> Result<GemmDesc, Error> {
         assert_eq!(wanted[name], format!("{}x{}x{}", is.m, is.n, is.k), "{}", listed.line);
     }
     assert_eq!(
-        (wanted["stages"], resolved.desc.class.arch),
+        (wanted["stages"], resolved.desc.arch),
         (stages.to_string().as_str(), listed.arch),
         "{}",
         listed.line
     );
-    assert!(matches!(resolved.desc.family, FamilyDesc::MmaSync(_)), "{}", listed.line);
+    assert!(resolved.desc.mma.kind() == WarpMmaKind::MmaSync, "{}", listed.line);
     Ok(resolved.desc)
 }
 

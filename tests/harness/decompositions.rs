@@ -102,7 +102,7 @@ impl Decomposition {
             let both = match self {
                 // Emulated f32 rounds the sums of its terms.
                 Self::StreamK => streamed(desc).filter(|both| {
-                    (desc.class.a.element != ElementKind::F32 || !roles)
+                    (desc.operands[0].stored != ElementKind::F32 || !roles)
                         && both.iter().all(copies_single_elements)
                 }),
                 Self::Cluster => cut_by_clusters(desc, slices),

@@ -58,12 +58,12 @@ pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
 fn varied(desc: GemmDesc, number: usize) -> GemmDesc {
     let variant = match number % 9 {
         0 => streamed(desc).map(|[_, streamed]| streamed),
-        3 if desc.warp_specialized().is_some() => {
+        3 if desc.has_producer() => {
             cut_by_clusters(desc, 2 + number as u32 % 3).map(|[_, clustered]| clustered)
         }
         6 => {
             let mut batched = desc;
-            batched.class.mode = GemmMode::Batched;
+            batched.work.mode = GemmMode::Batched;
             batched.check().is_ok().then_some(batched)
         }
         _ => None,

@@ -24,7 +24,7 @@ pub struct Alone {
 /// Returns whether a kernel can copy single elements, which packed lines with odd lengths require.
 /// Without enough registers, the kernel refuses such a problem. TMA copies no single elements.
 pub fn copies_single_elements(desc: &GemmDesc) -> bool {
-    desc.warp_specialized().is_some() || desc.narrowed([1; 3]).check().is_ok()
+    desc.has_producer() || desc.narrowed([1; 3]).check().is_ok()
 }
 
 /// Returns bytes of finite elements: the highest bit of each exponent is 0. All `f32` elements are

@@ -93,8 +93,8 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
     }
     let [a_data, b_data] = [(types.a, a_data), (types.b, b_data)]
         .map(|(kind, values)| Data::new(kind, values.into_iter()));
-    let poison = if d.class.output.element.bits() < 32 { POISON } else { -1_000_003 };
-    let mut result = Data::new(d.class.output.element, (0..c.memory.length).map(|_| poison));
+    let poison = if d.output.element.bits() < 32 { POISON } else { -1_000_003 };
+    let mut result = Data::new(d.output.element, (0..c.memory.length).map(|_| poison));
     let problem = problem_of((m, n, k), [a, b, c]);
     let matrices = matrices(a_data.slice(), b_data.slice(), result.slice_mut());
     if let Err(error) = run_on_host(program, mode, problem.with(matrices)) {

@@ -53,7 +53,7 @@ pub mod warpgroups;
 pub mod whole;
 pub mod words;
 
-pub use changed::{OfFamily, pinned};
+pub use changed::pinned;
 pub use random::Random;
 
 use falchion_lab::verify::draw;

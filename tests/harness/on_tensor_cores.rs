@@ -117,7 +117,7 @@ pub fn ran(
     sizes: [usize; 3],
     operands: (&[f32], &[f32]),
 ) -> Result<Vec<f32>, Error> {
-    let orders = program.desc.sum().orders();
+    let orders = program.desc.orders();
     product([orders.a, orders.b, orders.c], sizes, operands, |call| {
         run_on_host(program, Mode::Checked { seed: 3 }, call)
     })

@@ -2,10 +2,9 @@
 #![allow(unused_imports, reason = "each test binary uses its part")]
 
 pub use crate::harness::{
-    OfFamily,
     advice::advised,
     case::{Buffers, Placed, Runner, judge_one},
-    changed::unit_of,
+    changed::{Changed, unit_of, with_units},
     completions::tiles_of_halves,
     conformance::warp_specialized_only,
     decompositions::{eight_by_eight, on_clusters},
@@ -45,9 +44,9 @@ pub use falchion::{
     Error, Refusal,
     arch::{ArchKind, Machine, OpKind, WARP},
     desc::{
-        AOperandKind, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, FamilyDesc, Frame,
-        GemmDesc, GemmMode, Pins, PromoteEachStage, PromotionKind, SaturateKind, SimtDesc,
-        SpillKind, TENSOR_OP_COMBINATIONS, WarpSpecializedDesc, WarpSpecializedKnobs, With,
+        AOperandKind, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, Frame, GemmDesc,
+        GemmMode, Knobs, Limits, Mainloop, OperandDesc, Pins, PromoteEachStage, PromotionKind,
+        SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpMma, With, WorkDesc,
     },
     device::{
         Arguments, Explanation, Gemm, GemmOperation, GemmUniversal, ProblemSize, Request,
@@ -95,13 +94,14 @@ pub use falchion::{
     refusal::{Because, Field, Operand, Rule, Value},
     shape::{Mn, Mnk},
     threadblock::{
-        Along, MOST_STREAMS, MainloopKind, Pipeline, PipelineLayout, RingPosition, RoleOptions,
-        SharedBox, SharedOperand, SmemLayout, SmemTile, Streams, SwizzleKind, SwizzleMode,
-        TensorCopy, TensorMapDesc, TensorMatrix, TileOrder, Unit, Units, WarpSpecialized, Work,
-        WorkKind,
+        Along, MOST_STREAMS, MainloopKind, MultistageKnobs, Pipeline, PipelineLayout,
+        PipelinedKnobs, RingPosition, RoleOptions, SharedBox, SharedOperand, SingleStageKnobs,
+        SmemLayout, SmemTile, Streams, SwizzleKind, SwizzleMode, TensorCopy, TensorMapDesc,
+        TensorMatrix, TileOrder, TmaRingKnobs, Unit, Units, WarpSpecialized, Work, WorkKind,
     },
     warp::{
-        InterleaveKind, LaneArrangement, UnrollKind,
+        InterleaveKind, LaneArrangement, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMmaKind,
+        WgmmaKnobs,
         mma_tensor_op::WarpInstruction,
         mma_warpgroup::{
             AOperand, CHUNK_BYTES, FragmentLoad, FragmentRows, MatrixDescriptor, MmaWarpgroup,

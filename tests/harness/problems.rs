@@ -83,7 +83,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let tile_k = d.threadblock().k as usize;
     k += (d.split_k() as usize).saturating_sub(k.div_ceil(tile_k)) * if k > 0 { tile_k } else { 0 };
     // TMA kernels accept any sizes. A pass repacks an A or a B that TMA cannot read.
-    let roles = d.family.mainloop().cuda().is_none();
+    let roles = d.mainloop.kind().cuda().is_none();
     let align_d = if roles {
         Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]])
     } else {
@@ -133,14 +133,14 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     (scalars[0], scalars[1]) =
         (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
     let mut problem = Problem { scalars, ..problem_of((m, n, k), [a, b, d_shape]) };
-    let reads = d.class.output.epilogue.reads(&scalars).source;
+    let reads = d.epilogue.reads(&scalars).source;
     problem.c = match random.below(3) {
         0 if !reads => Source::None,
         1 => Source::InPlace,
         _ => Source::Matrix(c),
     };
     let mut random_vectors = Random::new(seed ^ 0x0062_6961);
-    let reads = d.class.output.epilogue.leave(d.frame).reads(&scalars).vectors;
+    let reads = d.epilogue.leave(d.frame).reads(&scalars).vectors;
     problem.vectors = Vectors::by(|kind| {
         let length = problem.mn(kind.side()) + random_vectors.below(3);
         // A vector that the epilogue does not read may be absent.
@@ -173,5 +173,5 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
 
 /// Returns whether the description computes in integers with the scalars of a problem.
 pub fn in_integers(d: &GemmDesc, problem: &Problem) -> bool {
-    d.for_scalars(&problem.scalars).class.compute == ComputeKind::I32
+    d.for_scalars(&problem.scalars).output.compute == ComputeKind::I32
 }

@@ -34,7 +34,7 @@ pub fn shipped() -> impl Iterator<Item = GemmDesc> {
                     default_description(OpKind::Simt, arch, *types, orders).ok()
                 })
                 .flat_map(|d| {
-                    let scaled = (d.class.compute == ComputeKind::I32)
+                    let scaled = (d.output.compute == ComputeKind::I32)
                         .then_some(but!(d, compute: ComputeKind::F32));
                     [d].into_iter().chain(scaled)
                 })
@@ -212,13 +212,24 @@ pub fn garbage() -> impl Strategy<Value = GemmDesc> {
             epilogue,
         )| {
             let d = numbers.iter().enumerate().fold(legal, |d, (field, x)| spoiled(d, field, *x));
-            let [smem_a, smem_b] = if numbers[0] % 2 == 0 {
-                smem
-            } else {
-                [d.one().knobs.smem_a, d.one().knobs.smem_b]
-            };
+            let [smem_a, smem_b] =
+                if numbers[0] % 2 == 0 { smem } else { [d.operands[0].smem, d.operands[1].smem] };
             let types = but!(d, a, b, c, accumulator, compute, swapped);
-            but!(types, layout_a, layout_b, op, arch, mainloop, smem_a, smem_b, epilogue)
+            let mma = with_units(types.mma, op);
+            let types = GemmDesc { mma, ..types };
+            let (mainloop, smem_a, smem_b) = (Some(mainloop), Some(smem_a), Some(smem_b));
+            let types = types.pinned(Pins { mainloop, ..Pins::NONE });
+            let types = match op {
+                OpKind::Simt => types.pinned(Pins { smem_a, smem_b, ..Pins::NONE }),
+                OpKind::TensorOp => but_smem_of_simt(types),
+            };
+            but!(types, layout_a, layout_b, arch, epilogue)
         },
     )
+}
+
+/// Returns the description without the layouts in shared memory that only SIMT kernels choose.
+fn but_smem_of_simt(desc: GemmDesc) -> GemmDesc {
+    let (smem_a, smem_b) = (Some(SmemLayout::Auto), Some(SmemLayout::Auto));
+    desc.pinned(Pins { smem_a, smem_b, ..Pins::NONE })
 }

@@ -108,11 +108,8 @@ pub fn compare(
     aligned: bool,
     other: Other<'_>,
 ) -> Result<bool, Error> {
-    let most_work = if desc.family.mainloop().cuda().is_none() {
-        MOST_WARP_SPECIALIZED_WORK
-    } else {
-        MOST_WORK
-    };
+    let most_work =
+        if desc.mainloop.kind().cuda().is_none() { MOST_WARP_SPECIALIZED_WORK } else { MOST_WORK };
     let wanted = problems::Wanted { most_work, aligned };
     let guarded = guarded(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);
@@ -121,7 +118,7 @@ pub fn compare(
     let specials = random.once_in(2);
     if specials {
         // Operands with infinities or NaN cannot be scaled.
-        if !desc.warp_specialized().is_some_and(|roles| roles.knobs.emulation.scales()) {
+        if !desc.emulation().scales() {
             sprinkle(&mut buffers.a, guarded.first[0], &problem.a, &mut random);
             sprinkle(&mut buffers.b, guarded.first[1], &problem.b, &mut random);
         }

@@ -13,8 +13,8 @@ const MOST_SEEDS: u64 = 60;
 fn guarded(d: &GemmDesc) -> Guarded {
     let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
     let (rows, columns) = (
-        rectangle(d.threadblock().m, d.roles().knobs.cluster.m) + 24,
-        2 * rectangle(d.threadblock().n, d.roles().knobs.cluster.n) + 40,
+        rectangle(d.threadblock().m, d.mainloop.cluster().m) + 24,
+        2 * rectangle(d.threadblock().n, d.mainloop.cluster().n) + 40,
     );
     let user = |axis: Axis| if axis.leave(d.frame) == Axis::M { rows } else { columns };
     let (m, n) = (user(Axis::M), user(Axis::N));
@@ -109,5 +109,5 @@ pub fn programs(subjects: &[(&str, GemmDesc)]) -> Vec<(String, WarpSpecializedPr
 }
 
 pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
-    WarpSpecializedProgram { clusters: 2, ..desc.roles().program().expect("a legal description") }
+    WarpSpecializedProgram { clusters: 2, ..desc.ring_program().expect("a legal description") }
 }

@@ -41,24 +41,23 @@ const CLASS: [&str; 9] = ["a", "b", "c", "acc", "compute", "op", "arch", "mode",
 /// Returns the line of a description: class, frame, and the kernel's knobs as `name=value`,
 /// separated by semicolons.
 pub fn spell(desc: &GemmDesc) -> String {
-    let class = &desc.class;
     let matrix = |element, order| MatrixType { element, order }.to_string();
     let mut words = vec![
-        format!("a={}", matrix(class.a.element, class.a.layout)),
-        format!("b={}", matrix(class.b.element, class.b.layout)),
-        format!("c={}", matrix(class.output.element, desc.frame.d_order())),
-        format!("acc={}", class.accumulator.name()),
-        format!("compute={}", class.compute.name()),
-        format!("op={}", class.op.name()),
-        format!("arch={}", class.arch.name()),
-        format!("mode={}", class.mode.name()),
+        format!("a={}", matrix(desc.operands[0].stored, desc.operands[0].layout)),
+        format!("b={}", matrix(desc.operands[1].stored, desc.operands[1].layout)),
+        format!("c={}", matrix(desc.output.element, desc.frame.d_order())),
+        format!("acc={}", desc.output.accumulator.name()),
+        format!("compute={}", desc.output.compute.name()),
+        format!("op={}", desc.op().name()),
+        format!("arch={}", desc.arch.name()),
+        format!("mode={}", desc.work.mode.name()),
         format!("swapped={}", desc.frame.swapped),
     ];
     let knobs = Pins::TABLE.iter().zip(desc.pins().words());
     words.extend(knobs.filter_map(|(&(name, ..), value)| Some(format!("{name}={}", value?))));
     words.retain(|word| {
         word.split_once('=').is_none_or(|(name, value)| {
-            let same = name == "compute" && value == class.accumulator.name();
+            let same = name == "compute" && value == desc.output.accumulator.name();
             !same && !USUAL.contains(&(name, value))
         })
     });
@@ -136,13 +135,12 @@ pub fn read(line: &str) -> Result<GemmDesc, String> {
         ..Request::default()
     };
     let mut desc = family.resolve(arch).map_err(|error| error.to_string())?.desc;
-    let class = &mut desc.class;
-    (class.a.layout, class.b.layout) = (a.order, b.order);
-    class.compute = word("compute")
+    (desc.operands[0].layout, desc.operands[1].layout) = (a.order, b.order);
+    desc.output.compute = word("compute")
         .or_else(|_| word("acc"))?
         .parse::<ComputeKind>()
         .map_err(|_| fault("compute"))?;
-    class.mode = word("mode")?.parse::<GemmMode>().map_err(|_| fault("mode"))?;
+    desc.work.mode = word("mode")?.parse::<GemmMode>().map_err(|_| fault("mode"))?;
     desc.frame = Frame { swapped: word("swapped")? == "true", ..Frame::USER }.with_d_order(c.order);
     let mut pins = Pins::NONE;
     let known = |name: &str| {

@@ -25,7 +25,7 @@ fn description(
     let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
     let k = d.threadblock().k;
     let mnk = |(m, n)| Mnk::new(m, n, k);
-    let instruction = Mnk { n: warp.1, ..d.roles().knobs.instruction };
+    let instruction = Mnk { n: warp.1, ..d.instruction() };
     let (threadblock, warp) = (mnk(block), mnk(warp));
     let pins =
         but!(d, threadblock, warp, instruction, schedule, stages: 3, cluster: Mn::ONE).pins();
@@ -61,10 +61,10 @@ fn registers_give_the_bits_of_shared_memory() {
             let schedule = if turns { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
             let desc = description(types, orders, tile, schedule);
             assert_eq!(desc.check(), Ok(()), "{types:?} {orders:?} {tile:?}");
-            assert!(desc.roles().a_from_registers());
+            assert!(desc.a_from_registers());
             let column_major = orders[0] == orders[1] && orders[1] == orders[2];
             assert_eq!(
-                (desc.frame.d_order().is_row(), desc.class.a.layout),
+                (desc.frame.d_order().is_row(), desc.operands[0].layout),
                 (!column_major, Order::Col)
             );
             assert_eq!([desc.orders().a, desc.orders().b, desc.orders().c], orders);
@@ -82,10 +82,7 @@ fn registers_give_the_bits_of_shared_memory() {
             let guarded = guarded(seed, desc, Wanted { most_work: 6_000_000, aligned: false });
             let buffers = Buffers::filled(desc, &guarded, Fill::Random, seed).expect("buffers");
             let shared = desc.with(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE });
-            assert_eq!(
-                (shared.roles().knobs.a_operand, shared.check()),
-                (AOperandKind::Shared, Ok(()))
-            );
+            assert_eq!((shared.mma.a_operand(), shared.check()), (AOperandKind::Shared, Ok(())));
             let wanted = run(&shared, Mode::Fast, &guarded, &buffers).expect("a GEMM");
             for mode in [Mode::Fast, Mode::Checked { seed }] {
                 let found = run(desc, mode, &guarded, &buffers).expect("a GEMM");
@@ -131,10 +128,7 @@ fn invalid_operands_in_registers_are_refused() {
     );
     let request = request(["f32:row"; 3], &[("a_operand", "registers")]);
     let says = request.resolve(ArchKind::Sm80).message();
-    assert_eq!(
-        says,
-        "a_operand is not a knob of the multistage main loop; try mainloop = warpspecialized"
-    );
+    assert_eq!(says, "a_operand is not a knob of CUDA-core kernels; try op = tensorop");
 }
 
 /// Two sets of fragments where a consumer has the registers, else one, and no products under way
@@ -170,7 +164,8 @@ fn auto_is_registers_where_they_can_be() {
         let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let tile = Mnk { m: 128, n: 128, k: d.threadblock().k };
         let knobs =
-            but!(d, threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.roles().knobs.instruction }).user_pins();
+            but!(d, threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.instruction() })
+                .user_pins();
         let schedule = Some(ScheduleKind::Pingpong);
         let d = d.with(Pins {
             a_operand: Some(AOperandKind::Auto),
@@ -179,7 +174,7 @@ fn auto_is_registers_where_they_can_be() {
             ..knobs
         });
         assert!(d.check().is_ok() && d.orders().c == orders[2], "{d:?}");
-        (d.roles().knobs.a_operand, d.frame.d_order())
+        (d.mma.a_operand(), d.frame.d_order())
     };
     let (never, stage) = (PromotionKind::Never, PromotionKind::Stage);
     for orders in orders() {
@@ -241,7 +236,7 @@ fn the_spaces_of_registers_are_kernels() {
                 refused.first
             );
         }
-        assert!(census.legal.iter().all(|&point| space.at(point).roles().a_from_registers()));
+        assert!(census.legal.iter().all(|&point| space.at(point).a_from_registers()));
         assert!(
             census.legal.len() as u64 * 4 >= census.points * 3,
             "{} of {}",

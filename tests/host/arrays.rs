@@ -156,13 +156,13 @@ fn an_array_of_warp_specialized_kernels_is_its_products() {
     type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
     type Threads = MnMajor<f32, f32, RowMajor, f32, Simt, Sm90, With<Auto, MmaWarpSpecialized>>;
     let rows = Hopper::<RowMajor>::DESC;
-    assert_eq!((rows.check(), rows.for_array(7).class.mode), (Ok(()), GemmMode::Array));
+    assert_eq!((rows.check(), rows.for_array(7).work.mode), (Ok(()), GemmMode::Array));
     held::<Bf16, f32>(&rows, (70, 7, 66), 7);
     held::<Bf16, f32>(&rows.cut(2), (5, 70, 200), 9);
     held::<Bf16, f32>(&but!(rows, align_c: 1), (5, 9, 40), 8);
     held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 66, 3), 7);
     held::<i8, i32>(&Bytes::DESC, (3, 131, 33), 8);
-    assert_eq!(Threads::DESC.for_array(7).class.mode, GemmMode::Array);
+    assert_eq!(Threads::DESC.for_array(7).work.mode, GemmMode::Array);
     held::<f32, f32>(&Threads::DESC, (5, 9, 40), 7);
 }
 
@@ -214,7 +214,7 @@ fn mutated_records_are_found() {
     type Hopper = HopperK<Bf16, f32>;
     for desc in [Hopper::DESC, but!(Hopper::DESC, align_c: 1), Hopper::DESC.cut(2)] {
         let desc = desc.for_array(7);
-        let program = desc.roles().program().expect("a kernel");
+        let program = desc.ring_program().expect("a kernel");
         let of = Products::<Bf16, f32>::of(&desc, (5, 7, 140), 7, From::Own);
         let run = |program: &WarpSpecializedProgram| {
             let mut d = of.d.clone();
@@ -239,7 +239,7 @@ fn mutated_addresses_are_found() {
     type Ampere = KMajor<Bf16, f32, RowMajor, f32, TensorOp, Sm80>;
     fn found<A: MathType>(desc: &GemmDesc) {
         let desc = desc.for_array(3);
-        assert_eq!(desc.class.mode, GemmMode::Array);
+        assert_eq!(desc.work.mode, GemmMode::Array);
         let of = Products::<A, f32>::of(&desc, (5, 7, 40), 3, From::Own);
         let run = |program: &Program| {
             let mut d = of.d.clone();
@@ -327,7 +327,7 @@ fn arrays_are_refused_by_name() {
     // A pass decomposes the operands of emulated f32.
     let mut emulated = HopperK::<f32, f32>::DESC;
     assert_eq!(emulated.for_array(9), emulated);
-    emulated.class.mode = GemmMode::Array;
+    emulated.work.mode = GemmMode::Array;
     let said = emulated.check().message();
     assert_eq!(said, "mode = array is not supported by kernels with a pass; try gemm");
 }

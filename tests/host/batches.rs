@@ -201,7 +201,7 @@ fn mutated_products_of_a_batch_are_found() {
             }
             let found = run(&desc, &program);
             let bits = |d: &[f32]| d.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            assert!(!found.is_ok_and(|d| bits(&d) == bits(&right)), "{name}: {:?}", desc.family);
+            assert!(!found.is_ok_and(|d| bits(&d) == bits(&right)), "{name}: {:?}", desc.mma);
         }
     }
 }

@@ -20,7 +20,7 @@ fn default(types: Combined, orders: [Order; 3]) -> GemmDesc {
 /// The default's product, exchanged, with few columns of the kernel's D.
 fn few(types: Combined, orders: [Order; 3], (m, warp_m, n): (u32, u32, u32)) -> GemmDesc {
     let d = default(types, orders).with_rows_as_columns();
-    let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.roles().knobs.instruction });
+    let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.instruction() });
     let schedule = if m == warp_m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
     but!(d, threadblock: Mnk { m, n, k }, warp: Mnk { m: warp_m, n, k }, instruction: instruction, schedule: schedule, promotion: PromotionKind::Never, stages: 3, cluster: Mn::ONE)
 }
@@ -131,7 +131,7 @@ fn other_kernels_stay() {
     // What is of columns comes from registers, too, where it is to.
     let both = default(element_types(I8, I32, I32), [row, row, row]).with_rows_as_columns();
     let registers = both.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
-    assert!(registers.roles().a_from_registers() && registers.orders() == both.orders());
+    assert!(registers.a_from_registers() && registers.orders() == both.orders());
     assert_eq!(
         registers
             .with(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE })
@@ -186,7 +186,7 @@ fn columns_give_the_bits_of_rows() {
             let mut rows = default(desc.user_types(), [desc.orders().a, desc.orders().b, desc.orders().c]);
             rows = rows.with(Pins { threadblock: None, warp: None, instruction: None, schedule: None, ..desc.user_pins() });
             let small = Mnk { m: 128, n: 64, ..desc.threadblock() };
-            let instruction = Mnk { n: 64, ..desc.roles().knobs.instruction };
+            let instruction = Mnk { n: 64, ..desc.instruction() };
             let rows = but!(rows, threadblock: small, warp: Mnk { m: 64, ..small }, instruction: instruction, schedule: ScheduleKind::Cooperative);
             assert_eq!((rows.check(), rows.frame.d_order()), (Ok(()), Order::Row), "{rows:?}");
             let wanted = run(&rows, Mode::Checked { seed }, &guarded, &buffers).expect("a GEMM");

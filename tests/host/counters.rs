@@ -8,7 +8,7 @@ use falchion_lab::{
 };
 
 /// Returns the descriptions of the ladder, some defaults, and sliced K.
-fn subjects() -> Vec<SimtDesc> {
+fn subjects() -> Vec<GemmDesc> {
     let rungs = ladder::rungs().expect("the ladder").into_iter();
     let mut descriptions: Vec<_> = rungs
         .filter_map(|rung| match rung.program {
@@ -16,33 +16,32 @@ fn subjects() -> Vec<SimtDesc> {
             ladder::Program::Textbook(_) => None,
         })
         .collect();
-    descriptions.extend(shipped().step_by(37).map(|desc| desc.one()));
+    descriptions.extend(shipped().step_by(37));
     let classic = default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
-    descriptions.push(
-        but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect().one(),
-    );
+    descriptions
+        .push(but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect());
     descriptions
 }
 
 /// A problem of `tiles` tiles of the description, in the user's M and N, leading dimensions those
 /// of packed matrices and 32 more.
-fn problem(desc: &SimtDesc, tiles: [usize; 3]) -> Problem {
-    let Mnk { m, n, k } = desc.knobs.threadblock;
+fn problem(desc: &GemmDesc, tiles: [usize; 3]) -> Problem {
+    let Mnk { m, n, k } = desc.threadblock();
     let (m, n, k) = (m as usize * tiles[0], n as usize * tiles[1], k as usize * tiles[2]);
     let user = |axis: Axis| if axis.leave(desc.frame) == Axis::M { m } else { n };
     let (m, n) = (user(Axis::M), user(Axis::N));
-    let (packed, orders) =
-        (Problem::new(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]), desc.sum().orders());
+    let (packed, orders) = (Problem::new(desc, (m, n, k), [None; 3], [1.0; 8]), desc.orders());
     Problem::new(
-        &desc.sum(),
+        desc,
         (m, n, k),
         [Some(packed.a.leading(orders.a) + 32), Some(packed.b.leading(orders.b) + 32), None],
         [1.0; 8],
     )
 }
 
-fn counted(desc: &SimtDesc, problem: &Problem) -> Counters {
-    count(&desc.program(), problem).unwrap_or_else(|error| panic!("{error}: {desc:?}"))
+fn counted(desc: &GemmDesc, problem: &Problem) -> Counters {
+    count(&desc.one_schedule().expect("a kernel without a producer"), problem)
+        .unwrap_or_else(|error| panic!("{error}: {desc:?}"))
 }
 
 /// Elements read = `MNK (1/tile_m + 1/tile_n)`, multiplications = `MNK`.
@@ -51,7 +50,7 @@ fn elements_read_are_those_of_the_formula() {
     for desc in subjects() {
         let problem = problem(&desc, [2, 3, 4]);
         let (entered, Mnk { m, n, .. }) =
-            (problem.enter(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
+            (problem.enter(&desc).expect("its layouts"), desc.threadblock());
         let mnk = (entered.m * entered.n * entered.k) as u64;
         let counters = counted(&desc, &problem);
         assert_eq!(
@@ -69,25 +68,25 @@ fn elements_read_are_those_of_the_formula() {
 }
 
 /// The requests and sectors of every block and every tile of an operand, from the thread map alone.
-fn every_block(desc: &SimtDesc, problem: &Problem, operand: OperandKind) -> (u64, u64) {
+fn every_block(desc: &GemmDesc, problem: &Problem, operand: OperandKind) -> (u64, u64) {
     let (entered, facts) =
-        (problem.enter(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
+        (problem.enter(desc).expect("its layouts"), desc.base().operand(operand));
     let (extent, leading, others) = match operand {
         OperandKind::A => (
             entered.m,
-            entered.a.leading(desc.class.a.layout),
-            entered.n / desc.knobs.threadblock.n as usize,
+            entered.a.leading(desc.operands[0].layout),
+            entered.n / desc.threadblock().n as usize,
         ),
         OperandKind::B => (
             entered.n,
-            entered.b.leading(desc.class.b.layout),
-            entered.m / desc.knobs.threadblock.m as usize,
+            entered.b.leading(desc.operands[1].layout),
+            entered.m / desc.threadblock().m as usize,
         ),
     };
     let (map, bytes) = (facts.thread_map(), u64::from(facts.element.bytes_of(1)));
     let (mut requests, mut sectors) = (0, 0);
     for origin in (0..extent).step_by(facts.smem.mn as usize) {
-        for tile in (0..entered.k).step_by(desc.knobs.threadblock.k as usize) {
+        for tile in (0..entered.k).step_by(desc.threadblock().k as usize) {
             for (warp, access) in (0..map.threads / 32)
                 .flat_map(|warp| (0..map.accesses()).map(move |access| (warp, access)))
             {
@@ -132,7 +131,7 @@ fn one_block_times_the_blocks_is_every_block() {
 fn a_classic_tile_by_hand() {
     let desc = but!(default_f32(ArchKind::Sm70, [Order::Row; 3]), align_a: 4, align_b: 4).expect();
     let counters =
-        counted(&desc.one(), &Problem::new(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
+        counted(&desc, &Problem::new(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
     // 1024 floats each, a vector of four for each of 256 threads, which are 8 warps; 4096 bytes are
     // 128 sectors.
     assert_eq!((counters.a.requests, counters.a.sectors, counters.a.elements), (8, 128, 1024));
@@ -150,18 +149,18 @@ fn a_classic_tile_by_hand() {
 #[test]
 fn a_changed_map_is_counted() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
-    let problem = problem(&desc.one(), [1, 1, 2]);
-    let program = desc.one().program();
+    let problem = problem(&desc, [1, 1, 2]);
+    let program = desc.one_schedule().expect("a kernel without a producer");
     let mut unpadded = program.clone();
     unpadded.maps.smem[0] =
-        Arc::new(SmemTile { padding: 0, ..desc.one().base().operand(OperandKind::A).smem });
+        Arc::new(SmemTile { padding: 0, ..desc.base().operand(OperandKind::A).smem });
     let (padded, unpadded) =
         (count(&program, &problem).unwrap(), count(&unpadded, &problem).unwrap());
     assert_eq!(padded.stores.wavefronts, padded.stores.ideal);
     assert!(unpadded.stores.wavefronts > 2 * padded.stores.wavefronts, "{unpadded:?}");
     // The same from the description's knob.
     let knob = but!(desc, smem_a: SmemLayout::Padded { along: Along::Mn, padding: 0 });
-    assert_eq!(counted(&knob.one(), &problem), unpadded);
+    assert_eq!(counted(&knob, &problem), unpadded);
     // A map that leaves points out is a fault, not a number.
     let mut broken = program;
     broken.maps.smem[0] = mutant(&broken.maps.smem[0], |_, _| None);
@@ -171,7 +170,7 @@ fn a_changed_map_is_counted() {
 #[test]
 fn unscalable_rows_are_refused() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
-    let program = desc.one().program();
+    let program = desc.one_schedule().expect("a kernel without a producer");
     let says = |extents, leading| {
         count(&program, &Problem::new(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string()
     };
@@ -187,7 +186,9 @@ fn unscalable_rows_are_refused() {
     );
     let wide = but!(desc, align_a: 4);
     let problem = Problem::new(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
-    let says = count(&wide.one().program(), &problem).unwrap_err().to_string();
+    let says = count(&wide.one_schedule().expect("a kernel without a producer"), &problem)
+        .unwrap_err()
+        .to_string();
     assert!(says.contains("is not a multiple of the access's 16 bytes"), "{says}");
     assert!(
         count(&program, &Problem::new(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8]))

@@ -85,9 +85,7 @@ fn results_lie_within_the_bound() {
             for (seed, k) in [(1, 1), (2, 63), (3, 64), (4, 65), (5, 300), (6, 1000)] {
                 let [m, n] = [20, 24];
                 let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
-                let mut program = but!(desc, threadblock: Mnk { m: 64, n: 128, k: 64 }, warp: Mnk { m: 64, n: 128, k: 64 })
-                    .roles()
-                    .program()
+                let mut program = but!(desc, threadblock: Mnk { m: 64, n: 128, k: 64 }, warp: Mnk { m: 64, n: 128, k: 64 }).ring_program()
                     .expect("a program");
                 // Without the window the bound holds all the same.
                 program.emulation.windowed = false;
@@ -170,7 +168,7 @@ fn every_fault_is_found() {
         // Neither side's scales are 1.
         let b: Vec<f32> = b.iter().map(|x| x * 3000.0).collect();
         let wanted = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("it fits");
-        let right = desc.roles().program().expect("a program");
+        let right = desc.ring_program().expect("a program");
         assert!(bits(&ran(&right, sizes, (&a, &b)).expect("it fits")) == bits(&wanted));
         for (name, _, change) in FAULTS.iter().filter(|fault| fault.1(emulation)) {
             let mut program = right.clone();
@@ -214,7 +212,7 @@ fn the_window_is_checked() {
             );
         }
     }
-    let mut program = desc(EmulationKind::F16x3, ORDERS[0]).roles().program().expect("a program");
+    let mut program = desc(EmulationKind::F16x3, ORDERS[0]).ring_program().expect("a program");
     program.emulation.windowed = false;
     assert!(ran(&program, [m, n, k], (&a, &b)).is_ok());
     let zeros = vec![0.0; n * k];
@@ -288,10 +286,7 @@ fn requests_types_and_files_name_the_modes() {
     type Product<C> = HopperK<f32, f32, RowMajor, C>;
     assert_eq!(Product::<Auto>::new().desc(), desc(EmulationKind::Bf16x6, ORDERS[0]));
     assert_eq!(Product::<With<Auto, F16x3>>::new().desc(), desc(EmulationKind::F16x3, ORDERS[0]));
-    assert_eq!(
-        Product::<With<Auto, Bf16x6>>::new().desc().roles().knobs.promotion,
-        PromotionKind::Stage
-    );
+    assert_eq!(Product::<With<Auto, Bf16x6>>::new().desc().mma.promotion(), PromotionKind::Stage);
     assert_eq!(default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS[0]).check(), Ok(()));
     {
         let one = desc(EmulationKind::F16x3, ORDERS[3]);
@@ -323,14 +318,9 @@ fn invalid_emulations_are_refused() {
     );
     let simt = Request { op: Some(OpKind::Simt), ..request(&[("emulation", "bf16x6")]) };
     let says = |arch| simt.resolve(arch).message();
-    assert_eq!(
-        says(ArchKind::Sm80),
-        "emulation is not a knob of the multistage main loop; try mainloop = warpspecialized"
-    );
-    assert_eq!(
-        says(ArchKind::Sm90),
-        "emulation = bf16x6 requires tensor cores; try none; no kernel was found with this emulation"
-    );
+    for arch in [ArchKind::Sm80, ArchKind::Sm90] {
+        assert_eq!(says(arch), "emulation is not a knob of CUDA-core kernels; try op = tensorop");
+    }
     let mut deep = problem(ORDERS[0], [1, 1, 1]);
     (deep.k, deep.a.strides, deep.b.strides) = (1 << 30, [1 << 30, 1], [1, 1 << 30]);
     let refusal = deep.enter(&f32s).expect_err("too deep");

@@ -75,7 +75,9 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
 /// Returns a program with 32 x 32 tiles of four warps, two along M and two along N.
 fn four_warps() -> Program {
     let tiles = [("threadblock", "32x32x8"), ("warp", "16x16x8")];
-    described(["f32:row"; 3], (OpKind::Simt, ArchKind::Sm80), &tiles).one().program()
+    described(["f32:row"; 3], (OpKind::Simt, ArchKind::Sm80), &tiles)
+        .one_schedule()
+        .expect("a kernel without a producer")
 }
 
 #[test]

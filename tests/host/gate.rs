@@ -12,7 +12,7 @@ const ARRAYS: usize = 30;
 /// all scalars. A batch has three GEMMs.
 fn problem(desc: &GemmDesc, [m, n, k]: [usize; 3]) -> Guarded {
     let orders = desc.orders();
-    let batch = if desc.class.mode.several() { 3 } else { 1 };
+    let batch = if desc.work.mode.several() { 3 } else { 1 };
     let matrix = |order, extents: (usize, usize)| {
         let view = View::packed(Elements::ALL, order, extents, None);
         let apart = if batch > 1 { extents.0 * extents.1 } else { 0 };
@@ -116,15 +116,14 @@ fn grouped() -> impl Iterator<Item = String> {
     let groups = |(index, desc): (usize, GemmDesc)| {
         format!("{};groups={}", spelled(&whole(desc)), draw(0x9a7e, index as u64))
     };
-    let supported = |desc: &GemmDesc| {
-        !desc.class.mode.several() && !desc.streams_k() && !desc.cuts_by_cluster()
-    };
+    let supported =
+        |desc: &GemmDesc| !desc.work.mode.several() && !desc.streams_k() && !desc.cuts_by_cluster();
     random(0x6b0a, 4 * GROUPED).into_iter().filter(supported).enumerate().map(groups).take(GROUPED)
 }
 
 /// Lines of arrays.
 fn arrays() -> impl Iterator<Item = String> {
-    let single = |desc: &GemmDesc| !desc.class.mode.several();
+    let single = |desc: &GemmDesc| !desc.work.mode.several();
     let descs = random(0xa44a, 4 * ARRAYS).into_iter().filter(single).enumerate();
     descs.map(|(index, desc)| with_extents(index, &desc) + ";array=3").take(ARRAYS)
 }

@@ -185,6 +185,6 @@ fn groups_may_share_b_and_be_empty() {
 #[test]
 fn groups_are_of_the_users_rows() {
     let by_columns = Gemm::<f32, ColMajor, f32, ColMajor, f32, ColMajor>::new().desc();
-    assert_eq!(by_columns.for_groups(Axis::M).class.mode.name(), "grouped-n");
-    assert_eq!(Rows::DESC.for_groups(Axis::M).class.mode.name(), "grouped-m");
+    assert_eq!(by_columns.for_groups(Axis::M).work.mode.name(), "grouped-n");
+    assert_eq!(Rows::DESC.for_groups(Axis::M).work.mode.name(), "grouped-m");
 }

@@ -26,7 +26,7 @@ fn defaults() -> Vec<GemmDesc> {
             let families =
                 default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
             let families =
-                families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_)));
+                families.iter().filter(|family| family.mma.kind() == WarpMmaKind::MmaSync);
             let mut all = families.map(|&family| {
                 GemmDesc::from_values(OpKind::TensorOp, arch, types, ORDERS[i % 4], family)
             });
@@ -37,10 +37,10 @@ fn defaults() -> Vec<GemmDesc> {
 }
 
 /// The default of types on an architecture by this family.
-fn family(types: Combined, arch: ArchKind) -> Option<FamilyDesc> {
+fn family(types: Combined, arch: ArchKind) -> Option<Knobs> {
     let first =
         default_gemm_configurations(OpKind::TensorOp, arch, types).ok()?.first().copied()?;
-    matches!(first, FamilyDesc::MmaSync(_)).then_some(first)
+    (first.mma.kind() == WarpMmaKind::MmaSync).then_some(first)
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_defaults_of_every_architecture_compute() {
         (ArchKind::Sm89, 23),
         (ArchKind::Sm90, 1),
     ] {
-        let count = defaults.iter().filter(|desc| desc.class.arch == arch).count();
+        let count = defaults.iter().filter(|desc| desc.arch == arch).count();
         assert!(count >= least, "{count} defaults on {arch}");
     }
     for (i, desc) in defaults.iter().enumerate() {
@@ -83,13 +83,13 @@ fn f64_has_tensor_cores() {
         "no kernel multiplies f64 by f64 accumulating in f64 into f64 on tensor cores (sm75); try arch = sm80"
     );
     let simt = default_gemm_configurations(OpKind::Simt, ArchKind::Sm90, types).expect("a row")[0];
-    assert!(matches!(simt, FamilyDesc::Simt(_)), "{simt:?}");
+    assert!(simt.mma.kind() == WarpMmaKind::Simt, "{simt:?}");
     let halves = default_gemm_configurations(
         OpKind::TensorOp,
         ArchKind::Sm90,
         element_types(ElementKind::F16, ElementKind::F32, ElementKind::F16),
     );
-    assert!(matches!(halves.expect("a row")[0], FamilyDesc::WarpSpecialized(_)));
+    assert!(halves.expect("a row")[0].has_producer());
 }
 
 /// Returns programs of f64, of f16 by ldmatrix, and of bytes one by one, with sliced K.

@@ -46,7 +46,11 @@ fn subjects() -> Vec<(String, Program)> {
         ("streams of 1 stage, 2 warp slices", streams(sliced(but!(single, align_a: 1, align_b: 1), 2))),
         ("streams of 3 stages, 2 warp slices", streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2))),
     ];
-    all.into_iter().map(|(name, desc)| (name.to_owned(), desc.one().program())).collect()
+    all.into_iter()
+        .map(|(name, desc)| {
+            (name.to_owned(), desc.one_schedule().expect("a kernel without a producer"))
+        })
+        .collect()
 }
 
 /// Runs a mutant on the checked machine, and returns the finding. Two CTAs compute stream-K: each
@@ -81,7 +85,8 @@ fn every_dropped_step_is_found() {
 fn main_loop_page_names_the_faults_of_removed_steps() {
     let page: Vec<_> =
         include_str!("../../book/src/mainloop.md").lines().map(without_numbers).collect();
-    let program = default_f32(ArchKind::Sm80, ROWS).one().program();
+    let program =
+        default_f32(ArchKind::Sm80, ROWS).one_schedule().expect("a kernel without a producer");
     for removed in [
         Step::Wait { pending: 2 },
         Step::Commit,
@@ -135,9 +140,9 @@ fn a_wait_that_leaves_one_more_copy_in_flight_is_found() {
 fn a_ring_with_fewer_stages_than_its_schedule_is_caught() {
     for stages in [3, 4, 5] {
         let desc = but!(ring(ROWS), stages, blocks_per_sm: 1).expect();
-        let program = desc.one().program();
+        let program = desc.one_schedule().expect("a kernel without a producer");
         let fewer = but!(desc, stages: stages - 1);
-        let fewer = Program { desc: fewer, base: fewer.one().base(), ..program };
+        let fewer = Program { desc: fewer, base: fewer.base(), ..program };
         let finding = caught(&fewer).expect("the ring is overrun");
         println!("{stages} stages in {}: {finding}", stages - 1);
     }
@@ -248,7 +253,7 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
     ];
     let desc = default_f32(ArchKind::Sm70, ROWS);
     for (name, mutation) in mutations {
-        let mut program = desc.one().program();
+        let mut program = desc.one_schedule().expect("a kernel without a producer");
         program.units = Arc::new(move |work, block, rank, i| {
             work.unit(block, rank, i).and_then(|unit| mutation(work, unit))
         });
@@ -274,7 +279,7 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
             SmemTile { along: Along::K, padding: 0, ..tile },
         ),
     ] {
-        let mut program = desc.one().program();
+        let mut program = desc.one_schedule().expect("a kernel without a producer");
         program.maps.smem[0] = Arc::new(map);
         println!("{name}: {}", caught(&program).expect(name));
         println!("{name}: {}", wrong(&program, Mode::Fast, ragged(&desc)).expect(name));
@@ -285,7 +290,8 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
 /// fingerprint tells them apart. What they cost is counted in `index_maps.rs`.
 #[test]
 fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
-    let program = default_f32(ArchKind::Sm70, K_MAJOR).one().program();
+    let program =
+        default_f32(ArchKind::Sm70, K_MAJOR).one_schedule().expect("a kernel without a producer");
     let tile = program.base.operand(falchion::internals::operand::OperandKind::A).smem;
     assert_eq!(tile.padding, 4);
     for (name, map) in [
@@ -308,7 +314,11 @@ fn nothing_that_ships_is_accused() {
         // Now and then a second tile of C.
         let m = if i % 5 == 0 { 131 } else { 125 };
         for (mode, size) in [(CHECKED, [m, 67, k]), (Mode::Fast, [19, 13, 21])] {
-            assert_eq!(wrong(&desc.one().program(), mode, size), None, "{mode:?} {desc:?}");
+            assert_eq!(
+                wrong(&desc.one_schedule().expect("a kernel without a producer"), mode, size),
+                None,
+                "{mode:?} {desc:?}"
+            );
         }
         clean.insert(desc);
     }
@@ -321,9 +331,17 @@ fn nothing_that_ships_is_accused() {
 fn deep_products_of_every_type_are_compared() {
     for kind in [ElementKind::U8, ElementKind::I8, ElementKind::F16, ElementKind::Bf16] {
         let desc = shipped()
-            .find(|d| d.class.output.element == kind && d.user_types().a == kind)
+            .find(|d| d.output.element == kind && d.user_types().a == kind)
             .expect("it ships");
-        assert_eq!(wrong(&desc.one().program(), Mode::Fast, [9, 7, 1053]), None, "{desc:?}");
+        assert_eq!(
+            wrong(
+                &desc.one_schedule().expect("a kernel without a producer"),
+                Mode::Fast,
+                [9, 7, 1053]
+            ),
+            None,
+            "{desc:?}"
+        );
     }
 }
 
@@ -332,7 +350,7 @@ proptest! {
 
     #[test]
     fn nothing_that_checks_is_accused_in_any_order_of_threads(d in legal(), seed in any::<u64>()) {
-        let program = d.one().program();
+        let program = d.one_schedule().expect("a kernel without a producer");
         prop_assert_eq!(wrong(&program, Mode::Checked { seed }, ragged(&d)), None);
         prop_assert_eq!(wrong(&program, Mode::Fast, ragged(&d)), None);
     }

@@ -44,7 +44,7 @@ fn an_operation_is_the_gemm_of_its_types() {
 
 /// A machine whose newest instructions are those of an architecture tag.
 fn units_on(operation: &GemmOperation, arch: ArchKind) -> (OpKind, ArchKind) {
-    let class = operation.on(Some(&arch.machine())).expect("units").desc().class;
+    let class = operation.on(Some(&arch.machine())).expect("units").desc().class();
     (class.op, class.arch)
 }
 
@@ -63,19 +63,19 @@ fn new_operation_uses_the_fastest_units_of_each_machine() {
         let c = if types == "i8" { "i32:row" } else { &format!("{types}:row") };
         let ab = of(&format!("{types}:row"));
         let operation = GemmOperation::new(ab, ab, of(c)).expect("a kernel");
-        assert_eq!(operation.desc().class.op, OpKind::Simt, "{types} on the host");
+        assert_eq!(operation.desc().op(), OpKind::Simt, "{types} on the host");
         for arch in ArchKind::ALL {
             let best = first.is_some_and(|first| arch >= first);
             let op = if best { OpKind::TensorOp } else { OpKind::Simt };
             assert_eq!(units_on(&operation, arch), (op, arch), "{types}");
             let size = ProblemSize::new((300, 200, 100));
-            assert_eq!(operation.desc_for(&size, &arch.machine()).class.op, op, "{types}");
+            assert_eq!(operation.desc_for(&size, &arch.machine()).op(), op, "{types}");
         }
     }
     // Only tensor cores multiply fp8, and only from Ada on.
     let fp8 = of("e4m3:row");
     let operation = GemmOperation::new(fp8, fp8, of("bf16:row")).expect("a kernel");
-    assert_eq!(operation.desc().class.op, OpKind::TensorOp);
+    assert_eq!(operation.desc().op(), OpKind::TensorOp);
     let refused = operation.on(Some(&Sm80.machine())).message();
     assert_eq!(
         refused,
@@ -92,13 +92,13 @@ fn request_names_units_or_an_architecture_for_every_machine() {
     assert_eq!(units_on(&simt, ArchKind::Sm90), (OpKind::Simt, ArchKind::Sm80));
     let ampere = Request { arch: Some(ArchKind::Sm80), ..bf16.clone() };
     let ampere = GemmOperation::from_request(&ampere).expect("a kernel");
-    assert_eq!(ampere.desc().class.op, OpKind::TensorOp);
+    assert_eq!(ampere.desc().op(), OpKind::TensorOp);
     assert_eq!(units_on(&ampere, ArchKind::Sm90), (OpKind::TensorOp, ArchKind::Sm80));
     // A knob of tensor cores selects them on the host, too; `f32` stays exact.
     let knobs = knobs(&[("schedule", "pingpong")]);
     let pinned = Request { knobs: knobs.clone(), ..bf16 };
     assert_eq!(
-        GemmOperation::from_request(&pinned).expect("a kernel").desc().class.op,
+        GemmOperation::from_request(&pinned).expect("a kernel").desc().op(),
         OpKind::TensorOp
     );
     let f32 = Request { knobs, ..Request::default() };

@@ -78,7 +78,7 @@ fn every_element_is_a_sum_of_promoted_stages() {
 /// promoted as another one, or never. A schedule without promotion changes the bits.
 #[test]
 fn a_schedule_that_promotes_otherwise_is_found() {
-    let right = promoted().roles().program().expect("a program");
+    let right = promoted().ring_program().expect("a program");
     let run = |program: &WarpSpecializedProgram| tried(program, Mode::Checked { seed: 3 });
     // The fast mode knows descriptions alone, and would not see what was changed.
     let refused = tried(&right, Mode::Fast).message();
@@ -105,7 +105,7 @@ fn a_schedule_that_promotes_otherwise_is_found() {
         println!("{}", run(&program).expect_err("a fault"));
     }
     let never =
-        but!(promoted(), promotion: PromotionKind::Never).roles().program().expect("a program");
+        but!(promoted(), promotion: PromotionKind::Never).ring_program().expect("a program");
     assert_ne!(run(&never).unwrap_or_else(|error| panic!("{error}")), fast);
 }
 
@@ -157,14 +157,9 @@ fn invalid_promotions_are_refused() {
     let request =
         Request { a: f32s, b: f32s, c: f32s, op: Some(OpKind::Simt), knobs, ..Request::default() };
     let says = |arch| request.resolve(arch).message();
-    assert_eq!(
-        says(ArchKind::Sm80),
-        "promotion is not a knob of the multistage main loop; try mainloop = warpspecialized"
-    );
-    assert_eq!(
-        says(ArchKind::Sm90),
-        "promotion = stage is not supported by the warpspecialized main loop (accumulators of fp8 or emulated f32 only); try never; no kernel was found with this promotion"
-    );
+    for arch in [ArchKind::Sm80, ArchKind::Sm90] {
+        assert_eq!(says(arch), "promotion is not a knob of CUDA-core kernels; try op = tensorop");
+    }
     let wide = |(m, n)| Mnk { m, n, k: 128 };
     let instruction = Mnk { m: 64, n: 256, k: 32 };
     let full = but!(promoted(), threadblock: wide((128, 256)), warp: wide((64, 256)), instruction);

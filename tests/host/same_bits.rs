@@ -66,11 +66,11 @@ pairs! {
 /// The same product by threads that all follow one schedule, which copy what they multiply
 /// themselves.
 fn with_one_schedule(d: &GemmDesc) -> GemmDesc {
-    let family = default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.class.combined())
-        .expect("a row")[0];
+    let family =
+        default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.types()).expect("a row")[0];
     let k = d.threadblock().k;
     but!(
-        but!(*d, arch: ArchKind::Sm80).with_family(family),
+        but!(*d, arch: ArchKind::Sm80).with_knobs(family),
         mainloop: MainloopKind::Pipelined,
         threadblock: Mnk::new(64, 32, k),
         warp: Mnk::new(32, 16, k),
@@ -134,12 +134,12 @@ fn fast_and_checked_give_the_same_bits_of_streamed_kernels() {
         .sum();
     let of = |holds: fn(&GemmDesc) -> bool| all.iter().filter(|(_, desc)| holds(desc)).count();
     let kinds = [
-        of(|desc| desc.warp_specialized().is_some() && desc.class.op == OpKind::TensorOp),
-        of(|desc| desc.warp_specialized().is_some() && desc.class.op == OpKind::Simt),
-        of(|desc| desc.warp_specialized().is_none() && desc.class.op == OpKind::TensorOp),
-        of(|desc| desc.warp_specialized().is_none() && desc.class.op == OpKind::Simt),
+        of(|desc| desc.has_producer() && desc.op() == OpKind::TensorOp),
+        of(|desc| desc.has_producer() && desc.op() == OpKind::Simt),
+        of(|desc| !desc.has_producer() && desc.op() == OpKind::TensorOp),
+        of(|desc| !desc.has_producer() && desc.op() == OpKind::Simt),
         of(|desc| desc.cluster() != Mn::ONE),
-        of(|desc| desc.class.accumulator != ElementKind::F32),
+        of(|desc| desc.output.accumulator != ElementKind::F32),
     ];
     println!(
         "wgmma, TMA-fed SIMT, mma.sync, SIMT, clusters, not f32: {kinds:?}, {special} special"

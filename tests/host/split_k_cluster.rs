@@ -52,9 +52,8 @@ fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
                     assert_eq!(wrong, None, "{clusters} clusters of {clustered:?}");
                 }
             }
-            let knobs = clustered.warp_specialized().expect("it is").knobs;
-            seen[usize::from(knobs.schedule == ScheduleKind::Pingpong)] += 1;
-            seen[2] += usize::from(clustered.class.accumulator != ElementKind::F32);
+            seen[usize::from(clustered.schedule() == ScheduleKind::Pingpong)] += 1;
+            seen[2] += usize::from(clustered.output.accumulator != ElementKind::F32);
             seen[3] += usize::from(family == Family::Threads);
         }
     }

@@ -152,9 +152,9 @@ fn whole_numbers_are_right_whoever_streams_them() {
         for seed in 0..12 {
             let desc = description(0x57e4 + seed, wanted);
             // Emulated f32 rounds the sums of its terms.
-            let Some([whole, streamed]) = streamed(desc)
-                .filter(|_| desc.class.a.element != ElementKind::F32 || family == Family::Threads)
-            else {
+            let Some([whole, streamed]) = streamed(desc).filter(|_| {
+                desc.operands[0].stored != ElementKind::F32 || family == Family::Threads
+            }) else {
                 continue;
             };
             let subject = Subject::with_integers(&whole);
@@ -166,9 +166,8 @@ fn whole_numbers_are_right_whoever_streams_them() {
                     "{clusters} clusters of {streamed:?}"
                 );
             }
-            let knobs = streamed.warp_specialized().expect("it is").knobs;
-            seen[usize::from(knobs.schedule == ScheduleKind::Pingpong)] += 1;
-            seen[2] += usize::from(knobs.cluster != Mn::ONE);
+            seen[usize::from(streamed.schedule() == ScheduleKind::Pingpong)] += 1;
+            seen[2] += usize::from(streamed.cluster() != Mn::ONE);
             seen[3] += usize::from(family == Family::Threads);
         }
     }

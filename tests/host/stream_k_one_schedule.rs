@@ -61,7 +61,7 @@ fn whole_numbers_are_right_whoever_streams_them() {
             }
             let warp_slices = streamed.one_schedule().expect("a kernel").base.tiles.warps().k;
             *seen
-                .entry((format!("{family:?}"), streamed.family.mainloop().name(), warp_slices > 1))
+                .entry((format!("{family:?}"), streamed.mainloop.kind().name(), warp_slices > 1))
                 .or_default() += 1;
         }
     }
@@ -94,7 +94,7 @@ fn sliced_k_needs_the_barrier_between_units() {
         }
         println!(
             "{}: {}",
-            desc.family.mainloop(),
+            desc.mainloop.kind(),
             sentences.first().map_or("not found", |sentence| sentence)
         );
         assert_eq!(sentences.len(), 6, "{desc:?}");
@@ -265,7 +265,7 @@ fn a_workspace_has_room_for_every_stream() {
                 (desc.threadblock(), desc.most_streams(), desc.threadblock());
             assert!(
                 most.is_multiple_of(MOST_STREAMS)
-                    && most / MOST_STREAMS <= desc.class.arch.machine().blocks_per_sm,
+                    && most / MOST_STREAMS <= desc.arch.machine().blocks_per_sm,
                 "{desc:?}"
             );
             assert!(most / MOST_STREAMS >= desc.pins().blocks_per_sm.unwrap_or(1), "{desc:?}");
@@ -277,7 +277,7 @@ fn a_workspace_has_room_for_every_stream() {
                 for desc in [desc, desc.narrowed([2; 3]), desc.narrowed([1; 3])] {
                     let (tile, kinds) =
                         (desc.threadblock(), (WorkKind::StreamK, desc.swizzle(), 1));
-                    let slot = sum_of(desc.class.accumulator).bytes_of(tile.m * tile.n) as u64;
+                    let slot = sum_of(desc.output.accumulator).bytes_of(tile.m * tile.n) as u64;
                     for resident in [1, 2, 131, most / 2, most - 1, most, u32::MAX] {
                         let of_kernel = Problem::new(
                             &desc,
@@ -348,7 +348,7 @@ fn refusals_name_the_rule() {
         if desc != hopper {
             let decomposition = Some(DecompositionKind::SplitKCluster);
             let clusters = desc.pinned(Pins { decomposition, ..Pins::NONE });
-            let mainloop = desc.family.mainloop().name();
+            let mainloop = desc.mainloop.kind().name();
             let refused = "decomposition = splitkcluster is not supported by";
             let sentence = format!("{refused} the {mainloop} main loop; try splitk");
             assert_eq!(clusters.check().message(), sentence);

@@ -18,13 +18,9 @@ fn described(types: Combined, arch: ArchKind) -> GemmDesc {
     let f32s = element_types(F32, F32, F32);
     let knobs =
         default_gemm_configurations(OpKind::Simt, arch, f32s).expect("the table has f32")[0];
-    GemmDesc::from_values(
-        OpKind::TensorOp,
-        arch,
-        types,
-        [Order::Row, Order::Col, Order::Row],
-        knobs,
-    )
+    let knobs = Knobs { mma: with_units(knobs.mma, OpKind::TensorOp), ..knobs };
+    let orders = [Order::Row, Order::Col, Order::Row];
+    GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs)
 }
 
 /// A product of numbers that are drawn, its D not yet computed.

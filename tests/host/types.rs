@@ -76,7 +76,7 @@ fn a_loop_nest_is_one_leaf() {
         3,
     >;
     let desc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp>::new();
-    assert_eq!(desc.desc().class.arch, ArchKind::Sm90);
+    assert_eq!(desc.desc().arch, ArchKind::Sm90);
     let nest = desc.with::<TensorCores>().with::<falchion::desc::CooperativeSchedule>().desc();
     assert_eq!(
         (nest.threadblock(), nest.warp(), nest.stages()),
@@ -98,19 +98,21 @@ assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 
 /// Descriptions, while compiling.
 const DESC: GemmDesc = Plain::DESC;
-const SIMT: SimtDesc = DESC.simt().unwrap();
 const_assert!(
     DESC.frame.swapped
         && DESC.stages() == 4
         && DESC.threads() == 256
-        && DESC.smem_bytes() == 4 * SIMT.base().stage_bytes()
+        && DESC.smem_bytes() == 4 * DESC.base().stage_bytes()
 );
 const_assert!(
-    matches!(DESC.family.mainloop(), MainloopKind::Multistage)
+    matches!(DESC.mainloop.kind(), MainloopKind::Multistage)
         && DESC.check().is_ok()
-        && SIMT.base().registers() <= 255
+        && DESC.base().registers() <= 255
 );
-const_assert!(matches!((DESC.class.a.layout, DESC.class.b.layout), (Order::Row, Order::Row)));
+const_assert!(matches!(
+    (DESC.operands[0].layout, DESC.operands[1].layout),
+    (Order::Row, Order::Row)
+));
 
 #[test]
 fn a_description_of_types_is_the_description_of_their_values() {

@@ -16,7 +16,7 @@ macro_rules! on_each {
             [70, 75, 80, 86, 89, 90, 100, 120].map(|sm| {
                 let arch = ArchKind::newest_of(sm).expect("a tag");
                 let desc = gemm.on(Some(&machine(arch, sm))).map(|operation| operation.desc());
-                desc.map(|desc| (desc.class.op, desc.class.arch)).map_err(|refusal| refusal.to_string())
+                desc.map(|desc| (desc.op(), desc.arch)).map_err(|refusal| refusal.to_string())
             })
         }),*]
     };
@@ -54,7 +54,7 @@ fn native_operators_keep_their_configurations() {
     let [one, same, other] = [90, 90, 89].map(|sm| gemm.on(Some(&on(sm))).expect("an operation"));
     assert_eq!([same.desc(), other.desc()].map(|desc| desc == one.desc()), [true, false]);
     let relu = gemm.epilogue::<Relu<Scaled<Alpha, Acc>>>().on(Some(&on(90))).expect("an operation");
-    assert_ne!(relu.desc().class.output.epilogue, one.desc().class.output.epilogue);
+    assert_ne!(relu.desc().epilogue, one.desc().epilogue);
     // A problem chooses as it does of the Gemm of those units.
     let size = ProblemSize::new((1000, 1000, 1000));
     let hopper = HopperK::<Bf16, f32, ColMajor>::new();

@@ -17,7 +17,7 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
         let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         let k = ab.elements_in(128);
         let mnk = |(m, n)| Mnk::new(m, n, k);
-        but!(d, threadblock: mnk(block), warp: mnk(warp), instruction: Mnk { n, ..d.roles().knobs.instruction }, cluster: Mn { m: cluster.0, n: cluster.1 }, schedule: ScheduleKind::Cooperative, stages: 3)
+        but!(d, threadblock: mnk(block), warp: mnk(warp), instruction: Mnk { n, ..d.instruction() }, cluster: Mn { m: cluster.0, n: cluster.1 }, schedule: ScheduleKind::Cooperative, stages: 3)
     };
     let registers =
         |d: GemmDesc| d.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
@@ -93,7 +93,7 @@ fn a_program_spells_the_description() {
         let subtiles = program.ring.subtiles * program.components.ring.staging_bytes;
         assert_eq!(
             subtiles,
-            desc.warp().m * desc.warp().n * desc.class.output.element.bytes_of(1),
+            desc.warp().m * desc.warp().n * desc.output.element.bytes_of(1),
             "{name}"
         );
     }

@@ -72,7 +72,7 @@ fn hopper() -> GemmDesc {
 #[test]
 fn records_lie_in_the_workspace() {
     let (desc, simt) = (hopper(), default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]));
-    let modes = |desc: GemmDesc| [0, 1, 2, 300].map(|products| desc.for_array(products).class.mode);
+    let modes = |desc: GemmDesc| [0, 1, 2, 300].map(|products| desc.for_array(products).work.mode);
     let (one, array) = (GemmMode::Gemm, GemmMode::Array);
     for desc in [desc, desc.for_array(7), simt, simt.for_array(2)] {
         assert_eq!(modes(desc), [one, one, array, array]);
@@ -170,7 +170,7 @@ fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
 fn the_least_aligned_address_decides() {
     // An A along K is copied element by element, whatever its address.
     let desc = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Col, Row, Row]).for_array(3);
-    assert_eq!((desc.class.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
+    assert_eq!((desc.work.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
     let fitting = |beyond: &[[u64; 4]]| {
         let all = Problem::from_array(&problems([Col, Row, Row], beyond), &desc).expect("products");
         falchion::internals::call::fitting(&desc, &all).alignments()

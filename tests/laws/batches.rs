@@ -103,7 +103,7 @@ fn a_pass_brings_each_products_operand() {
             let (view, read) = (problem.operand(operand), routed.operand(operand));
             assert_eq!(pass.is_some(), read.memory.address >= FIRST, "{problem:?}");
             let Some(pass) = pass else { continue };
-            let element = desc.class.operand(operand).element;
+            let element = desc.operand(operand).stored;
             let brought = reads_and_writes(&pass, element);
             assert_eq!(
                 brought.len(),
@@ -166,7 +166,7 @@ fn one_launch_is_told_of_the_whole_batch() {
     };
     let desc = description(OpKind::TensorOp, (bf16, f32, bf16), [Row, Col, Row]).for_batch(5);
     assert_eq!(
-        (desc.class.mode, desc.for_batch(1).class.mode),
+        (desc.work.mode, desc.for_batch(1).work.mode),
         (GemmMode::Batched, GemmMode::Batched)
     );
     let problem = batch(&desc, (200, 104, 64), 5, [Some(8), None, None, Some(16)]);

@@ -24,7 +24,7 @@ fn every_value_completes<V: ToString + Copy>(
                 assert!(
                     other.is_none(),
                     "{:?} {knob} {}: {sentence}\n{other:?}",
-                    base.class.combined(),
+                    base.types(),
                     value.to_string()
                 );
                 assert!(sentence.contains("no kernel was found with this "), "{sentence}");
@@ -35,12 +35,11 @@ fn every_value_completes<V: ToString + Copy>(
 }
 
 fn is_warp_specialized(base: &GemmDesc) -> bool {
-    matches!(base.family, FamilyDesc::WarpSpecialized(_))
+    base.has_producer()
 }
 
 /// Every schedule, share of a tile and instruction.
 fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>) -> Vec<Pins> {
-    let FamilyDesc::WarpSpecialized(knobs) = base.family else { panic!("a row of tensor cores") };
     let mut all = Vec::new();
     for (m, n) in [(1, 1), (2, 1), (1, 2), (3, 1), (1, 3)] {
         let threadblock = threadblock.unwrap_or_else(|| {
@@ -50,7 +49,7 @@ fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>)
             warp.unwrap_or(Mnk { m: threadblock.m / m, n: threadblock.n / n, ..threadblock });
         for schedule in ScheduleKind::ALL {
             for n in multiples(8, 256).into_iter().filter(|n| warp.n.is_multiple_of(*n)) {
-                let instruction = Some(Mnk { n, ..knobs.instruction });
+                let instruction = Some(Mnk { n, ..base.instruction() });
                 let (threadblock, warp) = (Some(threadblock), Some(warp));
                 all.push(Pins {
                     threadblock,
@@ -126,7 +125,7 @@ fn every_tile_of_cuda_cores_completes() {
     let sides = [8, 16, 32, 64, 128];
     let warps = tiles(&sides, &sides, &[8, 16, 32, 64]);
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::F16, ElementKind::U8];
-    for base in classes(OpKind::Simt).filter(|base| kinds.contains(&base.class.a.element)) {
+    for base in classes(OpKind::Simt).filter(|base| kinds.contains(&base.operands[0].stored)) {
         every_value_completes(&base, "threadblock", &threadblocks, |tile| {
             on_cuda_cores(Some(tile), None)
         });
@@ -164,7 +163,7 @@ fn every_value_of_other_knobs_completes() {
             .into_iter()
             .for_each(|value| each(&base, "mainloop", value));
         // Consumers are of four warps, twelve at most.
-        if base.class.a.element == ElementKind::F32 {
+        if base.operands[0].stored == ElementKind::F32 {
             "1x1 2x1 3x1 4x1 6x1 8x1 1x2 1x3 1x4 1x6 1x8"
                 .split(' ')
                 .for_each(|value| each(&base, "cluster", value));
@@ -235,7 +234,7 @@ fn accesses_of_single_elements_are_of_kernels() {
             let narrow = desc.narrowed([1; 3]);
             assert_eq!((narrow.threadblock(), narrow.alignments()), (desc.threadblock(), [1; 3]));
             assert_eq!(narrow.check(), Ok(()), "{desc:?}");
-            match (desc.family.mainloop(), narrow.family.mainloop()) {
+            match (desc.mainloop.kind(), narrow.mainloop.kind()) {
                 (MainloopKind::Multistage, MainloopKind::Pipelined) => pipelined += 1,
                 (MainloopKind::Multistage, _) => copied += 1,
                 (own, same) => assert_eq!(own, same),
@@ -254,7 +253,8 @@ fn configurations_of_mma_sync_have_registers_for_single_elements() {
         for &types in TENSOR_OP_COMBINATIONS {
             let families =
                 default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
-            for &family in families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_)))
+            for &family in
+                families.iter().filter(|family| family.mma.kind() == WarpMmaKind::MmaSync)
             {
                 for orders in [
                     [Order::Row, Order::Col, Order::Row],
@@ -347,6 +347,6 @@ fn tiles_of_halves_complete_on_every_architecture() {
     for arch in ArchKind::ALL {
         let all = tiles_of_halves(arch);
         assert_eq!(all.len(), 9 * 8);
-        assert!(all.iter().all(|d| d.check().is_ok() && d.class.arch == arch));
+        assert!(all.iter().all(|d| d.check().is_ok() && d.arch == arch));
     }
 }

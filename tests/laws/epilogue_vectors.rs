@@ -73,7 +73,7 @@ fn a_description_tells_the_users_vectors() {
     let pins = Pins { epilogue: Some(user), ..Pins::NONE };
     let sides = |d: &GemmDesc| {
         [VectorKind::BiasM, VectorKind::BiasN]
-            .map(|kind| d.class.output.epilogue.ops().contains(&Op::Vector(kind)))
+            .map(|kind| d.epilogue.ops().contains(&Op::Vector(kind)))
     };
     type Of<LC> = Gemm<f32, RowMajor, f32, RowMajor, f32, LC>;
     let [rows, columns] = [Of::<RowMajor>::DESC, Of::<ColMajor>::DESC].map(|desc| desc.with(pins));
@@ -83,9 +83,8 @@ fn a_description_tells_the_users_vectors() {
         Of::<ColMajor>::new().epilogue::<Relu<Add<Scaled<Alpha, Acc>, BiasN>>>().desc()
     );
     let families =
-        default_gemm_configurations(columns.class.op, columns.class.arch, columns.class.combined())
-            .expect("a row");
-    let others = families.iter().map(|family| columns.with_family(*family));
+        default_gemm_configurations(columns.op(), columns.arch, columns.types()).expect("a row");
+    let others = families.iter().map(|family| columns.with_knobs(*family));
     for desc in
         [rows, columns, columns.swapped(), columns.swapped().swapped()].into_iter().chain(others)
     {

@@ -321,9 +321,10 @@ mod json {
 
     #[test]
     fn another_version_an_unknown_field_and_a_missing_one_are_refused() {
-        let text = random_cases::ring([Order::Row; 3]).to_json().expect("an expression");
+        let desc = random_cases::ring([Order::Row; 3]);
+        let text = desc.to_json().expect("an expression");
         assert!(
-            text.contains("\"version\":4")
+            text.contains("\"version\":5")
                 && text.contains("\"epilogue\":\"alpha * acc + beta * source\""),
             "{text}"
         );
@@ -332,17 +333,17 @@ mod json {
             let said = refused(&text.replacen(from, to, 1));
             assert!(said.contains(part), "{said}");
         };
-        says("\"version\":4", "\"version\":3", "`version` is 3, and only version 4 is supported");
-        says("\"version\":4", "\"version\":\"1\"", "`version` is \"1\"");
-        says("\"version\":4", "\"other\":4", "it has no field `version`");
+        says("\"version\":5", "\"version\":3", "`version` is 3, and only version 5 is supported");
+        says("\"version\":5", "\"version\":\"1\"", "`version` is \"1\"");
+        says("\"version\":5", "\"other\":5", "it has no field `version`");
         says("\"stages\"", "\"steps\"", "steps cannot be `4`: there is no knob of this name");
         says("\"stages\":4,", "", "missing field `stages`");
         says("\"stages\":4", "\"stages\":4,\"stages\":4", "duplicate field `stages`");
         says("\"stages\":4", "\"stages\":4,\"cluster\":\"1x1\"", "unknown field `cluster`");
         says("\"stages\":4", "\"stages\":4,\"epilogue\":\"acc\"", "unknown field `epilogue`");
-        says("\"op\":\"simt\"", "\"op\":\"simt\",\"op\":\"simt\"", "duplicate field `op`");
-        says("\"op\":\"simt\"", "\"op\":\"simt\",\"depth\":1", "unknown field `depth`");
-        says("\"family\":{\"simt\"", "\"family\":{\"sycl\"", "unknown variant `sycl`");
+        says("\"arch\":\"sm80\"", "\"arch\":\"sm80\",\"arch\":\"sm80\"", "duplicate field `arch`");
+        says("\"arch\":\"sm80\"", "\"arch\":\"sm80\",\"depth\":1", "unknown field `depth`");
+        says("\"mma\":{\"simt\"", "\"mma\":{\"sycl\"", "unknown variant `sycl`");
         says(
             "\"threadblock\":\"128x128x16\"",
             "\"threadblock\":\"128x128\"",
@@ -360,9 +361,12 @@ mod json {
 
     #[test]
     fn every_knob_is_a_field_and_every_field_stands_in_the_text() {
-        let text = random_cases::ring([Order::Row; 3]).to_json().expect("an expression");
+        let desc = random_cases::ring([Order::Row; 3]);
+        let text = desc.to_json().expect("an expression");
         for (field, flag, meaning) in falchion::desc::Pins::TABLE {
-            let there = falchion::desc::SimtKnobs::NAMES.contains(field) || *field == "epilogue";
+            let knobs = desc.pins().words();
+            let has = |at: usize| knobs[at].is_some();
+            let there = has(Pins::TABLE.iter().position(|row| row.0 == *field).expect("a knob"));
             assert_eq!(text.contains(&format!("\"{field}\":")), there, "{text}: {field}");
             assert!(!meaning.is_empty());
             assert_eq!(*flag, format!("--{}", field.replace('_', "-")));

@@ -207,7 +207,7 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
     ] {
         let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row; 3]);
         let (tile, n) = (Mnk { m: 128, n: 128, ..d.threadblock() }, 128);
-        let d = but!(d, threadblock: tile, warp: tile, instruction: Mnk { n, ..d.roles().knobs.instruction }, stages: 4);
+        let d = but!(d, threadblock: tile, warp: tile, instruction: Mnk { n, ..d.instruction() }, stages: 4);
         let d = d.with(Pins {
             a_operand: Some(AOperandKind::Registers),
             schedule: Some(ScheduleKind::Pingpong),
@@ -216,10 +216,10 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
         assert_eq!((d.check(), d.frame.d_order(), d.frame.swapped), (Ok(()), Order::Col, true));
         let components = d.components().expect("a kernel");
         let (map, rows) = (StagingMap::new(&components), components.fragment_rows());
-        laws::bijective(&Elements(map, d.class.output.element.bytes_of(1)))
+        laws::bijective(&Elements(map, d.output.element.bytes_of(1)))
             .expect("each element has a place");
         let (bytes, box_rows, columns) = (
-            d.class.output.element.bytes_of(1),
+            d.output.element.bytes_of(1),
             components.subtile_box_rows(),
             components.subtile_columns,
         );
@@ -259,7 +259,7 @@ fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_no
         let orders = [Order::Row, Order::Col, Order::Row];
         let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders).with_rows_as_columns();
         let (tile, instruction) =
-            (Mnk { m: 64, n, ..d.threadblock() }, Mnk { n, ..d.roles().knobs.instruction });
+            (Mnk { m: 64, n, ..d.threadblock() }, Mnk { n, ..d.instruction() });
         let d = but!(d, threadblock: tile, warp: tile, instruction: instruction, schedule: ScheduleKind::Pingpong, stages: 4);
         assert_eq!(d.check(), Ok(()));
         let components = d.components().expect("a kernel");

@@ -202,16 +202,16 @@ fn steps_of_drawn_kernels_are_vectors() {
     for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads] {
         for seed in 0..64 {
             let d = description(seed, Wanted { family, ..Wanted::default() }).for_groups(Axis::M);
-            let (axis, step) = (d.class.mode.groups().expect("groups"), d.group_step());
+            let (axis, step) = (d.work.mode.groups().expect("groups"), d.group_step());
             let tile = if axis == Axis::M { d.threadblock().m } else { d.threadblock().n };
             let operand = OperandKind::along(axis);
-            let bytes = d.class.operand(operand).element.matrix_bytes(step.into());
+            let bytes = d.operand(operand).stored.matrix_bytes(step.into());
             assert!(step > 0 && tile.is_multiple_of(step) && bytes <= 16, "{step}: {d:?}");
-            if let Some(d) = d.warp_specialized() {
+            if d.has_producer() {
                 let along = WarpSpecialized::along(&d, operand).is(Along::Mn);
                 assert_eq!((step > 1, bytes == 16), (along, along || bytes == 16), "{d:?}");
             } else {
-                assert!(step == 1 || !d.class.k_contiguous(operand), "{d:?}");
+                assert!(step == 1 || !d.k_contiguous(operand), "{d:?}");
             }
             *steps.entry((family as u64, step)).or_default() += 1;
         }

@@ -9,7 +9,7 @@ use crate::harness::{
 use falchion::{
     epilogue::tile_store::AccumulatorMap,
     internals::thread::mma::packed,
-    threadblock::{OperandDesc, ThreadMap},
+    threadblock::{StagedOperand, ThreadMap},
     warp::mma_simt::FragmentMap,
 };
 use proptest::prelude::*;
@@ -29,8 +29,8 @@ fn counts(map: &dyn IndexMap) -> Vec<u32> {
     counts
 }
 
-fn each_operand(d: &GemmDesc) -> [OperandDesc; 2] {
-    OperandKind::BOTH.map(|operand| d.one().base().operand(operand))
+fn each_operand(d: &GemmDesc) -> [StagedOperand; 2] {
+    OperandKind::BOTH.map(|operand| d.base().operand(operand))
 }
 
 /// Lanes (i, i^1) share B and (i, i^2) share A.
@@ -48,7 +48,7 @@ fn conflict(
     access: u32,
     element: u32,
 ) -> usize {
-    let facts = d.one().base().operand(operand);
+    let facts = d.base().operand(operand);
     let map = facts.thread_map();
     let mut words: Vec<u32> = (warp * WARP..(warp + 1) * WARP)
         .filter_map(|thread| map.vector(thread, access))
@@ -64,7 +64,7 @@ fn conflict(
 
 /// The worst conflict of the stores of an operand's tile.
 fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> usize {
-    let facts = d.one().base().operand(operand);
+    let facts = d.base().operand(operand);
     let each = (0..d.threads() / WARP)
         .flat_map(|warp| (0..facts.thread_map().accesses()).map(move |access| (warp, access)))
         .flat_map(|(warp, access)| (0..facts.access).map(move |element| (warp, access, element)));
@@ -76,9 +76,10 @@ fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> us
 /// An `f32` product through registers, both operands K-major: each tile is transposed.
 fn transposing(threadblock_k: u32, align: u32, smem: SmemLayout) -> GemmDesc {
     let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
-    let mut d = but!(classic, align_a: align, align_b: align, smem_a: smem, smem_b: smem).one();
-    (d.knobs.threadblock.k, d.knobs.warp.k) = (threadblock_k, threadblock_k);
-    d.sum().expect()
+    let d = but!(classic, align_a: align, align_b: align, smem_a: smem, smem_b: smem);
+    let [threadblock, warp] =
+        [d.threadblock(), d.warp()].map(|tile| Mnk { k: threadblock_k, ..tile });
+    but!(d, threadblock, warp).expect()
 }
 
 proptest! {
@@ -133,9 +134,9 @@ proptest! {
 
     #[test]
     fn every_element_of_a_tile_reaches_the_fragments_of_as_many_threads_as_need_it(d in legal()) {
-        let (lanes, warps) = (d.one().base().tiles.lanes, d.one().base().tiles.warps());
+        let (lanes, warps) = (d.base().tiles.lanes, d.base().tiles.warps());
         for (operand, others) in [(OperandKind::A, lanes.n * warps.n), (OperandKind::B, lanes.m * warps.m)] {
-            let map = FragmentMap::new(d.one().base().tiles, operand);
+            let map = FragmentMap::new(d.base().tiles, operand);
             prop_assert!(counts(&map).iter().all(|&times| times == others * warps.k));
         }
     }
@@ -143,39 +144,39 @@ proptest! {
     #[test]
     fn the_runs_of_a_fragment_are_whole_and_aligned(d in legal()) {
         for operand in OperandKind::BOTH {
-            prop_assert_eq!(vectors_whole(&FragmentMap::new(d.one().base().tiles, operand), d.one().base().operand(operand).interleave()), Ok(()));
+            prop_assert_eq!(vectors_whole(&FragmentMap::new(d.base().tiles, operand), d.base().operand(operand).interleave()), Ok(()));
         }
     }
 
     #[test]
     fn every_slice_of_warps_walks_its_own_share_of_the_depth(d in legal()) {
-        let map = d.one().program().maps.depth;
+        let map = d.one_schedule().expect("a kernel without a producer").maps.depth;
         for thread in 0..d.threads() {
-            let slice = d.one().base().tiles.warp_place(thread / WARP).2;
+            let slice = d.base().tiles.warp_place(thread / WARP).2;
             for group in 0..d.warp().k {
                 prop_assert_eq!(map.at(at(thread, group)), Some(slice * d.warp().k + group));
             }
         }
-        prop_assert!(counts(map.as_ref()).iter().all(|&times| times == d.one().base().tiles.threads_per_warp_slice()));
+        prop_assert!(counts(map.as_ref()).iter().all(|&times| times == d.base().tiles.threads_per_warp_slice()));
     }
 
     #[test]
     fn the_accumulators_of_a_subtile_are_the_tile_of_c(d in legal()) {
-        prop_assert_eq!(laws::bijective(&AccumulatorMap(d.one().base().tiles)), Ok(()));
-        prop_assert_eq!(vectors_whole(&AccumulatorMap(d.one().base().tiles), d.one().base().store_access), Ok(()));
+        prop_assert_eq!(laws::bijective(&AccumulatorMap(d.base().tiles)), Ok(()));
+        prop_assert_eq!(vectors_whole(&AccumulatorMap(d.base().tiles), d.base().store_access), Ok(()));
     }
 
     #[test]
     fn every_partial_accumulator_has_a_place_of_its_own(d in legal()) {
-        prop_assert_eq!(laws::bijective(&PartialsMap(d.one().base().tiles)), Ok(()));
-        prop_assert!(d.one().base().tiles.warps().k == 1 || PartialsMap(d.one().base().tiles).codomain() * d.class.accumulator.bytes_of(1) == d.one().base().partials_bytes());
+        prop_assert_eq!(laws::bijective(&PartialsMap(d.base().tiles)), Ok(()));
+        prop_assert!(d.base().tiles.warps().k == 1 || PartialsMap(d.base().tiles).codomain() * d.output.accumulator.bytes_of(1) == d.base().partials_bytes());
     }
 
     #[test]
     fn every_warp_has_a_place_of_its_own(d in legal()) {
-        let warps = d.one().base().tiles.warps();
+        let warps = d.base().tiles.warps();
         let numbers = (0..d.threads() / WARP).map(|warp| {
-            let (m, n, k) = d.one().base().tiles.warp_place(warp);
+            let (m, n, k) = d.base().tiles.warp_place(warp);
             (m < warps.m && n < warps.n && k < warps.k).then_some((k * warps.n + n) * warps.m + m)
         });
         prop_assert!(numbers.eq((0..d.threads() / WARP).map(Some)));
@@ -256,7 +257,7 @@ fn conflict_only_without(layout: SmemLayout, depths: &[u32], without: fn(SmemTil
     for (&k, align) in depths.iter().flat_map(|k| [1, 2, 4].map(|align| (k, align))) {
         let d = transposing(k, align, layout);
         for operand in OperandKind::BOTH {
-            let facts = d.one().base().operand(operand);
+            let facts = d.base().operand(operand);
             assert!(facts.transposes() && (layout != SmemLayout::Auto || facts.smem.padding == 4));
             let conflicts =
                 [facts.smem, without(facts.smem)].map(|tile| worst_conflict(&d, operand, &tile));
@@ -281,9 +282,9 @@ fn transposing_stores_of_f32_hit_32_banks_with_a_swizzle_and_collide_without() {
 #[test]
 fn every_law_fails_on_a_mutated_map() {
     let d = transposing(8, 4, SmemLayout::Auto);
-    let facts = d.one().base().operand(OperandKind::A);
+    let facts = d.base().operand(OperandKind::A);
     let sliced = { but!(d, align_a: 1, align_b: 1, threadblock: Mnk::new(64, 64, 16)).expect() };
-    let maps = d.one().program().maps;
+    let maps = d.one_schedule().expect("a kernel without a producer").maps;
     let (tile, threads) = (facts.smem, facts.thread_map());
     let order = TileOrder { kind: SwizzleKind::Identity(4), rows: 5, columns: 10 };
     let order: Map = Arc::new(order);
@@ -338,12 +339,12 @@ fn every_law_fails_on_a_mutated_map() {
     let apart = mutate(&maps.accumulator, |map, p| map.at(at(p.row, p.column ^ 2)));
     println!("accumulators out of order: {}", vectors_whole(apart.as_ref(), 4).expect_err("apart"));
 
-    let depth = sliced.one().program().maps.depth;
+    let depth = sliced.one_schedule().expect("a kernel without a producer").maps.depth;
     assert!(
-        sliced.one().base().tiles.warps().k == 2
+        sliced.base().tiles.warps().k == 2
             && counts(depth.as_ref())
                 .iter()
-                .all(|&times| times == sliced.one().base().tiles.threads_per_warp_slice())
+                .all(|&times| times == sliced.base().tiles.threads_per_warp_slice())
     );
     let first_only = mutate(&depth, |_, p| Some(p.column));
     assert!(

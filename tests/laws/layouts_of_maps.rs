@@ -59,9 +59,9 @@ fn is_laid(tile: &SmemTile) -> bool {
 
 /// The maps of a kernel on the CUDA cores.
 fn check_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
-    let tiles = d.one().base().tiles;
+    let tiles = d.base().tiles;
     for operand in OperandKind::BOTH {
-        let facts = d.one().base().operand(operand);
+        let facts = d.base().operand(operand);
         let wanted = if is_laid(&facts.smem) { Answer::Layout } else { Answer::None };
         prop_assert_eq!(held("smem", &facts.smem)?, wanted, "{:?}", facts.smem);
         affine("thread map", &facts.thread_map())?;

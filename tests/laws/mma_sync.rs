@@ -243,7 +243,8 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
             let Ok(families) = default_gemm_configurations(OpKind::TensorOp, arch, *types) else {
                 continue;
             };
-            for &family in families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_)))
+            for &family in
+                families.iter().filter(|family| family.mma.kind() == WarpMmaKind::MmaSync)
             {
                 for orders in
                     [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Row]]
@@ -262,7 +263,7 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
     // Bytes along MN leave no registers for the largest tile.
     descs.retain(|desc| {
         let too_many = |refusal: Refusal| refusal.field == Field::RegistersPerThread;
-        desc.class.a.element.bits() > 8 || !desc.check().is_err_and(too_many)
+        desc.operands[0].stored.bits() > 8 || !desc.check().is_err_and(too_many)
     });
     for desc in &descs {
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
@@ -270,9 +271,9 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
             let found = wavefronts(&step.worst);
             // Rows of bytes along MN that are shorter than 64 are two or four to a wavefront's
             // banks.
-            let bytes = desc.class.a.element.bits() == 8
+            let bytes = desc.operands[0].stored.bits() == 8
                 && step.purpose == Purpose::Load
-                && desc.class.a.layout == Order::Col;
+                && desc.operands[0].layout == Order::Col;
             assert!(
                 bytes || found.wavefronts == found.ideal,
                 "{:?} {:?} {found:?} of {desc:?}",
@@ -282,7 +283,7 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
         }
         let mut program = desc.one_schedule().expect("one schedule");
         if program.base.operands.iter().any(|operand| operand.smem.bits > 0)
-            && desc.class.a.element.bits() > 8
+            && desc.operands[0].stored.bits() > 8
         {
             for (side, operand) in program.base.operands.iter_mut().enumerate() {
                 operand.smem.bits = 0;

@@ -14,25 +14,25 @@ use proptest::prelude::*;
 const ROWS: [Order; 3] = [Order::Row; 3];
 
 /// A description of the classic configuration, changed.
-fn changed(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
-    let mut d = default_f32(ArchKind::Sm70, ROWS).one();
+fn changed(change: impl FnOnce(&mut Changed)) -> Changed {
+    let mut d = Changed::new(default_f32(ArchKind::Sm70, ROWS));
     change(&mut d);
-    d.sum()
+    d
 }
 
 /// The same, with one stage.
-fn single(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
+fn single(change: impl FnOnce(&mut Changed)) -> Changed {
     changed(|d| {
-        (d.knobs.mainloop, d.knobs.stages) = (MainloopKind::SingleStage, 1);
+        (d.mainloop, d.stages) = (MainloopKind::SingleStage, 1);
         change(d);
     })
 }
 
 /// The same, of the ring of asynchronous copies.
-fn ring(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
-    let mut d = random_cases::ring(ROWS).one();
+fn ring(change: impl FnOnce(&mut Changed)) -> Changed {
+    let mut d = Changed::new(random_cases::ring(ROWS));
     change(&mut d);
-    d.sum()
+    d
 }
 
 /// The default with other types, copied asynchronously.
@@ -54,60 +54,58 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
     let (bf16, i8) = (ElementKind::Bf16, ElementKind::I8);
     let swizzle = |along, bits, base, shift| SmemLayout::Swizzled { along, bits, base, shift };
     #[rustfmt::skip]
-    let table: Vec<(GemmDesc, &str, bool)> = vec![
-        (changed(|d| d.class.b.element = bf16), "no kernel multiplies f32 by bf16 accumulating in f32 into f32; try f32 by f32 accumulating in f32 into f32", false),
-        (changed(|d| { d.class.a.element = ElementKind::E4m3; d.class.b.element = ElementKind::E5m2; d.class.output.element = bf16 }), "no kernel multiplies e4m3 by e5m2 accumulating in f32 into bf16 on CUDA cores; try op = tensorop", true),
-        (changed(|d| { d.class.a.element = ElementKind::Tf32; d.class.b.element = ElementKind::Tf32 }), "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on CUDA cores; try op = tensorop", true),
-        (changed(|d| d.class.op = OpKind::TensorOp), "op = tensorop is not supported by the pipelined main loop; try simt", true),
-        (changed(|d| d.knobs.threadblock.m = 72), "threadblock M = 72 is not a multiple of 32 (warp tiles); try 64", true),
-        (changed(|d| { d.knobs.threadblock.k = 512; d.knobs.warp.k = 30 }), "threadblock K = 512 is not a multiple of 30 (warp tiles); try 510", true),
-        (changed(|d| d.knobs.stages = 1), "stages = 1 is not 2; try 2", true),
-        (ring(|d| d.knobs.stages = 17), "stages = 17 is outside 2 to 16; try 16", true),
-        (changed(|d| d.knobs.threadblock.n = 320), "threadblock N = 320 is outside 8 to 256; try 256", true),
-        (changed(|d| d.knobs.warp.k = 66), "warp K = 66 is outside 8 to 64; try 64", true),
-        (changed(|d| d.knobs.interleave = InterleaveKind::Elements(3)), "interleave = 3 is not one of 1, 2, 4, 8, 16, 32, 64; try 4", true),
-        (changed(|d| d.knobs.unroll = UnrollKind::By(2)), "unroll = 2 is not supported by the pipelined main loop; try full", true),
-        (single(|d| d.knobs.unroll = UnrollKind::By(9)), "unroll = 9 is outside 1 to 8; try 8", true),
-        (single(|d| d.knobs.stages = 2), "stages = 2 is not 1; try 1", true),
-        (changed(|d| d.knobs.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "swizzle = 65 is outside 1 to 64; try 64", true),
-        (changed(|d| d.knobs.blocks_per_sm = 0), "blocks_per_sm = 0 is outside 1 to 16; try 1", true),
-        (changed(|d| d.knobs.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "padding of B = 65 is outside 0 to 64; try 64", true),
-        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 0, 2, 0)), "swizzle bits of A = 0 is outside 1 to 5; try 1", true),
-        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 1, 6, 0)), "swizzle base of A = 6 is outside 0 to 5; try 5", true),
-        (changed(|d| d.knobs.smem_b = swizzle(Along::Mn, 1, 2, 9)), "swizzle shift of B = 9 is outside 0 to 8; try 8", true),
-        (changed(|d| { d.knobs.warp = Mnk::new(8, 8, 8); d.knobs.threadblock = Mnk::new(8, 8, 8) }), "warp M x N = 64 is outside 128 to 4096; try 128", false),
-        (changed(|d| d.knobs.warp = Mnk::new(16, 16, 8)), "warps in a block = 64 is outside 1 to 16; try 16", false),
-        (changed(|d| d.knobs.mainloop = MainloopKind::WarpSpecialized), "mainloop = warpspecialized is not supported by a program of one schedule; try multistage", false),
-        (changed(|d| d.knobs.warp.m = 65), "warp M = 65 is not one of 8, 16, 32, 64, 128; try 64", true),
-        (changed(|d| d.knobs.align_a = 9), "align_a = 9 is not one of 1, 2, 4; try 4", true),
-        (changed(|d| d.knobs.align_c = 0), "align_c = 0 is not one of 1, 2, 4; try 1", true),
-        (changed(|d| d.knobs.warp.k = 9), "warp K = 9 is not a multiple of 2 (fragment buffers); try 10", true),
-        (changed(|d| d.knobs.stages = 3), "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer", true),
-        (but!(ring(|_| ()), arch: ArchKind::Sm75), "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2", false),
-        (ring_of(bf16, columns, 1), "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined", true),
-        (ring_of(bf16, [Order::Row, Order::Row, Order::Row], 8), "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try mainloop = pipelined", false),
-        (but!(ring_of(i8, columns, 8), smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 }), "asynchronous copy of A = 8 elements exceeds 4 elements (adjacent elements in shared memory); try align_a = 4", true),
-        (but!(ring_of(bf16, columns, 8), smem_a: odd), "asynchronous copy of A = 8 elements exceeds 1 element (adjacent elements in shared memory); use another layout of shared memory, or mainloop = pipelined", false),
-        (changed(|d| { d.knobs.align_a = 4; d.knobs.warp.k = 10; d.knobs.threadblock.k = 10 }), "align_a = 4 does not divide 10 (contiguous elements of the tile); try 2", true),
-        (changed(|d| d.knobs.smem_a = swizzle(Along::K, 3, 2, 0)), "swizzle block of A = 32 elements does not divide 8 elements (row of the tile)", false),
-        (changed(|d| d.knobs.warp = Mnk::new(128, 128, 8)), "warp M x N = 16384 is outside 128 to 4096; try 4096", false),
-        (changed(|d| d.knobs.blocks_per_sm = 4), "registers per thread = 139 exceeds 64 (256 threads per block, 4 blocks per multiprocessor); use a smaller warp tile, fewer blocks_per_sm, or spills = allowed", false),
-        (changed(|d| { (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.class.arch, d.knobs.blocks_per_sm) = (ArchKind::Sm75, 9) }), "threads of a multiprocessor = 1152 is outside 32 to 1024; try 1024", false),
-        (ring(|d| d.knobs.stages = 9), "shared memory of a block = 149760 bytes exceeds 82944 bytes (9 stages of 16640; sm_80 with 2 blocks per multiprocessor); try stages = 4", true),
-        (changed(|d| (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "shared memory of a block = 139264 bytes exceeds 98304 bytes (2 stages of 69632; sm_70 with 1 block per multiprocessor); use a smaller threadblock tile", false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Add])), "epilogue is malformed (a node without operands)", false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Nop])), "epilogue is malformed (an empty node)", false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Scalar(8)])), "epilogue is malformed (a scalar beyond s7)", false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source])), "epilogue is malformed (more than one result)", false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "epilogue is malformed (a factor of a node that is not a scalar)", false),
-        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator; 33])), "epilogue is malformed (more than 32 nodes)", false),
-        (changed(|d| d.class.compute = ComputeKind::I32), "compute type of the epilogue = i32 is not supported by floating-point accumulators or outputs; try f32", true),
+    let table: Vec<(Changed, &str, bool)> = vec![
+        (changed(|d| d.desc.operands[1].stored = bf16), "no kernel multiplies f32 by bf16 accumulating in f32 into f32; try f32 by f32 accumulating in f32 into f32", false),
+        (changed(|d| { d.desc.operands[0].stored = ElementKind::E4m3; d.desc.operands[1].stored = ElementKind::E5m2; d.desc.output.element = bf16 }), "no kernel multiplies e4m3 by e5m2 accumulating in f32 into bf16 on CUDA cores; try op = tensorop", true),
+        (changed(|d| { d.desc.operands[0].stored = ElementKind::Tf32; d.desc.operands[1].stored = ElementKind::Tf32 }), "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on CUDA cores; try op = tensorop", true),
+        (changed(|d| d.threadblock.m = 72), "threadblock M = 72 is not a multiple of 32 (warp tiles); try 64", true),
+        (changed(|d| { d.threadblock.k = 512; d.warp.k = 30 }), "threadblock K = 512 is not a multiple of 30 (warp tiles); try 510", true),
+        (changed(|d| d.stages = 1), "stages = 1 is not 2; try 2", true),
+        (ring(|d| d.stages = 17), "stages = 17 is outside 2 to 16; try 16", true),
+        (changed(|d| d.threadblock.n = 320), "threadblock N = 320 is outside 8 to 256; try 256", true),
+        (changed(|d| d.warp.k = 66), "warp K = 66 is outside 8 to 64; try 64", true),
+        (changed(|d| d.interleave = InterleaveKind::Elements(3)), "interleave = 3 is not one of 1, 2, 4, 8, 16, 32, 64; try 4", true),
+        (changed(|d| d.unroll = UnrollKind::By(2)), "unroll = 2 is not supported by the pipelined main loop; try full", true),
+        (single(|d| d.unroll = UnrollKind::By(9)), "unroll = 9 is outside 1 to 8; try 8", true),
+        (single(|d| d.stages = 2), "stages = 2 is not 1; try 1", true),
+        (changed(|d| d.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "swizzle = 65 is outside 1 to 64; try 64", true),
+        (changed(|d| d.blocks_per_sm = 0), "blocks_per_sm = 0 is outside 1 to 16; try 1", true),
+        (changed(|d| d.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "padding of B = 65 is outside 0 to 64; try 64", true),
+        (changed(|d| d.smem_a = swizzle(Along::Mn, 0, 2, 0)), "swizzle bits of A = 0 is outside 1 to 5; try 1", true),
+        (changed(|d| d.smem_a = swizzle(Along::Mn, 1, 6, 0)), "swizzle base of A = 6 is outside 0 to 5; try 5", true),
+        (changed(|d| d.smem_b = swizzle(Along::Mn, 1, 2, 9)), "swizzle shift of B = 9 is outside 0 to 8; try 8", true),
+        (changed(|d| { d.warp = Mnk::new(8, 8, 8); d.threadblock = Mnk::new(8, 8, 8) }), "warp M x N = 64 is outside 128 to 4096; try 128", false),
+        (changed(|d| d.warp = Mnk::new(16, 16, 8)), "warps in a block = 64 is outside 1 to 16; try 16", false),
+        (changed(|d| d.warp.m = 65), "warp M = 65 is not one of 8, 16, 32, 64, 128; try 64", true),
+        (changed(|d| d.align_a = 9), "align_a = 9 is not one of 1, 2, 4; try 4", true),
+        (changed(|d| d.align_c = 0), "align_c = 0 is not one of 1, 2, 4; try 1", true),
+        (changed(|d| d.warp.k = 9), "warp K = 9 is not a multiple of 2 (fragment buffers); try 10", true),
+        (changed(|d| d.stages = 3), "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer", true),
+        (Changed::new(but!(random_cases::ring(ROWS), arch: ArchKind::Sm75)), "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2", false),
+        (Changed::new(ring_of(bf16, columns, 1)), "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined", true),
+        (Changed::new(ring_of(bf16, [Order::Row, Order::Row, Order::Row], 8)), "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try mainloop = pipelined", false),
+        (Changed::new(but!(ring_of(i8, columns, 8), smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 })), "asynchronous copy of A = 8 elements exceeds 4 elements (adjacent elements in shared memory); try align_a = 4", true),
+        (Changed::new(but!(ring_of(bf16, columns, 8), smem_a: odd)), "asynchronous copy of A = 8 elements exceeds 1 element (adjacent elements in shared memory); use another layout of shared memory, or mainloop = pipelined", false),
+        (changed(|d| { d.align_a = 4; d.warp.k = 10; d.threadblock.k = 10 }), "align_a = 4 does not divide 10 (contiguous elements of the tile); try 2", true),
+        (changed(|d| d.smem_a = swizzle(Along::K, 3, 2, 0)), "swizzle block of A = 32 elements does not divide 8 elements (row of the tile)", false),
+        (changed(|d| d.warp = Mnk::new(128, 128, 8)), "warp M x N = 16384 is outside 128 to 4096; try 4096", false),
+        (changed(|d| d.blocks_per_sm = 4), "registers per thread = 139 exceeds 64 (256 threads per block, 4 blocks per multiprocessor); use a smaller warp tile, fewer blocks_per_sm, or spills = allowed", false),
+        (changed(|d| { (d.threadblock, d.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.desc.arch, d.blocks_per_sm) = (ArchKind::Sm75, 9) }), "threads of a multiprocessor = 1152 is outside 32 to 1024; try 1024", false),
+        (ring(|d| d.stages = 9), "shared memory of a block = 149760 bytes exceeds 82944 bytes (9 stages of 16640; sm_80 with 2 blocks per multiprocessor); try stages = 4", true),
+        (changed(|d| (d.threadblock, d.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "shared memory of a block = 139264 bytes exceeds 98304 bytes (2 stages of 69632; sm_70 with 1 block per multiprocessor); use a smaller threadblock tile", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Add])), "epilogue is malformed (a node without operands)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Nop])), "epilogue is malformed (an empty node)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Scalar(8)])), "epilogue is malformed (a scalar beyond s7)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::Source])), "epilogue is malformed (more than one result)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "epilogue is malformed (a factor of a node that is not a scalar)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator; 33])), "epilogue is malformed (more than 32 nodes)", false),
+        (changed(|d| d.desc.output.compute = ComputeKind::I32), "compute type of the epilogue = i32 is not supported by floating-point accumulators or outputs; try f32", true),
     ];
     for (desc, wanted, nearest) in table {
-        let refusal = desc.check().expect_err(wanted);
+        let refusal = desc.apply().expect_err(wanted);
         let sentence = refusal.to_string();
         assert_eq!(sentence, wanted);
-        let advice = advised(desc, &refusal);
+        let advice = advised(desc.unchecked(), &refusal);
         assert_eq!(advice.is_some(), nearest, "{sentence}");
         if let Some(advice) = advice {
             // What the field may be does not depend on what is still wrong with others.
@@ -305,17 +303,17 @@ proptest! {
     #[test]
     fn no_description_panics_or_overflows(d in garbage(), sm in number(), blocks in number(), memory in number()) {
         let machine = Machine { sm, shared_bytes_per_block: memory, shared_bytes_per_sm: memory, registers_per_sm: blocks, threads_per_sm: 2048, threads_per_block: blocks, blocks_per_sm: 32, multiprocessors: 1 };
-        for d in [d, d.swapped(), d.narrowed([1, 1, 1]), but!(d, op: OpKind::Simt)] {
+        for d in [d, d.swapped(), d.narrowed([1, 1, 1]), GemmDesc { mma: with_units(d.mma, OpKind::Simt), ..d }] {
             for refusal in [d.check(), d.check_on(&machine)].into_iter().filter_map(Result::err) {
                 prop_assert!(refusal.to_string().len() > 20);
             }
-            let _ = (d.one().base().registers(), d.one().registers_available(blocks), d.smem_bytes(), d.threads(), d.one().base().tiles.accumulators(), d.one().base().store_access);
-            let text = format!("{d:?} {}", d.class.output.epilogue);
+            let _ = (d.base().registers(), d.registers_available(blocks), d.smem_bytes(), d.threads(), d.base().tiles.accumulators(), d.base().store_access);
+            let text = format!("{d:?} {}", d.epilogue);
             prop_assert!(text.starts_with("GemmDesc"));
             prop_assert_eq!(d.swapped().swapped(), d);
             match d.to_json() {
                 Ok(text) => prop_assert_eq!(GemmDesc::from_json(&text).expect("it was written here"), d),
-                Err(error) => prop_assert_eq!(error.to_string(), d.class.output.epilogue.check().message()),
+                Err(error) => prop_assert_eq!(error.to_string(), d.epilogue.check().message()),
             }
         }
     }

@@ -98,7 +98,7 @@ fn a_description_keeps_its_mode() {
             let knobs = vec![("stages".to_owned(), "4".to_owned())];
             let request = Request { description: Some(desc), knobs, ..Request::default() };
             let changed = request.resolve(ArchKind::Sm80).expect("a kernel").desc;
-            assert_eq!((changed.class.mode, changed.stages()), (desc.class.mode, 4));
+            assert_eq!((changed.work.mode, changed.stages()), (desc.work.mode, 4));
         }
     }
 }
@@ -119,7 +119,7 @@ fn pinned_value_selects_the_family_that_has_it() {
             .resolve(ArchKind::Sm90)
             .unwrap_or_else(|error| panic!("{knobs:?}: {error}"))
             .desc;
-        assert!(desc.warp_specialized().is_none(), "{knobs:?}");
+        assert!(!desc.has_producer(), "{knobs:?}");
     }
     // The first family refuses a value that no family has.
     let refused =

@@ -122,7 +122,7 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
         for (operand, way) in OperandKind::BOTH.into_iter().zip([of_kernel.a, of_kernel.b]) {
             let user = operand.leave(desc.frame).index();
             let mn = [m, n][user];
-            let along_k = WarpSpecialized::along(&desc.roles(), operand).is(Along::K);
+            let along_k = WarpSpecialized::along(&desc, operand).is(Along::K);
             let map = |leading: usize| {
                 let order = if along_k { Row } else { Col };
                 let matrix = TensorMatrix::new(
@@ -135,7 +135,7 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
                 let row = kind.elements_in(128);
                 matrix.map(if along_k { (8, row) } else { (row, 8) }, SwizzleMode::Bytes128).is_ok()
             };
-            let same_order = along_k == desc.class.k_contiguous(operand);
+            let same_order = along_k == desc.k_contiguous(operand);
             let can =
                 same_order && addresses[user].is_multiple_of(16) && map(given[user].unwrap_or(0));
             let wanted = if !same_order {

@@ -7,7 +7,7 @@ use proptest::{prelude::*, sample::select};
 const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
 /// bf16, two warpgroups on a tile of 128 x 256, changed.
-fn changed(change: impl FnOnce(&mut WarpSpecializedDesc)) -> GemmDesc {
+fn changed(change: impl FnOnce(&mut Changed)) -> Changed {
     with_types(ElementKind::Bf16, ElementKind::F32, K_MAJOR, change)
 }
 
@@ -15,109 +15,108 @@ fn with_types(
     ab: ElementKind,
     accumulator: ElementKind,
     orders: [Order; 3],
-    change: impl FnOnce(&mut WarpSpecializedDesc),
-) -> GemmDesc {
+    change: impl FnOnce(&mut Changed),
+) -> Changed {
     let c = if ab.is_integer() { ElementKind::I32 } else { ab };
     let types = element_types(ab, accumulator, c);
-    let mut d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders).roles();
+    let mut d = Changed::new(default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders));
     let bytes = ab.bytes_of(1);
-    d.knobs.threadblock = Mnk::new(128, 256, 128 / bytes);
-    (d.knobs.warp, d.knobs.instruction) =
-        (Mnk::new(64, 256, 128 / bytes), Mnk::new(64, 256, 32 / bytes));
-    (d.knobs.stages, d.knobs.schedule) = (4, ScheduleKind::Cooperative);
+    d.threadblock = Mnk::new(128, 256, 128 / bytes);
+    (d.warp, d.instruction) = (Mnk::new(64, 256, 128 / bytes), Mnk::new(64, 256, 32 / bytes));
+    (d.stages, d.schedule) = (4, ScheduleKind::Cooperative);
     change(&mut d);
-    d.sum()
+    d
 }
 
 /// f32 by threads: two consumers of four warps on a tile of 128 x 256, 8 x 16 a thread, changed.
-fn threads(change: impl FnOnce(&mut WarpSpecializedDesc)) -> GemmDesc {
-    let mut d = descriptions::threads::plain(K_MAJOR, (128, 256, 16), (32, 128), (8, 16)).roles();
+fn threads(change: impl FnOnce(&mut Changed)) -> Changed {
+    let mut d =
+        Changed::new(descriptions::threads::plain(K_MAJOR, (128, 256, 16), (32, 128), (8, 16)));
     change(&mut d);
-    d.sum()
+    d
 }
 
 #[test]
 fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
     use ElementKind::{E4m3, F16, F32, F64, I8, I32};
-    let both = |d: &mut WarpSpecializedDesc, m, n| {
-        (d.knobs.warp, d.knobs.threadblock) =
-            (Mnk { m, n, ..d.knobs.warp }, Mnk { m, n, ..d.knobs.threadblock })
+    let both = |d: &mut Changed, m, n| {
+        (d.warp, d.threadblock) = (Mnk { m, n, ..d.warp }, Mnk { m, n, ..d.threadblock })
     };
     let along_n = [Order::Row, Order::Row, Order::Row];
     #[rustfmt::skip]
-    let table: Vec<(GemmDesc, &str, bool)> = vec![
-        (changed(|d| d.class.arch = ArchKind::Sm80), "mainloop = warpspecialized is not supported by sm80; try arch = sm90", true),
-        (changed(|d| d.class.op = OpKind::Simt), "mainloop = warpspecialized is not supported by CUDA cores (element types other than f32); try op = tensorop", true),
-        (changed(|d| d.class.b.element = ElementKind::F16), "no kernel multiplies bf16 by f16 accumulating in f32 into bf16; try f16 by f16 accumulating in f32 into bf16", false),
-        (changed(|d| (d.class.a.element, d.class.b.element, d.class.accumulator, d.class.output.element) = (F64, F64, F64, F64)), "mainloop = warpspecialized is not supported by sm90 (on tensor cores); try multistage", false),
-        (changed(|d| d.knobs.schedule = ScheduleKind::Pingpong), "consumer warpgroups = 2 is not 1 (schedule = pingpong); try 1, or schedule = cooperative", false),
-        (changed(|d| d.knobs.pending = 4), "pending = 4 is outside 0 to 3; try 3", true),
-        (changed(|d| d.knobs.instruction.m = 16), "instruction M = 16 is not 64; try 64", true),
-        (changed(|d| d.knobs.instruction.k = 8), "instruction K = 8 is not 16; try 16", true),
-        (changed(|d| d.knobs.instruction.n = 264), "instruction N = 264 is outside 8 to 256; try 256", true),
-        (changed(|d| d.knobs.instruction.n = 100), "instruction N = 100 is not a multiple of 8; try 104", true),
-        (with_types(I8, I32, K_MAJOR, |d| { d.knobs.instruction.n = 40; both(d, 64, 40) }), "instruction N = 40 is not a multiple of 16; try 48", true),
-        (changed(|d| d.knobs.warp.k = 32), "warp K = 32 is not 64; try 64", true),
-        (changed(|d| d.knobs.threadblock.k = 128), "threadblock K = 128 is not 64; try 64", true),
-        (changed(|d| d.knobs.warp.m = 32), "warp M = 32 is outside 64 to 512; try 64", true),
-        (changed(|d| d.knobs.warp.m = 72), "warp M = 72 is not a multiple of 64; try 128", true),
-        (changed(|d| { d.knobs.instruction.n = 96; d.knobs.warp.n = 500 }), "warp N = 500 is not a multiple of 96; try 480", true),
-        (changed(|d| d.knobs.threadblock.m = 520), "threadblock M = 520 is outside 64 to 512; try 512", true),
-        (changed(|d| d.knobs.threadblock.m = 100), "threadblock M = 100 is not a multiple of 64; try 128", true),
-        (changed(|d| d.knobs.threadblock.n = 0), "threadblock N = 0 is outside 8 to 512; try 8", true),
-        (changed(|d| d.knobs.threadblock.n = 300), "threadblock N = 300 is not a multiple of 256; try 512", true),
-        (changed(|d| d.knobs.threadblock.m = 256), "consumer warpgroups = 4 is outside 1 to 3; try 3", false),
-        (changed(|d| d.knobs.cluster = Mn { m: 9, n: 1 }), "cluster M = 9 is outside 1 to 8; try 8", true),
-        (changed(|d| d.knobs.cluster = Mn { m: 2, n: 2 }), "cluster N = 2 is not 1 (cluster M = 2; a cluster shares operands along one axis); try 1", true),
-        (changed(|d| { d.knobs.instruction.n = 8; d.knobs.cluster.m = 4; (d.knobs.warp.n, d.knobs.threadblock.n) = (16, 16) }), "cluster M = 4 does not divide 2 (boxes of a tile); try 2", true),
-        (changed(|d| { d.knobs.instruction.n = 8; (d.knobs.warp.n, d.knobs.threadblock.n) = (8, 8) }), "warp N = 8 is not a multiple of 16; try 16", true),
-        (with_types(F16, F32, along_n, |d| { d.knobs.instruction.n = 96; (d.knobs.warp.n, d.knobs.threadblock.n) = (96, 96) }), "instruction N = 96 is not a multiple of 64 (B is N-major); try 128", true),
-        (with_types(F16, F32, along_n, |d| { d.knobs.instruction.n = 96; (d.knobs.warp, d.knobs.threadblock) = (Mnk { m: 64, n: 96, ..d.knobs.warp }, Mnk { m: 64, n: 192, ..d.knobs.threadblock }) }), "instruction N = 96 is not a multiple of 64 (B is N-major); try 128", true),
-        (changed(|d| d.knobs.stages = 1), "stages = 1 is outside 2 to 16; try 2", true),
-        (changed(|d| d.knobs.stages = 17), "stages = 17 is outside 2 to 16; try 16", true),
-        (changed(|d| d.knobs.stages = 5), "shared memory of a block = 262240 bytes exceeds 232448 bytes (5 stages of 49152 and 16480; sm_90 with 1 block per multiprocessor); try stages = 4", true),
-        (changed(|d| d.knobs.align_a = 4), "align_a = 4 is not one of 8 (16 bytes of TMA); try 8", true),
-        (with_types(I8, I32, K_MAJOR, |d| d.knobs.align_b = 8), "align_b = 8 is not one of 16 (16 bytes of TMA); try 16", true),
-        (changed(|d| d.knobs.align_c = 16), "align_c = 16 is not one of 1, 2, 4, 8; try 8", true),
-        (changed(|d| d.knobs.swizzle = SwizzleKind::Grouped(65)), "swizzle = 65 is outside 1 to 64; try 64", true),
+    let table: Vec<(Changed, &str, bool)> = vec![
+        (changed(|d| d.desc.arch = ArchKind::Sm80), "mainloop = warpspecialized is not supported by sm80; try arch = sm90", true),
+        (changed(|d| d.desc.mma = with_units(d.desc.mma, OpKind::Simt)), "mainloop = warpspecialized is not supported by CUDA cores (element types other than f32); try op = tensorop", true),
+        (changed(|d| d.desc.operands[1].stored = ElementKind::F16), "no kernel multiplies bf16 by f16 accumulating in f32 into bf16; try f16 by f16 accumulating in f32 into bf16", false),
+        (changed(|d| (d.desc.operands[0].stored, d.desc.operands[1].stored, d.desc.output.accumulator, d.desc.output.element) = (F64, F64, F64, F64)), "mainloop = warpspecialized is not supported by sm90 (on tensor cores); try multistage", false),
+        (changed(|d| d.schedule = ScheduleKind::Pingpong), "consumer warpgroups = 2 is not 1 (schedule = pingpong); try 1, or schedule = cooperative", false),
+        (changed(|d| d.pending = 4), "pending = 4 is outside 0 to 3; try 3", true),
+        (changed(|d| d.instruction.m = 16), "instruction M = 16 is not 64; try 64", true),
+        (changed(|d| d.instruction.k = 8), "instruction K = 8 is not 16; try 16", true),
+        (changed(|d| d.instruction.n = 264), "instruction N = 264 is outside 8 to 256; try 256", true),
+        (changed(|d| d.instruction.n = 100), "instruction N = 100 is not a multiple of 8; try 104", true),
+        (with_types(I8, I32, K_MAJOR, |d| { d.instruction.n = 40; both(d, 64, 40) }), "instruction N = 40 is not a multiple of 16; try 48", true),
+        (changed(|d| d.warp.k = 32), "warp K = 32 is not 64; try 64", true),
+        (changed(|d| d.threadblock.k = 128), "threadblock K = 128 is not 64; try 64", true),
+        (changed(|d| d.warp.m = 32), "warp M = 32 is outside 64 to 512; try 64", true),
+        (changed(|d| d.warp.m = 72), "warp M = 72 is not a multiple of 64; try 128", true),
+        (changed(|d| { d.instruction.n = 96; d.warp.n = 500 }), "warp N = 500 is not a multiple of 96; try 480", true),
+        (changed(|d| d.threadblock.m = 520), "threadblock M = 520 is outside 64 to 512; try 512", true),
+        (changed(|d| d.threadblock.m = 100), "threadblock M = 100 is not a multiple of 64; try 128", true),
+        (changed(|d| d.threadblock.n = 0), "threadblock N = 0 is outside 8 to 512; try 8", true),
+        (changed(|d| d.threadblock.n = 300), "threadblock N = 300 is not a multiple of 256; try 512", true),
+        (changed(|d| d.threadblock.m = 256), "consumer warpgroups = 4 is outside 1 to 3; try 3", false),
+        (changed(|d| d.cluster = Mn { m: 9, n: 1 }), "cluster M = 9 is outside 1 to 8; try 8", true),
+        (changed(|d| d.cluster = Mn { m: 2, n: 2 }), "cluster N = 2 is not 1 (cluster M = 2; a cluster shares operands along one axis); try 1", true),
+        (changed(|d| { d.instruction.n = 8; d.cluster.m = 4; (d.warp.n, d.threadblock.n) = (16, 16) }), "cluster M = 4 does not divide 2 (boxes of a tile); try 2", true),
+        (changed(|d| { d.instruction.n = 8; (d.warp.n, d.threadblock.n) = (8, 8) }), "warp N = 8 is not a multiple of 16; try 16", true),
+        (with_types(F16, F32, along_n, |d| { d.instruction.n = 96; (d.warp.n, d.threadblock.n) = (96, 96) }), "instruction N = 96 is not a multiple of 64 (B is N-major); try 128", true),
+        (with_types(F16, F32, along_n, |d| { d.instruction.n = 96; (d.warp, d.threadblock) = (Mnk { m: 64, n: 96, ..d.warp }, Mnk { m: 64, n: 192, ..d.threadblock }) }), "instruction N = 96 is not a multiple of 64 (B is N-major); try 128", true),
+        (changed(|d| d.stages = 1), "stages = 1 is outside 2 to 16; try 2", true),
+        (changed(|d| d.stages = 17), "stages = 17 is outside 2 to 16; try 16", true),
+        (changed(|d| d.stages = 5), "shared memory of a block = 262240 bytes exceeds 232448 bytes (5 stages of 49152 and 16480; sm_90 with 1 block per multiprocessor); try stages = 4", true),
+        (changed(|d| d.align_a = 4), "align_a = 4 is not one of 8 (16 bytes of TMA); try 8", true),
+        (with_types(I8, I32, K_MAJOR, |d| d.align_b = 8), "align_b = 8 is not one of 16 (16 bytes of TMA); try 16", true),
+        (changed(|d| d.align_c = 16), "align_c = 16 is not one of 1, 2, 4, 8; try 8", true),
+        (changed(|d| d.swizzle = SwizzleKind::Grouped(65)), "swizzle = 65 is outside 1 to 64; try 64", true),
         (changed(|d| both(d, 128, 256)), "registers per thread = 296 exceeds 248 (256 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
-        (changed(|d| { (d.knobs.threadblock, d.knobs.warp) = (Mnk { m: 192, n: 208, ..d.knobs.threadblock }, Mnk { n: 208, ..d.knobs.warp }); d.knobs.instruction.n = 208; d.knobs.stages = 2 }), "registers per thread = 130 exceeds 128 (512 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
-        (changed(|d| d.class.compute = ComputeKind::F64), "compute type of the epilogue = f64 is not supported by floating-point accumulators or outputs; try f32", true),
-        (changed(|d| (d.class.a.element, d.class.b.element, d.class.output.element) = (E4m3, E4m3, F64)), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f64; try D of f32, f16, or bf16", false),
+        (changed(|d| { (d.threadblock, d.warp) = (Mnk { m: 192, n: 208, ..d.threadblock }, Mnk { n: 208, ..d.warp }); d.instruction.n = 208; d.stages = 2 }), "registers per thread = 130 exceeds 128 (512 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
+        (changed(|d| d.desc.output.compute = ComputeKind::F64), "compute type of the epilogue = f64 is not supported by floating-point accumulators or outputs; try f32", true),
+        (changed(|d| (d.desc.operands[0].stored, d.desc.operands[1].stored, d.desc.output.element) = (E4m3, E4m3, F64)), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f64; try D of f32, f16, or bf16", false),
     ];
     #[rustfmt::skip]
-    let of_threads: Vec<(GemmDesc, &str, bool)> = vec![
-        (threads(|d| d.class.arch = ArchKind::Sm80), "mainloop = warpspecialized is not supported by sm80; try arch = sm90", true),
-        (threads(|d| (d.class.a.element, d.class.b.element, d.class.accumulator, d.class.output.element) = (F64, F64, F64, F64)), "mainloop = warpspecialized is not supported by CUDA cores (element types other than f32); try op = tensorop", true),
-        (threads(|d| d.knobs.instruction.m = 2), "instruction M = 2 is outside 4 to 16; try 4", true),
-        (threads(|d| d.knobs.instruction.n = 18), "instruction N = 18 is outside 4 to 16; try 16", true),
-        (threads(|d| d.knobs.instruction.m = 6), "instruction M = 6 is not a multiple of 4; try 8", true),
-        (threads(|d| d.knobs.instruction.k = 8), "instruction K = 8 is not 1; try 1", true),
-        (threads(|d| d.knobs.warp.m = 24), "warp M = 24 is not one of 2, 4, 8, and 16 times instruction M; try 32", true),
-        (threads(|d| d.knobs.warp.m = 1000), "warp M = 1000 is not one of 2, 4, 8, and 16 times instruction M; try 128", true),
-        (threads(|d| d.knobs.warp.n = 64), "warp N = 64 is not 128; try 128", true),
-        (threads(|d| d.knobs.threadblock.k = 72), "threadblock K = 72 is outside 8 to 64; try 64", true),
-        (threads(|d| d.knobs.threadblock.k = 12), "threadblock K = 12 is not a multiple of 8; try 16", true),
-        (threads(|d| d.knobs.warp.k = 8), "warp K = 8 is not 16; try 16", true),
-        (threads(|d| d.knobs.threadblock.m = 0), "threadblock M = 0 is outside 32 to 512; try 32", true),
-        (threads(|d| d.knobs.threadblock.m = 100), "threadblock M = 100 is not a multiple of 32; try 128", true),
-        (threads(|d| d.knobs.threadblock.m = 96), "consumer warps = 6 is not a multiple of 4; try 8", false),
-        (threads(|d| d.knobs.threadblock.n = 512), "consumer warps = 16 is outside 4 to 12; try 12", false),
-        (threads(|d| d.knobs.schedule = ScheduleKind::Pingpong), "consumer warps = 8 is not 4 (schedule = pingpong); try 4, or schedule = cooperative", false),
-        (threads(|d| d.knobs.cluster = Mn { m: 2, n: 2 }), "cluster N = 2 is not 1 (cluster M = 2; a cluster shares operands along one axis); try 1", true),
-        (threads(|d| d.knobs.cluster.m = 4), "cluster M = 4 does not divide 2 (boxes of a tile); try 2", true),
-        (threads(|d| { (d.knobs.warp, d.knobs.threadblock) = (Mnk::new(8, 64, 8), Mnk::new(8, 256, 8)); (d.knobs.instruction.m, d.knobs.instruction.n) = (4, 4) }), "threadblock K = 8 is not a multiple of 32 (stages are multiples of 1024 bytes); try 32", true),
-        (threads(|d| d.knobs.stages = 1), "stages = 1 is outside 2 to 16; try 2", true),
-        (threads(|d| d.knobs.stages = 10), "shared memory of a block = 245920 bytes exceeds 232448 bytes (10 stages of 24576 and 160; sm_90 with 1 block per multiprocessor); try stages = 9", true),
-        (threads(|d| { (d.knobs.warp, d.knobs.threadblock) = (Mnk::new(64, 96, 16), Mnk::new(128, 192, 16)); (d.knobs.instruction.m, d.knobs.instruction.n) = (16, 12) }), "registers per thread = 288 exceeds 248 (256 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
-        (threads(|d| d.knobs.align_a = 2), "align_a = 2 is not one of 4 (16 bytes of TMA); try 4", true),
+    let of_threads: Vec<(Changed, &str, bool)> = vec![
+        (threads(|d| d.desc.arch = ArchKind::Sm80), "mainloop = warpspecialized is not supported by sm80; try arch = sm90", true),
+        (threads(|d| (d.desc.operands[0].stored, d.desc.operands[1].stored, d.desc.output.accumulator, d.desc.output.element) = (F64, F64, F64, F64)), "mainloop = warpspecialized is not supported by CUDA cores (element types other than f32); try op = tensorop", true),
+        (threads(|d| d.instruction.m = 2), "instruction M = 2 is outside 4 to 16; try 4", true),
+        (threads(|d| d.instruction.n = 18), "instruction N = 18 is outside 4 to 16; try 16", true),
+        (threads(|d| d.instruction.m = 6), "instruction M = 6 is not a multiple of 4; try 8", true),
+        (threads(|d| d.instruction.k = 8), "instruction K = 8 is not 1; try 1", true),
+        (threads(|d| d.warp.m = 24), "warp M = 24 is not one of 2, 4, 8, and 16 times instruction M; try 32", true),
+        (threads(|d| d.warp.m = 1000), "warp M = 1000 is not one of 2, 4, 8, and 16 times instruction M; try 128", true),
+        (threads(|d| d.warp.n = 64), "warp N = 64 is not 128; try 128", true),
+        (threads(|d| d.threadblock.k = 72), "threadblock K = 72 is outside 8 to 64; try 64", true),
+        (threads(|d| d.threadblock.k = 12), "threadblock K = 12 is not a multiple of 8; try 16", true),
+        (threads(|d| d.warp.k = 8), "warp K = 8 is not 16; try 16", true),
+        (threads(|d| d.threadblock.m = 0), "threadblock M = 0 is outside 32 to 512; try 32", true),
+        (threads(|d| d.threadblock.m = 100), "threadblock M = 100 is not a multiple of 32; try 128", true),
+        (threads(|d| d.threadblock.m = 96), "consumer warps = 6 is not a multiple of 4; try 8", false),
+        (threads(|d| d.threadblock.n = 512), "consumer warps = 16 is outside 4 to 12; try 12", false),
+        (threads(|d| d.schedule = ScheduleKind::Pingpong), "consumer warps = 8 is not 4 (schedule = pingpong); try 4, or schedule = cooperative", false),
+        (threads(|d| d.cluster = Mn { m: 2, n: 2 }), "cluster N = 2 is not 1 (cluster M = 2; a cluster shares operands along one axis); try 1", true),
+        (threads(|d| d.cluster.m = 4), "cluster M = 4 does not divide 2 (boxes of a tile); try 2", true),
+        (threads(|d| { (d.warp, d.threadblock) = (Mnk::new(8, 64, 8), Mnk::new(8, 256, 8)); (d.instruction.m, d.instruction.n) = (4, 4) }), "threadblock K = 8 is not a multiple of 32 (stages are multiples of 1024 bytes); try 32", true),
+        (threads(|d| d.stages = 1), "stages = 1 is outside 2 to 16; try 2", true),
+        (threads(|d| d.stages = 10), "shared memory of a block = 245920 bytes exceeds 232448 bytes (10 stages of 24576 and 160; sm_90 with 1 block per multiprocessor); try stages = 9", true),
+        (threads(|d| { (d.warp, d.threadblock) = (Mnk::new(64, 96, 16), Mnk::new(128, 192, 16)); (d.instruction.m, d.instruction.n) = (16, 12) }), "registers per thread = 288 exceeds 248 (256 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
+        (threads(|d| d.align_a = 2), "align_a = 2 is not one of 4 (16 bytes of TMA); try 4", true),
     ];
-    assert_eq!(threads(|_| ()).check(), Ok(()));
+    assert_eq!(threads(|_| ()).unchecked().check(), Ok(()));
     for (desc, wanted, nearest) in table.into_iter().chain(of_threads) {
-        let refusal = desc.check().expect_err(wanted);
+        let refusal = desc.apply().expect_err(wanted);
         let sentence = refusal.to_string();
         assert_eq!(sentence, wanted);
-        let advice = advised(desc, &refusal);
+        let advice = advised(desc.unchecked(), &refusal);
         assert_eq!(advice.is_some(), nearest, "{sentence}");
         if let Some(advice) = advice {
             assert_ne!(
@@ -132,9 +131,9 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
 #[test]
 fn a_machine_that_is_not_hopper_is_named() {
     let machine = Machine { sm: 100, ..ArchKind::Sm90.machine() };
-    let sentence = changed(|_| ()).check_on(&machine).message();
+    let sentence = changed(|_| ()).unchecked().check_on(&machine).message();
     assert_eq!(sentence, "compute capability = 100 is not 90 (warpspecialized); try op = simt");
-    let sentence = changed(|_| ()).check_on(&ArchKind::Sm80.machine()).message();
+    let sentence = changed(|_| ()).unchecked().check_on(&ArchKind::Sm80.machine()).message();
     assert_eq!(sentence, "compute capability = 80 is less than 90; try arch = sm80");
 }
 
@@ -146,9 +145,6 @@ fn a_knob_of_another_family_is_named() {
         (OpKind::TensorOp, ElementKind::E4m3, "blocks_per_sm", "2", "warpspecialized"),
         (OpKind::Simt, f32, "cluster", "2x1", "multistage"),
         (OpKind::Simt, f32, "schedule", "pingpong", "multistage"),
-        (OpKind::Simt, f32, "promotion", "stage", "multistage"),
-        (OpKind::Simt, f32, "emulation", "f16x3", "multistage"),
-        (OpKind::Simt, f32, "a_operand", "registers", "multistage"),
         (OpKind::Simt, f32, "instruction", "8x8x1", "multistage"),
     ] {
         let a = Some(MatrixType { element: kind, order: Order::Row });
@@ -167,6 +163,21 @@ fn a_knob_of_another_family_is_named() {
     }
 }
 
+/// A knob of tensor cores is refused by its name on CUDA cores.
+#[test]
+fn a_knob_of_tensor_cores_is_named() {
+    for (knob, value) in
+        [("promotion", "stage"), ("emulation", "f16x3"), ("a_operand", "registers")]
+    {
+        let a = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
+        let op = Some(OpKind::Simt);
+        let request = Request { a, op, knobs: knobs(&[(knob, value)]), ..Request::default() };
+        let sentence = request.resolve(ArchKind::Sm80).message();
+        let wanted = format!("{knob} is not a knob of CUDA-core kernels; try op = tensorop");
+        assert_eq!(sentence, wanted);
+    }
+}
+
 /// A knob of another family is its family's word, where that computes the product.
 #[test]
 fn a_knob_of_another_family_selects_it() {
@@ -176,7 +187,7 @@ fn a_knob_of_another_family_selects_it() {
     {
         let request = Request { a: f32, knobs: knobs(&[(knob, value)]), ..Request::default() };
         let desc = request.resolve(ArchKind::Sm90).expect("f32 by TMA").desc;
-        assert_eq!(desc.family.mainloop(), MainloopKind::WarpSpecialized, "{knob}");
+        assert_eq!(desc.mainloop.kind(), MainloopKind::TmaRing, "{knob}");
     }
 }
 
@@ -184,7 +195,7 @@ fn a_knob_of_another_family_selects_it() {
 #[test]
 fn a_warp_specialized_kernel_is_no_program_of_one_schedule() {
     let d = changed(|_| ());
-    let sentence = d.as_simt().message();
+    let sentence = d.unchecked().one_schedule().message();
     assert_eq!(
         sentence,
         "mainloop = warpspecialized is not supported by a program of one schedule; try multistage"
@@ -232,7 +243,7 @@ proptest! {
     ) {
         let mut d = spoils.into_iter().fold(d, |d, (field, x)| spoiled(d, field, x));
         if let Some([ab, accumulator, c]) = kinds {
-            (d.class.a.element, d.class.b.element, d.class.accumulator, d.class.output.element) = (ab, ab, accumulator, c);
+            (d.operands[0].stored, d.operands[1].stored, d.output.accumulator, d.output.element) = (ab, ab, accumulator, c);
         }
         let _ = (d.threads(), d.smem_bytes(), d.components());
         match d.check() {

@@ -17,7 +17,7 @@ const KERNELS: usize = 1364;
 fn machine_code(words: &str) -> Result<String, String> {
     let desc = words::read(words)?;
     // NVRTC 13 does not compile for Volta, so kernels of sm_70 compile for sm_75.
-    let sm = desc.class.arch.machine().sm.max(75);
+    let sm = desc.arch.machine().sm.max(75);
     let entry = compile(&Cache::new(CacheDir::Off), &unit_of(&desc, false), sm)
         .map_err(|error| error.to_string())?;
     let report = Report::read(&entry.log).ok_or("no kernel in the log")?;

@@ -13,7 +13,7 @@ fn only_the_spilling_rung_spills() {
     for rung in rungs().expect("every configuration checks") {
         let unit = match rung.program {
             Program::Textbook(textbook) => textbook.translation_unit().unwrap(),
-            Program::Gemm(d) => kernel_unit(&d.sum()).unwrap(),
+            Program::Gemm(d) => kernel_unit(&d).unwrap(),
         };
         let report = Report::read(&compile(&cache, &unit, 90).unwrap().log).unwrap();
         println!(

@@ -120,7 +120,7 @@ fn count_space(
     for (name, texts) in &args.knobs.0 {
         space.narrow(name, texts)?;
     }
-    let machine = machine.copied().unwrap_or_else(|| base.class.arch.machine());
+    let machine = machine.copied().unwrap_or_else(|| base.arch.machine());
     let check = |desc: &GemmDesc| -> Result<(), falchion_lab::Error> {
         desc.check_on(&machine)?;
         sizes.iter().try_for_each(|&size| fits(desc, size))

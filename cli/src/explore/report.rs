@@ -100,13 +100,13 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
 
 /// The main loop and the name of a kernel.
 fn name(desc: &GemmDesc) -> String {
-    format!("{} {desc}", desc.family.mainloop().name())
+    format!("{} {desc}", desc.mainloop.kind().name())
 }
 
 /// The kernels with the shortest predicted times, and these times relative to the shortest.
 fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(GemmDesc, f64)> {
     let size = ProblemSize::new((size.m as usize, size.n as usize, size.k as usize));
-    let machine = space.base().class.arch.machine();
+    let machine = space.base().arch.machine();
     let mut ranked: Vec<_> = census
         .legal
         .iter()

@@ -41,7 +41,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let resolved = resolve_args(args, &files, &place)?;
     let scalars = scalars::from_args(args, &resolved.desc)?;
     let desc = resolved.desc.for_scalars(&scalars);
-    let epilogue = desc.class.output.epilogue.leave(desc.frame);
+    let epilogue = desc.epilogue.leave(desc.frame);
     // With an explicit beta of 0, the command accepts C but does not read C, as in BLAS.
     let reads_c = epilogue.reads(&scalars).source || (args.beta == Some(0.0) && has_c(&epilogue));
     if args.c_file.is_some() && !reads_c {

@@ -108,7 +108,7 @@ fn accesses_of_a_simt_description() {
     }
     // For a column-major D, the kernel's A is the user's B. The description and the table use the
     // user's names.
-    assert_eq!(padded["description"]["family"]["simt"]["smem_a"], "mn+2", "{padded}");
+    assert_eq!(padded["description"]["mma"]["simt"]["smem_a"], "mn+2", "{padded}");
 }
 
 /// Hopper kernels: accesses by threads are counted. Accesses by TMA and through matrix descriptors

@@ -91,7 +91,7 @@ fn unsupported_features_are_refused() {
         ),
         (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --emulation bf16x6",
-            "--emulation is not a knob of the multistage main loop; try --mainloop warpspecialized",
+            "--emulation is not a knob of CUDA-core kernels; try --op tensorop",
         ),
         (
             "gemm --explain --emulation bf16x9",
@@ -232,13 +232,9 @@ fn invalid_descriptions_are_refused() {
         ("\"stages\":4,", "", "missing field `stages`"),
         ("\"stages\":4", "\"stages\":-4", "stages cannot be `-4`"),
         ("\"stages\":4", "\"stages\":40", "--stages 40 is outside 2 to 16"),
-        ("\"version\":4", "\"version\":1", "`version` is 1, and only version 4 is supported"),
-        ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
-        (
-            "\"op\":\"simt\"",
-            "\"op\":\"tensorop\"",
-            "--op tensorop is not supported by the multistage main loop",
-        ),
+        ("\"version\":5", "\"version\":1", "`version` is 1, and only version 5 is supported"),
+        ("\"simt\"", "\"avx\"", "unknown variant `avx`"),
+        ("\"simt\"", "\"mmasync\"", "missing field `instruction`"),
         (
             "\"compute\":\"f32\"",
             "\"compute\":\"f64\"",
@@ -299,7 +295,7 @@ fn desc_of_another_version_is_refused_by_its_version() {
     let old = r#"{"version":3,"a":"bf16","layout_a":"row","mainloop":"warpspecialized"}"#;
     let sentence = refused(&["gemm", "--explain", "--desc", old]);
     assert!(
-        sentence.contains("its field `version` is 3, and only version 4 is supported"),
+        sentence.contains("its field `version` is 3, and only version 5 is supported"),
         "{sentence}"
     );
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{Error, counters::Purpose};
 use falchion::{
     arch::WARP,
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     epilogue::tensor_store::StagingMap,
     internals::{
         index::{IndexMap, at},
@@ -40,7 +40,7 @@ type Lanes = [Option<u64>; LANES];
 /// Returns the accesses of a kernel's threads: loads for one k-tile, and the epilogue's accesses
 /// for one tile of D.
 pub(super) fn warp_specialized_steps(
-    d: &WarpSpecializedDesc,
+    d: &GemmDesc,
     components: &WarpSpecialized,
 ) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();
@@ -55,7 +55,7 @@ pub(super) fn warp_specialized_steps(
 }
 
 /// Returns the operand in the user's frame.
-const fn user(d: &WarpSpecializedDesc, operand: OperandKind) -> Operand {
+const fn user(d: &GemmDesc, operand: OperandKind) -> Operand {
     Operand::from_kind(operand.leave(d.frame))
 }
 
@@ -66,14 +66,14 @@ fn lanes(address: impl Fn(u32) -> Option<u32>) -> Lanes {
 /// Adds the loads of `f32` fragments on CUDA cores: 16 bytes at a time for each k of a stage, by
 /// every warp.
 fn fragments_of_threads(
-    d: &WarpSpecializedDesc,
+    d: &GemmDesc,
     components: &WarpSpecialized,
     tiles: &ThreadTiles,
     steps: &mut Steps,
 ) -> Result<(), NotAnAccess> {
     for operand in OperandKind::BOTH {
         let (stage, fragment) = (components.boxed_tile(operand), FragmentMap::new(*tiles, operand));
-        let (element, run) = (d.class.operand(operand).element, tiles.interleave[operand.index()]);
+        let (element, run) = (d.operand(operand).stored, tiles.interleave[operand.index()]);
         for (warp, k) in
             (0..tiles.threads() / WARP).flat_map(|warp| (0..tiles.warp.k).map(move |k| (warp, k)))
         {
@@ -93,7 +93,7 @@ fn fragments_of_threads(
 /// `ldmatrix.x4.trans` for 8-bit elements, or two accesses of 8 bytes for 32-bit ones. Consumers
 /// that are adjacent along N load the same rows.
 fn fragments_of_a(
-    d: &WarpSpecializedDesc,
+    d: &GemmDesc,
     components: &WarpSpecialized,
     load: &FragmentLoad,
     steps: &mut Steps,
@@ -120,7 +120,7 @@ fn fragments_of_a(
 /// buffer if it comes through the buffer, and store D to the buffer. If threads store D, they also
 /// load it from the buffer.
 fn epilogue(
-    d: &WarpSpecializedDesc,
+    d: &GemmDesc,
     components: &WarpSpecialized,
     steps: &mut Steps,
 ) -> Result<(), NotAnAccess> {
@@ -157,8 +157,8 @@ fn epilogue(
 }
 
 /// Returns the elements per store of a thread, if D's rows are not aligned for TMA.
-const fn stored_by_threads(d: &WarpSpecializedDesc) -> Option<u32> {
-    if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { Some(d.knobs.align_c) } else { None }
+const fn stored_by_threads(d: &GemmDesc) -> Option<u32> {
+    if d.output.element.bytes_of(d.output.access) < 16 { Some(d.output.access) } else { None }
 }
 
 /// Returns the accesses between registers and the staging buffer for a subtile, with their bytes
@@ -242,10 +242,7 @@ fn stores(components: &WarpSpecialized, elements: u32) -> (u32, Vec<Lanes>) {
 }
 
 /// Describes the accesses that do not belong to threads.
-pub(super) fn without_threads(
-    d: &WarpSpecializedDesc,
-    components: &WarpSpecialized,
-) -> Vec<String> {
+pub(super) fn without_threads(d: &GemmDesc, components: &WarpSpecialized) -> Vec<String> {
     let by_registers = components.fragment_load().is_some();
     let mut said = Vec::new();
     // In the user's order.
@@ -270,7 +267,7 @@ pub(super) fn without_threads(
             "C: TMA writes it to the staging buffers, for an epilogue that reads it; the threads' loads of it are counted"
                 .to_owned(),
         );
-    } else if d.class.output.epilogue.has_source() {
+    } else if d.epilogue.has_source() {
         said.push("C: threads read it in global memory".to_owned());
     }
     said.push(match stored_by_threads(d) {

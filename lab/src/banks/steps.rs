@@ -103,18 +103,18 @@ impl Steps {
 /// [`falchion::Error::Refused`] if the description is invalid; the errors of [`program_steps`].
 pub fn description_steps(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
-    match (desc.warp_specialized(), desc.components()) {
-        (Some(d), Some(components)) => roles::warp_specialized_steps(&d.multiplied(), &components),
-        _ => program_steps(&desc.one_schedule()?),
+    match desc.components() {
+        Some(components) => roles::warp_specialized_steps(&desc.multiplied(), &components),
+        None => program_steps(&desc.one_schedule()?),
     }
 }
 
 /// Describes the accesses to shared memory by TMA and by matrix descriptors, which need no
 /// wavefronts of threads. The list is empty for kernels whose threads copy the tiles.
 pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
-    match (desc.warp_specialized(), desc.components()) {
-        (Some(d), Some(components)) => roles::without_threads(&d.multiplied(), &components),
-        _ => Vec::new(),
+    match desc.components() {
+        Some(components) => roles::without_threads(&desc.multiplied(), &components),
+        None => Vec::new(),
     }
 }
 

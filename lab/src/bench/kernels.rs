@@ -203,7 +203,7 @@ mod tests {
                 r#"{{"m":512,"n":512,"k":512,"a":"{element}:row","b":"{element}:row","c":"{element}:row"{op}}}"#
             );
             let problem = &parse("test", &line).unwrap()[0];
-            assert_eq!(description(problem, ArchKind::Sm90).unwrap().class.op, wanted, "{line}");
+            assert_eq!(description(problem, ArchKind::Sm90).unwrap().op(), wanted, "{line}");
         }
     }
 }

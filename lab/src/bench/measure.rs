@@ -152,8 +152,8 @@ impl Bench {
         let peer_d = (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, _>>()?;
         let decides = Accumulation::for_description(&desc, numbers.k).relative.is_finite();
         let circumstances = Circumstances {
-            family: desc.family.mainloop().name().to_owned(),
-            op: desc.class.op.name().to_owned(),
+            family: desc.mainloop.kind().name().to_owned(),
+            op: desc.op().name().to_owned(),
             config: desc.to_string(),
             route: launched.route.clone(),
             ..self.circumstances(run)

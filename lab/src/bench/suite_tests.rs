@@ -154,10 +154,10 @@ fn the_suite_of_batches() {
         let desc =
             crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
         let mode = if problem.pointers { GemmMode::Array } else { GemmMode::Batched };
-        assert_eq!((desc.check(), desc.class.mode), (Ok(()), mode), "{problem:?}");
+        assert_eq!((desc.check(), desc.work.mode), (Ok(()), mode), "{problem:?}");
         let (call, asked) = (problem.problem(), lt_problem(problem).expect("the peer has batches"));
         let packed_odd = problem.a.element == ElementKind::Bf16 && problem.k % 2 == 1;
-        let by_threads = desc.warp_specialized().is_some() && problem.a.element == ElementKind::F32;
+        let by_threads = desc.has_producer() && problem.a.element == ElementKind::F32;
         let route = match (packed_odd, by_threads) {
             (true, _) => "A repacked, B repacked",
             (false, true) => "A transposed",
@@ -287,7 +287,7 @@ fn the_suite_of_groups() {
     check_ragged_groups(&unlike);
     for problem in alike {
         let desc = description(&problem, ArchKind::Sm90).unwrap();
-        assert!(desc.check().is_ok() && desc.class.mode.groups().is_some(), "{problem:?}");
+        assert!(desc.check().is_ok() && desc.work.mode.groups().is_some(), "{problem:?}");
         let (batch, launched, groups) = (problem.problem(), problem.launched(), problem.products());
         assert_eq!(
             (launched.m, launched.batch, launched.groups.map(|groups| groups.axis)),
@@ -312,7 +312,7 @@ fn check_ragged_groups(problems: &[SuiteProblem]) {
     let mut kinds = std::collections::HashSet::new();
     for problem in problems {
         let desc = description(problem, ArchKind::Sm90).unwrap();
-        assert!(desc.check().is_ok() && desc.class.mode.groups().is_some(), "{problem:?}");
+        assert!(desc.check().is_ok() && desc.work.mode.groups().is_some(), "{problem:?}");
         let (rows, launched) = (problem.group_rows.as_ref().expect("rows"), problem.launched());
         assert_eq!(
             (launched, launched.groups.map(|groups| groups.axis)),

@@ -93,7 +93,7 @@ impl Counters {
 /// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;
 /// let alpha_is_one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 /// let shapes = Problem::new(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
-/// let counters = count(&desc.as_simt()?.program(), &shapes)?;
+/// let counters = count(&desc.one_schedule()?, &shapes)?;
 /// assert_eq!(counters.a.elements + counters.b.elements, 2 * 2048 * 2048 * 2048 / 128);
 /// # Ok::<(), falchion_lab::Error>(())
 /// ```
@@ -165,8 +165,7 @@ impl Walk {
                 .min(SECTOR_BYTES.trailing_zeros());
             period = period.max((SECTOR_BYTES >> shift) as u32);
         }
-        let tiles =
-            if d.class.output.epilogue.reads(&problem.scalars).accumulator { tiles } else { 0 };
+        let tiles = if d.epilogue.reads(&problem.scalars).accumulator { tiles } else { 0 };
         Ok(Self { blocks: rows.checked_mul(columns).ok_or_else(too_many)?, tiles, period, strides })
     }
 
@@ -190,8 +189,10 @@ impl Walk {
                     Purpose::Fetch => {
                         let bytes = access.active() as u64 * u64::from(access.bytes());
                         let (global, kind) = match operand {
-                            Some(OperandKind::B) => (&mut counters.b, program.desc.class.b.element),
-                            _ => (&mut counters.a, program.desc.class.a.element),
+                            Some(OperandKind::B) => {
+                                (&mut counters.b, program.desc.operands[1].stored)
+                            }
+                            _ => (&mut counters.a, program.desc.operands[0].stored),
                         };
                         global.add(1, kind.matrix_elements(bytes), access);
                     }
@@ -217,13 +218,13 @@ mod tests {
     use crate::ladder;
     use falchion::{
         arch::{ArchKind, OpKind},
-        desc::{COMBINATIONS, SimtDesc},
+        desc::{COMBINATIONS, GemmDesc},
         internals::family::default_gemm_configuration::default_description,
         internals::operand::Axis,
         layout::Order,
     };
 
-    fn descriptions() -> Vec<SimtDesc> {
+    fn descriptions() -> Vec<GemmDesc> {
         let mut descriptions: Vec<_> = ladder::rungs()
             .unwrap()
             .into_iter()
@@ -236,9 +237,11 @@ mod tests {
             (ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]),
             (ArchKind::Sm90, [Order::Col; 3]),
         ] {
-            descriptions.extend(COMBINATIONS.iter().map(|&types| {
-                default_description(OpKind::Simt, arch, types, orders).unwrap().as_simt().unwrap()
-            }));
+            descriptions.extend(
+                COMBINATIONS
+                    .iter()
+                    .map(|&types| default_description(OpKind::Simt, arch, types, orders).unwrap()),
+            );
         }
         descriptions
     }
@@ -248,17 +251,14 @@ mod tests {
     fn a_few_tiles_scaled_are_a_full_count() {
         let mut scaled = 0;
         for desc in descriptions() {
-            let program = desc.program();
+            let program = desc.one_schedule().unwrap();
             for tiles in [1, 2, 3, 5, 8, 12] {
-                let extents = [
-                    desc.knobs.threadblock.m,
-                    desc.knobs.threadblock.n,
-                    desc.knobs.threadblock.k * tiles,
-                ]
-                .map(|x| x as usize);
+                let extents =
+                    [desc.threadblock().m, desc.threadblock().n, desc.threadblock().k * tiles]
+                        .map(|x| x as usize);
                 let user = |axis: Axis| extents[axis.leave(desc.frame) as usize];
                 let problem = Problem::new(
-                    &desc.sum(),
+                    &desc,
                     (user(Axis::M), user(Axis::N), extents[2]),
                     [None; 3],
                     [1.0; 8],

@@ -15,7 +15,7 @@ use falchion::{
 pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
     match explanation {
         Explanation::Simt(facts) => simt(facts),
-        Explanation::WarpSpecialized(facts) => roles(facts),
+        Explanation::TmaRing(facts) => roles(facts),
         Explanation::MmaSync(facts) => mma_sync(facts),
     }
 }

@@ -14,7 +14,7 @@ use falchion::{
 /// its value.
 pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, String) {
     let desc = desc.for_array(products);
-    let text = if desc.class.mode.is_array() {
+    let text = if desc.work.mode.is_array() {
         format!(
             "1, after a launch that writes records to the workspace; without a workspace, {products}"
         )
@@ -130,7 +130,7 @@ pub fn on_machine(
             (work.streams(), u64::from(work.streams().tiles) * u64::from(tiles_k));
         let each = k_tiles as f64 / f64::from(work.clusters.max(1));
         let of = work.rectangles();
-        let workers = if desc.warp_specialized().is_some() { "clusters" } else { "thread blocks" };
+        let workers = if desc.has_producer() { "clusters" } else { "thread blocks" };
         facts.push((
             "stream-K",
             format!(
@@ -224,6 +224,6 @@ fn side_by_side(explanation: &Explanation, machine: &Machine) -> u32 {
             machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1)
         }
         // A persistent kernel has one CTA per SM.
-        Explanation::WarpSpecialized(_) => 1,
+        Explanation::TmaRing(_) => 1,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::space::Space;
 use crate::Error;
-use falchion::desc::GemmDesc;
+use falchion::desc::{GemmDesc, Pins};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -87,7 +87,11 @@ impl Census {
         let frame = space.base().frame;
         let part = |task: u64| {
             let mut part = Part::default();
-            space.each(task * TASK, TASK, &mut |point, desc| match check(desc) {
+            let check = |desc: &GemmDesc, pins: &Pins| -> Result<(), Error> {
+                desc.mainloop.check_pinned(pins).map_err(falchion::Error::from)?;
+                check(desc)
+            };
+            space.each(task * TASK, TASK, &mut |point, desc, pins| match check(desc, pins) {
                 Ok(()) => part.legal.push(point),
                 Err(Error::Falchion(falchion::Error::Refused(refusal))) => {
                     part.refuse(point, refusal.leave(frame).to_string())

@@ -7,7 +7,7 @@ use super::space::Space;
 use crate::Error;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc},
+    desc::{GemmDesc, WarpMma},
     device::ProblemSize,
     internals::{
         family::{Request, default_gemm_configuration::default_gemm_configurations},
@@ -79,9 +79,7 @@ impl Space {
         let mut all: Option<Self> = None;
         let on_tensor_cores = match request.op {
             Some(op) => op == OpKind::TensorOp,
-            None => {
-                request.resolve(newest).is_ok_and(|found| found.desc.class.op == OpKind::TensorOp)
-            }
+            None => request.resolve(newest).is_ok_and(|found| found.desc.op() == OpKind::TensorOp),
         };
         for knob in words.filter(|_| on_tensor_cores) {
             let own = Request {
@@ -109,10 +107,8 @@ impl Space {
     /// # Errors
     /// The errors of [`Space::with_families`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
-        let own = FAMILIES
-            .into_iter()
-            .filter(|(op, _)| *op == base.class.op)
-            .map(|(_, family)| family(base));
+        let own =
+            FAMILIES.into_iter().filter(|(op, _)| *op == base.op()).map(|(_, family)| family(base));
         Self::with_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
     }
 }
@@ -133,7 +129,7 @@ fn multistage(base: &GemmDesc) -> Lists {
 fn by_threads(base: &GemmDesc) -> Lists {
     let f32 = ElementKind::F32;
     let user = base.user_types();
-    if base.class.arch != ArchKind::Sm90
+    if base.arch != ArchKind::Sm90
         || user != (Combined { a: f32, b: f32, accumulator: f32, c: f32 })
     {
         return Vec::new();
@@ -156,27 +152,28 @@ fn by_threads(base: &GemmDesc) -> Lists {
 
 /// Returns the element type of A that instructions multiply.
 fn multiplied(base: &GemmDesc) -> ElementKind {
-    base.warp_specialized().map_or(base.class.a.element, |desc| desc.multiplied().class.a.element)
+    let desc = if base.has_producer() { base.multiplied() } else { *base };
+    desc.operands[0].stored
 }
 
 /// Returns the lists of `mma.sync` kernels. Tiles are 64 or 128 bytes deep along K (`f64`: 128 or
 /// 256), and warps may slice K. The lists have every instruction that the architecture has for the
 /// types.
 fn mma_sync(base: &GemmDesc) -> Lists {
-    let FamilyDesc::MmaSync(knobs) = base.family else { return Vec::new() };
-    let class = &base.class;
-    let bytes = if class.a.element.bits() == 64 { [128, 256] } else { [64, 128] };
-    let depths = bytes.map(|bytes| class.a.element.elements_in(bytes));
+    let WarpMma::MmaSync(_) = base.mma else { return Vec::new() };
+    let (element, mainloop) = (base.operands[0].stored, base.mainloop.kind());
+    let bytes = if element.bits() == 64 { [128, 256] } else { [64, 128] };
+    let depths = bytes.map(|bytes| element.elements_in(bytes));
     let instructions = WarpInstruction::all().filter(|one| {
-        let math = (one.math().emulation(), one.saturates()) == (knobs.emulation, false);
+        let math = (one.math().emulation(), one.saturates()) == (base.emulation(), false);
         let types = (OperandKind::BOTH.map(|operand| one.input(operand)), one.accumulator());
-        math && types == ([class.a.element, class.b.element], class.accumulator)
-            && one.sm() <= class.arch.sm()
+        let own = base.types();
+        math && types == ([own.a, own.b], own.accumulator) && one.sm() <= base.arch.sm()
     });
-    let stages = if knobs.mainloop.copies_asynchronously() { "2 3 4 5 6" } else { "2" };
+    let stages = if mainloop.copies_asynchronously() { "2 3 4 5 6" } else { "2" };
     let some = |name: &str, values: &str| list(name, values.split(' '));
     vec![
-        some("mainloop", knobs.mainloop.name()),
+        some("mainloop", mainloop.name()),
         list(
             "threadblock",
             depths.iter().flat_map(|&k| shapes(&[32, 64, 128, 256], &[32, 64, 128, 256], k)),
@@ -196,10 +193,8 @@ fn shapes(rows: &[u32], columns: &[u32], depth: u32) -> Vec<String> {
 
 /// Returns the columns of the tiles in the default table.
 fn columns_by_default(base: &GemmDesc) -> impl Iterator<Item = u32> {
-    let class = &base.class;
-    let families =
-        default_gemm_configurations(class.op, class.arch, base.user_types()).unwrap_or_default();
-    families.iter().filter_map(|family| Some(family.pins().threadblock?.n))
+    let all = default_gemm_configurations(base.op(), base.arch, base.user_types());
+    all.unwrap_or_default().iter().map(|knobs| knobs.threadblock().n)
 }
 
 /// Returns the union of two lists of extents, in ascending order.
@@ -213,7 +208,7 @@ fn ascending(extents: &[u32], more: impl IntoIterator<Item = u32>) -> Vec<u32> {
 /// Returns the lists of warp-specialized kernels. Stages are 128 bytes deep; an instruction is 64 x
 /// N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
-    if base.warp_specialized().is_none() {
+    if !base.has_producer() {
         return Vec::new();
     }
     let [stage, step] = [128, 32].map(|bytes| multiplied(base).elements_in(bytes));
@@ -260,7 +255,7 @@ fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
     let list = |name: &str, values: &str| list(name, values.split(' '));
     // Accesses of one element, and of 16 bytes, the maximum.
     let alignment = |element: ElementKind| format!("1 {}", element.elements_in(16));
-    let depths = if base.class.a.element.bits() == 8 { [16, 32, 64] } else { [8, 16, 32] };
+    let depths = if base.operands[0].stored.bits() == 8 { [16, 32, 64] } else { [8, 16, 32] };
     let shapes = |extents: &[u32]| {
         let pairs = extents.iter().flat_map(|m| extents.iter().map(move |n| (m, n)));
         let shapes: Vec<String> =

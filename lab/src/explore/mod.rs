@@ -30,6 +30,7 @@ mod space;
 #[cfg(feature = "cuda")]
 pub mod device;
 pub mod log;
+mod range;
 pub mod record;
 pub mod standing;
 #[cfg(feature = "cuda")]

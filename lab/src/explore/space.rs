@@ -1,8 +1,10 @@
 //! The space of an exploration: a list of values for every knob, and the descriptions that they
 //! form.
 
+use super::range::range;
 use crate::Error;
 use falchion::{
+    Refusal,
     desc::{GemmDesc, Pins},
     internals::family::Request,
     layout::MatrixType,
@@ -12,8 +14,6 @@ use falchion::{
 const POINTS: u64 = 1 << 26;
 /// The knob that selects a family.
 const MAINLOOP: &str = "mainloop";
-/// Largest number of values of a range.
-const MOST_OF_RANGE: u32 = 1 << 10;
 
 /// Values for every knob of one kernel family. The family contains their Cartesian product.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,7 +65,7 @@ impl Family {
     fn has(&self, at: usize, word: &str) -> bool {
         let mut pins = Pins::NONE;
         pins.set(Pins::TABLE[at].0, word).is_ok()
-            && (pins.epilogue.is_some() || self.desc.family.foreign(pins).is_none())
+            && (pins.epilogue.is_some() || self.desc.knobs().foreign(pins).is_none())
     }
 
     /// Sets the values of a knob, in the library's spelling. A value that the family does not have
@@ -76,7 +76,7 @@ impl Family {
                 // The resolver refuses the value with a reason.
                 let knobs = vec![(Pins::TABLE[at].0.to_owned(), word.clone())];
                 let request = Request { description: Some(self.desc), knobs, ..Request::default() };
-                request.resolve(self.desc.class.arch)?;
+                request.resolve(self.desc.arch)?;
                 return Ok(());
             }
         }
@@ -113,21 +113,21 @@ impl Family {
 
 /// Returns the resolver's result for the same GEMM with one knob pinned.
 fn by(desc: &GemmDesc, name: &str, word: &str) -> Result<GemmDesc, Error> {
-    let (types, orders, class) = (desc.user_types(), desc.orders(), &desc.class);
+    let (types, orders) = (desc.user_types(), desc.orders());
     let matrix = |element, order| Some(MatrixType { element, order });
     let request = Request {
         a: matrix(types.a, orders.a),
         b: matrix(types.b, orders.b),
         c: matrix(types.c, orders.c),
         accumulator: Some(types.accumulator),
-        op: Some(class.op),
-        arch: Some(class.arch),
+        op: Some(desc.op()),
+        arch: Some(desc.arch),
         knobs: vec![(name.to_owned(), word.to_owned())],
         ..Request::default()
     };
-    let mut found = request.resolve(class.arch)?.desc;
-    (found.class.compute, found.class.output.epilogue) =
-        (class.compute, class.output.epilogue.leave(desc.frame).enter(found.frame));
+    let mut found = request.resolve(desc.arch)?.desc;
+    (found.output.compute, found.epilogue) =
+        (desc.output.compute, desc.epilogue.leave(desc.frame).enter(found.frame));
     Ok(found)
 }
 
@@ -333,19 +333,38 @@ impl Space {
     #[must_use]
     pub fn at(&self, point: u64) -> GemmDesc {
         let mut found = self.base;
-        self.each(point, 1, &mut |_, desc| found = *desc);
+        self.each(point, 1, &mut |_, desc, _| found = *desc);
         found
     }
 
-    /// Visits `count` points from `first` on.
-    pub(super) fn each(&self, first: u64, count: u64, visit: &mut dyn FnMut(u64, &GemmDesc)) {
+    /// Returns the description of a point if it is valid.
+    ///
+    /// # Errors
+    /// [`Refusal`] of a pinned value that the main loop cannot have, and the errors of
+    /// [`GemmDesc::check`].
+    pub fn checked(&self, point: u64) -> Result<GemmDesc, Refusal> {
+        let mut found = self.base.check().map(|()| self.base);
+        self.each(point, 1, &mut |_, desc, pins| {
+            found = desc.mainloop.check_pinned(pins).and(desc.check()).map(|()| *desc);
+        });
+        found
+    }
+
+    /// Visits `count` points from `first` on: each with its description, and the pins from which
+    /// the description results.
+    pub(super) fn each(
+        &self,
+        first: u64,
+        count: u64,
+        visit: &mut dyn FnMut(u64, &GemmDesc, &Pins),
+    ) {
         let (mut before, end) = (0, first.saturating_add(count));
         for family in &self.families {
             let points = family.points().unwrap_or(u64::MAX);
             let (from, to) = (first.max(before), end.min(before + points));
             if from < to {
-                self.visit(family, from - before, to - before, &mut |point, desc| {
-                    visit(before + point, desc)
+                self.visit(family, from - before, to - before, &mut |point, desc, pins| {
+                    visit(before + point, desc, pins)
                 });
             }
             before += points;
@@ -354,7 +373,13 @@ impl Space {
 
     /// Visits the points from `from` to `to` of a family. Only the knobs that differ from the
     /// previous point are set again.
-    fn visit(&self, family: &Family, from: u64, to: u64, visit: &mut dyn FnMut(u64, &GemmDesc)) {
+    fn visit(
+        &self,
+        family: &Family,
+        from: u64,
+        to: u64,
+        visit: &mut dyn FnMut(u64, &GemmDesc, &Pins),
+    ) {
         let mut pins = family.desc.user_pins();
         let mut places = family.places(from);
         let mut changed = 0;
@@ -363,7 +388,7 @@ impl Space {
                 // Every value was parsed when it was added.
                 let _ = pins.set(Pins::TABLE[at].0, &family.lists[at][place]);
             }
-            visit(point, &family.desc.with(pins));
+            visit(point, &family.desc.with(pins), &pins);
             changed = places.len();
             for (at, place) in places.iter_mut().enumerate().rev() {
                 changed = at;
@@ -380,18 +405,4 @@ impl Space {
 fn refuse(at: usize, text: &str, because: String) -> Error {
     falchion::Error::KnobText { knob: Pins::TABLE[at].0.to_owned(), text: text.to_owned(), because }
         .into()
-}
-
-/// Returns the values of a range, `2-8` or `2..8`. Any other text is a single value.
-fn range(text: &str) -> Vec<String> {
-    let ends = text.split_once("..").or_else(|| text.split_once('-'));
-    let ends = ends.and_then(|(first, last)| {
-        Some((first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?))
-    });
-    match ends {
-        Some((first, last)) if first <= last && last - first < MOST_OF_RANGE => {
-            (first..=last).map(|value| value.to_string()).collect()
-        }
-        _ => vec![text.to_owned()],
-    }
 }

@@ -39,7 +39,7 @@ pub fn climb(
     for (number, rung) in rungs()?.iter().enumerate() {
         let kernel = match rung.program {
             Program::Textbook(textbook) => textbook.prepare(context)?,
-            Program::Gemm(desc) => CudaKernel::prepare(context, &desc.sum())?,
+            Program::Gemm(desc) => CudaKernel::prepare(context, &desc)?,
         };
         let report = kernel.report().clone();
         let run = Run {

@@ -25,7 +25,7 @@ use crate::{
 };
 use falchion::{
     arch::WARP,
-    desc::SimtDesc,
+    desc::GemmDesc,
     internals::operand::OperandKind,
     threadblock::{Along, MainloopKind},
     warp::{UnrollKind, mma_simt::FragmentMap},
@@ -80,8 +80,8 @@ impl Machine {
             Program::Textbook(_) => counters.loads,
             Program::Gemm(d) => {
                 let tiles = counters.multiply_adds
-                    / (u64::from(d.knobs.threadblock.m * d.knobs.threadblock.n)
-                        * u64::from(d.knobs.threadblock.k));
+                    / (u64::from(d.threadblock().m * d.threadblock().n)
+                        * u64::from(d.threadblock().k));
                 joined(d, tiles)
                     .map_err(|error| Error::Measurement { because: error.to_string() })?
             }
@@ -157,19 +157,20 @@ impl Machine {
 
 /// Returns the loads of fragments from shared memory over `tiles` k-tiles, merged as a compiler
 /// merges them.
-fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
+fn joined(d: &GemmDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
     let (mut loads, base) = (SharedAccesses::default(), d.base());
     for operand in OperandKind::BOTH {
         let (facts, map) = (base.operand(operand), FragmentMap::new(base.tiles, operand));
         let (tile, bytes) = (facts.smem, facts.element.bytes_of(1));
-        let neighbours =
-            tile.along.is(Along::K) && tile.bits == 0 && matches!(d.knobs.unroll, UnrollKind::Full);
+        let neighbours = tile.along.is(Along::K)
+            && tile.bits == 0
+            && matches!(d.mainloop.unroll(), UnrollKind::Full);
         // Elements per load, along M or N and along K.
         let (of_mn, of_k) =
             if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };
         for warp in 0..base.tiles.threads() / WARP {
             for i in (0..facts.thread_mn()).step_by(of_mn as usize) {
-                for k in (0..d.knobs.warp.k).step_by(of_k as usize) {
+                for k in (0..d.warp().k).step_by(of_k as usize) {
                     let address = |lane| {
                         Some(u64::from(tile.offset(map.mn(warp * WARP + lane, i), k) * bytes))
                     };
@@ -202,7 +203,7 @@ fn looping(program: &Program, products: f64) -> f64 {
     match program {
         // The compiler unrolls a plain loop by four.
         Program::Textbook(Textbook::Naive) => products * LOOP / 4.0,
-        Program::Gemm(d) if matches!(d.knobs.unroll, UnrollKind::By(_)) => {
+        Program::Gemm(d) if matches!(d.mainloop.unroll(), UnrollKind::By(_)) => {
             products / f64::from(d.base().tiles.accumulators()) * LOOP
                 / f64::from(d.groups_a_turn())
         }

@@ -3,7 +3,7 @@
 use super::Textbook;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, SimtDesc, SimtKnobs, SpillKind},
+    desc::{GemmDesc, Pins, SpillKind},
     internals::family::default_gemm_configuration::default_description,
     layout::Order,
     numeric::{Combined, ElementKind},
@@ -20,7 +20,7 @@ pub enum Program {
     /// One of the two kernels that the parameterized kernel cannot express.
     Textbook(Textbook),
     /// A configuration of the parameterized kernel.
-    Gemm(SimtDesc),
+    Gemm(GemmDesc),
 }
 
 /// One rung.
@@ -45,11 +45,11 @@ fn classic() -> Result<(Combined, GemmDesc), Refusal> {
 }
 
 /// A description of row-major matrices.
-fn desc(arch: ArchKind, change: impl FnOnce(&mut SimtKnobs)) -> Result<SimtDesc, Refusal> {
-    let mut desc = classic()?.1.as_simt()?;
-    desc.class.arch = arch;
-    change(&mut desc.knobs);
-    desc.sum().check()?;
+fn desc(arch: ArchKind, change: impl FnOnce(&mut Pins)) -> Result<GemmDesc, Refusal> {
+    let mut pins = Pins::NONE;
+    change(&mut pins);
+    let desc = GemmDesc { arch, ..classic()?.1.pinned(pins) };
+    desc.check()?;
     Ok(desc)
 }
 
@@ -59,38 +59,38 @@ const fn rows(along: Along, padding: u32) -> SmemLayout {
 
 /// Knobs of a first version: A as `[m][k]`, B as `[k][n]`, contiguous elements per thread, and one
 /// stage.
-fn first_written(knobs: &mut SimtKnobs, tile: Mnk, warp: Mnk) {
-    (knobs.threadblock, knobs.warp) = (tile, warp);
-    (knobs.mainloop, knobs.stages) = (MainloopKind::SingleStage, 1);
-    (knobs.smem_a, knobs.smem_b) = (rows(Along::K, 0), rows(Along::Mn, 0));
-    knobs.interleave = InterleaveKind::Elements(64);
+fn first_written(knobs: &mut Pins, tile: Mnk, warp: Mnk) {
+    (knobs.threadblock, knobs.warp) = (Some(tile), Some(warp));
+    (knobs.mainloop, knobs.stages) = (Some(MainloopKind::SingleStage), Some(1));
+    (knobs.smem_a, knobs.smem_b) = (Some(rows(Along::K, 0)), Some(rows(Along::Mn, 0)));
+    knobs.interleave = Some(InterleaveKind::Elements(64));
 }
 
 /// Tile of 32 x 32 x 16 with 2 x 2 elements per thread and 256 threads.
-fn two_by_two(knobs: &mut SimtKnobs) {
+fn two_by_two(knobs: &mut Pins) {
     first_written(knobs, Mnk::new(32, 32, 16), Mnk::new(8, 16, 16));
 }
 
 /// Tile of 64 x 64 x 16 with 4 x 4 elements per thread and 256 threads.
-fn four_by_four(knobs: &mut SimtKnobs) {
+fn four_by_four(knobs: &mut Pins) {
     first_written(knobs, Mnk::new(64, 64, 16), Mnk::new(16, 32, 16));
 }
 
 /// The first configuration of the parameterized kernel.
-pub(super) fn first_configuration() -> Result<SimtDesc, Refusal> {
+pub(super) fn first_configuration() -> Result<GemmDesc, Refusal> {
     desc(ArchKind::Sm70, two_by_two)
 }
 
-fn double_buffered(knobs: &mut SimtKnobs) {
-    (knobs.mainloop, knobs.stages) = (MainloopKind::Pipelined, 2);
+fn double_buffered(knobs: &mut Pins) {
+    (knobs.mainloop, knobs.stages) = (Some(MainloopKind::Pipelined), Some(2));
 }
 
 /// Tile of 64 x 64 x 64 with 4 x 4 elements per thread, 16 elements apart: the last kernel of the
 /// tuning notes.
-fn four_by_four_strided(knobs: &mut SimtKnobs) {
+fn four_by_four_strided(knobs: &mut Pins) {
     first_written(knobs, Mnk::new(64, 64, 64), Mnk::new(8, 64, 64));
-    knobs.interleave = InterleaveKind::Elements(1);
-    (knobs.align_a, knobs.align_b) = (4, 4);
+    knobs.interleave = Some(InterleaveKind::Elements(1));
+    (knobs.align_a, knobs.align_b) = (Some(4), Some(4));
 }
 
 /// Returns the rungs in order. V6 appears twice, as in the source. Each of the three wrong turns
@@ -129,7 +129,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             "each thread uses an element four times, and loads four elements of B at once",
             desc(Sm70, |k| {
                 four_by_four(k);
-                k.align_b = 4;
+                k.align_b = Some(4);
             })?,
         ),
         gemm(
@@ -138,7 +138,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             desc(Sm70, |k| {
                 two_by_two(k);
                 double_buffered(k);
-                k.align_b = 2;
+                k.align_b = Some(2);
             })?,
         ),
         gemm(
@@ -147,8 +147,8 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             desc(Sm70, |k| {
                 two_by_two(k);
                 double_buffered(k);
-                k.align_b = 2;
-                (k.smem_a, k.smem_b) = (rows(Along::K, 1), rows(Along::Mn, 1));
+                k.align_b = Some(2);
+                (k.smem_a, k.smem_b) = (Some(rows(Along::K, 1)), Some(rows(Along::Mn, 1)));
             })?,
         ),
         gemm(
@@ -157,8 +157,8 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             desc(Sm70, |k| {
                 four_by_four(k);
                 double_buffered(k);
-                k.align_b = 2;
-                (k.smem_a, k.smem_b) = (rows(Along::K, 1), rows(Along::Mn, 1));
+                k.align_b = Some(2);
+                (k.smem_a, k.smem_b) = (Some(rows(Along::K, 1)), Some(rows(Along::Mn, 1)));
             })?,
         ),
         gemm(
@@ -172,7 +172,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             "64x64x64",
             desc(Sm70, |k| {
                 four_by_four_strided(k);
-                (k.smem_a, k.smem_b) = (rows(Along::K, 1), rows(Along::Mn, 1));
+                (k.smem_a, k.smem_b) = (Some(rows(Along::K, 1)), Some(rows(Along::Mn, 1)));
             })?,
         ),
         astray(
@@ -182,8 +182,8 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             desc(Sm80, |k| {
                 four_by_four_strided(k);
                 double_buffered(k);
-                (k.threadblock.k, k.warp.k) = (16, 16);
-                (k.blocks_per_sm, k.spills) = (8, SpillKind::Allowed);
+                (k.threadblock, k.warp) = (Some(Mnk::new(64, 64, 16)), Some(Mnk::new(8, 64, 16)));
+                (k.blocks_per_sm, k.spills) = (Some(8), Some(SpillKind::Allowed));
             })?,
         ),
         astray(
@@ -192,7 +192,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             "64x64x64",
             desc(Sm70, |k| {
                 four_by_four_strided(k);
-                k.unroll = UnrollKind::By(1);
+                k.unroll = Some(UnrollKind::By(1));
             })?,
         ),
         gemm(
@@ -200,22 +200,22 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             "8x8 per thread: each thread uses an element eight times",
             desc(Sm70, |k| {
                 first_written(k, Mnk::new(128, 128, 8), Mnk::new(16, 128, 8));
-                (k.align_a, k.align_b, k.align_c) = (4, 4, 4);
+                (k.align_a, k.align_b, k.align_c) = (Some(4), Some(4), Some(4));
                 // The estimate is 7 registers too high here: the assembler spills none.
-                (k.blocks_per_sm, k.spills) = (2, SpillKind::Allowed);
+                (k.blocks_per_sm, k.spills) = (Some(2), Some(SpillKind::Allowed));
             })?,
         ),
         gemm(
             "pipelined",
             "two stages, transposed A, interleaved lanes, 16x8 per thread, and double-buffered fragments",
             desc(Sm70, |k| {
-                k.warp = Mnk::new(64, 64, 8);
-                (k.align_a, k.align_b, k.align_c) = (4, 4, 4);
+                k.warp = Some(Mnk::new(64, 64, 8));
+                (k.align_a, k.align_b, k.align_c) = (Some(4), Some(4), Some(4));
             })?,
         ),
         gemm("multistage", "a ring of asynchronous copies, and a tile of 256x128", {
             let (types, _) = classic()?;
-            default_description(OpKind::Simt, Sm80, types, [Order::Row; 3])?.as_simt()?
+            default_description(OpKind::Simt, Sm80, types, [Order::Row; 3])?
         }),
     ])
 }

@@ -57,8 +57,8 @@ pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
             .counters(size as u64)
             .map_err(|error| Error::Measurement { because: error.to_string() }),
         Program::Gemm(desc) => count(
-            &desc.program(),
-            &Problem::new(&desc.sum(), (size, size, size), [None; 3], PRODUCT),
+            &desc.one_schedule()?,
+            &Problem::new(desc, (size, size, size), [None; 3], PRODUCT),
         ),
     }
 }

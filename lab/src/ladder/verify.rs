@@ -20,7 +20,7 @@ const DEPTH: usize = 192;
 /// [`Error::Fault`] if the checked mode finds a fault.
 pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
     let desc = match rung.program {
-        Program::Gemm(desc) => desc.sum(),
+        Program::Gemm(desc) => desc,
         Program::Textbook(_) => Textbook::types()?,
     };
     let rows = SIZE_STEP;
@@ -32,7 +32,7 @@ pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
     product.a.draw(operands, 1)?;
     product.b.draw(operands, 2)?;
     match rung.program {
-        Program::Gemm(desc) => product.run(&desc.sum(), Mode::Checked { seed: 3 })?,
+        Program::Gemm(desc) => product.run(&desc, Mode::Checked { seed: 3 })?,
         Program::Textbook(_) => {
             let HostMatrices { a, b, d, .. } = product.matrices()?;
             Textbook::multiply(

@@ -102,10 +102,7 @@ impl HostProduct {
             ),
         ];
         // Decomposed f32 operands need additional memory.
-        let emulation = desc
-            .warp_specialized()
-            .map(|d| d.knobs.emulation)
-            .filter(|emulation| emulation.decomposes());
+        let emulation = Some(desc.emulation()).filter(|emulation| emulation.decomposes());
         let parts = emulation.into_iter().flat_map(|emulation| {
             let matrices = [(a, m), (b, n)]
                 .map(|(view, mn)| (if view.batch_stride == 0 { 1 } else { batch }, mn));

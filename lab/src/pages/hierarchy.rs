@@ -3,7 +3,7 @@
 
 use super::{CODE, FONT, Palette};
 use crate::svg::Svg;
-use falchion::{desc::FamilyDesc, device::Explanation, prelude::*};
+use falchion::{device::Explanation, prelude::*};
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 330.0;
@@ -26,8 +26,7 @@ struct Level {
 fn levels() -> Vec<Level> {
     let desc = Gemm::<f32>::new().desc();
     let (tile, stages) = (desc.threadblock(), desc.stages());
-    let FamilyDesc::Simt(knobs) = desc.family else { return Vec::new() };
-    let warp = knobs.warp;
+    let warp = desc.warp();
     let Ok(Explanation::Simt(explained)) = desc.explain() else { return Vec::new() };
     let (lanes, [rows, columns]) = (explained.lanes, explained.thread_tile);
     let shape = |[m, n, k]: [u32; 3]| format!("GemmShape<{m}, {n}, {k}>");

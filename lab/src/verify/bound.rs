@@ -132,29 +132,29 @@ impl Accumulation {
     /// Returns the accumulation of `k` products by a kernel, with promotion if its description has
     /// it.
     pub fn for_description(d: &GemmDesc, k: usize) -> Self {
-        let accumulator = d.class.accumulator;
+        let accumulator = d.output.accumulator;
         // A warp slice has its share of every k-tile. Warp slice 0 adds the others to its own sum,
         // one after another.
-        let (warp_slices, longest) = match d.warp_specialized() {
-            None => {
+        let (warp_slices, longest) = match d.has_producer() {
+            false => {
                 let [tile, warp] = [d.threadblock().k.max(1) as usize, d.warp().k.max(1) as usize];
                 (tile.div_ceil(warp), k.min(k.div_ceil(tile).saturating_mul(warp)))
             }
-            Some(_) => (1, k),
+            true => (1, k),
         };
         let chained = Self::chained(accumulator, longest + warp_slices - 1);
-        let emulation = d.pins().emulation.unwrap_or_default();
-        let instruction = match d.warp_specialized() {
-            Some(d) => d.matrix_instruction(),
-            None => {
-                let types = d.class.combined();
+        let emulation = d.emulation();
+        let instruction = match d.has_producer() {
+            true => d.matrix_instruction(),
+            false => {
+                let types = d.types();
                 let [a, b] =
                     [types.a, types.b].map(|element| emulation.term_type().unwrap_or(element));
-                Instruction::for_types(Combined { a, b, ..types }, d.class.arch)
+                Instruction::for_types(Combined { a, b, ..types }, d.arch)
                     .map(|one| one.with_terms(emulation, instruction_k(d), d.warp().k))
             }
         };
-        let own = match (d.class.op, instruction) {
+        let own = match (d.op(), instruction) {
             (OpKind::TensorOp, Some(instruction)) if emulation.decomposes() => {
                 let whole = k.next_multiple_of(d.threadblock().k.max(1) as usize);
                 Self {

@@ -183,16 +183,16 @@ impl<'a> Claim<'a> {
     fn rows_of(&self, number: usize, rows: &[usize]) -> Result<Verdict, Error> {
         let desc = self.desc.for_scalars(&self.problem.scalars);
         let call = self.call(number).enter(&desc)?.leave(desc.frame);
-        let epilogue = desc.class.output.epilogue.leave(desc.frame);
+        let epilogue = desc.epilogue.leave(desc.frame);
         let k = if epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
         let job = Job {
-            op: desc.class.op,
+            op: desc.op(),
             emulation: desc.pins().emulation.unwrap_or_default(),
             call,
             k,
-            kind: desc.class.output.element,
+            kind: desc.output.element,
             accumulation: Accumulation::for_description(&desc, k),
-            evaluation: epilogue::Evaluation::new(&epilogue, call.scalars, desc.class.compute),
+            evaluation: epilogue::Evaluation::new(&epilogue, call.scalars, desc.output.compute),
         };
         let columns: Vec<usize> = (0..call.n).collect();
         let tasks: Vec<_> = rows

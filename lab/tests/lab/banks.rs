@@ -1,6 +1,6 @@
 //! The sources' accesses at their true counts, and every access of the shipped kernels.
 
-use crate::harness::{OfFamily, random_cases};
+use crate::harness::random_cases;
 use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
@@ -143,11 +143,11 @@ fn the_rungs_collide_exactly_here() {
     for rung in ladder::rungs().expect("the ladder") {
         let ladder::Program::Gemm(desc) = rung.program else { continue };
         println!("{}", rung.name);
-        for step in description_steps(&desc.sum()).expect("a rung") {
+        for step in description_steps(&desc).expect("a rung") {
             println!("    {}", line(&step));
         }
         found.extend(
-            conflicts(&desc.sum())
+            conflicts(&desc)
                 .into_iter()
                 .map(|(step, operand, ratio)| (rung.name, step, operand, ratio)),
         );
@@ -172,7 +172,7 @@ fn the_rungs_collide_exactly_here() {
 /// Whether one of the user's operands has `f64` elements and is transposed on its way to shared
 /// memory.
 fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
-    let operand = desc.one().base().operand(user.enter(desc.frame));
+    let operand = desc.base().operand(user.enter(desc.frame));
     operand.element == ElementKind::F64 && operand.transposes()
 }
 
@@ -220,11 +220,11 @@ fn partials_are_free_of_conflicts() {
 /// vector.
 fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
     let (facts, fragment) =
-        (desc.one().base().operand(operand), FragmentMap::new(desc.one().base().tiles, operand));
+        (desc.base().operand(operand), FragmentMap::new(desc.base().tiles, operand));
     let (width, bytes) = (facts.fragment_access(), facts.element.bytes_of(1));
     let mut sum = 0;
     for warp in 0..desc.threads() / 32 {
-        let warp_slice = warp / (desc.one().base().tiles.threads_per_warp_slice() / 32);
+        let warp_slice = warp / (desc.base().tiles.threads_per_warp_slice() / 32);
         for group in 0..desc.warp().k {
             for element in (0..facts.thread_mn()).step_by(width as usize) {
                 let lanes = (warp * 32..warp * 32 + 32).map(|thread| {
@@ -251,7 +251,7 @@ proptest! {
     #[test]
     fn transposed_stores_are_free_of_conflicts(desc in random_cases::legal()) {
         let desc = but!(desc, smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto);
-        prop_assume!(desc.check().is_ok() && (desc.class.a.element.bytes_of(1) >= 4 || desc.class.accumulator == ElementKind::F16));
+        prop_assume!(desc.check().is_ok() && (desc.operands[0].stored.bytes_of(1) >= 4 || desc.output.accumulator == ElementKind::F16));
         for (step, operand, ratio) in conflicts(&desc) {
             prop_assert!(step != "store", "{operand}: {ratio} times the wavefronts");
         }

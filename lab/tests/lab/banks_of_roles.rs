@@ -2,7 +2,6 @@
 //! here: bytes over 128 a wavefront, and what swizzles do to 8-byte accesses.
 
 use crate::harness::{
-    OfFamily,
     descriptions::{Family, Wanted, description, threads::plain},
     random_cases::cases as config,
 };
@@ -40,7 +39,7 @@ fn tensor_op(
 /// A tile of 128 x 128 by two consumers of 64 rows.
 fn tile_of_128(desc: GemmDesc) -> GemmDesc {
     let Mnk { k, .. } = desc.threadblock();
-    let instruction = Mnk { n: 128, ..desc.roles().knobs.instruction };
+    let instruction = Mnk { n: 128, ..desc.instruction() };
     let schedule = ScheduleKind::Cooperative;
     let (threadblock, warp) = (Mnk::new(128, 128, k), Mnk::new(64, 128, k));
     let desc = desc.with(Pins { schedule: Some(schedule), ..Pins::NONE });
@@ -200,24 +199,24 @@ proptest! {
     fn every_element_is_accessed_once(seed in any::<u64>()) {
         let desc = description(seed, Wanted { family: Family::WarpSpecialized, ..Wanted::default() });
         let (components, steps) = (desc.components().expect("a kernel"), description_steps(&desc).expect("steps"));
-        let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc.roles());
-        let of_d = u64::from(d.multiplied().class.output.element.bytes_of(m * n));
+        let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc);
+        let of_d = u64::from(d.multiplied().output.element.bytes_of(m * n));
         // Matrices of an octet of columns that is alone leave half of the lanes off.
         let by_columns = components.layout_c == Order::Col && components.fragment_load().is_none();
         let columns = components.subtile_columns;
-        let lanes = if by_columns && d.class.output.element.bits() == 16 { columns.next_multiple_of(16) } else { columns };
+        let lanes = if by_columns && d.output.element.bits() == 16 { columns.next_multiple_of(16) } else { columns };
         let staged = of_d / u64::from(columns) * u64::from(lanes);
         prop_assert_eq!(bytes(&steps, Purpose::EpilogueStore, Operand::D), staged);
         prop_assert_eq!(bytes(&steps, Purpose::EpilogueLoad, Operand::C), if components.ring.source { staged } else { 0 });
         let staging = |step: &&SharedStep| by_columns && (step.purpose == Purpose::EpilogueStore || step.operand == C);
         prop_assert!(steps.iter().filter(staging).all(|step| step.conflicts() == 0), "{:?}", steps);
         let stored = bytes(&steps, Purpose::EpilogueLoad, Operand::D);
-        prop_assert_eq!(stored, if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { of_d } else { 0 });
+        prop_assert_eq!(stored, if d.output.element.bytes_of(d.output.access) < 16 { of_d } else { 0 });
         let a = OperandKind::A.enter(desc.frame);
         let loaded = components.fragment_load().map_or(0, |load| load.tile.bytes() * components.consumers.n);
         prop_assert_eq!(bytes(&steps, Purpose::Load, Operand::from_kind(a)), u64::from(loaded));
         // Loads of A are free of conflicts, whatever the kernel.
         prop_assert!(steps.iter().filter(|step| step.purpose == Purpose::Load).all(|step| step.conflicts() == 0));
-        prop_assert_eq!(without_threads(&desc).len(), if components.ring.source || d.class.output.epilogue.has_source() { 4 } else { 3 });
+        prop_assert_eq!(without_threads(&desc).len(), if components.ring.source || d.epilogue.has_source() { 4 } else { 3 });
     }
 }

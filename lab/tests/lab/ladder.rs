@@ -28,7 +28,7 @@ fn tile(rung: &Rung) -> (u64, u64) {
         Program::Textbook(Textbook::SharedMemory) => {
             (u64::from(Textbook::SIDE), u64::from(Textbook::SIDE))
         }
-        Program::Gemm(d) => (u64::from(d.knobs.threadblock.m), u64::from(d.knobs.threadblock.n)),
+        Program::Gemm(d) => (u64::from(d.threadblock().m), u64::from(d.threadblock().n)),
     }
 }
 
@@ -68,11 +68,11 @@ fn configurations_are_those_of_the_sources() {
         let base = d.base();
         let lanes = base.tiles.lanes;
         assert_eq!(
-            (base.tiles.threads(), d.knobs.threadblock, d.knobs.stages),
+            (base.tiles.threads(), d.threadblock(), d.stages()),
             (threads, tile, stages),
             "{name}"
         );
-        assert_eq!((d.knobs.warp.m / lanes.m, d.knobs.warp.n / lanes.n), thread, "{name}");
+        assert_eq!((d.warp().m / lanes.m, d.warp().n / lanes.n), thread, "{name}");
         assert!(base.smem_bytes() <= 48 * 1024, "{name}");
     }
     // The tuning notes: two arrays of 64 x 64 floats; padded, of 64 x 65.
@@ -220,8 +220,8 @@ fn one_stage_means_one_stage() {
     for rung in all() {
         if let Program::Gemm(d) = rung.program {
             assert_eq!(
-                d.knobs.mainloop == MainloopKind::SingleStage,
-                d.knobs.stages == 1,
+                d.mainloop.kind() == MainloopKind::SingleStage,
+                d.stages() == 1,
                 "{}",
                 rung.name
             );

@@ -4,7 +4,7 @@
 use crate::trials::{Trial, parse};
 use falchion::{
     arch::ArchKind,
-    desc::{DecompositionKind, FamilyDesc, GemmDesc, Pins, SpillKind},
+    desc::{DecompositionKind, GemmDesc, Knobs, Pins, SpillKind},
     internals::family::default_gemm_configuration::default_gemm_configurations,
 };
 use falchion_lab::{bench::kernels::description, explain::size_of};
@@ -55,20 +55,17 @@ fn selectable(trial: &Trial) -> Option<GemmDesc> {
 /// Returns whether a candidate of the defaults has this configuration, with any number of split-K
 /// slices, and with or without spills.
 fn is_chosen_among(desc: &GemmDesc) -> bool {
-    let whole = |family: FamilyDesc| {
+    let whole = |knobs: Knobs| {
         let alike = Pins { spills: Some(SpillKind::Refused), ..Pins::NONE };
         let pins =
             Pins { split_k: Some(1), decomposition: Some(DecompositionKind::SplitK), ..alike };
-        let pins = if family.pins().decomposition == Some(DecompositionKind::StreamK) {
-            alike
-        } else {
-            pins
-        };
-        family.pinned(pins)
+        let pins =
+            if knobs.work.decomposition == DecompositionKind::StreamK { alike } else { pins };
+        knobs.pinned(&pins)
     };
-    let all = default_gemm_configurations(desc.class.op, desc.class.arch, desc.user_types())
-        .unwrap_or_default();
-    all.iter().any(|family| whole(*family) == whole(desc.family_of_user()))
+    let all =
+        default_gemm_configurations(desc.op(), desc.arch, desc.user_types()).unwrap_or_default();
+    all.iter().any(|knobs| whole(*knobs) == whole(desc.user_knobs()))
 }
 
 /// The trials of each GPU, problem, main loop, and way of launching, if there are at least three.
@@ -82,7 +79,7 @@ fn tried() -> BTreeMap<String, Tried> {
         let size = size_of(&problem.launched());
         let predicted = desc.predicted(&size, &ArchKind::Sm90.machine()).1;
         let how = if trial.replayed { "replayed" } else { "launched" };
-        let (gpu, mainloop) = (&trial.gpu, desc.family.mainloop().name());
+        let (gpu, mainloop) = (&trial.gpu, desc.mainloop.kind().name());
         let problem = serde_json::to_string(&problem).expect("a problem");
         let key = format!("{gpu} {mainloop} {how} {problem}");
         all.entry(key).or_default().add(desc, predicted, trial.us);

@@ -67,7 +67,7 @@ fn selected_kernels_are_in_the_search_space() {
         problem.knobs.is_empty() && problem.batch.is_none() && problem.group_rows.is_none()
     }) {
         let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
-        if chosen.warp_specialized().is_none() || !matches!(chosen.class.op, OpKind::TensorOp) {
+        if !chosen.has_producer() || !matches!(chosen.op(), OpKind::TensorOp) {
             continue;
         }
         let size = Mnk::new(problem.m as u32, problem.n as u32, problem.k as u32);

@@ -1,13 +1,13 @@
-//! Descriptions as JSON, in the user's frame: the user's A, B, and C, the family by its name, and
-//! its knobs in the words of their flags.
+//! Descriptions as JSON, in the user's frame: the user's A, B, and C, the MMA by its name, and the
+//! knobs in the words of their flags.
 //!
 //! ```
 //! use falchion::prelude::*;
 //!
 //! let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::DESC;
 //! let text = desc.to_json()?;
-//! assert!(text.starts_with(r#"{"version":4,"a":"f32:row","b":"f32:row","c":"f32:col","accumulator":"f32""#));
-//! assert!(text.contains(r#""family":{"simt":{"threadblock":"256x128x8","#));
+//! assert!(text.starts_with(r#"{"version":5,"a":"f32:row","b":"f32:row","c":"f32:col","accumulator":"f32""#));
+//! assert!(text.contains(r#""mma":{"simt":{"threadblock":"256x128x8","#));
 //! assert_eq!(GemmDesc::from_json(&text)?, desc);
 //! # Ok::<(), falchion::Error>(())
 //! ```
@@ -17,22 +17,23 @@ mod words;
 use self::words::KnobWords;
 use super::{
     class::{Class, GemmMode},
-    gemm_desc::{FamilyDesc, GemmDesc},
-    knobs::{self, families},
+    gemm_desc::GemmDesc,
+    knobs::Knobs,
 };
 use crate::{
-    arch::{ArchKind, OpKind},
+    arch::ArchKind,
     epilogue::EpilogueDesc,
     error::Error,
     layout::MatrixType,
     numeric::{Combined, ComputeKind, ElementKind},
     operand::Frame,
+    warp::WarpMmaKind,
 };
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Version number of the form.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// The JSON form of a description.
 #[derive(Serialize, Deserialize)]
@@ -44,14 +45,13 @@ struct Document {
     c: MatrixType,
     accumulator: ElementKind,
     compute: ComputeKind,
-    op: OpKind,
     arch: ArchKind,
     #[serde(default, skip_serializing_if = "is_gemm")]
     mode: GemmMode,
     epilogue: EpilogueDesc,
     /// Whether the kernel computes the transposed GEMM, with A and B swapped.
     exchanged: bool,
-    family: Family,
+    mma: MmaWords,
 }
 
 /// Returns whether `mode` is the default, which JSON omits.
@@ -59,53 +59,53 @@ fn is_gemm(mode: &GemmMode) -> bool {
     *mode == GemmMode::Gemm
 }
 
-macro_rules! in_words {
-    ($_:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
-        /// A family and the words of its knobs.
-        #[derive(Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Family {
-            $($Family(KnobWords),)*
-        }
-
-        impl From<FamilyDesc> for Family {
-            fn from(family: FamilyDesc) -> Self {
-                let words = KnobWords::from_pins(&family.pins());
-                match family {
-                    $(FamilyDesc::$Family(_) => Self::$Family(words),)*
-                }
-            }
-        }
-
-        impl TryFrom<Family> for FamilyDesc {
-            type Error = String;
-
-            fn try_from(family: Family) -> Result<Self, String> {
-                match family {
-                    $(Family::$Family(words) => words.read(knobs::$Knobs::NAMES, knobs::$Knobs::all).map(Self::$Family),)*
-                }
-            }
-        }
-    };
+/// The MMA of a warp, with all knobs of the kernel in words.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum MmaWords {
+    Simt(KnobWords),
+    MmaSync(KnobWords),
+    Wgmma(KnobWords),
 }
-families!($ in_words);
+
+impl From<Knobs> for MmaWords {
+    fn from(knobs: Knobs) -> Self {
+        let words = KnobWords::from_pins(&knobs.pins());
+        match knobs.mma.kind() {
+            WarpMmaKind::Simt => Self::Simt(words),
+            WarpMmaKind::MmaSync => Self::MmaSync(words),
+            WarpMmaKind::Wgmma => Self::Wgmma(words),
+        }
+    }
+}
+
+impl TryFrom<MmaWords> for Knobs {
+    type Error = String;
+
+    fn try_from(mma: MmaWords) -> Result<Self, String> {
+        match mma {
+            MmaWords::Simt(words) => words.read(WarpMmaKind::Simt),
+            MmaWords::MmaSync(words) => words.read(WarpMmaKind::MmaSync),
+            MmaWords::Wgmma(words) => words.read(WarpMmaKind::Wgmma),
+        }
+    }
+}
 
 impl From<GemmDesc> for Document {
     fn from(desc: GemmDesc) -> Self {
-        let (types, orders, class) = (desc.user_types(), desc.orders(), &desc.class);
+        let (types, orders) = (desc.user_types(), desc.orders());
         Self {
             version: VERSION,
             a: MatrixType { element: types.a, order: orders.a },
             b: MatrixType { element: types.b, order: orders.b },
             c: MatrixType { element: types.c, order: orders.c },
-            accumulator: class.accumulator,
-            compute: class.compute,
-            op: class.op,
-            arch: class.arch,
-            mode: class.mode,
-            epilogue: class.output.epilogue.leave(desc.frame),
+            accumulator: types.accumulator,
+            compute: desc.output.compute,
+            arch: desc.arch,
+            mode: desc.work.mode,
+            epilogue: desc.epilogue.leave(desc.frame),
             exchanged: desc.frame.swapped,
-            family: desc.family_of_user().into(),
+            mma: desc.user_knobs().into(),
         }
     }
 }
@@ -121,23 +121,23 @@ impl TryFrom<Document> for GemmDesc {
             c,
             accumulator,
             compute,
-            op,
             arch,
             mode,
             epilogue,
             exchanged,
-            family,
+            mma,
         } = document;
         if version != VERSION {
             return Err(other_version(version));
         }
         let types = Combined { a: a.element, b: b.element, accumulator, c: c.element };
-        let mut class = Class::new(op, arch, types, [a.order, b.order]);
+        let knobs = Knobs::try_from(mma)?;
+        let mut class = Class::new(knobs.mma.op(), arch, types, [a.order, b.order]);
         (class.compute, class.output.epilogue, class.mode) = (compute, epilogue, mode);
         // The order of the user's D and the bit determine the order of the kernel's D.
         let bit = Frame { swapped: exchanged, ..Frame::USER };
         let frame = Frame::USER.with_d_order(c.order.enter(bit));
-        Ok(Self { class, frame, family: family.try_into()? }.enter(bit))
+        Ok(Self { frame, ..Self::new(&class, &knobs) }.enter(bit))
     }
 }
 
@@ -170,11 +170,11 @@ impl GemmDesc {
     /// # Errors
     /// [`Error::Refused`] if the epilogue is not an expression and therefore has no text.
     pub fn to_json(&self) -> Result<String, Error> {
-        self.class.output.epilogue.check()?;
+        self.epilogue.check()?;
         serde_json::to_string(self).map_err(refuse)
     }
 
-    /// Reads a description from JSON of version 4. The result is not checked.
+    /// Reads a description from JSON of version 5. The result is not checked.
     ///
     /// # Errors
     /// [`Error::Description`] if the text is not JSON, has another version, or has a missing,

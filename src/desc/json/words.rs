@@ -1,6 +1,12 @@
 //! Knobs as JSON: an object whose values are words, or numbers if a word is a number.
 
-use crate::desc::Pins;
+use crate::{
+    desc::{AOperandKind, Knobs, Mainloop, Pins, PromotionKind, SaturateKind, WarpMma},
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::{MainloopKind, TmaRingKnobs},
+    warp::{InterleaveKind, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMmaKind, WgmmaKnobs},
+};
 use core::fmt;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -18,30 +24,68 @@ impl KnobWords {
         Self(words.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
     }
 
-    /// Returns the knobs of a family: all knobs in `names`, and no others.
+    /// Returns the knobs of a kernel: all knobs of its main loop and MMA, and no others.
     ///
     /// # Errors
     /// A text that names the invalid value, the unknown field, or the missing field.
-    pub fn read<K>(&self, names: &[&str], all: fn(Pins) -> Option<K>) -> Result<K, String> {
+    pub fn read(&self, mma: WarpMmaKind) -> Result<Knobs, String> {
         let mut pins = Pins::NONE;
         for (name, text) in &self.0 {
             pins.set(name, text).map_err(|error| error.to_string())?;
-            if !names.contains(&name.as_str()) {
-                return Err(format!(
-                    "unknown field `{name}`: its family has the knobs {}",
-                    names.join(", ")
-                ));
+        }
+        let missing = |name: &str| format!("missing field `{name}` of the kernel's knobs");
+        let mainloop = pins.mainloop.ok_or_else(|| missing("mainloop"))?;
+        let knobs = template(mainloop, mma).pinned(&pins);
+        let own = knobs.pins();
+        for (row, (given, own)) in Pins::TABLE.iter().zip(pins.words().iter().zip(own.words())) {
+            match (given, own) {
+                (Some(_), None) => {
+                    return Err(format!(
+                        "unknown field `{}`: {mainloop} kernels with {mma} do not have this knob",
+                        row.0
+                    ));
+                }
+                (None, Some(_)) => return Err(missing(row.0)),
+                _ => {}
             }
         }
-        let table = Pins::TABLE.iter().zip(pins.words());
-        let missing = table
-            .filter(|(_, words)| words.is_none())
-            .map(|(row, _)| row.0)
-            .find(|name| names.contains(name));
-        all(pins).ok_or_else(|| {
-            format!("missing field `{}` of its family's knobs", missing.unwrap_or_default())
-        })
+        knobs.mainloop.check_pinned(&pins).map_err(|refusal| refusal.to_string())?;
+        Ok(knobs)
     }
+}
+
+/// Returns arbitrary knobs of a main loop and an MMA.
+fn template(mainloop: MainloopKind, mma: WarpMmaKind) -> Knobs {
+    let tile = Mnk::new(0, 0, 0);
+    let mainloop = match mainloop {
+        MainloopKind::TmaRing => Mainloop::TmaRing(TmaRingKnobs {
+            threadblock: tile,
+            stages: 0,
+            cluster: Mn::ONE,
+            schedule: ScheduleKind::Cooperative,
+        }),
+        kind => Mainloop::without_producer(kind, tile, 0, UnrollKind::Full),
+    };
+    let mma = match mma {
+        WarpMmaKind::Simt => WarpMma::Simt(SimtKnobs {
+            warp: tile,
+            thread: if mainloop.tma_ring().is_some() { Some(tile) } else { None },
+            interleave: InterleaveKind::Vector,
+        }),
+        WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs {
+            warp: tile,
+            instruction: tile,
+            saturate: SaturateKind::Off,
+        }),
+        WarpMmaKind::Wgmma => WarpMma::Wgmma(WgmmaKnobs {
+            warp: tile,
+            instruction: tile,
+            a_operand: AOperandKind::Shared,
+            pending: 0,
+            promotion: PromotionKind::Never,
+        }),
+    };
+    Knobs::new(mainloop, mma, [0; 3])
 }
 
 impl Serialize for KnobWords {

@@ -2,12 +2,13 @@
 //! tiles, and warp tiles.
 
 use crate::{
-    desc::{Class, MmaSyncKnobs, Pins},
-    family::resolve::AXES,
+    desc::{GemmDesc, Knobs, Mainloop, Pins},
+    family::axes::AXES,
     operand::{Frame, OperandKind},
     refusal::{Field, Refusal, Rule, Value},
     shape::Mnk,
     threadblock::MainloopKind,
+    warp::UnrollKind,
     warp::mma_tensor_op::{MathOperator, WarpInstruction},
 };
 
@@ -28,45 +29,41 @@ const WARPS: [(u32, u32); 9] =
 
 /// Returns the knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
-    class: &Class,
-    base: MmaSyncKnobs,
+    base: &GemmDesc,
     pins: &Pins,
     [mainloop, instruction, tile, warp]: [u32; AXES],
-) -> Option<MmaSyncKnobs> {
-    let knobs = match (mainloop, pins.mainloop) {
-        (0, None) => base,
-        (0, Some(MainloopKind::Pipelined)) => {
-            MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..base }
-        }
-        (0, Some(mainloop)) => {
-            MmaSyncKnobs { mainloop, stages: if base.stages > 2 { base.stages } else { 3 }, ..base }
-        }
+) -> Option<Knobs> {
+    let deepest = if base.stages() > 2 { base.stages() } else { 3 };
+    let (mainloop, stages) = match (mainloop, pins.mainloop) {
+        (0, None) => (base.mainloop.kind(), base.stages()),
+        (0, Some(MainloopKind::Pipelined)) => (MainloopKind::Pipelined, 2),
+        (0, Some(mainloop)) => (mainloop, deepest),
         // Asynchronous copies do not support narrow accesses.
-        (_, None) => MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..base },
+        (_, None) => (MainloopKind::Pipelined, 2),
         (_, Some(_)) => return None,
     };
     let instruction = match (instruction, pins.instruction) {
         (0, Some(pinned)) => pinned,
-        (0, None) => base.instruction,
+        (0, None) => base.instruction(),
         (_, Some(_)) => return None,
         (i, None) => {
             let (m, k) = DEPTHS[i as usize - 1];
             let shape = Mnk::new(m, 8, k);
-            let inputs = [class.a.element, class.b.element];
-            let math = MathOperator::for_emulation(base.emulation, Frame::USER);
-            match WarpInstruction::new(math, inputs, class.accumulator, shape) {
-                Some(one) if one.sm() <= class.arch.sm() => shape,
+            let types = base.types();
+            let math = MathOperator::for_emulation(base.emulation(), Frame::USER);
+            match WarpInstruction::new(math, [types.a, types.b], types.accumulator, shape) {
+                Some(one) if one.sm() <= base.arch.sm() => shape,
                 _ => return None,
             }
         }
     };
-    let Some(warp) = warp_tile(&base, pins, warp, instruction) else { return None };
+    let Some(warp) = warp_tile(base, pins, warp, instruction) else { return None };
     let threadblock = match pins.threadblock {
         Some(_) if tile > 0 => return None,
         Some(threadblock) => threadblock,
         None => {
             let (m, n) = TILES[tile as usize];
-            let Mnk { m: down, n: across, k } = base.threadblock;
+            let Mnk { m: down, n: across, k } = base.threadblock();
             let k = if warp.k > 0 && k.is_multiple_of(warp.k) { k } else { warp.k };
             match pins.warp {
                 Some(_) => Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k },
@@ -88,29 +85,35 @@ pub(in crate::family) const fn along_axes(
     }
     let [align_a, align_b] = [
         dividing(
-            if class.k_contiguous(OperandKind::A) { threadblock.k } else { threadblock.m },
-            knobs.align_a,
+            if base.k_contiguous(OperandKind::A) { threadblock.k } else { threadblock.m },
+            base.operands[0].access,
         ),
         dividing(
-            if class.k_contiguous(OperandKind::B) { threadblock.k } else { threadblock.n },
-            knobs.align_b,
+            if base.k_contiguous(OperandKind::B) { threadblock.k } else { threadblock.n },
+            base.operands[1].access,
         ),
     ];
-    let derived = MmaSyncKnobs { threadblock, warp, instruction, align_a, align_b, ..knobs };
-    Some(derived.pinned(Pins { mainloop: None, ..*pins }))
+    let knobs = base.knobs();
+    let derived = Knobs {
+        mainloop: Mainloop::without_producer(mainloop, threadblock, stages, UnrollKind::Full),
+        access: [align_a, align_b, knobs.access[2]],
+        ..knobs
+    };
+    let (warp, instruction) = (Some(warp), Some(instruction));
+    Some(derived.pinned(&Pins { warp, instruction, mainloop: None, ..*pins }))
 }
 
 /// Returns a warp tile: the pinned one, the row's, or one of `WARPS`.
-const fn warp_tile(base: &MmaSyncKnobs, pins: &Pins, place: u32, instruction: Mnk) -> Option<Mnk> {
-    let depth = if base.warp.k < instruction.k.saturating_mul(2) {
+const fn warp_tile(base: &GemmDesc, pins: &Pins, place: u32, instruction: Mnk) -> Option<Mnk> {
+    let depth = if base.warp().k < instruction.k.saturating_mul(2) {
         instruction.k.saturating_mul(2)
     } else {
-        base.warp.k
+        base.warp().k
     };
     match (place, pins.warp) {
         (0, Some(pinned)) => Some(pinned),
         (_, Some(_)) => None,
-        (0, None) => Some(Mnk { k: depth, ..base.warp }),
+        (0, None) => Some(Mnk { k: depth, ..base.warp() }),
         (i, None) => {
             let (m, n) = WARPS[i as usize - 1];
             Some(Mnk { m, n, k: depth })
@@ -137,7 +140,7 @@ const fn dividing(row: u32, access: u32) -> u32 {
 }
 
 /// Returns the axis along which the next knobs may avoid the refusal.
-pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Refusal) -> usize {
+pub(in crate::family) const fn axis_against(pins: &Pins, refusal: &Refusal) -> usize {
     match (refusal.rule, refusal.field) {
         (_, Field::CopyBytes(_) | Field::Mainloop) | (Rule::Equal, Field::Stages) => 0,
         (Rule::OneOf, Field::Instruction(_)) => 1,

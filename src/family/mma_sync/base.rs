@@ -1,14 +1,14 @@
 //! The components of an `mma.sync` description: its CTA, and the registers per thread.
 
 use crate::{
-    desc::{MmaSyncDesc, Pins, SaturateKind},
+    desc::{GemmDesc, Pins, SaturateKind},
     family::{default_gemm_configuration::rows, one_schedule},
     numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Refusal, hold},
     shape::at_least_one,
     smem::{Along, SmemTile},
-    threadblock::{MainloopKind, MmaBase, OperandDesc},
+    threadblock::{MainloopKind, MmaBase, StagedOperand},
     warp::{
         InterleaveKind,
         mma_simt::ThreadTiles,
@@ -16,47 +16,52 @@ use crate::{
     },
 };
 
-impl MmaSyncDesc {
+impl GemmDesc {
     /// Returns the components of a CTA.
-    pub const fn base(&self) -> MmaBase {
-        let (class, knobs) = (&self.class, &self.knobs);
+    pub(in crate::family) const fn base_mma_sync(&self) -> MmaBase {
         let tiles = ThreadTiles {
-            block: knobs.threadblock,
-            warp: knobs.warp,
+            block: self.threadblock(),
+            warp: self.warp(),
             lanes: LANES,
             interleave: INTERLEAVE,
         };
         MmaBase {
             tiles,
-            operands: [self.operand(&tiles, OperandKind::A), self.operand(&tiles, OperandKind::B)],
-            accumulator: class.accumulator,
-            mainloop: knobs.mainloop,
-            stages: knobs.stages,
-            work: one_schedule::work_of(knobs.decomposition),
-            store_access: if knobs.align_c < INTERLEAVE[1] { knobs.align_c } else { INTERLEAVE[1] },
+            operands: [
+                self.operand_mma_sync(&tiles, OperandKind::A),
+                self.operand_mma_sync(&tiles, OperandKind::B),
+            ],
+            accumulator: self.output.accumulator,
+            mainloop: self.mainloop.kind(),
+            stages: self.stages(),
+            work: one_schedule::work_of(self.work.decomposition),
+            store_access: if self.output.access < INTERLEAVE[1] {
+                self.output.access
+            } else {
+                INTERLEAVE[1]
+            },
             instruction: WarpInstruction::new(
-                self.math(),
-                [class.a.element, class.b.element],
-                class.accumulator,
-                knobs.instruction,
+                self.math_mma_sync(),
+                [self.operands[0].stored, self.operands[1].stored],
+                self.output.accumulator,
+                self.instruction(),
             ),
         }
     }
 
     /// Returns the facts of one operand. It has the same order in shared memory as in global
     /// memory.
-    const fn operand(&self, tiles: &ThreadTiles, operand: OperandKind) -> OperandDesc {
+    const fn operand_mma_sync(&self, tiles: &ThreadTiles, operand: OperandKind) -> StagedOperand {
         let (access, mn, warp_mn, lanes) = match operand {
-            OperandKind::A => (self.knobs.align_a, tiles.block.m, tiles.warp.m, LANES.m),
-            OperandKind::B => (self.knobs.align_b, tiles.block.n, tiles.warp.n, LANES.n),
+            OperandKind::A => (self.operands[0].access, tiles.block.m, tiles.warp.m, LANES.m),
+            OperandKind::B => (self.operands[1].access, tiles.block.n, tiles.warp.n, LANES.n),
         };
-        let (element, k_contiguous) =
-            (self.class.operand(operand).element, self.class.k_contiguous(operand));
+        let (element, k_contiguous) = (self.operand(operand).stored, self.k_contiguous(operand));
         let (along, row) = if k_contiguous { (Along::K, tiles.block.k) } else { (Along::Mn, mn) };
         let layout = WordLoad::for_element(element, along).layout(element, along, row);
         let smem = SmemTile::new(layout, mn, tiles.block.k, element, None);
         let interleave = InterleaveKind::Elements(INTERLEAVE[operand.index()]);
-        OperandDesc {
+        StagedOperand {
             element,
             k_contiguous,
             access,
@@ -69,8 +74,8 @@ impl MmaSyncDesc {
     }
 
     /// Returns the math operator of the instruction.
-    const fn math(&self) -> MathOperator {
-        match (self.knobs.emulation, self.knobs.saturate) {
+    const fn math_mma_sync(&self) -> MathOperator {
+        match (self.emulation(), self.mma.saturate()) {
             (EmulationKind::None, SaturateKind::On) => MathOperator::MultiplyAddSaturate,
             (emulation, _) => MathOperator::for_emulation(emulation, self.frame),
         }
@@ -81,29 +86,28 @@ impl MmaSyncDesc {
     /// # Errors
     /// [`Refusal`] for a shape that the architecture does not have, with the shapes that it has.
     /// [`Refusal`] for types for which the architecture has no `mma.sync` kernel.
-    pub(super) const fn instruction(&self) -> Result<WarpInstruction, Refusal> {
-        let (class, knobs) = (&self.class, &self.knobs);
-        let inputs = [class.a.element, class.b.element];
+    pub(super) const fn instruction_mma_sync(&self) -> Result<WarpInstruction, Refusal> {
+        let inputs = [self.operands[0].stored, self.operands[1].stored];
         match hold!(WarpInstruction::for_machine(
-            self.math(),
+            self.math_mma_sync(),
             inputs,
-            class.accumulator,
-            knobs.instruction,
-            class.arch.sm()
+            self.output.accumulator,
+            self.instruction(),
+            self.arch.sm()
         )) {
             // Hopper has no own instruction for fp8 in `mma.sync`, and its arithmetic differs from
             // Ada's.
-            Some(instruction) if !(class.a.element.is_fp8() && class.arch.sm() >= 90) => {
+            Some(instruction) if !(self.operands[0].stored.is_fp8() && self.arch.sm() >= 90) => {
                 Ok(instruction)
             }
             // If the architecture has no kernel for the types, the refusal says so.
-            _ => match rows(class.op, class.arch, class.combined(), &Pins::NONE, 0) {
+            _ => match rows(self.op(), self.arch, self.types(), &Pins::NONE, 0) {
                 Err(refusal) => Err(refusal),
                 Ok(_) => Err(Refusal::other_mainloop(
-                    knobs.mainloop.name(),
-                    class.op,
-                    class.arch,
-                    MainloopKind::WarpSpecialized.name(),
+                    self.mainloop.kind().name(),
+                    self.op(),
+                    self.arch,
+                    MainloopKind::TmaRing.name(),
                 )),
             },
         }
@@ -129,12 +133,14 @@ impl MmaSyncDesc {
     /// Returns the registers that a thread needs without spills: accumulators, two fragments of A,
     /// and one or two of B. It adds the words that load ahead, the copies on their way to shared
     /// memory, and [`OVERHEAD`](Self::OVERHEAD).
-    pub(super) const fn registers(&self, base: &MmaBase) -> u32 {
+    pub(super) const fn registers_mma_sync(&self, base: &MmaBase) -> u32 {
         let [a, b] = &base.operands;
         let accumulators = base.accumulator.bytes_of(base.tiles.accumulators()).div_ceil(4);
-        let words = [Self::words(base, OperandKind::A), Self::words(base, OperandKind::B)];
-        let (two, promotes) =
-            (base.fragments_of_b() > 1, self.knobs.emulation.promotes_in_registers());
+        let words = [
+            Self::words_mma_sync(base, OperandKind::A),
+            Self::words_mma_sync(base, OperandKind::B),
+        ];
+        let (two, promotes) = (base.fragments_of_b() > 1, self.emulation().promotes_in_registers());
         // Nothing loads ahead while the sums of a tile have their own registers.
         let ahead = if two {
             words[1]
@@ -160,11 +166,8 @@ impl MmaSyncDesc {
         } else {
             a.thread_map().accesses().saturating_add(b.thread_map().accesses())
         };
-        let loads = Self::loads(a, words[0], base.k_blocks()).saturating_add(Self::loads(
-            b,
-            words[1],
-            base.k_blocks(),
-        ));
+        let loads = Self::loads_mma_sync(a, words[0], base.k_blocks())
+            .saturating_add(Self::loads_mma_sync(b, words[1], base.k_blocks()));
         let bytes = a.element.bits() == 8 && (!a.k_contiguous || !b.k_contiguous);
         accumulators
             .saturating_add(sums)
@@ -182,8 +185,8 @@ impl MmaSyncDesc {
     /// k-block, and of one column of B's.
     const fn term_registers(&self, base: &MmaBase, words: u32) -> u32 {
         match base.instruction {
-            Some(instruction) if self.knobs.emulation.in_registers() => {
-                let taken = self.knobs.emulation.terms() * instruction.taken_words(OperandKind::A);
+            Some(instruction) if self.emulation().in_registers() => {
+                let taken = self.emulation().terms() * instruction.taken_words(OperandKind::A);
                 let fragments = words / at_least_one(instruction.words(OperandKind::A));
                 fragments
                     .saturating_mul(taken)
@@ -194,13 +197,13 @@ impl MmaSyncDesc {
     }
 
     /// Returns the registers of an operand's fragment.
-    const fn words(base: &MmaBase, operand: OperandKind) -> u32 {
+    const fn words_mma_sync(base: &MmaBase, operand: OperandKind) -> u32 {
         base.operand(operand).element.bytes_of(base.fragment_elements(operand)).div_ceil(4)
     }
 
     /// Returns the additional registers for an operand's loads: bytes that are not yet packed into
     /// words, and addresses.
-    const fn loads(operand: &OperandDesc, words: u32, k_blocks: u32) -> u32 {
+    const fn loads_mma_sync(operand: &StagedOperand, words: u32, k_blocks: u32) -> u32 {
         match (operand.k_contiguous, operand.element.bits()) {
             (true, _) => 0,
             (false, 8) => words
@@ -210,10 +213,5 @@ impl MmaSyncDesc {
             (false, 64) => 0,
             (false, _) => Self::ALONG_MN,
         }
-    }
-
-    /// Returns the registers available to a thread.
-    pub(super) const fn registers_available(&self, base: &MmaBase, per_sm: u32) -> u32 {
-        one_schedule::registers_available(base.tiles.threads(), self.knobs.blocks_per_sm, per_sm)
     }
 }

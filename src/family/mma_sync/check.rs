@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{Machine, OpKind},
-    desc::{MmaSyncDesc, SaturateKind, SpillKind},
+    desc::{GemmDesc, SaturateKind, SpillKind},
     family::one_schedule,
     numeric::{ElementKind, EmulationKind},
     operand::{Axis, OperandKind},
@@ -46,47 +46,54 @@ const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Res
     Err(Refusal::not_one_of(Field::Warp(axis), value as u64, Legal::OneOf(legal), nearest))
 }
 
-impl MmaSyncDesc {
-    pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
-        let class = &self.class;
-        if !matches!(class.op, OpKind::TensorOp) {
-            return Err(Refusal::tensor_cores_only("mma.sync", class.op));
+impl GemmDesc {
+    pub(in crate::family) const fn check_on_mma_sync(
+        &self,
+        machine: &Machine,
+    ) -> Result<(), Refusal> {
+        if !matches!(self.op(), OpKind::TensorOp) {
+            return Err(Refusal::tensor_cores_only("mma.sync", self.op()));
         }
-        if !class.combined().is_of(class.op) {
-            return Err(class.combined().refused_by(class.op));
+        if !self.types().is_of(self.op()) {
+            return Err(self.types().refused_by(self.op()));
         }
-        hold!(self.check_emulation());
-        let instruction = hold!(self.instruction());
-        if matches!(self.knobs.saturate, SaturateKind::On) && !class.accumulator.is_integer() {
-            return Err(Refusal::nothing_to_saturate(class.accumulator));
+        hold!(self.check_emulation_mma_sync());
+        let instruction = hold!(self.instruction_mma_sync());
+        if matches!(self.mma.saturate(), SaturateKind::On) && !self.output.accumulator.is_integer()
+        {
+            return Err(Refusal::nothing_to_saturate(self.output.accumulator));
         }
-        hold!(self.check_shapes(&instruction));
-        let knobs = &self.knobs;
-        hold!(one_schedule::check_slices(knobs.mainloop, knobs.decomposition, knobs.split_k));
-        hold!(one_schedule::check_order(knobs.swizzle, knobs.blocks_per_sm));
-        if matches!(knobs.mainloop, MainloopKind::SingleStage) {
-            let (mainloop, nearest) = (knobs.mainloop.name(), MainloopKind::Pipelined.name());
-            return Err(Refusal::unsupported(Field::Op, class.op.name(), mainloop, nearest));
+        hold!(self.check_shapes_mma_sync(&instruction));
+        hold!(one_schedule::check_slices(
+            self.mainloop.kind(),
+            self.work.decomposition,
+            self.work.split_k
+        ));
+        hold!(one_schedule::check_order(self.work.swizzle, self.limits.blocks_per_sm));
+        if matches!(self.mainloop.kind(), MainloopKind::SingleStage) {
+            let (mainloop, nearest) = (self.mainloop.kind().name(), MainloopKind::Pipelined.name());
+            return Err(Refusal::unsupported(Field::Op, self.op().name(), mainloop, nearest));
         }
-        hold!(one_schedule::check_stages(knobs.mainloop, knobs.stages, class.arch));
+        hold!(one_schedule::check_stages(self.mainloop.kind(), self.stages(), self.arch));
         let base = self.base();
-        hold!(self.check_operand(&base, OperandKind::A, knobs.align_a));
-        hold!(self.check_operand(&base, OperandKind::B, knobs.align_b));
-        hold!(class.check_epilogue(knobs.align_c));
+        hold!(self.check_operand_mma_sync(&base, OperandKind::A, self.operands[0].access));
+        hold!(self.check_operand_mma_sync(&base, OperandKind::B, self.operands[1].access));
+        hold!(self.check_epilogue());
         let registers =
-            [self.registers(&base), self.registers_available(&base, machine.registers_per_sm)];
-        let bounded = matches!(knobs.spills, SpillKind::Refused);
+            [self.registers_mma_sync(&base), self.registers_available(machine.registers_per_sm)];
+        let bounded = matches!(self.limits.spills, SpillKind::Refused);
         one_schedule::check_budgets(
             &base,
             machine,
-            knobs.blocks_per_sm,
+            self.limits.blocks_per_sm,
             if bounded { Some(registers) } else { None },
         )
     }
 
     /// Checks that f32 is emulated in registers, and that no other type is emulated.
-    const fn check_emulation(&self) -> Result<(), Refusal> {
-        let (a, b, emulation) = (self.class.a.element, self.class.b.element, self.knobs.emulation);
+    const fn check_emulation_mma_sync(&self) -> Result<(), Refusal> {
+        let (a, b, emulation) =
+            (self.operands[0].stored, self.operands[1].stored, self.emulation());
         match (emulation, a.is(ElementKind::F32) && b.is(ElementKind::F32)) {
             (EmulationKind::None, true) => Err(Refusal::NOT_EMULATED),
             (EmulationKind::None, false) => Ok(()),
@@ -96,17 +103,17 @@ impl MmaSyncDesc {
         }
     }
 
-    const fn check_shapes(&self, instruction: &WarpInstruction) -> Result<(), Refusal> {
-        let (tb, warp, shape) = (self.knobs.threadblock, self.knobs.warp, instruction.shape());
-        hold!(extent(Axis::M, warp.m, shape.m, self.class.k_contiguous(OperandKind::A)));
-        hold!(extent(Axis::N, warp.n, shape.n, self.class.k_contiguous(OperandKind::B)));
+    const fn check_shapes_mma_sync(&self, instruction: &WarpInstruction) -> Result<(), Refusal> {
+        let (tb, warp, shape) = (self.threadblock(), self.warp(), instruction.shape());
+        hold!(extent(Axis::M, warp.m, shape.m, self.k_contiguous(OperandKind::A)));
+        hold!(extent(Axis::N, warp.n, shape.n, self.k_contiguous(OperandKind::B)));
         hold!(power(Axis::K, warp.k, WARP_DEPTHS, 8));
         hold!(multiple(Field::Warp(Axis::K), warp.k as u64, shape.k as u64, 256));
         hold!(within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128));
         one_schedule::check_threadblock(tb, warp)
     }
 
-    const fn check_operand(
+    const fn check_operand_mma_sync(
         &self,
         base: &MmaBase,
         kind: OperandKind,
@@ -116,7 +123,7 @@ impl MmaSyncDesc {
         hold!(one_schedule::check_access(base, kind, align));
         let (element, contiguous) = (facts.element, facts.tile_contiguous());
         let bytes = facts.access_bytes();
-        if self.knobs.mainloop.copies_asynchronously() && bytes < LEAST_ASYNCHRONOUS_COPY {
+        if self.mainloop.kind().copies_asynchronously() && bytes < LEAST_ASYNCHRONOUS_COPY {
             let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
             let helps = contiguous.is_multiple_of(wider);
             return Err(Refusal::copy_width(operand, bytes, if helps { wider } else { 0 }));

@@ -1,7 +1,7 @@
 //! The explanation of an `mma.sync` description.
 
 use crate::{
-    desc::MmaSyncDesc,
+    desc::GemmDesc,
     family::explain::{explanation, lines},
     numeric::{ComputeKind, EmulationKind},
     operand::OperandKind,
@@ -13,8 +13,8 @@ use crate::{
 explanation! {
     /// The derived facts of an `mma.sync` description. Counts are in elements, except in fields
     /// named `bytes`.
-    MmaSyncExplanation(d: &MmaSyncDesc, base: &MmaBase) {
-        let (tiles, machine) = (&base.tiles, d.class.arch.machine());
+    MmaSyncExplanation(d: &GemmDesc, base: &MmaBase) {
+        let (tiles, machine) = (&base.tiles, d.arch.machine());
     }
     /// Whether A and B are swapped.
     exchanged: bool = d.frame.swapped;
@@ -25,19 +25,19 @@ explanation! {
     /// Name of the instruction in PTX.
     instruction: String = base.instruction.map_or_else(String::new, |instruction| instruction.mnemonic());
     /// Emulation of f32 in registers, with one instruction per product of terms.
-    emulation: EmulationKind = d.knobs.emulation;
+    emulation: EmulationKind = d.emulation();
     /// Instructions per k-block of a warp along M and N, and k-blocks per tile.
-    repeats: Mnk = Mnk { m: d.knobs.warp.m / d.knobs.instruction.m, n: d.knobs.warp.n / d.knobs.instruction.n, k: base.k_blocks() };
+    repeats: Mnk = Mnk { m: d.warp().m / d.instruction().m, n: d.warp().n / d.instruction().n, k: base.k_blocks() };
     /// Estimated registers that a thread needs.
-    registers: u32 = d.registers(base);
+    registers: u32 = d.registers_mma_sync(base);
     /// Registers available to a thread.
-    registers_available: u32 = d.registers_available(base, machine.registers_per_sm);
+    registers_available: u32 = d.registers_available(machine.registers_per_sm);
     /// Shared memory per CTA, in bytes.
     smem_bytes: u32 = base.smem_bytes();
     /// Shared memory available to a CTA, in bytes.
-    smem_bytes_available: u32 = machine.shared_bytes_each_of(d.knobs.blocks_per_sm);
+    smem_bytes_available: u32 = machine.shared_bytes_each_of(d.limits.blocks_per_sm);
     /// Stages in shared memory.
-    stages: u32 = d.knobs.stages;
+    stages: u32 = d.stages();
     /// Bytes per stage.
     stage_bytes: u32 = base.stage_bytes();
     /// Whether `ldmatrix` loads the fragments of A, and of B.
@@ -47,9 +47,9 @@ explanation! {
     /// Elements of D per store of a thread.
     store_access: u32 = base.store_access;
     /// Type in which the epilogue computes.
-    compute: ComputeKind = d.class.compute;
+    compute: ComputeKind = d.output.compute;
     /// Expression of the epilogue.
-    epilogue: String = d.class.output.epilogue.leave(d.frame).to_string();
+    epilogue: String = d.epilogue.leave(d.frame).to_string();
     /// Schedule, one line per section.
     schedule: Vec<String> = lines(&base.schedule());
 }

@@ -22,13 +22,12 @@ use super::{
 };
 use crate::{
     arch::OpKind,
-    call::OperandNeed,
     codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
-    desc::MmaSyncDesc,
+    desc::GemmDesc,
     index::{Tabled, at},
     numeric::{ElementKind, EmulationKind},
     operand::OperandKind,
-    plan::{Geometry, MOST_READS, Plan},
+    plan::{MOST_READS, Plan},
     refusal::Refusal,
     shape::at_least_one,
     threadblock::MmaBase,
@@ -78,20 +77,16 @@ fn fingerprints_of_slices(instruction: &WarpInstruction) -> String {
     text
 }
 
-impl MmaSyncDesc {
-    pub(super) fn needs(&self) -> [OperandNeed; 2] {
-        self.base().operands.map(|operand| OperandNeed::Accesses(operand.access))
-    }
-
-    pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
-        let (base, instruction) = (self.base(), self.instruction()?);
+impl GemmDesc {
+    pub(super) fn planned_mma_sync(self) -> Result<Arc<dyn Plan>, Refusal> {
+        let (base, instruction) = (self.base(), self.instruction_mma_sync()?);
         Ok(Arc::new(OneSchedulePlan {
-            desc: self.sum(),
+            desc: self,
             base,
             headers: HEADERS,
             warp_mma: "warp::MmaTensorOp<Config>",
             includes: &["warp/mma_tensor_op.cuh"],
-            declarations: self.term_facts() + &instruction.declaration(),
+            declarations: self.term_facts_mma_sync() + &instruction.declaration(),
             fingerprints: fingerprints_of_slices(&instruction),
             of_operands: OperandKind::BOTH
                 .map(|operand| operand_facts(&base, &instruction, operand)),
@@ -101,14 +96,14 @@ impl MmaSyncDesc {
                 ("static constexpr int kMostReads", MOST_READS.to_string()),
                 ("static constexpr int kFragmentsOfB", base.fragments_of_b().to_string()),
             ],
-            blocks_per_sm: self.knobs.blocks_per_sm,
-            registers: self.registers(&base),
+            blocks_per_sm: self.limits.blocks_per_sm,
+            registers: self.registers_mma_sync(&base),
         }))
     }
 
     /// Returns the facts of an emulation in registers, or an empty text.
-    fn term_facts(&self) -> String {
-        let emulation = self.knobs.emulation;
+    fn term_facts_mma_sync(&self) -> String {
+        let emulation = self.emulation();
         if emulation.in_registers() {
             emulation_header(emulation, self.frame)
         } else {
@@ -116,12 +111,8 @@ impl MmaSyncDesc {
         }
     }
 
-    pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
+    pub(super) fn explained_mma_sync(&self) -> Result<Explanation, Refusal> {
         Ok(Explanation::new(self, &self.base()))
-    }
-
-    pub(super) const fn geometry(&self) -> Geometry {
-        one_schedule::geometry(&self.sum(), &self.base())
     }
 
     /// Returns the facts for the cost model, as in the SIMT family, but in multiply-adds of tensor
@@ -133,18 +124,18 @@ impl MmaSyncDesc {
     /// multiply-add takes 3.8 times as long as with `wgmma`, and 5.4 times for tf32; prologues and
     /// epilogues take as long. Narrower copies take longer. Copies through registers double the
     /// time and add latency.
-    pub(super) const fn features(&self) -> Features {
+    pub(super) const fn features_mma_sync(&self) -> Features {
         const COPIES: u64 = 28;
         const WIDEST: u64 = 16;
         let base = self.base();
-        let (registers, tile) = (self.registers(&base), base.tiles.block);
+        let (registers, tile) = (self.registers_mma_sync(&base), base.tiles.block);
         let (products, lines) = (tile.m as u64 * tile.n as u64, tile.m as u64 + tile.n as u64);
-        let more = if self.knobs.emulation.in_registers() {
-            self.knobs.emulation.products().len() as u64 - 1
+        let more = if self.emulation().in_registers() {
+            self.emulation().products().len() as u64 - 1
         } else {
             0
         };
-        let element = self.class.a.element;
+        let element = self.operands[0].stored;
         if matches!(element, ElementKind::F64) {
             let features = one_schedule::features(&base, registers, products * 11 / 10 + 3 * lines);
             return Features { latency: 1600.0, ..features };
@@ -157,15 +148,15 @@ impl MmaSyncDesc {
         if more > 0 {
             return features;
         }
-        let narrower = if self.knobs.align_a < self.knobs.align_b {
-            self.knobs.align_a
+        let narrower = if self.operands[0].access < self.operands[1].access {
+            self.operands[0].access
         } else {
-            self.knobs.align_b
+            self.operands[1].access
         };
         let tenths = if element.bits() > 16 { 54 } else { 38 };
         let each = products * tenths / 10
             + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
-        let (each, latency) = if self.knobs.mainloop.copies_asynchronously() {
+        let (each, latency) = if self.mainloop.kind().copies_asynchronously() {
             (each, 8000.0)
         } else {
             (2 * each, 64_000.0)

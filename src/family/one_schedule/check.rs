@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{ArchKind, Machine, WARP},
-    desc::DecompositionKind,
+    desc::{DecompositionKind, GemmDesc},
     numeric::MOST_SLICES,
     operand::{Axis, OperandKind},
     refusal::{
@@ -127,9 +127,7 @@ pub(in crate::family) const fn check_stages(
             Err(Refusal::no_asynchronous_copy(arch))
         }
         MainloopKind::Multistage => within(Field::Stages, stages as u64, 2, 16),
-        MainloopKind::WarpSpecialized => {
-            Err(Refusal::warp_specialized(MainloopKind::WarpSpecialized.name()))
-        }
+        MainloopKind::TmaRing => Err(Refusal::warp_specialized(MainloopKind::TmaRing.name())),
     }
 }
 
@@ -178,4 +176,11 @@ pub(in crate::family) const fn registers_available(
     let threads = base_threads.saturating_mul(blocks).div_ceil(4 * WARP).saturating_mul(4 * WARP);
     let share = per_sm / at_least_one(threads) / 8 * 8;
     if share < 255 { share } else { 255 }
+}
+
+impl GemmDesc {
+    /// Returns the registers available to a thread of a kernel without a producer.
+    pub const fn registers_available(&self, per_sm: u32) -> u32 {
+        registers_available(self.base().tiles.threads(), self.limits.blocks_per_sm, per_sm)
+    }
 }

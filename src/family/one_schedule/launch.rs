@@ -16,7 +16,7 @@ pub(super) fn launch(
     problem: &Problem,
     (geometry, resident): (&Geometry, u32),
 ) -> Result<Launch, Refusal> {
-    let (class, tile) = (&desc.class, geometry.tile);
+    let tile = geometry.tile;
     let source = problem.read_source();
     let (kinds, tiles_k) = (
         (geometry.work, desc.swizzle(), desc.split_k()),
@@ -32,8 +32,8 @@ pub(super) fn launch(
         b: problem.b.memory.address,
         c: source.map_or(0, |c| c.memory.address),
         d: problem.d.memory.address,
-        lda: problem.a.leading(class.a.layout) as i64,
-        ldb: problem.b.leading(class.b.layout) as i64,
+        lda: problem.a.leading(desc.operands[0].layout) as i64,
+        ldb: problem.b.leading(desc.operands[1].layout) as i64,
         ldc: source.map_or(0, |c| c.leading(desc.frame.d_order())) as i64,
         ldd: problem.d.leading(desc.frame.d_order()) as i64,
         scalars: problem.scalars,

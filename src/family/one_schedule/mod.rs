@@ -83,7 +83,7 @@ impl Plan for OneSchedulePlan {
 /// Returns the launch properties of a CTA, with the reduction kernel if the module has one.
 pub(super) const fn geometry(desc: &GemmDesc, base: &MmaBase) -> Geometry {
     let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
-    let group_step = match desc.class.mode.groups() {
+    let group_step = match desc.work.mode.groups() {
         Some(axis) => base.operand(OperandKind::along(axis)).mn_step(),
         None => 1,
     };

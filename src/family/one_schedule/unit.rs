@@ -12,14 +12,14 @@ use crate::{
     plan::Program,
     shape::Mn,
     smem::Along,
-    threadblock::OperandDesc,
+    threadblock::StagedOperand,
 };
 use core::fmt::Write;
 
 /// Returns the facts of one operand as a C++ struct.
 fn operand_header(
     name: &str,
-    d: &OperandDesc,
+    d: &StagedOperand,
     byte_offset: u32,
     others: &[(&'static str, String)],
 ) -> String {
@@ -56,7 +56,7 @@ fn header(of: &OneSchedulePlan) -> String {
     let available = registers_available(
         base.tiles.threads(),
         of.blocks_per_sm,
-        of.desc.class.arch.machine().registers_per_sm,
+        of.desc.arch.machine().registers_per_sm,
     );
     let [a, b] = base.operands;
     let own = [
@@ -106,11 +106,11 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
         source.push_str(&fingerprints_of(&program.mirrored(), of.desc.swizzle()));
         source.push_str(&of.fingerprints);
         source.push_str(&fingerprints_of_groups(
-            (of.desc.class.mode, of.desc.group_step()),
+            (of.desc.work.mode, of.desc.group_step()),
             of.base.tiles.block,
             (of.desc.swizzle(), Mn::ONE),
         ));
-        if of.desc.class.mode.is_array() {
+        if of.desc.work.mode.is_array() {
             source.push_str(&records_fingerprint(false));
         }
         if of.desc.streams_k() {

@@ -2,8 +2,8 @@
 //! main loops.
 
 use crate::{
-    desc::{Class, Pins, SimtKnobs},
-    family::resolve::AXES,
+    desc::{GemmDesc, Knobs, Mainloop, OperandDesc, Pins},
+    family::axes::AXES,
     operand::{Axis, OperandKind},
     refusal::{Advice, Because, Field, Refusal, Rule},
     shape::Mnk,
@@ -34,21 +34,20 @@ const STAGES: u32 = 4;
 
 /// Returns the knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
-    class: &Class,
-    base: SimtKnobs,
+    base: &GemmDesc,
     pins: &Pins,
     [access, tile, warp, mainloop]: [u32; AXES],
-) -> Option<SimtKnobs> {
-    let Some((mainloop, stages)) = mainloop_and_stages(&base, pins, mainloop) else { return None };
+) -> Option<Knobs> {
+    let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop) else { return None };
     let operands = [
-        operand(class, OperandKind::A, mainloop, narrower(base.align_a, access), base.smem_a),
-        operand(class, OperandKind::B, mainloop, narrower(base.align_b, access), base.smem_b),
+        operand(base, OperandKind::A, mainloop, access),
+        operand(base, OperandKind::B, mainloop, access),
     ];
     let warp = match (pins.warp, WARPS[warp as usize]) {
         (Some(pinned), (0, 0)) => pinned,
         (Some(_), _) => return None,
-        (None, (0, 0)) => base.warp,
-        (None, (m, n)) => Mnk { m, n, ..base.warp },
+        (None, (0, 0)) => base.warp(),
+        (None, (m, n)) => Mnk { m, n, ..base.warp() },
     };
     let threadblock = match pins.threadblock {
         Some(_) if tile > 0 => return None,
@@ -58,7 +57,7 @@ pub(in crate::family) const fn along_axes(
                 Some(warp) => warp.k,
                 None => 8,
             };
-            operands[1].whole(operands[0].whole(fraction(&base, pins, tile), depths), depths)
+            operands[1].whole(operands[0].whole(fraction(base, pins, tile), depths), depths)
         }
     };
     let warp = if pins.warp.is_none() { Mnk { k: depth(threadblock.k), ..warp } } else { warp };
@@ -69,9 +68,15 @@ pub(in crate::family) const fn along_axes(
     }
     let [align_a, align_b] = [operands[0].dividing(threadblock), operands[1].dividing(threadblock)];
     let [smem_a, smem_b] = [operands[0].smem, operands[1].smem];
-    let derived =
-        SimtKnobs { threadblock, warp, mainloop, stages, align_a, align_b, smem_a, smem_b, ..base };
-    Some(derived.pinned(Pins { mainloop: None, ..*pins }))
+    let knobs = base.knobs();
+    let unroll = knobs.mainloop.unroll();
+    let derived = Knobs {
+        mainloop: Mainloop::without_producer(mainloop, threadblock, stages, unroll),
+        access: [align_a, align_b, knobs.access[2]],
+        smem: [smem_a, smem_b],
+        ..knobs
+    };
+    Some(derived.pinned(&Pins { warp: Some(warp), mainloop: None, ..*pins }))
 }
 
 /// Returns an access halved `halved` times. Narrower accesses need fewer registers.
@@ -80,8 +85,8 @@ const fn narrower(access: u32, halved: u32) -> u32 {
 }
 
 /// Returns a fraction of the row's tile, or a multiple of the pinned warp tile.
-const fn fraction(base: &SimtKnobs, pins: &Pins, tile: u32) -> Mnk {
-    let Mnk { m, n, k } = base.threadblock;
+const fn fraction(base: &GemmDesc, pins: &Pins, tile: u32) -> Mnk {
+    let Mnk { m, n, k } = base.threadblock();
     match pins.warp {
         None => Mnk { m: m / TILES[tile as usize].0, n: n / TILES[tile as usize].1, k },
         Some(warp) => {
@@ -108,15 +113,15 @@ struct Rows {
 /// elements below 32 bits stays K-major in shared memory. Asynchronous copies are wider than such
 /// elements.
 const fn operand(
-    class: &Class,
+    base: &GemmDesc,
     operand: OperandKind,
     mainloop: MainloopKind,
-    align: u32,
-    smem: SmemLayout,
+    halved: u32,
 ) -> Rows {
-    let element = class.operand(operand).element;
-    let contiguous = if class.k_contiguous(operand) { Axis::K } else { operand.axis() };
-    let wide = class.k_contiguous(operand) && element.bits() < 32;
+    let OperandDesc { stored: element, access, smem, .. } = base.operand(operand);
+    let align = narrower(access, halved);
+    let contiguous = if base.k_contiguous(operand) { Axis::K } else { operand.axis() };
+    let wide = base.k_contiguous(operand) && element.bits() < 32;
     let (smem, along) = match (smem, mainloop) {
         (SmemLayout::Auto, MainloopKind::Multistage) if wide => {
             (SmemLayout::Padded { along: Along::K, padding: element.elements_in(16) }, Axis::K)
@@ -178,7 +183,7 @@ const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
 }
 
 /// Returns the axis along which the next knobs may avoid the refusal.
-pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Refusal) -> usize {
+pub(in crate::family) const fn axis_against(pins: &Pins, refusal: &Refusal) -> usize {
     match (refusal.rule, refusal.field) {
         (_, Field::CopyElements(_)) if matches!(refusal.advice, Advice::Other(..)) => 0,
         (_, Field::RegistersPerThread)
@@ -196,12 +201,12 @@ pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Re
 
 /// Returns a main loop and its stages: the row's own first, or the pinned one.
 const fn mainloop_and_stages(
-    base: &SimtKnobs,
+    base: &GemmDesc,
     pins: &Pins,
     place: u32,
 ) -> Option<(MainloopKind, u32)> {
     let mainloop = match place {
-        0 => base.mainloop,
+        0 => base.mainloop.kind(),
         _ if pins.mainloop.is_some() => return None,
         1 => MainloopKind::Pipelined,
         2 => MainloopKind::Multistage,
@@ -211,7 +216,7 @@ const fn mainloop_and_stages(
     let stages = match (mainloop, pins.stages) {
         (MainloopKind::SingleStage, None) => 1,
         (MainloopKind::Pipelined, None) => 2,
-        (_, None) if base.stages > 2 => base.stages,
+        (_, None) if base.stages() > 2 => base.stages(),
         (_, None) => STAGES,
         (_, Some(stages)) => stages,
     };

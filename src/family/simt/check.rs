@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{Machine, OpKind},
-    desc::{SimtDesc, SpillKind},
+    desc::{GemmDesc, SpillKind},
     family::one_schedule,
     operand::{Axis, OperandKind},
     refusal::{
@@ -10,31 +10,30 @@ use crate::{
         rules::{nearest_power_of_two, within},
     },
     smem::SmemLayout,
-    threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind, MmaBase, OperandDesc},
+    threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind, MmaBase, StagedOperand},
     warp::{InterleaveKind, UnrollKind},
 };
 
-impl SimtDesc {
-    pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
-        let class = &self.class;
-        if !matches!(class.op, OpKind::Simt) {
-            let (mainloop, nearest) = (self.knobs.mainloop.name(), OpKind::Simt.name());
-            return Err(Refusal::unsupported(Field::Op, class.op.name(), mainloop, nearest));
+impl GemmDesc {
+    pub(in crate::family) const fn check_on_simt(&self, machine: &Machine) -> Result<(), Refusal> {
+        if !matches!(self.op(), OpKind::Simt) {
+            let (mainloop, nearest) = (self.mainloop.kind().name(), OpKind::Simt.name());
+            return Err(Refusal::unsupported(Field::Op, self.op().name(), mainloop, nearest));
         }
-        if !class.combined().is_of(class.op) {
-            return Err(class.combined().refused_by(class.op));
+        if !self.types().is_of(self.op()) {
+            return Err(self.types().refused_by(self.op()));
         }
-        hold!(self.check_shapes());
-        hold!(self.check_mainloop());
+        hold!(self.check_shapes_simt());
+        hold!(self.check_mainloop_simt());
         let base = self.base();
-        hold!(self.check_operand(&base, OperandKind::A, self.knobs.align_a));
-        hold!(self.check_operand(&base, OperandKind::B, self.knobs.align_b));
-        hold!(class.check_epilogue(self.knobs.align_c));
-        self.check_budgets(&base, machine)
+        hold!(self.check_operand_simt(&base, OperandKind::A, self.operands[0].access));
+        hold!(self.check_operand_simt(&base, OperandKind::B, self.operands[1].access));
+        hold!(self.check_epilogue());
+        self.check_budgets_simt(&base, machine)
     }
 
-    const fn check_shapes(&self) -> Result<(), Refusal> {
-        let (tb, warp) = (self.knobs.threadblock, self.knobs.warp);
+    const fn check_shapes_simt(&self) -> Result<(), Refusal> {
+        let (tb, warp) = (self.threadblock(), self.warp());
         let mut axis = 0;
         while axis < 2 {
             let (field, extent) = if axis == 0 {
@@ -61,30 +60,30 @@ impl SimtDesc {
         one_schedule::check_threadblock(tb, warp)
     }
 
-    const fn check_mainloop(&self) -> Result<(), Refusal> {
+    const fn check_mainloop_simt(&self) -> Result<(), Refusal> {
         hold!(one_schedule::check_slices(
-            self.knobs.mainloop,
-            self.knobs.decomposition,
-            self.knobs.split_k
+            self.mainloop.kind(),
+            self.work.decomposition,
+            self.work.split_k
         ));
-        hold!(one_schedule::check_order(self.knobs.swizzle, self.knobs.blocks_per_sm));
-        if let InterleaveKind::Elements(elements) = self.knobs.interleave
+        hold!(one_schedule::check_order(self.work.swizzle, self.limits.blocks_per_sm));
+        if let InterleaveKind::Elements(elements) = self.mma.interleave()
             && !(elements.is_power_of_two() && elements <= 64)
         {
             let legal = Legal::OneOf(&[1, 2, 4, 8, 16, 32, 64]);
             let nearest = nearest_power_of_two(elements, 1, 64) as u64;
             return Err(Refusal::not_one_of(Field::Interleave, elements as u64, legal, nearest));
         }
-        if let UnrollKind::By(groups) = self.knobs.unroll {
-            if !matches!(self.knobs.mainloop, MainloopKind::SingleStage) {
-                return Err(Refusal::no_loop_to_unroll(groups, self.knobs.mainloop.name()));
+        if let UnrollKind::By(groups) = self.mainloop.unroll() {
+            if !matches!(self.mainloop.kind(), MainloopKind::SingleStage) {
+                return Err(Refusal::no_loop_to_unroll(groups, self.mainloop.kind().name()));
             }
-            hold!(within(Field::Unroll, groups as u64, 1, self.knobs.warp.k as u64));
+            hold!(within(Field::Unroll, groups as u64, 1, self.warp().k as u64));
         }
-        one_schedule::check_stages(self.knobs.mainloop, self.knobs.stages, self.class.arch)
+        one_schedule::check_stages(self.mainloop.kind(), self.stages(), self.arch)
     }
 
-    const fn check_operand(
+    const fn check_operand_simt(
         &self,
         base: &MmaBase,
         kind: OperandKind,
@@ -108,11 +107,15 @@ impl SimtDesc {
                 }
             }
         }
-        self.check_copy(operand, &facts)
+        self.check_copy_simt(operand, &facts)
     }
 
-    const fn check_copy(&self, operand: Operand, facts: &OperandDesc) -> Result<(), Refusal> {
-        if !self.knobs.mainloop.copies_asynchronously() {
+    const fn check_copy_simt(
+        &self,
+        operand: Operand,
+        facts: &StagedOperand,
+    ) -> Result<(), Refusal> {
+        if !self.mainloop.kind().copies_asynchronously() {
             return Ok(());
         }
         let (bytes, element) = (facts.access_bytes(), facts.element);
@@ -133,13 +136,13 @@ impl SimtDesc {
         Ok(())
     }
 
-    const fn check_budgets(&self, base: &MmaBase, machine: &Machine) -> Result<(), Refusal> {
+    const fn check_budgets_simt(&self, base: &MmaBase, machine: &Machine) -> Result<(), Refusal> {
         let registers = [base.registers(), self.registers_available(machine.registers_per_sm)];
-        let bounded = matches!(self.knobs.spills, SpillKind::Refused);
+        let bounded = matches!(self.limits.spills, SpillKind::Refused);
         one_schedule::check_budgets(
             base,
             machine,
-            self.knobs.blocks_per_sm,
+            self.limits.blocks_per_sm,
             if bounded { Some(registers) } else { None },
         )
     }

@@ -1,19 +1,19 @@
 //! The explanation of a SIMT description.
 
 use crate::{
-    desc::SimtDesc,
+    desc::GemmDesc,
     family::explain::{explanation, lines},
     numeric::ComputeKind,
     operand::OperandKind,
     shape::Mnk,
-    threadblock::{MmaBase, OperandDesc},
+    threadblock::{MmaBase, StagedOperand},
 };
 
 explanation! {
     /// The derived facts of a SIMT description. Counts are in elements, except in fields named
     /// `bytes`.
-    SimtExplanation(d: &SimtDesc, base: &MmaBase) {
-        let (tiles, lanes, machine) = (&base.tiles, base.tiles.lanes, d.class.arch.machine());
+    SimtExplanation(d: &GemmDesc, base: &MmaBase) {
+        let (tiles, lanes, machine) = (&base.tiles, base.tiles.lanes, d.arch.machine());
     }
     /// Whether A and B are swapped.
     exchanged: bool = d.frame.swapped;
@@ -32,9 +32,9 @@ explanation! {
     /// Shared memory per CTA, in bytes.
     smem_bytes: u32 = base.smem_bytes();
     /// Shared memory available to a CTA, in bytes.
-    smem_bytes_available: u32 = machine.shared_bytes_each_of(d.knobs.blocks_per_sm);
+    smem_bytes_available: u32 = machine.shared_bytes_each_of(d.limits.blocks_per_sm);
     /// Stages in shared memory.
-    stages: u32 = d.knobs.stages;
+    stages: u32 = d.stages();
     /// Bytes per stage.
     stage_bytes: u32 = base.stage_bytes();
     /// Bytes of the partial accumulators of warps that share K. They overlap the stages.
@@ -44,16 +44,16 @@ explanation! {
     /// Elements of D per store of a thread.
     store_access: u32 = base.store_access;
     /// Type in which the epilogue computes.
-    compute: ComputeKind = d.class.compute;
+    compute: ComputeKind = d.output.compute;
     /// Expression of the epilogue.
-    epilogue: String = d.class.output.epilogue.leave(d.frame).to_string();
+    epilogue: String = d.epilogue.leave(d.frame).to_string();
     /// Schedule, one line per section.
     schedule: Vec<String> = lines(&base.schedule());
 }
 
 explanation! {
     /// The facts of one operand.
-    OperandExplanation(kind: OperandKind, operand: &OperandDesc) {}
+    OperandExplanation(kind: OperandKind, operand: &StagedOperand) {}
     /// Name of the operand.
     name: &'static str = kind.name();
     /// Elements per access to global memory.

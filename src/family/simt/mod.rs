@@ -18,14 +18,8 @@ use super::{
     one_schedule::{self, Costs, OneSchedulePlan},
 };
 use crate::{
-    call::OperandNeed,
-    codegen::fingerprint_assertion,
-    desc::{FamilyDesc, GemmDesc, SimtDesc},
-    numeric::ElementKind,
-    plan::{Geometry, Plan, Program},
-    refusal::Refusal,
-    shape::at_least_one,
-    warp::exchange::BlockedToStriped,
+    codegen::fingerprint_assertion, desc::GemmDesc, numeric::ElementKind, plan::Plan,
+    refusal::Refusal, shape::at_least_one, warp::exchange::BlockedToStriped,
 };
 use std::sync::Arc;
 
@@ -33,14 +27,10 @@ use std::sync::Arc;
 const HEADERS: &[(&str, &str)] =
     &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
 
-impl SimtDesc {
-    pub(super) fn needs(&self) -> [OperandNeed; 2] {
-        self.base().operands.map(|operand| OperandNeed::Accesses(operand.access))
-    }
-
-    pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
+impl GemmDesc {
+    pub(super) fn planned_simt(self) -> Result<Arc<dyn Plan>, Refusal> {
         Ok(Arc::new(OneSchedulePlan {
-            desc: self.sum(),
+            desc: self,
             base: self.base(),
             headers: HEADERS,
             warp_mma: "warp::MmaSimt<Config>",
@@ -49,7 +39,7 @@ impl SimtDesc {
             declarations: String::new(),
             of_operands: Default::default(),
             facts: vec![("static constexpr int kUnroll", self.groups_a_turn().to_string())],
-            blocks_per_sm: self.knobs.blocks_per_sm,
+            blocks_per_sm: self.limits.blocks_per_sm,
             registers: self.base().registers(),
         }))
     }
@@ -62,17 +52,8 @@ impl SimtDesc {
             .map_or_else(String::new, |map| fingerprint_assertion(&map.twin(), "exchange", &map))
     }
 
-    pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
+    pub(super) fn explained_simt(&self) -> Result<Explanation, Refusal> {
         Ok(Explanation::new(self, &self.base()))
-    }
-
-    /// Returns the host program.
-    pub fn program(&self) -> Program {
-        Program::new(self.sum(), self.base())
-    }
-
-    pub(super) const fn geometry(&self) -> Geometry {
-        one_schedule::geometry(&self.sum(), &self.base())
     }
 
     /// Returns the facts for the cost model. `src/family/extents.rs` explains the constants.
@@ -80,11 +61,11 @@ impl SimtDesc {
     /// They are fitted with a K-major A, whose elements are transposed and copied one by one on
     /// their way to shared memory. For f32, a B that is transposed costs extra time. The time grows
     /// as fewer multiply-adds per element hide it (`lab/data/trials.csv`, log `few_rows_simt`).
-    pub(super) const fn features(&self) -> Features {
+    pub(super) const fn features_simt(&self) -> Features {
         const TRANSPOSED: u64 = 256;
         const MOST: u64 = 24;
         const STRAIGHT: u64 = 8;
-        let (base, singles) = (self.base(), matches!(self.class.a.element, ElementKind::F32));
+        let (base, singles) = (self.base(), matches!(self.operands[0].stored, ElementKind::F32));
         let tile = base.tiles.block;
         let each = TRANSPOSED / at_least_one(tile.m) as u64;
         let transposed = if singles && base.operands[1].transposes() { tile.n as u64 } else { 0 };
@@ -97,25 +78,5 @@ impl SimtDesc {
         // A barrier every eight steps of k, with few multiply-adds in each.
         let alone = if singles && tile.k <= 8 && tile.m * tile.n <= 64 * 64 { 2600.0 } else { 0.0 };
         Features { alone, ..one_schedule::features(&base, base.registers(), step) }
-    }
-}
-
-impl GemmDesc {
-    /// Returns the description of the SIMT family, or `None` for another family.
-    pub const fn simt(&self) -> Option<SimtDesc> {
-        match self.family {
-            FamilyDesc::Simt(knobs) => {
-                Some(SimtDesc { class: self.class, frame: self.frame, knobs })
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the description of the SIMT family.
-    ///
-    /// # Errors
-    /// [`Refusal`] for another family.
-    pub fn as_simt(&self) -> Result<SimtDesc, Refusal> {
-        self.simt().ok_or(Refusal::warp_specialized(self.family.mainloop().name()))
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     smem::Along,
     thread::mma::packed,
-    threadblock::{MainloopKind, MmaBase, OperandDesc},
+    threadblock::{MainloopKind, MmaBase, StagedOperand},
 };
 
 impl MmaBase {
@@ -46,7 +46,7 @@ impl MmaBase {
 
     /// Returns the registers for an operand's copies. They hold the next tile's share, one address
     /// per row, and two predicates if the last row is incomplete.
-    const fn copy_registers(&self, operand: &OperandDesc) -> u32 {
+    const fn copy_registers(&self, operand: &StagedOperand) -> u32 {
         let map = operand.thread_map();
         let staged = operand.staged_words().saturating_add(map.steps_strided());
         (if self.mainloop.copies_asynchronously() { 0 } else { staged })
@@ -59,7 +59,7 @@ impl MmaBase {
 
     /// Returns the registers for swizzled addresses. If a swizzle separates the elements of a
     /// fragment, each has its own address, which doubles the number.
-    const fn swizzle_registers(operand: &OperandDesc) -> u32 {
+    const fn swizzle_registers(operand: &StagedOperand) -> u32 {
         match (operand.smem.bits, operand.fragment_access()) {
             (0, _) => 0,
             (_, 1) => 2 * Self::SWIZZLE_REGISTERS,

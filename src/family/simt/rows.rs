@@ -5,53 +5,39 @@ use crate::{
         ArchKind::{self, *},
         OpKind,
     },
-    desc::{DecompositionKind, FamilyDesc, SimtKnobs, SpillKind},
+    desc::{DecompositionKind, Knobs, Mainloop, WarpMma},
     family::{
-        default_gemm_configuration::{Alternative::AsGiven, Row, combined},
+        default_gemm_configuration::{Alternative::AsGiven, Row, combined, with},
         warp_specialized::COPIED_BY_TMA,
     },
     numeric::{Combined, ElementKind::*},
     shape::Mnk,
-    smem::SmemLayout,
-    threadblock::{MainloopKind, SwizzleKind},
-    warp::{InterleaveKind, UnrollKind},
+    threadblock::{MainloopKind, PipelinedKnobs},
+    warp::{InterleaveKind, SimtKnobs},
 };
 
 /// The first configuration of this library, and CUTLASS's for the CUDA cores: 128x128x8, two
 /// stages, accesses of one element, and shared-memory layouts that follow from the operands.
-const CLASSIC: SimtKnobs = SimtKnobs {
-    threadblock: Mnk::new(128, 128, 8),
-    warp: Mnk::new(32, 64, 8),
-    mainloop: MainloopKind::Pipelined,
-    stages: 2,
-    swizzle: SwizzleKind::Identity(1),
-    split_k: 1,
-    decomposition: DecompositionKind::SplitK,
-    align_a: 1,
-    align_b: 1,
-    align_c: 1,
-    smem_a: SmemLayout::Auto,
-    smem_b: SmemLayout::Auto,
-    blocks_per_sm: 1,
-    interleave: InterleaveKind::Vector,
-    unroll: UnrollKind::Full,
-    spills: SpillKind::Refused,
-};
+const CLASSIC: Knobs = Knobs::new(
+    Mainloop::Pipelined(PipelinedKnobs { threadblock: Mnk::new(128, 128, 8) }),
+    WarpMma::Simt(SimtKnobs {
+        warp: Mnk::new(32, 64, 8),
+        thread: None,
+        interleave: InterleaveKind::Vector,
+    }),
+    [1; 3],
+);
 
 /// `f64`: half the columns, because an accumulator needs two registers.
-const DOUBLE: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8), ..CLASSIC };
+const DOUBLE: Knobs = with!(CLASSIC, threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8));
 
 /// `f32` with asynchronous copies: the largest tile whose accumulators fit, with 16x8 per thread.
 /// It has the highest share of multiply-adds among its instructions. It was chosen on an H200; the
 /// notebook that `book/src/lessons.md` names lists the candidates.
-const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
-    threadblock: Mnk::new(256, 128, 8),
+const ASYNCHRONOUS: Knobs = with!(CLASSIC, threadblock: Mnk::new(256, 128, 8),
     warp: Mnk::new(64, 64, 8),
     mainloop: MainloopKind::Multistage,
-    stages: 4,
-    ..CLASSIC
-};
+    stages: 4);
 
 /// Tiles for `f32` with one wave or few. `HALF_AS_LARGE` has half the tile. In `SMALL`, two warps
 /// share the depth. `DEEP` has the same extent with half as many accumulators per thread, for
@@ -59,83 +45,76 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
 /// share the depth. Except for `DEEP`, these tiles were chosen among those of
 /// `lab/data/trials.csv`, log `small_tiles_simt`. The same holds for the tiles of `f64` and of
 /// narrower types below.
-const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
+const HALF_AS_LARGE: Knobs = with!(ASYNCHRONOUS, threadblock: Mnk::new(128, 128, 8));
 /// Half the large tile with stream-K, for sizes whose whole waves would leave multiprocessors idle
 /// (`lab/data/trials.csv`, log `streams_f32`).
-const STREAMED: SimtKnobs =
-    SimtKnobs { decomposition: DecompositionKind::StreamK, ..HALF_AS_LARGE };
-const DEEP: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
-const SMALL: SimtKnobs = SimtKnobs {
-    threadblock: Mnk::new(64, 64, 32),
+const STREAMED: Knobs = with!(HALF_AS_LARGE, decomposition: DecompositionKind::StreamK);
+const DEEP: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16));
+const SMALL: Knobs = with!(ASYNCHRONOUS, threadblock: Mnk::new(64, 64, 32),
     warp: Mnk::new(32, 64, 16),
-    stages: 3,
-    ..ASYNCHRONOUS
-};
-const LEAST: SimtKnobs = SimtKnobs {
-    threadblock: Mnk::new(32, 32, 32),
+    stages: 3);
+const LEAST: Knobs = with!(ASYNCHRONOUS, threadblock: Mnk::new(32, 32, 32),
     warp: Mnk::new(32, 32, 8),
-    stages: 3,
-    ..ASYNCHRONOUS
-};
+    stages: 3);
 /// Half and a quarter of [`HALF_AS_LARGE`], with the same depth. They were faster for a short K,
 /// for 64 rows, and for groups that leave tiles half empty (`lab/data/trials.csv`, log
 /// `short_tiles_simt`).
-const SHALLOW_AND_WIDE: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
-const SHALLOW: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
+const SHALLOW_AND_WIDE: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8));
+const SHALLOW: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8));
 /// `f32` with a small M: the tile has as many rows as D, so no multiply-add is wasted. In
 /// `lab/data/trials.csv`, log `few_rows_simt`, these tiles were the fastest for an N-major and a
 /// K-major B, or a few percent slower than the fastest.
-const ROWS_OF_8: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16), ..ASYNCHRONOUS };
-const ROWS_OF_16: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(16, 128, 32), warp: Mnk::new(16, 64, 16), ..ASYNCHRONOUS };
-const ROWS_OF_32: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(32, 64, 16), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
+const ROWS_OF_8: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16));
+const ROWS_OF_16: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(16, 128, 32), warp: Mnk::new(16, 64, 16));
+const ROWS_OF_32: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(32, 64, 16), warp: Mnk::new(32, 32, 8));
 
 /// `f64` with few waves, with asynchronous copies.
-const SMALL_DOUBLE: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
-const SMALLER_DOUBLE: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(64, 32, 8), warp: Mnk::new(32, 16, 8), ..ASYNCHRONOUS };
-const LEAST_DOUBLE: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..ASYNCHRONOUS };
+const SMALL_DOUBLE: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8));
+const SMALLER_DOUBLE: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(64, 32, 8), warp: Mnk::new(32, 16, 8));
+const LEAST_DOUBLE: Knobs =
+    with!(ASYNCHRONOUS, threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16));
 
 /// Elements of 8 and 16 bits: twice the depth halves the number of barriers.
-const SMALL_DEEP: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..CLASSIC };
-const LEAST_DEEP: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..CLASSIC };
+const SMALL_DEEP: Knobs =
+    with!(CLASSIC, threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16));
+const LEAST_DEEP: Knobs =
+    with!(CLASSIC, threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16));
 
 /// `f16` accumulators, two per register, for sm_80 and newer: 8x16 per thread, and 128 threads per
 /// CTA. The registers allow three CTAs per multiprocessor. The notebook that `book/src/lessons.md`
 /// names lists the candidates, with bounds of three and four CTAs.
-const HALF: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16), ..CLASSIC };
+const HALF: Knobs =
+    with!(CLASSIC, threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16));
 
 /// Returns `knobs` with `ab` elements per access of A and B, and `c` of C.
-const fn aligned(knobs: SimtKnobs, ab: u32, c: u32) -> FamilyDesc {
-    FamilyDesc::Simt(SimtKnobs { align_a: ab, align_b: ab, align_c: c, ..knobs })
+const fn aligned(knobs: Knobs, ab: u32, c: u32) -> Knobs {
+    with!(knobs, align_a: ab, align_b: ab, align_c: c)
 }
 
 /// Returns the configurations for 8 and 16 bits, with `c` elements per access of C.
-const fn deep(c: u32) -> [FamilyDesc; 3] {
+const fn deep(c: u32) -> [Knobs; 3] {
     [aligned(CLASSIC, 8, c), aligned(SMALL_DEEP, 8, c), aligned(LEAST_DEEP, 8, c)]
 }
 
 const fn simt(
     archs: &'static [ArchKind],
     types: &'static [Combined],
-    families: &'static [FamilyDesc],
+    families: &'static [Knobs],
 ) -> Row {
     Row {
         op: OpKind::Simt,
         archs,
         types,
         promotion: None,
-        families,
+        knobs: families,
         of_columns: &[],
         alternatives: &[],
         in_place: &[],
@@ -147,7 +126,7 @@ const OLDER: &[ArchKind] = &[Sm70, Sm75];
 const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
 
 /// Configurations for `f32` with asynchronous copies.
-const SINGLES: &[FamilyDesc] = &[
+const SINGLES: &[Knobs] = &[
     aligned(ASYNCHRONOUS, 4, 4),
     aligned(HALF_AS_LARGE, 4, 4),
     aligned(SHALLOW_AND_WIDE, 4, 4),

@@ -3,7 +3,7 @@
 
 use crate::{
     arch::OpKind,
-    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins, WarpSpecializedDesc},
+    desc::{AOperandKind, GemmDesc, Pins},
     layout::Order,
     numeric::EmulationKind,
     operand::OperandKind,
@@ -17,8 +17,7 @@ impl GemmDesc {
     /// is MN-major, the operands are swapped, and D becomes column-major in the kernel's frame.
     #[must_use]
     pub(crate) const fn settled(self) -> Self {
-        let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
-        match knobs.a_operand {
+        match self.mma.a_operand() {
             AOperandKind::Shared => self,
             AOperandKind::Registers => self.with_a_along_m(),
             AOperandKind::Auto => {
@@ -30,9 +29,9 @@ impl GemmDesc {
 
     /// Returns the description with swapped operands if A is K-major and B is N-major.
     const fn with_a_along_m(self) -> Self {
-        let class = &self.class;
-        let is_b =
-            class.a.layout.is_row() && class.b.layout.is_row() && self.frame.d_order().is_row();
+        let is_b = self.operands[0].layout.is_row()
+            && self.operands[1].layout.is_row()
+            && self.frame.d_order().is_row();
         if !is_b {
             return self;
         }
@@ -66,9 +65,8 @@ impl GemmDesc {
     #[doc(hidden)]
     #[must_use]
     pub const fn with_rows_as_columns(self) -> Self {
-        let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
         let stores_columns =
-            matches!((knobs.a_operand, self.class.op), (AOperandKind::Shared, OpKind::TensorOp));
+            self.mma.wgmma().is_some() && matches!(self.mma.a_operand(), AOperandKind::Shared);
         if !(stores_columns && self.frame.d_order().is_row()) {
             return self;
         }
@@ -79,25 +77,25 @@ impl GemmDesc {
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_columns(&self) -> bool {
-        let FamilyDesc::WarpSpecialized(knobs) = self.family else { return false };
-        !self.frame.d_order().is_row() && matches!(knobs.a_operand, AOperandKind::Shared)
+        self.mma.wgmma().is_some()
+            && !self.frame.d_order().is_row()
+            && matches!(self.mma.a_operand(), AOperandKind::Shared)
     }
 }
 
 const REGISTERS: Pins = Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE };
 const SHARED: Pins = Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE };
 
-impl WarpSpecializedDesc {
+impl GemmDesc {
     /// Returns whether consumers load A into registers before they multiply it.
     pub const fn a_from_registers(&self) -> bool {
-        matches!(self.knobs.a_operand, AOperandKind::Registers)
+        matches!(self.mma.a_operand(), AOperandKind::Registers)
     }
 
     /// Checks that A can come from registers if the knob requires it: elements of 8 or 32 bits,
     /// M-major, on Hopper's tensor cores.
     pub(crate) const fn check_a_operand(&self) -> Result<(), Refusal> {
-        let class = &self.class;
-        if matches!(self.knobs.a_operand, AOperandKind::Auto) {
+        if matches!(self.mma.a_operand(), AOperandKind::Auto) {
             let (value, nearest) = (AOperandKind::Auto.name(), AOperandKind::Shared.name());
             return explained(
                 no_choice(Field::AOperand, value, nearest),
@@ -105,7 +103,7 @@ impl WarpSpecializedDesc {
             );
         }
         if !self.a_from_registers() {
-            return match (class.op, self.frame.d_order()) {
+            return match (self.op(), self.frame.d_order()) {
                 (OpKind::Simt, Order::Col) => {
                     let (value, nearest) = (Order::Col.name(), Order::Row.name());
                     explained(
@@ -116,17 +114,17 @@ impl WarpSpecializedDesc {
                 _ => Ok(()),
             };
         }
-        if !matches!(class.op, OpKind::TensorOp) {
+        if !matches!(self.op(), OpKind::TensorOp) {
             let (value, nearest) = (AOperandKind::Registers.name(), AOperandKind::Shared.name());
             return Err(Refusal::needs_tensor_cores(Field::AOperand, value, nearest));
         }
-        let because = if !matches!(self.knobs.emulation, EmulationKind::None) {
+        let because = if !matches!(self.emulation(), EmulationKind::None) {
             Because::Words("terms of emulated f32 are K-major")
         } else if self.promotes() {
             Because::Words("promoted accumulators")
-        } else if reads_along_mn(class.a.element) {
+        } else if reads_along_mn(self.operands[0].stored) {
             Because::Words("wgmma reads 16-bit elements in both orders")
-        } else if class.a.layout.is_row() {
+        } else if self.operands[0].layout.is_row() {
             Because::Major { operand: OperandKind::A, along_k: true }
         } else {
             return Ok(());
@@ -142,5 +140,5 @@ pub(super) const fn no_choice(
     value: &'static str,
     nearest: &'static str,
 ) -> Result<(), Refusal> {
-    Err(Refusal::unsupported(field, value, MainloopKind::WarpSpecialized.name(), nearest))
+    Err(Refusal::unsupported(field, value, MainloopKind::TmaRing.name(), nearest))
 }

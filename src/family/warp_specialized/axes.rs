@@ -6,8 +6,8 @@
 
 use crate::{
     arch::{OpKind, PORTABLE_CLUSTER, WARP},
-    desc::{Class, Pins, WarpSpecializedKnobs},
-    family::resolve::AXES,
+    desc::{GemmDesc, Knobs, Pins},
+    family::axes::AXES,
     refusal::{Field, Refusal, Rule},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
@@ -51,18 +51,17 @@ const WIDEST: u32 = MOST_COLUMNS;
 
 /// Returns the knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
-    class: &Class,
-    base: WarpSpecializedKnobs,
+    base: &GemmDesc,
     pins: &Pins,
     [tile, schedule, share, place]: [u32; AXES],
-) -> Option<WarpSpecializedKnobs> {
-    let schedule = match (schedule, base.schedule) {
+) -> Option<Knobs> {
+    let schedule = match (schedule, base.schedule()) {
         (0, schedule) => schedule,
         _ if pins.schedule.is_some() => return None,
         (_, ScheduleKind::Cooperative) => ScheduleKind::Pingpong,
         (_, ScheduleKind::Pingpong) => ScheduleKind::Cooperative,
     };
-    let threads = matches!(class.op, OpKind::Simt);
+    let threads = matches!(base.op(), OpKind::Simt);
     let (m, n) = match (schedule, threads) {
         (ScheduleKind::Pingpong, false) if share == 0 => (1, 1),
         (ScheduleKind::Cooperative, false) if (share as usize) < CONSUMERS.len() => {
@@ -82,7 +81,7 @@ pub(in crate::family) const fn along_axes(
         (None, Some(thread)) if threads => Some(Mnk {
             m: thread.m.saturating_mul(lanes),
             n: thread.n.saturating_mul(WARP / lanes),
-            k: base.threadblock.k,
+            k: base.threadblock().k,
         }),
         (warp, _) => warp,
     };
@@ -94,7 +93,7 @@ pub(in crate::family) const fn along_axes(
         }
         (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
         (None, None) => {
-            let threadblock = fraction(class, &base, pins, tile);
+            let threadblock = fraction(base, pins, tile);
             (threadblock, divided(threadblock, m, n))
         }
     };
@@ -106,26 +105,33 @@ pub(in crate::family) const fn along_axes(
     let instruction = match pins.instruction {
         Some(instruction) => instruction,
         None if threads => Mnk { m: warp.m / lanes, n: warp.n.saturating_mul(lanes) / WARP, k: 1 },
-        None if place + 1 == VALUES[3] => Mnk { n: NARROWEST, ..base.instruction },
-        None => Mnk { n: widest(class, warp.n, place), ..base.instruction },
+        None if place + 1 == VALUES[3] => Mnk { n: NARROWEST, ..base.instruction() },
+        None => Mnk { n: widest(base, warp.n, place), ..base.instruction() },
     };
     // An unpinned tile is skipped if its accumulators alone exceed the 255 registers of a thread.
-    let accumulators = class.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64)
-        / (4 * THREADS) as u64;
+    let accumulators =
+        base.output.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64)
+            / (4 * THREADS) as u64;
     let fits = !threads && (accumulators < 255 || pins.threadblock.is_some())
         || threads && matches!((instruction.m, instruction.n), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16));
     let only = pins.instruction.is_some() && !(threads && pins.warp.is_none()) && place > 0;
     if only || instruction.n == 0 || !(nest && fits) && pins.warp.is_none() {
         return None;
     }
-    Some(WarpSpecializedKnobs { threadblock, warp, instruction, schedule, ..base })
+    Some(base.knobs().pinned(&Pins {
+        threadblock: Some(threadblock),
+        warp: Some(warp),
+        instruction: Some(instruction),
+        schedule: Some(schedule),
+        ..Pins::NONE
+    }))
 }
 
 /// Returns the axis along which the next knobs may avoid the refusal.
-pub(in crate::family) const fn axis_against(class: &Class, _: &Pins, refusal: &Refusal) -> usize {
+pub(in crate::family) const fn axis_against(base: &GemmDesc, _: &Pins, refusal: &Refusal) -> usize {
     match (refusal.rule, refusal.field) {
         // In SIMT kernels, the grid of warps determines the boxes.
-        (Rule::Divides, Field::Cluster(_)) if matches!(class.op, OpKind::Simt) => 2,
+        (Rule::Divides, Field::Cluster(_)) if matches!(base.op(), OpKind::Simt) => 2,
         (_, Field::SharedMemoryOfABlock) | (Rule::Divides, Field::Cluster(_)) => 0,
         _ => AXES - 1,
     }
@@ -142,15 +148,15 @@ const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
 
 /// Returns a fraction of the row's tile that instructions divide and that the CTAs of a cluster can
 /// share. Shares are multiples of kilobytes, swizzles, or boxes.
-const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile: u32) -> Mnk {
+const fn fraction(base: &GemmDesc, pins: &Pins, tile: u32) -> Mnk {
     let (m, n) = TILES[tile as usize / 2];
-    let boxed = match class.op {
+    let boxed = match base.op() {
         OpKind::Simt => 16,
         OpKind::TensorOp if tile.is_multiple_of(2) => 8,
         OpKind::TensorOp => ROWS,
     };
     // The rules refuse larger clusters.
-    let (blocks_m, blocks_n) = match base.cluster {
+    let (blocks_m, blocks_n) = match base.cluster() {
         Mn { m: m @ 1..=PORTABLE_CLUSTER, n: n @ 1..=PORTABLE_CLUSTER } => (m, n),
         _ => (1, 1),
     };
@@ -160,7 +166,7 @@ const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile:
             columns += boxed * blocks_m;
         }
     }
-    let Mnk { m: whole_m, n: whole_n, k } = base.threadblock;
+    let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
     Mnk {
         m: (whole_m / m).next_multiple_of(ROWS * blocks_n),
         n: (whole_n / n).next_multiple_of(columns),
@@ -170,11 +176,11 @@ const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile:
 
 /// Returns the columns of the widest instruction that divides a consumer's columns, after `skip`
 /// wider ones. 0 if there is none.
-const fn widest(class: &Class, columns: u32, mut skip: u32) -> u32 {
+const fn widest(base: &GemmDesc, columns: u32, mut skip: u32) -> u32 {
     let mut n = if columns < WIDEST { columns } else { WIDEST } / NARROWEST * NARROWEST;
     while n > 0 {
         if columns.is_multiple_of(n)
-            && n.is_multiple_of(columns_of(class.a.element.is_integer(), n))
+            && n.is_multiple_of(columns_of(base.operands[0].stored.is_integer(), n))
         {
             if skip == 0 {
                 return n;

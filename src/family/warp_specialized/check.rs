@@ -5,57 +5,65 @@
 use super::{super::one_schedule::whole_k, a_operand::no_choice};
 use crate::{
     arch::Machine,
-    desc::{DecompositionKind, SpillKind, WarpSpecializedDesc},
+    desc::{DecompositionKind, GemmDesc, SpillKind},
     numeric::{ElementKind, MOST_SLICES},
     refusal::{Field, Legal, Operand, Refusal, hold, rules::within},
     threadblock::{MainloopKind, WarpSpecialized},
 };
 
-impl WarpSpecializedDesc {
-    pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
+impl GemmDesc {
+    pub(in crate::family) const fn check_on_ring(&self, machine: &Machine) -> Result<(), Refusal> {
         let components = hold!(WarpSpecialized::new(self));
-        if machine.sm != self.class.arch.sm() {
+        if machine.sm != self.arch.sm() {
             return Err(Refusal::other_machine(
-                MainloopKind::WarpSpecialized.name(),
-                self.class.arch,
+                MainloopKind::TmaRing.name(),
+                self.arch,
                 machine.sm,
             ));
         }
-        hold!(whole_vector(Field::Alignment(Operand::A), self.knobs.align_a, self.class.a.element));
-        hold!(whole_vector(Field::Alignment(Operand::B), self.knobs.align_b, self.class.b.element));
-        if let Some(group_size) = self.knobs.swizzle.group_size() {
+        hold!(whole_vector(
+            Field::Alignment(Operand::A),
+            self.operands[0].access,
+            self.operands[0].stored
+        ));
+        hold!(whole_vector(
+            Field::Alignment(Operand::B),
+            self.operands[1].access,
+            self.operands[1].stored
+        ));
+        if let Some(group_size) = self.work.swizzle.group_size() {
             hold!(within(Field::Swizzle, group_size as u64, 1, 64));
         }
-        hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_SLICES as u64));
-        match self.knobs.decomposition {
+        hold!(within(Field::SplitK, self.work.split_k as u64, 1, MOST_SLICES as u64));
+        match self.work.decomposition {
             DecompositionKind::SplitK | DecompositionKind::SplitKCluster => {}
             DecompositionKind::SplitKParallel => {
-                if !self.sum().may_reduce() {
+                if !self.may_reduce() {
                     return no_choice(
                         Field::Decomposition,
-                        self.knobs.decomposition.name(),
+                        self.work.decomposition.name(),
                         DecompositionKind::SplitK.name(),
                     );
                 }
             }
             DecompositionKind::DataParallel | DecompositionKind::StreamK => {
-                hold!(whole_k(self.knobs.split_k, self.knobs.decomposition))
+                hold!(whole_k(self.work.split_k, self.work.decomposition))
             }
         }
         hold!(self.check_promotion());
-        hold!(self.class.check_epilogue(self.knobs.align_c));
+        hold!(self.check_epilogue());
         let ring = components.ring;
         let (needed, available) = (components.instruction_registers(), ring.launch_registers());
         if needed > available {
             return Err(Refusal::registers(needed, available, ring.threads(), 1));
         }
         let (needed, available) = (components.registers_needed(), components.registers_available());
-        if needed > available && matches!(self.knobs.spills, SpillKind::Refused) {
+        if needed > available && matches!(self.limits.spills, SpillKind::Refused) {
             return Err(Refusal::registers(needed, available, ring.threads(), 1));
         }
         let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
         if needed > available {
-            let (stages, stage) = (self.knobs.stages, ring.expect_bytes());
+            let (stages, stage) = (self.stages(), ring.expect_bytes());
             let partials = needed - stages * stage;
             return Err(Refusal::shared_memory(
                 [needed, available],

@@ -4,7 +4,7 @@
 use super::shapes::{MOST_PROMOTED_TILES, MOST_TILE};
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     operand::{Axis, OperandKind},
     refusal::{
         Because, Field, Refusal, hold,
@@ -26,36 +26,36 @@ use crate::{
 };
 
 /// Returns the multiplication of a stage by a warpgroup.
-const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
-    let (refused, accumulator) = (d.class.combined().refused_by(d.class.op), d.class.accumulator);
+const fn consumer_mma(d: &GemmDesc) -> Result<ConsumerMma, Refusal> {
+    let (refused, accumulator) = (d.types().refused_by(d.op()), d.output.accumulator);
     let b = hold!(tile(d, OperandKind::B));
     if d.a_from_registers() {
-        let input = d.class.a.element;
+        let input = d.operands[0].stored;
         let row = input.elements_in(STAGE_BYTES) as u64;
         // A tile consists of whole boxes and whole warp tiles. Two warp tiles fill whole boxes if
         // one does not.
-        let (warp, most) = (d.knobs.warp.m as u64, MOST_TILE as u64);
+        let (warp, most) = (d.warp().m as u64, MOST_TILE as u64);
         let whole = if warp.is_multiple_of(row) { warp } else { 2 * warp };
         if whole > most {
             let rows = multiple(Field::Warp(Axis::M), warp, row, most);
             hold!(explained(rows, A_FROM_REGISTERS));
         }
-        let rows = multiple(Field::Threadblock(Axis::M), d.knobs.threadblock.m as u64, whole, most);
+        let rows = multiple(Field::Threadblock(Axis::M), d.threadblock().m as u64, whole, most);
         hold!(explained(rows, A_FROM_REGISTERS));
         // A byte selector distributes 8-bit elements, so crossing their rows costs nothing. A
         // column-major D needs adjacent rows in order.
         let crossed = input.bits() == 8 && d.frame.d_order().is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
         let (Some(tile), Some(mma)) = (
-            OperandTile::for_fragments(input, d.knobs.threadblock.m),
-            MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.knobs.instruction.n),
+            OperandTile::for_fragments(input, d.threadblock().m),
+            MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.instruction().n),
         ) else {
             return Err(refused);
         };
         return Ok(ConsumerMma::Registers(mma, FragmentLoad { tile, rows }));
     }
     let a = hold!(tile(d, OperandKind::A));
-    match MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.knobs.instruction.n) {
+    match MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.instruction().n) {
         Some(mma) => Ok(ConsumerMma::Warpgroup(mma)),
         None => Err(refused),
     }
@@ -64,19 +64,19 @@ const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
 const A_FROM_REGISTERS: Because = Because::Words("a_operand = registers");
 
 /// Returns an operand's tile of one stage.
-const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTile, Refusal> {
+const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal> {
     let (element, mn) = match operand {
-        OperandKind::A => (d.class.a.element, d.knobs.threadblock.m),
-        OperandKind::B => (d.class.b.element, d.knobs.threadblock.n),
+        OperandKind::A => (d.operands[0].stored, d.threadblock().m),
+        OperandKind::B => (d.operands[1].stored, d.threadblock().n),
     };
-    let refused = d.class.combined().refused_by(d.class.op);
+    let refused = d.types().refused_by(d.op());
     let along = WarpSpecialized::along(d, operand);
     if along.is(Along::Mn) {
         // Each instruction begins at the start of a box. Instructions have 64 rows of A.
         let row = element.elements_in(STAGE_BYTES) as u64;
         let extent = match operand {
-            OperandKind::A => d.knobs.instruction.m as u64,
-            OperandKind::B => d.knobs.instruction.n as u64,
+            OperandKind::A => d.instruction().m as u64,
+            OperandKind::B => d.instruction().n as u64,
         };
         let field = Field::Instruction(operand.axis());
         hold!(explained(
@@ -95,10 +95,9 @@ impl WarpSpecialized {
     /// global memory if the tensor cores support that for the element's width, and K otherwise.
     /// SIMT kernels read along M and N. If the index is not the contiguous one, the kernel reads
     /// the operand's transpose.
-    pub const fn along(d: &WarpSpecializedDesc, operand: OperandKind) -> Along {
-        let (element, k_contiguous) =
-            (d.class.operand(operand).element, d.class.k_contiguous(operand));
-        if matches!(d.class.op, OpKind::Simt) {
+    pub const fn along(d: &GemmDesc, operand: OperandKind) -> Along {
+        let (element, k_contiguous) = (d.operand(operand).stored, d.k_contiguous(operand));
+        if matches!(d.op(), OpKind::Simt) {
             return Along::Mn;
         }
         let read = reads_along_mn(element)
@@ -112,61 +111,57 @@ impl WarpSpecialized {
     /// The refusal of another operation or architecture; of tiles that warpgroups and instructions
     /// do not divide; of operands that no descriptor can address; and of clusters that cannot share
     /// tiles evenly.
-    pub const fn new(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
+    pub const fn new(d: &GemmDesc) -> Result<Self, Refusal> {
         let user = d;
         let d = &d.multiplied();
-        if !matches!(d.class.arch, ArchKind::Sm90) {
-            return Err(Refusal::hopper_only(MainloopKind::WarpSpecialized.name(), d.class.arch));
+        if !matches!(d.arch, ArchKind::Sm90) {
+            return Err(Refusal::hopper_only(MainloopKind::TmaRing.name(), d.arch));
         }
         hold!(user.check_a_operand());
-        hold!(user.check_emulation());
+        hold!(user.check_emulation_ring());
         // The ring refuses stages that are out of range.
-        if let 2..=MOST_STAGES = d.knobs.stages {
-            let most = RoleOptions::most_pending(d.knobs.stages, d.a_from_registers());
-            hold!(within(Field::Pending, d.knobs.pending as u64, 0, most as u64));
+        if let 2..=MOST_STAGES = d.stages() {
+            let most = RoleOptions::most_pending(d.stages(), d.a_from_registers());
+            hold!(within(Field::Pending, d.mma.pending() as u64, 0, most as u64));
         }
-        if matches!(d.class.op, OpKind::Simt) {
+        if matches!(d.op(), OpKind::Simt) {
             return Self::new_simt(d);
         }
-        if !user.class.combined().is_of(d.class.op) {
-            return Err(user.class.combined().refused_by(d.class.op));
+        if !user.types().is_of(d.op()) {
+            return Err(user.types().refused_by(d.op()));
         }
         // Integer accumulators support only outputs of their own type. Other outputs use
         // `mma.sync`.
         let stored =
-            !d.class.accumulator.is_integer() || d.class.output.element.is(d.class.accumulator);
-        if !is_input(d.class.a.element) || !stored {
+            !d.output.accumulator.is_integer() || d.output.element.is(d.output.accumulator);
+        if !is_input(d.operands[0].stored) || !stored {
             let (mainloop, nearest) =
-                (MainloopKind::WarpSpecialized.name(), MainloopKind::Multistage.name());
-            return Err(Refusal::other_mainloop(mainloop, d.class.op, d.class.arch, nearest));
+                (MainloopKind::TmaRing.name(), MainloopKind::Multistage.name());
+            return Err(Refusal::other_mainloop(mainloop, d.op(), d.arch, nearest));
         }
         hold!(Self::shapes(d));
         hold!(Self::cluster_shape(d));
         let mma = hold!(consumer_mma(d));
-        let consumers = Mn {
-            m: d.knobs.threadblock.m / d.knobs.warp.m,
-            n: d.knobs.threadblock.n / d.knobs.warp.n,
-        };
-        let repeats = Mn { m: d.knobs.warp.m / ROWS, n: d.knobs.warp.n / d.knobs.instruction.n };
+        let consumers = Mn { m: d.threadblock().m / d.warp().m, n: d.threadblock().n / d.warp().n };
+        let repeats = Mn { m: d.warp().m / ROWS, n: d.warp().n / d.instruction().n };
         let count = consumers.m * consumers.n;
-        let pingpong = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
+        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
         let unstaged = Pipeline {
-            stages: d.knobs.stages,
+            stages: d.stages(),
             stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
             multicast: Self::multicast(d),
-            slices: d
-                .cluster_slices(repeats.m * repeats.n * (ROWS * d.knobs.instruction.n / THREADS)),
+            slices: d.cluster_slices(repeats.m * repeats.n * (ROWS * d.instruction().n / THREADS)),
             staging_buffers: 1,
             staging_bytes: 0,
-            source: d.by_tma() && d.class.output.epilogue.has_source(),
+            source: d.by_tma() && d.epilogue.has_source(),
         };
-        let available = d.class.arch.machine().shared_bytes_each_of(1);
+        let available = d.arch.machine().shared_bytes_each_of(1);
         let (subtile_columns, subtile_swizzle) = Self::subtile(d, &unstaged, available);
-        let subtiles = repeats.m * (d.knobs.warp.n / subtile_columns);
+        let subtiles = repeats.m * (d.warp().n / subtile_columns);
         let bare = Pipeline {
-            staging_bytes: d.class.output.element.bytes_of(ROWS * subtile_columns),
+            staging_bytes: d.output.element.bytes_of(ROWS * subtile_columns),
             ..unstaged
         };
         let ring = Pipeline { staging_buffers: Self::staging(&bare, subtiles, available), ..bare };
@@ -177,7 +172,7 @@ impl WarpSpecialized {
             true => Some((repeats.m * repeats.n) as u8),
             false => None,
         };
-        let pending = if d.promotes() { 0 } else { d.knobs.pending as u8 };
+        let pending = if d.promotes() { 0 } else { d.mma.pending() as u8 };
         let registers = Self::registers(&ring);
         let fragments = d.a_from_registers();
         let options = RoleOptions {
@@ -195,8 +190,8 @@ impl WarpSpecialized {
             repeats,
             mma,
             options,
-            grouped: d.class.mode.groups().is_some(),
-            array: d.class.mode.is_array(),
+            grouped: d.work.mode.groups().is_some(),
+            array: d.work.mode.is_array(),
             layout_c: d.frame.d_order(),
             subtile_columns,
             subtile_swizzle,
@@ -216,32 +211,28 @@ impl WarpSpecialized {
     /// the number is a power of two. Otherwise, if only eight divides the columns, as for 152, all
     /// columns are one subtile if shared memory holds it. A subtile of eight columns is only a
     /// kilobyte, with a store of its own.
-    const fn subtile(
-        d: &WarpSpecializedDesc,
-        unstaged: &Pipeline,
-        available: u32,
-    ) -> (u32, SwizzleMode) {
+    const fn subtile(d: &GemmDesc, unstaged: &Pipeline, available: u32) -> (u32, SwizzleMode) {
         if !d.frame.d_order().is_row() {
-            let mut columns = SUBTILE_BYTES / d.class.output.element.bytes_of(ROWS);
-            while columns > COLUMNS && !d.knobs.warp.n.is_multiple_of(columns) {
+            let mut columns = SUBTILE_BYTES / d.output.element.bytes_of(ROWS);
+            while columns > COLUMNS && !d.warp().n.is_multiple_of(columns) {
                 columns = if d.a_from_registers() { columns / 2 } else { columns - COLUMNS };
             }
             let whole = Pipeline {
-                staging_bytes: d.class.output.element.bytes_of(ROWS * d.knobs.warp.n),
+                staging_bytes: d.output.element.bytes_of(ROWS * d.warp().n),
                 ..*unstaged
             };
             if columns == COLUMNS && !d.a_from_registers() && whole.shared_bytes() <= available {
-                columns = d.knobs.warp.n;
+                columns = d.warp().n;
             }
             return (columns, SwizzleMode::Bytes128);
         }
         let widths = [SwizzleMode::Bytes128, SwizzleMode::Bytes64, SwizzleMode::Bytes32];
-        let bytes = d.class.output.element.bytes_of(d.knobs.warp.n);
+        let bytes = d.output.element.bytes_of(d.warp().n);
         let mut i = 0;
         while i + 1 < widths.len() && !bytes.is_multiple_of(CHUNK_BYTES << widths[i].bits()) {
             i += 1;
         }
-        (d.class.output.element.elements_in(CHUNK_BYTES << widths[i].bits()), widths[i])
+        (d.output.element.elements_in(CHUNK_BYTES << widths[i].bits()), widths[i])
     }
 
     /// Returns the largest number of staging buffers that divides the subtiles and fits in shared
@@ -259,8 +250,8 @@ impl WarpSpecialized {
     }
 
     /// Returns the operand that the CTAs of a cluster share.
-    pub(super) const fn multicast(d: &WarpSpecializedDesc) -> Option<SharedOperand> {
-        match (d.knobs.cluster.m, d.knobs.cluster.n) {
+    pub(super) const fn multicast(d: &GemmDesc) -> Option<SharedOperand> {
+        match (d.mainloop.cluster().m, d.mainloop.cluster().n) {
             (1, 1) => None,
             (blocks, 1) => Some(SharedOperand { operand: OperandKind::B, blocks }),
             (_, blocks) => Some(SharedOperand { operand: OperandKind::A, blocks }),
@@ -287,33 +278,33 @@ const COLUMNS: u32 = 8;
 /// Number of consumer warpgroups with ping-pong.
 pub(super) const PARTNERS: u32 = 2;
 
-impl WarpSpecializedDesc {
+impl GemmDesc {
     /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, and the kernel must use
     /// tensor cores.
     pub(crate) const fn by_tma(&self) -> bool {
-        let aligned =
-            self.class.output.element.bytes_of(self.knobs.align_c) >= STRIDE_ALIGNMENT as u32;
-        matches!(self.class.op, OpKind::TensorOp) && aligned
+        let aligned = self.output.element.bytes_of(self.output.access) >= STRIDE_ALIGNMENT as u32;
+        matches!(self.op(), OpKind::TensorOp) && aligned
     }
 
     /// Returns whether the kernel reads an operand's transpose, along an index that is not
     /// contiguous in global memory.
     pub const fn reads_transposed(&self, operand: OperandKind) -> bool {
-        WarpSpecialized::along(self, operand).is(Along::K) != self.class.k_contiguous(operand)
+        WarpSpecialized::along(self, operand).is(Along::K) != self.k_contiguous(operand)
     }
 
     /// Returns whether the kernel reads the output of a pass for any address of its operands.
     pub const fn reads_what_passes_make(&self) -> bool {
         let transposes =
             self.reads_transposed(OperandKind::A) || self.reads_transposed(OperandKind::B);
-        transposes || self.knobs.emulation.decomposes()
+        transposes || self.emulation().decomposes()
     }
 
-    /// Returns the components, or `None` for an invalid description.
+    /// Returns the components of a kernel with a TMA ring. `None` for another main loop, and for an
+    /// invalid description.
     pub const fn components(&self) -> Option<WarpSpecialized> {
         match WarpSpecialized::new(self) {
-            Ok(components) => Some(components),
-            Err(_) => None,
+            Ok(components) if self.has_producer() => Some(components),
+            _ => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The explanation of a warp-specialized description.
 
 use crate::{
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     family::explain::{explanation, lines},
     layout::Order,
     numeric::{ComputeKind, EmulationKind},
@@ -15,7 +15,7 @@ use crate::{
 explanation! {
     /// The derived facts of a warp-specialized description. Counts are in elements, except in
     /// fields named `bytes`.
-    WarpSpecializedExplanation(d: &WarpSpecializedDesc, components: &WarpSpecialized) {
+    WarpSpecializedExplanation(d: &GemmDesc, components: &WarpSpecialized) {
         let ring = components.ring;
         let pair = |shape: Mn| [shape.m, shape.n];
         let tiles = components.threads();
@@ -31,11 +31,11 @@ explanation! {
     /// Consumer warpgroups along M and N.
     consumers: [u32; 2] = pair(components.consumers);
     /// Tile of a consumer along M and N, or of a warp in a SIMT kernel.
-    consumer_tile: [u32; 2] = [d.knobs.warp.m, d.knobs.warp.n];
+    consumer_tile: [u32; 2] = [d.warp().m, d.warp().n];
     /// Lanes of a warp along M and N, in a SIMT kernel.
     lanes: Option<[u32; 2]> = tiles.map(|tiles| [tiles.lanes.m, tiles.lanes.n]);
     /// Shape of the instruction, or the tile of a thread in a SIMT kernel.
-    instruction: Mnk = d.knobs.instruction;
+    instruction: Mnk = d.instruction();
     /// Instructions per consumer tile along M and N.
     repeats: [u32; 2] = pair(components.repeats);
     /// Registers per thread that hold accumulators.
@@ -43,7 +43,7 @@ explanation! {
     /// Registers per thread that hold partial accumulators, if accumulators are promoted.
     partial_accumulators: u32 = components.partial_accumulators();
     /// Length along K after which accumulators are promoted to f32; `None` without promotion.
-    promoted_every: Option<u32> = d.promotes().then_some(d.knobs.threadblock.k);
+    promoted_every: Option<u32> = d.promotes().then_some(d.threadblock().k);
     /// Estimated registers that a consumer thread needs.
     registers: u32 = components.registers_needed();
     /// Registers available to a consumer thread.
@@ -54,7 +54,7 @@ explanation! {
     /// not change.
     registers_kept_and_taken: Option<[u8; 2]> = components.options.registers;
     /// Emulation of f32 by terms.
-    emulation: EmulationKind = d.knobs.emulation;
+    emulation: EmulationKind = d.emulation();
     /// Stages of the ring.
     stages: u32 = ring.stages;
     /// Bytes per stage.
@@ -72,9 +72,9 @@ explanation! {
     /// Shared memory per CTA, in bytes.
     smem_bytes: u32 = ring.shared_bytes();
     /// Shared memory available to a CTA, in bytes.
-    smem_bytes_available: u32 = d.class.arch.machine().shared_bytes_each_of(1);
+    smem_bytes_available: u32 = d.arch.machine().shared_bytes_each_of(1);
     /// CTAs of a cluster along M and N.
-    cluster: [u32; 2] = pair(d.knobs.cluster);
+    cluster: [u32; 2] = pair(d.mainloop.cluster());
     /// A and B as TMA boxes.
     operands: [BoxesExplanation; 2] = OperandKind::BOTH.map(|operand| BoxesExplanation::new(operand, components));
     /// Subtiles in which a consumer stores its tile of D; 0 if threads store it from registers.
@@ -83,13 +83,13 @@ explanation! {
     subtile: [u32; 2] = if components.options.by_threads { [0, 0] } else { [ROWS, components.subtile_columns] };
     /// Elements of D per store of a thread; `None` if TMA stores.
     store_access: Option<u32> = match tiles {
-        Some(tiles) => Some(d.knobs.align_c.min(tiles.interleave[1])),
-        None => (d.class.output.element.bytes_of(d.knobs.align_c) < 16).then_some(d.knobs.align_c),
+        Some(tiles) => Some(d.output.access.min(tiles.interleave[1])),
+        None => (d.output.element.bytes_of(d.output.access) < 16).then_some(d.output.access),
     };
     /// Type in which the epilogue computes.
-    compute: ComputeKind = d.class.compute;
+    compute: ComputeKind = d.output.compute;
     /// Expression of the epilogue.
-    epilogue: String = d.class.output.epilogue.leave(d.frame).to_string();
+    epilogue: String = d.epilogue.leave(d.frame).to_string();
     /// Schedules of the roles, one line per nonempty section.
     schedule: Vec<String> = lines(&components.roles());
 }

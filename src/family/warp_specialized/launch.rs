@@ -6,7 +6,7 @@ use crate::{
         DecomposedLayout, Elements, Grid, Launch, POSITIONS, Partials, Problem, TmaTensor, View,
     },
     codegen::{TensorGemmParams, TensorMap},
-    desc::{GemmMode, WarpSpecializedDesc},
+    desc::{GemmDesc, GemmMode},
     layout::Order,
     numeric::ElementKind,
     operand::OperandKind,
@@ -17,31 +17,31 @@ use crate::{
 };
 
 /// Returns the launch of a problem, whose operands are already as the kernel reads them. `desc` is
-/// [`WarpSpecializedDesc::multiplied`].
+/// [`GemmDesc::multiplied`].
 pub(super) fn launch(
-    desc: &WarpSpecializedDesc,
+    desc: &GemmDesc,
     components: &WarpSpecialized,
     problem: &Problem,
     (geometry, resident): (&Geometry, u32),
 ) -> Result<Launch, Refusal> {
     let order = desc.frame.d_order();
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
-    let kinds = (geometry.work, desc.knobs.swizzle, desc.knobs.split_k);
-    let (partials, clusters) = Partials::for_launch(&desc.sum(), problem, resident);
+    let kinds = (geometry.work, desc.work.swizzle, desc.work.split_k);
+    let (partials, clusters) = Partials::for_launch(desc, problem, resident);
     let work = problem.work(
         kinds,
-        (geometry.tile, desc.knobs.cluster, geometry.group_step),
+        (geometry.tile, desc.mainloop.cluster(), geometry.group_step),
         blocks.tiles(),
         clusters,
     )?;
     let partials = partials.at(problem);
-    let batch = |view: &View<Elements>| match desc.class.mode {
+    let batch = |view: &View<Elements>| match desc.work.mode {
         GemmMode::Array => Some((POSITIONS, view.batch_stride as u64)),
         mode => mode.several().then(|| problem.matrices(view)),
     };
     // Tensor map of an operand; none if K is 0.
     let operand = |operand: OperandKind| {
-        let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
+        let (view, element) = (problem.operand(operand), desc.operand(operand).stored);
         let order = Order::for_operand(operand, components.tile(operand).along().is(Along::K));
         let extents = (problem.mn(operand) as u64, problem.k as u64);
         let map = || {
@@ -58,7 +58,7 @@ pub(super) fn launch(
     };
     // Tensor maps of C and D; none if threads load and store them.
     let subtiles = |operand: Operand, view: View<Elements>| {
-        let (element, extents) = (desc.class.output.element, (problem.m as u64, problem.n as u64));
+        let (element, extents) = (desc.output.element, (problem.m as u64, problem.n as u64));
         let map = || {
             components.subtile_map(
                 operand,
@@ -81,7 +81,7 @@ pub(super) fn launch(
     let read = [Some(problem.a), Some(problem.b), source];
     let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
     let [split_k, slice_tiles, longer_slices, tickets] = work.slices();
-    let tile_tickets = desc.knobs.decomposition.tickets(tickets);
+    let tile_tickets = desc.work.decomposition.tickets(tickets);
     let params = TensorGemmParams {
         a: NOTHING,
         b: NOTHING,
@@ -120,8 +120,8 @@ pub(super) fn launch(
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };
-    let tiles = u64::from(work.rectangles()) * u64::from(desc.knobs.cluster.count());
-    let reduction = geometry.reduction_of(&desc.sum(), tiles)?;
+    let tiles = u64::from(work.rectangles()) * u64::from(desc.mainloop.cluster().count());
+    let reduction = geometry.reduction_of(desc, tiles)?;
     Ok(Launch {
         tensors,
         clear: partials.and_then(|partials| partials.cleared()),
@@ -131,8 +131,8 @@ pub(super) fn launch(
 }
 
 /// Returns the address of the statistics of an operand's rows, or 0 if they are not scaled.
-fn lines(desc: &WarpSpecializedDesc, problem: &Problem, operand: OperandKind) -> u64 {
-    let emulation = desc.knobs.emulation;
+fn lines(desc: &GemmDesc, problem: &Problem, operand: OperandKind) -> u64 {
+    let emulation = desc.emulation();
     if !emulation.scales() || problem.k == 0 {
         return 0;
     }

@@ -25,7 +25,7 @@ use crate::{
     arch::OpKind,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
-    desc::{DecompositionKind, FamilyDesc, GemmDesc, WarpSpecializedDesc},
+    desc::{DecompositionKind, GemmDesc},
     epilogue::reduction::Reduction,
     numeric::sum_of,
     operand::OperandKind,
@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 /// A description and its components.
 struct WarpSpecializedPlan {
-    desc: WarpSpecializedDesc,
+    desc: GemmDesc,
     components: WarpSpecialized,
 }
 
@@ -61,24 +61,24 @@ impl Plan for WarpSpecializedPlan {
     }
 
     fn program(&self) -> Result<HostProgram, Refusal> {
-        self.desc.program().map(Box::new).map(HostProgram::Roles)
+        self.desc.ring_program().map(Box::new).map(HostProgram::Roles)
     }
 }
 
-impl WarpSpecializedDesc {
-    pub(super) fn needs(&self) -> [OperandNeed; 2] {
-        let emulation = self.knobs.emulation;
+impl GemmDesc {
+    pub(super) fn needs_ring(&self) -> [OperandNeed; 2] {
+        let emulation = self.emulation();
         OperandKind::BOTH.map(|operand| match emulation.decomposes() {
             true => OperandNeed::Terms(emulation),
             false => OperandNeed::Rows { along: WarpSpecialized::along(self, operand) },
         })
     }
 
-    pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
+    pub(super) fn planned_ring(self) -> Result<Arc<dyn Plan>, Refusal> {
         Ok(Arc::new(WarpSpecializedPlan { desc: self, components: WarpSpecialized::new(&self)? }))
     }
 
-    pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
+    pub(super) fn explained_ring(&self) -> Result<Explanation, Refusal> {
         Ok(Explanation::new(self, &WarpSpecialized::new(self)?))
     }
 
@@ -86,35 +86,35 @@ impl WarpSpecializedDesc {
     ///
     /// # Errors
     /// A [`Refusal`](crate::Refusal) of the main loop, the instruction, or the tiles.
-    pub fn program(&self) -> Result<WarpSpecializedProgram, Refusal> {
+    pub fn ring_program(&self) -> Result<WarpSpecializedProgram, Refusal> {
         Ok(WarpSpecializedProgram::new([*self, self.multiplied()], WarpSpecialized::new(self)?))
     }
 
-    pub(super) const fn geometry(&self) -> Geometry {
+    pub(super) const fn geometry_ring(&self) -> Geometry {
         let (threads, shared_bytes) = match self.components() {
             Some(components) => (components.ring.threads(), components.ring.shared_bytes()),
             None => (0, 0),
         };
-        let cluster = match self.work() {
-            WorkKind::SplitKCluster => self.knobs.split_k,
-            _ => self.knobs.cluster.count(),
+        let cluster = match self.work_ring() {
+            WorkKind::SplitKCluster => self.work.split_k,
+            _ => self.mainloop.cluster().count(),
         };
         Geometry {
-            tile: self.knobs.threadblock,
+            tile: self.threadblock(),
             cluster,
-            work: self.work(),
-            group_step: self.group_step(),
+            work: self.work_ring(),
+            group_step: self.group_step_ring(),
             threads,
             shared_bytes,
-            reduction: self.reduction(),
+            reduction: self.reduction_ring(),
         }
     }
 
     /// Returns the kernel that reduces split-K partials, if the module has one.
-    const fn reduction(&self) -> Option<Reduction> {
+    const fn reduction_ring(&self) -> Option<Reduction> {
         match self.components() {
-            Some(components) if self.sum().has_reduction() => {
-                let octets = self.sum().sharing() * (components.numbers() / TOGETHER);
+            Some(components) if self.has_reduction() => {
+                let octets = self.sharing() * (components.numbers() / TOGETHER);
                 Some(Reduction { blocks: octets, threads: WARPS * 32 })
             }
             _ => None,
@@ -122,53 +122,38 @@ impl WarpSpecializedDesc {
     }
 
     /// Returns the division of work units among clusters.
-    const fn work(&self) -> WorkKind {
-        match self.knobs.decomposition {
+    const fn work_ring(&self) -> WorkKind {
+        match self.work.decomposition {
             DecompositionKind::StreamK => WorkKind::StreamK,
-            DecompositionKind::SplitKCluster if self.knobs.split_k > 1 => WorkKind::SplitKCluster,
+            DecompositionKind::SplitKCluster if self.work.split_k > 1 => WorkKind::SplitKCluster,
             _ => WorkKind::Persistent,
         }
-    }
-
-    /// Returns whether the CTAs of a cluster compute the split-K slices of a tile.
-    pub(super) const fn cuts_by_cluster(&self) -> bool {
-        matches!(self.knobs.decomposition, DecompositionKind::SplitKCluster)
     }
 
     /// Returns the split-K slices that a cluster computes, with `accumulators` accumulators per
     /// thread.
     pub(super) const fn cluster_slices(&self, accumulators: u32) -> Option<ClusterSlices> {
-        match self.work() {
+        match self.work_ring() {
             WorkKind::SplitKCluster => {
                 let words = accumulators.saturating_mul(WARPS * 32);
                 Some(ClusterSlices {
-                    blocks: self.knobs.split_k,
-                    bytes: sum_of(self.class.accumulator).bytes_of(words),
+                    blocks: self.work.split_k,
+                    bytes: sum_of(self.output.accumulator).bytes_of(words),
                 })
             }
             _ => None,
         }
     }
 
-    /// Returns whether the kernel uses stream-K.
-    pub(crate) const fn streams(&self) -> bool {
-        matches!(self.knobs.decomposition, DecompositionKind::StreamK)
-    }
-
-    /// Returns whether the kernel can produce partial accumulators, by split-K or stream-K.
-    pub(crate) const fn has_slices(&self) -> bool {
-        self.knobs.split_k > 1 || self.streams()
-    }
-
     /// Returns the alignment of the first tile of a group, in rows or columns of D. TMA reads units
     /// of 16 bytes.
-    const fn group_step(&self) -> u32 {
-        let Some(axis) = self.class.mode.groups() else { return 1 };
+    const fn group_step_ring(&self) -> u32 {
+        let Some(axis) = self.work.mode.groups() else { return 1 };
         let operand = OperandKind::along(axis);
         if WarpSpecialized::along(self, operand).is(Along::K) {
             1
         } else {
-            self.class.operand(operand).element.elements_in(16)
+            self.operand(operand).stored.elements_in(16)
         }
     }
 
@@ -178,7 +163,7 @@ impl WarpSpecializedDesc {
     }
 
     /// Returns the facts for the cost model. `src/family/extents.rs` explains the constants.
-    pub(super) const fn features(&self) -> Features {
+    pub(super) const fn features_ring(&self) -> Features {
         const LOADS: u64 = 60;
         const OF_LINES: u64 = 68;
         const NOT_HIDDEN: u64 = 2900;
@@ -190,11 +175,11 @@ impl WarpSpecializedDesc {
         const OF_THREADS: u64 = 44;
         // The prologue and epilogue of a smaller tile take as long as those of 128 x 64.
         const LEAST: u64 = 128 * 64;
-        let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
+        let (m, n) = (self.threadblock().m as u64, self.threadblock().n as u64);
         // Relative to an instruction of 64 x 128. Wider instructions spend less time on
         // shared-memory reads.
-        let wide = at_least_one(self.knobs.instruction.n) as u64;
-        let (cluster, tensor_op) = (self.knobs.cluster, matches!(self.class.op, OpKind::TensorOp));
+        let wide = at_least_one(self.instruction().n) as u64;
+        let (cluster, tensor_op) = (self.mainloop.cluster(), matches!(self.op(), OpKind::TensorOp));
         let [rows, columns] = [at_least_one(cluster.m) as u64, at_least_one(cluster.n) as u64];
         let (alone, loads) = match tensor_op {
             true => (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n)),
@@ -202,7 +187,7 @@ impl WarpSpecializedDesc {
         };
         // For 32 bits, a prologue and epilogue take as long as for 16, so they count as half as
         // many multiply-adds.
-        let fewer = if self.class.a.element.bits() > 16 { 2 } else { 1 };
+        let fewer = if self.operands[0].stored.bits() > 16 { 2 } else { 1 };
         let [not_hidden, second, further] = if tensor_op {
             [NOT_HIDDEN / fewer, SECOND / fewer, FURTHER / fewer]
         } else {
@@ -214,13 +199,13 @@ impl WarpSpecializedDesc {
             longer: 40.0,
             // With split-K in a cluster, the CTAs reread elements at the same time.
             again: if self.cuts_by_cluster() { 0.55 } else { 0.4 },
-            kept: 50e6 * 8.0 / self.class.a.element.bits() as f64,
+            kept: 50e6 * 8.0 / self.operands[0].stored.bits() as f64,
         };
-        let pingpong = matches!(self.knobs.schedule, ScheduleKind::Pingpong);
+        let pingpong = matches!(self.schedule(), ScheduleKind::Pingpong);
         // CTAs of a cluster wait for each other.
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
         // Consumers that share a tile run its prologue and epilogue concurrently.
-        let share = m * n / at_least_one(self.sum().sharing()) as u64;
+        let share = m * n / at_least_one(self.sharing()) as u64;
         let lines = Lines {
             products: products as f64,
             loads: [(OF_LINES * m / columns) as f64, (OF_LINES * n / rows) as f64],
@@ -261,11 +246,11 @@ impl WarpSpecializedDesc {
         const AWAITED: f64 = 10.0;
         const SENT: f64 = 45_000.0;
         let Some(components) = self.components() else { return Exchange::NONE };
-        let products = products_of_a_microsecond(self.class.op, self.multiplied().class.a.element)
+        let products = products_of_a_microsecond(self.op(), self.multiplied().operands[0].stored)
             as f64
             / 100.0;
-        let tile = self.knobs.threadblock;
-        let slot = sum_of(self.class.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as f64;
+        let tile = self.threadblock();
+        let slot = sum_of(self.output.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as f64;
         let moved = slot * 100.0 * products;
         if self.cuts_by_cluster() {
             return Exchange::Cluster {
@@ -281,7 +266,7 @@ impl WarpSpecializedDesc {
             vectors => components.numbers().div_ceil(TOGETHER * vectors),
         };
         let added = (COUNTED + ROUND * rounds as f64) * products;
-        let apart = if self.sum().may_reduce() {
+        let apart = if self.may_reduce() {
             Reduced::new(slot as u64, APART, 100.0 * products)
         } else {
             Reduced::NONE
@@ -292,27 +277,6 @@ impl WarpSpecializedDesc {
             added,
             brought: moved / BYTES,
             apart,
-        }
-    }
-}
-
-impl GemmDesc {
-    /// Returns the description of the warp-specialized family, or `None` for another family.
-    pub const fn warp_specialized(&self) -> Option<WarpSpecializedDesc> {
-        match self.family {
-            FamilyDesc::WarpSpecialized(knobs) => {
-                Some(WarpSpecializedDesc { class: self.class, frame: self.frame, knobs })
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the components of a warp-specialized kernel. `None` for another family and for an
-    /// invalid description.
-    pub const fn components(&self) -> Option<WarpSpecialized> {
-        match self.warp_specialized() {
-            Some(desc) => desc.components(),
-            None => None,
         }
     }
 }

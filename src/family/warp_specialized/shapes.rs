@@ -2,7 +2,7 @@
 
 use crate::{
     arch::PORTABLE_CLUSTER,
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     operand::Axis,
     refusal::{
         Because, Field, Refusal, hold,
@@ -29,10 +29,10 @@ pub(super) const fn ping_pong(rule: Result<(), Refusal>) -> Result<(), Refusal> 
 impl WarpSpecialized {
     /// Checks that instructions and warpgroups divide the tiles, and that a CTA supports the number
     /// of warpgroups.
-    pub(super) const fn shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
-        let (tb, warp, instruction) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
-        let depth = d.class.a.element.elements_in(STAGE_BYTES) as u64;
-        let step = d.class.a.element.elements_in(STEP_BYTES) as u64;
+    pub(super) const fn shapes(d: &GemmDesc) -> Result<(), Refusal> {
+        let (tb, warp, instruction) = (d.threadblock(), d.warp(), d.instruction());
+        let depth = d.operands[0].stored.elements_in(STAGE_BYTES) as u64;
+        let step = d.operands[0].stored.elements_in(STEP_BYTES) as u64;
         let rules = [
             (Field::Instruction(Axis::M), instruction.m as u64, ROWS as u64, ROWS as u64),
             (Field::Instruction(Axis::K), instruction.k as u64, step, step),
@@ -53,7 +53,7 @@ impl WarpSpecialized {
         hold!(multiple(
             Field::Instruction(Axis::N),
             instruction.n as u64,
-            columns_of(d.class.a.element.is_integer(), instruction.n) as u64,
+            columns_of(d.operands[0].stored.is_integer(), instruction.n) as u64,
             MOST_COLUMNS as u64
         ));
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
@@ -61,7 +61,7 @@ impl WarpSpecialized {
         // narrowest swizzle. Two instructions suffice for all element types.
         let mut columns = instruction.n;
         while d.frame.d_order().is_row()
-            && !d.class.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES)
+            && !d.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES)
         {
             columns += instruction.n;
         }
@@ -70,24 +70,24 @@ impl WarpSpecialized {
         hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, MOST_TILE as u64));
         let (field, warpgroups) =
             (Field::Warpgroups, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64);
-        match d.knobs.schedule {
+        match d.schedule() {
             ScheduleKind::Cooperative => within(field, warpgroups, 1, MOST_CONSUMERS as u64),
             ScheduleKind::Pingpong => ping_pong(within(field, warpgroups, 1, 1)),
         }
     }
 
     /// Checks the shape of the cluster.
-    pub(super) const fn cluster_shape(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
+    pub(super) const fn cluster_shape(d: &GemmDesc) -> Result<(), Refusal> {
         let most = PORTABLE_CLUSTER as u64;
         if d.cuts_by_cluster() {
             // The CTAs of the cluster compute the slices.
-            let because = Because::Words(d.knobs.decomposition.name());
-            let (m, n) = (d.knobs.cluster.m as u64, d.knobs.cluster.n as u64);
+            let because = Because::Words(d.work.decomposition.name());
+            let (m, n) = (d.mainloop.cluster().m as u64, d.mainloop.cluster().n as u64);
             hold!(explained(within(Field::Cluster(Axis::M), m, 1, 1), because));
             hold!(explained(within(Field::Cluster(Axis::N), n, 1, 1), because));
-            return explained(within(Field::SplitK, d.knobs.split_k as u64, 1, most), because);
+            return explained(within(Field::SplitK, d.work.split_k as u64, 1, most), because);
         }
-        let (m, n) = (d.knobs.cluster.m, d.knobs.cluster.n);
+        let (m, n) = (d.mainloop.cluster().m, d.mainloop.cluster().n);
         hold!(within(Field::Cluster(Axis::M), m as u64, 1, most));
         hold!(within(Field::Cluster(Axis::N), n as u64, 1, most));
         if m > 1 && n > 1 {
@@ -98,12 +98,9 @@ impl WarpSpecialized {
 
     /// Returns the refusal of too many promoted tiles. Each instruction tile of a stage is a step
     /// of the schedule.
-    pub(super) const fn too_many_promoted_tiles(
-        d: &WarpSpecializedDesc,
-        repeats_m: u32,
-    ) -> Refusal {
-        let least = (repeats_m * d.knobs.warp.n).div_ceil(MOST_PROMOTED_TILES).next_multiple_of(8);
-        let (field, value) = (Field::Instruction(Axis::N), d.knobs.instruction.n as u64);
+    pub(super) const fn too_many_promoted_tiles(d: &GemmDesc, repeats_m: u32) -> Refusal {
+        let least = (repeats_m * d.warp().n).div_ceil(MOST_PROMOTED_TILES).next_multiple_of(8);
+        let (field, value) = (Field::Instruction(Axis::N), d.instruction().n as u64);
         Refusal::out_of_range(field, value, least as u64, MOST_COLUMNS as u64)
             .because(Because::Words("promotion = stage"))
     }

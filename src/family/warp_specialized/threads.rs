@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     arch::WARP,
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     numeric::ElementKind,
     operand::{Axis, OperandKind},
     refusal::{
@@ -41,23 +41,20 @@ const DEPTHS: (u64, u64) = (8, 64);
 
 impl WarpSpecialized {
     /// Returns the components of a description for the CUDA cores.
-    pub(super) const fn new_simt(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
+    pub(super) const fn new_simt(d: &GemmDesc) -> Result<Self, Refusal> {
         let f32 = ElementKind::F32;
-        if !(d.class.a.element.is(f32)
-            && d.class.b.element.is(f32)
-            && d.class.accumulator.is(f32)
-            && d.class.output.element.is(f32))
+        if !(d.operands[0].stored.is(f32)
+            && d.operands[1].stored.is(f32)
+            && d.output.accumulator.is(f32)
+            && d.output.element.is(f32))
         {
-            return Err(Refusal::tensor_cores_only(
-                MainloopKind::WarpSpecialized.name(),
-                d.class.op,
-            ));
+            return Err(Refusal::tensor_cores_only(MainloopKind::TmaRing.name(), d.op()));
         }
         hold!(Self::thread_shapes(d));
         hold!(Self::cluster_shape(d));
-        let block = d.knobs.threadblock;
-        let pingpong = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
-        let (warp, thread) = (d.knobs.warp, d.knobs.instruction);
+        let block = d.threadblock();
+        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
+        let (warp, thread) = (d.warp(), d.instruction());
         let tiles = ThreadTiles {
             block,
             warp,
@@ -71,7 +68,7 @@ impl WarpSpecialized {
         let count = warps.m * warps.n / WARPS;
         let mma = ConsumerMma::Threads(tiles);
         let ring = Pipeline {
-            stages: d.knobs.stages,
+            stages: d.stages(),
             stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
@@ -98,8 +95,8 @@ impl WarpSpecialized {
             repeats: Mn::ONE,
             mma,
             options,
-            grouped: d.class.mode.groups().is_some(),
-            array: d.class.mode.is_array(),
+            grouped: d.work.mode.groups().is_some(),
+            array: d.work.mode.is_array(),
             layout_c: d.frame.d_order(),
             subtile_columns: 0,
             subtile_swizzle: SwizzleMode::None,
@@ -112,8 +109,8 @@ impl WarpSpecialized {
 
     /// Checks that thread tiles fill warp tiles, that warp tiles divide the threadblock tile, and
     /// that the warps form whole warpgroups.
-    const fn thread_shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
-        let (tb, warp, thread) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
+    const fn thread_shapes(d: &GemmDesc) -> Result<(), Refusal> {
+        let (tb, warp, thread) = (d.threadblock(), d.warp(), d.instruction());
         let (vector, most_tile) = (VECTOR as u64, MOST_TILE as u64);
         hold!(within(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
         hold!(multiple(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
@@ -135,7 +132,7 @@ impl WarpSpecialized {
         hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, most_tile));
         hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
         let warps = (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64;
-        match d.knobs.schedule {
+        match d.schedule() {
             ScheduleKind::Pingpong => {
                 ping_pong(within(Field::WarpsOfConsumers, warps, WARPS as u64, WARPS as u64))
             }

@@ -54,7 +54,7 @@ pub(super) fn products(
             program,
             matrices: *matrices,
             // The schedule performs promotion, so the instruction here has none.
-            instruction: Instruction::for_types(desc.class.combined(), desc.class.arch),
+            instruction: Instruction::for_types(desc.types(), desc.arch),
             work,
             cluster,
             operands: operands.as_ref(),

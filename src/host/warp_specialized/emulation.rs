@@ -3,7 +3,7 @@
 
 use crate::{
     call::{DecomposedLayout, HostCall, HostSlice, View},
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     error::Error,
     host::parallel::{parallel_map, parallel_pieces},
     layout::Order,
@@ -60,10 +60,10 @@ impl DecomposedOperands {
     /// [`Refusal`] if a row or column cannot be scaled, or if an operand is not of type `f32`.
     pub fn new(
         program: &EmulationProgram,
-        desc: &WarpSpecializedDesc,
+        desc: &GemmDesc,
         call: &HostCall<'_>,
     ) -> Result<Self, Error> {
-        let (emulation, lines) = (desc.knobs.emulation, [[0; 2]; 2]);
+        let (emulation, lines) = (desc.emulation(), [[0; 2]; 2]);
         let mut this = Self {
             emulation,
             terms: Default::default(),

@@ -159,7 +159,7 @@ impl Arithmetic for Steps<'_> {
     /// Adds the warp slices in order, rounding each sum to the accumulator's type.
     fn finish(&self, accumulators: &mut [f32]) {
         let (tile, others) = accumulators.split_at_mut(self.extents.0 * self.extents.1);
-        let halves = self.operands.class.accumulator == ElementKind::F16;
+        let halves = self.operands.desc.output.accumulator == ElementKind::F16;
         for warp_slice in others.chunks_exact(tile.len()) {
             for (sum, &other) in tile.iter_mut().zip(warp_slice) {
                 *sum = if halves {
@@ -179,7 +179,7 @@ impl Arithmetic for Steps<'_> {
     fn add(&self, partials: &[&[f32]], accumulators: &mut [f32]) {
         for (i, sum) in accumulators.iter_mut().enumerate() {
             *sum = sum_slices(partials.len(), SLICES_AT_ONCE as usize, |slice| partials[slice][i]);
-            if self.operands.class.accumulator == ElementKind::F16 {
+            if self.operands.desc.output.accumulator == ElementKind::F16 {
                 *sum = F16::from_f32(*sum).to_f32();
             }
         }

@@ -38,7 +38,7 @@ use super::{
 use crate::{
     arch::OpKind,
     call::HostCall,
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     error::Error,
     numeric::{
         Accumulator, ElementKind, EmulationKind, F16, Instruction, Number, emulation::RegisterTerms,
@@ -61,7 +61,7 @@ use std::sync::Arc;
 /// [`Error::Refused`] if the class does not support the element types, or if an operand cannot be
 /// decomposed.
 pub(crate) fn execute_fast(
-    [kernel, by_rows]: [&WarpSpecializedDesc; 2],
+    [kernel, by_rows]: [&GemmDesc; 2],
     call: HostCall<'_>,
 ) -> Result<(), Error> {
     run_decomposed(&EmulationProgram::RIGHT, by_rows, call, |scales, mut call| {
@@ -76,7 +76,7 @@ pub(crate) fn execute_fast(
             if streams.is_some() { block } else { clipped(block, (call.m, call.n, call.k)) };
         let (tiling, composition) = (Tiling { block, ..tiling }, Composition::single_gemm(block));
         each_gemm(&mut call, |(), number, call| {
-            let product = &mut Product::new(&desc.class, tiling, call)?;
+            let product = &mut Product::new(&desc, tiling, call)?;
             let streams = streams.as_ref().map(|streams| &streams[number]);
             fast_product(&desc, product, (scales, number), (&composition, streams))
         })
@@ -84,18 +84,15 @@ pub(crate) fn execute_fast(
 }
 
 /// Returns whether a kernel's D is row-major.
-const fn stores_rows(kernel: &WarpSpecializedDesc) -> bool {
+const fn stores_rows(kernel: &GemmDesc) -> bool {
     kernel.frame.d_order().is_row()
 }
 
 /// Returns the stream-K slices of each tile of each GEMM, for a call with a row-major D. `None`
 /// without stream-K. The kernel divides the tiles of its own D, so the slices are transposed if
 /// that D is column-major.
-fn streams(
-    kernel: &WarpSpecializedDesc,
-    call: &HostCall<'_>,
-) -> Result<Option<Vec<TileSlices>>, Error> {
-    if !kernel.streams() {
+fn streams(kernel: &GemmDesc, call: &HostCall<'_>) -> Result<Option<Vec<TileSlices>>, Error> {
+    if !kernel.streams_k() {
         return Ok(None);
     }
     let by_rows = stores_rows(kernel);
@@ -113,13 +110,12 @@ fn streams(
 /// # Errors
 /// The errors of [`Work::new`].
 fn work(
-    desc: &WarpSpecializedDesc,
+    desc: &GemmDesc,
     extents: ((usize, usize), usize, u32),
     clusters: u32,
 ) -> Result<Work, Refusal> {
-    let knobs = &desc.knobs;
-    let kinds = (desc.sum().geometry().work, knobs.swizzle, knobs.split_k);
-    Work::new(kinds, (knobs.threadblock, knobs.cluster), extents, clusters)
+    let kinds = (desc.geometry().work, desc.work.swizzle, desc.work.split_k);
+    Work::new(kinds, (desc.threadblock(), desc.mainloop.cluster()), extents, clusters)
 }
 
 /// Runs a program in the checked mode.
@@ -136,7 +132,7 @@ pub(crate) fn execute_program(
         checked::products(
             program,
             (seed, scales),
-            &mut Product::new(&desc.class, tiling(desc, call.k), call)?,
+            &mut Product::new(desc, tiling(desc, call.k), call)?,
         )
     })
 }
@@ -145,11 +141,11 @@ pub(crate) fn execute_program(
 /// emulated.
 fn run_decomposed(
     program: &EmulationProgram,
-    desc: &WarpSpecializedDesc,
+    desc: &GemmDesc,
     call: HostCall<'_>,
     compute: impl FnOnce(Scales<'_>, HostCall<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    if !desc.knobs.emulation.decomposes() {
+    if !desc.emulation().decomposes() {
         return compute(
             Scales { shifts: &Default::default(), lines: [[0; 2]; 2], unscaled: program.unscaled },
             call,
@@ -162,28 +158,27 @@ fn run_decomposed(
 }
 
 /// Returns the tiling of a kernel for a K of `k`.
-const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
+const fn tiling(desc: &GemmDesc, k: usize) -> Tiling {
     Tiling {
-        block: desc.knobs.threadblock,
+        block: desc.threadblock(),
         warp_slices: 1,
         blocks: desc.blocks(k),
-        split_k: desc.knobs.split_k,
+        split_k: desc.work.split_k,
     }
 }
 
 /// Computes D of one GEMM in the fast mode.
 fn fast_product(
-    desc: &WarpSpecializedDesc,
+    desc: &GemmDesc,
     product: &mut Product<'_>,
     scales: (Scales<'_>, usize),
     (composition, streams): (&Composition, Option<&TileSlices>),
 ) -> Result<(), Error> {
-    let instruction =
-        desc.matrix_instruction().filter(|_| matches!(desc.class.op, OpKind::TensorOp));
+    let instruction = desc.matrix_instruction().filter(|_| matches!(desc.op(), OpKind::TensorOp));
     if let Some(instruction) = instruction {
         return stepped(product, scales, (instruction, WHOLE), streams);
     }
-    match desc.class.accumulator {
+    match desc.output.accumulator {
         ElementKind::F64 => chains::<f64>(product, composition, streams),
         ElementKind::I32 => chains::<i32>(product, composition, streams),
         ElementKind::F16 => chains::<F16>(product, composition, streams),

@@ -85,8 +85,8 @@ impl Numbers<'_> {
         let left_out = Fault::LeftOut { map: "consumer tile", row: 0, column: consumer };
         let offset = self.program.consumer_tile.at(at(0, consumer)).ok_or(left_out)?;
         Ok((
-            offset / self.program.multiplied.knobs.threadblock.n,
-            offset % self.program.multiplied.knobs.threadblock.n,
+            offset / self.program.multiplied.threadblock().n,
+            offset % self.program.multiplied.threadblock().n,
         ))
     }
 
@@ -101,7 +101,7 @@ impl Numbers<'_> {
         };
         // The CTA of the share's rank copies a shared operand.
         let unit = self.unit(name.block.unwrap_or(name.share), name.tile)?;
-        let block = self.program.multiplied.knobs.threadblock;
+        let block = self.program.multiplied.threadblock();
         let origin =
             if operand == OperandKind::A { unit.row * block.m } else { unit.column * block.n };
         let along_k = self.program.components.tile(operand).along().is(Along::K);
@@ -136,7 +136,7 @@ impl Numbers<'_> {
 
     /// Returns the number of a warp's accumulators per instruction tile.
     pub(super) fn piece(&self) -> usize {
-        (WARP_ROWS * self.program.multiplied.knobs.instruction.n) as usize
+        (WARP_ROWS * self.program.multiplied.instruction().n) as usize
     }
 
     fn place(
@@ -221,7 +221,7 @@ impl Payload for Numbers<'_> {
         let mut partial = if zero { Accumulators::default() } else { accumulators.clone() };
         match &self.program.threads {
             Some(maps) => partial.grow(
-                self.matrices.class.accumulator,
+                self.matrices.desc.output.accumulator,
                 WARP as usize * maps.accumulator.domain().column as usize,
             ),
             None => self.grow(&mut partial),

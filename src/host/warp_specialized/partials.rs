@@ -79,7 +79,7 @@ impl Numbers<'_> {
     pub(super) fn sum_of(&self, partials: &[&Accumulators]) -> Accumulators {
         let mut sum = Accumulators::sum_slices(partials);
         if let (ElementKind::F16, Accumulators::F32(numbers)) =
-            (self.matrices.class.accumulator, &mut sum)
+            (self.matrices.desc.output.accumulator, &mut sum)
         {
             numbers.iter_mut().for_each(|x| *x = F16::from_f32(*x).to_f32());
         }

@@ -93,7 +93,7 @@ impl Numbers<'_> {
                 Ok(Rows::Apart(Panel::new(instruction, operand, reading.depth(), numbers)))
             }
             (Some(Accumulators::I32(numbers)), None) => Ok(Rows::Whole(reading.depth(), numbers)),
-            _ => Err(unknown(self.matrices.class)),
+            _ => Err(unknown(self.matrices.desc)),
         }
     }
 
@@ -116,7 +116,7 @@ impl Numbers<'_> {
         [a, b]: [&[Arc<Vec<u8>>]; 2],
     ) -> Result<(), Error> {
         let (repeats, n) =
-            (self.program.components.repeats, self.program.multiplied.knobs.instruction.n);
+            (self.program.components.repeats, self.program.multiplied.instruction().n);
         let (row, column) = self.consumer_tile(warp.warpgroup)?;
         let piece = self.piece();
         let multiplied = |down: u32, across: u32| {
@@ -167,7 +167,7 @@ impl Numbers<'_> {
         let kind = if self.instruction.is_some() {
             ElementKind::F32
         } else {
-            self.matrices.class.accumulator
+            self.matrices.desc.output.accumulator
         };
         accumulators.grow(kind, (repeats.m * repeats.n) as usize * self.piece());
     }

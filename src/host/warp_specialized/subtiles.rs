@@ -37,7 +37,7 @@ pub(super) struct Place {
 impl Numbers<'_> {
     /// Returns the row and column at which the consumer's tile begins in D.
     fn origin(&self, place: Place) -> Result<(u32, u32), Fault> {
-        let block = self.program.multiplied.knobs.threadblock;
+        let block = self.program.multiplied.threadblock();
         let (row, column) = self.consumer_tile(place.consumer)?;
         Ok((place.unit.row * block.m + row, place.unit.column * block.n + column))
     }
@@ -49,10 +49,7 @@ impl Numbers<'_> {
             row: 0,
             column: subtile,
         })?;
-        Ok((
-            offset / self.program.multiplied.knobs.warp.n,
-            offset % self.program.multiplied.knobs.warp.n,
-        ))
+        Ok((offset / self.program.multiplied.warp().n, offset % self.program.multiplied.warp().n))
     }
 
     /// Applies the epilogue to a warp's part of a subtile. `fetched` is the staging buffer with C,
@@ -63,7 +60,7 @@ impl Numbers<'_> {
         accumulators: Option<&Accumulators>,
         fetched: Option<&[u8]>,
     ) -> Result<Staged, Error> {
-        let (program, n) = (self.program, self.program.multiplied.knobs.instruction.n);
+        let (program, n) = (self.program, self.program.multiplied.instruction().n);
         let (origin, first) =
             (self.origin(place)?, self.subtile(&*program.subtile, place.subtile)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
@@ -116,7 +113,7 @@ impl Numbers<'_> {
             })?;
             places.push(byte);
         }
-        let kind = accumulators.map_or(program.multiplied.class.accumulator, Accumulators::kind);
+        let kind = accumulators.map_or(program.multiplied.output.accumulator, Accumulators::kind);
         let mut taken = Accumulators::taken(kind, accumulators, &numbers);
         if let Accumulators::F32(accumulators) = &mut taken {
             accumulators
@@ -139,7 +136,7 @@ impl Numbers<'_> {
 
     /// Returns the bytes per element of C and D.
     pub(super) fn element_bytes(&self) -> usize {
-        self.matrices.class.output.element.bytes_of(1) as usize
+        self.matrices.desc.output.element.bytes_of(1) as usize
     }
 
     /// Returns a staging buffer with a subtile of C as TMA writes it. Elements outside of C are
@@ -203,7 +200,7 @@ impl Numbers<'_> {
             (view.leading(desc.frame.d_order()) as u64, (problem.batch > 1).then_some(matrices));
         self.program.components.subtile_map(
             name,
-            desc.class.output.element,
+            desc.output.element,
             (problem.m as u64, problem.n as u64),
             of_batch,
         )
@@ -281,7 +278,7 @@ impl Numbers<'_> {
                 );
                 for point in points(copy.tile()) {
                     if let Some(byte) = copy.global(point) {
-                        let element = desc.class.output.element.matrix_elements(byte) - before;
+                        let element = desc.output.element.matrix_elements(byte) - before;
                         let (line, within) = (element / leading, element % leading);
                         let place = if desc.frame.d_order().is_row() {
                             (line, within)

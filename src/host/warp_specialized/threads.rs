@@ -35,7 +35,7 @@ impl Numbers<'_> {
         shares: &[Arc<Vec<u8>>],
     ) -> Result<Accumulators, Error> {
         let (fragment, stage) = (&maps.fragment[operand.index()], &maps.stage[operand.index()]);
-        let (class, kind) = (self.matrices.class, self.matrices.matrix(operand).kind);
+        let (desc, kind) = (self.matrices.desc, self.matrices.matrix(operand).kind);
         let (share, width) =
             (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes_of(1) as usize);
         let place = |(thread, group, i)| {
@@ -58,7 +58,7 @@ impl Numbers<'_> {
             .map(place)
             .collect::<Result<_, Fault>>()?;
         let bytes = self.gathered(kind, shares, &places);
-        Accumulators::widened(class.accumulator, kind, &bytes).ok_or_else(|| unknown(class))
+        Accumulators::widened(desc.output.accumulator, kind, &bytes).ok_or_else(|| unknown(desc))
     }
 
     /// Adds a stage's products to the accumulators of a warp, thread by thread.
@@ -71,7 +71,7 @@ impl Numbers<'_> {
     ) -> Result<(), Error> {
         let [rows, columns] =
             [0, 1].map(|side: usize| maps.fragment[side].domain().column as usize);
-        accumulators.grow(self.matrices.class.accumulator, WARP as usize * rows * columns);
+        accumulators.grow(self.matrices.desc.output.accumulator, WARP as usize * rows * columns);
         let a = self.fragments(maps, OperandKind::A, warp, a)?;
         let b = self.fragments(maps, OperandKind::B, warp, b)?;
         accumulators.add_outers([rows, columns], maps.depth.domain().column as usize, [&a, &b]);
@@ -86,7 +86,7 @@ impl Numbers<'_> {
         (warp, tile): (WarpName, u32),
         accumulators: Option<&Accumulators>,
     ) -> Result<(), Error> {
-        let (block, problem) = (self.program.desc.knobs.threadblock, self.matrices.problem);
+        let (block, problem) = (self.program.desc.threadblock(), self.matrices.problem);
         let Unit { product, row: tile_row, column: tile_column, .. } =
             self.unit(warp.block, tile)?;
         let (mut places, mut numbers, mut read) =
@@ -110,7 +110,8 @@ impl Numbers<'_> {
                 places.push((row, column));
             }
         }
-        let taken = Accumulators::taken(self.matrices.class.accumulator, accumulators, &numbers);
+        let taken =
+            Accumulators::taken(self.matrices.desc.output.accumulator, accumulators, &numbers);
         let results = finished(&self.matrices, &taken, &read)?;
         for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
             self.count(product, (row as u64, column as u64))?;

@@ -30,7 +30,7 @@
 //!
 //! `f32` can be emulated ([`numeric::emulation`](crate::numeric::emulation)). A call decomposes its
 //! operands into terms first, and the kernel multiplies the terms
-//! (`WarpSpecializedDesc::multiplied`). Several k-tiles of terms read the same block of K
+//! (`GemmDesc::multiplied`). Several k-tiles of terms read the same block of K
 //! ([`EmulationBlocks`](crate::numeric::emulation::EmulationBlocks)).
 //!
 //! A description keeps the layouts that A and B have in memory. Tensor cores read 8-bit and 32-bit
@@ -50,13 +50,26 @@ pub use crate::threadblock::mma_warp_specialized::stage::{ConsumerMma, StageTile
 use crate::{
     layout::Order,
     operand::OperandKind,
-    schedule::Roles,
-    shape::Mn,
+    schedule::{Roles, ScheduleKind},
+    shape::{Mn, Mnk},
     warp::{
         mma_simt::ThreadTiles,
         mma_warpgroup::{FragmentLoad, FragmentRows, MmaWarpgroup},
     },
 };
+
+/// Knobs of the TMA ring.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TmaRingKnobs {
+    /// Threadblock tile in elements.
+    pub threadblock: Mnk,
+    /// Number of stages of the ring, 2 to 16.
+    pub stages: u32,
+    /// CTAs of a cluster along M and N.
+    pub cluster: Mn,
+    /// Schedule of the consumers.
+    pub schedule: ScheduleKind,
+}
 
 /// A warp-specialized main loop, in values of its components.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -32,7 +32,10 @@ mod table;
 
 pub use loads::{MATRICES, MatrixLoads, WordLoad};
 
-use super::mma_simt::{LaneArrangement, ThreadTiles};
+use super::{
+    SaturateKind,
+    mma_simt::{LaneArrangement, ThreadTiles},
+};
 use crate::{
     arch::WARP,
     index::{Coord, IndexMap, affine},
@@ -41,6 +44,17 @@ use crate::{
     operand::{Frame, OperandKind},
     shape::{Mnk, at_least_one},
 };
+
+/// Knobs of `mma.sync`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MmaSyncKnobs {
+    /// Warp tile in elements, with its share of the depth.
+    pub warp: Mnk,
+    /// Shape of one instruction.
+    pub instruction: Mnk,
+    /// Saturation of integer sums.
+    pub saturate: SaturateKind,
+}
 
 /// Lanes that hold one row of A, or one column of B.
 const QUAD: u32 = 4;

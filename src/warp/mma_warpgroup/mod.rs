@@ -42,7 +42,23 @@ pub use model::bytes_read;
 pub use registers::FragmentLoad;
 pub use tile::{OperandTile, STAGE_BYTES, STEPS};
 
-use crate::numeric::ElementKind;
+use super::{AOperandKind, PromotionKind};
+use crate::{numeric::ElementKind, shape::Mnk};
+
+/// Knobs of `wgmma`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WgmmaKnobs {
+    /// Tile of a warpgroup in elements. Its depth is that of a stage.
+    pub warp: Mnk,
+    /// Shape of one instruction.
+    pub instruction: Mnk,
+    /// Memory from which the instruction reads A.
+    pub a_operand: AOperandKind,
+    /// Maximum number of groups in flight when a consumer moves to the next stage.
+    pub pending: u32,
+    /// Promotion of accumulators to f32.
+    pub promotion: PromotionKind,
+}
 
 /// Source of A of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -9,12 +9,12 @@ fn each<V: std::fmt::Display>(name: &str, values: impl IntoIterator<Item = V>) -
 
 /// Returns the types, or the layouts and the swap, of a description.
 fn types_of(d: &GemmDesc) -> String {
-    let class = &d.class;
-    format!("{} {} {}", class.a.element, class.accumulator, class.output.element)
+    let types = d.types();
+    format!("{} {} {}", types.a, types.accumulator, types.c)
 }
 
 fn layouts_of(d: &GemmDesc) -> String {
-    layouts(d.class.a.layout, d.class.b.layout, d.frame.swapped)
+    layouts(d.operands[0].layout, d.operands[1].layout, d.frame.swapped)
 }
 
 fn layouts(a: Order, b: Order, swapped: bool) -> String {
@@ -29,7 +29,7 @@ fn all_layouts() -> Vec<String> {
 }
 
 fn cluster_of(d: &GemmDesc) -> String {
-    format!("cluster {}x{}", d.roles().knobs.cluster.m, d.roles().knobs.cluster.n)
+    format!("cluster {}x{}", d.mainloop.cluster().m, d.mainloop.cluster().n)
 }
 
 /// Names of the properties that the descriptions of a suite have.
@@ -41,26 +41,26 @@ impl Coverage {
         let mut seen = BTreeSet::new();
         for d in descriptions {
             seen.insert(types_of(d));
-            seen.insert(format!("{:?}", d.family.mainloop()));
-            seen.insert(d.class.arch.to_string());
+            seen.insert(format!("{:?}", d.mainloop.kind()));
+            seen.insert(d.arch.to_string());
             seen.insert(layouts_of(d));
             seen.insert(format!("warp M {}", d.warp().m));
             seen.insert(format!("warp N {}", d.warp().n));
             seen.insert(format!("warp K {}", d.warp().k));
             seen.insert(format!(
                 "slices {}",
-                if d.one().base().tiles.warps().k > 1 { "many" } else { "one" }
+                if d.base().tiles.warps().k > 1 { "many" } else { "one" }
             ));
             seen.insert(format!("stages {}", d.stages()));
             seen.insert(format!("{:?}", d.swizzle()));
-            seen.insert(format!("blocks {}", d.one().knobs.blocks_per_sm));
-            seen.insert(format!("{:?}", d.one().knobs.interleave));
-            seen.insert(format!("{:?}", d.one().knobs.unroll));
-            seen.insert(format!("spills {:?}", d.one().knobs.spills));
+            seen.insert(format!("blocks {}", d.limits.blocks_per_sm));
+            seen.insert(format!("{:?}", d.mma.interleave()));
+            seen.insert(format!("{:?}", d.mainloop.unroll()));
+            seen.insert(format!("spills {:?}", d.limits.spills));
             for (operand, choice, align) in [
-                ("A", d.one().knobs.smem_a, d.alignments()[0]),
-                ("B", d.one().knobs.smem_b, d.alignments()[1]),
-                ("C", d.one().knobs.smem_a, d.alignments()[2]),
+                ("A", d.operands[0].smem, d.alignments()[0]),
+                ("B", d.operands[1].smem, d.alignments()[1]),
+                ("C", d.operands[0].smem, d.alignments()[2]),
             ] {
                 seen.insert(format!("align {operand} {align}"));
                 seen.insert(match choice {
@@ -86,8 +86,7 @@ impl Coverage {
             .into_iter()
             .flat_map(|kind| [false, true].map(|exchanged| (kind, exchanged)));
         let has = |d: &GemmDesc, (kind, exchanged): (VectorKind, bool)| {
-            d.frame.swapped == exchanged
-                && d.class.output.epilogue.ops().contains(&Op::Vector(kind))
+            d.frame.swapped == exchanged && d.epilogue.ops().contains(&Op::Vector(kind))
         };
         all.filter(|one| !descriptions.iter().any(|d| has(d, *one)))
             .map(|one| format!("{one:?}"))
@@ -96,7 +95,7 @@ impl Coverage {
 
     /// Returns the options that a suite of `mma.sync` kernels lacks.
     pub fn missing_mma_sync(descriptions: &[GemmDesc]) -> Vec<String> {
-        let input = |d: &GemmDesc| (d.class.a.element, d.pins().instruction.map(|i| (i.m, i.k)));
+        let input = |d: &GemmDesc| (d.operands[0].stored, d.pins().instruction.map(|i| (i.m, i.k)));
         let inputs = descriptions.iter().map(input).collect::<HashSet<_>>().len();
         let option = |d: &GemmDesc| {
             let emulation = d.pins().emulation.map_or("", EmulationKind::name);
@@ -125,22 +124,22 @@ impl Coverage {
             seen.insert(format!("stages {}", d.stages()));
             let buffers = if components.ring.staging_buffers > 1 { "several" } else { "one" };
             seen.insert(format!("staging {buffers} {:?}", components.subtile_swizzle));
-            seen.insert(format!("promoted {}", d.roles().promotes()));
+            seen.insert(format!("promoted {}", d.promotes()));
             seen.insert(format!(
                 "D {} {} bytes by TMA {}",
                 d.frame.d_order(),
-                d.class.output.element.bytes_of(1),
-                d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
+                d.output.element.bytes_of(1),
+                d.alignments()[2] * d.output.element.bytes_of(1) == 16
             ));
             seen.extend(describe_columns(d));
             seen.insert(format!(
                 "{} from {} sets",
-                d.class.a.element,
+                d.operands[0].stored,
                 components.options.fragment_sets()
             ));
             seen.insert(format!(
                 "by TMA {}",
-                d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
+                d.alignments()[2] * d.output.element.bytes_of(1) == 16
             ));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle())));
         }
@@ -179,17 +178,15 @@ impl Coverage {
         let mut seen = BTreeSet::new();
         for d in descriptions {
             let Some(components) = d.components() else { continue };
-            let (thread, lanes) = (
-                d.roles().knobs.instruction,
-                components.threads().expect("threads multiply").lanes,
-            );
+            let (thread, lanes) =
+                (d.instruction(), components.threads().expect("threads multiply").lanes);
             seen.insert(layouts_of(d));
             seen.insert(format!("thread M {}", thread.m));
             seen.insert(format!("thread N {}", thread.n));
             seen.insert(format!("lanes {}x{}", lanes.m, lanes.n));
             seen.insert(format!("K {}", d.threadblock().k));
             seen.insert(cluster_of(d));
-            seen.insert(format!("{:?} {}", d.roles().knobs.schedule, components.ring.consumers));
+            seen.insert(format!("{:?} {}", d.schedule(), components.ring.consumers));
             seen.insert(format!("stages {}", d.stages()));
             seen.insert(format!("align C {}", d.alignments()[2]));
         }
@@ -256,8 +253,7 @@ pub fn with_vectors(descriptions: &[GemmDesc], mut missing: Vec<String>) -> Vec<
 /// Returns the properties of a kernel with a column-major D and an A in shared memory. Empty for
 /// other kernels.
 fn describe_columns(d: &GemmDesc) -> Vec<String> {
-    let (components, bytes) =
-        (d.components().expect("a kernel"), d.class.output.element.bytes_of(1));
+    let (components, bytes) = (d.components().expect("a kernel"), d.output.element.bytes_of(1));
     if d.frame.d_order().is_row() || components.fragment_load().is_some() {
         return Vec::new();
     }
@@ -266,8 +262,8 @@ fn describe_columns(d: &GemmDesc) -> Vec<String> {
         format!("{bytes} bytes by TMA {}", d.alignments()[2] * bytes == 16),
         format!("{bytes} bytes, an octet alone {alone}"),
         format!("exchanged {}", d.frame.swapped),
-        format!("promoted {}", d.roles().promotes()),
-        format!("N {}", d.roles().knobs.instruction.n),
+        format!("promoted {}", d.promotes()),
+        format!("N {}", d.instruction().n),
     ]
     .map(|what| format!("D by columns: {what}"))
     .into()

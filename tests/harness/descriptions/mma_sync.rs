@@ -1,8 +1,7 @@
 //! Random descriptions of `mma.sync` kernels.
 
-use super::{adding, epilogue, order};
+use super::{epilogue, order, spills, work};
 use crate::harness::prelude::*;
-use falchion::desc::MmaSyncKnobs;
 
 /// Architectures with `mma.sync` instructions.
 pub const ARCHS: [ArchKind; 5] =
@@ -65,29 +64,32 @@ fn attempt(
     let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
     let mainloop =
         random.pick(&[MainloopKind::Pipelined, MainloopKind::Multistage, MainloopKind::Multistage]);
-    let knobs = MmaSyncKnobs {
-        threadblock,
-        warp,
-        instruction,
-        mainloop,
-        stages: if mainloop == MainloopKind::Pipelined { 2 } else { random.pick(&[2, 3, 4, 5, 6]) },
-        swizzle: order(random),
-        split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
-        decomposition: DecompositionKind::SplitK,
-        align_a: align(random),
-        align_b: align(random),
-        align_c: align(random),
-        emulation: of.math().emulation(),
-        saturate: if types.accumulator.is_integer() && random.once_in(2) {
-            SaturateKind::On
-        } else {
-            SaturateKind::Off
-        },
-        blocks_per_sm: random.pick(&[1, 1, 1, 2, 3]),
-        spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
+    let stages =
+        if mainloop == MainloopKind::Pipelined { 2 } else { random.pick(&[2, 3, 4, 5, 6]) };
+    let swizzle = order(random);
+    let split_k = random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]);
+    let access = [align(random), align(random), align(random)];
+    let saturate = if types.accumulator.is_integer() && random.once_in(2) {
+        SaturateKind::On
+    } else {
+        SaturateKind::Off
     };
-    let knobs = MmaSyncKnobs { decomposition: adding(knobs.split_k), ..knobs };
-    let desc = but!(GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, FamilyDesc::MmaSync(knobs)), epilogue: epilogue(random, plain));
-    let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
+    let blocks_per_sm = random.pick(&[1, 1, 1, 2, 3]);
+    let spills = spills(random, !plain, 3);
+    let knobs = Knobs {
+        work: work(swizzle, split_k),
+        mainloop: match mainloop {
+            MainloopKind::Pipelined => Mainloop::Pipelined(PipelinedKnobs { threadblock }),
+            _ => Mainloop::Multistage(MultistageKnobs { threadblock, stages }),
+        },
+        mma: WarpMma::MmaSync(MmaSyncKnobs { warp, instruction, saturate }),
+        access,
+        smem: [SmemLayout::Auto; 2],
+        emulation: of.math().emulation(),
+        limits: Limits { blocks_per_sm, spills },
+    };
+    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs);
+    let desc = but!(desc, epilogue: epilogue(random, plain));
+    let scaled = desc.output.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }

@@ -50,6 +50,16 @@ fn adding(slices: u32) -> DecompositionKind {
     }
 }
 
+/// Returns the work of a description with this number of split-K slices.
+fn work(swizzle: SwizzleKind, split_k: u32) -> WorkDesc {
+    WorkDesc { swizzle, split_k, decomposition: adding(split_k), mode: GemmMode::Gemm }
+}
+
+/// Returns whether a description may spill: one of `of` random ones does, if `may`.
+fn spills(random: &mut Random, may: bool, of: usize) -> SpillKind {
+    if may && random.once_in(of) { SpillKind::Allowed } else { SpillKind::Refused }
+}
+
 /// Returns the description with split-K, reduced by its CTAs and by a second kernel.
 pub fn cut_in_parallel(desc: GemmDesc, slices: u32) -> Option<[GemmDesc; 2]> {
     let both = [DecompositionKind::SplitK, DecompositionKind::SplitKParallel];
@@ -125,9 +135,11 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 /// Returns the description with a random number of pending `wgmma` groups, if valid. Half of the
 /// descriptions with `bf16x6` change to `bf16x3`.
 fn with_groups_under_way(desc: GemmDesc, seed: u64) -> GemmDesc {
-    let Some(roles) = desc.warp_specialized() else { return desc };
+    if desc.mma.wgmma().is_none() {
+        return desc;
+    }
     let mut random = Random::new(draw(seed, 1));
-    let emulation = match roles.knobs.emulation {
+    let emulation = match desc.emulation() {
         EmulationKind::Bf16x6 if random.once_in(2) => EmulationKind::Bf16x3,
         other => other,
     };
@@ -149,9 +161,8 @@ fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
     let mut random = Random::new(draw(seed, 2));
     if random.once_in(3) {
         let sum = random.pick(VECTORS).parse().expect("they are expressions");
-        let epilogue = desc.class.output.epilogue.join(sum, Op::Add);
-        desc.class.output.epilogue =
-            if random.once_in(2) { epilogue.then(Op::Relu) } else { epilogue };
+        let epilogue = desc.epilogue.join(sum, Op::Add);
+        desc.epilogue = if random.once_in(2) { epilogue.then(Op::Relu) } else { epilogue };
     }
     desc
 }
@@ -163,8 +174,7 @@ pub fn largest_shape_that_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDes
             components.registers_needed() + spare > components.registers_available()
         }
         None => {
-            d.one().base().registers() + spare
-                > d.one().registers_available(d.class.arch.machine().registers_per_sm)
+            d.base().registers() + spare > d.registers_available(d.arch.machine().registers_per_sm)
         }
     };
     (0..)

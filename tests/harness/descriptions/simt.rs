@@ -1,8 +1,7 @@
 //! Random descriptions of SIMT kernels on the CUDA cores.
 
-use super::{adding, epilogue, order};
+use super::{epilogue, order, spills, work};
 use crate::harness::prelude::*;
-use falchion::desc::SimtKnobs;
 
 /// Main loops whose threads all follow one schedule.
 pub const ONE_SCHEDULE: [MainloopKind; 3] =
@@ -50,44 +49,44 @@ fn attempt(
         Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
     let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
     let epilogue = epilogue(random, plain);
-    let knobs = SimtKnobs {
-        threadblock,
-        warp,
-        mainloop,
-        stages: match mainloop {
-            MainloopKind::SingleStage => 1,
-            MainloopKind::Pipelined => 2,
-            MainloopKind::Multistage | MainloopKind::WarpSpecialized => {
-                random.pick(&[2, 3, 4, 5, 6])
-            }
-        },
-        swizzle: order(random),
-        align_a: align(random),
-        align_b: align(random),
-        align_c: align(random),
-        smem_a: shared(random),
-        smem_b: shared(random),
-        blocks_per_sm: random.pick(&[1, 1, 1, 2, 2, 3, 4, 8]),
-        interleave: match random.below(3) {
-            0 => InterleaveKind::Vector,
-            _ => InterleaveKind::Elements(1 << random.below(7)),
-        },
-        unroll: match mainloop {
-            MainloopKind::SingleStage if !random.once_in(3) => {
-                UnrollKind::By(1 + random.below(8) as u32)
-            }
-            _ => UnrollKind::Full,
-        },
-        spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
-        split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
-        decomposition: DecompositionKind::SplitK,
+    let stages = match mainloop {
+        MainloopKind::SingleStage => 1,
+        MainloopKind::Pipelined => 2,
+        MainloopKind::Multistage | MainloopKind::TmaRing => random.pick(&[2, 3, 4, 5, 6]),
     };
-    let knobs = SimtKnobs { decomposition: adding(knobs.split_k), ..knobs };
-    let desc = but!(
-        GemmDesc::from_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)),
-        epilogue
-    );
-    let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
+    let swizzle = order(random);
+    let access = [align(random), align(random), align(random)];
+    let smem = [shared(random), shared(random)];
+    let blocks_per_sm = random.pick(&[1, 1, 1, 2, 2, 3, 4, 8]);
+    let interleave = match random.below(3) {
+        0 => InterleaveKind::Vector,
+        _ => InterleaveKind::Elements(1 << random.below(7)),
+    };
+    let unroll = match mainloop {
+        MainloopKind::SingleStage if !random.once_in(3) => {
+            UnrollKind::By(1 + random.below(8) as u32)
+        }
+        _ => UnrollKind::Full,
+    };
+    let spills = spills(random, !plain, 3);
+    let split_k = random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]);
+    let knobs = Knobs {
+        work: work(swizzle, split_k),
+        mainloop: match mainloop {
+            MainloopKind::SingleStage => {
+                Mainloop::SingleStage(SingleStageKnobs { threadblock, unroll })
+            }
+            MainloopKind::Pipelined => Mainloop::Pipelined(PipelinedKnobs { threadblock }),
+            _ => Mainloop::Multistage(MultistageKnobs { threadblock, stages }),
+        },
+        mma: WarpMma::Simt(SimtKnobs { warp, thread: None, interleave }),
+        access,
+        smem,
+        emulation: EmulationKind::None,
+        limits: Limits { blocks_per_sm, spills },
+    };
+    let desc = but!(GemmDesc::from_values(OpKind::Simt, arch, types, orders, knobs), epilogue);
+    let scaled = desc.output.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }
 

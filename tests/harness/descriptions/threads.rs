@@ -14,32 +14,19 @@ pub fn plain(
     warp: (u32, u32),
     thread: (u32, u32),
 ) -> GemmDesc {
-    let knobs = WarpSpecializedKnobs {
+    let ring = TmaRingKnobs {
         threadblock: Mnk::new(block.0, block.1, block.2),
-        warp: Mnk::new(warp.0, warp.1, block.2),
-        instruction: Mnk::new(thread.0, thread.1, 1),
         stages: 3,
-        swizzle: SwizzleKind::Grouped(8),
-        split_k: 1,
-        decomposition: DecompositionKind::SplitK,
-        align_a: 4,
-        align_b: 4,
-        align_c: 4,
         cluster: Mn::ONE,
         schedule: ScheduleKind::Cooperative,
-        pending: 1,
-        promotion: PromotionKind::Never,
-        emulation: EmulationKind::None,
-        a_operand: AOperandKind::Shared,
-        spills: SpillKind::Refused,
     };
-    GemmDesc::from_values(
-        OpKind::Simt,
-        ArchKind::Sm90,
-        F32,
-        orders,
-        FamilyDesc::WarpSpecialized(knobs),
-    )
+    let mma = SimtKnobs {
+        warp: Mnk::new(warp.0, warp.1, block.2),
+        thread: Some(Mnk::new(thread.0, thread.1, 1)),
+        interleave: InterleaveKind::Vector,
+    };
+    let knobs = Knobs::new(Mainloop::TmaRing(ring), WarpMma::Simt(mma), [4; 3]);
+    GemmDesc::from_values(OpKind::Simt, ArchKind::Sm90, F32, orders, knobs)
 }
 
 /// Returns a random valid description.

@@ -1,13 +1,13 @@
 //! Random descriptions of warp-specialized kernels.
 
-use super::{adding, epilogue, order};
+use super::{epilogue, order, spills, work};
 use crate::harness::prelude::*;
 
 /// Returns the type combinations with a warp-specialized default.
 pub fn types() -> Vec<Combined> {
     let has_default = |types: &&Combined| {
         let families = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
-        families.is_ok_and(|families| matches!(families[0], FamilyDesc::WarpSpecialized(_)))
+        families.is_ok_and(|families| families[0].has_producer())
     };
     TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
 }
@@ -84,40 +84,39 @@ fn attempt(
         4 * step,
     );
     let consumers = random.pick(&[(1, 1), (2, 1), (2, 1), (1, 2), (3, 1), (1, 3)]);
-    let knobs = WarpSpecializedKnobs {
-        threadblock: Mnk::new(warp.m * consumers.0, warp.n * consumers.1, 4 * step),
-        warp,
-        instruction,
-        stages: 2 + random.below(6) as u32,
-        swizzle: order(random),
-        split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
-        decomposition: DecompositionKind::SplitK,
-        align_a: types.a.elements_in(16),
-        align_b: types.b.elements_in(16),
-        // TMA stores half of all Ds.
-        align_c: (types.c.elements_in(16)) >> random.pick(&[0, 0, 0, 1, 2, 3]),
-        cluster: Mn { m, n },
-        schedule: if consumers == (1, 1) && random.once_in(2) {
-            ScheduleKind::Pingpong
-        } else {
-            ScheduleKind::Cooperative
-        },
-        pending: 1,
-        promotion: if a_operand == AOperandKind::Shared
-            && (types.a.is_fp8() || emulation.decomposes())
-            && random.once_in(2)
-        {
-            PromotionKind::Stage
-        } else {
-            PromotionKind::Never
-        },
-        emulation,
-        a_operand,
-        spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },
+    let threadblock = Mnk::new(warp.m * consumers.0, warp.n * consumers.1, 4 * step);
+    let stages = 2 + random.below(6) as u32;
+    let swizzle = order(random);
+    let split_k = random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]);
+    // TMA stores half of all Ds.
+    let align_c = (types.c.elements_in(16)) >> random.pick(&[0, 0, 0, 1, 2, 3]);
+    let schedule = if consumers == (1, 1) && random.once_in(2) {
+        ScheduleKind::Pingpong
+    } else {
+        ScheduleKind::Cooperative
     };
-    let knobs = WarpSpecializedKnobs { decomposition: adding(knobs.split_k), ..knobs };
-    let desc = but!(GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, FamilyDesc::WarpSpecialized(knobs)), epilogue: epilogue(random, plain));
+    let promotion = if a_operand == AOperandKind::Shared
+        && (types.a.is_fp8() || emulation.decomposes())
+        && random.once_in(2)
+    {
+        PromotionKind::Stage
+    } else {
+        PromotionKind::Never
+    };
+    let spills = spills(random, !plain, 4);
+    let cluster = Mn { m, n };
+    let knobs = Knobs {
+        work: work(swizzle, split_k),
+        mainloop: Mainloop::TmaRing(TmaRingKnobs { threadblock, stages, cluster, schedule }),
+        mma: WarpMma::Wgmma(WgmmaKnobs { warp, instruction, a_operand, pending: 1, promotion }),
+        access: [types.a.elements_in(16), types.b.elements_in(16), align_c],
+        smem: [SmemLayout::Auto; 2],
+        emulation,
+        limits: Limits { blocks_per_sm: 1, spills },
+    };
+    let desc = GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, knobs);
+    let desc = but!(desc, epilogue: epilogue(random, plain));
     let desc = if narrow.is_some() { desc.with_rows_as_columns() } else { desc };
-    let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
+    let scaled = desc.output.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }

@@ -43,7 +43,7 @@ impl Needs {
     pub fn has(self, program: &WarpSpecializedProgram) -> bool {
         let (d, ring) = (&program.desc, &program.components.ring);
         let tensor = program.threads.is_none();
-        let row_bytes = d.knobs.align_c * d.class.output.element.bytes_of(1);
+        let row_bytes = d.output.access * d.output.element.bytes_of(1);
         let columns = !d.frame.d_order().is_row() && !d.a_from_registers();
         match self {
             Self::Nothing => true,
@@ -65,8 +65,8 @@ impl Needs {
             Self::Columns => columns,
             Self::FetchedColumns => columns && ring.source,
             Self::AlongMn => {
-                let along_mn = !d.class.a.layout.is_row() && d.class.b.layout.is_row();
-                along_mn && d.knobs.threadblock.n > 64
+                let along_mn = !d.operands[0].layout.is_row() && d.operands[1].layout.is_row();
+                along_mn && d.threadblock().n > 64
             }
         }
     }
@@ -116,8 +116,7 @@ fn consumer(
 
 /// Returns the byte of a staged element without a swizzle.
 fn unswizzled(p: &WarpSpecializedProgram) -> impl Fn(&dyn IndexMap, Coord) -> Option<u32> + use<> {
-    let (row, element) =
-        (p.components.ring.staging_bytes / 64, p.desc.class.output.element.bytes_of(1));
+    let (row, element) = (p.components.ring.staging_bytes / 64, p.desc.output.element.bytes_of(1));
     move |_, point| Some(point.row * row + point.column * element)
 }
 
@@ -178,15 +177,15 @@ faults! {
     "every step reads the first 32 bytes of K", Described, |p|
         redirect(&mut p.operands[0].start, |row, _| (row, 0));
     "every step loads the first 32 bytes of K", Fragments, |p| {
-        let step = p.desc.class.a.element.elements_in(16);
+        let step = p.desc.operands[0].stored.elements_in(16);
         redirect(&mut p.operands[0].fragments, move |row, column| (row, column % step));
     };
     "the upper and the lower rows of A are exchanged", Fragments, |p| {
-        let packed = p.desc.class.a.element.elements_in(4);
+        let packed = p.desc.operands[0].stored.elements_in(4);
         redirect(&mut p.operands[0].fragments, move |row, column| (row, column ^ packed));
     };
     "k of A are exchanged two by two", Fragments, |p| {
-        let further = if p.desc.class.a.element.bytes_of(1) == 1 { 1 } else { 2 };
+        let further = if p.desc.operands[0].stored.bytes_of(1) == 1 { 1 } else { 2 };
         redirect(&mut p.operands[0].fragments, move |row, column| (row, column ^ further));
     };
     "every warp loads the first warp's rows", Fragments, |p|
@@ -212,7 +211,7 @@ faults! {
     "boxes of A have half their rows", Nothing, |p| p.operands[0].box_mn /= 2;
     "K advances by half a tile", Nothing, |p| p.operands[1].tile_k /= 2;
     "rows of accumulators are eight off", Tensor, |p| {
-        let n = p.desc.knobs.instruction.n;
+        let n = p.desc.instruction().n;
         revalue(&mut p.accumulator, move |x| ((x / n) ^ 8) * n + x % n);
     };
     "neighbouring accumulators are exchanged", Tensor, |p|
@@ -302,7 +301,7 @@ faults! {
     "the lanes' meeting is another multiplication", Threads, |p|
         consumer(p).body.replace_like(MeetWarp, &[MultiplyStage]);
     "neighbouring rows of D are exchanged", Threads, |p| {
-        let n = p.desc.knobs.threadblock.n;
+        let n = p.desc.threadblock().n;
         revalue(&mut maps(p).accumulator, move |x| ((x / n) ^ 1) * n + x % n);
     };
     "two accumulators go to one place", Threads, |p|

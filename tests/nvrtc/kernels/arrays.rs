@@ -33,14 +33,12 @@ fn kernels_of_arrays_compile_clean() {
         .into_iter()
         .enumerate()
         .map(read)
-        .filter(|(_, d, _)| d.class.mode.is_array())
+        .filter(|(_, d, _)| d.work.mode.is_array())
         .collect();
-    let by_tma = kernels.iter().filter(|(_, d, _)| d.warp_specialized().is_some()).count();
+    let by_tma = kernels.iter().filter(|(_, d, _)| d.has_producer()).count();
     for by_roles in [false, true] {
         assert!(
-            kernels
-                .iter()
-                .any(|(_, d, _)| d.warp_specialized().is_some() == by_roles && d.split_k() > 1),
+            kernels.iter().any(|(_, d, _)| d.has_producer() == by_roles && d.split_k() > 1),
             "no split-K, TMA: {by_roles}"
         );
     }

@@ -10,7 +10,7 @@ use crate::harness::{descriptions, prelude::*};
 /// accesses to D have one element.
 fn for_some_groups(d: GemmDesc) -> GemmDesc {
     let d = d.for_groups(Axis::M);
-    let along_m = d.class.mode == GemmMode::GroupedM;
+    let along_m = d.work.mode == GemmMode::GroupedM;
     d.narrowed([
         u32::MAX,
         u32::MAX,
@@ -34,7 +34,7 @@ fn grouped_kernels_compile_clean() {
     let modes: BTreeSet<_> = kernels
         .iter()
         .map(|(_, d, _)| {
-            (for_some_groups(*d).class.mode.name(), for_some_groups(*d).group_step() > 1)
+            (for_some_groups(*d).work.mode.name(), for_some_groups(*d).group_step() > 1)
         })
         .collect();
     assert_eq!(modes.len(), 4);

@@ -9,7 +9,7 @@ use crate::harness::prelude::*;
 fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) -> GemmDesc {
     let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row, Order::Col, order]);
     let schedule = if m == warp_m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
-    let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.roles().knobs.instruction });
+    let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.instruction() });
     let (threadblock, warp) = (Mnk { m, n, k }, Mnk { m: warp_m, n, k });
     let never = PromotionKind::Never;
     but!(d.with_rows_as_columns(), threadblock: threadblock, warp: warp, instruction: instruction, schedule: schedule, promotion: never, stages: 4)

@@ -22,7 +22,7 @@ pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Opti
     let orders = [orders[0], orders[1], Order::Row];
     let request = request_of(OpKind::TensorOp, *types, orders, &knobs);
     let desc = request.resolve(arch).ok()?.desc;
-    matches!(desc.family, FamilyDesc::MmaSync(_)).then_some(desc)
+    (desc.mma.kind() == WarpMmaKind::MmaSync).then_some(desc)
 }
 
 /// What the assembler makes of an instruction: one of these, for inputs of a type.
@@ -45,7 +45,7 @@ fn fault(cache: &Cache, one: &WarpInstruction, desc: &GemmDesc) -> Option<String
     let Explanation::MmaSync(facts) = desc.explain().expect("it checks") else {
         panic!("another family")
     };
-    let machine = desc.class.arch.machine();
+    let machine = desc.arch.machine();
     let entry = match compile(cache, &unit_of(desc, false), machine.sm) {
         Ok(entry) => entry,
         Err(error) => return Some(error.to_string()),
@@ -121,7 +121,7 @@ fn the_main_loop_has_the_products_of_its_description() {
     let sampled = sample(kernels.clone());
     let wrong = sampled.par_iter().filter_map(|(one, desc)| {
         fault(&cache, one, desc)
-            .map(|fault| format!("{} on {}: {fault}", one.mnemonic(), desc.class.arch))
+            .map(|fault| format!("{} on {}: {fault}", one.mnemonic(), desc.arch))
     });
     let faults: Vec<_> = wrong.collect();
     let (all, covered): (BTreeSet<_>, BTreeSet<_>) = (

@@ -14,10 +14,10 @@ const ORDERS: [[Order; 3]; 3] = [
 ];
 
 /// The configurations of this family for types on an architecture.
-fn families(arch: ArchKind, types: Combined) -> Vec<FamilyDesc> {
+fn families(arch: ArchKind, types: Combined) -> Vec<Knobs> {
     let all = default_gemm_configurations(OpKind::TensorOp, arch, types)
         .map_or(&[][..], |families| families);
-    let ours = all.iter().copied().filter(|family| matches!(family, FamilyDesc::MmaSync(_)));
+    let ours = all.iter().copied().filter(|family| family.mma.kind() == WarpMmaKind::MmaSync);
     // Whole sums that become other types are those of i32, and no more than their store.
     ours.take(if types.accumulator.is_integer() && types.c != types.accumulator {
         1

@@ -68,10 +68,10 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
     };
     let (wanted, available) = match d.explain().expect("it checks") {
         Explanation::Simt(facts) => {
-            (facts.registers, d.one().registers_available(machine.registers_per_sm))
+            (facts.registers, d.registers_available(machine.registers_per_sm))
         }
         Explanation::MmaSync(facts) => (facts.registers, facts.registers_available),
-        Explanation::WarpSpecialized(_) => {
+        Explanation::TmaRing(_) => {
             let components = d.components().expect("it checks");
             // A thread has at most 255 registers.
             let share = machine.registers_per_sm / components.ring.threads() / 8 * 8;
@@ -140,9 +140,7 @@ fn every_default_configuration_compiles_clean() {
     // does.
     kernels.extend(defaults(ArchKind::Sm70, ArchKind::Sm75));
     kernels.extend(
-        defaults(ArchKind::Sm70, ArchKind::Sm90)
-            .into_iter()
-            .filter(|(_, d, _)| d.class.combined() == F32),
+        defaults(ArchKind::Sm70, ArchKind::Sm90).into_iter().filter(|(_, d, _)| d.types() == F32),
     );
     all_clean("defaults", kernels);
 }
@@ -270,11 +268,7 @@ fn by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
 /// A description of a seed whose D TMA stores.
 fn warp_specialized_only(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> Kernel {
     let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
-    (
-        format!("seed {seed}"),
-        but!(d, align_c: d.class.output.element.elements_in(16)),
-        ArchKind::Sm90,
-    )
+    (format!("seed {seed}"), but!(d, align_c: d.output.element.elements_in(16)), ArchKind::Sm90)
 }
 
 /// Where C and D are not aligned for TMA, threads read and store them.

@@ -24,7 +24,7 @@ fn fault(text: &str, one: &WarpInstruction, desc: &GemmDesc, ptx: ArchKind) -> O
         return Some(format!("ldmatrix: {matrices}, of {:?}", facts.by_ldmatrix));
     }
     let asynchronous = text.contains("cp.async");
-    if asynchronous != (desc.family.mainloop() == MainloopKind::Multistage) {
+    if asynchronous != (desc.mainloop.kind() == MainloopKind::Multistage) {
         return Some(format!("cp.async: {asynchronous}"));
     }
     // A product and a sum that may contract would, in the driver.
@@ -62,7 +62,7 @@ fn ptx_has_the_target_and_the_products_of_its_description() {
         let text = String::from_utf8(entry.image.clone()).expect("PTX is text");
         let fault = fault(&text, &one, &kernel, ptx);
         faults.extend(fault.map(|fault| format!("{} as PTX of {ptx}: {fault}", one.mnemonic())));
-        assert!(!text.contains('\0') && one.input(OperandKind::A) == kernel.class.a.element);
+        assert!(!text.contains('\0') && one.input(OperandKind::A) == kernel.operands[0].stored);
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -25,7 +25,7 @@ fn kernels_with_a_in_registers_compile_clean() {
             ((128, 160), (128, 160), ScheduleKind::Pingpong),
         ] {
             let of = |(m, n)| Mnk { m, n, k };
-            let instruction = Mnk { n: warp.1, ..default.roles().knobs.instruction };
+            let instruction = Mnk { n: warp.1, ..default.instruction() };
             let (threadblock, warp) = (of(tile), of(warp));
             let knobs =
                 but!(default, threadblock, warp, instruction, schedule, stages: 3).user_pins();

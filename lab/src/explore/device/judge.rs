@@ -171,7 +171,7 @@ mod tests {
                         judge.wrong(&desc, known, &other)?.expect("an element that is not written");
                     let unwritten = format!("not write all of D: not element {place} from");
                     assert!(
-                        why.contains(if desc.class.output.element.is_integer() {
+                        why.contains(if desc.output.element.is_integer() {
                             "1 of 960"
                         } else {
                             &unwritten
@@ -204,7 +204,7 @@ mod tests {
         let [a, b, c] = ["f16:row"; 3].map(|matrix| matrix.parse().ok());
         let simt = Request { a, b, c, op: Some(OpKind::Simt), ..Request::default() };
         let mut desc = simt.resolve(ArchKind::Sm80).unwrap().desc;
-        desc.class.accumulator = falchion::numeric::ElementKind::F16;
+        desc.output.accumulator = falchion::numeric::ElementKind::F16;
         let judge = Judge::new(&desc, &problem(&desc, Mnk::new(8, 8, 4096)))?;
         assert_eq!(
             judge.known().each_ref().map(|known| judge.decides(&desc, known)),

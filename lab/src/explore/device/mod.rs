@@ -47,7 +47,7 @@ pub struct Nvrtc {
 
 impl Compiler for Nvrtc {
     fn compile(&self, desc: &GemmDesc) -> Result<Report, falchion::Error> {
-        desc.class.output.epilogue.check_functions(desc.class.compute)?;
+        desc.epilogue.check_functions(desc.output.compute)?;
         let entry = compile(Cache::global(), &kernel_unit(desc)?, self.sm)?;
         Ok(Report::read(&entry.log).unwrap_or_default())
     }
@@ -63,7 +63,7 @@ pub struct NvrtcToDisk {
 
 impl Compiler for NvrtcToDisk {
     fn compile(&self, desc: &GemmDesc) -> Result<Report, falchion::Error> {
-        desc.class.output.epilogue.check_functions(desc.class.compute)?;
+        desc.epilogue.check_functions(desc.output.compute)?;
         let entry = compile_to_disk(Cache::global(), &kernel_unit(desc)?, self.sm)?;
         Ok(Report::read(&entry.log).unwrap_or_default())
     }
@@ -74,11 +74,11 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
     let (types, orders) = (base.user_types(), base.orders());
     let matrix = |element, order| MatrixType { element, order };
     let extents = (size.m as usize, size.n as usize, size.k as usize);
-    let plain = base.class.output.epilogue == <LinearCombination as Node>::DESC;
+    let plain = base.epilogue == <LinearCombination as Node>::DESC;
     SuiteProblem {
-        op: Some(base.class.op.to_string()),
+        op: Some(base.op().to_string()),
         acc: Some(types.accumulator.to_string()),
-        epilogue: (!plain).then(|| base.class.output.epilogue.leave(base.frame).to_string()),
+        epilogue: (!plain).then(|| base.epilogue.leave(base.frame).to_string()),
         ..SuiteProblem::new(
             extents,
             [matrix(types.a, orders.a), matrix(types.b, orders.b), matrix(types.c, orders.c)],
@@ -101,15 +101,14 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     let names = OperandKind::BOTH.map(|operand| Operand::from_kind(operand.leave(desc.frame)));
     let [a, b] = OperandKind::BOTH.map(|operand| {
         let mn = if operand == OperandKind::A { problem.m } else { problem.n };
-        if desc.class.k_contiguous(operand) { problem.k } else { mn }
+        if desc.k_contiguous(operand) { problem.k } else { mn }
     });
     let extents = [a, b, desc.frame.d_order().packed(problem.m, problem.n)];
     let rows = fitting.alignments().into_iter().zip(desc.alignments()).zip(extents);
     for (operand, ((fits, wanted), extent)) in names.into_iter().chain([Operand::C]).zip(rows) {
         // TMA reads only whole vectors. Other operands need a pass, whose time does not belong to a
         // candidate.
-        let refused =
-            desc.warp_specialized().is_some() && !(extent as u64).is_multiple_of(u64::from(wanted));
+        let refused = desc.has_producer() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {
             let (value, of) = (extent as u64, u64::from(wanted));
             return Err(Refusal::not_multiple(

@@ -93,7 +93,7 @@ fn the_counts_add_up() {
         assert_eq!(forms.len(), census.refused.len());
         assert!(census.refused.windows(2).all(|pair| pair[0].count >= pair[1].count));
         for reason in &census.refused {
-            let refusal = space.at(reason.point).check().expect_err("a refusal");
+            let refusal = space.checked(reason.point).expect_err("a refusal");
             let refusal = refusal.leave(base.frame);
             assert_eq!(refusal.to_string(), reason.first);
             let before = reason.form.split('#').next().unwrap();
@@ -133,7 +133,7 @@ fn every_main_loop_has_a_family() {
             assert_eq!(space.families().len(), 1);
             let census = census(&space);
             assert!(census.legal.len() > 10, "{name}: {census:?}");
-            assert!(census.legal.iter().all(|&point| space.at(point).class.op == base.class.op));
+            assert!(census.legal.iter().all(|&point| space.at(point).op() == base.op()));
             all.push(name);
         }
     }
@@ -144,8 +144,7 @@ fn every_main_loop_has_a_family() {
     fed.narrow("mainloop", &["warpspecialized"]).unwrap();
     let found = census(&fed);
     assert!(
-        found.legal.len() > 100
-            && found.legal.iter().all(|&point| fed.at(point).class.op == simt.class.op),
+        found.legal.len() > 100 && found.legal.iter().all(|&point| fed.at(point).op() == simt.op()),
         "{found:?}"
     );
     let mut old = Space::from_description(&but!(simt, arch: ArchKind::Sm75));
@@ -166,7 +165,7 @@ fn every_main_loop_has_a_family() {
         space.narrow("blocks_per_sm", &["1"]).unwrap();
         let census = census(&space);
         let loops: BTreeSet<&str> =
-            census.legal.iter().map(|&point| space.at(point).family.mainloop().name()).collect();
+            census.legal.iter().map(|&point| space.at(point).mainloop.kind().name()).collect();
         assert_eq!(loops.len(), 3, "{a}: {loops:?}");
     }
 }
@@ -286,7 +285,7 @@ fn a_space_in_json() {
     )
     .unwrap();
     assert_eq!((space.families().len(), space.points().unwrap()), (2, 3));
-    assert_eq!(space.at(2).family.mainloop().name(), "pipelined");
+    assert_eq!(space.at(2).mainloop.kind().name(), "pipelined");
     assert_eq!(Space::from_json(&default, "{}").unwrap(), Space::from_description(&default));
     for (text, part) in [
         ("", "the space cannot be read: EOF"),

@@ -4,7 +4,6 @@ use super::{
     base,
     fake::{Asked, Fake, FakeCompiler, Fate},
 };
-use crate::harness::OfFamily;
 use falchion::{cuda::report::Report, desc::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
 use falchion_lab::{
     Error,
@@ -419,7 +418,7 @@ fn spills_that_are_allowed_are_timed() {
     space.set("spills", &["allowed"]).unwrap();
     let allowed = space.at(0);
     let descs =
-        [allowed, but!(allowed, spills: base("f32:row", "f32:row", "f32:row").one().knobs.spills)];
+        [allowed, but!(allowed, spills: base("f32:row", "f32:row", "f32:row").limits.spills)];
     let compiled = compile_only(&descs, &FakeCompiler::new(spilling), 1, &mut |_| {}).unwrap();
     assert_eq!(compiled, Compiled { kernels: 1, spilled: 1, compile_failed: 0, unwritten: None });
 }

@@ -9,7 +9,7 @@ use crate::{
         fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
         fingerprints_of_streams, records_fingerprint, reduction_entry_point, work_facts,
     },
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     epilogue::{
         partials::SlotMap,
         tensor_store::{StagedMap, StagingMap},
@@ -54,14 +54,14 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
 }
 
 /// Returns `config.cuh`: the components, the roles, and the epilogue, for the C++ templates.
-fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
+fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
     let block = [
-        ("kTileM", d.knobs.threadblock.m),
-        ("kTileN", d.knobs.threadblock.n),
-        ("kTileK", d.knobs.threadblock.k),
+        ("kTileM", d.threadblock().m),
+        ("kTileN", d.threadblock().n),
+        ("kTileK", d.threadblock().k),
         ("kStageRow", components.tile(OperandKind::A).row_bytes()),
-        ("kClusterM", d.knobs.cluster.m),
-        ("kClusterN", d.knobs.cluster.n),
+        ("kClusterM", d.mainloop.cluster().m),
+        ("kClusterN", d.mainloop.cluster().n),
         ("kThreads", components.ring.threads()),
         ("kAccumulators", components.numbers()),
         ("kVectorsAhead", components.vectors_ahead().max(1)),
@@ -77,7 +77,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
         TensorMap::declaration(),
         TensorGemmParams::declaration(),
         DecomposedLine::declaration(),
-        emulation_header(d.knobs.emulation, d.frame),
+        emulation_header(d.emulation(), d.frame),
         components.ring.header(),
         // The components come from a valid description, so their schedules exist.
         components.roles().header(),
@@ -92,9 +92,9 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
             .to_owned();
     members.push_str(&own.aliases);
     let split_k = (d.has_slices(), components.ring.senders() + 1);
-    members.push_str(&work_facts(d.work(), &d.sum(), split_k));
+    members.push_str(&work_facts(d.work_ring(), d, split_k));
     members.push_str(&facts("int", block.iter().chain(&own.facts)));
-    config_header(&d.sum(), (&includes, &declarations), &members)
+    config_header(d, (&includes, &declarations), &members)
 }
 
 /// The additions to `config.cuh` that depend on the units that multiply.
@@ -112,11 +112,7 @@ struct Own {
 }
 
 /// Returns the additions for warpgroups on the tensor cores.
-fn warpgroup_facts(
-    d: &WarpSpecializedDesc,
-    components: &WarpSpecialized,
-    mma: &MmaWarpgroup,
-) -> Own {
+fn warpgroup_facts(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
     let rows = components.fragment_rows().cuda();
     let mut aliases = format!(
         "  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n"
@@ -138,13 +134,13 @@ fn warpgroup_facts(
         operands: Default::default(),
         aliases,
         facts: vec![
-            ("kWarpM", d.knobs.warp.m),
-            ("kWarpN", d.knobs.warp.n),
+            ("kWarpM", d.warp().m),
+            ("kWarpN", d.warp().n),
             ("kConsumersM", components.consumers.m),
             ("kConsumersN", components.consumers.n),
             ("kRepeatsM", components.repeats.m),
             ("kRepeatsN", components.repeats.n),
-            ("kStoreAccess", d.knobs.align_c),
+            ("kStoreAccess", d.output.access),
             ("kByTma", u32::from(d.by_tma())),
             ("kSubtileColumns", components.subtile_columns),
             ("kColumnMajor", u32::from(!components.layout_c.is_row())),
@@ -212,7 +208,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
 
 /// Returns the translation unit of a kernel.
 pub(super) fn translation_unit(
-    d: &WarpSpecializedDesc,
+    d: &GemmDesc,
     components: &WarpSpecialized,
     with_fingerprints: bool,
 ) -> TranslationUnit {
@@ -226,32 +222,32 @@ pub(super) fn translation_unit(
         }
     };
     if with_fingerprints {
-        let (order, cluster) = (d.knobs.swizzle, d.knobs.cluster);
+        let (order, cluster) = (d.work.swizzle, d.mainloop.cluster());
         let mirrored = mirrored(components);
         let aliases: String =
             mirrored.iter().map(|(name, twin, _)| format!("using {name} = {twin};\n")).collect();
         let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, order));
-        source.push_str(&emulation_fingerprints(d.knobs.emulation, d.frame));
-        if d.streams() {
+        source.push_str(&emulation_fingerprints(d.emulation(), d.frame));
+        if d.streams_k() {
             source.push_str(&fingerprints_of_streams());
-        } else if d.knobs.split_k > 1 {
+        } else if d.work.split_k > 1 {
             source.push_str(&fingerprints_of_slices());
         }
         source.push_str(&fingerprints_of_groups(
-            (d.class.mode, d.group_step()),
-            d.knobs.threadblock,
+            (d.work.mode, d.group_step_ring()),
+            d.threadblock(),
             (order, cluster),
         ));
-        if d.class.mode.is_array() {
+        if d.work.mode.is_array() {
             source.push_str(&records_fingerprint(true));
         }
-        let batch = if d.class.mode.several() { 3 } else { 1 };
+        let batch = if d.work.mode.several() { 3 } else { 1 };
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
             let tiles = ClusterTiles(Work {
-                kind: if d.streams() { WorkKind::Persistent } else { d.work() },
+                kind: if d.streams_k() { WorkKind::Persistent } else { d.work_ring() },
                 order,
                 cluster,
                 rows,
@@ -272,7 +268,7 @@ pub(super) fn translation_unit(
         source,
         "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
     );
-    let second = d.geometry().reduction.map(|reduction| {
+    let second = d.geometry_ring().reduction.map(|reduction| {
         source.push_str("#include \"epilogue/reduction.cuh\"\n");
         source.push_str(&reduction_entry_point(
             reduction,

@@ -3,7 +3,7 @@
 use super::{Mirrored, Own};
 use crate::{
     codegen::facts_of_threads,
-    desc::WarpSpecializedDesc,
+    desc::GemmDesc,
     facts::facts,
     operand::OperandKind,
     threadblock::WarpSpecialized,
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Returns the facts of one operand: a box, and the fragments that threads read from it.
 fn operand(
-    d: &WarpSpecializedDesc,
+    d: &GemmDesc,
     (components, tiles): (&WarpSpecialized, &ThreadTiles),
     operand: OperandKind,
 ) -> String {
@@ -30,17 +30,13 @@ fn operand(
         ("kInterleave", interleave),
         ("kFragmentAccess", tile.one.vector(interleave)),
     ];
-    let mut text = format!("  using Element = {};\n", d.class.operand(operand).element.cuda());
+    let mut text = format!("  using Element = {};\n", d.operand(operand).stored.cuda());
     text.push_str(&facts("int", tile.one.facts().iter().chain(&own)));
     text
 }
 
 /// Returns the additions to `config.cuh`.
-pub(super) fn own(
-    d: &WarpSpecializedDesc,
-    components: &WarpSpecialized,
-    tiles: &ThreadTiles,
-) -> Own {
+pub(super) fn own(d: &GemmDesc, components: &WarpSpecialized, tiles: &ThreadTiles) -> Own {
     Own {
         twin: "warp/mma_simt.cuh",
         structs: String::new(),
@@ -48,8 +44,8 @@ pub(super) fn own(
         aliases: String::new(),
         facts: facts_of_threads(
             tiles,
-            d.class.accumulator,
-            d.knobs.align_c.min(tiles.interleave[1]),
+            d.output.accumulator,
+            d.output.access.min(tiles.interleave[1]),
         )
         .to_vec(),
     }

@@ -1,0 +1,38 @@
+//! The axes along which the resolver searches, by main loop and MMA.
+
+use super::{mma_sync, simt, warp_specialized};
+use crate::{
+    desc::{GemmDesc, Knobs, Mainloop, Pins, WarpMma},
+    refusal::Refusal,
+};
+
+/// Number of axes, the slowest first.
+pub(super) const AXES: usize = 4;
+
+/// Returns the number of values of each axis.
+pub(super) const fn values(base: &GemmDesc) -> [u32; AXES] {
+    match (base.mainloop, base.mma) {
+        (Mainloop::TmaRing(_), _) => warp_specialized::VALUES,
+        (_, WarpMma::MmaSync(_)) => mma_sync::VALUES,
+        _ => simt::VALUES,
+    }
+}
+
+/// Returns the knobs at a place along the axes, or `None` if the place has none. `base` has the
+/// row's knobs with the pins applied.
+pub(super) const fn along_axes(base: &GemmDesc, pins: &Pins, place: [u32; AXES]) -> Option<Knobs> {
+    match (base.mainloop, base.mma) {
+        (Mainloop::TmaRing(_), _) => warp_specialized::along_axes(base, pins, place),
+        (_, WarpMma::MmaSync(_)) => mma_sync::along_axes(base, pins, place),
+        _ => simt::along_axes(base, pins, place),
+    }
+}
+
+/// Returns the axis along which the next knobs may avoid the refusal.
+pub(super) const fn axis_against(base: &GemmDesc, pins: &Pins, refusal: &Refusal) -> usize {
+    match (base.mainloop, base.mma) {
+        (Mainloop::TmaRing(_), _) => warp_specialized::axis_against(base, pins, refusal),
+        (_, WarpMma::MmaSync(_)) => mma_sync::axis_against(pins, refusal),
+        _ => simt::axis_against(pins, refusal),
+    }
+}
