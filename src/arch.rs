@@ -1,8 +1,8 @@
 //! Instruction classes, architecture tags, and the limits of a device.
 //!
 //! An architecture tag says which instructions a kernel uses. The kernel is compiled for the
-//! device's own architecture, which may be newer. [`GemmDesc::check`](crate::desc::GemmDesc::check)
-//! uses the limits of the tag's smallest device. [`check_on`](crate::desc::GemmDesc::check_on) uses
+//! device's own architecture, which may be newer. [`GemmDesc::check`](crate::nest::GemmDesc::check)
+//! uses the limits of the tag's smallest device. [`check_on`](crate::nest::GemmDesc::check_on) uses
 //! a [`Machine`], which is a plain value, so tests can pass machines that do not exist.
 //!
 //! Source: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications.

@@ -6,7 +6,7 @@ pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse, pointed};
 
 /// Kernels from other sources, and their geometry. The lab times its own kernels.
 #[cfg(feature = "cuda")]
-pub use crate::{cuda::loaded::Loaded, plan::Geometry};
+pub use crate::{cuda::loaded::Loaded, nest::plan::Geometry};
 
 /// Rounding and exponents of number formats. The lab computes references.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
@@ -39,13 +39,6 @@ pub mod codegen {
     pub use crate::codegen::{ENTRY, Spelled, TranslationUnit};
     /// Tests compare the structs of both languages.
     pub use crate::codegen::{GemmParams, KERNELS, RepackParams, TensorGemmParams, TensorMap};
-}
-
-/// Kernel families, the selection of a kernel, and explanations. The command line resolves
-/// requests; the lab explores and explains. The list is open, because only its module names a
-/// family.
-pub mod family {
-    pub use crate::family::*;
 }
 
 /// The host executor.
@@ -97,14 +90,29 @@ pub mod pass {
     }
 }
 
-/// Programs of the host executor.
-pub mod plan {
+/// The loop nest: the selection of a kernel, explanations, and programs of the host executor.
+pub mod nest {
+    /// The lab times kernels.
+    pub use crate::nest::plan::Geometry;
+    /// The command line resolves requests; the lab explores and explains.
+    pub use crate::nest::*;
     /// The lab counts the accesses of a program.
-    pub use crate::plan::Program;
+    pub use crate::threadblock::mma::program::Program;
     /// Tests change programs and expect a fault.
-    pub use crate::plan::{
-        EmulationProgram, Geometry, HostProgram, Maps, RingProgram, ThreadMaps,
-        WarpSpecializedProgram,
+    pub use crate::threadblock::{
+        mma::program::{HostProgram, Maps},
+        tma_ring::{
+            program::{EmulationProgram, ThreadMaps, WarpSpecializedProgram},
+            ring_program::RingProgram,
+        },
+    };
+    /// The lab prints explanations.
+    pub use crate::{
+        threadblock::tma_ring::explain::{BoxesExplanation, WarpSpecializedExplanation},
+        warp::{
+            mma_sync::explain::MmaSyncExplanation,
+            simt::explain::{OperandExplanation, SimtExplanation},
+        },
     };
 }
 

@@ -62,7 +62,7 @@
 //! | elements of a fragment | thread | `thread::Mma` | `kernels/thread/mma.cuh` |
 //! | accumulators | thread | [`epilogue::Node`] | `kernels/epilogue/*.cuh` |
 //!
-//! Every knob of every level is a field of one value, [`desc::GemmDesc`]. The value is checked at
+//! Every knob of every level is a field of one value, [`nest::GemmDesc`]. The value is checked at
 //! compile time, lowered to CUDA source, and executed on the CPU. The crate `falchion-layout` is
 //! CuTe's layout algebra, and `falchion-lab` verifies, measures, and explores kernels.
 #![deny(missing_docs)]
@@ -72,21 +72,19 @@ mod call;
 mod codegen;
 #[cfg(feature = "cuda")]
 pub mod cuda;
-pub mod desc;
 pub mod device;
 pub mod epilogue;
 mod error;
 mod facts;
-mod family;
 mod host;
 mod index;
 #[doc(hidden)]
 pub mod internals;
 pub mod layout;
+pub mod nest;
 pub mod numeric;
 mod operand;
 mod pass;
-mod plan;
 pub mod refusal;
 mod schedule;
 mod sentence;
@@ -111,16 +109,16 @@ pub use refusal::Refusal;
 pub mod prelude {
     pub use crate::{
         arch::{Best, Native, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
-        desc::{
-            Auto, BlocksPerSm, ClusterShape, EpilogueTree, GemmDesc, GroupedSwizzle,
-            HorizontalSwizzle, IdentitySwizzle, PingpongSchedule, SplitK, SplitKCluster,
-            SplitKParallel, Stages, StreamK, Threadblock, Warp, With,
-        },
         device::{
             AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, GemmUniversal, Mat, MatMut,
             MatRef, Transpose,
         },
         layout::{ColMajor, MatrixType, RowMajor},
+        nest::{
+            Auto, BlocksPerSm, ClusterShape, EpilogueTree, GemmDesc, GroupedSwizzle,
+            HorizontalSwizzle, IdentitySwizzle, PingpongSchedule, SplitK, SplitKCluster,
+            SplitKParallel, Stages, StreamK, Threadblock, Warp, With,
+        },
         numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},
         shape::GemmShape,
         threadblock::{MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized},

@@ -9,8 +9,8 @@ use crate::{
     progress::{during, timed},
 };
 use falchion::internals::{
-    family::{Request, Resolved},
     host::Mode,
+    nest::{Request, Resolved},
 };
 use falchion_lab::owned::HostProduct;
 use serde_json::json;

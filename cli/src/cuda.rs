@@ -14,15 +14,15 @@ use falchion::{
         cache::{Cache, CacheDir},
         machine_of,
     },
-    desc::GemmDesc,
     internals::{
-        family::Target,
+        nest::Target,
         pass::{
             PassDesc,
             transpose::{Choice, TransposeDesc},
         },
         sys::{driver, nvrtc::Nvrtc},
     },
+    nest::GemmDesc,
     numeric::ElementKind,
 };
 use falchion_lab::{

@@ -7,7 +7,7 @@ use crate::{
 };
 use falchion::{
     Error,
-    internals::{family::Request, host::Mode},
+    internals::{host::Mode, nest::Request},
 };
 use serde_json::json;
 

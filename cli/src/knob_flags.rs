@@ -1,7 +1,7 @@
 //! One flag for each knob of the library.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, error::Error};
-use falchion::desc::Pins;
+use falchion::nest::Pins;
 
 /// Knobs that flags set: JSON names and values.
 #[derive(Clone, Debug, Default)]

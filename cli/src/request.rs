@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     text,
 };
-use falchion::{arch::OpRequest, desc::GemmDesc, internals::family::Request};
+use falchion::{arch::OpRequest, internals::nest::Request, nest::GemmDesc};
 use serde_json::Value;
 use std::path::Path;
 

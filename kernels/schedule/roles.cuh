@@ -2,7 +2,7 @@
 // synchronize.
 #pragma once
 #include "schedule.cuh"
-#include "threadblock/pipeline.cuh"
+#include "threadblock/tma_ring/pipeline.cuh"
 
 enum class RoleStepKind {
   InitBarriers,

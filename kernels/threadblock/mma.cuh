@@ -1,4 +1,4 @@
-// Twin of src/threadblock/mma.rs: the main loop of a block, along K.
+// Twin of src/threadblock/mma/mod.rs: the main loop of a block, along K.
 #pragma once
 #include "schedule.cuh"
 #include "smem.cuh"

@@ -13,7 +13,7 @@ fn main() {
     >::DESC;
     if let Some(path) = std::env::args().nth(1) {
         let text = std::fs::read_to_string(&path).unwrap_or(path);
-        match falchion::desc::GemmDesc::from_json(&text) {
+        match falchion::nest::GemmDesc::from_json(&text) {
             Ok(read) => desc = read,
             Err(error) => return eprintln!("{error}"),
         }

@@ -7,7 +7,7 @@ use falchion::{
     internals::index::{IndexMap, Tabled, at},
     numeric::ElementKind,
     threadblock::Along,
-    warp::mma_warpgroup::{
+    warp::wgmma::{
         FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEP_BYTES, STEPS, SwizzleMode,
         bytes_read,
     },

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     arch::MOST_BLOCKS,
-    desc::GemmDesc,
+    nest::GemmDesc,
     numeric::ElementKind,
     refusal::{Field, Operand, Refusal, rules::within},
     threadblock::ProductRecords,

@@ -2,8 +2,8 @@
 
 use super::{Problem, positions::Spread};
 use crate::{
-    desc::GemmDesc,
     index::{IndexMap, at},
+    nest::GemmDesc,
     threadblock::{MATRICES_OF_PRODUCT, ProductRecords},
 };
 

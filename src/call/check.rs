@@ -2,9 +2,9 @@
 
 use super::{Call, DEPTH, Memory, Source, View};
 use crate::{
-    desc::GemmDesc,
     epilogue::Reads,
     layout::Order,
+    nest::GemmDesc,
     numeric::{ComputeKind, ElementKind},
     operand::{Axis, OperandKind},
     refusal::{

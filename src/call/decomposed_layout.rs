@@ -3,7 +3,7 @@
 use crate::{
     call::WORKSPACE_ALIGNMENT,
     numeric::{ElementKind, EmulationKind},
-    warp::mma_warpgroup::STAGE_BYTES,
+    warp::wgmma::STAGE_BYTES,
 };
 
 /// Padding unit of K in elements: the depth of a pipeline stage.

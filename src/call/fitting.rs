@@ -3,7 +3,7 @@
 
 use super::{Elements, OperandNeed, Problem, View};
 use crate::{
-    desc::GemmDesc,
+    nest::GemmDesc,
     operand::{Axis, OperandKind},
     thread::access::dividing,
 };

@@ -2,7 +2,7 @@
 
 use super::{Call, Elements, HostCall, Problem, View};
 use crate::{
-    desc::{GemmDesc, GemmMode},
+    nest::{GemmDesc, GemmMode},
     operand::{Axis, OperandKind},
     refusal::{Field, Refusal, rules::within},
     shape::{Mn, Mnk},

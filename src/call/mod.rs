@@ -70,9 +70,9 @@ pub use workspace::GrowingWorkspace;
 pub use workspace::{OperandWorkspace, WorkspaceMemory};
 
 use crate::{
-    desc::GemmDesc,
     epilogue::{Reads, SCALARS},
     layout::Order,
+    nest::GemmDesc,
     operand::{Frame, OperandKind, VectorKind, Vectors},
     refusal::Refusal,
 };

@@ -2,7 +2,7 @@
 
 use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::aligned_bytes_at_any_address};
 use crate::{
-    desc::{Cut, GemmDesc},
+    nest::{Cut, GemmDesc},
     numeric::{ElementKind, sum_of},
     shape::Mnk,
     threadblock::{MOST_TILES_OF_ONE, Streams, tickets_of},

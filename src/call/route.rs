@@ -22,7 +22,7 @@
 //!
 //! ```
 //! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::call::Problem, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
-//! # use falchion::internals::family::default_gemm_configuration::default_description;
+//! # use falchion::internals::nest::defaults::default_description;
 //!
 //! let i8s = Combined { a: ElementKind::I8, b: ElementKind::I8, accumulator: ElementKind::I32, c: ElementKind::I32 };
 //! // Both operands are K-major; packed rows of 4095 bytes are not whole.
@@ -40,8 +40,8 @@
 
 use super::{DecomposedLayout, Elements, Memory, Partials, Problem, View};
 use crate::{
-    desc::GemmDesc,
     layout::Order,
+    nest::GemmDesc,
     numeric::{ElementKind, EmulationKind},
     operand::{OperandKind, framed},
     refusal::Route,

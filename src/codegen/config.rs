@@ -1,13 +1,13 @@
 //! The generated header `config.cuh`: the facts of a GEMM kernel for the C++ templates.
 
 use crate::{
-    desc::GemmDesc,
     epilogue,
+    nest::GemmDesc,
     numeric::ElementKind,
     operand::Axis,
     thread::mma::packed,
     threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind},
-    warp::{exchange::BlockedToStriped, mma_simt::ThreadTiles},
+    warp::{exchange::BlockedToStriped, simt::maps::ThreadTiles},
 };
 use core::fmt::Write;
 

@@ -6,9 +6,9 @@
 //! have names instead of positions.
 
 use crate::{
-    desc::GemmMode,
     epilogue::reduction::Reduction,
     index::{IndexMap, Map, fingerprint},
+    nest::GemmMode,
     shape::{Mn, Mnk},
     threadblock::{
         GroupTiles, KSlices, StreamedSlices, Streams, SwizzleKind, TileOrder, Work, WorkKind,

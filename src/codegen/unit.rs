@@ -83,7 +83,7 @@ mod tests {
         );
         let through = names(&unit(
             "#include \"config.cuh\"",
-            "#include \"warp/mma_simt.cuh\"\n#include \"config.cuh\"",
+            "#include \"warp/simt.cuh\"\n#include \"config.cuh\"",
         ));
         assert!(
             through.contains(&"smem.cuh".to_owned()) && through.contains(&"config.cuh".to_owned())

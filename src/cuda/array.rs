@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     call::{Call, Problem, Routes, accesses},
-    desc::GemmDesc,
     error::Error,
+    nest::GemmDesc,
     pass::records::Records,
     sys::driver,
 };

@@ -17,10 +17,12 @@ use crate::{
     arch::ArchKind,
     call::{OperandNeed, Problem, ReadOffsets, Routes, accesses},
     codegen::TranslationUnit,
-    desc::{GemmDesc, GemmMode},
     error::Error,
+    nest::{
+        GemmDesc, GemmMode,
+        plan::{Geometry, Plan},
+    },
     pass::{Pass, PassDesc, records::Records},
-    plan::{Geometry, Plan},
     refusal::Refusal,
     sys::{
         driver::{Grid, VouchedUnit, driver, max_active_clusters},

@@ -53,7 +53,7 @@ fn same(one: &Problem, other: &Problem) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{desc::GemmDesc, prelude::*};
+    use crate::{nest::GemmDesc, prelude::*};
 
     const DESC: GemmDesc = Gemm::<f32>::DESC;
 

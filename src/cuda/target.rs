@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{ArchKind, Machine},
-    desc::GemmDesc,
+    nest::GemmDesc,
     refusal::Refusal,
 };
 
@@ -66,8 +66,7 @@ impl CodeTarget {
 mod tests {
     use super::*;
     use crate::{
-        arch::OpKind, family::default_gemm_configuration::default_description, layout::Order,
-        numeric::Combined,
+        arch::OpKind, layout::Order, nest::defaults::default_description, numeric::Combined,
     };
 
     #[test]

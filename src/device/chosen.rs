@@ -2,7 +2,10 @@
 //! reused.
 
 use super::configurations::Configurations;
-use crate::{arch::Machine, desc::Cut, family::ProblemSize};
+use crate::{
+    arch::Machine,
+    nest::{Cut, ProblemSize},
+};
 use std::sync::Mutex;
 
 /// Index of a configuration. The second member overrides the split-K slices and the decomposition
@@ -55,7 +58,7 @@ fn place_of(size: &ProblemSize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{arch::ArchKind, desc::DecompositionKind};
+    use crate::{arch::ArchKind, nest::DecompositionKind};
 
     const TWO: Cut = (2, DecompositionKind::SplitK);
 

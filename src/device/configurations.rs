@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{ArchKind, Machine},
-    family::{Completions, Target, TypedRequest},
+    nest::{Completions, Target, TypedRequest},
     refusal::Refusal,
 };
 use std::{

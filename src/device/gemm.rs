@@ -8,10 +8,12 @@
 use super::{configurations::Candidates, operation::GemmOperation};
 use crate::{
     arch::{Arch, Best, Native, OpClass},
-    desc::{Auto, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
     epilogue::Node,
-    family::{Completions, TypedRequest},
     layout::{Layout, Orders, RowMajor},
+    nest::{
+        Auto, Completions, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, TypedRequest,
+        Warp, With,
+    },
     numeric::{Combined, MathType, MultipliedBy},
     refusal::Unresolved,
     shape::Shape,
@@ -21,7 +23,7 @@ use core::{fmt, marker::PhantomData, ops::Deref};
 /// A GEMM, `D = epilogue(A * B, C)`, whose types fix the kernel: CUTLASS's `device::Gemm`.
 ///
 /// Every parameter after `A` has a default: row-major layouts, B of the type of A, the first
-/// result type that [`COMBINATIONS`](crate::desc::COMBINATIONS) lists, and the fastest units of the
+/// result type that [`COMBINATIONS`](crate::nest::COMBINATIONS) lists, and the fastest units of the
 /// machine that holds D. D has the type and layout of C. `Gemm` derefs to its [`GemmOperation`],
 /// whose methods run and prepare it. [`GemmOperation`] also supports types that are known only at
 /// run time.

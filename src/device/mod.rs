@@ -19,7 +19,7 @@ pub use crate::{
         Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, Identity, Mat, MatMut, MatRef,
         MatrixElements, OperandWorkspace, Readable, Space, Writable,
     },
-    family::{Explanation, ProblemSize, Request, Target},
+    nest::{Explanation, ProblemSize, Request, Target},
 };
 pub use executor::Executor;
 pub use functions::{gemm, matmul};

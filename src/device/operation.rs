@@ -8,10 +8,9 @@ use super::{
 use crate::{
     arch::{Machine, OpKind},
     call::{Any, Arguments, MatrixElements, Readable, check_types},
-    desc::GemmDesc,
     error::Error,
-    family::{Completions, ProblemSize, Request, TypedRequest},
     layout::{MatrixType, Orders},
+    nest::{Completions, GemmDesc, ProblemSize, Request, TypedRequest},
     numeric::{Combined, MathType},
     refusal::{Operand, Refusal},
 };
@@ -100,8 +99,8 @@ impl GemmOperation {
     /// Creates the operator from the element types and layouts of A, B, and C. D has the type and
     /// layout of C. Each machine uses its fastest units that multiply the types without emulation.
     /// These units are tensor cores for 16-bit, 8-bit, tf32, and f64 types, and CUDA cores for
-    /// `f32`. The accumulator is the first type that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
-    /// [`TENSOR_OP_COMBINATIONS`](crate::desc::TENSOR_OP_COMBINATIONS) lists for these types.
+    /// `f32`. The accumulator is the first type that [`COMBINATIONS`](crate::nest::COMBINATIONS) or
+    /// [`TENSOR_OP_COMBINATIONS`](crate::nest::TENSOR_OP_COMBINATIONS) lists for these types.
     ///
     /// # Errors
     /// The errors of [`from_request`](Self::from_request).

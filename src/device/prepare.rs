@@ -7,9 +7,9 @@ use super::{
 use crate::{
     call::{Arguments, MatrixElements},
     cuda::{Cuda, CudaKernel, machine_of},
-    desc::GemmDesc,
     error::Error,
     host::parallel_map,
+    nest::GemmDesc,
 };
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;

@@ -1,8 +1,10 @@
 //! Epilogue as a value: its expression tree in postfix order.
 
 use super::function::NodeId;
-use crate::operand::{VectorKind, framed};
-use crate::refusal::{Malformed, Refusal, Scalar};
+use crate::{
+    operand::{VectorKind, framed},
+    refusal::{Malformed, Refusal, Scalar},
+};
 
 /// Maximum number of nodes per tree.
 pub const CAPACITY: usize = 32;

@@ -13,7 +13,10 @@
 use crate::{
     index::{Coord, IndexMap, affine, at},
     layout::algebra::Composed,
-    threadblock::{WarpSpecialized, consumer_registers::TOGETHER, pipeline::WARPS},
+    threadblock::{
+        WarpSpecialized,
+        tma_ring::{pipeline::WARPS, registers::TOGETHER},
+    },
 };
 
 /// Map from (thread, accumulator) of a consumer to an offset in its part of a slot, in

@@ -20,7 +20,7 @@ use crate::{
     operand::OperandKind,
     shape::at_least_one,
     threadblock::{MmaBase, SLICES_AT_ONCE, WorkKind},
-    warp::mma_simt::{FragmentMap, ThreadTiles},
+    warp::simt::maps::{FragmentMap, ThreadTiles},
 };
 
 /// Returns the number of accumulators of each of [`SLICES_AT_ONCE`] split-K slices that a thread

@@ -9,13 +9,15 @@ use super::{
 };
 use crate::{
     call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Source, View},
-    desc::GemmDesc,
     error::Error,
     index::{IndexMap, at, points},
+    nest::GemmDesc,
     numeric::ElementKind,
-    plan::{HostProgram, WarpSpecializedProgram},
     schedule::Fault,
-    threadblock::{MATRICES_OF_PRODUCT, ProductRecords},
+    threadblock::{
+        MATRICES_OF_PRODUCT, ProductRecords, mma::program::HostProgram,
+        tma_ring::program::WarpSpecializedProgram,
+    },
 };
 
 /// A kernel that runs as a kernel for pointer arrays. It takes one call per GEMM, and the calls

@@ -16,9 +16,9 @@ use crate::{
     arch::WARP,
     index::{at, laws},
     operand::OperandKind,
-    plan::Program,
     schedule::Fault,
     shape::Mnk,
+    threadblock::mma::program::Program,
 };
 
 /// The coordinate of an element in an operand's tile.

@@ -14,8 +14,7 @@ use crate::{
     call::HostCall,
     error::Error,
     numeric::{Accumulator, ElementKind, F16, Number, Saturating},
-    plan::Program,
-    threadblock::Work,
+    threadblock::{Work, mma::program::Program},
 };
 
 /// A program with the facts that all GEMMs of a batch or an array share.

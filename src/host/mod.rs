@@ -1,8 +1,9 @@
 //! The host executor: runs GEMM descriptions on the CPU with the arithmetic of the GPU.
 //!
-//! A description becomes a [`Program`](crate::plan::Program), which holds its index maps and its
-//! schedule. A warp-specialized description becomes a
-//! [`WarpSpecializedProgram`](crate::plan::WarpSpecializedProgram). Two modes run a program:
+//! A description becomes a [`Program`](crate::threadblock::mma::program::Program), which holds its
+//! index maps and its schedule. A warp-specialized description becomes a
+//! [`WarpSpecializedProgram`](crate::threadblock::tma_ring::program::WarpSpecializedProgram). Two
+//! modes run a program:
 //!
 //! - **checked** ([`machine`]): runs CTA by CTA or cluster by cluster, and warp by warp, in a
 //!   pseudorandom order that a seed determines. Shared memory records each write, its author, and

@@ -2,8 +2,8 @@
 
 use crate::{
     call::{HostCall, Problem, Source, View},
-    desc::GemmDesc,
     error::Error,
+    nest::GemmDesc,
     numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
     operand::{OperandKind, Vectors},
     shape::Mnk,

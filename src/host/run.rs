@@ -16,17 +16,20 @@ use super::{
 };
 use crate::{
     call::HostCall,
-    desc::GemmDesc,
     error::Error,
     index::at,
+    nest::GemmDesc,
     numeric::{EmulationKind, emulation::EmulationBlocks},
     operand::OperandKind,
-    plan::{HostProgram, Program, WarpSpecializedProgram},
     refusal::Refusal,
     schedule::Fault,
     shape::{Mn, Mnk},
     sys::float_mode::DefaultFloatMode,
-    threadblock::{Unit, Work},
+    threadblock::{
+        Unit, Work,
+        mma::program::{HostProgram, Program},
+        tma_ring::program::WarpSpecializedProgram,
+    },
 };
 use core::slice;
 use std::{

@@ -6,8 +6,8 @@
 use crate::{
     index::{Coord, IndexMap, at, points},
     operand::OperandKind,
-    plan::Program,
     schedule::Fault,
+    threadblock::mma::program::Program,
 };
 
 /// Checks every vector access to shared memory and to D.

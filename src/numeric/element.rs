@@ -279,8 +279,8 @@ pub trait MathType: Copy + Send + Sync + 'static {
     type Storage: bytemuck::Pod + Send + Sync;
     /// Default accumulator type.
     type Accumulator: MathType;
-    /// Default type of C and D: the first that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
-    /// [`TENSOR_OP_COMBINATIONS`](crate::desc::TENSOR_OP_COMBINATIONS) lists.
+    /// Default type of C and D: the first that [`COMBINATIONS`](crate::nest::COMBINATIONS) or
+    /// [`TENSOR_OP_COMBINATIONS`](crate::nest::TENSOR_OP_COMBINATIONS) lists.
     type Output: MathType;
 }
 

@@ -16,8 +16,8 @@ use crate::{
     arch::Machine,
     call::{DecomposedLayout, Elements, Launch, Problem, Routes, View, Way},
     codegen::{TranslationUnit, entry_point},
-    desc::{GemmDesc, GemmMode},
     layout::Order,
+    nest::{GemmDesc, GemmMode},
     operand::OperandKind,
     refusal::{Because, Operand, Refusal, Route},
 };

@@ -67,7 +67,7 @@ macro_rules! fields {
 }
 
 fields! {
-    // Knobs have the names of the table in `src/desc/knobs.rs`.
+    // Knobs have the names of the table in `src/nest/knobs.rs`.
     knobs {
     Op "op";
     Arch "arch";

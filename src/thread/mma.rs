@@ -18,8 +18,10 @@
 //!
 //! Twin: `kernels/thread/mma.cuh`. Source: the operand reuse cache, maxas wiki, "SGEMM".
 
-use crate::numeric::ElementKind;
-use crate::shape::{GemmShape, Shape};
+use crate::{
+    numeric::ElementKind,
+    shape::{GemmShape, Shape},
+};
 use core::marker::PhantomData;
 
 /// Thread-level MMA, as a type.

@@ -6,17 +6,11 @@
 //! [`swizzle`] is the rasterization order of tiles. On Hopper, TMA moves tiles: a `TensorMapDesc`
 //! describes the tensor, and a `TensorCopy` describes one copy.
 
-pub(crate) mod consumer_registers;
 pub mod mma;
-mod mma_base;
-pub mod mma_multistage;
-pub mod mma_pipelined;
-pub mod mma_single_stage;
-pub(crate) mod mma_warp_specialized;
-mod operand;
-pub(crate) mod pipeline;
+pub mod multistage;
+pub mod pipelined;
 pub(crate) mod records;
-mod role_options;
+pub mod single_stage;
 pub(crate) mod split_k;
 pub(crate) mod stream_k;
 pub mod swizzle;
@@ -24,6 +18,7 @@ pub(crate) mod tensor_copy;
 pub(crate) mod tensor_map;
 pub(crate) mod thread_map;
 pub(crate) mod tile_iterator;
+pub(crate) mod tma_ring;
 pub(crate) mod work;
 
 pub use crate::smem::{
@@ -32,23 +27,16 @@ pub use crate::smem::{
 #[doc(hidden)]
 pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
 pub(crate) use mma::LEAST_ASYNCHRONOUS_COPY;
+#[doc(hidden)]
+pub use mma::base::MmaBase;
+#[doc(hidden)]
+pub use mma::operand::StagedOperand;
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
-#[doc(hidden)]
-pub use mma_base::MmaBase;
-pub use mma_multistage::MultistageKnobs;
-pub use mma_pipelined::PipelinedKnobs;
-pub use mma_single_stage::SingleStageKnobs;
-pub use mma_warp_specialized::TmaRingKnobs;
-#[doc(hidden)]
-pub use mma_warp_specialized::{ConsumerMma, StageTile, WarpSpecialized};
-#[doc(hidden)]
-pub use operand::StagedOperand;
-#[doc(hidden)]
-pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
+pub use multistage::MultistageKnobs;
+pub use pipelined::PipelinedKnobs;
 #[doc(hidden)]
 pub use records::{MATRICES_OF_PRODUCT, ProductRecords};
-#[doc(hidden)]
-pub use role_options::RoleOptions;
+pub use single_stage::SingleStageKnobs;
 pub(crate) use split_k::MOST_TILES_OF_ONE;
 #[doc(hidden)]
 pub use split_k::{ClusterSlices, KSlices, SLICES_AT_ONCE, k_slice, tickets_of};
@@ -63,6 +51,13 @@ pub use tensor_copy::{SharedBox, TensorCopy};
 pub use tensor_map::{TensorMapDesc, TensorMatrix};
 #[doc(hidden)]
 pub use thread_map::{SECTOR_BYTES, ThreadMap};
+pub use tma_ring::TmaRingKnobs;
+#[doc(hidden)]
+pub use tma_ring::pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
+#[doc(hidden)]
+pub use tma_ring::role_options::RoleOptions;
+#[doc(hidden)]
+pub use tma_ring::{ConsumerMma, StageTile, WarpSpecialized};
 pub(crate) use work::group_rectangles;
 #[doc(hidden)]
 pub use work::{

@@ -6,20 +6,20 @@ mod choices;
 #[doc(hidden)]
 pub mod exchange;
 #[doc(hidden)]
-pub mod mma_simt;
+pub mod mma_sync;
 #[doc(hidden)]
-pub mod mma_tensor_op;
+pub mod simt;
 #[doc(hidden)]
-pub mod mma_warpgroup;
+pub mod wgmma;
 
 pub use choices::{AOperandKind, InterleaveKind, PromotionKind, SaturateKind, UnrollKind};
+pub use mma_sync::MmaSyncKnobs;
+pub use simt::SimtKnobs;
 #[doc(hidden)]
-pub use mma_simt::LaneArrangement;
-pub use mma_simt::SimtKnobs;
-pub use mma_tensor_op::MmaSyncKnobs;
+pub use simt::maps::LaneArrangement;
 #[doc(hidden)]
-pub use mma_warpgroup::MmaWarpgroup;
-pub use mma_warpgroup::WgmmaKnobs;
+pub use wgmma::MmaWarpgroup;
+pub use wgmma::WgmmaKnobs;
 
 use crate::{shape::Shape, thread, words::words};
 use core::marker::PhantomData;

@@ -55,7 +55,7 @@ fn a_batch_on_tensor_cores_is_the_hosts() {
     type RowsByTma = HopperK<Bf16, Bf16, RowMajor, With<Auto, PingpongSchedule>>;
     type Columns = HopperMn<Bf16, f32, ColMajor>;
     type Emulated = HopperK<f32, f32>;
-    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::desc::F16x3>>;
+    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::nest::F16x3>>;
     for extents in [(256, 128, 64), (130, 67, 33)] {
         let (m, n, k) = extents;
         held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(4));
@@ -115,7 +115,7 @@ fn a_batch_may_not_reach_beyond_its_memory() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
-    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::desc::F16x3>>;
+    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::nest::F16x3>>;
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     let extents @ (m, n, k) = (70, 40, 65);
     let (a, b): (Vec<f32>, Vec<f32>) = (numbers(1, 3 * m * k), numbers(2, 3 * k * n));

@@ -3,7 +3,7 @@
 
 use super::run::device;
 use crate::harness::prelude::*;
-use falchion::desc::{Saturate, SplitK};
+use falchion::nest::{Saturate, SplitK};
 
 type Products =
     KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90, With<With<Auto, Saturate>, SplitK<1>>>;

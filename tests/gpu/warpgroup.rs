@@ -5,7 +5,7 @@ use crate::harness::{
     prelude::*,
     warpgroups::{self, bits, *},
 };
-use falchion::warp::mma_warpgroup::FragmentMap;
+use falchion::warp::wgmma::FragmentMap;
 
 /// Runs a product once and twice over: what is wrong. The first round does not read the
 /// accumulators, which are NaN; the second adds.

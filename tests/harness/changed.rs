@@ -19,7 +19,7 @@ pub fn pinned(desc: GemmDesc, pins: Pins) -> GemmDesc {
 macro_rules! but {
     ($desc:expr $(, $field:ident $(: $value:expr)?)* $(,)?) => {{
         #[allow(unused_mut)]
-        let mut desc = falchion::desc::GemmDesc::from($desc);
+        let mut desc = falchion::nest::GemmDesc::from($desc);
         $(but!(@given desc, $field $(, $value)?);)*
         desc
     }};
@@ -37,7 +37,7 @@ macro_rules! but {
     (@set $d:ident, epilogue, $value:expr) => { $d.epilogue = $value };
     (@set $d:ident, swapped, $value:expr) => { $d.frame.swapped = $value };
     (@set $d:ident, $knob:ident, $value:expr) => {
-        $d = $crate::harness::pinned($d, falchion::desc::Pins { $knob: Some($value), ..falchion::desc::Pins::NONE })
+        $d = $crate::harness::pinned($d, falchion::nest::Pins { $knob: Some($value), ..falchion::nest::Pins::NONE })
     };
 }
 

@@ -2,7 +2,7 @@
 
 use super::{case::Tally, conformance::judge_both, problems, random_cases::orders};
 use crate::harness::prelude::*;
-use falchion::internals::family::Resolved;
+use falchion::internals::nest::Resolved;
 
 /// JSON name of a knob, and its value.
 pub type Pinned = (&'static str, String);

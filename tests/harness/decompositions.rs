@@ -7,7 +7,7 @@ use super::{
     product::computed,
 };
 use core::ops::Range;
-use falchion::internals::plan::HostProgram;
+use falchion::internals::nest::HostProgram;
 
 /// Returns the program of a description on a number of clusters.
 pub fn on_clusters(desc: &GemmDesc, clusters: u32) -> HostProgram {

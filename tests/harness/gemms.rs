@@ -1,7 +1,7 @@
 //! Types of GEMMs whose operands have one element type.
 
 use super::prelude::*;
-use falchion::desc::Instruction;
+use falchion::nest::Instruction;
 
 /// GEMM whose A and B are contiguous along K.
 pub type KMajor<A, C, LC, Accumulator, Op, Arch, Config = Auto> =

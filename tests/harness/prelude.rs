@@ -43,11 +43,6 @@ pub use crate::harness::{
 pub use falchion::{
     Error, Refusal,
     arch::{ArchKind, Machine, OpKind, WARP},
-    desc::{
-        AOperandKind, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, Frame, GemmDesc,
-        GemmMode, Knobs, Limits, Mainloop, OperandDesc, Pins, PromoteEachStage, PromotionKind,
-        SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpMma, With, WorkDesc,
-    },
     device::{
         Arguments, Explanation, Gemm, GemmOperation, GemmUniversal, ProblemSize, Request,
         run_on_host,
@@ -64,19 +59,21 @@ pub use falchion::{
             Partials, Problem, Routes, Source, View,
         },
         codegen::{GemmParams, KERNELS, TensorGemmParams, TranslationUnit},
-        family::default_gemm_configuration::{default_description, default_gemm_configurations},
         host::{
             Array, HostKernel, Mode,
             machine::{ClusterWork, Payload},
         },
         index::{Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points},
+        nest::{
+            Geometry, HostProgram, Program, RingProgram, WarpSpecializedProgram,
+            defaults::{default_description, default_gemm_configurations},
+        },
         operand::{Axis, OperandKind, VectorKind, Vectors},
         pass::{
             DecomposeDesc, PassBatch, PassDesc, REPACK, Realignment, RecordsDesc, RepackCopy,
             RepackMap, RepackShapes,
             transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProgram},
         },
-        plan::{Geometry, HostProgram, Program, RingProgram, WarpSpecializedProgram},
         schedule::{Role, RoleStep, Schedule, ScheduleKind, Section, Spelled, Step},
     },
     layout::{
@@ -84,6 +81,11 @@ pub use falchion::{
         Order::{self, Col, Row},
         RowMajor,
         algebra::{Composed, Coordinate, Int, IntTuple, Layout, LayoutError, Swizzle, Tiler},
+    },
+    nest::{
+        AOperandKind, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, Frame, GemmDesc,
+        GemmMode, Knobs, Limits, Mainloop, OperandDesc, Pins, PromoteEachStage, PromotionKind,
+        SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpMma, With, WorkDesc,
     },
     numeric::{
         Bf16, Combined, ComputeKind, E4m3, E5m2, ElementKind, EmulationKind, F16, Instruction,
@@ -102,8 +104,8 @@ pub use falchion::{
     warp::{
         InterleaveKind, LaneArrangement, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMmaKind,
         WgmmaKnobs,
-        mma_tensor_op::WarpInstruction,
-        mma_warpgroup::{
+        mma_sync::WarpInstruction,
+        wgmma::{
             AOperand, CHUNK_BYTES, FragmentLoad, FragmentRows, MatrixDescriptor, MmaWarpgroup,
             OperandA, OperandTile, STEPS,
         },

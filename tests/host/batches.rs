@@ -209,7 +209,7 @@ fn mutated_products_of_a_batch_are_found() {
 /// A row of any product that cannot be scaled refuses the whole batch before anything is written.
 #[test]
 fn a_batch_that_cannot_be_scaled_leaves_d_alone() {
-    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::desc::F16x3>>;
+    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::nest::F16x3>>;
     let (m, n, k) = (20, 12, 70);
     for product in 0..3 {
         let (mut a, b) = (vec![1.0f32; 3 * m * k], vec![2.0f32; 3 * k * n]);

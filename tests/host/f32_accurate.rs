@@ -3,8 +3,8 @@
 
 use crate::harness::{on_tensor_cores::*, prelude::*, product};
 use falchion::{
-    desc::{Bf16x6, F16x3},
-    internals::plan::EmulationProgram,
+    internals::nest::EmulationProgram,
+    nest::{Bf16x6, F16x3},
     numeric::emulation::unscaled,
 };
 

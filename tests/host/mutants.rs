@@ -7,7 +7,7 @@ use crate::harness::{
     prelude::*,
     random_cases::*,
 };
-use falchion::internals::plan::Maps;
+use falchion::internals::nest::Maps;
 use proptest::prelude::*;
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };

@@ -4,7 +4,7 @@
 use crate::harness::{
     decompositions::product, descriptions::cut_by_clusters, prelude::*, subject::program,
 };
-use falchion::desc::{ClusterShape, CooperativeSchedule, DataParallel, StreamK};
+use falchion::nest::{ClusterShape, CooperativeSchedule, DataParallel, StreamK};
 
 type Tile = With<With<SmallTile, SplitK<3>>, CooperativeSchedule>;
 type Small = HopperK<Bf16, f32, RowMajor, With<With<Tile, Stages<3>>, SplitKCluster>>;

@@ -2,7 +2,7 @@
 
 use crate::harness::{prelude::*, random_cases};
 use falchion::{
-    desc::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
+    nest::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
     shape::TiledBy,
     threadblock::{SmemAuto, SmemPadded, SmemSwizzled},
 };
@@ -77,7 +77,7 @@ fn a_loop_nest_is_one_leaf() {
     >;
     let desc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp>::new();
     assert_eq!(desc.desc().arch, ArchKind::Sm90);
-    let nest = desc.with::<TensorCores>().with::<falchion::desc::CooperativeSchedule>().desc();
+    let nest = desc.with::<TensorCores>().with::<falchion::nest::CooperativeSchedule>().desc();
     assert_eq!(
         (nest.threadblock(), nest.warp(), nest.stages()),
         (Mnk::new(128, 256, 64), Mnk::new(64, 256, 64), 3)

@@ -363,7 +363,7 @@ mod json {
     fn every_knob_is_a_field_and_every_field_stands_in_the_text() {
         let desc = random_cases::ring([Order::Row; 3]);
         let text = desc.to_json().expect("an expression");
-        for (field, flag, meaning) in falchion::desc::Pins::TABLE {
+        for (field, flag, meaning) in falchion::nest::Pins::TABLE {
             let knobs = desc.pins().words();
             let has = |at: usize| knobs[at].is_some();
             let there = has(Pins::TABLE.iter().position(|row| row.0 == *field).expect("a knob"));

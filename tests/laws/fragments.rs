@@ -2,7 +2,7 @@
 //! accumulators are of.
 
 use crate::harness::prelude::*;
-use falchion::warp::mma_warpgroup::{AccumulatorMap, FragmentMap, Instruction};
+use falchion::warp::wgmma::{AccumulatorMap, FragmentMap, Instruction};
 use falchion_lab::banks::Wavefronts;
 
 const INPUTS: [ElementKind; 5] =

@@ -10,7 +10,7 @@ use falchion::{
     epilogue::tile_store::AccumulatorMap,
     internals::thread::mma::packed,
     threadblock::{StagedOperand, ThreadMap},
-    warp::mma_simt::FragmentMap,
+    warp::simt::maps::FragmentMap,
 };
 use proptest::prelude::*;
 

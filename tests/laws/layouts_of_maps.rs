@@ -13,8 +13,8 @@ use falchion::{
     layout::algebra::Map,
     threadblock::{BoxedTile, ClusterTiles},
     warp::{
-        mma_simt::{DepthMap, FragmentMap},
-        mma_warpgroup::{self, Instruction},
+        simt::maps::{DepthMap, FragmentMap},
+        wgmma::{self, Instruction},
     },
 };
 use proptest::prelude::*;
@@ -242,7 +242,7 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
             else {
                 continue;
             };
-            let map = mma_warpgroup::AccumulatorMap::new(&wgmma);
+            let map = wgmma::AccumulatorMap::new(&wgmma);
             affine("accumulators", &map)?;
             affine("accumulators", &map.with_rows(FragmentRows::Paired))?;
             let crossed = if n.is_power_of_two() { Answer::Layout } else { Answer::None };
@@ -255,7 +255,7 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
         }
     }
     for input in INPUTS {
-        affine("fragment", &mma_warpgroup::FragmentMap { input })?;
+        affine("fragment", &wgmma::FragmentMap { input })?;
         for m in [64, 128, 256, 384]
             .into_iter()
             .filter(|m| input.bytes_of(1) != 2 && m * input.bytes_of(1) % 128 == 0)
@@ -384,7 +384,7 @@ fn layouts_read_as_cute_writes_them() {
     let (f16, along) = (ElementKind::F16, Along::K);
     let wgmma = Instruction::new((f16, f16), ElementKind::F32, 16, AOperand::Shared(along), along)
         .expect("an instruction");
-    let sums = mma_warpgroup::AccumulatorMap::new(&wgmma);
+    let sums = wgmma::AccumulatorMap::new(&wgmma);
     assert_eq!(said(&sums), "((_4,_8,_4),(_2,_2,_2)):((_2,_16,_256),(_1,_128,_8))");
     let crossed = sums.with_rows(FragmentRows::Crossed);
     assert_eq!(said(&crossed), "Sw<1,4,3> o _0 o ((_4,_32),(_2,_2,_2)):((_2,_32),(_1,_16,_8))");

@@ -5,7 +5,7 @@ use crate::harness::{descriptions, prelude::*};
 use falchion::{
     internals::{host::machine::Purpose, index::laws::bijective},
     numeric::ElementKind::{Bf16, F16, Tf32, *},
-    warp::mma_tensor_op::{MathOperator, WordLoad},
+    warp::mma_sync::{MathOperator, WordLoad},
 };
 use falchion_lab::banks::{description_steps, program_steps};
 
@@ -239,7 +239,7 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
     let mut wide = 0;
     let mut descs = each_instruction();
     for arch in descriptions::mma_sync::ARCHS {
-        for types in falchion::desc::TENSOR_OP_COMBINATIONS {
+        for types in falchion::nest::TENSOR_OP_COMBINATIONS {
             let Ok(families) = default_gemm_configurations(OpKind::TensorOp, arch, *types) else {
                 continue;
             };

@@ -75,7 +75,7 @@ fn missing_instructions_are_refused_with_those_of_the_architecture() {
 fn every_order_of_what_has_an_instruction_is_a_kernel() {
     let mut kernels = 0;
     for arch in descriptions::mma_sync::ARCHS {
-        for &types in falchion::desc::TENSOR_OP_COMBINATIONS {
+        for &types in falchion::nest::TENSOR_OP_COMBINATIONS {
             if default_gemm_configurations(OpKind::TensorOp, arch, types).is_err() {
                 continue;
             }

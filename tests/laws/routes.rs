@@ -282,7 +282,7 @@ fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
             words.map(|word| Some(word.parse::<MatrixType>().expect("a type and an order")));
         let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
         let request =
-            falchion::internals::family::Request { a, b, c, op, arch, ..Default::default() };
+            falchion::internals::nest::Request { a, b, c, op, arch, ..Default::default() };
         request.resolve(ArchKind::Sm90).expect("a kernel").desc
     };
     assert_eq!(

@@ -4,7 +4,7 @@
 use crate::harness::{prelude::*, warpgroups::*};
 use falchion::{
     layout::algebra,
-    warp::mma_warpgroup::{AccumulatorMap, CORE_ROWS, FragmentMap, Instruction, is_input},
+    warp::wgmma::{AccumulatorMap, CORE_ROWS, FragmentMap, Instruction, is_input},
 };
 use falchion_lab::warpgroup::holders;
 

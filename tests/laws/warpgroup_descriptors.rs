@@ -5,7 +5,7 @@ use crate::harness::{
     prelude::*,
     warpgroups::{bits, products, whole, *},
 };
-use falchion::warp::mma_warpgroup::{FragmentMap, ROWS, STAGE_BYTES, bytes_read};
+use falchion::warp::wgmma::{FragmentMap, ROWS, STAGE_BYTES, bytes_read};
 
 /// Of one tile, at `start`: the first element that an instruction would read elsewhere than it
 /// lies. All steps, all first rows.

@@ -14,7 +14,7 @@ use crate::{
 pub use args::ExploreArgs;
 use falchion::{
     arch::{ArchKind, Machine},
-    desc::GemmDesc,
+    nest::GemmDesc,
     shape::Mnk,
 };
 use falchion_lab::explore::{

@@ -3,8 +3,8 @@
 use super::{ExploreArgs, object};
 use crate::{cuda, failure::Failure, print};
 use falchion::{
-    desc::{GemmDesc, Pins},
     device::ProblemSize,
+    nest::{GemmDesc, Pins},
     shape::Mnk,
 };
 use falchion_lab::explore::{

@@ -3,12 +3,12 @@
 use crate::{args::NamedMachine, failure::Failure, print};
 use falchion::{
     arch::Machine,
-    desc::GemmDesc,
     device::ProblemSize,
     internals::{
         call::Problem,
-        family::{Origin, Resolved},
+        nest::{Origin, Resolved},
     },
+    nest::GemmDesc,
 };
 use falchion_lab::explain::{StatedLayout, facts, launches_of_array, layouts, on_machine};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ impl Subject<'_> {
         let Self { resolved, problem, .. } = *self;
         let fitted = self.fitted()?;
         let explanation = fitted.explain()?;
-        let chosen = |choice: &falchion::internals::family::Choice| {
+        let chosen = |choice: &falchion::internals::nest::Choice| {
             vec![
                 choice.flag.to_owned(),
                 choice.value.clone(),

@@ -17,14 +17,14 @@ use explain::Subject;
 pub use explain::{description, layout_rows};
 use falchion::{
     arch::ArchKind,
-    desc::GemmDesc,
     epilogue::{EpilogueDesc, Op, SCALARS},
     internals::{
         call::{Problem, Source},
-        family::{Origin, ProblemSize, Request, Resolved, Target},
         host::{Mode, progress::BLOCKS},
+        nest::{Origin, ProblemSize, Request, Resolved, Target},
     },
     layout::{MatrixType, Order},
+    nest::GemmDesc,
 };
 use falchion_lab::{owned::HostProduct, verify::COMPARED};
 use files::Files;

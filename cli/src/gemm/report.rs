@@ -140,7 +140,7 @@ pub fn require_verified(verdict: Verdict) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::{Error, internals::family::Request, layout::Order};
+    use falchion::{Error, internals::nest::Request, layout::Order};
 
     #[test]
     fn wrong_results_fail_verification() {

@@ -2,8 +2,8 @@
 
 use crate::{args::GemmArgs, failure::Failure};
 use falchion::{
-    desc::GemmDesc,
     epilogue::{EpilogueDesc, Op, SCALARS},
+    nest::GemmDesc,
 };
 
 /// The scalars of a GEMM. Without flags, alpha is 1 and beta is 0. Refuses a flag for a scalar that

@@ -70,7 +70,7 @@ fn help_lists_every_subcommand_and_knob() {
         assert!(text.contains(&format!("\n  {command} ")), "{text}");
     }
     let text = done(&["gemm", "--help"]);
-    for (_, flag, _) in falchion::desc::Pins::TABLE {
+    for (_, flag, _) in falchion::nest::Pins::TABLE {
         // Brackets mark an optional value: the knob is a switch.
         let takes = ["<", "[<off|on>]"].map(|value| text.contains(&format!("{flag} {value}")));
         assert_eq!(

@@ -409,9 +409,9 @@ fn explain_names_the_origin_of_each_knob() {
     assert_eq!(words("--arch"), "--arch sm90 from the default");
     assert!(words("--threadblock").ends_with(" from the default"));
     let default = Gemm::<f32>::new().desc().pins().words();
-    let own = falchion::desc::Pins::TABLE.iter().zip(default).filter(|(_, value)| value.is_some());
+    let own = falchion::nest::Pins::TABLE.iter().zip(default).filter(|(_, value)| value.is_some());
     let knobs: Vec<_> = own.map(|(row, _)| row.0).collect();
-    for (name, flag, _) in falchion::desc::Pins::TABLE {
+    for (name, flag, _) in falchion::nest::Pins::TABLE {
         let own = knobs.contains(name);
         assert_eq!(text.lines().any(|line| line.trim_start().starts_with(flag)), own, "{flag}");
     }

@@ -3,7 +3,7 @@
 //! descriptors do not belong to threads.
 //!
 //! The accesses are those of the kernels' source, at the addresses of the host's maps:
-//! `kernels/warp/mma_warpgroup/registers.cuh`, `kernels/threadblock/mma_warp_specialized/simt.cuh`,
+//! `kernels/warp/wgmma/registers.cuh`, `kernels/threadblock/tma_ring/simt.cuh`,
 //! and `kernels/epilogue/tensor_store.cuh`. Stages and staging buffers begin at multiples of 1024
 //! bytes, so the bank of an offset is the bank of its address.
 
@@ -14,17 +14,17 @@ use super::{
 use crate::{Error, counters::Purpose};
 use falchion::{
     arch::WARP,
-    desc::GemmDesc,
     epilogue::tensor_store::StagingMap,
     internals::{
         index::{IndexMap, at},
         operand::OperandKind,
     },
+    nest::GemmDesc,
     refusal::Operand,
     threadblock::{ConsumerMma, WarpSpecialized},
     warp::{
-        mma_simt::{FragmentMap, ThreadTiles},
-        mma_warpgroup::{FragmentLoad, ROWS, STEPS, THREADS},
+        simt::maps::{FragmentMap, ThreadTiles},
+        wgmma::{FragmentLoad, ROWS, STEPS, THREADS},
     },
 };
 

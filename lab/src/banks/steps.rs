@@ -10,7 +10,7 @@ use crate::{
     Error,
     counters::{Purpose, walk_block},
 };
-use falchion::{desc::GemmDesc, internals::plan::Program, refusal::Operand};
+use falchion::{internals::nest::Program, nest::GemmDesc, refusal::Operand};
 
 /// The accesses of all warps of a CTA with the same purpose and operand, for one k-tile. Epilogue
 /// stores and loads occur once per tile of D.

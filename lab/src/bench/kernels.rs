@@ -5,12 +5,12 @@ use crate::{Error, explain::size_of};
 use falchion::{
     arch::{ArchKind, OpRequest},
     cuda::{cache::Cache, compile_to_disk, kernel_unit, pass_unit},
-    desc::{GemmDesc, PromotionKind},
     internals::{
         codegen::TranslationUnit,
-        family::{ProblemSize, Request},
+        nest::{ProblemSize, Request},
         pass::PassDesc,
     },
+    nest::{GemmDesc, PromotionKind},
 };
 
 /// Runs `prepare` on a problem's description, or returns the message if the problem's knobs are

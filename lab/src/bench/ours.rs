@@ -14,11 +14,11 @@ use core::ops::Range;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     cuda::{BoundCall, CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
-    desc::GemmDesc,
     internals::{
         call::{Elements, Groups, Problem, Source, View},
         sys::driver::driver,
     },
+    nest::GemmDesc,
     numeric::{Combined, ElementKind},
     refusal::{Operand, Refusal},
 };

@@ -15,7 +15,7 @@ use crate::{
 };
 use core::ops::Range;
 use cudarc::driver::{CudaSlice, CudaStream};
-use falchion::{desc::GemmDesc, internals::sys::driver::driver};
+use falchion::{internals::sys::driver::driver, nest::GemmDesc};
 use std::sync::Arc;
 
 /// The measurement of one problem: the form of the peer's calls, the times, and the number of the

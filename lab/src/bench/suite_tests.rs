@@ -147,7 +147,7 @@ fn the_suite_of_layouts_has_all_four_of_each_type() {
 #[test]
 fn the_suite_of_batches() {
     use crate::bench::peer::lt_problem;
-    use falchion::desc::GemmMode;
+    use falchion::nest::GemmMode;
     let problems = parse("batched", include_str!("../../../benches/suites/batched.jsonl")).unwrap();
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {

@@ -19,10 +19,7 @@ use super::{
     watched::{Strides, walk_block},
 };
 use crate::{Error, banks::SECTOR_BYTES};
-use falchion::{
-    internals::plan::Program,
-    internals::{call::Problem, operand::OperandKind},
-};
+use falchion::internals::{call::Problem, nest::Program, operand::OperandKind};
 
 /// The memory accesses of a GEMM.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
@@ -218,10 +215,9 @@ mod tests {
     use crate::ladder;
     use falchion::{
         arch::{ArchKind, OpKind},
-        desc::{COMBINATIONS, GemmDesc},
-        internals::family::default_gemm_configuration::default_description,
-        internals::operand::Axis,
+        internals::{nest::defaults::default_description, operand::Axis},
         layout::Order,
+        nest::{COMBINATIONS, GemmDesc},
     };
 
     fn descriptions() -> Vec<GemmDesc> {

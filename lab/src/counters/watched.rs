@@ -9,8 +9,8 @@ use crate::{
 };
 use falchion::internals::{
     host::machine::{Access, Observer, Purpose, Touched, observe},
+    nest::Program,
     operand::OperandKind,
-    plan::Program,
 };
 
 /// Returns the direction of an access to its memory.

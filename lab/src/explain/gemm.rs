@@ -2,10 +2,9 @@
 
 use falchion::{
     device::Explanation,
-    internals::family::{
-        mma_sync::Explanation as MmaSyncExplanation,
-        simt::{Explanation as SimtExplanation, OperandExplanation},
-        warp_specialized::{BoxesExplanation, Explanation as WarpSpecializedExplanation},
+    internals::nest::{
+        BoxesExplanation, MmaSyncExplanation, OperandExplanation, SimtExplanation,
+        WarpSpecializedExplanation,
     },
     layout::Order,
     shape::Mnk,

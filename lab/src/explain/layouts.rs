@@ -2,7 +2,6 @@
 
 use falchion::{
     Error,
-    desc::GemmDesc,
     epilogue::{
         partials::SlotMap,
         tensor_store::StagingMap,
@@ -10,11 +9,12 @@ use falchion::{
     },
     internals::{index::IndexMap, operand::OperandKind, pass::transpose::TransposeDesc},
     layout::algebra::Composed,
+    nest::GemmDesc,
     threadblock::{ConsumerMma, MmaBase, SmemTile, StageTile, WarpSpecialized},
     warp::{
-        mma_simt::{FragmentMap, ThreadTiles},
-        mma_tensor_op::{self, StepMap},
-        mma_warpgroup,
+        mma_sync::{self, StepMap},
+        simt::maps::{FragmentMap, ThreadTiles},
+        wgmma,
     },
 };
 
@@ -87,7 +87,7 @@ fn thread_layouts(base: &MmaBase) -> Vec<StatedLayout> {
                 .into_iter()
                 .zip(["(thread, element) to m * k + k", "(thread, element) to n * k + k"])
             {
-                let fragment = mma_tensor_op::FragmentMap::new(base.tiles, instruction, operand);
+                let fragment = mma_sync::FragmentMap::new(base.tiles, instruction, operand);
                 found.push(stated(
                     format!("fragment of {}", operand.name()),
                     maps,
@@ -164,7 +164,7 @@ fn warp_specialized_layouts(components: &WarpSpecialized) -> Vec<StatedLayout> {
                     load.layout(),
                 ));
             }
-            let accumulators = mma_warpgroup::AccumulatorMap::new(&mma.instruction())
+            let accumulators = wgmma::AccumulatorMap::new(&mma.instruction())
                 .with_rows(components.fragment_rows());
             found.push(stated(
                 "accumulators",

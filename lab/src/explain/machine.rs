@@ -3,9 +3,9 @@
 use falchion::{
     Error,
     arch::Machine,
-    desc::GemmDesc,
     device::{Explanation, ProblemSize},
-    internals::{call::Problem, family::PredictedTime},
+    internals::{call::Problem, nest::PredictedTime},
+    nest::GemmDesc,
     shape::Mn,
     threadblock::WorkKind,
 };

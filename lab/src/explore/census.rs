@@ -2,7 +2,7 @@
 
 use super::space::Space;
 use crate::Error;
-use falchion::desc::{GemmDesc, Pins};
+use falchion::nest::{GemmDesc, Pins};
 use rayon::prelude::*;
 use std::collections::HashMap;
 

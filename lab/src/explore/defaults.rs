@@ -7,15 +7,15 @@ use super::space::Space;
 use crate::Error;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, WarpMma},
     device::ProblemSize,
     internals::{
-        family::{Request, default_gemm_configuration::default_gemm_configurations},
+        nest::{Request, defaults::default_gemm_configurations},
         operand::OperandKind,
     },
+    nest::{GemmDesc, WarpMma},
     numeric::{Combined, ElementKind},
     shape::Mnk,
-    warp::mma_tensor_op::WarpInstruction,
+    warp::mma_sync::WarpInstruction,
 };
 
 /// Lists of values for some knobs, by JSON name. The other knobs keep their default.

@@ -6,7 +6,7 @@
 
 use super::space::Space;
 use crate::Error;
-use falchion::desc::GemmDesc;
+use falchion::nest::GemmDesc;
 use serde_json::Value;
 
 impl Space {

@@ -2,7 +2,7 @@
 //!
 //! A [`Space`] has a few [`Family`]s. A family has a list of values for every knob, and contains
 //! the Cartesian product of these lists. A [`Census`] runs
-//! [`GemmDesc::check`](falchion::desc::GemmDesc::check) on every point, and counts the refusals by
+//! [`GemmDesc::check`](falchion::nest::GemmDesc::check) on every point, and counts the refusals by
 //! message. A [`sample`] is random, without replacement. `trials` compiles, verifies, screens, and
 //! measures it on a device. `log` stores every trial, so that an interrupted run can continue.
 //!
@@ -30,6 +30,7 @@ mod space;
 #[cfg(feature = "cuda")]
 pub mod device;
 pub mod log;
+mod pinned;
 mod range;
 pub mod record;
 pub mod standing;

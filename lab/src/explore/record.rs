@@ -1,7 +1,7 @@
 //! The record of a trial: a line of JSON.
 
 use crate::Error;
-use falchion::{desc::GemmDesc, shape::Mnk};
+use falchion::{nest::GemmDesc, shape::Mnk};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 

@@ -1,13 +1,12 @@
 //! The space of an exploration: a list of values for every knob, and the descriptions that they
 //! form.
 
-use super::range::range;
+use super::{pinned::by, range::range};
 use crate::Error;
 use falchion::{
     Refusal,
-    desc::{GemmDesc, Pins},
-    internals::family::Request,
-    layout::MatrixType,
+    internals::nest::Request,
+    nest::{GemmDesc, Pins},
 };
 
 /// Largest number of points of a space. More points would need minutes to enumerate.
@@ -109,26 +108,6 @@ impl Family {
         }
         places
     }
-}
-
-/// Returns the resolver's result for the same GEMM with one knob pinned.
-fn by(desc: &GemmDesc, name: &str, word: &str) -> Result<GemmDesc, Error> {
-    let (types, orders) = (desc.user_types(), desc.orders());
-    let matrix = |element, order| Some(MatrixType { element, order });
-    let request = Request {
-        a: matrix(types.a, orders.a),
-        b: matrix(types.b, orders.b),
-        c: matrix(types.c, orders.c),
-        accumulator: Some(types.accumulator),
-        op: Some(desc.op()),
-        arch: Some(desc.arch),
-        knobs: vec![(name.to_owned(), word.to_owned())],
-        ..Request::default()
-    };
-    let mut found = request.resolve(desc.arch)?.desc;
-    (found.output.compute, found.epilogue) =
-        (desc.output.compute, desc.epilogue.leave(desc.frame).enter(found.frame));
-    Ok(found)
 }
 
 /// Returns the index of a knob in the table.

@@ -2,7 +2,7 @@
 
 use super::record::{Entry, Final, Finalist, Outcome, Trial};
 use falchion::{
-    desc::{GemmDesc, Pins},
+    nest::{GemmDesc, Pins},
     shape::Mnk,
 };
 use serde::Serialize;

@@ -25,10 +25,10 @@ use crate::{
 };
 use falchion::{
     arch::WARP,
-    desc::GemmDesc,
     internals::operand::OperandKind,
+    nest::GemmDesc,
     threadblock::{Along, MainloopKind},
-    warp::{UnrollKind, mma_simt::FragmentMap},
+    warp::{UnrollKind, simt::maps::FragmentMap},
 };
 
 /// The machine constants of a prediction.

@@ -3,9 +3,9 @@
 use super::Textbook;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins, SpillKind},
-    internals::family::default_gemm_configuration::default_description,
+    internals::nest::defaults::default_description,
     layout::Order,
+    nest::{GemmDesc, Pins, SpillKind},
     numeric::{Combined, ElementKind},
     refusal::Refusal,
     shape::Mnk,

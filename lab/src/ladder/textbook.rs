@@ -5,8 +5,8 @@
 
 use crate::KERNELS;
 use falchion::{
-    desc::GemmDesc,
     internals::codegen::{ENTRY, TranslationUnit},
+    nest::GemmDesc,
     refusal::Refusal,
     shape::Mnk,
 };

@@ -4,7 +4,6 @@ use super::{HostMatrix, room};
 use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation};
 use falchion::{
     Error,
-    desc::GemmDesc,
     device::run_on_host,
     epilogue::SCALARS,
     internals::{
@@ -17,6 +16,7 @@ use falchion::{
         pass::transpose::TransposeDesc,
     },
     layout::Order,
+    nest::GemmDesc,
     numeric::ElementKind,
     refusal::{Field, Operand, Refusal},
 };
@@ -379,7 +379,7 @@ mod tests {
     use falchion::refusal::Rule;
     use falchion::{
         arch::{ArchKind, OpKind},
-        internals::family::Request,
+        internals::nest::Request,
         layout::MatrixType,
     };
 

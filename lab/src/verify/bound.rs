@@ -50,7 +50,7 @@ pub use super::estimate::Estimate;
 use super::reference::{Arithmetic, Sum};
 use falchion::{
     arch::OpKind,
-    desc::{GemmDesc, SaturateKind},
+    nest::{GemmDesc, SaturateKind},
     numeric::{
         Combined, ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound,
     },

@@ -209,7 +209,7 @@ pub(crate) fn batch_extents<M>(
 mod tests {
     use super::*;
     use crate::verify::HostBuffer;
-    use falchion::desc::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
+    use falchion::nest::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 
     #[test]
     fn whole_numbers_stay_within_what_sums_exactly() {

@@ -59,13 +59,13 @@ use bound::{Accumulation, Estimate};
 use falchion::{
     Error,
     arch::OpKind,
-    desc::GemmDesc,
     epilogue::EpilogueInputs,
     internals::{
         call::{Call, HostSlice, Matrices, Problem, Source, View},
         host::progress::Gauge,
         operand::{OperandKind, VectorKind, Vectors},
     },
+    nest::GemmDesc,
     numeric::EmulationKind,
 };
 use rayon::prelude::*;

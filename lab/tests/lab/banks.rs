@@ -3,14 +3,14 @@
 use crate::harness::random_cases;
 use falchion::{
     arch::ArchKind,
-    desc::GemmDesc,
     internals::operand::OperandKind,
     layout::Order,
+    nest::GemmDesc,
     numeric::ElementKind,
     refusal::Operand,
     shape::Mnk,
     threadblock::{Along, SmemLayout},
-    warp::mma_simt::FragmentMap,
+    warp::simt::maps::FragmentMap,
 };
 use falchion_lab::{
     banks::{Direction, SharedStep, WarpAccess, cases, description_steps, wavefronts},

@@ -7,12 +7,11 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{AOperandKind, GemmDesc, Pins},
     internals::{
-        family::default_gemm_configuration::default_description, operand::OperandKind,
-        schedule::ScheduleKind,
+        nest::defaults::default_description, operand::OperandKind, schedule::ScheduleKind,
     },
     layout::Order,
+    nest::{AOperandKind, GemmDesc, Pins},
     numeric::{Combined, ElementKind},
     refusal::Operand,
     shape::Mnk,

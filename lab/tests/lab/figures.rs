@@ -84,12 +84,12 @@ fn generated_pages_and_pictures_are_current() {
     assert_eq!(stale, [""; 0], "run `cargo run --release -p falchion-lab --example pages`");
 }
 
-/// The documented error of the split-K model (`src/family/extents.rs`) covers the recorded times of
-/// blocks with more than 64 threads.
+/// The documented error of the split-K model (`src/nest/cost_model.rs`) covers the recorded times
+/// of blocks with more than 64 threads.
 #[test]
 fn the_split_k_model_has_the_documented_error() {
     use falchion::{arch::ArchKind, device::ProblemSize};
-    let said = include_str!("../../../src/family/extents.rs").replace("\n//! ", " ");
+    let said = include_str!("../../../src/nest/cost_model.rs").replace("\n//! ", " ");
     assert!(
         said.contains("within 14%, at 3.25 us per million multiply-adds and 2.6 us per launch")
     );
@@ -123,7 +123,7 @@ fn the_split_k_model_has_the_documented_error() {
 #[test]
 fn the_stream_k_model_has_the_documented_error() {
     use falchion::{arch::ArchKind, device::ProblemSize};
-    let said = include_str!("../../../src/family/extents.rs");
+    let said = include_str!("../../../src/nest/cost_model.rs");
     let trials = parse(include_str!("../../data/trials.csv")).expect("trials");
     let (machine, mut compared) = (ArchKind::Sm90.machine(), 0);
     for trial in trials.iter().filter(|trial| trial.log == "streams_f32") {

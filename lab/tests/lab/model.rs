@@ -4,8 +4,8 @@
 use crate::trials::{Trial, parse};
 use falchion::{
     arch::ArchKind,
-    desc::{DecompositionKind, GemmDesc, Knobs, Pins, SpillKind},
-    internals::family::default_gemm_configuration::default_gemm_configurations,
+    internals::nest::defaults::default_gemm_configurations,
+    nest::{DecompositionKind, GemmDesc, Knobs, Pins, SpillKind},
 };
 use falchion_lab::{bench::kernels::description, explain::size_of};
 use std::collections::BTreeMap;

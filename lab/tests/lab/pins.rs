@@ -2,8 +2,8 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins},
-    internals::family::Request,
+    internals::nest::Request,
+    nest::{GemmDesc, Pins},
     shape::Mnk,
 };
 use falchion_lab::{

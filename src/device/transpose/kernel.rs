@@ -108,5 +108,5 @@ impl<T: MathType> Arguments<'_, Cuda, T, Identity, T> {
 
 const _: fn() = || {
     fn shared_between_threads<T: Clone + Send + Sync>() {}
-    shared_between_threads::<TransposeKernel<f32, crate::desc::Auto>>();
+    shared_between_threads::<TransposeKernel<f32, crate::nest::Auto>>();
 };

@@ -24,10 +24,10 @@ pub use kernel::TransposeKernel;
 use super::executor::{CallIn, Executor};
 use crate::{
     call::{Arguments, Identity, MatrixElements, Memory, Placement, Problem, check_read},
-    desc::Auto,
     epilogue::{LinearCombination, Node},
     error::Error,
     layout::Order,
+    nest::Auto,
     numeric::MathType,
     operand::Frame,
     pass::transpose::{Configuration, TransposeDesc},

@@ -6,7 +6,7 @@ use crate::{
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
     threadblock::{SwizzleMode, WarpSpecialized},
-    warp::mma_warpgroup::{FragmentRows, ROWS, THREADS},
+    warp::wgmma::{FragmentRows, ROWS, THREADS},
 };
 
 /// Map from (row, column) of a subtile to an offset in its staging buffer, in bytes.

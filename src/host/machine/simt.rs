@@ -17,10 +17,12 @@ use crate::{
     index::{IndexMap, at},
     numeric::{Instruction, emulation::RegisterTerms},
     operand::OperandKind,
-    plan::Program,
     schedule::{Fault, Spelled, Step},
-    threadblock::{MmaBase, ThreadMap, mma::accesses},
-    warp::{mma_simt::FragmentMap, mma_tensor_op::MATRICES},
+    threadblock::{
+        MmaBase, ThreadMap,
+        mma::{accesses, program::Program},
+    },
+    warp::{mma_sync::MATRICES, simt::maps::FragmentMap},
 };
 use std::collections::VecDeque;
 

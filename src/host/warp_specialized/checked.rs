@@ -19,11 +19,10 @@ use crate::{
     },
     numeric::Instruction,
     operand::OperandKind,
-    plan::WarpSpecializedProgram,
     refusal::{Advice, Field, Refusal, Rule, Value},
     schedule::Fault,
     smem::Along,
-    threadblock::tensor_map::STRIDE_ALIGNMENT,
+    threadblock::{tensor_map::STRIDE_ALIGNMENT, tma_ring::program::WarpSpecializedProgram},
 };
 use std::borrow::Cow;
 

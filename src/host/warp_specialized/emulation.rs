@@ -3,14 +3,14 @@
 
 use crate::{
     call::{DecomposedLayout, HostCall, HostSlice, View},
-    desc::GemmDesc,
     error::Error,
     host::parallel::{parallel_map, parallel_pieces},
     layout::Order,
+    nest::GemmDesc,
     numeric::{Bf16, ElementKind, EmulationKind, F16, emulation::LineFacts},
     operand::OperandKind,
-    plan::EmulationProgram,
     refusal::{OperandLine, Refusal},
+    threadblock::tma_ring::program::EmulationProgram,
 };
 
 /// The scales that are undone in the accumulators.

@@ -38,16 +38,18 @@ use super::{
 use crate::{
     arch::OpKind,
     call::HostCall,
-    desc::GemmDesc,
     error::Error,
+    nest::GemmDesc,
     numeric::{
         Accumulator, ElementKind, EmulationKind, F16, Instruction, Number, emulation::RegisterTerms,
     },
     operand::Frame,
-    plan::{EmulationProgram, WarpSpecializedProgram},
     refusal::Refusal,
     shape::Mnk,
-    threadblock::{Units, Work},
+    threadblock::{
+        Units, Work,
+        tma_ring::program::{EmulationProgram, WarpSpecializedProgram},
+    },
 };
 use emulation::{DecomposedOperands, Scales};
 use fast::Steps;

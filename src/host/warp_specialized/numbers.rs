@@ -19,10 +19,11 @@ use crate::{
     index::at,
     numeric::Instruction,
     operand::OperandKind,
-    plan::WarpSpecializedProgram,
     schedule::{Fault, ShareName, SubtileName, WarpName},
     smem::Along,
-    threadblock::{SharedBox, TensorCopy, TensorMapDesc, Unit, Work},
+    threadblock::{
+        SharedBox, TensorCopy, TensorMapDesc, Unit, Work, tma_ring::program::WarpSpecializedProgram,
+    },
 };
 use std::sync::Arc;
 

@@ -4,9 +4,8 @@ use super::numbers::Numbers;
 use crate::{
     host::accumulators::Accumulators,
     numeric::{ElementKind, F16},
-    plan::WarpSpecializedProgram,
     schedule::{Fault, WarpName},
-    threadblock::Unit,
+    threadblock::{Unit, tma_ring::program::WarpSpecializedProgram},
 };
 use std::collections::HashMap;
 

@@ -9,7 +9,7 @@ use crate::{
     operand::OperandKind,
     schedule::WarpName,
     sys::simd::{Vectorized, dispatch},
-    warp::mma_warpgroup::ROWS,
+    warp::wgmma::ROWS,
 };
 use std::{collections::VecDeque, sync::Arc};
 

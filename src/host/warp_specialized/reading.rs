@@ -4,10 +4,12 @@
 use crate::{
     index::at,
     operand::OperandKind,
-    plan::{WarpSpecializedProgram, instruction_mn},
     schedule::Fault,
-    threadblock::StageTile,
-    warp::mma_warpgroup::{
+    threadblock::{
+        StageTile,
+        tma_ring::program::{WarpSpecializedProgram, instruction_mn},
+    },
+    warp::wgmma::{
         FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEP_BYTES, STEPS, THREADS, bytes_read,
     },
 };

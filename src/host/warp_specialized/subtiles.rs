@@ -11,7 +11,7 @@ use crate::{
     refusal::{Operand, Refusal},
     schedule::Fault,
     threadblock::{SharedBox, TensorCopy, TensorMapDesc, Unit},
-    warp::mma_warpgroup::{AccumulatorMap, ROWS},
+    warp::wgmma::{AccumulatorMap, ROWS},
 };
 
 /// Lanes per warp, and rows of an instruction per warp.

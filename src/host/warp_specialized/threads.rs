@@ -8,9 +8,14 @@ use crate::{
     host::{accumulators::Accumulators, epilogue::finished, operands::unknown},
     index::at,
     operand::OperandKind,
-    plan::{ThreadMaps, WarpSpecializedProgram},
     schedule::{Fault, WarpName},
-    threadblock::{Unit, pipeline::WARPS},
+    threadblock::{
+        Unit,
+        tma_ring::{
+            pipeline::WARPS,
+            program::{ThreadMaps, WarpSpecializedProgram},
+        },
+    },
 };
 use std::sync::Arc;
 

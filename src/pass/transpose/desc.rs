@@ -326,6 +326,6 @@ impl TransposeDesc {
     /// [`Error::Description`](crate::Error::Description) if the text is not JSON, or if a field is
     /// missing or unknown.
     pub fn from_json(text: &str) -> Result<Self, crate::Error> {
-        serde_json::from_str(text).map_err(crate::desc::json::refuse)
+        serde_json::from_str(text).map_err(crate::nest::json::refuse)
     }
 }

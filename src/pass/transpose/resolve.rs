@@ -11,7 +11,7 @@ use super::{
     check::MOST_BLOCKS,
     desc::{Combine, Lanes, Staging, TransposeDesc},
 };
-use crate::{call::Problem, desc::Auto, numeric::ElementKind, threadblock::SwizzleKind};
+use crate::{call::Problem, nest::Auto, numeric::ElementKind, threadblock::SwizzleKind};
 
 /// The selection of a transpose kernel, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

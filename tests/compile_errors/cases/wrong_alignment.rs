@@ -1,6 +1,6 @@
 //! Accesses of three elements.
 
-use falchion::{desc::AlignmentA, prelude::*};
+use falchion::{nest::AlignmentA, prelude::*};
 
 type Odd = With<Auto, AlignmentA<3>>;
 const _: GemmDesc =

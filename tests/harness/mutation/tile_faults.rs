@@ -6,7 +6,7 @@ use super::{
 };
 use crate::harness::{mutated::Edit, prelude::*};
 use RoleStep::*;
-use falchion::internals::plan::ThreadMaps;
+use falchion::internals::nest::ThreadMaps;
 
 /// Property that a program must have for a fault.
 #[derive(Clone, Copy, PartialEq)]

@@ -4,7 +4,7 @@ use super::text::{ProbeText, WarpgroupProbeParams};
 use crate::harness::prelude::*;
 use falchion::{
     internals::{Loaded, sys::driver::enqueue},
-    warp::mma_warpgroup::{ROWS, THREADS},
+    warp::wgmma::{ROWS, THREADS},
 };
 
 /// A stage of [`MmaWarpgroup`] in a kernel of its own, compiled and loaded on one device.

@@ -1,7 +1,7 @@
 //! The operands of the probe, as bytes of a tile or of registers.
 
 use crate::harness::prelude::*;
-use falchion::warp::mma_warpgroup::{FragmentMap, STEP_BYTES, THREADS};
+use falchion::warp::wgmma::{FragmentMap, STEP_BYTES, THREADS};
 
 /// Returns the bytes of a tile. Each element has the low bytes of `bits(mn, k)`.
 pub fn tile_bytes(tile: &OperandTile, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {

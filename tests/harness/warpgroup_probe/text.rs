@@ -8,7 +8,7 @@ use crate::harness::prelude::*;
 use core::fmt::Write;
 use falchion::{
     internals::fingerprint_assertion,
-    warp::mma_warpgroup::{FRAGMENT_REGISTERS, FragmentMap, THREADS},
+    warp::wgmma::{FRAGMENT_REGISTERS, FragmentMap, THREADS},
 };
 
 falchion::mirrored! {
@@ -73,7 +73,7 @@ pub struct ProbeText {
 
 impl ProbeText {
     /// Returns the kernel of a stage. Fingerprints compare the maps of
-    /// `kernels/warp/mma_warpgroup.cuh` with the maps here while NVRTC compiles.
+    /// `kernels/warp/wgmma.cuh` with the maps here while NVRTC compiles.
     pub fn new(mma: &MmaWarpgroup, with_fingerprints: bool) -> Self {
         let (bytes_a, fragment_bytes, a) = match mma.a() {
             OperandA::Shared(tile) => {
@@ -91,8 +91,7 @@ impl ProbeText {
         };
         let config =
             format!("#pragma once\n{}{}", WarpgroupProbeParams::declaration(), mma.header("Mma"));
-        let mut source =
-            "#include \"config.cuh\"\n#include \"warp/mma_warpgroup.cuh\"\n".to_owned();
+        let mut source = "#include \"config.cuh\"\n#include \"warp/wgmma.cuh\"\n".to_owned();
         source.push_str("__device__ __forceinline__ float poison(float) { return __int_as_float(0x7fffffff); }\n");
         source.push_str(
             "template <class T> __device__ __forceinline__ T poison(T) { return T(0x7fffffff); }\n",

@@ -72,7 +72,7 @@ fn every_path_that_is_named_is_there() {
 #[test]
 fn a_path_that_is_not_there_is_found() {
     let found = named(
-        "see `src/lib.rs` and (src/gone.rs), docs/performance/*.md; kernels/family/{simt,gone}.cuh.",
+        "see `src/lib.rs` and (src/gone.rs), docs/performance/*.md; kernels/warp/{simt,gone}.cuh.",
     );
     let gone: Vec<_> = found.iter().filter(|path| !is_there(path)).map(String::as_str).collect();
     assert_eq!((found.len(), gone), (4, vec!["src/gone.rs"]));

@@ -305,7 +305,7 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
             "src/threadblock/tensor_copy.rs",
             "//! Twin: `kernels/threadblock/tensor_copy.cuh`, `lab/kernels/gone.cuh`.",
         ),
-        ("src/threadblock/mma.rs", "//! Twin: `kernels/lonely.cuh`"),
+        ("src/threadblock/mma/mod.rs", "//! Twin: `kernels/lonely.cuh`"),
         (
             "src/warp/mma_f16.rs",
             "//! Twin: `kernels/warp/gone.cuh`.\nfn f() {}\n// Twin: `kernels/not_a_doc.cuh`\n",

@@ -180,7 +180,7 @@ fn descriptions_that_just_fit_compile_clean() {
 
 /// The warp-specialized ones: every default, descriptions drawn from all that `check` accepts, and
 /// ones that just fit the registers of a consumer: `OVERHEAD` of
-/// `src/threadblock/consumer_registers.rs` is what keeps this test green.
+/// `src/threadblock/tma_ring/registers.rs` is what keeps this test green.
 #[test]
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_compile_clean() {

@@ -9,7 +9,7 @@ use crate::{
     },
     verify::{Claim, Fill, HostBuffer, bound::Accumulation, sampled},
 };
-use falchion::{desc::GemmDesc, internals::call::Problem};
+use falchion::{internals::call::Problem, nest::GemmDesc};
 
 /// Elements of poison before and after a D that is verified.
 pub(super) const GUARD: usize = 1024;
@@ -122,8 +122,8 @@ mod tests {
         device::run_on_host,
         internals::{
             call::{HostMatrices, Source},
-            family::Request,
             host::Mode,
+            nest::Request,
         },
         shape::Mnk,
     };

@@ -23,7 +23,6 @@ use cudarc::driver::CudaStream;
 use falchion::{
     arch::Machine,
     cuda::{cache::Cache, compile, compile_to_disk, kernel_unit, machine_of, report::Report},
-    desc::GemmDesc,
     epilogue::{LinearCombination, Node},
     internals::{
         call::fitting,
@@ -32,6 +31,7 @@ use falchion::{
         within,
     },
     layout::MatrixType,
+    nest::GemmDesc,
     refusal::{Field, Operand, Refusal},
     shape::Mnk,
 };

@@ -15,8 +15,8 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
-    desc::GemmDesc,
     internals::{call::Source, sys::driver::driver},
+    nest::GemmDesc,
     numeric::{Combined, ElementKind},
     refusal::{Operand, Refusal},
 };

@@ -4,7 +4,7 @@ use crate::explore::record::{LOG_BYTES, Outcome};
 use falchion::{
     Error,
     cuda::report::Report,
-    desc::{GemmDesc, SpillKind},
+    nest::{GemmDesc, SpillKind},
 };
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

@@ -12,7 +12,7 @@ pub use plan::{Book, Plan};
 pub use stage::Stage;
 
 use crate::{Error, bench::Launch};
-use falchion::desc::GemmDesc;
+use falchion::nest::GemmDesc;
 
 /// A device that runs kernels of descriptions on one problem.
 pub trait Device {

@@ -7,7 +7,7 @@ use crate::{
         standing::{Standing, last_final, screened},
     },
 };
-use falchion::{desc::GemmDesc, shape::Mnk};
+use falchion::{nest::GemmDesc, shape::Mnk};
 use std::collections::HashSet;
 
 /// The candidates of an exploration and its limits.

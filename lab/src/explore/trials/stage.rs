@@ -10,7 +10,7 @@ use crate::{
     bench::{Launch, Session, protocol::SCREEN_PASSES, selection::select},
     explore::record::{Entry, Final, Finalist, Outcome, tflops},
 };
-use falchion::{desc::GemmDesc, shape::Mnk};
+use falchion::{nest::GemmDesc, shape::Mnk};
 use std::collections::HashSet;
 
 /// One problem, with its compiler and its device.

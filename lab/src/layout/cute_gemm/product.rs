@@ -5,9 +5,9 @@ use crate::owned::HostProduct;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    internals::{call::Problem, family::default_gemm_configuration::default_description},
+    internals::{call::Problem, nest::defaults::default_description},
     layout::Order,
+    nest::GemmDesc,
     numeric::{Combined, ElementKind},
     refusal::Refusal,
 };

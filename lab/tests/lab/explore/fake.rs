@@ -1,7 +1,7 @@
 //! A device, a compiler and a clock that are none: they do as they are told, and write down what
 //! they were asked.
 
-use falchion::{cuda::report::Report, desc::GemmDesc};
+use falchion::{cuda::report::Report, nest::GemmDesc};
 use falchion_lab::{
     Error,
     bench::{Launch, Session, Settings, Stretch, Timer},

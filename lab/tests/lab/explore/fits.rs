@@ -2,8 +2,8 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    internals::family::Request,
+    internals::nest::Request,
+    nest::GemmDesc,
     shape::Mnk,
 };
 use falchion_lab::explore::device::fits;

@@ -49,7 +49,7 @@ fn a_log_reads_back() {
                 .contains(&line["outcome"].as_str().unwrap())
         );
         let description =
-            falchion::desc::GemmDesc::from_json(&line["description"].to_string()).unwrap();
+            falchion::nest::GemmDesc::from_json(&line["description"].to_string()).unwrap();
         assert!(description.check().is_ok() && line["size"]["m"] == 512);
     }
 }

@@ -10,8 +10,8 @@ mod trials;
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    internals::family::Request,
+    internals::nest::Request,
+    nest::GemmDesc,
 };
 
 /// The default CUDA-core description of types and layouts, on sm80.

@@ -3,8 +3,8 @@
 use super::base;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins},
-    internals::family::Request,
+    internals::nest::Request,
+    nest::{GemmDesc, Pins},
     threadblock::MainloopKind,
 };
 use falchion_lab::{

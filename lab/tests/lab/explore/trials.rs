@@ -4,7 +4,7 @@ use super::{
     base,
     fake::{Asked, Fake, FakeCompiler, Fate},
 };
-use falchion::{cuda::report::Report, desc::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
+use falchion::{cuda::report::Report, nest::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
 use falchion_lab::{
     Error,
     bench::Launch,

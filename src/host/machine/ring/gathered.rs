@@ -5,7 +5,7 @@ use super::{Cargo, Cluster, ClusterWork, Contents, Flight};
 use crate::{
     host::machine::sync::Moved,
     schedule::{Fault, RoleStep, Spelled},
-    threadblock::{Pipeline, Region, pipeline::WARPS},
+    threadblock::{Pipeline, Region, tma_ring::pipeline::WARPS},
 };
 use std::sync::Arc;
 

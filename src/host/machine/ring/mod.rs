@@ -34,11 +34,13 @@ use super::{
 use crate::{
     host::accumulators::Accumulators,
     operand::OperandKind,
-    plan::RingProgram,
     schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
     threadblock::{
         Region,
-        pipeline::{REGISTERS, WARPS},
+        tma_ring::{
+            pipeline::{REGISTERS, WARPS},
+            ring_program::RingProgram,
+        },
     },
 };
 use core::ops::Range;

@@ -3,7 +3,7 @@
 use crate::{
     host::accumulators::Accumulators,
     schedule::{ShareName, SubtileName, WarpName},
-    threadblock::pipeline::WARPS,
+    threadblock::tma_ring::pipeline::WARPS,
 };
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use crate::{
     index::{IndexMap, at},
     operand::OperandKind,
     schedule::{Fault, Role, RoleStep, ShareName, Spelled, Who},
-    threadblock::{Region, pipeline::WARPS},
+    threadblock::{Region, tma_ring::pipeline::WARPS},
 };
 
 /// Threads per warp.

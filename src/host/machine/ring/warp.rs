@@ -9,9 +9,8 @@ use crate::{
             sync::Clock,
         },
     },
-    plan::RingProgram,
     schedule::{Fault, Role, RoleStep, Roles, Section, Who},
-    threadblock::Region,
+    threadblock::{Region, tma_ring::ring_program::RingProgram},
 };
 use core::ops::Range;
 use std::collections::VecDeque;

@@ -1,0 +1,107 @@
+//! The common rules of descriptions. The compiler, the run time, and the property tests apply the
+//! same rules.
+
+use crate::{
+    arch::{Machine, OpKind},
+    nest::GemmDesc,
+    numeric::{ComputeKind, EmulationKind},
+    refusal::{
+        Because, Field, Operand, Refusal, hold,
+        rules::{check_alignment, explained, within},
+    },
+    smem::SmemLayout,
+};
+
+impl GemmDesc {
+    /// Checks that the description is valid on all machines of its architecture.
+    ///
+    /// # Errors
+    /// The refusal of the first violated rule.
+    pub const fn check(&self) -> Result<(), Refusal> {
+        self.check_on(&self.arch.machine())
+    }
+
+    /// Checks that the description is valid on `machine`.
+    ///
+    /// # Errors
+    /// The refusal of the first violated rule.
+    pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
+        hold!(self.check_neutral());
+        if machine.sm < self.arch.sm() {
+            return Err(Refusal::machine_too_old(self.arch, machine.sm));
+        }
+        if self.work.mode.groups().is_some() {
+            hold!(self.check_groups());
+        }
+        if self.work.mode.is_array() && self.streams_k() {
+            return Err(Refusal::ARRAYS_NOT_STREAMED);
+        }
+        if self.work.mode.is_array() && self.launches_each_gemm() {
+            return Err(Refusal::NO_ARRAYS);
+        }
+        self.check_pair(machine)
+    }
+
+    /// Checks that the knobs that this kernel lacks have their neutral values. Equal kernels then
+    /// have equal descriptions.
+    const fn check_neutral(&self) -> Result<(), Refusal> {
+        let ([a, b], producer) = (&self.operands, self.has_producer());
+        let simt = matches!(self.op(), OpKind::Simt);
+        let lays_out = simt && !producer;
+        let knob = if !(lays_out || matches!(a.smem, SmemLayout::Auto)) {
+            "smem_a"
+        } else if !(lays_out || matches!(b.smem, SmemLayout::Auto)) {
+            "smem_b"
+        } else if producer && self.limits.blocks_per_sm != 1 {
+            "blocks_per_sm"
+        } else if simt && !matches!(a.emulation, EmulationKind::None) {
+            "emulation"
+        } else if lays_out && self.mma.instruction().is_some() {
+            "instruction"
+        } else {
+            return Ok(());
+        };
+        Err(Refusal::knob_of_no_kernel(knob, self.mainloop.kind().name()))
+    }
+
+    /// Checks that K is not divided, as grouped GEMM requires.
+    pub(crate) const fn check_groups(&self) -> Result<(), Refusal> {
+        if self.streams_k() {
+            return Err(Refusal::GROUPS_NOT_STREAMED);
+        }
+        explained(
+            within(Field::SplitK, self.split_k() as u64, 1, 1),
+            Because::Words("grouped GEMM keeps K whole"),
+        )
+    }
+
+    /// Returns the description.
+    ///
+    /// # Panics
+    /// If the description is invalid. In a constant, the panic fails the build with the refusal's
+    /// sentence.
+    pub const fn expect(self) -> Self {
+        match self.check() {
+            Ok(()) => self,
+            Err(refusal) => panic!("{}", refusal.sentence().as_str()),
+        }
+    }
+}
+
+impl GemmDesc {
+    /// Checks the alignment of C and D, the type in which the epilogue computes, and the epilogue.
+    pub(crate) const fn check_epilogue(&self) -> Result<(), Refusal> {
+        let (c, access) = (self.output.element, self.output.access);
+        hold!(check_alignment(Field::Alignment(Operand::C), access, c.elements_in(16)));
+        let plain = ComputeKind::for_types(self.output.accumulator, c);
+        let legal = match self.output.compute {
+            ComputeKind::F64 => matches!(plain, ComputeKind::F64),
+            ComputeKind::I32 => matches!(plain, ComputeKind::I32),
+            ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
+        };
+        if !legal {
+            return Err(Refusal::compute(self.output.compute, self.output.accumulator, c, plain));
+        }
+        self.epilogue.check()
+    }
+}

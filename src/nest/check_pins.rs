@@ -1,0 +1,61 @@
+//! Checks of pins against the knobs of a family.
+
+use crate::{
+    arch::{ArchKind, OpKind},
+    nest::{Class, DecompositionKind, Knobs, Pins, defaults::mainloop_with},
+    refusal::Refusal,
+    shape::Mnk,
+    threadblock::mma::check,
+};
+
+/// Checks that the family has a knob for each pin.
+///
+/// # Errors
+/// A refusal that names the first foreign pin, and units or a main loop that support it.
+pub(crate) const fn check_pins(
+    family: &Knobs,
+    pins: &Pins,
+    op: OpKind,
+    arch: ArchKind,
+) -> Result<(), Refusal> {
+    let foreign = family.foreign(*pins);
+    let nearest = family.mainloop.kind().name();
+    match (foreign.mainloop, foreign.split_first()) {
+        (_, None) => Ok(()),
+        (Some(mainloop), _) => Err(Refusal::other_mainloop(mainloop.name(), op, arch, nearest)),
+        (None, Some((one, _))) => {
+            let [Some(knob)] = one.names() else { return Ok(()) };
+            if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
+                return Err(Refusal::emulation_of_others(emulation));
+            }
+            if let (Some(DecompositionKind::SplitKCluster), Some(_)) =
+                (one.decomposition, family.pins().decomposition)
+            {
+                return Err(check::by_clusters(family.mainloop.kind()));
+            }
+            let units = match op {
+                OpKind::Simt => OpKind::TensorOp,
+                OpKind::TensorOp => OpKind::Simt,
+            };
+            match mainloop_with(op, arch, one) {
+                Some(other) => Err(Refusal::other_familys_knob(knob, nearest, other.name())),
+                None if mainloop_with(units, arch, one).is_some() => {
+                    Err(Refusal::knob_of_other_units(knob, op, units))
+                }
+                None => Err(Refusal::other_familys_knob(knob, nearest, nearest)),
+            }
+        }
+    }
+}
+
+/// Removes the instruction of one thread from the pins. CUTLASS writes `1x1x1` for SIMT, and
+/// `1x1x4` for the dot product of four 8-bit elements. Every SIMT kernel has that instruction.
+pub(crate) const fn without_thread_instruction(pins: Pins, class: &Class) -> Pins {
+    match pins.instruction {
+        Some(Mnk { m: 1, n: 1, k }) if matches!(class.op, OpKind::Simt) => {
+            let dot_product = k == 4 && class.a.element.bytes_of(1) == 1;
+            if k == 1 || dot_product { Pins { instruction: None, ..pins } } else { pins }
+        }
+        _ => pins,
+    }
+}

@@ -1,0 +1,209 @@
+//! Dispatch from a description to the files of its main loop and its MMA.
+
+use crate::{
+    arch::Machine,
+    call::{OperandNeed, Problem, Routes, fitting},
+    nest::{
+        GemmDesc, Mainloop, WarpMma,
+        features::Features,
+        plan::{Geometry, Plan},
+    },
+    refusal::Refusal,
+    threadblock::{
+        MOST_STREAMS, MainloopKind, MmaBase,
+        mma::{
+            kernel,
+            program::{HostProgram, Program},
+        },
+        tma_ring::explain::WarpSpecializedExplanation,
+    },
+    warp::{mma_sync::explain::MmaSyncExplanation, simt::explain::SimtExplanation},
+};
+use std::sync::Arc;
+
+/// The derived facts of a description. The JSON form contains only the facts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+pub enum Explanation {
+    /// A SIMT kernel without a producer.
+    Simt(SimtExplanation),
+    /// A kernel with a TMA ring.
+    TmaRing(WarpSpecializedExplanation),
+    /// An `mma.sync` kernel without a producer.
+    MmaSync(MmaSyncExplanation),
+}
+
+impl Explanation {
+    /// Returns the schedule, one line per section.
+    pub fn schedule(&self) -> &[String] {
+        match self {
+            Self::Simt(facts) => &facts.schedule,
+            Self::TmaRing(facts) => &facts.schedule,
+            Self::MmaSync(facts) => &facts.schedule,
+        }
+    }
+}
+
+impl GemmDesc {
+    /// Returns the derived facts of the description.
+    ///
+    /// # Errors
+    /// The errors of [`check`](Self::check).
+    pub fn explain(&self) -> Result<Explanation, Refusal> {
+        self.check()?;
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), _) => self.explained_ring().map(Explanation::TmaRing),
+            (_, WarpMma::Simt(_)) => self.explained_simt().map(Explanation::Simt),
+            _ => self.explained_mma_sync().map(Explanation::MmaSync),
+        }
+    }
+
+    /// Checks that the main loop can feed the MMA, and the rules of both.
+    pub(crate) const fn check_pair(&self, machine: &Machine) -> Result<(), Refusal> {
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), WarpMma::Simt(_) | WarpMma::Wgmma(_)) => {
+                self.check_on_ring(machine)
+            }
+            (Mainloop::TmaRing(_), WarpMma::MmaSync(_)) => {
+                Err(self.not_fed(MainloopKind::Multistage))
+            }
+            (_, WarpMma::Wgmma(_)) => Err(self.not_fed(MainloopKind::TmaRing)),
+            (_, WarpMma::Simt(_)) => self.check_on_simt(machine),
+            (_, WarpMma::MmaSync(_)) => self.check_on_mma_sync(machine),
+        }
+    }
+
+    /// Returns the refusal of a main loop that does not feed the MMA.
+    const fn not_fed(&self, nearest: MainloopKind) -> Refusal {
+        Refusal::not_fed(self.mainloop.kind().name(), self.mma.kind().name(), nearest.name())
+    }
+
+    /// Returns the components of a CTA without a producer. They are arbitrary for another kernel.
+    pub const fn base(&self) -> MmaBase {
+        match self.mma {
+            WarpMma::MmaSync(_) => self.base_mma_sync(),
+            _ => self.base_simt(),
+        }
+    }
+
+    /// Returns the alignment of the first tile of a group, in rows or columns of D.
+    #[doc(hidden)]
+    pub const fn group_step(&self) -> u32 {
+        self.geometry().group_step
+    }
+
+    /// Returns the properties that determine the launch.
+    #[doc(hidden)]
+    pub const fn geometry(&self) -> Geometry {
+        match self.has_producer() {
+            true => self.geometry_ring(),
+            false => kernel::geometry(self, &self.base()),
+        }
+    }
+
+    /// Returns the facts for the cost model.
+    pub(crate) const fn features(&self) -> Features {
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), _) => self.features_ring(),
+            (_, WarpMma::MmaSync(_)) => self.features_mma_sync(),
+            _ => self.features_simt(),
+        }
+    }
+
+    /// Returns the maximum number of stream-K clusters, which bounds the workspace.
+    ///
+    /// The workspace size is computed before the device and the registers per thread are known. The
+    /// bound therefore assumes the largest device. On each multiprocessor, it assumes the estimated
+    /// or the pinned number of CTAs, whichever is larger.
+    #[doc(hidden)]
+    pub const fn most_streams(&self) -> u32 {
+        let held = self.features().resident(&self.arch.machine());
+        let asked = self.limits.blocks_per_sm;
+        MOST_STREAMS.saturating_mul(if held > asked { held } else { asked })
+    }
+
+    /// Returns the requirements under which the kernel reads A and B in place.
+    pub(crate) fn needs(&self) -> [OperandNeed; 2] {
+        match self.has_producer() {
+            true => self.needs_ring(),
+            false => self.base().operands.map(|operand| OperandNeed::Accesses(operand.access)),
+        }
+    }
+
+    /// Returns the plan, which is cached with the kernel.
+    ///
+    /// # Errors
+    /// The errors of [`check`](Self::check).
+    #[doc(hidden)]
+    pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
+        self.check()?;
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), _) => self.planned_ring(),
+            (_, WarpMma::Simt(_)) => self.planned_simt(),
+            _ => self.planned_mma_sync(),
+        }
+    }
+
+    /// Returns the host program of a kernel whose threads all follow one schedule.
+    ///
+    /// # Errors
+    /// The errors of [`check`](Self::check), and [`Refusal`] for another kernel.
+    #[doc(hidden)]
+    pub fn one_schedule(&self) -> Result<Program, Refusal> {
+        match self.plan()?.program()? {
+            HostProgram::OneSchedule(program) => Ok(*program),
+            HostProgram::Roles(_) => Err(Refusal::warp_specialized(self.mainloop.kind().name())),
+        }
+    }
+
+    /// Returns the threads per CTA. The number is arbitrary for an invalid description.
+    pub const fn threads(&self) -> u32 {
+        self.geometry().threads
+    }
+
+    /// Returns the shared memory per CTA in bytes. The number is arbitrary for an invalid
+    /// description.
+    pub const fn smem_bytes(&self) -> u32 {
+        self.geometry().shared_bytes
+    }
+
+    /// Returns the routes of the operands to the kernel, for a problem in the user's frame. Unknown
+    /// addresses count as multiples of 16 bytes, as in allocations.
+    ///
+    /// # Errors
+    /// The errors of [`check`](Self::check).
+    #[doc(hidden)]
+    pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {
+        self.check()?;
+        Ok(Routes::new(self, &problem.enter_unchecked(self)).leave(self.frame))
+    }
+
+    /// Returns the bytes of workspace for one problem, or for the GEMMs of an array, one after the
+    /// other. The problems are in the user's frame, and kernels read them in place if possible.
+    ///
+    /// # Errors
+    /// The errors of [`check`](Self::check), and the refusal of a problem that the description
+    /// cannot compute.
+    #[doc(hidden)]
+    pub fn workspace_of(&self, problems: &[Problem]) -> Result<u64, Refusal> {
+        let Some(first) = problems.first() else { return Ok(0) };
+        let desc = if problems.len() > 1 { self.for_array(problems.len()) } else { *self }
+            .for_scalars(&first.scalars);
+        desc.check()?;
+        let seen =
+            problems.iter().map(|problem| problem.enter(&desc)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Routes::for_array(&desc, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))
+    }
+
+    /// Returns the description with accesses as wide as a problem in the user's frame allows.
+    /// Leading dimensions, extents, and known addresses limit the accesses.
+    ///
+    /// # Errors
+    /// The refusal of a problem that the description cannot compute.
+    #[doc(hidden)]
+    pub fn fitted(&self, problem: &Problem) -> Result<GemmDesc, Refusal> {
+        self.check()?;
+        let seen = problem.enter(self)?;
+        Ok(fitting(self, &Routes::new(self, &seen).problem(self, &seen, 0)))
+    }
+}

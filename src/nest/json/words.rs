@@ -1,0 +1,141 @@
+//! Knobs as JSON: an object whose values are words, or numbers if a word is a number.
+
+use crate::{
+    nest::{AOperandKind, Knobs, Mainloop, Pins, PromotionKind, SaturateKind, WarpMma},
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::{MainloopKind, TmaRingKnobs},
+    warp::{InterleaveKind, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMmaKind, WgmmaKnobs},
+};
+use core::fmt;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, MapAccess, Visitor},
+    ser::SerializeMap,
+};
+
+/// Pairs of a knob's name and its value in words.
+pub(super) struct KnobWords(Vec<(String, String)>);
+
+impl KnobWords {
+    /// Returns the names and words of the pinned knobs.
+    pub fn from_pins(pins: &Pins) -> Self {
+        let words = Pins::TABLE.iter().zip(pins.words());
+        Self(words.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
+    }
+
+    /// Returns the knobs of a kernel: all knobs of its main loop and MMA, and no others.
+    ///
+    /// # Errors
+    /// A text that names the invalid value, the unknown field, or the missing field.
+    pub fn read(&self, mma: WarpMmaKind) -> Result<Knobs, String> {
+        let mut pins = Pins::NONE;
+        for (name, text) in &self.0 {
+            pins.set(name, text).map_err(|error| error.to_string())?;
+        }
+        let missing = |name: &str| format!("missing field `{name}` of the kernel's knobs");
+        let mainloop = pins.mainloop.ok_or_else(|| missing("mainloop"))?;
+        let knobs = template(mainloop, mma).pinned(&pins);
+        let own = knobs.pins();
+        for (row, (given, own)) in Pins::TABLE.iter().zip(pins.words().iter().zip(own.words())) {
+            match (given, own) {
+                (Some(_), None) => {
+                    return Err(format!(
+                        "unknown field `{}`: {mainloop} kernels with {mma} do not have this knob",
+                        row.0
+                    ));
+                }
+                (None, Some(_)) => return Err(missing(row.0)),
+                _ => {}
+            }
+        }
+        knobs.mainloop.check_pinned(&pins).map_err(|refusal| refusal.to_string())?;
+        Ok(knobs)
+    }
+}
+
+/// Returns arbitrary knobs of a main loop and an MMA.
+fn template(mainloop: MainloopKind, mma: WarpMmaKind) -> Knobs {
+    let tile = Mnk::new(0, 0, 0);
+    let mainloop = match mainloop {
+        MainloopKind::TmaRing => Mainloop::TmaRing(TmaRingKnobs {
+            threadblock: tile,
+            stages: 0,
+            cluster: Mn::ONE,
+            schedule: ScheduleKind::Cooperative,
+        }),
+        kind => Mainloop::without_producer(kind, tile, 0, UnrollKind::Full),
+    };
+    let mma = match mma {
+        WarpMmaKind::Simt => WarpMma::Simt(SimtKnobs {
+            warp: tile,
+            thread: if mainloop.tma_ring().is_some() { Some(tile) } else { None },
+            interleave: InterleaveKind::Vector,
+        }),
+        WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs {
+            warp: tile,
+            instruction: tile,
+            saturate: SaturateKind::Off,
+        }),
+        WarpMmaKind::Wgmma => WarpMma::Wgmma(WgmmaKnobs {
+            warp: tile,
+            instruction: tile,
+            a_operand: AOperandKind::Shared,
+            pending: 0,
+            promotion: PromotionKind::Never,
+        }),
+    };
+    Knobs::new(mainloop, mma, [0; 3])
+}
+
+impl Serialize for KnobWords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, text) in &self.0 {
+            match text.parse::<u64>() {
+                Ok(number) => map.serialize_entry(name, &number)?,
+                Err(_) => map.serialize_entry(name, text)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// A value in JSON, as a number or a text.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "the value must be a text or a number")]
+enum Word {
+    Number(i64),
+    Text(String),
+}
+
+impl<'de> Deserialize<'de> for KnobWords {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfKnobs;
+        impl<'de> Visitor<'de> for OfKnobs {
+            type Value = KnobWords;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("knobs by their names")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<KnobWords, M::Error> {
+                let mut words: Vec<(String, String)> = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    let word = map
+                        .next_value::<Word>()
+                        .map_err(|error| M::Error::custom(format!("{name}: {error}")))?;
+                    if words.iter().any(|(known, _)| *known == name) {
+                        return Err(M::Error::custom(format!("duplicate field `{name}`")));
+                    }
+                    words.push(match word {
+                        Word::Number(number) => (name, number.to_string()),
+                        Word::Text(text) => (name, text),
+                    });
+                }
+                Ok(KnobWords(words))
+            }
+        }
+        deserializer.deserialize_map(OfKnobs)
+    }
+}

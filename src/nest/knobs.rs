@@ -1,0 +1,208 @@
+//! [`Knobs`]: the part of a description that the resolver selects.
+
+use crate::{
+    arch::OpKind,
+    nest::{
+        class::GemmMode,
+        kinds::{DecompositionKind, SpillKind},
+        mainloop::Mainloop,
+        pins::Pins,
+        warp_mma::WarpMma,
+    },
+    numeric::EmulationKind,
+    shape::Mnk,
+    smem::SmemLayout,
+    threadblock::{MainloopKind, SwizzleKind},
+    warp::WarpMmaKind,
+};
+
+/// Assignment of tiles of D, and of K, to CTAs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WorkDesc {
+    /// Order in which CTAs compute the tiles of D.
+    pub swizzle: SwizzleKind,
+    /// Number of split-K slices.
+    pub split_k: u32,
+    /// Division of the k-tiles of all tiles of D.
+    pub decomposition: DecompositionKind,
+    /// Number and arrangement of the GEMMs in one launch. The call determines the mode.
+    pub mode: GemmMode,
+}
+
+/// Limits of the resources of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Limits {
+    /// Minimum number of CTAs that one multiprocessor holds at once.
+    pub blocks_per_sm: u32,
+    /// Whether the kernel may spill registers.
+    pub spills: SpillKind,
+}
+
+/// All knobs of a kernel in the user's frame: a description without its class.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Knobs {
+    /// Assignment of tiles to CTAs.
+    pub work: WorkDesc,
+    /// Main loop.
+    pub mainloop: Mainloop,
+    /// MMA inside the main loop.
+    pub mma: WarpMma,
+    /// Elements per access of A, of B, and of C and D.
+    pub access: [u32; 3],
+    /// Layouts of A's and B's tiles in shared memory.
+    pub smem: [SmemLayout; 2],
+    /// Emulation of f32.
+    pub emulation: EmulationKind,
+    /// Resource limits.
+    pub limits: Limits,
+}
+
+impl Knobs {
+    /// Returns the knobs of a main loop and an MMA. The other knobs have their most common values.
+    pub const fn new(mainloop: Mainloop, mma: WarpMma, access: [u32; 3]) -> Self {
+        let swizzle = match mma.op() {
+            OpKind::Simt if mainloop.tma_ring().is_none() => SwizzleKind::Identity(1),
+            _ => SwizzleKind::Grouped(8),
+        };
+        Self {
+            work: WorkDesc {
+                swizzle,
+                split_k: 1,
+                decomposition: DecompositionKind::SplitK,
+                mode: GemmMode::Gemm,
+            },
+            mainloop,
+            mma,
+            access,
+            smem: [SmemLayout::Auto; 2],
+            emulation: EmulationKind::None,
+            limits: Limits { blocks_per_sm: 1, spills: SpillKind::Refused },
+        }
+    }
+
+    /// Returns the threadblock tile in elements.
+    pub const fn threadblock(&self) -> Mnk {
+        self.mainloop.threadblock()
+    }
+
+    /// Returns the warp tile in elements.
+    pub const fn warp(&self) -> Mnk {
+        self.mma.warp()
+    }
+
+    /// Returns whether a producer warpgroup copies tiles by TMA.
+    pub const fn has_producer(&self) -> bool {
+        self.mainloop.tma_ring().is_some()
+    }
+
+    /// Returns all knobs as pins.
+    pub const fn pins(&self) -> Pins {
+        let [align_a, align_b, align_c] = self.access;
+        let pins = self.mma.pins(self.mainloop.pins(Pins {
+            swizzle: Some(self.work.swizzle),
+            split_k: Some(self.work.split_k),
+            decomposition: Some(self.work.decomposition),
+            align_a: Some(align_a),
+            align_b: Some(align_b),
+            align_c: Some(align_c),
+            spills: Some(self.limits.spills),
+            ..Pins::NONE
+        }));
+        let pins = match self.mma.op() {
+            OpKind::TensorOp => Pins { emulation: Some(self.emulation), ..pins },
+            OpKind::Simt => pins,
+        };
+        let pins = match self.mainloop {
+            Mainloop::SingleStage(knobs) => Pins { unroll: Some(knobs.unroll), ..pins },
+            _ => pins,
+        };
+        if self.has_producer() {
+            return pins;
+        }
+        let pins = Pins { blocks_per_sm: Some(self.limits.blocks_per_sm), ..pins };
+        match self.mma {
+            WarpMma::Simt(knobs) => Pins {
+                smem_a: Some(self.smem[0]),
+                smem_b: Some(self.smem[1]),
+                interleave: Some(knobs.interleave),
+                unroll: Some(self.mainloop.unroll()),
+                ..pins
+            },
+            _ => pins,
+        }
+    }
+
+    /// Returns the knobs with the pinned ones replaced.
+    #[must_use]
+    pub const fn pinned(self, pins: &Pins) -> Self {
+        let ([align_a, align_b, align_c], [smem_a, smem_b]) = (self.access, self.smem);
+        Self {
+            work: WorkDesc {
+                swizzle: or!(pins.swizzle, self.work.swizzle),
+                split_k: or!(pins.split_k, self.work.split_k),
+                decomposition: or!(pins.decomposition, self.work.decomposition),
+                ..self.work
+            },
+            mainloop: self.mainloop.pinned(pins),
+            mma: self.mma.pinned(pins),
+            access: [
+                or!(pins.align_a, align_a),
+                or!(pins.align_b, align_b),
+                or!(pins.align_c, align_c),
+            ],
+            smem: [or!(pins.smem_a, smem_a), or!(pins.smem_b, smem_b)],
+            emulation: or!(pins.emulation, self.emulation),
+            limits: Limits {
+                blocks_per_sm: or!(pins.blocks_per_sm, self.limits.blocks_per_sm),
+                spills: or!(pins.spills, self.limits.spills),
+            },
+        }
+    }
+
+    /// Returns the pins that these knobs lack, and the pinned main loop, emulation, and
+    /// decomposition that a kernel with this main loop and MMA does not support.
+    pub const fn foreign(&self, pins: Pins) -> Pins {
+        let mut others = pins.missing_in(&self.pins());
+        others.epilogue = None;
+        others.mainloop = match pins.mainloop {
+            Some(mainloop) if !mainloop.is_among(self.mainloops()) => Some(mainloop),
+            _ => None,
+        };
+        others.emulation = match pins.emulation {
+            Some(emulation) if !emulation.is_among(self.emulations()) => Some(emulation),
+            _ => None,
+        };
+        others.decomposition = match pins.decomposition {
+            Some(DecompositionKind::SplitKCluster) if !self.has_producer() => pins.decomposition,
+            _ => None,
+        };
+        others
+    }
+
+    /// Returns the main loops that a pin may select for this MMA.
+    const fn mainloops(&self) -> &'static [MainloopKind] {
+        match (self.mainloop, self.mma.kind()) {
+            (Mainloop::TmaRing(_), _) => &[MainloopKind::TmaRing],
+            (_, WarpMmaKind::Simt) => {
+                &[MainloopKind::Multistage, MainloopKind::Pipelined, MainloopKind::SingleStage]
+            }
+            _ => &[MainloopKind::Multistage, MainloopKind::Pipelined],
+        }
+    }
+
+    /// Returns the emulations of f32 that the MMA supports.
+    const fn emulations(&self) -> &'static [EmulationKind] {
+        match self.mma.kind() {
+            WarpMmaKind::Simt => &[],
+            WarpMmaKind::MmaSync => {
+                &[EmulationKind::None, EmulationKind::Tf32x3, EmulationKind::Bf16x1]
+            }
+            WarpMmaKind::Wgmma => &[
+                EmulationKind::None,
+                EmulationKind::Bf16x6,
+                EmulationKind::Bf16x3,
+                EmulationKind::F16x3,
+            ],
+        }
+    }
+}

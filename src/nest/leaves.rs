@@ -1,0 +1,225 @@
+//! Configurations as types: [`Auto`], and [`With`], which adds one leaf. A leaf pins a knob or a
+//! whole loop nest, as in CUTLASS. The resolver chooses the knobs that no leaf pins.
+
+use crate::{
+    epilogue::Node,
+    nest::{
+        AOperandKind, PromotionKind, SaturateKind,
+        kinds::{DecompositionKind, SpillKind},
+        pins::Pins,
+    },
+    numeric::EmulationKind,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk, Shape, TiledBy},
+    smem::SmemChoice,
+    threadblock::{
+        MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized,
+        SwizzleKind,
+    },
+    warp::{self, InterleaveKind, UnrollKind},
+};
+use core::marker::PhantomData;
+
+/// A configuration, the last parameter of [`Gemm`](crate::device::Gemm). A configuration pins some
+/// knobs and leaves the others to the resolver.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a configuration",
+    label = "not a configuration",
+    note = "a configuration is Auto, or With<Auto, Leaf> with leaves such as Stages<4> or Threadblock<GemmShape<128, 128, 8>>"
+)]
+pub trait Config: 'static {
+    /// The pinned knobs.
+    const PINS: Pins;
+    /// Registers the user functions of the epilogue with this process.
+    fn register() {}
+}
+
+/// The configuration that pins no knob, so that the resolver chooses all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Auto;
+
+impl Config for Auto {
+    const PINS: Pins = Pins::NONE;
+}
+
+/// A configuration with one more leaf. `Base` is [`Auto`] or another `With`. Leaves of different
+/// knobs commute. If two leaves pin the same knob, the outer leaf wins.
+pub struct With<Base, L>(PhantomData<(Base, L)>);
+
+impl<Base: Config, L: Leaf> Config for With<Base, L> {
+    const PINS: Pins = L::PINS.over(Base::PINS);
+
+    fn register() {
+        Base::register();
+        L::register();
+    }
+}
+
+/// A type that pins one knob, or the knobs of a loop nest.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a leaf of a configuration, or a loop nest that does not nest",
+    label = "pins no knob",
+    note = "leaves pin a knob, Stages<4> for one, or a loop nest: MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 4>"
+)]
+pub trait Leaf: 'static {
+    /// The pinned knobs.
+    const PINS: Pins;
+    /// Registers the user functions of the epilogue with this process.
+    fn register() {}
+}
+
+macro_rules! leaves {
+    ($($(#[doc = $doc:literal])* $Leaf:ident $(<$(const $N:ident),+>)? => $field:ident: $value:expr;)*) => {
+        $($(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $Leaf $(<$(const $N: u32),+>)?;
+
+        impl $(<$(const $N: u32),+>)? Leaf for $Leaf $(<$($N),+>)? {
+            const PINS: Pins = Pins { $field: Some($value), ..Pins::NONE };
+        })*
+    };
+}
+
+leaves! {
+    /// Keeps `N` k-tiles in shared memory at once.
+    Stages<const N> => stages: N;
+    /// Requires that a multiprocessor holds at least `N` CTAs at once, which limits the registers
+    /// per thread.
+    BlocksPerSm<const N> => blocks_per_sm: N;
+    /// Divides K into `N` split-K slices, each with its own CTA.
+    SplitK<const N> => split_k: N;
+    /// Pins [`DecompositionKind::DataParallel`].
+    DataParallel => decomposition: DecompositionKind::DataParallel;
+    /// Pins [`DecompositionKind::SplitKParallel`].
+    SplitKParallel => decomposition: DecompositionKind::SplitKParallel;
+    /// Pins [`DecompositionKind::SplitKCluster`].
+    SplitKCluster => decomposition: DecompositionKind::SplitKCluster;
+    /// Pins [`DecompositionKind::StreamK`].
+    StreamK => decomposition: DecompositionKind::StreamK;
+    /// Pins a cluster of `M` x `N` CTAs.
+    ClusterShape<const M, const N> => cluster: Mn { m: M, n: N };
+    /// Pins `N` elements of A per access.
+    AlignmentA<const N> => align_a: N;
+    /// Pins `N` elements of B per access.
+    AlignmentB<const N> => align_b: N;
+    /// Pins `N` elements of C and D per access.
+    AlignmentC<const N> => align_c: N;
+    /// Pins [`SwizzleKind::Identity`]: down columns of tiles, in groups of `TILE` columns.
+    IdentitySwizzle<const TILE> => swizzle: SwizzleKind::Identity(TILE);
+    /// Pins [`SwizzleKind::Horizontal`]: along rows of tiles.
+    HorizontalSwizzle => swizzle: SwizzleKind::Horizontal;
+    /// Pins [`SwizzleKind::Grouped`]: along rows of tiles, in groups of `TILE` rows.
+    GroupedSwizzle<const TILE> => swizzle: SwizzleKind::Grouped(TILE);
+    /// Pins [`SwizzleKind::Hilbert`]: along a Hilbert curve in squares of tiles.
+    HilbertSwizzle => swizzle: SwizzleKind::Hilbert;
+    /// Pins [`ScheduleKind::Cooperative`]: all consumer warpgroups share each tile.
+    CooperativeSchedule => schedule: ScheduleKind::Cooperative;
+    /// Pins [`ScheduleKind::Pingpong`]: one consumer warpgroup multiplies while the other stores.
+    PingpongSchedule => schedule: ScheduleKind::Pingpong;
+    /// Leaves at most `N` `wgmma` groups in flight when a consumer moves to the next stage.
+    Pending<const N> => pending: N;
+    /// Pins [`PromotionKind::Never`].
+    NoPromotion => promotion: PromotionKind::Never;
+    /// Pins [`PromotionKind::Stage`].
+    PromoteEachStage => promotion: PromotionKind::Stage;
+    /// Pins [`EmulationKind::None`].
+    NoEmulation => emulation: EmulationKind::None;
+    /// Pins [`EmulationKind::Bf16x6`].
+    Bf16x6 => emulation: EmulationKind::Bf16x6;
+    /// Pins [`EmulationKind::Bf16x3`].
+    Bf16x3 => emulation: EmulationKind::Bf16x3;
+    /// Pins [`EmulationKind::F16x3`].
+    F16x3 => emulation: EmulationKind::F16x3;
+    /// Pins [`EmulationKind::Tf32x3`].
+    Tf32x3 => emulation: EmulationKind::Tf32x3;
+    /// Pins [`EmulationKind::Bf16x1`].
+    Bf16x1 => emulation: EmulationKind::Bf16x1;
+    /// Pins [`AOperandKind::Shared`].
+    FromShared => a_operand: AOperandKind::Shared;
+    /// Pins [`AOperandKind::Registers`].
+    FromRegisters => a_operand: AOperandKind::Registers;
+    /// Pins [`SaturateKind::On`].
+    Saturate => saturate: SaturateKind::On;
+    /// Pins [`InterleaveKind::Vector`].
+    VectorInterleave => interleave: InterleaveKind::Vector;
+    /// Pins [`InterleaveKind::Elements`]. With 1, single elements alternate among the lanes. With
+    /// the extent of a thread's tile, each tile is contiguous.
+    Interleave<const N> => interleave: InterleaveKind::Elements(N);
+    /// Pins [`UnrollKind::Full`].
+    FullUnroll => unroll: UnrollKind::Full;
+    /// Pins [`UnrollKind::By`].
+    UnrollBy<const N> => unroll: UnrollKind::By(N);
+    /// Pins [`SpillKind::Refused`].
+    NoSpills => spills: SpillKind::Refused;
+    /// Pins [`SpillKind::Allowed`].
+    SpillsAllowed => spills: SpillKind::Allowed;
+}
+
+macro_rules! leaves_of {
+    ($($(#[doc = $doc:literal])* $Leaf:ident<$T:ident: $Bound:path> => $field:ident: $value:expr $(, $register:ident)?;)*) => {
+        $($(#[doc = $doc])*
+        pub struct $Leaf<$T>(PhantomData<$T>);
+
+        impl<$T: $Bound> Leaf for $Leaf<$T> {
+            const PINS: Pins = Pins { $field: Some($value), ..Pins::NONE };
+
+            $(fn $register() {
+                $T::$register();
+            })?
+        })*
+    };
+}
+
+leaves_of! {
+    /// Pins the tile of D that one CTA computes, and its depth along K, in elements.
+    Threadblock<S: Shape> => threadblock: S::MNK;
+    /// Pins the tile of D that one warp computes, and its share of the depth, in elements.
+    Warp<S: Shape> => warp: S::MNK;
+    /// Pins the shape of one instruction, in elements.
+    Instruction<S: Shape> => instruction: S::MNK;
+    /// Pins the layout of A's tile in shared memory, for example
+    /// [`SmemPadded`](crate::smem::SmemPadded).
+    SharedA<L: SmemChoice> => smem_a: L::LAYOUT;
+    /// Pins the layout of B's tile in shared memory.
+    SharedB<L: SmemChoice> => smem_b: L::LAYOUT;
+    /// Pins the expression that computes D from an accumulator.
+    EpilogueTree<E: Node> => epilogue: E::DESC, register;
+}
+
+/// Returns the instruction that a loop nest pins. The scalar `fma` is not a choice, so its 1x1x1
+/// shape pins nothing.
+const fn instruction_of(shape: Mnk) -> Option<Mnk> {
+    if shape.m * shape.n * shape.k == 1 { None } else { Some(shape) }
+}
+
+// Each main loop is a leaf by itself, and a leaf with its loop nest.
+macro_rules! main_loops {
+    ($($Mma:ident $(<const $STAGES:ident>)? => $kind:ident;)*) => {
+        $(impl Leaf for $Mma {
+            const PINS: Pins = Pins { mainloop: Some(MainloopKind::$kind), ..Pins::NONE };
+        }
+
+        impl<S, W $(, const $STAGES: u32)?> Leaf for $Mma<S, W $(, $STAGES)?>
+        where
+            S: Shape + TiledBy<W::Shape>,
+            W: warp::Mma,
+            W::Shape: TiledBy<W::Instruction>,
+        {
+            const PINS: Pins = Pins {
+                threadblock: Some(S::MNK),
+                warp: Some(<W::Shape as Shape>::MNK),
+                instruction: instruction_of(<W::Instruction as Shape>::MNK),
+                mainloop: Some(MainloopKind::$kind),
+                stages: Some(<Self as Mma>::STAGES),
+                ..Pins::NONE
+            };
+        })*
+    };
+}
+
+main_loops! {
+    MmaSingleStage => SingleStage;
+    MmaPipelined => Pipelined;
+    MmaMultistage<const STAGES> => Multistage;
+    MmaWarpSpecialized<const STAGES> => TmaRing;
+}

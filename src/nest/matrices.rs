@@ -1,0 +1,42 @@
+//! The matrices of a description: the operands A and B, and the output D.
+
+use crate::{
+    layout::Order,
+    numeric::{ComputeKind, ElementKind, EmulationKind},
+    smem::SmemLayout,
+};
+
+/// An input operand: A (M x K) or B (K x N).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OperandDesc {
+    /// Element type in memory.
+    pub stored: ElementKind,
+    /// Emulation of f32 by terms of a narrower type. Both operands have the same.
+    pub emulation: EmulationKind,
+    /// Layout in memory.
+    pub layout: Order,
+    /// Elements per memory access.
+    pub access: u32,
+    /// Layout of a tile in shared memory.
+    pub smem: SmemLayout,
+}
+
+/// The output matrices C and D (M x N).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OutputDesc {
+    /// Element type of C and D.
+    pub element: ElementKind,
+    /// Elements of C and D per memory access.
+    pub access: u32,
+    /// Element type of the accumulators.
+    pub accumulator: ElementKind,
+    /// Type in which the epilogue computes.
+    pub compute: ComputeKind,
+}
+
+impl OperandDesc {
+    /// Returns the transposed operand.
+    pub(crate) const fn transposed(self) -> Self {
+        Self { layout: self.layout.transposed(), ..self }
+    }
+}

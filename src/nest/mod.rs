@@ -1,0 +1,76 @@
+//! The kernel description: one value that holds every knob of a kernel.
+//!
+//! The resolver makes a [`GemmDesc`] from types and pins. The command line makes it from flags or
+//! JSON, and the explorer enumerates descriptions. Each source calls the same
+//! [`check`](GemmDesc::check). The description is in the kernel's frame: [`Frame`] relates the
+//! kernel's A, B, and D to the user's.
+
+/// Returns the value of an `Option`, or another value.
+macro_rules! or {
+    ($option:expr, $other:expr) => {
+        match $option {
+            Some(value) => value,
+            None => $other,
+        }
+    };
+}
+
+mod axes;
+mod check;
+mod check_pins;
+mod choose;
+mod class;
+mod combination;
+mod cost_model;
+#[doc(hidden)]
+pub mod defaults;
+mod dispatch;
+mod display;
+pub(crate) mod explanation;
+pub(crate) mod features;
+mod gemm_desc;
+#[cfg(feature = "serde")]
+pub(crate) mod json;
+mod kinds;
+mod knobs;
+mod leaves;
+mod lowering;
+mod mainloop;
+mod matrices;
+mod modes;
+mod pins;
+pub(crate) mod plan;
+mod predicted_time;
+mod request;
+mod resolve;
+mod units;
+mod warp_mma;
+mod words;
+
+pub use crate::{
+    operand::{Axis, Frame, OperandKind, VectorKind, Vectors},
+    schedule::ScheduleKind,
+    warp::{AOperandKind, PromotionKind, SaturateKind},
+};
+pub use class::{Class, GemmMode, OperandClass, OutputClass};
+#[doc(hidden)]
+pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
+#[doc(hidden)]
+pub use dispatch::Explanation;
+pub use gemm_desc::GemmDesc;
+pub(crate) use kinds::Cut;
+pub use kinds::{DecompositionKind, SpillKind};
+pub use knobs::{Knobs, Limits, WorkDesc};
+pub use leaves::*;
+pub use mainloop::Mainloop;
+pub use matrices::{OperandDesc, OutputDesc};
+pub use pins::Pins;
+#[doc(hidden)]
+pub use predicted_time::PredictedTime;
+#[doc(hidden)]
+pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
+pub(crate) use resolve::Completions;
+#[doc(hidden)]
+pub use units::Target;
+pub(crate) use units::TypedRequest;
+pub use warp_mma::WarpMma;

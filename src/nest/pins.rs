@@ -1,0 +1,236 @@
+//! The table of all knobs of a kernel.
+//!
+//! A row of the table defines the type, the command-line flag, the JSON name, and the meaning of a
+//! knob. The table generates [`Pins`], in which every knob is optional. A leaf of
+//! [`leaves`](crate::nest::leaves) pins a knob as a type.
+
+use crate::{
+    epilogue::EpilogueDesc,
+    error::Error,
+    nest::{
+        AOperandKind, PromotionKind, SaturateKind,
+        kinds::{DecompositionKind, SpillKind},
+        words::Words,
+    },
+    numeric::EmulationKind,
+    operand::framed,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    smem::SmemLayout,
+    threadblock::{MainloopKind, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
+};
+
+macro_rules! knobs {
+    ($($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal;)*) => {
+        /// Pinned knobs. The resolver chooses each knob that is `None`. Knobs of operands refer to
+        /// the user's A and B, except `a_operand`, which refers to the kernel's A.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub struct Pins {
+            $($(#[doc = $doc])* pub $field: Option<$ty>,)*
+        }
+
+        impl Pins {
+            /// Pins without a pinned knob.
+            pub const NONE: Self = Self { $($field: None),* };
+
+            /// Rows of (JSON name, command-line flag, meaning), one per knob.
+            pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
+                &[$((stringify!($field), $flag, concat!($($doc),*))),*];
+
+            /// Returns the first pinned knob and the remaining ones.
+            pub const fn split_first(self) -> Option<(Self, Self)> {
+                $(if self.$field.is_some() {
+                    return Some((Self { $field: self.$field, ..Self::NONE }, Self { $field: None, ..self }));
+                })*
+                None
+            }
+
+            /// Returns the JSON name of the first pinned knob.
+            pub const fn first(&self) -> Option<&'static str> {
+                $(if self.$field.is_some() {
+                    return Some(stringify!($field));
+                })*
+                None
+            }
+
+            /// Returns the pins whose knobs `other` lacks.
+            pub(crate) const fn missing_in(self, other: &Self) -> Self {
+                Self { $($field: if other.$field.is_some() { None } else { self.$field }),* }
+            }
+
+            /// Returns the pins whose values differ from those of `other`.
+            pub fn differing_from(&self, other: &Self) -> Self {
+                Self { $($field: self.$field.filter(|_| self.$field != other.$field)),* }
+            }
+
+            /// Returns these pins, completed with the pins of `base`.
+            #[must_use]
+            pub const fn over(self, base: Self) -> Self {
+                Self { $($field: if self.$field.is_some() { self.$field } else { base.$field }),* }
+            }
+
+            /// Returns the form of a knob's text, for example `MxNxK`. `name` is the JSON name.
+            pub fn form(name: &str) -> Option<&'static str> {
+                match name {
+                    $(stringify!($field) => Some(<$ty as Words>::FORM),)*
+                    _ => None,
+                }
+            }
+
+            /// Pins the knob with JSON name `name` to the value in `text`.
+            ///
+            /// # Errors
+            /// [`Error::KnobText`] if no knob has this name, or if `text` is not one of its values.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
+                let refuse = |because| Error::KnobText { knob: name.to_owned(), text: text.to_owned(), because };
+                match name {
+                    $(stringify!($field) => {
+                        self.$field = Some(Words::read(text).map_err(refuse)?);
+                    })*
+                    _ => return Err(refuse("there is no knob of this name".to_owned())),
+                }
+                Ok(())
+            }
+
+            /// Returns the value of each pinned knob in the words that [`set`](Self::set) reads, in
+            /// the order of [`TABLE`](Self::TABLE).
+            pub fn words(&self) -> Vec<Option<String>> {
+                vec![$(self.$field.as_ref().map(Words::spell)),*]
+            }
+        }
+    };
+}
+
+knobs! {
+    /// Threadblock tile M x N x K in elements: the part of D that one CTA computes, and the
+    /// depth of one k-tile.
+    threadblock: Mnk, flag "--threadblock";
+    /// Warp tile M x N x K in elements, a part of the threadblock tile. On Hopper's tensor
+    /// cores, --warp is the tile of a warpgroup.
+    warp: Mnk, flag "--warp";
+    /// Shape M x N x K of one tensor-core instruction. In a warp-specialized kernel on the CUDA
+    /// cores, --instruction is the tile of one thread.
+    instruction: Mnk, flag "--instruction";
+    /// Main loop that moves tiles from global to shared memory: singlestage, pipelined,
+    /// multistage, or warpspecialized. singlestage has one buffer, and pipelined has two
+    /// buffers. multistage copies asynchronously into a ring. warpspecialized has a producer
+    /// warpgroup with TMA (sm90).
+    mainloop: MainloopKind, flag "--mainloop";
+    /// Number of k-tiles that shared memory holds at once.
+    stages: u32, flag "--stages";
+    /// Order in which CTAs compute the tiles of D: N (down columns, in groups of N columns),
+    /// horizontal (along rows), grouped:N (along rows, in groups of N rows), or hilbert.
+    swizzle: SwizzleKind, flag "--swizzle";
+    /// Number of split-K slices. Each slice has its own CTA. --decomposition selects the CTA
+    /// that reduces the slices.
+    split_k: u32, flag "--split-k";
+    /// Division of K among CTAs: dataparallel, splitk, splitkparallel, splitkcluster, or
+    /// streamk. dataparallel keeps K whole. With splitk, the last CTA to arrive reduces the
+    /// slices in a workspace. With splitkparallel, a second kernel reduces the slices. With
+    /// splitkcluster, a cluster reduces at most 8 slices without a workspace. With streamk,
+    /// CTAs compute whole waves of tiles, and equal spans of the remaining k-tiles.
+    decomposition: DecompositionKind, flag "--decomposition";
+    /// Elements of A per memory access. The address, the leading dimension, and the batch
+    /// stride of A are multiples of the access width.
+    align_a: u32, flag "--align-a";
+    /// Elements of B per memory access. The address, the leading dimension, and the batch
+    /// stride of B are multiples of the access width.
+    align_b: u32, flag "--align-b";
+    /// Elements of C and D per memory access. The addresses, leading dimensions, and batch
+    /// strides of C and D are multiples of the access width.
+    align_c: u32, flag "--align-c";
+    /// Layout of A's tile in shared memory: auto, padded by PAD elements, or swizzled. Prefix
+    /// mn or k names the contiguous index.
+    smem_a: SmemLayout, flag "--smem-a";
+    /// Layout of B's tile in shared memory, in the form of --smem-a.
+    smem_b: SmemLayout, flag "--smem-b";
+    /// Minimum number of CTAs that one multiprocessor holds at once. The number limits the
+    /// registers per thread.
+    blocks_per_sm: u32, flag "--blocks-per-sm";
+    /// CTAs of a cluster along M and N. CTAs in one line share the tiles that they copy.
+    cluster: Mn, flag "--cluster";
+    /// Schedule of the consumer warpgroups: cooperative (all share each tile) or pingpong (the
+    /// consumers alternate between tiles).
+    schedule: ScheduleKind, flag "--schedule";
+    /// Maximum number of wgmma groups that a consumer leaves in flight when the consumer moves
+    /// to the next stage. With promoted accumulators, the number is 0.
+    pending: u32, flag "--pending";
+    /// Promotion of the accumulators of fp8 and emulated f32 to f32 accumulators: never (fast
+    /// accumulation), or after each stage of 128 bytes.
+    promotion: PromotionKind, flag "--promotion";
+    /// Emulation of f32 on tensor cores: none, bf16x6, bf16x3, f16x3, tf32x3, or bf16x1. bf16x6
+    /// keeps the whole range and all 24 bits. bf16x3 keeps 16 of the 24 bits. f16x3 limits the
+    /// exponent range. tf32x3 (22 bits) and bf16x1 (8 bits) use mma.sync.
+    emulation: EmulationKind, flag "--emulation";
+    /// Source of the kernel's A for Hopper's tensor cores: shared (memory), registers (M-major
+    /// A of 8 or 32 bits), or auto (registers if possible).
+    a_operand: AOperandKind, flag "--a-operand";
+    /// Saturation of integer sums: on (sums stop at the limits of i32) or off (sums wrap).
+    saturate: SaturateKind, flag "--saturate";
+    /// Consecutive elements along M or N that one lane computes: vector (the elements of one
+    /// 16-byte access) or N.
+    interleave: InterleaveKind, flag "--interleave";
+    /// Number of k-blocks that one iteration of the inner loop computes: full (all) or N. Only
+    /// the single-stage main loop has this loop.
+    unroll: UnrollKind, flag "--unroll";
+    /// Kernels that need more registers per thread than the hardware has: refused or allowed.
+    spills: SpillKind, flag "--spills";
+    /// Expression for D over acc, source (C), alpha, beta, s2 to s7, bias_m, bias_n, scale_m,
+    /// and scale_n, with +, *, multiply, min, max, relu, and clamp.
+    epilogue: EpilogueDesc, flag "--epilogue";
+}
+
+impl Pins {
+    /// Returns the JSON names of the first `N` pinned knobs.
+    pub(crate) const fn names<const N: usize>(self) -> [Option<&'static str>; N] {
+        let (mut names, mut i, mut rest) = ([None; N], 0, self);
+        while i < N
+            && let (Some(name), Some((_, others))) = (rest.first(), rest.split_first())
+        {
+            names[i] = Some(name);
+            (i, rest) = (i + 1, others);
+        }
+        names
+    }
+
+    /// Returns whether a shape, the cluster, the schedule, or the source of A is pinned.
+    pub(crate) const fn pins_shapes(&self) -> bool {
+        self.threadblock.is_some()
+            || self.warp.is_some()
+            || self.instruction.is_some()
+            || self.cluster.is_some()
+            || self.schedule.is_some()
+            || self.a_operand.is_some()
+    }
+
+    /// Returns whether the decomposition or the number of split-K slices is pinned.
+    pub(crate) const fn divides_k(&self) -> bool {
+        self.decomposition.is_some() || self.split_k.is_some()
+    }
+
+    /// Returns whether no knob is pinned.
+    pub const fn is_none(&self) -> bool {
+        self.first().is_none()
+    }
+
+    /// Returns the pins of the transposed GEMM. Knobs of operands and vectors of the epilogue are
+    /// swapped; shapes belong to the kernel and stay.
+    #[must_use]
+    pub(crate) const fn swapped(self) -> Self {
+        let epilogue = match self.epilogue {
+            Some(epilogue) => Some(epilogue.swapped()),
+            None => None,
+        };
+        Self {
+            align_a: self.align_b,
+            align_b: self.align_a,
+            smem_a: self.smem_b,
+            smem_b: self.smem_a,
+            epilogue,
+            ..self
+        }
+    }
+}
+
+framed!(Pins);

@@ -1,0 +1,208 @@
+//! Facts shared by the main loops in which all threads follow one schedule.
+//!
+//! These main loops read [`MmaBase`] and no description. Any kernel family that can build an
+//! `MmaBase` can run them.
+
+use crate::{
+    numeric::ElementKind,
+    operand::OperandKind,
+    schedule::{Schedule, Step},
+    smem::Along,
+    threadblock::{MainloopKind, StagedOperand, WorkKind},
+    warp::{
+        mma_sync::{FragmentMap, MatrixLoads, WarpInstruction, WordLoad},
+        simt::maps::ThreadTiles,
+    },
+};
+
+/// A threadblock whose threads all follow one schedule. Facts can be computed before the
+/// description is checked: sums and products saturate, and nothing panics.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MmaBase {
+    /// Tiles of the block, of its warps, and of their threads.
+    pub tiles: ThreadTiles,
+    /// Descriptions of A and B.
+    pub operands: [StagedOperand; 2],
+    /// Element type of the accumulators.
+    pub accumulator: ElementKind,
+    /// Main loop, which moves tiles from global to shared memory.
+    pub mainloop: MainloopKind,
+    /// Number of stages in shared memory.
+    pub stages: u32,
+    /// Elements of D per store of a thread. They are neighbors along N, within one interleaved run
+    /// of the thread's fragment.
+    pub store_access: u32,
+    /// Distribution of work units, which determines whether a block computes more than one unit.
+    pub work: WorkKind,
+    /// Tensor-core instruction of a warp; `None` on CUDA cores, where each thread multiplies its
+    /// own tile.
+    pub instruction: Option<WarpInstruction>,
+}
+
+impl MmaBase {
+    /// Returns the description of one operand.
+    pub const fn operand(&self, operand: OperandKind) -> StagedOperand {
+        self.operands[operand.index()]
+    }
+
+    /// Returns the K extent of a k-block: the instruction's K, or 1 on CUDA cores.
+    pub const fn step(&self) -> u32 {
+        match self.instruction {
+            Some(instruction) => instruction.shape().k,
+            None => 1,
+        }
+    }
+
+    /// Returns whether integer sums saturate instead of wrapping.
+    pub const fn saturates(&self) -> bool {
+        matches!(self.instruction, Some(instruction) if instruction.saturates())
+    }
+
+    /// Returns the number of k-blocks per warp tile. One `Load` or `Multiply` step handles one
+    /// k-block.
+    pub const fn k_blocks(&self) -> u32 {
+        self.tiles.warp.k / self.step()
+    }
+
+    /// Returns the fragment map of an operand for one k-block, or `None` on CUDA cores.
+    pub const fn fragment(&self, operand: OperandKind) -> Option<FragmentMap> {
+        match self.instruction {
+            Some(instruction) => Some(FragmentMap::new(self.tiles, instruction, operand)),
+            None => None,
+        }
+    }
+
+    /// Returns the number of elements of an operand that a thread holds per k-block.
+    pub const fn fragment_elements(&self, operand: OperandKind) -> u32 {
+        match self.fragment(operand) {
+            Some(fragment) => fragment.elements(),
+            None => self.operand(operand).thread_mn(),
+        }
+    }
+
+    /// Returns the warp-wide matrix loads (`ldmatrix`) of an operand, or `None` if each thread
+    /// loads its own elements.
+    pub const fn matrix_loads(&self, operand: OperandKind) -> Option<MatrixLoads> {
+        let facts = self.operand(operand);
+        match self.fragment(operand) {
+            Some(fragment) => {
+                MatrixLoads::new(fragment, WordLoad::for_element(facts.element, facts.smem.along))
+            }
+            None => None,
+        }
+    }
+
+    /// Returns the elements per shared-memory access of a fragment load, and whether these elements
+    /// are contiguous along K.
+    pub const fn fragment_access(&self, operand: OperandKind) -> (u32, bool) {
+        let facts = self.operand(operand);
+        match (self.matrix_loads(operand), self.instruction) {
+            (Some(loads), _) => (loads.row_elements(), facts.smem.along.is(Along::K)),
+            (None, Some(_)) => (1, false),
+            (None, None) => (facts.fragment_access(), false),
+        }
+    }
+
+    /// Returns the size of one stage of both operands in bytes.
+    pub const fn stage_bytes(&self) -> u32 {
+        self.operands[0].stage_bytes().saturating_add(self.operands[1].stage_bytes())
+    }
+
+    /// Returns the size of the partial accumulators of a warp slice in bytes; 0 without sliced K.
+    pub const fn partials_bytes(&self) -> u32 {
+        if self.tiles.warps().k <= 1 {
+            return 0;
+        }
+        self.accumulator.bytes_of(self.tiles.block.m.saturating_mul(self.tiles.block.n))
+    }
+
+    /// Returns the size of the block's shared memory in bytes. Partial accumulators reuse the
+    /// memory of the stages.
+    pub const fn smem_bytes(&self) -> u32 {
+        let (stages, partials) =
+            (self.stages.saturating_mul(self.stage_bytes()), self.partials_bytes());
+        if stages > partials { stages } else { partials }
+    }
+
+    /// Returns the number of fragments of B that a thread holds. Tensor-core warps hold one
+    /// fragment and reload each word after the products that read it. For f64 they hold two: the
+    /// instruction reads its operands when it begins, so such a reload would wait for it.
+    pub const fn fragments_of_b(&self) -> u32 {
+        match self.instruction {
+            Some(instruction)
+                if self.k_blocks() == 1 || instruction.input(OperandKind::B).bits() < 64 =>
+            {
+                1
+            }
+            _ => 2,
+        }
+    }
+
+    /// Returns whether both operands are copied in accesses narrower than 16 bytes. Such tiles need
+    /// many copies, and loads issued after the copies would wait for them.
+    const fn copies_narrow(&self) -> bool {
+        let [a, b] = &self.operands;
+        a.element.bytes_of(a.access) < 16 && b.element.bytes_of(b.access) < 16
+    }
+
+    /// Returns the steps of one k-block: load k-block `k_block + 1`, perform `between`, and
+    /// multiply k-block `k_block`. If a tile is one k-block deep, tensor-core warps hold one
+    /// fragment of A and load it after the products. If they hold two fragments of both operands,
+    /// copies of 16 bytes come first, because registers for copy addresses are free until the loads
+    /// begin.
+    pub(crate) fn k_block_steps(
+        &self,
+        k_block: u8,
+        between: impl IntoIterator<Item = Step>,
+    ) -> Vec<Step> {
+        let next = (k_block + 1) % self.k_blocks() as u8;
+        let between: Vec<Step> = between.into_iter().collect();
+        let [load, multiply] = [Step::Load { k_block: next }, Step::Multiply { k_block }];
+        let [load_a, multiply_load] =
+            [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }];
+        match self.fragments_of_b() {
+            2 if self.instruction.is_some() && !self.copies_narrow() => {
+                [between, vec![load, multiply]].concat()
+            }
+            2 => [vec![load], between, vec![multiply]].concat(),
+            _ if next == k_block => [between, vec![multiply_load, load_a]].concat(),
+            _ => [vec![load_a], between, vec![multiply_load]].concat(),
+        }
+    }
+
+    /// Returns the schedule; it is empty for a warp-specialized main loop.
+    ///
+    /// A block with another work unit overwrites stages that it has read before. Every main loop
+    /// has a barrier between its last read of a stage and its end. The reduction of warp slices
+    /// reads partial accumulators from the memory of the stages, so a barrier follows the last of
+    /// them.
+    pub fn schedule(&self) -> Schedule {
+        let mut schedule = self.mainloop.schedule(self);
+        let warp_slices = self.tiles.warps().k;
+        for slice in 1..warp_slices as u8 {
+            schedule.epilogue.extend([
+                Step::StoreWarpSlice { slice },
+                Step::Barrier,
+                Step::ReduceWarpSlice { slice },
+            ]);
+            if u32::from(slice) + 1 < warp_slices || self.goes_on() {
+                // The next warp slice overwrites the partial accumulators, and so do the copies of
+                // the next work unit.
+                schedule.epilogue.push(Step::Barrier);
+            }
+        }
+        schedule
+    }
+
+    /// Returns whether a block computes more than one work unit.
+    const fn goes_on(&self) -> bool {
+        !matches!(self.work, WorkKind::DataParallel)
+    }
+
+    /// Returns the registers per thread that hold state across work units: the unit's index, and
+    /// values that the assembler keeps. Randomly generated kernels spill without them
+    /// (`kernels_of_streams_of_one_schedule_compile_clean`).
+    pub(crate) const fn registers_of_units(&self) -> u32 {
+        if self.goes_on() { 10 } else { 0 }
+    }
+}

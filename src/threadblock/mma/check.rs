@@ -1,0 +1,176 @@
+//! The common rules of families whose threads all follow one schedule.
+
+use crate::{
+    arch::{ArchKind, Machine, WARP},
+    nest::{DecompositionKind, GemmDesc},
+    numeric::MOST_SLICES,
+    operand::{Axis, OperandKind},
+    refusal::{
+        Because, Field, Operand, Part, Refusal, hold,
+        rules::{check_alignment, explained, nearest_multiple, within},
+    },
+    shape::{Mnk, at_least_one},
+    threadblock::{MainloopKind, MmaBase, SwizzleKind},
+};
+
+/// Valid extents of a warp tile along M and N.
+pub(crate) const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
+
+/// Maximum extent of a threadblock tile along M, and along N.
+const THREADBLOCK_MN: u32 = 256;
+
+/// Maximum depth of a threadblock tile.
+const THREADBLOCK_K: u32 = 512;
+
+/// Checks the range of a threadblock tile, that it is a multiple of the warp tile, and the number
+/// of warps. The extents of the warp tile are not 0.
+pub(crate) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
+    let axes = [
+        (Axis::M, tb.m, warp.m, THREADBLOCK_MN),
+        (Axis::N, tb.n, warp.n, THREADBLOCK_MN),
+        (Axis::K, tb.k, warp.k, THREADBLOCK_K),
+    ];
+    let mut i = 0;
+    while i < axes.len() {
+        let (axis, value, _, most) = axes[i];
+        hold!(within(Field::Threadblock(axis), value as u64, 8, most as u64));
+        i += 1;
+    }
+    i = 0;
+    while i < axes.len() {
+        let (axis, value, of, most) = axes[i];
+        if !value.is_multiple_of(of) {
+            let (field, nearest) = (Field::Threadblock(axis), nearest_multiple(value, of, most));
+            return Err(Refusal::does_not_nest(field, Part::Warp, value, of, nearest));
+        }
+        i += 1;
+    }
+    let warps = (tb.m / warp.m) * (tb.n / warp.n) * (tb.k / warp.k);
+    within(Field::WarpsOfABlock, warps as u64, 1, 16)
+}
+
+/// Checks that the alignment of an operand is valid, and that it divides the contiguous extent of
+/// the operand's tile.
+pub(crate) const fn check_access(
+    base: &MmaBase,
+    kind: OperandKind,
+    align: u32,
+) -> Result<(), Refusal> {
+    let (operand, facts) = (Operand::from_kind(kind), base.operand(kind));
+    hold!(check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)));
+    let extent = facts.tile_contiguous();
+    if extent.is_multiple_of(align) {
+        return Ok(());
+    }
+    Err(Refusal::access_does_not_divide_tile(operand, align, extent, 1 << extent.trailing_zeros()))
+}
+
+/// Returns the refusal of split-K in a cluster. These kernels have no barriers in the shared memory
+/// of other CTAs.
+pub(crate) const fn by_clusters(mainloop: MainloopKind) -> Refusal {
+    let (value, nearest) =
+        (DecompositionKind::SplitKCluster.name(), DecompositionKind::SplitK.name());
+    Refusal::unsupported(Field::Decomposition, value, mainloop.name(), nearest)
+}
+
+/// Checks that a decomposition without split-K has one slice.
+pub(crate) const fn whole_k(split_k: u32, decomposition: DecompositionKind) -> Result<(), Refusal> {
+    let because = Because::Words(decomposition.name());
+    explained(within(Field::SplitK, split_k as u64, 1, 1), because)
+}
+
+/// Checks the decomposition and its number of split-K slices.
+pub(crate) const fn check_slices(
+    mainloop: MainloopKind,
+    decomposition: DecompositionKind,
+    split_k: u32,
+) -> Result<(), Refusal> {
+    match decomposition {
+        DecompositionKind::SplitK | DecompositionKind::SplitKParallel => {}
+        DecompositionKind::DataParallel | DecompositionKind::StreamK => {
+            return whole_k(split_k, decomposition);
+        }
+        DecompositionKind::SplitKCluster => return Err(by_clusters(mainloop)),
+    }
+    within(Field::SplitK, split_k as u64, 1, MOST_SLICES as u64)
+}
+
+/// Checks the ranges of the tile order's group size and of the CTAs per multiprocessor.
+pub(crate) const fn check_order(swizzle: SwizzleKind, blocks_per_sm: u32) -> Result<(), Refusal> {
+    if let Some(group_size) = swizzle.group_size()
+        && let Err(refusal) = within(Field::Swizzle, group_size as u64, 1, 64)
+    {
+        return Err(refusal);
+    }
+    within(Field::BlocksPerSm, blocks_per_sm as u64, 1, 16)
+}
+
+/// Checks that the architecture supports the main loop, and that the main loop supports the number
+/// of stages.
+pub(crate) const fn check_stages(
+    mainloop: MainloopKind,
+    stages: u32,
+    arch: ArchKind,
+) -> Result<(), Refusal> {
+    match mainloop {
+        MainloopKind::SingleStage => within(Field::Stages, stages as u64, 1, 1),
+        MainloopKind::Pipelined if stages < 2 => within(Field::Stages, stages as u64, 2, 2),
+        MainloopKind::Pipelined if stages != 2 => Err(Refusal::pipelined_stages(stages)),
+        MainloopKind::Pipelined => Ok(()),
+        MainloopKind::Multistage if !arch.copies_asynchronously() => {
+            Err(Refusal::no_asynchronous_copy(arch))
+        }
+        MainloopKind::Multistage => within(Field::Stages, stages as u64, 2, 16),
+        MainloopKind::TmaRing => Err(Refusal::warp_specialized(MainloopKind::TmaRing.name())),
+    }
+}
+
+/// Checks that a machine has the threads, registers, and shared memory for `blocks` CTAs.
+/// `registers` holds the needed and available registers per thread; `None` allows spills.
+pub(crate) const fn check_budgets(
+    base: &MmaBase,
+    machine: &Machine,
+    blocks: u32,
+    registers: Option<[u32; 2]>,
+) -> Result<(), Refusal> {
+    let threads = base.tiles.threads();
+    hold!(within(Field::ThreadsOfABlock, threads as u64, 32, machine.threads_per_block as u64));
+    if let Some([needed, available]) = registers
+        && needed > available
+    {
+        return Err(Refusal::registers(needed, available, threads, blocks));
+    }
+    let resident = threads.saturating_mul(blocks) as u64;
+    if let Err(refusal) =
+        within(Field::ThreadsOfAMultiprocessor, resident, 32, machine.threads_per_sm as u64)
+    {
+        return Err(refusal);
+    }
+    let (needed, available) = (base.smem_bytes(), machine.shared_bytes_each_of(blocks));
+    if needed > available {
+        let (stages, stage, partials) = (base.stages, base.stage_bytes(), base.partials_bytes());
+        return Err(Refusal::shared_memory(
+            [needed, available],
+            [stages, stage, partials],
+            blocks,
+            machine.sm,
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the registers available to a thread: at most 255, and at most its share of the
+/// multiprocessor. Warps get registers in units of eight per thread, and each quarter of the
+/// multiprocessor serves every fourth warp.
+pub(crate) const fn registers_available(base_threads: u32, blocks: u32, per_sm: u32) -> u32 {
+    let threads = base_threads.saturating_mul(blocks).div_ceil(4 * WARP).saturating_mul(4 * WARP);
+    let share = per_sm / at_least_one(threads) / 8 * 8;
+    if share < 255 { share } else { 255 }
+}
+
+impl GemmDesc {
+    /// Returns the registers available to a thread of a kernel without a producer.
+    pub const fn registers_available(&self, per_sm: u32) -> u32 {
+        registers_available(self.base().tiles.threads(), self.limits.blocks_per_sm, per_sm)
+    }
+}

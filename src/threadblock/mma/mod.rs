@@ -1,0 +1,127 @@
+//! Main loop of a threadblock: the walk along K.
+//!
+//! Each main loop has a `Schedule`. The type ([`Mma`]) carries facts; the value ([`MainloopKind`])
+//! carries behavior. A description from a file therefore runs the same code as a description from
+//! types.
+//!
+//! Twin: `kernels/threadblock/mma.cuh`.
+
+pub(crate) mod base;
+pub(crate) mod check;
+pub(crate) mod kernel;
+mod launch;
+pub(crate) mod operand;
+pub(crate) mod program;
+mod unit;
+
+use super::MmaBase;
+use crate::{
+    operand::OperandKind,
+    schedule::Schedule,
+    shape::Shape,
+    threadblock::{multistage, pipelined, single_stage},
+    warp,
+    words::words,
+};
+use core::marker::PhantomData;
+
+words! {
+    /// A main loop, as a value.
+    pub enum MainloopKind {
+        /// [`MmaSingleStage`].
+        SingleStage = "singlestage",
+        /// [`MmaPipelined`].
+        Pipelined = "pipelined",
+        /// [`MmaMultistage`].
+        Multistage = "multistage",
+        /// [`MmaWarpSpecialized`].
+        TmaRing = "warpspecialized",
+    }
+}
+
+/// A main loop, as a type that carries its facts: the threadblock tile and the [`warp::Mma`]
+/// inside. A whole loop nest is one leaf of [`With`](crate::nest::With). Without parameters, a main
+/// loop pins only its kind, and the resolver selects the tiles.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a main loop",
+    note = "main loops are MmaSingleStage, MmaPipelined, MmaMultistage and MmaWarpSpecialized"
+)]
+pub trait Mma: 'static {
+    /// Threadblock tile: M and N of the tile of C, and its depth along K.
+    type Shape: Shape;
+    /// Warp-level MMA inside the main loop.
+    type Warp: warp::Mma;
+    /// Number of stages in shared memory.
+    const STAGES: u32;
+    /// Main loop as a value.
+    const KIND: MainloopKind;
+}
+
+macro_rules! main_loops {
+    ($($(#[doc = $doc:literal])* $Mma:ident $(<const $STAGES:ident>)? = $kind:ident, $stages:expr;)*) => {
+        $($(#[doc = $doc])*
+        pub struct $Mma<S = (), W = () $(, const $STAGES: u32 = 0)?>(PhantomData<(S, W)>);
+
+        impl<S: Shape, W: warp::Mma $(, const $STAGES: u32)?> Mma for $Mma<S, W $(, $STAGES)?> {
+            type Shape = S;
+            type Warp = W;
+            const STAGES: u32 = $stages;
+            const KIND: MainloopKind = MainloopKind::$kind;
+        })*
+    };
+}
+
+main_loops! {
+    /// One stage, copied through registers.
+    MmaSingleStage = SingleStage, 1;
+    /// Two stages. The next tile waits in registers while the current tile is multiplied.
+    MmaPipelined = Pipelined, 2;
+    /// `STAGES` stages, filled by `cp.async`.
+    MmaMultistage<const STAGES> = Multistage, STAGES;
+    /// One producer warpgroup and its consumers, with a ring of `STAGES` stages.
+    MmaWarpSpecialized<const STAGES> = TmaRing, STAGES;
+}
+
+/// Size of the narrowest asynchronous copy in bytes. Source: PTX ISA, `cp.async`.
+pub(crate) const LEAST_ASYNCHRONOUS_COPY: u32 = 4;
+
+impl MainloopKind {
+    /// Returns whether copies to shared memory bypass registers.
+    pub const fn copies_asynchronously(self) -> bool {
+        matches!(self, Self::Multistage | Self::TmaRing)
+    }
+
+    /// Returns the name of the C++ template, or `None` for warp-specialized kernels.
+    pub const fn cuda(self) -> Option<&'static str> {
+        match self {
+            Self::SingleStage => Some("threadblock::MmaSingleStage"),
+            Self::Pipelined => Some("threadblock::MmaPipelined"),
+            Self::Multistage => Some("threadblock::MmaMultistage"),
+            Self::TmaRing => None,
+        }
+    }
+
+    /// Returns the schedule that all threads of the block follow. It is empty for warp-specialized
+    /// kernels.
+    pub(crate) fn schedule(self, base: &MmaBase) -> Schedule {
+        match self {
+            Self::SingleStage => single_stage::schedule(),
+            Self::Pipelined => pipelined::schedule(base),
+            Self::Multistage => multistage::schedule(base),
+            Self::TmaRing => Schedule::default(),
+        }
+    }
+}
+
+/// Yields every `of`-th access, starting at access `part`, of the accesses to A's and B's tiles.
+/// `counts` holds the number of accesses per thread to A and to B.
+pub(crate) fn accesses(
+    counts: [u32; 2],
+    part: u32,
+    of: u32,
+) -> impl Iterator<Item = (OperandKind, u32)> {
+    OperandKind::BOTH
+        .into_iter()
+        .flat_map(move |operand| (0..counts[operand.index()]).map(move |access| (operand, access)))
+        .filter(move |(_, access)| access % of == part)
+}

@@ -1,0 +1,115 @@
+//! One operand of a block whose threads all follow one schedule: its layouts and its accesses.
+
+use crate::{
+    numeric::ElementKind,
+    shape::at_least_one,
+    smem::{Along, SmemTile},
+    threadblock::ThreadMap,
+    warp::{InterleaveKind, simt::maps},
+};
+
+/// Facts of one operand. `mn` stands for M of A and for N of B.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct StagedOperand {
+    /// Element type.
+    pub element: ElementKind,
+    /// Whether K is contiguous in global memory.
+    pub k_contiguous: bool,
+    /// Elements per access to global memory.
+    pub access: u32,
+    /// Tile in shared memory.
+    pub smem: SmemTile,
+    /// Threads per block.
+    pub threads: u32,
+    /// Extent of the warp tile along M or N.
+    pub warp_mn: u32,
+    /// Lanes of the warp along M or N.
+    pub lanes: u32,
+    /// Interleave of a lane's elements, as selected by the description.
+    pub interleave: InterleaveKind,
+}
+
+impl StagedOperand {
+    /// Returns the tile's extent in elements along the index that is contiguous in global memory.
+    pub const fn tile_contiguous(&self) -> u32 {
+        if self.k_contiguous { self.smem.k } else { self.smem.mn }
+    }
+
+    /// Returns the tile's extent along the other index.
+    pub const fn tile_strided(&self) -> u32 {
+        if self.k_contiguous { self.smem.mn } else { self.smem.k }
+    }
+
+    /// Returns the step in elements of M or N at which a tile may begin: the vector length along
+    /// MN.
+    pub const fn mn_step(&self) -> u32 {
+        if self.k_contiguous { 1 } else { self.access }
+    }
+
+    /// Returns whether a vector from global memory must be transposed: its elements are not
+    /// contiguous in shared memory.
+    pub const fn transposes(&self) -> bool {
+        self.k_contiguous != self.smem.along.is(Along::K)
+    }
+
+    /// Returns the elements per store, or per asynchronous copy, to shared memory.
+    pub const fn shared_access(&self) -> u32 {
+        if self.transposes() { 1 } else { self.smem.vector(self.access) }
+    }
+
+    /// Returns the size of one access to global memory in bytes.
+    pub const fn access_bytes(&self) -> u32 {
+        self.element.bytes_of(self.access)
+    }
+
+    /// Returns the map from threads to the vectors that they copy.
+    pub const fn thread_map(&self) -> ThreadMap {
+        ThreadMap::new(
+            self.threads,
+            self.tile_contiguous() / at_least_one(self.access),
+            self.tile_strided(),
+            self.access_bytes(),
+            self.transposes(),
+        )
+    }
+
+    /// Returns the (mn, k) of element `element` of the vector at (`strided`, `contiguous`).
+    pub const fn coordinate(&self, (strided, contiguous): (u32, u32), element: u32) -> (u32, u32) {
+        let along = contiguous * self.access + element;
+        if self.k_contiguous { (strided, along) } else { (along, strided) }
+    }
+
+    /// Returns the fragment elements along M or N per thread.
+    pub const fn thread_mn(&self) -> u32 {
+        self.warp_mn / self.lanes
+    }
+
+    /// Returns the number of neighboring elements along M or N that a lane holds before the next
+    /// lane's elements begin.
+    pub const fn interleave(&self) -> u32 {
+        maps::interleave(self.interleave, self.element, self.thread_mn())
+    }
+
+    /// Returns the elements per shared-memory access of a fragment load.
+    pub const fn fragment_access(&self) -> u32 {
+        let (run, most) = (self.interleave(), self.element.elements_in(16));
+        if self.smem.along.is(Along::K) {
+            1
+        } else {
+            self.smem.vector(if run < most { run } else { most })
+        }
+    }
+
+    /// Returns the registers that stage a thread's part of a tile on its way to shared memory.
+    pub const fn staged_words(&self) -> u32 {
+        self.thread_map().accesses().saturating_mul(self.access_bytes().div_ceil(4))
+    }
+
+    /// Returns the size of one stage in bytes, rounded up to a multiple of 16.
+    pub const fn stage_bytes(&self) -> u32 {
+        match self.element.bytes_of(self.smem.elements()).checked_next_multiple_of(16) {
+            Some(bytes) => bytes,
+            None => u32::MAX,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The rules of warp-specialized descriptions: knobs that do not affect components, and resource
+//! limits. [`WarpSpecialized::new`](crate::threadblock::WarpSpecialized::new) has the rules of
+//! components.
+
+use crate::{
+    arch::Machine,
+    nest::{DecompositionKind, GemmDesc, SpillKind},
+    numeric::{ElementKind, MOST_SLICES},
+    refusal::{Field, Legal, Operand, Refusal, hold, rules::within},
+    threadblock::{MainloopKind, WarpSpecialized, mma::check::whole_k},
+    warp::wgmma::a_operand::no_choice,
+};
+
+impl GemmDesc {
+    pub(crate) const fn check_on_ring(&self, machine: &Machine) -> Result<(), Refusal> {
+        let components = hold!(WarpSpecialized::new(self));
+        if machine.sm != self.arch.sm() {
+            return Err(Refusal::other_machine(
+                MainloopKind::TmaRing.name(),
+                self.arch,
+                machine.sm,
+            ));
+        }
+        hold!(whole_vector(
+            Field::Alignment(Operand::A),
+            self.operands[0].access,
+            self.operands[0].stored
+        ));
+        hold!(whole_vector(
+            Field::Alignment(Operand::B),
+            self.operands[1].access,
+            self.operands[1].stored
+        ));
+        if let Some(group_size) = self.work.swizzle.group_size() {
+            hold!(within(Field::Swizzle, group_size as u64, 1, 64));
+        }
+        hold!(within(Field::SplitK, self.work.split_k as u64, 1, MOST_SLICES as u64));
+        match self.work.decomposition {
+            DecompositionKind::SplitK | DecompositionKind::SplitKCluster => {}
+            DecompositionKind::SplitKParallel => {
+                if !self.may_reduce() {
+                    return no_choice(
+                        Field::Decomposition,
+                        self.work.decomposition.name(),
+                        DecompositionKind::SplitK.name(),
+                    );
+                }
+            }
+            DecompositionKind::DataParallel | DecompositionKind::StreamK => {
+                hold!(whole_k(self.work.split_k, self.work.decomposition))
+            }
+        }
+        hold!(self.check_promotion());
+        hold!(self.check_epilogue());
+        let ring = components.ring;
+        let (needed, available) = (components.instruction_registers(), ring.launch_registers());
+        if needed > available {
+            return Err(Refusal::registers(needed, available, ring.threads(), 1));
+        }
+        let (needed, available) = (components.registers_needed(), components.registers_available());
+        if needed > available && matches!(self.limits.spills, SpillKind::Refused) {
+            return Err(Refusal::registers(needed, available, ring.threads(), 1));
+        }
+        let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
+        if needed > available {
+            let (stages, stage) = (self.stages(), ring.expect_bytes());
+            let partials = needed - stages * stage;
+            return Err(Refusal::shared_memory(
+                [needed, available],
+                [stages, stage, partials],
+                1,
+                machine.sm,
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Checks that accesses have 16 bytes. TMA requires this alignment of addresses and rows.
+const fn whole_vector(field: Field, align: u32, element: ElementKind) -> Result<(), Refusal> {
+    let elements = element.elements_in(16);
+    if align == elements {
+        return Ok(());
+    }
+    Err(Refusal::not_one_of(field, align as u64, Legal::Vector(elements), elements as u64))
+}

@@ -1,0 +1,73 @@
+//! The parts of the translation unit that only TMA-fed SIMT kernels have.
+
+use crate::{
+    codegen::facts_of_threads,
+    facts::facts,
+    nest::GemmDesc,
+    operand::OperandKind,
+    threadblock::{
+        WarpSpecialized,
+        tma_ring::unit::{Mirrored, Own},
+    },
+    warp::simt::maps::{FragmentMap, ThreadTiles},
+};
+use std::sync::Arc;
+
+/// Returns the facts of one operand: a box, and the fragments that threads read from it.
+fn operand(
+    d: &GemmDesc,
+    (components, tiles): (&WarpSpecialized, &ThreadTiles),
+    operand: OperandKind,
+) -> String {
+    let (tile, index) = (components.boxed_tile(operand), operand.index());
+    let (interleave, warp_mn, lanes) = match operand {
+        OperandKind::A => (tiles.interleave[index], tiles.warp.m, tiles.lanes.m),
+        OperandKind::B => (tiles.interleave[index], tiles.warp.n, tiles.lanes.n),
+    };
+    let own = [
+        ("kMn", tile.mn),
+        ("kWarpMn", warp_mn),
+        ("kLanes", lanes),
+        ("kThreadMn", tiles.thread()[index]),
+        ("kInterleave", interleave),
+        ("kFragmentAccess", tile.one.vector(interleave)),
+    ];
+    let mut text = format!("  using Element = {};\n", d.operand(operand).stored.cuda());
+    text.push_str(&facts("int", tile.one.facts().iter().chain(&own)));
+    text
+}
+
+/// Returns the additions to `config.cuh`.
+pub(crate) fn own(d: &GemmDesc, components: &WarpSpecialized, tiles: &ThreadTiles) -> Own {
+    Own {
+        twin: "warp/simt.cuh",
+        structs: String::new(),
+        operands: OperandKind::BOTH.map(|which| operand(d, (components, tiles), which)),
+        aliases: String::new(),
+        facts: facts_of_threads(
+            tiles,
+            d.output.accumulator,
+            d.output.access.min(tiles.interleave[1]),
+        )
+        .to_vec(),
+    }
+}
+
+/// Returns the maps that have a C++ twin.
+pub(crate) fn mirrored(components: &WarpSpecialized, tiles: &ThreadTiles) -> Vec<Mirrored> {
+    let (a, b) = (OperandKind::A, OperandKind::B);
+    vec![
+        ("smem_a", "smem::BoxedTile<Config::A>", Arc::new(components.boxed_tile(a))),
+        ("smem_b", "smem::BoxedTile<Config::B>", Arc::new(components.boxed_tile(b))),
+        (
+            "fragment_a",
+            "warp::FragmentMap<Config, Config::A, true>",
+            Arc::new(FragmentMap::new(*tiles, a)),
+        ),
+        (
+            "fragment_b",
+            "warp::FragmentMap<Config, Config::B, false>",
+            Arc::new(FragmentMap::new(*tiles, b)),
+        ),
+    ]
+}

@@ -1,0 +1,186 @@
+//! Table of the supported instructions, and its look-up.
+
+use crate::{
+    numeric::{
+        ElementKind::{self, Bf16, E4m3, E5m2, F16, F32, F64, I8, I32, Tf32, U8},
+        EmulationKind,
+    },
+    operand::{Axis, Frame},
+    refusal::{Field, Legal, Refusal},
+    shape::Mnk,
+    warp::mma_sync::{EIGHT, MathOperator, WarpInstruction},
+};
+
+const fn not_one_of(axis: Axis, value: u32, legal: &'static [u32], nearest: u32) -> Refusal {
+    Refusal::not_one_of(Field::Instruction(axis), value as u64, Legal::OneOf(legal), nearest as u64)
+}
+
+/// Instructions with the same M: input types, accumulator types, M, K extents, and the minimum
+/// compute capability. N is always 8.
+struct InstructionRow {
+    inputs: &'static [ElementKind],
+    accumulators: &'static [ElementKind],
+    m: u32,
+    depths: &'static [u32],
+    sm: u32,
+    emulation: EmulationKind,
+}
+
+const fn row(
+    inputs: &'static [ElementKind],
+    accumulators: &'static [ElementKind],
+    m: u32,
+    depths: &'static [u32],
+    sm: u32,
+) -> InstructionRow {
+    InstructionRow { inputs, accumulators, m, depths, sm, emulation: EmulationKind::None }
+}
+
+/// Instruction table. For each type, newer architectures and larger K come first.
+const TABLE: [InstructionRow; 11] = [
+    row(&[F64], &[F64], 16, &[16, 8, 4], 90),
+    row(&[F64], &[F64], 8, &[4], 80),
+    row(&[F16], &[F32, F16], 16, &[16, 8], 80),
+    row(&[F16], &[F32, F16], 16, &[8], 75),
+    row(&[Bf16], &[F32], 16, &[16, 8], 80),
+    row(&[Tf32], &[F32], 16, &[8, 4], 80),
+    row(&[I8, U8], &[I32], 16, &[32, 16], 80),
+    row(&[I8, U8], &[I32], 8, &[16], 75),
+    row(&[E4m3, E5m2], &[F32], 16, &[32], 89),
+    InstructionRow { emulation: EmulationKind::Tf32x3, ..row(&[F32], &[F32], 16, &[8, 4], 80) },
+    InstructionRow { emulation: EmulationKind::Bf16x1, ..row(&[F32], &[F32], 16, &[16, 8], 80) },
+];
+
+const fn has(kinds: &[ElementKind], kind: ElementKind) -> bool {
+    let mut i = 0;
+    while i < kinds.len() && !kinds[i].is(kind) {
+        i += 1;
+    }
+    i < kinds.len()
+}
+
+const fn has_depth(depths: &[u32], depth: u32) -> bool {
+    let mut i = 0;
+    while i < depths.len() && depths[i] != depth {
+        i += 1;
+    }
+    i < depths.len()
+}
+
+impl InstructionRow {
+    const fn adds(
+        &self,
+        math: MathOperator,
+        [a, b]: [ElementKind; 2],
+        accumulator: ElementKind,
+    ) -> bool {
+        math.emulation().is_among(&[self.emulation])
+            && has(self.inputs, a)
+            && has(self.inputs, b)
+            && (a.is(b) || a.is_fp8())
+            && has(self.accumulators, accumulator)
+    }
+}
+
+impl WarpInstruction {
+    /// Returns the instruction with this operation, these types, and this shape. `None` if no
+    /// architecture supports it.
+    ///
+    /// ```
+    /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_sync::{MathOperator::MultiplyAdd, WarpInstruction}};
+    /// let dmma = WarpInstruction::new(MultiplyAdd, [F64, F64], F64, Mnk::new(16, 8, 8)).expect("Hopper has it");
+    /// assert_eq!(dmma.sm(), 90);
+    /// assert!(WarpInstruction::new(MultiplyAdd, [F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
+    /// ```
+    pub const fn new(
+        math: MathOperator,
+        inputs: [ElementKind; 2],
+        accumulator: ElementKind,
+        shape: Mnk,
+    ) -> Option<Self> {
+        let (mut found, mut i) = (None, 0);
+        while i < TABLE.len() {
+            let InstructionRow { m, depths, sm, .. } = TABLE[i];
+            // Entries of older architectures come later and override newer ones.
+            if TABLE[i].adds(math, inputs, accumulator)
+                && m == shape.m
+                && shape.n == EIGHT
+                && has_depth(depths, shape.k)
+            {
+                found = Some(Self { inputs, accumulator, shape, sm, math });
+            }
+            i += 1;
+        }
+        found
+    }
+
+    /// Returns the instruction if machines of compute capability `sm` support it, or `None` if they
+    /// support no instruction with these types.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the machine supports the types but not this M, N, or K.
+    pub const fn for_machine(
+        math: MathOperator,
+        inputs: [ElementKind; 2],
+        accumulator: ElementKind,
+        shape: Mnk,
+        sm: u32,
+    ) -> Result<Option<Self>, Refusal> {
+        let (mut first, mut of_m, mut ms, mut i): (
+            Option<u32>,
+            Option<&'static [u32]>,
+            &'static [u32],
+            _,
+        ) = (None, None, &[], 0);
+        while i < TABLE.len() {
+            let InstructionRow { m, depths, .. } = TABLE[i];
+            if TABLE[i].adds(math, inputs, accumulator) && TABLE[i].sm <= sm {
+                ms = match first {
+                    None if m == 8 => &[8],
+                    None => &[16],
+                    Some(other) if other != m => &[8, 16],
+                    Some(_) => ms,
+                };
+                if first.is_none() {
+                    first = Some(m);
+                }
+                if m == shape.m && of_m.is_none() {
+                    of_m = Some(depths);
+                }
+            }
+            i += 1;
+        }
+        let Some(m) = first else { return Ok(None) };
+        let Some(depths) = of_m else {
+            return Err(not_one_of(Axis::M, shape.m, ms, m));
+        };
+        if shape.n != EIGHT {
+            return Err(not_one_of(Axis::N, shape.n, &[EIGHT], EIGHT));
+        }
+        if !has_depth(depths, shape.k) {
+            return Err(not_one_of(Axis::K, shape.k, depths, depths[0]));
+        }
+        Ok(Self::new(math, inputs, accumulator, shape))
+    }
+
+    /// Returns all instructions.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let shapes = |row: &InstructionRow| {
+            row.depths.iter().map(|&k| Mnk::new(row.m, EIGHT, k)).collect::<Vec<_>>()
+        };
+        let typed = |row: &'static InstructionRow| {
+            let pairs = row.inputs.iter().flat_map(|&a| row.inputs.iter().map(move |&b| [a, b]));
+            pairs.flat_map(|inputs| {
+                row.accumulators.iter().map(move |&accumulator| (inputs, accumulator))
+            })
+        };
+        TABLE.iter().flat_map(move |row| {
+            let math = MathOperator::for_emulation(row.emulation, Frame::USER);
+            typed(row).flat_map(move |(inputs, sum)| {
+                shapes(row).into_iter().filter_map(move |shape| {
+                    Self::new(math, inputs, sum, shape).filter(|one| one.sm == row.sm)
+                })
+            })
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Warpgroup-level MMA on Hopper's tensor cores (`wgmma`): four warps execute one instruction, and
+//! TMA-written tiles are its operands.
+//!
+//! ```text
+//! for each 128 bytes of K                    a stage: OperandTile, what TMA wrote
+//!     four wgmma.mma_async, 32 bytes of K    Instruction, told where to read by a MatrixDescriptor
+//!         D (64 x N) += A (64 x K) B (K x N) FragmentMap, AccumulatorMap: who holds what
+//! ```
+//!
+//! Every item is a value. The instruction table has the instructions of PTX. A tile is an index
+//! map, like [`SmemTile`](crate::smem::SmemTile). [`bytes_read`] implements PTX's definition of a
+//! descriptor, and a test proves that it agrees with every tile and step. [`MmaWarpgroup::header`]
+//! writes the one asm statement of a stage. The schedule contains `wgmma.fence`, `commit_group`,
+//! and `wait_group`. Around them, `warp::keep` keeps the accumulators in their registers.
+//!
+//! ```
+//! use falchion::{numeric::ElementKind, threadblock::Along};
+//! use falchion::warp::wgmma::{MmaWarpgroup, OperandA, OperandTile, SwizzleMode};
+//! let tile = |mn| OperandTile::new(ElementKind::Bf16, Along::K, SwizzleMode::Bytes128, mn).expect("a tile");
+//! let mma = MmaWarpgroup::new(OperandA::Shared(tile(128)), tile(256), ElementKind::F32, 256).expect("a stage");
+//! assert_eq!(mma.instruction().registers(), 128);
+//! assert_eq!(mma.header("Mma").matches("wgmma.mma_async").count(), 4);
+//! ```
+//!
+//! Twin: `kernels/warp/wgmma.cuh`. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix
+//! Instructions".
+
+pub(crate) mod a_operand;
+mod arithmetic;
+mod descriptor;
+mod fragment;
+mod instruction;
+mod model;
+mod registers;
+mod spell;
+mod tile;
+
+pub use crate::smem::{CHUNK_BYTES, SwizzleMode};
+pub use descriptor::{CORE_ROWS, MatrixDescriptor};
+pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows};
+pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, is_input, reads_along_mn};
+pub(crate) use instruction::{MOST_COLUMNS, columns_of};
+pub use model::bytes_read;
+pub use registers::FragmentLoad;
+pub use tile::{OperandTile, STAGE_BYTES, STEPS};
+
+use crate::{
+    numeric::ElementKind,
+    shape::Mnk,
+    warp::{AOperandKind, PromotionKind},
+};
+
+/// Knobs of `wgmma`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WgmmaKnobs {
+    /// Tile of a warpgroup in elements. Its depth is that of a stage.
+    pub warp: Mnk,
+    /// Shape of one instruction.
+    pub instruction: Mnk,
+    /// Memory from which the instruction reads A.
+    pub a_operand: AOperandKind,
+    /// Maximum number of groups in flight when a consumer moves to the next stage.
+    pub pending: u32,
+    /// Promotion of accumulators to f32.
+    pub promotion: PromotionKind,
+}
+
+/// Source of A of a stage.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OperandA {
+    /// Tile in shared memory.
+    Shared(OperandTile),
+    /// Registers, [`FRAGMENT_REGISTERS`] for each step.
+    Registers(ElementKind),
+}
+
+/// MMA of a warpgroup on one stage: [`STEPS`] instructions over 64 rows of A, N columns of B, and
+/// 128 bytes of K.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MmaWarpgroup {
+    a: OperandA,
+    b: OperandTile,
+    instruction: Instruction,
+}
+
+impl MmaWarpgroup {
+    /// Returns the MMA of `n` columns. `None` if [`Instruction::new`] returns `None`, and if A's
+    /// tile has fewer than 64 rows or B's tile fewer than `n` columns.
+    pub const fn new(
+        a: OperandA,
+        b: OperandTile,
+        accumulator: ElementKind,
+        n: u32,
+    ) -> Option<Self> {
+        let (input, source, rows) = match a {
+            OperandA::Shared(tile) => (tile.input(), AOperand::Shared(tile.along()), tile.mn()),
+            OperandA::Registers(input) => (input, AOperand::Registers, ROWS),
+        };
+        match Instruction::new((input, b.input()), accumulator, n, source, b.along()) {
+            Some(instruction) if rows >= ROWS && b.mn() >= n => Some(Self { a, b, instruction }),
+            _ => None,
+        }
+    }
+
+    /// Returns the source of A.
+    pub const fn a(&self) -> OperandA {
+        self.a
+    }
+
+    /// Returns B's tile.
+    pub const fn b(&self) -> OperandTile {
+        self.b
+    }
+
+    /// Returns the instruction of each step.
+    pub const fn instruction(&self) -> Instruction {
+        self.instruction
+    }
+
+    /// Returns the map of the accumulators.
+    pub const fn accumulators(&self) -> AccumulatorMap {
+        AccumulatorMap::new(&self.instruction)
+    }
+}
