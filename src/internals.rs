@@ -43,10 +43,10 @@ pub mod codegen {
 
 /// The host executor.
 pub mod host {
-    /// Tests execute programs that no description has.
-    pub use crate::host::{Accumulators, HostKernel};
     /// The command line and the lab run and time the host executor.
     pub use crate::host::{Array, Mode, progress};
+    /// Tests execute programs that no description has.
+    pub use crate::host::{HostKernel, warp::accumulators::Accumulators};
 
     /// The checked machine.
     pub mod machine {

@@ -7,7 +7,7 @@ use crate::{
     operand::Axis,
     thread::mma::packed,
     threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind},
-    warp::{exchange::BlockedToStriped, simt::maps::ThreadTiles},
+    warp::{ThreadTiles, exchange::BlockedToStriped},
 };
 use core::fmt::Write;
 

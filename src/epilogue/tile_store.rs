@@ -20,7 +20,7 @@ use crate::{
     operand::OperandKind,
     shape::at_least_one,
     threadblock::{MmaBase, SLICES_AT_ONCE, WorkKind},
-    warp::simt::maps::{FragmentMap, ThreadTiles},
+    warp::{ThreadTiles, simt::maps::FragmentMap},
 };
 
 /// Returns the number of accumulators of each of [`SLICES_AT_ONCE`] split-K slices that a thread

@@ -5,11 +5,11 @@ use super::{
     batch::gemms_of_piece,
     parallel::parallel_try,
     run::{HostKernel, Mode, has_roles, run_on_host},
-    warp_specialized::execute_program,
 };
 use crate::{
     call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Source, View},
     error::Error,
+    host::threadblock::tma_ring::execute_program,
     index::{IndexMap, at, points},
     nest::GemmDesc,
     numeric::ElementKind,

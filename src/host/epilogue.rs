@@ -1,13 +1,11 @@
 //! The epilogue of a row: accumulators of one type, and elements of C and D as bytes of another
 //! type.
 
-use super::{
-    accumulators::Accumulators,
-    operands::{Operands, unknown},
-};
+use super::operands::{Operands, unknown};
 use crate::{
     epilogue::{EpilogueDesc, EpilogueInputs, Rows, SCALARS, evaluate},
     error::Error,
+    host::warp::accumulators::Accumulators,
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
 };
 

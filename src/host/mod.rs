@@ -11,40 +11,30 @@
 //!   races with a read, or an access out of bounds returns a [`Fault`](crate::schedule::Fault) with
 //!   its coordinate. The data that moves are words and bytes, which are either numbers or names of
 //!   matrix elements.
-//! - **fast** (`composition.rs`, `pack.rs`, `microkernel.rs`, `chains.rs`): runs the program once
-//!   on names instead of numbers. This run composes all index maps into one table from fragment
-//!   elements to matrix elements. The fast mode packs each operand through that table once for all
-//!   CTAs that read it. It multiplies with SIMD vectors, in parallel over CTAs (`fast.rs`). Each
-//!   accumulator adds in the same order as in the checked mode, so the bits are equal.
+//! - **fast** (`threadblock/`, `warp/`): runs the program once on names instead of numbers. This run
+//!   composes all index maps into one table from fragment elements to matrix elements. The fast mode
+//!   packs each operand through that table once for all CTAs that read it. It multiplies with SIMD
+//!   vectors, in parallel over CTAs (`threadblock/fast.rs`). Each accumulator adds in the same order
+//!   as in the checked mode, so the bits are equal.
 //!
 //! Element types are run-time values here (`operands.rs`). Packing widens rows of elements to the
 //! accumulator type, and the epilogue reads and writes whole rows (`epilogue.rs`, `store.rs`). The
 //! code is therefore monomorphized only for the accumulator types and for the three compute types
 //! of epilogues.
 
-mod accumulated;
-mod accumulators;
 mod array;
 mod batch;
-mod chains;
-mod composition;
 mod epilogue;
-mod fast;
-mod fast_program;
 pub mod machine;
-mod microkernel;
 mod operands;
-mod pack;
 mod parallel;
 pub mod progress;
 mod run;
 mod store;
+mod threadblock;
 mod transpose;
-mod units;
-mod vectors;
-mod warp_specialized;
+pub(crate) mod warp;
 
-pub use accumulators::Accumulators;
 pub use array::Array;
 #[cfg(feature = "cuda")]
 pub(crate) use parallel::parallel_map;

@@ -1,22 +1,27 @@
 //! Runs a GEMM on the host. The two modes differ only in how they compute a tile.
 
 use super::{
-    accumulated::Accumulated,
-    accumulators::Accumulators,
     array::{Array, factors_of, product_of},
-    composition::{Composition, stored_once},
-    fast_program::FastProgram,
     machine::{Started, run_block},
     operands::{Operands, Product, Tiling, unknown},
     progress::BLOCKS,
     store::Blocks,
-    units::{TileSlices, units_once},
-    vectors::whole,
-    warp_specialized,
 };
 use crate::{
     call::HostCall,
     error::Error,
+    host::{
+        threadblock::{
+            mma::{
+                composition::{Composition, stored_once},
+                fast_program::FastProgram,
+                vectors::whole,
+            },
+            tma_ring,
+            units::{TileSlices, units_once},
+        },
+        warp::{accumulated::Accumulated, accumulators::Accumulators},
+    },
     index::at,
     nest::GemmDesc,
     numeric::{EmulationKind, emulation::EmulationBlocks},
@@ -88,7 +93,7 @@ impl HostKernel for GemmDesc {
         // accumulators.
         let (kernel, desc) = (desc, desc.with_row_major_d());
         in_frame_of(&desc, call, |mut call| match desc.has_producer() {
-            true => warp_specialized::execute_fast([&kernel, &desc], call),
+            true => tma_ring::execute_fast([&kernel, &desc], call),
             false => {
                 let known = composed(&desc)?;
                 execute(&known.program, Some(&known.composition), mode, slice::from_mut(&mut call))
@@ -144,7 +149,7 @@ impl HostKernel for WarpSpecializedProgram {
         let desc = self.desc;
         desc.check()?;
         let Mode::Checked { seed } = mode else { return Err(has_roles(&desc).into()) };
-        in_frame_of(&desc, call, |call| warp_specialized::execute_program(self, seed, call))
+        in_frame_of(&desc, call, |call| tma_ring::execute_program(self, seed, call))
     }
 }
 

@@ -5,8 +5,10 @@ mod simt;
 mod tma_ring;
 
 use crate::{
-    nest::{GemmDesc, Knobs, Mainloop, Pins, WarpMma},
+    nest::{GemmDesc, Knobs, Pins},
     refusal::Refusal,
+    threadblock::Mainloop,
+    warp::WarpMma,
 };
 
 /// Number of axes, the slowest first.

@@ -4,22 +4,32 @@ use crate::{
     arch::Machine,
     call::{OperandNeed, Problem, Routes, fitting},
     nest::{
-        GemmDesc, Mainloop, WarpMma,
+        GemmDesc,
         features::Features,
         plan::{Geometry, Plan},
     },
     refusal::Refusal,
     threadblock::{
-        MOST_STREAMS, MainloopKind, MmaBase,
+        MOST_STREAMS, Mainloop, MainloopKind, MmaBase,
         mma::{
             kernel,
             program::{HostProgram, Program},
         },
         tma_ring::explain::WarpSpecializedExplanation,
     },
-    warp::{mma_sync::explain::MmaSyncExplanation, simt::explain::SimtExplanation},
+    warp::{WarpMma, mma_sync::explain::MmaSyncExplanation, simt::explain::SimtExplanation},
 };
 use std::sync::Arc;
+
+/// Pairs of a main loop and an MMA that have kernels. Rows are main loops: single-stage, pipelined,
+/// multistage, and the TMA ring. Columns are MMAs: SIMT, `mma.sync`, and `wgmma`.
+#[rustfmt::skip]
+const LEGAL: [[bool; 3]; 4] = [
+    [true, false, false],
+    [true, true,  false],
+    [true, true,  false],
+    [true, false, true],
+];
 
 /// The derived facts of a description. The JSON form contains only the facts.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,22 +70,19 @@ impl GemmDesc {
 
     /// Checks that the main loop can feed the MMA, and the rules of both.
     pub(crate) const fn check_pair(&self, machine: &Machine) -> Result<(), Refusal> {
-        match (self.mainloop, self.mma) {
-            (Mainloop::TmaRing(_), WarpMma::Simt(_) | WarpMma::Wgmma(_)) => {
-                self.check_on_ring(machine)
-            }
-            (Mainloop::TmaRing(_), WarpMma::MmaSync(_)) => {
-                Err(self.not_fed(MainloopKind::Multistage))
-            }
-            (_, WarpMma::Wgmma(_)) => Err(self.not_fed(MainloopKind::TmaRing)),
-            (_, WarpMma::Simt(_)) => self.check_on_simt(machine),
-            (_, WarpMma::MmaSync(_)) => self.check_on_mma_sync(machine),
+        let (mainloop, mma) = (self.mainloop.kind(), self.mma.kind());
+        if !LEGAL[mainloop as usize][mma as usize] {
+            let nearest = match self.mma {
+                WarpMma::Wgmma(_) => MainloopKind::TmaRing,
+                _ => MainloopKind::Pipelined,
+            };
+            return Err(Refusal::not_fed(mainloop.name(), mma.name(), nearest.name()));
         }
-    }
-
-    /// Returns the refusal of a main loop that does not feed the MMA.
-    const fn not_fed(&self, nearest: MainloopKind) -> Refusal {
-        Refusal::not_fed(self.mainloop.kind().name(), self.mma.kind().name(), nearest.name())
+        match (self.mainloop, self.mma) {
+            (Mainloop::TmaRing(_), _) => self.check_on_ring(machine),
+            (_, WarpMma::MmaSync(_)) => self.check_on_mma_sync(machine),
+            _ => self.check_on_simt(machine),
+        }
     }
 
     /// Returns the components of a CTA without a producer. They are arbitrary for another kernel.

@@ -8,16 +8,15 @@ use crate::{
         class::{Class, OperandClass, OutputClass},
         kinds::{Cut, DecompositionKind},
         knobs::{Knobs, Limits, WorkDesc},
-        mainloop::Mainloop,
         matrices::{OperandDesc, OutputDesc},
         pins::Pins,
-        warp_mma::WarpMma,
     },
     numeric::{Combined, EmulationKind},
     operand::{Frame, OperandKind, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
-    threadblock::{SwizzleKind, tma_ring::pipeline::WARPS},
+    threadblock::{Mainloop, SwizzleKind, tma_ring::pipeline::WARPS},
+    warp::WarpMma,
 };
 
 /// The complete description of a kernel, as a plain value. Its fields follow the loop nest.
@@ -213,13 +212,13 @@ impl GemmDesc {
 
     /// Returns the schedule of the consumers. It is cooperative without a producer.
     pub const fn schedule(&self) -> ScheduleKind {
-        or!(self.mainloop.schedule(), ScheduleKind::Cooperative)
+        or!(self.mainloop.consumers(), ScheduleKind::Cooperative)
     }
 
     /// Returns the number of consumer warpgroups that share a tile of D. Each reduces the split-K
     /// partials of its own part of the tile. Without the cooperative schedule, the number is 1.
     pub(crate) const fn sharing(&self) -> u32 {
-        match self.mainloop.schedule() {
+        match self.mainloop.consumers() {
             Some(ScheduleKind::Cooperative) => {
                 let (tile, warp) = (self.threadblock(), self.warp());
                 let groups =

@@ -5,15 +5,13 @@ use crate::{
     nest::{
         class::GemmMode,
         kinds::{DecompositionKind, SpillKind},
-        mainloop::Mainloop,
         pins::Pins,
-        warp_mma::WarpMma,
     },
     numeric::EmulationKind,
     shape::Mnk,
     smem::SmemLayout,
-    threadblock::{MainloopKind, SwizzleKind},
-    warp::WarpMmaKind,
+    threadblock::{Mainloop, MainloopKind, SwizzleKind},
+    warp::{WarpMma, WarpMmaKind},
 };
 
 /// Assignment of tiles of D, and of K, to CTAs.
@@ -111,10 +109,6 @@ impl Knobs {
         let pins = match self.mma.op() {
             OpKind::TensorOp => Pins { emulation: Some(self.emulation), ..pins },
             OpKind::Simt => pins,
-        };
-        let pins = match self.mainloop {
-            Mainloop::SingleStage(knobs) => Pins { unroll: Some(knobs.unroll), ..pins },
-            _ => pins,
         };
         if self.has_producer() {
             return pins;

@@ -3,12 +3,11 @@
 use crate::{
     arch::{ArchKind, OpKind},
     layout::Order,
-    nest::{Class, Frame, GemmDesc, Knobs, Pins},
+    nest::{Class, Frame, GemmDesc, Knobs, OperandDesc, Pins},
     numeric::{Combined, ComputeKind},
-    operand::OperandKind,
     refusal::{Field, Refusal},
     shape::Mnk,
-    threadblock::{LEAST_ASYNCHRONOUS_COPY, MOST_TILES_OF_ONE, MainloopKind},
+    threadblock::{MOST_TILES_OF_ONE, MainloopKind},
 };
 
 impl GemmDesc {
@@ -83,26 +82,20 @@ impl GemmDesc {
             ..Pins::NONE
         };
         let narrow = self.pinned(pins);
-        let too_narrow = |operand: OperandKind| {
-            let (element, align) =
-                (narrow.operand(operand).stored, narrow.alignments()[operand.index()]);
-            align < element.elements_in(LEAST_ASYNCHRONOUS_COPY)
-        };
-        match narrow.mainloop.kind() {
-            MainloopKind::Multistage
-                if too_narrow(OperandKind::A) || too_narrow(OperandKind::B) =>
-            {
-                narrow
-                    .pinned(Pins {
-                        mainloop: Some(MainloopKind::Pipelined),
-                        stages: Some(2),
-                        ..Pins::NONE
-                    })
-                    .with_few_registers()
-            }
-            MainloopKind::SingleStage | MainloopKind::Pipelined => narrow.with_few_registers(),
-            _ => narrow,
+        if narrow.has_producer() {
+            return narrow;
         }
+        let too_narrow =
+            |operand: OperandDesc| narrow.mainloop.is_too_narrow(operand.stored, operand.access);
+        if !narrow.operands.into_iter().any(too_narrow) {
+            return if narrow.mainloop.copies_asynchronously() {
+                narrow
+            } else {
+                narrow.with_few_registers()
+            };
+        }
+        let through_registers = Pins { mainloop: Some(MainloopKind::Pipelined), ..Pins::NONE };
+        narrow.pinned(through_registers).with_few_registers()
     }
 
     /// Returns the description with warp tiles of half or a quarter the size, so that the registers

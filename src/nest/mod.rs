@@ -14,6 +14,7 @@ macro_rules! or {
         }
     };
 }
+pub(crate) use or;
 
 mod axes;
 mod check;
@@ -35,7 +36,6 @@ mod kinds;
 mod knobs;
 mod leaves;
 mod lowering;
-mod mainloop;
 mod matrices;
 mod modes;
 mod pins;
@@ -44,7 +44,6 @@ mod predicted_time;
 mod request;
 mod resolve;
 mod units;
-mod warp_mma;
 mod words;
 
 pub use crate::{
@@ -62,7 +61,6 @@ pub(crate) use kinds::Cut;
 pub use kinds::{DecompositionKind, SpillKind};
 pub use knobs::{Knobs, Limits, WorkDesc};
 pub use leaves::*;
-pub use mainloop::Mainloop;
 pub use matrices::{OperandDesc, OutputDesc};
 pub use pins::Pins;
 #[doc(hidden)]
@@ -73,4 +71,3 @@ pub(crate) use resolve::Completions;
 #[doc(hidden)]
 pub use units::Target;
 pub(crate) use units::TypedRequest;
-pub use warp_mma::WarpMma;

@@ -123,16 +123,6 @@ impl Refusal {
             .advise(Advice::Value(word(nearest)))
     }
 
-    /// A value of a knob needs tensor cores.
-    pub const fn needs_tensor_cores(
-        field: Field,
-        value: &'static str,
-        nearest: &'static str,
-    ) -> Self {
-        Self::new(Rule::Requires, field, word(value), word("tensor cores"))
-            .advise(Advice::Value(word(nearest)))
-    }
-
     /// The warp-specialized main loop needs instructions of Hopper.
     pub const fn hopper_only(mainloop: &'static str, arch: ArchKind) -> Self {
         Self::new(Rule::Supported, Field::Mainloop, word(mainloop), word(arch.name()))
@@ -140,12 +130,8 @@ impl Refusal {
     }
 
     /// The main loop multiplies these element types on tensor cores only.
-    pub const fn tensor_cores_only(mainloop: &'static str, op: OpKind) -> Self {
-        let units = match op {
-            OpKind::Simt => "CUDA cores",
-            OpKind::TensorOp => "tensor cores",
-        };
-        Self::new(Rule::Supported, Field::Mainloop, word(mainloop), word(units))
+    pub const fn tensor_cores_only(mainloop: &'static str) -> Self {
+        Self::new(Rule::Supported, Field::Mainloop, word(mainloop), word("CUDA cores"))
             .because(Because::Words("element types other than f32"))
             .advise(Advice::Other(Field::Op, word("tensorop")))
     }

@@ -1,7 +1,7 @@
 //! Inner loops of the fast host mode in assembly: `accumulators += A * B` for f32 and f64, k by k.
 //!
-//! Each accumulator is the same chain of fused multiply-adds as in `src/host/microkernel.rs`, so
-//! the bits are the same. A debug build of a user's program compiles this crate without
+//! Each accumulator is the same chain of fused multiply-adds as in `src/host/warp/microkernel.rs`,
+//! so the bits are the same. A debug build of a user's program compiles this crate without
 //! optimization, which slows the compiled loop down, but not assembly.
 #![allow(unsafe_code)]
 

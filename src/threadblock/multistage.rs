@@ -1,17 +1,26 @@
 //! Multistage main loop: any number of stages, filled by asynchronous copies (`cp.async`).
 //!
+//! ```text
+//! for each k-tile t    cp.async of t + stages - 1 | multiply t | wait for the copies of t + 1 | barrier
+//! ```
+//!
 //! While one tile is multiplied, `stages - 1` tiles are in flight. The copies of one tile are one
 //! commit group. Before the last k-block, each thread waits until the group of the next tile has
 //! completed. A barrier then makes the copies of all threads visible. The copies of a tile are
 //! issued in `COPY_PARTS` batches. Requires sm_80 or newer and accesses of 4, 8, or 16 bytes.
 //!
-//! Twin: `kernels/threadblock/multistage.cuh`.
+//! CUTLASS: `MmaMultistage`. Twin: `kernels/threadblock/multistage.cuh`.
 
 use crate::{
+    arch::ArchKind,
+    numeric::ElementKind,
+    refusal::{Field, Operand, Refusal, rules::within},
     schedule::{Schedule, Step},
     shape::Mnk,
-    threadblock::{MmaBase, mma::accesses},
+    threadblock::{MmaBase, StagedOperand, mma::accesses},
 };
+
+// Knobs.
 
 /// Knobs of the multistage main loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -22,33 +31,96 @@ pub struct MultistageKnobs {
     pub stages: u32,
 }
 
+/// Size of the narrowest asynchronous copy in bytes. Source: PTX ISA, `cp.async`.
+const LEAST_COPY: u32 = 4;
+
 /// Number of k-blocks, from the first one on, over which the copies of a tile are spread. Measured:
 /// a single batch delays the multiplications, and each further batch adds instructions. The
 /// notebook that `book/src/lessons.md` names has the table.
 const COPY_PARTS: u8 = 2;
 
-/// Returns the schedule of the main loop.
-pub(crate) fn schedule(base: &MmaBase) -> Schedule {
-    let k_blocks = base.k_blocks() as u8;
-    // The commit group of a tile is complete before the last k-block.
-    let parts = COPY_PARTS.min(k_blocks.saturating_sub(1)).max(1);
-    let landed = Step::Wait { pending: base.stages as u8 - 2 };
-    let mut prologue =
-        [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(base.stages as usize - 1);
-    prologue.extend([landed, Step::Barrier, Step::Load { k_block: 0 }]);
-    let counts = base.operands.map(|operand| operand.thread_map().accesses());
-    let mut body = Vec::new();
-    for k_block in 0..k_blocks {
-        // A batch without accesses has no step.
-        let copies = k_block < parts
-            && accesses(counts, u32::from(k_block), u32::from(parts)).next().is_some();
-        let mut copy = copies.then_some(Step::Copy { part: k_block, of: parts });
-        if k_block + 1 == k_blocks {
-            // If a tile has one k-block, its copies also come before the end of their commit group.
-            body.extend(copy.take());
-            body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
+impl MultistageKnobs {
+    // Rules.
+
+    /// Checks that the architecture has asynchronous copies, and the number of stages.
+    pub(crate) const fn check(&self, arch: ArchKind) -> Result<(), Refusal> {
+        if !arch.copies_asynchronously() {
+            return Err(Refusal::no_asynchronous_copy(arch));
         }
-        body.extend(base.k_block_steps(k_block, copy));
+        within(Field::Stages, self.stages as u64, 2, 16)
     }
-    Schedule { prologue, body, ..Schedule::default() }
+
+    /// Returns whether an access of `access` elements is too narrow for an asynchronous copy.
+    pub(crate) const fn is_too_narrow(element: ElementKind, access: u32) -> bool {
+        element.bytes_of(access) < LEAST_COPY
+    }
+
+    /// Checks that asynchronous copies support the accesses of an operand. A wider access helps
+    /// only if it divides the tile, and if its elements stay adjacent in shared memory.
+    pub(crate) const fn check_copies(
+        operand: Operand,
+        staged: &StagedOperand,
+    ) -> Result<(), Refusal> {
+        let element = staged.element;
+        if Self::is_too_narrow(element, staged.access) {
+            let wider = element.elements_in(LEAST_COPY);
+            let helps = !staged.transposes()
+                && staged.smem.vector(wider) == wider
+                && staged.tile_contiguous().is_multiple_of(wider);
+            return Err(Refusal::copy_width(
+                operand,
+                staged.access_bytes(),
+                if helps { wider } else { 0 },
+            ));
+        }
+        let run = staged.shared_access();
+        if run < staged.access {
+            let nearest = if Self::is_too_narrow(element, run) { 0 } else { run };
+            return Err(Refusal::copy_not_whole(operand, staged.access, run, nearest));
+        }
+        Ok(())
+    }
+
+    // Maps: those of the copies, in `src/threadblock/thread_map.rs`.
+
+    // Steps, which the host executes and the C++ template performs.
+
+    /// Returns the schedule of all threads.
+    pub(crate) fn schedule(base: &MmaBase) -> Schedule {
+        let k_blocks = base.k_blocks() as u8;
+        // The commit group of a tile is complete before the last k-block.
+        let parts = COPY_PARTS.min(k_blocks.saturating_sub(1)).max(1);
+        let landed = Step::Wait { pending: base.stages as u8 - 2 };
+        let mut prologue =
+            [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(base.stages as usize - 1);
+        prologue.extend([landed, Step::Barrier, Step::Load { k_block: 0 }]);
+        let counts = base.operands.map(|operand| operand.thread_map().accesses());
+        let mut body = Vec::new();
+        for k_block in 0..k_blocks {
+            // A batch without accesses has no step.
+            let copies = k_block < parts
+                && accesses(counts, u32::from(k_block), u32::from(parts)).next().is_some();
+            let mut copy = copies.then_some(Step::Copy { part: k_block, of: parts });
+            if k_block + 1 == k_blocks {
+                // If a tile has one k-block, its copies also come before the end of their commit
+                // group.
+                body.extend(copy.take());
+                body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
+            }
+            body.extend(base.k_block_steps(k_block, copy));
+        }
+        Schedule { prologue, body, ..Schedule::default() }
+    }
+
+    // C++.
+
+    /// Name of the template.
+    pub(crate) const CUDA: &'static str = "threadblock::MmaMultistage";
+
+    // Cost.
+
+    /// Returns 1, because copies and multiplications overlap, and the latency of a step along K.
+    pub(crate) const fn cost() -> (u64, f64) {
+        (1, 2600.0)
+    }
 }

@@ -20,7 +20,7 @@ use crate::{
     numeric::ElementKind,
     shape::at_least_one,
     thread::mma::packed,
-    warp::simt::maps::ThreadTiles,
+    warp::ThreadTiles,
 };
 
 /// Map from (lane, round) to the column of the element that the lane receives, in a row of `lanes *
@@ -123,7 +123,7 @@ mod tests {
     /// stripe is a whole number of runs.
     #[test]
     fn lanes_that_have_no_neighbours_exchange_nothing() {
-        use crate::{shape::Mnk, warp::simt::maps::LaneArrangement};
+        use crate::{shape::Mnk, warp::LaneArrangement};
         let tiles = |run, n, quads| ThreadTiles {
             block: Mnk { m: 64, n: 64, k: 8 },
             warp: Mnk { m: 32, n: 64, k: 8 },

@@ -84,8 +84,8 @@ pub use falchion::{
     },
     nest::{
         AOperandKind, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, Frame, GemmDesc,
-        GemmMode, Knobs, Limits, Mainloop, OperandDesc, Pins, PromoteEachStage, PromotionKind,
-        SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpMma, With, WorkDesc,
+        GemmMode, Knobs, Limits, OperandDesc, Pins, PromoteEachStage, PromotionKind, SaturateKind,
+        SpillKind, TENSOR_OP_COMBINATIONS, With, WorkDesc,
     },
     numeric::{
         Bf16, Combined, ComputeKind, E4m3, E5m2, ElementKind, EmulationKind, F16, Instruction,
@@ -96,13 +96,13 @@ pub use falchion::{
     refusal::{Because, Field, Operand, Rule, Value},
     shape::{Mn, Mnk},
     threadblock::{
-        Along, MOST_STREAMS, MainloopKind, MultistageKnobs, Pipeline, PipelineLayout,
+        Along, MOST_STREAMS, Mainloop, MainloopKind, MultistageKnobs, Pipeline, PipelineLayout,
         PipelinedKnobs, RingPosition, RoleOptions, SharedBox, SharedOperand, SingleStageKnobs,
         SmemLayout, SmemTile, Streams, SwizzleKind, SwizzleMode, TensorCopy, TensorMapDesc,
         TensorMatrix, TileOrder, TmaRingKnobs, Unit, Units, WarpSpecialized, Work, WorkKind,
     },
     warp::{
-        InterleaveKind, LaneArrangement, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMmaKind,
+        InterleaveKind, LaneArrangement, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind,
         WgmmaKnobs,
         mma_sync::WarpInstruction,
         wgmma::{

@@ -83,7 +83,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let tile_k = d.threadblock().k as usize;
     k += (d.split_k() as usize).saturating_sub(k.div_ceil(tile_k)) * if k > 0 { tile_k } else { 0 };
     // TMA kernels accept any sizes. A pass repacks an A or a B that TMA cannot read.
-    let roles = d.mainloop.kind().cuda().is_none();
+    let roles = d.has_producer();
     let align_d = if roles {
         Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]])
     } else {

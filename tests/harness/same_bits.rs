@@ -108,8 +108,7 @@ pub fn compare(
     aligned: bool,
     other: Other<'_>,
 ) -> Result<bool, Error> {
-    let most_work =
-        if desc.mainloop.kind().cuda().is_none() { MOST_WARP_SPECIALIZED_WORK } else { MOST_WORK };
+    let most_work = if desc.has_producer() { MOST_WARP_SPECIALIZED_WORK } else { MOST_WORK };
     let wanted = problems::Wanted { most_work, aligned };
     let guarded = guarded(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);

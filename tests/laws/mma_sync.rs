@@ -214,7 +214,7 @@ fn ldmatrix_brings_what_an_instruction_takes() {
                 continue;
             };
             by_matrices += 1;
-            let per_word = base.instruction.expect("an instruction").per_word();
+            let per_word = base.instruction().expect("an instruction").per_word();
             for Coord { row: thread, column: element } in points(&fragment) {
                 let word = (element / per_word, element % per_word);
                 let (lane, within) = loads.source(thread, word);

@@ -12,6 +12,7 @@ use super::{
     steps::{SharedStep, Steps},
 };
 use crate::{Error, counters::Purpose};
+use falchion::warp::TiledMma;
 use falchion::{
     arch::WARP,
     epilogue::tensor_store::StagingMap,
@@ -21,9 +22,10 @@ use falchion::{
     },
     nest::GemmDesc,
     refusal::Operand,
-    threadblock::{ConsumerMma, WarpSpecialized},
+    threadblock::WarpSpecialized,
     warp::{
-        simt::maps::{FragmentMap, ThreadTiles},
+        ThreadTiles,
+        simt::maps::FragmentMap,
         wgmma::{FragmentLoad, ROWS, STEPS, THREADS},
     },
 };
@@ -45,10 +47,12 @@ pub(super) fn warp_specialized_steps(
 ) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();
     let counted = match &components.mma {
-        ConsumerMma::Threads(tiles) => fragments_of_threads(d, components, tiles, &mut steps),
-        ConsumerMma::Registers(_, load) => fragments_of_a(d, components, load, &mut steps)
+        TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => {
+            fragments_of_threads(d, components, tiles, &mut steps)
+        }
+        TiledMma::Wgmma(_, Some(load)) => fragments_of_a(d, components, load, &mut steps)
             .and_then(|()| epilogue(d, components, &mut steps)),
-        ConsumerMma::Warpgroup(_) => epilogue(d, components, &mut steps),
+        TiledMma::Wgmma(_, None) => epilogue(d, components, &mut steps),
     };
     counted.map_err(|apart| Error::Measurement { because: apart.to_string() })?;
     Ok(steps.in_order())
@@ -249,7 +253,7 @@ pub(super) fn without_threads(d: &GemmDesc, components: &WarpSpecialized) -> Vec
     for operand in OperandKind::BOTH.map(|operand| operand.leave(d.frame)) {
         let name = user(d, operand).name();
         said.push(match components.mma {
-            ConsumerMma::Threads(_) => format!("{name}: TMA writes its tile, and the threads' loads of it are counted"),
+            TiledMma::Simt(_) | TiledMma::MmaSync(..) => format!("{name}: TMA writes its tile, and the threads' loads of it are counted"),
             _ if by_registers && matches!(operand, OperandKind::A) => {
                 format!("{name}: TMA writes its tile, and the loads of it to registers are counted")
             }

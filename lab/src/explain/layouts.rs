@@ -1,5 +1,6 @@
 //! The layouts of a kernel's maps in CuTe's notation.
 
+use falchion::warp::TiledMma;
 use falchion::{
     Error,
     epilogue::{
@@ -10,10 +11,11 @@ use falchion::{
     internals::{index::IndexMap, operand::OperandKind, pass::transpose::TransposeDesc},
     layout::algebra::Composed,
     nest::GemmDesc,
-    threadblock::{ConsumerMma, MmaBase, SmemTile, StageTile, WarpSpecialized},
+    threadblock::{MmaBase, SmemTile, StageTile, WarpSpecialized},
     warp::{
+        ThreadTiles,
         mma_sync::{self, StepMap},
-        simt::maps::{FragmentMap, ThreadTiles},
+        simt::maps::FragmentMap,
         wgmma,
     },
 };
@@ -80,7 +82,7 @@ fn thread_layouts(base: &MmaBase) -> Vec<StatedLayout> {
             facts.thread_map().layout(),
         ));
     }
-    match base.instruction {
+    match base.instruction() {
         None => found.extend(tile_layouts(&base.tiles)),
         Some(instruction) => {
             for (operand, maps) in OperandKind::BOTH
@@ -155,8 +157,8 @@ fn warp_specialized_layouts(components: &WarpSpecialized) -> Vec<StatedLayout> {
         ));
     }
     match components.mma {
-        ConsumerMma::Threads(tiles) => found.extend(tile_layouts(&tiles)),
-        ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
+        TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => found.extend(tile_layouts(&tiles)),
+        TiledMma::Wgmma(mma, _) => {
             if let Some(load) = components.fragment_load() {
                 found.push(stated(
                     "A in registers",

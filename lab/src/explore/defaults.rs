@@ -12,10 +12,10 @@ use falchion::{
         nest::{Request, defaults::default_gemm_configurations},
         operand::OperandKind,
     },
-    nest::{GemmDesc, WarpMma},
+    nest::GemmDesc,
     numeric::{Combined, ElementKind},
     shape::Mnk,
-    warp::mma_sync::WarpInstruction,
+    warp::{WarpMma, mma_sync::WarpInstruction},
 };
 
 /// Lists of values for some knobs, by JSON name. The other knobs keep their default.

@@ -139,7 +139,7 @@ impl Machine {
             }
             Program::Gemm(d) => {
                 let base = d.base();
-                let waits = base.mainloop == MainloopKind::SingleStage;
+                let waits = base.mainloop.kind() == MainloopKind::SingleStage;
                 (base.tiles.block, base.tiles.threads(), base.registers(), base.smem_bytes(), waits)
             }
         };

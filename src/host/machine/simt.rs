@@ -10,9 +10,8 @@ use super::{
 use crate::{
     arch::WARP,
     host::{
-        accumulated::{Accumulated, FragmentValue},
-        composition::stored_once,
-        vectors::whole,
+        threadblock::mma::{composition::stored_once, vectors::whole},
+        warp::accumulated::{Accumulated, FragmentValue},
     },
     index::{IndexMap, at},
     numeric::{Instruction, emulation::RegisterTerms},
@@ -107,7 +106,7 @@ struct Block<'a> {
 /// Returns the lane and the fragment element that hold (mn, k) of a warp's tile, row by row; `None`
 /// without a warp-level instruction.
 fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
-    let instruction = base.instruction?;
+    let instruction = base.instruction()?;
     let step = instruction.shape().k;
     Some(OperandKind::BOTH.map(|operand| {
         let (extent, per_word) = (instruction.extent(operand), instruction.per_word());
@@ -130,7 +129,7 @@ fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
 
 /// Returns the matrix load that fills a fragment element.
 fn load_of(base: &MmaBase, element: u32) -> u32 {
-    element / base.instruction.map_or(1, |instruction| instruction.per_word()) / MATRICES
+    element / base.instruction().map_or(1, |instruction| instruction.per_word()) / MATRICES
 }
 
 /// Returns the (mn, k) in a k-block of each fragment element of each thread, thread by thread;
@@ -138,7 +137,7 @@ fn load_of(base: &MmaBase, element: u32) -> u32 {
 fn coordinates(program: &Program, operand: OperandKind) -> Vec<Option<(u32, u32)>> {
     let (Program { maps, base, .. }, side) = (program, operand.index());
     let (step, elements) = (base.step(), base.fragment_elements(operand));
-    let per_word = base.instruction.map_or(1, |instruction| instruction.per_word());
+    let per_word = base.instruction().map_or(1, |instruction| instruction.per_word());
     let of_offset = |offset: u32| (offset / step, offset % step);
     let rows = maps.rows[side].as_ref().zip(base.matrix_loads(operand));
     let coordinate = |(thread, element): (u32, u32)| match &rows {
@@ -423,7 +422,7 @@ impl<'a> Block<'a> {
     /// one here.
     fn buffer(&self, operand: OperandKind, tile: u32, k_block: u32) -> usize {
         let base = &self.program.base;
-        let one = operand == OperandKind::B && base.instruction.is_some();
+        let one = operand == OperandKind::B && base.instruction().is_some();
         (if one { tile.wrapping_mul(base.k_blocks()).wrapping_add(k_block) } else { k_block })
             as usize
             % 2

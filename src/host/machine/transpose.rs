@@ -5,7 +5,7 @@ use super::{
     observer::{Observer, Purpose, Touched},
 };
 use crate::{
-    host::vectors::vectors,
+    host::threadblock::mma::vectors::vectors,
     index::at,
     operand::OperandKind,
     pass::transpose::TransposeProgram,

@@ -7,7 +7,7 @@ use crate::{
     host::{
         HostKernel, Mode,
         machine::{Tile, transpose_tile, whole_pieces},
-        units::units_once,
+        threadblock::units::units_once,
     },
     numeric::ElementKind,
     pass::transpose::{Combine, TransposeDesc, TransposeProgram},

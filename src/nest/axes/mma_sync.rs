@@ -2,11 +2,11 @@
 //! tiles, and warp tiles.
 
 use crate::{
-    nest::{GemmDesc, Knobs, Mainloop, Pins, axes::AXES},
+    nest::{GemmDesc, Knobs, Pins, axes::AXES},
     operand::{Frame, OperandKind},
     refusal::{Field, Refusal, Rule, Value},
     shape::Mnk,
-    threadblock::MainloopKind,
+    threadblock::{Mainloop, MainloopKind},
     warp::{
         UnrollKind,
         mma_sync::{MathOperator, WarpInstruction},

@@ -2,12 +2,12 @@
 //! main loops.
 
 use crate::{
-    nest::{GemmDesc, Knobs, Mainloop, OperandDesc, Pins, axes::AXES},
+    nest::{GemmDesc, Knobs, OperandDesc, Pins, axes::AXES},
     operand::{Axis, OperandKind},
     refusal::{Advice, Because, Field, Refusal, Rule},
     shape::Mnk,
     smem::{Along, SmemLayout},
-    threadblock::MainloopKind,
+    threadblock::{Mainloop, MainloopKind},
     warp::UnrollKind,
 };
 

@@ -6,13 +6,13 @@ use crate::{
         OpKind,
     },
     nest::{
-        Knobs, Mainloop, SaturateKind, WarpMma,
+        Knobs, SaturateKind,
         defaults::{Row, combined, mixed},
     },
     numeric::{Combined, ElementKind::*, EmulationKind},
     shape::Mnk,
-    threadblock::{MainloopKind, MultistageKnobs},
-    warp::MmaSyncKnobs,
+    threadblock::{Mainloop, MainloopKind, MultistageKnobs},
+    warp::{MmaSyncKnobs, WarpMma},
 };
 
 /// Returns the knobs of a threadblock tile and a warp tile of depth `k`, with asynchronous copies

@@ -6,14 +6,13 @@ use crate::{
         OpKind,
     },
     nest::{
-        DecompositionKind, Knobs, Mainloop, WarpMma,
-        defaults::tma_ring::COPIED_BY_TMA,
-        defaults::{Alternative::AsGiven, Row, combined},
+        DecompositionKind, Knobs,
+        defaults::{Alternative::AsGiven, Row, combined, tma_ring::COPIED_BY_TMA},
     },
     numeric::{Combined, ElementKind::*},
     shape::Mnk,
-    threadblock::{MainloopKind, PipelinedKnobs},
-    warp::{InterleaveKind, SimtKnobs},
+    threadblock::{Mainloop, MainloopKind, PipelinedKnobs},
+    warp::{InterleaveKind, SimtKnobs, WarpMma},
 };
 
 /// The first configuration of this library, and CUTLASS's for the CUDA cores: 128x128x8, two

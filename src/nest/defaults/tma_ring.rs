@@ -3,7 +3,7 @@
 use crate::{
     arch::{ArchKind::Sm90, OpKind},
     nest::{
-        AOperandKind, DecompositionKind, Knobs, Mainloop, PromotionKind, WarpMma,
+        AOperandKind, DecompositionKind, Knobs, PromotionKind,
         defaults::{
             Alternative::{self, OfColumns},
             Row, combined, mixed,
@@ -16,8 +16,8 @@ use crate::{
     },
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::TmaRingKnobs,
-    warp::{InterleaveKind, SimtKnobs, WgmmaKnobs},
+    threadblock::{Mainloop, TmaRingKnobs},
+    warp::{InterleaveKind, SimtKnobs, WarpMma, WgmmaKnobs},
 };
 
 /// Returns knobs for Hopper's tensor cores. The threadblock tile is `m` x `n` and 128 bytes deep,

@@ -1,11 +1,11 @@
 //! Knobs as JSON: an object whose values are words, or numbers if a word is a number.
 
 use crate::{
-    nest::{AOperandKind, Knobs, Mainloop, Pins, PromotionKind, SaturateKind, WarpMma},
+    nest::{AOperandKind, Knobs, Pins, PromotionKind, SaturateKind},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::{MainloopKind, TmaRingKnobs},
-    warp::{InterleaveKind, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMmaKind, WgmmaKnobs},
+    threadblock::{Mainloop, MainloopKind, TmaRingKnobs},
+    warp::{InterleaveKind, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind, WgmmaKnobs},
 };
 use core::fmt;
 use serde::{

@@ -8,10 +8,10 @@ use crate::{
     operand::OperandKind,
     schedule::{Schedule, Step},
     smem::Along,
-    threadblock::{MainloopKind, StagedOperand, WorkKind},
+    threadblock::{Mainloop, StagedOperand, WorkKind},
     warp::{
+        ThreadTiles, TiledMma,
         mma_sync::{FragmentMap, MatrixLoads, WarpInstruction, WordLoad},
-        simt::maps::ThreadTiles,
     },
 };
 
@@ -26,7 +26,7 @@ pub struct MmaBase {
     /// Element type of the accumulators.
     pub accumulator: ElementKind,
     /// Main loop, which moves tiles from global to shared memory.
-    pub mainloop: MainloopKind,
+    pub mainloop: Mainloop,
     /// Number of stages in shared memory.
     pub stages: u32,
     /// Elements of D per store of a thread. They are neighbors along N, within one interleaved run
@@ -34,9 +34,8 @@ pub struct MmaBase {
     pub store_access: u32,
     /// Distribution of work units, which determines whether a block computes more than one unit.
     pub work: WorkKind,
-    /// Tensor-core instruction of a warp; `None` on CUDA cores, where each thread multiplies its
-    /// own tile.
-    pub instruction: Option<WarpInstruction>,
+    /// MMA of the warps.
+    pub mma: TiledMma,
 }
 
 impl MmaBase {
@@ -45,9 +44,14 @@ impl MmaBase {
         self.operands[operand.index()]
     }
 
+    /// Returns the instruction of a warp, or `None` on CUDA cores.
+    pub const fn instruction(&self) -> Option<WarpInstruction> {
+        self.mma.warp_instruction()
+    }
+
     /// Returns the K extent of a k-block: the instruction's K, or 1 on CUDA cores.
     pub const fn step(&self) -> u32 {
-        match self.instruction {
+        match self.instruction() {
             Some(instruction) => instruction.shape().k,
             None => 1,
         }
@@ -55,7 +59,7 @@ impl MmaBase {
 
     /// Returns whether integer sums saturate instead of wrapping.
     pub const fn saturates(&self) -> bool {
-        matches!(self.instruction, Some(instruction) if instruction.saturates())
+        matches!(self.instruction(), Some(instruction) if instruction.saturates())
     }
 
     /// Returns the number of k-blocks per warp tile. One `Load` or `Multiply` step handles one
@@ -66,7 +70,7 @@ impl MmaBase {
 
     /// Returns the fragment map of an operand for one k-block, or `None` on CUDA cores.
     pub const fn fragment(&self, operand: OperandKind) -> Option<FragmentMap> {
-        match self.instruction {
+        match self.instruction() {
             Some(instruction) => Some(FragmentMap::new(self.tiles, instruction, operand)),
             None => None,
         }
@@ -96,7 +100,7 @@ impl MmaBase {
     /// are contiguous along K.
     pub const fn fragment_access(&self, operand: OperandKind) -> (u32, bool) {
         let facts = self.operand(operand);
-        match (self.matrix_loads(operand), self.instruction) {
+        match (self.matrix_loads(operand), self.instruction()) {
             (Some(loads), _) => (loads.row_elements(), facts.smem.along.is(Along::K)),
             (None, Some(_)) => (1, false),
             (None, None) => (facts.fragment_access(), false),
@@ -128,7 +132,7 @@ impl MmaBase {
     /// fragment and reload each word after the products that read it. For f64 they hold two: the
     /// instruction reads its operands when it begins, so such a reload would wait for it.
     pub const fn fragments_of_b(&self) -> u32 {
-        match self.instruction {
+        match self.instruction() {
             Some(instruction)
                 if self.k_blocks() == 1 || instruction.input(OperandKind::B).bits() < 64 =>
             {
@@ -161,7 +165,7 @@ impl MmaBase {
         let [load_a, multiply_load] =
             [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }];
         match self.fragments_of_b() {
-            2 if self.instruction.is_some() && !self.copies_narrow() => {
+            2 if self.instruction().is_some() && !self.copies_narrow() => {
                 [between, vec![load, multiply]].concat()
             }
             2 => [vec![load], between, vec![multiply]].concat(),

@@ -1,7 +1,7 @@
 //! The common rules of families whose threads all follow one schedule.
 
 use crate::{
-    arch::{ArchKind, Machine, WARP},
+    arch::{Machine, WARP},
     nest::{DecompositionKind, GemmDesc},
     numeric::MOST_SLICES,
     operand::{Axis, OperandKind},
@@ -103,26 +103,6 @@ pub(crate) const fn check_order(swizzle: SwizzleKind, blocks_per_sm: u32) -> Res
         return Err(refusal);
     }
     within(Field::BlocksPerSm, blocks_per_sm as u64, 1, 16)
-}
-
-/// Checks that the architecture supports the main loop, and that the main loop supports the number
-/// of stages.
-pub(crate) const fn check_stages(
-    mainloop: MainloopKind,
-    stages: u32,
-    arch: ArchKind,
-) -> Result<(), Refusal> {
-    match mainloop {
-        MainloopKind::SingleStage => within(Field::Stages, stages as u64, 1, 1),
-        MainloopKind::Pipelined if stages < 2 => within(Field::Stages, stages as u64, 2, 2),
-        MainloopKind::Pipelined if stages != 2 => Err(Refusal::pipelined_stages(stages)),
-        MainloopKind::Pipelined => Ok(()),
-        MainloopKind::Multistage if !arch.copies_asynchronously() => {
-            Err(Refusal::no_asynchronous_copy(arch))
-        }
-        MainloopKind::Multistage => within(Field::Stages, stages as u64, 2, 16),
-        MainloopKind::TmaRing => Err(Refusal::warp_specialized(MainloopKind::TmaRing.name())),
-    }
 }
 
 /// Checks that a machine has the threads, registers, and shared memory for `blocks` CTAs.

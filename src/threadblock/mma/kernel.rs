@@ -21,7 +21,7 @@ use crate::{
     refusal::Refusal,
     shape::at_least_one,
     threadblock::{
-        MainloopKind, MmaBase, WorkKind,
+        MmaBase, WorkKind,
         mma::program::{HostProgram, Program},
     },
 };
@@ -132,14 +132,8 @@ pub(crate) const fn slot_bytes(base: &MmaBase) -> u64 {
 /// constants.
 pub(crate) const fn features(base: &MmaBase, registers: u32, step: u64) -> Features {
     const NOT_HIDDEN: u64 = 32;
-    // Latency of a k-tile that is copied through registers: two barriers and the loads.
-    const THROUGH_REGISTERS: f64 = 230_000.0;
     let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
-    let (passes, latency) = match base.mainloop {
-        MainloopKind::SingleStage => (2, 9000.0),
-        MainloopKind::Multistage => (1, 2600.0),
-        _ => (1, THROUGH_REGISTERS / at_least_one(base.tiles.block.k) as f64),
-    };
+    let (passes, latency) = base.mainloop.cost();
     let accumulators = (products / at_least_one(base.tiles.threads_per_warp_slice()) as u64) as f64;
     // Warps that share the depth add their sums, which costs half as much again per warp.
     let ends = (NOT_HIDDEN * products * (1 + at_least_one(base.tiles.warps().k) as u64) / 2) as f64;

@@ -14,15 +14,7 @@ pub(crate) mod operand;
 pub(crate) mod program;
 mod unit;
 
-use super::MmaBase;
-use crate::{
-    operand::OperandKind,
-    schedule::Schedule,
-    shape::Shape,
-    threadblock::{multistage, pipelined, single_stage},
-    warp,
-    words::words,
-};
+use crate::{operand::OperandKind, shape::Shape, warp, words::words};
 use core::marker::PhantomData;
 
 words! {
@@ -82,34 +74,10 @@ main_loops! {
     MmaWarpSpecialized<const STAGES> = TmaRing, STAGES;
 }
 
-/// Size of the narrowest asynchronous copy in bytes. Source: PTX ISA, `cp.async`.
-pub(crate) const LEAST_ASYNCHRONOUS_COPY: u32 = 4;
-
 impl MainloopKind {
     /// Returns whether copies to shared memory bypass registers.
     pub const fn copies_asynchronously(self) -> bool {
         matches!(self, Self::Multistage | Self::TmaRing)
-    }
-
-    /// Returns the name of the C++ template, or `None` for warp-specialized kernels.
-    pub const fn cuda(self) -> Option<&'static str> {
-        match self {
-            Self::SingleStage => Some("threadblock::MmaSingleStage"),
-            Self::Pipelined => Some("threadblock::MmaPipelined"),
-            Self::Multistage => Some("threadblock::MmaMultistage"),
-            Self::TmaRing => None,
-        }
-    }
-
-    /// Returns the schedule that all threads of the block follow. It is empty for warp-specialized
-    /// kernels.
-    pub(crate) fn schedule(self, base: &MmaBase) -> Schedule {
-        match self {
-            Self::SingleStage => single_stage::schedule(),
-            Self::Pipelined => pipelined::schedule(base),
-            Self::Multistage => multistage::schedule(base),
-            Self::TmaRing => Schedule::default(),
-        }
     }
 }
 

@@ -89,7 +89,7 @@ impl Program {
             }),
             rows: OperandKind::BOTH
                 .map(|operand| base.matrix_loads(operand).map(|loads| tabled(&loads))),
-            depth: match base.instruction {
+            depth: match base.instruction() {
                 Some(_) => tabled(&StepMap { tiles: base.tiles, step: base.step() }),
                 None => tabled(&DepthMap(base.tiles)),
             },
@@ -111,7 +111,7 @@ impl Program {
     /// fragments. `None` if every accumulator is a chain of fused multiply-adds.
     pub fn arithmetic(&self) -> Option<(Instruction, RegisterTerms)> {
         let desc = &self.desc;
-        let of_warp = self.base.instruction?;
+        let of_warp = self.base.instruction()?;
         let [a, b] = OperandKind::BOTH.map(|operand| of_warp.factor(operand));
         let instruction = Instruction::for_types(Combined { a, b, ..desc.types() }, desc.arch)?;
         Some((
@@ -142,7 +142,7 @@ impl Program {
         let [rows_a, rows_b] = self.maps.rows.clone();
         maps.extend(rows_a.map(|rows| ("rows_a", rows)));
         maps.extend(rows_b.map(|rows| ("rows_b", rows)));
-        if self.base.instruction.is_some() {
+        if self.base.instruction().is_some() {
             maps.push(("accumulator", self.maps.accumulator.clone()));
             maps.push(("reads_a", self.reads(OperandKind::A)));
             maps.push(("reads_b", self.reads(OperandKind::B)));

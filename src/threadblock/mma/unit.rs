@@ -94,10 +94,8 @@ fn header(of: &OneSchedulePlan) -> String {
 
 /// Returns the translation unit of a kernel.
 pub(crate) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) -> TranslationUnit {
-    let (maps, mainloop) = (
-        of.headers.first().map_or("", |header| header.0),
-        of.base.mainloop.cuda().unwrap_or_default(),
-    );
+    let (maps, mainloop) =
+        (of.headers.first().map_or("", |header| header.0), of.base.mainloop.cuda());
     let mut source = format!(
         "#include \"config.cuh\"\n#include \"{maps}\"\nusing Mainloop = {mainloop}<Config, {}>;\n",
         of.warp_mma

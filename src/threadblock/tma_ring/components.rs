@@ -13,7 +13,7 @@ use crate::{
     shape::Mn,
     smem::Along,
     threadblock::{
-        ConsumerMma, MainloopKind, Pipeline, RoleOptions, SharedOperand, SwizzleMode,
+        MainloopKind, Pipeline, RoleOptions, SharedOperand, StageTile, SwizzleMode,
         WarpSpecialized,
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
         tma_ring::{
@@ -21,14 +21,17 @@ use crate::{
             shapes::{MOST_PROMOTED_TILES, MOST_TILE},
         },
     },
-    warp::wgmma::{
-        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS,
-        STAGE_BYTES, THREADS, is_input, reads_along_mn,
+    warp::{
+        TiledMma,
+        wgmma::{
+            FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS,
+            STAGE_BYTES, THREADS, is_input, reads_along_mn,
+        },
     },
 };
 
 /// Returns the multiplication of a stage by a warpgroup.
-const fn consumer_mma(d: &GemmDesc) -> Result<ConsumerMma, Refusal> {
+const fn consumer_mma(d: &GemmDesc) -> Result<TiledMma, Refusal> {
     let (refused, accumulator) = (d.types().refused_by(d.op()), d.output.accumulator);
     let b = hold!(tile(d, OperandKind::B));
     if d.a_from_registers() {
@@ -54,11 +57,11 @@ const fn consumer_mma(d: &GemmDesc) -> Result<ConsumerMma, Refusal> {
         ) else {
             return Err(refused);
         };
-        return Ok(ConsumerMma::Registers(mma, FragmentLoad { tile, rows }));
+        return Ok(TiledMma::Wgmma(mma, Some(FragmentLoad { tile, rows })));
     }
     let a = hold!(tile(d, OperandKind::A));
     match MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.instruction().n) {
-        Some(mma) => Ok(ConsumerMma::Warpgroup(mma)),
+        Some(mma) => Ok(TiledMma::Wgmma(mma, None)),
         None => Err(refused),
     }
 }
@@ -150,7 +153,10 @@ impl WarpSpecialized {
         let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
         let unstaged = Pipeline {
             stages: d.stages(),
-            stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
+            stage_bytes: [
+                StageTile::of_mma(&mma, OperandKind::A).bytes(),
+                StageTile::of_mma(&mma, OperandKind::B).bytes(),
+            ],
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
             multicast: Self::multicast(d),

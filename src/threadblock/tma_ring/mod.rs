@@ -58,15 +58,16 @@ mod simt;
 mod stage;
 mod unit;
 
-pub use crate::threadblock::tma_ring::stage::{ConsumerMma, StageTile};
+pub use crate::threadblock::tma_ring::stage::StageTile;
 use crate::{
     layout::Order,
+    nest::{Pins, or},
     operand::OperandKind,
     schedule::{Roles, ScheduleKind},
     shape::{Mn, Mnk},
     threadblock::{Pipeline, RoleOptions, SwizzleMode},
     warp::{
-        simt::maps::ThreadTiles,
+        ThreadTiles, TiledMma,
         wgmma::{FragmentLoad, FragmentRows, MmaWarpgroup},
     },
 };
@@ -84,6 +85,20 @@ pub struct TmaRingKnobs {
     pub schedule: ScheduleKind,
 }
 
+impl TmaRingKnobs {
+    /// Adds the knobs to pins.
+    pub(crate) const fn pins(&self, pins: Pins) -> Pins {
+        Pins { cluster: Some(self.cluster), schedule: Some(self.schedule), ..pins }
+    }
+
+    /// Returns the ring with this threadblock tile, these stages, and the pinned knobs.
+    pub(crate) const fn pinned(self, threadblock: Mnk, stages: u32, pins: &Pins) -> Self {
+        let (cluster, schedule) =
+            (or!(pins.cluster, self.cluster), or!(pins.schedule, self.schedule));
+        Self { threadblock, stages, cluster, schedule }
+    }
+}
+
 /// A warp-specialized main loop, in values of its components.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WarpSpecialized {
@@ -95,7 +110,7 @@ pub struct WarpSpecialized {
     /// Instruction tiles along M and N of a consumer's tile; 1 and 1 on CUDA cores.
     pub repeats: Mn,
     /// MMA that a consumer performs on a stage; its tiles are the block's tiles.
-    pub mma: ConsumerMma,
+    pub mma: TiledMma,
     /// Options of the schedules.
     pub options: RoleOptions,
     /// Whether the work units belong to a grouped GEMM, whose groups each role walks.
@@ -119,31 +134,22 @@ impl WarpSpecialized {
 
     /// Returns the tile of an operand in one stage.
     pub const fn tile(&self, operand: OperandKind) -> StageTile {
-        self.mma.tile(operand)
+        StageTile::of_mma(&self.mma, operand)
     }
 
     /// Returns the MMA of a warpgroup, or `None` on CUDA cores.
     pub const fn warpgroup(&self) -> Option<&MmaWarpgroup> {
-        match &self.mma {
-            ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => Some(mma),
-            ConsumerMma::Threads(_) => None,
-        }
+        self.mma.warpgroup()
     }
 
     /// Returns the thread tiles on CUDA cores, or `None` on tensor cores.
     pub const fn threads(&self) -> Option<&ThreadTiles> {
-        match &self.mma {
-            ConsumerMma::Warpgroup(_) | ConsumerMma::Registers(..) => None,
-            ConsumerMma::Threads(tiles) => Some(tiles),
-        }
+        self.mma.thread_tiles()
     }
 
     /// Returns the loads that move A to registers, or `None` if A stays in shared memory.
     pub const fn fragment_load(&self) -> Option<&FragmentLoad> {
-        match &self.mma {
-            ConsumerMma::Registers(_, load) => Some(load),
-            ConsumerMma::Warpgroup(_) | ConsumerMma::Threads(_) => None,
-        }
+        self.mma.fragment_load()
     }
 
     /// Returns the assignment of an instruction's rows to a thread's accumulators.

@@ -1,8 +1,11 @@
 //! Register budget of a consumer thread: registers needed and registers available.
 
 use crate::{
-    threadblock::{RoleOptions, SLICES_AT_ONCE, WarpSpecialized, tma_ring::ConsumerMma},
-    warp::wgmma::{FRAGMENT_REGISTERS, ROWS, STEPS, THREADS},
+    threadblock::{RoleOptions, SLICES_AT_ONCE, WarpSpecialized},
+    warp::{
+        TiledMma,
+        wgmma::{FRAGMENT_REGISTERS, ROWS, STEPS, THREADS},
+    },
 };
 
 /// Registers of a consumer thread other than accumulators: addresses, the ring position, and
@@ -38,20 +41,20 @@ impl WarpSpecialized {
     /// Returns the number of registers per thread that hold accumulators.
     pub const fn accumulators(&self) -> u32 {
         match &self.mma {
-            ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
+            TiledMma::Wgmma(mma, _) => {
                 self.repeats.m * self.repeats.n * mma.instruction().registers()
             }
-            ConsumerMma::Threads(tiles) => tiles.accumulators(),
+            TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => tiles.accumulators(),
         }
     }
 
     /// Returns the number of accumulators per thread. Two `f16` accumulators share a register.
     pub(crate) const fn numbers(&self) -> u32 {
         match &self.mma {
-            ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
+            TiledMma::Wgmma(mma, _) => {
                 self.repeats.m * self.repeats.n * (ROWS * mma.instruction().n() / THREADS)
             }
-            ConsumerMma::Threads(tiles) => tiles.accumulators(),
+            TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => tiles.accumulators(),
         }
     }
 
@@ -101,7 +104,7 @@ impl WarpSpecialized {
     /// if stages are promoted, otherwise 0.
     pub const fn partial_accumulators(&self) -> u32 {
         match (&self.mma, self.options.promoted_tiles) {
-            (ConsumerMma::Warpgroup(mma), Some(_)) => mma.instruction().registers(),
+            (TiledMma::Wgmma(mma, None), Some(_)) => mma.instruction().registers(),
             _ => 0,
         }
     }
@@ -111,11 +114,11 @@ impl WarpSpecialized {
     /// fragments of the current and the next k.
     const fn fragments(&self) -> u32 {
         match &self.mma {
-            ConsumerMma::Warpgroup(_) => 0,
-            ConsumerMma::Registers(..) => {
+            TiledMma::Wgmma(_, None) => 0,
+            TiledMma::Wgmma(_, Some(_)) => {
                 self.options.fragment_sets() * self.repeats.m * STEPS * FRAGMENT_REGISTERS
             }
-            ConsumerMma::Threads(tiles) => {
+            TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => {
                 let [m, n] = tiles.thread();
                 2 * (m + n)
             }
@@ -126,11 +129,11 @@ impl WarpSpecialized {
     /// fewer is invalid even if spills are allowed. CUDA-core consumers need none.
     pub const fn instruction_registers(&self) -> u32 {
         match &self.mma {
-            ConsumerMma::Warpgroup(mma) => mma.instruction().registers() + BESIDE_ACCUMULATORS,
-            ConsumerMma::Registers(mma, _) => {
+            TiledMma::Wgmma(mma, None) => mma.instruction().registers() + BESIDE_ACCUMULATORS,
+            TiledMma::Wgmma(mma, Some(_)) => {
                 mma.instruction().registers() + FRAGMENT_REGISTERS + BESIDE_ACCUMULATORS
             }
-            ConsumerMma::Threads(_) => 0,
+            TiledMma::Simt(_) | TiledMma::MmaSync(..) => 0,
         }
     }
 

@@ -12,17 +12,14 @@ use crate::{
     schedule::ScheduleKind,
     shape::Mn,
     threadblock::{
-        ConsumerMma, MainloopKind, Pipeline, RoleOptions, SwizzleMode, WarpSpecialized,
+        MainloopKind, Pipeline, RoleOptions, StageTile, SwizzleMode, WarpSpecialized,
         tma_ring::{
             components::PARTNERS,
             pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
             shapes::{MOST_TILE, ping_pong},
         },
     },
-    warp::{
-        InterleaveKind, LaneArrangement,
-        simt::maps::{ThreadTiles, interleave},
-    },
+    warp::{InterleaveKind, LaneArrangement, ThreadTiles, TiledMma, simt::maps::interleave},
 };
 
 /// Divisor of the extents of a thread tile: one access to shared memory.
@@ -48,7 +45,7 @@ impl WarpSpecialized {
             && d.output.accumulator.is(f32)
             && d.output.element.is(f32))
         {
-            return Err(Refusal::tensor_cores_only(MainloopKind::TmaRing.name(), d.op()));
+            return Err(Refusal::tensor_cores_only(MainloopKind::TmaRing.name()));
         }
         hold!(Self::thread_shapes(d));
         hold!(Self::cluster_shape(d));
@@ -66,10 +63,13 @@ impl WarpSpecialized {
         };
         let warps = tiles.warps();
         let count = warps.m * warps.n / WARPS;
-        let mma = ConsumerMma::Threads(tiles);
+        let mma = TiledMma::Simt(tiles);
         let ring = Pipeline {
             stages: d.stages(),
-            stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
+            stage_bytes: [
+                StageTile::of_mma(&mma, OperandKind::A).bytes(),
+                StageTile::of_mma(&mma, OperandKind::B).bytes(),
+            ],
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
             multicast: Self::multicast(d),

@@ -1,4 +1,4 @@
-//! MMA of a consumer, and the operand tiles of a stage.
+//! Operand tiles of a stage.
 
 use crate::{
     numeric::ElementKind,
@@ -6,21 +6,10 @@ use crate::{
     smem::Along,
     threadblock::SwizzleMode,
     warp::{
-        simt::maps::ThreadTiles,
-        wgmma::{FragmentLoad, MmaWarpgroup, OperandA, OperandTile},
+        TiledMma,
+        wgmma::{OperandA, OperandTile},
     },
 };
-
-/// MMA of the consumers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ConsumerMma {
-    /// Tensor cores with both operands in shared memory. The tiles are the block's tiles.
-    Warpgroup(MmaWarpgroup),
-    /// Tensor cores with A in registers: the MMA, and the loads that move A to registers.
-    Registers(MmaWarpgroup, FragmentLoad),
-    /// CUDA cores: the tiles of the block, its warps, and its threads.
-    Threads(ThreadTiles),
-}
 
 /// Tile of an operand in one stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,30 +28,26 @@ pub enum StageTile {
     },
 }
 
-impl ConsumerMma {
-    /// Returns the tile of an operand.
-    pub const fn tile(&self, operand: OperandKind) -> StageTile {
-        match (self, operand) {
-            (Self::Warpgroup(mma), OperandKind::A) => match mma.a() {
-                OperandA::Shared(tile) => StageTile::Warpgroup(tile),
-                OperandA::Registers(_) => StageTile::Warpgroup(mma.b()),
+impl StageTile {
+    /// Returns the tile of an operand that an MMA reads.
+    pub const fn of_mma(mma: &TiledMma, operand: OperandKind) -> Self {
+        match (mma, operand) {
+            (TiledMma::Wgmma(_, Some(load)), OperandKind::A) => Self::Warpgroup(load.tile),
+            (TiledMma::Wgmma(mma, None), OperandKind::A) => match mma.a() {
+                OperandA::Shared(tile) => Self::Warpgroup(tile),
+                OperandA::Registers(_) => Self::Warpgroup(mma.b()),
             },
-            (Self::Registers(_, load), OperandKind::A) => StageTile::Warpgroup(load.tile),
-            (Self::Warpgroup(mma) | Self::Registers(mma, _), OperandKind::B) => {
-                StageTile::Warpgroup(mma.b())
-            }
-            (Self::Threads(tiles), _) => {
+            (TiledMma::Wgmma(mma, _), OperandKind::B) => Self::Warpgroup(mma.b()),
+            (TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _), _) => {
                 let (mn, warp_mn) = match operand {
                     OperandKind::A => (tiles.block.m, tiles.warp.m),
                     OperandKind::B => (tiles.block.n, tiles.warp.n),
                 };
-                StageTile::Threads { mn, k: tiles.block.k, warp_mn }
+                Self::Threads { mn, k: tiles.block.k, warp_mn }
             }
         }
     }
-}
 
-impl StageTile {
     /// Returns the contiguous index.
     pub const fn along(&self) -> Along {
         match self {

@@ -9,9 +9,8 @@ use crate::{
     smem::{Along, SmemTile},
     threadblock::{MainloopKind, MmaBase, StagedOperand, mma::kernel},
     warp::{
-        InterleaveKind,
+        InterleaveKind, ThreadTiles, TiledMma,
         mma_sync::{INTERLEAVE, LANES, MathOperator, WarpInstruction, WordLoad},
-        simt::maps::ThreadTiles,
     },
 };
 
@@ -31,7 +30,7 @@ impl GemmDesc {
                 self.operand_mma_sync(&tiles, OperandKind::B),
             ],
             accumulator: self.output.accumulator,
-            mainloop: self.mainloop.kind(),
+            mainloop: self.mainloop,
             stages: self.stages(),
             work: kernel::work_of(self.work.decomposition),
             store_access: if self.output.access < INTERLEAVE[1] {
@@ -39,12 +38,16 @@ impl GemmDesc {
             } else {
                 INTERLEAVE[1]
             },
-            instruction: WarpInstruction::new(
+            mma: match WarpInstruction::new(
                 self.math_mma_sync(),
                 [self.operands[0].stored, self.operands[1].stored],
                 self.output.accumulator,
                 self.instruction(),
-            ),
+            ) {
+                Some(instruction) => TiledMma::MmaSync(tiles, instruction),
+                // `check` refuses the instruction.
+                None => TiledMma::Simt(tiles),
+            },
         }
     }
 
@@ -183,7 +186,7 @@ impl GemmDesc {
     /// Returns the additional registers for the terms of A's fragment, which are live for a
     /// k-block, and of one column of B's.
     const fn term_registers(&self, base: &MmaBase, words: u32) -> u32 {
-        match base.instruction {
+        match base.instruction() {
             Some(instruction) if self.emulation().in_registers() => {
                 let taken = self.emulation().terms() * instruction.taken_words(OperandKind::A);
                 let fragments = words / at_least_one(instruction.words(OperandKind::A));

@@ -1,7 +1,7 @@
 //! The rules of `mma.sync` descriptions.
 
 use crate::{
-    arch::{Machine, OpKind},
+    arch::Machine,
     nest::{GemmDesc, SaturateKind, SpillKind},
     numeric::{ElementKind, EmulationKind},
     operand::{Axis, OperandKind},
@@ -9,7 +9,7 @@ use crate::{
         Field, Legal, Operand, Refusal, hold,
         rules::{multiple, nearest_power_of_two, within},
     },
-    threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind, MmaBase, mma::check},
+    threadblock::{MmaBase, mma::check},
     warp::mma_sync::WarpInstruction,
 };
 
@@ -47,9 +47,6 @@ const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Res
 
 impl GemmDesc {
     pub(crate) const fn check_on_mma_sync(&self, machine: &Machine) -> Result<(), Refusal> {
-        if !matches!(self.op(), OpKind::TensorOp) {
-            return Err(Refusal::tensor_cores_only("mma.sync", self.op()));
-        }
         if !self.types().is_of(self.op()) {
             return Err(self.types().refused_by(self.op()));
         }
@@ -66,11 +63,7 @@ impl GemmDesc {
             self.work.split_k
         ));
         hold!(check::check_order(self.work.swizzle, self.limits.blocks_per_sm));
-        if matches!(self.mainloop.kind(), MainloopKind::SingleStage) {
-            let (mainloop, nearest) = (self.mainloop.kind().name(), MainloopKind::Pipelined.name());
-            return Err(Refusal::unsupported(Field::Op, self.op().name(), mainloop, nearest));
-        }
-        hold!(check::check_stages(self.mainloop.kind(), self.stages(), self.arch));
+        hold!(self.mainloop.check(self));
         let base = self.base();
         hold!(self.check_operand_mma_sync(&base, OperandKind::A, self.operands[0].access));
         hold!(self.check_operand_mma_sync(&base, OperandKind::B, self.operands[1].access));
@@ -117,13 +110,6 @@ impl GemmDesc {
     ) -> Result<(), Refusal> {
         let (operand, facts) = (Operand::from_kind(kind), base.operand(kind));
         hold!(check::check_access(base, kind, align));
-        let (element, contiguous) = (facts.element, facts.tile_contiguous());
-        let bytes = facts.access_bytes();
-        if self.mainloop.kind().copies_asynchronously() && bytes < LEAST_ASYNCHRONOUS_COPY {
-            let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
-            let helps = contiguous.is_multiple_of(wider);
-            return Err(Refusal::copy_width(operand, bytes, if helps { wider } else { 0 }));
-        }
-        Ok(())
+        self.mainloop.check_copies(operand, &facts)
     }
 }

@@ -25,7 +25,7 @@ explanation! {
     /// Warps of a CTA along M, N, and K.
     warps: Mnk = tiles.warps();
     /// Name of the instruction in PTX.
-    instruction: String = base.instruction.map_or_else(String::new, |instruction| instruction.mnemonic());
+    instruction: String = base.instruction().map_or_else(String::new, |instruction| instruction.mnemonic());
     /// Emulation of f32 in registers, with one instruction per product of terms.
     emulation: EmulationKind = d.emulation();
     /// Instructions per k-block of a warp along M and N, and k-blocks per tile.

@@ -151,7 +151,7 @@ impl GemmDesc {
         let tenths = if element.bits() > 16 { 54 } else { 38 };
         let each = products * tenths / 10
             + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
-        let (each, latency) = if self.mainloop.kind().copies_asynchronously() {
+        let (each, latency) = if self.mainloop.copies_asynchronously() {
             (each, 8000.0)
         } else {
             (2 * each, 64_000.0)

@@ -43,10 +43,7 @@ use crate::{
     numeric::{ElementKind, EmulationKind, emulation::RegisterTerms},
     operand::{Frame, OperandKind},
     shape::{Mnk, at_least_one},
-    warp::{
-        SaturateKind,
-        simt::maps::{LaneArrangement, ThreadTiles},
-    },
+    warp::{LaneArrangement, SaturateKind, ThreadTiles},
 };
 
 /// Knobs of `mma.sync`.

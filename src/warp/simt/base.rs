@@ -7,7 +7,7 @@ use crate::{
     shape::at_least_one,
     smem::{Along, SmemLayout, SmemTile, WIDEST_ACCESS},
     threadblock::{MmaBase, StagedOperand, ThreadMap, mma::kernel},
-    warp::{LaneArrangement, UnrollKind, simt::maps::ThreadTiles},
+    warp::{LaneArrangement, ThreadTiles, TiledMma, UnrollKind},
 };
 
 impl GemmDesc {
@@ -17,11 +17,12 @@ impl GemmDesc {
         let operands =
             [self.operand_simt(&bare, OperandKind::A), self.operand_simt(&bare, OperandKind::B)];
         let interleave = [operands[0].interleave(), operands[1].interleave()];
+        let tiles = ThreadTiles { interleave, ..bare };
         MmaBase {
-            tiles: ThreadTiles { interleave, ..bare },
+            tiles,
             operands,
             accumulator: self.output.accumulator,
-            mainloop: self.mainloop.kind(),
+            mainloop: self.mainloop,
             stages: self.stages(),
             work: kernel::work_of(self.work.decomposition),
             store_access: if self.output.access < interleave[1] {
@@ -29,7 +30,7 @@ impl GemmDesc {
             } else {
                 interleave[1]
             },
-            instruction: None,
+            mma: TiledMma::Simt(tiles),
         }
     }
 
@@ -55,8 +56,7 @@ impl GemmDesc {
         let transposes = k_contiguous != choice.along().is(Along::K);
         // An asynchronous copy cannot split a vector, so a transposing copy moves one element at a
         // time.
-        let access =
-            if transposes && self.mainloop.kind().copies_asynchronously() { 1 } else { align };
+        let access = if transposes && self.mainloop.copies_asynchronously() { 1 } else { align };
         let k = tiles.block.k;
         // A store of a warp contains one element of each lane's vector.
         let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true)

@@ -1,7 +1,7 @@
 //! The rules of SIMT descriptions.
 
 use crate::{
-    arch::{Machine, OpKind},
+    arch::Machine,
     nest::{GemmDesc, SpillKind},
     operand::{Axis, OperandKind},
     refusal::{
@@ -9,16 +9,12 @@ use crate::{
         rules::{nearest_power_of_two, within},
     },
     smem::SmemLayout,
-    threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind, MmaBase, StagedOperand, mma::check},
-    warp::{InterleaveKind, UnrollKind},
+    threadblock::{MmaBase, mma::check},
+    warp::InterleaveKind,
 };
 
 impl GemmDesc {
     pub(crate) const fn check_on_simt(&self, machine: &Machine) -> Result<(), Refusal> {
-        if !matches!(self.op(), OpKind::Simt) {
-            let (mainloop, nearest) = (self.mainloop.kind().name(), OpKind::Simt.name());
-            return Err(Refusal::unsupported(Field::Op, self.op().name(), mainloop, nearest));
-        }
         if !self.types().is_of(self.op()) {
             return Err(self.types().refused_by(self.op()));
         }
@@ -73,13 +69,7 @@ impl GemmDesc {
             let nearest = nearest_power_of_two(elements, 1, 64) as u64;
             return Err(Refusal::not_one_of(Field::Interleave, elements as u64, legal, nearest));
         }
-        if let UnrollKind::By(groups) = self.mainloop.unroll() {
-            if !matches!(self.mainloop.kind(), MainloopKind::SingleStage) {
-                return Err(Refusal::no_loop_to_unroll(groups, self.mainloop.kind().name()));
-            }
-            hold!(within(Field::Unroll, groups as u64, 1, self.warp().k as u64));
-        }
-        check::check_stages(self.mainloop.kind(), self.stages(), self.arch)
+        self.mainloop.check(self)
     }
 
     const fn check_operand_simt(
@@ -106,33 +96,7 @@ impl GemmDesc {
                 }
             }
         }
-        self.check_copy_simt(operand, &facts)
-    }
-
-    const fn check_copy_simt(
-        &self,
-        operand: Operand,
-        facts: &StagedOperand,
-    ) -> Result<(), Refusal> {
-        if !self.mainloop.kind().copies_asynchronously() {
-            return Ok(());
-        }
-        let (bytes, element) = (facts.access_bytes(), facts.element);
-        if bytes < LEAST_ASYNCHRONOUS_COPY {
-            // A wider access helps only if its elements stay adjacent in shared memory, and if it
-            // divides the tile.
-            let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
-            let helps = !facts.transposes()
-                && facts.smem.vector(wider) == wider
-                && facts.tile_contiguous().is_multiple_of(wider);
-            return Err(Refusal::copy_width(operand, bytes, if helps { wider } else { 0 }));
-        }
-        let run = facts.shared_access();
-        if run < facts.access {
-            let nearest = if element.bytes_of(run) < LEAST_ASYNCHRONOUS_COPY { 0 } else { run };
-            return Err(Refusal::copy_not_whole(operand, facts.access, run, nearest));
-        }
-        Ok(())
+        self.mainloop.check_copies(operand, &facts)
     }
 
     const fn check_budgets_simt(&self, base: &MmaBase, machine: &Machine) -> Result<(), Refusal> {

@@ -7,4 +7,16 @@ mod kernel;
 pub mod maps;
 mod registers;
 
-pub use maps::SimtKnobs;
+use crate::{shape::Mnk, warp::InterleaveKind};
+
+/// Knobs of the MMA on CUDA cores.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SimtKnobs {
+    /// Warp tile in elements, with its share of the depth.
+    pub warp: Mnk,
+    /// Tile of a thread in a TMA ring. Without a producer, it is `None`, and
+    /// [`LaneArrangement::best`] determines the tile.
+    pub thread: Option<Mnk>,
+    /// Neighboring elements that a lane holds contiguously.
+    pub interleave: InterleaveKind,
+}

@@ -3,7 +3,7 @@
 use crate::{
     smem::Along,
     thread::mma::packed,
-    threadblock::{MainloopKind, MmaBase, StagedOperand},
+    threadblock::{MmaBase, StagedOperand},
 };
 
 impl MmaBase {
@@ -33,7 +33,7 @@ impl MmaBase {
     /// K-major, one access loads four.
     const fn fragments(&self) -> u32 {
         let [a, b] = &self.operands;
-        if matches!(self.mainloop, MainloopKind::SingleStage) {
+        if !self.mainloop.loads_ahead() {
             2
         } else if a.element.bits() == 8 {
             6

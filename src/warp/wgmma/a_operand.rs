@@ -114,10 +114,6 @@ impl GemmDesc {
                 _ => Ok(()),
             };
         }
-        if !matches!(self.op(), OpKind::TensorOp) {
-            let (value, nearest) = (AOperandKind::Registers.name(), AOperandKind::Shared.name());
-            return Err(Refusal::needs_tensor_cores(Field::AOperand, value, nearest));
-        }
         let because = if !matches!(self.emulation(), EmulationKind::None) {
             Because::Words("terms of emulated f32 are K-major")
         } else if self.promotes() {

@@ -37,10 +37,6 @@ impl GemmDesc {
         let (a, b) = (self.operands[0].stored, self.operands[1].stored);
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         let on_tensor_cores = matches!(self.op(), OpKind::TensorOp);
-        if self.emulation().decomposes() && !on_tensor_cores {
-            let (value, nearest) = (self.emulation().name(), EmulationKind::None.name());
-            return Err(Refusal::needs_tensor_cores(Field::Emulation, value, nearest));
-        }
         if self.emulation().in_registers() {
             return Err(Refusal::emulation_of_others(self.emulation()));
         }

@@ -250,14 +250,19 @@ fn synchronization_is_spelled_in_the_schedule_and_no_conditional_knows_a_type() 
 
 #[test]
 fn the_main_loops_that_descriptions_name_are_structs() {
-    use falchion::threadblock::MainloopKind;
-    let twins: Vec<_> = MainloopKind::ALL.into_iter().filter_map(MainloopKind::cuda).collect();
+    let (threadblock, unroll) = (Mnk::new(8, 8, 8), UnrollKind::Full);
+    let twins = [
+        Mainloop::SingleStage(SingleStageKnobs { threadblock, unroll }),
+        Mainloop::Pipelined(PipelinedKnobs { threadblock }),
+        Mainloop::Multistage(MultistageKnobs { threadblock, stages: 2 }),
+    ]
+    .map(|mainloop| mainloop.cuda());
     let kernels = files(&["kernels/threadblock"], "cuh");
     let is_struct = |twin: &str| {
         let name = twin.strip_prefix("threadblock::").expect("a name of its namespace");
         kernels.values().any(|text| text.contains(&format!("struct {name} ")))
     };
-    assert!(twins.len() == 3 && twins.iter().all(|twin| is_struct(twin)), "{twins:?}");
+    assert!(twins.iter().all(|twin| is_struct(twin)), "{twins:?}");
 }
 
 #[test]

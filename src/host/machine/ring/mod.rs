@@ -32,7 +32,7 @@ use super::{
     sync::{Barrier, Clock, Event, Meeting, Moved},
 };
 use crate::{
-    host::accumulators::Accumulators,
+    host::warp::accumulators::Accumulators,
     operand::OperandKind,
     schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
     threadblock::{

@@ -1,7 +1,7 @@
 //! The data that move through the ring in addition to the names.
 
 use crate::{
-    host::accumulators::Accumulators,
+    host::warp::accumulators::Accumulators,
     schedule::{ShareName, SubtileName, WarpName},
     threadblock::tma_ring::pipeline::WARPS,
 };

@@ -3,11 +3,11 @@
 use super::{Bytes, ClusterWork};
 use crate::{
     host::{
-        accumulators::Accumulators,
         machine::{
             scheduler::{Cursor, Progress},
             sync::Clock,
         },
+        warp::accumulators::Accumulators,
     },
     schedule::{Fault, Role, RoleStep, Roles, Section, Who},
     threadblock::{Region, tma_ring::ring_program::RingProgram},

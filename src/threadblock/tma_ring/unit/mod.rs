@@ -19,10 +19,12 @@ use crate::{
     operand::OperandKind,
     smem::Along,
     threadblock::{
-        ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work,
-        WorkKind,
+        ClusterTiles, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work, WorkKind,
     },
-    warp::wgmma::{AccumulatorMap, MmaWarpgroup},
+    warp::{
+        TiledMma,
+        wgmma::{AccumulatorMap, MmaWarpgroup},
+    },
 };
 use core::fmt::Write;
 use std::sync::Arc;
@@ -67,10 +69,8 @@ fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
         ("kVectorsAhead", components.vectors_ahead().max(1)),
     ];
     let own = match &components.mma {
-        ConsumerMma::Threads(tiles) => simt::own(d, components, tiles),
-        ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
-            warpgroup_facts(d, components, mma)
-        }
+        TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => simt::own(d, components, tiles),
+        TiledMma::Wgmma(mma, _) => warpgroup_facts(d, components, mma),
     };
     let includes = ["numeric.cuh", "schedule/roles.cuh", "threadblock/work.cuh", own.twin];
     let mut declarations = [
@@ -158,8 +158,8 @@ type Mirrored = (&'static str, &'static str, Map);
 /// Returns the maps that have a C++ twin.
 fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
     let own: Vec<Mirrored> = match &components.mma {
-        ConsumerMma::Threads(tiles) => simt::mirrored(components, tiles),
-        ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
+        TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => simt::mirrored(components, tiles),
+        TiledMma::Wgmma(mma, _) => {
             let tile = |operand| -> Map {
                 match components.tile(operand) {
                     StageTile::Warpgroup(tile) => Arc::new(tile),

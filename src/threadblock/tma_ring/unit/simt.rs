@@ -9,7 +9,7 @@ use crate::{
         WarpSpecialized,
         tma_ring::unit::{Mirrored, Own},
     },
-    warp::simt::maps::{FragmentMap, ThreadTiles},
+    warp::{ThreadTiles, simt::maps::FragmentMap},
 };
 use std::sync::Arc;
 

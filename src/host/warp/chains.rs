@@ -1,16 +1,17 @@
 //! Accumulators as chains of fused multiply-adds. Packed panels follow the composition, and SIMD
 //! vectors multiply them.
 
-use super::{
-    composition::Composition,
-    fast::Arithmetic,
-    microkernel::{Product, ROWS, register_columns},
-    operands::{Operands, Tiling},
-    pack::Packing,
-    units::TileSlices,
-};
 use crate::{
     error::Error,
+    host::{
+        operands::{Operands, Tiling},
+        threadblock::{
+            fast::Arithmetic,
+            mma::{composition::Composition, pack::Packing},
+            units::TileSlices,
+        },
+        warp::microkernel::{Product, ROWS, register_columns},
+    },
     numeric::{Accumulator, ElementKind, Number, sum_slices},
     operand::OperandKind,
     sys::simd::dispatch,
@@ -23,7 +24,7 @@ use core::ops::Range;
 const CHUNK: u32 = 256;
 
 /// All CTAs of one GEMM, computed through the composition of its program.
-pub(super) struct Chains<'a, T> {
+pub(in crate::host) struct Chains<'a, T> {
     operands: Operands<'a>,
     composition: &'a Composition,
     /// Number of k per instruction, for accumulators whose result depends on the grouping.

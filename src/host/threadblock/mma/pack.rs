@@ -1,12 +1,12 @@
 //! Packing: gathers the panels of an operand through the composition and widens their elements.
 
-use super::{
-    composition::{Composition, Name, Panel},
-    microkernel::Sections,
-    operands::{Matrix, Operands},
-};
 use crate::{
     error::Error,
+    host::{
+        operands::{Matrix, Operands},
+        threadblock::mma::composition::{Composition, Name, Panel},
+        warp::microkernel::Sections,
+    },
     numeric::{Accumulator, Number, Widening},
     operand::OperandKind,
     sys::simd::{Vectorized, dispatch},
@@ -15,7 +15,7 @@ use crate::{
 use core::ops::Range;
 
 /// The packing of one operand's panels.
-pub(super) struct Packing<'a, T> {
+pub(in crate::host) struct Packing<'a, T> {
     operands: Operands<'a>,
     operand: OperandKind,
     matrix: Matrix<'a>,

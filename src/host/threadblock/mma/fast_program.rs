@@ -1,24 +1,26 @@
 //! The fast mode of a program whose threads all follow one schedule.
 
-use super::{
-    array::product_of,
-    batch::each_gemm,
-    chains::Chains,
-    composition::Composition,
-    fast::{Scratch, compute},
-    operands::{Product, Tiling},
-    units::{TileSlices, unit_of},
-    warp_specialized::stepped_unscaled,
-};
 use crate::{
     call::HostCall,
     error::Error,
+    host::{
+        array::product_of,
+        batch::each_gemm,
+        operands::{Product, Tiling},
+        threadblock::{
+            fast::{Scratch, compute},
+            mma::composition::Composition,
+            tma_ring::stepped_unscaled,
+            units::{TileSlices, unit_of},
+        },
+        warp::chains::Chains,
+    },
     numeric::{Accumulator, ElementKind, F16, Number, Saturating},
     threadblock::{Work, mma::program::Program},
 };
 
 /// A program with the facts that all GEMMs of a batch or an array share.
-pub(super) struct FastProgram<'p> {
+pub(in crate::host) struct FastProgram<'p> {
     pub program: &'p Program,
     /// The work of one GEMM.
     pub work: Work,

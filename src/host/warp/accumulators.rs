@@ -28,7 +28,7 @@ pub enum Accumulators {
 }
 
 /// A function that reads the first element of a byte slice and returns it as a word.
-pub(super) type Word = Box<dyn Fn(&[u8]) -> u64>;
+pub(in crate::host) type Word = Box<dyn Fn(&[u8]) -> u64>;
 
 /// Evaluates one expression for the vector of a value's variant.
 macro_rules! each {
@@ -84,7 +84,7 @@ impl<T: Accumulator, A: Fn(usize) -> T, B: Fn(usize) -> T> Vectorized for Outer<
 impl Accumulators {
     /// Returns `count` zeros of the accumulator type `kind`, or of `f32` if `kind` is not an
     /// accumulator type.
-    pub(super) fn zeros(kind: ElementKind, count: usize) -> Self {
+    pub(in crate::host) fn zeros(kind: ElementKind, count: usize) -> Self {
         match kind {
             ElementKind::F64 => Self::F64(vec![0.0; count]),
             ElementKind::I32 => Self::I32(vec![0; count]),
@@ -95,7 +95,7 @@ impl Accumulators {
 
     /// Returns `count` zeros of the accumulator type of a CTA, which saturates if its instruction
     /// does.
-    pub(super) fn for_block(base: &MmaBase, count: usize) -> Self {
+    pub(in crate::host) fn for_block(base: &MmaBase, count: usize) -> Self {
         if base.saturates() {
             Self::Saturating(vec![Saturating::default(); count])
         } else {
@@ -105,7 +105,11 @@ impl Accumulators {
 
     /// Converts the elements in `bytes` from type `from` to `kind`; `None` if the conversion is not
     /// exact.
-    pub(super) fn widened(kind: ElementKind, from: ElementKind, bytes: &[u8]) -> Option<Self> {
+    pub(in crate::host) fn widened(
+        kind: ElementKind,
+        from: ElementKind,
+        bytes: &[u8],
+    ) -> Option<Self> {
         fn row<T: Number>(from: ElementKind, bytes: &[u8], to: &mut [T]) -> Option<()> {
             T::widening(from).map(|widening| (widening.row)(bytes, to))
         }
@@ -115,7 +119,7 @@ impl Accumulators {
 
     /// Returns the conversion from an element of type `from` to a word of accumulator type `kind`;
     /// `None` if the conversion is not exact.
-    pub(super) fn words_of(kind: ElementKind, from: ElementKind) -> Option<Word> {
+    pub(in crate::host) fn words_of(kind: ElementKind, from: ElementKind) -> Option<Word> {
         fn words<T: Number>(from: ElementKind) -> Option<Word> {
             let one = T::widening(from)?.one;
             Some(Box::new(move |bytes| word(one(bytes))))
@@ -130,7 +134,7 @@ impl Accumulators {
 
     /// Resizes to `count` numbers. Keeps the present numbers if their type is `kind`; all other
     /// numbers are zeros.
-    pub(super) fn grow(&mut self, kind: ElementKind, count: usize) {
+    pub(in crate::host) fn grow(&mut self, kind: ElementKind, count: usize) {
         if self.kind() != kind {
             *self = Self::zeros(kind, count);
         }
@@ -139,7 +143,7 @@ impl Accumulators {
 
     /// Returns the numbers at the indices `places`. An index beyond the end gives zero, and without
     /// `from` all numbers are zeros of type `kind`.
-    pub(super) fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
+    pub(in crate::host) fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
         fn gather<T: Number>(numbers: &[T], places: &[usize]) -> Vec<T> {
             places.iter().map(|&at| numbers.get(at).copied().unwrap_or_default()).collect()
         }
@@ -154,7 +158,7 @@ impl Accumulators {
     }
 
     /// Returns the element type.
-    pub(super) const fn kind(&self) -> ElementKind {
+    pub(in crate::host) const fn kind(&self) -> ElementKind {
         match self {
             Self::F32(_) => ElementKind::F32,
             Self::F64(_) => ElementKind::F64,
@@ -163,33 +167,33 @@ impl Accumulators {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::host) fn len(&self) -> usize {
         each!(self, numbers => numbers.len())
     }
 
     /// Returns the numbers as bytes in native order.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(in crate::host) fn bytes(&self) -> &[u8] {
         each!(self, numbers => bytemuck::cast_slice(numbers))
     }
 
     /// Returns number `at` as a word.
-    pub(super) fn word(&self, at: usize) -> u64 {
+    pub(in crate::host) fn word(&self, at: usize) -> u64 {
         each!(self, numbers => word(numbers[at]))
     }
 
     /// Sets number `at` from a word.
-    pub(super) fn set(&mut self, at: usize, word: u64) {
+    pub(in crate::host) fn set(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = word_to_number(word));
     }
 
     /// Adds the number in `word` to number `at`.
-    pub(super) fn add(&mut self, at: usize, word: u64) {
+    pub(in crate::host) fn add(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = numbers[at].plus(word_to_number(word)));
     }
 
     /// Returns the sum of split-K partials in their fixed order. All partials must have the type of
     /// the first.
-    pub(super) fn sum_slices(partials: &[&Self]) -> Self {
+    pub(in crate::host) fn sum_slices(partials: &[&Self]) -> Self {
         let Some(mut sum) = partials.first().map(|&first| first.clone()) else {
             return Self::default();
         };
@@ -202,7 +206,7 @@ impl Accumulators {
 
     /// Adds the numbers `range` of `others` to the numbers `range` of `self`, or to 0 if `to_zero`
     /// is set. Does nothing if the types differ.
-    pub(super) fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
+    pub(in crate::host) fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
         fn add<T: Accumulator>(
             accumulators: Option<&mut [T]>,
             others: Option<&[T]>,
@@ -235,7 +239,7 @@ impl Accumulators {
     }
 
     /// Adds the outer product of two fragments, which are given as words.
-    pub(super) fn add_products(
+    pub(in crate::host) fn add_products(
         &mut self,
         extents: [usize; 2],
         a: impl Fn(usize) -> u64 + Copy,
@@ -246,7 +250,7 @@ impl Accumulators {
 
     /// Runs `products`, which adds the products of one instruction. Saturating accumulators first
     /// sum these products from 0 and then add the sum, because one instruction saturates only once.
-    pub(super) fn add_at_once(&mut self, products: impl Fn(&mut Self)) {
+    pub(in crate::host) fn add_at_once(&mut self, products: impl Fn(&mut Self)) {
         let Self::Saturating(sums) = self else { return products(self) };
         let mut own = Self::Saturating(vec![Saturating::default(); sums.len()]);
         products(&mut own);
@@ -256,7 +260,7 @@ impl Accumulators {
     /// Adds the products of rows of A and columns of B with the rounding of an instruction. The
     /// words of both are given k by k. Only `f32` and `f16` accumulators support it; for other
     /// types nothing is added.
-    pub(super) fn add_steps(
+    pub(in crate::host) fn add_steps(
         &mut self,
         (instruction, terms): &(Instruction, RegisterTerms),
         extents: [usize; 2],
@@ -295,7 +299,12 @@ impl Accumulators {
     /// Adds the outer products of `groups` fragments of `a` and of `b` to each tile of `rows` x
     /// `columns` accumulators. Fragments have `rows` and `columns` elements. Does nothing if the
     /// types differ.
-    pub(super) fn add_outers(&mut self, extents: [usize; 2], groups: usize, fragments: [&Self; 2]) {
+    pub(in crate::host) fn add_outers(
+        &mut self,
+        extents: [usize; 2],
+        groups: usize,
+        fragments: [&Self; 2],
+    ) {
         struct Outers<'n, T>([usize; 2], usize, &'n mut [T], [&'n [T]; 2]);
         impl<T: Accumulator> Vectorized for Outers<'_, T> {
             type Output = ();

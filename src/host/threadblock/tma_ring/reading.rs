@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Byte offsets into an operand's part of a stage, by (instruction tile, row or column of it, k).
-pub(super) struct Reading {
+pub(in crate::host) struct Reading {
     extent: u32,
     depth: u32,
     bytes: Vec<u32>,

@@ -6,14 +6,13 @@
 //! grid, with one panel of A per row and one panel of B per column, they merge into one larger
 //! product. A wrong map makes a wrong composition.
 
-use super::{
-    accumulated::Accumulated,
-    machine::{Started, run_block},
-    microkernel::ROWS,
-    vectors::whole,
-};
 use crate::{
     arch::WARP,
+    host::{
+        machine::{Started, run_block},
+        threadblock::mma::vectors::whole,
+        warp::{accumulated::Accumulated, microkernel::ROWS},
+    },
     index::{at, laws},
     operand::OperandKind,
     schedule::Fault,
@@ -197,7 +196,7 @@ const ONE_BLOCK: usize = 1 << 17;
 
 /// Returns a block without the rows and columns beyond the D of a GEMM, rounded up to sections of
 /// panels. One block covers a small D.
-pub(super) fn clipped(block: Mnk, (m, n, k): (usize, usize, usize)) -> Mnk {
+pub(in crate::host) fn clipped(block: Mnk, (m, n, k): (usize, usize, usize)) -> Mnk {
     let [down, across] = [m, n].map(|extent| extent.div_ceil(ROWS).saturating_mul(ROWS));
     let one = down.saturating_mul(across).saturating_mul(k.max(ROWS)) <= ONE_BLOCK;
     let [m, n] = [(block.m, down), (block.n, across)]
@@ -300,7 +299,7 @@ fn joined(warps: &[Share]) -> Option<Share> {
 
 /// Checks that the threads of a warp slice store each element of the tile once, and each partial
 /// accumulator to its own place.
-pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
+pub(in crate::host) fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.base.tiles.block.n;
     let place = |offset: u32| (offset / columns, offset % columns);
     if program.base.tiles.warps().k > 1

@@ -4,7 +4,7 @@
 //! of its kernel. Two modes run it:
 //!
 //! - **checked** (`checked.rs`, `numbers.rs`): runs cluster by cluster. The warps run on
-//!   [`machine`](super::machine), in a pseudorandom order that a seed determines. The data in the
+//!   [`machine`](crate::host::machine), in a pseudorandom order that a seed determines. The data in the
 //!   ring are bytes: a [`TensorCopy`](crate::threadblock::TensorCopy) writes boxes, and matrix
 //!   descriptors read them (`reading.rs`). The products are added as the instruction adds
 //!   (`products.rs`), and subtiles are staged and stored (`subtiles.rs`). Without `wgmma`, single
@@ -27,18 +27,20 @@ mod reading;
 mod subtiles;
 mod threads;
 
-use super::{
-    batch::each_gemm,
-    chains::Chains,
-    composition::{Composition, clipped},
-    fast::{Scratch, compute},
-    operands::{Product, Tiling},
-    units::TileSlices,
-};
 use crate::{
     arch::OpKind,
     call::HostCall,
     error::Error,
+    host::{
+        batch::each_gemm,
+        operands::{Product, Tiling},
+        threadblock::{
+            fast::{Scratch, compute},
+            mma::composition::{Composition, clipped},
+            units::TileSlices,
+        },
+        warp::chains::Chains,
+    },
     nest::GemmDesc,
     numeric::{
         Accumulator, ElementKind, EmulationKind, F16, Instruction, Number, emulation::RegisterTerms,
@@ -210,7 +212,7 @@ fn stepped(
 ///
 /// # Errors
 /// [`Error::Refused`] if `f32` cannot represent the operands' elements.
-pub(super) fn stepped_unscaled(
+pub(in crate::host) fn stepped_unscaled(
     product: &mut Product<'_>,
     instruction: (Instruction, RegisterTerms),
     streams: Option<&TileSlices>,

@@ -12,11 +12,11 @@ use crate::{
     },
 };
 
-pub(super) use crate::sys::fma::ROWS;
+pub(in crate::host) use crate::sys::fma::ROWS;
 
 /// Returns the columns of accumulators in registers: two vectors. With 32 vector registers, 8 rows
 /// are in registers; with 16, 4 rows. With 4 rows, a k-step loads 6 vectors for 8 multiply-adds.
-pub(super) fn register_columns<T>() -> usize {
+pub(in crate::host) fn register_columns<T>() -> usize {
     (2 * vector_bytes() / size_of::<T>()).clamp(LEAST, MOST)
 }
 
@@ -33,7 +33,7 @@ const MOST: usize = 32;
 /// Iterates over sections of a panel's slots. Each section is the widest power of two that fits
 /// into the remaining slots, up to `widest`.
 #[derive(Clone)]
-pub(super) struct Sections {
+pub(in crate::host) struct Sections {
     next: usize,
     slots: usize,
     widest: usize,
@@ -63,7 +63,7 @@ impl Iterator for Sections {
 }
 
 /// The product of a panel of A and a panel of B.
-pub(super) struct Product<'p, T> {
+pub(in crate::host) struct Product<'p, T> {
     /// K x rows, in sections of [`ROWS`].
     pub a: &'p [T],
     /// K x columns, in sections of [`register_columns`].

@@ -1,12 +1,10 @@
 //! The fast mode for tensor cores: sums each tile over K in the steps of the instruction.
 
-use super::emulation::Scales;
 use crate::{
     error::Error,
     host::{
-        fast::Arithmetic,
         operands::{Operands, Tiling},
-        units::TileSlices,
+        threadblock::{fast::Arithmetic, tma_ring::emulation::Scales, units::TileSlices},
     },
     numeric::{
         Accumulator, ElementKind, F16, Instruction, Panel, Widening, accumulate,
@@ -25,7 +23,7 @@ const EXTENTS: (usize, usize) = (64, 128);
 const CHUNK: u32 = 256;
 
 /// A GEMM whose accumulators are summed in the steps of an instruction.
-pub(super) struct Steps<'a> {
+pub(in crate::host) struct Steps<'a> {
     operands: Operands<'a>,
     /// The scales that are undone in the accumulators, and the number of the GEMM in its batch.
     scales: (Scales<'a>, usize),

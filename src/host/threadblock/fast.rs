@@ -1,14 +1,19 @@
 //! The loop over CTAs in the fast mode: packs each operand once for all CTAs that read it, and
 //! multiplies in parallel.
 
-use super::{
-    operands::{Product, Tiling},
-    parallel::parallel_pieces,
-    progress::BLOCKS,
-    store::Blocks,
-    units::TileSlices,
+use crate::{
+    error::Error,
+    host::{
+        operands::{Product, Tiling},
+        parallel::parallel_pieces,
+        progress::BLOCKS,
+        store::Blocks,
+        threadblock::units::TileSlices,
+    },
+    numeric::ElementKind,
+    refusal::Refusal,
+    schedule::Fault,
 };
-use crate::{error::Error, numeric::ElementKind, refusal::Refusal, schedule::Fault};
 use bytemuck::Pod;
 use core::ops::Range;
 use std::collections::BTreeSet;
@@ -43,7 +48,7 @@ fn budget(block: usize) -> Result<usize, Refusal> {
 }
 
 /// The packing and the arithmetic of the CTAs of one GEMM.
-pub(super) trait Arithmetic: Sync {
+pub(in crate::host) trait Arithmetic: Sync {
     /// The accumulator type.
     type Number: Pod + Default + Send + Sync;
     /// A strip: one row or column of tiles of an operand, over some k-tiles.
@@ -89,7 +94,7 @@ pub(super) trait Arithmetic: Sync {
 
 /// Memory that consecutive batches of CTAs reuse.
 #[derive(Default)]
-pub(super) struct Scratch<N, S> {
+pub(in crate::host) struct Scratch<N, S> {
     /// Accumulators of each CTA, at the head of its piece.
     numbers: Vec<N>,
     /// Packed strips of A and of B.
@@ -230,7 +235,7 @@ fn block_bytes<A: Arithmetic>(arithmetic: &A) -> usize {
 ///
 /// # Errors
 /// The errors of `place` and of [`Blocks::store`].
-pub(super) fn compute<A: Arithmetic>(
+pub(in crate::host) fn compute<A: Arithmetic>(
     arithmetic: &A,
     (rows, columns): (usize, usize),
     place: impl Fn(u32) -> Result<(u32, u32), Fault>,

@@ -1,14 +1,6 @@
 //! The checked mode: runs cluster by cluster, each in an order of events that follows from the
 //! seed.
 
-use super::{
-    emulation::Scales,
-    numbers::{Numbers, Placed},
-    partials::TilePartials,
-    products::RecentColumns,
-    reading::Reading,
-    work,
-};
 use crate::{
     call::Source,
     error::Error,
@@ -16,6 +8,14 @@ use crate::{
         machine::{ClusterWork, run},
         operands::{Matrix, Operands, Product},
         progress::BLOCKS,
+        threadblock::tma_ring::{
+            emulation::Scales,
+            numbers::{Numbers, Placed},
+            partials::TilePartials,
+            products::RecentColumns,
+            reading::Reading,
+            work,
+        },
     },
     numeric::Instruction,
     operand::OperandKind,
@@ -27,7 +27,7 @@ use crate::{
 use std::borrow::Cow;
 
 /// Computes the outputs of all GEMMs of a batch.
-pub(super) fn products(
+pub(in crate::host) fn products(
     program: &WarpSpecializedProgram,
     (seed, scales): (u64, Scales<'_>),
     product: &mut Product<'_>,

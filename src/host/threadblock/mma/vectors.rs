@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Checks every vector access to shared memory and to D.
-pub(super) fn whole(program: &Program) -> Result<(), Fault> {
+pub(in crate::host) fn whole(program: &Program) -> Result<(), Fault> {
     let (base, maps) = (&program.base, &program.maps);
     for operand in OperandKind::BOTH {
         let (facts, smem) = (base.operand(operand), &maps.smem[operand.index()]);
@@ -24,7 +24,7 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
         }
         // Each row that `ldmatrix` reads begins at the address of its first element and is a whole
         // vector.
-        let width = if base.instruction.is_some() { 1 } else { loaded };
+        let width = if base.instruction().is_some() { 1 } else { loaded };
         let fragment = maps.fragment[operand.index()].as_ref();
         for point in points(fragment).filter(|point| point.column.is_multiple_of(width)) {
             if !side_by_side(width, |i| fragment.at(at(point.row, point.column + i))) {
@@ -47,7 +47,7 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
 
 /// Checks that accesses of `width` elements along direction `along` (rows, columns) of a tile are
 /// contiguous in shared memory.
-pub(super) fn vectors(
+pub(in crate::host) fn vectors(
     map: &dyn IndexMap,
     operand: OperandKind,
     width: u32,

@@ -1,20 +1,20 @@
 //! The numbers in the ring: bytes of k-tiles, accumulators of warps, and elements of subtiles.
 
-use super::{
-    emulation::Scales,
-    partials::TilePartials,
-    products::RecentColumns,
-    reading::Reading,
-    subtiles::{Place, WARP_ROWS},
-};
 use crate::{
     arch::WARP,
     call::Source,
     error::Error,
     host::{
-        accumulators::Accumulators,
         machine::{Bytes, Payload, Staged},
         operands::Operands,
+        threadblock::tma_ring::{
+            emulation::Scales,
+            partials::TilePartials,
+            products::RecentColumns,
+            reading::Reading,
+            subtiles::{Place, WARP_ROWS},
+        },
+        warp::accumulators::Accumulators,
     },
     index::at,
     numeric::Instruction,
@@ -29,10 +29,10 @@ use std::sync::Arc;
 
 /// The byte that fills stages and staging buffers before the first copy. It makes every
 /// floating-point type NaN.
-pub(super) const NOTHING: u8 = 0xff;
+pub(in crate::host) const NOTHING: u8 = 0xff;
 
 /// An operand as TMA reads it.
-pub(super) struct Placed<'a> {
+pub(in crate::host) struct Placed<'a> {
     pub map: TensorMapDesc,
     pub bytes: std::borrow::Cow<'a, [u8]>,
     /// Whether each GEMM of a batch has its own matrix.
@@ -40,7 +40,7 @@ pub(super) struct Placed<'a> {
 }
 
 /// The numbers of one cluster while it runs.
-pub(super) struct Numbers<'r> {
+pub(in crate::host) struct Numbers<'r> {
     pub program: &'r WarpSpecializedProgram,
     pub matrices: Operands<'r>,
     pub instruction: Option<Instruction>,
@@ -73,7 +73,7 @@ impl Numbers<'_> {
     }
 
     /// Returns unit of work `i` of the CTA with rank `rank`.
-    pub(super) fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
+    pub(in crate::host) fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
         (self.program.units)(&self.work, self.cluster, rank, i).ok_or(Fault::LeftOut {
             map: "units",
             row: rank,
@@ -82,7 +82,7 @@ impl Numbers<'_> {
     }
 
     /// Returns the row and column at which a consumer's tile begins in the CTA's tile.
-    pub(super) fn consumer_tile(&self, consumer: u32) -> Result<(u32, u32), Fault> {
+    pub(in crate::host) fn consumer_tile(&self, consumer: u32) -> Result<(u32, u32), Fault> {
         let left_out = Fault::LeftOut { map: "consumer tile", row: 0, column: consumer };
         let offset = self.program.consumer_tile.at(at(0, consumer)).ok_or(left_out)?;
         Ok((
@@ -136,7 +136,7 @@ impl Numbers<'_> {
     }
 
     /// Returns the number of a warp's accumulators per instruction tile.
-    pub(super) fn piece(&self) -> usize {
+    pub(in crate::host) fn piece(&self) -> usize {
         (WARP_ROWS * self.program.multiplied.instruction().n) as usize
     }
 

@@ -1,10 +1,14 @@
 //! The products of a warp on a stage: rows of its operands, at the bytes that its descriptors
 //! address.
 
-use super::{numbers::Numbers, subtiles::WARP_ROWS};
 use crate::{
     error::Error,
-    host::{accumulators::Accumulators, machine::Bytes, operands::unknown},
+    host::{
+        machine::Bytes,
+        operands::unknown,
+        threadblock::tma_ring::{numbers::Numbers, subtiles::WARP_ROWS},
+        warp::accumulators::Accumulators,
+    },
     numeric::{Accumulator, ElementKind, Panel, accumulate},
     operand::OperandKind,
     schedule::WarpName,
@@ -14,7 +18,7 @@ use crate::{
 use std::{collections::VecDeque, sync::Arc};
 
 /// Rows of an operand, converted for multiplication.
-pub(super) enum Rows {
+pub(in crate::host) enum Rows {
     /// Numbers for an instruction that aligns the terms of its sums.
     Apart(Panel),
     /// Integers: the number per row, and the rows.
@@ -23,7 +27,7 @@ pub(super) enum Rows {
 
 /// Columns of B that warps multiplied last. All warps of a CTA multiply the columns of a stage.
 #[derive(Default)]
-pub(super) struct RecentColumns(VecDeque<(u32, Vec<Bytes>, Arc<Rows>)>);
+pub(in crate::host) struct RecentColumns(VecDeque<(u32, Vec<Bytes>, Arc<Rows>)>);
 
 impl RecentColumns {
     /// Number of entries: two stages of four instruction tiles.
@@ -47,7 +51,7 @@ impl RecentColumns {
 impl Numbers<'_> {
     /// Returns the elements that begin at byte offsets `places` of an operand's stage, which
     /// consists of shares. Bytes beyond the stage are zeros.
-    pub(super) fn gathered(
+    pub(in crate::host) fn gathered(
         &self,
         kind: ElementKind,
         shares: &[Arc<Vec<u8>>],
@@ -108,7 +112,7 @@ impl Numbers<'_> {
     }
 
     /// Adds a stage's products to the accumulators, or only the products of one instruction tile.
-    pub(super) fn add_stage(
+    pub(in crate::host) fn add_stage(
         &mut self,
         warp: WarpName,
         tile: Option<u8>,
@@ -162,7 +166,7 @@ impl Numbers<'_> {
     }
 
     /// Resizes to the accumulators of a warp for an instruction.
-    pub(super) fn grow(&self, accumulators: &mut Accumulators) {
+    pub(in crate::host) fn grow(&self, accumulators: &mut Accumulators) {
         let repeats = self.program.components.repeats;
         let kind = if self.instruction.is_some() {
             ElementKind::F32

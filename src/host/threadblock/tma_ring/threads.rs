@@ -1,11 +1,13 @@
 //! Consumers whose threads multiply: the loads of each thread from a stage, and its stores to D.
 
-use super::numbers::Numbers;
 use crate::{
     arch::WARP,
     epilogue::EpilogueInputs,
     error::Error,
-    host::{accumulators::Accumulators, epilogue::finished, operands::unknown},
+    host::{
+        epilogue::finished, operands::unknown, threadblock::tma_ring::numbers::Numbers,
+        warp::accumulators::Accumulators,
+    },
     index::at,
     operand::OperandKind,
     schedule::{Fault, WarpName},
@@ -67,7 +69,7 @@ impl Numbers<'_> {
     }
 
     /// Adds a stage's products to the accumulators of a warp, thread by thread.
-    pub(super) fn add_by_threads(
+    pub(in crate::host) fn add_by_threads(
         &self,
         maps: &ThreadMaps,
         warp: WarpName,
@@ -85,7 +87,7 @@ impl Numbers<'_> {
 
     /// Writes the accumulators of a warp to D through the epilogue. Without accumulators, they are
     /// zeros.
-    pub(super) fn write_by_threads(
+    pub(in crate::host) fn write_by_threads(
         &mut self,
         maps: &ThreadMaps,
         (warp, tile): (WarpName, u32),

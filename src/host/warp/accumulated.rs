@@ -1,14 +1,14 @@
 //! The results of one thread: accumulators, or the names of the elements that it multiplied.
 
-use super::accumulators::Accumulators;
 use crate::{
+    host::warp::accumulators::Accumulators,
     numeric::{Instruction, emulation::RegisterTerms},
     operand::OperandKind,
 };
 
 /// A value in a fragment, with the k-tile and the k-block that it belongs to.
 #[derive(Clone, Copy)]
-pub(super) struct FragmentValue {
+pub(in crate::host) struct FragmentValue {
     /// A number, or the name of a matrix element.
     pub word: u64,
     pub tile: u32,
@@ -17,7 +17,7 @@ pub(super) struct FragmentValue {
 
 /// The accumulators of one thread.
 #[derive(Clone)]
-pub(super) enum Accumulated {
+pub(in crate::host) enum Accumulated {
     /// Numbers, in row-major order of the thread's tile.
     Numbers(Accumulators),
     /// Names. For each outer product, the names of A along its rows and the names of B along its

@@ -1,11 +1,15 @@
 //! Converts a warp's accumulators to its part of a subtile, and writes subtiles to D.
 
-use super::numbers::{NOTHING, Numbers};
 use crate::{
     call::View,
     epilogue::EpilogueInputs,
     error::Error,
-    host::{accumulators::Accumulators, epilogue::finished, machine::Staged},
+    host::{
+        epilogue::finished,
+        machine::Staged,
+        threadblock::tma_ring::numbers::{NOTHING, Numbers},
+        warp::accumulators::Accumulators,
+    },
     index::{IndexMap, at, points},
     layout::Order,
     refusal::{Operand, Refusal},
@@ -16,7 +20,7 @@ use crate::{
 
 /// Lanes per warp, and rows of an instruction per warp.
 const LANES: u32 = 32;
-pub(super) const WARP_ROWS: u32 = 16;
+pub(in crate::host) const WARP_ROWS: u32 = 16;
 
 /// Returns the corner of a subtile's box in the matrix of a GEMM, for the layout `order`. A
 /// coordinate that does not fit is clamped to a value beyond the matrix.
@@ -27,7 +31,7 @@ fn corner(order: Order, product: u32, (row, column): (u32, u32)) -> [i32; 5] {
 
 /// The place of a warp's part of a subtile: unit of work, consumer, warp, and subtile.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(in crate::host) struct Place {
     pub unit: Unit,
     pub consumer: u32,
     pub warp: u32,
@@ -54,7 +58,7 @@ impl Numbers<'_> {
 
     /// Applies the epilogue to a warp's part of a subtile. `fetched` is the staging buffer with C,
     /// if C comes through it.
-    pub(super) fn subtile_of(
+    pub(in crate::host) fn subtile_of(
         &self,
         place: Place,
         accumulators: Option<&Accumulators>,
@@ -135,13 +139,13 @@ impl Numbers<'_> {
     }
 
     /// Returns the bytes per element of C and D.
-    pub(super) fn element_bytes(&self) -> usize {
+    pub(in crate::host) fn element_bytes(&self) -> usize {
         self.matrices.desc.output.element.bytes_of(1) as usize
     }
 
     /// Returns a staging buffer with a subtile of C as TMA writes it. Elements outside of C are
     /// zeros.
-    pub(super) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
+    pub(in crate::host) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
         let (program, problem) = (self.program, &self.matrices.problem);
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
         let Some(elements) = self.source.or(&*self.d) else { return Ok(buffer) };
@@ -212,13 +216,13 @@ impl Numbers<'_> {
     }
 
     /// Returns an element of C of a GEMM: zeros outside of C, and nothing if C is not read.
-    pub(super) fn source_at(&self, product: u32, row: usize, column: usize) -> &[u8] {
+    pub(in crate::host) fn source_at(&self, product: u32, row: usize, column: usize) -> &[u8] {
         let Some(elements) = self.source.or(&*self.d) else { return &[] };
         self.matrices.element(&self.matrices.problem.source().with(elements), product, row, column)
     }
 
     /// Sets an element of D of a GEMM. The element must exist.
-    pub(super) fn put(
+    pub(in crate::host) fn put(
         &mut self,
         product: u32,
         (row, column): (usize, usize),
@@ -259,7 +263,11 @@ impl Numbers<'_> {
     }
 
     /// Writes a subtile to D: by TMA, or by threads if D is not aligned for TMA.
-    pub(super) fn write(&mut self, place: Place, subtiles: [&Staged; 4]) -> Result<(), Error> {
+    pub(in crate::host) fn write(
+        &mut self,
+        place: Place,
+        subtiles: [&Staged; 4],
+    ) -> Result<(), Error> {
         let (program, problem) = (self.program, self.matrices.problem);
         let buffer = self.staged(place, subtiles)?;
         let (origin, first) =
@@ -309,7 +317,11 @@ impl Numbers<'_> {
 
     /// Records that an element of D is written, and checks that it exists and was not written
     /// before.
-    pub(super) fn count(&mut self, product: u32, (row, column): (u64, u64)) -> Result<(), Fault> {
+    pub(in crate::host) fn count(
+        &mut self,
+        product: u32,
+        (row, column): (u64, u64),
+    ) -> Result<(), Fault> {
         let (m, n) = (self.matrices.problem.m, self.matrices.problem.n);
         let inside = (row as usize) < m && (column as usize) < n;
         match self
