@@ -11,11 +11,11 @@
 //!   races with a read, or an access out of bounds returns a [`Fault`](crate::schedule::Fault) with
 //!   its coordinate. The data that moves are words and bytes, which are either numbers or names of
 //!   matrix elements.
-//! - **fast** (`threadblock/`, `warp/`): runs the program once on names instead of numbers. This run
-//!   composes all index maps into one table from fragment elements to matrix elements. The fast mode
-//!   packs each operand through that table once for all CTAs that read it. It multiplies with SIMD
-//!   vectors, in parallel over CTAs (`threadblock/fast.rs`). Each accumulator adds in the same order
-//!   as in the checked mode, so the bits are equal.
+//! - **fast** (`threadblock/`, `warp/`): runs the program once on names instead of numbers. This
+//!   run composes all index maps into one table from fragment elements to matrix elements. The fast
+//!   mode packs each operand through that table once for all CTAs that read it. It multiplies with
+//!   SIMD vectors, in parallel over CTAs (`threadblock/fast.rs`). Each accumulator adds in the same
+//!   order as in the checked mode, so the bits are equal.
 //!
 //! Element types are run-time values here (`operands.rs`). Packing widens rows of elements to the
 //! accumulator type, and the epilogue reads and writes whole rows (`epilogue.rs`, `store.rs`). The

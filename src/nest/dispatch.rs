@@ -12,7 +12,7 @@ use crate::{
     threadblock::{
         MOST_STREAMS, Mainloop, MainloopKind, MmaBase,
         mma::{
-            kernel,
+            kernel::{self, OneSchedulePlan},
             program::{HostProgram, Program},
         },
         tma_ring::explain::WarpSpecializedExplanation,
@@ -63,8 +63,10 @@ impl GemmDesc {
         self.check()?;
         match (self.mainloop, self.mma) {
             (Mainloop::TmaRing(_), _) => self.explained_ring().map(Explanation::TmaRing),
-            (_, WarpMma::Simt(_)) => self.explained_simt().map(Explanation::Simt),
-            _ => self.explained_mma_sync().map(Explanation::MmaSync),
+            (_, WarpMma::MmaSync(_)) => {
+                Ok(Explanation::MmaSync(MmaSyncExplanation::new(self, &self.base())))
+            }
+            _ => Ok(Explanation::Simt(SimtExplanation::new(self, &self.base()))),
         }
     }
 
@@ -78,19 +80,15 @@ impl GemmDesc {
             };
             return Err(Refusal::not_fed(mainloop.name(), mma.name(), nearest.name()));
         }
-        match (self.mainloop, self.mma) {
-            (Mainloop::TmaRing(_), _) => self.check_on_ring(machine),
-            (_, WarpMma::MmaSync(_)) => self.check_on_mma_sync(machine),
-            _ => self.check_on_simt(machine),
+        match self.has_producer() {
+            true => self.check_on_ring(machine),
+            false => self.check_without_producer(machine),
         }
     }
 
     /// Returns the components of a CTA without a producer. They are arbitrary for another kernel.
     pub const fn base(&self) -> MmaBase {
-        match self.mma {
-            WarpMma::MmaSync(_) => self.base_mma_sync(),
-            _ => self.base_simt(),
-        }
+        MmaBase::new(self)
     }
 
     /// Returns the alignment of the first tile of a group, in rows or columns of D.
@@ -110,10 +108,9 @@ impl GemmDesc {
 
     /// Returns the facts for the cost model.
     pub(crate) const fn features(&self) -> Features {
-        match (self.mainloop, self.mma) {
-            (Mainloop::TmaRing(_), _) => self.features_ring(),
-            (_, WarpMma::MmaSync(_)) => self.features_mma_sync(),
-            _ => self.features_simt(),
+        match self.has_producer() {
+            true => self.features_ring(),
+            false => self.mma.features(self, &self.base()),
         }
     }
 
@@ -144,10 +141,9 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
         self.check()?;
-        match (self.mainloop, self.mma) {
-            (Mainloop::TmaRing(_), _) => self.planned_ring(),
-            (_, WarpMma::Simt(_)) => self.planned_simt(),
-            _ => self.planned_mma_sync(),
+        match self.has_producer() {
+            true => self.planned_ring(),
+            false => Ok(Arc::new(OneSchedulePlan::new(*self))),
         }
     }
 

@@ -25,9 +25,12 @@ pub use wgmma::WgmmaKnobs;
 use self::{mma_sync::WarpInstruction, wgmma::FragmentLoad};
 use crate::{
     arch::OpKind,
-    nest::{Pins, or},
+    nest::{GemmDesc, Pins, features::Features, or},
+    operand::OperandKind,
+    refusal::Refusal,
     shape::{Mnk, Shape},
     thread,
+    threadblock::{MmaBase, StagedOperand},
     words::words,
 };
 use core::marker::PhantomData;
@@ -117,6 +120,36 @@ impl TiledMma {
             _ => None,
         }
     }
+}
+
+/// What an MMA supplies for a CTA without a producer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MmaComponents {
+    /// Tiles of the block, of its warps, and of their threads.
+    pub tiles: ThreadTiles,
+    /// A and B in shared memory.
+    pub operands: [StagedOperand; 2],
+    /// The MMA.
+    pub mma: TiledMma,
+}
+
+/// The parts of the C++ of a kernel without a producer that depend on its MMA.
+#[derive(Default)]
+pub(crate) struct MmaText {
+    /// Headers: (include name, text). The first contains the kernel's maps.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// C++ type with which a warp multiplies.
+    pub name: &'static str,
+    /// Headers that the generated header includes.
+    pub includes: &'static [&'static str],
+    /// C++ declarations that precede `Config`.
+    pub declarations: String,
+    /// Fingerprint assertions in addition to those of the maps.
+    pub fingerprints: String,
+    /// Facts of each operand: (type and name, value).
+    pub of_operands: [Vec<(&'static str, String)>; 2],
+    /// Members of `Config`: (type and name, value).
+    pub facts: Vec<(&'static str, String)>,
 }
 
 /// The MMA of a warp, or of a warpgroup, inside the main loop.
@@ -256,6 +289,56 @@ impl WarpMma {
                 pending: or!(pins.pending, knobs.pending),
                 promotion: or!(pins.promotion, knobs.promotion),
             }),
+        }
+    }
+}
+
+/// Components, rules, C++, and cost in a CTA without a producer, which cannot feed `wgmma`.
+impl WarpMma {
+    /// Returns the components of a CTA.
+    pub(crate) const fn components(&self, desc: &GemmDesc) -> MmaComponents {
+        match self {
+            Self::MmaSync(knobs) => knobs.components(desc),
+            Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::components(desc),
+        }
+    }
+
+    /// Checks the knobs.
+    pub(crate) const fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
+        match self {
+            Self::Simt(knobs) => knobs.check(),
+            Self::MmaSync(knobs) => knobs.check(desc),
+            Self::Wgmma(_) => Ok(()),
+        }
+    }
+
+    /// Checks an operand in shared memory.
+    pub(crate) const fn check_operand(
+        &self,
+        desc: &GemmDesc,
+        operand: OperandKind,
+        staged: &StagedOperand,
+    ) -> Result<(), Refusal> {
+        match self {
+            Self::Simt(_) => SimtKnobs::check_operand(desc, operand, staged),
+            Self::MmaSync(_) | Self::Wgmma(_) => Ok(()),
+        }
+    }
+
+    /// Returns the parts of the translation unit that depend on the MMA.
+    pub(crate) fn cuda(&self, desc: &GemmDesc, base: &MmaBase) -> MmaText {
+        match self {
+            Self::Simt(_) => SimtKnobs::cuda(desc, base),
+            Self::MmaSync(_) => MmaSyncKnobs::cuda(desc, base),
+            Self::Wgmma(_) => MmaText::default(),
+        }
+    }
+
+    /// Returns the facts for the cost model.
+    pub(crate) const fn features(&self, desc: &GemmDesc, base: &MmaBase) -> Features {
+        match self {
+            Self::MmaSync(_) => MmaSyncKnobs::features(desc, base),
+            Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::features(base),
         }
     }
 }

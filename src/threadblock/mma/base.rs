@@ -1,16 +1,17 @@
 //! Facts shared by the main loops in which all threads follow one schedule.
 //!
-//! These main loops read [`MmaBase`] and no description. Any kernel family that can build an
-//! `MmaBase` can run them.
+//! These main loops read [`MmaBase`] and no description. Any MMA that supplies its
+//! [`MmaComponents`] can run in them.
 
 use crate::{
+    nest::{DecompositionKind, GemmDesc},
     numeric::ElementKind,
     operand::OperandKind,
     schedule::{Schedule, Step},
     smem::Along,
     threadblock::{Mainloop, StagedOperand, WorkKind},
     warp::{
-        ThreadTiles, TiledMma,
+        MmaComponents, MmaSyncKnobs, SimtKnobs, ThreadTiles, TiledMma,
         mma_sync::{FragmentMap, MatrixLoads, WarpInstruction, WordLoad},
     },
 };
@@ -39,6 +40,34 @@ pub struct MmaBase {
 }
 
 impl MmaBase {
+    /// Returns the components of a CTA without a producer. They are arbitrary for another kernel.
+    pub const fn new(desc: &GemmDesc) -> Self {
+        let MmaComponents { tiles, operands, mma } = desc.mma.components(desc);
+        let (run, access) = (tiles.interleave[1], desc.output.access);
+        Self {
+            tiles,
+            operands,
+            accumulator: desc.output.accumulator,
+            mainloop: desc.mainloop,
+            stages: desc.mainloop.stages(),
+            store_access: if access < run { access } else { run },
+            work: match desc.work.decomposition {
+                DecompositionKind::StreamK => WorkKind::StreamK,
+                _ => WorkKind::DataParallel,
+            },
+            mma,
+        }
+    }
+
+    /// Returns the registers that a thread needs without spills.
+    pub const fn registers(&self) -> u32 {
+        match self.mma {
+            TiledMma::Simt(_) => SimtKnobs::registers(self),
+            TiledMma::MmaSync(..) => MmaSyncKnobs::registers(self),
+            TiledMma::Wgmma(..) => 0,
+        }
+    }
+
     /// Returns the description of one operand.
     pub const fn operand(&self, operand: OperandKind) -> StagedOperand {
         self.operands[operand.index()]

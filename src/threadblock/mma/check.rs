@@ -1,8 +1,8 @@
-//! The common rules of families whose threads all follow one schedule.
+//! The rules of kernels without a producer that do not depend on the MMA.
 
 use crate::{
     arch::{Machine, WARP},
-    nest::{DecompositionKind, GemmDesc},
+    nest::{DecompositionKind, GemmDesc, SpillKind},
     numeric::MOST_SLICES,
     operand::{Axis, OperandKind},
     refusal::{
@@ -24,7 +24,7 @@ const THREADBLOCK_K: u32 = 512;
 
 /// Checks the range of a threadblock tile, that it is a multiple of the warp tile, and the number
 /// of warps. The extents of the warp tile are not 0.
-pub(crate) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
+const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
     let axes = [
         (Axis::M, tb.m, warp.m, THREADBLOCK_MN),
         (Axis::N, tb.n, warp.n, THREADBLOCK_MN),
@@ -51,11 +51,7 @@ pub(crate) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal>
 
 /// Checks that the alignment of an operand is valid, and that it divides the contiguous extent of
 /// the operand's tile.
-pub(crate) const fn check_access(
-    base: &MmaBase,
-    kind: OperandKind,
-    align: u32,
-) -> Result<(), Refusal> {
+const fn check_access(base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
     let (operand, facts) = (Operand::from_kind(kind), base.operand(kind));
     hold!(check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)));
     let extent = facts.tile_contiguous();
@@ -80,7 +76,7 @@ pub(crate) const fn whole_k(split_k: u32, decomposition: DecompositionKind) -> R
 }
 
 /// Checks the decomposition and its number of split-K slices.
-pub(crate) const fn check_slices(
+const fn check_slices(
     mainloop: MainloopKind,
     decomposition: DecompositionKind,
     split_k: u32,
@@ -96,7 +92,7 @@ pub(crate) const fn check_slices(
 }
 
 /// Checks the ranges of the tile order's group size and of the CTAs per multiprocessor.
-pub(crate) const fn check_order(swizzle: SwizzleKind, blocks_per_sm: u32) -> Result<(), Refusal> {
+const fn check_order(swizzle: SwizzleKind, blocks_per_sm: u32) -> Result<(), Refusal> {
     if let Some(group_size) = swizzle.group_size()
         && let Err(refusal) = within(Field::Swizzle, group_size as u64, 1, 64)
     {
@@ -107,7 +103,7 @@ pub(crate) const fn check_order(swizzle: SwizzleKind, blocks_per_sm: u32) -> Res
 
 /// Checks that a machine has the threads, registers, and shared memory for `blocks` CTAs.
 /// `registers` holds the needed and available registers per thread; `None` allows spills.
-pub(crate) const fn check_budgets(
+const fn check_budgets(
     base: &MmaBase,
     machine: &Machine,
     blocks: u32,
@@ -149,6 +145,36 @@ pub(crate) const fn registers_available(base_threads: u32, blocks: u32, per_sm: 
 }
 
 impl GemmDesc {
+    /// Checks a description without a producer, whose main loop can feed its MMA.
+    pub(crate) const fn check_without_producer(&self, machine: &Machine) -> Result<(), Refusal> {
+        if !self.types().is_of(self.op()) {
+            return Err(self.types().refused_by(self.op()));
+        }
+        hold!(self.mma.check(self));
+        hold!(check_threadblock(self.threadblock(), self.warp()));
+        let decomposition = self.work.decomposition;
+        hold!(check_slices(self.mainloop.kind(), decomposition, self.work.split_k));
+        hold!(check_order(self.work.swizzle, self.limits.blocks_per_sm));
+        hold!(self.mainloop.check(self));
+        let base = self.base();
+        let mut i = 0;
+        while i < OperandKind::BOTH.len() {
+            let (kind, staged) = (OperandKind::BOTH[i], &base.operands[i]);
+            hold!(check_access(&base, kind, self.operands[i].access));
+            hold!(self.mma.check_operand(self, kind, staged));
+            hold!(self.mainloop.check_copies(Operand::from_kind(kind), staged));
+            i += 1;
+        }
+        hold!(self.check_epilogue());
+        let bound = match self.limits.spills {
+            SpillKind::Refused => {
+                Some([base.registers(), self.registers_available(machine.registers_per_sm)])
+            }
+            SpillKind::Allowed => None,
+        };
+        check_budgets(&base, machine, self.limits.blocks_per_sm, bound)
+    }
+
     /// Returns the registers available to a thread of a kernel without a producer.
     pub const fn registers_available(&self, per_sm: u32) -> u32 {
         registers_available(self.base().tiles.threads(), self.limits.blocks_per_sm, per_sm)

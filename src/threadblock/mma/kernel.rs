@@ -1,8 +1,7 @@
-//! The common part of kernel families whose threads all follow one schedule.
+//! The common part of kernels without a producer, whose threads all follow one schedule.
 //!
 //! Each CTA computes one tile of D, or several in turn. It has a main loop over stages, and its
-//! threads store D. A family supplies an [`MmaBase`], the header with its maps, and the C++ type
-//! with which its warps multiply. The plan is common.
+//! threads store D. The MMA supplies its [`MmaText`].
 //!
 //! Twin: `kernels/threadblock/mma/kernel.cuh`.
 
@@ -12,7 +11,7 @@ use crate::{
     codegen::TranslationUnit,
     epilogue::reduction::Reduction,
     nest::{
-        DecompositionKind, GemmDesc,
+        GemmDesc,
         features::{BlockResources, Exchange, Features, Reduced, products_of_a_microsecond},
         plan::{Geometry, Plan},
     },
@@ -21,41 +20,26 @@ use crate::{
     refusal::Refusal,
     shape::at_least_one,
     threadblock::{
-        MmaBase, WorkKind,
+        MmaBase,
         mma::program::{HostProgram, Program},
     },
+    warp::MmaText,
 };
 
-/// Returns the division of work units: one CTA per unit, or a span of units per CTA with stream-K.
-pub(crate) const fn work_of(decomposition: DecompositionKind) -> WorkKind {
-    match decomposition {
-        DecompositionKind::StreamK => WorkKind::StreamK,
-        _ => WorkKind::DataParallel,
-    }
-}
-
-/// A plan: the description, the components of its CTA, and the family's own parts of the kernel's
-/// text.
+/// The plan of a kernel without a producer.
 pub(crate) struct OneSchedulePlan {
     pub desc: GemmDesc,
     pub base: MmaBase,
-    /// Headers of the family. The first contains its maps.
-    pub headers: &'static [(&'static str, &'static str)],
-    /// C++ type with which a warp multiplies.
-    pub warp_mma: &'static str,
-    /// Headers that the generated header includes.
-    pub includes: &'static [&'static str],
-    /// C++ declarations that precede `Config`.
-    pub declarations: String,
-    /// Fingerprint assertions in addition to those of the maps.
-    pub fingerprints: String,
-    /// Facts of each operand that only this family has: (type and name, value).
-    pub of_operands: [Vec<(&'static str, String)>; 2],
-    /// Members of `Config` that only this family has.
-    pub facts: Vec<(&'static str, String)>,
-    pub blocks_per_sm: u32,
-    /// Registers per thread that the main loop needs.
-    pub registers: u32,
+    /// The parts of the translation unit that depend on the MMA.
+    pub mma: MmaText,
+}
+
+impl OneSchedulePlan {
+    /// Returns the plan of a valid description.
+    pub fn new(desc: GemmDesc) -> Self {
+        let base = desc.base();
+        Self { desc, base, mma: desc.mma.cuda(&desc, &base) }
+    }
 }
 
 impl Plan for OneSchedulePlan {
@@ -127,10 +111,9 @@ pub(crate) const fn slot_bytes(base: &MmaBase) -> u64 {
     sum_of(base.accumulator).matrix_bytes(base.tiles.block.m as u64 * base.tiles.block.n as u64)
 }
 
-/// Returns the facts of a CTA for the cost model. `registers` is the count per thread. `step` is
-/// the time per k if copies overlap with multiply-adds. `src/nest/cost_model.rs` explains the
-/// constants.
-pub(crate) const fn features(base: &MmaBase, registers: u32, step: u64) -> Features {
+/// Returns the facts of a CTA for the cost model. `step` is the time per k if copies overlap with
+/// multiply-adds. `src/nest/cost_model.rs` explains the constants.
+pub(crate) const fn features(base: &MmaBase, step: u64) -> Features {
     const NOT_HIDDEN: u64 = 32;
     let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
     let (passes, latency) = base.mainloop.cost();
@@ -145,7 +128,7 @@ pub(crate) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
         alone: 0.0,
         block: Some(BlockResources {
             threads: base.tiles.threads(),
-            registers,
+            registers: base.registers(),
             shared_bytes: base.smem_bytes(),
         }),
         not_hidden: ends,

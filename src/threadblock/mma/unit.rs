@@ -56,7 +56,7 @@ fn header(of: &OneSchedulePlan) -> String {
     let base = &of.base;
     let available = registers_available(
         base.tiles.threads(),
-        of.blocks_per_sm,
+        of.desc.limits.blocks_per_sm,
         of.desc.arch.machine().registers_per_sm,
     );
     let [a, b] = base.operands;
@@ -69,14 +69,14 @@ fn header(of: &OneSchedulePlan) -> String {
         ("kStageBytes", base.stage_bytes()),
         ("kClusterM", 1),
         ("kClusterN", 1),
-        ("kBlocksPerSm", of.blocks_per_sm),
-        ("kSumsAhead", sums_ahead(base, [of.registers, available])),
+        ("kBlocksPerSm", of.desc.limits.blocks_per_sm),
+        ("kSumsAhead", sums_ahead(base, [base.registers(), available])),
     ];
     let declarations = [
         GemmParams::declaration(),
-        operand_header("OperandA", &a, 0, &of.of_operands[0]),
-        operand_header("OperandB", &b, a.stage_bytes(), &of.of_operands[1]),
-        of.declarations.clone(),
+        operand_header("OperandA", &a, 0, &of.mma.of_operands[0]),
+        operand_header("OperandB", &b, a.stage_bytes(), &of.mma.of_operands[1]),
+        of.mma.declarations.clone(),
         base.schedule().header(),
     ];
     let mut members = "  using Schedule = ::Schedule;\n".to_owned();
@@ -85,25 +85,26 @@ fn header(of: &OneSchedulePlan) -> String {
         "int",
         facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own),
     ));
-    of.facts.iter().for_each(|(member, value)| {
+    of.mma.facts.iter().for_each(|(member, value)| {
         let _ = writeln!(members, "  {member} = {value};");
     });
-    let includes = [&["numeric.cuh", "schedule.cuh", "threadblock/work.cuh"], of.includes].concat();
+    let includes =
+        [&["numeric.cuh", "schedule.cuh", "threadblock/work.cuh"], of.mma.includes].concat();
     config_header(&of.desc, (&includes, &declarations.concat()), &members)
 }
 
 /// Returns the translation unit of a kernel.
 pub(crate) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) -> TranslationUnit {
     let (maps, mainloop) =
-        (of.headers.first().map_or("", |header| header.0), of.base.mainloop.cuda());
+        (of.mma.headers.first().map_or("", |header| header.0), of.base.mainloop.cuda());
     let mut source = format!(
         "#include \"config.cuh\"\n#include \"{maps}\"\nusing Mainloop = {mainloop}<Config, {}>;\n",
-        of.warp_mma
+        of.mma.name
     );
     if with_fingerprints {
         let program = Program::new(of.desc, of.base);
         source.push_str(&fingerprints_of(&program.mirrored(), of.desc.swizzle()));
-        source.push_str(&of.fingerprints);
+        source.push_str(&of.mma.fingerprints);
         source.push_str(&fingerprints_of_groups(
             (of.desc.work.mode, of.desc.group_step()),
             of.base.tiles.block,
@@ -139,6 +140,6 @@ pub(crate) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
         waits: true,
         source,
         config: header(of),
-        headers: of.headers,
+        headers: of.mma.headers,
     }
 }

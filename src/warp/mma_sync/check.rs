@@ -1,16 +1,15 @@
-//! The rules of `mma.sync` descriptions.
+//! The rules of an `mma.sync` kernel without a producer: those of its own knobs and types.
 
 use crate::{
-    arch::Machine,
-    nest::{GemmDesc, SaturateKind, SpillKind},
+    nest::GemmDesc,
     numeric::{ElementKind, EmulationKind},
     operand::{Axis, OperandKind},
     refusal::{
-        Field, Legal, Operand, Refusal, hold,
+        Field, Legal, Refusal, hold,
         rules::{multiple, nearest_power_of_two, within},
     },
-    threadblock::{MmaBase, mma::check},
-    warp::mma_sync::WarpInstruction,
+    threadblock::mma::check,
+    warp::{MmaSyncKnobs, SaturateKind},
 };
 
 /// Valid depths of a warp tile.
@@ -45,44 +44,26 @@ const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Res
     Err(Refusal::not_one_of(Field::Warp(axis), value as u64, Legal::OneOf(legal), nearest))
 }
 
-impl GemmDesc {
-    pub(crate) const fn check_on_mma_sync(&self, machine: &Machine) -> Result<(), Refusal> {
-        if !self.types().is_of(self.op()) {
-            return Err(self.types().refused_by(self.op()));
+impl MmaSyncKnobs {
+    /// Checks the knobs, and that the architecture has an instruction for the types.
+    pub(crate) const fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
+        hold!(Self::check_emulation(desc));
+        let (instruction, warp) = (hold!(self.checked_instruction(desc)), self.warp);
+        let (shape, accumulator) = (instruction.shape(), desc.output.accumulator);
+        if matches!(self.saturate, SaturateKind::On) && !accumulator.is_integer() {
+            return Err(Refusal::nothing_to_saturate(accumulator));
         }
-        hold!(self.check_emulation_mma_sync());
-        let instruction = hold!(self.instruction_mma_sync());
-        if matches!(self.mma.saturate(), SaturateKind::On) && !self.output.accumulator.is_integer()
-        {
-            return Err(Refusal::nothing_to_saturate(self.output.accumulator));
-        }
-        hold!(self.check_shapes_mma_sync(&instruction));
-        hold!(check::check_slices(
-            self.mainloop.kind(),
-            self.work.decomposition,
-            self.work.split_k
-        ));
-        hold!(check::check_order(self.work.swizzle, self.limits.blocks_per_sm));
-        hold!(self.mainloop.check(self));
-        let base = self.base();
-        hold!(self.check_operand_mma_sync(&base, OperandKind::A, self.operands[0].access));
-        hold!(self.check_operand_mma_sync(&base, OperandKind::B, self.operands[1].access));
-        hold!(self.check_epilogue());
-        let registers =
-            [self.registers_mma_sync(&base), self.registers_available(machine.registers_per_sm)];
-        let bounded = matches!(self.limits.spills, SpillKind::Refused);
-        check::check_budgets(
-            &base,
-            machine,
-            self.limits.blocks_per_sm,
-            if bounded { Some(registers) } else { None },
-        )
+        hold!(extent(Axis::M, warp.m, shape.m, desc.k_contiguous(OperandKind::A)));
+        hold!(extent(Axis::N, warp.n, shape.n, desc.k_contiguous(OperandKind::B)));
+        hold!(power(Axis::K, warp.k, WARP_DEPTHS, 8));
+        hold!(multiple(Field::Warp(Axis::K), warp.k as u64, shape.k as u64, 256));
+        within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128)
     }
 
     /// Checks that f32 is emulated in registers, and that no other type is emulated.
-    const fn check_emulation_mma_sync(&self) -> Result<(), Refusal> {
+    const fn check_emulation(desc: &GemmDesc) -> Result<(), Refusal> {
         let (a, b, emulation) =
-            (self.operands[0].stored, self.operands[1].stored, self.emulation());
+            (desc.operands[0].stored, desc.operands[1].stored, desc.emulation());
         match (emulation, a.is(ElementKind::F32) && b.is(ElementKind::F32)) {
             (EmulationKind::None, true) => Err(Refusal::NOT_EMULATED),
             (EmulationKind::None, false) => Ok(()),
@@ -90,26 +71,5 @@ impl GemmDesc {
             (_, true) if emulation.in_registers() => Ok(()),
             (_, true) => Err(Refusal::emulation_of_others(emulation)),
         }
-    }
-
-    const fn check_shapes_mma_sync(&self, instruction: &WarpInstruction) -> Result<(), Refusal> {
-        let (tb, warp, shape) = (self.threadblock(), self.warp(), instruction.shape());
-        hold!(extent(Axis::M, warp.m, shape.m, self.k_contiguous(OperandKind::A)));
-        hold!(extent(Axis::N, warp.n, shape.n, self.k_contiguous(OperandKind::B)));
-        hold!(power(Axis::K, warp.k, WARP_DEPTHS, 8));
-        hold!(multiple(Field::Warp(Axis::K), warp.k as u64, shape.k as u64, 256));
-        hold!(within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128));
-        check::check_threadblock(tb, warp)
-    }
-
-    const fn check_operand_mma_sync(
-        &self,
-        base: &MmaBase,
-        kind: OperandKind,
-        align: u32,
-    ) -> Result<(), Refusal> {
-        let (operand, facts) = (Operand::from_kind(kind), base.operand(kind));
-        hold!(check::check_access(base, kind, align));
-        self.mainloop.check_copies(operand, &facts)
     }
 }

@@ -31,7 +31,7 @@ explanation! {
     /// Instructions per k-block of a warp along M and N, and k-blocks per tile.
     repeats: Mnk = Mnk { m: d.warp().m / d.instruction().m, n: d.warp().n / d.instruction().n, k: base.k_blocks() };
     /// Estimated registers that a thread needs.
-    registers: u32 = d.registers_mma_sync(base);
+    registers: u32 = base.registers();
     /// Registers available to a thread.
     registers_available: u32 = d.registers_available(machine.registers_per_sm);
     /// Shared memory per CTA, in bytes.

@@ -26,11 +26,13 @@
 //! Twin: `kernels/warp/mma_sync.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each
 //! shape. `tests/gpu/same_bits.rs` compares the results on an H200.
 
-mod base;
 mod check;
+mod components;
+mod cost;
+mod cuda;
 pub(crate) mod explain;
-mod kernel;
 mod loads;
+mod registers;
 mod spell;
 mod table;
 

@@ -1,34 +1,22 @@
-//! The rules of SIMT descriptions.
+//! The rules of a SIMT kernel without a producer: those of its own knobs, and of its layouts in
+//! shared memory.
 
 use crate::{
-    arch::Machine,
-    nest::{GemmDesc, SpillKind},
+    nest::GemmDesc,
     operand::{Axis, OperandKind},
     refusal::{
         Field, Legal, Operand, Part, Refusal, hold,
         rules::{nearest_power_of_two, within},
     },
     smem::SmemLayout,
-    threadblock::{MmaBase, mma::check},
-    warp::InterleaveKind,
+    threadblock::{StagedOperand, mma::check},
+    warp::{InterleaveKind, SimtKnobs},
 };
 
-impl GemmDesc {
-    pub(crate) const fn check_on_simt(&self, machine: &Machine) -> Result<(), Refusal> {
-        if !self.types().is_of(self.op()) {
-            return Err(self.types().refused_by(self.op()));
-        }
-        hold!(self.check_shapes_simt());
-        hold!(self.check_mainloop_simt());
-        let base = self.base();
-        hold!(self.check_operand_simt(&base, OperandKind::A, self.operands[0].access));
-        hold!(self.check_operand_simt(&base, OperandKind::B, self.operands[1].access));
-        hold!(self.check_epilogue());
-        self.check_budgets_simt(&base, machine)
-    }
-
-    const fn check_shapes_simt(&self) -> Result<(), Refusal> {
-        let (tb, warp) = (self.threadblock(), self.warp());
+impl SimtKnobs {
+    /// Checks the knobs.
+    pub(crate) const fn check(&self) -> Result<(), Refusal> {
+        let warp = self.warp;
         let mut axis = 0;
         while axis < 2 {
             let (field, extent) = if axis == 0 {
@@ -52,36 +40,24 @@ impl GemmDesc {
             let (field, buffers) = (Field::Warp(Axis::K), Part::FragmentBuffers);
             return Err(Refusal::does_not_nest(field, buffers, warp.k, 2, warp.k + 1));
         }
-        check::check_threadblock(tb, warp)
-    }
-
-    const fn check_mainloop_simt(&self) -> Result<(), Refusal> {
-        hold!(check::check_slices(
-            self.mainloop.kind(),
-            self.work.decomposition,
-            self.work.split_k
-        ));
-        hold!(check::check_order(self.work.swizzle, self.limits.blocks_per_sm));
-        if let InterleaveKind::Elements(elements) = self.mma.interleave()
+        if let InterleaveKind::Elements(elements) = self.interleave
             && !(elements.is_power_of_two() && elements <= 64)
         {
             let legal = Legal::OneOf(&[1, 2, 4, 8, 16, 32, 64]);
             let nearest = nearest_power_of_two(elements, 1, 64) as u64;
             return Err(Refusal::not_one_of(Field::Interleave, elements as u64, legal, nearest));
         }
-        self.mainloop.check(self)
+        Ok(())
     }
 
-    const fn check_operand_simt(
-        &self,
-        base: &MmaBase,
+    /// Checks the layout of an operand in shared memory.
+    pub(crate) const fn check_operand(
+        desc: &GemmDesc,
         kind: OperandKind,
-        align: u32,
+        staged: &StagedOperand,
     ) -> Result<(), Refusal> {
         let operand = Operand::from_kind(kind);
-        let facts = base.operand(kind);
-        hold!(check::check_access(base, kind, align));
-        match self.smem_choice(kind) {
+        match desc.smem_choice(kind) {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {
                 hold!(within(Field::Padding(kind), padding as u64, 0, 64));
@@ -90,23 +66,12 @@ impl GemmDesc {
                 hold!(within(Field::SwizzleBits(kind), bits as u64, 1, 5));
                 hold!(within(Field::SwizzleBase(kind), base as u64, 0, 5));
                 hold!(within(Field::SwizzleShift(kind), shift as u64, 0, 8));
-                let (chunk, row) = (1 << (bits + base), facts.smem.row());
+                let (chunk, row) = (1 << (bits + base), staged.smem.row());
                 if !row.is_multiple_of(chunk) {
                     return Err(Refusal::swizzle_beyond_row(operand, chunk, row));
                 }
             }
         }
-        self.mainloop.check_copies(operand, &facts)
-    }
-
-    const fn check_budgets_simt(&self, base: &MmaBase, machine: &Machine) -> Result<(), Refusal> {
-        let registers = [base.registers(), self.registers_available(machine.registers_per_sm)];
-        let bounded = matches!(self.limits.spills, SpillKind::Refused);
-        check::check_budgets(
-            base,
-            machine,
-            self.limits.blocks_per_sm,
-            if bounded { Some(registers) } else { None },
-        )
+        Ok(())
     }
 }

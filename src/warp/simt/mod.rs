@@ -1,9 +1,10 @@
 //! Warp-level MMA on CUDA cores: each thread multiplies its own tile.
 
-mod base;
 mod check;
+mod components;
+mod cost;
+mod cuda;
 pub(crate) mod explain;
-mod kernel;
 pub mod maps;
 mod registers;
 

@@ -1,29 +1,30 @@
-//! An estimate of the registers per thread, before compilation.
+//! An estimate of the registers per thread of a SIMT kernel without a producer, before compilation.
 
 use crate::{
     smem::Along,
     thread::mma::packed,
     threadblock::{MmaBase, StagedOperand},
+    warp::SimtKnobs,
 };
 
-impl MmaBase {
+impl SimtKnobs {
     /// Returns the registers that a thread needs without spills: accumulators, fragments of both
     /// operands, copies, and [`OVERHEAD`](Self::OVERHEAD).
-    pub const fn registers(&self) -> u32 {
-        let [a, b] = &self.operands;
-        let words = self.accumulator.bits().div_ceil(32);
+    pub(crate) const fn registers(base: &MmaBase) -> u32 {
+        let [a, b] = &base.operands;
+        let words = base.accumulator.bits().div_ceil(32);
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
-        let packed = packed(self.accumulator, self.tiles.thread());
-        let fragments =
-            (a.thread_mn().saturating_add(b.thread_mn()) / packed).saturating_mul(self.fragments());
-        (self.tiles.accumulators() / packed)
+        let packed = packed(base.accumulator, base.tiles.thread());
+        let fragments = (a.thread_mn().saturating_add(b.thread_mn()) / packed)
+            .saturating_mul(Self::fragments(base));
+        (base.tiles.accumulators() / packed)
             .saturating_add(fragments)
             .saturating_mul(words)
-            .saturating_add(self.copy_registers(a))
-            .saturating_add(self.copy_registers(b))
+            .saturating_add(Self::copy_registers(base, a))
+            .saturating_add(Self::copy_registers(base, b))
             .saturating_add(Self::swizzle_registers(a) + Self::swizzle_registers(b))
             .saturating_add(accesses.div_ceil(Self::ACCESSES_A_REGISTER))
-            .saturating_add(self.registers_of_units())
+            .saturating_add(base.registers_of_units())
             .saturating_add(Self::OVERHEAD)
     }
 
@@ -31,9 +32,9 @@ impl MmaBase {
     ///
     /// Two in general. For bytes, four feed one `dp4a` while two more load. If both tiles are
     /// K-major, one access loads four.
-    const fn fragments(&self) -> u32 {
-        let [a, b] = &self.operands;
-        if !self.mainloop.loads_ahead() {
+    const fn fragments(base: &MmaBase) -> u32 {
+        let [a, b] = &base.operands;
+        if !base.mainloop.loads_ahead() {
             2
         } else if a.element.bits() == 8 {
             6
@@ -46,16 +47,16 @@ impl MmaBase {
 
     /// Returns the registers for an operand's copies. They hold the next tile's share, one address
     /// per row, and two predicates if the last row is incomplete.
-    const fn copy_registers(&self, operand: &StagedOperand) -> u32 {
+    const fn copy_registers(base: &MmaBase, operand: &StagedOperand) -> u32 {
         let map = operand.thread_map();
         let staged = operand.staged_words().saturating_add(map.steps_strided());
-        (if self.mainloop.copies_asynchronously() { 0 } else { staged })
+        (if base.mainloop.copies_asynchronously() { 0 } else { staged })
             .saturating_add(if map.idles() { 2 } else { 0 })
     }
 
     /// Registers for the addresses of a swizzled tile. Unlike those of a linear tile, they do not
     /// fold into the accesses.
-    pub const SWIZZLE_REGISTERS: u32 = 24;
+    const SWIZZLE_REGISTERS: u32 = 24;
 
     /// Returns the registers for swizzled addresses. If a swizzle separates the elements of a
     /// fragment, each has its own address, which doubles the number.
@@ -73,8 +74,8 @@ impl MmaBase {
     /// [`SWIZZLE_REGISTERS`](Self::SWIZZLE_REGISTERS) were measured on random descriptions that
     /// just fit. With smaller values, the test `descriptions_that_just_fit_compile_clean` finds
     /// spills. Two CTAs of 128x128x16 of `f32` per multiprocessor leave no space for larger ones.
-    pub const OVERHEAD: u32 = 28;
+    const OVERHEAD: u32 = 28;
 
     /// Accesses to global memory per register for their addresses and predicates.
-    pub const ACCESSES_A_REGISTER: u32 = 4;
+    const ACCESSES_A_REGISTER: u32 = 4;
 }

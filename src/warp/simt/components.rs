@@ -1,0 +1,86 @@
+//! The components of a SIMT kernel without a producer: its tiles, and its operands in shared
+//! memory.
+
+use crate::{
+    nest::GemmDesc,
+    numeric::ElementKind,
+    operand::OperandKind,
+    shape::at_least_one,
+    smem::{Along, SmemLayout, SmemTile, WIDEST_ACCESS},
+    threadblock::{StagedOperand, ThreadMap},
+    warp::{LaneArrangement, MmaComponents, SimtKnobs, ThreadTiles, TiledMma, UnrollKind},
+};
+
+impl SimtKnobs {
+    /// Returns the tiles, the operands, and the MMA of a CTA.
+    pub(crate) const fn components(desc: &GemmDesc) -> MmaComponents {
+        let (block, warp) = (desc.threadblock(), desc.warp());
+        let lanes = LaneArrangement::best(warp.m, warp.n, desc.output.accumulator);
+        let bare = ThreadTiles { block, warp, lanes, interleave: [1, 1] };
+        let operands = [
+            Self::operand(desc, &bare, OperandKind::A),
+            Self::operand(desc, &bare, OperandKind::B),
+        ];
+        let tiles = ThreadTiles {
+            interleave: [operands[0].interleave(), operands[1].interleave()],
+            ..bare
+        };
+        MmaComponents { tiles, operands, mma: TiledMma::Simt(tiles) }
+    }
+
+    /// Returns the facts of one operand.
+    const fn operand(desc: &GemmDesc, tiles: &ThreadTiles, operand: OperandKind) -> StagedOperand {
+        let (align, mn, warp_mn, lanes) = match operand {
+            OperandKind::A => (desc.operands[0].access, tiles.block.m, tiles.warp.m, tiles.lanes.m),
+            OperandKind::B => (desc.operands[1].access, tiles.block.n, tiles.warp.n, tiles.lanes.n),
+        };
+        let choice = desc.smem_choice(operand);
+        let (element, k_contiguous) = (desc.operand(operand).stored, desc.k_contiguous(operand));
+        let transposes = k_contiguous != choice.along().is(Along::K);
+        // An asynchronous copy cannot split a vector, so a transposing copy moves one element at a
+        // time.
+        let access = if transposes && desc.mainloop.copies_asynchronously() { 1 } else { align };
+        let k = tiles.block.k;
+        // A store of a warp contains one element of each lane's vector.
+        let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true)
+            .saturating_mul(access);
+        let halves = matches!(desc.output.accumulator, ElementKind::F16) && together > 8;
+        let least = if halves { WIDEST_ACCESS / 2 } else { WIDEST_ACCESS };
+        let smem = SmemTile::new(
+            choice,
+            mn,
+            k,
+            element,
+            if transposes { Some((together, least)) } else { None },
+        );
+        let interleave = desc.mma.interleave();
+        StagedOperand {
+            element,
+            k_contiguous,
+            access,
+            smem,
+            threads: tiles.threads(),
+            warp_mn,
+            lanes,
+            interleave,
+        }
+    }
+}
+
+impl GemmDesc {
+    /// Returns the chosen layout of A's or B's tile in shared memory.
+    pub const fn smem_choice(&self, operand: OperandKind) -> SmemLayout {
+        match operand {
+            OperandKind::A => self.operands[0].smem,
+            OperandKind::B => self.operands[1].smem,
+        }
+    }
+
+    /// Returns the k-blocks per iteration of the loop over a tile.
+    pub const fn groups_a_turn(&self) -> u32 {
+        match self.mainloop.unroll() {
+            UnrollKind::Full => self.warp().k,
+            UnrollKind::By(groups) => groups,
+        }
+    }
+}
