@@ -28,7 +28,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/pipelined.cuh", include_str!("../../kernels/threadblock/pipelined.cuh")),
     ("threadblock/single_stage.cuh", include_str!("../../kernels/threadblock/single_stage.cuh")),
     ("threadblock/tma_ring.cuh", include_str!("../../kernels/threadblock/tma_ring.cuh")),
-    ("threadblock/tma_ring/simt.cuh", include_str!("../../kernels/threadblock/tma_ring/simt.cuh")),
+    ("warp/simt/consumer.cuh", include_str!("../../kernels/warp/simt/consumer.cuh")),
     (
         "threadblock/tma_ring/pipeline.cuh",
         include_str!("../../kernels/threadblock/tma_ring/pipeline.cuh"),

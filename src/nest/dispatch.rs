@@ -109,7 +109,7 @@ impl GemmDesc {
     /// Returns the facts for the cost model.
     pub(crate) const fn features(&self) -> Features {
         match self.has_producer() {
-            true => self.features_ring(),
+            true => self.mma.consumer_features(self),
             false => self.mma.features(self, &self.base()),
         }
     }

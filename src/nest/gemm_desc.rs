@@ -15,7 +15,7 @@ use crate::{
     operand::{Frame, OperandKind, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
-    threadblock::{Mainloop, SwizzleKind, tma_ring::pipeline::WARPS},
+    threadblock::{Mainloop, SwizzleKind},
     warp::WarpMma,
 };
 
@@ -223,7 +223,7 @@ impl GemmDesc {
                 let (tile, warp) = (self.threadblock(), self.warp());
                 let groups =
                     (tile.m / at_least_one(warp.m)).saturating_mul(tile.n / at_least_one(warp.n));
-                if matches!(self.op(), OpKind::Simt) { groups / WARPS } else { groups }
+                groups / self.mma.tiles_of_a_consumer()
             }
             _ => 1,
         }
@@ -260,10 +260,9 @@ impl GemmDesc {
         self.split_k() > 1 && !self.cuts_by_cluster() && self.may_reduce()
     }
 
-    /// Returns whether the family has a reduction kernel. The warp-specialized SIMT kernel has
-    /// none.
+    /// Returns whether a second kernel can reduce the split-K partials.
     pub(crate) const fn may_reduce(&self) -> bool {
-        !(self.has_producer() && matches!(self.op(), OpKind::Simt))
+        !self.has_producer() || self.mma.reduces_after_ring()
     }
 
     /// Returns whether the CTAs of one cluster compute the split-K slices of a tile.

@@ -25,12 +25,16 @@ pub use wgmma::WgmmaKnobs;
 use self::{mma_sync::WarpInstruction, wgmma::FragmentLoad};
 use crate::{
     arch::OpKind,
+    index::Map,
     nest::{GemmDesc, Pins, features::Features, or},
     operand::OperandKind,
     refusal::Refusal,
-    shape::{Mnk, Shape},
+    shape::{Mn, Mnk, Shape},
+    smem::Along,
     thread,
-    threadblock::{MmaBase, StagedOperand},
+    threadblock::{
+        MmaBase, RoleOptions, StagedOperand, WarpSpecialized, tma_ring::pipeline::WARPS,
+    },
     words::words,
 };
 use core::marker::PhantomData;
@@ -120,6 +124,43 @@ impl TiledMma {
             _ => None,
         }
     }
+
+    /// Returns the accumulators per thread of a consumer whose tile has `repeats` instruction
+    /// tiles.
+    pub(crate) const fn consumer_accumulators(&self, repeats: Mn) -> u32 {
+        match self {
+            Self::Simt(tiles) | Self::MmaSync(tiles, _) => tiles.accumulators(),
+            Self::Wgmma(mma, _) => WgmmaKnobs::accumulators(mma, repeats),
+        }
+    }
+
+    /// Returns the registers of a consumer thread.
+    pub(crate) const fn consumer_registers(
+        &self,
+        repeats: Mn,
+        options: &RoleOptions,
+    ) -> ConsumerRegisters {
+        match self {
+            Self::Simt(tiles) | Self::MmaSync(tiles, _) => SimtKnobs::consumer_registers(tiles),
+            Self::Wgmma(mma, load) => {
+                WgmmaKnobs::consumer_registers((mma, *load), repeats, options)
+            }
+        }
+    }
+
+    /// Returns the parts of a consumer's translation unit that depend on the MMA.
+    pub(crate) fn consumer_cuda(
+        &self,
+        desc: &GemmDesc,
+        components: &WarpSpecialized,
+    ) -> ConsumerText {
+        match self {
+            Self::Simt(tiles) | Self::MmaSync(tiles, _) => {
+                SimtKnobs::consumer_cuda(desc, components, tiles)
+            }
+            Self::Wgmma(mma, _) => WgmmaKnobs::consumer_cuda(desc, components, mma),
+        }
+    }
 }
 
 /// What an MMA supplies for a CTA without a producer.
@@ -131,6 +172,55 @@ pub(crate) struct MmaComponents {
     pub operands: [StagedOperand; 2],
     /// The MMA.
     pub mma: TiledMma,
+}
+
+/// A consumer of a TMA ring.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Consumer {
+    /// The MMA.
+    pub mma: TiledMma,
+    /// Consumers along M and N of the threadblock tile.
+    pub consumers: Mn,
+    /// Instruction tiles along M and N of a consumer's tile.
+    pub repeats: Mn,
+    /// Whether threads store D from registers, without staging buffers.
+    pub by_threads: bool,
+}
+
+/// Registers of a consumer's MMA, per thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConsumerRegisters {
+    /// Registers of the accumulators.
+    pub accumulators: u32,
+    /// Registers of the accumulators of one stage, which are promoted.
+    pub partial_accumulators: u32,
+    /// Registers of operand fragments.
+    pub fragments: u32,
+    /// Launch registers that one instruction needs.
+    pub instruction: u32,
+}
+
+/// A map with its name and the name of its C++ twin.
+pub(crate) type MirroredMap = (&'static str, &'static str, Map);
+
+/// The parts of the C++ of a kernel with a TMA ring that depend on the MMA of its consumers.
+pub(crate) struct ConsumerText {
+    /// C++ template of the consumer, in the namespace `threadblock`.
+    pub name: &'static str,
+    /// Header of the consumer, if it is not that of the ring.
+    pub header: Option<&'static str>,
+    /// Header that the generated header includes.
+    pub include: &'static str,
+    /// C++ structs.
+    pub structs: String,
+    /// Lines of the structs of A and of B.
+    pub operands: [String; 2],
+    /// Type aliases in `Config`.
+    pub aliases: String,
+    /// Facts of `Config`.
+    pub facts: Vec<(&'static str, u32)>,
+    /// Maps that have a C++ twin.
+    pub maps: Vec<MirroredMap>,
 }
 
 /// The parts of the C++ of a kernel without a producer that depend on its MMA.
@@ -340,5 +430,54 @@ impl WarpMma {
             Self::MmaSync(_) => MmaSyncKnobs::features(desc, base),
             Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::features(base),
         }
+    }
+}
+
+/// Consumers of a TMA ring.
+impl WarpMma {
+    /// Returns the consumer of a description, whose multiplied operands `desc` has.
+    ///
+    /// # Errors
+    /// The refusal of types and of tiles.
+    pub(crate) const fn consumer(
+        &self,
+        user: &GemmDesc,
+        desc: &GemmDesc,
+    ) -> Result<Consumer, Refusal> {
+        match self {
+            Self::Wgmma(_) => WgmmaKnobs::consumer(user, desc),
+            Self::Simt(_) | Self::MmaSync(_) => SimtKnobs::consumer(desc),
+        }
+    }
+
+    /// Returns the index along which a consumer reads an operand.
+    pub(crate) const fn along(&self, desc: &GemmDesc, operand: OperandKind) -> Along {
+        match self {
+            Self::Wgmma(_) => WgmmaKnobs::along(desc, operand),
+            Self::Simt(_) | Self::MmaSync(_) => Along::Mn,
+        }
+    }
+
+    /// Returns the facts of a kernel with a TMA ring for the cost model.
+    pub(crate) const fn consumer_features(&self, desc: &GemmDesc) -> Features {
+        match self {
+            Self::Wgmma(_) => WgmmaKnobs::consumer_features(desc, desc.slice_exchange()),
+            Self::Simt(_) | Self::MmaSync(_) => {
+                SimtKnobs::consumer_features(desc, desc.slice_exchange())
+            }
+        }
+    }
+
+    /// Returns the number of warp tiles that one consumer computes.
+    pub(crate) const fn tiles_of_a_consumer(&self) -> u32 {
+        match self {
+            Self::Wgmma(_) => 1,
+            Self::Simt(_) | Self::MmaSync(_) => WARPS,
+        }
+    }
+
+    /// Returns whether a kernel can reduce the split-K partials of consumers.
+    pub(crate) const fn reduces_after_ring(&self) -> bool {
+        matches!(self, Self::Wgmma(_))
     }
 }

@@ -7,8 +7,9 @@ use crate::{
     nest::{DecompositionKind, GemmDesc, SpillKind},
     numeric::{ElementKind, MOST_SLICES},
     refusal::{Field, Legal, Operand, Refusal, hold, rules::within},
-    threadblock::{MainloopKind, WarpSpecialized, mma::check::whole_k},
-    warp::wgmma::a_operand::no_choice,
+    threadblock::{
+        MainloopKind, WarpSpecialized, mma::check::whole_k, tma_ring::shapes::no_choice,
+    },
 };
 
 impl GemmDesc {

@@ -1,6 +1,6 @@
 //! Warp-specialized main loop for Hopper. One producer warpgroup fills a ring of stages by TMA. The
 //! consumer warpgroups multiply on tensor cores, or on CUDA cores for true `f32` (`op simt`;
-//! `simt.rs` describes the differences).
+//! `src/warp/simt/consumer.rs` describes the differences).
 //!
 //! ```text
 //! for each tile of D, in the order of the swizzle     CTAs are persistent, and take the next tile; a cluster takes as many as it has blocks
@@ -41,10 +41,10 @@
 //!
 //! Twin: `kernels/threadblock/tma_ring.cuh`.
 
-mod boxes;
 mod check;
 mod components;
 mod copies;
+pub(crate) mod cost;
 pub(crate) mod explain;
 mod kernel;
 mod launch;
@@ -53,8 +53,7 @@ pub(crate) mod program;
 pub(crate) mod registers;
 pub(crate) mod ring_program;
 pub(crate) mod role_options;
-mod shapes;
-mod simt;
+pub(crate) mod shapes;
 mod stage;
 mod unit;
 

@@ -2,10 +2,7 @@
 
 use crate::{
     threadblock::{RoleOptions, SLICES_AT_ONCE, WarpSpecialized},
-    warp::{
-        TiledMma,
-        wgmma::{FRAGMENT_REGISTERS, ROWS, STEPS, THREADS},
-    },
+    warp::ConsumerRegisters,
 };
 
 /// Registers of a consumer thread other than accumulators: addresses, the ring position, and
@@ -24,12 +21,6 @@ const OF_ARRAYS: u32 = 2;
 /// Accumulators per access when a thread moves them to or from a slot of the workspace.
 pub(crate) const TOGETHER: u32 = 4;
 
-/// Launch registers that one `wgmma` instruction needs in addition to its accumulators. Registers
-/// that a consumer gains later by `setmaxnreg` do not count. Measured with 3 consumers, which
-/// launch with 128 registers: NVRTC 13 needs 130 registers for 104 accumulators, 138 for 112, and
-/// 146 for 120 (C7602).
-const BESIDE_ACCUMULATORS: u32 = 26;
-
 /// Returns the registers needed to load `vectors` vectors of each of [`SLICES_AT_ONCE`] split-K
 /// slices, including their sums and addresses. NVRTC 13 spilled with fewer registers, even if it
 /// added one slice after another.
@@ -38,24 +29,19 @@ const fn registers_of_slices(vectors: u32) -> u32 {
 }
 
 impl WarpSpecialized {
+    /// Returns the registers that the MMA needs.
+    pub(crate) const fn consumer_registers(&self) -> ConsumerRegisters {
+        self.mma.consumer_registers(self.repeats, &self.options)
+    }
+
     /// Returns the number of registers per thread that hold accumulators.
     pub const fn accumulators(&self) -> u32 {
-        match &self.mma {
-            TiledMma::Wgmma(mma, _) => {
-                self.repeats.m * self.repeats.n * mma.instruction().registers()
-            }
-            TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => tiles.accumulators(),
-        }
+        self.consumer_registers().accumulators
     }
 
     /// Returns the number of accumulators per thread. Two `f16` accumulators share a register.
     pub(crate) const fn numbers(&self) -> u32 {
-        match &self.mma {
-            TiledMma::Wgmma(mma, _) => {
-                self.repeats.m * self.repeats.n * (ROWS * mma.instruction().n() / THREADS)
-            }
-            TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => tiles.accumulators(),
-        }
+        self.mma.consumer_accumulators(self.repeats)
     }
 
     /// Returns the description with as many fragment sets as the registers allow. If two sets do
@@ -80,12 +66,9 @@ impl WarpSpecialized {
     const fn registers_of_tiles(&self) -> u32 {
         let of_groups = if self.grouped { OF_GROUPS + self.options.fragments as u32 } else { 0 };
         let of_arrays = if self.array { OF_ARRAYS } else { 0 };
-        self.accumulators()
-            + self.partial_accumulators()
-            + self.fragments()
-            + OVERHEAD
-            + of_groups
-            + of_arrays
+        let ConsumerRegisters { accumulators, partial_accumulators, fragments, .. } =
+            self.consumer_registers();
+        accumulators + partial_accumulators + fragments + OVERHEAD + of_groups + of_arrays
     }
 
     /// Returns the number of vectors of each of [`SLICES_AT_ONCE`] split-K slices that a thread
@@ -103,38 +86,13 @@ impl WarpSpecialized {
     /// Returns the number of registers per thread that hold partial accumulators: one instruction's
     /// if stages are promoted, otherwise 0.
     pub const fn partial_accumulators(&self) -> u32 {
-        match (&self.mma, self.options.promoted_tiles) {
-            (TiledMma::Wgmma(mma, None), Some(_)) => mma.instruction().registers(),
-            _ => 0,
-        }
-    }
-
-    /// Returns the number of registers per thread that hold operand fragments. If A comes from
-    /// registers, each set holds the fragments of one stage. On CUDA cores, the registers hold the
-    /// fragments of the current and the next k.
-    const fn fragments(&self) -> u32 {
-        match &self.mma {
-            TiledMma::Wgmma(_, None) => 0,
-            TiledMma::Wgmma(_, Some(_)) => {
-                self.options.fragment_sets() * self.repeats.m * STEPS * FRAGMENT_REGISTERS
-            }
-            TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => {
-                let [m, n] = tiles.thread();
-                2 * (m + n)
-            }
-        }
+        self.consumer_registers().partial_accumulators
     }
 
     /// Returns the number of launch registers that one instruction needs. A configuration with
     /// fewer is invalid even if spills are allowed. CUDA-core consumers need none.
     pub const fn instruction_registers(&self) -> u32 {
-        match &self.mma {
-            TiledMma::Wgmma(mma, None) => mma.instruction().registers() + BESIDE_ACCUMULATORS,
-            TiledMma::Wgmma(mma, Some(_)) => {
-                mma.instruction().registers() + FRAGMENT_REGISTERS + BESIDE_ACCUMULATORS
-            }
-            TiledMma::Simt(_) | TiledMma::MmaSync(..) => 0,
-        }
+        self.consumer_registers().instruction
     }
 
     /// Returns the number of registers available to a consumer thread.

@@ -3,16 +3,17 @@
 use crate::{
     arch::PORTABLE_CLUSTER,
     nest::GemmDesc,
-    operand::Axis,
+    numeric::ElementKind,
+    operand::{Axis, OperandKind},
     refusal::{
         Because, Field, Refusal, hold,
         rules::{explained, multiple, or, within},
     },
-    schedule::ScheduleKind,
     threadblock::{
-        SharedOperand, WarpSpecialized, tensor_map::CHUNK_BYTES, tma_ring::pipeline::MOST_CONSUMERS,
+        MainloopKind, SharedOperand, StageTile, WarpSpecialized,
+        tma_ring::pipeline::ALIGNMENT_BYTES,
     },
-    warp::wgmma::{MOST_COLUMNS, ROWS, STAGE_BYTES, STEP_BYTES, columns_of},
+    warp::wgmma::MOST_COLUMNS,
 };
 
 /// Maximum number of instruction tiles that a consumer promotes per stage.
@@ -21,61 +22,24 @@ pub(crate) const MOST_PROMOTED_TILES: u32 = u8::MAX as u32;
 /// Maximum extent of a threadblock tile along M and N.
 pub(crate) const MOST_TILE: u32 = 512;
 
+/// Maximum depth of a stage that threads read. Loops over K are unrolled.
+pub(crate) const MOST_DEPTH: u64 = 64;
+
 /// Names the schedule in the refusal of a ping-pong kernel, whose consumers compute separate tiles.
 pub(crate) const fn ping_pong(rule: Result<(), Refusal>) -> Result<(), Refusal> {
     or(explained(rule, Because::Words("schedule = pingpong")), "schedule = cooperative")
 }
 
-impl WarpSpecialized {
-    /// Checks that instructions and warpgroups divide the tiles, and that a CTA supports the number
-    /// of warpgroups.
-    pub(crate) const fn shapes(d: &GemmDesc) -> Result<(), Refusal> {
-        let (tb, warp, instruction) = (d.threadblock(), d.warp(), d.instruction());
-        let depth = d.operands[0].stored.elements_in(STAGE_BYTES) as u64;
-        let step = d.operands[0].stored.elements_in(STEP_BYTES) as u64;
-        let rules = [
-            (Field::Instruction(Axis::M), instruction.m as u64, ROWS as u64, ROWS as u64),
-            (Field::Instruction(Axis::K), instruction.k as u64, step, step),
-            (Field::Instruction(Axis::N), instruction.n as u64, 8, MOST_COLUMNS as u64),
-            (Field::Warp(Axis::K), warp.k as u64, depth, depth),
-            (Field::Threadblock(Axis::K), tb.k as u64, depth, depth),
-            (Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64),
-            (Field::Warp(Axis::N), warp.n as u64, 8, MOST_TILE as u64),
-            (Field::Threadblock(Axis::M), tb.m as u64, ROWS as u64, MOST_TILE as u64),
-            (Field::Threadblock(Axis::N), tb.n as u64, 8, MOST_TILE as u64),
-        ];
-        let mut i = 0;
-        while i < rules.len() {
-            let (field, value, least, most) = rules[i];
-            hold!(within(field, value, least, most));
-            i += 1;
-        }
-        hold!(multiple(
-            Field::Instruction(Axis::N),
-            instruction.n as u64,
-            columns_of(d.operands[0].stored.is_integer(), instruction.n) as u64,
-            MOST_COLUMNS as u64
-        ));
-        hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
-        // Columns are multiples of instructions and, for a row-major D, of the rows of the
-        // narrowest swizzle. Two instructions suffice for all element types.
-        let mut columns = instruction.n;
-        while d.frame.d_order().is_row()
-            && !d.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES)
-        {
-            columns += instruction.n;
-        }
-        hold!(multiple(Field::Warp(Axis::N), warp.n as u64, columns as u64, MOST_TILE as u64));
-        hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, MOST_TILE as u64));
-        hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, MOST_TILE as u64));
-        let (field, warpgroups) =
-            (Field::Warpgroups, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64);
-        match d.schedule() {
-            ScheduleKind::Cooperative => within(field, warpgroups, 1, MOST_CONSUMERS as u64),
-            ScheduleKind::Pingpong => ping_pong(within(field, warpgroups, 1, 1)),
-        }
-    }
+/// Returns the refusal of a value that the TMA ring does not support.
+pub(crate) const fn no_choice(
+    field: Field,
+    value: &'static str,
+    nearest: &'static str,
+) -> Result<(), Refusal> {
+    Err(Refusal::unsupported(field, value, MainloopKind::TmaRing.name(), nearest))
+}
 
+impl WarpSpecialized {
     /// Checks the shape of the cluster.
     pub(crate) const fn cluster_shape(d: &GemmDesc) -> Result<(), Refusal> {
         let most = PORTABLE_CLUSTER as u64;
@@ -118,5 +82,29 @@ impl WarpSpecialized {
             return Ok(());
         }
         Err(Refusal::uneven_boxes(operand.other().axis(), blocks, boxes, nearest))
+    }
+
+    /// Checks that each share of a stage is a multiple of a kilobyte, as the ring requires.
+    pub(crate) const fn whole_stages(&self) -> Result<(), Refusal> {
+        let mut i = 0;
+        while i < OperandKind::BOTH.len() {
+            let operand = OperandKind::BOTH[i];
+            let tile = self.tile(operand);
+            if let StageTile::Warpgroup(_) = tile {
+                // Its rows have 128 bytes, and its extents are multiples of eight.
+                return Ok(());
+            }
+            let row = ElementKind::F32.bytes_of(tile.mn() / self.ring.shares(operand));
+            // The smallest power of two whose product with a row is a multiple of a kilobyte. A row
+            // has at least 32 bytes.
+            let of = ALIGNMENT_BYTES
+                >> if row.trailing_zeros() < 10 { row.trailing_zeros() } else { 10 };
+            hold!(explained(
+                multiple(Field::Threadblock(Axis::K), tile.k() as u64, of as u64, MOST_DEPTH),
+                Because::Words("stages are multiples of 1024 bytes")
+            ));
+            i += 1;
+        }
+        Ok(())
     }
 }

@@ -3,8 +3,8 @@
 use crate::{
     numeric::ElementKind,
     operand::OperandKind,
-    smem::Along,
-    threadblock::SwizzleMode,
+    smem::{Along, BoxedTile, SmemTile},
+    threadblock::{SwizzleMode, WarpSpecialized},
     warp::{
         TiledMma,
         wgmma::{OperandA, OperandTile},
@@ -109,5 +109,22 @@ impl StageTile {
             Self::Warpgroup(_) => SwizzleMode::Bytes128,
             Self::Threads { .. } => SwizzleMode::None,
         }
+    }
+}
+
+impl WarpSpecialized {
+    /// Returns the tile of an operand in one stage as threads read it: a sequence of TMA boxes.
+    pub const fn boxed_tile(&self, operand: OperandKind) -> BoxedTile {
+        let tile = self.tile(operand);
+        let one = SmemTile {
+            along: tile.along(),
+            mn: self.box_mn(operand),
+            k: tile.k(),
+            padding: 0,
+            bits: 0,
+            base: 0,
+            shift: 0,
+        };
+        BoxedTile { one, mn: tile.mn() }
     }
 }

@@ -2,6 +2,8 @@
 
 mod check;
 mod components;
+mod consumer;
+mod consumer_cuda;
 mod cost;
 mod cuda;
 pub(crate) mod explain;

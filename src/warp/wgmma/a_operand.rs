@@ -2,13 +2,11 @@
 //! kernel's frame.
 
 use crate::{
-    arch::OpKind,
-    layout::Order,
     nest::{AOperandKind, GemmDesc, Pins},
     numeric::EmulationKind,
     operand::OperandKind,
-    refusal::{Because, Field, Operand, Refusal, rules::explained},
-    threadblock::MainloopKind,
+    refusal::{Because, Field, Refusal, rules::explained},
+    threadblock::tma_ring::shapes::no_choice,
     warp::wgmma::reads_along_mn,
 };
 
@@ -103,16 +101,7 @@ impl GemmDesc {
             );
         }
         if !self.a_from_registers() {
-            return match (self.op(), self.frame.d_order()) {
-                (OpKind::Simt, Order::Col) => {
-                    let (value, nearest) = (Order::Col.name(), Order::Row.name());
-                    explained(
-                        no_choice(Field::Layout(Operand::C), value, nearest),
-                        Because::Words("CUDA cores"),
-                    )
-                }
-                _ => Ok(()),
-            };
+            return Ok(());
         }
         let because = if !matches!(self.emulation(), EmulationKind::None) {
             Because::Words("terms of emulated f32 are K-major")
@@ -128,13 +117,4 @@ impl GemmDesc {
         let (value, nearest) = (AOperandKind::Registers.name(), AOperandKind::Shared.name());
         explained(no_choice(Field::AOperand, value, nearest), because)
     }
-}
-
-/// Returns the refusal of a value that the warp-specialized main loop does not support.
-pub(crate) const fn no_choice(
-    field: Field,
-    value: &'static str,
-    nearest: &'static str,
-) -> Result<(), Refusal> {
-    Err(Refusal::unsupported(field, value, MainloopKind::TmaRing.name(), nearest))
 }

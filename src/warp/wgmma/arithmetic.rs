@@ -3,12 +3,11 @@
 //! fraction.
 
 use crate::{
-    arch::OpKind,
     layout::Order,
     nest::{GemmDesc, OperandDesc, PromotionKind},
     numeric::{ElementKind, EmulationKind, Instruction, emulation::EmulationBlocks},
     refusal::{Because, Field, Refusal, rules::explained},
-    warp::wgmma::a_operand::no_choice,
+    threadblock::tma_ring::shapes::no_choice,
 };
 
 impl GemmDesc {
@@ -33,16 +32,15 @@ impl GemmDesc {
     }
 
     /// Checks that `f32` on tensor cores is emulated, and that no other type is.
-    pub(crate) const fn check_emulation_ring(&self) -> Result<(), Refusal> {
+    pub(crate) const fn check_emulation(&self) -> Result<(), Refusal> {
         let (a, b) = (self.operands[0].stored, self.operands[1].stored);
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
-        let on_tensor_cores = matches!(self.op(), OpKind::TensorOp);
         if self.emulation().in_registers() {
             return Err(Refusal::emulation_of_others(self.emulation()));
         }
         match (self.emulation(), is_f32) {
-            (EmulationKind::None, true) if on_tensor_cores => Err(Refusal::NOT_EMULATED),
-            (EmulationKind::None, _) | (_, true) => Ok(()),
+            (EmulationKind::None, true) => Err(Refusal::NOT_EMULATED),
+            (EmulationKind::None, false) | (_, true) => Ok(()),
             (emulation, false) => Err(Refusal::nothing_to_emulate(emulation, a, b)),
         }
     }

@@ -27,6 +27,9 @@
 
 pub(crate) mod a_operand;
 mod arithmetic;
+mod consumer;
+mod consumer_cuda;
+mod cost;
 mod descriptor;
 mod fragment;
 mod instruction;

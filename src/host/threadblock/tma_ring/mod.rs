@@ -28,7 +28,6 @@ mod subtiles;
 mod threads;
 
 use crate::{
-    arch::OpKind,
     call::HostCall,
     error::Error,
     host::{
@@ -178,7 +177,7 @@ fn fast_product(
     scales: (Scales<'_>, usize),
     (composition, streams): (&Composition, Option<&TileSlices>),
 ) -> Result<(), Error> {
-    let instruction = desc.matrix_instruction().filter(|_| matches!(desc.op(), OpKind::TensorOp));
+    let instruction = desc.matrix_instruction().filter(|_| desc.mma.wgmma().is_some());
     if let Some(instruction) = instruction {
         return stepped(product, scales, (instruction, WHOLE), streams);
     }

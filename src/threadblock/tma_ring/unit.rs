@@ -1,7 +1,5 @@
 //! The translation unit of a warp-specialized kernel.
 
-mod simt;
-
 use crate::{
     codegen::{
         DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap,
@@ -9,22 +7,13 @@ use crate::{
         fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
         fingerprints_of_streams, records_fingerprint, reduction_entry_point, work_facts,
     },
-    epilogue::{
-        partials::SlotMap,
-        tensor_store::{StagedMap, StagingMap},
-    },
+    epilogue::partials::SlotMap,
     facts::facts,
-    index::Map,
     nest::GemmDesc,
     operand::OperandKind,
     smem::Along,
-    threadblock::{
-        ClusterTiles, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work, WorkKind,
-    },
-    warp::{
-        TiledMma,
-        wgmma::{AccumulatorMap, MmaWarpgroup},
-    },
+    threadblock::{ClusterTiles, PipelineLayout, RingPosition, WarpSpecialized, Work, WorkKind},
+    warp::{ConsumerText, MirroredMap},
 };
 use core::fmt::Write;
 use std::sync::Arc;
@@ -32,7 +21,7 @@ use std::sync::Arc;
 /// The header of the kernel.
 const TWIN: &[(&str, &str)] = &[(
     "threadblock/tma_ring/kernel.cuh",
-    include_str!("../../../../kernels/threadblock/tma_ring/kernel.cuh"),
+    include_str!("../../../kernels/threadblock/tma_ring/kernel.cuh"),
 )];
 
 /// Returns the facts of one operand as a C++ struct, with the lines `own` added.
@@ -56,7 +45,7 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
 }
 
 /// Returns `config.cuh`: the components, the roles, and the epilogue, for the C++ templates.
-fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
+fn header(d: &GemmDesc, components: &WarpSpecialized, own: ConsumerText) -> String {
     let block = [
         ("kTileM", d.threadblock().m),
         ("kTileN", d.threadblock().n),
@@ -68,11 +57,7 @@ fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
         ("kAccumulators", components.numbers()),
         ("kVectorsAhead", components.vectors_ahead().max(1)),
     ];
-    let own = match &components.mma {
-        TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => simt::own(d, components, tiles),
-        TiledMma::Wgmma(mma, _) => warpgroup_facts(d, components, mma),
-    };
-    let includes = ["numeric.cuh", "schedule/roles.cuh", "threadblock/work.cuh", own.twin];
+    let includes = ["numeric.cuh", "schedule/roles.cuh", "threadblock/work.cuh", own.include];
     let mut declarations = [
         TensorMap::declaration(),
         TensorGemmParams::declaration(),
@@ -97,98 +82,9 @@ fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
     config_header(d, (&includes, &declarations), &members)
 }
 
-/// The additions to `config.cuh` that depend on the units that multiply.
-struct Own {
-    /// Header of their multiply-adds.
-    twin: &'static str,
-    /// C++ structs.
-    structs: String,
-    /// Lines of the structs of A and of B.
-    operands: [String; 2],
-    /// Type aliases in `Config`.
-    aliases: String,
-    /// Facts of `Config`.
-    facts: Vec<(&'static str, u32)>,
-}
-
-/// Returns the additions for warpgroups on the tensor cores.
-fn warpgroup_facts(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
-    let rows = components.fragment_rows().cuda();
-    let mut aliases = format!(
-        "  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n"
-    );
-    let mut structs = mma.header("WarpgroupMma");
-    if let Some(load) = components.fragment_load() {
-        structs.push_str(&load.tile.header("FragmentTile"));
-        let _ = writeln!(
-            aliases,
-            "  using FragmentLoad = warp::FragmentLoad<::FragmentTile, kFragmentRows>;\n  using Fragments = warp::FragmentLoader<FragmentLoad, {}>;",
-            components.repeats.m
-        );
-    } else {
-        aliases.push_str("  using Fragments = warp::NoFragments;\n");
-    }
-    Own {
-        twin: "warp/wgmma/registers.cuh",
-        structs,
-        operands: Default::default(),
-        aliases,
-        facts: vec![
-            ("kWarpM", d.warp().m),
-            ("kWarpN", d.warp().n),
-            ("kConsumersM", components.consumers.m),
-            ("kConsumersN", components.consumers.n),
-            ("kRepeatsM", components.repeats.m),
-            ("kRepeatsN", components.repeats.n),
-            ("kStoreAccess", d.output.access),
-            ("kByTma", u32::from(d.by_tma())),
-            ("kSubtileColumns", components.subtile_columns),
-            ("kColumnMajor", u32::from(!components.layout_c.is_row())),
-            ("kSubtileBoxRows", components.subtile_box_rows()),
-            ("kSubtileSwizzle", components.subtile_swizzle.bits()),
-            ("kPromotes", u32::from(d.promotes())),
-            ("kFragmentSets", components.options.fragment_sets()),
-        ],
-    }
-}
-
-/// A map with its name and the name of its C++ twin.
-type Mirrored = (&'static str, &'static str, Map);
-
-/// Returns the maps that have a C++ twin.
-fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
-    let own: Vec<Mirrored> = match &components.mma {
-        TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => simt::mirrored(components, tiles),
-        TiledMma::Wgmma(mma, _) => {
-            let tile = |operand| -> Map {
-                match components.tile(operand) {
-                    StageTile::Warpgroup(tile) => Arc::new(tile),
-                    StageTile::Threads { .. } => Arc::new(components.boxed_tile(operand)),
-                }
-            };
-            let rows = components.fragment_rows();
-            let smem_a = match components.fragment_load() {
-                None => "warp::OperandTile<Config::Mma::A>",
-                Some(_) => "Config::FragmentLoad::Tile",
-            };
-            let load = components
-                .fragment_load()
-                .map(|load| -> Mirrored { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
-            let others: [Mirrored; 5] = [
-                ("smem_a", smem_a, tile(OperandKind::A)),
-                ("smem_b", "warp::OperandTile<Config::Mma::B>", tile(OperandKind::B)),
-                (
-                    "accumulator",
-                    "warp::AccumulatorMap<Config::Mma::kN, Config::kFragmentRows>",
-                    Arc::new(AccumulatorMap::new(&mma.instruction()).with_rows(rows)),
-                ),
-                ("staging", "epilogue::StagingMap<Config>", Arc::new(StagingMap::new(components))),
-                ("staged", "epilogue::StagedMap<Config>", Arc::new(StagedMap::new(components))),
-            ];
-            others.into_iter().chain(load).collect()
-        }
-    };
-    let ring: [Mirrored; 2] = [
+/// Returns the maps that have a C++ twin: those of the MMA, of the ring, and of split-K slots.
+fn mirrored(components: &WarpSpecialized, own: Vec<MirroredMap>) -> Vec<MirroredMap> {
+    let ring: [MirroredMap; 2] = [
         (
             "ring",
             "threadblock::PipelineLayout<Config::Ring>",
@@ -200,7 +96,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
             Arc::new(RingPosition { stages: components.ring.stages }),
         ),
     ];
-    let slot = components.options.split_k.then(|| -> Mirrored {
+    let slot = components.options.split_k.then(|| -> MirroredMap {
         ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::new(components)))
     });
     own.into_iter().chain(ring).chain(slot).collect()
@@ -214,16 +110,13 @@ pub(crate) fn translation_unit(
 ) -> TranslationUnit {
     let mut source =
         String::from("#include \"config.cuh\"\n#include \"threadblock/tma_ring/kernel.cuh\"\n");
-    let consumer = match components.threads() {
-        None => "Consumer",
-        Some(_) => {
-            source.push_str("#include \"threadblock/tma_ring/simt.cuh\"\n");
-            "SimtConsumer"
-        }
-    };
+    let mut mma = components.mma.consumer_cuda(d, components);
+    if let Some(header) = mma.header {
+        let _ = writeln!(source, "#include \"{header}\"");
+    }
     if with_fingerprints {
         let (order, cluster) = (d.work.swizzle, d.mainloop.cluster());
-        let mirrored = mirrored(components);
+        let mirrored = mirrored(components, core::mem::take(&mut mma.maps));
         let aliases: String =
             mirrored.iter().map(|(name, twin, _)| format!("using {name} = {twin};\n")).collect();
         let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
@@ -266,7 +159,8 @@ pub(crate) fn translation_unit(
         if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };
     let _ = writeln!(
         source,
-        "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
+        "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::warp_specialized<Config, threadblock::{}>(params);\n}}",
+        mma.name
     );
     let second = d.geometry_ring().reduction.map(|reduction| {
         source.push_str("#include \"epilogue/reduction.cuh\"\n");
@@ -282,7 +176,7 @@ pub(crate) fn translation_unit(
         second,
         waits: true,
         source,
-        config: header(d, components),
+        config: header(d, components, mma),
         headers: TWIN,
     }
 }

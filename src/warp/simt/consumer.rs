@@ -1,0 +1,185 @@
+//! Consumers of a TMA ring on the CUDA cores: each thread multiplies its own tile in true `f32`.
+//!
+//! ```text
+//! for each k-tile                  A and B are MN-major: k rows of mn elements, boxes without a swizzle, one behind the other
+//!     for each k of it             while one k is multiplied, the fragments of the next are read, 16 bytes at a time; during the
+//!                                  last, those of the next tile's first, so that no warp waits between stages
+//!         accumulators += a outer b        a fused multiply-add for each product, k ascending: the bits of every other main loop
+//! epilogue, to D by the threads    from registers: nothing is staged
+//! ```
+//!
+//! | knob | here |
+//! |---|---|
+//! | `threadblock` | tile of a block; its K extent is 8 to 64 |
+//! | `warp` | tile of a *warp*, with the same K extent: four warps are a consumer, and M runs fastest, as in the main loops with one schedule |
+//! | `instruction` | tile of a *thread*: 4 to 16 along M and N, 1 along K. A warp is a grid of 32 thread tiles, 2 to 16 of them along M |
+//! | `cluster` | as on tensor cores; each block copies the parts of whole warps |
+//! | `align_c` | elements of D per store of a thread, 4 at most |
+//!
+//! A call first transposes a K-major operand into its workspace.
+//!
+//! Twin: `kernels/warp/simt/consumer.cuh`.
+
+use crate::{
+    arch::WARP,
+    layout::Order,
+    nest::{
+        GemmDesc,
+        features::{Exchange, Features},
+    },
+    numeric::ElementKind,
+    operand::Axis,
+    refusal::{
+        Because, Field, Legal, Operand, Refusal, hold,
+        rules::{explained, multiple, within},
+    },
+    schedule::ScheduleKind,
+    shape::Mn,
+    threadblock::{
+        MainloopKind,
+        tma_ring::{
+            cost::whole,
+            pipeline::{MOST_CONSUMERS, WARPS},
+            shapes::{MOST_DEPTH, MOST_TILE, no_choice, ping_pong},
+        },
+    },
+    warp::{
+        Consumer, ConsumerRegisters, InterleaveKind, LaneArrangement, SimtKnobs, ThreadTiles,
+        TiledMma, simt::maps::interleave,
+    },
+};
+
+/// Divisor of the extents of a thread tile: one access to shared memory.
+const VECTOR: u32 = 4;
+
+/// Maximum extent of a thread tile.
+const MOST_THREAD: u64 = 16;
+
+/// Minimum and maximum lanes of a warp along M. Within them, no warp's part of a tile is wider than
+/// a box.
+const LANES: (u32, u32) = (2, 16);
+
+/// Depths of a stage: the minimum, which is also their divisor, and the maximum. Loops over K are
+/// unrolled.
+const DEPTHS: (u64, u64) = (8, MOST_DEPTH);
+
+impl SimtKnobs {
+    /// Returns the consumer of a description. All consumers count along M, because warps form the
+    /// grid.
+    ///
+    /// # Errors
+    /// The refusal of other types than f32, and of tiles that threads, warps, and warpgroups do not
+    /// divide.
+    pub(crate) const fn consumer(d: &GemmDesc) -> Result<Consumer, Refusal> {
+        let f32 = ElementKind::F32;
+        if !(d.operands[0].stored.is(f32)
+            && d.operands[1].stored.is(f32)
+            && d.output.accumulator.is(f32)
+            && d.output.element.is(f32))
+        {
+            return Err(Refusal::tensor_cores_only(MainloopKind::TmaRing.name()));
+        }
+        if !d.frame.d_order().is_row() {
+            let (value, nearest) = (Order::Col.name(), Order::Row.name());
+            let refused = no_choice(Field::Layout(Operand::C), value, nearest);
+            hold!(explained(refused, Because::Words("CUDA cores")));
+        }
+        hold!(Self::check_thread_tiles(d));
+        let (warp, thread) = (d.warp(), d.instruction());
+        let tiles = ThreadTiles {
+            block: d.threadblock(),
+            warp,
+            lanes: LaneArrangement { m: warp.m / thread.m, n: warp.n / thread.n, quads: false },
+            interleave: [
+                interleave(InterleaveKind::Vector, f32, thread.m),
+                interleave(InterleaveKind::Vector, f32, thread.n),
+            ],
+        };
+        let warps = tiles.warps();
+        Ok(Consumer {
+            mma: TiledMma::Simt(tiles),
+            consumers: Mn { m: warps.m * warps.n / WARPS, n: 1 },
+            repeats: Mn::ONE,
+            by_threads: true,
+        })
+    }
+
+    /// Checks that thread tiles fill warp tiles, that warp tiles divide the threadblock tile, and
+    /// that the warps form whole warpgroups.
+    const fn check_thread_tiles(d: &GemmDesc) -> Result<(), Refusal> {
+        let (tb, warp, thread) = (d.threadblock(), d.warp(), d.instruction());
+        let (vector, most_tile) = (VECTOR as u64, MOST_TILE as u64);
+        hold!(within(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
+        hold!(multiple(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
+        hold!(within(Field::Instruction(Axis::N), thread.n as u64, vector, MOST_THREAD));
+        hold!(multiple(Field::Instruction(Axis::N), thread.n as u64, vector, MOST_THREAD));
+        hold!(within(Field::Instruction(Axis::K), thread.k as u64, 1, 1));
+        let lanes = nearest_lanes(warp.m / thread.m);
+        if warp.m != lanes * thread.m {
+            let (legal, nearest) = (Legal::LanesTimesInstruction, (lanes * thread.m) as u64);
+            return Err(Refusal::not_one_of(Field::Warp(Axis::M), warp.m as u64, legal, nearest));
+        }
+        let columns = (WARP / lanes * thread.n) as u64;
+        hold!(within(Field::Warp(Axis::N), warp.n as u64, columns, columns));
+        hold!(within(Field::Threadblock(Axis::K), tb.k as u64, DEPTHS.0, DEPTHS.1));
+        hold!(multiple(Field::Threadblock(Axis::K), tb.k as u64, DEPTHS.0, DEPTHS.1));
+        hold!(within(Field::Warp(Axis::K), warp.k as u64, tb.k as u64, tb.k as u64));
+        hold!(within(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, most_tile));
+        hold!(within(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
+        hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, most_tile));
+        hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
+        let warps = (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64;
+        match d.schedule() {
+            ScheduleKind::Pingpong => {
+                ping_pong(within(Field::WarpsOfConsumers, warps, WARPS as u64, WARPS as u64))
+            }
+            ScheduleKind::Cooperative => {
+                let field = Field::WarpsOfConsumers;
+                hold!(within(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64));
+                multiple(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64)
+            }
+        }
+    }
+
+    /// Returns the registers of a consumer thread. Fragments are those of the current and of the
+    /// next k.
+    pub(crate) const fn consumer_registers(tiles: &ThreadTiles) -> ConsumerRegisters {
+        let [m, n] = tiles.thread();
+        ConsumerRegisters {
+            accumulators: tiles.accumulators(),
+            partial_accumulators: 0,
+            fragments: 2 * (m + n),
+            instruction: 0,
+        }
+    }
+
+    /// Returns the facts for the cost model. A transpose counts as time of its own.
+    pub(crate) const fn consumer_features(d: &GemmDesc, exchange: Exchange) -> Features {
+        // A prologue and epilogue, for any thread tile.
+        const OF_THREADS: u64 = 44;
+        let (cluster, share) = (d.mainloop.cluster(), d.elements_of_a_consumer());
+        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
+        let products = d.threadblock().m as u64 * d.threadblock().n as u64 * 145 / 100;
+        Features {
+            lines: None,
+            transposed: 0,
+            each: (if cluster.count() > 1 { products * 17 / 16 } else { products }) as f64,
+            latency: 0.0,
+            alone: 0.0,
+            block: None,
+            not_hidden: (OF_THREADS * whole(share)) as f64,
+            further: [if pingpong { 0.0 } else { (OF_THREADS * share) as f64 }; 2],
+            memory: None,
+            exchange,
+        }
+    }
+}
+
+/// Returns the nearest valid number of lanes along M, and the greater of two.
+const fn nearest_lanes(lanes: u32) -> u32 {
+    let (mut best, most) = LANES;
+    while best < most && lanes >= best + best / 2 {
+        best *= 2;
+    }
+    best
+}

@@ -1,0 +1,74 @@
+//! The C++ of consumers of a TMA ring on the CUDA cores.
+
+use crate::{
+    codegen::facts_of_threads,
+    facts::facts,
+    nest::GemmDesc,
+    operand::OperandKind,
+    threadblock::WarpSpecialized,
+    warp::{ConsumerText, SimtKnobs, ThreadTiles, simt::maps::FragmentMap},
+};
+use std::sync::Arc;
+
+/// Returns the facts of one operand: a box, and the fragments that threads read from it.
+fn operand(
+    d: &GemmDesc,
+    (components, tiles): (&WarpSpecialized, &ThreadTiles),
+    operand: OperandKind,
+) -> String {
+    let (tile, index) = (components.boxed_tile(operand), operand.index());
+    let (interleave, warp_mn, lanes) = match operand {
+        OperandKind::A => (tiles.interleave[index], tiles.warp.m, tiles.lanes.m),
+        OperandKind::B => (tiles.interleave[index], tiles.warp.n, tiles.lanes.n),
+    };
+    let own = [
+        ("kMn", tile.mn),
+        ("kWarpMn", warp_mn),
+        ("kLanes", lanes),
+        ("kThreadMn", tiles.thread()[index]),
+        ("kInterleave", interleave),
+        ("kFragmentAccess", tile.one.vector(interleave)),
+    ];
+    let mut text = format!("  using Element = {};\n", d.operand(operand).stored.cuda());
+    text.push_str(&facts("int", tile.one.facts().iter().chain(&own)));
+    text
+}
+
+impl SimtKnobs {
+    /// Returns the parts of the translation unit that depend on the MMA.
+    pub(crate) fn consumer_cuda(
+        d: &GemmDesc,
+        components: &WarpSpecialized,
+        tiles: &ThreadTiles,
+    ) -> ConsumerText {
+        let (a, b) = (OperandKind::A, OperandKind::B);
+        ConsumerText {
+            name: "SimtConsumer",
+            header: Some("warp/simt/consumer.cuh"),
+            include: "warp/simt.cuh",
+            structs: String::new(),
+            operands: OperandKind::BOTH.map(|which| operand(d, (components, tiles), which)),
+            aliases: String::new(),
+            facts: facts_of_threads(
+                tiles,
+                d.output.accumulator,
+                d.output.access.min(tiles.interleave[1]),
+            )
+            .to_vec(),
+            maps: vec![
+                ("smem_a", "smem::BoxedTile<Config::A>", Arc::new(components.boxed_tile(a))),
+                ("smem_b", "smem::BoxedTile<Config::B>", Arc::new(components.boxed_tile(b))),
+                (
+                    "fragment_a",
+                    "warp::FragmentMap<Config, Config::A, true>",
+                    Arc::new(FragmentMap::new(*tiles, a)),
+                ),
+                (
+                    "fragment_b",
+                    "warp::FragmentMap<Config, Config::B, false>",
+                    Arc::new(FragmentMap::new(*tiles, b)),
+                ),
+            ],
+        }
+    }
+}
