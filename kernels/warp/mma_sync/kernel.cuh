@@ -1,4 +1,4 @@
-// Twin of src/warp/mma_sync/cuda.rs: the index maps of `mma.sync` kernels.
+// Twin of src/warp/mma_sync/kernel.rs: the index maps of `mma.sync` kernels.
 #pragma once
 #include "threadblock/mma/kernel.cuh"
 #include "warp/mma_sync.cuh"

@@ -1,4 +1,4 @@
-// Twin of src/warp/simt/cuda.rs: the index maps of CUDA-core kernels whose threads all follow one
+// Twin of src/warp/simt/kernel.rs: the index maps of CUDA-core kernels whose threads all follow one
 // schedule.
 #pragma once
 #include "threadblock/mma/kernel.cuh"

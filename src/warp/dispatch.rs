@@ -1,0 +1,109 @@
+//! Dispatch from an MMA to its files.
+
+use crate::{
+    nest::{GemmDesc, features::Features},
+    operand::OperandKind,
+    refusal::Refusal,
+    smem::Along,
+    threadblock::{MmaBase, StagedOperand, tma_ring::pipeline::WARPS},
+    warp::{Consumer, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma, WgmmaKnobs},
+};
+
+/// Components, rules, C++, and cost in a CTA without a producer, which cannot feed `wgmma`.
+impl WarpMma {
+    /// Returns the components of a CTA.
+    pub(crate) const fn components(&self, desc: &GemmDesc) -> MmaComponents {
+        match self {
+            Self::MmaSync(knobs) => knobs.components(desc),
+            Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::components(desc),
+        }
+    }
+
+    /// Checks the knobs.
+    pub(crate) const fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
+        match self {
+            Self::Simt(knobs) => knobs.check(),
+            Self::MmaSync(knobs) => knobs.check(desc),
+            Self::Wgmma(_) => Ok(()),
+        }
+    }
+
+    /// Checks an operand in shared memory.
+    pub(crate) const fn check_operand(
+        &self,
+        desc: &GemmDesc,
+        operand: OperandKind,
+        staged: &StagedOperand,
+    ) -> Result<(), Refusal> {
+        match self {
+            Self::Simt(_) => SimtKnobs::check_operand(desc, operand, staged),
+            Self::MmaSync(_) | Self::Wgmma(_) => Ok(()),
+        }
+    }
+
+    /// Returns the parts of the translation unit that depend on the MMA.
+    pub(crate) fn cuda(&self, desc: &GemmDesc, base: &MmaBase) -> MmaText {
+        match self {
+            Self::Simt(_) => SimtKnobs::cuda(desc, base),
+            Self::MmaSync(_) => MmaSyncKnobs::cuda(desc, base),
+            Self::Wgmma(_) => MmaText::default(),
+        }
+    }
+
+    /// Returns the facts for the cost model.
+    pub(crate) const fn features(&self, desc: &GemmDesc, base: &MmaBase) -> Features {
+        match self {
+            Self::MmaSync(_) => MmaSyncKnobs::features(desc, base),
+            Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::features(base),
+        }
+    }
+}
+
+/// Consumers of a TMA ring.
+impl WarpMma {
+    /// Returns the consumer of a description, whose multiplied operands `desc` has.
+    ///
+    /// # Errors
+    /// The refusal of types and of tiles.
+    pub(crate) const fn consumer(
+        &self,
+        user: &GemmDesc,
+        desc: &GemmDesc,
+    ) -> Result<Consumer, Refusal> {
+        match self {
+            Self::Wgmma(_) => WgmmaKnobs::consumer(user, desc),
+            Self::Simt(_) | Self::MmaSync(_) => SimtKnobs::consumer(desc),
+        }
+    }
+
+    /// Returns the index along which a consumer reads an operand.
+    pub(crate) const fn along(&self, desc: &GemmDesc, operand: OperandKind) -> Along {
+        match self {
+            Self::Wgmma(_) => WgmmaKnobs::along(desc, operand),
+            Self::Simt(_) | Self::MmaSync(_) => Along::Mn,
+        }
+    }
+
+    /// Returns the facts of a kernel with a TMA ring for the cost model.
+    pub(crate) const fn consumer_features(&self, desc: &GemmDesc) -> Features {
+        match self {
+            Self::Wgmma(_) => WgmmaKnobs::consumer_features(desc, desc.slice_exchange()),
+            Self::Simt(_) | Self::MmaSync(_) => {
+                SimtKnobs::consumer_features(desc, desc.slice_exchange())
+            }
+        }
+    }
+
+    /// Returns the number of warp tiles that one consumer computes.
+    pub(crate) const fn tiles_of_a_consumer(&self) -> u32 {
+        match self {
+            Self::Wgmma(_) => 1,
+            Self::Simt(_) | Self::MmaSync(_) => WARPS,
+        }
+    }
+
+    /// Returns whether a kernel can reduce the split-K partials of consumers.
+    pub(crate) const fn reduces_after_ring(&self) -> bool {
+        matches!(self, Self::Wgmma(_))
+    }
+}

@@ -1,0 +1,165 @@
+//! The knobs of the MMAs, as one value.
+
+use crate::{
+    arch::OpKind,
+    nest::{Pins, or},
+    shape::Mnk,
+    warp::{
+        AOperandKind, InterleaveKind, MmaSyncKnobs, PromotionKind, SaturateKind, SimtKnobs,
+        WgmmaKnobs,
+    },
+    words::words,
+};
+
+words! {
+    /// A warp-level MMA, as a value.
+    pub enum WarpMmaKind {
+        /// CUDA cores.
+        Simt = "simt",
+        /// Tensor cores with `mma.sync`.
+        MmaSync = "mmasync",
+        /// Hopper's tensor cores with `wgmma`.
+        Wgmma = "wgmma",
+    }
+}
+
+/// The MMA of a warp, or of a warpgroup, inside the main loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WarpMma {
+    /// CUDA cores: each thread multiplies its own tile.
+    Simt(SimtKnobs),
+    /// Tensor cores with `mma.sync`: a warp multiplies fragments in registers.
+    MmaSync(MmaSyncKnobs),
+    /// Hopper's tensor cores with `wgmma`: a warpgroup multiplies tiles in shared memory.
+    Wgmma(WgmmaKnobs),
+}
+
+impl WarpMma {
+    /// Returns the kind.
+    pub const fn kind(&self) -> WarpMmaKind {
+        match self {
+            Self::Simt(_) => WarpMmaKind::Simt,
+            Self::MmaSync(_) => WarpMmaKind::MmaSync,
+            Self::Wgmma(_) => WarpMmaKind::Wgmma,
+        }
+    }
+
+    /// Returns the units that multiply.
+    pub const fn op(&self) -> OpKind {
+        match self {
+            Self::Simt(_) => OpKind::Simt,
+            Self::MmaSync(_) | Self::Wgmma(_) => OpKind::TensorOp,
+        }
+    }
+
+    /// Returns the warp tile in elements: the tile of D that one warp computes, and its share of
+    /// the depth. With `wgmma`, it is the tile of a warpgroup.
+    pub const fn warp(&self) -> Mnk {
+        match self {
+            Self::Simt(knobs) => knobs.warp,
+            Self::MmaSync(knobs) => knobs.warp,
+            Self::Wgmma(knobs) => knobs.warp,
+        }
+    }
+
+    /// Returns the shape of the instruction, or the tile of a thread on CUDA cores. `None` if the
+    /// resolver selects the tile of a thread.
+    pub const fn instruction(&self) -> Option<Mnk> {
+        match self {
+            Self::Simt(knobs) => knobs.thread,
+            Self::MmaSync(knobs) => Some(knobs.instruction),
+            Self::Wgmma(knobs) => Some(knobs.instruction),
+        }
+    }
+
+    /// Returns the knobs of `wgmma`, or `None` for another MMA.
+    pub const fn wgmma(&self) -> Option<&WgmmaKnobs> {
+        match self {
+            Self::Wgmma(knobs) => Some(knobs),
+            _ => None,
+        }
+    }
+
+    /// Returns the memory from which the instruction reads A.
+    pub const fn a_operand(&self) -> AOperandKind {
+        match self.wgmma() {
+            Some(knobs) => knobs.a_operand,
+            None => AOperandKind::Shared,
+        }
+    }
+
+    /// Returns how often accumulators are promoted.
+    pub const fn promotion(&self) -> PromotionKind {
+        match self.wgmma() {
+            Some(knobs) => knobs.promotion,
+            None => PromotionKind::Never,
+        }
+    }
+
+    /// Returns the maximum number of groups in flight when a consumer moves to the next stage.
+    pub const fn pending(&self) -> u32 {
+        match self.wgmma() {
+            Some(knobs) => knobs.pending,
+            None => 0,
+        }
+    }
+
+    /// Returns whether integer sums saturate.
+    pub const fn saturate(&self) -> SaturateKind {
+        match self {
+            Self::MmaSync(knobs) => knobs.saturate,
+            _ => SaturateKind::Off,
+        }
+    }
+
+    /// Returns the number of neighboring elements that a lane holds.
+    pub const fn interleave(&self) -> InterleaveKind {
+        match self {
+            Self::Simt(knobs) => knobs.interleave,
+            _ => InterleaveKind::Vector,
+        }
+    }
+
+    /// Returns the knobs as pins.
+    pub(crate) const fn pins(&self, pins: Pins) -> Pins {
+        let pins = Pins { warp: Some(self.warp()), instruction: self.instruction(), ..pins };
+        match self {
+            Self::Simt(_) => pins,
+            Self::MmaSync(knobs) => Pins { saturate: Some(knobs.saturate), ..pins },
+            Self::Wgmma(knobs) => Pins {
+                a_operand: Some(knobs.a_operand),
+                pending: Some(knobs.pending),
+                promotion: Some(knobs.promotion),
+                ..pins
+            },
+        }
+    }
+
+    /// Returns the MMA with the pinned knobs replaced.
+    pub(crate) const fn pinned(self, pins: &Pins) -> Self {
+        let warp = or!(pins.warp, self.warp());
+        match self {
+            Self::Simt(knobs) => Self::Simt(SimtKnobs {
+                warp,
+                thread: if pins.instruction.is_some() && knobs.thread.is_some() {
+                    pins.instruction
+                } else {
+                    knobs.thread
+                },
+                interleave: or!(pins.interleave, knobs.interleave),
+            }),
+            Self::MmaSync(knobs) => Self::MmaSync(MmaSyncKnobs {
+                warp,
+                instruction: or!(pins.instruction, knobs.instruction),
+                saturate: or!(pins.saturate, knobs.saturate),
+            }),
+            Self::Wgmma(knobs) => Self::Wgmma(WgmmaKnobs {
+                warp,
+                instruction: or!(pins.instruction, knobs.instruction),
+                a_operand: or!(pins.a_operand, knobs.a_operand),
+                pending: or!(pins.pending, knobs.pending),
+                promotion: or!(pins.promotion, knobs.promotion),
+            }),
+        }
+    }
+}
