@@ -3,9 +3,8 @@
 use crate::{
     layout::algebra::LayoutError,
     operand::Frame,
-    refusal::{Refusal, Unresolved},
+    refusal::{Refusal, Unresolved, const_sentence::Sentence},
     schedule::Fault,
-    sentence::Sentence,
     words::words,
 };
 use std::path::PathBuf;

@@ -61,7 +61,9 @@ pub mod host {
 
 /// Index maps. The lab draws them, and tests check their laws.
 pub mod index {
-    pub use crate::index::{Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points};
+    pub use crate::layout::index_map::{
+        Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points,
+    };
 }
 
 /// Operands and their axes. The lab and the tests iterate over them.

@@ -53,14 +53,13 @@
 //!
 //! # The loop nest
 //!
-//! | loop | level | Rust | CUDA |
+//! | level | loop | in `src` | in `kernels` |
 //! |---|---|---|---|
-//! | tiles of D | grid, persistent clusters | [`threadblock`]: `Work`, `TileOrder` | `kernels/threadblock/{work,swizzle}.cuh` |
-//! | k-tiles | thread block | [`threadblock::Mma`]: [`threadblock::MmaSingleStage`], [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] | `kernels/threadblock/mma_*.cuh` |
-//! | vectors of a tile | threads, or TMA | `ThreadMap`, `SmemTile`; `TensorCopy` | `kernels/threadblock/{thread_map,tensor_copy}.cuh` |
-//! | k-steps of a tile | warp, warpgroup | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `kernels/warp/mma_*.cuh` |
-//! | elements of a fragment | thread | `thread::Mma` | `kernels/thread/mma.cuh` |
-//! | accumulators | thread | [`epilogue::Node`] | `kernels/epilogue/*.cuh` |
+//! | [`device`] | problems: batches, groups, arrays | [`device::Gemm`] and the other operators | |
+//! | [`threadblock`] | tiles of D, in the order of the swizzle; k-tiles of one tile | `threadblock/{single_stage,pipelined,multistage,tma_ring}`, `threadblock/{work,smem}.rs` | `threadblock` |
+//! | [`warp`] | k-blocks of a k-tile; instructions of a k-block | `warp/{simt,mma_sync,wgmma}` | `warp` |
+//! | `thread` | multiply-adds of one thread | `thread/mma.rs` | `thread` |
+//! | [`epilogue`] | accumulators of one thread | `epilogue/{tile_store,tensor_store}`, one [`epilogue::Node`] per operation | `epilogue` |
 //!
 //! Every knob of every level is a field of one value, [`nest::GemmDesc`]. The value is checked at
 //! compile time, lowered to CUDA source, and executed on the CPU. The crate `falchion-layout` is
@@ -75,9 +74,7 @@ pub mod cuda;
 pub mod device;
 pub mod epilogue;
 mod error;
-mod facts;
 mod host;
-mod index;
 #[doc(hidden)]
 pub mod internals;
 pub mod layout;
@@ -87,9 +84,7 @@ mod operand;
 mod pass;
 pub mod refusal;
 mod schedule;
-mod sentence;
 pub mod shape;
-mod smem;
 mod sys;
 mod thread;
 pub mod threadblock;

@@ -1,7 +1,7 @@
 // Twin of src/pass/decompose.rs: decomposition of an f32 operand into rows of concatenated terms.
 #pragma once
 #include "config.cuh"
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "numeric/emulation.cuh"
 #include "thread/access.cuh"
 

@@ -2,7 +2,7 @@
 // 16 bytes.
 #pragma once
 #include "config.cuh"
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "thread/access.cuh"
 
 namespace pass {

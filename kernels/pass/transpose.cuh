@@ -1,11 +1,11 @@
 // Twin of src/pass/transpose: D = Aᵀ, or D = alpha Aᵀ + beta C, one tile per CTA.
 #pragma once
 #include "config.cuh"
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "schedule.cuh"
 #include "thread/access.cuh"
 #include "thread/transpose.cuh"
-#include "smem.cuh"
+#include "threadblock/smem.cuh"
 #include "threadblock/swizzle.cuh"
 
 namespace pass {

@@ -1,7 +1,7 @@
 // Twin of src/threadblock/mma/mod.rs: the main loop of a block, along K.
 #pragma once
 #include "schedule.cuh"
-#include "smem.cuh"
+#include "threadblock/smem.cuh"
 #include "threadblock/tile_iterator.cuh"
 
 namespace threadblock {

@@ -1,6 +1,6 @@
 // Twin of src/threadblock/split_k.rs: split-K slices, and the levels of their reduction.
 #pragma once
-#include "index.cuh"
+#include "layout/index_map.cuh"
 
 namespace threadblock {
 

@@ -1,7 +1,7 @@
 // Twin of src/threadblock/stream_k.rs: the k-tiles of some tiles, divided into one span per
 // cluster.
 #pragma once
-#include "index.cuh"
+#include "layout/index_map.cuh"
 
 namespace threadblock {
 

@@ -1,6 +1,6 @@
 // Twin of src/threadblock/thread_map.rs: assignment of an operand tile's vectors to threads.
 #pragma once
-#include "index.cuh"
+#include "layout/index_map.cuh"
 
 namespace threadblock {
 

@@ -1,6 +1,6 @@
 // Twin of src/threadblock/work.rs: distribution of work units over blocks.
 #pragma once
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "threadblock/split_k.cuh"
 #include "threadblock/records.cuh"
 #include "threadblock/stream_k.cuh"

@@ -1,9 +1,9 @@
 // Twin of src/warp/mma_sync/mod.rs: mma.sync.
 #pragma once
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
-#include "smem.cuh"
+#include "threadblock/smem.cuh"
 #include "thread/transpose.cuh"
 #include "threadblock/thread_map.cuh"
 #include "warp/simt.cuh"

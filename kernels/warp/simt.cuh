@@ -1,9 +1,9 @@
 // Twin of src/warp/simt/mod.rs: a warp's outer product on CUDA cores.
 #pragma once
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "numeric.cuh"
 #include "thread/mma.cuh"
-#include "smem.cuh"
+#include "threadblock/smem.cuh"
 #include "threadblock/thread_map.cuh"
 #include "warp/exchange.cuh"
 

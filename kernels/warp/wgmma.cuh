@@ -1,8 +1,8 @@
 // Twin of src/warp/wgmma: fragments, operand tiles, and descriptors of a warpgroup's MMA.
 // The instructions are generated, only those of the current kernel.
 #pragma once
-#include "index.cuh"
-#include "smem.cuh"
+#include "layout/index_map.cuh"
+#include "threadblock/smem.cuh"
 
 namespace warp {
 

@@ -2,7 +2,7 @@
 
 use super::{Problem, positions::Spread};
 use crate::{
-    index::{IndexMap, at},
+    layout::index_map::{IndexMap, at},
     nest::GemmDesc,
     threadblock::{MATRICES_OF_PRODUCT, ProductRecords},
 };

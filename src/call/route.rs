@@ -45,8 +45,10 @@ use crate::{
     numeric::{ElementKind, EmulationKind},
     operand::{OperandKind, framed},
     refusal::Route,
-    smem::Along,
-    threadblock::tensor_map::{ADDRESS_ALIGNMENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
+    threadblock::{
+        smem::Along,
+        tensor_map::{ADDRESS_ALIGNMENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
+    },
 };
 use core::fmt;
 

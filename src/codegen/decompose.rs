@@ -2,9 +2,11 @@
 
 use super::fingerprint_assertion;
 use crate::{
-    facts::facts,
-    index::{Coord, IndexMap, Tabled, affine, at},
-    layout::algebra::Composed,
+    codegen::facts::facts,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, Tabled, affine, at},
+    },
     numeric::{
         EmulationKind,
         emulation::{EmulationBlocks, LineFacts, shift_of},

@@ -1,6 +1,6 @@
 //! The CUDA files of `kernels/`, embedded into the library.
 
-/// The CUDA files that the kernel families share: (include name, text).
+/// The CUDA files that kernels share: (include name, text).
 pub const KERNELS: &[(&str, &str)] = &[
     ("pass/repack.cuh", include_str!("../../kernels/pass/repack.cuh")),
     ("pass/decompose.cuh", include_str!("../../kernels/pass/decompose.cuh")),
@@ -15,7 +15,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),
     ("threadblock/mma/kernel.cuh", include_str!("../../kernels/threadblock/mma/kernel.cuh")),
-    ("index.cuh", include_str!("../../kernels/index.cuh")),
+    ("layout/index_map.cuh", include_str!("../../kernels/layout/index_map.cuh")),
     ("numeric.cuh", include_str!("../../kernels/numeric.cuh")),
     ("numeric/emulation.cuh", include_str!("../../kernels/numeric/emulation.cuh")),
     ("schedule.cuh", include_str!("../../kernels/schedule.cuh")),
@@ -33,7 +33,7 @@ pub const KERNELS: &[(&str, &str)] = &[
         "threadblock/tma_ring/pipeline.cuh",
         include_str!("../../kernels/threadblock/tma_ring/pipeline.cuh"),
     ),
-    ("smem.cuh", include_str!("../../kernels/smem.cuh")),
+    ("threadblock/smem.cuh", include_str!("../../kernels/threadblock/smem.cuh")),
     ("threadblock/swizzle.cuh", include_str!("../../kernels/threadblock/swizzle.cuh")),
     ("threadblock/tensor_copy.cuh", include_str!("../../kernels/threadblock/tensor_copy.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../../kernels/threadblock/thread_map.cuh")),

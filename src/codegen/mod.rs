@@ -1,13 +1,13 @@
 //! Generated CUDA headers: everything on which Rust and C++ must agree is written once, in Rust.
 //!
-//! The [`mirrored!`](self) macro makes a Rust struct and its C++ twin, for kernel parameters. Each
-//! kernel family writes its description as `config.cuh` with the functions of this module. A
+//! The [`mirrored!`](self) macro makes a Rust struct and its C++ twin, for kernel parameters. A
+//! main loop and an MMA write a description as `config.cuh` with the functions of this module. A
 //! [`TranslationUnit`] is the complete text that NVRTC reads. There are no `-D` macros, and facts
 //! have names instead of positions.
 
 use crate::{
     epilogue::reduction::Reduction,
-    index::{IndexMap, Map, fingerprint},
+    layout::index_map::{IndexMap, Map, fingerprint},
     nest::GemmMode,
     shape::{Mn, Mnk},
     threadblock::{
@@ -84,6 +84,7 @@ macro_rules! mirrored {
 
 mod config;
 mod decompose;
+pub(crate) mod facts;
 mod kernels;
 mod records;
 mod repack;

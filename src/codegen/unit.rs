@@ -79,14 +79,15 @@ mod tests {
         assert_eq!(names(&unit("int x;", "#include \"numeric.cuh\"")), [""; 0]);
         assert_eq!(
             names(&unit("#include \"own.cuh\"\n  #include \"nowhere.cuh\"", "")),
-            ["index.cuh", "own.cuh"]
+            ["layout/index_map.cuh", "own.cuh"]
         );
         let through = names(&unit(
             "#include \"config.cuh\"",
             "#include \"warp/simt.cuh\"\n#include \"config.cuh\"",
         ));
         assert!(
-            through.contains(&"smem.cuh".to_owned()) && through.contains(&"config.cuh".to_owned())
+            through.contains(&"threadblock/smem.cuh".to_owned())
+                && through.contains(&"config.cuh".to_owned())
         );
         assert!(!through.contains(&"pass/transpose.cuh".to_owned()), "{through:?}");
     }

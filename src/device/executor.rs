@@ -177,8 +177,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         (0..self.gemms()).map(problem).collect()
     }
 
-    /// Returns the problem size for kernels of the description's family, with a workspace of
-    /// `workspace` bytes.
+    /// Returns the problem size for kernels with the description's main loop and MMA, with a
+    /// workspace of `workspace` bytes.
     pub(crate) fn size_for(&self, desc: &GemmDesc, orders: Orders, workspace: u64) -> ProblemSize {
         let size = self.size(orders, workspace);
         if self.d.others.is_empty() {

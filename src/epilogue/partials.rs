@@ -11,8 +11,10 @@
 //! Twin: `kernels/epilogue/partials.cuh`.
 
 use crate::{
-    index::{Coord, IndexMap, affine, at},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine, at},
+    },
     threadblock::{
         WarpSpecialized,
         tma_ring::{pipeline::WARPS, registers::TOGETHER},

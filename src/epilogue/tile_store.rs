@@ -14,8 +14,10 @@
 //! Twin: `kernels/epilogue/tile_store.cuh`.
 
 use crate::{
-    index::{Coord, IndexMap, affine},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine},
+    },
     numeric::sum_of,
     operand::OperandKind,
     shape::at_least_one,

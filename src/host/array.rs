@@ -10,7 +10,7 @@ use crate::{
     call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Source, View},
     error::Error,
     host::threadblock::tma_ring::execute_program,
-    index::{IndexMap, at, points},
+    layout::index_map::{IndexMap, at, points},
     nest::GemmDesc,
     numeric::ElementKind,
     schedule::Fault,

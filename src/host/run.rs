@@ -22,7 +22,7 @@ use crate::{
         },
         warp::{accumulated::Accumulated, accumulators::Accumulators},
     },
-    index::at,
+    layout::index_map::at,
     nest::GemmDesc,
     numeric::{EmulationKind, emulation::EmulationBlocks},
     operand::OperandKind,

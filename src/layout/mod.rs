@@ -3,6 +3,7 @@
 //! A column-major C has the bytes of the row-major `Cᵀ = Bᵀ·Aᵀ`. A kernel that writes rows computes
 //! a column-major C from swapped operands with transposed layouts ([`Frame`]).
 
+pub(crate) mod index_map;
 mod matrix_type;
 
 pub use falchion_layout as algebra;

@@ -9,7 +9,7 @@ use crate::{
         Because, Field, Operand, Refusal, hold,
         rules::{check_alignment, explained, within},
     },
-    smem::SmemLayout,
+    threadblock::smem::SmemLayout,
 };
 
 impl GemmDesc {

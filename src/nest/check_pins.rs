@@ -1,4 +1,4 @@
-//! Checks of pins against the knobs of a family.
+//! Checks of pins against the knobs of a kernel.
 
 use crate::{
     arch::{ArchKind, OpKind},
@@ -8,41 +8,41 @@ use crate::{
     threadblock::mma::check,
 };
 
-/// Checks that the family has a knob for each pin.
+/// Checks that the kernel has a knob for each pin.
 ///
 /// # Errors
 /// A refusal that names the first foreign pin, and units or a main loop that support it.
 pub(crate) const fn check_pins(
-    family: &Knobs,
+    knobs: &Knobs,
     pins: &Pins,
     op: OpKind,
     arch: ArchKind,
 ) -> Result<(), Refusal> {
-    let foreign = family.foreign(*pins);
-    let nearest = family.mainloop.kind().name();
+    let foreign = knobs.foreign(*pins);
+    let nearest = knobs.mainloop.kind().name();
     match (foreign.mainloop, foreign.split_first()) {
         (_, None) => Ok(()),
         (Some(mainloop), _) => Err(Refusal::other_mainloop(mainloop.name(), op, arch, nearest)),
         (None, Some((one, _))) => {
             let [Some(knob)] = one.names() else { return Ok(()) };
-            if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
+            if let (Some(emulation), Some(_)) = (one.emulation, knobs.pins().emulation) {
                 return Err(Refusal::emulation_of_others(emulation));
             }
             if let (Some(DecompositionKind::SplitKCluster), Some(_)) =
-                (one.decomposition, family.pins().decomposition)
+                (one.decomposition, knobs.pins().decomposition)
             {
-                return Err(check::by_clusters(family.mainloop.kind()));
+                return Err(check::by_clusters(knobs.mainloop.kind()));
             }
             let units = match op {
                 OpKind::Simt => OpKind::TensorOp,
                 OpKind::TensorOp => OpKind::Simt,
             };
             match mainloop_with(op, arch, one) {
-                Some(other) => Err(Refusal::other_familys_knob(knob, nearest, other.name())),
+                Some(other) => Err(Refusal::knob_of_another_kernel(knob, nearest, other.name())),
                 None if mainloop_with(units, arch, one).is_some() => {
                     Err(Refusal::knob_of_other_units(knob, op, units))
                 }
-                None => Err(Refusal::other_familys_knob(knob, nearest, nearest)),
+                None => Err(Refusal::knob_of_another_kernel(knob, nearest, nearest)),
             }
         }
     }

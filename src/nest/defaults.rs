@@ -1,5 +1,5 @@
-//! The default configurations: a table with one row per class of element types. Each family's
-//! module holds its rows.
+//! The default configurations: a table with one row per class of element types. The rows of
+//! each MMA are in one file.
 //!
 //! A row names architectures, combinations of element types, and knobs. The same rows serve `Gemm`
 //! at compile time, and flags and files at run time.
@@ -51,15 +51,15 @@ pub(crate) struct Row {
     pub of_columns: &'static [Knobs],
     /// Additional candidates, unless the pins contain shapes or the division of K.
     pub alternatives: &'static [Alternative],
-    /// Candidates for another family's row of these types, if that family needs copies that TMA can
+    /// Candidates for another kernel's row of these types, if that kernel needs copies that TMA can
     /// read.
     pub in_place: &'static [Knobs],
 }
 
 /// An additional configuration, and the order of its D.
 pub(crate) enum Alternative {
-    /// D keeps its order. K of the same tiles is divided differently, or another family copies
-    /// them.
+    /// D keeps its order. K of the same tiles is divided differently, or another main loop
+    /// copies them.
     AsGiven(Knobs),
     /// D is column-major in the kernel, even if the tile is also valid with a row-major D. Rows of
     /// D are columns of a tile.
@@ -139,7 +139,7 @@ pub(crate) const fn combined(
     mixed(ab, ab, accumulator, c)
 }
 
-/// Returns row `nth` of a class whose family has the pinned knobs. Rows whose instruction has the
+/// Returns row `nth` of a class whose kernel has the pinned knobs. Rows whose instruction has the
 /// pinned number of rows of A come first.
 ///
 /// # Errors
@@ -194,7 +194,7 @@ pub(crate) const fn rows(
     }
 }
 
-/// Returns the main loop of units whose family has all pinned knobs, on this architecture if
+/// Returns the main loop of units that has all pinned knobs, on this architecture if
 /// possible.
 pub(crate) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Option<MainloopKind> {
     let (mut room, mut i, mut found) = (0, 0, None);
@@ -240,9 +240,9 @@ const fn nearest_of(
     nearest
 }
 
-/// Returns whether a pinned instruction has as many rows of A as the family's instruction.
-const fn same_rows(family: &Knobs, pins: &Pins) -> bool {
-    match (pins.instruction, family.mma.instruction()) {
+/// Returns whether a pinned instruction has as many rows of A as the instruction of the knobs.
+const fn same_rows(knobs: &Knobs, pins: &Pins) -> bool {
+    match (pins.instruction, knobs.mma.instruction()) {
         (Some(pinned), Some(own)) => pinned.m == own.m,
         _ => true,
     }
@@ -286,6 +286,6 @@ pub fn default_description(
     types: Combined,
     [a, b, c]: [Order; 3],
 ) -> Result<GemmDesc, Refusal> {
-    let families = default_gemm_configurations(op, arch, types)?;
-    Ok(GemmDesc::from_values(op, arch, types, [a, b, c], families[0]))
+    let knobs = default_gemm_configurations(op, arch, types)?;
+    Ok(GemmDesc::from_values(op, arch, types, [a, b, c], knobs[0]))
 }

@@ -160,7 +160,7 @@ pub(crate) enum Exchange {
 /// Times of the reduction kernel of parallel split-K.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduced {
-    /// Time of the launch; [`f64::MAX`] if the family has no reduction kernel.
+    /// Time of the launch; [`f64::MAX`] if there is no reduction kernel.
     pub launched: f64,
     /// Time of each level of slices that a thread adds one after the other.
     pub added: f64,
@@ -182,7 +182,7 @@ impl Reduced {
         }
     }
 
-    /// The times of a family without a reduction kernel.
+    /// The times without a reduction kernel.
     pub const NONE: Self = Self { launched: f64::MAX, added: 0.0, brought: 0.0 };
 }
 

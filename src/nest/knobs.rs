@@ -9,8 +9,7 @@ use crate::{
     },
     numeric::EmulationKind,
     shape::Mnk,
-    smem::SmemLayout,
-    threadblock::{Mainloop, MainloopKind, SwizzleKind},
+    threadblock::{Mainloop, MainloopKind, SwizzleKind, smem::SmemLayout},
     warp::{WarpMma, WarpMmaKind},
 };
 

@@ -11,10 +11,9 @@ use crate::{
     numeric::EmulationKind,
     schedule::ScheduleKind,
     shape::{Mn, Mnk, Shape, TiledBy},
-    smem::SmemChoice,
     threadblock::{
         MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized,
-        SwizzleKind,
+        SwizzleKind, smem::SmemChoice,
     },
     warp::{self, InterleaveKind, UnrollKind},
 };
@@ -178,7 +177,7 @@ leaves_of! {
     /// Pins the shape of one instruction, in elements.
     Instruction<S: Shape> => instruction: S::MNK;
     /// Pins the layout of A's tile in shared memory, for example
-    /// [`SmemPadded`](crate::smem::SmemPadded).
+    /// [`SmemPadded`](crate::threadblock::smem::SmemPadded).
     SharedA<L: SmemChoice> => smem_a: L::LAYOUT;
     /// Pins the layout of B's tile in shared memory.
     SharedB<L: SmemChoice> => smem_b: L::LAYOUT;

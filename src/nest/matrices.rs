@@ -3,7 +3,7 @@
 use crate::{
     layout::Order,
     numeric::{ComputeKind, ElementKind, EmulationKind},
-    smem::SmemLayout,
+    threadblock::smem::SmemLayout,
 };
 
 /// An input operand: A (M x K) or B (K x N).

@@ -51,7 +51,9 @@ pub use crate::{
     schedule::ScheduleKind,
     warp::{AOperandKind, PromotionKind, SaturateKind},
 };
-pub use class::{Class, GemmMode, OperandClass, OutputClass};
+pub use class::GemmMode;
+#[doc(hidden)]
+pub use class::{Class, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 #[doc(hidden)]
@@ -59,7 +61,9 @@ pub use dispatch::Explanation;
 pub use gemm_desc::GemmDesc;
 pub(crate) use kinds::Cut;
 pub use kinds::{DecompositionKind, SpillKind};
-pub use knobs::{Knobs, Limits, WorkDesc};
+#[doc(hidden)]
+pub use knobs::Knobs;
+pub use knobs::{Limits, WorkDesc};
 pub use leaves::*;
 pub use matrices::{OperandDesc, OutputDesc};
 pub use pins::Pins;

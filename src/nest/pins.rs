@@ -16,8 +16,7 @@ use crate::{
     operand::framed,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    smem::SmemLayout,
-    threadblock::{MainloopKind, SwizzleKind},
+    threadblock::{MainloopKind, SwizzleKind, smem::SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };
 

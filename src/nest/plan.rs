@@ -14,8 +14,8 @@ use crate::{
     threadblock::{WorkKind, mma::program::HostProgram},
 };
 
-/// A checked description with its derived components. Each kernel family has its own
-/// implementation.
+/// A checked description with its derived components. Kernels with and without a
+/// producer implement it.
 pub trait Plan: Send + Sync {
     /// Returns the launch of a problem, whose operands are already as the kernel reads them.
     ///

@@ -467,7 +467,7 @@ mod tests {
         };
         let from = |request: &Request, flag: &str| {
             let choices = request.resolve(ArchKind::Sm90).unwrap().choices;
-            choices.iter().find(|choice| choice.flag == flag).expect("a knob of its family").from
+            choices.iter().find(|choice| choice.flag == flag).expect("a knob of its kernel").from
         };
         let of = |flag| from(&request, flag);
         assert_eq!(

@@ -2,8 +2,8 @@
 //! row of the default table, or are derived.
 //!
 //! The resolver first applies the pins to each configuration of the row. If none is valid, it walks
-//! the axes of the family. The module of the family defines the knobs along the axes, and which
-//! axis may avoid a refusal.
+//! the axes of the knobs. `src/nest/axes/` defines the knobs along the axes, and which axis may
+//! avoid a refusal.
 
 use crate::{
     layout::Orders,
@@ -113,7 +113,7 @@ impl Completions {
     /// candidate.
     ///
     /// Stream-K and split-K in a cluster are compiled, so they have no such choice. A candidate of
-    /// another family than the row's has none either.
+    /// another main loop than the row's has none either.
     pub(crate) const fn ways(&self, desc: &GemmDesc) -> &'static [DecompositionKind] {
         let of_row = desc.has_producer() == self.descs[0].has_producer();
         if of_row && !desc.cuts_by_cluster() && !desc.streams_k() { self.ways } else { &[] }
@@ -201,11 +201,11 @@ const fn complete_row(
     frame: Frame,
     pins: Pins,
 ) -> Result<Completions, Refusal> {
-    let families = row.knobs;
+    let own = row.knobs;
     let mut found: Option<Completions> = None;
     let mut i = 0;
-    while i < families.len() {
-        if let Ok(desc) = fitting(placed(&user, frame, &families[i], &pins), &pins) {
+    while i < own.len() {
+        if let Ok(desc) = fitting(placed(&user, frame, &own[i], &pins), &pins) {
             found = Some(match found {
                 None => Completions::from_first(desc),
                 Some(all) => all.and(desc),
@@ -215,23 +215,21 @@ const fn complete_row(
     }
     let given = match found {
         Some(all) => Ok(all),
-        None => {
-            match found_along_axes(placed(&user, frame, &families[0], &pins), &pins.enter(frame)) {
-                Ok(desc) => Ok(Completions::from_first(desc)),
-                Err(refusal) => Err(refusal),
-            }
-        }
+        None => match found_along_axes(placed(&user, frame, &own[0], &pins), &pins.enter(frame)) {
+            Ok(desc) => Ok(Completions::from_first(desc)),
+            Err(refusal) => Err(refusal),
+        },
     };
     // If no shape is pinned and a candidate has this tile, that candidate keeps its row-major D. If
     // shapes are pinned, the problem chooses between row-major and column-major D.
     let mut all = given;
     let mut i = 0;
     while i < row.of_columns.len() {
-        let family = &row.of_columns[i];
-        if leaves_tile(family, &pins)
-            && leaves_clusters(family, &pins)
+        let knobs = &row.of_columns[i];
+        if leaves_tile(knobs, &pins)
+            && leaves_clusters(knobs, &pins)
             && let Ok(desc) =
-                fitting(placed(&user, frame, family, &pins).with_rows_as_columns(), &pins)
+                fitting(placed(&user, frame, knobs, &pins).with_rows_as_columns(), &pins)
         {
             all = match (all, &given) {
                 (Err(_), _) => Ok(Completions::from_first(desc)),
@@ -244,16 +242,16 @@ const fn complete_row(
     let mut all = hold!(all);
     let mut i = 0;
     while i < row.alternatives.len() {
-        let family = row.alternatives[i].knobs();
+        let knobs = row.alternatives[i].knobs();
         let is_left = if pins.pins_shapes() {
-            row.alternatives[i].is_of_columns() && leaves_tile(family, &pins)
+            row.alternatives[i].is_of_columns() && leaves_tile(knobs, &pins)
         } else {
             !pins.divides_k()
         };
         if is_left
-            && check_pins(family, &pins, user.op, user.arch).is_ok()
+            && check_pins(knobs, &pins, user.op, user.arch).is_ok()
             && let Ok(desc) =
-                legal(row.alternatives[i].apply(placed(&user, frame, family, &pins)), &pins)
+                legal(row.alternatives[i].apply(placed(&user, frame, knobs, &pins)), &pins)
         {
             all = all.and(desc);
         }
@@ -262,9 +260,9 @@ const fn complete_row(
     let in_place = in_place(row, (user.op, user.arch, user.combined()));
     let mut i = if pins.pins_shapes() { in_place.len() } else { 0 };
     while i < in_place.len() {
-        let family = &in_place[i];
-        if check_pins(family, &pins, user.op, user.arch).is_ok()
-            && let Ok(desc) = legal(placed(&user, frame, family, &pins), &pins)
+        let knobs = &in_place[i];
+        if check_pins(knobs, &pins, user.op, user.arch).is_ok()
+            && let Ok(desc) = legal(placed(&user, frame, knobs, &pins), &pins)
         {
             all = all.and_in_place(desc);
         }
@@ -275,8 +273,8 @@ const fn complete_row(
 
 /// Returns whether the pins leave a configuration its tile: no shape is pinned, or the pinned rows
 /// and columns are its own.
-const fn leaves_tile(family: &Knobs, pins: &Pins) -> bool {
-    let own = family.threadblock();
+const fn leaves_tile(knobs: &Knobs, pins: &Pins) -> bool {
+    let own = knobs.threadblock();
     match pins.threadblock {
         Some(pinned) => own.m == pinned.m && own.n == pinned.n,
         None => !pins.pins_shapes(),
@@ -285,8 +283,8 @@ const fn leaves_tile(family: &Knobs, pins: &Pins) -> bool {
 
 /// Returns whether the pins leave a configuration its split-K in a cluster. The number of slices
 /// must be unpinned. If the decomposition is unpinned, the cluster must also be unpinned.
-const fn leaves_clusters(family: &Knobs, pins: &Pins) -> bool {
-    if !matches!(family.work.decomposition, DecompositionKind::SplitKCluster) {
+const fn leaves_clusters(knobs: &Knobs, pins: &Pins) -> bool {
+    if !matches!(knobs.work.decomposition, DecompositionKind::SplitKCluster) {
         return true;
     }
     match pins.decomposition {
@@ -296,7 +294,7 @@ const fn leaves_clusters(family: &Knobs, pins: &Pins) -> bool {
     }
 }
 
-/// Returns the description of a class in the user's frame and of a family's knobs, with the pins
+/// Returns the description of a class in the user's frame with these knobs, and with the pins
 /// applied.
 const fn placed(user: &Class, frame: Frame, knobs: &Knobs, pins: &Pins) -> GemmDesc {
     GemmDesc::new(user, knobs).pinned(*pins).enter(frame)

@@ -12,8 +12,10 @@ use crate::{
     epilogue::EpilogueDesc,
     error::Error,
     shape::{Mn, Mnk},
-    smem::{Along, SmemLayout},
-    threadblock::SwizzleKind,
+    threadblock::{
+        SwizzleKind,
+        smem::{Along, SmemLayout},
+    },
     warp::{InterleaveKind, UnrollKind},
     words::Named,
 };

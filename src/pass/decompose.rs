@@ -26,9 +26,8 @@ use crate::{
     call::{DEPTH, DecomposedLayout, Grid, LINE_BYTES, Launch},
     codegen::{
         DecomposeParams, DecomposedLine, TranslationUnit, emulation_fingerprints, emulation_header,
-        fingerprint_assertion,
+        facts::facts, fingerprint_assertion,
     },
-    facts::facts,
     numeric::EmulationKind,
     operand::Frame,
     pass::transpose::{Lanes, PieceMap},

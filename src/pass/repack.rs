@@ -20,8 +20,10 @@ use super::{PassBatch, unit_of};
 use crate::{
     call::{Grid, Launch},
     codegen::{RepackCopyParams, RepackParams, TranslationUnit, fingerprint_assertion},
-    index::{Coord, IndexMap, affine, at},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine, at},
+    },
     refusal::Refusal,
 };
 

@@ -3,7 +3,7 @@
 use crate::{
     arch::OpKind,
     numeric::{Combined, ElementKind},
-    sentence::{Sentence, append},
+    refusal::const_sentence::{Sentence, append},
 };
 
 impl Combined {

@@ -2,7 +2,7 @@
 
 use crate::{
     operand::OperandKind,
-    sentence::{Sentence, append},
+    refusal::const_sentence::{Sentence, append},
 };
 
 /// A row of A, or a column of B.

@@ -3,7 +3,7 @@
 use super::Operand;
 use crate::{
     operand::{Axis, OperandKind},
-    sentence::Sentence,
+    refusal::const_sentence::Sentence,
     words::words,
 };
 

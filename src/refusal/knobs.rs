@@ -69,7 +69,7 @@ impl Refusal {
 #[doc(hidden)]
 impl Refusal {
     /// Another main loop has the knob.
-    pub const fn other_familys_knob(
+    pub const fn knob_of_another_kernel(
         knob: &'static str,
         mainloop: &'static str,
         other: &'static str,
@@ -333,7 +333,7 @@ impl Refusal {
                 "try bf16x6 (all 24 bits), bf16x3 (16 bits), f16x3 (limited exponents), or tf32x3 (22 bits, mma.sync)",
             ));
 
-    /// The other tensor-core family supports the emulation.
+    /// Another tensor-core kernel supports the emulation.
     pub const fn emulation_of_others(emulation: EmulationKind) -> Self {
         let (limit, advice) = if emulation.in_registers() {
             ("the warpspecialized main loop", "try mainloop = multistage, or emulation = bf16x6")

@@ -9,6 +9,7 @@
 
 mod call;
 mod combined;
+pub(crate) mod const_sentence;
 mod emulation;
 mod field;
 mod knobs;

@@ -1,7 +1,7 @@
 //! The sentence of a refusal: field, value, rule, limit, reason, and advice.
 
 use super::{Advice, Field, Refusal, Rule, Value};
-use crate::sentence::{Sentence, append};
+use crate::refusal::const_sentence::{Sentence, append};
 
 /// The names of knobs in a sentence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

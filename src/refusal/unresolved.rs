@@ -4,7 +4,7 @@ use super::{
     Field, Refusal, Rule,
     sentence::{Names, named},
 };
-use crate::sentence::Sentence;
+use crate::refusal::const_sentence::Sentence;
 
 /// Number of knobs that a sentence names.
 const NAMED: usize = 3;

@@ -5,7 +5,7 @@ use crate::{
     layout::Order,
     numeric::{Combined, ElementKind},
     operand::OperandKind,
-    sentence::{Sentence, append},
+    refusal::const_sentence::{Sentence, append},
 };
 
 /// The value of a field, or the limit of a rule.

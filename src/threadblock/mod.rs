@@ -7,10 +7,11 @@
 //! describes the tensor, and a `TensorCopy` describes one copy.
 
 pub mod mma;
-pub mod multistage;
-pub mod pipelined;
+pub(crate) mod multistage;
+pub(crate) mod pipelined;
 pub(crate) mod records;
-pub mod single_stage;
+pub(crate) mod single_stage;
+pub(crate) mod smem;
 pub(crate) mod split_k;
 pub(crate) mod stream_k;
 pub mod swizzle;
@@ -30,11 +31,11 @@ use crate::{
     warp::UnrollKind,
 };
 
-pub use crate::smem::{
+pub use crate::threadblock::smem::{
     Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SwizzleMode,
 };
 #[doc(hidden)]
-pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
+pub use crate::threadblock::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
 #[doc(hidden)]
 pub use mma::base::MmaBase;
 #[doc(hidden)]

@@ -8,9 +8,9 @@
 //!
 //! Twin: `kernels/threadblock/records.cuh`.
 
-use crate::{
-    index::{Coord, IndexMap, affine, at},
-    layout::algebra::Composed,
+use crate::layout::{
+    algebra::Composed,
+    index_map::{Coord, IndexMap, affine, at},
 };
 
 /// Matrices per GEMM: A, B, C, and D.

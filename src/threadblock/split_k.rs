@@ -3,7 +3,7 @@
 //! Twin: `kernels/threadblock/split_k.cuh`.
 
 use crate::{
-    index::{Coord, IndexMap, at},
+    layout::index_map::{Coord, IndexMap, at},
     numeric::MOST_SLICES,
     shape::at_least_one,
 };

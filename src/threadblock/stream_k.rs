@@ -20,7 +20,7 @@
 
 use super::k_slice;
 use crate::{
-    index::{Coord, IndexMap, at},
+    layout::index_map::{Coord, IndexMap, at},
     shape::at_least_one,
 };
 

@@ -16,9 +16,9 @@
 //!
 //! Twin: `kernels/threadblock/swizzle.cuh`.
 
-use crate::{
-    index::{Coord, IndexMap, affine},
-    layout::algebra::Composed,
+use crate::layout::{
+    algebra::Composed,
+    index_map::{Coord, IndexMap, affine},
 };
 use core::fmt;
 

@@ -38,8 +38,10 @@ use super::{
 };
 use crate::{
     arch::ArchKind,
-    index::{Coord, IndexMap, affine, at},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine, at},
+    },
     refusal::{Because, Field, Operand, Refusal, hold},
 };
 use core::ops::Range;

@@ -18,8 +18,10 @@
 
 use crate::{
     arch::WARP,
-    index::{Coord, IndexMap, affine},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine},
+    },
     shape::at_least_one,
 };
 

@@ -40,8 +40,10 @@ use super::{
 };
 use crate::{
     arch::MOST_BLOCKS,
-    index::{Coord, IndexMap, affine, at},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine, at},
+    },
     operand::Axis,
     refusal::Refusal,
     shape::{Mn, Mnk, at_least_one},

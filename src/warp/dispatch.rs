@@ -4,8 +4,7 @@ use crate::{
     nest::{GemmDesc, features::Features},
     operand::OperandKind,
     refusal::Refusal,
-    smem::Along,
-    threadblock::{MmaBase, StagedOperand, tma_ring::pipeline::WARPS},
+    threadblock::{MmaBase, StagedOperand, smem::Along, tma_ring::pipeline::WARPS},
     warp::{Consumer, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma, WgmmaKnobs},
 };
 

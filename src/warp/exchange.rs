@@ -16,7 +16,7 @@
 //! and striped.
 
 use crate::{
-    index::{Coord, IndexMap},
+    layout::index_map::{Coord, IndexMap},
     numeric::ElementKind,
     shape::at_least_one,
     thread::mma::packed,

@@ -18,7 +18,9 @@ mod tiled_mma;
 pub mod wgmma;
 
 pub use choices::{AOperandKind, InterleaveKind, PromotionKind, SaturateKind, UnrollKind};
-pub use knobs::{WarpMma, WarpMmaKind};
+pub use knobs::WarpMma;
+#[doc(hidden)]
+pub use knobs::WarpMmaKind;
 pub use mma_sync::MmaSyncKnobs;
 pub use simt::SimtKnobs;
 pub(crate) use supplies::{
@@ -26,6 +28,7 @@ pub(crate) use supplies::{
 };
 #[doc(hidden)]
 pub use thread_tiles::{LaneArrangement, ThreadTiles};
+#[doc(hidden)]
 pub use tiled_mma::TiledMma;
 #[doc(hidden)]
 pub use wgmma::MmaWarpgroup;

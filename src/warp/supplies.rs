@@ -1,7 +1,7 @@
 //! What an MMA supplies to the main loops: components, registers, and parts of the C++.
 
 use crate::{
-    index::Map,
+    layout::index_map::Map,
     shape::Mn,
     threadblock::StagedOperand,
     warp::{ThreadTiles, TiledMma},

@@ -3,8 +3,10 @@
 
 use crate::{
     arch::WARP,
-    index::{Coord, affine},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, affine},
+    },
     numeric::ElementKind,
     operand::OperandKind,
     shape::{Mnk, at_least_one},

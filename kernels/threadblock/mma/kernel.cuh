@@ -3,7 +3,7 @@
 #pragma once
 #include "config.cuh"
 #include "epilogue/tile_store.cuh"
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "schedule.cuh"
 #include "threadblock/multistage.cuh"
 #include "threadblock/pipelined.cuh"

@@ -1,7 +1,7 @@
 // Twin of src/threadblock/tma_ring/pipeline.rs: addresses of a ring's stages and barriers, and the
 // stage and phase of each tile.
 #pragma once
-#include "index.cuh"
+#include "layout/index_map.cuh"
 
 namespace threadblock {
 

@@ -1,7 +1,7 @@
 // Twin of src/warp/mma_sync/loads.rs: fragment loads from shared memory. Their map is that of
 // src/warp/mma_sync/mod.rs.
 #pragma once
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "threadblock/thread_map.cuh"
 #include "warp/simt.cuh"
 

@@ -2,7 +2,7 @@
 // of config.cuh at a coordinate.
 #pragma once
 #include "config.cuh"
-#include "index.cuh"
+#include "layout/index_map.cuh"
 #include "layout.cuh"
 #include "numeric.cuh"
 #include "schedule.cuh"

@@ -3,8 +3,10 @@
 //! Twin: `kernels/epilogue/tensor_store/staging.cuh`.
 
 use crate::{
-    index::{Coord, IndexMap, affine},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine},
+    },
     threadblock::{SwizzleMode, WarpSpecialized},
     warp::wgmma::{FragmentRows, ROWS, THREADS},
 };

@@ -1,4 +1,4 @@
-//! The checked mode: one machine for the kernels of all families.
+//! The checked mode: one machine for all kernels.
 //!
 //! Each warp performs the schedule of its role step by step. A seeded scheduler selects the next
 //! warp, and delays some warps for a long time on purpose (`scheduler.rs`). A kernel whose threads

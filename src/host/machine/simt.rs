@@ -13,7 +13,7 @@ use crate::{
         threadblock::mma::{composition::stored_once, vectors::whole},
         warp::accumulated::{Accumulated, FragmentValue},
     },
-    index::{IndexMap, at},
+    layout::index_map::{IndexMap, at},
     numeric::{Instruction, emulation::RegisterTerms},
     operand::OperandKind,
     schedule::{Fault, Spelled, Step},

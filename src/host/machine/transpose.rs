@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     host::threadblock::mma::vectors::vectors,
-    index::at,
+    layout::index_map::at,
     operand::OperandKind,
     pass::transpose::TransposeProgram,
     schedule::{Fault, Spelled, Step},

@@ -1,4 +1,4 @@
-//! The axes that complete the pins of the `mma.sync` family: main loops, instructions, threadblock
+//! The axes that complete the pins of `mma.sync` kernels: main loops, instructions, threadblock
 //! tiles, and warp tiles.
 
 use crate::{

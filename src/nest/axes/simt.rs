@@ -1,4 +1,4 @@
-//! The axes that complete the pins of the SIMT family: accesses, threadblock tiles, warp tiles, and
+//! The axes that complete the pins of SIMT kernels: accesses, threadblock tiles, warp tiles, and
 //! main loops.
 
 use crate::{
@@ -6,8 +6,10 @@ use crate::{
     operand::{Axis, OperandKind},
     refusal::{Advice, Because, Field, Refusal, Rule},
     shape::Mnk,
-    smem::{Along, SmemLayout},
-    threadblock::{Mainloop, MainloopKind},
+    threadblock::{
+        Mainloop, MainloopKind,
+        smem::{Along, SmemLayout},
+    },
     warp::UnrollKind,
 };
 

@@ -1,4 +1,4 @@
-//! The axes that complete the pins of the warp-specialized family: threadblock tiles, schedules,
+//! The axes that complete the pins of kernels with a TMA ring: threadblock tiles, schedules,
 //! consumers' shares of a tile, and instructions, the widest first.
 //!
 //! If one of the threadblock and warp tiles is pinned, the other is a multiple or a share of it. If

@@ -1,4 +1,4 @@
-//! The default table of the `mma.sync` family.
+//! The default table of `mma.sync` kernels.
 
 use crate::{
     arch::{
@@ -143,14 +143,14 @@ const BYTES_OF_TURING: [Knobs; 3] = [
 const fn tensor_op(
     archs: &'static [ArchKind],
     types: &'static [Combined],
-    families: &'static [Knobs],
+    knobs: &'static [Knobs],
 ) -> Row {
     Row {
         op: OpKind::TensorOp,
         archs,
         types,
         promotion: None,
-        knobs: families,
+        knobs,
         of_columns: &[],
         alternatives: &[],
         in_place: &[],
@@ -158,18 +158,18 @@ const fn tensor_op(
 }
 
 /// Returns a row that also supplies the configurations that read operands in place, for a problem
-/// in which another family would copy operands.
+/// in which another main loop would copy operands.
 const fn in_place(
     types: &'static [Combined],
-    families: &'static [Knobs],
+    knobs: &'static [Knobs],
     in_place: &'static [Knobs],
 ) -> Row {
-    Row { in_place, ..tensor_op(LARGE, types, families) }
+    Row { in_place, ..tensor_op(LARGE, types, knobs) }
 }
 
 const AMPERE: &[ArchKind] = &[Sm80, Sm86, Sm89];
-/// Architectures whose shared memory holds the large tile. On Hopper, the warp-specialized family
-/// precedes this one.
+/// Architectures whose shared memory holds the large tile. On Hopper, the rows of the TMA
+/// ring precede these.
 const LARGE: &[ArchKind] = &[Sm80, Sm90];
 const SMALL: &[ArchKind] = &[Sm86, Sm89];
 
@@ -191,7 +191,7 @@ const OF_BYTES: &[Combined] = &[
     combined(U8, I32, U8),
 ];
 
-/// The rows of the family. If an architecture lacks a class, the refusal proposes the nearest
+/// The rows of the table. If an architecture lacks a class, the refusal proposes the nearest
 /// architecture that has it.
 pub(crate) const ROWS: &[Row] = &[
     tensor_op(&[Sm90], &[combined(F64, F64, F64)], &DOUBLE),

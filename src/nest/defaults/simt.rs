@@ -1,4 +1,4 @@
-//! The default table of the SIMT family.
+//! The default table of SIMT kernels.
 
 use crate::{
     arch::{
@@ -106,14 +106,14 @@ const fn deep(c: u32) -> [Knobs; 3] {
 const fn simt(
     archs: &'static [ArchKind],
     types: &'static [Combined],
-    families: &'static [Knobs],
+    knobs: &'static [Knobs],
 ) -> Row {
     Row {
         op: OpKind::Simt,
         archs,
         types,
         promotion: None,
-        knobs: families,
+        knobs,
         of_columns: &[],
         alternatives: &[],
         in_place: &[],
@@ -138,7 +138,7 @@ const SINGLES: &[Knobs] = &[
     aligned(ROWS_OF_8, 4, 4),
 ];
 
-/// The rows of the family.
+/// The rows of the table.
 pub(crate) const ROWS: &[Row] = &[
     simt(OLDER, &[combined(F32, F32, F32), combined(I32, I32, I32)], &[aligned(CLASSIC, 1, 1)]),
     simt(

@@ -1,4 +1,4 @@
-//! The default table of the warp-specialized family.
+//! The default table of kernels with a TMA ring.
 
 use crate::{
     arch::{ArchKind::Sm90, OpKind},
@@ -132,7 +132,7 @@ const fn few_rows(n: u32, a: ElementKind, c: ElementKind) -> Knobs {
 
 /// Returns the tiles with swapped operands for one input and one output type. They include wide
 /// tiles, whose B is K-major if the user's A is.
-const fn small_m_families(a: ElementKind, c: ElementKind) -> [Knobs; 5] {
+const fn small_m_knobs(a: ElementKind, c: ElementKind) -> [Knobs; 5] {
     [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c), wide(160, a, c), wide(192, a, c)]
 }
 
@@ -142,7 +142,7 @@ const fn small_m_families(a: ElementKind, c: ElementKind) -> [Knobs; 5] {
 /// idle. The numbers of slices measured faster than all alternatives (`lab/data/trials.csv`, log
 /// `split_k_cluster`): two for each tile, and four for the smallest. 64 x 32 also has eight slices,
 /// by log `deep_parts`. Slots of 64 x 64 use the memory of a stage.
-const fn cluster_family(n: u32, slices: u32, a: ElementKind, c: ElementKind) -> Knobs {
+const fn cluster_knobs(n: u32, slices: u32, a: ElementKind, c: ElementKind) -> Knobs {
     let stages = if n > 32 { 11 } else { 16 };
     let decomposition = DecompositionKind::SplitKCluster;
     with!(specialized(64, 64, n, stages, a, c), decomposition,
@@ -153,16 +153,16 @@ const fn cluster_family(n: u32, slices: u32, a: ElementKind, c: ElementKind) -> 
 /// split-K in a cluster was faster only with eight slices of 64 x 32.
 const fn halves_of_columns(a: ElementKind, c: ElementKind) -> [Knobs; 10] {
     let [two, of_32, of_64] =
-        [cluster_family(16, 2, a, c), cluster_family(32, 2, a, c), cluster_family(64, 2, a, c)];
+        [cluster_knobs(16, 2, a, c), cluster_knobs(32, 2, a, c), cluster_knobs(64, 2, a, c)];
     joined(
-        small_m_families(a, c),
-        [two, of_32, of_64, cluster_family(16, 4, a, c), cluster_family(32, 8, a, c)],
+        small_m_knobs(a, c),
+        [two, of_32, of_64, cluster_knobs(16, 4, a, c), cluster_knobs(32, 8, a, c)],
     )
 }
 
 /// Returns the tiles with swapped operands for fp8 and one output type.
 const fn fp8_of_columns(c: ElementKind) -> [Knobs; 6] {
-    joined(small_m_families(E4m3, c), [cluster_family(32, 8, E4m3, c)])
+    joined(small_m_knobs(E4m3, c), [cluster_knobs(32, 8, E4m3, c)])
 }
 
 /// Returns the knobs with an M-major A from registers.
@@ -180,7 +180,7 @@ const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> Knobs {
 const LOADED_IN_TURNS: Knobs = from_registers(specialized(64, 64, 256, 5, Tf32, F32));
 
 /// Emulated `f32` with terms of 16 bits and promotion after each stage, in the first tile of
-/// [`promoted_fp8_families`].
+/// [`promoted_fp8_knobs`].
 const PROMOTED_F32: Knobs =
     promoted(with!(specialized(256, 128, 128, 4, Bf16, F32), emulation: EmulationKind::Bf16x6,
     align_a: 4,
@@ -200,7 +200,7 @@ const fn all_of(a: ElementKind, c: ElementKind) -> [Knobs; 6] {
 
 /// Returns the tiles for 8 bits and one output type. Consumers side by side precede the small
 /// ping-pong tile, as for 16 bits; for `tf32`, they follow it.
-const fn byte_families(c: ElementKind) -> [Knobs; 11] {
+const fn byte_knobs(c: ElementKind) -> [Knobs; 11] {
     joined(
         all_of(E4m3, c),
         [
@@ -215,13 +215,13 @@ const fn byte_families(c: ElementKind) -> [Knobs; 11] {
 
 /// Returns the tiles for fp8. For integers, whose D is twice as wide, 128 x 128 has one stage less
 /// and is not faster.
-const fn fp8_byte_families(c: ElementKind) -> [Knobs; 12] {
-    joined(byte_families(c), [together(128, E4m3, c)])
+const fn fp8_byte_knobs(c: ElementKind) -> [Knobs; 12] {
+    joined(byte_knobs(c), [together(128, E4m3, c)])
 }
 
 /// Returns the tiles for 16 bits and one output type. The small tile follows the others, and its
 /// clusters are last, so that equal costs select a larger tile.
-const fn half_families(c: ElementKind) -> [Knobs; 11] {
+const fn half_knobs(c: ElementKind) -> [Knobs; 11] {
     let smaller = [
         together(144, F16, c),
         side_by_side(F16, c),
@@ -242,7 +242,7 @@ const OF_TF32: [Knobs; 10] = joined(
 /// multiplies while the other adds; with ping-pong, these steps would not overlap. Consumers have
 /// 128 x 128, and the partial accumulators of a 64 x 128 instruction fit next to the accumulators.
 /// Or they have 64 x 192, with as many partial accumulators as accumulators.
-const fn promoted_fp8_families(c: ElementKind) -> [Knobs; 2] {
+const fn promoted_fp8_knobs(c: ElementKind) -> [Knobs; 2] {
     [
         promoted(specialized(256, 128, 128, 4, E4m3, c)),
         promoted(specialized(128, 64, 192, 4, E4m3, c)),
@@ -281,13 +281,13 @@ pub const COPIED_BY_TMA: Knobs = Knobs::new(
     [4; 3],
 );
 
-const fn tensor_op(types: &'static [Combined], families: &'static [Knobs]) -> Row {
+const fn tensor_op(types: &'static [Combined], knobs: &'static [Knobs]) -> Row {
     Row {
         op: OpKind::TensorOp,
         archs: &[Sm90],
         types,
         promotion: None,
-        knobs: families,
+        knobs,
         of_columns: &[],
         alternatives: &[],
         in_place: &[],
@@ -296,73 +296,73 @@ const fn tensor_op(types: &'static [Combined], families: &'static [Knobs]) -> Ro
 
 const fn and_of_columns(
     types: &'static [Combined],
-    families: &'static [Knobs],
+    knobs: &'static [Knobs],
     of_columns: &'static [Knobs],
 ) -> Row {
-    Row { of_columns, ..tensor_op(types, families) }
+    Row { of_columns, ..tensor_op(types, knobs) }
 }
 
 /// Returns a row with alternatives: tiles of 128 x 192 whose columns are rows of D, so that 192
 /// rows fill a tile exactly (`lab/data/trials.csv`, log `rows_of_192`).
 const fn and_beside(
     types: &'static [Combined],
-    families: &'static [Knobs],
+    knobs: &'static [Knobs],
     of_columns: &'static [Knobs],
     alternatives: &'static [Alternative],
 ) -> Row {
-    Row { alternatives, ..and_of_columns(types, families, of_columns) }
+    Row { alternatives, ..and_of_columns(types, knobs, of_columns) }
 }
 
-const fn with_promotion(types: &'static [Combined], families: &'static [Knobs]) -> Row {
-    Row { promotion: Some(PromotionKind::Stage), ..tensor_op(types, families) }
+const fn with_promotion(types: &'static [Combined], knobs: &'static [Knobs]) -> Row {
+    Row { promotion: Some(PromotionKind::Stage), ..tensor_op(types, knobs) }
 }
 
-/// The rows of the family.
+/// The rows of the table.
 pub(crate) const ROWS: &[Row] = &[
     Row { op: OpKind::Simt, ..tensor_op(&[combined(F32, F32, F32)], &[COPIED_BY_TMA]) },
     and_beside(
         &[combined(F16, F32, F16), combined(F16, F32, Bf16), combined(F16, F16, F16)],
-        &half_families(F16),
+        &half_knobs(F16),
         &halves_of_columns(F16, F16),
         &[OfColumns(pingpong(192, F16, F16))],
     ),
     and_beside(
         &[combined(Bf16, F32, Bf16), combined(Bf16, F32, F16)],
-        &half_families(Bf16),
+        &half_knobs(Bf16),
         &halves_of_columns(Bf16, Bf16),
         &[OfColumns(pingpong(192, F16, Bf16))],
     ),
     and_of_columns(
         &[combined(F16, F32, F32), combined(Bf16, F32, F32)],
-        &half_families(F32),
+        &half_knobs(F32),
         &halves_of_columns(F16, F32),
     ),
-    and_of_columns(&[combined(Tf32, F32, F32)], &OF_TF32, &small_m_families(Tf32, F32)),
+    and_of_columns(&[combined(Tf32, F32, F32)], &OF_TF32, &small_m_knobs(Tf32, F32)),
     tensor_op(&[combined(F32, F32, F32)], &[PROMOTED_F32]),
-    with_promotion(&fp8_types(Bf16), &promoted_fp8_families(Bf16)),
-    with_promotion(&fp8_types(F16), &promoted_fp8_families(F16)),
-    with_promotion(&fp8_types(F32), &promoted_fp8_families(F32)),
+    with_promotion(&fp8_types(Bf16), &promoted_fp8_knobs(Bf16)),
+    with_promotion(&fp8_types(F16), &promoted_fp8_knobs(F16)),
+    with_promotion(&fp8_types(F32), &promoted_fp8_knobs(F32)),
     and_beside(
         &fp8_types(Bf16),
-        &fp8_byte_families(Bf16),
+        &fp8_byte_knobs(Bf16),
         &fp8_of_columns(Bf16),
         &[OfColumns(pingpong(192, E4m3, Bf16))],
     ),
     and_beside(
         &fp8_types(F16),
-        &fp8_byte_families(F16),
+        &fp8_byte_knobs(F16),
         &fp8_of_columns(F16),
         &[OfColumns(pingpong(192, E4m3, F16))],
     ),
     and_beside(
         &fp8_types(F32),
-        &fp8_byte_families(F32),
+        &fp8_byte_knobs(F32),
         &fp8_of_columns(F32),
         &[OfColumns(pingpong(192, E4m3, F32))],
     ),
     and_of_columns(
         &[combined(I8, I32, I32), combined(U8, I32, I32)],
-        &byte_families(I32),
-        &small_m_families(I8, I32),
+        &byte_knobs(I32),
+        &small_m_knobs(I8, I32),
     ),
 ];

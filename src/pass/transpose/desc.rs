@@ -5,8 +5,10 @@ use crate::{
     epilogue::SCALARS,
     numeric::ElementKind,
     shape::at_least_one,
-    smem::{Along, SmemTile},
-    threadblock::{SECTOR_BYTES, SwizzleKind},
+    threadblock::{
+        SECTOR_BYTES, SwizzleKind,
+        smem::{Along, SmemTile},
+    },
 };
 use core::fmt;
 

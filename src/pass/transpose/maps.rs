@@ -2,8 +2,10 @@
 
 use super::desc::Lanes;
 use crate::{
-    index::{Coord, IndexMap, affine, at},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine, at},
+    },
     shape::at_least_one,
 };
 

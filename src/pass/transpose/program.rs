@@ -1,7 +1,7 @@
 //! The program of a transpose: its maps and its schedule.
 
 use crate::{
-    index::{Map, Tabled},
+    layout::index_map::{Map, Tabled},
     pass::transpose::TransposeDesc,
     schedule::Schedule,
     threadblock::{Units, Work},

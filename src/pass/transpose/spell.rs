@@ -3,8 +3,7 @@
 
 use super::desc::{Combine, Lanes, TransposeDesc};
 use crate::{
-    codegen::{TranslationUnit, TransposeParams, fingerprints_of, order_header},
-    facts::facts,
+    codegen::{TranslationUnit, TransposeParams, facts::facts, fingerprints_of, order_header},
     pass::{transpose::TransposeProgram, unit_of},
     schedule::{Schedule, Step},
 };

@@ -8,8 +8,7 @@ use crate::{
     numeric::ElementKind,
     operand::OperandKind,
     schedule::{Schedule, Step},
-    smem::Along,
-    threadblock::{Mainloop, StagedOperand, WorkKind},
+    threadblock::{Mainloop, StagedOperand, WorkKind, smem::Along},
     warp::{
         MmaComponents, MmaSyncKnobs, SimtKnobs, ThreadTiles, TiledMma,
         mma_sync::{FragmentMap, MatrixLoads, WarpInstruction, WordLoad},

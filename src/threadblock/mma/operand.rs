@@ -3,8 +3,10 @@
 use crate::{
     numeric::ElementKind,
     shape::at_least_one,
-    smem::{Along, SmemTile},
-    threadblock::ThreadMap,
+    threadblock::{
+        ThreadMap,
+        smem::{Along, SmemTile},
+    },
     warp::{InterleaveKind, simt::maps},
 };
 

@@ -4,7 +4,7 @@
 use crate::{
     arch::WARP,
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
-    index::{Coord, IndexMap, Map, Tabled, at},
+    layout::index_map::{Coord, IndexMap, Map, Tabled, at},
     nest::GemmDesc,
     numeric::{Combined, Instruction, emulation::RegisterTerms},
     operand::OperandKind,
@@ -66,7 +66,7 @@ pub struct Program {
     pub clusters: u32,
 }
 
-/// The program of a kernel for the host executor, for any family.
+/// The program of a kernel for the host executor.
 #[derive(Clone)]
 pub enum HostProgram {
     /// A kernel whose threads all follow one schedule.

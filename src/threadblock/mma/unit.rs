@@ -3,16 +3,16 @@
 use crate::{
     codegen::{
         ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, config_header, entry_point,
-        facts_of_threads, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
-        fingerprints_of_streams, records_fingerprint, reduction_entry_point, work_facts,
+        facts::facts, facts_of_threads, fingerprints_of, fingerprints_of_groups,
+        fingerprints_of_slices, fingerprints_of_streams, records_fingerprint,
+        reduction_entry_point, work_facts,
     },
     epilogue::tile_store::sums_ahead,
-    facts::facts,
     shape::Mn,
-    smem::Along,
     threadblock::{
         StagedOperand,
         mma::{check::registers_available, kernel::OneSchedulePlan, program::Program},
+        smem::Along,
     },
 };
 use core::fmt::Write;

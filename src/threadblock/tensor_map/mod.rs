@@ -28,13 +28,13 @@
 pub(crate) mod check;
 mod matrix;
 
-pub use crate::smem::CHUNK_BYTES;
+pub use crate::threadblock::smem::CHUNK_BYTES;
 pub use check::{ADDRESS_ALIGNMENT, MOST_BOX, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT};
 pub use matrix::TensorMatrix;
 
 use crate::{
     numeric::ElementKind,
-    smem::{SwizzleMode, WAVEFRONT_BYTES},
+    threadblock::smem::{SwizzleMode, WAVEFRONT_BYTES},
 };
 
 /// Maximum rank of a tensor for TMA.

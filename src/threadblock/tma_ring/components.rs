@@ -8,10 +8,10 @@ use crate::{
     refusal::{Refusal, hold},
     schedule::ScheduleKind,
     shape::Mn,
-    smem::Along,
     threadblock::{
         MainloopKind, Pipeline, RoleOptions, SharedOperand, StageTile, SwizzleMode,
         WarpSpecialized,
+        smem::Along,
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
         tma_ring::{
             pipeline::{LEAST_REGISTERS, MOST_STAGING},

@@ -5,8 +5,9 @@ use crate::{
     numeric::ElementKind,
     operand::OperandKind,
     refusal::{Operand, Refusal},
-    smem::Along,
-    threadblock::{TensorMapDesc, TensorMatrix, tensor_map::MOST_BOX, tma_ring::WarpSpecialized},
+    threadblock::{
+        TensorMapDesc, TensorMatrix, smem::Along, tensor_map::MOST_BOX, tma_ring::WarpSpecialized,
+    },
     warp::wgmma::ROWS,
 };
 

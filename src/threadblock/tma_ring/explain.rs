@@ -9,8 +9,7 @@ use crate::{
     numeric::{ComputeKind, EmulationKind},
     operand::OperandKind,
     shape::{Mn, Mnk},
-    smem::Along,
-    threadblock::{Region, WarpSpecialized},
+    threadblock::{Region, WarpSpecialized, smem::Along},
     warp::wgmma::ROWS,
 };
 

@@ -13,10 +13,10 @@ use crate::{
     numeric::sum_of,
     operand::OperandKind,
     refusal::Refusal,
-    smem::Along,
     threadblock::{
         ClusterSlices, WarpSpecialized, WorkKind,
         mma::program::HostProgram,
+        smem::Along,
         tma_ring::{
             explain::WarpSpecializedExplanation, pipeline::WARPS, program::WarpSpecializedProgram,
             registers::TOGETHER,

@@ -11,8 +11,7 @@ use crate::{
     numeric::ElementKind,
     operand::OperandKind,
     refusal::{Operand, Refusal},
-    smem::Along,
-    threadblock::WarpSpecialized,
+    threadblock::{WarpSpecialized, smem::Along},
 };
 
 /// Returns the launch of a problem, whose operands are already as the kernel reads them. `desc` is

@@ -17,8 +17,8 @@
 use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
-    facts::facts,
-    index::{Coord, IndexMap, at},
+    codegen::facts::facts,
+    layout::index_map::{Coord, IndexMap, at},
     operand::OperandKind,
     refusal::{
         Field, hold,

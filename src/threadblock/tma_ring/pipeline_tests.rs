@@ -1,7 +1,7 @@
 //! Tests of the ring: the layout of its regions, the order of stages, and refusals.
 
 use super::*;
-use crate::index::laws;
+use crate::layout::index_map::laws;
 
 /// Ring for 128x256x64 tiles of bf16 in a cluster that shares B. Two consumers store subtiles of 64
 /// x 64.

@@ -2,7 +2,7 @@
 
 use crate::{
     epilogue::{tensor_store::StagingMap, tile_store::AccumulatorMap as ThreadAccumulators},
-    index::{IndexMap, Map, Tabled, at},
+    layout::index_map::{IndexMap, Map, Tabled, at},
     nest::GemmDesc,
     numeric::{
         EmulationKind,

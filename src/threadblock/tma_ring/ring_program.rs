@@ -1,7 +1,7 @@
 //! The program of a ring of stages: its counts, maps, and schedules.
 
 use crate::{
-    index::{Map, Tabled, at},
+    layout::index_map::{Map, Tabled, at},
     operand::OperandKind,
     schedule::Roles,
     threadblock::{Pipeline, RingPosition, RoleOptions, tma_ring::pipeline::WARPS},

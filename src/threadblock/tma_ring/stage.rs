@@ -3,8 +3,10 @@
 use crate::{
     numeric::ElementKind,
     operand::OperandKind,
-    smem::{Along, BoxedTile, SmemTile},
-    threadblock::{SwizzleMode, WarpSpecialized},
+    threadblock::{
+        SwizzleMode, WarpSpecialized,
+        smem::{Along, BoxedTile, SmemTile},
+    },
     warp::{
         TiledMma,
         wgmma::{OperandA, OperandTile},

@@ -3,16 +3,16 @@
 use crate::{
     codegen::{
         DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap,
-        TranslationUnit, config_header, emulation_fingerprints, emulation_header,
+        TranslationUnit, config_header, emulation_fingerprints, emulation_header, facts::facts,
         fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
         fingerprints_of_streams, records_fingerprint, reduction_entry_point, work_facts,
     },
     epilogue::partials::SlotMap,
-    facts::facts,
     nest::GemmDesc,
     operand::OperandKind,
-    smem::Along,
-    threadblock::{ClusterTiles, PipelineLayout, RingPosition, WarpSpecialized, Work, WorkKind},
+    threadblock::{
+        ClusterTiles, PipelineLayout, RingPosition, WarpSpecialized, Work, WorkKind, smem::Along,
+    },
     warp::{ConsumerText, MirroredMap},
 };
 use core::fmt::Write;

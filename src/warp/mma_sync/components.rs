@@ -6,8 +6,10 @@ use crate::{
     numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Refusal, hold},
-    smem::{Along, SmemTile},
-    threadblock::{MainloopKind, StagedOperand},
+    threadblock::{
+        MainloopKind, StagedOperand,
+        smem::{Along, SmemTile},
+    },
     warp::{
         InterleaveKind, MmaComponents, MmaSyncKnobs, SaturateKind, ThreadTiles, TiledMma,
         mma_sync::{INTERLEAVE, LANES, MathOperator, WarpInstruction, WordLoad},

@@ -4,7 +4,7 @@
 
 use crate::{
     codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
-    index::{Tabled, at},
+    layout::index_map::{Tabled, at},
     nest::GemmDesc,
     numeric::EmulationKind,
     operand::OperandKind,

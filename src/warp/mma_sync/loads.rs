@@ -13,9 +13,9 @@
 
 use crate::{
     arch::WARP,
-    index::{Coord, IndexMap},
+    layout::index_map::{Coord, IndexMap},
     numeric::ElementKind,
-    smem::{Along, SmemLayout},
+    threadblock::smem::{Along, SmemLayout},
     warp::mma_sync::{EIGHT, FragmentMap, QUAD, WarpInstruction},
 };
 

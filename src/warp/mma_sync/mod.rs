@@ -40,8 +40,10 @@ pub use loads::{MATRICES, MatrixLoads, WordLoad};
 
 use crate::{
     arch::WARP,
-    index::{Coord, IndexMap, affine},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine},
+    },
     numeric::{ElementKind, EmulationKind, emulation::RegisterTerms},
     operand::{Frame, OperandKind},
     shape::{Mnk, at_least_one},

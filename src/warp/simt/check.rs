@@ -8,8 +8,7 @@ use crate::{
         Field, Legal, Operand, Part, Refusal, hold,
         rules::{nearest_power_of_two, within},
     },
-    smem::SmemLayout,
-    threadblock::{StagedOperand, mma::check},
+    threadblock::{StagedOperand, mma::check, smem::SmemLayout},
     warp::{InterleaveKind, SimtKnobs},
 };
 

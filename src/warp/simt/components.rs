@@ -6,8 +6,10 @@ use crate::{
     numeric::ElementKind,
     operand::OperandKind,
     shape::at_least_one,
-    smem::{Along, SmemLayout, SmemTile, WIDEST_ACCESS},
-    threadblock::{StagedOperand, ThreadMap},
+    threadblock::{
+        StagedOperand, ThreadMap,
+        smem::{Along, SmemLayout, SmemTile, WIDEST_ACCESS},
+    },
     warp::{LaneArrangement, MmaComponents, SimtKnobs, ThreadTiles, TiledMma, UnrollKind},
 };
 

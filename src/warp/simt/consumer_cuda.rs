@@ -1,8 +1,7 @@
 //! The C++ of consumers of a TMA ring on the CUDA cores.
 
 use crate::{
-    codegen::facts_of_threads,
-    facts::facts,
+    codegen::{facts::facts, facts_of_threads},
     nest::GemmDesc,
     operand::OperandKind,
     threadblock::WarpSpecialized,

@@ -15,8 +15,10 @@
 
 use crate::{
     arch::WARP,
-    index::{Coord, IndexMap, affine},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine},
+    },
     numeric::ElementKind,
     operand::OperandKind,
     warp::{InterleaveKind, ThreadTiles},

@@ -18,7 +18,7 @@ pub struct SimtKnobs {
     /// Warp tile in elements, with its share of the depth.
     pub warp: Mnk,
     /// Tile of a thread in a TMA ring. Without a producer, it is `None`, and
-    /// [`LaneArrangement::best`] determines the tile.
+    /// `LaneArrangement::best` determines the tile.
     pub thread: Option<Mnk>,
     /// Neighboring elements that a lane holds contiguously.
     pub interleave: InterleaveKind,

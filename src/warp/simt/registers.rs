@@ -1,9 +1,8 @@
 //! An estimate of the registers per thread of a SIMT kernel without a producer, before compilation.
 
 use crate::{
-    smem::Along,
     thread::mma::packed,
-    threadblock::{MmaBase, StagedOperand},
+    threadblock::{MmaBase, StagedOperand, smem::Along},
     warp::SimtKnobs,
 };
 

@@ -10,9 +10,9 @@ use crate::{
     },
     schedule::ScheduleKind,
     shape::Mn,
-    smem::Along,
     threadblock::{
         MainloopKind, RoleOptions, SwizzleMode,
+        smem::Along,
         tensor_map::CHUNK_BYTES,
         tma_ring::{
             pipeline::{MOST_CONSUMERS, MOST_STAGES},

@@ -2,7 +2,7 @@
 
 use crate::{
     epilogue::tensor_store::{StagedMap, StagingMap},
-    index::Map,
+    layout::index_map::Map,
     nest::GemmDesc,
     operand::OperandKind,
     threadblock::{StageTile, WarpSpecialized},

@@ -18,7 +18,7 @@ use crate::{
         Field, Refusal, hold,
         rules::{multiple, within},
     },
-    smem::{CHUNK_BYTES, SwizzleMode},
+    threadblock::smem::{CHUNK_BYTES, SwizzleMode},
 };
 use core::fmt;
 

@@ -15,8 +15,10 @@
 
 use crate::{
     arch::WARP,
-    index::{Coord, IndexMap, affine},
-    layout::algebra::{self, Composed},
+    layout::{
+        algebra::{self, Composed},
+        index_map::{Coord, IndexMap, affine},
+    },
     numeric::ElementKind,
     warp::wgmma::{
         Instruction,

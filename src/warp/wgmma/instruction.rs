@@ -14,7 +14,7 @@
 //!
 //! Source: PTX ISA, "Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async".
 
-use crate::{numeric::ElementKind, smem::Along};
+use crate::{numeric::ElementKind, threadblock::smem::Along};
 
 /// K extent of one instruction in bytes, for every type.
 pub const STEP_BYTES: u32 = 32;

@@ -8,10 +8,11 @@
 //! ```
 //!
 //! Every item is a value. The instruction table has the instructions of PTX. A tile is an index
-//! map, like [`SmemTile`](crate::smem::SmemTile). [`bytes_read`] implements PTX's definition of a
-//! descriptor, and a test proves that it agrees with every tile and step. [`MmaWarpgroup::header`]
-//! writes the one asm statement of a stage. The schedule contains `wgmma.fence`, `commit_group`,
-//! and `wait_group`. Around them, `warp::keep` keeps the accumulators in their registers.
+//! map, like [`SmemTile`](crate::threadblock::SmemTile). [`bytes_read`] implements PTX's definition
+//! of a descriptor, and a test proves that it agrees with every tile and step.
+//! [`MmaWarpgroup::header`] writes the one asm statement of a stage. The schedule contains
+//! `wgmma.fence`, `commit_group`, and `wait_group`. Around them, `warp::keep` keeps the accumulators
+//! in their registers.
 //!
 //! ```
 //! use falchion::{numeric::ElementKind, threadblock::Along};
@@ -38,7 +39,7 @@ mod registers;
 mod spell;
 mod tile;
 
-pub use crate::smem::{CHUNK_BYTES, SwizzleMode};
+pub use crate::threadblock::smem::{CHUNK_BYTES, SwizzleMode};
 pub use descriptor::{CORE_ROWS, MatrixDescriptor};
 pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows};
 pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, is_input, reads_along_mn};

@@ -19,7 +19,7 @@
 
 use crate::{
     numeric::ElementKind,
-    smem::{Along, CHUNK_BYTES, SwizzleMode},
+    threadblock::smem::{Along, CHUNK_BYTES, SwizzleMode},
     warp::wgmma::{
         MatrixDescriptor,
         descriptor::CORE_ROWS,

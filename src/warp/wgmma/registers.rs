@@ -24,8 +24,10 @@
 
 use crate::{
     arch::WARP,
-    index::{Coord, IndexMap, affine},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine},
+    },
     warp::wgmma::{
         FragmentMap, FragmentRows, OperandTile, STEPS,
         instruction::{ROWS, STEP_BYTES, THREADS},

@@ -5,9 +5,9 @@
 //! ignores the old values of the accumulators; the other instructions do not read `scale_d`.
 
 use crate::{
-    facts::facts,
+    codegen::facts::facts,
     numeric::ElementKind,
-    smem::{Along, CHUNK_BYTES},
+    threadblock::smem::{Along, CHUNK_BYTES},
     warp::{
         asm::{bound, operands},
         wgmma::{

@@ -18,10 +18,12 @@
 //! Memory Matrix Layout".
 
 use crate::{
-    index::{Coord, IndexMap},
-    layout::algebra::Composed,
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap},
+    },
     numeric::ElementKind,
-    smem::{Along, CHUNK_BYTES, SmemTile, SwizzleMode},
+    threadblock::smem::{Along, CHUNK_BYTES, SmemTile, SwizzleMode},
     warp::wgmma::{
         MatrixDescriptor,
         descriptor::{CORE_ROWS, REACH_BYTES},

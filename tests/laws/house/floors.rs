@@ -10,10 +10,7 @@ const LOOP_NEST: [&str; 7] = ["nest", "threadblock", "warp", "epilogue", "call",
 
 /// Layers from the lowest up. Modules of one layer may import each other.
 const FLOORS: [&[&str]; 9] = [
-    &[
-        "arch", "facts", "index", "layout", "numeric", "operand", "sentence", "shape", "smem",
-        "words",
-    ],
+    &["arch", "layout", "numeric", "operand", "shape", "words"],
     &["refusal"],
     &["schedule"],
     &["thread"],
@@ -155,7 +152,7 @@ fn a_climb_and_a_circle_are_found() {
     };
     let sources: BTreeMap<String, String> = tree(&[
         (
-            "src/index.rs",
+            "src/layout/mod.rs",
             "use crate::{refusal::{A, B}, numeric};\n// use crate::device;\n#[cfg(test)]\nmod tests { use crate::host::X; }",
         ),
         ("src/numeric/mod.rs", "fn f() -> crate::shape::Mnk {}"),
@@ -167,7 +164,7 @@ fn a_climb_and_a_circle_are_found() {
     let imports = imports(&sources);
     let climbs = climbs(&imports);
     assert_eq!(climbs.len(), 2, "{climbs:?}");
-    assert!(climbs[0].starts_with("index imports refusal above it"), "{climbs:?}");
+    assert!(climbs[0].starts_with("layout imports refusal above it"), "{climbs:?}");
     assert!(climbs[1].starts_with("warp imports device above it"), "{climbs:?}");
     assert_eq!(circles(&imports), ["device", "numeric", "shape", "warp"].map(str::to_owned).into());
 }

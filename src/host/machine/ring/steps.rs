@@ -7,7 +7,7 @@ use crate::{
         memory::Conflict,
         sync::{Barrier, Clock, Moved},
     },
-    index::{IndexMap, at},
+    layout::index_map::{IndexMap, at},
     operand::OperandKind,
     schedule::{Fault, Role, RoleStep, ShareName, Spelled, Who},
     threadblock::{Region, tma_ring::pipeline::WARPS},

@@ -13,7 +13,7 @@ use crate::{
         threadblock::mma::vectors::whole,
         warp::{accumulated::Accumulated, microkernel::ROWS},
     },
-    index::{at, laws},
+    layout::index_map::{at, laws},
     operand::OperandKind,
     schedule::Fault,
     shape::Mnk,

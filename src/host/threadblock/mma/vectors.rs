@@ -4,7 +4,7 @@
 //! scatters the elements of a vector is a fault, even though each element alone would arrive.
 
 use crate::{
-    index::{Coord, IndexMap, at, points},
+    layout::index_map::{Coord, IndexMap, at, points},
     operand::OperandKind,
     schedule::Fault,
     threadblock::mma::program::Program,

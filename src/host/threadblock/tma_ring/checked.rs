@@ -21,8 +21,9 @@ use crate::{
     operand::OperandKind,
     refusal::{Advice, Field, Refusal, Rule, Value},
     schedule::Fault,
-    smem::Along,
-    threadblock::{tensor_map::STRIDE_ALIGNMENT, tma_ring::program::WarpSpecializedProgram},
+    threadblock::{
+        smem::Along, tensor_map::STRIDE_ALIGNMENT, tma_ring::program::WarpSpecializedProgram,
+    },
 };
 use std::borrow::Cow;
 

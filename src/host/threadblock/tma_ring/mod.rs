@@ -207,7 +207,7 @@ fn stepped(
 }
 
 /// Computes D with the steps of an instruction and without scaling. The instruction may belong to
-/// any family.
+/// any tensor-core kernel.
 ///
 /// # Errors
 /// [`Error::Refused`] if `f32` cannot represent the operands' elements.

@@ -16,13 +16,13 @@ use crate::{
         },
         warp::accumulators::Accumulators,
     },
-    index::at,
+    layout::index_map::at,
     numeric::Instruction,
     operand::OperandKind,
     schedule::{Fault, ShareName, SubtileName, WarpName},
-    smem::Along,
     threadblock::{
-        SharedBox, TensorCopy, TensorMapDesc, Unit, Work, tma_ring::program::WarpSpecializedProgram,
+        SharedBox, TensorCopy, TensorMapDesc, Unit, Work, smem::Along,
+        tma_ring::program::WarpSpecializedProgram,
     },
 };
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! its descriptor addresses it.
 
 use crate::{
-    index::at,
+    layout::index_map::at,
     operand::OperandKind,
     schedule::Fault,
     threadblock::{

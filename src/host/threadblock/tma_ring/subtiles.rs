@@ -10,8 +10,10 @@ use crate::{
         threadblock::tma_ring::numbers::{NOTHING, Numbers},
         warp::accumulators::Accumulators,
     },
-    index::{IndexMap, at, points},
-    layout::Order,
+    layout::{
+        Order,
+        index_map::{IndexMap, at, points},
+    },
     refusal::{Operand, Refusal},
     schedule::Fault,
     threadblock::{SharedBox, TensorCopy, TensorMapDesc, Unit},

@@ -8,7 +8,7 @@ use crate::{
         epilogue::finished, operands::unknown, threadblock::tma_ring::numbers::Numbers,
         warp::accumulators::Accumulators,
     },
-    index::at,
+    layout::index_map::at,
     operand::OperandKind,
     schedule::{Fault, WarpName},
     threadblock::{

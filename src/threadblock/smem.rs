@@ -31,7 +31,7 @@
 //! assert_eq!(tile.at(at(3, 2)), Some(2 * 132 + 3));
 //! ```
 //!
-//! Twin: `kernels/smem.cuh`.
+//! Twin: `kernels/threadblock/smem.cuh`.
 
 mod swizzle_mode;
 
@@ -39,8 +39,10 @@ pub use swizzle_mode::{CHUNK_BYTES, SwizzleMode};
 
 use crate::{
     arch::WARP,
-    index::{Coord, IndexMap, affine},
-    layout::algebra::{Composed, Swizzle},
+    layout::{
+        algebra::{Composed, Swizzle},
+        index_map::{Coord, IndexMap, affine},
+    },
     numeric::ElementKind,
     shape::at_least_one,
 };

@@ -1,4 +1,4 @@
-// Twin of src/smem.rs: shared-memory layout of an operand's tile.
+// Twin of src/threadblock/smem.rs: shared-memory layout of an operand's tile.
 #pragma once
 
 namespace smem {

@@ -1,5 +1,5 @@
-// Twin of src/index.rs: index maps, and the fingerprint that checks that both languages have the
-// same map.
+// Twin of src/layout/index_map.rs: index maps, and the fingerprint that checks that both languages
+// have the same map.
 #pragma once
 
 namespace index {

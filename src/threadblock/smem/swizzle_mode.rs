@@ -1,8 +1,7 @@
 //! Swizzle modes of TMA and of matrix descriptors, which permute chunks of 16 bytes in shared
 //! memory.
 
-use super::WAVEFRONT_BYTES;
-use crate::layout::algebra::Swizzle;
+use crate::{layout::algebra::Swizzle, threadblock::smem::WAVEFRONT_BYTES};
 use core::fmt;
 
 /// Size of a chunk in bytes, the smallest unit that a swizzle moves.

@@ -6,7 +6,7 @@
 //! map: NVRTC evaluates the twin over the whole domain and compares the hashes. A map that is
 //! affine up to a swizzle states its CuTe [`layout`](IndexMap::layout).
 //!
-//! Twin: `kernels/index.cuh`.
+//! Twin: `kernels/layout/index_map.cuh`.
 
 use crate::layout::algebra::{self, Composed, Int, Layout};
 use std::sync::Arc;
@@ -133,7 +133,8 @@ fn points_of(extent: Coord) -> impl Iterator<Item = Coord> + use<> {
     (0..extent.row).flat_map(move |row| (0..extent.column).map(move |column| at(row, column)))
 }
 
-/// The value of a left-out point in a fingerprint. `kernels/index.cuh` defines the same number.
+/// The value of a left-out point in a fingerprint. `kernels/layout/index_map.cuh` defines the same
+/// number.
 pub const LEFT_OUT: u32 = u32::MAX;
 
 /// Returns the FNV-1a hash of the offsets of the whole domain, row by row.
