@@ -67,7 +67,7 @@ mod tests {
             waits: false,
             source: source.to_owned(),
             config: config.to_owned(),
-            headers: &[("own.cuh", "#include \"index.cuh\"")],
+            headers: &[("own.cuh", "#include \"layout/index_map.cuh\"")],
         }
     }
 
