@@ -198,7 +198,7 @@ pub fn program() -> Program {
         "__shared__ alignas(1024) unsigned char memory[{MEMORY_BYTES}];\n  __shared__ alignas(8) unsigned long long barrier;"
     );
     let mut source = format!(
-        "#include \"index.cuh\"\n{}{}{KERNEL}",
+        "#include \"layout/index_map.cuh\"\n{}{}{KERNEL}",
         TensorMap::declaration(),
         TensorCopyParams::declaration()
     );

@@ -11,8 +11,8 @@
 //! map, like [`SmemTile`](crate::threadblock::SmemTile). [`bytes_read`] implements PTX's definition
 //! of a descriptor, and a test proves that it agrees with every tile and step.
 //! [`MmaWarpgroup::header`] writes the one asm statement of a stage. The schedule contains
-//! `wgmma.fence`, `commit_group`, and `wait_group`. Around them, `warp::keep` keeps the accumulators
-//! in their registers.
+//! `wgmma.fence`, `commit_group`, and `wait_group`. Around them, `warp::keep` keeps the
+//! accumulators in their registers.
 //!
 //! ```
 //! use falchion::{numeric::ElementKind, threadblock::Along};
