@@ -7,7 +7,7 @@
 //! measures it on a device. `log` stores every trial, so that an interrupted run can continue.
 //!
 //! ```
-//! use falchion::{arch::ArchKind, internals::family::Request};
+//! use falchion::{arch::ArchKind, internals::nest::Request};
 //! use falchion_lab::explore::{Census, Space};
 //!
 //! let base = Request::default().resolve(ArchKind::Sm80)?.desc;
