@@ -45,8 +45,8 @@ fn products() -> Vec<TranslationUnit> {
     });
     let units: Vec<_> = changed.filter(|d| d.check().is_ok()).map(|d| unit_of(&d, false)).collect();
     for needed in [
-        "family/simt",
-        "family/mma_sync",
+        "warp/simt/kernel.cuh",
+        "warp/mma_sync/kernel.cuh",
         "threadblock::Consumer>",
         "threadblock::SimtConsumer>",
         "reduce(",
@@ -76,7 +76,7 @@ fn kernels_wait_before_anything_that_others_see() {
     let (products, passes) = (products(), passes());
     let simt = products
         .iter()
-        .find(|unit| unit.source.contains("family/simt"))
+        .find(|unit| unit.source.contains("warp/simt/kernel.cuh"))
         .expect("a kernel that older targets have")
         .clone();
     let older = [&simt, &passes[0]].map(|unit| fault(unit, 80));
