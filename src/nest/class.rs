@@ -1,4 +1,4 @@
-//! The class of a GEMM: what a request fixes before the resolver selects knobs.
+//! The class of a GEMM: the properties that a request fixes before the resolver selects knobs.
 
 use crate::{
     arch::{ArchKind, OpKind},

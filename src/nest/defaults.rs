@@ -89,6 +89,25 @@ impl Alternative {
 }
 
 impl Row {
+    /// Returns a row with `knobs` as its only candidates.
+    const fn new(
+        op: OpKind,
+        archs: &'static [ArchKind],
+        types: &'static [Combined],
+        knobs: &'static [Knobs],
+    ) -> Self {
+        Self {
+            op,
+            archs,
+            types,
+            promotion: None,
+            knobs,
+            of_columns: &[],
+            alternatives: &[],
+            in_place: &[],
+        }
+    }
+
     /// Returns whether TMA loads the operands.
     const fn is_of_tensors(&self) -> bool {
         self.knobs[0].has_producer()

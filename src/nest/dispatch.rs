@@ -17,7 +17,9 @@ use crate::{
         },
         tma_ring::explain::WarpSpecializedExplanation,
     },
-    warp::{WarpMma, mma_sync::explain::MmaSyncExplanation, simt::explain::SimtExplanation},
+    warp::{
+        WarpMma, WarpMmaKind, mma_sync::explain::MmaSyncExplanation, simt::explain::SimtExplanation,
+    },
 };
 use std::sync::Arc;
 
@@ -30,6 +32,11 @@ const LEGAL: [[bool; 3]; 4] = [
     [true, true,  false],
     [true, false, true],
 ];
+
+/// Returns whether a main loop can feed an MMA.
+pub(crate) const fn feeds(mainloop: MainloopKind, mma: WarpMmaKind) -> bool {
+    LEGAL[mainloop as usize][mma as usize]
+}
 
 /// The derived facts of a description. The JSON form contains only the facts.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,7 +80,7 @@ impl GemmDesc {
     /// Checks that the main loop can feed the MMA, and the rules of both.
     pub(crate) const fn check_pair(&self, machine: &Machine) -> Result<(), Refusal> {
         let (mainloop, mma) = (self.mainloop.kind(), self.mma.kind());
-        if !LEGAL[mainloop as usize][mma as usize] {
+        if !feeds(mainloop, mma) {
             let nearest = match self.mma {
                 WarpMma::Wgmma(_) => MainloopKind::TmaRing,
                 _ => MainloopKind::Pipelined,

@@ -46,27 +46,14 @@ impl GemmDesc {
     /// Returns the description of a class in the user's frame and of knobs. The result is not
     /// checked.
     pub(crate) const fn new(class: &Class, knobs: &Knobs) -> Self {
-        let [align_a, align_b, align_c] = knobs.access;
         Self {
             operands: [
-                OperandDesc {
-                    stored: class.a.element,
-                    emulation: knobs.emulation,
-                    layout: class.a.layout,
-                    access: align_a,
-                    smem: knobs.smem[0],
-                },
-                OperandDesc {
-                    stored: class.b.element,
-                    emulation: knobs.emulation,
-                    layout: class.b.layout,
-                    access: align_b,
-                    smem: knobs.smem[1],
-                },
+                OperandDesc::new(&class.a, knobs, OperandKind::A),
+                OperandDesc::new(&class.b, knobs, OperandKind::B),
             ],
             output: OutputDesc {
                 element: class.output.element,
-                access: align_c,
+                access: knobs.access[2],
                 accumulator: class.accumulator,
                 compute: class.compute,
             },
@@ -112,29 +99,7 @@ impl GemmDesc {
     /// Returns the description with other knobs, which are in the kernel's frame.
     #[must_use]
     pub(crate) const fn with_kernel_knobs(self, knobs: &Knobs) -> Self {
-        let ([align_a, align_b, align_c], [a, b]) = (knobs.access, self.operands);
-        Self {
-            operands: [
-                OperandDesc {
-                    emulation: knobs.emulation,
-                    access: align_a,
-                    smem: knobs.smem[0],
-                    ..a
-                },
-                OperandDesc {
-                    emulation: knobs.emulation,
-                    access: align_b,
-                    smem: knobs.smem[1],
-                    ..b
-                },
-            ],
-            output: OutputDesc { access: align_c, ..self.output },
-            work: WorkDesc { mode: self.work.mode, ..knobs.work },
-            mainloop: knobs.mainloop,
-            mma: knobs.mma,
-            limits: knobs.limits,
-            ..self
-        }
+        Self { frame: self.frame, ..Self::new(&self.class(), knobs) }
     }
 
     /// Returns operand A or B.
@@ -223,7 +188,7 @@ impl GemmDesc {
                 let (tile, warp) = (self.threadblock(), self.warp());
                 let groups =
                     (tile.m / at_least_one(warp.m)).saturating_mul(tile.n / at_least_one(warp.n));
-                groups / self.mma.tiles_of_a_consumer()
+                groups / self.mma.warp_tiles_per_consumer()
             }
             _ => 1,
         }
@@ -262,7 +227,7 @@ impl GemmDesc {
 
     /// Returns whether a second kernel can reduce the split-K partials.
     pub(crate) const fn may_reduce(&self) -> bool {
-        !self.has_producer() || self.mma.reduces_after_ring()
+        !self.has_producer() || self.mma.has_ring_reduction()
     }
 
     /// Returns whether the CTAs of one cluster compute the split-K slices of a tile.

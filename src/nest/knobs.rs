@@ -4,13 +4,14 @@ use crate::{
     arch::OpKind,
     nest::{
         class::GemmMode,
+        dispatch::feeds,
         kinds::{DecompositionKind, SpillKind},
         pins::Pins,
     },
     numeric::EmulationKind,
     shape::Mnk,
     threadblock::{Mainloop, MainloopKind, SwizzleKind, smem::SmemLayout},
-    warp::{WarpMma, WarpMmaKind},
+    warp::WarpMma,
 };
 
 /// Assignment of tiles of D, and of K, to CTAs.
@@ -158,11 +159,11 @@ impl Knobs {
         let mut others = pins.missing_in(&self.pins());
         others.epilogue = None;
         others.mainloop = match pins.mainloop {
-            Some(mainloop) if !mainloop.is_among(self.mainloops()) => Some(mainloop),
+            Some(mainloop) if !self.may_have(mainloop) => Some(mainloop),
             _ => None,
         };
         others.emulation = match pins.emulation {
-            Some(emulation) if !emulation.is_among(self.emulations()) => Some(emulation),
+            Some(emulation) if !self.mma.kind().emulates(emulation) => Some(emulation),
             _ => None,
         };
         others.decomposition = match pins.decomposition {
@@ -172,30 +173,10 @@ impl Knobs {
         others
     }
 
-    /// Returns the main loops that a pin may select for this MMA.
-    const fn mainloops(&self) -> &'static [MainloopKind] {
-        match (self.mainloop, self.mma.kind()) {
-            (Mainloop::TmaRing(_), _) => &[MainloopKind::TmaRing],
-            (_, WarpMmaKind::Simt) => {
-                &[MainloopKind::Multistage, MainloopKind::Pipelined, MainloopKind::SingleStage]
-            }
-            _ => &[MainloopKind::Multistage, MainloopKind::Pipelined],
-        }
-    }
-
-    /// Returns the emulations of f32 that the MMA supports.
-    const fn emulations(&self) -> &'static [EmulationKind] {
-        match self.mma.kind() {
-            WarpMmaKind::Simt => &[],
-            WarpMmaKind::MmaSync => {
-                &[EmulationKind::None, EmulationKind::Tf32x3, EmulationKind::Bf16x1]
-            }
-            WarpMmaKind::Wgmma => &[
-                EmulationKind::None,
-                EmulationKind::Bf16x6,
-                EmulationKind::Bf16x3,
-                EmulationKind::F16x3,
-            ],
-        }
+    /// Returns whether a pin may select the main loop: it feeds the MMA, and has a producer like
+    /// the main loop of these knobs.
+    const fn may_have(&self, mainloop: MainloopKind) -> bool {
+        feeds(mainloop, self.mma.kind())
+            && matches!(mainloop, MainloopKind::TmaRing) == self.has_producer()
     }
 }

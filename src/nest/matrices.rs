@@ -2,7 +2,9 @@
 
 use crate::{
     layout::Order,
+    nest::{class::OperandClass, knobs::Knobs},
     numeric::{ComputeKind, ElementKind, EmulationKind},
+    operand::OperandKind,
     threadblock::smem::SmemLayout,
 };
 
@@ -35,6 +37,17 @@ pub struct OutputDesc {
 }
 
 impl OperandDesc {
+    /// Returns an operand of a class with the knobs of a kernel.
+    pub(crate) const fn new(class: &OperandClass, knobs: &Knobs, operand: OperandKind) -> Self {
+        Self {
+            stored: class.element,
+            emulation: knobs.emulation,
+            layout: class.layout,
+            access: knobs.access[operand.index()],
+            smem: knobs.smem[operand.index()],
+        }
+    }
+
     /// Returns the transposed operand.
     pub(crate) const fn transposed(self) -> Self {
         Self { layout: self.layout.transposed(), ..self }

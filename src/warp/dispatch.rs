@@ -8,7 +8,8 @@ use crate::{
     warp::{Consumer, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma, WgmmaKnobs},
 };
 
-/// Components, rules, C++, and cost in a CTA without a producer, which cannot feed `wgmma`.
+/// Components, rules, C++, and cost in a CTA without a producer. `check` refuses `wgmma` there, so
+/// its results are arbitrary.
 impl WarpMma {
     /// Returns the components of a CTA.
     pub(crate) const fn components(&self, desc: &GemmDesc) -> MmaComponents {
@@ -58,9 +59,10 @@ impl WarpMma {
     }
 }
 
-/// Consumers of a TMA ring.
+/// Consumers of a TMA ring. `check` refuses `mma.sync` there, so its results are arbitrary.
 impl WarpMma {
-    /// Returns the consumer of a description, whose multiplied operands `desc` has.
+    /// Returns the consumer of a description. `user` has the operands in memory, and `desc` has the
+    /// operands that the kernel multiplies; both are equal without emulation.
     ///
     /// # Errors
     /// The refusal of types and of tiles.
@@ -94,7 +96,7 @@ impl WarpMma {
     }
 
     /// Returns the number of warp tiles that one consumer computes.
-    pub(crate) const fn tiles_of_a_consumer(&self) -> u32 {
+    pub(crate) const fn warp_tiles_per_consumer(&self) -> u32 {
         match self {
             Self::Wgmma(_) => 1,
             Self::Simt(_) | Self::MmaSync(_) => WARPS,
@@ -102,7 +104,7 @@ impl WarpMma {
     }
 
     /// Returns whether a kernel can reduce the split-K partials of consumers.
-    pub(crate) const fn reduces_after_ring(&self) -> bool {
+    pub(crate) const fn has_ring_reduction(&self) -> bool {
         matches!(self, Self::Wgmma(_))
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     arch::OpKind,
     nest::{Pins, or},
+    numeric::EmulationKind,
     shape::Mnk,
     warp::{
         AOperandKind, InterleaveKind, MmaSyncKnobs, PromotionKind, SaturateKind, SimtKnobs,
@@ -20,6 +21,18 @@ words! {
         MmaSync = "mmasync",
         /// Hopper's tensor cores with `wgmma`.
         Wgmma = "wgmma",
+    }
+}
+
+impl WarpMmaKind {
+    /// Returns whether the MMA supports an emulation of f32. `mma.sync` makes terms in registers;
+    /// `wgmma` reads terms that a pass has made.
+    pub(crate) const fn emulates(self, emulation: EmulationKind) -> bool {
+        match self {
+            Self::Simt => false,
+            Self::MmaSync => emulation.in_registers() || matches!(emulation, EmulationKind::None),
+            Self::Wgmma => emulation.decomposes() || matches!(emulation, EmulationKind::None),
+        }
     }
 }
 

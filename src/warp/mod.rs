@@ -26,6 +26,7 @@ pub use simt::SimtKnobs;
 pub(crate) use supplies::{
     Consumer, ConsumerRegisters, ConsumerText, MirroredMap, MmaComponents, MmaText,
 };
+pub(crate) use thread_tiles::OperandExtents;
 #[doc(hidden)]
 pub use thread_tiles::{LaneArrangement, ThreadTiles};
 #[doc(hidden)]

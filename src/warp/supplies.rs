@@ -1,4 +1,4 @@
-//! What an MMA supplies to the main loops: components, registers, and parts of the C++.
+//! The parts that an MMA supplies to the main loops: components, registers, and C++.
 
 use crate::{
     layout::index_map::Map,
@@ -7,7 +7,7 @@ use crate::{
     warp::{ThreadTiles, TiledMma},
 };
 
-/// What an MMA supplies for a CTA without a producer.
+/// The components of a CTA without a producer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MmaComponents {
     /// Tiles of the block, of its warps, and of their threads.
@@ -81,7 +81,7 @@ pub(crate) struct MmaText {
     /// Fingerprint assertions in addition to those of the maps.
     pub fingerprints: String,
     /// Facts of each operand: (type and name, value).
-    pub of_operands: [Vec<(&'static str, String)>; 2],
+    pub operand_facts: [Vec<(&'static str, String)>; 2],
     /// Members of `Config`: (type and name, value).
     pub facts: Vec<(&'static str, String)>,
 }

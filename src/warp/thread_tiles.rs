@@ -100,7 +100,27 @@ pub struct ThreadTiles {
     pub interleave: [u32; 2],
 }
 
+/// Extents of one operand along its own axis, M of A or N of B.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OperandExtents {
+    /// Extent of the block's tile.
+    pub block: u32,
+    /// Extent of the warp tile.
+    pub warp: u32,
+    /// Lanes of a warp.
+    pub lanes: u32,
+}
+
 impl ThreadTiles {
+    /// Returns the extents of an operand.
+    pub(crate) const fn extents(&self, operand: OperandKind) -> OperandExtents {
+        let Self { block, warp, lanes, .. } = self;
+        match operand {
+            OperandKind::A => OperandExtents { block: block.m, warp: warp.m, lanes: lanes.m },
+            OperandKind::B => OperandExtents { block: block.n, warp: warp.n, lanes: lanes.n },
+        }
+    }
+
     /// Returns the number of warps along M, N, and K. It is 0 along an axis on which the tiles do
     /// not nest.
     pub const fn warps(&self) -> Mnk {

@@ -22,6 +22,7 @@ mod layouts_of_maps;
 mod mma_sync;
 mod mma_sync_kernels;
 mod numeric_types;
+mod pairs;
 mod public_surface;
 mod published_sums;
 mod refusals;

@@ -1,5 +1,5 @@
-// Twin of src/warp/mma_sync/loads.rs: fragment loads from shared memory. Their map is that of
-// src/warp/mma_sync/mod.rs.
+// Twin of src/warp/mma_sync/loads.rs: fragment loads from shared memory. src/warp/mma_sync/mod.rs
+// defines their map.
 #pragma once
 #include "layout/index_map.cuh"
 #include "threadblock/thread_map.cuh"

@@ -145,16 +145,7 @@ const fn tensor_op(
     types: &'static [Combined],
     knobs: &'static [Knobs],
 ) -> Row {
-    Row {
-        op: OpKind::TensorOp,
-        archs,
-        types,
-        promotion: None,
-        knobs,
-        of_columns: &[],
-        alternatives: &[],
-        in_place: &[],
-    }
+    Row::new(OpKind::TensorOp, archs, types, knobs)
 }
 
 /// Returns a row that also supplies the configurations that read operands in place, for a problem

@@ -108,16 +108,7 @@ const fn simt(
     types: &'static [Combined],
     knobs: &'static [Knobs],
 ) -> Row {
-    Row {
-        op: OpKind::Simt,
-        archs,
-        types,
-        promotion: None,
-        knobs,
-        of_columns: &[],
-        alternatives: &[],
-        in_place: &[],
-    }
+    Row::new(OpKind::Simt, archs, types, knobs)
 }
 
 /// Architectures without asynchronous copies, and those with them.

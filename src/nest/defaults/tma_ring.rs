@@ -282,16 +282,7 @@ pub const COPIED_BY_TMA: Knobs = Knobs::new(
 );
 
 const fn tensor_op(types: &'static [Combined], knobs: &'static [Knobs]) -> Row {
-    Row {
-        op: OpKind::TensorOp,
-        archs: &[Sm90],
-        types,
-        promotion: None,
-        knobs,
-        of_columns: &[],
-        alternatives: &[],
-        in_place: &[],
-    }
+    Row::new(OpKind::TensorOp, &[Sm90], types, knobs)
 }
 
 const fn and_of_columns(

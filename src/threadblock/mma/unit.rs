@@ -74,8 +74,8 @@ fn header(of: &OneSchedulePlan) -> String {
     ];
     let declarations = [
         GemmParams::declaration(),
-        operand_header("OperandA", &a, 0, &of.mma.of_operands[0]),
-        operand_header("OperandB", &b, a.stage_bytes(), &of.mma.of_operands[1]),
+        operand_header("OperandA", &a, 0, &of.mma.operand_facts[0]),
+        operand_header("OperandB", &b, a.stage_bytes(), &of.mma.operand_facts[1]),
         of.mma.declarations.clone(),
         base.schedule().header(),
     ];

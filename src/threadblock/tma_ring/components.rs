@@ -49,8 +49,8 @@ impl WarpSpecialized {
         let unstaged = Pipeline {
             stages: d.stages(),
             stage_bytes: [
-                StageTile::of_mma(&mma, OperandKind::A).bytes(),
-                StageTile::of_mma(&mma, OperandKind::B).bytes(),
+                StageTile::read_by(&mma, OperandKind::A).bytes(),
+                StageTile::read_by(&mma, OperandKind::B).bytes(),
             ],
             consumers: if pingpong { PARTNERS } else { consumers.count() },
             pingpong,

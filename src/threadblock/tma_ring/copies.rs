@@ -34,8 +34,8 @@ impl WarpSpecialized {
     }
 
     /// Returns the tensor map of an operand, viewed as `mn` x `depth` with a leading dimension.
-    /// `batch` holds the number of matrices and their distance in elements. A box is what one copy
-    /// moves. tf32 bits are copied unchanged.
+    /// `batch` holds the number of matrices and their distance in elements. One copy moves
+    /// one box. tf32 bits are copied unchanged.
     ///
     /// # Errors
     /// The errors of [`TensorMatrix::map`].

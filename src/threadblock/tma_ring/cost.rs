@@ -12,7 +12,7 @@ use crate::{
 
 /// Returns the elements of D that determine the time of a prologue and an epilogue. A smaller tile
 /// takes as long as 128 x 64.
-pub(crate) const fn whole(elements: u64) -> u64 {
+pub(crate) const fn prologue_elements(elements: u64) -> u64 {
     const LEAST: u64 = 128 * 64;
     if elements > LEAST { elements } else { LEAST }
 }
@@ -20,7 +20,7 @@ pub(crate) const fn whole(elements: u64) -> u64 {
 impl GemmDesc {
     /// Returns the elements of D per consumer. Consumers that share a tile run its prologue and
     /// epilogue concurrently.
-    pub(crate) const fn elements_of_a_consumer(&self) -> u64 {
+    pub(crate) const fn elements_per_consumer(&self) -> u64 {
         let tile = self.threadblock();
         tile.m as u64 * tile.n as u64 / at_least_one(self.sharing()) as u64
     }

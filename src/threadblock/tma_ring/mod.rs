@@ -9,8 +9,8 @@
 //!                 for each subtile of the tile of D   epilogue, to a staging buffer, from there to D by TMA
 //! ```
 //!
-//! The threadblock tile is what a block computes at a time; its K extent is 128 bytes. The warp
-//! tile is the tile of a consumer, which is a *warpgroup*. Its instruction is 64 x N, and a
+//! A block computes one threadblock tile at a time; on tensor cores, its K extent is 128 bytes. The
+//! warp tile is the tile of a consumer, which is a *warpgroup*. Its instruction is 64 x N, and a
 //! consumer repeats the instruction along M and N. Under the cooperative schedule, all consumers
 //! multiply one tile, each its own part. Under ping-pong, two consumers compute whole tiles, and
 //! one multiplies while the other stores. [`WarpSpecialized`] describes the main loop in values of
@@ -133,7 +133,7 @@ impl WarpSpecialized {
 
     /// Returns the tile of an operand in one stage.
     pub const fn tile(&self, operand: OperandKind) -> StageTile {
-        StageTile::of_mma(&self.mma, operand)
+        StageTile::read_by(&self.mma, operand)
     }
 
     /// Returns the MMA of a warpgroup, or `None` on CUDA cores.

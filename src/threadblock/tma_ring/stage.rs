@@ -32,7 +32,7 @@ pub enum StageTile {
 
 impl StageTile {
     /// Returns the tile of an operand that an MMA reads.
-    pub const fn of_mma(mma: &TiledMma, operand: OperandKind) -> Self {
+    pub const fn read_by(mma: &TiledMma, operand: OperandKind) -> Self {
         match (mma, operand) {
             (TiledMma::Wgmma(_, Some(load)), OperandKind::A) => Self::Warpgroup(load.tile),
             (TiledMma::Wgmma(mma, None), OperandKind::A) => match mma.a() {
@@ -41,11 +41,8 @@ impl StageTile {
             },
             (TiledMma::Wgmma(mma, _), OperandKind::B) => Self::Warpgroup(mma.b()),
             (TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _), _) => {
-                let (mn, warp_mn) = match operand {
-                    OperandKind::A => (tiles.block.m, tiles.warp.m),
-                    OperandKind::B => (tiles.block.n, tiles.warp.n),
-                };
-                Self::Threads { mn, k: tiles.block.k, warp_mn }
+                let extents = tiles.extents(operand);
+                Self::Threads { mn: extents.block, k: tiles.block.k, warp_mn: extents.warp }
             }
         }
     }
@@ -95,8 +92,8 @@ impl StageTile {
         }
     }
 
-    /// Returns the fixed number of rows of A, or columns of B, per box. `None` if the limit of TMA
-    /// alone bounds the box.
+    /// Returns the fixed number of rows of A, or columns of B, per box. `None` if only
+    /// the limit of TMA bounds the box.
     pub const fn boxed(&self) -> Option<u32> {
         match self {
             // A box is as wide as the swizzle.

@@ -44,14 +44,13 @@ impl MmaSyncKnobs {
     /// Returns the facts of one operand. It has the same order in shared memory as in global
     /// memory.
     const fn operand(desc: &GemmDesc, tiles: &ThreadTiles, operand: OperandKind) -> StagedOperand {
-        let (access, mn, warp_mn, lanes) = match operand {
-            OperandKind::A => (desc.operands[0].access, tiles.block.m, tiles.warp.m, LANES.m),
-            OperandKind::B => (desc.operands[1].access, tiles.block.n, tiles.warp.n, LANES.n),
-        };
+        let extents = tiles.extents(operand);
+        let access = desc.operand(operand).access;
         let (element, k_contiguous) = (desc.operand(operand).stored, desc.k_contiguous(operand));
-        let (along, row) = if k_contiguous { (Along::K, tiles.block.k) } else { (Along::Mn, mn) };
+        let (along, row) =
+            if k_contiguous { (Along::K, tiles.block.k) } else { (Along::Mn, extents.block) };
         let layout = WordLoad::for_element(element, along).layout(element, along, row);
-        let smem = SmemTile::new(layout, mn, tiles.block.k, element, None);
+        let smem = SmemTile::new(layout, extents.block, tiles.block.k, element, None);
         let interleave = InterleaveKind::Elements(INTERLEAVE[operand.index()]);
         StagedOperand {
             element,
@@ -59,8 +58,8 @@ impl MmaSyncKnobs {
             access,
             smem,
             threads: tiles.threads(),
-            warp_mn,
-            lanes,
+            warp_mn: extents.warp,
+            lanes: extents.lanes,
             interleave,
         }
     }

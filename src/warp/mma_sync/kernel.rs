@@ -73,7 +73,7 @@ impl MmaSyncKnobs {
             includes: &["warp/mma_sync.cuh"],
             declarations: terms + &instruction.declaration(),
             fingerprints: fingerprints_of_slices(&instruction),
-            of_operands: OperandKind::BOTH
+            operand_facts: OperandKind::BOTH
                 .map(|operand| operand_facts(base, &instruction, operand)),
             facts: vec![
                 ("using Instruction", "MmaInstruction".to_owned()),

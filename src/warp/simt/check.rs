@@ -56,7 +56,7 @@ impl SimtKnobs {
         staged: &StagedOperand,
     ) -> Result<(), Refusal> {
         let operand = Operand::from_kind(kind);
-        match desc.smem_choice(kind) {
+        match desc.operand(kind).smem {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {
                 hold!(within(Field::Padding(kind), padding as u64, 0, 64));

@@ -8,7 +8,7 @@ use crate::{
     shape::at_least_one,
     threadblock::{
         StagedOperand, ThreadMap,
-        smem::{Along, SmemLayout, SmemTile, WIDEST_ACCESS},
+        smem::{Along, SmemTile, WIDEST_ACCESS},
     },
     warp::{LaneArrangement, MmaComponents, SimtKnobs, ThreadTiles, TiledMma, UnrollKind},
 };
@@ -32,11 +32,9 @@ impl SimtKnobs {
 
     /// Returns the facts of one operand.
     const fn operand(desc: &GemmDesc, tiles: &ThreadTiles, operand: OperandKind) -> StagedOperand {
-        let (align, mn, warp_mn, lanes) = match operand {
-            OperandKind::A => (desc.operands[0].access, tiles.block.m, tiles.warp.m, tiles.lanes.m),
-            OperandKind::B => (desc.operands[1].access, tiles.block.n, tiles.warp.n, tiles.lanes.n),
-        };
-        let choice = desc.smem_choice(operand);
+        let extents = tiles.extents(operand);
+        let align = desc.operand(operand).access;
+        let choice = desc.operand(operand).smem;
         let (element, k_contiguous) = (desc.operand(operand).stored, desc.k_contiguous(operand));
         let transposes = k_contiguous != choice.along().is(Along::K);
         // An asynchronous copy cannot split a vector, so a transposing copy moves one element at a
@@ -50,7 +48,7 @@ impl SimtKnobs {
         let least = if halves { WIDEST_ACCESS / 2 } else { WIDEST_ACCESS };
         let smem = SmemTile::new(
             choice,
-            mn,
+            extents.block,
             k,
             element,
             if transposes { Some((together, least)) } else { None },
@@ -62,22 +60,14 @@ impl SimtKnobs {
             access,
             smem,
             threads: tiles.threads(),
-            warp_mn,
-            lanes,
+            warp_mn: extents.warp,
+            lanes: extents.lanes,
             interleave,
         }
     }
 }
 
 impl GemmDesc {
-    /// Returns the chosen layout of A's or B's tile in shared memory.
-    pub const fn smem_choice(&self, operand: OperandKind) -> SmemLayout {
-        match operand {
-            OperandKind::A => self.operands[0].smem,
-            OperandKind::B => self.operands[1].smem,
-        }
-    }
-
     /// Returns the k-blocks per iteration of the loop over a tile.
     pub const fn groups_a_turn(&self) -> u32 {
         match self.mainloop.unroll() {

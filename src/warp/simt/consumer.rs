@@ -38,7 +38,7 @@ use crate::{
     threadblock::{
         MainloopKind,
         tma_ring::{
-            cost::whole,
+            cost::prologue_elements,
             pipeline::{MOST_CONSUMERS, WARPS},
             shapes::{MOST_DEPTH, MOST_TILE, no_choice, ping_pong},
         },
@@ -141,8 +141,8 @@ impl SimtKnobs {
         }
     }
 
-    /// Returns the registers of a consumer thread. Fragments are those of the current and of the
-    /// next k.
+    /// Returns the registers of a consumer thread. The thread holds fragments of the
+    /// current k and of the next k.
     pub(crate) const fn consumer_registers(tiles: &ThreadTiles) -> ConsumerRegisters {
         let [m, n] = tiles.thread();
         ConsumerRegisters {
@@ -157,7 +157,7 @@ impl SimtKnobs {
     pub(crate) const fn consumer_features(d: &GemmDesc, exchange: Exchange) -> Features {
         // A prologue and epilogue, for any thread tile.
         const OF_THREADS: u64 = 44;
-        let (cluster, share) = (d.mainloop.cluster(), d.elements_of_a_consumer());
+        let (cluster, share) = (d.mainloop.cluster(), d.elements_per_consumer());
         let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
         let products = d.threadblock().m as u64 * d.threadblock().n as u64 * 145 / 100;
         Features {
@@ -167,7 +167,7 @@ impl SimtKnobs {
             latency: 0.0,
             alone: 0.0,
             block: None,
-            not_hidden: (OF_THREADS * whole(share)) as f64,
+            not_hidden: (OF_THREADS * prologue_elements(share)) as f64,
             further: [if pingpong { 0.0 } else { (OF_THREADS * share) as f64 }; 2],
             memory: None,
             exchange,

@@ -16,14 +16,11 @@ fn operand(
     operand: OperandKind,
 ) -> String {
     let (tile, index) = (components.boxed_tile(operand), operand.index());
-    let (interleave, warp_mn, lanes) = match operand {
-        OperandKind::A => (tiles.interleave[index], tiles.warp.m, tiles.lanes.m),
-        OperandKind::B => (tiles.interleave[index], tiles.warp.n, tiles.lanes.n),
-    };
+    let (interleave, extents) = (tiles.interleave[index], tiles.extents(operand));
     let own = [
         ("kMn", tile.mn),
-        ("kWarpMn", warp_mn),
-        ("kLanes", lanes),
+        ("kWarpMn", extents.warp),
+        ("kLanes", extents.lanes),
         ("kThreadMn", tiles.thread()[index]),
         ("kInterleave", interleave),
         ("kFragmentAccess", tile.one.vector(interleave)),

@@ -14,7 +14,7 @@ const HEADERS: &[(&str, &str)] =
     &[("warp/simt/kernel.cuh", include_str!("../../../kernels/warp/simt/kernel.cuh"))];
 
 impl SimtKnobs {
-    /// Returns the parts of the translation unit that depend on the MMA. The fingerprint is that of
+    /// Returns the parts of the translation unit that depend on the MMA. The fingerprint covers
     /// the exchange between lanes before a store.
     pub(crate) fn cuda(desc: &GemmDesc, base: &MmaBase) -> MmaText {
         let exchange = BlockedToStriped::new(&base.tiles, base.accumulator, base.store_access);

@@ -21,7 +21,7 @@ use crate::{
     },
     numeric::ElementKind,
     operand::OperandKind,
-    warp::{InterleaveKind, ThreadTiles},
+    warp::{InterleaveKind, OperandExtents, ThreadTiles},
 };
 
 /// Map from (thread, fragment element) to M of A's tile, or N of B's.
@@ -43,10 +43,11 @@ impl FragmentMap {
         let tiles = &self.tiles;
         let (warp_m, warp_n, _) = tiles.warp_place(thread / WARP);
         let (lane_m, lane_n) = tiles.lanes.place(thread % WARP);
-        let (warp, lane, extent, lanes) = match self.operand {
-            OperandKind::A => (warp_m, lane_m, tiles.warp.m, tiles.lanes.m),
-            OperandKind::B => (warp_n, lane_n, tiles.warp.n, tiles.lanes.n),
+        let (warp, lane) = match self.operand {
+            OperandKind::A => (warp_m, lane_m),
+            OperandKind::B => (warp_n, lane_n),
         };
+        let OperandExtents { warp: extent, lanes, .. } = tiles.extents(self.operand);
         let run = tiles.interleave[self.operand.index()];
         warp * extent + i / run * (lanes * run) + lane * run + i % run
     }

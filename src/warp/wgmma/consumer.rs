@@ -31,8 +31,8 @@ use crate::{
 
 /// Launch registers that one `wgmma` instruction needs in addition to its accumulators. Registers
 /// that a consumer gains later by `setmaxnreg` do not count. Measured with 3 consumers, which
-/// launch with 128 registers: NVRTC 13 needs 130 registers for 104 accumulators, 138 for 112, and
-/// 146 for 120 (C7602).
+/// launch with 128 registers: NVRTC 13 needs 130 registers with 104 accumulators, 138 with 112, and
+/// 146 with 120 (C7602).
 const BESIDE_ACCUMULATORS: u32 = 26;
 
 /// Returns the multiplication of a stage by a warpgroup.
@@ -101,7 +101,8 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
 }
 
 impl WgmmaKnobs {
-    /// Returns the consumer of a description, whose multiplied operands `d` has.
+    /// Returns the consumer of a description. `user` has the operands in memory, and `d` has the
+    /// operands that the kernel multiplies; both are equal without emulation.
     ///
     /// # Errors
     /// The refusal of other types, and of tiles that warpgroups and instructions do not divide.

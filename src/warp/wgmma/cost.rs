@@ -7,7 +7,7 @@ use crate::{
     },
     schedule::ScheduleKind,
     shape::at_least_one,
-    threadblock::tma_ring::cost::whole,
+    threadblock::tma_ring::cost::prologue_elements,
     warp::WgmmaKnobs,
 };
 
@@ -42,7 +42,7 @@ impl WgmmaKnobs {
         };
         // CTAs of a cluster wait for each other.
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
-        let share = d.elements_of_a_consumer();
+        let share = d.elements_per_consumer();
         Features {
             lines: Some(Lines {
                 products: products as f64,
@@ -53,7 +53,7 @@ impl WgmmaKnobs {
             latency: 0.0,
             alone: 0.0,
             block: None,
-            not_hidden: (NOT_HIDDEN / fewer * whole(share)) as f64,
+            not_hidden: (NOT_HIDDEN / fewer * prologue_elements(share)) as f64,
             further: match d.schedule() {
                 ScheduleKind::Pingpong => [0.0; 2],
                 ScheduleKind::Cooperative => {

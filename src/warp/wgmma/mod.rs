@@ -57,7 +57,7 @@ use crate::{
 /// Knobs of `wgmma`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WgmmaKnobs {
-    /// Tile of a warpgroup in elements. Its depth is that of a stage.
+    /// Tile of a warpgroup in elements. Its depth equals the depth of a stage.
     pub warp: Mnk,
     /// Shape of one instruction.
     pub instruction: Mnk,
