@@ -130,7 +130,7 @@ struct PitchesStored {
 template <bool Forgotten, class Params>
 __device__ __forceinline__ decltype(auto) pitches_stored(Params const& params) {
   if constexpr (Forgotten) {
-    PitchesStored pitches{params.ldc, params.ldd};
+    PitchesStored pitches{params.operands[0].row_stride, params.ldd};
     index::forget(pitches.ldc), index::forget(pitches.ldd);
     return pitches;
   } else {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     call::{Launch, TmaTensor},
-    codegen::{TensorMap, TranslationUnit},
+    codegen::{TensorGemmParams, TensorMap, TranslationUnit},
     error::Error,
     refusal::Refusal,
     sys::{
@@ -105,7 +105,7 @@ pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     for (number, tensor) in launch.tensors.into_iter().enumerate() {
         let Some(TmaTensor { desc, address }) = tensor else { continue };
         let map = encode(&desc, address)?;
-        let at = number * size_of::<TensorMap>();
+        let at = TensorGemmParams::FIRST_MAP + number * size_of::<TensorMap>();
         launch.params.0[at..at + size_of::<TensorMap>()].copy_from_slice(bytemuck::bytes_of(&map));
     }
     Ok(launch)

@@ -102,6 +102,11 @@ impl GemmDesc {
         if !legal {
             return Err(Refusal::compute(self.output.compute, self.output.accumulator, c, plain));
         }
-        self.epilogue.check()
+        match self.epilogue.unreadable(self.output.compute) {
+            Some((operand, element)) => {
+                Err(Refusal::unreadable(Operand::Epilogue(operand), element, self.output.compute))
+            }
+            None => self.epilogue.check(),
+        }
     }
 }

@@ -25,6 +25,8 @@ pub use combined::Combined;
 pub(crate) use convert::round_to_odd;
 #[doc(hidden)]
 pub use convert::{Narrow, Widen};
+#[doc(hidden)]
+pub use element::{AnyOf, PerElement};
 pub use element::{
     Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, MathType, MultipliedBy, Tf32,
 };

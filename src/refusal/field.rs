@@ -252,6 +252,9 @@ named! {
         NoOperand "a node without operands";
         ScaledByNoScalar "a factor of a node that is not a scalar";
         NotOneResult "more than one result";
+        TypeOfSource "source with a type of its own; a matrix of another type than D is aux0 to aux3";
+        TwoTypes "an operand with two element types";
+        TooManyOperands "more than five operands in addition to source";
     }
 }
 

@@ -309,6 +309,17 @@ impl Refusal {
             .because(Because::Words(why.name()))
     }
 
+    /// An operand has elements that the epilogue's type does not represent.
+    pub const fn unreadable(operand: Operand, element: ElementKind, compute: ComputeKind) -> Self {
+        Self::new(
+            Rule::Supported,
+            Field::ElementTypeOf(operand),
+            word(element.name()),
+            word(compute.name()),
+        )
+        .because(Because::Words("compute type of the epilogue"))
+    }
+
     /// The process has no function for the node.
     pub const fn unknown_node(id: u64) -> Self {
         Self::new(Rule::Registered, Field::Node, Value::Node(id), Value::None)

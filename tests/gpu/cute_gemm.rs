@@ -97,7 +97,7 @@ fn verified<E: MathType<Storage: PartialEq>>(
         b,
         c: None,
         d: HostSlice::new::<E>(&c),
-        vectors: Default::default(),
+        operands: Default::default(),
     };
     let verdict = verify::check(&claim).expect("a claim");
     println!("{gemm:?} {fill:?}: {verdict}");

@@ -42,7 +42,7 @@ fn on_device(
             b: read(&b),
             c: Source::None,
             d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, stream).from(first),
-            vectors: Default::default(),
+            operands: Default::default(),
         };
         let workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, stream));
         let result = kernel.run(stream, CudaCall { workspace, ..problem.with(matrices) });
@@ -186,7 +186,7 @@ fn one_mode_can_be_captured() {
                 b: DeviceMatrix::read_bytes(ElementKind::F32, &b_device, &stream),
                 c: Source::None,
                 d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, &stream),
-                vectors: Default::default(),
+                operands: Default::default(),
             };
             let workspace =
                 Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, &stream));

@@ -14,7 +14,7 @@ struct OnDevice {
     b: CudaSlice<u8>,
     c: CudaSlice<u8>,
     d: CudaSlice<u8>,
-    vectors: Vectors<CudaSlice<u8>>,
+    operands: EpilogueOperands<CudaSlice<u8>>,
     offsets: CudaSlice<u8>,
     /// Of the host, where launches take them by value.
     by_value: Option<Vec<u32>>,
@@ -24,14 +24,16 @@ struct OnDevice {
 impl OnDevice {
     fn new(stream: &Arc<CudaStream>, case: &Grouped) -> Self {
         let copied = |bytes: &[u8]| stream.clone_htod(bytes).expect("device memory");
-        let mut vectors = case.vectors.as_ref();
+        let mut operands = case.operands.as_ref();
         Self {
             stream: stream.clone(),
             a: copied(&case.a),
             b: copied(&case.b),
             c: copied(&case.c),
             d: copied(&case.d),
-            vectors: Vectors::by(|kind| vectors.slot(kind).take().map(|bytes| copied(bytes))),
+            operands: EpilogueOperands::by(|kind| {
+                operands.slot(kind).take().map(|bytes| copied(bytes))
+            }),
             offsets: copied(case.offset_bytes()),
             by_value: None,
             workspace: stream.alloc_zeros(1 << 26).expect("device memory"),
@@ -52,9 +54,9 @@ impl OnDevice {
             b: read(types.b, &self.b, first[1]),
             c: problem.c.map(|_| read(types.c, &self.c, first[2])),
             d: DeviceMatrix::write_bytes(types.c, &mut self.d, stream).from(first[3]),
-            vectors: Vectors::by(|kind| {
-                let first = if kind.side() == OperandKind::A { row } else { 0 };
-                self.vectors.get(kind).map(|bytes| read(types.c, bytes, first))
+            operands: EpilogueOperands::by(|kind| {
+                let first = if kind.side() == Some(OperandKind::A) { row } else { 0 };
+                self.operands.get(kind).map(|bytes| read(types.c, bytes, first))
             }),
         };
         let offsets = || match &self.by_value {

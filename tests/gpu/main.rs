@@ -10,6 +10,7 @@ mod conformance;
 mod cublaslt;
 mod cute_gemm;
 mod decompositions;
+mod epilogue_operands;
 mod explore;
 mod f32_accurate;
 mod groups;

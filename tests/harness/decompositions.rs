@@ -127,7 +127,7 @@ pub fn problem_of_several_tiles(desc: &GemmDesc, seed: u64) -> Problem {
     let user = |axis: Axis| if axis.leave(desc.frame) == Axis::M { down } else { across };
     let k = tile.k as usize * (desc.split_k() as usize + random.below(9))
         - random.below(tile.k as usize / 2);
-    let vectors = Vectors::NONE;
+    let operands = EpilogueOperands::NONE;
     let problem = Problem::new(desc, (user(Axis::M), user(Axis::N), k), [None; 3], PLAIN);
-    Problem { batch, vectors, ..problem }
+    Problem { batch, operands, ..problem }
 }

@@ -10,7 +10,7 @@ pub struct Grouped {
     pub b: Vec<u8>,
     pub c: Vec<u8>,
     pub d: Vec<u8>,
-    pub vectors: Vectors<Vec<u8>>,
+    pub operands: EpilogueOperands<Vec<u8>>,
 }
 
 /// GEMM of one group, and its first elements of A, B, C, and D. `row` is its first element of
@@ -77,16 +77,18 @@ impl Grouped {
         );
         let mut scalars = [0.0; 8];
         scalars[..3].copy_from_slice(&[1.0, [0.0, 1.0][random.below(2)], 1.0]);
-        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
+        let length =
+            |kind: EpilogueOperand| if kind.side() == Some(OperandKind::A) { m } else { n };
+        let operands = EpilogueOperands::by(|kind| {
+            kind.side().map(|side| View::vector(Elements::new(length(kind)), side))
+        });
         let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(d) };
         let groups = Some(Groups::with_count(Axis::M, count));
         let problem = Problem {
             batch: count,
             groups,
             c,
-            vectors,
+            operands,
             scalars,
             ..problem_of((m, n, k), [a, b, d])
         };
@@ -97,8 +99,8 @@ impl Grouped {
             b: bytes(types.b, 2, b.memory.length),
             c: bytes(types.c, 3, d.memory.length),
             d: bytes(types.c, 4, d.memory.length),
-            vectors: Vectors::by(|kind| {
-                Some(bytes(types.c, 5 + kind.index() as u64, length(kind)))
+            operands: EpilogueOperands::by(|kind| {
+                Some(bytes(types.c, 4 + kind.index() as u64, length(kind)))
             }),
         }
     }

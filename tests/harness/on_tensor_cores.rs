@@ -142,7 +142,7 @@ pub fn layouts_change_nothing(sizes: [usize; 3], desc: impl Fn([Order; 3]) -> Ge
 /// Returns the verdict on D of K-major operands.
 pub fn judge(desc: &GemmDesc, sizes: [usize; 3], (a, b): (&[f32], &[f32]), d: &[f32]) -> Verdict {
     let [a, b, d] = [a, b, d].map(HostSlice::new::<f32>);
-    let (problem, c, vectors) = (problem(ORDERS[0], sizes), None, Vectors::NONE);
-    let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
+    let (problem, c, operands) = (problem(ORDERS[0], sizes), None, EpilogueOperands::NONE);
+    let claim = Claim { desc, problem: &problem, a, b, c, d, operands };
     falchion_lab::verify::check(&claim).expect("slices")
 }

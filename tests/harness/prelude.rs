@@ -68,7 +68,7 @@ pub use falchion::{
             Geometry, HostProgram, Program, RingProgram, WarpSpecializedProgram,
             defaults::{default_description, default_gemm_configurations},
         },
-        operand::{Axis, OperandKind, VectorKind, Vectors},
+        operand::{Axis, EpilogueOperand, EpilogueOperands, OperandKind},
         pass::{
             DecomposeDesc, PassBatch, PassDesc, REPACK, Realignment, RecordsDesc, RepackCopy,
             RepackMap, RepackShapes,

@@ -163,13 +163,20 @@ pub fn spoiled(d: GemmDesc, field: usize, x: u32) -> GemmDesc {
     d.pinned(pins)
 }
 
+/// Strategy for operands of an epilogue, some with an element type of their own.
+pub fn operand() -> impl Strategy<Value = Op> {
+    let element = prop::option::of(select(ElementKind::ALL.to_vec()));
+    (select(EpilogueOperand::ALL.to_vec()), element)
+        .prop_map(|(operand, element)| Op::Operand(operand, element))
+}
+
 /// Strategy for epilogue nodes in any order, which mostly are invalid.
 pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
     let node = prop_oneof![
         Just(Op::Nop),
         Just(Op::Accumulator),
-        Just(Op::Source),
-        prop::sample::select(&VectorKind::ALL[..]).prop_map(Op::Vector),
+        Just(Op::SOURCE),
+        operand(),
         any::<u8>().prop_map(Op::Scalar),
         any::<i32>().prop_map(Op::Constant),
         Just(Op::Add),

@@ -73,7 +73,7 @@ pub fn run(
         b: buffers.b.slice(range(1, &problem.b))?,
         c: problem.c.try_map(|c| buffers.c.slice(range(2, &c)))?,
         d: d.slice_mut(range(3, &problem.d))?,
-        vectors: sliced(&buffers.vectors)?,
+        operands: sliced(&buffers.operands)?,
     };
     run_on_host(desc, mode, problem.with(matrices))?;
     Ok(d)
@@ -125,7 +125,7 @@ pub fn compare(
             sprinkle(&mut buffers.c, guarded.first[2], c, &mut random);
         }
         sprinkle(&mut buffers.d, guarded.first[3], &problem.d, &mut random);
-        for (_, vector) in buffers.vectors.iter_mut() {
+        for (_, vector) in buffers.operands.iter_mut() {
             let view = View::packed(
                 Elements::new(vector.length()),
                 Order::Row,

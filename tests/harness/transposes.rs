@@ -285,7 +285,7 @@ impl TransposeCase {
         let (a, c) = (a.whole().map_err(say)?, c.as_ref().try_map(HostBuffer::whole));
         let (b, c, d_whole) =
             (HostSlice::new::<u8>(&[]), c.map_err(say)?, d.whole_mut().map_err(say)?);
-        let matrices = HostMatrices { a, b, c, d: d_whole, vectors: Vectors::NONE };
+        let matrices = HostMatrices { a, b, c, d: d_whole, operands: EpilogueOperands::NONE };
         by.run(choice, Placed { problem, whole: matrices, first }).map_err(say)?;
         let (got, width) = (whole(&d)?, kind.bytes_of(1) as usize);
         let wrong =

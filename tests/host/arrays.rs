@@ -22,7 +22,7 @@ struct Products<A: MathType, C: MathType> {
     b: Vec<Vec<A::Storage>>,
     c: Vec<Vec<C::Storage>>,
     d: Vec<Vec<C::Storage>>,
-    vectors: Vectors<Vec<C::Storage>>,
+    operands: EpilogueOperands<Vec<C::Storage>>,
 }
 
 impl<A: MathType, C: MathType> Products<A, C> {
@@ -48,21 +48,24 @@ impl<A: MathType, C: MathType> Products<A, C> {
             From::D => Source::InPlace,
             From::Own | From::Shared => Source::Matrix(d),
         };
-        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
-        let problem = Problem { c, vectors, scalars, ..problem_of((m, n, k), [a, b, d]) };
+        let length =
+            |kind: EpilogueOperand| if kind.side() == Some(OperandKind::A) { m } else { n };
+        let operands = EpilogueOperands::by(|kind| {
+            kind.side().map(|side| View::vector(Elements::new(length(kind)), side))
+        });
+        let problem = Problem { c, operands, scalars, ..problem_of((m, n, k), [a, b, d]) };
         fn all<E: MathType>(products: usize, seed: u64, length: usize) -> Vec<Vec<E::Storage>> {
             (0..products)
                 .map(|number| finite::<E>(seed + 10 * number as u64, length + number))
                 .collect()
         }
-        let vectors = Vectors::by(|kind| Some(finite::<C>(5 + kind.index() as u64, length(kind))));
+        let operands =
+            EpilogueOperands::by(|kind| Some(finite::<C>(4 + kind.index() as u64, length(kind))));
         let (a, b) =
             (all::<A>(products, 1, a.memory.length), all::<A>(products, 2, b.memory.length));
         let (c, d) =
             (all::<C>(products, 3, d.memory.length), all::<C>(products, 4, d.memory.length));
-        Self { problem, from, a, b, c, d, vectors }
+        Self { problem, from, a, b, c, d, operands }
     }
 
     /// The call of each product; what they write is in `d`.
@@ -74,7 +77,7 @@ impl<A: MathType, C: MathType> Products<A, C> {
                 b: HostSlice::new::<A>(&self.b[number]),
                 c: self.problem.c.map(|_| HostSlice::new::<C>(&self.c[source])),
                 d: HostSliceMut::new::<C>(d),
-                vectors: self.vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
+                operands: self.operands.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
             })
         });
         of_each.collect()

@@ -56,15 +56,17 @@ fn held_in<A: MathType, B: MathType, C: MathType>(
         let (c, d) = (view(orders.c, (m, n), batch, of_c), view(orders.c, (m, n), batch, of_d));
         let mut scalars = [0.0; 8];
         scalars[..2].copy_from_slice(if case == 0 { &[1.0, 0.0] } else { &[2.0, -1.0] });
-        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
+        let length =
+            |kind: EpilogueOperand| if kind.side() == Some(OperandKind::A) { m } else { n };
+        let operands = EpilogueOperands::by(|kind| {
+            kind.side().map(|side| View::vector(Elements::new(length(kind)), side))
+        });
         let source = if case % 2 == 0 { Source::InPlace } else { Source::Matrix(c) };
         let problem =
-            Problem { batch, c: source, vectors, scalars, ..problem_of((m, n, k), [a, b, d]) };
+            Problem { batch, c: source, operands, scalars, ..problem_of((m, n, k), [a, b, d]) };
         let (x, y) = (finite::<A>(1, a.memory.length), finite::<B>(2, b.memory.length));
         let of_vectors =
-            Vectors::by(|kind| Some(finite::<C>(5 + kind.index() as u64, length(kind))));
+            EpilogueOperands::by(|kind| Some(finite::<C>(4 + kind.index() as u64, length(kind))));
         let (z, before) = (finite::<C>(3, c.memory.length), finite::<C>(4, d.memory.length));
         for &mode in modes {
             let run = |problem: Problem, d: &mut Vec<C::Storage>, number: usize| {
@@ -74,7 +76,7 @@ fn held_in<A: MathType, B: MathType, C: MathType>(
                     b: HostSlice::new::<B>(&y[from(b)..]),
                     c: problem.c.map(|_| HostSlice::new::<C>(&z[from(c)..])),
                     d: HostSliceMut::new::<C>(&mut d[number * problem.d.batch_stride..]),
-                    vectors: of_vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
+                    operands: of_vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
                 };
                 let call: HostCall<'_> = problem.with(matrices);
                 run_on_host(desc, mode, call)

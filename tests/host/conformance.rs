@@ -91,7 +91,7 @@ fn the_suite_finds_what_is_wrong() {
         Misled("the last row is left out", |problem, _| problem.m = problem.m.saturating_sub(1)),
         Misled("the last column is left out", |problem, _| problem.n = problem.n.saturating_sub(1)),
         Misled("vectors lie across", |problem, _| {
-            problem.vectors.iter_mut().for_each(|(_, vector)| vector.strides.reverse());
+            problem.operands.iter_mut().for_each(|(_, vector)| vector.strides.reverse());
         }),
         Misled("D begins an element early", |_, first| first[3] = first[3].saturating_sub(1)),
         Misled("A begins an element early", |_, first| first[0] = first[0].saturating_sub(1)),

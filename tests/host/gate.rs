@@ -27,9 +27,9 @@ fn problem(desc: &GemmDesc, [m, n, k]: [usize; 3]) -> Guarded {
     problem.c = Source::Matrix(problem.d);
     problem.scalars = [1.5, -0.5, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0];
     let (m, n) = (problem.m, problem.n);
-    problem.vectors = Vectors::by(|kind| {
-        let length = if kind.side() == OperandKind::A { m } else { n };
-        Some(View::vector(Elements::new(length), kind.side()))
+    problem.operands = EpilogueOperands::by(|kind| {
+        let length = if kind.side() == Some(OperandKind::A) { m } else { n };
+        kind.side().map(|side| View::vector(Elements::new(length), side))
     });
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
@@ -81,11 +81,11 @@ fn bits_of_array(line: &str) -> Result<String, String> {
     let buffers = |seed| Buffers::filled(&desc, &guarded, Fill::Random, seed);
     let all: Result<Vec<_>, _> = [0x9a7e, 0x9a7f, 0x9a80].into_iter().map(buffers).collect();
     let mut all = all.map_err(|error| error.to_string())?;
-    let vectors = all[0].vectors.clone();
-    let vectors = sliced(&vectors).map_err(|error| error.to_string())?;
+    let operands = all[0].operands.clone();
+    let operands = sliced(&operands).map_err(|error| error.to_string())?;
     let mut calls = Vec::new();
     for buffers in &mut all {
-        let matrices = whole_matrices(buffers, &guarded, vectors);
+        let matrices = whole_matrices(buffers, &guarded, operands);
         calls.push(guarded.problem.with(matrices.map_err(|error| error.to_string())?));
     }
     run_on_host(&Array(&desc), Mode::Fast, calls).map_err(|error| error.to_string())?;
@@ -95,10 +95,10 @@ fn bits_of_array(line: &str) -> Result<String, String> {
 fn whole_matrices<'a>(
     Buffers { a, b, c, d, .. }: &'a mut Buffers,
     guarded: &Guarded,
-    vectors: Vectors<HostSlice<'a>>,
+    operands: EpilogueOperands<HostSlice<'a>>,
 ) -> Result<HostMatrices<'a>, falchion_lab::Error> {
     let c = guarded.problem.c.try_map(|_| c.whole())?;
-    Ok(HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, vectors })
+    Ok(HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, operands })
 }
 
 /// The description and the problem of a line with extents.

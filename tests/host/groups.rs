@@ -26,9 +26,11 @@ pub fn run(
         b: slice(types.b, &case.b, first[1]),
         c: problem.c.map(|_| slice(types.c, &case.c, first[2])),
         d: Host::write(types.c, &mut d[types.c.matrix_bytes(first[3] as u64) as usize..], &()),
-        vectors: Vectors::by(|kind| {
-            let by_rows = kind.side() == OperandKind::A;
-            case.vectors.get(kind).map(|bytes| slice(types.c, bytes, if by_rows { row } else { 0 }))
+        operands: EpilogueOperands::by(|kind| {
+            let by_rows = kind.side() == Some(OperandKind::A);
+            case.operands
+                .get(kind)
+                .map(|bytes| slice(types.c, bytes, if by_rows { row } else { 0 }))
         }),
     };
     let groups = problem.groups.map(|groups| {

@@ -12,6 +12,7 @@ mod conformance;
 mod contract;
 mod counters;
 mod cutlass_list;
+mod epilogue_operands;
 mod f32_accurate;
 mod fast_equals_checked;
 mod gate;

@@ -275,7 +275,7 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
         ("rows that begin between vectors", SmemTile { padding: 5, ..tile }),
         ("a swizzle finer than a vector", SmemTile { bits: 2, base: 1, ..tile }),
         (
-            "along K, where copies are vectors along MN",
+            "along K, where copies are operands along MN",
             SmemTile { along: Along::K, padding: 0, ..tile },
         ),
     ] {

@@ -261,7 +261,7 @@ fn operands_of_another_type_are_refused_by_name() {
     let operation =
         GemmOperation::from_request(&request(["f32:row"; 3], &epilogue)).expect("a kernel");
     let (x, mut d, wide) = ([1.0f32; 4], [0.0f32; 4], [1.0f64; 4]);
-    let bias = Operand::Vector(VectorKind::BiasN);
+    let bias = Operand::Epilogue(EpilogueOperand::BiasN);
     for wrong in [Operand::A, Operand::B, Operand::C, bias, Operand::D] {
         let given = |operand| {
             if operand == wrong { AnySlice::new::<f64>(&wide) } else { AnySlice::new::<f32>(&x) }

@@ -83,8 +83,8 @@ impl RandomCase {
     }
 
     fn judge(&self, a: HostSlice, b: HostSlice, d: HostSlice) -> Result<Verdict, Error> {
-        let (desc, problem, vectors) = (&self.desc, &self.problem, Vectors::NONE);
-        check(&Claim { desc, problem, a, b, c: None, d, vectors })
+        let (desc, problem, operands) = (&self.desc, &self.problem, EpilogueOperands::NONE);
+        check(&Claim { desc, problem, a, b, c: None, d, operands })
     }
 }
 

@@ -91,7 +91,7 @@ impl Case {
             b,
             c: None,
             d,
-            vectors: Default::default(),
+            operands: Default::default(),
         }
     }
 

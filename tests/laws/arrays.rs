@@ -248,8 +248,8 @@ fn a_launch_by_tma_has_one_tensor_per_operand() {
             assert!(distance.is_multiple_of(desc.strides_bytes[1]), "{distance}");
         }
     }
-    let told: TensorGemmParams =
-        bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<TensorGemmParams>()]);
+    let told: GemmParams =
+        bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<GemmParams>()]);
     assert_eq!((told.batch, told.own), (3, 0b111));
     assert_eq!(told.records, routes[0].records(1 << 30));
 }

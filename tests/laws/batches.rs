@@ -174,8 +174,11 @@ fn one_launch_is_told_of_the_whole_batch() {
     let launch = plan
         .launch(&problem, &geometry(desc.threadblock(), WorkKind::Persistent), 132)
         .expect("a launch");
-    let told: TensorGemmParams = params(&launch);
-    assert_eq!((told.batch, told.own, told.stride_c, told.stride_d), (5, 0b001, 0, 200 * 104 + 16));
+    let told: GemmParams = params(&launch);
+    assert_eq!(
+        (told.batch, told.own, told.operands[0].batch_stride, told.stride_d),
+        (5, 0b001, 0, 200 * 104 + 16)
+    );
     let of = |number: usize| launch.tensors[number].expect("a tensor").desc;
     assert_eq!(
         [0, 1, 2, 3].map(|number| (of(number).rank, of(number).dims[2])),
@@ -197,10 +200,7 @@ fn one_launch_is_told_of_the_whole_batch() {
     );
     let launch = launch.expect("a launch");
     assert_eq!(launch.tensors.map(|tensor| tensor.map(|tensor| tensor.desc.rank)), [Some(2); 4]);
-    assert_eq!(
-        (params::<TensorGemmParams>(&launch).batch, params::<TensorGemmParams>(&launch).own),
-        (1, 0)
-    );
+    assert_eq!((params::<GemmParams>(&launch).batch, params::<GemmParams>(&launch).own), (1, 0));
 
     let simt = description(OpKind::Simt, (f32, f32, f32), [Row, Row, Row]).for_batch(3);
     let problem = batch(&simt, (9, 7, 5), 3, [None, Some(2), Some(0), Some(1)]);
@@ -212,7 +212,10 @@ fn one_launch_is_told_of_the_whole_batch() {
         .expect("a launch");
     let told: GemmParams = params(&launch);
     assert_eq!((told.batch, launch.grid.clusters), (3, 3));
-    assert_eq!([told.stride_a, told.stride_b, told.stride_c, told.stride_d], [0, 37, 63, 64]);
+    assert_eq!(
+        [told.stride_a, told.stride_b, told.operands[0].batch_stride, told.stride_d],
+        [0, 37, 63, 64]
+    );
     // The mode is in the text of a description, where it is another than the usual one.
     assert_eq!(GemmDesc::from_json(&simt.to_json().expect("text")).expect("a description"), simt);
     assert!(simt.to_json().expect("text").contains(r#""mode":"batched""#));

@@ -72,8 +72,7 @@ fn a_description_tells_the_users_vectors() {
     assert_eq!(user.to_string(), "relu(alpha * acc + bias_n)");
     let pins = Pins { epilogue: Some(user), ..Pins::NONE };
     let sides = |d: &GemmDesc| {
-        [VectorKind::BiasM, VectorKind::BiasN]
-            .map(|kind| d.epilogue.ops().contains(&Op::Vector(kind)))
+        [EpilogueOperand::BiasM, EpilogueOperand::BiasN].map(|kind| d.epilogue.has(kind))
     };
     type Of<LC> = Gemm<f32, RowMajor, f32, RowMajor, f32, LC>;
     let [rows, columns] = [Of::<RowMajor>::DESC, Of::<ColMajor>::DESC].map(|desc| desc.with(pins));
@@ -140,7 +139,7 @@ fn a_vector_that_is_not_read_need_not_be_there() {
     gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d)).expect("beta is 0");
     assert_eq!(d, [12.0; M * N]);
     // Neither its length nor what it holds matters then.
-    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&[]).bias_n(&[f32::NAN; N]))
+    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&[0.0f32; 0]).bias_n(&[f32::NAN; N]))
         .expect("beta is 0");
     assert_eq!(d, [12.0; M * N]);
     let plain = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
@@ -149,7 +148,10 @@ fn a_vector_that_is_not_read_need_not_be_there() {
         .expect_err("the epilogue has no vectors");
     assert_eq!(d, [12.0; M * N]);
     let reads = Scaled0::DESC.reads(&[0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    assert_eq!((reads.accumulator, reads.source, reads.vectors.iter().count()), (false, false, 2));
+    assert_eq!(
+        (reads.accumulator, reads.source(), reads.operands.iter().count()),
+        (false, false, 2)
+    );
     gemm.run(
         Arguments::new((M, N, 2), &[], &[], &mut d)
             .alpha(0.0)
@@ -169,8 +171,8 @@ fn a_vector_has_the_elements_of_c() {
     let mut d = [f32::NAN; M * N];
     let problem = Problem::new(&desc, (M, N, 2), [None; 3], [1.0; 8]);
     let matrices = HostMatrices {
-        vectors: Vectors::by(|kind| match kind {
-            VectorKind::BiasM => Some(HostSlice::new::<f32>(&of_m)),
+        operands: EpilogueOperands::by(|kind| match kind {
+            EpilogueOperand::BiasM => Some(HostSlice::new::<f32>(&of_m)),
             _ => Some(HostSlice::new::<f64>(&[1.0; N])),
         }),
         ..slices::<f32, f32, f32>(&a, &b, &mut d)

@@ -96,8 +96,8 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
         (changed(|d| d.desc.epilogue = node(&[Op::Add])), "epilogue is malformed (a node without operands)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Nop])), "epilogue is malformed (an empty node)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Scalar(8)])), "epilogue is malformed (a scalar beyond s7)", false),
-        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::Source])), "epilogue is malformed (more than one result)", false),
-        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "epilogue is malformed (a factor of a node that is not a scalar)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::SOURCE])), "epilogue is malformed (more than one result)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::SOURCE, Op::Scale])), "epilogue is malformed (a factor of a node that is not a scalar)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Accumulator; 33])), "epilogue is malformed (more than 32 nodes)", false),
         (changed(|d| d.desc.output.compute = ComputeKind::I32), "compute type of the epilogue = i32 is not supported by floating-point accumulators or outputs; try f32", true),
     ];

@@ -199,7 +199,7 @@ impl SuiteProblem {
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
             d: matrix(self.c, self.ldc, (m, n), grouped),
             scalars,
-            vectors: Default::default(),
+            operands: Default::default(),
             workspace: None,
         }
     }

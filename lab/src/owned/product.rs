@@ -12,7 +12,7 @@ use falchion::{
             View,
         },
         host::{Array, Mode},
-        operand::{Axis, OperandKind, Vectors},
+        operand::{Axis, EpilogueOperands, OperandKind},
         pass::transpose::TransposeDesc,
     },
     layout::Order,
@@ -35,7 +35,7 @@ pub struct HostProduct {
     /// D, an m x n matrix.
     pub d: HostMatrix,
     /// Vector operands of the epilogue, as rows.
-    pub vectors: Vectors<HostMatrix>,
+    pub operands: EpilogueOperands<HostMatrix>,
     /// The scalars alpha, beta, and s2 to s7.
     pub scalars: [f64; SCALARS],
     /// M, N, and K of one GEMM.
@@ -113,13 +113,18 @@ impl HostProduct {
         });
         let whole =
             matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch)));
-        let room = || room(whole.clone().chain(parts.clone()));
+        let elements = desc.epilogue.leave(desc.frame).operands(types.c);
+        let auxiliary = problem.operands.iter().filter_map(|(operand, view)| {
+            let kind = elements.get(operand).filter(|_| operand.side().is_none())?;
+            Some((*kind, view.elements((m, n), if view.batch_stride == 0 { 1 } else { batch })))
+        });
+        let room = || room(whole.clone().chain(parts.clone()).chain(auxiliary.clone()));
         let seen = Problem { a, b, c, d, ..*problem }.enter(desc);
         // If memory and grid are both too small, a larger tile does not help.
         if let Err(Refusal { field: Field::Tiles, .. }) = seen {
             room()?;
         }
-        let vectors = seen?.leave(desc.frame).vectors;
+        let operands = seen?.leave(desc.frame).operands;
         // A matrix that is not read has not been checked.
         room()?;
         let orders = desc.orders();
@@ -130,7 +135,7 @@ impl HostProduct {
             0 => HostMatrix::batch_of(1, kind, extents, order, view.leading(order)),
             _ => all(kind, view, extents, order),
         };
-        let row = |length| HostMatrix::poisoned(types.c, (1, length), Order::Row, length);
+        let row = |kind, length| HostMatrix::poisoned(kind, (1, length), Order::Row, length);
         Ok(Self {
             a: matrix(types.a, a, (m, k), orders.a)?,
             b: matrix(types.b, b, (k, n), orders.b)?,
@@ -141,8 +146,14 @@ impl HostProduct {
             } else {
                 all(types.c, d, (m, n), orders.c)?
             },
-            vectors: vectors
-                .try_map(|kind, _| row(if kind.side() == OperandKind::A { m } else { n }))?,
+            operands: operands.try_map(|operand, view| {
+                let kind = elements.get(operand).copied().unwrap_or(types.c);
+                match operand.side() {
+                    Some(OperandKind::A) => row(kind, m),
+                    Some(OperandKind::B) => row(kind, n),
+                    None => matrix(kind, view, (m, n), orders.c),
+                }
+            })?,
             scalars,
             extents: (m, n, k),
             batch,
@@ -197,7 +208,7 @@ impl HostProduct {
             b: HostMatrix::poisoned(kind, (0, 0), Order::Row, 0)?,
             c: c.try_map(|c| matrix(c, (m, n)))?,
             d: matrix(d, (m, n))?,
-            vectors: Vectors::NONE,
+            operands: EpilogueOperands::NONE,
             scalars,
             extents: (m, n, k),
             batch,
@@ -223,13 +234,13 @@ impl HostProduct {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
         let a = if self.transposes { a.transposed() } else { a };
-        let vectors = self
-            .vectors
-            .as_ref()
-            .map(|kind, vector| View::vector(vector.view().memory, kind.side()));
+        let operands = self.operands.as_ref().map(|operand, held| match operand.side() {
+            Some(side) => View::vector(held.view().memory, side),
+            None => held.view(),
+        });
         let c = self.c.as_ref().map(HostMatrix::view);
         let groups = self.offsets.as_ref().map(|_| Groups::with_count(Axis::M, batch));
-        Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, workspace: None }
+        Problem { m, n, k, batch, groups, a, b, c, d, operands, scalars, workspace: None }
     }
 
     /// Returns the group offsets: the first row of each group, and the end of the last group.
@@ -243,13 +254,13 @@ impl HostProduct {
     /// The errors of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
-        let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
+        let operands = self.operands.as_ref().try_map(|_, vector| vector.slice())?;
         Ok(HostMatrices {
             a: self.a.slice()?,
             b: self.b.slice()?,
             c,
             d: self.d.slice_mut()?,
-            vectors,
+            operands,
         })
     }
 
@@ -352,8 +363,8 @@ impl HostProduct {
             (!all && multiplied > ALL_ROWS).then(|| SOME_ROWS.div_ceil(problem.batch.max(1)));
         let c = self.previous_source()?;
         let (a, b, d) = (self.a.slice()?, self.b.slice()?, self.d.slice()?);
-        let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
-        let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
+        let operands = self.operands.as_ref().try_map(|_, vector| vector.slice())?;
+        let claim = Claim { desc, problem: &problem, a, b, c, d, operands };
         match (&self.offsets, some) {
             (Some(offsets), some) => verify::grouped(&claim, offsets, some),
             (None, Some(rows)) => verify::sampled(&claim, rows, 0),

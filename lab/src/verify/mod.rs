@@ -59,11 +59,10 @@ use bound::{Accumulation, Estimate};
 use falchion::{
     Error,
     arch::OpKind,
-    epilogue::EpilogueInputs,
     internals::{
         call::{Call, HostSlice, Matrices, Problem, Source, View},
         host::progress::Gauge,
-        operand::{OperandKind, VectorKind, Vectors},
+        operand::{EpilogueOperand, EpilogueOperands},
     },
     nest::GemmDesc,
     numeric::EmulationKind,
@@ -88,7 +87,7 @@ pub struct Claim<'a> {
     /// The result.
     pub d: HostSlice<'a>,
     /// The vector operands of the epilogue.
-    pub vectors: Vectors<HostSlice<'a>>,
+    pub operands: EpilogueOperands<HostSlice<'a>>,
 }
 
 /// Progress of comparisons: pieces of D.
@@ -130,7 +129,9 @@ pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Resul
             b: all.b.batched(0),
             ..*all
         };
-        let first = |kind: VectorKind| if kind.side() == OperandKind::A { row } else { 0 };
+        let first = |operand: EpilogueOperand| {
+            all.operands.get(operand).map_or(0, |view| view.offset(row, 0))
+        };
         let group = Claim {
             desc: claim.desc,
             problem,
@@ -138,7 +139,7 @@ pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Resul
             b: from(claim.b, number.saturating_mul(all.b.batch_stride)),
             c: claim.c.map(|c| from(c, all.source().offset(row, 0))),
             d: from(claim.d, all.d.offset(row, 0)),
-            vectors: claim.vectors.map(|kind, vector| from(vector, first(kind))),
+            operands: claim.operands.map(|operand, memory| from(memory, first(operand))),
         };
         let found = rows.map_or_else(|| check(&group), |rows| sampled(&group, rows, 0))?;
         verdict = verdict.and(found.below(row));
@@ -210,7 +211,7 @@ impl<'a> Claim<'a> {
     /// Returns the call of one GEMM with the claimed D. The previous content of D is a separate
     /// matrix.
     fn call(&self, number: usize) -> Call<HostSlice<'_>> {
-        let Self { a, b, c, d, problem, vectors, .. } = *self;
+        let Self { a, b, c, d, problem, operands, .. } = *self;
         let of_product =
             |all: HostSlice<'a>, stride: usize| from(all, number.saturating_mul(stride));
         let (source, [of_a, of_b, of_d]) =
@@ -224,7 +225,7 @@ impl<'a> Claim<'a> {
             b: of_product(b, of_b),
             c: Source::None,
             d: of_product(d, of_d),
-            vectors,
+            operands,
         };
         Call { c, batch: 1, ..problem.with(matrices) }
     }
@@ -263,10 +264,9 @@ impl Job<'_> {
             let mut numbers: Vec<f64> = Vec::with_capacity(sums.len());
             number::read(view.memory, places(view.strides), &mut numbers).map(|()| numbers)
         };
-        let read = EpilogueInputs {
-            source: source.map(numbers).transpose()?,
-            vectors: call.vectors.try_map(|_, view| numbers(view))?,
-        };
+        let mut operands = call.operands;
+        *operands.slot(EpilogueOperand::Source) = source;
+        let read = operands.try_map(|_, view| numbers(view))?;
         let arithmetic = Arithmetic::for_type(call.a.memory.kind());
         let accumulators: Vec<Estimate> =
             sums.into_iter().map(|sum| self.accumulation.estimate(sum, arithmetic)).collect();

@@ -2,8 +2,8 @@
 
 use crate::{
     codegen::{
-        ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, config_header, entry_point,
-        facts::facts, facts_of_threads, fingerprints_of, fingerprints_of_groups,
+        ENTRY, EpilogueOperandParams, GemmParams, REDUCTION_ENTRY, TranslationUnit, config_header,
+        entry_point, facts::facts, facts_of_threads, fingerprints_of, fingerprints_of_groups,
         fingerprints_of_slices, fingerprints_of_streams, records_fingerprint,
         reduction_entry_point, work_facts,
     },
@@ -73,6 +73,7 @@ fn header(of: &OneSchedulePlan) -> String {
         ("kSumsAhead", sums_ahead(base, [base.registers(), available])),
     ];
     let declarations = [
+        EpilogueOperandParams::declaration(),
         GemmParams::declaration(),
         operand_header("OperandA", &a, 0, &of.mma.operand_facts[0]),
         operand_header("OperandB", &b, a.stage_bytes(), &of.mma.operand_facts[1]),

@@ -82,11 +82,11 @@ impl Coverage {
 
     /// Returns the vectors that no epilogue of a suite reads, with and without swapped operands.
     pub fn missing_vectors(descriptions: &[GemmDesc]) -> Vec<String> {
-        let all = VectorKind::ALL
+        let all = EpilogueOperand::VECTORS
             .into_iter()
             .flat_map(|kind| [false, true].map(|exchanged| (kind, exchanged)));
-        let has = |d: &GemmDesc, (kind, exchanged): (VectorKind, bool)| {
-            d.frame.swapped == exchanged && d.epilogue.ops().contains(&Op::Vector(kind))
+        let has = |d: &GemmDesc, (kind, exchanged): (EpilogueOperand, bool)| {
+            d.frame.swapped == exchanged && d.epilogue.has(kind)
         };
         all.filter(|one| !descriptions.iter().any(|d| has(d, *one)))
             .map(|one| format!("{one:?}"))

@@ -18,8 +18,8 @@ fn warp_specialized_kernels_with_vectors_compile_clean() {
         };
         let threads = descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
         for d in types.iter().filter_map(of).chain([threads]).filter(|d| d.check().is_ok()) {
-            let vectors = "relu(alpha * acc + beta * source + multiply(bias_m, bias_n))";
-            for text in ["alpha * acc + bias_n", "alpha * acc + bias_m", vectors] {
+            let operands = "relu(alpha * acc + beta * source + multiply(bias_m, bias_n))";
+            for text in ["alpha * acc + bias_n", "alpha * acc + bias_m", operands] {
                 let epilogue = text.parse::<EpilogueDesc>().expect("an expression");
                 kernels.push((format!("{text} of {orders:?}"), but!(d, epilogue), ArchKind::Sm90));
             }
@@ -27,4 +27,16 @@ fn warp_specialized_kernels_with_vectors_compile_clean() {
     }
     assert!(kernels.len() >= 150, "{} kernels", kernels.len());
     all_clean("kernels with vectors", kernels);
+}
+
+/// Operands with element types of their own, and auxiliary matrices, in kernels of each main loop
+/// and MMA.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_with_operands_of_other_types_compile_clean() {
+    let kernels: Vec<_> = crate::harness::epilogue_operands::descriptions(0xa0c8, 80)
+        .into_iter()
+        .map(|(seed, d)| (format!("{} of seed {seed}", d.epilogue), d, d.arch))
+        .collect();
+    all_clean("kernels with operands of other types", kernels);
 }

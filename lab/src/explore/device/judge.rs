@@ -103,7 +103,7 @@ impl Judge {
             b,
             c: None,
             d: computed.slice(d)?,
-            vectors: Default::default(),
+            operands: Default::default(),
         };
         let rows = (PRODUCTS / problem.n.saturating_mul(problem.k).max(1)).max(VERIFIED_ROWS);
         let verdict = sampled(&claim, rows, 1)?;
@@ -156,7 +156,7 @@ mod tests {
                     b: known.b.whole()?,
                     c: Source::None,
                     d: right.slice_mut(GUARD..GUARD + 40 * 24)?,
-                    vectors: Default::default(),
+                    operands: Default::default(),
                 };
                 run_on_host(&desc, Mode::Fast, judge.problem().with(matrices))?;
                 assert_eq!(judge.wrong(&desc, known, &right)?, None, "{a} {b} {c}");
