@@ -102,7 +102,7 @@ fn check_streams(context: &Arc<CudaContext>, desc: &GemmDesc, product: &HostProd
     }
 }
 
-/// Checks random pairs of every family.
+/// Checks random pairs of every kind of kernel.
 fn check_all(how: Decomposition, count: u64, least: usize) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     for &family in how.families() {
@@ -113,7 +113,7 @@ fn check_all(how: Decomposition, count: u64, least: usize) {
     }
 }
 
-/// Checks a few pairs of every family in sequence, for compute-sanitizer.
+/// Checks a few pairs of every kind of kernel in sequence, for compute-sanitizer.
 fn check_a_few(how: Decomposition, count: u64) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     for &family in how.families() {
@@ -123,7 +123,7 @@ fn check_a_few(how: Decomposition, count: u64) {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn stream_k_of_every_family_computes_the_gemm() {
+fn stream_k_of_every_kernel_kind_computes_the_gemm() {
     check_all(Decomposition::StreamK, 32, 16);
 }
 
@@ -203,9 +203,9 @@ fn selected_second_kernels_have_the_bits_of_tickets() {
     }
 }
 
-/// A stage is filled again once all of it has been read. Partial accumulators of other CTAs (128 KB
-/// for a tile in three slices) delay loads from shared memory, and an arrival at a barrier has
-/// overtaken the last load.
+/// A stage is refilled only after all of its reads. Partial accumulators of other CTAs (128 KB for
+/// a tile in three slices) delay loads from shared memory, and an arrival at a barrier once
+/// overtook the last load.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn stage_release_waits_for_reads_under_dsmem_traffic() {

@@ -37,7 +37,7 @@ impl Problem {
         let (m, n, k) = extents;
         let (a, b) = (whole_numbers(m * k, 1), whole_numbers(k * n, 2));
         let want = product(extents, &a, &b);
-        let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
+        let copied = |x: &[f32]| stream.clone_htod(x).expect("device memory");
         Self { extents, a: copied(&a), b: copied(&b), d: copied(&vec![f32::NAN; m * n]), want }
     }
 
@@ -51,7 +51,7 @@ impl Problem {
     }
 
     fn is_right(&self, stream: &Arc<CudaStream>) -> bool {
-        stream.clone_dtoh(&self.d).expect("D comes back") == self.want
+        stream.clone_dtoh(&self.d).expect("D is copied back") == self.want
     }
 }
 
@@ -89,7 +89,7 @@ fn a_captured_run_replays() {
     let kernel = Sgemm::new().prepare(&context).unwrap();
     capture(&stream);
     kernel.run(problem.arguments()).unwrap();
-    let graph = captured(&stream).expect("something was captured");
+    let graph = captured(&stream).expect("a graph");
     for _ in 0..1000 {
         graph.launch().unwrap();
     }
@@ -101,7 +101,7 @@ fn a_captured_run_replays() {
 /// remains usable.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_capture_of_tracked_memory_says_what_ended_it() {
+fn capture_of_tracked_memory_names_its_cause() {
     let (context, stream) = device();
     let mut problem = Problem::new(&stream, (512, 256, 128));
     let kernel = Sgemm::new().prepare(&context).unwrap();
@@ -144,7 +144,7 @@ fn a_batch_is_prepared_before_a_capture() {
     let (first, _) = capture_run(&|arguments| gemm.run(arguments));
     let (second, graph) = capture_run(&|arguments| kernel.run(arguments));
     assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
-    graph.unwrap().expect("something was captured").launch().unwrap();
+    graph.unwrap().expect("a graph").launch().unwrap();
     stream.synchronize().unwrap();
     assert!(problem.is_right(&stream));
 }
@@ -193,7 +193,7 @@ fn misaligned_views_take_narrower_accesses() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn c_in_place_and_beside() {
+fn c_may_be_d_or_a_separate_matrix() {
     let (_, stream) = device();
     let (m, n, k) = (140, 90, 50);
     let (a, b, c) = (whole_numbers(m * k, 5), whole_numbers(k * n, 6), whole_numbers(m * n, 7));
@@ -214,7 +214,7 @@ fn c_in_place_and_beside() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn more_than_two_to_the_31_elements() {
+fn d_may_have_more_than_2_to_the_31_elements() {
     let (_, stream) = device();
     // D has 2^31 + 2^17 elements; its last rows lie beyond 2^33 bytes.
     let (m, n, k) = ((1 << 14) + 1, 1 << 17, 2);
@@ -278,7 +278,7 @@ fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_device_too_old_or_another_device_is_refused() {
+fn an_old_device_or_another_device_is_refused() {
     let (context, stream) = device();
     let machine = machine_of(&context).unwrap();
     assert!(Sgemm::DESC.check_on(&machine).is_ok());
@@ -314,13 +314,15 @@ fn bare_launch<const N: usize>(
 ) -> impl FnMut() {
     #[derive(Clone, Copy)]
     #[repr(align(64))]
-    struct Params<const N: usize>(#[allow(dead_code, reason = "nobody reads them")] [u8; N]);
+    struct Params<const N: usize>(
+        #[allow(dead_code, reason = "the kernel does not read them")] [u8; N],
+    );
     // SAFETY: the kernel does not read the bytes.
     unsafe impl<const N: usize> DeviceRepr for Params<N> {}
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bare(.param .align 64 .b8 params[{N}]) {{ ret; }}\n"
     );
-    let module = context.load_module(Ptx::from_src(text)).expect("PTX that every driver takes");
+    let module = context.load_module(Ptx::from_src(text)).expect("PTX that every driver compiles");
     let (kernel, params, stream) =
         (module.load_function("bare").unwrap(), Params([0; N]), stream.clone());
     let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };

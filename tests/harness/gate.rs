@@ -41,8 +41,8 @@ pub fn defaults() -> Vec<GemmDesc> {
     all
 }
 
-/// Returns random descriptions of all families. A third uses stream-K, split-K in a cluster, or
-/// another mode if the mode is valid.
+/// Returns random descriptions of all kinds of kernels. A third uses stream-K, split-K in a
+/// cluster, or another mode if the mode is valid.
 pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
     let families = [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads];
     let of = |i: usize| {
@@ -118,7 +118,7 @@ pub fn compare(
     assert!(wrong.is_empty(), "{} of {} lines differ:\n{some}", wrong.len(), entries.len());
 }
 
-/// The words of a description, which are the description's own.
+/// Returns the line of a description.
 pub fn spelled(desc: &GemmDesc) -> String {
     let words = words::spell(desc);
     assert_eq!(words::read(&words).as_ref(), Ok(desc), "{words}");

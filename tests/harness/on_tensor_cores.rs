@@ -124,7 +124,7 @@ pub fn ran(
 }
 
 /// Checks that D has the same bits in all layouts and in both modes.
-pub fn layouts_change_nothing(sizes: [usize; 3], desc: impl Fn([Order; 3]) -> GemmDesc) {
+pub fn check_all_layouts(sizes: [usize; 3], desc: impl Fn([Order; 3]) -> GemmDesc) {
     let [m, n, k] = sizes;
     let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     let bits = |orders, mode| {

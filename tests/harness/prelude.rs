@@ -22,7 +22,7 @@ pub use crate::harness::{
     mutated::{Transposed, mutant, mutate, redirect, revalue, without},
     mutation::{apply_each, mutate_edges, swap_each, weaken_each, without_first, without_numbers},
     on_host::{OnHost, slices},
-    on_tensor_cores::{ORDERS, draws, layouts_change_nothing},
+    on_tensor_cores::{ORDERS, check_all_layouts, draws},
     problems::{Guarded, guarded},
     product::{
         PLAIN, Refused, WithVectors, bits, default_of, described, element_types, finite, knobs,

@@ -123,7 +123,7 @@ pub fn read(line: &str) -> Result<GemmDesc, String> {
     let accumulator = ElementKind::from_name(word("acc")?).ok_or_else(|| fault("acc"))?;
     let op = word("op")?.parse::<OpKind>().map_err(|_| fault("op"))?;
     let arch = word("arch")?.parse::<ArchKind>().map_err(|_| fault("arch"))?;
-    // Description of the family. The line replaces its knobs and layouts.
+    // Description of the kernel's MMA and main loop. The line replaces its knobs and layouts.
     let with = |matrix, order| Some(MatrixType { order, ..matrix });
     let family = Request {
         a: with(a, Order::Row),

@@ -8,14 +8,14 @@ use falchion::{
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
-/// The description of `f32` by rows with a configuration.
+/// Returns the row-major `f32` description with a configuration.
 fn of_f32<C: Config>() -> GemmDesc {
     Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, C>::DESC
 }
 
 type Shape = GemmShape<64, 32, 8>;
 
-/// Overrides wait for the default, so they commute, and the last of two of one knob wins.
+/// Pins wait for the default, so they commute. The last of two pins of one knob wins.
 #[test]
 fn leaves_commute() {
     assert_eq!(
@@ -48,7 +48,7 @@ fn leaves_commute() {
     );
 }
 
-/// Every knob pinned to what it is: nothing changes.
+/// Pinning every knob to its default changes nothing.
 #[test]
 fn pinned_defaults_change_nothing() {
     type Tiles = With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>;
@@ -60,7 +60,7 @@ fn pinned_defaults_change_nothing() {
     assert_eq!(of_f32::<All>(), of_f32::<Auto>());
 }
 
-/// A loop nest is one leaf, and pins what its parts do.
+/// A loop nest is one leaf, and equals the pins of its parts.
 #[test]
 fn a_loop_nest_is_one_leaf() {
     type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
@@ -86,7 +86,7 @@ fn a_loop_nest_is_one_leaf() {
     assert!(<With<Auto, PromoteEachStage> as Config>::PINS.promotion.is_some());
 }
 
-// A GEMM is its type: nothing to carry, nothing to share.
+// A GEMM has no data: it is defined by its type.
 type Plain = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
 assert_eq_size!(Plain, ());
 assert_impl_all!(Plain: Send, Sync, Unpin);
@@ -96,7 +96,7 @@ assert_impl_all!(falchion::Error: Send, Sync, std::error::Error);
 assert_impl_all!(GemmShape<64, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 
-/// Descriptions, while compiling.
+/// Descriptions are computed at compile time.
 const DESC: GemmDesc = Plain::DESC;
 const_assert!(
     DESC.frame.swapped
@@ -115,7 +115,7 @@ const_assert!(matches!(
 ));
 
 #[test]
-fn a_description_of_types_is_the_description_of_their_values() {
+fn a_typed_description_equals_the_run_time_description() {
     assert_eq!(DESC, random_cases::default_f32(ArchKind::Sm80, [Order::Col; 3]));
     assert_eq!(DESC.swapped().swapped(), DESC);
     let pins = DESC.pins();

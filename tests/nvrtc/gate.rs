@@ -28,7 +28,7 @@ fn machine_code(words: &str) -> Result<String, String> {
 }
 
 #[test]
-#[ignore = "needs NVRTC, and nvdisasm beside it"]
+#[ignore = "needs NVRTC and nvdisasm"]
 fn kernels_compile_to_the_recorded_machine_code() {
     let lines = || defaults().iter().chain(&random(0x9a7e, RANDOM)).map(spelled).collect();
     compare(("gate_machine_code.txt", KERNELS), lines, machine_code);

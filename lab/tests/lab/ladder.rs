@@ -106,7 +106,7 @@ fn global_reads_follow_the_formulas_of_the_sources() {
 
 /// What a rung adds is seen in its counts.
 #[test]
-fn each_rung_saves_what_it_says() {
+fn each_rung_saves_the_documented_accesses() {
     let requests = |c: &Counters| c.a.requests + c.b.requests;
     let wavefronts = |c: &Counters| c.loads.wavefronts + c.stores.wavefronts;
     let [v1, v2, v3, v4] =

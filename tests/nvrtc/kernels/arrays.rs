@@ -6,8 +6,8 @@ use super::{
 };
 use crate::harness::prelude::*;
 
-/// Defaults and random descriptions of every family, with and without split-K, with stores by TMA
-/// and by threads.
+/// Defaults and random descriptions of every kind of kernel, with and without split-K, with D
+/// stored by TMA and by threads.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_arrays_compile_clean() {

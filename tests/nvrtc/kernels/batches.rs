@@ -72,7 +72,7 @@ fn cluster_split_k_kernels_compile_clean() {
     kernels.extend(stored_by_threads(21_000..21_012));
     kernels.extend(by_threads(22_000..22_012));
     let cut = |(i, (name, d, arch)): (usize, Kernel)| {
-        // With large tiles, shared memory holds the partials of only one other block.
+        // With large tiles, shared memory holds the partials of only one other CTA.
         let [_, clustered] = [[2, 4, 3, 8][i % 4], 2]
             .into_iter()
             .find_map(|slices| descriptions::cut_by_clusters(d, slices))?;
