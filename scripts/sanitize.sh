@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the four tools of compute-sanitizer on a few cases of every kernel family.
+# Runs the four tools of compute-sanitizer on a few cases of every kind of kernel.
 #
 #   scripts/sanitize.sh [FOLDER]
 set -euo pipefail

@@ -105,10 +105,10 @@ fn check_streams(context: &Arc<CudaContext>, desc: &GemmDesc, product: &HostProd
 /// Checks random pairs of every kind of kernel.
 fn check_all(how: Decomposition, count: u64, least: usize) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for &family in how.families() {
-        let all = how.pairs(count, family);
+    for &kernel_kind in how.kernel_kinds() {
+        let all = how.pairs(count, kernel_kind);
         all.par_iter().for_each(|pair| check(&context, how, *pair));
-        println!("{} descriptions of {family:?}", all.len());
+        println!("{} descriptions of {kernel_kind:?}", all.len());
         assert!(all.len() > least);
     }
 }
@@ -116,8 +116,8 @@ fn check_all(how: Decomposition, count: u64, least: usize) {
 /// Checks a few pairs of every kind of kernel in sequence, for compute-sanitizer.
 fn check_a_few(how: Decomposition, count: u64) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for &family in how.families() {
-        how.pairs(count, family).into_iter().for_each(|pair| check(&context, how, pair));
+    for &kernel_kind in how.kernel_kinds() {
+        how.pairs(count, kernel_kind).into_iter().for_each(|pair| check(&context, how, pair));
     }
 }
 
@@ -211,7 +211,7 @@ fn selected_second_kernels_have_the_bits_of_tickets() {
 fn stage_release_waits_for_reads_under_dsmem_traffic() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let wide = |desc: &GemmDesc| desc.threadblock().n == 512 && desc.split_k() == 3;
-    let all = Decomposition::Cluster.pairs(64, Family::Threads);
+    let all = Decomposition::Cluster.pairs(64, KernelKind::Threads);
     let ([whole, clustered], seed) =
         all.iter().find(|([_, desc], _)| wide(desc)).expect("32x512 with three slices");
     let problem = problem_of_several_tiles(clustered, *seed);

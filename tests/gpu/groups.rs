@@ -116,11 +116,11 @@ fn compare(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
 fn random_descriptions(
     seed: u64,
     count: usize,
-    family: Family,
+    kernel_kind: KernelKind,
 ) -> impl Iterator<Item = (GemmDesc, u64)> {
     let wanted = Wanted {
-        family,
-        largest_tile: largest(family),
+        kernel_kind,
+        largest_tile: largest(kernel_kind),
         arch: Some(ArchKind::Sm90),
         ..Wanted::default()
     };
@@ -132,10 +132,10 @@ fn random_descriptions(
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn groups_have_the_bits_of_separate_gemms() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for (family, count) in
-        [(Family::Simt, 16), (Family::WarpSpecialized, 24), (Family::MmaSync, 16)]
+    for (kernel_kind, count) in
+        [(KernelKind::Simt, 16), (KernelKind::WarpSpecialized, 24), (KernelKind::MmaSync, 16)]
     {
-        let all: Vec<_> = random_descriptions(0x6120_0700, count, family).collect();
+        let all: Vec<_> = random_descriptions(0x6120_0700, count, kernel_kind).collect();
         all.par_iter().for_each(|(desc, seed)| compare(&context, desc, *seed));
     }
 }
@@ -145,8 +145,8 @@ fn groups_have_the_bits_of_separate_gemms() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_groups_for_a_sanitizer() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync] {
-        for (desc, seed) in random_descriptions(0x6120_0700, 6, family) {
+    for kernel_kind in [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync] {
+        for (desc, seed) in random_descriptions(0x6120_0700, 6, kernel_kind) {
             compare(&context, &desc, seed);
         }
     }

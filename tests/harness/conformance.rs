@@ -119,15 +119,15 @@ pub fn any(_: &[GemmDesc]) -> Vec<String> {
 
 /// Returns the filter for warp-specialized kernels on tensor cores.
 pub fn warp_specialized_only() -> Wanted {
-    Wanted { family: Family::WarpSpecialized, ..Wanted::default() }
+    Wanted { kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() }
 }
 
 /// Returns the filter for `mma.sync` kernels of one architecture, or of all.
 pub fn mma_sync(arch: Option<ArchKind>) -> Wanted {
-    Wanted { family: Family::MmaSync, arch, ..Wanted::default() }
+    Wanted { kernel_kind: KernelKind::MmaSync, arch, ..Wanted::default() }
 }
 
 /// Returns the filter for TMA-fed SIMT kernels.
 pub fn by_threads() -> Wanted {
-    Wanted { family: Family::Threads, ..Wanted::default() }
+    Wanted { kernel_kind: KernelKind::Threads, ..Wanted::default() }
 }

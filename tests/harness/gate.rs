@@ -44,11 +44,12 @@ pub fn defaults() -> Vec<GemmDesc> {
 /// Returns random descriptions of all kinds of kernels. A third uses stream-K, split-K in a
 /// cluster, or another mode if the mode is valid.
 pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
-    let families = [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads];
+    let kernel_kinds =
+        [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync, KernelKind::Threads];
     let of = |i: usize| {
-        let family = families[i % families.len()];
-        let desc = description(draw(seed, i as u64), Wanted { family, ..Wanted::default() });
-        varied(desc, i / families.len())
+        let kernel_kind = kernel_kinds[i % kernel_kinds.len()];
+        let desc = description(draw(seed, i as u64), Wanted { kernel_kind, ..Wanted::default() });
+        varied(desc, i / kernel_kinds.len())
     };
     // A description that may spill can need more registers than a plan accepts.
     (0..).map(of).filter(|desc| desc.plan().is_ok()).take(count).collect()

@@ -140,10 +140,10 @@ pub fn whole(desc: GemmDesc) -> GemmDesc {
     but!(desc, split_k: 1)
 }
 
-/// Returns the maximum tile of a family in multiplications. Warpgroup tiles are larger.
-pub const fn largest(family: Family) -> u32 {
-    match family {
-        Family::WarpSpecialized => 1 << 20,
+/// Returns the maximum tile of a kind of kernel in multiplications. Warpgroup tiles are larger.
+pub const fn largest(kernel_kind: KernelKind) -> u32 {
+    match kernel_kind {
+        KernelKind::WarpSpecialized => 1 << 20,
         _ => 1 << 16,
     }
 }

@@ -9,7 +9,7 @@ pub use crate::harness::{
     conformance::warp_specialized_only,
     decompositions::{eight_by_eight, on_clusters},
     descriptions::{
-        Family, Wanted,
+        KernelKind, Wanted,
         coverage::{Coverage, with_vectors},
         description,
         mma_sync::ARCHS,

@@ -52,8 +52,11 @@ fn compare(desc: &GemmDesc, seed: u64, mode: Mode) {
 
 #[test]
 fn groups_equal_separate_gemms() {
-    for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads] {
-        let wanted = Wanted { family, largest_tile: largest(family), ..Wanted::default() };
+    for kernel_kind in
+        [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync, KernelKind::Threads]
+    {
+        let wanted =
+            Wanted { kernel_kind, largest_tile: largest(kernel_kind), ..Wanted::default() };
         for seed in 0..12 {
             compare(&whole(description(draw(77, seed), wanted)), draw(78, seed), Mode::Fast);
         }

@@ -25,12 +25,12 @@ fn defaults() -> Vec<GemmDesc> {
         for (i, &types) in TENSOR_OP_COMBINATIONS.iter().enumerate() {
             // The first valid configuration: 8-bit types along MN leave no registers for the
             // largest tile.
-            let families =
+            let configurations =
                 default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
-            let families = families
+            let configurations = configurations
                 .iter()
                 .filter(|default_knobs| default_knobs.mma.kind() == WarpMmaKind::MmaSync);
-            let mut all = families.map(|&default_knobs| {
+            let mut all = configurations.map(|&default_knobs| {
                 GemmDesc::from_values(OpKind::TensorOp, arch, types, ORDERS[i % 4], default_knobs)
             });
             found.extend(all.find(|desc| desc.check().is_ok()));
@@ -138,8 +138,8 @@ fn every_dropped_step_is_found() {
     drop_each(&subjects(), caught).check(91);
 }
 
-/// A tile with one k-block has one fragment of A. A load before the products would overwrite it with
-/// the fragment of the next tile.
+/// A tile with one k-block has one fragment of A. A load before the products would overwrite it
+/// with the fragment of the next tile.
 #[test]
 fn a_tile_with_one_k_block_loads_a_after_its_products() {
     let mut deep = 0;

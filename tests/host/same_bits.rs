@@ -66,11 +66,11 @@ pairs! {
 
 /// Returns the SIMT kernel without TMA that computes the same GEMM.
 fn with_one_schedule(d: &GemmDesc) -> GemmDesc {
-    let family =
+    let knobs =
         default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.types()).expect("a row")[0];
     let k = d.threadblock().k;
     but!(
-        but!(*d, arch: ArchKind::Sm80).with_knobs(family),
+        but!(*d, arch: ArchKind::Sm80).with_knobs(knobs),
         mainloop: MainloopKind::Pipelined,
         threadblock: Mnk::new(64, 32, k),
         warp: Mnk::new(32, 16, k),
@@ -113,12 +113,13 @@ fn tma_fed_simt_has_the_bits_of_other_main_loops() {
 /// epilogues that read C and vectors.
 #[test]
 fn fast_and_checked_give_the_same_bits_with_stream_k() {
-    let families = [Family::WarpSpecialized, Family::Threads, Family::MmaSync, Family::Simt];
-    let all: Vec<(u64, GemmDesc)> = families
+    let kernel_kinds =
+        [KernelKind::WarpSpecialized, KernelKind::Threads, KernelKind::MmaSync, KernelKind::Simt];
+    let all: Vec<(u64, GemmDesc)> = kernel_kinds
         .into_iter()
         .zip([roles(), threads(), threads(), threads()])
-        .flat_map(|(family, wanted)| {
-            let wanted = Wanted { family, ..wanted };
+        .flat_map(|(kernel_kind, wanted)| {
+            let wanted = Wanted { kernel_kind, ..wanted };
             (0..40).filter_map(move |i| {
                 let seed = draw(0x57e4, i);
                 streamed(description(seed, wanted)).map(|[_, desc]| (seed, desc))

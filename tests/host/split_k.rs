@@ -234,9 +234,10 @@ fn split_k_of_zero_products_stores_beta_c() {
 /// and tickets fit into the workspace of the kernel that it replaces.
 #[test]
 fn workspace_holds_the_partials_of_a_kernel_with_narrower_accesses() {
-    for family in [Family::Simt, Family::MmaSync] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync] {
         for seed in 0..300 {
-            let drawn = description(0x5b17_0000 + seed, Wanted { family, ..Wanted::default() });
+            let drawn =
+                description(0x5b17_0000 + seed, Wanted { kernel_kind, ..Wanted::default() });
             let desc = drawn.pinned(Pins { split_k: Some(2 + (seed % 9) as u32), ..Pins::NONE });
             let tile = desc.threadblock();
             for (down, across, batch) in [(1, 1, 1), (13, 40, 2), (300, 270, 1)] {
@@ -274,10 +275,11 @@ fn workspace_holds_the_partials_of_a_kernel_with_narrower_accesses() {
 /// kernel has one CTA per access of the threads of each tile.
 #[test]
 fn a_second_kernel_reduces_without_tickets() {
-    for family in [Family::Simt, Family::MmaSync, Family::WarpSpecialized] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized] {
         let mut seen = 0;
         for seed in 0..200 {
-            let drawn = description(0x9a7a_0000 + seed, Wanted { family, ..Wanted::default() });
+            let drawn =
+                description(0x9a7a_0000 + seed, Wanted { kernel_kind, ..Wanted::default() });
             let Some([split, parallel]) = cut_in_parallel(drawn, 2 + (seed % 9) as u32) else {
                 continue;
             };
@@ -326,7 +328,7 @@ fn a_second_kernel_reduces_without_tickets() {
             );
             seen += 1;
         }
-        assert!(seen > 100, "{family:?}: {seen}");
+        assert!(seen > 100, "{kernel_kind:?}: {seen}");
     }
     let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
     let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();

@@ -37,8 +37,9 @@ fn cluster_split_k_has_the_bits_of_workspace_split_k() {
 #[test]
 fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
     let mut seen = [0; 4];
-    for family in [Family::WarpSpecialized, Family::Threads] {
-        let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
+    for kernel_kind in [KernelKind::WarpSpecialized, KernelKind::Threads] {
+        let wanted =
+            Wanted { kernel_kind, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..24 {
             let desc = description(0xc1a5 + seed, wanted);
             let Some([split, clustered]) = cut_by_clusters(desc, 2 + seed as u32 % 2) else {
@@ -54,7 +55,7 @@ fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
             }
             seen[usize::from(clustered.schedule() == ScheduleKind::Pingpong)] += 1;
             seen[2] += usize::from(clustered.output.accumulator != ElementKind::F32);
-            seen[3] += usize::from(family == Family::Threads);
+            seen[3] += usize::from(kernel_kind == KernelKind::Threads);
         }
     }
     println!("cooperative, ping-pong, not f32, threads: {seen:?}");

@@ -147,13 +147,14 @@ fn are_sums_of_ranges(desc: GemmDesc) {
 #[test]
 fn integers_are_exact_on_any_number_of_ctas() {
     let mut seen = [0; 4];
-    for family in [Family::WarpSpecialized, Family::Threads] {
-        let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
+    for kernel_kind in [KernelKind::WarpSpecialized, KernelKind::Threads] {
+        let wanted =
+            Wanted { kernel_kind, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..12 {
             let desc = description(0x57e4 + seed, wanted);
             // Emulated f32 rounds the sums of its terms.
             let Some([whole, streamed]) = streamed(desc).filter(|_| {
-                desc.operands[0].stored != ElementKind::F32 || family == Family::Threads
+                desc.operands[0].stored != ElementKind::F32 || kernel_kind == KernelKind::Threads
             }) else {
                 continue;
             };
@@ -168,7 +169,7 @@ fn integers_are_exact_on_any_number_of_ctas() {
             }
             seen[usize::from(streamed.schedule() == ScheduleKind::Pingpong)] += 1;
             seen[2] += usize::from(streamed.cluster() != Mn::ONE);
-            seen[3] += usize::from(family == Family::Threads);
+            seen[3] += usize::from(kernel_kind == KernelKind::Threads);
         }
     }
     println!("cooperative, ping-pong, clusters, threads: {seen:?}");

@@ -46,9 +46,9 @@ fn several_tiles(desc: &GemmDesc) -> [usize; 3] {
 #[test]
 fn integers_are_exact_on_any_number_of_ctas() {
     let mut seen = BTreeMap::<_, u32>::new();
-    for family in [Family::Simt, Family::MmaSync] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync] {
         let wanted =
-            Wanted { family, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
+            Wanted { kernel_kind, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
         for seed in 0..40 {
             // Some descriptions do not have enough registers for stream-K.
             let Some([_, streamed]) = streamed(description(0x57e4_0000 + seed, wanted)) else {
@@ -61,7 +61,11 @@ fn integers_are_exact_on_any_number_of_ctas() {
             }
             let warp_slices = streamed.one_schedule().expect("a kernel").base.tiles.warps().k;
             *seen
-                .entry((format!("{family:?}"), streamed.mainloop.kind().name(), warp_slices > 1))
+                .entry((
+                    format!("{kernel_kind:?}"),
+                    streamed.mainloop.kind().name(),
+                    warp_slices > 1,
+                ))
                 .or_default() += 1;
         }
     }
@@ -253,11 +257,11 @@ fn stream_k_with_k_zero_stores_zeros() {
 #[test]
 fn the_workspace_holds_all_stream_k_partials() {
     let mut narrower = 0;
-    for family in [Family::Simt, Family::MmaSync] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync] {
         for seed in 0..60 {
             let drawn = description(
                 0x57e4_1000 + seed,
-                Wanted { family, plain: true, ..Wanted::default() },
+                Wanted { kernel_kind, plain: true, ..Wanted::default() },
             );
             let Some([_, desc]) = streamed(drawn) else { continue };
             let (tile, most, of_desc) =

@@ -1,4 +1,4 @@
-//! Laws of maps, of the algebra, of refusals, of the house: no product is multiplied.
+//! Laws of maps, of the layout algebra, of refusals, and of the source tree. No test runs a GEMM.
 
 #[macro_use]
 #[path = "../harness/mod.rs"]

@@ -33,10 +33,12 @@ fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
 
 /// Returns kernels of random descriptions of every kind, with split-K, batches, and groups.
 fn gemms() -> Vec<TranslationUnit> {
-    let families = [Family::Simt, Family::MmaSync, Family::WarpSpecialized, Family::Threads];
-    let drawn = families.into_iter().flat_map(|family| {
-        (0..6)
-            .map(move |seed| description(seed, Wanted { family, plain: true, ..Wanted::default() }))
+    let kernel_kinds =
+        [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized, KernelKind::Threads];
+    let drawn = kernel_kinds.into_iter().flat_map(|kernel_kind| {
+        (0..6).map(move |seed| {
+            description(seed, Wanted { kernel_kind, plain: true, ..Wanted::default() })
+        })
     });
     let changed = drawn.enumerate().flat_map(|(i, d)| {
         let cut = but!(d, split_k: 3, decomposition: [DecompositionKind::SplitK, DecompositionKind::SplitKParallel][i % 2]);

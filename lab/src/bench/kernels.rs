@@ -58,9 +58,9 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     let request =
         Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
     if problem.pointers {
-        // A family launches as many GEMMs of a pointer array as it can.
-        let family = request.resolve_for(arch, size, None)?.desc;
-        let size = ProblemSize { batch: 1, ..size }.for_array(&family, launched.batch);
+        // A kernel launches as many GEMMs of a pointer array as it can.
+        let desc = request.resolve_for(arch, size, None)?.desc;
+        let size = ProblemSize { batch: 1, ..size }.for_array(&desc, launched.batch);
         return Ok(request.resolve_for(arch, size, None)?.desc.for_array(launched.batch));
     }
     Ok(launched.kernel_of(request.resolve_for(arch, size, None)?.desc))

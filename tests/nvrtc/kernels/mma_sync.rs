@@ -2,7 +2,7 @@
 
 use super::{
     a_wrong_fact_is_named, all_clean,
-    descriptions::{Family, Wanted, description, mma_sync::ARCHS},
+    descriptions::{KernelKind, Wanted, description, mma_sync::ARCHS},
     unit_of,
 };
 use crate::harness::prelude::*;
@@ -84,7 +84,12 @@ fn descriptions_of_mma_sync_compile_clean() {
             format!("seed {seed}"),
             description(
                 seed,
-                Wanted { plain, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() },
+                Wanted {
+                    plain,
+                    arch: Some(arch),
+                    kernel_kind: KernelKind::MmaSync,
+                    ..Wanted::default()
+                },
             ),
             arch,
         )

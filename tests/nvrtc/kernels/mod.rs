@@ -261,13 +261,14 @@ fn stored_by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
 
 /// Returns TMA-fed SIMT kernels of some seeds.
 fn by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
-    let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
+    let wanted = Wanted { plain: true, kernel_kind: KernelKind::Threads, ..Wanted::default() };
     seeds.map(move |seed| (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90))
 }
 
 /// Returns a random description whose D TMA stores.
 fn warp_specialized_only(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> Kernel {
-    let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
+    let d =
+        draw(seed, Wanted { plain, kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() });
     (format!("seed {seed}"), but!(d, align_c: d.output.element.elements_in(16)), ArchKind::Sm90)
 }
 

@@ -17,7 +17,7 @@ fn stream_k_of_one_schedule_compiles_clean() {
         let all = default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
         let ours = all
             .iter()
-            .map(|family| GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, *family));
+            .map(|knobs| GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, *knobs));
         let legal = ours.filter(|desc| !desc.has_producer() && desc.check().is_ok());
         kernels.extend(legal.take(2).map(|desc| ("a default".to_owned(), desc, arch)));
     }
@@ -31,7 +31,8 @@ fn stream_k_of_one_schedule_compiles_clean() {
     kernels.extend(random_descriptions(24_000, 32, ArchKind::Sm90, description));
     kernels.extend(random_descriptions(25_000, 6, ArchKind::Sm80, description));
     kernels.extend(random_descriptions(26_000, 6, ArchKind::Sm75, description));
-    let by_mma = |seed, wanted| description(seed, Wanted { family: Family::MmaSync, ..wanted });
+    let by_mma =
+        |seed, wanted| description(seed, Wanted { kernel_kind: KernelKind::MmaSync, ..wanted });
     kernels.extend(random_descriptions(27_000, 24, ArchKind::Sm90, by_mma));
     for (arch, seed) in ARCHS.into_iter().zip([28_000, 28_100, 28_200, 28_300]) {
         kernels.extend(random_descriptions(seed, 4, arch, by_mma));

@@ -1,4 +1,4 @@
-//! The log: cut anywhere, it goes on; of other trials, it is refused.
+//! The log of trials: a truncated log continues, and the log of another run is refused.
 
 use super::{
     base,
@@ -54,9 +54,9 @@ fn a_log_reads_back() {
     }
 }
 
-/// For every byte: the log cut there holds the trials of its whole lines, each as it was; a run
-/// goes on and comes to the same set, each trial once; and the file is then a log of all of them,
-/// of whole lines.
+/// For every byte: a log truncated there contains the trials of its complete lines, unchanged. A
+/// run continues and reaches the same set, with each trial once. The file is then a log of all
+/// trials with complete lines only.
 #[test]
 fn a_log_cut_at_any_byte_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -122,12 +122,12 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
     let broken = |text: &str| {
         fs::write(&path, text).unwrap();
         let sentence = refused(&path, &ours);
-        assert_eq!(fs::read_to_string(&path).unwrap(), text, "what is refused is left alone");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "a refused log does not change");
         sentence
     };
     let whole = String::from_utf8(text).unwrap();
     for (text, part) in [
-        ("a letter to a friend".to_owned(), "does not begin as a log of `falchion explore 1` does"),
+        ("another text file".to_owned(), "does not begin as a log of `falchion explore 1` does"),
         ("{\"format\":\"falchion explore 2\"}\n".to_owned(), "does not begin as a log"),
         ("{\"m\":4096}\n".to_owned(), "does not begin as a log"),
         (whole.replacen("\"acc\"", "\"bcc\"", 1), "its acc is null"),
@@ -146,7 +146,7 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
         assert!(sentence.contains(part), "{sentence}");
     }
     fs::write(&path, [whole.as_bytes(), b"\xff\xfe\n"].concat()).unwrap();
-    assert!(refused(&path, &ours).contains("lines that are no text"));
+    assert!(refused(&path, &ours).contains("lines that are not UTF-8"));
 }
 
 #[test]

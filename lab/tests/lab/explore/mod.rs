@@ -1,5 +1,5 @@
-//! Exploration: spaces against brute force, samples, logs cut at every byte, trials on a device
-//! that is none.
+//! Exploration: spaces compared with brute force, samples, logs truncated at every byte, and trials
+//! on a fake device.
 
 mod fake;
 #[cfg(feature = "cuda")]
@@ -14,7 +14,7 @@ use falchion::{
     nest::GemmDesc,
 };
 
-/// The default CUDA-core description of types and layouts, on sm80.
+/// Returns the default SIMT description of types and layouts on sm80.
 fn base(a: &str, b: &str, c: &str) -> GemmDesc {
     let read = |text: &str| Some(text.parse().expect("a matrix type"));
     let op = Some(OpKind::Simt);

@@ -1,8 +1,8 @@
-//! What trials do, in which order, on a device that is none.
+//! Trials on a fake device: their steps and their order.
 
 use super::{
     base,
-    fake::{Asked, Fake, FakeCompiler, Fate},
+    fake::{Call, Fake, FakeCompiler, Fate},
 };
 use falchion::{cuda::report::Report, nest::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
 use falchion_lab::{
@@ -27,7 +27,7 @@ use std::{
 
 pub const SIZE: Mnk = Mnk::new(512, 256, 128);
 
-/// Candidates whose `stages` and `swizzle` say what becomes of them.
+/// Returns candidates whose outcome depends on `stages` and `swizzle`.
 pub fn candidates(count: usize) -> Vec<GemmDesc> {
     let mut space = Space::from_description(&base("f32:row", "f32:row", "f32:row"));
     space.set("stages", &["2", "3", "4", "5"]).unwrap();
@@ -37,7 +37,7 @@ pub fn candidates(count: usize) -> Vec<GemmDesc> {
     sample(&census.legal, count, 1).into_iter().map(|point| space.at(point)).collect()
 }
 
-/// The group size.
+/// Returns the group size.
 fn group_size(desc: &GemmDesc) -> u32 {
     match desc.swizzle() {
         SwizzleKind::Identity(group_size) => group_size,
@@ -45,7 +45,7 @@ fn group_size(desc: &GemmDesc) -> u32 {
     }
 }
 
-/// 5 stages are fast, and wrong; the larger the group, the faster.
+/// Kernels with 5 stages are fast and wrong. Larger groups are faster.
 pub fn fate(desc: &GemmDesc) -> Fate {
     let group_size = group_size(desc);
     match (desc.stages(), group_size) {
@@ -62,7 +62,7 @@ pub fn plan(count: usize) -> Plan {
     Plan { candidates: candidates(count), finalists: 3, jobs: 4 }
 }
 
-/// Explores on a fake, from `entries` on; what was added, and all.
+/// Explores on a fake device after `entries`. Returns the new entries, and all entries.
 pub fn explored(
     fake: &Fake,
     plan: &Plan,
@@ -90,8 +90,8 @@ fn trials(entries: &[Entry]) -> Vec<&Trial> {
         .collect()
 }
 
-/// Every candidate has one trial, which ended as its fate says; `compile_failed + spilled + wrong +
-/// timed` is their number.
+/// Every candidate has one trial with its configured outcome.
+/// `compile_failed + spilled + wrong + timed` is their number.
 #[test]
 fn every_candidate_has_one_trial() {
     let (fake, plan) = (Fake::new(fate), plan(40));
@@ -124,9 +124,9 @@ fn every_candidate_has_one_trial() {
     assert_eq!(Tally::from_entries(&all, Mnk::new(1, 1, 1)), Tally::default());
 }
 
-/// No launch of a description comes before its verification: for every `Launched(d)` at place i
-/// there is a `Verified(d)` at j < i. What is wrong, spills or does not compile is never launched:
-/// the fake panics.
+/// A description is verified before it is launched: for every `Launched(d)` at i there is a
+/// `Verified(d)` at j < i. Descriptions that are wrong, spill, or do not compile are never
+/// launched, or the fake panics.
 #[test]
 fn nothing_is_timed_before_it_is_verified() {
     let fake = Fake::new(fate);
@@ -135,8 +135,8 @@ fn nothing_is_timed_before_it_is_verified() {
     let mut launched = HashSet::new();
     for asked in fake.asked.borrow().iter() {
         match asked {
-            Asked::Verified(desc) => assert!(verified.insert(*desc), "verified twice"),
-            Asked::Launched(desc) => {
+            Call::Verified(desc) => assert!(verified.insert(*desc), "verified twice"),
+            Call::Launched(desc) => {
                 assert!(verified.contains(desc));
                 launched.insert(*desc);
             }
@@ -147,8 +147,8 @@ fn nothing_is_timed_before_it_is_verified() {
     assert!(verified.iter().all(|desc| !matches!(fate(desc), Fate::Fails | Fate::Spills)));
 }
 
-/// The fastest of all, had it been right, is nowhere in the standings; the best are those that the
-/// fates say, and the reference of the full protocol is the fastest one.
+/// The fastest kernel is wrong, so it is not in the standings. The best kernels are those of the
+/// configured outcomes, and the full protocol uses the fastest one as reference.
 #[test]
 fn wrong_kernels_never_win() {
     fn tempting(desc: &GemmDesc) -> Fate {
@@ -184,9 +184,9 @@ fn wrong_kernels_never_win() {
     assert_eq!((summary.best.len(), summary.reference.as_deref()), (2, Some("the reference")));
 }
 
-/// In each pass over a batch every contender has one block, the reference among them; so a device
-/// that slows down does so for all. The order by the ratio to the reference is that of a device
-/// that does not slow down, and the order by time alone is another.
+/// In each pass over a batch, every contender and the reference have one block. A device that slows
+/// down therefore affects all of them. The order by the ratio to the reference equals the order on
+/// a device without slowdown, and the order by time differs.
 #[test]
 fn all_are_timed_in_the_same_rounds() {
     let (still, drifting) = (Fake::new(fate), Fake::new(fate));
@@ -202,19 +202,18 @@ fn all_are_timed_in_the_same_rounds() {
     by_time.sort_by(|x, y| x.us.total_cmp(&y.us));
     assert_ne!(order(&calm), order(&by_time));
 
-    // Who was timed, block after block.
+    // Contenders in the order of the timed blocks.
     let asked = still.asked.borrow();
-    let mut blocks: Vec<Asked> = Vec::new();
+    let mut blocks: Vec<Call> = Vec::new();
     let mut who = None;
     for asked in asked.iter() {
         match asked {
-            Asked::Launched(_) | Asked::Reference(_) => who = Some(*asked),
-            Asked::Timed(launches) if *launches > 1 => blocks.extend(who),
+            Call::Launched(_) | Call::Reference(_) => who = Some(*asked),
+            Call::Timed(launches) if *launches > 1 => blocks.extend(who),
             _ => {}
         }
     }
-    // The last passes are those of the finals: 3 finalists and 2 references, rotated from round to
-    // round.
+    // The last passes are the finals: 3 finalists and 2 references, rotated from round to round.
     let finals = &blocks[blocks.len() - 25..];
     for round in finals.chunks(5) {
         assert_eq!(round.iter().collect::<HashSet<_>>().len(), 5, "{round:?}");
@@ -223,8 +222,8 @@ fn all_are_timed_in_the_same_rounds() {
     assert_eq!(firsts.len(), 5);
 }
 
-/// A run that is given what another did does only the rest, and comes to the same: for every prefix
-/// of the entries.
+/// A run that continues from the entries of another run does only the rest, and has the same
+/// result: for every prefix of the entries.
 #[test]
 fn a_run_goes_on_where_another_ended() {
     let plan = plan(20);
@@ -238,7 +237,7 @@ fn a_run_goes_on_where_another_ended() {
         assert_eq!(standings(&all, SIZE)[0].desc, standings(&whole, SIZE)[0].desc);
         assert_eq!(fake.asked.borrow().is_empty(), cut == whole.len());
     }
-    // More trials go on, and measure the best again where they are others.
+    // Additional trials continue the run, and measure the best ones again if they changed.
     let more = Plan { candidates: candidates(40), ..plan };
     let (added, all) = explored(&Fake::new(fate), &more, whole).unwrap();
     assert_eq!((trials(&added).len(), trials(&all).len()), (20, 40));
@@ -252,7 +251,7 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
     let plan = plan(20);
     let mut entries = Vec::new();
     let mut deaths = 0;
-    // Every run ends at the next killer, and none meets one twice.
+    // Every run ends at the next kernel that crashes the device, and no run repeats such a kernel.
     loop {
         let fake = Fake::new(killing);
         let compiler = FakeCompiler::new(killing);
@@ -284,8 +283,7 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
     assert_eq!(trials(&entries).len(), 20);
 }
 
-/// References that cannot be launched are left out, whichever they are; without one that can,
-/// nothing is tried.
+/// References that cannot be launched are omitted. Without any reference, nothing is tried.
 #[test]
 fn without_anything_to_compare_with_nothing_is_tried() {
     let never = f64::INFINITY;
@@ -305,10 +303,7 @@ fn without_anything_to_compare_with_nothing_is_tried() {
         match done {
             Ok(()) => assert!(works && book.entries().len() == 9),
             Err(error) => {
-                assert!(
-                    !works && error.to_string().contains("nothing that runs to compare with"),
-                    "{error}"
-                );
+                assert!(!works && error.to_string().contains("no reference runs"), "{error}");
                 assert!(book.entries().is_empty());
             }
         }
@@ -330,8 +325,8 @@ fn a_book_that_cannot_be_kept_ends_the_run() {
     assert_eq!(error.to_string(), "log: the disk is full");
 }
 
-/// Each is compiled once, in as many threads as asked for at most, and the results are in the order
-/// of the descriptions.
+/// Each description is compiled once, on at most the requested number of threads, and the results
+/// are in the order of the descriptions.
 #[test]
 fn many_threads_compile_each_once() {
     let descs = candidates(40);
@@ -364,7 +359,7 @@ fn many_threads_compile_each_once() {
     assert_eq!(heard, [BATCH, 2 * BATCH, 40]);
 }
 
-/// Two compilations go on at once: each waits for the other, and neither waits in vain.
+/// Two compilations run concurrently: each waits for the other, without a deadlock.
 #[test]
 fn compilations_go_on_side_by_side() {
     struct Both(Mutex<usize>, Condvar);
@@ -388,7 +383,7 @@ fn compilations_go_on_side_by_side() {
     assert_eq!(met(compile_all(&both, &descs, 2)), [1, 1]);
 }
 
-/// Kernels that a full disk does not hold are not counted, and the next batch is not compiled.
+/// Kernels that do not fit on a full disk are not counted, and the next batch is not compiled.
 #[test]
 fn compile_only_stops_when_the_cache_cannot_be_written() {
     struct FullDisk(AtomicUsize);
@@ -408,7 +403,7 @@ fn compile_only_stops_when_the_cache_cannot_be_written() {
     assert_eq!(heard, [BATCH]);
 }
 
-/// A spill that the description allows is no reason not to run.
+/// A description that allows spills is timed although it spills.
 #[test]
 fn spills_that_are_allowed_are_timed() {
     fn spilling(desc: &GemmDesc) -> Fate {
