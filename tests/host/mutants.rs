@@ -193,7 +193,7 @@ wrong_maps! {
     "fragment A: every warp reads the rows of warp 0", Classic, |m|
         redirect(&mut m.fragment[0], |lane, i| (lane % 32, i));
     "depth: off by one", Sliced, |m| revalue(&mut m.depth, |k| k + 1);
-    "depth: each warp slice reads the first one's k", Sliced, |m| mutate(&mut m.depth, |_, p| Some(p.column));
+    "depth: every warp slice reads the k of the first", Sliced, |m| mutate(&mut m.depth, |_, p| Some(p.column));
     "depth: lane 0 reads every other k twice", Classic, |m|
         mutate(&mut m.depth, |map, p| map.at(p).map(|k| if p.row == 0 { k & !1 } else { k }));
     "accumulators: transposed", Classic, |m|

@@ -90,7 +90,7 @@ fn covered(
             }
         }
     }
-    computed.keys().next().map_or(Ok(()), |element| Err(format!("{element:?} is of no group")))
+    computed.keys().next().map_or(Ok(()), |element| Err(format!("{element:?} belongs to no group")))
 }
 
 const CLUSTERS: [(u32, u32); 5] = [(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)];
@@ -161,7 +161,7 @@ fn wrong_group_enumerations_are_found() {
     let mutations: [(&str, Taken, &str); 8] = [
         ("an empty group is counted", |w, c, r, i| { w.unit(c, r, i).map(|(u, l)| (Unit { product: u.product - u32::from(u.product > 1), ..u }, l)) }, "group 2"),
         ("the first row is that of D", |w, c, r, i| w.unit(c, r, i).map(|(u, [_, limit])| (u, [0, limit])), "None times"),
-        ("a group ends with D", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])), "of no group"),
+        ("a group ends with D", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])), "belongs to no group"),
         ("a group ends one line too early", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, limit])| (u, [first, limit - 1])), "None times"),
         ("the last tile of a group is omitted", |w, c, r, i| w.unit(c, r, i).filter(|(u, l)| (u.row + 1) * 16 < l[1] - l[0]), "None times"),
         ("every group starts with the first tile", |w, c, r, i| w.unit(c, r, i).map(|(u, l)| (Unit { row: u.row & 1, ..u }, l)), "Some(2) times"),

@@ -245,7 +245,7 @@ fn the_grid_of_lanes_reads_the_fewest_elements() {
             .map(sum)
             .min();
         assert_eq!([Some(sum(lanes.m)), Some(sum(halves.m))], [least; 2], "{m} x {n}");
-        // Of two equal choices, packed halves use the wider thread tile, and both of its extents
+        // Given two equal choices, packed halves use the wider thread tile, and both of its extents
         // are even.
         assert!(
             halves.m >= lanes.m && packed(ElementKind::F16, [m / halves.m, n / halves.n]) == 2,

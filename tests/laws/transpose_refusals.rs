@@ -49,8 +49,8 @@ fn leading_dimensions_below_the_extent_are_refused() {
     assert!(fits(SCALED, &with(7, 5, 5)));
 }
 
-/// Matrices are row-major. The transpose of column-major matrices is that of the same bytes with
-/// rows and columns swapped.
+/// Matrices are row-major. The transpose of column-major matrices equals that of the same bytes
+/// with rows and columns swapped.
 #[test]
 fn matrices_of_another_order_are_refused() {
     let packed = Problem::packed_transpose(5, 7);

@@ -63,7 +63,7 @@ fn tuning_notes_the_broadcast_of_a_is_two_words_on_one_bank() {
 /// wavefronts. Stores word by word take two wavefronts instead of four, which is eight for four
 /// words.
 #[test]
-fn tuning_notes_padding_takes_the_vectors_apart() {
+fn tuning_notes_padding_splits_the_vectors() {
     assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][64], as float4"), 4);
     assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][64], word by word"), 4);
     assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][65], word by word"), 2);
@@ -73,7 +73,7 @@ fn tuning_notes_padding_takes_the_vectors_apart() {
 /// of A and of its stores of B. Its loads of B had none. Its stores of A gain nothing: two rows of
 /// 16 words share 14 banks instead of all.
 #[test]
-fn sgemm_ladder_what_padding_changes() {
+fn sgemm_ladder_padding_removes_some_conflicts() {
     for (case, unpadded, padded) in [
         ("sA[tidy][k]", 2, 1),
         ("sB[k][tidx]", 1, 1),
@@ -139,7 +139,7 @@ fn conflicts(desc: &GemmDesc) -> Vec<(&'static str, &'static str, f64)> {
 /// conflicts. The padding of `V6` removes the conflicts of its loads, and adds some to stores that
 /// had none.
 #[test]
-fn the_rungs_collide_exactly_here() {
+fn the_rungs_have_exactly_these_conflicts() {
     let mut found = Vec::new();
     for rung in ladder::rungs().expect("the ladder") {
         let ladder::Program::Gemm(desc) = rung.program else { continue };
@@ -203,7 +203,7 @@ fn only_transposed_f64_with_less_padding_has_bank_conflicts() {
 /// Warp slices store their partials side by side in the order of threads, so each wavefront moves
 /// 128 bytes.
 #[test]
-fn partials_are_free_of_conflicts() {
+fn partials_have_no_conflicts() {
     let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let desc = but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect();
     let steps = description_steps(&desc).expect("steps");
@@ -250,7 +250,7 @@ proptest! {
     /// 32 bits and for `f16` accumulators. This holds for any tile, access width, and number of
     /// threads, in the layout that the resolver selects.
     #[test]
-    fn transposed_stores_are_free_of_conflicts(desc in random_cases::legal()) {
+    fn transposed_stores_have_no_conflicts(desc in random_cases::legal()) {
         let desc = but!(desc, smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto);
         prop_assume!(desc.check().is_ok() && (desc.operands[0].stored.bytes_of(1) >= 4 || desc.output.accumulator == ElementKind::F16));
         for (step, operand, ratio) in conflicts(&desc) {
@@ -261,7 +261,7 @@ proptest! {
     /// The executor accesses the addresses of the maps: the wavefronts of loads are the sum over
     /// warps, k-blocks, and vectors.
     #[test]
-    fn loads_are_those_of_the_maps(desc in random_cases::legal()) {
+    fn loads_equal_those_of_the_maps(desc in random_cases::legal()) {
         let steps = description_steps(&desc).unwrap();
         for operand in OperandKind::BOTH {
             let user = operand.leave(desc.frame);

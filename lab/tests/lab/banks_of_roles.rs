@@ -65,7 +65,7 @@ const A: Option<Operand> = Some(Operand::A);
 /// of the swizzle. That is 512 bytes in 4 wavefronts. A tile of D has 128 x 128 x 2 = 32768 bytes:
 /// 64 stores and 256 wavefronts. C needs as many `ldmatrix.x4`.
 #[test]
-fn subtiles_of_16_bits_are_free_of_conflicts() {
+fn subtiles_of_16_bits_have_no_conflicts() {
     let desc = tile_of_128(tensor_op(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16, ROWS));
     assert_eq!(
         counted(&desc),
@@ -82,7 +82,7 @@ fn subtiles_of_16_bits_are_free_of_conflicts() {
 /// bank twice, and takes two wavefronts instead of one. 65536 bytes of D are 256 stores of 256
 /// bytes: at least 512 wavefronts, but 1024 are needed.
 #[test]
-fn subtiles_of_32_bits_collide_where_rows_are_neighbours() {
+fn subtiles_of_32_bits_have_conflicts_if_rows_are_adjacent() {
     let desc = tile_of_128(tensor_op(ElementKind::I8, ElementKind::I32, ElementKind::I32, ROWS));
     assert_eq!(
         counted(&desc),
@@ -98,7 +98,7 @@ fn subtiles_of_32_bits_collide_where_rows_are_neighbours() {
 /// so stores have no conflicts. Loads of A: 128 rows x 32 k x 4 bytes = 16384, with 8 bytes per
 /// lane: 64 accesses and 128 wavefronts.
 #[test]
-fn a_of_32_bits_from_registers_is_free_of_conflicts() {
+fn a_of_32_bits_from_registers_has_no_conflicts() {
     let desc = tensor_op(
         ElementKind::Tf32,
         ElementKind::F32,
@@ -120,7 +120,7 @@ fn a_of_32_bits_from_registers_is_free_of_conflicts() {
 /// 8-bit A from registers: 128 x 128 bytes by `ldmatrix.x4.trans` of 512 bytes: 32 accesses and 128
 /// wavefronts. Rows are crossed, so `stmatrix` has no conflicts either.
 #[test]
-fn a_of_8_bits_from_registers_is_free_of_conflicts() {
+fn a_of_8_bits_from_registers_has_no_conflicts() {
     let desc = tensor_op(
         ElementKind::E4m3,
         ElementKind::F32,

@@ -24,7 +24,7 @@ fn at(layout: &Layout, place: &[u64]) -> Result<(Layout, u64), LayoutError> {
 /// For every block `(x, y)` and every thread `t`, the grid's layout at `(x + columns * y, t, _)`
 /// equals the thread's partition of that block's tile, with the same offset.
 #[test]
-fn the_grids_layouts_are_every_threads() -> Result<(), LayoutError> {
+fn grid_layouts_equal_every_threads_partition() -> Result<(), LayoutError> {
     let mut compared = 0;
     for gemm in partitions() {
         let grid = gemm.grid()?;
@@ -65,7 +65,7 @@ fn the_grids_layouts_are_every_threads() -> Result<(), LayoutError> {
 /// The kernel writes every element of C once, and reads and writes no element that the matrices and
 /// tiles lack.
 #[test]
-fn the_grids_layouts_reach_what_is_there() -> Result<(), LayoutError> {
+fn grid_layouts_stay_within_the_matrices() -> Result<(), LayoutError> {
     for gemm in partitions() {
         let (grid, tiles) = (gemm.grid()?, gemm.block((0, 0))?);
         let [mA, mB, mC] = gemm.matrices()?;
@@ -135,7 +135,7 @@ fn spelled(config: &str, name: &str, integers: &[u64]) -> Option<String> {
 }
 
 #[test]
-fn the_text_spells_what_the_algebra_prints() -> Result<(), Error> {
+fn the_text_has_the_layouts_of_the_algebra() -> Result<(), Error> {
     for gemm in partitions() {
         let text = gemm.text(ElementKind::F32, false)?;
         let config = &text.unit.config;
@@ -205,7 +205,7 @@ fn the_steps_are_copy_and_multiply_between_barriers() {
 }
 
 #[test]
-fn blocks_beyond_the_limits_are_refused() {
+fn ctas_beyond_the_limits_are_refused() {
     let refused = |tile, thread, element| {
         let gemm =
             CuteGemm::new(Mnk::new(4096, 4096, 1024), tile, thread).expect("tiles that divide");

@@ -15,7 +15,7 @@ fn seed() -> CuteGemm {
 }
 
 #[test]
-fn layouts_are_the_printed_ones() -> Result<(), LayoutError> {
+fn layouts_equal_the_printed_ones() -> Result<(), LayoutError> {
     let (gemm, text) = (seed(), |part: &Part| part.0.to_string());
     assert_eq!(gemm.blocks(), (16, 16));
     assert_eq!(
@@ -89,7 +89,7 @@ fn bank_conflicts_at_their_true_values() -> Result<(), LayoutError> {
 }
 
 #[test]
-fn the_product_is_right_thread_by_thread() -> Result<(), LayoutError> {
+fn the_gemm_is_correct_thread_by_thread() -> Result<(), LayoutError> {
     let (m, n, k) = (128usize, 192usize, 48usize);
     let gemm = CuteGemm::new(Mnk::new(m as u32, n as u32, k as u32), Mnk::new(64, 64, 16), (8, 8))?;
     let draw =

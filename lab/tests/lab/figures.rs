@@ -28,7 +28,7 @@ fn number(value: &Value) -> f64 {
 /// The rows of `book/src/f32_accurate.md`: minimum and maximum of the peer's time over ours, and
 /// the errors of both in units of 2^-24.
 #[test]
-fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
+fn figures_of_emulated_f32_equal_the_tables() {
     let lines =
         read_lines::<SuiteProblem>(include_str!("../../../docs/performance/f32_accurate.jsonl"))
             .expect("lines");
@@ -155,7 +155,7 @@ fn the_stream_k_model_has_the_documented_error() {
 }
 
 /// Returns the climb in `docs/performance/ladder.json`. Checks that rungs, counts, and predictions
-/// are current. The measured values are those of the file.
+/// are current. The measured values come from the file.
 fn climb() -> Climb {
     let lines: Value =
         serde_json::from_str(include_str!("../../../docs/performance/ladder.json")).expect("JSON");
@@ -188,7 +188,7 @@ fn climb() -> Climb {
 }
 
 #[test]
-fn the_ladders_table_and_chart_are_the_measured_climb() {
+fn ladder_table_and_chart_equal_the_measured_climb() {
     let climb = climb();
     let is_drawn = climb.svg() == include_str!("../../../docs/pictures/ladder.svg");
     assert!(is_drawn, "docs/pictures/ladder.svg is not the chart of docs/performance/ladder.json");

@@ -57,7 +57,7 @@ fn names_are_distinct_and_wrong_turns_leave_a_rung_below_them() {
 /// The parameters of the sources: threads per CTA, tile, thread tile, and bytes of shared memory
 /// (at most 48 KB, as their assertions state).
 #[test]
-fn configurations_are_those_of_the_sources() {
+fn configurations_equal_those_of_the_sources() {
     for (name, threads, tile, thread, stages) in [
         ("V3 2x2 per thread", 256, Mnk::new(32, 32, 16), (2, 2), 1),
         ("V4 4x4, vectors", 256, Mnk::new(64, 64, 16), (4, 4), 1),
@@ -134,7 +134,7 @@ fn each_rung_saves_the_documented_accesses() {
 /// The order that the counts predict: each rung is faster than the previous one, except where the
 /// source itself returned to a smaller tile. Every wrong turn is slower than the rung before it.
 #[test]
-fn the_predicted_order_is_the_ladders() {
+fn the_predicted_order_equals_that_of_the_ladder() {
     let climb = Climb::predicted(SIZE, &Machine::H200, "predicted").unwrap();
     let rate =
         |name: &str| climb.rungs.iter().find(|rung| rung.name == name).unwrap().predicted_tflops;
@@ -158,7 +158,7 @@ fn the_predicted_order_is_the_ladders() {
 }
 
 #[test]
-fn every_rung_computes_the_product() {
+fn every_rung_computes_the_gemm() {
     for rung in all() {
         let verdict = verify(&rung).unwrap();
         assert!(
@@ -189,7 +189,7 @@ fn the_textbook_has_the_bits_of_the_parameterized_kernel() {
 }
 
 #[test]
-fn sizes_that_no_tile_divides_are_refused_with_the_nearest() {
+fn indivisible_sizes_are_refused_with_the_nearest() {
     for (size, words) in [
         (0, "size = 0 is outside 256 to 32768; try 256"),
         (2000, "size = 2000 is not a multiple of 256; try 2048"),
@@ -219,7 +219,7 @@ fn the_chart_has_every_rung() {
 
 /// A rung with one stage has the single-stage main loop.
 #[test]
-fn one_stage_means_one_stage() {
+fn one_stage_selects_the_single_stage_main_loop() {
     for rung in all() {
         if let Program::Gemm(d) = rung.program {
             assert_eq!(

@@ -43,7 +43,7 @@ fn common() -> tempfile::TempDir {
     home
 }
 
-/// Runs `test` again as somebody who is not root.
+/// Runs `test` again as another user than root.
 fn as_nobody(test: &str, home: &Path, shell: Option<&str>) {
     let mut command = again(&home.join("program"), test, home, shell);
     if is_root(home) {

@@ -14,7 +14,7 @@ const SIZE: Mnk = Mnk::new(256, 256, 256);
 
 /// A description whose accesses a problem does not support is not measured for it.
 #[test]
-fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
+fn odd_rows_fit_only_narrow_accesses() {
     let read = |text: &str| Some(text.parse().unwrap());
     // A main loop whose accesses have the stated width, also if vectors are split on their way.
     let knobs = [

@@ -32,7 +32,7 @@ fn written(path: &Path) -> (Vec<Entry>, Vec<u8>) {
 }
 
 #[test]
-fn a_log_reads_back() {
+fn a_log_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.jsonl");
     let (entries, text) = written(&path);
@@ -58,7 +58,7 @@ fn a_log_reads_back() {
 /// run continues and reaches the same set, with each trial once. The file is then a log of all
 /// trials with complete lines only.
 #[test]
-fn a_log_cut_at_any_byte_goes_on() {
+fn a_log_truncated_at_any_byte_continues() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.jsonl");
     let (entries, text) = written(&path);
@@ -91,7 +91,7 @@ fn refused(path: &Path, header: &Header) -> String {
 }
 
 #[test]
-fn a_log_of_other_trials_is_refused_and_left_alone() {
+fn a_log_of_other_trials_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.jsonl");
     let (_, text) = written(&path);

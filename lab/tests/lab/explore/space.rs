@@ -38,7 +38,7 @@ fn small(base: &GemmDesc) -> Space {
 /// those that `check` accepts. This holds for a row-major and for a column-major D, whose knobs
 /// belong to the user's A and B.
 #[test]
-fn the_census_is_brute_force() {
+fn the_census_equals_brute_force() {
     for base in [
         base("f32:row", "f32:col", "f32:row"),
         base("f32:col", "f32:col", "f32:col"),
@@ -77,7 +77,7 @@ fn the_census_is_brute_force() {
 /// `legal + sum of refusals = product of the axis lengths`. Each refusal form occurs once and
 /// matches its example, and the first point of a refusal is refused for its reason.
 #[test]
-fn the_counts_add_up() {
+fn counts_of_refusals_add_up() {
     for base in [base("f32:row", "f32:row", "f32:row"), base("f32:col", "f32:col", "f32:col")] {
         let space = small(&base);
         let census = census(&space);
@@ -211,7 +211,7 @@ fn mma_sync_has_a_subspace_on_every_architecture() {
 }
 
 #[test]
-fn values_are_read_as_flags_spell_them() {
+fn values_parse_as_flags_do() {
     let default = base("f32:row", "f32:row", "f32:row");
     let mut space = Space::from_description(&default);
     space.narrow("smem_a", &["mn^3,2,0,auto,k+1", "k^2,1,0"]).unwrap();
@@ -229,7 +229,7 @@ fn said<T>(result: Result<T, Error>) -> String {
 }
 
 #[test]
-fn odd_spaces_are_refused() {
+fn invalid_spaces_are_refused() {
     let default = base("f32:row", "f32:row", "f32:row");
     let space = || Space::around(&default).unwrap();
     let none: [&str; 0] = [];
@@ -278,7 +278,7 @@ fn odd_spaces_are_refused() {
     assert!(said(Census::new(&large, &|_| Ok(()))).contains("more than 2^64"));
 }
 #[test]
-fn a_space_in_json() {
+fn spaces_are_parsed_from_json() {
     let default = base("f32:row", "f32:row", "f32:row");
     let space = Space::from_json(
         &default,
@@ -341,7 +341,7 @@ proptest! {
 /// For 2 of 6 points and many seeds, all 30 ordered pairs are about equally frequent: 100 each of
 /// 3000 samples, within 5 standard deviations of about 10.
 #[test]
-fn samples_favour_none() {
+fn samples_are_uniform() {
     let points: Vec<u64> = (0..6).collect();
     let mut counts = [0; 36];
     (0..3000).for_each(|seed| {

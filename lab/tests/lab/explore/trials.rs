@@ -188,7 +188,7 @@ fn wrong_kernels_never_win() {
 /// down therefore affects all of them. The order by the ratio to the reference equals the order on
 /// a device without slowdown, and the order by time differs.
 #[test]
-fn all_are_timed_in_the_same_rounds() {
+fn all_contenders_are_timed_in_the_same_rounds() {
     let (still, drifting) = (Fake::new(fate), Fake::new(fate));
     drifting.drift.set(3e-5);
     let plan = plan(40);
@@ -225,7 +225,7 @@ fn all_are_timed_in_the_same_rounds() {
 /// A run that continues from the entries of another run does only the rest, and has the same
 /// result: for every prefix of the entries.
 #[test]
-fn a_run_goes_on_where_another_ended() {
+fn a_run_continues_where_another_ended() {
     let plan = plan(20);
     let (whole, _) = explored(&Fake::new(fate), &plan, Vec::new()).unwrap();
     assert!(plan.is_done(&whole, SIZE) && whole.len() == 21);
@@ -244,7 +244,7 @@ fn a_run_goes_on_where_another_ended() {
 }
 
 #[test]
-fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
+fn a_kernel_that_crashes_the_device_is_in_the_log() {
     fn killing(desc: &GemmDesc) -> Fate {
         if desc.stages() == 5 { Fate::Kills } else { fate(desc) }
     }
@@ -285,7 +285,7 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
 
 /// References that cannot be launched are omitted. Without any reference, nothing is tried.
 #[test]
-fn without_anything_to_compare_with_nothing_is_tried() {
+fn nothing_is_tried_without_a_reference() {
     let never = f64::INFINITY;
     for (times, works) in
         [(&[][..], false), (&[never], false), (&[never, 100.0], true), (&[100.0, never], true)]
@@ -311,7 +311,7 @@ fn without_anything_to_compare_with_nothing_is_tried() {
 }
 
 #[test]
-fn a_book_that_cannot_be_kept_ends_the_run() {
+fn a_log_that_cannot_be_written_ends_the_run() {
     let (fake, plan, compiler) = (Fake::new(fate), plan(20), FakeCompiler::new(fate));
     let full =
         || falchion::Error::Io { path: "log".into(), because: "the disk is full".to_owned() };
@@ -328,7 +328,7 @@ fn a_book_that_cannot_be_kept_ends_the_run() {
 /// Each description is compiled once, on at most the requested number of threads, and the results
 /// are in the order of the descriptions.
 #[test]
-fn many_threads_compile_each_once() {
+fn threads_compile_each_description_once() {
     let descs = candidates(40);
     for jobs in [0, 1, 3, 100] {
         let compiler = FakeCompiler::new(fate);
@@ -361,7 +361,7 @@ fn many_threads_compile_each_once() {
 
 /// Two compilations run concurrently: each waits for the other, without a deadlock.
 #[test]
-fn compilations_go_on_side_by_side() {
+fn compilations_run_concurrently() {
     struct Both(Mutex<usize>, Condvar);
     impl Compiler for Both {
         fn compile(&self, _: &GemmDesc) -> Result<Report, falchion::Error> {
