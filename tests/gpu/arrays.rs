@@ -18,7 +18,7 @@ struct Matrices<T> {
 }
 
 impl<T: Whole + DeviceRepr> Matrices<T> {
-    fn of(
+    fn new(
         stream: &Arc<CudaStream>,
         (seed, count): (u64, usize),
         length: usize,
@@ -93,10 +93,10 @@ macro_rules! compare {
     ($stream:expr, $Gemm:ty, [$A:ty, $C:ty], $extents:expr, $count:expr, $beyond:expr, $x:ident, $c:ident => $changed:expr) => {{
         let (stream, (m, n, k), count): (&Arc<CudaStream>, _, usize) = ($stream, $extents, $count);
         let [of_a, of_b, of_c, of_d]: [usize; 4] = $beyond;
-        let a = Matrices::<$A>::of(stream, (1, count), m * k, of_a);
-        let b = Matrices::<$A>::of(stream, (2, count), k * n, of_b);
-        let c = Matrices::<$C>::of(stream, (3, count), m * n, of_c);
-        let mut d = Matrices::<$C>::of(stream, (4, count), m * n, of_d);
+        let a = Matrices::<$A>::new(stream, (1, count), m * k, of_a);
+        let b = Matrices::<$A>::new(stream, (2, count), k * n, of_b);
+        let c = Matrices::<$C>::new(stream, (3, count), m * n, of_c);
+        let mut d = Matrices::<$C>::new(stream, (4, count), m * n, of_d);
         let before = d.host.clone();
         {
             let (x, y, z) = (a.copies(), b.copies(), c.copies());
@@ -310,9 +310,9 @@ fn arrays_in_sequence_share_a_workspace() {
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
     let of = |round: usize, beyond: usize| {
         let seed = 1000 * round as u64;
-        let a = Matrices::<Bf16>::of(&stream, (1 + seed, count), m * k, 8 * beyond);
-        let b = Matrices::<Bf16>::of(&stream, (2 + seed, count), k * n, 0);
-        (a, b, Matrices::<f32>::of(&stream, (3 + seed, count), m * n, 0))
+        let a = Matrices::<Bf16>::new(&stream, (1 + seed, count), m * k, 8 * beyond);
+        let b = Matrices::<Bf16>::new(&stream, (2 + seed, count), k * n, 0);
+        (a, b, Matrices::<f32>::new(&stream, (3 + seed, count), m * n, 0))
     };
     let mut all: Vec<_> = (0..rounds).map(|round| of(round, round % 3)).collect();
     let mut workspace = stream.clone_htod(&vec![0xffu8; 48 * count + 256]).unwrap();
@@ -347,9 +347,9 @@ fn a_graph_writes_records() {
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
     // Without a workspace, each GEMM is a separate launch.
     Rows::new().prepare(&context).expect("kernels of single GEMMs");
-    let mut a = Matrices::<Bf16>::of(&stream, (1, count), m * k, 0);
-    let b = Matrices::<Bf16>::of(&stream, (2, count), k * n, 0);
-    let mut d = Matrices::<f32>::of(&stream, (3, count), m * n, 0);
+    let mut a = Matrices::<Bf16>::new(&stream, (1, count), m * k, 0);
+    let b = Matrices::<Bf16>::new(&stream, (2, count), k * n, 0);
+    let mut d = Matrices::<f32>::new(&stream, (3, count), m * n, 0);
     let mut workspace = stream.clone_htod(&vec![0xffu8; 48 * count + 256]).unwrap();
     for given in [true, false] {
         capture(&stream);
@@ -431,9 +431,9 @@ fn a_graph_holds_addresses() {
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     let (extents @ (m, n, k), count) = ((64, 48, 32), 130);
     let kernel = Rows::new().prepare(&context).expect("kernels of single GEMMs");
-    let mut a = Matrices::<f32>::of(&stream, (1, count), m * k, 0);
-    let b = Matrices::<f32>::of(&stream, (2, count), k * n, 0);
-    let mut d = Matrices::<f32>::of(&stream, (3, count), m * n, 0);
+    let mut a = Matrices::<f32>::new(&stream, (1, count), m * k, 0);
+    let b = Matrices::<f32>::new(&stream, (2, count), k * n, 0);
+    let mut d = Matrices::<f32>::new(&stream, (3, count), m * n, 0);
     capture(&stream);
     {
         let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
@@ -467,9 +467,9 @@ fn a_bound_array_writes_its_records_once() {
                 <$Gemm>::new().run(Arguments::array((64, 48, 32), x, y, z).unwrap()).expect("the host");
             };
             let (extents @ (m, n, k), count) = ((64, 48, 32), 130);
-            let mut a = Matrices::<$A>::of(stream, (1, count), m * k, 0);
-            let b = Matrices::<$A>::of(stream, (2, count), k * n, 0);
-            let mut d = Matrices::<f32>::of(stream, (3, count), m * n, 0);
+            let mut a = Matrices::<$A>::new(stream, (1, count), m * k, 0);
+            let b = Matrices::<$A>::new(stream, (2, count), k * n, 0);
+            let mut d = Matrices::<f32>::new(stream, (3, count), m * n, 0);
             let mut workspace = falchion::cuda::Workspace::new();
             let graph = {
                 let (x, y, mut z) = (a.views(), b.views(), d.views_mut());

@@ -1,12 +1,12 @@
 //! Conformance suites on the device.
 
 use crate::harness::{
-    asked_for,
     completions::{conform, conform_all},
     conformance::*,
     cutlass_list::{kernels, list},
     on_cuda::ByPtx,
     prelude::*,
+    requested_case,
 };
 
 suites! {
@@ -53,7 +53,7 @@ fn older_targets_conform_by_ptx() {
             let (most_work, seed, least) = (4_000_000, seed + i, (cases.0 * cases.1, 1));
             let suite =
                 Suite { wanted, cases, most_work, seed, least, least_error: -1.0, missing: any };
-            assert!(suite.run(&ByPtx::of(ptx)).exact > 0 || asked_for().is_some());
+            assert!(suite.run(&ByPtx::new(ptx)).exact > 0 || requested_case().is_some());
         }
     }
 }

@@ -224,7 +224,7 @@ fn stage_release_waits_for_reads_under_dsmem_traffic() {
 }
 
 /// Each GEMM of a pointer array with stream-K is a launch. D has the bits of GEMMs that are called
-/// alone, and also of the host if all CTAs that the host assumes are resident.
+/// separately, and also of the host if all CTAs that the host assumes are resident.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_pointer_array_with_stream_k_has_the_bits_of_separate_calls() {

@@ -26,8 +26,8 @@ fn on_device(
         bytemuck::cast_slice(&all).to_vec()
     };
     let upload = |x: Vec<f32>| stream.clone_htod(&moved(x)).expect("device memory");
-    let a = upload(laid(a, (m, k), orders.a.is_row()));
-    let b = upload(laid(b, (n, k), !orders.b.is_row()));
+    let a = upload(pack_matrix(a, (m, k), orders.a.is_row()));
+    let b = upload(pack_matrix(b, (n, k), !orders.b.is_row()));
     let mut d = upload(vec![f32::NAN; m * n]);
     let problem = problem([orders.a, orders.b, orders.c], [m, n, k]);
     let kernel = CudaKernel::prepare(stream.context(), desc).expect("a kernel");

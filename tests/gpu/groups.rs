@@ -76,7 +76,7 @@ impl OnDevice {
 /// Compares grouped GEMM, with offsets on the device and by value, with separate GEMMs.
 fn compare(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     let stream = context.new_stream().expect("a stream");
-    let case = Grouped::of(desc, seed);
+    let case = Grouped::random(desc, seed);
     let kernel =
         CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     let [mut together, mut alone, mut by_value] = [(); 3].map(|()| OnDevice::new(&stream, &case));
@@ -89,7 +89,7 @@ fn compare(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     together
         .run(&kernel, (&case.problem, [0; 4], 0))
         .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
-    for Alone { problem, first, row } in case.alone() {
+    for SeparateGemm { problem, first, row } in case.separate_gemms() {
         alone
             .run(&kernel, (&problem, first, row))
             .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));

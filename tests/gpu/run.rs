@@ -57,7 +57,7 @@ impl Problem {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_run_is_on_the_stream_of_d() {
+fn run_uses_the_stream_of_d() {
     let (_, stream) = device();
     let mut problem = Problem::new(&stream, (300, 200, 100));
     Sgemm::new().run(problem.arguments()).unwrap();
@@ -169,7 +169,7 @@ fn an_unprepared_run_under_capture_is_refused() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn misaligned_views_take_narrower_accesses() {
+fn misaligned_views_use_narrower_accesses() {
     let (_, stream) = device();
     let (m, n, k) = (130, 67, 35);
     let (a, b) = (whole_numbers(m * k, 3), whole_numbers(k * n, 4));
@@ -332,7 +332,7 @@ fn bare_launch<const N: usize>(
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_host_cost_of_a_run() {
+fn the_host_cost_of_a_run_is_limited() {
     let (context, stream) = device();
     let kernel = Sgemm::new().prepare(&context).unwrap();
     let [mut untracked, mut tracked] =
@@ -350,7 +350,7 @@ fn the_host_cost_of_a_run() {
 /// Host cost of a run of a kernel with tensor maps. A run with new addresses encodes the maps.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn the_host_cost_of_a_run_with_tensor_maps() {
+fn the_host_cost_of_a_run_with_tensor_maps_is_limited() {
     let (context, _) = device();
     let stream = untracked(&context);
     type Hopper = HopperK<Bf16, Bf16>;
@@ -402,7 +402,7 @@ fn a_repeated_call_is_checked_and_computed_anew() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU and NVRTC on the same machine, and a cache directory of its own"]
-fn a_cold_kernel_and_a_warm_start() {
+fn cold_and_warm_starts_are_fast() {
     let (context, _) = device();
     let folder = std::env::temp_dir().join(format!("falchion-cold-{}", std::process::id()));
     let unit = Sgemm::DESC.plan().unwrap().unit(false);

@@ -63,7 +63,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn of(kind: Kind) -> Self {
+    fn new(kind: Kind) -> Self {
         let tile = warpgroups::tile(kind.input, Along::K, SwizzleMode::Bytes128, MN as u32);
         let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, ElementKind::F32, MN as u32)
             .expect("a product");
@@ -111,7 +111,7 @@ fn recorded_steps_are_reproduced() {
         if of_kind.is_empty() {
             continue;
         }
-        let stage = Stage::of(kind);
+        let stage = Stage::new(kind);
         for some in of_kind.chunks(MN) {
             let (a, b): (Vec<_>, Vec<_>) =
                 some.iter().map(|line| (line.a.clone(), line.b.clone())).unzip();
@@ -153,7 +153,7 @@ fn random_rows(seed: u64, depth: usize, (top, binades): (i32, u64), kind: Kind) 
 fn random_steps_have_the_bits_of_the_host() {
     let (mut compared, mut least, mut wrong) = (0, 0, Vec::new());
     for kind in KINDS {
-        let stage = Stage::of(kind);
+        let stage = Stage::new(kind);
         let ranges: &[[(i32, u64); 2]] = match kind.element {
             ElementKind::Bf16 | ElementKind::Tf32 => &[
                 [(3, 6), (3, 6)],

@@ -104,7 +104,7 @@ impl Decomposition {
                 (description(first + i, wanted), slices[i as usize % slices.len()]);
             let both = match self {
                 // Emulated f32 rounds the sums of its terms.
-                Self::StreamK => streamed(desc).filter(|both| {
+                Self::StreamK => with_stream_k(desc).filter(|both| {
                     (desc.operands[0].stored != ElementKind::F32 || !roles)
                         && both.iter().all(copies_single_elements)
                 }),

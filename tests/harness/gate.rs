@@ -58,7 +58,7 @@ pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
 /// The description, or a variant of it that is valid.
 fn varied(desc: GemmDesc, number: usize) -> GemmDesc {
     let variant = match number % 9 {
-        0 => streamed(desc).map(|[_, streamed]| streamed),
+        0 => with_stream_k(desc).map(|[_, streamed]| streamed),
         3 if desc.has_producer() => {
             cut_by_clusters(desc, 2 + number as u32 % 3).map(|[_, clustered]| clustered)
         }

@@ -1,7 +1,7 @@
 //! Comparison of two executors on one problem with special numbers: infinities, NaN, signed zeros,
 //! denormals, and integers that wrap. NaN may have any payload.
 
-use super::{asked_for, case::sliced, problems, reproduce};
+use super::{case::sliced, problems, reproduce, requested_case};
 use crate::harness::prelude::*;
 
 /// Maximum number of multiplications of a problem in checked mode.
@@ -175,7 +175,7 @@ impl Pairs {
                 panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds))
             })
         };
-        if let Some(seeds) = asked_for() {
+        if let Some(seeds) = requested_case() {
             one(&description(seeds.0, self.wanted), seeds);
             return Vec::new();
         }

@@ -25,7 +25,7 @@ struct Products<A: MathType, C: MathType> {
 }
 
 impl<A: MathType, C: MathType> Products<A, C> {
-    fn of(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, from: From) -> Self {
+    fn new(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, from: From) -> Self {
         let (orders, mut scalars) = (desc.orders(), [0.0; 8]);
         scalars[..2].copy_from_slice(if from == From::Nowhere {
             &[1.0, 0.0]
@@ -93,7 +93,7 @@ fn compare<A: MathType, C: MathType>(
     products: usize,
 ) {
     for from in [From::Nowhere, From::Own, From::Shared, From::D] {
-        let of = Products::<A, C>::of(desc, extents, products, from);
+        let of = Products::<A, C>::new(desc, extents, products, from);
         for mode in [Mode::Fast, CHECKED] {
             let (mut together, mut alone) = (of.d.clone(), of.d.clone());
             run_on_host(&Array(desc), mode, of.calls(&mut together))
@@ -222,7 +222,7 @@ fn mutated_records_are_found() {
     for desc in [Hopper::DESC, but!(Hopper::DESC, align_c: 1), Hopper::DESC.cut(2)] {
         let desc = desc.for_array(7);
         let program = desc.ring_program().expect("a kernel");
-        let of = Products::<Bf16, f32>::of(&desc, (5, 7, 140), 7, From::Own);
+        let of = Products::<Bf16, f32>::new(&desc, (5, 7, 140), 7, From::Own);
         let run = |program: &WarpSpecializedProgram| {
             let mut d = of.d.clone();
             run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
@@ -247,7 +247,7 @@ fn mutated_addresses_are_found() {
     fn found<A: MathType>(desc: &GemmDesc) {
         let desc = desc.for_array(3);
         assert_eq!(desc.work.mode, GemmMode::Array);
-        let of = Products::<A, f32>::of(&desc, (5, 7, 40), 3, From::Own);
+        let of = Products::<A, f32>::new(&desc, (5, 7, 40), 3, From::Own);
         let run = |program: &Program| {
             let mut d = of.d.clone();
             run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
@@ -309,7 +309,7 @@ fn invalid_arrays_are_refused_by_name() {
     let sources = array.sources(1.0, &b[..2]).map(|_| ()).map_err(|refusal| refusal.to_string());
     assert_eq!(sources, counts("C", 2, 3));
     // Calls that do not form an array.
-    let of = Products::<f32, f32>::of(&Columns::DESC, (4, 5, 3), 3, From::Own);
+    let of = Products::<f32, f32>::new(&Columns::DESC, (4, 5, 3), 3, From::Own);
     let unlike = |change: fn(&mut HostCall<'_>)| {
         let mut d = of.d.clone();
         let mut calls = of.calls(&mut d);

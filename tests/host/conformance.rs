@@ -5,7 +5,7 @@ use crate::harness::{completions::conform, conformance::*, prelude::*, problems}
 suites! {
     the_fast_host_conforms: run_decisively of OnHost(Mode::Fast),
         Wanted::default(), (360, 15), 3_000_000, 0x0fa1_c410, (5000, 300), 0.05,
-        |all| with_vectors(all, Coverage::of(all).missing());
+        |all| with_vectors(all, Coverage::from_descriptions(all).missing());
     the_fast_host_conforms_for_warp_specialized_kernels: run_decisively of OnHost(Mode::Fast),
         warp_specialized_only(), (200, 6), 24_000_000, 0x0fa1_c490, (900, 150), 0.02,
         |all| with_vectors(all, Coverage::missing_warp_specialized(all));

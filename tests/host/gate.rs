@@ -67,7 +67,7 @@ fn bits(line: &str) -> Result<String, String> {
 }
 
 fn bits_of_groups(desc: &GemmDesc, seed: u64) -> Result<String, String> {
-    let case = Grouped::of(desc, seed);
+    let case = Grouped::random(desc, seed);
     let mut d = case.d.clone();
     let whole = (&case.problem, [0; 4], 0);
     super::groups::run(desc, Mode::Fast, &case, whole, &mut d)

@@ -39,11 +39,11 @@ pub fn run(
 
 /// Compares grouped GEMM with separate GEMMs in one mode.
 fn compare(desc: &GemmDesc, seed: u64, mode: Mode) {
-    let case = Grouped::of(desc, seed);
+    let case = Grouped::random(desc, seed);
     let (mut together, mut alone) = (case.d.clone(), case.d.clone());
     run(desc, mode, &case, (&case.problem, [0; 4], 0), &mut together)
         .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
-    for Alone { problem, first, row } in case.alone() {
+    for SeparateGemm { problem, first, row } in case.separate_gemms() {
         run(desc, mode, &case, (&problem, first, row), &mut alone)
             .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     }

@@ -126,16 +126,16 @@ fn subjects() -> Vec<(String, Program)> {
     .into()
 }
 
-fn caught(program: &Program) -> Option<String> {
+fn find_fault(program: &Program) -> Option<String> {
     wrong(program, CHECKED, ragged(&program.desc))
 }
 
 #[test]
 fn every_dropped_step_is_found() {
     for (name, program) in subjects() {
-        assert_eq!(caught(&program), None, "{name}, unchanged");
+        assert_eq!(find_fault(&program), None, "{name}, unchanged");
     }
-    drop_each(&subjects(), caught).check(91);
+    drop_each(&subjects(), find_fault).check(91);
 }
 
 /// A tile with one k-block has one fragment of A. A load before the products would overwrite it
@@ -153,7 +153,7 @@ fn a_tile_with_one_k_block_loads_a_after_its_products() {
             "{name}"
         );
         mutant.schedule.body.swap(at - 1, at);
-        let fault = caught(&mutant).expect("found");
+        let fault = find_fault(&mutant).expect("found");
         assert!(fault.contains("fragment"), "{name}: {fault}");
         deep += 1;
     }
@@ -183,7 +183,7 @@ fn every_map_with_two_swapped_points_is_found() {
         let found = |what: &str, change: &dyn Fn(&mut Program)| {
             let mut mutant = program.clone();
             change(&mut mutant);
-            assert!(caught(&mutant).is_some(), "{name}: {what}");
+            assert!(find_fault(&mutant).is_some(), "{name}: {what}");
         };
         for (side, seed) in [0, 1].into_iter().flat_map(|side| (0..3).map(move |seed| (side, seed)))
         {

@@ -55,7 +55,7 @@ fn subjects() -> Vec<(String, Program)> {
 
 /// Runs a mutant on the checked machine, and returns the finding. Two CTAs compute stream-K: each
 /// has slices of two tiles, and whole tiles.
-fn caught(program: &Program) -> Option<String> {
+fn find_fault(program: &Program) -> Option<String> {
     let [m, n, k] = ragged(&program.desc);
     let tiles = if program.desc.streams_k() { 4 } else { 0 };
     wrong(
@@ -67,7 +67,7 @@ fn caught(program: &Program) -> Option<String> {
 
 /// Returns the first words of a finding without its numbers.
 fn find(program: &Program) -> Option<String> {
-    let finding = caught(program)?;
+    let finding = find_fault(program)?;
     let words = finding.split_whitespace();
     let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
     Some(words.take(9).collect::<Vec<_>>().join(" "))
@@ -76,7 +76,7 @@ fn find(program: &Program) -> Option<String> {
 #[test]
 fn every_dropped_step_is_found() {
     for (name, program) in subjects() {
-        assert_eq!(caught(&program), None, "{name}, unchanged");
+        assert_eq!(find_fault(&program), None, "{name}, unchanged");
     }
     drop_each(&subjects(), find).check(477);
 }
@@ -95,7 +95,7 @@ fn main_loop_page_names_the_faults_of_removed_steps() {
         Step::Load { k_block: 3 },
         Step::Multiply { k_block: 3 },
     ] {
-        let fault = caught(&without_first(&program, Section::Body, removed)).expect("a fault");
+        let fault = find_fault(&without_first(&program, Section::Body, removed)).expect("a fault");
         let fault = without_numbers(&fault);
         assert!(page.iter().any(|line| line.contains(&fault)), "{removed}: {fault}");
     }
@@ -131,7 +131,7 @@ fn a_wait_that_leaves_one_more_copy_in_flight_is_found() {
         Step::Wait { pending } => Some(Step::Wait { pending: pending + 1 }),
         _ => None,
     };
-    let findings = weaken_each(&subjects(), weaker, caught);
+    let findings = weaken_each(&subjects(), weaker, find_fault);
     findings.check(14);
     assert!(findings.kinds("").iter().all(|kind| kind.contains("before the wait for thread")));
 }
@@ -143,7 +143,7 @@ fn a_ring_with_fewer_stages_than_its_schedule_is_found() {
         let program = desc.one_schedule().expect("a kernel without a producer");
         let fewer = but!(desc, stages: stages - 1);
         let fewer = Program { desc: fewer, base: fewer.base(), ..program };
-        let finding = caught(&fewer).expect("the ring is overrun");
+        let finding = find_fault(&fewer).expect("the ring is overrun");
         println!("{stages} stages in {}: {finding}", stages - 1);
     }
 }
@@ -281,7 +281,7 @@ fn a_layout_that_splits_vectors_is_found() {
     ] {
         let mut program = desc.one_schedule().expect("a kernel without a producer");
         program.maps.smem[0] = Arc::new(map);
-        println!("{name}: {}", caught(&program).expect(name));
+        println!("{name}: {}", find_fault(&program).expect(name));
         println!("{name}: {}", wrong(&program, Mode::Fast, ragged(&desc)).expect(name));
     }
 }
@@ -300,7 +300,7 @@ fn a_layout_with_conflicts_is_equivalent_and_its_fingerprint_differs() {
     ] {
         let mut mutant = program.clone();
         mutant.maps.smem[0] = Arc::new(map);
-        assert_eq!(caught(&mutant), None, "{name}");
+        assert_eq!(find_fault(&mutant), None, "{name}");
         assert_eq!(wrong(&mutant, Mode::Fast, ragged(&mutant.desc)), None, "{name}");
         assert_ne!(fingerprint(&map), fingerprint(&tile), "{name}");
     }

@@ -8,7 +8,7 @@ const ARCHS: [ArchKind; 2] = [ArchKind::Sm80, ArchKind::Sm90];
 const IN_REGISTERS: [EmulationKind; 2] = [EmulationKind::Tf32x3, EmulationKind::Bf16x1];
 const SIZES: [usize; 3] = [66, 70, 100];
 
-fn of(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)]) -> GemmDesc {
+fn resolve(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)]) -> GemmDesc {
     let types = orders.map(|order| format!("f32:{order}"));
     described(types.each_ref().map(|types| &types[..]), (op, arch), knobs)
 }
@@ -24,7 +24,7 @@ fn desc(emulation: EmulationKind, arch: ArchKind, orders: [Order; 3]) -> GemmDes
         ("align_b", "1"),
         ("align_c", "1"),
     ];
-    of(OpKind::TensorOp, arch, orders, &knobs)
+    resolve(OpKind::TensorOp, arch, orders, &knobs)
 }
 
 /// Independent definition of the terms.
@@ -140,7 +140,7 @@ fn judged(desc: &GemmDesc, [m, n, k]: [usize; 3], (a, b): (&[f32], &[f32])) -> (
 #[test]
 fn errors_are_near_those_of_sums_in_f32() {
     let [m, n] = [20, 24];
-    let simt = of(OpKind::Simt, ArchKind::Sm80, ORDERS[0], &[]);
+    let simt = resolve(OpKind::Simt, ArchKind::Sm80, ORDERS[0], &[]);
     for arch in ARCHS {
         let emulated = desc(EmulationKind::Tf32x3, arch, ORDERS[0]);
         let mut shares = [0.0f64; 2];

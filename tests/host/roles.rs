@@ -87,7 +87,7 @@ fn shipped_programs_have_no_fault() {
 }
 
 fn find(program: &RingProgram) -> Option<String> {
-    caught(program).map(|(fault, _)| kind(&fault))
+    find_fault(program).map(|(fault, _)| kind(&fault))
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn ring_maps_with_wrong_edges_are_found() {
     let find = |program: &RingProgram, equivalent: Option<usize>| {
         let first = equivalent.map(|number| 5 * number as u64 % SEEDS);
         let seeds = first.map_or(0..SEEDS, |first| first..first + 5);
-        caught_among(program, seeds).map(|(fault, _)| kind(&fault))
+        find_fault_among(program, seeds).map(|(fault, _)| kind(&fault))
     };
     mutate_edges(&subjects(), equivalent, find).check(479);
 }
@@ -138,7 +138,7 @@ fn main_loop_page_names_the_faults_of_removed_role_steps() {
         RoleStep::Expect,
     ] {
         let mutant = without_first(&program, Section::Body, removed);
-        let (fault, _) = caught(&mutant).expect("a fault");
+        let (fault, _) = find_fault(&mutant).expect("a fault");
         let fault = without_numbers(&fault.to_string());
         assert!(page.iter().any(|line| line.contains(&fault)), "{removed}: {fault}");
     }
@@ -194,7 +194,7 @@ fn swapped_neighbors_are_found_or_commute() {
     let find = |program: &RingProgram, equivalent: Option<usize>| {
         let fifth = equivalent.map(|number| SEEDS / 5 * (number as u64 % 5));
         let seeds = fifth.map_or(0..SEEDS, |fifth| fifth..fifth + SEEDS / 5);
-        caught_among(program, seeds).map(|(fault, _)| kind(&fault))
+        find_fault_among(program, seeds).map(|(fault, _)| kind(&fault))
     };
     let sections = [Opening, Body, Tail, Epilogue, Closing];
     let findings = swap_each(&subjects(), &sections, commute, find);
@@ -248,7 +248,7 @@ fn one_operand_fence_per_tile_suffices_without_promotion_and_fragments() {
         program.roles.consumer.prologue.push(RoleStep::FenceOperands);
         let needed = program.promoted_tiles + program.fragment_sets > 0;
         let seeds = if needed { 0..SEEDS } else { 0..SEEDS / 5 };
-        let found = caught_among(&program, seeds).map(|(fault, _)| kind(&fault));
+        let found = find_fault_among(&program, seeds).map(|(fault, _)| kind(&fault));
         assert_eq!(found, needed.then(|| "OperandsNotFenced".to_owned()), "{name}");
     }
 }
@@ -258,7 +258,7 @@ fn one_operand_fence_per_tile_suffices_without_promotion_and_fragments() {
 fn fault_messages_name_warp_address_and_cause() {
     let mut program = program(2, 0, None);
     program.roles.consumer.closing.clear();
-    let (fault, _) = caught(&program).expect("a fault");
+    let (fault, _) = find_fault(&program).expect("a fault");
     let says = fault.to_string();
     assert!(
         says.ends_with("is the last to leave, and a store still reads its block's memory"),

@@ -50,7 +50,7 @@ macro_rules! pairs {
 pairs! {
     fast_and_checked_give_the_same_bits: 0x5a3e_b175,
         Wanted { largest_tile: MOST_WORK as u32 / 4, ..Wanted::default() }, 700, 4,
-        (2800, 1200, 1), |all| with_vectors(all, Coverage::of(all).missing());
+        (2800, 1200, 1), |all| with_vectors(all, Coverage::from_descriptions(all).missing());
     // The checked mode moves bytes through the ring, and reads them through descriptors.
     fast_and_checked_give_the_same_bits_for_warp_specialized_kernels: 0x5a3e_b190,
         roles(), 220, 3,
@@ -122,7 +122,7 @@ fn fast_and_checked_give_the_same_bits_with_stream_k() {
             let wanted = Wanted { kernel_kind, ..wanted };
             (0..40).filter_map(move |i| {
                 let seed = draw(0x57e4, i);
-                streamed(description(seed, wanted)).map(|[_, desc]| (seed, desc))
+                with_stream_k(description(seed, wanted)).map(|[_, desc]| (seed, desc))
             })
         })
         .collect();

@@ -59,7 +59,7 @@ fn both_modes_sum_ranges_of_several_k_tiles_in_the_same_order() {
 }
 
 fn are_sums_of_ranges(desc: GemmDesc) {
-    let [whole, streamed] = streamed(desc).expect("a kernel");
+    let [whole, streamed] = with_stream_k(desc).expect("a kernel");
     assert_eq!(streamed, desc);
     let depth = desc.threadblock().k as usize;
     for ((m, n, k), clusters) in [
@@ -153,7 +153,7 @@ fn integers_are_exact_on_any_number_of_ctas() {
         for seed in 0..12 {
             let desc = description(0x57e4 + seed, wanted);
             // Emulated f32 rounds the sums of its terms.
-            let Some([whole, streamed]) = streamed(desc).filter(|_| {
+            let Some([whole, streamed]) = with_stream_k(desc).filter(|_| {
                 desc.operands[0].stored != ElementKind::F32 || kernel_kind == KernelKind::Threads
             }) else {
                 continue;

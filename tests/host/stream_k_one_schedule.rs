@@ -51,7 +51,7 @@ fn integers_are_exact_on_any_number_of_ctas() {
             Wanted { kernel_kind, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
         for seed in 0..40 {
             // Some descriptions do not have enough registers for stream-K.
-            let Some([_, streamed]) = streamed(description(0x57e4_0000 + seed, wanted)) else {
+            let Some([_, streamed]) = with_stream_k(description(0x57e4_0000 + seed, wanted)) else {
                 continue;
             };
             for clusters in [2, 3 + seed as u32 % 5, streamed.most_streams()] {
@@ -263,7 +263,7 @@ fn the_workspace_holds_all_stream_k_partials() {
                 0x57e4_1000 + seed,
                 Wanted { kernel_kind, plain: true, ..Wanted::default() },
             );
-            let Some([_, desc]) = streamed(drawn) else { continue };
+            let Some([_, desc]) = with_stream_k(drawn) else { continue };
             let (tile, most, of_desc) =
                 (desc.threadblock(), desc.most_streams(), desc.threadblock());
             assert!(

@@ -32,7 +32,7 @@ struct RandomCase {
 }
 
 impl RandomCase {
-    fn of(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
+    fn random(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
         let desc = described(types, arch);
         let matrix = |order, leading, length| View::new(Elements::new(length), order, leading);
         let problem = problem_of(
@@ -95,7 +95,7 @@ fn tensor_core_sums_are_accepted_and_larger_errors_are_rejected() -> Result<(), 
         for arch in ArchKind::ALL {
             let Some(row) = Instruction::for_types(types, arch) else { continue };
             for k in [1, 31, 100, 515] {
-                let mut case = RandomCase::of(types, arch, k, Fill::Random)?;
+                let mut case = RandomCase::random(types, arch, k, Fill::Random)?;
                 case.compute(|a, b| f64::from(row.sum(a, b)))?;
                 let verdict = case.verdict()?;
                 assert!(verdict.is_right(), "{types:?} {arch} {k}: {verdict}");
@@ -121,7 +121,7 @@ fn tensor_core_sums_are_accepted_and_larger_errors_are_rejected() -> Result<(), 
 fn integers_decide_every_type_combination() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
         for k in [64, 1000, 5000] {
-            let mut case = RandomCase::of(types, ArchKind::Sm90, k, Fill::Integers)?;
+            let mut case = RandomCase::random(types, ArchKind::Sm90, k, Fill::Integers)?;
             match Instruction::for_types(types, ArchKind::Sm90) {
                 Some(row) => case.compute(|a, b| f64::from(row.sum(a, b)))?,
                 None => {
@@ -147,7 +147,7 @@ fn the_tf32_bound_allows_truncation_of_long_fractions() -> Result<(), Error> {
     let types = element_types(Tf32, F32, F32);
     let row = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
     let one = |x: f64, claimed: f64| -> Result<Verdict, Error> {
-        let mut case = RandomCase::of(types, ArchKind::Sm90, 1, Fill::Random)?;
+        let mut case = RandomCase::random(types, ArchKind::Sm90, 1, Fill::Random)?;
         // The values in a user's slice. `set` would round them to tf32.
         let raw = vec![x as f32; M];
         case.b = HostBuffer::poisoned(Tf32, N)?;
@@ -181,7 +181,7 @@ fn the_tf32_bound_allows_truncation_of_long_fractions() -> Result<(), Error> {
 #[test]
 fn long_fp8_sums_are_decided_by_integers() -> Result<(), Error> {
     let types = Combined { a: E4m3, b: E5m2, accumulator: F32, c: Bf16 };
-    let mut case = RandomCase::of(types, ArchKind::Sm90, 4096, Fill::Random)?;
+    let mut case = RandomCase::random(types, ArchKind::Sm90, 4096, Fill::Random)?;
     case.compute(|_, _| 1.0)?;
     let verdict = case.verdict()?;
     assert_eq!((verdict.elements_undecided, verdict.is_right()), (M * N, false));

@@ -361,7 +361,7 @@ fn a_wrong_tile_order_is_found_in_both_modes() {
             let finding =
                 wrong(&program, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}"));
             assert!(
-                finding.contains("computed by no CTA, or by two") || finding.contains("units"),
+                finding.contains("computed by no block, or by two") || finding.contains("units"),
                 "{finding}"
             );
         }

@@ -9,7 +9,7 @@ use falchion::{
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
 /// Returns the row-major `f32` description with a configuration.
-fn of_f32<C: Config>() -> GemmDesc {
+fn f32_desc<C: Config>() -> GemmDesc {
     Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, C>::DESC
 }
 
@@ -19,32 +19,32 @@ type Shape = GemmShape<64, 32, 8>;
 #[test]
 fn leaves_commute() {
     assert_eq!(
-        of_f32::<With<With<Auto, Warp<Shape>>, Stages<3>>>(),
-        of_f32::<With<With<Auto, Stages<3>>, Warp<Shape>>>()
+        f32_desc::<With<With<Auto, Warp<Shape>>, Stages<3>>>(),
+        f32_desc::<With<With<Auto, Stages<3>>, Warp<Shape>>>()
     );
     type Small = Warp<GemmShape<16, 32, 8>>;
     type Tile = Threadblock<GemmShape<32, 32, 8>>;
     assert_eq!(
-        of_f32::<With<With<Auto, Small>, Tile>>(),
-        of_f32::<With<With<Auto, Tile>, Small>>()
+        f32_desc::<With<With<Auto, Small>, Tile>>(),
+        f32_desc::<With<With<Auto, Tile>, Small>>()
     );
     assert_eq!(
-        of_f32::<With<With<Auto, Stages<2>>, Stages<3>>>(),
-        of_f32::<With<Auto, Stages<3>>>()
+        f32_desc::<With<With<Auto, Stages<2>>, Stages<3>>>(),
+        f32_desc::<With<Auto, Stages<3>>>()
     );
     type Padded = SharedB<SmemPadded<false, 4>>;
     type Swizzled = SharedA<SmemSwizzled<false, 3, 2, 0>>;
     assert_eq!(
-        of_f32::<With<With<Auto, Padded>, Swizzled>>(),
-        of_f32::<With<With<Auto, Swizzled>, Padded>>()
+        f32_desc::<With<With<Auto, Padded>, Swizzled>>(),
+        f32_desc::<With<With<Auto, Swizzled>, Padded>>()
     );
     type Aligned = With<With<Auto, AlignmentA<1>>, BlocksPerSm<1>>;
     type Ordered = With<With<With<Auto, HorizontalSwizzle>, BlocksPerSm<1>>, AlignmentA<1>>;
-    assert_eq!(of_f32::<With<Aligned, HorizontalSwizzle>>(), of_f32::<Ordered>());
+    assert_eq!(f32_desc::<With<Aligned, HorizontalSwizzle>>(), f32_desc::<Ordered>());
     type Relu = EpilogueTree<LinearCombinationRelu>;
     assert_eq!(
-        of_f32::<With<With<Auto, AlignmentB<2>>, Relu>>(),
-        of_f32::<With<With<Auto, Relu>, AlignmentB<2>>>()
+        f32_desc::<With<With<Auto, AlignmentB<2>>, Relu>>(),
+        f32_desc::<With<With<Auto, Relu>, AlignmentB<2>>>()
     );
 }
 
@@ -57,7 +57,7 @@ fn pinned_defaults_change_nothing() {
     type Shared =
         With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
     type All = With<With<Shared, BlocksPerSm<1>>, EpilogueTree<LinearCombination>>;
-    assert_eq!(of_f32::<All>(), of_f32::<Auto>());
+    assert_eq!(f32_desc::<All>(), f32_desc::<Auto>());
 }
 
 /// A loop nest is one leaf, and equals the pins of its parts.
@@ -68,7 +68,7 @@ fn a_loop_nest_is_one_leaf() {
         With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>,
         Stages<3>,
     >;
-    assert_eq!(of_f32::<With<Auto, Nest>>(), of_f32::<Slices>());
+    assert_eq!(f32_desc::<With<Auto, Nest>>(), f32_desc::<Slices>());
     assert_eq!(<Nest as Leaf>::PINS, <With<Slices, MmaMultistage> as Config>::PINS);
     type TensorCores = MmaWarpSpecialized<
         GemmShape<128, 256, 64>,

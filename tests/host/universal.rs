@@ -103,7 +103,7 @@ fn host_results_equal_those_of_a_typed_gemm() {
 
 /// Batches, groups, and refusals: a slice that is too short is named.
 #[test]
-fn batches_groups_and_refusals() {
+fn native_operators_support_batches_and_groups() {
     let gemm = GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     let (a, b, mut d) = (vec![1.0f32; 24], vec![2.0f32; 40], vec![f32::NAN; 30]);
     gemm.batched(Arguments::new((3, 5, 4), &a, &b, &mut d), 2).expect("a batch");

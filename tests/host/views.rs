@@ -75,7 +75,7 @@ fn gemm_of_views_has_the_bits_of_packed_matrices() {
 
 /// C may be a view, and `Arguments::new` accepts views as operands, with scalars.
 #[test]
-fn arguments_take_views_and_slices() {
+fn arguments_accept_views_and_slices() {
     let (m, n, k) = (6, 5, 4);
     let c = Stored::new((m, n), false, 3);
     let (a, b) = (vec![1.0f32; m * k], vec![2.0f32; k * n]);
@@ -217,7 +217,7 @@ fn owned_matrices_check_their_shape() {
 
 /// A transpose reads and writes sub-views of row-major matrices, and refuses other views.
 #[test]
-fn transposes_take_row_major_views() {
+fn transposes_accept_row_major_views() {
     let a = Stored::new((6, 4), false, 1);
     let mut d = vec![7.0f32; 5 * 9];
     let part = MatMut::new(&mut d, (5, 9)).rows(1..).unwrap().columns(2..8).unwrap();

@@ -36,7 +36,7 @@ fn wanted(order: Order) -> Vec<f32> {
     (0..M * N).map(place).map(value).collect()
 }
 
-fn of_layouts<LA: Layout, LB: Layout, LC: Layout>() {
+fn check_layouts<LA: Layout, LB: Layout, LC: Layout>() {
     let (a, b, of_m, of_n) = operands();
     macro_rules! checked {
         ($gemm:expr, $a:expr, $b:expr) => {{
@@ -56,10 +56,10 @@ fn of_layouts<LA: Layout, LB: Layout, LC: Layout>() {
 
 #[test]
 fn vectors_apply_to_the_users_rows_and_columns() {
-    of_layouts::<RowMajor, RowMajor, RowMajor>();
-    of_layouts::<ColMajor, ColMajor, RowMajor>();
-    of_layouts::<RowMajor, RowMajor, ColMajor>();
-    of_layouts::<ColMajor, RowMajor, ColMajor>();
+    check_layouts::<RowMajor, RowMajor, RowMajor>();
+    check_layouts::<ColMajor, ColMajor, RowMajor>();
+    check_layouts::<RowMajor, RowMajor, ColMajor>();
+    check_layouts::<ColMajor, RowMajor, ColMajor>();
 }
 
 /// If the kernel's D is transposed, its rows use the user's bias_n. Messages name the user's

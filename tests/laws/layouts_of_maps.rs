@@ -226,10 +226,9 @@ fn maps_of_shipped_transposes_equal_their_layouts() {
     }
 }
 
-/// Maps of a warpgroup: tiles of all types, axes, swizzles, and sizes; accumulators of every
-/// instruction, for each order of rows; and A in registers with its loads. Crossed rows with a
-/// width that is not a power of two, and loads of crossed rows, need two swizzles and have no
-/// layout.
+/// Tiles of all types, axes, swizzles, and sizes; accumulators of every instruction, for each order
+/// of rows; and loads of A. Loads of crossed rows, and crossed rows whose width is not a power of
+/// two, need two swizzles and have no layout.
 #[test]
 fn warpgroup_maps_equal_their_layouts() -> Result<(), TestCaseError> {
     for tile in tiles() {
@@ -361,8 +360,7 @@ fn maps_without_a_layout_have_none() -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Layouts in CuTe's notation: its shared-memory atoms, and its layout of 64 x 16 accumulators with
-/// contiguous rows.
+/// Layouts in CuTe's notation: shared-memory atoms, and 64 x 16 accumulators with contiguous rows.
 #[test]
 fn layouts_print_in_cute_notation() {
     let said = |map: &dyn IndexMap| map.layout().expect("a layout").to_string();

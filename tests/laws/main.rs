@@ -33,6 +33,7 @@ mod tensor_core_bound;
 mod tensor_map;
 mod tensor_map_refusals;
 mod transpose_garbage;
+mod transpose_gathers;
 mod transpose_maps;
 mod transpose_refusals;
 mod unread_arguments;

@@ -39,7 +39,7 @@ pub struct Sass(Vec<Line>);
 
 impl Sass {
     /// Disassembles a cubin.
-    pub fn of(cubin: &[u8]) -> Self {
+    pub fn disassemble(cubin: &[u8]) -> Self {
         Self::read(&text_of(cubin))
     }
 

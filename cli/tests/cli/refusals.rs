@@ -315,10 +315,7 @@ fn invalid_suites_are_refused() {
             good.replace("\"k\":16", "\"k\":16,\"group_rows\":[9,0]"),
             "`group_rows` come to 9 rows, and `m`, which is all of them, is 64",
         ),
-        (
-            good.replace("\"k\":16", "\"k\":16,\"pointers\":true"),
-            "`pointers` is for the products of a `batch`",
-        ),
+        (good.replace("\"k\":16", "\"k\":16,\"pointers\":true"), "`pointers` needs a `batch`"),
     ] {
         std::fs::write(&path, text).unwrap();
         let sentence = refused(&["bench", "--suite", &name]);

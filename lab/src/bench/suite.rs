@@ -258,9 +258,7 @@ impl SuiteProblem {
             }
         }
         if self.pointers && (self.batch.is_none() || self.grouped) {
-            return Err(
-                "`pointers` is for the products of a `batch` that is not `grouped`".to_owned()
-            );
+            return Err("`pointers` needs a `batch` that is not `grouped`".to_owned());
         }
         if self.bound && !self.pointers {
             return Err("`bound` needs `pointers`".to_owned());
@@ -293,9 +291,7 @@ impl SuiteProblem {
             );
         }
         if self.broadcast.is_some() && self.batch.is_none() {
-            return Err(
-                "`broadcast` is for the products of a batch, and there is no `batch`".to_owned()
-            );
+            return Err("`broadcast` needs `batch`".to_owned());
         }
         if self.grouped
             && (self.batch.is_none()

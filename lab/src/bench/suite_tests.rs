@@ -66,11 +66,7 @@ fn errors_are_sentences_with_the_line_number() {
             r#""k":16,"batch":2,"broadcast":"c""#,
             "unknown variant `c`, expected `a` or `b`",
         ),
-        (
-            r#""k":16"#,
-            r#""k":16,"broadcast":"a""#,
-            "`broadcast` is for the products of a batch, and there is no `batch`",
-        ),
+        (r#""k":16"#, r#""k":16,"broadcast":"a""#, "`broadcast` needs `batch`"),
         (
             r#""k":16"#,
             r#""k":16,"grouped":true"#,
@@ -426,9 +422,6 @@ fn pointer_arrays_have_the_properties_of_batches() {
         line.replace(r#""batch":3,"#, ""),
         line.replace(r#""batch":3"#, r#""batch":3,"grouped":true"#),
     ] {
-        assert!(
-            sentence(&more)
-                .ends_with("`pointers` is for the products of a `batch` that is not `grouped`")
-        );
+        assert!(sentence(&more).ends_with("`pointers` needs a `batch` that is not `grouped`"));
     }
 }

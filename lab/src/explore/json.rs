@@ -37,7 +37,7 @@ impl Space {
         for subspace in &subspaces {
             let Value::Object(lists) = subspace else {
                 return Err(refuse(format!(
-                    "a subspace is {subspace}, and it is an object of lists by the knobs' names"
+                    "a subspace is {subspace}, but it must be an object of knob names with lists"
                 )));
             };
             let mut read = Vec::new();

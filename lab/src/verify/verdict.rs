@@ -94,7 +94,7 @@ impl Verdict {
                 // The negated comparison counts NaN as wrong.
                 #[allow(
                     clippy::neg_cmp_op_on_partial_ord,
-                    reason = "an error that is no number is not within any bound"
+                    reason = "an error of NaN exceeds every bound"
                 )]
                 let wrong = !overflows && !(error <= bound);
                 (Element { row, column, got, want, bound }, share, wrong)

@@ -68,7 +68,7 @@ pub fn cut_in_parallel(desc: GemmDesc, slices: u32) -> Option<[GemmDesc; 2]> {
 }
 
 /// Returns the description without and with stream-K. `None` if stream-K needs too many registers.
-pub fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
+pub fn with_stream_k(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
     let whole = but!(desc, split_k: 1, decomposition: DecompositionKind::SplitK);
     let streamed = but!(whole, decomposition: DecompositionKind::StreamK);
     streamed.check().is_ok().then_some([whole, streamed])

@@ -238,12 +238,12 @@ pub fn check(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Result<
 }
 
 /// Returns the first fault over all works and seeds, and the number of runs.
-pub fn caught(program: &RingProgram) -> Option<(Fault, u64)> {
-    caught_among(program, 0..SEEDS)
+pub fn find_fault(program: &RingProgram) -> Option<(Fault, u64)> {
+    find_fault_among(program, 0..SEEDS)
 }
 
 /// Returns the first fault over all works and some seeds, and the number of runs.
-pub fn caught_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, u64)> {
+pub fn find_fault_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, u64)> {
     let works = WORKS.map(|work| (depths_of(program, work.k_tiles), work.source));
     let works = works.each_ref().map(|(k_tiles, source)| ClusterWork { k_tiles, source: *source });
     let runs = seeds.flat_map(|seed| works.map(|work| (seed, work)));

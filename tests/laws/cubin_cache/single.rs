@@ -20,7 +20,7 @@ fn counts(cache: &Cache) -> [u64; 4] {
 }
 
 #[test]
-fn compiled_then_remembered_then_read() {
+fn a_cubin_is_compiled_once_then_read() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let fixture = Fixture::new(home.path(), 1);
     let cache = fixture.cache();
@@ -34,7 +34,7 @@ fn compiled_then_remembered_then_read() {
 }
 
 #[test]
-fn off_is_off() {
+fn a_disabled_cache_keeps_entries_in_memory_only() {
     let mut random = Random(2);
     let (key, compiled) = (random.key(), random.compiled());
     let cache = Cache::new(CacheDir::Off);

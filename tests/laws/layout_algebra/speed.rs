@@ -24,7 +24,7 @@ type Operation = fn(&Operands) -> Result<Layout, LayoutError>;
 /// three operations, and is created before the measurement.
 #[test]
 #[ignore = "measures time on an idle core"]
-fn a_hundred_thousand_operations_a_second() {
+fn the_algebra_runs_100_000_operations_per_second() {
     const PAIRS: u64 = 100_000;
     let operands: Vec<Operands> = (0..PAIRS)
         .map(|i| {

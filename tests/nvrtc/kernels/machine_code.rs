@@ -58,7 +58,7 @@ fn fault(cache: &Cache, one: &WarpInstruction, desc: &GemmDesc) -> Option<String
             facts.smem_bytes, machine.shared_bytes_per_block
         ));
     }
-    let sass = Sass::of(&entry.image);
+    let sass = Sass::disassemble(&entry.image);
     let own = |name: &str| name.starts_with(opcode(one.input(OperandKind::A)));
     // The innermost loop has one instruction per instruction tile of the warp tile. No other code
     // has any.

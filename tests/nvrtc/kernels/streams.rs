@@ -22,7 +22,7 @@ fn stream_k_of_one_schedule_compiles_clean() {
         kernels.extend(legal.take(2).map(|desc| ("a default".to_owned(), desc, arch)));
     }
     let defaults_that_stream =
-        kernels.iter().filter(|(_, desc, _)| streamed(*desc).is_some()).count();
+        kernels.iter().filter(|(_, desc, _)| with_stream_k(*desc).is_some()).count();
     assert!(
         defaults_that_stream >= 30 && defaults_that_stream + 3 >= kernels.len(),
         "{defaults_that_stream} of {} defaults support stream-K",
@@ -39,7 +39,7 @@ fn stream_k_of_one_schedule_compiles_clean() {
     }
     let of = |(i, (name, desc, arch)): (usize, (String, GemmDesc, ArchKind))| {
         // Some descriptions do not have enough registers for stream-K.
-        let [_, streamed] = streamed(desc)?;
+        let [_, streamed] = with_stream_k(desc)?;
         let mode = [streamed, streamed.for_batch(2), streamed, streamed.for_array(2)][i % 4];
         assert!(unit_of(&mode, true).config.contains("kWork = threadblock::WorkKind::StreamK"));
         Some((name, mode, arch))

@@ -127,19 +127,19 @@ fn a_log_of_other_trials_is_refused_and_unchanged() {
     };
     let whole = String::from_utf8(text).unwrap();
     for (text, part) in [
-        ("another text file".to_owned(), "does not begin as a log of `falchion explore 1` does"),
-        ("{\"format\":\"falchion explore 2\"}\n".to_owned(), "does not begin as a log"),
-        ("{\"m\":4096}\n".to_owned(), "does not begin as a log"),
+        ("another text file".to_owned(), "does not begin like a log of `falchion explore 1`"),
+        ("{\"format\":\"falchion explore 2\"}\n".to_owned(), "does not begin like a log"),
+        ("{\"m\":4096}\n".to_owned(), "does not begin like a log"),
         (whole.replacen("\"acc\"", "\"bcc\"", 1), "its acc is null"),
         (whole.replacen(",\"acc\"", "\"acc\"", 1), "whose first line cannot be read"),
         (
             whole.replacen("\"kind\":\"trial\"", "\"kind\":\"tryal\"", 1),
-            "line 2 is no trial: unknown variant `tryal`",
+            "an invalid trial in line 2: unknown variant `tryal`",
         ),
-        (format!("{whole}\n"), "is no trial"),
+        (format!("{whole}\n"), "an invalid trial in line"),
         (
             whole.replacen("\"version\":", "\"version\":1", 1),
-            "line 2 is no trial: the description cannot be read: its field `version` is 1",
+            "an invalid trial in line 2: the description cannot be read: its field `version` is 1",
         ),
     ] {
         let sentence = broken(&text);
@@ -152,7 +152,7 @@ fn a_log_of_other_trials_is_refused_and_unchanged() {
 #[test]
 fn invalid_logs_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(refused(folder.path(), &header()).contains("is no file that a log could be kept in"));
+    assert!(refused(folder.path(), &header()).contains("is not a regular file"));
     assert!(
         refused(&folder.path().join("no/log.jsonl"), &header())
             .contains("No such file or directory")

@@ -1,6 +1,7 @@
 //! Exploration: spaces compared with brute force, samples, logs truncated at every byte, and trials
 //! on a fake device.
 
+mod compile;
 mod fake;
 #[cfg(feature = "cuda")]
 mod fits;

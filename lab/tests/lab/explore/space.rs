@@ -292,7 +292,7 @@ fn spaces_are_parsed_from_json() {
         ("", "the space cannot be read: EOF"),
         ("[", "the space cannot be read"),
         ("[]", "the space has no subspace"),
-        ("3", "a subspace is 3, and it is an object"),
+        ("3", "a subspace is 3, but it must be an object"),
         (r#"{"stages": [true]}"#, "a value of `stages` is true, and it is a text or a number"),
         (r#"{"stages": []}"#, "its list of values is empty"),
         (r#"{"stages": {}}"#, "a value of `stages` is {}"),
