@@ -1,4 +1,5 @@
-//! Laws of the maps of transposes that gather rows of A. Each law fails if its mechanism is removed.
+//! Laws of the maps of transposes that gather rows of A. Each law fails if its mechanism is
+//! removed.
 
 use super::transpose_maps::{cases, legal};
 use crate::harness::{prelude::*, transposes::named};
