@@ -128,14 +128,10 @@ struct PitchesStored {
   long long ldc, ldd;
 };
 template <bool Forgotten, class Params>
-__device__ __forceinline__ decltype(auto) pitches_stored(Params const& params) {
-  if constexpr (Forgotten) {
-    PitchesStored pitches{params.operands[0].row_stride, params.ldd};
-    index::forget(pitches.ldc), index::forget(pitches.ldd);
-    return pitches;
-  } else {
-    return (params);
-  }
+__device__ __forceinline__ PitchesStored pitches_stored(Params const& params) {
+  PitchesStored pitches{params.operands[0].row_stride, params.ldd};
+  if constexpr (Forgotten) index::forget(pitches.ldc), index::forget(pitches.ldd);
+  return pitches;
 }
 
 // Returns the rank of this block in its cluster.

@@ -1,4 +1,4 @@
-//! Everything that needs an NVIDIA GPU: `cargo test --test gpu -- --ignored --test-threads=1`.
+//! Tests that need an NVIDIA GPU: `cargo test --test gpu -- --ignored --test-threads=1`.
 
 #[macro_use]
 #[path = "../harness/mod.rs"]

@@ -21,11 +21,12 @@ const OF_I32: [&str; 2] =
 
 /// Returns random kernels of each main loop and MMA, with the seed of each.
 pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
-    let kinds = [Family::Simt, Family::MmaSync, Family::WarpSpecialized, Family::Threads];
+    let kinds =
+        [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized, KernelKind::Threads];
     let mut found = Vec::new();
     for i in 0.. {
-        let (seed, family) = (draw(seed, i), kinds[i as usize % kinds.len()]);
-        let wanted = Wanted { family, largest_tile: largest(family), ..Wanted::default() };
+        let (seed, kind) = (draw(seed, i), kinds[i as usize % kinds.len()]);
+        let wanted = Wanted { kernel_kind: kind, largest_tile: largest(kind), ..Wanted::default() };
         let desc = description(seed, wanted);
         let texts: &[&str] = match desc.output.compute {
             ComputeKind::F32 => &OF_F32,

@@ -15,7 +15,7 @@ pub struct Grouped {
 
 /// GEMM of one group, and its first elements of A, B, C, and D. `row` is its first element of
 /// vectors.
-pub struct Alone {
+pub struct SeparateGemm {
     pub problem: Problem,
     pub first: [usize; 4],
     pub row: usize,
@@ -41,7 +41,7 @@ fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
 impl Grouped {
     /// Creates groups with lengths around the tile size of a description. Some are empty, and some
     /// rows are before the first or after the last group.
-    pub fn of(desc: &GemmDesc, seed: u64) -> Self {
+    pub fn random(desc: &GemmDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (tile, types, orders) = (desc.threadblock(), desc.user_types(), desc.orders());
         let exchanged = desc.frame.swapped;
@@ -106,7 +106,7 @@ impl Grouped {
     }
 
     /// Returns one GEMM per group that is not empty.
-    pub fn alone(&self) -> impl Iterator<Item = Alone> + '_ {
+    pub fn separate_gemms(&self) -> impl Iterator<Item = SeparateGemm> + '_ {
         let Problem { a, b, d, .. } = self.problem;
         self.offsets.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]).map(
             move |(number, ends)| {
@@ -117,7 +117,7 @@ impl Grouped {
                     groups: None,
                     ..self.problem
                 };
-                Alone {
+                SeparateGemm {
                     problem,
                     first: [
                         a.offset(row, 0),
@@ -142,10 +142,10 @@ pub fn whole(desc: GemmDesc) -> GemmDesc {
     but!(desc, split_k: 1)
 }
 
-/// Returns the maximum tile of a family in multiplications. Warpgroup tiles are larger.
-pub const fn largest(family: Family) -> u32 {
-    match family {
-        Family::WarpSpecialized => 1 << 20,
+/// Returns the maximum tile of a kind of kernel in multiplications. Warpgroup tiles are larger.
+pub const fn largest(kernel_kind: KernelKind) -> u32 {
+    match kernel_kind {
+        KernelKind::WarpSpecialized => 1 << 20,
         _ => 1 << 16,
     }
 }

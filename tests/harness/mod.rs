@@ -60,7 +60,7 @@ pub use random::Random;
 use falchion_lab::verify::draw;
 
 /// Returns both seeds of `FALCHION_CASE=<description>:<problem>`, which a failure prints.
-pub fn asked_for() -> Option<(u64, u64)> {
+pub fn requested_case() -> Option<(u64, u64)> {
     let text = std::env::var("FALCHION_CASE").ok()?;
     let (description, problem) =
         text.split_once(':').expect("FALCHION_CASE is <description>:<problem>");

@@ -77,7 +77,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let (orders, pins) = (d.orders(), d.user_pins());
     let (a_order, b_order, c_order) = (orders.a, orders.b, orders.c);
     let [align_a, align_b] =
-        [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
+        [pins.align_a, pins.align_b].map(|align| align.expect("every kernel has alignments"));
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
     // Each split-K slice needs at least one k-tile.
     let tile_k = d.threadblock().k as usize;
@@ -185,7 +185,7 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
         let user = |axis: Axis| if axis.leave(d.frame) == Axis::M { rows } else { columns };
         return (user(Axis::M), user(Axis::N), k);
     }
-    unreachable!("the loop has no end")
+    unreachable!("the loop ends with a return")
 }
 
 /// Returns whether the description computes in integers with the scalars of a problem.

@@ -151,10 +151,10 @@ impl Transposer for OnHost {
         let Placed { problem, whole, first } = placed;
         let HostMatrices { a, c, d, .. } = whole;
         fn from(slice: HostSlice<'_>, first: usize) -> HostSlice<'_> {
-            slice.get(first..slice.length()).expect("the buffer reaches as far")
+            slice.get(first..slice.length()).expect("the buffer contains the matrix")
         }
         let (kind, length) = (d.kind(), d.length());
-        let d = d.get(first[3]..length).expect("the buffer reaches as far");
+        let d = d.get(first[3]..length).expect("the buffer contains the matrix");
         let call = problem.with_transposed(from(a, first[0]), c.map(|c| from(c, first[2])), d);
         run_on_host(&choice.desc(kind, &problem), self.0, call)
     }

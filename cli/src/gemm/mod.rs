@@ -154,7 +154,7 @@ fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolve
         None => (place.target(), None),
     };
     let resolve = |request: &Request| match size {
-        // The kernel family determines the records of a pointer array, so the size of a launch
+        // The description determines the records of a pointer array, so the size of a launch
         // depends on a first resolution.
         Some(size) if args.pointers => {
             let first = request.resolve_for(target, size, machine.as_ref())?;

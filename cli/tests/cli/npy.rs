@@ -572,7 +572,7 @@ fn vectors_of_epilogues_are_read() {
             "and the file must hold a vector",
         ),
     ] {
-        let operands: Vec<_> = vectors.iter().flat_map(|vector| ["--vector", vector]).collect();
+        let vectors: Vec<_> = vectors.iter().flat_map(|vector| ["--vector", vector]).collect();
         let sentence = refused(
             &[&files[..], &["--c", "f32:col", "--epilogue", "alpha*acc + bias_n"], &vectors]
                 .concat(),

@@ -349,7 +349,7 @@ mod tests {
 
     /// Checks that every GEMM occurs once, and that the order is not sorted.
     #[test]
-    fn products_are_told_in_an_order_that_is_drawn() {
+    fn gemms_of_an_array_have_a_random_order() {
         for count in [1, 2, 16, 64, 256] {
             let order = scattered(count);
             let mut all = order.clone();

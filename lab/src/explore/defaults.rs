@@ -1,7 +1,7 @@
 //! The default space: a list of values for each knob, and one such list for each main loop and its
 //! units.
 //!
-//! A new kernel family needs a function here and an entry in [`FAMILIES`].
+//! A new main loop needs a function here and an entry in [`SUBSPACES`].
 
 use super::space::Space;
 use crate::Error;
@@ -21,12 +21,12 @@ use falchion::{
 /// Lists of values for some knobs, by JSON name. The other knobs keep their default.
 type Lists = Vec<(String, Vec<String>)>;
 
-/// A family: the units that multiply, and the function that returns its lists for a base
+/// A subspace: the units that multiply, and the function that returns its lists for a base
 /// description.
 type Row = (OpKind, fn(&GemmDesc) -> Lists);
 
-/// The families, in order.
-const FAMILIES: [Row; 6] = [
+/// The subspaces, in order.
+const SUBSPACES: [Row; 6] = [
     (OpKind::Simt, single_stage),
     (OpKind::Simt, pipelined),
     (OpKind::Simt, multistage),
@@ -36,10 +36,10 @@ const FAMILIES: [Row; 6] = [
 ];
 
 impl Space {
-    /// Returns the families for a request, before its knobs are narrowed to `knobs`. On tensor
-    /// cores, a main loop or an emulation selects a family, so the space has the families of all
+    /// Returns the subspaces for a request, before its knobs are narrowed to `knobs`. On tensor
+    /// cores, a main loop or an emulation selects a subspace, so the space has the subspaces of all
     /// listed values. If one of the sizes selects swapped operands by itself, as small M does, the
-    /// space also has the families around that kernel.
+    /// space also has the subspaces around that kernel.
     ///
     /// # Errors
     /// The errors of the request, and of [`around`](Self::around).
@@ -62,15 +62,15 @@ impl Space {
         }
     }
 
-    /// Returns the families for a request without swapped operands.
+    /// Returns the subspaces for a request without swapped operands.
     fn as_given(
         request: &Request,
         newest: ArchKind,
         knobs: &[(String, Vec<String>)],
     ) -> Result<Self, Error> {
-        let of_families =
+        let of_subspaces =
             knobs.iter().filter(|(knob, _)| ["mainloop", "emulation"].contains(&knob.as_str()));
-        let words = of_families.flat_map(|(knob, texts)| {
+        let words = of_subspaces.flat_map(|(knob, texts)| {
             texts
                 .iter()
                 .flat_map(|text| text.split(','))
@@ -101,28 +101,31 @@ impl Space {
         }
     }
 
-    /// Returns the families of all main loops with the units of `base`, for its types, layouts, and
-    /// architecture. On tensor cores, it is the family of `base`: `mma.sync` or warp-specialized.
+    /// Returns the subspaces of all main loops with the units of `base`, for its types, layouts,
+    /// and architecture. On tensor cores, it is the subspace of `base`: `mma.sync` or
+    /// warp-specialized.
     ///
     /// # Errors
-    /// The errors of [`Space::with_families`].
+    /// The errors of [`Space::with_subspaces`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
-        let own =
-            FAMILIES.into_iter().filter(|(op, _)| *op == base.op()).map(|(_, family)| family(base));
-        Self::with_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
+        let own = SUBSPACES
+            .into_iter()
+            .filter(|(op, _)| *op == base.op())
+            .map(|(_, subspace)| subspace(base));
+        Self::with_subspaces(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
     }
 }
 
 fn single_stage(base: &GemmDesc) -> Lists {
-    family(base, "singlestage", &[("stages", "1"), ("unroll", "full 4")])
+    subspace(base, "singlestage", &[("stages", "1"), ("unroll", "full 4")])
 }
 
 fn pipelined(base: &GemmDesc) -> Lists {
-    family(base, "pipelined", &[("stages", "2")])
+    subspace(base, "pipelined", &[("stages", "2")])
 }
 
 fn multistage(base: &GemmDesc) -> Lists {
-    family(base, "multistage", &[("stages", "2 3 4 5")])
+    subspace(base, "multistage", &[("stages", "2 3 4 5")])
 }
 
 /// Returns the lists of the TMA-fed SIMT kernel, which are empty for other types and architectures.
@@ -251,7 +254,7 @@ fn list<V: Into<String>>(name: &str, values: impl IntoIterator<Item = V>) -> (St
 
 /// Returns the lists that the main loops of cooperating threads share, and the lists of one of
 /// them.
-fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
+fn subspace(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
     let list = |name: &str, values: &str| list(name, values.split(' '));
     // Accesses of one element, and of 16 bytes, the maximum.
     let alignment = |element: ElementKind| format!("1 {}", element.elements_in(16));

@@ -373,7 +373,7 @@ impl HostProduct {
     }
 }
 
-/// The matrices of a batch, one behind another, in memory of any length. A stride of 0 stays.
+/// Places the matrices of a batch consecutively, in memory of any length. A stride of 0 stays.
 fn packed(view: View<Elements>, extents: (usize, usize)) -> View<Elements> {
     let all = view.with(Elements::ALL);
     if view.batch_stride == 0 { all } else { all.one_behind_another(extents) }
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_of_values_is_the_product() {
+    fn a_gemm_of_given_values_is_exact() {
         for (a, b, c) in [
             ("f32:row", "f32:col", "f32:col"),
             ("i8:col", "i8:row", "i32:row"),
@@ -449,7 +449,7 @@ mod tests {
     /// Checks a batch in which all GEMMs share B and C. The right result is accepted, and one wrong
     /// element of the last GEMM is found.
     #[test]
-    fn products_that_share_an_operand_are_verified() {
+    fn gemms_that_share_an_operand_are_verified() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
             let desc = described(a, b, c);
             let one = Problem::new(

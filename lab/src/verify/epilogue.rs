@@ -307,7 +307,7 @@ mod tests {
 
     /// Checks that any accumulator within its error gives a result within the error of the result.
     #[test]
-    fn errors_are_carried_to_the_result() {
+    fn errors_propagate_to_the_result() {
         let texts = [
             "alpha * acc + beta * source",
             "relu(alpha * acc + s3 * source)",
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_users_function_is_followed_over_the_error_of_its_operand() {
+    fn bounds_of_user_functions_include_the_error_of_the_operand() {
         struct Square;
         impl Function for Square {
             const NAME: &'static str = "square";

@@ -289,7 +289,7 @@ mod tests {
     use super::drawn;
 
     #[test]
-    fn random_rows_lie_in_every_part() {
+    fn random_rows_are_in_every_part() {
         for (count, wanted) in [(0, 0), (1, 5), (10, 3), (4096, 64), (4097, 100), (1_000_003, 17)] {
             for seed in 0..20 {
                 let rows = drawn(count, wanted, seed);

@@ -346,11 +346,11 @@ mod tests {
             least: 0.0,
             multiplied: None,
         };
-        sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both are of one type")[0]
+        sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both have one type")[0]
     }
 
     #[test]
-    fn pairs_keep_what_binary64_cuts_off() {
+    fn pairs_keep_the_bits_that_binary64_drops() {
         let (big, a) = (1e17, [1e17, 1.0, -1e17, 0.5]);
         assert_eq!(one::<f64>(&a, &[1.0; 4]).value, 1.5);
         assert_eq!(one::<f64>(&a, &[1.0; 4]).magnitude, 2.0 * big);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_wrap_and_know_that_they_are_whole() {
+    fn integers_wrap_and_are_marked_exact() {
         let sum = one::<i32>(&[i32::MAX, i32::MIN, 7], &[i32::MAX, i32::MIN, -3]);
         let want = i32::MAX
             .wrapping_mul(i32::MAX)
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn infinity_and_nan_arrive() {
+    fn infinity_and_nan_propagate() {
         assert_eq!(one::<f64>(&[f64::INFINITY, 1.0], &[1.0, 1.0]).value, f64::INFINITY);
         assert!(one::<f64>(&[f64::INFINITY, 1.0], &[0.0, 1.0]).value.is_nan());
         assert!(one::<f32>(&[f32::NAN, 1.0], &[0.0, 1.0]).value.is_nan());

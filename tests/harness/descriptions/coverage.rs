@@ -37,7 +37,7 @@ fn cluster_of(d: &GemmDesc) -> String {
 pub struct Coverage(BTreeSet<String>);
 
 impl Coverage {
-    pub fn of<'d>(descriptions: impl IntoIterator<Item = &'d GemmDesc>) -> Self {
+    pub fn from_descriptions<'d>(descriptions: impl IntoIterator<Item = &'d GemmDesc>) -> Self {
         let mut seen = BTreeSet::new();
         for d in descriptions {
             seen.insert(types_of(d));

@@ -6,8 +6,8 @@ use crate::harness::prelude::*;
 /// Returns the type combinations with a warp-specialized default.
 pub fn types() -> Vec<Combined> {
     let has_default = |types: &&Combined| {
-        let families = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
-        families.is_ok_and(|families| families[0].has_producer())
+        let configurations = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
+        configurations.is_ok_and(|configurations| configurations[0].has_producer())
     };
     TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
 }

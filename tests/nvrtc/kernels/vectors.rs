@@ -3,8 +3,8 @@
 use super::{all_clean, descriptions};
 use crate::harness::{prelude::*, random_cases::orders};
 
-/// Vectors beside sums of tensor cores, in each layout of A, B and D, and beside those of threads
-/// that multiply what TMA brings.
+/// Epilogues with vectors, for tensor cores in each layout of A, B, and D, and for TMA-fed SIMT
+/// kernels.
 #[test]
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_with_vectors_compile_clean() {
