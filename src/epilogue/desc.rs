@@ -216,6 +216,21 @@ impl EpilogueDesc {
         Ok(())
     }
 
+    /// Returns the first operand with 8-bit floating-point elements, which need instructions of
+    /// sm_89.
+    pub(crate) const fn fp8_operand(&self) -> Option<(EpilogueOperand, ElementKind)> {
+        let mut i = 0;
+        while i < self.length as usize {
+            if let Op::Operand(operand, Some(element)) = self.ops[i]
+                && element.is_fp8()
+            {
+                return Some((operand, element));
+            }
+            i += 1;
+        }
+        None
+    }
+
     /// Returns the first operand with an element type of its own that an epilogue of a compute type
     /// cannot read.
     pub(crate) const fn unreadable(

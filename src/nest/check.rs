@@ -2,7 +2,7 @@
 //! same rules.
 
 use crate::{
-    arch::{Machine, OpKind},
+    arch::{ArchKind, Machine, OpKind},
     nest::GemmDesc,
     numeric::{ComputeKind, EmulationKind},
     refusal::{
@@ -101,6 +101,11 @@ impl GemmDesc {
         };
         if !legal {
             return Err(Refusal::compute(self.output.compute, self.output.accumulator, c, plain));
+        }
+        if let Some((operand, element)) = self.epilogue.fp8_operand()
+            && self.arch.sm() < ArchKind::Sm89.sm()
+        {
+            return Err(Refusal::fp8_operand(Operand::Epilogue(operand), element, self.arch));
         }
         match self.epilogue.unreadable(self.output.compute) {
             Some((operand, element)) => {

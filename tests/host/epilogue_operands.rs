@@ -138,6 +138,9 @@ fn wrong_operands_are_refused_by_name() {
         assert!(told.contains(because), "{text}: {told}");
     }
     let desc = Gemm::<f32>::new().desc();
+    let narrow = "acc + aux0:e4m3".parse::<EpilogueDesc>().expect("an expression");
+    let told = desc.pinned(Pins { epilogue: Some(narrow), ..Pins::NONE }).check();
+    assert!(told.expect_err("fp8").to_string().contains("conversions of fp8 need sm89"));
     let wide = "acc + aux0:f64".parse::<EpilogueDesc>().expect("an expression");
     let told = desc.pinned(Pins { epilogue: Some(wide), ..Pins::NONE }).check();
     assert!(told.expect_err("f64").to_string().starts_with("element type of aux0 = f64"));
