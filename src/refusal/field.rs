@@ -34,6 +34,8 @@ macro_rules! fields {
                     $(Self::$Knob => Some($knob),)*
                     Self::Knob(name) => Some(name),
                     Self::Alignment(operand) => Some(alignment(operand)),
+                    Self::Transform(OperandKind::A) => Some("transform_a"),
+                    Self::Transform(OperandKind::B) => Some("transform_b"),
                     _ => None,
                 }
             }
@@ -91,6 +93,7 @@ fields! {
     Types "element types";
     Compute "compute type of the epilogue";
     Mode "mode";
+    MultipliedType "multiplied type of A";
     Node "epilogue node";
     Batch "batch";
     // Tiles.
@@ -185,6 +188,7 @@ fields! {
     SwizzleBase "swizzle base of ";
     SwizzleShift "swizzle shift of ";
     StageBytes "bytes per stage of ";
+    Transform "transform of ";
     }
     others {
     Knob(name: &'static str) [name,];

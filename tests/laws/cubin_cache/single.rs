@@ -45,7 +45,11 @@ fn off_is_off() {
     assert_eq!(counts(&cache), [1, 0, 2, 0]);
     assert!(
         Cache::new(CacheDir::Off)
-            .get_or_compile(&key, || Err(Error::Compile { log: "no".into(), node: None }))
+            .get_or_compile(&key, || Err(Error::Compile {
+                log: "no".into(),
+                node: None,
+                transform: None
+            }))
             .is_err()
     );
 }
@@ -99,7 +103,7 @@ fn a_refusal_is_passed_on_and_not_kept() {
     let cache = cold(home.path());
     for _ in 0..2 {
         let refused = cache.get_or_compile(&key, || {
-            Err(Error::Compile { log: "no such type".into(), node: None })
+            Err(Error::Compile { log: "no such type".into(), node: None, transform: None })
         });
         assert!(matches!(refused, Err(Error::Compile { log, .. }) if log == "no such type"));
     }

@@ -1,0 +1,464 @@
+//! User transforms in registers: D equals the D of the kernel without transforms on transformed
+//! matrices, bit by bit, in both modes. A kernel that cannot apply a transform refuses it.
+
+use crate::harness::{
+    on_tensor_cores::ORDERS,
+    prelude::*,
+    product::{computed, try_compute},
+    transforms::{Magnitude, Scaled, transform_words},
+};
+use falchion::numeric::register_transform;
+
+const SIZES: (usize, usize, usize) = (35, 41, 70);
+
+/// Conversions between `f32` and an element type.
+struct Numbers<E: MathType> {
+    from_f32: fn(f32) -> E::Storage,
+    to_f32: fn(E::Storage) -> f32,
+}
+
+const F32: Numbers<f32> = Numbers { from_f32: |x| x, to_f32: |x| x };
+/// Elements that tensor cores read without loss.
+const TF32: Numbers<Tf32> = Numbers { from_f32: Tf32::as_read, to_f32: |x| x };
+const F16_: Numbers<F16> = Numbers { from_f32: F16::from_f32, to_f32: F16::to_f32 };
+const BF16: Numbers<Bf16> = Numbers { from_f32: Bf16::from_f32, to_f32: Bf16::to_f32 };
+
+/// Small tiles for units and a main loop.
+fn knobs_of(op: OpKind, mainloop: MainloopKind) -> Vec<(&'static str, &'static str)> {
+    let stages = match mainloop {
+        MainloopKind::SingleStage => "1",
+        MainloopKind::Pipelined => "2",
+        _ => "3",
+    };
+    let tiles: [_; 2] = match op {
+        OpKind::TensorOp => [("threadblock", "32x32x32"), ("warp", "16x32x16")],
+        OpKind::Simt => [("threadblock", "32x32x16"), ("warp", "16x32x8")],
+    };
+    let align = [("align_a", "1"), ("align_b", "1"), ("align_c", "1")];
+    [&tiles[..], &[("stages", stages), ("mainloop", mainloop.name())], &align].concat()
+}
+
+/// Returns a description for matrices of types `ab` with D of type f32.
+fn small(
+    (op, arch): (OpKind, ArchKind),
+    ab: ElementKind,
+    orders: [Order; 3],
+    knobs: &[(&str, &str)],
+) -> GemmDesc {
+    let types = [ab, ab, ElementKind::F32];
+    let types: Vec<_> = types
+        .into_iter()
+        .zip(orders)
+        .map(|(element, order)| format!("{element}:{order}"))
+        .collect();
+    described([&types[0], &types[1], &types[2]], (op, arch), knobs)
+}
+
+/// Checks the transform `T` of one operand or both against the kernel that multiplies `X` as stored.
+fn checked<T: Transform, X: MathType>(
+    units: (OpKind, ArchKind),
+    (mainloop, transformed): (MainloopKind, [bool; 2]),
+    (orders, more): ([Order; 3], &[(&str, &str)]),
+    (stored, multiplied): (&Numbers<T::Stored>, &Numbers<X>),
+) {
+    let words = transform_words::<T>();
+    let mut knobs = [&knobs_of(units.0, mainloop)[..], more].concat();
+    let names = ["transform_a", "transform_b"];
+    let pins = names.into_iter().zip(transformed).filter(|(_, transformed)| *transformed);
+    knobs.extend(pins.map(|(name, _)| (name, &*words)));
+    let desc = small(units, <T::Stored as MathType>::KIND, orders, &knobs);
+    assert_eq!(desc.user_pins().transform_a.is_some(), transformed[0], "{desc}");
+    assert_eq!(desc.user_pins().transform_b.is_some(), transformed[1], "{desc}");
+    // The instruction determines the order of additions, and the main loop does not. Narrow copies of
+    // 16-bit elements need this main loop.
+    let instruction = desc.instruction().to_string();
+    let mut pipelined =
+        [&knobs_of(units.0, MainloopKind::Pipelined)[..], &[("instruction", &instruction)], more]
+            .concat();
+    pipelined.retain(|(name, _)| units.0 == OpKind::TensorOp || *name != "instruction");
+    let plain = small(units, X::KIND, orders, &pipelined);
+    let (m, n, k) = SIZES;
+    let numbers = |seed: usize, count: usize| -> Vec<_> {
+        (0..count).map(|i| (stored.from_f32)(rounding(i * 3 + seed))).collect()
+    };
+    let (a, b) = (numbers(1, m * k), numbers(2, n * k));
+    let after = |x: &[<T::Stored as MathType>::Storage], transformed: bool| -> Vec<X::Storage> {
+        let one = |x| (stored.to_f32)(x);
+        x.iter()
+            .map(|&x| (multiplied.from_f32)(if transformed { T::host(one(x)) } else { one(x) }))
+            .collect()
+    };
+    let (x, y) = (after(&a, transformed[0]), after(&b, transformed[1]));
+    let wanted = computed::<X, f32>(&plain, &plain, Mode::Fast, SIZES, ([&x, &y], f32::NAN));
+    assert!(wanted.iter().all(|x| x.is_finite()) && wanted.iter().any(|x| x.abs() > 0.0));
+    for mode in [Mode::Fast, Mode::Checked { seed: 7 }] {
+        let d = computed::<T::Stored, f32>(&desc, &desc, mode, SIZES, ([&a, &b], f32::NAN));
+        assert!(bits(&d) == bits(&wanted), "{mode:?} {transformed:?} {orders:?} {desc}");
+    }
+}
+
+const BOTH: [bool; 2] = [true, true];
+const EACH: [[bool; 2]; 3] = [BOTH, [true, false], [false, true]];
+const TENSOR_OP: [(OpKind, ArchKind); 2] =
+    [(OpKind::TensorOp, ArchKind::Sm80), (OpKind::TensorOp, ArchKind::Sm90)];
+
+#[test]
+fn mma_sync_multiplies_f32_as_narrower_types() {
+    for units in TENSOR_OP {
+        for mainloop in [MainloopKind::Pipelined, MainloopKind::Multistage] {
+            for orders in ORDERS {
+                let how = ((mainloop, BOTH), (orders, &[][..]));
+                checked::<Scaled<f32, Bf16>, _>(units, how.0, how.1, (&F32, &BF16));
+                checked::<Scaled<f32, F16>, _>(units, how.0, how.1, (&F32, &F16_));
+                checked::<Scaled<f32, Tf32>, _>(units, how.0, how.1, (&F32, &TF32));
+            }
+        }
+    }
+}
+
+#[test]
+fn mma_sync_transforms_elements_of_one_type() {
+    for (units, transformed) in TENSOR_OP.into_iter().flat_map(|units| EACH.map(|of| (units, of))) {
+        for orders in [ORDERS[0], ORDERS[3], ORDERS[4]] {
+            let how = ((MainloopKind::Pipelined, transformed), (orders, &[][..]));
+            checked::<Scaled<Bf16, Bf16>, _>(units, how.0, how.1, (&BF16, &BF16));
+            checked::<Magnitude<F16, F16>, _>(units, how.0, how.1, (&F16_, &F16_));
+            checked::<Scaled<Tf32, Tf32>, _>(units, how.0, how.1, (&TF32, &TF32));
+        }
+    }
+}
+
+#[test]
+fn instructions_of_each_depth_multiply_transformed_elements() {
+    for (depth, units) in
+        [("16x8x8", TENSOR_OP[0]), ("16x8x16", TENSOR_OP[0]), ("16x8x8", TENSOR_OP[1])]
+    {
+        let how = ((MainloopKind::Pipelined, BOTH), (ORDERS[0], &[("instruction", depth)][..]));
+        checked::<Scaled<f32, Bf16>, _>(units, how.0, how.1, (&F32, &BF16));
+        checked::<Magnitude<f32, F16>, _>(units, how.0, how.1, (&F32, &F16_));
+    }
+    let how = ((MainloopKind::Multistage, BOTH), (ORDERS[1], &[("instruction", "16x8x4")][..]));
+    checked::<Magnitude<f32, Tf32>, _>(TENSOR_OP[0], how.0, how.1, (&F32, &TF32));
+}
+
+#[test]
+fn simt_transforms_elements_of_each_main_loop() {
+    let units = (OpKind::Simt, ArchKind::Sm80);
+    for mainloop in [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage] {
+        for (orders, transformed) in
+            ORDERS.into_iter().flat_map(|orders| EACH.map(|transformed| (orders, transformed)))
+        {
+            let how = ((mainloop, transformed), (orders, &[][..]));
+            checked::<Magnitude<f32, f32>, _>(units, how.0, how.1, (&F32, &F32));
+            checked::<Scaled<f32, f32>, _>(units, how.0, how.1, (&F32, &F32));
+        }
+    }
+    for (mainloop, transformed) in
+        [(MainloopKind::SingleStage, EACH[1]), (MainloopKind::Pipelined, BOTH)]
+    {
+        let how = ((mainloop, transformed), (ORDERS[3], &[][..]));
+        checked::<Scaled<Bf16, f32>, _>(units, how.0, how.1, (&BF16, &F32));
+        checked::<Scaled<F16, f32>, _>(units, how.0, how.1, (&F16_, &F32));
+    }
+}
+
+#[test]
+fn divisions_of_k_multiply_transformed_elements() {
+    let simt = (OpKind::Simt, ArchKind::Sm80);
+    for more in [
+        &[("split_k", "3")][..],
+        &[("split_k", "2"), ("decomposition", "splitkparallel")],
+        &[("decomposition", "streamk")],
+    ] {
+        let how = ((MainloopKind::Multistage, [true, false]), (ORDERS[4], more));
+        checked::<Scaled<f32, f32>, _>(simt, how.0, how.1, (&F32, &F32));
+        let how = ((MainloopKind::Multistage, BOTH), (ORDERS[4], more));
+        checked::<Scaled<f32, Bf16>, _>(TENSOR_OP[1], how.0, how.1, (&F32, &BF16));
+    }
+}
+
+/// The rounding of bf16x1 is the transform of f32 to bf16 that returns its argument.
+#[test]
+fn a_transform_of_a_stands_beside_an_emulation_of_b() {
+    struct Same;
+    impl Transform for Same {
+        const NAME: &'static str = "same";
+        type Stored = f32;
+        type Multiplied = Bf16;
+        const CUDA: &'static str = "x";
+        fn host(x: f32) -> f32 {
+            x
+        }
+    }
+    let words = transform_words::<Same>();
+    let (m, n, k) = SIZES;
+    let (a, b) = rounding_operands((m, n, k), |x| x);
+    let knobs = knobs_of(OpKind::TensorOp, MainloopKind::Multistage);
+    let d = |more: &[(&str, &str)], orders| {
+        let knobs = [&knobs[..], &[("emulation", "bf16x1")], more].concat();
+        let desc = small(TENSOR_OP[0], ElementKind::F32, orders, &knobs);
+        bits(&computed::<f32, f32>(&desc, &desc, Mode::Fast, SIZES, ([&a, &b], f32::NAN)))
+    };
+    for orders in [ORDERS[0], ORDERS[3]] {
+        let wanted = d(&[], orders);
+        for name in ["transform_a", "transform_b"] {
+            assert!(d(&[(name, &words)], orders) == wanted, "{name} {orders:?}");
+        }
+    }
+}
+
+#[test]
+fn types_pin_and_register_transforms() {
+    struct Doubled;
+    impl Transform for Doubled {
+        const NAME: &'static str = "doubled";
+        type Stored = f32;
+        type Multiplied = f32;
+        const CUDA: &'static str = "x + x";
+        fn host(x: f32) -> f32 {
+            x + x
+        }
+    }
+    let id = TransformId::new::<Doubled>();
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::new();
+    let run = |desc: GemmDesc, result: Result<(), Error>, d: [f32; 2]| {
+        result.expect("a product");
+        (desc.user_pins().transform_a, desc.user_pins().transform_b, d)
+    };
+    let (a, b, mut d) = ([1.0, 2.0], [3.0], [0.0; 2]);
+    let of_a = gemm.with::<TransformA<Doubled>>();
+    let result = of_a.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
+    assert_eq!(run(of_a.desc(), result, d), (Some(id), None, [6.0, 12.0]));
+    let of_b = gemm.with::<TransformB<Doubled>>();
+    let result = of_b.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
+    assert_eq!(run(of_b.desc(), result, d), (None, Some(id), [6.0, 12.0]));
+    let both = gemm.with::<TransformBoth<Doubled>>();
+    let result = both.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
+    assert_eq!(run(both.desc(), result, d), (Some(id), Some(id), [12.0, 24.0]));
+}
+
+/// Returns the sentence of a request that is refused.
+fn refused(units: (OpKind, ArchKind), ab: &str, knobs: &[(&str, &str)]) -> String {
+    let d = if ab == "f64" { "f64:row" } else { "f32:row" };
+    let types = [&format!("{ab}:row"), &format!("{ab}:row"), d];
+    let request = Request { op: Some(units.0), arch: Some(units.1), ..request(types, knobs) };
+    GemmOperation::from_request(&request).map(drop).message()
+}
+
+#[test]
+fn a_transform_that_is_not_registered_is_refused() {
+    let id = "transform_00000000000000aa:f32:f32";
+    let desc =
+        small((OpKind::Simt, ArchKind::Sm80), ElementKind::F32, ORDERS[0], &[("transform_b", id)]);
+    assert_eq!(desc.check(), Ok(()), "the compiler cannot know what a process registers");
+    let sentence =
+        format!("transform_b = {id} is not registered; call numeric::register_transform first");
+    assert_eq!(desc.plan().map(drop).map_err(|refusal| refusal.to_string()), Err(sentence.clone()));
+    for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
+        let (a, b, d) = ([1.0f32], [1.0f32], 7.0f32);
+        let result = try_compute::<f32, f32>(&desc, &desc, mode, (1, 1, 1), ([&a, &b], d));
+        assert_eq!(result.map(drop).message(), sentence);
+    }
+    // A column-major D swaps the operands of the kernel, and the sentence names the user's.
+    let orders = [Order::Row, Order::Row, Order::Col];
+    let swapped =
+        small((OpKind::Simt, ArchKind::Sm80), ElementKind::F32, orders, &[("transform_b", id)]);
+    let result =
+        try_compute::<f32, f32>(&swapped, &swapped, Mode::Fast, (1, 1, 1), ([&[1.0], &[1.0]], 7.0));
+    assert_eq!(result.map(drop).message(), sentence);
+}
+
+#[test]
+fn a_transform_that_does_not_map_0_to_0_is_refused() {
+    struct Shifted;
+    impl Transform for Shifted {
+        const NAME: &'static str = "shifted";
+        type Stored = f32;
+        type Multiplied = f32;
+        const CUDA: &'static str = "x + 1.0f";
+        fn host(x: f32) -> f32 {
+            x + 1.0
+        }
+    }
+    let gemm = Gemm::<f32>::new().with::<TransformA<Shifted>>();
+    let mut d = [7.0];
+    assert_eq!(
+        gemm.run(Arguments::new((1, 1, 1), &[1.0], &[1.0], &mut d)).message(),
+        "transform_a = shifted is not supported by k-tiles (padded with zeros, which it maps to 1); use a transform that maps 0 to 0"
+    );
+    assert_eq!(d, [7.0], "a refused call does not write D");
+}
+
+#[test]
+fn transforms_of_other_types_are_refused() {
+    let (simt, tensor) = ((OpKind::Simt, ArchKind::Sm80), TENSOR_OP[0]);
+    let of_f32 = transform_words::<Magnitude<f32, f32>>();
+    let to_bf16 = transform_words::<Magnitude<f32, Bf16>>();
+    let to_f16 = transform_words::<Magnitude<f32, F16>>();
+    let wider = transform_words::<Magnitude<Bf16, Tf32>>();
+    for (units, ab, knobs, says) in [
+        (
+            simt,
+            "f16",
+            &[("transform_a", &*of_f32)][..],
+            "is not supported by f16 (the transform has another stored type)",
+        ),
+        (
+            tensor,
+            "bf16",
+            &[("transform_b", &to_bf16)],
+            "is not supported by bf16 (the transform has another stored type)",
+        ),
+        (
+            simt,
+            "f32",
+            &[("transform_a", &to_bf16)],
+            "is not supported by SIMT kernels (they multiply transformed elements as f32",
+        ),
+        (simt, "f64", &[("transform_a", &of_f32)], "is not supported by f64"),
+        (
+            tensor,
+            "f32",
+            &[("transform_a", &of_f32), ("transform_b", &of_f32)],
+            "is not supported by mma.sync kernels (they transform f32, tf32, f16, and bf16",
+        ),
+        (tensor, "bf16", &[("transform_a", &wider)], "is not supported by mma.sync kernels"),
+        (
+            tensor,
+            "f32",
+            &[("transform_a", &to_bf16), ("transform_b", &to_f16)],
+            "multiplied type of A = bf16 differs from f16",
+        ),
+        (
+            tensor,
+            "f32",
+            &[("transform_b", &to_bf16)],
+            "multiplied type of A = tf32 differs from bf16",
+        ),
+    ] {
+        let said = refused(units, ab, knobs);
+        assert!(said.contains(says), "{said}");
+    }
+    struct Truncated;
+    impl Transform for Truncated {
+        const NAME: &'static str = "truncated";
+        type Stored = f32;
+        type Multiplied = Tf32;
+        const CUDA: &'static str = "x";
+        fn host(x: f32) -> f32 {
+            x
+        }
+    }
+    let one_term = transform_words::<Truncated>();
+    let said = refused(tensor, "f32", &[("transform_a", &one_term)]);
+    assert!(said.contains("multiplied type of A = 1 term differs from 2 terms"), "{said}");
+}
+
+#[test]
+fn other_pairs_refuse_a_transform_by_name() {
+    let id = register_transform::<Scaled<f32, f32>>();
+    let knobs = [("mainloop", "warpspecialized"), ("transform_a", &*id.to_string())];
+    // A request names the knob that no such kernel has, and a description the rule of its main loop.
+    for op in [OpKind::Simt, OpKind::TensorOp] {
+        let said = refused((op, ArchKind::Sm90), "f32", &knobs);
+        assert!(said.contains("transform_a") && said.contains("warpspecialized"), "{said}");
+        let mut desc = small((op, ArchKind::Sm90), ElementKind::F32, ORDERS[2], &knobs[..1]);
+        desc.operands[1].multiplied = Multiplied::Transformed(id);
+        assert_eq!(
+            desc.check().map_err(|refusal| refusal.to_string()),
+            Err(format!(
+                "transform_b = {id} is not supported by the warpspecialized main loop (its MMA reads elements as TMA copied them); try mainloop = multistage or pipelined"
+            ))
+        );
+    }
+    let mut unlike = small(TENSOR_OP[1], ElementKind::F32, ORDERS[0], &[("emulation", "bf16x6")]);
+    unlike.operands[1].multiplied = Multiplied::Terms(EmulationKind::Bf16x3);
+    let said = unlike.check().map_err(|refusal| refusal.to_string()).expect_err("unlike terms");
+    assert!(said.contains("multiplied type of A = 3 terms differs from 2 terms"), "{said}");
+    // bf16x6 and f16x3 also differ in their element types.
+    unlike.operands[1].multiplied = Multiplied::Terms(EmulationKind::F16x3);
+    let said = unlike.check().map_err(|refusal| refusal.to_string()).expect_err("unlike types");
+    assert!(said.contains("multiplied type of A = bf16 differs from f16"), "{said}");
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_description_with_transforms_comes_back_from_json() {
+    let id = register_transform::<Scaled<f32, Bf16>>();
+    let words = id.to_string();
+    let transformed = small(
+        TENSOR_OP[1],
+        ElementKind::F32,
+        [Order::Row, Order::Row, Order::Col],
+        &[("emulation", "bf16x1"), ("transform_a", &words)],
+    );
+    let text = transformed.to_json().expect("a text");
+    assert!(
+        text.contains(&format!(
+            r#""a":{{"stored":"f32:row","multiplied":"{id}"}},"b":{{"stored":"f32:row","multiplied":"bf16x1"}},"#
+        )),
+        "{text}"
+    );
+    assert!(!text.contains("emulation") && !text.contains("\"transform_a\""), "{text}");
+    assert_eq!(GemmDesc::from_json(&text).expect("what was written"), transformed);
+    let plain = small(TENSOR_OP[1], ElementKind::Bf16, ORDERS[0], &[]);
+    let text = plain.to_json().expect("a text");
+    assert!(text.contains(r#""a":"bf16:row","b":"bf16:col""#), "{text}");
+    assert_eq!(GemmDesc::from_json(&text).expect("what was written"), plain);
+    let as_object =
+        text.replace(r#""a":"bf16:row""#, r#""a":{"stored":"bf16:row","multiplied":"stored"}"#);
+    assert_eq!(GemmDesc::from_json(&as_object).expect("an object"), plain);
+    for (from, to, says) in [
+        (
+            r#""a":"bf16:row""#,
+            r#""a":{"stored":"bf16:row","multiplied":"tf32x4"}"#,
+            "`tf32x4` is not stored, an emulation",
+        ),
+        (r#""a":"bf16:row""#, r#""a":{"stored":"bf16:row"}"#, "missing field `multiplied`"),
+        (
+            r#""a":"bf16:row""#,
+            r#""a":{"stored":"bf16:row","multiplied":"stored","access":1}"#,
+            "unknown field `access`",
+        ),
+        (r#""a":"bf16:row""#, r#""a":7"#, "invalid type"),
+        (
+            r#""mainloop""#,
+            r#""emulation":"none","mainloop""#,
+            "unknown field `emulation`: the field `multiplied` of an operand",
+        ),
+    ] {
+        assert!(text.contains(from), "{text}");
+        let said = GemmDesc::from_json(&text.replacen(from, to, 1)).map(drop).message();
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn an_identifier_depends_on_name_types_and_text() {
+    let ids = [
+        TransformId::new::<Scaled<f32, Bf16>>(),
+        TransformId::new::<Scaled<f32, F16>>(),
+        TransformId::new::<Scaled<Bf16, Bf16>>(),
+        TransformId::new::<Magnitude<f32, Bf16>>(),
+    ];
+    let hashes: HashSet<_> = ids.iter().map(|id| id.hash).collect();
+    assert_eq!(hashes.len(), ids.len());
+    for id in ids {
+        let mut pins = Pins::NONE;
+        pins.set("transform_a", &id.to_string()).expect("its own text");
+        assert_eq!(pins.transform_a, Some(id));
+    }
+    for text in [
+        "",
+        "transform_",
+        "transform_12:f32:f32",
+        "transform_00000000000000aa",
+        "transform_00000000000000aa:f32",
+        "transform_00000000000000aa:f32:f33",
+        "transform_00000000000000aa:f32:f32:f32",
+        "transform_+0000000000000aa:f32:f32",
+    ] {
+        let said = Pins::NONE.clone().set("transform_a", text).message();
+        assert!(said.contains("identifier of a transform"), "{text}: {said}");
+    }
+}
