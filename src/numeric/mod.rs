@@ -36,7 +36,6 @@ pub use instruction::{Instruction, SumRounding};
 pub use multiplied::Multiplied;
 pub(crate) use rows::{Computed, Narrowing, Number, Widening};
 pub(crate) use tensor_sum::{Panel, accumulate};
-pub(crate) use transform::HostTransform;
-pub use transform::{Transform, TransformId, register_transform};
 #[doc(hidden)]
-pub use transform::{UserTransform, registered_transform};
+pub use transform::{HostTransform, UserTransform, registered_transform};
+pub use transform::{Transform, TransformId, register_transform};

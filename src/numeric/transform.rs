@@ -143,8 +143,9 @@ pub struct UserTransform {
 }
 
 /// Function of a transform on the host, with the rounding to the multiplied type.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HostTransform {
+pub struct HostTransform {
     function: fn(f32) -> f32,
     rounding: fn(f32) -> f32,
 }
@@ -181,7 +182,8 @@ pub fn registered_transform(id: TransformId) -> Option<UserTransform> {
 impl TransformId {
     /// Returns the function on the host. An unregistered transform, which plans refuse, returns
     /// its argument.
-    pub(crate) fn on_host(self) -> HostTransform {
+    #[doc(hidden)]
+    pub fn on_host(self) -> HostTransform {
         let function = registered_transform(self).map_or((|x| x) as fn(f32) -> f32, |of| of.host);
         let rounding: fn(f32) -> f32 = match self.multiplied {
             ElementKind::Bf16 => |x| Bf16::from_f32(x).to_f32(),

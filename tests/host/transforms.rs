@@ -2,7 +2,7 @@
 //! matrices, bit by bit, in both modes. A kernel that cannot apply a transform refuses it.
 
 use crate::harness::{
-    on_tensor_cores::ORDERS,
+    on_tensor_cores::{self, Data, ORDERS, draws, judge},
     prelude::*,
     product::{computed, try_compute},
     transforms::{Magnitude, Scaled, transform_words},
@@ -174,6 +174,32 @@ fn divisions_of_k_multiply_transformed_elements() {
         checked::<Scaled<f32, f32>, _>(simt, how.0, how.1, (&F32, &F32));
         let how = ((MainloopKind::Multistage, BOTH), (ORDERS[4], more));
         checked::<Scaled<f32, Bf16>, _>(TENSOR_OP[1], how.0, how.1, (&F32, &BF16));
+    }
+}
+
+/// The verdict of the lab transforms the elements of its reference.
+#[test]
+fn the_lab_verifies_transformed_operands() {
+    let [m, n, k] = [20, 24, 70];
+    let words = transform_words::<Scaled<f32, Bf16>>();
+    let pins = [("transform_a", &*words), ("transform_b", &words)];
+    let tensor = [&knobs_of(OpKind::TensorOp, MainloopKind::Multistage)[..], &pins].concat();
+    let words = transform_words::<Magnitude<f32, f32>>();
+    let pins = [("transform_b", &*words)];
+    let simt = [&knobs_of(OpKind::Simt, MainloopKind::Multistage)[..], &pins].concat();
+    let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+    register_transform::<Scaled<f32, f32>>();
+    for (units, knobs) in [(TENSOR_OP[1], tensor), ((OpKind::Simt, ArchKind::Sm80), simt)] {
+        let desc = small(units, ElementKind::F32, ORDERS[0], &knobs);
+        let sizes = [m, n, k];
+        let mut d = on_tensor_cores::computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("D");
+        let verdict = judge(&desc, sizes, (&a, &b), &d);
+        assert!(verdict.is_right(), "{desc}: {verdict}");
+        let plain = small((OpKind::Simt, ArchKind::Sm80), ElementKind::F32, ORDERS[0], &[]);
+        let other = but!(plain, transform_a: TransformId::new::<Scaled<f32, f32>>());
+        assert!(!judge(&other, sizes, (&a, &b), &d).is_right(), "another transform");
+        d[5] *= 1.0 + 1e-3;
+        assert!(!judge(&desc, sizes, (&a, &b), &d).is_right(), "{desc}");
     }
 }
 

@@ -16,6 +16,7 @@ mod ptx;
 mod registers;
 mod streams;
 mod threads;
+mod transforms;
 mod vectors;
 
 use crate::harness::{
