@@ -76,8 +76,8 @@ impl GemmDesc {
         )
     }
 
-    /// Checks that this process has the transforms of the operands, and that they map 0 to 0. K-tiles
-    /// are padded with zeros.
+    /// Checks that this process has the transforms of the operands, and that they map 0 to 0.
+    /// K-tiles are padded with zeros.
     ///
     /// # Errors
     /// [`Refusal`] for the first transform that is unknown or does not.

@@ -345,13 +345,8 @@ mod tests {
     use falchion::numeric::MathType;
 
     fn one<E: MathType>(a: &[E::Storage], b: &[E::Storage]) -> Sum {
-        let operand = |x| Operand {
-            slice: HostSlice::new::<E>(x),
-            strides: (0, 1),
-            least: 0.0,
-            multiplied: None,
-            transform: None,
-        };
+        let slice = HostSlice::new::<E>;
+        let operand = |x| Operand::new(slice(x), (0, 1), OpKind::Simt, Multiplied::Stored);
         sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both are of one type")[0]
     }
 

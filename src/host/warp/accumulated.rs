@@ -26,7 +26,7 @@ pub(in crate::host) enum Accumulated {
 }
 
 impl Accumulated {
-    /// Adds the outer product of a fragment of A and a fragment of B, after the operands' transforms.
+    /// Adds the outer product of a fragment of A and a fragment of B, after their transforms.
     pub fn multiply(
         &mut self,
         a: &[FragmentValue],

@@ -28,8 +28,8 @@ impl KnobWords {
         Self(own.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
     }
 
-    /// Returns the knobs of a kernel: all knobs of its main loop and MMA, and no others. The operands
-    /// are multiplied as stored.
+    /// Returns the knobs of a kernel: all knobs of its main loop and MMA, and no others. The
+    /// operands are multiplied as stored.
     ///
     /// # Errors
     /// A text that names the invalid value, the unknown field, or the missing field.

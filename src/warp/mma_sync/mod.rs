@@ -200,8 +200,8 @@ impl WarpInstruction {
         self.extent(operand) * self.shape.k / WARP / self.per_word()
     }
 
-    /// Returns the words of an operand that the instruction reads. If its math type is narrower than
-    /// its elements, several fragment words become one.
+    /// Returns the words of an operand that the instruction reads. If its math type is narrower
+    /// than its elements, several fragment words become one.
     pub const fn taken_words(&self, operand: OperandKind) -> u32 {
         self.words(operand) * self.factor(operand).bits() / self.input(operand).bits()
     }

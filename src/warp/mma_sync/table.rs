@@ -64,8 +64,8 @@ const fn has_depth(depths: &[u32], depth: u32) -> bool {
     i < depths.len()
 }
 
-/// Returns whether a warp can compute what is multiplied from fragments of type `stored`. The result
-/// is not wider than the stored element.
+/// Returns whether a warp can compute what is multiplied from fragments of type `stored`. The
+/// result is not wider than the stored element.
 pub(super) const fn supported(multiplied: Multiplied, stored: ElementKind) -> bool {
     match multiplied {
         Multiplied::Stored => true,
