@@ -188,6 +188,7 @@ leaves_of! {
 macro_rules! transforms {
     ($($(#[doc = $doc:literal])* $Leaf:ident => $($field:ident),+;)*) => {
         $($(#[doc = $doc])*
+        #[doc(hidden)]
         pub struct $Leaf<T>(PhantomData<T>);
 
         impl<T: Transform> Leaf for $Leaf<T> {

@@ -33,9 +33,12 @@ pub use element::{
 };
 pub use emulation::EmulationKind;
 pub use instruction::{Instruction, SumRounding};
+#[doc(hidden)]
 pub use multiplied::Multiplied;
 pub(crate) use rows::{Computed, Narrowing, Number, Widening};
 pub(crate) use tensor_sum::{Panel, accumulate};
+pub use transform::Transform;
 #[doc(hidden)]
-pub use transform::{HostTransform, UserTransform, registered_transform};
-pub use transform::{Transform, TransformId, register_transform};
+pub use transform::{
+    HostTransform, TransformId, UserTransform, register_transform, registered_transform,
+};

@@ -5,7 +5,7 @@
 //!       |
 //! shared memory      stored
 //!       |            a warp loads a fragment
-//! registers          stored -> Transform -> multiplied        once per fragment, before its products
+//! registers          stored -> Transform -> multiplied    once per fragment, before its products
 //!       |
 //! instruction        multiplied        mma.sync, or a fused multiply-add
 //! ```
@@ -35,6 +35,12 @@ use std::{
 /// `mma.sync` kernels support the stored types f32, tf32, f16, and bf16, and the multiplied types
 /// tf32, f16, and bf16, if the multiplied type is not wider than the stored type. SIMT kernels
 /// multiply f32 and store f32, f16, or bf16.
+///
+/// The configuration leaves [`TransformA`](crate::nest::TransformA),
+/// [`TransformB`](crate::nest::TransformB), and [`TransformBoth`](crate::nest::TransformBoth) pin
+/// and register a transform. If knobs are values, `numeric::register_transform::<T>()` registers
+/// the transform and returns its identifier. The text of the identifier is the value of the knobs
+/// `transform_a` and `transform_b`.
 ///
 /// ```
 /// use falchion::{nest::TransformA, numeric::Transform, prelude::*};
@@ -161,9 +167,8 @@ impl HostTransform {
 static REGISTRY: LazyLock<RwLock<HashMap<TransformId, UserTransform>>> =
     LazyLock::new(RwLock::default);
 
-/// Registers a transform in this process, so that descriptions can refer to it.
-/// [`TransformA`](crate::nest::TransformA) and [`TransformB`](crate::nest::TransformB) register
-/// their transforms themselves.
+/// Registers a transform in this process, so that descriptions can refer to it. The leaves of a
+/// configuration register their transforms themselves.
 pub fn register_transform<T: Transform>() -> TransformId {
     let id = TransformId::new::<T>();
     if registered_transform(id).is_none() {

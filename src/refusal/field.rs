@@ -93,7 +93,6 @@ fields! {
     Types "element types";
     Compute "compute type of the epilogue";
     Mode "mode";
-    MultipliedType "multiplied type of A";
     Node "epilogue node";
     Batch "batch";
     // Tiles.
@@ -189,6 +188,7 @@ fields! {
     SwizzleShift "swizzle shift of ";
     StageBytes "bytes per stage of ";
     Transform "transform of ";
+    MultipliedType "multiplied type of ";
     }
     others {
     Knob(name: &'static str) [name,];

@@ -55,8 +55,12 @@ impl Refusal {
 
     /// The MMA multiplies A and B as different types, or as different numbers of terms.
     pub const fn unlike_operands(a: Multiplied, b: Multiplied, [x, y]: [ElementKind; 2]) -> Self {
-        let what =
-            Self::new(Rule::Alike, Field::MultipliedType, Value::Element(x), Value::Element(y));
+        let what = Self::new(
+            Rule::Alike,
+            Field::MultipliedType(OperandKind::A),
+            Value::Element(x),
+            Value::Element(y),
+        );
         let what = match x.is(y) {
             true => Self { value: Value::Terms(a.terms()), limit: Value::Terms(b.terms()), ..what },
             false => what,

@@ -178,6 +178,30 @@ fn divisions_of_k_multiply_transformed_elements() {
     }
 }
 
+/// The result is rounded to f16 before the products, as f16 accumulators need.
+#[test]
+fn f16_accumulators_add_transformed_elements() {
+    let (arch, words) = (ArchKind::Sm80, transform_words::<Scaled<F16, F16>>());
+    let kernel = |pins: &[(&str, &str)]| {
+        let f16 = ElementKind::F16;
+        let tiles = knobs_of(OpKind::TensorOp, MainloopKind::Pipelined);
+        let knobs = [&tiles[..], pins].concat();
+        let types = element_types(f16, f16, f16);
+        let request = request_of(OpKind::TensorOp, types, ORDERS[0], &knobs);
+        let request = Request { arch: Some(arch), ..request };
+        GemmOperation::from_request(&request).expect("a kernel").desc()
+    };
+    let [plain, desc] = [kernel(&[]), kernel(&[("transform_b", &words)])];
+    let (a, b) = rounding_operands(SIZES, F16::from_f32);
+    let scaled: Vec<_> = b.iter().map(|x| F16::from_f32(0.3 * x.to_f32())).collect();
+    let nan = F16::NAN;
+    let wanted = computed::<F16, F16>(&plain, &plain, Mode::Fast, SIZES, ([&a, &scaled], nan));
+    for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
+        let d = computed::<F16, F16>(&desc, &desc, mode, SIZES, ([&a, &b], nan));
+        assert!(d == wanted && d.iter().all(|x| x.is_finite()), "{mode:?}");
+    }
+}
+
 /// The verdict of the lab transforms the elements of its reference.
 #[test]
 fn the_lab_verifies_transformed_operands() {

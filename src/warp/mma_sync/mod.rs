@@ -23,6 +23,17 @@
 //! | f32, in terms of tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
 //! | f32, as bf16 | 16x8x8, 16x8x16 | f32 | sm80 |
 //!
+//! The last two rows have a built-in transform between the fragment and the instruction. A user's
+//! [`Transform`](crate::numeric::Transform) computes f16, bf16, or tf32 at the same place:
+//!
+//! ```text
+//! shared memory -> fragment a[..] -> TermsA::take -> term[..]      once per k-block, all rows
+//!               -> fragment b[..] -> TermsB::take -> term[..]      once per column of instructions
+//!                                    mma.sync of each product of terms
+//! ```
+//!
+//! If the result is narrower than the element, words whose k differ by four become one word.
+//!
 //! Twin: `kernels/warp/mma_sync.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each
 //! shape. `tests/gpu/same_bits.rs` compares the results on an H200.
 
