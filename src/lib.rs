@@ -132,6 +132,8 @@ mod programs {
     pub struct Gpu;
     #[doc = include_str!("../book/src/epilogues.md")]
     pub struct Epilogues;
+    #[doc = include_str!("../book/src/transforms.md")]
+    pub struct Transforms;
     #[doc = include_str!("../book/src/grouped.md")]
     pub struct Grouped;
 }

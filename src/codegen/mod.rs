@@ -89,6 +89,7 @@ mod kernels;
 mod records;
 mod repack;
 mod tensors;
+mod transforms;
 mod unit;
 
 pub(crate) use config::{config_header, facts_of_threads, order_header, work_facts};
@@ -101,6 +102,7 @@ pub use records::RecordsParams;
 pub(crate) use records::records_fingerprint;
 pub use repack::{RepackCopyParams, RepackParams};
 pub use tensors::{TensorGemmParams, TensorMap};
+pub(crate) use transforms::{fragment_transform, transform_name, transform_structs};
 pub use unit::TranslationUnit;
 
 mirrored! {

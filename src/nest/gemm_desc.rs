@@ -11,7 +11,7 @@ use crate::{
         matrices::{OperandDesc, OutputDesc},
         pins::Pins,
     },
-    numeric::{Combined, ComputeKind, EmulationKind},
+    numeric::{Combined, ComputeKind, EmulationKind, Multiplied},
     operand::{Frame, OperandKind, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
@@ -91,7 +91,7 @@ impl GemmDesc {
             mma: self.mma,
             access: [a.access, b.access, self.output.access],
             smem: [a.smem, b.smem],
-            emulation: a.emulation,
+            multiplied: [a.multiplied, b.multiplied],
             limits: self.limits,
         }
     }
@@ -127,9 +127,11 @@ impl GemmDesc {
         self.mma.op()
     }
 
-    /// Returns the emulation of f32.
+    /// Returns the emulation of f32: that of A, or that of B if A has none. `check` requires the
+    /// same terms of both operands.
     pub const fn emulation(&self) -> EmulationKind {
-        self.operands[0].emulation
+        let [a, b] = self.operands;
+        Multiplied::emulation_of([a.multiplied, b.multiplied])
     }
 
     /// Returns whether a producer warpgroup copies tiles by TMA.

@@ -27,6 +27,7 @@ mod saturate;
 mod tensor_map;
 mod tensor_map_classes;
 mod tensor_steps;
+mod transforms;
 mod transpose;
 mod universal;
 mod warpgroup;

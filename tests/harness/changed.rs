@@ -128,6 +128,8 @@ impl Changed {
             pending: Some(self.pending),
             promotion: Some(self.promotion),
             emulation: Some(self.emulation),
+            transform_a: None,
+            transform_b: None,
             a_operand: Some(self.a_operand),
             saturate: Some(self.saturate),
             interleave: Some(self.interleave),

@@ -26,7 +26,10 @@ pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
     let mut found = Vec::new();
     for i in 0.. {
         let (seed, kind) = (draw(seed, i), kinds[i as usize % kinds.len()]);
-        let wanted = Wanted { kernel_kind: kind, largest_tile: largest(kind), ..Wanted::default() };
+        // The instructions of older architectures round otherwise on a newer GPU.
+        let arch = (kind == KernelKind::MmaSync).then_some(ArchKind::Sm90);
+        let wanted =
+            Wanted { kernel_kind: kind, arch, largest_tile: largest(kind), ..Wanted::default() };
         let desc = description(seed, wanted);
         let texts: &[&str] = match desc.output.compute {
             ComputeKind::F32 => &OF_F32,

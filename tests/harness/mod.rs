@@ -45,6 +45,7 @@ pub mod tensor_device;
 pub mod tensor_kernels;
 pub mod tensor_steps;
 pub mod tensors;
+pub mod transforms;
 pub mod transposes;
 #[cfg(feature = "cuda")]
 pub mod twins;

@@ -85,11 +85,11 @@ pub use falchion::{
     nest::{
         AOperandKind, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, Frame, GemmDesc,
         GemmMode, Knobs, Limits, OperandDesc, Pins, PromoteEachStage, PromotionKind, SaturateKind,
-        SpillKind, TENSOR_OP_COMBINATIONS, With, WorkDesc,
+        SpillKind, TENSOR_OP_COMBINATIONS, TransformA, TransformB, TransformBoth, With, WorkDesc,
     },
     numeric::{
         Bf16, Combined, ComputeKind, E4m3, E5m2, ElementKind, EmulationKind, F16, Instruction,
-        MathType, Tf32, Widen,
+        MathType, Multiplied, Tf32, Transform, TransformId, Widen,
         emulation::{EmulationBlocks, LineFacts, shift_of},
     },
     prelude::*,

@@ -35,6 +35,8 @@ mod split_k_cluster;
 mod stream_k;
 mod stream_k_one_schedule;
 mod tensor_core_claims;
+mod transform_refusals;
+mod transforms;
 mod transpose;
 mod transpose_counters;
 mod transpose_mutants;

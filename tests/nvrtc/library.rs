@@ -155,7 +155,7 @@ fn a_compile_error_contains_the_log() {
         ..program("sm_90a")
     };
     match nvrtc().compile(&broken) {
-        Err(Error::Compile { log, node: None }) => {
+        Err(Error::Compile { log, node: None, transform: None }) => {
             assert!(
                 log.contains("scaled.cu(1): error: identifier \"missing\" is undefined"),
                 "{log}"

@@ -182,6 +182,15 @@ fn invalid_kernels_are_refused() {
             "gemm --m 1 --n 1 --k 1 --epilogue user_1(acc)",
             "is not registered; call epilogue::register first",
         ),
+        (
+            "gemm --m 1 --n 1 --k 1 --transform-b transform_00000000000000aa:f32:f32",
+            "--transform-b transform_00000000000000aa:f32:f32 is not registered; call numeric::register_transform first",
+        ),
+        (
+            "gemm --explain --transform-a transform_00000000000000aa:f32:bf16",
+            "is not supported by SIMT kernels (they multiply transformed elements as f32",
+        ),
+        ("gemm --explain --transform-a tf32x3", "the value must be the identifier of a transform"),
     ]);
 }
 

@@ -13,7 +13,7 @@ use falchion::{
         operand::OperandKind,
     },
     nest::GemmDesc,
-    numeric::{Combined, ElementKind},
+    numeric::{Combined, ElementKind, EmulationKind},
     shape::Mnk,
     warp::{WarpMma, mma_sync::WarpInstruction},
 };
@@ -161,17 +161,19 @@ fn multiplied(base: &GemmDesc) -> ElementKind {
 
 /// Returns the lists of `mma.sync` kernels. Tiles are 64 or 128 bytes deep along K (`f64`: 128 or
 /// 256), and warps may slice K. The lists have every instruction that the architecture has for the
-/// types.
+/// types that the operands are multiplied as.
 fn mma_sync(base: &GemmDesc) -> Lists {
     let WarpMma::MmaSync(_) = base.mma else { return Vec::new() };
     let (element, mainloop) = (base.operands[0].stored, base.mainloop.kind());
     let bytes = if element.bits() == 64 { [128, 256] } else { [64, 128] };
     let depths = bytes.map(|bytes| element.elements_in(bytes));
+    let factors = base.operands.map(|operand| operand.multiplied.element(operand.stored));
+    let transformed = base.operands.iter().any(|operand| operand.multiplied.transform().is_some());
+    let emulation = if transformed { EmulationKind::None } else { base.emulation() };
     let instructions = WarpInstruction::all().filter(|one| {
-        let math = (one.math().emulation(), one.saturates()) == (base.emulation(), false);
-        let types = (OperandKind::BOTH.map(|operand| one.input(operand)), one.accumulator());
-        let own = base.types();
-        math && types == ([own.a, own.b], own.accumulator) && one.sm() <= base.arch.sm()
+        let math = (one.math().emulation(), one.saturates()) == (emulation, false);
+        let types = (OperandKind::BOTH.map(|operand| one.factor(operand)), one.accumulator());
+        math && types == (factors, base.output.accumulator) && one.sm() <= base.arch.sm()
     });
     let stages = if mainloop.copies_asynchronously() { "2 3 4 5 6" } else { "2" };
     let some = |name: &str, values: &str| list(name, values.split(' '));

@@ -65,7 +65,7 @@ use falchion::{
         operand::{EpilogueOperand, EpilogueOperands},
     },
     nest::GemmDesc,
-    numeric::EmulationKind,
+    numeric::Multiplied,
 };
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};
@@ -188,7 +188,7 @@ impl<'a> Claim<'a> {
         let k = if epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
         let job = Job {
             op: desc.op(),
-            emulation: desc.pins().emulation.unwrap_or_default(),
+            multiplied: desc.user_knobs().multiplied,
             call,
             k,
             kind: desc.output.element,
@@ -234,7 +234,8 @@ impl<'a> Claim<'a> {
 /// A check in progress.
 struct Job<'j> {
     op: OpKind,
-    emulation: EmulationKind,
+    /// What the MMA multiplies of A, and of B.
+    multiplied: [Multiplied; 2],
     call: Call<HostSlice<'j>>,
     /// Number of products per sum; 0 if the epilogue does not read the accumulator.
     k: usize,
@@ -248,8 +249,8 @@ impl Job<'_> {
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
         let Self { call, .. } = self;
         let (a, b) = (
-            Operand::by_rows(&call.a, self.op, self.emulation),
-            Operand::by_columns(&call.b, self.op, self.emulation),
+            Operand::by_rows(&call.a, self.op, self.multiplied[0]),
+            Operand::by_columns(&call.b, self.op, self.multiplied[1]),
         );
         let sums = reference::sums(a, b, self.k, rows, columns)?;
         let places = |[down, across]: [usize; 2]| {

@@ -51,7 +51,8 @@ pub(crate) const fn along_axes(
             let (m, k) = DEPTHS[i as usize - 1];
             let shape = Mnk::new(m, 8, k);
             let types = base.types();
-            let math = MathOperator::for_emulation(base.emulation(), Frame::USER);
+            let [a, b] = base.operands;
+            let math = MathOperator::for_operands([a.multiplied, b.multiplied], Frame::USER);
             match WarpInstruction::new(math, [types.a, types.b], types.accumulator, shape) {
                 Some(one) if one.sm() <= base.arch.sm() => shape,
                 _ => return None,

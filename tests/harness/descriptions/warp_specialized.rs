@@ -111,7 +111,7 @@ fn attempt(
         mma: WarpMma::Wgmma(WgmmaKnobs { warp, instruction, a_operand, pending: 1, promotion }),
         access: [types.a.elements_in(16), types.b.elements_in(16), align_c],
         smem: [SmemLayout::Auto; 2],
-        emulation,
+        multiplied: [Multiplied::from_emulation(emulation); 2],
         limits: Limits { blocks_per_sm: 1, spills },
     };
     let desc = GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, knobs);

@@ -45,7 +45,11 @@ fn a_disabled_cache_keeps_entries_in_memory_only() {
     assert_eq!(counts(&cache), [1, 0, 2, 0]);
     assert!(
         Cache::new(CacheDir::Off)
-            .get_or_compile(&key, || Err(Error::Compile { log: "no".into(), node: None }))
+            .get_or_compile(&key, || Err(Error::Compile {
+                log: "no".into(),
+                node: None,
+                transform: None
+            }))
             .is_err()
     );
 }
@@ -100,7 +104,7 @@ fn a_refusal_is_returned_and_not_stored() {
     let cache = cold(home.path());
     for _ in 0..2 {
         let refused = cache.get_or_compile(&key, || {
-            Err(Error::Compile { log: "no such type".into(), node: None })
+            Err(Error::Compile { log: "no such type".into(), node: None, transform: None })
         });
         assert!(matches!(refused, Err(Error::Compile { log, .. }) if log == "no such type"));
     }

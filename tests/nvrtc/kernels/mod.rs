@@ -16,6 +16,7 @@ mod ptx;
 mod registers;
 mod streams;
 mod threads;
+mod transforms;
 mod vectors;
 
 use crate::harness::{
@@ -288,7 +289,7 @@ fn kernels_whose_threads_store_compile_clean() {
 
 fn log_of(unit: &TranslationUnit) -> (String, Option<String>) {
     match compile(&cache(), unit, 90) {
-        Err(Error::Compile { log, node }) => (log, node),
+        Err(Error::Compile { log, node, .. }) => (log, node),
         other => panic!("{other:?}"),
     }
 }

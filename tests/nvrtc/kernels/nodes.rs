@@ -65,7 +65,7 @@ fn a_user_node_with_invalid_cuda_is_named() {
         let d = but!(default_f32(ArchKind::Sm90), epilogue);
         let error = compile(&cache(), &unit_of(&d, false), 90).expect_err(name);
         assert!(error.to_string().contains(&format!("(epilogue node `{name}`)")), "{error}");
-        let Error::Compile { log, node } = error else { panic!("{error:?}") };
+        let Error::Compile { log, node, .. } = error else { panic!("{error:?}") };
         assert_eq!(node.as_deref(), Some(name), "{log}");
         assert!(log.contains(says), "{log}");
     }

@@ -183,9 +183,11 @@ impl Compiler for FakeCompiler {
     fn compile(&self, desc: &GemmDesc) -> Result<Report, falchion::Error> {
         self.compiled.lock().unwrap().push((*desc, std::thread::current().id()));
         match (self.fate)(desc) {
-            Fate::Fails => {
-                Err(falchion::Error::Compile { log: "error: é".repeat(2000), node: None })
-            }
+            Fate::Fails => Err(falchion::Error::Compile {
+                log: "error: é".repeat(2000),
+                node: None,
+                transform: None,
+            }),
             Fate::Spills => {
                 Ok(Report { spill_store_bytes: 24, spill_load_bytes: 40, ..Report::default() })
             }
