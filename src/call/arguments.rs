@@ -12,7 +12,7 @@ use core::fmt;
 use crate::{
     epilogue::SCALARS,
     numeric::ElementKind,
-    operand::{Axis, EpilogueOperand, EpilogueOperands},
+    operand::{Axis, EpilogueOperand},
 };
 
 /// The arguments of a call: sizes, operands, scalars, strides, batches or groups, and a workspace.
@@ -36,7 +36,8 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) d: OperandView<C::Mut<'a, S>>,
     pub(crate) batch: usize,
     pub(crate) groups: Option<Offsets<'a, S>>,
-    pub(crate) operands: EpilogueOperands<OperandView<AnySlice<'a, S>>>,
+    /// Operands of the epilogue except C. The last value for an operand counts.
+    pub(crate) operands: Vec<(EpilogueOperand, OperandView<AnySlice<'a, S>>)>,
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<WorkspaceMemory<'a, S>>,
 }
@@ -125,7 +126,7 @@ macro_rules! vectors {
     ($($(#[$doc:meta])* $name:ident: $Operand:ident;)*) => {
         $($(#[$doc])*
         pub fn $name(mut self, vector: impl EpilogueInput<'a, S>) -> Self {
-            *self.operands.slot(EpilogueOperand::$Operand) = Some(vector.placed());
+            self.operands.push((EpilogueOperand::$Operand, vector.placed()));
             self
         })*
     };
@@ -165,7 +166,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     ) -> Self {
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
-        let (c, operands) = (OperandView::new(Source::None, None), EpilogueOperands::NONE);
+        let (c, operands) = (OperandView::new(Source::None, None), Vec::new());
         Self { extents, a, b, c, d, batch: 1, groups: None, operands, scalars, workspace: None }
     }
 
@@ -312,7 +313,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// [`MatRef`]: crate::device::MatRef
     pub fn aux<const N: usize>(mut self, matrix: impl EpilogueInput<'a, S>) -> Self {
         const { assert!(N < EpilogueOperand::AUXILIARY.len(), "auxiliary matrices are 0 to 3") };
-        *self.operands.slot(EpilogueOperand::AUXILIARY[N]) = Some(matrix.placed());
+        self.operands.push((EpilogueOperand::AUXILIARY[N], matrix.placed()));
         self
     }
 

@@ -6,7 +6,7 @@ use crate::{
     layout::Order,
     nest::GemmDesc,
     numeric::{ComputeKind, ElementKind},
-    operand::{Axis, EpilogueOperand, OperandKind},
+    operand::{Axis, EpilogueOperand, EpilogueOperands, OperandKind},
     refusal::{
         Because, Field, Operand, Refusal, Scalar,
         rules::{explained, within},
@@ -121,7 +121,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
             (Operand::A, &self.a, d.operands[0].stored),
             (Operand::B, &self.b, d.operands[1].stored),
         ];
-        let elements = d.epilogue.operands(output);
+        let none = self.operands.is_empty();
+        let elements = if none { EpilogueOperands::NONE } else { d.epilogue.operands(output) };
         let wanted = |operand| elements.get(operand).copied().unwrap_or(output);
         let operands = self
             .operands

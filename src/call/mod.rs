@@ -202,9 +202,8 @@ impl Problem {
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
         let c = self.c.with(matrices.c);
         let mut memory = matrices.operands;
-        let operands = EpilogueOperands::by(|kind| {
-            Some(self.operands.get(kind)?.with(memory.slot(kind).take()?))
-        });
+        let taken = |operand, view: View<Elements>| Some(view.with(memory.slot(operand).take()?));
+        let operands = self.operands.filter_map(taken);
         Call { m, n, k, batch, groups: None, a, b, c, d, operands, scalars, workspace: None }
     }
 }
@@ -271,12 +270,9 @@ impl<R, W> Call<R, W> {
 
     /// Drops the operands that the epilogue does not read. Sets K to 0 if the epilogue does
     /// not read the accumulators.
-    pub(crate) fn reading(mut self, reads: &Reads) -> Self {
-        let operands = EpilogueOperands::by(|kind| {
-            self.operands
-                .slot(kind)
-                .take()
-                .filter(|_| reads.reads(kind) && kind != EpilogueOperand::Source)
+    pub(crate) fn reading(self, reads: &Reads) -> Self {
+        let operands = self.operands.filter_map(|operand, view| {
+            (reads.reads(operand) && operand != EpilogueOperand::Source).then_some(view)
         });
         let (c, k) = (
             if reads.source() { self.c } else { Source::None },

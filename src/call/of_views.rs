@@ -64,7 +64,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
         self.a.placement.check(Operand::A, (m, k))?;
         self.b.placement.check(Operand::B, (k, n))?;
         self.c.placement.check(Operand::C, (m, n))?;
-        for (name, view) in self.operands.iter() {
+        for &(name, ref view) in &self.operands {
             let extents = match name.side() {
                 None => (m, n),
                 Some(OperandKind::A) => (m, 1),

@@ -3,7 +3,7 @@
 use super::Source;
 use crate::{
     epilogue::{EpilogueDesc, Op, SCALARS},
-    operand::{EpilogueOperand, EpilogueOperands, Frame},
+    operand::{EpilogueOperand, Frame},
     refusal::{Operand, Refusal, Scalar},
 };
 
@@ -15,14 +15,14 @@ const BETA: usize = Scalar::BETA.0 as usize;
 ///
 /// # Errors
 /// [`Refusal`] of an unread vector, an unread C, or an unread scalar.
-pub(crate) fn check_read<V, C>(
+pub(crate) fn check_read<C>(
     (epilogue, frame): (&EpilogueDesc, Frame),
-    operands: &EpilogueOperands<V>,
+    mut operands: impl Iterator<Item = EpilogueOperand>,
     c: &Source<C>,
     scalars: &[f64; SCALARS],
 ) -> Result<(), Refusal> {
     let unread = |operand: EpilogueOperand| !epilogue.has(operand.enter(frame));
-    if let Some((operand, _)) = operands.iter().find(|(operand, _)| unread(*operand)) {
+    if let Some(operand) = operands.find(|operand| unread(*operand)) {
         return Err(Refusal::unread_operand(Operand::Epilogue(operand)));
     }
     let (given, beta) = (!matches!(c, Source::None), scalars[BETA]);

@@ -84,7 +84,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             b: b.view(B::elements(&self.b.memory), orders.b, (k, n)),
             c: source.map(|source| c.view(C::elements(source), orders.c, (m, n))),
             d: d.view(C::elements_mut(&self.d.memory), orders.c, (m, n)),
-            operands: self.operands.as_ref().map(operand),
+            operands: self
+                .operands
+                .iter()
+                .map(|(name, view)| (*name, operand(*name, view)))
+                .collect(),
             scalars: self.scalars,
             workspace: None,
         }
@@ -204,7 +208,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// A [`Refusal`] with the operand or the scalar.
     pub(crate) fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
         let epilogue = &desc.epilogue;
-        check_read((epilogue, desc.frame), &self.operands, &self.c.memory, &self.scalars)?;
+        let operands = self.operands.iter().map(|(operand, _)| *operand);
+        check_read((epilogue, desc.frame), operands, &self.c.memory, &self.scalars)?;
         self.check_views()
     }
 
@@ -235,8 +240,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                 c: of_c.gemm_memory(number).map(|of_c| C::read(of_c, queue).skip(c)),
                 d: C::write(of_d, queue).skip(d),
                 operands: operands
-                    .as_ref()
-                    .map(|_, view| Any::read(view.memory, queue).skip(view.placement.first())),
+                    .iter()
+                    .map(|(name, view)| {
+                        (*name, Any::read(view.memory, queue).skip(view.placement.first()))
+                    })
+                    .collect(),
             };
             let (workspace, groups) = (workspace.take(), groups.take());
             CallIn::<S> { workspace, groups, ..problem.with(matrices) }

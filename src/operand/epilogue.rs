@@ -83,6 +83,15 @@ impl<T> Default for EpilogueOperands<T> {
     }
 }
 
+/// Collects values by operand. The last value for an operand counts.
+impl<T> FromIterator<(EpilogueOperand, T)> for EpilogueOperands<T> {
+    fn from_iter<I: IntoIterator<Item = (EpilogueOperand, T)>>(values: I) -> Self {
+        let mut operands = Self::NONE;
+        values.into_iter().for_each(|(operand, value)| *operands.slot(operand) = Some(value));
+        operands
+    }
+}
+
 impl<T> EpilogueOperands<T> {
     /// No value for any operand.
     pub const NONE: Self = Self([const { None }; EpilogueOperand::COUNT]);
@@ -90,6 +99,18 @@ impl<T> EpilogueOperands<T> {
     /// Calls `of` for each operand and collects the values.
     pub fn by(of: impl FnMut(EpilogueOperand) -> Option<T>) -> Self {
         Self(EpilogueOperand::ALL.map(of))
+    }
+
+    /// Returns whether there is no value for any operand, as in most calls.
+    pub const fn is_empty(&self) -> bool {
+        let mut i = 0;
+        while i < self.0.len() {
+            if self.0[i].is_some() {
+                return false;
+            }
+            i += 1;
+        }
+        true
     }
 
     /// Returns the value for one operand.
@@ -120,8 +141,19 @@ impl<T> EpilogueOperands<T> {
 
     /// Applies `f` to each present value.
     pub fn map<U>(self, mut f: impl FnMut(EpilogueOperand, T) -> U) -> EpilogueOperands<U> {
+        self.filter_map(|operand, value| Some(f(operand, value)))
+    }
+
+    /// Applies `f` to each present value, and drops the values for which `f` returns `None`.
+    pub fn filter_map<U>(
+        self,
+        mut f: impl FnMut(EpilogueOperand, T) -> Option<U>,
+    ) -> EpilogueOperands<U> {
+        if self.is_empty() {
+            return EpilogueOperands::NONE;
+        }
         let mut operands = EpilogueOperand::ALL.into_iter();
-        EpilogueOperands(self.0.map(|value| Some(f(operands.next()?, value?))))
+        EpilogueOperands(self.0.map(|value| f(operands.next()?, value?)))
     }
 
     /// Applies a fallible `f` to each present value.
@@ -133,6 +165,9 @@ impl<T> EpilogueOperands<T> {
         mut f: impl FnMut(EpilogueOperand, T) -> Result<U, E>,
     ) -> Result<EpilogueOperands<U>, E> {
         let mut values = EpilogueOperands::NONE;
+        if self.is_empty() {
+            return Ok(values);
+        }
         for (operand, value) in EpilogueOperand::ALL.into_iter().zip(self.0) {
             *values.slot(operand) = value.map(|value| f(operand, value)).transpose()?;
         }
@@ -147,6 +182,9 @@ impl<T> EpilogueOperands<T> {
     /// Returns the operands in the transposed GEMM.
     #[must_use]
     pub fn swapped(mut self) -> Self {
+        if self.is_empty() {
+            return self;
+        }
         Self::by(|operand| self.slot(operand.swapped()).take())
     }
 }
