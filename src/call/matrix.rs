@@ -183,6 +183,7 @@ macro_rules! operands {
     };
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, 'b: 'a, T: Element, S: Space> EpilogueInput<'a, S> for MatRef<'b, T, S> {
     fn placed(self) -> OperandView<AnySlice<'a, S>> {
         let view = self.shorter();

@@ -253,7 +253,7 @@ operands! {
 /// Memory that can be an operand of the epilogue, with elements of any type.
 #[diagnostic::on_unimplemented(
     message = "an operand of the epilogue cannot be `{Self}`",
-    label = "must be in the same memory as the other operands",
+    label = "must hold elements of an element type, in the same memory as the other operands",
     note = "an input is a MatRef; or &[T], &Vec<T>, or &[T; N] on the host; or &CudaSlice<T>, &CudaView<T>, or &CudaViewMut<T> on a device"
 )]
 pub trait EpilogueInput<'a, S: Space> {

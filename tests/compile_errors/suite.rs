@@ -12,7 +12,7 @@ const SENTENCES: [(&str, &str); 17] = [
     ("wrong_slice_type", "B cannot be `&[f64]`"),
     ("wrong_slice_type", "C cannot be `&Vec<f64>`"),
     ("wrong_slice_type", "D cannot be `&mut Vec<f64>`"),
-    ("wrong_slice_type", "a vector of the epilogue cannot be `&Vec<f64>`"),
+    ("wrong_slice_type", "an operand of the epilogue cannot be `&[&str; 2]`"),
     ("mixed_memory", "B cannot be `&Vec<f32>`"),
     ("mixed_memory", "D cannot be `&mut CudaSlice<f32>`"),
     (
