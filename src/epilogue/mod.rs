@@ -44,10 +44,10 @@ pub(crate) use evaluate::{Rows, evaluate};
 pub use function::{F64Function, Function, NodeId, UserFunction, register, registered};
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::{expression, functions};
-#[doc(hidden)]
-pub use tree::OperandElement;
 pub use tree::{
     Acc, Add, Alpha, Apply, Aux, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination,
-    LinearCombinationRelu, Maximum, Minimum, Multiply, Node, OfD, Relu, Scalar, ScalarNode, ScaleM,
+    LinearCombinationRelu, Maximum, Minimum, Multiply, Node, Relu, Scalar, ScalarNode, ScaleM,
     ScaleN, Scaled, Source,
 };
+#[doc(hidden)]
+pub use tree::{OfD, OperandElement};

@@ -45,7 +45,7 @@ leaves! {
     Beta = Op::Scalar(1);
 }
 
-/// Element type of an operand of an epilogue: an [`Element`] type, or [`OfD`].
+/// Element type of an operand of an epilogue: an [`Element`] type, or D's type.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of an operand",
@@ -57,6 +57,7 @@ pub trait OperandElement: 'static {
 }
 
 /// D's element type, for operands of an epilogue.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct OfD;
 
