@@ -17,7 +17,7 @@
 //! let desc = gemm.desc();
 //! let problem = Problem::new(&desc, (2, 4, 3), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 //! let (a, b) = (HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b));
-//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d, vectors: Default::default() };
+//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d, operands: Default::default() };
 //! assert!(verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
 //!
 //! let mut wrong = d.clone();
