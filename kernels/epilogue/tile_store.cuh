@@ -164,7 +164,7 @@ struct TileStore {
     Compute scalars[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
-    auto const pitch = threadblock::pitches_stored<Again>(params);
+    auto const pitch = threadblock::pitches_stored<Again, (Config::kBlocksPerSm > 1)>(params);
     constexpr int width = Config::kStoreAccess, columns = WarpMma::kThreadN;
     using Access = Vector<C, width>;
     constexpr bool striped = WarpMma::kExchanges;

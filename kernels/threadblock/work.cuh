@@ -127,11 +127,19 @@ __device__ __forceinline__ decltype(auto) pitches_read(Params const& params) {
 struct PitchesStored {
   long long ldc, ldd;
 };
-template <bool Forgotten, class Params>
-__device__ __forceinline__ PitchesStored pitches_stored(Params const& params) {
-  PitchesStored pitches{params.operands[0].row_stride, params.ldd};
-  if constexpr (Forgotten) index::forget(pitches.ldc), index::forget(pitches.ldd);
-  return pitches;
+// References to the parameters leave the registers of a capped kernel to the accumulators.
+struct PitchesReferenced {
+  long long const &ldc, &ldd;
+};
+template <bool Forgotten, bool Capped, class Params>
+__device__ __forceinline__ auto pitches_stored(Params const& params) {
+  if constexpr (Capped && !Forgotten) {
+    return PitchesReferenced{params.operands[0].row_stride, params.ldd};
+  } else {
+    PitchesStored pitches{params.operands[0].row_stride, params.ldd};
+    if constexpr (Forgotten) index::forget(pitches.ldc), index::forget(pitches.ldd);
+    return pitches;
+  }
 }
 
 // Returns the rank of this block in its cluster.

@@ -69,7 +69,6 @@ fn header(of: &OneSchedulePlan) -> String {
         ("kStageBytes", base.stage_bytes()),
         ("kClusterM", 1),
         ("kClusterN", 1),
-        ("kBlocksPerSm", of.desc.limits.blocks_per_sm),
         ("kSumsAhead", sums_ahead(base, [base.registers(), available])),
     ];
     let declarations = [
@@ -84,7 +83,13 @@ fn header(of: &OneSchedulePlan) -> String {
     members.push_str(&work_facts(base.work, &of.desc, (of.desc.has_slices(), 1)));
     members.push_str(&facts(
         "int",
-        facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own),
+        facts_of_threads(
+            &base.tiles,
+            (base.accumulator, of.desc.limits.blocks_per_sm),
+            base.store_access,
+        )
+        .iter()
+        .chain(&own),
     ));
     of.mma.facts.iter().for_each(|(member, value)| {
         let _ = writeln!(members, "  {member} = {value};");
