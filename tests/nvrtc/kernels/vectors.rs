@@ -1,6 +1,6 @@
 //! Kernels whose epilogues have vectors.
 
-use super::{all_clean, descriptions};
+use super::{all_clean, assert_clean, descriptions};
 use crate::harness::{prelude::*, random_cases::orders};
 
 /// Epilogues with vectors, for tensor cores in each layout of A, B, and D, and for TMA-fed SIMT
@@ -29,14 +29,18 @@ fn warp_specialized_kernels_with_vectors_compile_clean() {
     all_clean("kernels with vectors", kernels);
 }
 
-/// Operands with element types of their own, and auxiliary matrices, in kernels of each main loop
-/// and MMA.
+/// Kernels of each main loop and MMA compile without warnings if their epilogues read auxiliary
+/// matrices and operands with element types of their own. The register model does not count the
+/// operands of an epilogue, so a kernel may spill.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_with_operands_of_other_types_compile_clean() {
-    let kernels: Vec<_> = crate::harness::epilogue_operands::descriptions(0xa0c8, 80)
-        .into_iter()
-        .map(|(seed, d)| (format!("{} of seed {seed}", d.epilogue), d, d.arch))
-        .collect();
-    all_clean("kernels with operands of other types", kernels);
+fn kernels_with_operands_of_other_types_compile() {
+    let kernels = crate::harness::epilogue_operands::descriptions(0xa0c8, 80);
+    assert_clean("kernels with operands of other types", kernels, |cache, (seed, d)| {
+        let sm = d.arch.machine().sm.max(75);
+        match compile(cache, &unit_of(d, true), sm) {
+            Err(error) => Some(format!("seed {seed}: {}\n{error}", d.epilogue)),
+            Ok(entry) => entry.log.contains("warning").then(|| entry.log.clone()),
+        }
+    });
 }
