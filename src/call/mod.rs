@@ -268,8 +268,8 @@ impl<R, W> Call<R, W> {
         if frame.swapped { self.swapped() } else { self }
     }
 
-    /// Drops the operands that the epilogue does not read. Sets K to 0 if the epilogue does
-    /// not read the accumulators.
+    /// Drops the operands that the epilogue does not read. Sets K to 0 if the epilogue does not
+    /// read the accumulators.
     pub(crate) fn reading(self, reads: &Reads) -> Self {
         let operands = self.operands.filter_map(|operand, view| {
             (reads.reads(operand) && operand != EpilogueOperand::Source).then_some(view)

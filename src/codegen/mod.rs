@@ -182,7 +182,7 @@ mirrored! {
         tile_tickets: u32,
         /// K-tiles per term of a decomposed operand; unused otherwise.
         term_blocks: u32,
-        /// Zero.
+        /// Padding, which is 0.
         unused: u32,
         /// Addresses of the `DecomposedLine`s of A's rows and B's columns, if they are scaled.
         lines: [u64; 2],

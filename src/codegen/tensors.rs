@@ -28,7 +28,7 @@ impl TensorGemmParams {
     /// Returns the C++ struct, which the declarations of `GemmParams` and `TensorMap` precede.
     pub fn declaration() -> String {
         format!(
-            "struct TensorGemmParams : GemmParams {{\n  TensorMap map_a, map_b, map_c, map_d;\n}};\nstatic_assert(sizeof(TensorGemmParams) == {}, \"TensorGemmParams: the offset in Rust and in CUDA differ\");\n",
+            "struct TensorGemmParams : GemmParams {{\n  TensorMap map_a, map_b, map_c, map_d;\n}};\nstatic_assert(sizeof(TensorGemmParams) == {}, \"TensorGemmParams: the sizes in Rust and in CUDA differ\");\n",
             Self::SIZE
         )
     }

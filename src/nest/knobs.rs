@@ -49,7 +49,7 @@ pub struct Knobs {
     pub access: [u32; 3],
     /// Layouts of A's and B's tiles in shared memory.
     pub smem: [SmemLayout; 2],
-    /// What the MMA multiplies of A, and of B.
+    /// The elements of A and of B that the MMA multiplies.
     pub multiplied: [Multiplied; 2],
     /// Resource limits.
     pub limits: Limits,

@@ -13,7 +13,8 @@ use crate::{
 pub struct OperandDesc {
     /// Element type in memory.
     pub stored: ElementKind,
-    /// What the MMA multiplies: the stored elements, terms of them, or the results of a transform.
+    /// The elements that the MMA multiplies: stored elements, terms of them, or the results of a
+    /// transform.
     pub multiplied: Multiplied,
     /// Layout in memory.
     pub layout: Order,

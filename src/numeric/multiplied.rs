@@ -1,9 +1,9 @@
-//! What an MMA multiplies of an operand.
+//! The elements of an operand that an MMA multiplies.
 
 use super::{ElementKind, EmulationKind, transform::TransformId};
 use core::fmt;
 
-/// What the MMA multiplies of an operand: its element type, its number of terms, and its origin.
+/// The elements of an operand that the MMA multiplies: their type, number of terms, and origin.
 ///
 /// | value | element type that the instruction reads | terms | origin |
 /// |---|---|---|---|
@@ -23,7 +23,7 @@ pub enum Multiplied {
 }
 
 impl Multiplied {
-    /// Returns what an MMA multiplies under an emulation of f32.
+    /// Returns the elements that an MMA multiplies under an emulation of f32.
     pub const fn from_emulation(emulation: EmulationKind) -> Self {
         match emulation {
             EmulationKind::None => Self::Stored,

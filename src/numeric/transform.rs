@@ -19,6 +19,7 @@
 //! [`EmulationKind::Bf16x1`]: crate::numeric::EmulationKind::Bf16x1
 
 use super::{Bf16, ElementKind, F16, MathType, Tf32};
+use crate::words::{SEPARATOR, TextHash};
 use core::fmt;
 use std::{
     collections::HashMap,
@@ -93,12 +94,12 @@ impl TransformId {
         let (stored, multiplied) =
             (<T::Stored as MathType>::KIND, <T::Multiplied as MathType>::KIND);
         let texts = [T::NAME, stored.name(), multiplied.name(), T::CUDA];
-        let (mut hash, mut i) = (0xcbf2_9ce4_8422_2325, 0);
+        let (mut hash, mut i) = (TextHash::EMPTY, 0);
         while i < texts.len() {
-            hash = fnv(fnv(hash, texts[i]), "\u{1f}");
+            hash = hash.and(texts[i]).and(SEPARATOR);
             i += 1;
         }
-        Self { hash, stored, multiplied }
+        Self { hash: hash.0, stored, multiplied }
     }
 
     /// Returns the identifier in a text of the form `transform_HASH:STORED:MULTIPLIED`, in which
@@ -124,16 +125,6 @@ impl fmt::Display for TransformId {
         let Self { hash, stored, multiplied } = self;
         write!(f, "transform_{hash:016x}:{stored}:{multiplied}")
     }
-}
-
-const fn fnv(mut hash: u64, text: &str) -> u64 {
-    let bytes = text.as_bytes();
-    let mut i = 0;
-    while i < bytes.len() {
-        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0100_0000_01b3);
-        i += 1;
-    }
-    hash
 }
 
 /// Transform of a user, as a value.

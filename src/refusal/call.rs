@@ -84,7 +84,7 @@ impl Refusal {
     /// A GEMM of an array differs from GEMM 0 in more than addresses.
     pub const fn array_unlike(product: usize) -> Self {
         Self::without_value(Rule::Alike, Field::GemmOfArray(product), Value::Gemm(0))
-            .because(Because::Words("extents, strides, vectors, or scalars"))
+            .because(Because::Words("extents, strides, operands of the epilogue, or scalars"))
     }
 
     pub const ARRAY_OF_BATCHES: Self =

@@ -331,7 +331,7 @@ fn invalid_arrays_are_refused_by_name() {
         let said = unlike(change).expect_err("another operand");
         assert_eq!(
             said,
-            "GEMM 2 of the array differs from GEMM 0 (extents, strides, vectors, or scalars)"
+            "GEMM 2 of the array differs from GEMM 0 (extents, strides, operands of the epilogue, or scalars)"
         );
     }
     // A pass decomposes the operands of emulated f32.

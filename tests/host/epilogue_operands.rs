@@ -137,6 +137,8 @@ fn wrong_operands_are_refused_by_name() {
         let told = text.parse::<EpilogueDesc>().expect_err(text).to_string();
         assert!(told.contains(because), "{text}: {told}");
     }
+    let most = "source + aux0 + aux1 + aux2 + aux3 + bias_m";
+    assert!(most.parse::<EpilogueDesc>().is_ok());
     let desc = Gemm::<f32>::new().desc();
     let narrow = "acc + aux0:e4m3".parse::<EpilogueDesc>().expect("an expression");
     let told = desc.pinned(Pins { epilogue: Some(narrow), ..Pins::NONE }).check();

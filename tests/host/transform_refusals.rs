@@ -1,6 +1,6 @@
 //! Refusals of user transforms, and their texts in JSON and flags.
 
-use super::transforms::{TENSOR_OP, small};
+use super::transforms::{TENSOR_OP, small, transform};
 use crate::harness::{
     on_tensor_cores::ORDERS,
     prelude::*,
@@ -42,16 +42,7 @@ fn a_transform_that_is_not_registered_is_refused() {
 
 #[test]
 fn a_transform_that_does_not_map_0_to_0_is_refused() {
-    struct Shifted;
-    impl Transform for Shifted {
-        const NAME: &'static str = "shifted";
-        type Stored = f32;
-        type Multiplied = f32;
-        const CUDA: &'static str = "x + 1.0f";
-        fn host(x: f32) -> f32 {
-            x + 1.0
-        }
-    }
+    transform!(Shifted "shifted": f32 => f32, "x + 1.0f", |x| x + 1.0);
     let gemm = Gemm::<f32>::new().with::<TransformA<Shifted>>();
     let mut d = [7.0];
     assert_eq!(
@@ -111,16 +102,7 @@ fn transforms_of_other_types_are_refused() {
         let said = refused(units, ab, knobs);
         assert!(said.contains(says), "{said}");
     }
-    struct Truncated;
-    impl Transform for Truncated {
-        const NAME: &'static str = "truncated";
-        type Stored = f32;
-        type Multiplied = Tf32;
-        const CUDA: &'static str = "x";
-        fn host(x: f32) -> f32 {
-            x
-        }
-    }
+    transform!(Truncated "truncated": f32 => Tf32, "x", |x| x);
     let one_term = transform_words::<Truncated>();
     let said = refused(tensor, "f32", &[("transform_a", &one_term)]);
     assert!(said.contains("multiplied type of A = 1 term differs from 2 terms"), "{said}");

@@ -9,6 +9,24 @@ use crate::harness::{
 };
 use falchion::numeric::register_transform;
 
+/// Declares a transform of a test: its name, types, CUDA text, and host function.
+macro_rules! transform {
+    ($Name:ident $name:literal: $stored:ty => $multiplied:ty, $cuda:literal, $host:expr) => {
+        struct $Name;
+        impl Transform for $Name {
+            const NAME: &'static str = $name;
+            type Stored = $stored;
+            type Multiplied = $multiplied;
+            const CUDA: &'static str = $cuda;
+            fn host(x: f32) -> f32 {
+                let host: fn(f32) -> f32 = $host;
+                host(x)
+            }
+        }
+    };
+}
+pub(super) use transform;
+
 const SIZES: (usize, usize, usize) = (35, 41, 70);
 
 /// Conversions between `f32` and an element type.
@@ -231,16 +249,7 @@ fn the_lab_verifies_transformed_operands() {
 /// The rounding of bf16x1 is the transform of f32 to bf16 that returns its argument.
 #[test]
 fn a_transform_of_a_stands_beside_an_emulation_of_b() {
-    struct Same;
-    impl Transform for Same {
-        const NAME: &'static str = "same";
-        type Stored = f32;
-        type Multiplied = Bf16;
-        const CUDA: &'static str = "x";
-        fn host(x: f32) -> f32 {
-            x
-        }
-    }
+    transform!(Same "same": f32 => Bf16, "x", |x| x);
     let words = transform_words::<Same>();
     let (m, n, k) = SIZES;
     let (a, b) = rounding_operands((m, n, k), |x| x);
@@ -260,16 +269,7 @@ fn a_transform_of_a_stands_beside_an_emulation_of_b() {
 
 #[test]
 fn types_pin_and_register_transforms() {
-    struct Doubled;
-    impl Transform for Doubled {
-        const NAME: &'static str = "doubled";
-        type Stored = f32;
-        type Multiplied = f32;
-        const CUDA: &'static str = "x + x";
-        fn host(x: f32) -> f32 {
-            x + x
-        }
-    }
+    transform!(Doubled "doubled": f32 => f32, "x + x", |x| x + x);
     let id = TransformId::new::<Doubled>();
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::new();
     let run = |desc: GemmDesc, result: Result<(), Error>, d: [f32; 2]| {

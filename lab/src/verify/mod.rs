@@ -234,7 +234,7 @@ impl<'a> Claim<'a> {
 /// A check in progress.
 struct Job<'j> {
     op: OpKind,
-    /// What the MMA multiplies of A, and of B.
+    /// The elements of A and of B that the MMA multiplies.
     multiplied: [Multiplied; 2],
     call: Call<HostSlice<'j>>,
     /// Number of products per sum; 0 if the epilogue does not read the accumulator.

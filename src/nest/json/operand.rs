@@ -19,7 +19,7 @@ use serde_json::Value;
 pub(super) struct OperandWords {
     /// Element type and layout in memory.
     pub stored: MatrixType,
-    /// What the MMA multiplies.
+    /// The elements that the MMA multiplies.
     pub multiplied: Multiplied,
 }
 

@@ -110,7 +110,7 @@ const CANONICAL_NAN: u32 = 0x7fff_ffff;
 /// so the bits do not depend on the layouts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterTerms {
-    /// What an instruction multiplies of A, and of B, in the kernel's frame.
+    /// The elements of A and of B that an instruction multiplies, in the kernel's frame.
     pub multiplied: [Multiplied; 2],
     /// Frame of the kernel.
     pub frame: Frame,
