@@ -2,7 +2,7 @@
 
 use crate::{
     epilogue,
-    nest::GemmDesc,
+    nest::{GemmDesc, plan::Geometry},
     numeric::ElementKind,
     operand::Axis,
     thread::mma::packed,
@@ -37,15 +37,17 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 }
 
 /// Returns the facts of `Config` about work units: their order, division, mode, records, and
-/// split-K. `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
-pub(crate) fn work_facts(
-    kind: WorkKind,
-    desc: &GemmDesc,
-    (split_k, of_cluster): (bool, u32),
-) -> String {
-    let (kind, mode) = (kind.cuda(), desc.work.mode);
+/// split-K.
+pub(crate) fn work_facts(desc: &GemmDesc, geometry: &Geometry) -> String {
+    let (kind, mode) = (geometry.work.cuda(), desc.work.mode);
     let (batched, array, positions) = (mode.several(), mode.is_array(), desc.has_positions());
-    let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), desc.group_step());
+    let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), geometry.group_step);
+    let split_k = desc.has_slices();
+    // Split-K slices that the CTAs of a cluster compute.
+    let of_cluster = match geometry.work {
+        WorkKind::SplitKCluster => geometry.cluster,
+        _ => 1,
+    };
     format!(
         "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )
@@ -70,9 +72,9 @@ fn epilogue_header(desc: &GemmDesc) -> String {
 /// Returns the facts of kernels in which each thread multiplies and stores its own tile.
 pub(crate) fn facts_of_threads(
     tiles: &ThreadTiles,
-    (accumulator, blocks_per_sm): (ElementKind, u32),
+    accumulator: ElementKind,
     store_access: u32,
-) -> [(&'static str, u32); 11] {
+) -> [(&'static str, u32); 10] {
     let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
         ("kWarpK", tiles.warp.k),
@@ -84,7 +86,6 @@ pub(crate) fn facts_of_threads(
         ("kThreadsPerWarpSlice", tiles.threads_per_warp_slice()),
         ("kPacked", packed(accumulator, tiles.thread())),
         ("kStoreAccess", store_access),
-        ("kBlocksPerSm", blocks_per_sm),
         ("kExchanges", BlockedToStriped::new(tiles, accumulator, store_access).is_some().into()),
     ]
 }

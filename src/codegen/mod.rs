@@ -7,13 +7,14 @@
 
 use crate::{
     epilogue::{MOST_OPERANDS, SCALARS, reduction::Reduction},
-    layout::index_map::{IndexMap, Map, fingerprint},
+    layout::index_map::{IndexMap, fingerprint},
     nest::GemmMode,
     shape::{Mn, Mnk},
     threadblock::{
         GroupTiles, KSlices, StreamedSlices, Streams, SwizzleKind, TileOrder, Work, WorkKind,
         lines_of_rectangle,
     },
+    warp::MirroredMap,
 };
 
 /// A type with the same representation in Rust and C++.
@@ -85,6 +86,7 @@ macro_rules! mirrored {
 mod config;
 mod decompose;
 pub(crate) mod facts;
+mod gemm;
 mod kernels;
 mod records;
 mod repack;
@@ -95,6 +97,7 @@ mod unit;
 pub(crate) use config::{config_header, facts_of_threads, order_header, work_facts};
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
+pub(crate) use gemm::{MainloopFingerprints, MainloopText, gemm_unit};
 pub use kernels::KERNELS;
 #[cfg(any(feature = "cuda", test))]
 pub use records::RecordsHeader;
@@ -337,10 +340,10 @@ pub(crate) fn fingerprints_of_groups(
 }
 
 /// Returns the fingerprint assertions of the named maps and of the order of tiles.
-pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], kind: SwizzleKind) -> String {
+pub(crate) fn fingerprints_of(maps: &[MirroredMap], kind: SwizzleKind) -> String {
     let mut text = String::new();
-    for (name, map) in maps {
-        text.push_str(&fingerprint_assertion(&format!("maps::{name}"), name, map.as_ref()));
+    for (name, twin, map) in maps {
+        text.push_str(&fingerprint_assertion(twin, name, map.as_ref()));
     }
     for (rows, columns) in ORDERED {
         let twin = format!("threadblock::TileOrder<Config::Order, {rows}, {columns}>");

@@ -327,7 +327,7 @@ fn maps_of_random_descriptions_satisfy_the_laws() {
         let desc =
             description(seed, Wanted { kernel_kind: KernelKind::MmaSync, ..Wanted::default() });
         let program = desc.one_schedule().expect("one schedule");
-        for (name, map) in program.mirrored() {
+        for (name, _, map) in program.mirrored() {
             let out = points(map.as_ref())
                 .filter_map(|point| map.at(point))
                 .find(|&offset| offset >= map.codomain());

@@ -5,6 +5,7 @@ use crate::{
     pass::transpose::TransposeDesc,
     schedule::Schedule,
     threadblock::{Units, Work},
+    warp::MirroredMap,
 };
 use std::sync::Arc;
 
@@ -45,11 +46,12 @@ impl TransposeProgram {
         }
     }
 
-    /// Returns the maps that have a CUDA twin, with their names. Fingerprints compare the two.
-    pub fn mirrored(&self) -> Vec<(&'static str, Map)> {
-        let mut maps = vec![("fetch", self.fetch.clone())];
+    /// Returns the maps that have a CUDA twin. Fingerprints compare the two.
+    pub(crate) fn mirrored(&self) -> Vec<MirroredMap> {
+        let mut maps: Vec<MirroredMap> = vec![("fetch", "maps::fetch", self.fetch.clone())];
         if self.desc.is_staged() {
-            maps.extend([("write", self.write.clone()), ("smem", self.smem.clone())]);
+            maps.push(("write", "maps::write", self.write.clone()));
+            maps.push(("smem", "maps::smem", self.smem.clone()));
         }
         maps
     }

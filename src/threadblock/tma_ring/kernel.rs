@@ -1,6 +1,4 @@
 //! Plan and launch properties of a kernel with a TMA ring.
-//!
-//! Twin: `kernels/threadblock/tma_ring/kernel.cuh`.
 
 use crate::{
     call::{Launch, OperandNeed, Problem},

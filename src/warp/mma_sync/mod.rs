@@ -40,8 +40,8 @@
 mod check;
 mod components;
 mod cost;
+mod cuda;
 pub(crate) mod explain;
-mod kernel;
 mod loads;
 mod registers;
 mod spell;
