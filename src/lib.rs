@@ -102,6 +102,8 @@ pub use refusal::Refusal;
 
 /// The names that most programs need.
 pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::numeric::{Bf16, E4m3, E5m2, F16, Tf32};
     pub use crate::{
         arch::{Best, Native, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
         device::{
@@ -114,7 +116,7 @@ pub mod prelude {
             HorizontalSwizzle, IdentitySwizzle, PingpongSchedule, SplitK, SplitKCluster,
             SplitKParallel, Stages, StreamK, Threadblock, Warp, With,
         },
-        numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},
+        numeric::{Element, ElementKind},
         shape::GemmShape,
         threadblock::{MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized},
         warp::{MmaSimt, MmaTensorOp},

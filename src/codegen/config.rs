@@ -6,7 +6,7 @@ use crate::{
     numeric::ElementKind,
     operand::Axis,
     thread::mma::packed,
-    threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind},
+    threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind, registered_swizzle},
     warp::{ThreadTiles, exchange::BlockedToStriped},
 };
 use core::fmt::Write;
@@ -28,12 +28,31 @@ pub(crate) fn config_header(
     )
 }
 
-/// Returns the order of tiles for `kernels/threadblock/swizzle.cuh`.
+/// Returns the order of tiles for `kernels/threadblock/swizzle.cuh`. The text of a user's order is
+/// empty if the process does not have the order, which plans refuse.
 pub(crate) fn order_header(order: SwizzleKind) -> String {
     let (ordering, group_size) = order.spelled();
-    format!(
-        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kGroupSize = {group_size};\n}};\n"
-    )
+    let mut text = "#include \"threadblock/swizzle.cuh\"\n".to_owned();
+    let mut user = String::new();
+    if let Some((id, swizzle)) = order.user().and_then(|id| Some((id, registered_swizzle(id)?))) {
+        let (struct_name, name) = (id.cuda_name(), printable(swizzle.name));
+        let _ = writeln!(
+            text,
+            "struct {struct_name} {{\n  static __device__ __forceinline__ constexpr threadblock::Tile of(unsigned block, unsigned rows, unsigned columns) {{\n#line 1 \"swizzle {name}\"\n{}\n#line 1 \"config.cuh\"\n  }}\n}};",
+            swizzle.cuda
+        );
+        user = format!("  using User = ::{struct_name};\n");
+    }
+    let _ = writeln!(
+        text,
+        "struct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kGroupSize = {group_size};\n{user}}};"
+    );
+    text
+}
+
+/// Returns a name without the characters that would end a string in C++.
+pub(crate) fn printable(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect()
 }
 
 /// Returns the facts of `Config` about work units: their order, division, mode, records, and

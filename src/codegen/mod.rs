@@ -11,8 +11,8 @@ use crate::{
     nest::GemmMode,
     shape::{Mn, Mnk},
     threadblock::{
-        GroupTiles, KSlices, StreamedSlices, Streams, SwizzleKind, TileOrder, Work, WorkKind,
-        lines_of_rectangle,
+        GroupTiles, KSlices, ORDERED, StreamedSlices, Streams, SwizzleKind, TileOrder, Work,
+        WorkKind, lines_of_rectangle,
     },
     warp::MirroredMap,
 };
@@ -274,9 +274,6 @@ pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> Stri
         "static_assert(index::fingerprint<{twin}>() == {wanted}u, \"{name}: the Rust map and the CUDA map differ\");\n"
     )
 }
-
-/// Sizes, in tiles down and across, at which the order of tiles has a fingerprint.
-pub(crate) const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
 
 /// Pairs of (k-tiles, slices) at which the division of K has a fingerprint.
 const SLICED: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];

@@ -37,6 +37,7 @@ pub mod ring_kernel;
 pub mod ring_programs;
 pub mod same_bits;
 pub mod subject;
+pub mod swizzles;
 #[cfg(feature = "cuda")]
 pub mod tensor_checks;
 #[cfg(feature = "cuda")]

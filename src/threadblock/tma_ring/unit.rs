@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::{
-        DecomposedLine, MainloopFingerprints, MainloopText, ORDERED, TensorGemmParams, TensorMap,
+        DecomposedLine, MainloopFingerprints, MainloopText, TensorGemmParams, TensorMap,
         TranslationUnit, emulation_fingerprints, emulation_header, facts::facts,
         fingerprint_assertion, gemm_unit,
     },
@@ -10,7 +10,8 @@ use crate::{
     nest::GemmDesc,
     operand::OperandKind,
     threadblock::{
-        ClusterTiles, PipelineLayout, RingPosition, WarpSpecialized, Work, WorkKind, smem::Along,
+        ClusterTiles, ORDERED, PipelineLayout, RingPosition, WarpSpecialized, Work, WorkKind,
+        smem::Along,
     },
     warp::MirroredMap,
 };
