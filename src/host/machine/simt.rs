@@ -8,9 +8,8 @@ use super::{
     observer::{Observer, Purpose, Touched},
 };
 use crate::{
-    arch::WARP,
     host::{
-        threadblock::mma::{composition::stored_once, vectors::whole},
+        threadblock::mma::{composition::stored_once, fragments::Fragments, vectors::whole},
         warp::accumulated::{Accumulated, FragmentValue},
     },
     layout::index_map::{IndexMap, at},
@@ -18,10 +17,9 @@ use crate::{
     operand::OperandKind,
     schedule::{Fault, Spelled, Step},
     threadblock::{
-        MmaBase, ThreadMap,
+        ThreadMap,
         mma::{accesses, program::Program},
     },
-    warp::{mma_sync::MATRICES, simt::maps::FragmentMap},
 };
 use std::collections::VecDeque;
 
@@ -94,65 +92,13 @@ struct Block<'a> {
     stage_bytes: u64,
     /// Elements of A and of B per access of a fragment load.
     widths: [u32; 2],
-    /// The [`coordinates`] of A and of B.
-    coordinates: [Vec<Option<(u32, u32)>>; 2],
-    /// For warp-level instructions: the lane and the fragment element that hold (row or column of
-    /// the warp's tile, k of a k-block) of A and of B.
-    holders: Option<[Vec<(u32, u32)>; 2]>,
+    /// The fragments of A and of B.
+    fragments: [Fragments; 2],
     /// The instruction, and the terms that it reads of each fragment element.
     arithmetic: Option<(Instruction, RegisterTerms)>,
     /// The transforms of A and of B. Without a warp-level instruction, threads apply them to their
     /// fragments.
     transforms: [Option<HostTransform>; 2],
-}
-
-/// Returns the lane and the fragment element that hold (mn, k) of a warp's tile, row by row; `None`
-/// without a warp-level instruction.
-fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
-    let instruction = base.instruction()?;
-    let step = instruction.shape().k;
-    Some(OperandKind::BOTH.map(|operand| {
-        let (extent, per_word) = (instruction.extent(operand), instruction.per_word());
-        let (own, elements) =
-            (instruction.words(operand) * per_word, base.fragment_elements(operand));
-        let mut held = vec![(0, 0); (base.operand(operand).warp_mn * step) as usize];
-        for lane in 0..WARP {
-            for element in 0..elements {
-                let (mn, k) = instruction.coordinate(
-                    operand,
-                    lane,
-                    (element % own / per_word, element % per_word),
-                );
-                held[((element / own * extent + mn) * step + k) as usize] = (lane, element);
-            }
-        }
-        held
-    }))
-}
-
-/// Returns the matrix load that fills a fragment element.
-fn load_of(base: &MmaBase, element: u32) -> u32 {
-    element / base.instruction().map_or(1, |instruction| instruction.per_word()) / MATRICES
-}
-
-/// Returns the (mn, k) in a k-block of each fragment element of each thread, thread by thread;
-/// `None` if a map leaves it out.
-fn coordinates(program: &Program, operand: OperandKind) -> Vec<Option<(u32, u32)>> {
-    let (Program { maps, base, .. }, side) = (program, operand.index());
-    let (step, elements) = (base.step(), base.fragment_elements(operand));
-    let per_word = base.instruction().map_or(1, |instruction| instruction.per_word());
-    let of_offset = |offset: u32| (offset / step, offset % step);
-    let rows = maps.rows[side].as_ref().zip(base.matrix_loads(operand));
-    let coordinate = |(thread, element): (u32, u32)| match &rows {
-        None => maps.fragment[side].at(at(thread, element)).map(of_offset),
-        Some((rows, loads)) => {
-            let (from, within) = loads.source(thread, (element / per_word, element % per_word));
-            let (mn, k) = of_offset(rows.at(at(from, load_of(base, element)))?);
-            Some(if loads.transposed() { (mn + within, k) } else { (mn, k + within) })
-        }
-    };
-    let threads = 0..base.tiles.threads();
-    threads.flat_map(|thread| (0..elements).map(move |i| (thread, i))).map(coordinate).collect()
 }
 
 /// Runs CTA 0 over `tiles` k-tiles with an observer. Returns the number of multiply-adds.
@@ -228,8 +174,7 @@ pub(in crate::host) fn run_block(
         }),
         stage_bytes: base.stage_bytes().into(),
         widths: OperandKind::BOTH.map(|operand| base.fragment_access(operand).0),
-        coordinates: OperandKind::BOTH.map(|operand| coordinates(program, operand)),
-        holders: holders(base),
+        fragments: OperandKind::BOTH.map(|operand| Fragments::new(program, operand)),
         arithmetic: program.arithmetic(),
         transforms: program
             .desc
@@ -379,11 +324,11 @@ impl<'a> Block<'a> {
         }
         let wanted = self.threads[id as usize].before + tile;
         let Program { maps, base, .. } = self.program;
-        let left_out = |map, column| Fault::LeftOut { map, row: id, column };
         for &operand in operands {
             let side = operand.index();
             let width = self.widths[side];
-            let first = maps.depth.at(at(id, k_block)).ok_or(left_out("depth", k_block))?;
+            let left_out = Fault::LeftOut { map: "depth", row: id, column: k_block };
+            let first = maps.depth.at(at(id, k_block)).ok_or(left_out)?;
             let step = base.step();
             let of_tile = |offset: u32| (offset / step, first + offset % step);
             let (staged, buffer) =
@@ -396,14 +341,9 @@ impl<'a> Block<'a> {
                     lane.sees(Purpose::Load, Some(operand), [k_block, load], row.neighbours(width));
                 }
             }
-            let elements = base.fragment_elements(operand) as usize;
-            let coordinates = &self.coordinates[side][id as usize * elements..][..elements];
             let fragment = &mut self.threads[id as usize].fragments[side][buffer];
-            for ((element, held), coordinate) in (0..).zip(fragment).zip(coordinates) {
-                let (mn, k) = coordinate.ok_or_else(|| match &rows {
-                    None => left_out("fragment", element),
-                    Some(_) => left_out("rows", load_of(base, element)),
-                })?;
+            for (element, held) in (0..).zip(fragment) {
+                let (mn, k) = self.fragments[side].coordinate(base, id, element)?;
                 let place = staged.place((mn, first + k))?;
                 if rows.is_none() && element.is_multiple_of(width) {
                     lane.sees(
@@ -455,7 +395,7 @@ impl<'a> Block<'a> {
             }
         }
         state.multiplied += 1;
-        if self.holders.is_none() {
+        if !self.fragments[0].of_warp() {
             state.accumulators.multiply(fragments[0], fragments[1], self.transforms);
             return Ok(());
         }
@@ -484,21 +424,11 @@ impl<'a> Block<'a> {
     /// of a k-block, the thread's rows of A or columns of B. The registers of the whole warp hold
     /// them.
     fn give(&self, thread: u32, operand: OperandKind, buffer: usize, steps: &mut Vec<u64>) {
-        let (base, side) = (&self.program.base, operand.index());
-        let (map, step) = (FragmentMap::new(base.tiles, operand), base.step());
-        let facts = base.operand(operand);
-        let lanes = &self.threads[(thread / WARP * WARP) as usize..];
-        let rows: Vec<u32> =
-            (0..facts.thread_mn()).map(|i| map.mn(thread, i) % facts.warp_mn * step).collect();
-        for k in 0..step {
-            steps.extend(rows.iter().map(|row| {
-                let (lane, element) = self
-                    .holders
-                    .as_ref()
-                    .map_or((0, 0), |holders| holders[side][(row + k) as usize]);
-                lanes[lane as usize].fragments[side][buffer][element as usize].word
-            }));
-        }
+        let side = operand.index();
+        let read = self.fragments[side].read_by(&self.program.base, thread);
+        steps.extend(read.map(|(holder, element)| {
+            self.threads[holder as usize].fragments[side][buffer][element as usize].word
+        }));
     }
 
     /// Returns the number of k-tiles of the thread's current unit of work.

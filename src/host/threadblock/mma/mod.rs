@@ -2,5 +2,7 @@
 
 pub(in crate::host) mod composition;
 pub(in crate::host) mod fast_program;
+pub(in crate::host) mod fragments;
+mod names;
 pub(in crate::host) mod pack;
 pub(in crate::host) mod vectors;
