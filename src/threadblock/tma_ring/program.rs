@@ -289,7 +289,7 @@ impl ThreadMaps {
 }
 
 /// Returns the rows of A, or columns of B, that one instruction reads.
-pub(crate) const fn instruction_mn(desc: &GemmDesc, operand: OperandKind) -> u32 {
+pub const fn instruction_mn(desc: &GemmDesc, operand: OperandKind) -> u32 {
     match operand {
         OperandKind::A => ROWS,
         OperandKind::B => desc.instruction().n,

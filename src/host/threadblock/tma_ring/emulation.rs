@@ -15,7 +15,7 @@ use crate::{
 
 /// The scales that are undone in the accumulators.
 #[derive(Clone, Copy)]
-pub(in crate::host) struct Scales<'a> {
+pub struct Scales<'a> {
     /// Shifts of the rows of A and of the columns of B, for each GEMM of the batch. Empty without
     /// scaling.
     pub shifts: &'a [Vec<i32>; 2],
@@ -39,7 +39,7 @@ impl Scales<'_> {
 }
 
 /// The decomposed operands of a call.
-pub(in crate::host) struct DecomposedOperands {
+pub struct DecomposedOperands {
     emulation: EmulationKind,
     terms: [Vec<u16>; 2],
     /// Shifts of the rows of A and of the columns of B, for each GEMM of the batch. Empty without

@@ -1,31 +1,13 @@
 //! Warp-specialized kernels on the host.
 //!
-//! A description becomes a [`WarpSpecializedProgram`]: the ring, the index maps, and the constants
-//! of its kernel. Two modes run it:
+//! The host adds the accumulators of the kernel in the same order without a ring, in parallel over
+//! tiles, so the bits are equal (`fast.rs`). On CUDA cores and for integers, accumulators are chains
+//! of multiply-adds, and the panels of the other main loops compute them.
 //!
-//! - **checked** (`checked.rs`, `numbers.rs`): runs cluster by cluster. The warps run on
-//!   [`machine`](crate::host::machine), in a pseudorandom order that a seed determines. The data in the
-//!   ring are bytes: a [`TensorCopy`](crate::threadblock::TensorCopy) writes boxes, and matrix
-//!   descriptors read them (`reading.rs`). The products are added as the instruction adds
-//!   (`products.rs`), and subtiles are staged and stored (`subtiles.rs`). Without `wgmma`, single
-//!   threads read, multiply, and store (`threads.rs`). Every element of D must be written exactly
-//!   once.
-//! - **fast** (`fast.rs`): adds the same accumulators in the same order without a ring, in parallel
-//!   over tiles, so the bits are equal. On CUDA cores and for integers, accumulators are chains of
-//!   multiply-adds, and the panels of the other main loops compute them.
-//!
-//! Emulated `f32` operands are decomposed first (`emulation.rs`), and both modes multiply the
-//! terms.
+//! Emulated `f32` operands are decomposed first (`emulation.rs`), and the host multiplies the terms.
 
-mod checked;
-mod emulation;
+pub mod emulation;
 mod fast;
-mod numbers;
-mod partials;
-mod products;
-mod reading;
-mod subtiles;
-mod threads;
 
 use crate::{
     call::HostCall,
@@ -47,16 +29,13 @@ use crate::{
     operand::Frame,
     refusal::Refusal,
     shape::Mnk,
-    threadblock::{
-        Units, Work,
-        tma_ring::program::{EmulationProgram, WarpSpecializedProgram},
-    },
+    threadblock::{Units, Work, tma_ring::program::EmulationProgram},
 };
 use emulation::{DecomposedOperands, Scales};
 use fast::Steps;
 use std::sync::Arc;
 
-/// Runs a kernel's description in the fast mode, with the description of the same GEMM and a
+/// Runs a kernel's description, with the description of the same GEMM and a
 /// row-major D. The caller has checked the description. If an operand of a batch cannot be
 /// decomposed, the call is refused before any write.
 ///
@@ -112,7 +91,7 @@ fn streams(kernel: &GemmDesc, call: &HostCall<'_>) -> Result<Option<Vec<TileSlic
 ///
 /// # Errors
 /// The errors of [`Work::new`].
-fn work(
+pub fn work(
     desc: &GemmDesc,
     extents: ((usize, usize), usize, u32),
     clusters: u32,
@@ -121,28 +100,12 @@ fn work(
     Work::new(kinds, (desc.threadblock(), desc.mainloop.cluster()), extents, clusters)
 }
 
-/// Runs a program in the checked mode.
-///
-/// # Errors
-/// The errors of [`execute_fast`], and [`Error::Fault`].
-pub(crate) fn execute_program(
-    program: &WarpSpecializedProgram,
-    seed: u64,
-    call: HostCall<'_>,
-) -> Result<(), Error> {
-    run_decomposed(&program.emulation, &program.desc, call, |scales, call| {
-        let desc = &program.multiplied;
-        checked::products(
-            program,
-            (seed, scales),
-            &mut Product::new(desc, tiling(desc, call.k), call)?,
-        )
-    })
-}
-
 /// Runs `compute` with the call that the kernel computes, which has decomposed operands if f32 is
 /// emulated.
-fn run_decomposed(
+///
+/// # Errors
+/// [`Error::Refused`] if an operand cannot be decomposed, and the errors of `compute`.
+pub fn run_decomposed(
     program: &EmulationProgram,
     desc: &GemmDesc,
     call: HostCall<'_>,
@@ -161,7 +124,7 @@ fn run_decomposed(
 }
 
 /// Returns the tiling of a kernel for a K of `k`.
-const fn tiling(desc: &GemmDesc, k: usize) -> Tiling {
+pub const fn tiling(desc: &GemmDesc, k: usize) -> Tiling {
     Tiling {
         block: desc.threadblock(),
         warp_slices: 1,
@@ -170,7 +133,7 @@ const fn tiling(desc: &GemmDesc, k: usize) -> Tiling {
     }
 }
 
-/// Computes D of one GEMM in the fast mode.
+/// Computes D of one GEMM.
 fn fast_product(
     desc: &GemmDesc,
     product: &mut Product<'_>,

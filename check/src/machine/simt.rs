@@ -7,24 +7,22 @@ use super::{
     block::{BlockShape, Content, Lane, LaneSteps, Place, run},
     observer::{Observer, Purpose, Touched},
 };
-use crate::{
-    host::{
-        threadblock::mma::{composition::stored_once, fragments::Fragments, vectors::whole},
-        warp::accumulated::{Accumulated, FragmentValue},
+use crate::accumulated::{Accumulated, FragmentValue};
+use falchion::{
+    internals::{
+        host::shared::{Fragments, stored_once, vectors::whole},
+        index::{IndexMap, at},
+        nest::{Program, accesses},
+        operand::OperandKind,
+        schedule::{Fault, Spelled, Step},
     },
-    layout::index_map::{IndexMap, at},
     numeric::{HostTransform, Instruction, emulation::RegisterTerms},
-    operand::OperandKind,
-    schedule::{Fault, Spelled, Step},
-    threadblock::{
-        ThreadMap,
-        mma::{accesses, program::Program},
-    },
+    threadblock::ThreadMap,
 };
 use std::collections::VecDeque;
 
 /// The input of a CTA.
-pub(in crate::host) struct Started<'a> {
+pub(crate) struct Started<'a> {
     /// Returns element (mn, k) of a k-tile of an operand: a number, or its name. K-tiles are
     /// numbered through all units of work.
     pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
@@ -122,7 +120,7 @@ pub fn observe(program: &Program, tiles: u32, observer: &mut dyn Observer) -> Re
 }
 
 /// Runs a CTA. Returns the accumulators of each unit of work, for each thread.
-pub(in crate::host) fn run_block(
+pub(crate) fn run_block(
     program: &Program,
     started: &Started<'_>,
     observer: Option<&mut dyn Observer>,

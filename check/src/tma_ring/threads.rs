@@ -1,22 +1,17 @@
 //! Consumers whose threads multiply: the loads of each thread from a stage, and its stores to D.
 
-use crate::{
+use crate::{accumulators::Accumulators, tma_ring::numbers::Numbers};
+use falchion::{
+    Error,
     arch::WARP,
-    error::Error,
-    host::{
-        epilogue::finished, operands::unknown, threadblock::tma_ring::numbers::Numbers,
-        warp::accumulators::Accumulators,
+    internals::{
+        host::shared::{finished, unknown},
+        index::at,
+        nest::{ThreadMaps, WARPS, WarpSpecializedProgram},
+        operand::{EpilogueOperand, EpilogueOperands, OperandKind},
+        schedule::{Fault, WarpName},
     },
-    layout::index_map::at,
-    operand::{EpilogueOperand, EpilogueOperands, OperandKind},
-    schedule::{Fault, WarpName},
-    threadblock::{
-        Unit,
-        tma_ring::{
-            pipeline::WARPS,
-            program::{ThreadMaps, WarpSpecializedProgram},
-        },
-    },
+    threadblock::Unit,
 };
 use std::sync::Arc;
 
@@ -68,7 +63,7 @@ impl Numbers<'_> {
     }
 
     /// Adds a stage's products to the accumulators of a warp, thread by thread.
-    pub(in crate::host) fn add_by_threads(
+    pub(super) fn add_by_threads(
         &self,
         maps: &ThreadMaps,
         warp: WarpName,
@@ -86,7 +81,7 @@ impl Numbers<'_> {
 
     /// Writes the accumulators of a warp to D through the epilogue. Without accumulators, they are
     /// zeros.
-    pub(in crate::host) fn write_by_threads(
+    pub(super) fn write_by_threads(
         &mut self,
         maps: &ThreadMaps,
         (warp, tile): (WarpName, u32),
@@ -117,7 +112,7 @@ impl Numbers<'_> {
         }
         let taken =
             Accumulators::taken(self.matrices.desc.output.accumulator, accumulators, &numbers);
-        let results = finished(&self.matrices, &taken, &read)?;
+        let results = finished(&self.matrices, (taken.kind(), taken.bytes()), &read)?;
         for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
             self.count(product, (row as u64, column as u64))?;
             self.put(product, (row, column), element)?;

@@ -2,7 +2,7 @@
 //! slice 0 adds them.
 
 use super::{Block, Content, Lane, Place, Purpose};
-use crate::{layout::index_map::at, schedule::Fault};
+use falchion::internals::{index::at, schedule::Fault};
 
 /// Tag bit of partial accumulators, which distinguishes them from k-tiles.
 const PARTIALS: u32 = 1 << 31;

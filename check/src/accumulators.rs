@@ -1,16 +1,19 @@
 //! Accumulators whose type is a run-time value.
 
-use crate::{
+use core::ops::Range;
+use falchion::{
+    internals::{
+        numeric::Number,
+        operand::OperandKind,
+        sys::simd::{Vectorized, dispatch},
+        thread::mma::outer_product,
+    },
     numeric::{
-        Accumulator, ElementKind, F16, HostTransform, Instruction, Number, Saturating,
+        Accumulator, ElementKind, F16, HostTransform, Instruction, Saturating,
         emulation::RegisterTerms, sum_slices,
     },
-    operand::OperandKind,
-    sys::simd::{Vectorized, dispatch},
-    thread::mma::outer_product,
     threadblock::{MmaBase, SLICES_AT_ONCE},
 };
-use core::ops::Range;
 
 /// Numbers of one accumulator type.
 #[derive(Clone, Debug)]
@@ -28,7 +31,7 @@ pub enum Accumulators {
 }
 
 /// A function that reads the first element of a byte slice and returns it as a word.
-pub(in crate::host) type Word = Box<dyn Fn(&[u8]) -> u64>;
+pub(crate) type Word = Box<dyn Fn(&[u8]) -> u64>;
 
 /// Evaluates one expression for the vector of a value's variant.
 macro_rules! each {
@@ -84,7 +87,7 @@ impl<T: Accumulator, A: Fn(usize) -> T, B: Fn(usize) -> T> Vectorized for Outer<
 impl Accumulators {
     /// Returns `count` zeros of the accumulator type `kind`, or of `f32` if `kind` is not an
     /// accumulator type.
-    pub(in crate::host) fn zeros(kind: ElementKind, count: usize) -> Self {
+    pub(crate) fn zeros(kind: ElementKind, count: usize) -> Self {
         match kind {
             ElementKind::F64 => Self::F64(vec![0.0; count]),
             ElementKind::I32 => Self::I32(vec![0; count]),
@@ -95,7 +98,7 @@ impl Accumulators {
 
     /// Returns `count` zeros of the accumulator type of a CTA, which saturates if its instruction
     /// does.
-    pub(in crate::host) fn for_block(base: &MmaBase, count: usize) -> Self {
+    pub(crate) fn for_block(base: &MmaBase, count: usize) -> Self {
         if base.saturates() {
             Self::Saturating(vec![Saturating::default(); count])
         } else {
@@ -105,11 +108,7 @@ impl Accumulators {
 
     /// Converts the elements in `bytes` from type `from` to `kind`; `None` if the conversion is not
     /// exact.
-    pub(in crate::host) fn widened(
-        kind: ElementKind,
-        from: ElementKind,
-        bytes: &[u8],
-    ) -> Option<Self> {
+    pub(crate) fn widened(kind: ElementKind, from: ElementKind, bytes: &[u8]) -> Option<Self> {
         fn row<T: Number>(from: ElementKind, bytes: &[u8], to: &mut [T]) -> Option<()> {
             T::widening(from).map(|widening| (widening.row)(bytes, to))
         }
@@ -119,7 +118,7 @@ impl Accumulators {
 
     /// Returns the conversion from an element of type `from` to a word of accumulator type `kind`;
     /// `None` if the conversion is not exact.
-    pub(in crate::host) fn words_of(kind: ElementKind, from: ElementKind) -> Option<Word> {
+    pub(crate) fn words_of(kind: ElementKind, from: ElementKind) -> Option<Word> {
         fn words<T: Number>(from: ElementKind) -> Option<Word> {
             let one = T::widening(from)?.one;
             Some(Box::new(move |bytes| word(one(bytes))))
@@ -133,13 +132,13 @@ impl Accumulators {
     }
 
     /// Returns the word of the number that a transform makes of the `f32` in `of`.
-    pub(in crate::host) fn transformed(of: u64, transform: HostTransform) -> u64 {
+    pub(crate) fn transformed(of: u64, transform: HostTransform) -> u64 {
         word(transform.apply(word_to_number::<f32>(of)))
     }
 
     /// Resizes to `count` numbers. Keeps the present numbers if their type is `kind`; all other
     /// numbers are zeros.
-    pub(in crate::host) fn grow(&mut self, kind: ElementKind, count: usize) {
+    pub(crate) fn grow(&mut self, kind: ElementKind, count: usize) {
         if self.kind() != kind {
             *self = Self::zeros(kind, count);
         }
@@ -148,7 +147,7 @@ impl Accumulators {
 
     /// Returns the numbers at the indices `places`. An index beyond the end gives zero, and without
     /// `from` all numbers are zeros of type `kind`.
-    pub(in crate::host) fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
+    pub(crate) fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
         fn gather<T: Number>(numbers: &[T], places: &[usize]) -> Vec<T> {
             places.iter().map(|&at| numbers.get(at).copied().unwrap_or_default()).collect()
         }
@@ -163,7 +162,7 @@ impl Accumulators {
     }
 
     /// Returns the element type.
-    pub(in crate::host) const fn kind(&self) -> ElementKind {
+    pub(crate) const fn kind(&self) -> ElementKind {
         match self {
             Self::F32(_) => ElementKind::F32,
             Self::F64(_) => ElementKind::F64,
@@ -172,33 +171,33 @@ impl Accumulators {
         }
     }
 
-    pub(in crate::host) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         each!(self, numbers => numbers.len())
     }
 
     /// Returns the numbers as bytes in native order.
-    pub(in crate::host) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         each!(self, numbers => bytemuck::cast_slice(numbers))
     }
 
     /// Returns number `at` as a word.
-    pub(in crate::host) fn word(&self, at: usize) -> u64 {
+    pub(crate) fn word(&self, at: usize) -> u64 {
         each!(self, numbers => word(numbers[at]))
     }
 
     /// Sets number `at` from a word.
-    pub(in crate::host) fn set(&mut self, at: usize, word: u64) {
+    pub(crate) fn set(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = word_to_number(word));
     }
 
     /// Adds the number in `word` to number `at`.
-    pub(in crate::host) fn add(&mut self, at: usize, word: u64) {
+    pub(crate) fn add(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = numbers[at].plus(word_to_number(word)));
     }
 
     /// Returns the sum of split-K partials in their fixed order. All partials must have the type of
     /// the first.
-    pub(in crate::host) fn sum_slices(partials: &[&Self]) -> Self {
+    pub(crate) fn sum_slices(partials: &[&Self]) -> Self {
         let Some(mut sum) = partials.first().map(|&first| first.clone()) else {
             return Self::default();
         };
@@ -211,7 +210,7 @@ impl Accumulators {
 
     /// Adds the numbers `range` of `others` to the numbers `range` of `self`, or to 0 if `to_zero`
     /// is set. Does nothing if the types differ.
-    pub(in crate::host) fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
+    pub(crate) fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
         fn add<T: Accumulator>(
             accumulators: Option<&mut [T]>,
             others: Option<&[T]>,
@@ -244,7 +243,7 @@ impl Accumulators {
     }
 
     /// Adds the outer product of two fragments, which are given as words.
-    pub(in crate::host) fn add_products(
+    pub(crate) fn add_products(
         &mut self,
         extents: [usize; 2],
         a: impl Fn(usize) -> u64 + Copy,
@@ -255,7 +254,7 @@ impl Accumulators {
 
     /// Runs `products`, which adds the products of one instruction. Saturating accumulators first
     /// sum these products from 0 and then add the sum, because one instruction saturates only once.
-    pub(in crate::host) fn add_at_once(&mut self, products: impl Fn(&mut Self)) {
+    pub(crate) fn add_at_once(&mut self, products: impl Fn(&mut Self)) {
         let Self::Saturating(sums) = self else { return products(self) };
         let mut own = Self::Saturating(vec![Saturating::default(); sums.len()]);
         products(&mut own);
@@ -265,7 +264,7 @@ impl Accumulators {
     /// Adds the products of rows of A and columns of B with the rounding of an instruction. The
     /// words of both are given k by k. Only `f32` and `f16` accumulators support it; for other
     /// types nothing is added.
-    pub(in crate::host) fn add_steps(
+    pub(crate) fn add_steps(
         &mut self,
         (instruction, terms): &(Instruction, RegisterTerms),
         extents: [usize; 2],
@@ -304,12 +303,7 @@ impl Accumulators {
     /// Adds the outer products of `groups` fragments of `a` and of `b` to each tile of `rows` x
     /// `columns` accumulators. Fragments have `rows` and `columns` elements. Does nothing if the
     /// types differ.
-    pub(in crate::host) fn add_outers(
-        &mut self,
-        extents: [usize; 2],
-        groups: usize,
-        fragments: [&Self; 2],
-    ) {
+    pub(crate) fn add_outers(&mut self, extents: [usize; 2], groups: usize, fragments: [&Self; 2]) {
         struct Outers<'n, T>([usize; 2], usize, &'n mut [T], [&'n [T]; 2]);
         impl<T: Accumulator> Vectorized for Outers<'_, T> {
             type Output = ();

@@ -4,15 +4,15 @@ use super::{
     block::{self, BlockShape, Content, Lane, LaneSteps, Place},
     observer::{Observer, Purpose, Touched},
 };
-use crate::{
-    host::threadblock::mma::vectors::vectors,
-    layout::index_map::at,
+use core::ops::Range;
+use falchion::internals::{
+    host::shared::vectors::vectors,
+    index::at,
     operand::OperandKind,
     pass::transpose::TransposeProgram,
     schedule::{Fault, Spelled, Step},
-    thread::transpose::take_column,
+    thread::take_column,
 };
-use core::ops::Range;
 
 /// The tile of a CTA, with its source and its destination. Rows and columns are relative to the
 /// first element of the tile. A gathered tile also reads elements before it.

@@ -10,7 +10,7 @@ use super::{
     Bytes, Cluster, Contents,
     warp::{FragmentSet, Reads},
 };
-use crate::{
+use falchion::internals::{
     operand::OperandKind,
     schedule::{Fault, RoleStep, ShareName, Spelled, SubtileName},
 };

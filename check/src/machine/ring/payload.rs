@@ -1,9 +1,9 @@
 //! The data that move through the ring in addition to the names.
 
-use crate::{
-    host::warp::accumulators::Accumulators,
+use crate::accumulators::Accumulators;
+use falchion::internals::{
+    nest::WARPS,
     schedule::{ShareName, SubtileName, WarpName},
-    threadblock::tma_ring::pipeline::WARPS,
 };
 use std::sync::Arc;
 

@@ -2,10 +2,13 @@
 //! slices.
 
 use super::{Cargo, Cluster, ClusterWork, Contents, Flight};
-use crate::{
-    host::machine::sync::Moved,
-    schedule::{Fault, RoleStep, Spelled},
-    threadblock::{Pipeline, Region, tma_ring::pipeline::WARPS},
+use crate::machine::sync::Moved;
+use falchion::{
+    internals::{
+        nest::WARPS,
+        schedule::{Fault, RoleStep, Spelled},
+    },
+    threadblock::{Pipeline, Region},
 };
 use std::sync::Arc;
 

@@ -2,10 +2,8 @@
 //! arrive adds all.
 
 use super::Cluster;
-use crate::{
-    host::machine::sync::Moved,
-    schedule::{Fault, RoleStep},
-};
+use crate::machine::sync::Moved;
+use falchion::internals::schedule::{Fault, RoleStep};
 
 /// Barriers of a consumer's warps in `ReduceSlices`: one before the slice is counted, and one
 /// after.

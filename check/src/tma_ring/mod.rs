@@ -1,34 +1,63 @@
-//! The checked mode: runs cluster by cluster, each in an order of events that follows from the
-//! seed.
+//! Warp-specialized kernels: runs cluster by cluster, each in an order of events that follows from
+//! the seed.
+//!
+//! The data in the ring are bytes: a [`TensorCopy`](falchion::threadblock::TensorCopy) writes boxes,
+//! and matrix descriptors read them (`reading.rs`). The products are added as the instruction adds
+//! (`products.rs`), and subtiles are staged and stored (`subtiles.rs`). Without `wgmma`, single
+//! threads read, multiply, and store (`threads.rs`). Every element of D must be written exactly
+//! once.
 
-use crate::{
-    call::Source,
-    error::Error,
-    host::{
-        machine::{ClusterWork, run},
-        operands::{Matrix, Operands, Product},
-        progress::BLOCKS,
-        threadblock::tma_ring::{
-            emulation::Scales,
-            numbers::{Numbers, Placed},
-            partials::TilePartials,
-            products::RecentColumns,
-            reading::Reading,
-            work,
+mod numbers;
+mod partials;
+mod products;
+mod reading;
+mod subtiles;
+mod threads;
+
+use crate::machine::{ClusterWork, run};
+use falchion::{
+    Error, Refusal,
+    internals::{
+        call::{HostCall, Source},
+        host::{
+            progress::BLOCKS,
+            shared::{
+                Matrix, Operands, Product,
+                ring::{Scales, run_decomposed, tiling, work},
+            },
         },
+        nest::{STRIDE_ALIGNMENT, WarpSpecializedProgram},
+        operand::OperandKind,
+        schedule::Fault,
     },
     numeric::Instruction,
-    operand::OperandKind,
-    refusal::{Advice, Field, Refusal, Rule, Value},
-    schedule::Fault,
-    threadblock::{
-        smem::Along, tensor_map::STRIDE_ALIGNMENT, tma_ring::program::WarpSpecializedProgram,
-    },
+    refusal::{Advice, Field, Rule, Value},
+    threadblock::Along,
 };
+use numbers::{Numbers, Placed};
+use partials::TilePartials;
+use products::RecentColumns;
+use reading::Reading;
 use std::borrow::Cow;
 
+/// Runs a program on a call in the kernel's frame.
+///
+/// # Errors
+/// [`Error::Refused`] if an operand cannot be decomposed, or if the class does not support the
+/// element types. [`Error::Fault`] if the program has a fault.
+pub(crate) fn execute(
+    program: &WarpSpecializedProgram,
+    seed: u64,
+    call: HostCall<'_>,
+) -> Result<(), Error> {
+    run_decomposed(&program.emulation, &program.desc, call, |scales, call| {
+        let desc = &program.multiplied;
+        products(program, (seed, scales), &mut Product::new(desc, tiling(desc, call.k), call)?)
+    })
+}
+
 /// Computes the outputs of all GEMMs of a batch.
-pub(in crate::host) fn products(
+fn products(
     program: &WarpSpecializedProgram,
     (seed, scales): (u64, Scales<'_>),
     product: &mut Product<'_>,

@@ -1,21 +1,21 @@
 //! The byte offsets at which products read a stage: each element of an instruction's operand, as
 //! its descriptor addresses it.
 
-use crate::{
-    layout::index_map::at,
-    operand::OperandKind,
-    schedule::Fault,
-    threadblock::{
-        StageTile,
-        tma_ring::program::{WarpSpecializedProgram, instruction_mn},
+use falchion::{
+    internals::{
+        index::at,
+        nest::{WarpSpecializedProgram, instruction_mn},
+        operand::OperandKind,
+        schedule::Fault,
     },
+    threadblock::StageTile,
     warp::wgmma::{
         FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEP_BYTES, STEPS, THREADS, bytes_read,
     },
 };
 
 /// Byte offsets into an operand's part of a stage, by (instruction tile, row or column of it, k).
-pub(in crate::host) struct Reading {
+pub(crate) struct Reading {
     extent: u32,
     depth: u32,
     bytes: Vec<u32>,

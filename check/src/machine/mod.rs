@@ -1,4 +1,4 @@
-//! The checked mode: one machine for all kernels.
+//! One machine for all kernels.
 //!
 //! Each warp performs the schedule of its role step by step. A seeded scheduler selects the next
 //! warp, and delays some warps for a long time on purpose (`scheduler.rs`). A kernel whose threads
@@ -25,5 +25,5 @@ mod transpose;
 pub use observer::{Access, Observer, Purpose, Touched};
 pub use ring::{Bytes, ClusterWork, Payload, Staged, Tally, run};
 pub use simt::observe;
-pub(super) use simt::{Started, run_block};
+pub(crate) use simt::{Started, run_block};
 pub use transpose::{Tile, run as transpose_tile, whole as whole_pieces};

@@ -2,17 +2,20 @@
 
 use super::{Bytes, ClusterWork};
 use crate::{
-    host::{
-        machine::{
-            scheduler::{Cursor, Progress},
-            sync::Clock,
-        },
-        warp::accumulators::Accumulators,
+    accumulators::Accumulators,
+    machine::{
+        scheduler::{Cursor, Progress},
+        sync::Clock,
     },
-    schedule::{Fault, Role, RoleStep, Roles, Section, Who},
-    threadblock::{Region, tma_ring::ring_program::RingProgram},
 };
 use core::ops::Range;
+use falchion::{
+    internals::{
+        nest::RingProgram,
+        schedule::{Fault, Role, RoleStep, Roles, Section, Who},
+    },
+    threadblock::Region,
+};
 use std::collections::VecDeque;
 
 /// A set of registers with A of a k-tile, which products read while they are in progress.

@@ -1,14 +1,14 @@
 //! The results of one thread: accumulators, or the names of the elements that it multiplied.
 
-use crate::{
-    host::warp::accumulators::Accumulators,
+use crate::accumulators::Accumulators;
+use falchion::{
+    internals::operand::OperandKind,
     numeric::{HostTransform, Instruction, emulation::RegisterTerms},
-    operand::OperandKind,
 };
 
 /// A value in a fragment, with the k-tile and the k-block that it belongs to.
 #[derive(Clone, Copy)]
-pub(in crate::host) struct FragmentValue {
+pub(crate) struct FragmentValue {
     /// A number, or the name of a matrix element.
     pub word: u64,
     pub tile: u32,
@@ -17,7 +17,7 @@ pub(in crate::host) struct FragmentValue {
 
 /// The accumulators of one thread.
 #[derive(Clone)]
-pub(in crate::host) enum Accumulated {
+pub(crate) enum Accumulated {
     /// Numbers, in row-major order of the thread's tile.
     Numbers(Accumulators),
     /// Names. For each outer product, the names of A along its rows and the names of B along its

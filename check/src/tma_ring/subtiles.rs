@@ -1,28 +1,28 @@
 //! Converts a warp's accumulators to its part of a subtile, and writes subtiles to D.
 
 use crate::{
-    call::{HostSlice, View},
-    error::Error,
-    host::{
-        epilogue::finished,
-        machine::Staged,
-        threadblock::tma_ring::numbers::{NOTHING, Numbers},
-        warp::accumulators::Accumulators,
+    accumulators::Accumulators,
+    machine::Staged,
+    tma_ring::numbers::{NOTHING, Numbers},
+};
+use falchion::{
+    Error, Refusal,
+    internals::{
+        call::{HostSlice, View},
+        host::shared::finished,
+        index::{IndexMap, at, points},
+        operand::{EpilogueOperand, EpilogueOperands},
+        schedule::Fault,
     },
-    layout::{
-        Order,
-        index_map::{IndexMap, at, points},
-    },
-    operand::{EpilogueOperand, EpilogueOperands},
-    refusal::{Operand, Refusal},
-    schedule::Fault,
+    layout::Order,
+    refusal::Operand,
     threadblock::{SharedBox, TensorCopy, TensorMapDesc, Unit},
     warp::wgmma::{AccumulatorMap, ROWS},
 };
 
 /// Lanes per warp, and rows of an instruction per warp.
 const LANES: u32 = 32;
-pub(in crate::host) const WARP_ROWS: u32 = 16;
+pub(super) const WARP_ROWS: u32 = 16;
 
 /// Returns the corner of a subtile's box in the matrix of a GEMM, for the layout `order`. A
 /// coordinate that does not fit is clamped to a value beyond the matrix.
@@ -33,7 +33,7 @@ fn corner(order: Order, product: u32, (row, column): (u32, u32)) -> [i32; 5] {
 
 /// The place of a warp's part of a subtile: unit of work, consumer, warp, and subtile.
 #[derive(Clone, Copy)]
-pub(in crate::host) struct Place {
+pub(super) struct Place {
     pub unit: Unit,
     pub consumer: u32,
     pub warp: u32,
@@ -60,7 +60,7 @@ impl Numbers<'_> {
 
     /// Applies the epilogue to a warp's part of a subtile. `fetched` is the staging buffer with C,
     /// if C comes through it.
-    pub(in crate::host) fn subtile_of(
+    pub(super) fn subtile_of(
         &self,
         place: Place,
         accumulators: Option<&Accumulators>,
@@ -125,7 +125,10 @@ impl Numbers<'_> {
                 .zip(shifts)
                 .for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
         }
-        Ok(Staged { places, elements: finished(&self.matrices, &taken, &read)? })
+        Ok(Staged {
+            places,
+            elements: finished(&self.matrices, (taken.kind(), taken.bytes()), &read)?,
+        })
     }
 
     /// Returns the element of a staging buffer that begins at a byte.
@@ -139,13 +142,13 @@ impl Numbers<'_> {
     }
 
     /// Returns the bytes per element of C and D.
-    pub(in crate::host) fn element_bytes(&self) -> usize {
+    pub(super) fn element_bytes(&self) -> usize {
         self.matrices.desc.output.element.bytes_of(1) as usize
     }
 
     /// Returns a staging buffer with a subtile of C as TMA writes it. Elements outside of C are
     /// zeros.
-    pub(in crate::host) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
+    pub(super) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
         let (program, problem) = (self.program, &self.matrices.problem);
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
         let Some(elements) = self.source.or(&*self.d) else { return Ok(buffer) };
@@ -216,14 +219,14 @@ impl Numbers<'_> {
     }
 
     /// Returns an element of C of a GEMM: zeros outside of C, and nothing if C is not read.
-    pub(in crate::host) fn source_at(&self, product: u32, row: usize, column: usize) -> &[u8] {
+    pub(super) fn source_at(&self, product: u32, row: usize, column: usize) -> &[u8] {
         let Some(elements) = self.source.or(&*self.d) else { return &[] };
         let elements = HostSlice::from_bytes(self.matrices.desc.output.element, elements);
         self.matrices.element(&self.matrices.problem.source().with(elements), product, row, column)
     }
 
     /// Sets an element of D of a GEMM. The element must exist.
-    pub(in crate::host) fn put(
+    pub(super) fn put(
         &mut self,
         product: u32,
         (row, column): (usize, usize),
@@ -264,11 +267,7 @@ impl Numbers<'_> {
     }
 
     /// Writes a subtile to D: by TMA, or by threads if D is not aligned for TMA.
-    pub(in crate::host) fn write(
-        &mut self,
-        place: Place,
-        subtiles: [&Staged; 4],
-    ) -> Result<(), Error> {
+    pub(super) fn write(&mut self, place: Place, subtiles: [&Staged; 4]) -> Result<(), Error> {
         let (program, problem) = (self.program, self.matrices.problem);
         let buffer = self.staged(place, subtiles)?;
         let (origin, first) =
@@ -318,11 +317,7 @@ impl Numbers<'_> {
 
     /// Records that an element of D is written, and checks that it exists and was not written
     /// before.
-    pub(in crate::host) fn count(
-        &mut self,
-        product: u32,
-        (row, column): (u64, u64),
-    ) -> Result<(), Fault> {
+    pub(super) fn count(&mut self, product: u32, (row, column): (u64, u64)) -> Result<(), Fault> {
         let (m, n) = (self.matrices.problem.m, self.matrices.problem.n);
         let inside = (row as usize) < m && (column as usize) < n;
         match self

@@ -1,7 +1,7 @@
 //! The scheduler of the checked machine, and the position of each warp in its schedule.
 
 use super::sync::Clock;
-use crate::schedule::{Fault, Schedule, Section, Spelled};
+use falchion::internals::schedule::{Fault, Schedule, Section, Spelled};
 
 /// A set of movers: the warps first, then the asynchronous operations in progress.
 pub(super) trait Movers {

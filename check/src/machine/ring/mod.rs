@@ -31,19 +31,16 @@ use super::{
     scheduler::{FLIGHTS, Movers, SOURCES, Scheduler, set_of_warp},
     sync::{Barrier, Clock, Event, Meeting, Moved},
 };
-use crate::{
-    host::warp::accumulators::Accumulators,
-    operand::OperandKind,
-    schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
-    threadblock::{
-        Region,
-        tma_ring::{
-            pipeline::{REGISTERS, WARPS},
-            ring_program::RingProgram,
-        },
-    },
-};
+use crate::accumulators::Accumulators;
 use core::ops::Range;
+use falchion::{
+    internals::{
+        nest::{REGISTERS, RingProgram, WARPS},
+        operand::OperandKind,
+        schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
+    },
+    threadblock::Region,
+};
 use std::{collections::HashSet, sync::Arc};
 use warp::Warp;
 

@@ -2,9 +2,9 @@
 //! there.
 
 use super::{Bytes, Cargo, Cluster, Contents, Flight};
-use crate::{
-    host::machine::memory::Conflict,
-    schedule::{Fault, RoleStep, SubtileName},
+use crate::machine::memory::Conflict;
+use falchion::{
+    internals::schedule::{Fault, RoleStep, SubtileName},
     threadblock::Region,
 };
 use std::sync::Arc;

@@ -2,15 +2,18 @@
 //! `products.rs` has the steps of products, and `staging.rs` the steps of C and D.
 
 use super::{Block, Cargo, Cluster, Contents, Flight, agents};
-use crate::{
-    host::machine::{
-        memory::Conflict,
-        sync::{Barrier, Clock, Moved},
+use crate::machine::{
+    memory::Conflict,
+    sync::{Barrier, Clock, Moved},
+};
+use falchion::{
+    internals::{
+        index::{IndexMap, at},
+        nest::WARPS,
+        operand::OperandKind,
+        schedule::{Fault, Role, RoleStep, ShareName, Spelled, Who},
     },
-    layout::index_map::{IndexMap, at},
-    operand::OperandKind,
-    schedule::{Fault, Role, RoleStep, ShareName, Spelled, Who},
-    threadblock::{Region, tma_ring::pipeline::WARPS},
+    threadblock::Region,
 };
 
 /// Threads per warp.

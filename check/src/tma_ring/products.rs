@@ -2,23 +2,26 @@
 //! address.
 
 use crate::{
-    error::Error,
-    host::{
-        machine::Bytes,
-        operands::unknown,
-        threadblock::tma_ring::{numbers::Numbers, subtiles::WARP_ROWS},
-        warp::accumulators::Accumulators,
+    accumulators::Accumulators,
+    machine::Bytes,
+    tma_ring::{numbers::Numbers, subtiles::WARP_ROWS},
+};
+use falchion::{
+    Error,
+    internals::{
+        host::shared::unknown,
+        numeric::{Panel, accumulate},
+        operand::OperandKind,
+        schedule::WarpName,
+        sys::simd::{Vectorized, dispatch},
     },
-    numeric::{Accumulator, ElementKind, Panel, accumulate},
-    operand::OperandKind,
-    schedule::WarpName,
-    sys::simd::{Vectorized, dispatch},
+    numeric::{Accumulator, ElementKind},
     warp::wgmma::ROWS,
 };
 use std::{collections::VecDeque, sync::Arc};
 
 /// Rows of an operand, converted for multiplication.
-pub(in crate::host) enum Rows {
+pub(super) enum Rows {
     /// Numbers for an instruction that aligns the terms of its sums.
     Apart(Panel),
     /// Integers: the number per row, and the rows.
@@ -27,7 +30,7 @@ pub(in crate::host) enum Rows {
 
 /// Columns of B that warps multiplied last. All warps of a CTA multiply the columns of a stage.
 #[derive(Default)]
-pub(in crate::host) struct RecentColumns(VecDeque<(u32, Vec<Bytes>, Arc<Rows>)>);
+pub(super) struct RecentColumns(VecDeque<(u32, Vec<Bytes>, Arc<Rows>)>);
 
 impl RecentColumns {
     /// Number of entries: two stages of four instruction tiles.
@@ -51,7 +54,7 @@ impl RecentColumns {
 impl Numbers<'_> {
     /// Returns the elements that begin at byte offsets `places` of an operand's stage, which
     /// consists of shares. Bytes beyond the stage are zeros.
-    pub(in crate::host) fn gathered(
+    pub(super) fn gathered(
         &self,
         kind: ElementKind,
         shares: &[Arc<Vec<u8>>],
@@ -112,7 +115,7 @@ impl Numbers<'_> {
     }
 
     /// Adds a stage's products to the accumulators, or only the products of one instruction tile.
-    pub(in crate::host) fn add_stage(
+    pub(super) fn add_stage(
         &mut self,
         warp: WarpName,
         tile: Option<u8>,
@@ -166,7 +169,7 @@ impl Numbers<'_> {
     }
 
     /// Resizes to the accumulators of a warp for an instruction.
-    pub(in crate::host) fn grow(&self, accumulators: &mut Accumulators) {
+    pub(super) fn grow(&self, accumulators: &mut Accumulators) {
         let repeats = self.program.components.repeats;
         let kind = if self.instruction.is_some() {
             ElementKind::F32

@@ -1,10 +1,13 @@
 //! Split-K partials of warp-specialized kernels: the slots of the workspace, and the tickets.
 
-use crate::{
-    host::{threadblock::tma_ring::numbers::Numbers, warp::accumulators::Accumulators},
+use crate::{accumulators::Accumulators, tma_ring::numbers::Numbers};
+use falchion::{
+    internals::{
+        nest::WarpSpecializedProgram,
+        schedule::{Fault, WarpName},
+    },
     numeric::{ElementKind, F16},
-    schedule::{Fault, WarpName},
-    threadblock::{Unit, tma_ring::program::WarpSpecializedProgram},
+    threadblock::Unit,
 };
 use std::collections::HashMap;
 
@@ -13,7 +16,7 @@ type ShareOfTile = (u32, u32, u32, u32);
 
 /// The split-K partials of all tiles.
 #[derive(Default)]
-pub(in crate::host) struct TilePartials {
+pub(super) struct TilePartials {
     /// For each share and warp, the slices that have arrived, in order of arrival.
     slots: HashMap<(ShareOfTile, u32), Vec<(u32, Accumulators)>>,
     /// Number of counted slices of each share.
@@ -27,7 +30,7 @@ fn share_of(program: &WarpSpecializedProgram, unit: Unit, warpgroup: u32) -> Sha
 
 impl Numbers<'_> {
     /// Stores a warp's accumulators for a unit to its slot.
-    pub(in crate::host) fn put_partial(
+    pub(super) fn put_partial(
         &mut self,
         warp: WarpName,
         unit: u32,
@@ -44,7 +47,7 @@ impl Numbers<'_> {
     }
 
     /// Counts a slice. Returns whether it is the last one of its share.
-    pub(in crate::host) fn count_slice(
+    pub(super) fn count_slice(
         &mut self,
         block: u32,
         warpgroup: u32,
@@ -59,7 +62,7 @@ impl Numbers<'_> {
 
     /// Returns the sum of a warp's slots in ascending k. For `f16` accumulators, the sum is rounded
     /// to `f16` once.
-    pub(in crate::host) fn sum_partials(
+    pub(super) fn sum_partials(
         &mut self,
         warp: WarpName,
         unit: u32,
@@ -74,7 +77,7 @@ impl Numbers<'_> {
 
     /// Returns the sum of slices in ascending k. For `f16` accumulators, the sum is rounded to
     /// `f16` once.
-    pub(in crate::host) fn sum_of(&self, partials: &[&Accumulators]) -> Accumulators {
+    pub(super) fn sum_of(&self, partials: &[&Accumulators]) -> Accumulators {
         let mut sum = Accumulators::sum_slices(partials);
         if let (ElementKind::F16, Accumulators::F32(numbers)) =
             (self.matrices.desc.output.accumulator, &mut sum)

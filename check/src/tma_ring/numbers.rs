@@ -1,38 +1,37 @@
 //! The numbers in the ring: bytes of k-tiles, accumulators of warps, and elements of subtiles.
 
 use crate::{
+    accumulators::Accumulators,
+    machine::{Bytes, Payload, Staged},
+    tma_ring::{
+        partials::TilePartials,
+        products::RecentColumns,
+        reading::Reading,
+        subtiles::{Place, WARP_ROWS},
+    },
+};
+use falchion::{
+    Error,
     arch::WARP,
-    call::Source,
-    error::Error,
-    host::{
-        machine::{Bytes, Payload, Staged},
-        operands::Operands,
-        threadblock::tma_ring::{
-            emulation::Scales,
-            partials::TilePartials,
-            products::RecentColumns,
-            reading::Reading,
-            subtiles::{Place, WARP_ROWS},
-        },
-        warp::accumulators::Accumulators,
+    internals::{
+        call::Source,
+        host::shared::{Operands, ring::Scales},
+        index::at,
+        nest::WarpSpecializedProgram,
+        operand::OperandKind,
+        schedule::{Fault, ShareName, SubtileName, WarpName},
     },
-    layout::index_map::at,
     numeric::Instruction,
-    operand::OperandKind,
-    schedule::{Fault, ShareName, SubtileName, WarpName},
-    threadblock::{
-        SharedBox, TensorCopy, TensorMapDesc, Unit, Work, smem::Along,
-        tma_ring::program::WarpSpecializedProgram,
-    },
+    threadblock::{Along, SharedBox, TensorCopy, TensorMapDesc, Unit, Work},
 };
 use std::sync::Arc;
 
 /// The byte that fills stages and staging buffers before the first copy. It makes every
 /// floating-point type NaN.
-pub(in crate::host) const NOTHING: u8 = 0xff;
+pub(super) const NOTHING: u8 = 0xff;
 
 /// An operand as TMA reads it.
-pub(in crate::host) struct Placed<'a> {
+pub(super) struct Placed<'a> {
     pub map: TensorMapDesc,
     pub bytes: std::borrow::Cow<'a, [u8]>,
     /// Whether each GEMM of a batch has its own matrix.
@@ -40,7 +39,7 @@ pub(in crate::host) struct Placed<'a> {
 }
 
 /// The numbers of one cluster while it runs.
-pub(in crate::host) struct Numbers<'r> {
+pub(super) struct Numbers<'r> {
     pub program: &'r WarpSpecializedProgram,
     pub matrices: Operands<'r>,
     pub instruction: Option<Instruction>,
@@ -73,7 +72,7 @@ impl Numbers<'_> {
     }
 
     /// Returns unit of work `i` of the CTA with rank `rank`.
-    pub(in crate::host) fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
+    pub(super) fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
         (self.program.units)(&self.work, self.cluster, rank, i).ok_or(Fault::LeftOut {
             map: "units",
             row: rank,
@@ -82,7 +81,7 @@ impl Numbers<'_> {
     }
 
     /// Returns the row and column at which a consumer's tile begins in the CTA's tile.
-    pub(in crate::host) fn consumer_tile(&self, consumer: u32) -> Result<(u32, u32), Fault> {
+    pub(super) fn consumer_tile(&self, consumer: u32) -> Result<(u32, u32), Fault> {
         let left_out = Fault::LeftOut { map: "consumer tile", row: 0, column: consumer };
         let offset = self.program.consumer_tile.at(at(0, consumer)).ok_or(left_out)?;
         Ok((
@@ -136,7 +135,7 @@ impl Numbers<'_> {
     }
 
     /// Returns the number of a warp's accumulators per instruction tile.
-    pub(in crate::host) fn piece(&self) -> usize {
+    pub(super) fn piece(&self) -> usize {
         (WARP_ROWS * self.program.multiplied.instruction().n) as usize
     }
 

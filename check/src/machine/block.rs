@@ -7,10 +7,12 @@ use super::{
     scheduler::{Cursor, Movers, Progress, Scheduler, set_of_warp},
     sync::{Clock, Meeting, Moved},
 };
-use crate::{
+use falchion::{
     arch::WARP,
-    operand::OperandKind,
-    schedule::{Fault, Schedule, Step},
+    internals::{
+        operand::OperandKind,
+        schedule::{Fault, Schedule, Step},
+    },
 };
 
 /// The content of a cell: a number or the name of a matrix element, and a tag that identifies it.

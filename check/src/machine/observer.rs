@@ -1,26 +1,24 @@
 //! Observer callbacks of the checked executor.
 
-use crate::{operand::OperandKind, words::words};
+use falchion::internals::operand::OperandKind;
 
-words! {
-    /// The purpose of an access, which determines the memory that it touches.
-    #[derive(PartialOrd, Ord)]
-    pub enum Purpose {
-        /// Vector load of a tile from global memory.
-        Fetch = "fetch",
-        /// Store of a vector, or of a piece of it, from registers to shared memory.
-        Store = "store",
-        /// Asynchronous copy of a vector to shared memory.
-        Copy = "copy",
-        /// Load of fragment elements from shared memory.
-        Load = "load",
-        /// Store of an accumulator to shared memory, under sliced-K.
-        EpilogueStore = "epilogue-store",
-        /// Load of another slice's accumulator from shared memory.
-        EpilogueLoad = "epilogue-load",
-        /// Vector store of D to global memory.
-        Write = "write",
-    }
+/// The purpose of an access, which determines the memory that it touches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Purpose {
+    /// Vector load of a tile from global memory.
+    Fetch,
+    /// Store of a vector, or of a piece of it, from registers to shared memory.
+    Store,
+    /// Asynchronous copy of a vector to shared memory.
+    Copy,
+    /// Load of fragment elements from shared memory.
+    Load,
+    /// Store of an accumulator to shared memory, under sliced-K.
+    EpilogueStore,
+    /// Load of another slice's accumulator from shared memory.
+    EpilogueLoad,
+    /// Vector store of D to global memory.
+    Write,
 }
 
 /// The contiguous elements or bytes that an access touches.
