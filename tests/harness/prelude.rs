@@ -43,10 +43,7 @@ pub use crate::harness::{
 pub use falchion::{
     Error, Refusal,
     arch::{ArchKind, Machine, OpKind, WARP},
-    device::{
-        Arguments, Explanation, Gemm, GemmOperation, GemmUniversal, ProblemSize, Request,
-        run_on_host,
-    },
+    device::{Arguments, Explanation, Gemm, GemmOperation, GemmUniversal, ProblemSize, Request},
     epilogue::{
         Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, EpilogueDesc, F64Function, Function,
         LinearCombination, LinearCombinationRelu, Multiply, Node, NodeId, Op, Relu, ScaleN, Scaled,
@@ -59,10 +56,7 @@ pub use falchion::{
             Partials, Problem, Routes, Source, View,
         },
         codegen::{GemmParams, KERNELS, TensorGemmParams, TranslationUnit},
-        host::{
-            Array, HostKernel, Mode,
-            machine::{ClusterWork, Payload},
-        },
+        host::Array,
         index::{Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points},
         nest::{
             Geometry, HostProgram, Program, RingProgram, WarpSpecializedProgram,
@@ -110,6 +104,11 @@ pub use falchion::{
             OperandA, OperandTile, STEPS,
         },
     },
+};
+pub use falchion_check::{
+    CheckedKernel, Mode,
+    machine::{ClusterWork, Payload},
+    run_in_mode,
 };
 pub use falchion_lab::{
     banks::{Direction, WarpAccess, wavefronts},

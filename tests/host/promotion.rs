@@ -26,7 +26,7 @@ fn computed(desc: &GemmDesc, mode: Mode) -> Vec<f32> {
 }
 
 fn tried(
-    kernel: &impl for<'a> HostKernel<Call<'a> = HostCall<'a>>,
+    kernel: &impl for<'a> CheckedKernel<Call<'a> = HostCall<'a>>,
     mode: Mode,
 ) -> Result<Vec<f32>, Error> {
     let (a, b) = (numbers(1, SIZES[0] * SIZES[2]), numbers(2, SIZES[2] * SIZES[1]));

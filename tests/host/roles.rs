@@ -10,7 +10,7 @@ use crate::harness::{
     prelude::*,
     ring_programs::*,
 };
-use falchion::internals::host::machine::Tally;
+use falchion_check::machine::Tally;
 
 /// No shipped program has a fault. The test varies the number of stages (2 to 7), pending products,
 /// clusters, the schedule, the k-tiles (0 to 20), the tiles of D (1 to 5), and the place of C.

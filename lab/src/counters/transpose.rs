@@ -13,10 +13,12 @@ use crate::{
 use falchion::{
     internals::{
         call::{Elements, Problem, View},
-        host::machine::{Access, Observer, Purpose, Tile, Touched, transpose_tile, whole_pieces},
         pass::transpose::{TransposeDesc, TransposeProgram},
     },
     layout::Order,
+};
+use falchion_check::machine::{
+    Access, Observer, Purpose, Tile, Touched, transpose_tile, whole_pieces,
 };
 use std::collections::BTreeMap;
 

@@ -11,11 +11,11 @@ use crate::{
 use falchion::{
     internals::{
         call::Problem,
-        host::Mode,
         pass::transpose::{Combine, TransposeProgram},
     },
     numeric::ElementKind,
 };
+use falchion_check::Mode;
 
 /// The accesses and the measurement of a rung.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]

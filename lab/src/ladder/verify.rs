@@ -4,11 +4,9 @@ use super::{Program, Rung, SIZE_STEP, Textbook, traffic::PRODUCT};
 use crate::{owned::HostProduct, verify::Verdict};
 use falchion::{
     Error,
-    internals::{
-        call::{HostMatrices, Problem},
-        host::Mode,
-    },
+    internals::call::{HostMatrices, Problem},
 };
+use falchion_check::Mode;
 
 /// K of the GEMM that verifies a rung: more k-tiles than any rung has stages.
 const DEPTH: usize = 192;
