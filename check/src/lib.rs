@@ -6,6 +6,7 @@ mod accumulators;
 mod array;
 mod gemm;
 pub mod machine;
+pub mod mutation;
 mod run;
 mod tma_ring;
 mod transpose;

@@ -19,8 +19,6 @@ pub use crate::harness::{
     gemms::{HopperK, HopperMn, KMajor, MnMajor, SmallTile},
     groups::{Grouped, SeparateGemm},
     multicast::Multicast,
-    mutated::{Transposed, mutant, mutate, redirect, revalue, without},
-    mutation::{apply_each, mutate_edges, swap_each, weaken_each, without_first, without_numbers},
     on_host::{OnHost, slices},
     on_tensor_cores::{ORDERS, check_all_layouts, draws},
     problems::{Guarded, guarded},
@@ -39,6 +37,7 @@ pub use crate::harness::{
     warpgroup_probe::lay::{fragment_bytes, tile_bytes},
     warpgroups::products,
     whole::numbers,
+    without_numbers,
 };
 pub use falchion::{
     Error, Refusal,
@@ -108,6 +107,10 @@ pub use falchion::{
 pub use falchion_check::{
     CheckedKernel, Mode,
     machine::{ClusterWork, Payload},
+    mutation::{
+        Transposed, apply_each, mutant, mutate, mutate_edges, redirect, revalue, swap_each,
+        weaken_each, without, without_first,
+    },
     run_in_mode,
 };
 pub use falchion_lab::{

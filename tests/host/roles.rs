@@ -1,16 +1,15 @@
 //! Producers and consumers over the ring, under adversarial schedulers: no shipped program has a
 //! fault, and the checked machine finds every mutant.
 
-use crate::harness::{
-    mutated::weaker,
+use crate::harness::{prelude::*, ring_programs::*};
+use falchion_check::{
+    machine::Tally,
     mutation::{
-        Fault, drop_each,
+        NamedFault, drop_each,
         ring_faults::{Needs, RING_FAULTS},
+        weaker,
     },
-    prelude::*,
-    ring_programs::*,
 };
-use falchion_check::machine::Tally;
 
 /// No shipped program has a fault. The test varies the number of stages (2 to 7), pending products,
 /// clusters, the schedule, the k-tiles (0 to 20), the tiles of D (1 to 5), and the place of C.
@@ -281,7 +280,7 @@ fn a_cluster_of_96_warps_is_checked() {
     }
     let subject = [("96 warps".to_owned(), program)];
     drop_each(&subject, find).check(39);
-    let of_last: [Fault<RingProgram, Needs>; 3] = [
+    let of_last: [NamedFault<RingProgram, Needs>; 3] = [
         ("its warps arrive only at CTA 0", Needs::Cluster, |p| {
             mutate(&mut p.released, |map, point| {
                 map.at(point).map(|rank| if point.row == 7 { 0 } else { rank })

@@ -3,10 +3,10 @@
 
 use crate::harness::{
     descriptions::threads::plain,
-    mutation::tile_faults::{Needs, TILE_FAULTS, ring_faults_of_tiles},
     prelude::*,
     subject::{program, programs},
 };
+use falchion_check::mutation::tile_faults::{Needs, TILE_FAULTS, ring_faults_of_tiles};
 
 /// Rings of two and three stages, clusters along M and along N, K-major and MN-major operands, and
 /// stores by TMA and by threads.

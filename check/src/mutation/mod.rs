@@ -1,16 +1,25 @@
 //! Mutation engine for any program. It drops, swaps, and weakens the steps of a schedule, mutates
 //! maps at their edges, and applies named faults. A test gives the programs, a function that
-//! searches for a finding, and the expected findings as a table.
+//! searches for a finding, and the number of expected findings. The functions panic if a mutant
+//! survives, as assertions do.
 
+mod edits;
 pub mod ring_faults;
 pub mod tile_faults;
 
-use super::prelude::*;
-use falchion::internals::{
-    index::Map,
-    schedule::{Schedule, Spelled},
+pub use edits::{
+    Edit, Transposed, mutant, mutate, phase, redirect, revalue, stage, weaken, weaker, without,
 };
-use std::fmt::Debug;
+
+use falchion::internals::{
+    index::{Coord, IndexMap, Map, at},
+    nest::{Program, RingProgram},
+    schedule::{Role, RoleStep, Schedule, Section, Spelled, Step},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::{self, Debug},
+};
 
 /// Program that the engine mutates.
 pub trait Mutable: Clone {
@@ -70,14 +79,17 @@ impl Mutable for RingProgram {
 /// Place of a step: the number and the name of its schedule, its section, and its index.
 pub struct Site<S> {
     schedule: usize,
+    /// Name of the role that performs the schedule.
     pub role: &'static str,
+    /// Section of the schedule.
     pub section: Section,
     index: usize,
+    /// The step.
     pub step: S,
 }
 
 impl<S: Debug> Debug for Site<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { role, section, index, step, .. } = self;
         write!(f, "{role}, {section:?}, step {index}: {step:?}")
     }
@@ -110,6 +122,9 @@ pub fn without_step<P: Mutable>(program: &P, at: &Site<P::Step>) -> P {
 }
 
 /// Returns the program without the first step that equals `step` in a section.
+///
+/// # Panics
+/// If the section has no such step.
 pub fn without_first<P: Mutable>(program: &P, section: Section, step: P::Step) -> P {
     let all = sites(program);
     let site = all.iter().find(|site| site.section == section && site.step == step);
@@ -120,7 +135,9 @@ pub fn without_first<P: Mutable>(program: &P, section: Section, step: P::Step) -
 #[derive(Default)]
 pub struct Findings {
     table: BTreeMap<(String, String), usize>,
+    /// Number of mutants.
     pub tried: usize,
+    /// Number of mutants with a finding.
     pub found: usize,
     survivors: Vec<String>,
 }
@@ -128,6 +145,9 @@ pub struct Findings {
 impl Findings {
     /// Records a mutant of a subject with its finding or, if it is expected to be equivalent, with
     /// the reason.
+    ///
+    /// # Panics
+    /// If a mutant has a finding although it is expected to be equivalent.
     pub fn record(
         &mut self,
         (subject, mutant): (&str, &str),
@@ -156,7 +176,10 @@ impl Findings {
             .collect()
     }
 
-    /// Prints the table. Panics if a mutant survived, or if fewer than `least` mutants were found.
+    /// Prints the table.
+    ///
+    /// # Panics
+    /// If a mutant survived, or if fewer than `least` mutants were found.
     pub fn check(&self, least: usize) {
         for ((mutant, row), count) in &self.table {
             println!("{mutant:48} {count:4}  {row}");
@@ -274,13 +297,15 @@ pub fn mutate_edges<P: Mutable>(
 }
 
 /// Named fault: its name, the property that a program must have, and the change.
-pub type Fault<P, Needs> = (&'static str, Needs, fn(&mut P));
+pub type NamedFault<P, Needs> = (&'static str, Needs, fn(&mut P));
 
-/// Applies each fault to the part of each subject that has the property. Panics if no subject has
-/// the property of a fault.
+/// Applies each fault to the part of each subject that has the property.
+///
+/// # Panics
+/// If no subject has the property of a fault.
 pub fn apply_each<P: Clone, Part, Needs: Copy>(
     subjects: &[(String, P)],
-    faults: &[Fault<Part, Needs>],
+    faults: &[NamedFault<Part, Needs>],
     has: impl Fn(Needs, &P) -> bool,
     part: impl Fn(&mut P) -> &mut Part,
     find: impl Fn(&str, &P) -> Option<String>,
@@ -296,13 +321,4 @@ pub fn apply_each<P: Clone, Part, Needs: Copy>(
         assert!(findings.tried > before, "no subject for `{fault}`");
     }
     findings
-}
-
-/// Returns the words of a sentence without numbers, and without the letters T, W, and B that
-/// replace numbers in the book.
-pub fn without_numbers(sentence: &str) -> String {
-    let is_number = |word: &str| {
-        word.contains(|c: char| c.is_ascii_digit()) || ["T", "W", "W's", "B"].contains(&word)
-    };
-    sentence.split_whitespace().filter(|word| !is_number(word)).collect::<Vec<_>>().join(" ")
 }

@@ -1,10 +1,10 @@
 //! Edits of maps and of lists of steps.
 
-use super::prelude::*;
 use falchion::internals::{
-    index::Map,
-    schedule::{Schedule, Spelled},
+    index::{Coord, IndexMap, Map, at},
+    schedule::{RoleStep, Schedule, Section, Spelled},
 };
+use std::sync::Arc;
 
 /// Map with another formula.
 struct Mutant<F>(Map, F);
@@ -84,10 +84,19 @@ pub trait Edit<S> {
     /// Repeats each step of a kind.
     fn repeat_like(&mut self, like: S);
     /// Removes the steps of a kind, and inserts `step` at an index.
+    ///
+    /// # Panics
+    /// If fewer steps than `index` are left.
     fn move_to(&mut self, index: usize, step: S);
     /// Removes the steps of a kind, and inserts `step` before the first step of another kind.
+    ///
+    /// # Panics
+    /// If no step of the other kind exists.
     fn move_before(&mut self, step: S, like: S);
     /// Returns the index of the first step of a kind.
+    ///
+    /// # Panics
+    /// If no step of the kind exists.
     fn first_like(&self, like: S) -> usize;
 }
 
@@ -124,6 +133,9 @@ impl<S: Spelled> Edit<S> for Vec<S> {
 
 /// Weakens the steps of a kind: a wait leaves one more operation in flight, or a release is one
 /// tile later.
+///
+/// # Panics
+/// If a step of the kind has no count.
 pub fn weaken(steps: &mut [RoleStep], like: RoleStep) {
     let all = steps.iter_mut().filter(|step| step.name() == like.name());
     all.for_each(|step| *step = weaker(*step).expect("a step with a count"));
@@ -141,6 +153,9 @@ pub fn weaker(step: RoleStep) -> Option<RoleStep> {
 }
 
 /// Returns a schedule without one of its steps.
+///
+/// # Panics
+/// If the step does not exist.
 pub fn without<S: Spelled>(schedule: &Schedule<S>, section: Section, index: usize) -> Schedule<S> {
     let mut mutant = schedule.clone();
     mutant.steps_mut(section).remove(index);

@@ -1,24 +1,40 @@
 //! Named faults of warp-specialized programs with data: their maps, numbers, and schedules.
 
 use super::{
-    Fault,
+    Edit, NamedFault, mutate, redirect, revalue,
     ring_faults::{RING_FAULTS, faults},
 };
-use crate::harness::{mutated::Edit, prelude::*};
-use RoleStep::*;
-use falchion::internals::nest::ThreadMaps;
+use falchion::{
+    internals::{
+        index::{Coord, IndexMap, at},
+        nest::{RingProgram, ThreadMaps, WarpSpecializedProgram},
+        schedule::{
+            RoleStep::{self, *},
+            Schedule,
+        },
+    },
+    threadblock::{SwizzleMode, Unit},
+};
+use std::sync::Arc;
 
 /// Property that a program must have for a fault.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Needs {
+    /// No property.
     Nothing,
+    /// CTAs of a cluster share an operand.
     Cluster,
     /// Tensor cores multiply.
     Tensor,
+    /// A CTA has several consumers.
     SeveralConsumers,
+    /// A consumer stores several subtiles.
     SeveralSubtiles,
+    /// TMA stores D.
     StoredByTma,
+    /// Threads store D.
     StoredByThreads,
+    /// The operands are contiguous along M and N.
     AlongMn,
     /// Descriptors state the addresses of A.
     Described,
@@ -26,20 +42,24 @@ pub enum Needs {
     Fragments,
     /// C comes through the staging buffers.
     Fetched,
+    /// Several subtiles of C come through the staging buffers.
     SeveralFetched,
     /// No fetch of C also waits for the stores.
     StoresAlone,
     /// D is column-major for the kernel, and A is in shared memory.
     Columns,
+    /// D is column-major for the kernel, and C comes through the staging buffers.
     FetchedColumns,
     /// Threads multiply.
     Threads,
+    /// Threads multiply, and CTAs of a cluster share an operand.
     ThreadsInCluster,
     /// Threads of several consumers read each stage.
     ThreadsTogether,
 }
 
 impl Needs {
+    /// Returns whether a program has the property.
     pub fn has(self, program: &WarpSpecializedProgram) -> bool {
         let (d, ring) = (&program.desc, &program.components.ring);
         let tensor = program.threads.is_none();
@@ -95,7 +115,10 @@ const OF_RING: [(&str, Needs); 18] = [
 ];
 
 /// Returns the faults of a ring that are applied to whole programs.
-pub fn ring_faults_of_tiles() -> Vec<Fault<RingProgram, Needs>> {
+///
+/// # Panics
+/// If a name is not in [`RING_FAULTS`].
+pub fn ring_faults_of_tiles() -> Vec<NamedFault<RingProgram, Needs>> {
     let fault = |(name, needs)| {
         let fault = RING_FAULTS.iter().find(|fault| fault.0 == name).expect("a fault of the ring");
         (name, needs, fault.2)
@@ -108,9 +131,7 @@ fn maps(p: &mut WarpSpecializedProgram) -> &mut ThreadMaps {
     p.threads.as_mut().expect("threads multiply")
 }
 
-fn consumer(
-    p: &mut WarpSpecializedProgram,
-) -> &mut falchion::internals::schedule::Schedule<RoleStep> {
+fn consumer(p: &mut WarpSpecializedProgram) -> &mut Schedule<RoleStep> {
     &mut p.ring.roles.consumer
 }
 

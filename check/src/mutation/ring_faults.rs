@@ -1,29 +1,50 @@
 //! Named faults of a ring and its roles: counts, phases, stages, ranks, bytes, and orders.
 
-use super::Fault;
-use crate::harness::{mutated::*, prelude::*, ring_programs::A};
-use RoleStep::*;
+use super::{Edit, NamedFault, mutate, phase, redirect, revalue, stage, weaken};
+use falchion::internals::{
+    nest::RingProgram,
+    operand::OperandKind,
+    schedule::{
+        RoleStep::{self, *},
+        Schedule,
+    },
+};
 
 /// Property that a program must have for a fault.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Needs {
+    /// No property.
     Nothing,
+    /// CTAs of a cluster share an operand.
     Cluster,
+    /// Two consumers read each stage.
     TwoReaders,
+    /// Consumers alternate.
     Turns,
+    /// The roles change their registers.
     Registers,
+    /// Accumulators are promoted.
     Promotes,
+    /// Several instruction tiles per stage are promoted.
     SeveralTiles,
+    /// Warpgroups multiply.
     Warpgroups,
+    /// Threads multiply.
     Threads,
+    /// C comes through the staging buffers.
     Source,
+    /// A comes from registers.
     Fragments,
+    /// A comes from several sets of registers.
     TwoSets,
+    /// Split-K slices are reduced through the workspace.
     Split,
+    /// A CTA gathers the split-K slices of its cluster.
     Gathers,
 }
 
 impl Needs {
+    /// Returns whether a program has the property.
     pub fn has(self, program: &RingProgram) -> bool {
         match self {
             Self::Nothing => true,
@@ -50,7 +71,7 @@ const AWAIT_PRODUCTS: RoleStep = AwaitProducts { pending: 0 };
 const AWAIT_STORES: RoleStep = AwaitStores { pending: 0 };
 const FETCH: RoleStep = FetchSource { subtile: 0 };
 const STORE: RoleStep = StoreTensor { subtile: 0 };
-const COPY: RoleStep = CopyTensor { operand: A };
+const COPY: RoleStep = CopyTensor { operand: OperandKind::A };
 const TILE: RoleStep = MultiplyInstructionTile { tile: 0 };
 const PROMOTE: RoleStep = Promote { tile: 0 };
 
@@ -81,7 +102,7 @@ macro_rules! faults {
     ($(#[$doc:meta])* $NAME:ident of $Program:ty;
      $($name:literal, $needs:ident, |$p:ident| $change:expr;)*) => {
         $(#[$doc])*
-        pub const $NAME: &[Fault<$Program, Needs>] =
+        pub const $NAME: &[NamedFault<$Program, Needs>] =
             &[$(($name, Needs::$needs, |$p| { $change; })),*];
     };
 }
