@@ -21,6 +21,21 @@ pub enum Purpose {
     Write,
 }
 
+impl Purpose {
+    /// Returns the name, as tables of accesses spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fetch => "fetch",
+            Self::Store => "store",
+            Self::Copy => "copy",
+            Self::Load => "load",
+            Self::EpilogueStore => "epilogue-store",
+            Self::EpilogueLoad => "epilogue-load",
+            Self::Write => "write",
+        }
+    }
+}
+
 /// The contiguous elements or bytes that an access touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Touched {
