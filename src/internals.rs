@@ -64,7 +64,11 @@ pub mod host {
         };
         /// Operands of warp-specialized kernels.
         pub mod ring {
-            pub use crate::host::shared::ring::{emulation::Scales, run_decomposed, tiling, work};
+            pub use crate::host::shared::ring::{
+                clusters,
+                emulation::{EmulationProgram, Scales},
+                run_decomposed, tiling, work,
+            };
         }
     }
 }
@@ -108,24 +112,15 @@ pub mod nest {
     pub use crate::nest::plan::Geometry;
     /// The command line resolves requests; the lab explores and explains.
     pub use crate::nest::*;
+    /// Tests change programs and expect a fault.
+    pub use crate::threadblock::mma::program::Maps;
     /// The lab counts the accesses of a program.
     pub use crate::threadblock::mma::program::Program;
     /// The checked machine copies operands, and runs rings of warps.
     pub use crate::threadblock::{
         mma::accesses,
         tensor_map::STRIDE_ALIGNMENT,
-        tma_ring::{
-            pipeline::{REGISTERS, WARPS},
-            program::instruction_mn,
-        },
-    };
-    /// Tests change programs and expect a fault.
-    pub use crate::threadblock::{
-        mma::program::{HostProgram, Maps},
-        tma_ring::{
-            program::{EmulationProgram, ThreadMaps, WarpSpecializedProgram},
-            ring_program::RingProgram,
-        },
+        tma_ring::pipeline::{REGISTERS, WARPS},
     };
     /// The lab prints explanations.
     pub use crate::{

@@ -1,13 +1,12 @@
 //! Pointer arrays of warp-specialized kernels: the matrices to which the program's records point
 //! become a batch.
 
-use crate::tma_ring::execute;
+use crate::{program::WarpSpecializedProgram, tma_ring::execute};
 use falchion::{
     Error,
     internals::{
         call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Source, View},
         index::{IndexMap, at, points},
-        nest::WarpSpecializedProgram,
         schedule::Fault,
     },
     numeric::ElementKind,

@@ -7,6 +7,7 @@ mod array;
 mod gemm;
 pub mod machine;
 pub mod mutation;
+pub mod program;
 mod run;
 mod tma_ring;
 mod transpose;

@@ -1,6 +1,10 @@
 //! Entry points: run a description or a program on the machine, or in a mode.
 
-use crate::{array, gemm, tma_ring, transpose};
+use crate::{
+    array, gemm,
+    program::{HostProgram, WarpSpecializedProgram},
+    tma_ring, transpose,
+};
 use core::slice;
 use falchion::{
     Error,
@@ -11,7 +15,7 @@ use falchion::{
             Array,
             shared::{each_launch, has_roles, in_frame_of},
         },
-        nest::{HostProgram, Program, WarpSpecializedProgram},
+        nest::Program,
         pass::transpose::{TransposeDesc, TransposeProgram},
         sys::DefaultFloatMode,
     },
@@ -77,9 +81,7 @@ impl CheckedKernel for GemmDesc {
         if mode == Mode::Fast {
             return run_on_host(self, call);
         }
-        let desc = self.for_scalars(&call.scalars);
-        desc.check()?;
-        desc.plan()?.program()?.run(mode, call)
+        HostProgram::new(&self.for_scalars(&call.scalars))?.run(mode, call)
     }
 }
 
@@ -130,8 +132,7 @@ impl CheckedKernel for Array<'_, GemmDesc> {
             let alone = desc.for_array(1);
             return calls.into_iter().try_for_each(|call| alone.run(mode, call));
         }
-        desc.check()?;
-        match desc.plan()?.program()? {
+        match HostProgram::new(&desc)? {
             HostProgram::OneSchedule(program) => Array(&*program).run(mode, calls),
             HostProgram::Roles(program) => Array(&*program).run(mode, calls),
         }

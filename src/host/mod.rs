@@ -1,8 +1,8 @@
 //! The host executor: runs GEMM descriptions on the CPU with the arithmetic of the GPU.
 //!
 //! A description becomes a [`Program`](crate::threadblock::mma::program::Program), which holds its
-//! index maps and its schedule. A warp-specialized description becomes a
-//! [`WarpSpecializedProgram`](crate::threadblock::tma_ring::program::WarpSpecializedProgram).
+//! index maps and its schedule. A warp-specialized kernel has the same order of additions for each
+//! accumulator, so its descriptions need no program here (`threadblock/tma_ring/`).
 //!
 //! The executor evaluates the index maps of a program once on names instead of numbers. This
 //! composes all maps into one table from fragment elements to matrix elements. The executor packs

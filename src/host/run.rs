@@ -14,10 +14,7 @@ use crate::{
     refusal::Refusal,
     shape::Mn,
     sys::float_mode::DefaultFloatMode,
-    threadblock::{
-        Work,
-        mma::program::{HostProgram, Program},
-    },
+    threadblock::{Work, mma::program::Program},
 };
 use core::slice;
 use std::{
@@ -193,11 +190,9 @@ fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Error> {
     if let Some(composed) = known().get(desc) {
         return Ok(composed.clone());
     }
-    let HostProgram::OneSchedule(program) = desc.plan()?.program()? else {
-        return Err(has_roles(desc).into());
-    };
+    let program = desc.one_schedule()?;
     let composition = Composition::compose(&program)?;
-    let composed = Arc::new(Composed { program: *program, composition });
+    let composed = Arc::new(Composed { program, composition });
     let mut known = known();
     if known.len() >= KEPT {
         known.clear();

@@ -58,7 +58,7 @@ pub use falchion::{
         host::Array,
         index::{Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points},
         nest::{
-            Geometry, HostProgram, Program, RingProgram, WarpSpecializedProgram,
+            Geometry, Program,
             defaults::{default_description, default_gemm_configurations},
         },
         operand::{Axis, EpilogueOperand, EpilogueOperands, OperandKind},
@@ -111,6 +111,7 @@ pub use falchion_check::{
         Transposed, apply_each, mutant, mutate, mutate_edges, redirect, revalue, swap_each,
         weaken_each, without, without_first,
     },
+    program::{HostProgram, RingProgram, WarpSpecializedProgram},
     run_in_mode,
 };
 pub use falchion_lab::{

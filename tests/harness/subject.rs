@@ -109,5 +109,8 @@ pub fn programs(subjects: &[(&str, GemmDesc)]) -> Vec<(String, WarpSpecializedPr
 }
 
 pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
-    WarpSpecializedProgram { clusters: 2, ..desc.ring_program().expect("a legal description") }
+    WarpSpecializedProgram {
+        clusters: 2,
+        ..WarpSpecializedProgram::new(&desc).expect("a legal description")
+    }
 }

@@ -224,7 +224,7 @@ fn mutated_records_are_found() {
     type Hopper = HopperK<Bf16, f32>;
     for desc in [Hopper::DESC, but!(Hopper::DESC, align_c: 1), Hopper::DESC.cut(2)] {
         let desc = desc.for_array(7);
-        let program = desc.ring_program().expect("a kernel");
+        let program = WarpSpecializedProgram::new(&desc).expect("a kernel");
         let of = Products::<Bf16, f32>::new(&desc, (5, 7, 140), 7, From::Own);
         let run = |program: &WarpSpecializedProgram| {
             let mut d = of.d.clone();

@@ -193,7 +193,7 @@ fn wrong_units_of_a_batch_are_found() {
         (Hopper::DESC, run::<Bf16>),
         (Ampere::DESC, run::<Bf16>),
     ] {
-        let program = desc.plan().and_then(|plan| plan.program()).expect("a kernel");
+        let program = HostProgram::new(&desc).expect("a kernel");
         let right = run(&desc, &program).expect("a correct program");
         for (name, mutated) in mutations {
             let units: Units =

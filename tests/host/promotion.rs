@@ -78,7 +78,7 @@ fn every_element_is_a_sum_of_promoted_stages() {
 /// promoted as another one, or never. A schedule without promotion changes the bits.
 #[test]
 fn a_wrong_promotion_schedule_is_found() {
-    let right = promoted().ring_program().expect("a program");
+    let right = WarpSpecializedProgram::new(&promoted()).expect("a program");
     let run = |program: &WarpSpecializedProgram| tried(program, Mode::Checked { seed: 3 });
     // The fast mode depends on the description only, so a changed schedule has no effect there.
     let refused = tried(&right, Mode::Fast).message();
@@ -104,8 +104,8 @@ fn a_wrong_promotion_schedule_is_found() {
         change(program.ring.roles.schedule_mut(Role::Consumer).steps_mut(Section::Body));
         println!("{}", run(&program).expect_err("a fault"));
     }
-    let never =
-        but!(promoted(), promotion: PromotionKind::Never).ring_program().expect("a program");
+    let never = but!(promoted(), promotion: PromotionKind::Never);
+    let never = WarpSpecializedProgram::new(&never).expect("a program");
     assert_ne!(run(&never).unwrap_or_else(|error| panic!("{error}")), fast);
 }
 

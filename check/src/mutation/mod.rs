@@ -11,9 +11,10 @@ pub use edits::{
     Edit, Transposed, mutant, mutate, phase, redirect, revalue, stage, weaken, weaker, without,
 };
 
+use crate::program::RingProgram;
 use falchion::internals::{
     index::{Coord, IndexMap, Map, at},
-    nest::{Program, RingProgram},
+    nest::Program,
     schedule::{Role, RoleStep, Schedule, Section, Spelled, Step},
 };
 use std::{

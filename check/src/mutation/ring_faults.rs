@@ -1,8 +1,8 @@
 //! Named faults of a ring and its roles: counts, phases, stages, ranks, bytes, and orders.
 
 use super::{Edit, NamedFault, mutate, phase, redirect, revalue, stage, weaken};
+use crate::program::RingProgram;
 use falchion::internals::{
-    nest::RingProgram,
     operand::OperandKind,
     schedule::{
         RoleStep::{self, *},

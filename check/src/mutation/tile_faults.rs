@@ -4,10 +4,10 @@ use super::{
     Edit, NamedFault, mutate, redirect, revalue,
     ring_faults::{RING_FAULTS, faults},
 };
+use crate::program::{RingProgram, ThreadMaps, WarpSpecializedProgram};
 use falchion::{
     internals::{
         index::{Coord, IndexMap, at},
-        nest::{RingProgram, ThreadMaps, WarpSpecializedProgram},
         schedule::{
             RoleStep::{self, *},
             Schedule,

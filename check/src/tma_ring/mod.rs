@@ -14,7 +14,10 @@ mod reading;
 mod subtiles;
 mod threads;
 
-use crate::machine::{ClusterWork, run};
+use crate::{
+    machine::{ClusterWork, run},
+    program::WarpSpecializedProgram,
+};
 use falchion::{
     Error, Refusal,
     internals::{
@@ -26,7 +29,7 @@ use falchion::{
                 ring::{Scales, run_decomposed, tiling, work},
             },
         },
-        nest::{STRIDE_ALIGNMENT, WarpSpecializedProgram},
+        nest::STRIDE_ALIGNMENT,
         operand::OperandKind,
         schedule::Fault,
     },

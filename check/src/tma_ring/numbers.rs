@@ -3,6 +3,7 @@
 use crate::{
     accumulators::Accumulators,
     machine::{Bytes, Payload, Staged},
+    program::WarpSpecializedProgram,
     tma_ring::{
         partials::TilePartials,
         products::RecentColumns,
@@ -17,7 +18,6 @@ use falchion::{
         call::Source,
         host::shared::{Operands, ring::Scales},
         index::at,
-        nest::WarpSpecializedProgram,
         operand::OperandKind,
         schedule::{Fault, ShareName, SubtileName, WarpName},
     },

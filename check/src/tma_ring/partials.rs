@@ -1,11 +1,10 @@
 //! Split-K partials of warp-specialized kernels: the slots of the workspace, and the tickets.
 
-use crate::{accumulators::Accumulators, tma_ring::numbers::Numbers};
+use crate::{
+    accumulators::Accumulators, program::WarpSpecializedProgram, tma_ring::numbers::Numbers,
+};
 use falchion::{
-    internals::{
-        nest::WarpSpecializedProgram,
-        schedule::{Fault, WarpName},
-    },
+    internals::schedule::{Fault, WarpName},
     numeric::{ElementKind, F16},
     threadblock::Unit,
 };

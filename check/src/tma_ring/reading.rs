@@ -1,13 +1,9 @@
 //! The byte offsets at which products read a stage: each element of an instruction's operand, as
 //! its descriptor addresses it.
 
+use crate::program::{WarpSpecializedProgram, instruction_mn};
 use falchion::{
-    internals::{
-        index::at,
-        nest::{WarpSpecializedProgram, instruction_mn},
-        operand::OperandKind,
-        schedule::Fault,
-    },
+    internals::{index::at, operand::OperandKind, schedule::Fault},
     threadblock::StageTile,
     warp::wgmma::{
         FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEP_BYTES, STEPS, THREADS, bytes_read,

@@ -1,13 +1,17 @@
 //! Consumers whose threads multiply: the loads of each thread from a stage, and its stores to D.
 
-use crate::{accumulators::Accumulators, tma_ring::numbers::Numbers};
+use crate::{
+    accumulators::Accumulators,
+    program::{ThreadMaps, WarpSpecializedProgram},
+    tma_ring::numbers::Numbers,
+};
 use falchion::{
     Error,
     arch::WARP,
     internals::{
         host::shared::{finished, unknown},
         index::at,
-        nest::{ThreadMaps, WARPS, WarpSpecializedProgram},
+        nest::WARPS,
         operand::{EpilogueOperand, EpilogueOperands, OperandKind},
         schedule::{Fault, WarpName},
     },

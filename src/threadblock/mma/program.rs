@@ -9,9 +9,7 @@ use crate::{
     numeric::{Combined, Instruction, emulation::RegisterTerms},
     operand::OperandKind,
     schedule::Schedule,
-    threadblock::{
-        MmaBase, ProductRecords, Units, Work, tma_ring::program::WarpSpecializedProgram,
-    },
+    threadblock::{MmaBase, ProductRecords, Units, Work},
     warp::{
         mma_sync::StepMap,
         simt::maps::{DepthMap, FragmentMap},
@@ -64,15 +62,6 @@ pub struct Program {
     pub records: Map,
     /// Clusters of one CTA that a device holds at once, for persistent and stream-K work.
     pub clusters: u32,
-}
-
-/// The program of a kernel for the host executor.
-#[derive(Clone)]
-pub enum HostProgram {
-    /// A kernel whose threads all follow one schedule.
-    OneSchedule(Box<Program>),
-    /// A warp-specialized kernel, with one schedule per role.
-    Roles(Box<WarpSpecializedProgram>),
 }
 
 impl Program {

@@ -31,11 +31,11 @@ use super::{
     scheduler::{FLIGHTS, Movers, SOURCES, Scheduler, set_of_warp},
     sync::{Barrier, Clock, Event, Meeting, Moved},
 };
-use crate::accumulators::Accumulators;
+use crate::{accumulators::Accumulators, program::RingProgram};
 use core::ops::Range;
 use falchion::{
     internals::{
-        nest::{REGISTERS, RingProgram, WARPS},
+        nest::{REGISTERS, WARPS},
         operand::OperandKind,
         schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
     },

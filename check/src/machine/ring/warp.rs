@@ -7,13 +7,11 @@ use crate::{
         scheduler::{Cursor, Progress},
         sync::Clock,
     },
+    program::RingProgram,
 };
 use core::ops::Range;
 use falchion::{
-    internals::{
-        nest::RingProgram,
-        schedule::{Fault, Role, RoleStep, Roles, Section, Who},
-    },
+    internals::schedule::{Fault, Role, RoleStep, Roles, Section, Who},
     threadblock::Region,
 };
 use std::collections::VecDeque;

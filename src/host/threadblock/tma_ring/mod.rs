@@ -28,10 +28,10 @@ use crate::{
     },
     operand::Frame,
     refusal::Refusal,
-    shape::Mnk,
-    threadblock::{Units, Work, tma_ring::program::EmulationProgram},
+    shape::{Mnk, at_least_one},
+    threadblock::{Units, Work},
 };
-use emulation::{DecomposedOperands, Scales};
+use emulation::{DecomposedOperands, EmulationProgram, Scales};
 use fast::Steps;
 use std::sync::Arc;
 
@@ -80,10 +80,22 @@ fn streams(kernel: &GemmDesc, call: &HostCall<'_>) -> Result<Option<Vec<TileSlic
     let by_rows = stores_rows(kernel);
     let extents = if by_rows { (call.m, call.n) } else { (call.n, call.m) };
     let tiles_k = kernel.blocks(call.k).tiles();
-    let work = work(kernel, (extents, call.batch, tiles_k), kernel.clusters_on_host())?;
+    let work = work(kernel, (extents, call.batch, tiles_k), clusters(kernel))?;
     let units: Units = Arc::new(Work::unit);
     let slices = TileSlices::for_gemms(&work, &units)?.into_iter();
     Ok(Some(slices.map(|slices| if by_rows { slices } else { slices.transposed() }).collect()))
+}
+
+/// Small, so that each cluster computes several tiles even of a small D.
+const CLUSTERS: u32 = 3;
+
+/// Returns the number of persistent clusters on the host; under stream-K as many as the workspace
+/// has slots for.
+pub const fn clusters(desc: &GemmDesc) -> u32 {
+    if !desc.streams_k() {
+        return CLUSTERS;
+    }
+    desc.most_streams() / at_least_one(desc.mainloop.cluster().count())
 }
 
 /// Returns the work of a kernel on `clusters` clusters. `extents` holds M and N, the number of

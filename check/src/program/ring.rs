@@ -1,15 +1,18 @@
 //! The program of a ring of stages: its counts, maps, and schedules.
 
-use crate::{
-    layout::index_map::{Map, Tabled, at},
-    operand::OperandKind,
-    schedule::Roles,
-    threadblock::{Pipeline, RingPosition, RoleOptions, tma_ring::pipeline::WARPS},
+use falchion::{
+    internals::{
+        index::{Map, Tabled, at},
+        nest::WARPS,
+        operand::OperandKind,
+        schedule::Roles,
+    },
+    threadblock::{Pipeline, RingPosition, RoleOptions},
 };
 use std::sync::Arc;
 
-/// The part of a warp-specialized program that the checked executor runs. Tests change one field
-/// and observe the effect.
+/// The part of a warp-specialized program without data. Tests change one field and observe the
+/// effect.
 #[derive(Clone)]
 pub struct RingProgram {
     /// Numbers of stages, consumers, buffers, and CTAs.

@@ -1,55 +1,22 @@
 //! The program of a warp-specialized description: its ring, maps, and counts.
 
-use crate::{
+use crate::program::RingProgram;
+use falchion::{
+    Refusal,
     epilogue::{tensor_store::StagingMap, tile_store::AccumulatorMap as ThreadAccumulators},
-    layout::index_map::{IndexMap, Map, Tabled, at},
+    internals::{
+        host::shared::ring::{EmulationProgram, clusters},
+        index::{IndexMap, Map, Tabled, at},
+        operand::OperandKind,
+    },
     nest::GemmDesc,
-    numeric::{
-        EmulationKind,
-        emulation::{EmulationBlocks, shift_of, unscaled},
-    },
-    operand::OperandKind,
-    shape::at_least_one,
-    threadblock::{
-        ProductRecords, StageTile, Units, WarpSpecialized, Work,
-        tma_ring::ring_program::RingProgram,
-    },
+    threadblock::{ProductRecords, StageTile, SwizzleMode, Units, WarpSpecialized, Work},
     warp::{
         simt::maps::{DepthMap, FragmentMap},
-        wgmma::{AccumulatorMap, ROWS, STEPS, SwizzleMode},
+        wgmma::{AccumulatorMap, ROWS, STEPS},
     },
 };
 use std::sync::Arc;
-
-/// The functions that decompose operands and combine the products of their terms. Tests change one
-/// field and observe the effect.
-#[derive(Clone, Copy)]
-pub struct EmulationProgram {
-    /// Returns the bits of the terms of a number whose row has the given shift.
-    pub terms: fn(EmulationKind, f32, i32) -> [u16; 3],
-    /// Bits of the padding after the end of K in each term.
-    pub padding: u16,
-    /// Returns the exponent `s` of a row's scale 2^-s, from the bits of its largest magnitude.
-    pub shift: fn(u32) -> i32,
-    /// Whether the executor refuses rows whose exponent range is too wide for scaling.
-    pub windowed: bool,
-    /// Returns the block of an operand that a k-tile reads.
-    pub block: fn(&EmulationBlocks, OperandKind, u32) -> u32,
-    /// Scales a sum back. The second argument is the sum of the shifts of its row and column.
-    pub unscaled: fn(f32, i32) -> f32,
-}
-
-impl EmulationProgram {
-    /// The functions of [`numeric::emulation`](crate::numeric::emulation).
-    pub const RIGHT: Self = Self {
-        terms: EmulationKind::decompose,
-        padding: 0,
-        shift: shift_of,
-        windowed: true,
-        block: EmulationBlocks::block,
-        unscaled,
-    };
-}
 
 /// The maps by which an operand's tile enters a stage and by which `wgmma` reads it.
 #[derive(Clone)]
@@ -132,19 +99,6 @@ pub struct WarpSpecializedProgram {
     pub clusters: u32,
 }
 
-/// Small, so that each cluster computes several tiles even of a small D.
-const CLUSTERS: u32 = 3;
-
-impl GemmDesc {
-    /// Persistent clusters on the host; under stream-K as many as the workspace has slots for.
-    pub(crate) const fn clusters_on_host(&self) -> u32 {
-        if !self.streams_k() {
-            return CLUSTERS;
-        }
-        self.most_streams() / at_least_one(self.mainloop.cluster().count())
-    }
-}
-
 /// Returns a table of `f` over all points of a `rows` x `columns` rectangle.
 fn table(rows: u32, columns: u32, codomain: u32, f: impl Fn(u32, u32) -> Option<u32>) -> Map {
     Arc::new(Tabled::by(at(rows, columns), codomain, |point| f(point.row, point.column)))
@@ -156,8 +110,17 @@ fn nowhere() -> Map {
 }
 
 impl WarpSpecializedProgram {
+    /// Returns the program of a description.
+    ///
+    /// # Errors
+    /// A [`Refusal`] of the description, of its main loop, or of the tiles.
+    pub fn new(desc: &GemmDesc) -> Result<Self, Refusal> {
+        desc.plan()?;
+        Ok(Self::with_components([*desc, desc.multiplied()], WarpSpecialized::new(desc)?))
+    }
+
     /// Returns the program of a description, of the multiplied operands, and of its components.
-    pub(crate) fn new([desc, multiplied]: [GemmDesc; 2], components: WarpSpecialized) -> Self {
+    fn with_components([desc, multiplied]: [GemmDesc; 2], components: WarpSpecialized) -> Self {
         let [block, warp] = [desc.threadblock(), desc.warp()];
         let consumers = components.consumers;
         let threads = ThreadMaps::new(&desc, &components);
@@ -199,7 +162,7 @@ impl WarpSpecializedProgram {
             store: subtiles,
             units: Arc::new(Work::unit),
             records: Arc::new(ProductRecords::on_host(true)),
-            clusters: desc.clusters_on_host(),
+            clusters: clusters(&desc),
             components,
             threads,
         }
@@ -289,7 +252,7 @@ impl ThreadMaps {
 }
 
 /// Returns the rows of A, or columns of B, that one instruction reads.
-pub const fn instruction_mn(desc: &GemmDesc, operand: OperandKind) -> u32 {
+pub(crate) const fn instruction_mn(desc: &GemmDesc, operand: OperandKind) -> u32 {
     match operand {
         OperandKind::A => ROWS,
         OperandKind::B => desc.instruction().n,
