@@ -1,5 +1,6 @@
-//! Names that the lab crate, the command line, and the tests need. They are not part of the public
-//! interface, and they may change at any time. A test of the repository finds a name without user.
+//! Names that the crates `falchion-check` and `falchion-lab`, the command line, and the tests need.
+//! They are not part of the public interface, and they may change at any time. A test of the
+//! repository finds a name without user.
 
 /// Syntax trees of layout expressions. The lab evaluates expressions.
 pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse, pointed};
@@ -106,7 +107,7 @@ pub mod pass {
     }
 }
 
-/// The loop nest: the selection of a kernel, explanations, and programs of the host executor.
+/// The loop nest: the selection of a kernel, explanations, and programs.
 pub mod nest {
     /// The lab times kernels.
     pub use crate::nest::plan::Geometry;

@@ -1,4 +1,4 @@
-//! Memory accesses of a transpose. The counts come from accesses of the host executor, not from
+//! Memory accesses of a transpose. The counts come from accesses of the checked machine, not from
 //! formulas.
 //!
 //! CTAs are alike if the same part of their tiles exists, and if their matrices begin at the same

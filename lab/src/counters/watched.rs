@@ -1,4 +1,4 @@
-//! The accesses of each thread of a CTA in the checked executor.
+//! The accesses of each thread of a CTA on the checked machine.
 //!
 //! An access of the kernel in one instruction is one access here, for any number of elements.
 

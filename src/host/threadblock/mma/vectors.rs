@@ -1,6 +1,6 @@
 //! Checks that the elements of each vector access are contiguous and aligned.
 //!
-//! The checked executor moves one element at a time, and the kernel moves whole vectors. A map that
+//! The host moves one element at a time, and the kernel moves whole vectors. A map that
 //! scatters the elements of a vector is a fault, even though each element alone would arrive.
 
 use crate::{
