@@ -16,7 +16,7 @@ pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
 pub mod numeric {
     /// The checked machine adds accumulators.
     pub use crate::numeric::{
-        rows::{Number, Widening},
+        rows::Number,
         tensor_sum::{Panel, accumulate},
     };
 }
@@ -54,7 +54,7 @@ pub mod codegen {
 /// The host executor.
 pub mod host {
     /// The command line and the lab run and time the host executor.
-    pub use crate::host::{Array, HostKernel, progress};
+    pub use crate::host::{Array, progress};
 
     /// The checked machine enters and stores calls as the host executor does.
     pub mod shared {

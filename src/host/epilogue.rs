@@ -80,7 +80,7 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     }
 }
 
-/// Returns elements of D as bytes, for the bytes of accumulators of type `kind` and for equally many
+/// Returns elements of D as bytes, for the bytes of accumulators of type `kind` and for as many
 /// elements of each operand.
 ///
 /// # Errors

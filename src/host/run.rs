@@ -81,8 +81,8 @@ impl HostKernel for Array<'_, Program> {
     }
 }
 
-/// Checks the calls of a pointer array in the frame of a kernel, and runs `run` on the calls of each
-/// launch. Does nothing if D has no elements.
+/// Checks the calls of a pointer array in the frame of a kernel, and runs `run` on the calls of
+/// each launch. Does nothing if D has no elements.
 ///
 /// # Errors
 /// The errors of the description, of the calls, and of `run`.

@@ -6,7 +6,7 @@ use falchion_check::{
     machine::Tally,
     mutation::{
         NamedFault, drop_each,
-        ring_faults::{Needs, RING_FAULTS},
+        ring_faults::{RING_FAULTS, RingNeeds},
         weaker,
     },
 };
@@ -121,7 +121,7 @@ fn ring_maps_with_wrong_edges_are_found() {
 fn every_named_ring_fault_is_found() {
     assert_eq!(RING_FAULTS.len(), 100);
     let find = |_: &str, program: &RingProgram| find(program);
-    apply_each(&subjects(), RING_FAULTS, Needs::has, |p| p, find).check(2447);
+    apply_each(&subjects(), RING_FAULTS, RingNeeds::has, |p| p, find).check(2447);
 }
 
 #[test]
@@ -280,20 +280,20 @@ fn a_cluster_of_96_warps_is_checked() {
     }
     let subject = [("96 warps".to_owned(), program)];
     drop_each(&subject, find).check(39);
-    let of_last: [NamedFault<RingProgram, Needs>; 3] = [
-        ("its warps arrive only at CTA 0", Needs::Cluster, |p| {
+    let of_last: [NamedFault<RingProgram, RingNeeds>; 3] = [
+        ("its warps arrive only at CTA 0", RingNeeds::Cluster, |p| {
             mutate(&mut p.released, |map, point| {
                 map.at(point).map(|rank| if point.row == 7 { 0 } else { rank })
             });
         }),
-        ("it copies the previous CTA's share", Needs::Cluster, |p| {
+        ("it copies the previous CTA's share", RingNeeds::Cluster, |p| {
             revalue(&mut p.share, |share| share.min(6))
         }),
-        ("no CTA copies to it", Needs::Cluster, |p| {
+        ("no CTA copies to it", RingNeeds::Cluster, |p| {
             mutate(&mut p.destinations, |map, point| {
                 map.at(point).map(|rank| if rank == 7 { point.row } else { rank })
             });
         }),
     ];
-    apply_each(&subject, &of_last, Needs::has, |p| p, |_, program| find(program)).check(3);
+    apply_each(&subject, &of_last, RingNeeds::has, |p| p, |_, program| find(program)).check(3);
 }

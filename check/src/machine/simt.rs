@@ -393,7 +393,7 @@ impl<'a> Block<'a> {
             }
         }
         state.multiplied += 1;
-        if !self.fragments[0].of_warp() {
+        if !self.fragments[0].is_warp_wide() {
             state.accumulators.multiply(fragments[0], fragments[1], self.transforms);
             return Ok(());
         }

@@ -12,7 +12,7 @@ use falchion::internals::{
 
 /// Property that a program must have for a fault.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Needs {
+pub enum RingNeeds {
     /// No property.
     Nothing,
     /// CTAs of a cluster share an operand.
@@ -43,7 +43,7 @@ pub enum Needs {
     Gathers,
 }
 
-impl Needs {
+impl RingNeeds {
     /// Returns whether a program has the property.
     pub fn has(self, program: &RingProgram) -> bool {
         match self {
@@ -99,18 +99,18 @@ fn take(p: &mut RingProgram, step: RoleStep) -> &mut Schedule<RoleStep> {
 
 /// Defines a table of faults: name, property, and change.
 macro_rules! faults {
-    ($(#[$doc:meta])* $NAME:ident of $Program:ty;
+    ($(#[$doc:meta])* $NAME:ident of $Program:ty, $Needs:ident;
      $($name:literal, $needs:ident, |$p:ident| $change:expr;)*) => {
         $(#[$doc])*
-        pub const $NAME: &[NamedFault<$Program, Needs>] =
-            &[$(($name, Needs::$needs, |$p| { $change; })),*];
+        pub const $NAME: &[NamedFault<$Program, $Needs>] =
+            &[$(($name, $Needs::$needs, |$p| { $change; })),*];
     };
 }
 pub(super) use faults;
 
 faults! {
     /// Faults that the checked machine finds without data.
-    RING_FAULTS of RingProgram;
+    RING_FAULTS of RingProgram, RingNeeds;
     "the producer's phase is inverted", Nothing, |p| phase(&mut p.producer_position, |x| x ^ 1);
     "the consumers' phase is inverted", Nothing, |p| phase(&mut p.consumer_position, |x| x ^ 1);
     "the producer's phase never changes", Nothing, |p| phase(&mut p.producer_position, |_| 0);

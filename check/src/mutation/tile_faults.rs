@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Property that a program must have for a fault.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Needs {
+pub enum TileNeeds {
     /// No property.
     Nothing,
     /// CTAs of a cluster share an operand.
@@ -58,7 +58,7 @@ pub enum Needs {
     ThreadsTogether,
 }
 
-impl Needs {
+impl TileNeeds {
     /// Returns whether a program has the property.
     pub fn has(self, program: &WarpSpecializedProgram) -> bool {
         let (d, ring) = (&program.desc, &program.components.ring);
@@ -93,32 +93,32 @@ impl Needs {
 }
 
 /// Faults of [`RING_FAULTS`] that are also applied to whole programs.
-const OF_RING: [(&str, Needs); 18] = [
-    ("the producer's phase is inverted", Needs::Tensor),
-    ("the consumers' phase is inverted", Needs::Tensor),
-    ("the consumers' phase never changes", Needs::Tensor),
-    ("consumers begin at the second stage", Needs::Tensor),
-    ("a stage is released one tile early", Needs::Tensor),
-    ("a full barrier waits for A only", Needs::Nothing),
-    ("empty barriers wait for one arrival fewer", Needs::Nothing),
-    ("half of C's bytes are announced", Needs::Fetched),
-    ("all fragments are loaded into one set of registers", Needs::Fragments),
-    ("all CTAs copy share 0", Needs::Cluster),
-    ("each CTA copies its share only to itself", Needs::Cluster),
-    ("warps arrive at their own CTA twice", Needs::Cluster),
-    ("a stage is released before it is multiplied", Needs::Threads),
-    ("a stage is released before the lanes synchronize", Needs::Threads),
-    ("threads wait for a full stage once per tile of D", Needs::Threads),
-    ("threads store before they multiply", Needs::Threads),
-    ("threads store twice", Needs::Threads),
-    ("the producer waits only for the first empty stage", Needs::Tensor),
+const OF_RING: [(&str, TileNeeds); 18] = [
+    ("the producer's phase is inverted", TileNeeds::Tensor),
+    ("the consumers' phase is inverted", TileNeeds::Tensor),
+    ("the consumers' phase never changes", TileNeeds::Tensor),
+    ("consumers begin at the second stage", TileNeeds::Tensor),
+    ("a stage is released one tile early", TileNeeds::Tensor),
+    ("a full barrier waits for A only", TileNeeds::Nothing),
+    ("empty barriers wait for one arrival fewer", TileNeeds::Nothing),
+    ("half of C's bytes are announced", TileNeeds::Fetched),
+    ("all fragments are loaded into one set of registers", TileNeeds::Fragments),
+    ("all CTAs copy share 0", TileNeeds::Cluster),
+    ("each CTA copies its share only to itself", TileNeeds::Cluster),
+    ("warps arrive at their own CTA twice", TileNeeds::Cluster),
+    ("a stage is released before it is multiplied", TileNeeds::Threads),
+    ("a stage is released before the lanes synchronize", TileNeeds::Threads),
+    ("threads wait for a full stage once per tile of D", TileNeeds::Threads),
+    ("threads store before they multiply", TileNeeds::Threads),
+    ("threads store twice", TileNeeds::Threads),
+    ("the producer waits only for the first empty stage", TileNeeds::Tensor),
 ];
 
 /// Returns the faults of a ring that are applied to whole programs.
 ///
 /// # Panics
 /// If a name is not in [`RING_FAULTS`].
-pub fn ring_faults_of_tiles() -> Vec<NamedFault<RingProgram, Needs>> {
+pub fn ring_faults_of_tiles() -> Vec<NamedFault<RingProgram, TileNeeds>> {
     let fault = |(name, needs)| {
         let fault = RING_FAULTS.iter().find(|fault| fault.0 == name).expect("a fault of the ring");
         (name, needs, fault.2)
@@ -155,7 +155,7 @@ macro_rules! units {
 
 faults! {
     /// Faults that show in D, or that the checked machine reports.
-    TILE_FAULTS of WarpSpecializedProgram;
+    TILE_FAULTS of WarpSpecializedProgram, TileNeeds;
     "stages are never released", Nothing, |p| consumer(p).body.drop_like(Release { behind: 0 });
     "the epilogue does not wait for the products", Tensor, |p|
         consumer(p).tail.drop_like(AwaitProducts { pending: 0 });

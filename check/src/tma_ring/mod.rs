@@ -1,11 +1,12 @@
 //! Warp-specialized kernels: runs cluster by cluster, each in an order of events that follows from
 //! the seed.
 //!
-//! The data in the ring are bytes: a [`TensorCopy`](falchion::threadblock::TensorCopy) writes boxes,
-//! and matrix descriptors read them (`reading.rs`). The products are added as the instruction adds
-//! (`products.rs`), and subtiles are staged and stored (`subtiles.rs`). Without `wgmma`, single
-//! threads read, multiply, and store (`threads.rs`). Every element of D must be written exactly
-//! once.
+//! The data in the ring are bytes: a [`TensorCopy`] writes boxes, and matrix descriptors read them
+//! (`reading.rs`). The products are added as the instruction adds (`products.rs`), and subtiles are
+//! staged and stored (`subtiles.rs`). Without `wgmma`, single threads read, multiply, and store
+//! (`threads.rs`). Every element of D must be written exactly once.
+//!
+//! [`TensorCopy`]: falchion::threadblock::TensorCopy
 
 mod numbers;
 mod partials;

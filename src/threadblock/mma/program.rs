@@ -43,8 +43,8 @@ pub struct Maps {
     pub partials: Map,
 }
 
-/// The program of a one-schedule kernel, which the host runs. Tests change one field and observe the
-/// effect.
+/// The program of a one-schedule kernel, which the host runs. Tests change one field and observe
+/// the effect.
 #[derive(Clone)]
 pub struct Program {
     /// The description.

@@ -4,7 +4,8 @@
 //! first, then the loads of all fragments ([`names`](super::names)). The result gives, for each
 //! warp and k, the row of A in each of its rows and the column of B in each of its columns. These
 //! are the warp's two [`Panel`]s. If the warps form a grid, with one panel of A per row and one
-//! panel of B per column, they merge into one larger product. A wrong map makes a wrong composition.
+//! panel of B per column, they merge into one larger product. A wrong map makes a wrong
+//! composition.
 
 use crate::{
     arch::WARP,
@@ -198,7 +199,7 @@ fn panels_of(program: &Program, names: &[ThreadNames; 2], warp: u32) -> Result<[
     let arrangement = tiles.lanes;
     let panel = |operand: OperandKind| -> Result<Panel, Fault> {
         let per_lane = if operand == OperandKind::A { rows } else { columns };
-        let side = |lane: u32| names[operand.index()].of_thread(warp * WARP + lane);
+        let side = |lane: u32| names[operand.index()].get(warp * WARP + lane);
         let own = |lane: u32| match operand {
             OperandKind::A => arrangement.place(lane).0,
             OperandKind::B => arrangement.place(lane).1,

@@ -56,7 +56,7 @@ impl Fragments {
     }
 
     /// Returns whether an instruction of the whole warp reads the fragments.
-    pub fn of_warp(&self) -> bool {
+    pub fn is_warp_wide(&self) -> bool {
         self.holders.is_some()
     }
 

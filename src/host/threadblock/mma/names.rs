@@ -50,7 +50,7 @@ impl ThreadNames {
             Ok(held)
         };
         let held: Vec<Vec<Name>> = (0..k_blocks).map(held).collect::<Result<_, Fault>>()?;
-        let each = (base.operands[side].thread_mn() * base.tiles.warp.k) as usize;
+        let each = (base.operands[side].thread_mn() * base.step() * k_blocks) as usize;
         let mut names = Vec::with_capacity(threads as usize * each);
         for thread in 0..threads {
             for held in &held {
@@ -62,8 +62,8 @@ impl ThreadNames {
         Ok(Self { each, names })
     }
 
-    /// Returns the names of a thread, fragment by fragment in the order of multiplication.
-    pub fn of_thread(&self, thread: u32) -> &[Name] {
+    /// Returns the names that a thread multiplies, fragment by fragment in their order.
+    pub fn get(&self, thread: u32) -> &[Name] {
         &self.names[thread as usize * self.each..][..self.each]
     }
 }
@@ -121,7 +121,7 @@ impl<'p> Stage<'p> {
         if place < self.places.len() { Ok(place) } else { Err(out_of_bounds) }
     }
 
-    /// Returns the name that a thread finds in the place of an element.
+    /// Reads the place of an element, and returns the name there.
     fn read(&self, thread: u32, name: Name) -> Result<Name, Fault> {
         let place = self.place(thread, name)?;
         let uninitialized = Fault::Uninitialized { thread, byte: self.byte(place) };

@@ -1,10 +1,11 @@
 //! Warp-specialized kernels on the host.
 //!
 //! The host adds the accumulators of the kernel in the same order without a ring, in parallel over
-//! tiles, so the bits are equal (`fast.rs`). On CUDA cores and for integers, accumulators are chains
-//! of multiply-adds, and the panels of the other main loops compute them.
+//! tiles, so the bits are equal (`fast.rs`). On CUDA cores and for integers, accumulators are
+//! chains of multiply-adds, and the panels of the other main loops compute them.
 //!
-//! Emulated `f32` operands are decomposed first (`emulation.rs`), and the host multiplies the terms.
+//! Emulated `f32` operands are decomposed first (`emulation.rs`), and the host multiplies the
+//! terms.
 
 pub mod emulation;
 mod fast;
