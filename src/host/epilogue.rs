@@ -84,7 +84,8 @@ impl<'a, E: Computed> Epilogue<'a, E> {
 /// elements of each operand.
 ///
 /// # Errors
-/// The errors of [`Epilogue::new`].
+/// [`Error::Refused`] if the compute type cannot represent the accumulators, the operands of the
+/// epilogue, or the elements of D.
 pub fn finished(
     of: &Operands<'_>,
     (kind, accumulators): (ElementKind, &[u8]),

@@ -111,6 +111,6 @@ pub fn programs(subjects: &[(&str, GemmDesc)]) -> Vec<(String, WarpSpecializedPr
 pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
     WarpSpecializedProgram {
         clusters: 2,
-        ..WarpSpecializedProgram::new(&desc).expect("a legal description")
+        ..WarpSpecializedProgram::new(desc).expect("a legal description")
     }
 }

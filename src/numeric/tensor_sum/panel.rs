@@ -15,7 +15,7 @@ pub(super) const OF_ZERO: i32 = -8192;
 
 /// Rows of A, or columns of B, along K. They are stored as values, and as significands and
 /// exponents: a number is `significand * 2^(exponent - fraction bits)`. A's significands are scaled
-/// by 2^[`up`], so that products have all bits that the instruction keeps.
+/// by 2^`up`, so that products have all bits that the instruction keeps.
 #[derive(Default)]
 pub struct Panel {
     /// Numbers per row.
