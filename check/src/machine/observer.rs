@@ -1,4 +1,4 @@
-//! Observer callbacks of the checked executor.
+//! Observer callbacks of the machine.
 
 use falchion::internals::operand::OperandKind;
 

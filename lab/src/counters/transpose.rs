@@ -2,7 +2,7 @@
 //! formulas.
 //!
 //! CTAs are alike if the same part of their tiles exists, and if their matrices begin at the same
-//! offset in a line of 128 bytes. One CTA of each group of like CTAs runs in the checked mode,
+//! offset in a line of 128 bytes. One CTA of each group of like CTAs runs on the machine,
 //! thread by thread. Every access of every warp is counted and multiplied by the size of the group.
 
 use super::{Gathered, GlobalAccesses, SharedAccesses, watched::direction};

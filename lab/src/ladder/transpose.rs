@@ -129,7 +129,7 @@ impl TransposeClimb {
     }
 }
 
-/// Verifies a rung on the host in the checked mode, on a matrix of some whole tiles and one partial
+/// Verifies a rung on the checked machine, on a matrix of some whole tiles and one partial
 /// tile. Compares every element.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Fast mode of the main loops without a producer.
+//! Host execution of the main loops without a producer.
 
 pub mod composition;
 pub(in crate::host) mod fast_program;
