@@ -63,7 +63,8 @@
 //!
 //! Every knob of every level is a field of one value, [`nest::GemmDesc`]. The value is checked at
 //! compile time, lowered to CUDA source, and executed on the CPU. The crate `falchion-layout` is
-//! CuTe's layout algebra, and `falchion-lab` verifies, measures, and explores kernels.
+//! CuTe's layout algebra. `falchion-check` finds races and wrong schedules of kernels on the CPU.
+//! `falchion-lab` verifies, measures, and explores kernels.
 #![deny(missing_docs)]
 
 pub mod arch;

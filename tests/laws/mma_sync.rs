@@ -2,10 +2,11 @@
 
 use crate::harness::{descriptions, prelude::*};
 use falchion::{
-    internals::{host::machine::Purpose, index::laws::bijective},
+    internals::index::laws::bijective,
     numeric::ElementKind::{Bf16, F16, Tf32, *},
     warp::mma_sync::{MathOperator, WordLoad},
 };
+use falchion_check::machine::Purpose;
 use falchion_lab::banks::{description_steps, program_steps};
 
 #[test]

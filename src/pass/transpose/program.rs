@@ -9,8 +9,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A transpose as the host executor runs it: a description, its maps, and its schedule. Tests
-/// change one of them and check that the executor finds the fault.
+/// A transpose as the checked machine runs it: a description, its maps, and its schedule. Tests
+/// change one of them and check that the machine finds the fault.
 #[derive(Clone)]
 pub struct TransposeProgram {
     /// The description.

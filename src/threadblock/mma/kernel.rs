@@ -17,10 +17,7 @@ use crate::{
     operand::OperandKind,
     refusal::Refusal,
     shape::at_least_one,
-    threadblock::{
-        MmaBase,
-        mma::program::{HostProgram, Program},
-    },
+    threadblock::MmaBase,
 };
 
 /// The plan of a kernel without a producer.
@@ -48,10 +45,6 @@ impl Plan for OneSchedulePlan {
 
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
         super::unit::translation_unit(&self.desc, &self.base, with_fingerprints)
-    }
-
-    fn program(&self) -> Result<HostProgram, Refusal> {
-        Ok(HostProgram::OneSchedule(Box::new(Program::new(self.desc, self.base))))
     }
 }
 

@@ -8,9 +8,7 @@ use crate::{
     numeric::{Combined, Instruction, emulation::RegisterTerms},
     operand::OperandKind,
     schedule::Schedule,
-    threadblock::{
-        MmaBase, ProductRecords, Units, Work, tma_ring::program::WarpSpecializedProgram,
-    },
+    threadblock::{MmaBase, ProductRecords, Units, Work},
     warp::{
         MirroredMap,
         mma_sync::StepMap,
@@ -41,7 +39,7 @@ pub struct Maps {
     pub partials: Map,
 }
 
-/// The program of a one-schedule kernel for the host executor. Tests change one field and observe
+/// The program of a one-schedule kernel, which the host runs. Tests change one field and observe
 /// the effect.
 #[derive(Clone)]
 pub struct Program {
@@ -60,15 +58,6 @@ pub struct Program {
     pub records: Map,
     /// Clusters of one CTA that a device holds at once, for persistent and stream-K work.
     pub clusters: u32,
-}
-
-/// The program of a kernel for the host executor.
-#[derive(Clone)]
-pub enum HostProgram {
-    /// A kernel whose threads all follow one schedule.
-    OneSchedule(Box<Program>),
-    /// A warp-specialized kernel, with one schedule per role.
-    Roles(Box<WarpSpecializedProgram>),
 }
 
 impl Program {
