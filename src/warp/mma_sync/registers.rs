@@ -29,8 +29,8 @@ impl MmaSyncKnobs {
     /// Additional registers if warps that share K add their sums. The reduction of split-K partials
     /// uses the registers that remain, because a problem selects the number of slices last.
     const SLICES: u32 = 18;
-    /// Additional registers if the last copy of an operand is idle for some threads: its condition
-    /// and its address.
+    /// Additional registers if the last copy of an operand of f64 is idle for some threads: its
+    /// condition and its address.
     const IDLE: u32 = 10;
 
     /// Words of B's next fragment that load while the words of its last columns wait, in the order
@@ -82,7 +82,7 @@ impl MmaSyncKnobs {
             words[1],
             base.k_blocks(),
         ));
-        let idle = a.thread_map().idles() || b.thread_map().idles();
+        let idle = wide && (a.thread_map().idles() || b.thread_map().idles());
         let bytes = a.element.bits() == 8 && (!a.k_contiguous || !b.k_contiguous);
         accumulators
             .saturating_add(sums)
