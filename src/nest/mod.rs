@@ -16,12 +16,13 @@ macro_rules! or {
 }
 pub(crate) use or;
 
-mod axes;
+mod advice;
 mod check;
 mod check_pins;
 mod choose;
 mod class;
 mod combination;
+mod completions;
 mod cost_model;
 #[doc(hidden)]
 pub mod defaults;
@@ -29,6 +30,7 @@ mod dispatch;
 mod display;
 pub(crate) mod explanation;
 pub(crate) mod features;
+pub(crate) mod fit;
 mod gemm_desc;
 #[cfg(feature = "serde")]
 pub(crate) mod json;
@@ -39,10 +41,13 @@ mod lowering;
 mod matrices;
 mod modes;
 mod pins;
+pub(crate) mod places;
 pub(crate) mod plan;
 mod predicted_time;
 mod request;
 mod resolve;
+#[cfg(test)]
+mod resolve_requests;
 mod units;
 mod words;
 
@@ -71,7 +76,7 @@ pub use pins::Pins;
 pub use predicted_time::PredictedTime;
 #[doc(hidden)]
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
-pub(crate) use resolve::Completions;
+pub(crate) use completions::Completions;
 #[doc(hidden)]
 pub use units::Target;
 pub(crate) use units::TypedRequest;

@@ -168,7 +168,9 @@ impl GemmDesc {
         hold!(self.check_epilogue());
         let bound = match self.limits.spills {
             SpillKind::Refused => {
-                Some([base.registers(), self.registers_available(machine.registers_per_sm)])
+                let (threads, blocks) = (base.tiles.threads(), self.limits.blocks_per_sm);
+                let available = registers_available(threads, blocks, machine.registers_per_sm);
+                Some([base.registers(), available])
             }
             SpillKind::Allowed => None,
         };

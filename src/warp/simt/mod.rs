@@ -1,6 +1,8 @@
 //! Warp-level MMA on CUDA cores: each thread multiplies its own tile.
 
 mod check;
+mod complete;
+mod complete_consumer;
 mod components;
 mod consumer;
 mod consumer_cuda;

@@ -33,7 +33,7 @@ use crate::{
 /// that a consumer gains later by `setmaxnreg` do not count. Measured with 3 consumers, which
 /// launch with 128 registers: NVRTC 13 needs 130 registers with 104 accumulators, 138 with 112, and
 /// 146 with 120 (C7602).
-const BESIDE_ACCUMULATORS: u32 = 26;
+pub(super) const BESIDE_ACCUMULATORS: u32 = 26;
 
 /// Returns the multiplication of a stage by a warpgroup.
 const fn consumer_mma(d: &GemmDesc) -> Result<TiledMma, Refusal> {

@@ -1,0 +1,261 @@
+//! Completion of the pins of an `mma.sync` kernel without a producer. The instruction is the row's,
+//! or another one of the architecture that divides the pinned depths. The threadblock tile is the
+//! row's, a fraction of it, or a multiple of the pinned warp tile. Accesses are the widest that
+//! divide the tile.
+
+use crate::{
+    nest::{
+        GemmDesc, Knobs, Pins,
+        fit::{nests, widest_dividing},
+        places::Places,
+    },
+    operand::{Frame, OperandKind},
+    shape::Mnk,
+    threadblock::{Mainloop, MainloopKind},
+    warp::{
+        MmaSyncKnobs, UnrollKind,
+        mma_sync::{MathOperator, WarpInstruction},
+    },
+};
+
+/// Rows and depths of instructions after the row's own.
+const INSTRUCTIONS: [(u32, u32); 5] = [(16, 8), (16, 4), (16, 16), (8, 4), (8, 16)];
+
+/// Threadblock tiles: divisors of the row's tile, or multiples of the pinned warp tile.
+const TILES: [(u32, u32); 10] =
+    [(1, 1), (2, 2), (1, 2), (2, 1), (4, 2), (2, 4), (4, 4), (4, 1), (8, 4), (8, 8)];
+
+/// Divisors of the depth of the row's tile, if no tile is pinned. MN-major bytes need registers for
+/// each k-block.
+const DEPTHS: [u32; 3] = [1, 2, 4];
+
+/// Divisors of accesses that are not pinned. Narrower accesses can need fewer registers, if rows
+/// are shorter than the threads of a CTA.
+const NARROWER: [u32; 4] = [1, 2, 4, 8];
+
+/// Preferred warp tiles after the row's own.
+const WARPS: [(u32, u32); 9] =
+    [(64, 64), (32, 64), (64, 32), (32, 32), (16, 64), (64, 16), (16, 32), (32, 16), (16, 16)];
+
+/// Maximum depth of a warp tile.
+const MOST_DEPTH: u32 = 256;
+
+/// Extents of the other warp tiles. Those that are no powers of two need a K-major operand.
+const EXTENTS: [u32; 9] = [64, 32, 48, 96, 128, 16, 80, 112, 8];
+
+impl MmaSyncKnobs {
+    /// Returns the candidates' places: instructions for each access and main loop, threadblock tiles
+    /// with their depths, and warp tiles. Instructions come twice: first those that divide a warp
+    /// tile at least twice, and then those that divide it once.
+    pub(crate) const fn places(pins: &Pins) -> Places {
+        Places::new([
+            loops(pins) * accesses(pins) * instructions(pins),
+            depths(pins) * tiles(pins),
+            if pins.warp.is_some() {
+                1
+            } else {
+                (1 + WARPS.len() + EXTENTS.len() * EXTENTS.len()) as u32
+            },
+        ])
+    }
+
+    /// Returns the knobs at a place, or `None` if the architecture lacks the instruction, or if
+    /// tiles do not nest.
+    pub(crate) const fn completed(
+        base: &GemmDesc,
+        pins: &Pins,
+        [first, tile, warp]: [u32; 3],
+    ) -> Option<Knobs> {
+        let (place, first) = (first % instructions(pins), first / instructions(pins));
+        let (divisor, mainloop) = (NARROWER[(first % accesses(pins)) as usize], first / accesses(pins));
+        let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop > 0) else {
+            return None;
+        };
+        let once = pins.instruction.is_some() || 2 * place >= instructions(pins);
+        let Some(instruction) = instruction_at(base, pins, place % (1 + INSTRUCTIONS.len() as u32))
+        else {
+            return None;
+        };
+        let (tile, depth) = (tile % tiles(pins), tile / tiles(pins));
+        // The depth of warp tiles that are not pinned.
+        let (least, twice) = (instruction.k, instruction.k.saturating_mul(2));
+        let wanted = if depth > 0 && pins.threadblock.is_some() {
+            MOST_DEPTH
+        } else if base.warp().k < twice {
+            twice
+        } else {
+            base.warp().k
+        };
+        let Some(warp) = warp_at(base, pins, warp, wanted) else { return None };
+        let threadblock = match pins.threadblock {
+            Some(threadblock) => threadblock,
+            None => tile_at(base, pins, (tile, depth), warp, twice),
+        };
+        let warp = match pins.warp {
+            Some(pinned) => pinned,
+            None => Mnk { k: widest_dividing(threadblock.k, warp.k), ..warp },
+        };
+        let deep = if once { least } else { twice };
+        if pins.warp.is_none()
+            && (warp.k < deep
+                || !nests(threadblock, warp)
+                || !is_legal(warp.m, instruction.m, base.k_contiguous(OperandKind::A))
+                || !is_legal(warp.n, instruction.n, base.k_contiguous(OperandKind::B)))
+        {
+            return None;
+        }
+        if pins.instruction.is_none()
+            && (warp.m < instruction.m || !warp.k.is_multiple_of(instruction.k))
+        {
+            return None;
+        }
+        let [align_a, align_b] = [
+            access(base, OperandKind::A, pins.align_a, threadblock, divisor),
+            access(base, OperandKind::B, pins.align_b, threadblock, divisor),
+        ];
+        let knobs = base.knobs();
+        let derived = Knobs {
+            mainloop: Mainloop::without_producer(mainloop, threadblock, stages, UnrollKind::Full),
+            access: [align_a, align_b, knobs.access[2]],
+            ..knobs
+        };
+        let (warp, instruction) = (Some(warp), Some(instruction));
+        Some(derived.pinned(&Pins { warp, instruction, mainloop: None, ..*pins }))
+    }
+}
+
+/// Returns the number of main loops.
+const fn loops(pins: &Pins) -> u32 {
+    if pins.mainloop.is_some() { 1 } else { 2 }
+}
+
+/// Returns the number of divisors of accesses.
+const fn accesses(pins: &Pins) -> u32 {
+    if pins.align_a.is_some() && pins.align_b.is_some() { 1 } else { NARROWER.len() as u32 }
+}
+
+/// Returns the number of instructions, each of which comes twice.
+const fn instructions(pins: &Pins) -> u32 {
+    if pins.instruction.is_some() { 1 } else { 2 * (1 + INSTRUCTIONS.len() as u32) }
+}
+
+/// Returns the number of threadblock tiles of one depth.
+const fn tiles(pins: &Pins) -> u32 {
+    if pins.threadblock.is_some() { 1 } else { TILES.len() as u32 }
+}
+
+/// Returns the number of depths: of tiles that are not pinned, or of the warp tiles of a pinned
+/// tile.
+const fn depths(pins: &Pins) -> u32 {
+    match (pins.threadblock, pins.warp) {
+        (None, None) => DEPTHS.len() as u32,
+        (Some(_), Some(_)) => 1,
+        _ => 2,
+    }
+}
+
+/// Returns a fraction of the row's tile, or a multiple of the pinned warp tile. The second depth of
+/// a multiple is the depth of the warp tile.
+const fn tile_at(
+    base: &GemmDesc,
+    pins: &Pins,
+    (tile, depth): (u32, u32),
+    warp: Mnk,
+    twice: u32,
+) -> Mnk {
+    let (m, n) = TILES[tile as usize];
+    let Mnk { m: down, n: across, k } = base.threadblock();
+    match pins.warp {
+        Some(_) => {
+            let whole = depth == 0 && warp.k > 0 && k.is_multiple_of(warp.k);
+            let k = if whole { k } else { warp.k };
+            Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k }
+        }
+        None => {
+            let k = k / DEPTHS[depth as usize];
+            let k = if twice > 0 && k.is_multiple_of(twice) { k } else { warp.k };
+            Mnk { m: down / m, n: across / n, k }
+        }
+    }
+}
+
+/// Returns the pinned access of an operand, or the widest that divides the tile, up to the row's
+/// divided by `divisor`.
+const fn access(
+    base: &GemmDesc,
+    operand: OperandKind,
+    pinned: Option<u32>,
+    tile: Mnk,
+    divisor: u32,
+) -> u32 {
+    if let Some(pinned) = pinned {
+        return pinned;
+    }
+    let extent = match operand {
+        _ if base.k_contiguous(operand) => tile.k,
+        OperandKind::A => tile.m,
+        OperandKind::B => tile.n,
+    };
+    let own = base.operand(operand).access;
+    widest_dividing(extent, if own < divisor { own } else { own / divisor })
+}
+
+/// Returns the pinned main loop, the row's own, or the pipelined main loop, which supports narrow
+/// accesses.
+const fn mainloop_and_stages(
+    base: &GemmDesc,
+    pins: &Pins,
+    through_registers: bool,
+) -> Option<(MainloopKind, u32)> {
+    let deepest = if base.stages() > 2 { base.stages() } else { 3 };
+    let asynchronous = base.arch.copies_asynchronously();
+    match (pins.mainloop, through_registers) {
+        (Some(MainloopKind::Pipelined), _) => Some((MainloopKind::Pipelined, 2)),
+        (Some(mainloop), _) => Some((mainloop, deepest)),
+        (None, false) => match pins.stages {
+            Some(3..) if asynchronous => Some((MainloopKind::Multistage, deepest)),
+            _ => Some((base.mainloop.kind(), base.stages())),
+        },
+        (None, true) => match pins.stages {
+            None | Some(2) => Some((MainloopKind::Pipelined, 2)),
+            Some(_) => None,
+        },
+    }
+}
+
+/// Returns the pinned instruction, the row's own, or another one of the architecture.
+const fn instruction_at(base: &GemmDesc, pins: &Pins, place: u32) -> Option<Mnk> {
+    if let Some(pinned) = pins.instruction {
+        return Some(pinned);
+    }
+    if place == 0 {
+        return Some(base.instruction());
+    }
+    let (m, k) = INSTRUCTIONS[place as usize - 1];
+    let (shape, types) = (Mnk::new(m, 8, k), base.types());
+    let math = MathOperator::for_emulation(base.emulation(), Frame::USER);
+    match WarpInstruction::new(math, [types.a, types.b], types.accumulator, shape) {
+        Some(one) if one.sm() <= base.arch.sm() => Some(shape),
+        _ => None,
+    }
+}
+
+/// Returns the pinned warp tile, or one of depth `k`: the row's, a preferred one, or another one.
+const fn warp_at(base: &GemmDesc, pins: &Pins, place: u32, k: u32) -> Option<Mnk> {
+    let (place, preferred, others) = (place as usize, WARPS.len() + 1, EXTENTS.len());
+    let (m, n) = match pins.warp {
+        Some(pinned) => return if place == 0 { Some(pinned) } else { None },
+        None if place == 0 => (base.warp().m, base.warp().n),
+        None if place < preferred => WARPS[place - 1],
+        None => {
+            let place = place - preferred;
+            (EXTENTS[place / others], EXTENTS[place % others])
+        }
+    };
+    Some(Mnk { m, n, k })
+}
+
+/// Returns whether an extent of a warp tile is valid for an instruction with this extent.
+const fn is_legal(extent: u32, instruction: u32, k_contiguous: bool) -> bool {
+    extent >= instruction && (k_contiguous || extent.is_power_of_two())
+}
