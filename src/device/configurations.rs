@@ -56,9 +56,8 @@ impl Candidates {
 
     /// Returns all candidates.
     fn completed(&self) -> Completions {
-        let all = |request: TypedRequest| {
-            request.complete_units(self.first.op(), self.first.arch).ok()
-        };
+        let all =
+            |request: TypedRequest| request.complete_units(self.first.op(), self.first.arch).ok();
         self.request.and_then(all).unwrap_or_else(|| Completions::from_first(self.first))
     }
 }

@@ -11,8 +11,7 @@ use crate::{
     epilogue::Node,
     layout::{Layout, Orders, RowMajor},
     nest::{
-        Auto, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, TypedRequest,
-        Warp, With,
+        Auto, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, TypedRequest, Warp, With,
     },
     numeric::{Combined, MathType, MultipliedBy},
     refusal::Unresolved,
@@ -207,8 +206,7 @@ impl<
     /// The first candidate configuration without a machine.
     const FIRST: Result<GemmDesc, Unresolved> = Self::REQUEST.without_machine();
     /// The candidates of the operator that [`Deref`] returns.
-    const CANDIDATES: &Candidates =
-        &Candidates::from_request(Self::REQUEST, valid(&Self::FIRST));
+    const CANDIDATES: &Candidates = &Candidates::from_request(Self::REQUEST, valid(&Self::FIRST));
     const REQUEST: TypedRequest = TypedRequest {
         types: Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND },
         orders: Orders { a: LA::ORDER, b: LB::ORDER, c: LC::ORDER },

@@ -26,12 +26,7 @@ pub(crate) struct Completions {
 impl Completions {
     /// Returns a description as the only candidate.
     pub(crate) fn from_first(first: GemmDesc) -> Self {
-        Self {
-            descs: vec![first],
-            features: vec![first.features()],
-            of_row: 1,
-            ways: &[],
-        }
+        Self { descs: vec![first], features: vec![first.features()], of_row: 1, ways: &[] }
     }
 
     /// Returns the candidates of a class and pins in the user's frame, for kernels in `frame`.

@@ -61,6 +61,7 @@ pub use class::GemmMode;
 pub use class::{Class, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
+pub(crate) use completions::Completions;
 #[doc(hidden)]
 pub use dispatch::Explanation;
 pub use gemm_desc::GemmDesc;
@@ -76,7 +77,6 @@ pub use pins::Pins;
 pub use predicted_time::PredictedTime;
 #[doc(hidden)]
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
-pub(crate) use completions::Completions;
 #[doc(hidden)]
 pub use units::Target;
 pub(crate) use units::TypedRequest;

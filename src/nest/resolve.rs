@@ -92,7 +92,8 @@ pub(crate) const fn complete(
     };
     let mut nth = 1;
     while *checks < MOST_CHECKS
-        && let Ok(row) = rows(user.op, user.arch, user.combined(), &pins, nth) {
+        && let Ok(row) = rows(user.op, user.arch, user.combined(), &pins, nth)
+    {
         if let Ok(first) = complete_row(row, &user, frame, &pins, checks) {
             return Ok(first);
         }

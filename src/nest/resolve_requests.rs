@@ -182,43 +182,85 @@ fn combined(user: &Class) -> Vec<Pins> {
 fn drawn(draw: &mut Draw, user: &Class) -> Pins {
     let k = depth(user);
     let extents = [8, 16, 24, 32, 48, 64, 96, 128, 160, 176, 192, 256, 512, 100];
-    let shape = |draw: &mut Draw| Mnk::new(draw.of(&extents), draw.of(&extents), draw.of(&[k, k, 8, 16, 32, 64, 128, 24]));
+    let shape = |draw: &mut Draw| {
+        Mnk::new(draw.of(&extents), draw.of(&extents), draw.of(&[k, k, 8, 16, 32, 64, 128, 24]))
+    };
     let often = draw.of(&[3, 6, 12]);
     Pins {
         threadblock: draw.once_in(often).then(|| shape(draw)),
         warp: draw.once_in(often).then(|| shape(draw)),
         instruction: draw.once_in(often).then(|| match draw.below(4) {
-            0 => Mnk::new(64, draw.of(&[8, 64, 128, 192, 256, 96, 40]), user.a.element.elements_in(32)),
+            0 => Mnk::new(
+                64,
+                draw.of(&[8, 64, 128, 192, 256, 96, 40]),
+                user.a.element.elements_in(32),
+            ),
             1 => Mnk::new(draw.of(&[8, 16]), 8, draw.of(&[4, 8, 16, 32])),
             2 => Mnk::new(draw.of(&[4, 8, 12, 16]), draw.of(&[4, 8, 12, 16]), 1),
             _ => Mnk::new(1, 1, 1),
         }),
-        mainloop: draw.maybe(often, &[MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage, MainloopKind::TmaRing]),
+        mainloop: draw.maybe(
+            often,
+            &[
+                MainloopKind::SingleStage,
+                MainloopKind::Pipelined,
+                MainloopKind::Multistage,
+                MainloopKind::TmaRing,
+            ],
+        ),
         stages: draw.maybe(often, &[1, 2, 3, 4, 5, 7, 11, 16, 17]),
-        swizzle: draw.maybe(2 * often, &[SwizzleKind::Identity(4), SwizzleKind::Grouped(8), SwizzleKind::Hilbert, SwizzleKind::Grouped(65)]),
+        swizzle: draw.maybe(
+            2 * often,
+            &[
+                SwizzleKind::Identity(4),
+                SwizzleKind::Grouped(8),
+                SwizzleKind::Hilbert,
+                SwizzleKind::Grouped(65),
+            ],
+        ),
         split_k: draw.maybe(2 * often, &[1, 2, 8, 9, 2000]),
-        decomposition: draw.maybe(2 * often, &[
-            DecompositionKind::DataParallel,
-            DecompositionKind::SplitK,
-            DecompositionKind::SplitKParallel,
-            DecompositionKind::SplitKCluster,
-            DecompositionKind::StreamK,
-        ]),
+        decomposition: draw.maybe(
+            2 * often,
+            &[
+                DecompositionKind::DataParallel,
+                DecompositionKind::SplitK,
+                DecompositionKind::SplitKParallel,
+                DecompositionKind::SplitKCluster,
+                DecompositionKind::StreamK,
+            ],
+        ),
         align_a: draw.maybe(often, &[1, 2, 4, 8, 16, 3]),
         align_b: draw.maybe(often, &[1, 2, 4, 8, 16]),
         align_c: draw.maybe(often, &[1, 2, 4, 8]),
         smem_a: draw.maybe(3 * often, &SMEM),
         smem_b: draw.maybe(3 * often, &SMEM),
         blocks_per_sm: draw.maybe(2 * often, &[1, 2, 3, 4, 8, 17]),
-        cluster: draw.maybe(2 * often, &[Mn { m: 1, n: 1 }, Mn { m: 2, n: 1 }, Mn { m: 1, n: 2 }, Mn { m: 3, n: 1 }, Mn { m: 1, n: 5 }, Mn { m: 1, n: 8 }, Mn { m: 2, n: 2 }]),
+        cluster: draw.maybe(
+            2 * often,
+            &[
+                Mn { m: 1, n: 1 },
+                Mn { m: 2, n: 1 },
+                Mn { m: 1, n: 2 },
+                Mn { m: 3, n: 1 },
+                Mn { m: 1, n: 5 },
+                Mn { m: 1, n: 8 },
+                Mn { m: 2, n: 2 },
+            ],
+        ),
         schedule: draw.maybe(2 * often, &ScheduleKind::ALL),
         pending: draw.maybe(3 * often, &[0, 1, 2, 3]),
         promotion: draw.maybe(3 * often, &PromotionKind::ALL),
         emulation: draw.maybe(3 * often, &EmulationKind::ALL),
         a_operand: draw.maybe(3 * often, &AOperandKind::ALL),
         saturate: draw.maybe(3 * often, &SaturateKind::ALL),
-        interleave: draw.maybe(3 * often, &[InterleaveKind::Vector, InterleaveKind::Elements(2), InterleaveKind::Elements(16)]),
-        unroll: draw.maybe(3 * often, &[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(4), UnrollKind::By(100)]),
+        interleave: draw.maybe(
+            3 * often,
+            &[InterleaveKind::Vector, InterleaveKind::Elements(2), InterleaveKind::Elements(16)],
+        ),
+        unroll: draw.maybe(
+            3 * often,
+            &[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(4), UnrollKind::By(100)],
+        ),
         spills: draw.maybe(3 * often, &SpillKind::ALL),
         epilogue: None,
     }
@@ -282,7 +324,8 @@ fn limits(draw: &mut Draw, knobs: Knobs) -> Knobs {
     };
     let swizzle = draw.of(&[knobs.work.swizzle, SwizzleKind::Hilbert, SwizzleKind::Grouped(4)]);
     let blocks_per_sm = if knobs.has_producer() { 1 } else { draw.of(&[1, 1, 1, 1, 2, 3, 4]) };
-    let spills = draw.of(&[SpillKind::Refused, SpillKind::Refused, SpillKind::Refused, SpillKind::Allowed]);
+    let spills =
+        draw.of(&[SpillKind::Refused, SpillKind::Refused, SpillKind::Refused, SpillKind::Allowed]);
     Knobs {
         work: WorkDesc { decomposition, split_k, swizzle, ..knobs.work },
         limits: Limits { blocks_per_sm, spills },
@@ -297,23 +340,37 @@ fn mainloop(draw: &mut Draw, threadblock: Mnk, single: bool) -> Mainloop {
             let unroll = draw.of(&[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(4)]);
             Mainloop::without_producer(MainloopKind::SingleStage, threadblock, 1, unroll)
         }
-        0..=2 => Mainloop::without_producer(MainloopKind::Pipelined, threadblock, 2, UnrollKind::Full),
+        0..=2 => {
+            Mainloop::without_producer(MainloopKind::Pipelined, threadblock, 2, UnrollKind::Full)
+        }
         _ => {
             let stages = draw.of(&[2, 3, 3, 4, 4, 5, 6, 8, 12]);
-            Mainloop::without_producer(MainloopKind::Multistage, threadblock, stages, UnrollKind::Full)
+            Mainloop::without_producer(
+                MainloopKind::Multistage,
+                threadblock,
+                stages,
+                UnrollKind::Full,
+            )
         }
     }
 }
 
 fn simt(draw: &mut Draw, user: &Class) -> Knobs {
-    let (sides, k) = ([8, 16, 16, 32, 32, 64, 64, 128], draw.of(&[8, 8, 8, 16, 16, 32, 12, 64, 10]));
+    let (sides, k) =
+        ([8, 16, 16, 32, 32, 64, 64, 128], draw.of(&[8, 8, 8, 16, 16, 32, 12, 64, 10]));
     let warp = Mnk::new(draw.of(&sides), draw.of(&sides), k);
     let warps = [1, 1, 2, 2, 3, 4, 8];
-    let tile = Mnk::new(warp.m * draw.of(&warps), warp.n * draw.of(&warps), k * draw.of(&[1, 1, 1, 2, 4]));
+    let tile =
+        Mnk::new(warp.m * draw.of(&warps), warp.n * draw.of(&warps), k * draw.of(&[1, 1, 1, 2, 4]));
     let most = user.a.element.elements_in(16);
     let accesses = [1, 2, 4, 8, 16].map(|access: u32| access.min(most));
     let access = [draw.of(&accesses), draw.of(&accesses), draw.of(&[1, 2, 4])];
-    let interleave = draw.of(&[InterleaveKind::Vector, InterleaveKind::Vector, InterleaveKind::Elements(1), InterleaveKind::Elements(8)]);
+    let interleave = draw.of(&[
+        InterleaveKind::Vector,
+        InterleaveKind::Vector,
+        InterleaveKind::Elements(1),
+        InterleaveKind::Elements(8),
+    ]);
     let mma = WarpMma::Simt(SimtKnobs { warp, thread: None, interleave });
     let knobs = Knobs::new(mainloop(draw, tile, true), mma, access);
     let smem = [(); 2].map(|()| if draw.once_in(4) { draw.of(&SMEM) } else { SmemLayout::Auto });
@@ -333,12 +390,14 @@ fn mma_sync(draw: &mut Draw, user: &Class) -> Knobs {
             && one.input(crate::operand::OperandKind::B) == user.b.element
     };
     let instructions: Vec<_> = WarpInstruction::all().filter(fits).map(|one| one.shape()).collect();
-    let instruction = if instructions.is_empty() { Mnk::new(16, 8, 8) } else { draw.of(&instructions) };
+    let instruction =
+        if instructions.is_empty() { Mnk::new(16, 8, 8) } else { draw.of(&instructions) };
     let sides = [16, 32, 32, 48, 64, 64, 96, 128];
     let k = instruction.k * draw.of(&[1, 2, 2, 4, 8]);
     let warp = Mnk::new(draw.of(&sides), draw.of(&sides), k);
     let warps = [1, 1, 2, 2, 3, 4];
-    let tile = Mnk::new(warp.m * draw.of(&warps), warp.n * draw.of(&warps), k * draw.of(&[1, 1, 1, 2]));
+    let tile =
+        Mnk::new(warp.m * draw.of(&warps), warp.n * draw.of(&warps), k * draw.of(&[1, 1, 1, 2]));
     let most = user.a.element.elements_in(16);
     let accesses = [most, most, most / 2, 4.min(most), 2.min(most), 1].map(|access| access.max(1));
     let access = [draw.of(&accesses), draw.of(&accesses), draw.of(&[1, 2, 2])];
@@ -350,7 +409,15 @@ fn mma_sync(draw: &mut Draw, user: &Class) -> Knobs {
 
 /// Returns a random ring.
 fn ring(draw: &mut Draw, threadblock: Mnk, schedule: ScheduleKind) -> Mainloop {
-    let cluster = draw.of(&[Mn::ONE, Mn::ONE, Mn::ONE, Mn { m: 2, n: 1 }, Mn { m: 1, n: 2 }, Mn { m: 1, n: 4 }, Mn { m: 3, n: 1 }]);
+    let cluster = draw.of(&[
+        Mn::ONE,
+        Mn::ONE,
+        Mn::ONE,
+        Mn { m: 2, n: 1 },
+        Mn { m: 1, n: 2 },
+        Mn { m: 1, n: 4 },
+        Mn { m: 3, n: 1 },
+    ]);
     let stages = draw.of(&[2, 2, 3, 4, 5, 6, 8, 12, 16]);
     Mainloop::TmaRing(TmaRingKnobs { threadblock, stages, cluster, schedule })
 }
@@ -366,7 +433,11 @@ fn wgmma(draw: &mut Draw, user: &Class) -> Knobs {
     let columns = draw.of(&[8, 16, 32, 64, 64, 96, 128, 128, 160, 176, 192, 256]);
     let warp = Mnk::new(64 * draw.of(&[1, 1, 2, 3]), columns * draw.of(&[1, 1, 1, 2]), k);
     let grid = draw.of(&[(1, 1), (1, 1), (2, 1), (1, 2), (3, 1), (1, 3)]);
-    let schedule = if grid == (1, 1) && !draw.once_in(3) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
+    let schedule = if grid == (1, 1) && !draw.once_in(3) {
+        ScheduleKind::Pingpong
+    } else {
+        ScheduleKind::Cooperative
+    };
     let tile = Mnk::new(warp.m * grid.0, warp.n * grid.1, k);
     let promotion = draw.of(&[PromotionKind::Never, PromotionKind::Never, PromotionKind::Stage]);
     let a_operand = draw.of(&[AOperandKind::Shared, AOperandKind::Shared, AOperandKind::Registers]);
@@ -386,13 +457,19 @@ fn wgmma(draw: &mut Draw, user: &Class) -> Knobs {
 /// Returns the knobs of a random TMA-fed SIMT kernel.
 fn threads(draw: &mut Draw) -> Knobs {
     let sides = [4, 8, 8, 12, 16];
-    let (thread, lanes) = (Mnk::new(draw.of(&sides), draw.of(&sides), 1), draw.of(&[4, 4, 8, 2, 16]));
+    let (thread, lanes) =
+        (Mnk::new(draw.of(&sides), draw.of(&sides), 1), draw.of(&[4, 4, 8, 2, 16]));
     let k = draw.of(&[8, 16, 16, 32, 64, 24]);
     let warp = Mnk::new(lanes * thread.m, 32 / lanes * thread.n, k);
     let grid = draw.of(&[(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (6, 2), (3, 4), (12, 1)]);
     let tile = Mnk::new(warp.m * grid.0, warp.n * grid.1, k);
-    let schedule = if grid.0 * grid.1 == 4 && draw.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
-    let mma = WarpMma::Simt(SimtKnobs { warp, thread: Some(thread), interleave: InterleaveKind::Vector });
+    let schedule = if grid.0 * grid.1 == 4 && draw.once_in(2) {
+        ScheduleKind::Pingpong
+    } else {
+        ScheduleKind::Cooperative
+    };
+    let mma =
+        WarpMma::Simt(SimtKnobs { warp, thread: Some(thread), interleave: InterleaveKind::Vector });
     let knobs = Knobs::new(ring(draw, tile, schedule), mma, [4, 4, draw.of(&[1, 2, 4])]);
     limits(draw, knobs)
 }

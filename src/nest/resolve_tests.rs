@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::{
-    nest::{AOperandKind, Completions, PromotionKind, SaturateKind, SpillKind, resolve_requests::*},
+    nest::{
+        AOperandKind, Completions, PromotionKind, SaturateKind, SpillKind, resolve_requests::*,
+    },
     numeric::EmulationKind,
 };
 use rayon::prelude::*;

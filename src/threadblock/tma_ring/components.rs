@@ -100,7 +100,11 @@ impl WarpSpecialized {
     }
 
     /// Returns the ring with buffers through which consumers store subtiles of D, and the subtile.
-    pub(crate) const fn staged(d: &GemmDesc, unstaged: Pipeline, repeats: Mn) -> (Pipeline, Subtile) {
+    pub(crate) const fn staged(
+        d: &GemmDesc,
+        unstaged: Pipeline,
+        repeats: Mn,
+    ) -> (Pipeline, Subtile) {
         let unstaged = Pipeline { staging_buffers: 1, ..unstaged };
         let available = d.arch.machine().shared_bytes_each_of(1);
         let (columns, swizzle) = Self::subtile(d, &unstaged, available);

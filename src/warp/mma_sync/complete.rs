@@ -22,8 +22,10 @@ use crate::{
 const INSTRUCTIONS: [(u32, u32); 5] = [(16, 8), (16, 4), (16, 16), (8, 4), (8, 16)];
 
 /// Threadblock tiles: divisors of the row's tile, or multiples of the pinned warp tile.
-const TILES: [(u32, u32); 10] =
-    [(1, 1), (2, 2), (1, 2), (2, 1), (4, 2), (2, 4), (4, 4), (4, 1), (8, 4), (8, 8)];
+#[rustfmt::skip]
+const TILES: [(u32, u32); 13] = [
+    (1, 1), (2, 2), (1, 2), (2, 1), (4, 2), (2, 4), (4, 4), (4, 1), (8, 4), (8, 8), (1, 4), (8, 1), (1, 8),
+];
 
 /// Divisors of the depth of the row's tile, if no tile is pinned. MN-major bytes need registers for
 /// each k-block.
@@ -51,10 +53,10 @@ impl MmaSyncKnobs {
         Places::new([
             loops(pins) * accesses(pins) * instructions(pins),
             depths(pins) * tiles(pins),
-            if pins.warp.is_some() {
-                1
-            } else {
-                (1 + WARPS.len() + EXTENTS.len() * EXTENTS.len()) as u32
+            match (pins.threadblock, pins.warp) {
+                (_, Some(_)) => 1,
+                (None, None) => 1 + WARPS.len() as u32,
+                (Some(_), None) => (1 + WARPS.len() + EXTENTS.len() * EXTENTS.len()) as u32,
             },
         ])
     }
@@ -67,10 +69,15 @@ impl MmaSyncKnobs {
         [first, tile, warp]: [u32; 3],
     ) -> Option<Knobs> {
         let (place, first) = (first % instructions(pins), first / instructions(pins));
-        let (divisor, mainloop) = (NARROWER[(first % accesses(pins)) as usize], first / accesses(pins));
+        let (divisor, mainloop) =
+            (NARROWER[(first % accesses(pins)) as usize], first / accesses(pins));
         let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop > 0) else {
             return None;
         };
+        // Asynchronous copies do not pass through registers.
+        if divisor > 1 && matches!(mainloop, MainloopKind::Multistage) {
+            return None;
+        }
         let once = pins.instruction.is_some() || 2 * place >= instructions(pins);
         let Some(instruction) = instruction_at(base, pins, place % (1 + INSTRUCTIONS.len() as u32))
         else {
@@ -79,12 +86,11 @@ impl MmaSyncKnobs {
         let (tile, depth) = (tile % tiles(pins), tile / tiles(pins));
         // The depth of warp tiles that are not pinned.
         let (least, twice) = (instruction.k, instruction.k.saturating_mul(2));
-        let wanted = if depth > 0 && pins.threadblock.is_some() {
-            MOST_DEPTH
-        } else if base.warp().k < twice {
-            twice
-        } else {
-            base.warp().k
+        let wanted = match (pins.threadblock, depth) {
+            (Some(_), 1) => MOST_DEPTH,
+            (Some(_), 2) => least,
+            _ if base.warp().k < twice => twice,
+            _ => base.warp().k,
         };
         let Some(warp) = warp_at(base, pins, warp, wanted) else { return None };
         let threadblock = match pins.threadblock {
@@ -150,7 +156,8 @@ const fn depths(pins: &Pins) -> u32 {
     match (pins.threadblock, pins.warp) {
         (None, None) => DEPTHS.len() as u32,
         (Some(_), Some(_)) => 1,
-        _ => 2,
+        (Some(_), None) => 3,
+        (None, Some(_)) => 2,
     }
 }
 

@@ -38,8 +38,7 @@ const MAINLOOPS: [MainloopKind; 2] = [MainloopKind::Pipelined, MainloopKind::Mul
 
 /// Factors and divisors of accesses that are not pinned. Other accesses can need fewer registers:
 /// narrower ones if rows are shorter than the threads of a CTA, and wider ones if they are longer.
-const ACCESSES: [(u32, u32); 8] =
-    [(1, 1), (1, 2), (1, 4), (1, 8), (2, 1), (4, 1), (8, 1), (16, 1)];
+const ACCESSES: [(u32, u32); 8] = [(1, 1), (1, 2), (1, 4), (1, 8), (2, 1), (4, 1), (8, 1), (16, 1)];
 
 /// Stages of the multistage main loop if the row has another main loop.
 const STAGES: u32 = 4;
@@ -67,7 +66,10 @@ impl SimtKnobs {
         let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop, single) else {
             return None;
         };
-        if !access.is_multiple_of(ACCESSES.len()) && pins.align_a.is_some() && pins.align_b.is_some() {
+        if !access.is_multiple_of(ACCESSES.len())
+            && pins.align_a.is_some()
+            && pins.align_b.is_some()
+        {
             return None;
         }
         let access = ACCESSES[access % ACCESSES.len()];
@@ -90,8 +92,7 @@ impl SimtKnobs {
                 operands[1].whole(operands[0].whole(fraction(base, pins, tile), depths), depths)
             }
         };
-        let warp =
-            if pins.warp.is_none() { Mnk { k: depth(threadblock.k), ..warp } } else { warp };
+        let warp = if pins.warp.is_none() { Mnk { k: depth(threadblock.k), ..warp } } else { warp };
         // The rules refuse pinned tiles that do not nest.
         if !nests(threadblock, warp) && pins.warp.is_none() {
             return None;

@@ -43,8 +43,7 @@ impl SimtKnobs {
     /// Returns the places of a kernel with a TMA ring: threadblock tiles and schedules, grids of
     /// warps, and lanes.
     pub(crate) const fn consumer_places(pins: &Pins) -> Places {
-        let free =
-            pins.threadblock.is_none() && pins.warp.is_none() && pins.instruction.is_none();
+        let free = pins.threadblock.is_none() && pins.warp.is_none() && pins.instruction.is_none();
         let tiles = if free { TILES.len() as u32 } else { 1 };
         Places::new([2 * tiles, GRIDS.len() as u32, LANES.len() as u32])
     }

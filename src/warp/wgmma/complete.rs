@@ -14,10 +14,8 @@ use crate::{
         smem::Along,
         tensor_map::CHUNK_BYTES,
         tma_ring::{
-            components::PARTNERS,
-            pipeline::MOST_CONSUMERS,
-            registers::registers_beside_accumulators,
-            shapes::MOST_TILE,
+            components::PARTNERS, pipeline::MOST_CONSUMERS,
+            registers::registers_beside_accumulators, shapes::MOST_TILE,
         },
     },
     warp::{
@@ -62,10 +60,9 @@ impl WgmmaKnobs {
         };
         let (threadblock, warp) = match (pins.threadblock, pins.warp) {
             (Some(threadblock), Some(warp)) => (threadblock, warp),
-            (None, Some(warp)) => (
-                Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k },
-                warp,
-            ),
+            (None, Some(warp)) => {
+                (Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k }, warp)
+            }
             (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
             (None, None) => {
                 let threadblock = fraction(base, pins, tile);
