@@ -77,8 +77,8 @@ impl Refused {
         }
     }
 
-    /// Returns the pins with a number as the value of a field. Other extents of a shape are those of
-    /// the refused description.
+    /// Returns the pins with a number as the value of a field. Other extents of a shape are those
+    /// of the refused description.
     const fn with(&self, field: Field, n: u32, mut pins: Pins) -> Option<Pins> {
         let knobs = self.knobs.over(pins);
         match field {

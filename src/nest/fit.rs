@@ -46,8 +46,8 @@ const fn fitting_stages(stages: u32, stage: u32, beside: u32, available: u32) ->
 
 impl GemmDesc {
     /// Returns whether a description can be valid: warp tiles fill the threadblock tile, and shared
-    /// memory holds the elements of its stages. A ring has whole vectors, and `wgmma` has its number
-    /// of rows.
+    /// memory holds the elements of its stages. A ring has whole vectors, and `wgmma` has its
+    /// number of rows.
     pub(crate) const fn may_fit(&self) -> bool {
         let tile = self.threadblock();
         if !nests(tile, self.warp()) {

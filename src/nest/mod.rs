@@ -44,6 +44,8 @@ mod pins;
 pub(crate) mod places;
 pub(crate) mod plan;
 mod predicted_time;
+#[cfg(test)]
+mod random_kernels;
 mod request;
 mod resolve;
 #[cfg(test)]

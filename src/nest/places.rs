@@ -30,8 +30,8 @@ impl Places {
 
 impl GemmDesc {
     /// Returns the first candidate at or after a place, and the place after it. A candidate has the
-    /// pins, and free knobs with which its tiles nest and its resources suffice. The description has
-    /// the knobs of a row, with the pins applied.
+    /// pins, and free knobs with which its tiles nest and its resources suffice. `self` has the
+    /// knobs of a row, with the pins applied.
     pub(crate) const fn candidate(&self, pins: &Pins, from: u32) -> Option<(Self, u32)> {
         let (places, mut place) = (self.places(pins), from);
         while place < places.count() {

@@ -259,9 +259,9 @@ const fn checked(desc: GemmDesc, pins: &Pins, checks: &mut u32) -> Result<GemmDe
     legal(desc, pins)
 }
 
-/// Returns the description if its tiles nest, its accesses fit, and it is valid. If the partials of a cluster leave
-/// too little shared memory, unpinned stages are reduced to those that fit. The last check
-/// is left for the refusal.
+/// Returns the description if its tiles nest, its accesses fit, and it is valid. If the partials
+/// of a cluster leave too little shared memory, unpinned stages are reduced to those that fit. The
+/// last check is left for the refusal.
 const fn fitting(desc: GemmDesc, pins: &Pins, checks: &mut u32) -> Option<GemmDesc> {
     let desc = if desc.cuts_by_cluster() { desc.with_fitting_stages(pins) } else { desc };
     if !desc.may_fit() || *checks + 1 >= MOST_CHECKS {

@@ -3,7 +3,8 @@
 use super::*;
 use crate::{
     nest::{
-        AOperandKind, Completions, PromotionKind, SaturateKind, SpillKind, resolve_requests::*,
+        AOperandKind, Completions, PromotionKind, SaturateKind, SpillKind, random_kernels::*,
+        resolve_requests::*,
     },
     numeric::EmulationKind,
 };

@@ -98,8 +98,8 @@ impl TypedRequest {
     }
 
     /// Returns the first candidate of the host, for CUDA cores if they multiply the types. Tensor
-    /// cores are used otherwise, or if only they have the pinned knobs. No knob selects an emulation
-    /// of `f32`. `None` selects the default architecture of the units.
+    /// cores are used otherwise, or if only they have the pinned knobs. No knob selects an
+    /// emulation of `f32`. `None` selects the default architecture of the units.
     const fn on_host(&self, arch: Option<ArchKind>) -> Result<GemmDesc, Unresolved> {
         let op = OpKind::on_host(self.types);
         let first = self.resolve_units_on(op, arch);

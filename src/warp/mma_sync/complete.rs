@@ -266,3 +266,40 @@ const fn warp_at(base: &GemmDesc, pins: &Pins, place: u32, k: u32) -> Option<Mnk
 const fn is_legal(extent: u32, instruction: u32, k_contiguous: bool) -> bool {
     extent >= instruction && (k_contiguous || extent.is_power_of_two())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{arch::ArchKind, nest::Request};
+
+    fn resolved(knobs: &[(&str, &str)]) -> GemmDesc {
+        let [a, b] = ["f16:row", "f16:col"].map(|text| text.parse().ok());
+        let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned()));
+        let (op, knobs) = (None, knobs.collect());
+        let request = Request { a, b, op, knobs, ..Request::default() };
+        request.resolve(ArchKind::Sm80).expect("a kernel").desc
+    }
+
+    #[test]
+    fn instruction_divides_a_pinned_depth() {
+        assert_eq!(resolved(&[]).instruction().k, 16);
+        let desc = resolved(&[("threadblock", "64x64x24")]);
+        assert_eq!((desc.instruction().k, desc.warp().k), (8, 8));
+    }
+
+    /// No asynchronous copy has two bytes.
+    #[test]
+    fn access_of_one_half_needs_the_pipelined_main_loop() {
+        let desc = resolved(&[("align_a", "1")]);
+        assert_eq!(desc.mainloop.kind(), MainloopKind::Pipelined);
+    }
+
+    /// A warp tile of a K-major operand may have 80 rows. No power of two but 16 divides 80, and
+    /// tiles of 16 rows are more than 16 warps.
+    #[test]
+    fn warp_tile_of_80_rows_divides_a_tile_of_80_rows() {
+        let desc = resolved(&[("threadblock", "80x112x32")]);
+        assert_eq!(desc.threadblock(), Mnk::new(80, 112, 32));
+        assert!(desc.warp().m == 80 || desc.warp().n == 112, "{}", desc.warp());
+    }
+}

@@ -278,3 +278,41 @@ const fn depth(k: u32) -> u32 {
     }
     depth
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        arch::{ArchKind, OpKind},
+        nest::Request,
+    };
+
+    fn resolved(operands: [&str; 2], knobs: &[(&str, &str)]) -> GemmDesc {
+        let [a, b] = operands.map(|text| text.parse().ok());
+        let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned()));
+        let (op, knobs) = (Some(OpKind::Simt), knobs.collect());
+        let request = Request { a, b, op, knobs, ..Request::default() };
+        request.resolve(ArchKind::Sm80).expect("a kernel").desc
+    }
+
+    /// No 64x64 warp tile divides the pinned tile, so a warp has the largest one that does.
+    #[test]
+    fn warp_tile_divides_a_pinned_tile() {
+        let desc = resolved(["f32:row", "f32:row"], &[("threadblock", "96x64x8")]);
+        assert_eq!(desc.warp(), Mnk::new(32, 64, 8));
+    }
+
+    #[test]
+    fn access_divides_a_pinned_depth() {
+        let desc = resolved(["f32:row", "f32:col"], &[("threadblock", "128x128x10")]);
+        assert_eq!(desc.alignments()[..2], [2, 2]);
+    }
+
+    /// An asynchronous copy moves at least two elements of f16, which must be adjacent.
+    #[test]
+    fn k_major_halves_stay_k_major_in_a_multistage_kernel() {
+        let desc = resolved(["f16:row", "f16:row"], &[("mainloop", "multistage")]);
+        assert!(matches!(desc.operands[0].smem, SmemLayout::Padded { along: Along::K, .. }));
+        assert_eq!(desc.operands[1].smem, SmemLayout::Auto);
+    }
+}

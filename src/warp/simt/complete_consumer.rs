@@ -197,3 +197,38 @@ const fn fraction(base: &GemmDesc, tile: u32) -> Mnk {
         k,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        arch::{ArchKind, OpKind},
+        nest::Request,
+    };
+
+    fn resolved(knobs: &[(&str, &str)]) -> GemmDesc {
+        let [a, b] = ["f32:row", "f32:row"].map(|text| text.parse().ok());
+        let knobs = [("mainloop", "warpspecialized")]
+            .iter()
+            .chain(knobs)
+            .map(|(name, words)| ((*name).to_owned(), (*words).to_owned()));
+        let (op, knobs) = (Some(OpKind::Simt), knobs.collect());
+        let request = Request { a, b, op, knobs, ..Request::default() };
+        request.resolve(ArchKind::Sm90).expect("a kernel").desc
+    }
+
+    #[test]
+    fn thread_tiles_fill_a_pinned_tile() {
+        let desc = resolved(&[("threadblock", "128x128x16")]);
+        let (warp, thread) = (desc.warp(), desc.instruction());
+        assert_eq!(warp.m / thread.m * (warp.n / thread.n), WARP);
+        assert_eq!(128 / warp.m * (128 / warp.n) % WARPS, 0);
+    }
+
+    #[test]
+    fn warps_fill_a_warpgroup_with_ping_pong() {
+        let desc = resolved(&[("schedule", "pingpong")]);
+        let (tile, warp) = (desc.threadblock(), desc.warp());
+        assert_eq!(tile.m / warp.m * (tile.n / warp.n), WARPS);
+    }
+}

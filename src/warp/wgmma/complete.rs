@@ -246,3 +246,40 @@ const fn widest(base: &GemmDesc, columns: u32, mut skip: u32) -> u32 {
     }
     0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{arch::ArchKind, nest::Request};
+
+    fn resolved(knobs: &[(&str, &str)]) -> GemmDesc {
+        let [a, b] = ["bf16:row", "bf16:col"].map(|text| text.parse().ok());
+        let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned()));
+        let (op, knobs) = (None, knobs.collect());
+        let request = Request { a, b, op, knobs, ..Request::default() };
+        request.resolve(ArchKind::Sm90).expect("a kernel").desc
+    }
+
+    /// One consumer has no registers for 256 rows of 128 columns, so two share the tile.
+    #[test]
+    fn consumers_share_a_tile_of_256_rows() {
+        let desc = resolved(&[("threadblock", "256x128x64")]);
+        assert_eq!((desc.schedule(), desc.warp().m), (ScheduleKind::Cooperative, 128));
+    }
+
+    #[test]
+    fn instruction_is_the_widest_that_divides_the_columns() {
+        assert_eq!(resolved(&[("threadblock", "128x208x64")]).instruction().n, 208);
+        assert_eq!(resolved(&[("threadblock", "64x320x64")]).instruction().n, 160);
+    }
+
+    /// Stages fill shared memory next to the staging buffers.
+    #[test]
+    fn stages_fit_shared_memory() {
+        let desc = resolved(&[("threadblock", "256x192x64")]);
+        let [own, more] = [0, 1].map(|more| desc.stages() + more);
+        let pinned = |stages| Pins { stages: Some(stages), ..Pins::NONE };
+        assert_eq!(desc.sufficing(&pinned(own)), Some(desc));
+        assert_eq!(desc.pinned(pinned(more)).sufficing(&pinned(more)), None);
+    }
+}
