@@ -7,7 +7,7 @@ use crate::{
         check_pins::{check_pins, without_thread_instruction},
         defaults::in_place,
         features::Features,
-        resolve::{First, Source, configured, leaves_tile, legal, of_columns, placed, resolve},
+        resolve::{First, FirstOf, configured, leaves_tile, legal, of_columns, placed, resolve},
     },
     refusal::Unresolved,
 };
@@ -37,7 +37,7 @@ impl Completions {
         let First { desc, row, source } = resolve(user, frame, pins)?;
         let pins = without_thread_instruction(pins, &user);
         let mut all = Self::from_first(desc);
-        if let Source::Row(first) = source {
+        if let FirstOf::Row(first) = source {
             let further = row.knobs[first + 1..].iter();
             further
                 .filter_map(|knobs| configured(&user, frame, knobs, &pins, &mut 0))
@@ -47,8 +47,8 @@ impl Completions {
         // D. If shapes are pinned, the problem chooses between row-major and column-major D.
         let given = all.descs.len();
         let (tiles, next) = match source {
-            Source::Columns(first) => (0, first + 1),
-            Source::Row(_) | Source::Computed => (given, 0),
+            FirstOf::Columns(first) => (0, first + 1),
+            FirstOf::Row(_) | FirstOf::Computed => (given, 0),
         };
         for knobs in &row.of_columns[next..] {
             if let Some(desc) = of_columns(&user, frame, knobs, &pins, &mut 0)

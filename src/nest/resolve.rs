@@ -16,11 +16,14 @@ use crate::{
         check_pins::without_thread_instruction,
         defaults::{Row, rows},
     },
-    refusal::{Advice, Refusal, Unresolved, hold},
+    refusal::{Advice, Refusal, Rule, Unresolved, hold},
 };
 
 /// Maximum number of descriptions that one resolution checks. The limit bounds the compile time.
 pub(crate) const MOST_CHECKS: u32 = 20;
+
+/// Maximum number of times that advice is followed to a kernel.
+const MOST_ADVICE: u32 = 4;
 
 /// Maximum number of computed candidates of a row that are checked, for each order of D.
 const MOST_CANDIDATES: u32 = 4;
@@ -30,12 +33,12 @@ const MOST_CANDIDATES: u32 = 4;
 pub(crate) struct First {
     pub desc: GemmDesc,
     pub row: &'static Row,
-    pub source: Source,
+    pub source: FirstOf,
 }
 
 /// The source of the first candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Source {
+pub(crate) enum FirstOf {
     /// A configuration of the row.
     Row(usize),
     /// The pins, by arithmetic.
@@ -48,16 +51,14 @@ pub(crate) enum Source {
 ///
 /// # Errors
 /// [`Unresolved`] if no row has the types, or if no kernel has all pinned knobs. The error lists a
-/// minimal set of conflicting pins. Its advice resolves.
+/// minimal set of conflicting pins. Its advice leads to a kernel.
 pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<First, Unresolved> {
     let refused = match complete(user, frame, pins, &mut 0) {
         Ok(first) => return Ok(first),
         Err(refused) => refused,
     };
     let mut because = refused.refusal;
-    if let Some((user, pins)) = refused.advised(user, pins)
-        && complete(user, frame, pins, &mut 0).is_err()
-    {
+    if !leads_to_kernel(&refused, user, frame, pins) {
         because = because.advise(Advice::None);
     }
     let (mut needed, mut rest) = (Pins::NONE, pins);
@@ -68,6 +69,24 @@ pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<Fir
         rest = others;
     }
     Err(Unresolved { because, knobs: needed.names() })
+}
+
+/// Returns whether the advice of a refusal, followed repeatedly, leads to a kernel. Advice in words
+/// is kept, and so is the name of the units or of the main loop that have a foreign knob.
+const fn leads_to_kernel(refused: &Refused, user: Class, frame: Frame, pins: Pins) -> bool {
+    if matches!(refused.refusal.rule, Rule::Knob) {
+        return true;
+    }
+    let Some((mut user, mut pins)) = refused.advised(user, pins) else { return true };
+    let mut steps = 1;
+    while let Err(refused) = complete(user, frame, pins, &mut 0) {
+        (user, pins) = match refused.advised(user, pins) {
+            Some(next) if steps < MOST_ADVICE => next,
+            _ => return false,
+        };
+        steps += 1;
+    }
+    true
 }
 
 /// Returns the first candidate of the first row that completes the pins, and adds the number of
@@ -102,7 +121,12 @@ pub(crate) const fn complete(
     Err(refused)
 }
 
-/// Returns the first candidate of a row.
+/// Returns the first candidate of a row. If no candidate has a row-major D, D becomes column-major
+/// if possible: then any multiple of eight columns is valid, and the other operand may be contiguous
+/// along K.
+///
+/// # Errors
+/// The refusal of the first candidate with a row-major D.
 const fn complete_row(
     row: &'static Row,
     user: &Class,
@@ -113,53 +137,38 @@ const fn complete_row(
     let mut i = 0;
     while i < row.knobs.len() {
         if let Some(desc) = configured(user, frame, &row.knobs[i], pins, checks) {
-            return Ok(First { desc, row, source: Source::Row(i) });
+            return Ok(First { desc, row, source: FirstOf::Row(i) });
         }
         i += 1;
     }
     let base = placed(user, frame, &row.knobs[0], pins);
     let refused = match computed(&base, &pins.enter(frame), checks) {
-        Ok(desc) => return Ok(First { desc, row, source: Source::Computed }),
+        Ok(desc) => return Ok(First { desc, row, source: FirstOf::Computed }),
         Err(refused) => refused,
     };
     let mut i = 0;
     while i < row.of_columns.len() {
         if let Some(desc) = of_columns(user, frame, &row.of_columns[i], pins, checks) {
-            return Ok(First { desc, row, source: Source::Columns(i) });
+            return Ok(First { desc, row, source: FirstOf::Columns(i) });
         }
         i += 1;
     }
-    Err(refused)
-}
-
-/// Returns the first valid candidate that completes the pins, which are in the kernel's frame. If
-/// there is none, D becomes column-major if possible: then any multiple of eight columns is valid,
-/// and the other operand is contiguous along K.
-///
-/// # Errors
-/// The refusal of the first candidate, or of a description without a candidate.
-const fn computed(base: &GemmDesc, pins: &Pins, checks: &mut u32) -> Result<GemmDesc, Refused> {
-    let refused = match computed_in_order(base, pins, checks) {
-        Ok(desc) => return Ok(desc),
-        Err(refused) => refused,
-    };
     let columns = base.with_rows_as_columns();
     if *checks < MOST_CHECKS
         && columns.is_of_columns()
         && !base.is_of_columns()
-        && let Ok(desc) = computed_in_order(&columns, pins, checks)
+        && let Ok(desc) = computed(&columns, &pins.enter(frame), checks)
     {
-        return Ok(desc);
+        return Ok(First { desc, row, source: FirstOf::Computed });
     }
     Err(refused)
 }
 
-/// Returns the first valid candidate with the order of D of `base`.
-const fn computed_in_order(
-    base: &GemmDesc,
-    pins: &Pins,
-    checks: &mut u32,
-) -> Result<GemmDesc, Refused> {
+/// Returns the first valid candidate that completes the pins, which are in the kernel's frame.
+///
+/// # Errors
+/// The refusal of the first candidate, or of a description without a candidate.
+const fn computed(base: &GemmDesc, pins: &Pins, checks: &mut u32) -> Result<GemmDesc, Refused> {
     let base = if base.a_from_registers() { base.settled() } else { *base };
     let (mut place, mut count, mut first) = (0, 0, None);
     while count < MOST_CANDIDATES

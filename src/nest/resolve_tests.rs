@@ -77,11 +77,20 @@ fn judge(asked: &Asked, kernels: &[GemmDesc], (seed, draws): (u64, usize)) -> Ta
                 .filter_map(|_| kernel_with(&mut draw, asked))
                 .find(|desc| may_choose(desc, asked));
             assert_eq!(drawn, None, "{asked:?}\n{unresolved}");
-            let given = !matches!(unresolved.because.advice, Advice::None | Advice::Words(_));
+            let given = !matches!(unresolved.because.advice, Advice::None | Advice::Words(_))
+                && unresolved.because.rule != Rule::Knob;
             let advised = refused.advised(user, pins).filter(|_| given);
-            if let Some((user, pins)) = advised {
+            let mut next = advised;
+            for _ in 0..MOST_ADVICE {
+                let followed =
+                    next.map(|(user, pins)| (user, pins, complete(user, frame, pins, &mut 0)));
+                let Some((user, pins, Err(refused))) = followed else { break };
+                next = refused.advised(user, pins);
+            }
+            if let Some((user, pins)) = next {
                 assert!(resolve(user, frame, pins).is_ok(), "{asked:?}\n{unresolved}");
             }
+            assert_eq!(advised.is_some(), next.is_some(), "{asked:?}\n{unresolved}");
             Tally { refused: 1, advised: advised.is_some().into(), ..tally }
         }
         (Err(unresolved), Ok(_)) => panic!("{asked:?}\n{unresolved}"),

@@ -46,9 +46,9 @@ const MOST_DEPTH: u32 = 256;
 const EXTENTS: [u32; 9] = [64, 32, 48, 96, 128, 16, 80, 112, 8];
 
 impl MmaSyncKnobs {
-    /// Returns the candidates' places: instructions for each access and main loop, threadblock tiles
-    /// with their depths, and warp tiles. Instructions come twice: first those that divide a warp
-    /// tile at least twice, and then those that divide it once.
+    /// Returns the candidates' places: instructions for each access and main loop, threadblock
+    /// tiles with their depths, and warp tiles. Instructions come twice: first those that divide a
+    /// warp tile at least twice, and then those that divide it once.
     pub(crate) const fn places(pins: &Pins) -> Places {
         Places::new([
             loops(pins) * accesses(pins) * instructions(pins),
