@@ -122,8 +122,8 @@ pub(crate) const fn complete(
 }
 
 /// Returns the first candidate of a row. If no candidate has a row-major D, D becomes column-major
-/// if possible: then any multiple of eight columns is valid, and the other operand may be contiguous
-/// along K.
+/// if possible: then any multiple of eight columns is valid, and the other operand may be
+/// contiguous along K.
 ///
 /// # Errors
 /// The refusal of the first candidate with a row-major D.
