@@ -33,6 +33,11 @@ impl GemmDesc {
     /// pins, and free knobs with which its tiles nest and its resources suffice. `self` has the
     /// knobs of a row, with the pins applied.
     pub(crate) const fn candidate(&self, pins: &Pins, from: u32) -> Option<(Self, u32)> {
+        // No access with another number of elements divides a tile.
+        let [a, b] = &self.operands;
+        if !a.access.is_power_of_two() || !b.access.is_power_of_two() {
+            return None;
+        }
         let (places, mut place) = (self.places(pins), from);
         while place < places.count() {
             let found = self.completed(pins, places.at(place));
