@@ -131,6 +131,15 @@ __device__ __forceinline__ To element(unsigned long long vector, unsigned at, un
   return vector != 0 && at < length ? convert<To>(reinterpret_cast<From const*>(vector)[at]) : To(0);
 }
 
+// Returns an element of a matrix beside D, an operand of the epilogue. Returns 0 outside of D, and
+// for a matrix that is not read.
+template <class To, class From, class Operand, class Params>
+__device__ __forceinline__ To matrix_element(Operand const& matrix, unsigned product, unsigned row, unsigned column, Params const& params) {
+  if (matrix.address == 0 || row >= unsigned(params.m) || column >= unsigned(params.n)) return To(0);
+  long long const at = (long long)product * matrix.batch_stride + (long long)row * matrix.row_stride + (long long)column * matrix.column_stride;
+  return convert<To>(reinterpret_cast<From const*>(matrix.address)[at]);
+}
+
 template <class>
 struct IsBf16 { static constexpr bool value = false; };
 template <>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the four tools of compute-sanitizer on a few cases of every kernel family.
+# Runs the four tools of compute-sanitizer on a few cases of every kind of kernel.
 #
 #   scripts/sanitize.sh [FOLDER]
 set -euo pipefail
@@ -12,13 +12,13 @@ names=(
   conformance::a_few_cases_by_threads_for_a_sanitizer
   f32_accurate::nonfinite_sums_have_the_bits_of_the_host
   transpose::a_few_cases_for_a_sanitizer
-  cute_gemm::the_bits_are_those_of_the_order_of_k
+  cute_gemm::products_are_added_in_the_order_of_k
   repack::a_few_cases_for_a_sanitizer
   arrays::a_few_arrays_for_a_sanitizer
   arrays::a_bound_array_writes_its_records_once
-  batches::a_batch_on_cuda_cores_is_the_hosts
-  batches::a_batch_on_tensor_cores_is_the_hosts
-  batches::a_row_that_cannot_be_scaled_is_refused_in_any_product
+  batches::a_simt_batch_has_the_bits_of_the_host
+  batches::a_hopper_batch_has_the_bits_of_the_host
+  batches::an_unscalable_row_is_refused_in_any_gemm_of_a_batch
 )
 # Without this check, a name that matches no test would pass.
 tests=$("$folder/tests/gpu" --ignored --list --format terse)

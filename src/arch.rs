@@ -306,9 +306,9 @@ impl ArchKind {
 mod tests {
     use super::ArchKind;
 
-    /// The expected values are those of NVIDIA's occupancy calculator.
+    /// The expected values come from NVIDIA's occupancy calculator.
     #[test]
-    fn a_multiprocessor_holds_so_many_blocks() {
+    fn resident_blocks_equal_the_occupancy_calculator() {
         let held = |arch: ArchKind, threads, registers, shared| {
             arch.machine().resident_blocks(threads, registers, shared)
         };

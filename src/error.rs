@@ -68,12 +68,14 @@ pub enum Error {
         remedy: &'static str,
     },
     /// NVRTC rejected a kernel's source.
-    #[error("NVRTC rejected the kernel{}:\n{log}", node.as_ref().map(|n| format!(" (epilogue node `{n}`)")).unwrap_or_default())]
+    #[error("NVRTC rejected the kernel{}:\n{log}", named(node.as_deref(), transform.as_deref()))]
     Compile {
         /// The complete log of NVRTC.
         log: String,
         /// The epilogue node of the user that contains the first error, if any.
         node: Option<String>,
+        /// The transform of the user that contains the first error, if any.
+        transform: Option<String>,
     },
     /// This version of NVRTC does not compile for an architecture.
     #[error("NVRTC {}.{} does not compile for {arch}: {takes}", version.0, version.1)]
@@ -223,6 +225,15 @@ fn remedy(name: &str) -> &'static str {
             ": stream capture does not support buffers with cudarc's event tracking; allocate buffers after CudaContext::disable_event_tracking"
         }
         _ => "",
+    }
+}
+
+/// Returns the user's text that contains the first error of NVRTC, in parentheses.
+fn named(node: Option<&str>, transform: Option<&str>) -> String {
+    match (node, transform) {
+        (Some(name), _) => format!(" (epilogue node `{name}`)"),
+        (None, Some(name)) => format!(" (operand transform `{name}`)"),
+        (None, None) => String::new(),
     }
 }
 

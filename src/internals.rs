@@ -68,7 +68,7 @@ pub mod index {
 
 /// Operands and their axes. The lab and the tests iterate over them.
 pub mod operand {
-    pub use crate::operand::{Axis, Frame, OperandKind, VectorKind, Vectors};
+    pub use crate::operand::{Axis, EpilogueOperand, EpilogueOperands, Frame, OperandKind};
 }
 
 /// Passes over operands before and after a kernel.

@@ -16,7 +16,7 @@
 //! // D = relu(A * B + bias), with a fused epilogue.
 //! use falchion::epilogue::{Acc, Add, BiasN, Relu};
 //! let gemm = Gemm::<f32>::new();
-//! let bias = [-7.0, 0.0, 1.0, 2.0];
+//! let bias = [-7.0f32, 0.0, 1.0, 2.0];
 //! let arguments = Arguments::new((2, 4, 3), &a, &b, &mut d).bias_n(&bias);
 //! gemm.epilogue::<Relu<Add<Acc, BiasN>>>().run(arguments)?;
 //! assert_eq!(d, [0.0, 6.0, 7.0, 8.0, 0.0, 6.0, 7.0, 8.0]);
@@ -132,6 +132,8 @@ mod programs {
     pub struct Gpu;
     #[doc = include_str!("../book/src/epilogues.md")]
     pub struct Epilogues;
+    #[doc = include_str!("../book/src/transforms.md")]
+    pub struct Transforms;
     #[doc = include_str!("../book/src/grouped.md")]
     pub struct Grouped;
 }

@@ -1,4 +1,8 @@
-//! Axes, operands, and epilogue vectors of a GEMM, and the frame of a kernel.
+//! Axes and operands of a GEMM, operands of its epilogue, and the frame of a kernel.
+
+mod epilogue;
+
+pub use epilogue::{EpilogueOperand, EpilogueOperands};
 
 use crate::words::words;
 
@@ -73,123 +77,6 @@ impl OperandKind {
     }
 }
 
-words! {
-    /// Vector that an epilogue reads, with one value per row or per column of D.
-    pub enum VectorKind {
-        /// Bias with one value per row of D.
-        BiasM = "bias_m",
-        /// Bias with one value per column of D.
-        BiasN = "bias_n",
-        /// Scale with one value per row of D.
-        ScaleM = "scale_m",
-        /// Scale with one value per column of D.
-        ScaleN = "scale_n",
-    }
-}
-
-impl VectorKind {
-    /// Returns the operand whose axis the vector runs along: A for rows of D, B for columns of D.
-    pub const fn side(self) -> OperandKind {
-        match self {
-            Self::BiasM | Self::ScaleM => OperandKind::A,
-            Self::BiasN | Self::ScaleN => OperandKind::B,
-        }
-    }
-
-    /// Returns the vector in the transposed GEMM.
-    pub const fn swapped(self) -> Self {
-        match self {
-            Self::BiasM => Self::BiasN,
-            Self::BiasN => Self::BiasM,
-            Self::ScaleM => Self::ScaleN,
-            Self::ScaleN => Self::ScaleM,
-        }
-    }
-
-    /// Returns the index in [`ALL`](Self::ALL).
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-}
-
-/// Optional values, one per [`VectorKind`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Vectors<T>([Option<T>; VectorKind::ALL.len()]);
-
-impl<T> Default for Vectors<T> {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
-
-impl<T> Vectors<T> {
-    /// No value for any vector.
-    pub const NONE: Self = Self([const { None }; VectorKind::ALL.len()]);
-
-    /// Calls `of` for each vector and collects the values.
-    pub fn by(of: impl FnMut(VectorKind) -> Option<T>) -> Self {
-        Self(VectorKind::ALL.map(of))
-    }
-
-    /// Returns the value for one vector.
-    pub const fn get(&self, kind: VectorKind) -> Option<&T> {
-        self.0[kind.index()].as_ref()
-    }
-
-    /// Returns a mutable reference to the slot of one vector.
-    pub const fn slot(&mut self, kind: VectorKind) -> &mut Option<T> {
-        &mut self.0[kind.index()]
-    }
-
-    /// Returns an iterator over the present values.
-    pub fn iter(&self) -> impl Iterator<Item = (VectorKind, &T)> + Clone {
-        VectorKind::ALL
-            .into_iter()
-            .zip(&self.0)
-            .filter_map(|(kind, vector)| Some((kind, vector.as_ref()?)))
-    }
-
-    /// Returns an iterator over mutable references to the present values.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (VectorKind, &mut T)> {
-        VectorKind::ALL
-            .into_iter()
-            .zip(&mut self.0)
-            .filter_map(|(kind, vector)| Some((kind, vector.as_mut()?)))
-    }
-
-    /// Applies `f` to each present value.
-    pub fn map<U>(self, mut f: impl FnMut(VectorKind, T) -> U) -> Vectors<U> {
-        let mut kinds = VectorKind::ALL.into_iter();
-        Vectors(self.0.map(|vector| Some(f(kinds.next()?, vector?))))
-    }
-
-    /// Applies a fallible `f` to each present value.
-    ///
-    /// # Errors
-    /// The first error of `f`.
-    pub fn try_map<U, E>(
-        self,
-        mut f: impl FnMut(VectorKind, T) -> Result<U, E>,
-    ) -> Result<Vectors<U>, E> {
-        let mut vectors = Vectors::NONE;
-        for (kind, vector) in VectorKind::ALL.into_iter().zip(self.0) {
-            *vectors.slot(kind) = vector.map(|vector| f(kind, vector)).transpose()?;
-        }
-        Ok(vectors)
-    }
-
-    /// Returns references to the values.
-    pub fn as_ref(&self) -> Vectors<&T> {
-        Vectors(self.0.each_ref().map(Option::as_ref))
-    }
-
-    /// Returns the vectors in the transposed GEMM.
-    #[must_use]
-    pub fn swapped(mut self) -> Self {
-        Self::by(|kind| self.slot(kind.swapped()).take())
-    }
-}
-
 /// The relation of a kernel's GEMM to the user's GEMM, as two bits.
 ///
 /// A kernel can compute the transposed GEMM `Dᵀ = Bᵀ·Aᵀ`, because a matrix and its transpose have
@@ -241,4 +128,4 @@ macro_rules! framed {
 }
 pub(crate) use framed;
 
-framed!(Axis, OperandKind, VectorKind);
+framed!(Axis, OperandKind);

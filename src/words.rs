@@ -1,4 +1,4 @@
-//! Enums whose values are words, with each word defined once.
+//! Enums whose values are words, with each word defined once, and hashes of texts.
 
 /// A value that has a word.
 pub(crate) trait Named: Copy + 'static {
@@ -72,3 +72,26 @@ macro_rules! words {
 }
 
 pub(crate) use words;
+
+/// Text between two texts of a [`TextHash`].
+pub(crate) const SEPARATOR: &str = "\u{1f}";
+
+/// The FNV-1a hash of texts, which is equal in every process.
+#[derive(Clone, Copy)]
+pub(crate) struct TextHash(pub u64);
+
+impl TextHash {
+    /// The hash of no text.
+    pub(crate) const EMPTY: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    /// Returns the hash with a further text.
+    pub(crate) const fn and(mut self, text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            self.0 = (self.0 ^ bytes[i] as u64).wrapping_mul(0x0100_0000_01b3);
+            i += 1;
+        }
+        self
+    }
+}

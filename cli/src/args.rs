@@ -144,6 +144,10 @@ pub struct GemmArgs {
     /// of D), or bias_n or scale_n (one value per column). Repeat the flag for each vector.
     #[arg(long = "vector", value_name = "NAME=FILE", help_heading = "Files")]
     pub vectors: Vec<String>,
+    /// Read an auxiliary matrix of the epilogue from a .npy file. NAME is aux0, aux1, aux2, or aux3
+    /// (m x n). Repeat the flag for each matrix.
+    #[arg(long = "matrix", value_name = "NAME=FILE", help_heading = "Files")]
+    pub matrices: Vec<String>,
     /// Write D to a .npy file in the layout of --c. The file holds bf16 and fp8 as f32. If FILE
     /// is - or /dev/stdout, D goes to stdout and the report goes to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]

@@ -120,7 +120,7 @@ mod tests {
             said(falchion_lab::Error::Measurement { because: "one\n  two".into() }),
             "the measurement failed: one two"
         );
-        let compile = Error::Compile { log: "a\nb".into(), node: None };
+        let compile = Error::Compile { log: "a\nb".into(), node: None, transform: None };
         assert!(said(compile.into()).ends_with("a\nb"));
     }
 }

@@ -89,10 +89,10 @@ On a machine with NVRTC:
 
 /// The text of `falchion explore --help`.
 pub const EXPLORE: &str = "\
-A search space is a list of kernel families. Each family has a list of values per knob. Each
+A search space is a list of subspaces. Each subspace has a list of values per knob. Each
 combination of values is a point. A point is a kernel if the library accepts its description.
-Without --space, the search space has the families of every main loop that supports the types. A
-knob's flag replaces the values of the knob in every family. --mainloop keeps the families of the
+Without --space, the search space has the subspaces of every main loop that supports the types. A
+knob's flag replaces the values of the knob in every subspace. --mainloop keeps the subspaces of the
 listed main loops. The list 2-5 means 2,3,4,5.
 
 Count kernels without a GPU. With --size, the command counts only kernels that fit the problem. The

@@ -22,7 +22,7 @@ pub struct OutputFile {
 /// Destination of the bytes.
 enum To {
     /// A temporary file in the same folder.
-    EpilogueInputs(NamedTempFile),
+    Temporary(NamedTempFile),
     /// The path itself, if a rename cannot replace it: a device, a pipe, or a file in a folder that
     /// is not writable.
     Through(File),
@@ -89,7 +89,7 @@ impl OutputFile {
             fs::set_permissions(file.path(), before.permissions())
                 .map_err(|error| unwritable(&path, error))?;
         }
-        Ok(Self { path, to: Some(To::EpilogueInputs(file)) })
+        Ok(Self { path, to: Some(To::Temporary(file)) })
     }
 
     /// Creates the output as [`Self::create`] does. Prints a note, with the flag, for each input
@@ -116,7 +116,7 @@ impl OutputFile {
         bytes: impl FnOnce(&mut dyn Write, &Path) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         match self.to.take() {
-            Some(To::EpilogueInputs(mut file)) => {
+            Some(To::Temporary(mut file)) => {
                 let done = buffered(&mut file, &self.path, bytes);
                 let mut list = unfinished();
                 strike(&mut list, file.path());
@@ -146,7 +146,7 @@ impl OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if let Some(To::EpilogueInputs(file)) = self.to.take() {
+        if let Some(To::Temporary(file)) = self.to.take() {
             let mut list = unfinished();
             strike(&mut list, file.path());
             drop(file);

@@ -27,7 +27,7 @@ struct OctetStore : TensorStore<Config, Params> {
         Pair const source = this->template read_column<0, true>(lanes + i);
         Compute two[2];
 #pragma unroll
-        for (int lower = 0; lower < 2; ++lower) two[lower] = Config::Epilogue::apply(convert<Compute>(four[2 * lower + i]), convert<Compute>(source.element[lower]), this->scalars, this->params, m + lower, n);
+        for (int lower = 0; lower < 2; ++lower) two[lower] = Config::Epilogue::apply(convert<Compute>(four[2 * lower + i]), convert<Compute>(source.element[lower]), this->scalars, this->params, this->product, m + lower, n);
         write(m, n, two);
       } else {
         unsigned const m = this->row + warp::warpgroup_row<Config::kFragmentRows>(this->thread, i), n = this->column + lanes;
@@ -43,7 +43,7 @@ struct OctetStore : TensorStore<Config, Params> {
     auto const& params = this->params;
     unsigned const rows = this->group.rows(params), columns = this->group.columns(params);
     if (m >= rows || n >= columns) return;
-    C* const d = threadblock::matrix_of_product<Config, 3, C>(params, this->product, params.d_address, params.stride_d) + (Config::kColumnMajor ? (long long)n * params.ldd + m : (long long)m * params.ldd + n);
+    C* const d = threadblock::matrix_of_product<Config, 3, C>(params, this->product, params.d, params.stride_d) + (Config::kColumnMajor ? (long long)n * params.ldd + m : (long long)m * params.ldd + n);
     constexpr bool beside = Access::kInColumns == bool(Config::kColumnMajor);
     if constexpr (beside && Config::kStoreAccess >= 2) {
       *reinterpret_cast<Pair*>(d) = Pair{{convert<C>(two[0]), convert<C>(two[1])}};

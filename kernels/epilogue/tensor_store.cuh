@@ -93,7 +93,7 @@ struct TensorStore {
   template <int Subtile>
   __device__ __forceinline__ void fetch(unsigned staging, unsigned barrier) const {
 #pragma unroll
-    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile, 2>(box), barrier);
+    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.map_c, corner<Subtile, 2>(box), barrier);
   }
 
   // Writes a subtile from its staging buffer to D, and returns whether TMA does so. Threads write
@@ -105,7 +105,7 @@ struct TensorStore {
     if (Config::kByTma && group.hold(first_row, first_column, Map::kRows, Config::kSubtileColumns)) {
       if (thread == 0) {
 #pragma unroll
-        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
+        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.map_d, corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
       }
       return true;
     }
@@ -127,7 +127,7 @@ struct TensorStore {
       unsigned const n = thread % a_row * Config::kStoreAccess;
       if (first_column + n >= group.columns(params) || !group.have_column(first_column + n)) return;
       unsigned m = thread / a_row;
-      C* d = threadblock::matrix_of_product<Config, 3, C>(params, product, params.d_address, params.stride_d) + (long long)(first_row + m) * params.ldd + first_column + n;
+      C* d = threadblock::matrix_of_product<Config, 3, C>(params, product, params.d, params.stride_d) + (long long)(first_row + m) * params.ldd + first_column + n;
 #pragma unroll 4
       for (; m < Map::kRows && first_row + m < group.rows(params); m += apart, d += apart * params.ldd)
         if (group.have_row(first_row + m)) *reinterpret_cast<Access*>(d) = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
@@ -151,7 +151,7 @@ struct TensorStore {
     unsigned const m = thread % a_column * Config::kStoreAccess;
     if (first_row + m >= group.rows(params) || !group.have_row(first_row + m)) return;
     unsigned n = thread / a_column;
-    C* d = threadblock::matrix_of_product<Config, 3, C>(params, product, params.d_address, params.stride_d) + (long long)(first_column + n) * params.ldd + first_row + m;
+    C* d = threadblock::matrix_of_product<Config, 3, C>(params, product, params.d, params.stride_d) + (long long)(first_column + n) * params.ldd + first_row + m;
 #pragma unroll 4
     for (; n < Config::kSubtileColumns && first_column + n < group.columns(params); n += apart, d += apart * params.ldd)
       if (group.have_column(first_column + n)) *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
@@ -179,7 +179,7 @@ struct TensorStore {
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
           int const at = n % Mma::kN / kOctet * 4 + 2 * lower + i;
-          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(accumulators[down][n / Mma::kN], at)), convert<Compute>(source.element[lower]), scalar, params, m + lower, column + n + lanes);
+          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(accumulators[down][n / Mma::kN], at)), convert<Compute>(source.element[lower]), scalar, params, product, m + lower, column + n + lanes);
         }
         store_staging_pair(to, two);
       }
@@ -208,7 +208,7 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0), n = column + of_tile;
     if (!MayRead || !params.reads_source || n >= group.columns(params)) return two;
-    C const* const from = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.c, params.stride_c) + (long long)n * params.ldc + m;
+    C const* const from = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.operands[0].address, params.operands[0].batch_stride) + (long long)n * params.operands[0].column_stride + m;
     if constexpr (Config::kStoreAccess >= 2) {
       if (m < group.rows(params)) two = *reinterpret_cast<Pair const*>(from);
     } else {
@@ -304,7 +304,7 @@ struct TensorStore {
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      two.element[i] = Config::Epilogue::apply(convert<Compute>(unscaled(accumulators[i], shift[i])), convert<Compute>(source.element[i]), scalar, params, at_row, at_column + i);
+      two.element[i] = Config::Epilogue::apply(convert<Compute>(unscaled(accumulators[i], shift[i])), convert<Compute>(source.element[i]), scalar, params, product, at_row, at_column + i);
     return two;
   }
 
@@ -340,14 +340,14 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), n = column + octet + thread % 4 * 2;
     if (!MayRead || !params.reads_source || m >= group.rows(params)) return two;
-    C const* const matrix = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.c, params.stride_c);
+    C const* const matrix = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.operands[0].address, params.operands[0].batch_stride);
     if constexpr (Config::kColumnMajor) {
 #pragma unroll
       for (unsigned i = 0; i < 2; ++i)
-        if (n + i < group.columns(params)) two.element[i] = matrix[(long long)(n + i) * params.ldc + m];
+        if (n + i < group.columns(params)) two.element[i] = matrix[(long long)(n + i) * params.operands[0].column_stride + m];
       return two;
     }
-    C const* const from = matrix + (long long)m * params.ldc + n;
+    C const* const from = matrix + (long long)m * params.operands[0].row_stride + n;
     if constexpr (Config::kStoreAccess >= 2) {
       if (n < group.columns(params)) two = *reinterpret_cast<Pair const*>(from);
     } else {

@@ -164,7 +164,7 @@ struct TileStore {
     Compute scalars[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
-    decltype(auto) pitch = threadblock::pitches_stored<Again>(params);
+    auto const pitch = threadblock::pitches_stored<Again, (Config::kBlocksPerSm > 1)>(params);
     constexpr int width = Config::kStoreAccess, columns = WarpMma::kThreadN;
     using Access = Vector<C, width>;
     constexpr bool striped = WarpMma::kExchanges;
@@ -176,7 +176,7 @@ struct TileStore {
     // Distances to the end of D. Origins lie within D, but sums with them may exceed 32 bits.
     int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + mn_b;
-    C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * pitch.ldc + first_column;
+    C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.operands[0].address, params.operands[0].batch_stride) + first_row * pitch.ldc + first_column;
     C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * pitch.ldd + first_column;
     // Stores one access that lies in D, whose inputs have been read.
     auto const store = [&](int i, int j, Access const& c) {
@@ -184,7 +184,7 @@ struct TileStore {
       Compute computed[width];
 #pragma unroll
       for (int l = 0; l < width; ++l)
-        computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l);
+        computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unit.product, unsigned(first_row) + m, unsigned(first_column) + n + l);
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
     };
     auto const read = [&](int i, int j) { return *reinterpret_cast<Access const*>(source + WarpMma::MapA::of_element(i) * pitch.ldc + column_of(j)); };

@@ -117,21 +117,6 @@ struct Tf32Terms {
   }
 };
 
-// Words of a fragment rounded to bf16, to nearest even, two per word: those whose k differ by four.
-// For A, `Eights` consecutive words belong to different groups of eight rows.
-template <int Words, int Eights>
-struct Bf16Pairs {
-  unsigned term[1][Words / 2];
-  static constexpr int kRows = Words / 2;
-  static constexpr int kColumns = 2;
-  // Map from (word, element of it) to the fragment's word.
-  static __device__ __forceinline__ constexpr int at(int word, int element) { return word % Eights + (word / Eights * 2 + element) * Eights; }
-  __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
-#pragma unroll
-    for (int w = 0; w < Words / 2; ++w) asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(term[0][w]) : "f"(number(words[at(w, 1)])), "f"(number(words[at(w, 0)])));
-  }
-};
-
 // Map from (exponent and sign, sample) to a hash of the tf32 terms of the sample's number, or 0 for
 // infinities and NaNs.
 struct Tf32TermsMap {

@@ -84,9 +84,9 @@ struct Producer : Worker<Config, Params> {
   __device__ __forceinline__ void step() {
     static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
     if constexpr (Operand == 0) {
-      copy<typename Config::A, 0>(this->params.a, this->unit.row(), this->stage_a());
+      copy<typename Config::A, 0>(this->params.map_a, this->unit.row(), this->stage_a());
     } else {
-      copy<typename Config::B, 1>(this->params.b, this->unit.column(), this->stage_b());
+      copy<typename Config::B, 1>(this->params.map_b, this->unit.column(), this->stage_b());
     }
   }
 

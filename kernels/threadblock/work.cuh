@@ -127,14 +127,18 @@ __device__ __forceinline__ decltype(auto) pitches_read(Params const& params) {
 struct PitchesStored {
   long long ldc, ldd;
 };
-template <bool Forgotten, class Params>
-__device__ __forceinline__ decltype(auto) pitches_stored(Params const& params) {
-  if constexpr (Forgotten) {
-    PitchesStored pitches{params.ldc, params.ldd};
-    index::forget(pitches.ldc), index::forget(pitches.ldd);
-    return pitches;
+// References to the parameters leave the registers of a capped kernel to the accumulators.
+struct PitchesReferenced {
+  long long const &ldc, &ldd;
+};
+template <bool Forgotten, bool Capped, class Params>
+__device__ __forceinline__ auto pitches_stored(Params const& params) {
+  if constexpr (Capped && !Forgotten) {
+    return PitchesReferenced{params.operands[0].row_stride, params.ldd};
   } else {
-    return (params);
+    PitchesStored pitches{params.operands[0].row_stride, params.ldd};
+    if constexpr (Forgotten) index::forget(pitches.ldc), index::forget(pitches.ldd);
+    return pitches;
   }
 }
 

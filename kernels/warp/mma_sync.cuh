@@ -3,6 +3,7 @@
 #include "layout/index_map.cuh"
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
+#include "numeric/transform.cuh"
 #include "threadblock/smem.cuh"
 #include "thread/transpose.cuh"
 #include "threadblock/thread_map.cuh"
@@ -154,7 +155,7 @@ struct MmaTensorOp {
   template <int Group, class Behind>
   __device__ __forceinline__ void multiply_columns(Behind behind) {
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
-    if constexpr (Instruction::kEmulated) {
+    if constexpr (Instruction::kTransforms) {
       multiply_terms<Group>(behind);
     } else {
 #pragma unroll
@@ -169,20 +170,20 @@ struct MmaTensorOp {
     }
   }
 
-  // Multiplies a k-block of emulated f32. The terms of A are computed once, and those of a column
-  // of B before its products. Each product of terms is computed for all rows before the next one,
-  // so consecutive instructions have different accumulators. With promotion, the sums of a tile
-  // begin at 0 and are added to the accumulators.
+  // Multiplies a k-block of transformed operands. The transform of A is applied once, and that of a
+  // column of B before its products. Each product of terms is computed for all rows before the next
+  // one, so consecutive instructions have different accumulators. With promotion, the sums of a
+  // tile begin at 0 and are added to the accumulators.
   template <int Group, class Behind>
   __device__ __forceinline__ void multiply_terms(Behind behind) {
     using Facts = typename Instruction::Facts;
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
-    typename Instruction::template Terms<A::kInstructionWords, A::kInstructionMn / 8> terms_a[down];
+    typename Instruction::template TermsA<A::kInstructionWords, A::kInstructionMn / 8> terms_a[down];
 #pragma unroll
     for (int i = 0; i < down; ++i) terms_a[i].take(a[Group % 2][i]);
 #pragma unroll
     for (int j = 0; j < across; ++j) {
-      typename Instruction::template Terms<B::kInstructionWords, B::kInstructionMn / 8> terms_b;
+      typename Instruction::template TermsB<B::kInstructionWords, B::kInstructionMn / 8> terms_b;
       terms_b.take(of_b<Group>()[j]);
       if constexpr (Instruction::kPromotes && Group == 0) {
         each_of_column(j, [&](int at) { sums[at] = 0; });

@@ -2,6 +2,7 @@
 #pragma once
 #include "layout/index_map.cuh"
 #include "numeric.cuh"
+#include "numeric/transform.cuh"
 #include "thread/mma.cuh"
 #include "threadblock/smem.cuh"
 #include "threadblock/thread_map.cuh"
@@ -124,8 +125,8 @@ struct MmaSimt {
   // Loads both fragments of a k-block.
   template <int Group>
   __device__ __forceinline__ void load() {
-    load_operand<A, MapA>(from_a, mn_a, Group, a[Group % 2]);
-    load_operand<B, MapB>(from_b, mn_b, Group, b[Group % 2]);
+    load_operand<A, MapA, typename Config::TransformA>(from_a, mn_a, Group, a[Group % 2]);
+    load_operand<B, MapB, typename Config::TransformB>(from_b, mn_b, Group, b[Group % 2]);
   }
 
   // Loads both fragments of a k-block from shared-memory addresses, for f32. The loads are
@@ -181,8 +182,8 @@ struct MmaSimt {
   __device__ __forceinline__ void multiply_tile() {
 #pragma unroll Config::kUnroll
     for (int group = 0; group < Config::kWarpK; ++group) {
-      load_operand<A, MapA>(from_a, mn_a, group, a[0]);
-      load_operand<B, MapB>(from_b, mn_b, group, b[0]);
+      load_operand<A, MapA, typename Config::TransformA>(from_a, mn_a, group, a[0]);
+      load_operand<B, MapB, typename Config::TransformB>(from_b, mn_b, group, b[0]);
       thread::outer_product<A::kThreadMn, B::kThreadMn>(a[0], b[0], accumulators);
       if constexpr (sizeof(typename A::Element) == 1) {
         if (group % 4 == 3) hold();
@@ -217,7 +218,8 @@ struct MmaSimt {
     }
   }
 
-  template <class Operand, class Map>
+  // Loads a fragment, and applies the operand's transform to it.
+  template <class Operand, class Map, class Transform>
   __device__ __forceinline__ void load_operand(char const* from, int mn, int group, Register (&fragment)[Operand::kThreadMn / kPacked]) {
     using Element = typename Operand::Element;
     constexpr int width = Operand::kFragmentAccess;
@@ -241,7 +243,7 @@ struct MmaSimt {
         } else {
           auto const vector = *reinterpret_cast<Vector<Element, width> const*>(reinterpret_cast<Element const*>(from) + at);
 #pragma unroll
-          for (int j = 0; j < width; ++j) fragment[i + j] = convert<Accumulator>(vector.element[j]);
+          for (int j = 0; j < width; ++j) fragment[i + j] = Transform::of(convert<Accumulator>(vector.element[j]));
         }
       }
     }

@@ -68,7 +68,7 @@ mod tests {
     use super::{address_limit, line_of};
 
     #[test]
-    fn the_line_of_available_memory() {
+    fn available_memory_is_parsed() {
         let of_machine = |text| line_of("MemAvailable:", text);
         assert_eq!(of_machine("MemTotal:  9 kB\nMemAvailable:   24000 kB\n"), Some(24_000 << 10));
         let limits = |soft: &str| {

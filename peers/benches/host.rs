@@ -89,7 +89,7 @@ fn call<'a>(
         b,
         c: Source::None,
         d: HostSliceMut::new::<f32>(d),
-        vectors: Default::default(),
+        operands: Default::default(),
     })
 }
 

@@ -4,7 +4,7 @@ use super::{
     Elements,
     space::{Host, MatrixElements, Readable, Space, Writable},
 };
-use crate::numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Tf32};
+use crate::numeric::{AnyOf, ElementKind, MathType, PerElement};
 
 /// Element type of [`Arguments`](super::Arguments) for a
 /// [`GemmOperation`](crate::device::GemmOperation): each operand has its element type as a value.
@@ -65,21 +65,25 @@ impl<S: Space> Clone for AnySlice<'_, S> {
     }
 }
 
-/// An element type with its own [kind](ElementKind). All element types of Falchion implement it.
-pub trait AnyElement: MathType {
-    /// Wraps an input matrix.
-    #[doc(hidden)]
-    fn any<'a, S: Space>(matrix: S::Ref<'a, Self::Storage>) -> AnySlice<'a, S>;
-    /// Wraps an output matrix.
-    #[doc(hidden)]
-    fn any_mut<'a, S: Space>(matrix: S::Mut<'a, Self::Storage>) -> AnySliceMut<'a, S>;
+/// The references to input matrices in a space.
+struct Refs<'a, S>(core::marker::PhantomData<&'a S>);
+
+impl<'a, S: Space> PerElement for Refs<'a, S> {
+    type Of<T: bytemuck::Pod> = S::Ref<'a, T>;
 }
 
-/// Both slice types, with one variant per element type.
+/// The references to output matrices in a space.
+struct Muts<'a, S>(core::marker::PhantomData<&'a S>);
+
+impl<'a, S: Space> PerElement for Muts<'a, S> {
+    type Of<T: bytemuck::Pod> = S::Mut<'a, T>;
+}
+
+/// Both slice types.
 macro_rules! any {
-    ($($Kind:ident $MathType:ty;)*) => {
-        any!(@slice AnySlice Slice Ref Readable length any shorter $($Kind $MathType;)*);
-        any!(@slice AnySliceMut SliceMut Mut Writable length_mut any_mut shorter_mut $($Kind $MathType;)*);
+    ($($Kind:ident)*) => {
+        any!(@slice AnySlice Slice Refs Ref Readable length shorter $($Kind)*);
+        any!(@slice AnySliceMut SliceMut Muts Mut Writable length_mut shorter_mut $($Kind)*);
 
         impl<S: Space> Copy for Slice<'_, S> {}
 
@@ -88,16 +92,6 @@ macro_rules! any {
                 *self
             }
         }
-
-        $(impl AnyElement for $MathType {
-            fn any<'a, S: Space>(matrix: S::Ref<'a, Self::Storage>) -> AnySlice<'a, S> {
-                AnySlice(Slice::$Kind(matrix))
-            }
-
-            fn any_mut<'a, S: Space>(matrix: S::Mut<'a, Self::Storage>) -> AnySliceMut<'a, S> {
-                AnySliceMut(SliceMut::$Kind(matrix))
-            }
-        })*
 
         impl MatrixElements for Any {
             type Ref<'a, S: Space> = AnySlice<'a, S>;
@@ -113,29 +107,29 @@ macro_rules! any {
 
             fn queue<S: Space>(d: &AnySliceMut<'_, S>) -> S::Queue {
                 match &d.0 {
-                    $(SliceMut::$Kind(matrix) => S::queue(matrix),)*
+                    $(SliceMut::Elements(AnyOf::$Kind(matrix)) => S::queue(matrix),)*
                     SliceMut::Bytes(_, bytes) => S::queue(bytes),
                 }
             }
 
             fn read<'a: 'q, 'q, S: Space>(matrix: AnySlice<'a, S>, queue: &'q S::Queue) -> S::Read<'q> {
                 match matrix.0 {
-                    $(Slice::$Kind(matrix) => S::read(ElementKind::$Kind, matrix, queue),)*
+                    $(Slice::Elements(AnyOf::$Kind(matrix)) => S::read(ElementKind::$Kind, matrix, queue),)*
                     Slice::Bytes(kind, bytes) => S::read(kind, bytes, queue),
                 }
             }
 
             fn write<'a: 'q, 'q, S: Space>(matrix: AnySliceMut<'a, S>, queue: &'q S::Queue) -> S::Write<'q> {
                 match matrix.0 {
-                    $(SliceMut::$Kind(matrix) => S::write(ElementKind::$Kind, matrix, queue),)*
+                    $(SliceMut::Elements(AnyOf::$Kind(matrix)) => S::write(ElementKind::$Kind, matrix, queue),)*
                     SliceMut::Bytes(kind, bytes) => S::write(kind, bytes, queue),
                 }
             }
         }
     };
-    (@slice $Slice:ident $Kinds:ident $Ref:ident $Memory:ident $length:ident $wrap:ident $shorter:ident $($Kind:ident $MathType:ty;)*) => {
+    (@slice $Slice:ident $Kinds:ident $Refs:ident $Ref:ident $Memory:ident $length:ident $shorter:ident $($Kind:ident)*) => {
         enum $Kinds<'a, S: Space> {
-            $($Kind(S::$Ref<'a, <$MathType as MathType>::Storage>),)*
+            Elements(AnyOf<$Refs<'a, S>>),
             Bytes(ElementKind, S::$Ref<'a, u8>),
         }
 
@@ -147,8 +141,13 @@ macro_rules! any {
             }
 
             /// Creates a slice from elements of the type `E`.
-            pub fn new<E: AnyElement>(elements: impl $Memory<'a, E::Storage, In = S>) -> Self {
-                E::$wrap(elements.view())
+            pub fn new<E: MathType>(elements: impl $Memory<'a, E::Storage, In = S>) -> Self {
+                Self::from_matrix::<E>(elements.view())
+            }
+
+            /// Creates a slice from a matrix with elements of the type `E`.
+            pub(super) fn from_matrix<E: MathType>(matrix: S::$Ref<'a, E::Storage>) -> Self {
+                Self($Kinds::Elements(E::any_of(matrix)))
             }
 
             /// Returns the slice with a shorter lifetime.
@@ -157,7 +156,7 @@ macro_rules! any {
                 'a: 's,
             {
                 $Slice(match self.0 {
-                    $($Kinds::$Kind(matrix) => $Kinds::$Kind(S::$shorter(matrix)),)*
+                    $($Kinds::Elements(AnyOf::$Kind(matrix)) => $Kinds::Elements(AnyOf::$Kind(S::$shorter(matrix))),)*
                     $Kinds::Bytes(kind, bytes) => $Kinds::Bytes(kind, S::$shorter(bytes)),
                 })
             }
@@ -165,7 +164,7 @@ macro_rules! any {
             /// Returns the number of elements.
             pub fn length(&self) -> usize {
                 match &self.0 {
-                    $($Kinds::$Kind(matrix) => S::$length(matrix),)*
+                    $($Kinds::Elements(AnyOf::$Kind(matrix)) => S::$length(matrix),)*
                     $Kinds::Bytes(kind, bytes) => kind.matrix_elements(S::$length(bytes) as u64) as usize,
                 }
             }
@@ -173,7 +172,7 @@ macro_rules! any {
             /// Returns the element type.
             pub fn kind(&self) -> ElementKind {
                 match &self.0 {
-                    $($Kinds::$Kind(_) => ElementKind::$Kind,)*
+                    $Kinds::Elements(matrix) => matrix.kind(),
                     $Kinds::Bytes(kind, _) => *kind,
                 }
             }
@@ -181,15 +180,4 @@ macro_rules! any {
     };
 }
 
-any! {
-    F64 f64;
-    F32 f32;
-    Tf32 Tf32;
-    F16 F16;
-    Bf16 Bf16;
-    E4m3 E4m3;
-    E5m2 E5m2;
-    I8 i8;
-    U8 u8;
-    I32 i32;
-}
+any! { F64 F32 Tf32 F16 Bf16 E4m3 E5m2 I8 U8 I32 }

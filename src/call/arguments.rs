@@ -1,9 +1,10 @@
 //! The arguments of a GEMM or a transpose.
 
 use super::{
-    Elements, Groups, OperandView, OperandWorkspace, ReadOffsets, Source, WorkspaceMemory,
+    AnySlice, Elements, Groups, OperandView, OperandWorkspace, ReadOffsets, Source,
+    WorkspaceMemory,
     space::{
-        MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space,
+        EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Readable, Space,
     },
 };
 use core::fmt;
@@ -11,7 +12,7 @@ use core::fmt;
 use crate::{
     epilogue::SCALARS,
     numeric::ElementKind,
-    operand::{Axis, VectorKind, Vectors},
+    operand::{Axis, EpilogueOperand},
 };
 
 /// The arguments of a call: sizes, operands, scalars, strides, batches or groups, and a workspace.
@@ -35,7 +36,8 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) d: OperandView<C::Mut<'a, S>>,
     pub(crate) batch: usize,
     pub(crate) groups: Option<Offsets<'a, S>>,
-    pub(crate) vectors: Vectors<C::Ref<'a, S>>,
+    /// Operands of the epilogue except C. The last value for an operand counts.
+    pub(crate) operands: Vec<(EpilogueOperand, OperandView<AnySlice<'a, S>>)>,
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<WorkspaceMemory<'a, S>>,
 }
@@ -50,7 +52,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
             Some(kind) => format!("{} x {kind}", elements.length),
             None => "identity".to_owned(),
         };
-        let vectors: Vec<_> = self.vectors.iter().map(|(kind, _)| kind.name()).collect();
+        let operands: Vec<_> = self.operands.iter().map(|(operand, _)| operand.name()).collect();
         let source = match &self.c.memory {
             Source::None => "none".to_owned(),
             Source::InPlace => "D".to_owned(),
@@ -63,7 +65,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
             .field("c", &format_args!("{source}"))
             .field("d", &format_args!("{}", said(C::elements_mut(d))))
             .field("scalars", &self.scalars)
-            .field("vectors", &vectors)
+            .field("operands", &operands)
             .field("placements", &self.placements())
             .field("batch", &self.batch)
             .field("array", &(self.d.others.len() + 1))
@@ -121,10 +123,10 @@ macro_rules! setters {
 
 /// Setters of the epilogue's vectors.
 macro_rules! vectors {
-    ($($(#[$doc:meta])* $name:ident: $Kind:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $Operand:ident;)*) => {
         $($(#[$doc])*
-        pub fn $name(mut self, vector: impl OperandVector<'a, C, S>) -> Self {
-            *self.vectors.slot(VectorKind::$Kind) = Some(vector.placed().memory);
+        pub fn $name(mut self, vector: impl EpilogueInput<'a, S>) -> Self {
+            self.operands.push((EpilogueOperand::$Operand, vector.placed()));
             self
         })*
     };
@@ -164,8 +166,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     ) -> Self {
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
-        let (c, vectors) = (OperandView::new(Source::None, None), Vectors::NONE);
-        Self { extents, a, b, c, d, batch: 1, groups: None, vectors, scalars, workspace: None }
+        let (c, operands) = (OperandView::new(Source::None, None), Vec::new());
+        Self { extents, a, b, c, d, batch: 1, groups: None, operands, scalars, workspace: None }
     }
 
     /// Sets the number of GEMMs in a batch. The matrices of GEMM `i` begin `i` [batch
@@ -278,15 +280,41 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
     vectors! {
         /// Passes the vector `bias_m` of the epilogue: one value per row of D, m contiguous
-        /// elements of the type of C. All GEMMs of a batch or array share the vector.
+        /// elements. The epilogue states the element type, which is D's by default. All GEMMs of a
+        /// batch or array share the vector.
         bias_m: BiasM;
-        /// Passes the vector `bias_n` of the epilogue: one value per column of D, n contiguous
-        /// elements of the type of C. All GEMMs of a batch or array share the vector.
+        /// Passes the vector `bias_n` of the epilogue: one value per column of D, as `bias_m`.
         bias_n: BiasN;
         /// Passes the vector `scale_m` of the epilogue: one value per row of D, as `bias_m`.
         scale_m: ScaleM;
         /// Passes the vector `scale_n` of the epilogue: one value per column of D, as `bias_n`.
         scale_n: ScaleN;
+    }
+
+    /// Passes the auxiliary matrix `N` of the epilogue, 0 to 3: m x n elements of the type that the
+    /// epilogue states. Memory without strides is packed, in the layout of D. A [`MatRef`] may have
+    /// any strides. Each GEMM of a batch has its own matrix; the GEMMs of an array, and groups,
+    /// share one.
+    ///
+    /// ```
+    /// use falchion::epilogue::{Acc, Add, Aux, BiasN};
+    /// use falchion::prelude::*;
+    ///
+    /// // f32 values are added to a product of bf16 matrices before it is rounded.
+    /// type Residual = EpilogueTree<Add<Add<Acc, BiasN<f32>>, Aux<0, f32>>>;
+    /// let gemm = Gemm::<Bf16>::new().with::<Residual>();
+    /// let (x, bias, residual) = ([Bf16::ONE; 4], [0.5f32, 0.25], [1.0f32, 2.0, 3.0, 4.0]);
+    /// let mut d = [Bf16::ZERO; 4];
+    /// gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).bias_n(&bias).aux::<0>(&residual))?;
+    /// assert_eq!(d.map(f32::from), [3.5, 4.25, 5.5, 6.25]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    ///
+    /// [`MatRef`]: crate::device::MatRef
+    pub fn aux<const N: usize>(mut self, matrix: impl EpilogueInput<'a, S>) -> Self {
+        const { assert!(N < EpilogueOperand::AUXILIARY.len(), "auxiliary matrices are 0 to 3") };
+        self.operands.push((EpilogueOperand::AUXILIARY[N], matrix.placed()));
+        self
     }
 
     /// Sets a scalar of the epilogue by its slot: `scalar::<2>(x)` sets `s2`. Slots 2 to 7 are 0 by

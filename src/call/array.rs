@@ -159,13 +159,13 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// [`Refusal`] for the first call that differs from call 0, or is a batch.
     pub(crate) fn check_array(calls: &[Self]) -> Result<(), Refusal> {
         let shape = |call: &Self| {
-            let Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, .. } =
+            let Problem { m, n, k, batch, groups, a, b, c, d, operands, scalars, .. } =
                 call.problem();
             let (strides, scalars) = (
                 ([a, b, d].map(|view| view.strides), c.map(|c| c.strides)),
                 scalars.map(f64::to_bits),
             );
-            ((m, n, k, batch, groups.is_some()), strides, vectors, scalars)
+            ((m, n, k, batch, groups.is_some()), strides, operands, scalars)
         };
         let Some(first) = calls.first().map(shape) else { return Ok(()) };
         let unlike = |call: &Self| call.batch != 1 || call.groups.is_some() || shape(call) != first;

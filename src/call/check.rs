@@ -6,7 +6,7 @@ use crate::{
     layout::Order,
     nest::GemmDesc,
     numeric::{ComputeKind, ElementKind},
-    operand::{Axis, OperandKind},
+    operand::{Axis, EpilogueOperand, EpilogueOperands, OperandKind},
     refusal::{
         Because, Field, Operand, Refusal, Scalar,
         rules::{explained, within},
@@ -71,16 +71,23 @@ impl<R: Memory, W: Memory> Call<R, W> {
             Source::Matrix(c) => {
                 check_output(Operand::C, c, d.frame.d_order(), (self.m, self.n), self.outputs())?
             }
-            Source::None if reads.source => {
+            Source::None if reads.source() => {
                 return Err(Refusal::missing_operand(Operand::C));
             }
             _ => {}
         }
-        for (kind, ()) in reads.vectors.iter() {
-            let operand = Operand::Vector(kind);
-            let vector = self.vectors.get(kind).ok_or(Refusal::missing_operand(operand))?;
-            let (length, needed) =
-                (vector.memory.length(), vector.elements((self.m, self.n), 1) as u64);
+        for (name, ()) in reads.operands.iter() {
+            if name == EpilogueOperand::Source {
+                continue;
+            }
+            let operand = Operand::Epilogue(name);
+            let view = self.operands.get(name).ok_or(Refusal::missing_operand(operand))?;
+            let length = view.memory.length();
+            // A batch stride of 0 means one shared operand.
+            let batch = if view.batch_stride == 0 { 1 } else { self.outputs() };
+            let Ok(needed) = u64::try_from(view.elements((self.m, self.n), batch)) else {
+                return Err(Refusal::overflow(operand, Because::None));
+            };
             if (length as u64) < needed {
                 return Err(Refusal::too_short(operand, length, needed, Because::None));
             }
@@ -100,6 +107,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             0,
             u32::MAX,
         )?;
+        d.check_transforms()?;
         d.epilogue.check_functions(d.output.compute)
     }
 }
@@ -113,8 +121,13 @@ impl<R: Memory, W: Memory> Call<R, W> {
             (Operand::A, &self.a, d.operands[0].stored),
             (Operand::B, &self.b, d.operands[1].stored),
         ];
-        let vectors =
-            self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), vector, output));
+        let none = self.operands.is_empty();
+        let elements = if none { EpilogueOperands::NONE } else { d.epilogue.operands(output) };
+        let wanted = |operand| elements.get(operand).copied().unwrap_or(output);
+        let operands = self
+            .operands
+            .iter()
+            .map(|(operand, view)| (Operand::Epilogue(operand), view, wanted(operand)));
         let offsets = self
             .groups
             .as_ref()
@@ -122,7 +135,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         let read = read
             .into_iter()
             .chain(self.c.matrix().map(|c| (Operand::C, c, output)))
-            .chain(vectors)
+            .chain(operands)
             .chain(offsets);
         check_memory(Operand::D, &self.d.memory, output)?;
         read.into_iter()

@@ -9,13 +9,13 @@ use crate::{
 };
 
 /// Returns the description with the widest accesses that the addresses, leading dimensions, and
-/// sizes of a problem allow. The operands are where the kernel reads them.
+/// sizes of a problem allow. The problem has the operands in the form that the kernel reads.
 pub fn fitting(desc: &GemmDesc, problem: &Problem) -> GemmDesc {
     desc.narrowed(accesses((desc, desc.needs()), problem))
 }
 
-/// Returns the maximum numbers of elements per access of A, B, and D for a problem. The operands
-/// are where the kernel reads them. `u32::MAX` means no limit.
+/// Returns the maximum numbers of elements per access of A, B, and D for a problem, which has the
+/// operands in the form that the kernel reads. `u32::MAX` means no limit.
 pub(crate) fn accesses(
     (desc, needs): (&GemmDesc, [OperandNeed; 2]),
     problem: &Problem,

@@ -97,7 +97,9 @@ impl Problem {
     #[must_use]
     pub fn grouped(self, count: usize) -> Self {
         let (a, c, d) = (self.a.batched(0), self.c.map(|c| c.batched(0)), self.d.batched(0));
-        Self { batch: count, groups: Some(Groups::with_count(Axis::M, count)), a, c, d, ..self }
+        let operands = self.operands.map(|_, view| view.batched(0));
+        let groups = Some(Groups::with_count(Axis::M, count));
+        Self { batch: count, groups, a, c, d, operands, ..self }
     }
 
     /// Returns the bytes of offsets that kernel parameters carry, in whole 8-byte words.

@@ -5,7 +5,7 @@ use super::{
     Arguments, Call, Elements, Matrices, MatrixElements, Memory, OperandA, OperandD, OperandView,
     Problem, Source, Space, View,
 };
-use crate::{epilogue::SCALARS, layout::Order, numeric::ElementKind, operand::Vectors};
+use crate::{epilogue::SCALARS, layout::Order, numeric::ElementKind, operand::EpilogueOperands};
 use core::convert::Infallible;
 
 /// Element type of an operand B that is the identity. The [`Arguments`] of a
@@ -101,7 +101,7 @@ impl Problem {
             b: View::new(Elements::new(0), Order::Row, 0),
             c,
             d: row_major(across, ldd),
-            vectors: Vectors::NONE,
+            operands: EpilogueOperands::NONE,
             scalars,
             workspace: None,
         }
@@ -123,6 +123,6 @@ impl Problem {
 
     /// Returns the call of a transpose with the given memory.
     pub fn with_transposed<R: Memory, W>(&self, a: R, c: Source<R>, d: W) -> Call<R, W> {
-        self.with(Matrices { a, b: R::empty(), c, d, vectors: Vectors::NONE })
+        self.with(Matrices { a, b: R::empty(), c, d, operands: EpilogueOperands::NONE })
     }
 }

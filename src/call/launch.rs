@@ -3,6 +3,7 @@
 
 use crate::{
     arch::{MOST_BLOCKS, PORTABLE_CLUSTER},
+    codegen::TensorGemmParams,
     refusal::{Field, Refusal},
     threadblock::TensorMapDesc,
 };
@@ -71,7 +72,7 @@ pub struct TmaTensor {
 }
 
 /// Maximum size of kernel parameters in bytes.
-const MOST: usize = 768;
+const MOST: usize = TensorGemmParams::SIZE;
 
 /// Bytes of a parameter struct, followed by zeros.
 #[derive(Clone, Copy, Debug)]
@@ -95,9 +96,9 @@ pub struct Launch {
     pub grid: Grid,
     /// Parameters, which the kernel receives by value.
     pub params: Params,
-    /// Tensors of A, B, C, and D. The tensor maps are the first bytes of the parameters. `None` for
-    /// a tensor that TMA does not move.
-    pub tensors: [Option<TmaTensor>; 4],
+    /// Tensors of A, B, C, and D, whose tensor maps follow the parameters. `None` for a tensor that
+    /// TMA does not move.
+    pub tensors: [Option<TmaTensor>; TensorGemmParams::MAPS],
     /// Addresses that the launch sets to 0 before the kernel starts.
     pub clear: Option<AddressRange>,
     /// Grid of the second kernel, which reduces the split-K partials and receives the same

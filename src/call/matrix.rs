@@ -1,8 +1,8 @@
 //! Views of matrices in host or device memory.
 
 use super::{
-    Host, OperandView, Readable, Space, ViewGeometry, Writable,
-    space::{OperandA, OperandB, OperandC, OperandD},
+    AnySlice, Host, OperandView, Readable, Space, ViewGeometry, Writable,
+    space::{EpilogueInput, OperandA, OperandB, OperandC, OperandD},
 };
 use crate::{
     layout::Order,
@@ -181,6 +181,14 @@ macro_rules! operands {
             }
         })*
     };
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, 'b: 'a, T: Element, S: Space> EpilogueInput<'a, S> for MatRef<'b, T, S> {
+    fn placed(self) -> OperandView<AnySlice<'a, S>> {
+        let view = self.shorter();
+        OperandView::new(AnySlice::from_matrix::<T>(view.memory), Some(view.geometry))
+    }
 }
 
 operands! {

@@ -32,12 +32,13 @@ mod partials;
 mod pieces;
 mod positions;
 mod route;
+mod source;
 mod space;
 mod unread;
 mod view;
 mod workspace;
 
-pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
+pub use any::{Any, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
 pub(crate) use arguments::Offsets;
 pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_written};
@@ -57,9 +58,10 @@ pub use partials::Partials;
 pub(crate) use positions::POSITIONS;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub(crate) use route::{repacked_bytes, tma_reads_rows};
+pub use source::Source;
 pub use space::{
-    Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB,
-    OperandC, OperandD, OperandVector, Readable, Space, Writable,
+    EpilogueInput, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA,
+    OperandB, OperandC, OperandD, Readable, Space, Writable,
 };
 #[cfg(feature = "cuda")]
 pub(crate) use space::{operand_memory, sealed};
@@ -70,86 +72,16 @@ pub use workspace::GrowingWorkspace;
 pub use workspace::{OperandWorkspace, WorkspaceMemory};
 
 use crate::{
-    epilogue::{Reads, SCALARS},
+    codegen::EpilogueOperandParams,
+    epilogue::{MOST_OPERANDS, Reads, SCALARS},
     layout::Order,
     nest::GemmDesc,
-    operand::{Frame, OperandKind, VectorKind, Vectors},
+    operand::{EpilogueOperand, EpilogueOperands, Frame, OperandKind},
     refusal::Refusal,
 };
 
-/// Source of C.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source<R> {
-    /// No C. A call refuses an epilogue that reads C.
-    None,
-    /// A separate matrix.
-    Matrix(R),
-    /// D itself: `D = alpha * A*B + beta * D`, as in BLAS.
-    InPlace,
-}
-
-impl<R> Source<R> {
-    /// Returns C if it is a separate matrix.
-    pub fn matrix(&self) -> Option<&R> {
-        match self {
-            Self::Matrix(matrix) => Some(matrix),
-            _ => None,
-        }
-    }
-
-    /// Returns the matrix that the epilogue reads as C, given D.
-    pub fn or(self, d: R) -> Option<R> {
-        match self {
-            Self::None => None,
-            Self::Matrix(matrix) => Some(matrix),
-            Self::InPlace => Some(d),
-        }
-    }
-
-    /// Returns the source by reference.
-    pub fn as_ref(&self) -> Source<&R> {
-        match self {
-            Self::None => Source::None,
-            Self::Matrix(matrix) => Source::Matrix(matrix),
-            Self::InPlace => Source::InPlace,
-        }
-    }
-
-    /// Applies `f` to a separate matrix.
-    pub fn map<S>(self, f: impl FnOnce(R) -> S) -> Source<S> {
-        match self {
-            Self::None => Source::None,
-            Self::Matrix(matrix) => Source::Matrix(f(matrix)),
-            Self::InPlace => Source::InPlace,
-        }
-    }
-
-    /// Applies a fallible `f` to a separate matrix.
-    ///
-    /// # Errors
-    /// The error of `f`.
-    pub fn try_map<S, E>(self, f: impl FnOnce(R) -> Result<S, E>) -> Result<Source<S>, E> {
-        Ok(match self {
-            Self::None => Source::None,
-            Self::Matrix(matrix) => Source::Matrix(f(matrix)?),
-            Self::InPlace => Source::InPlace,
-        })
-    }
-}
-
-impl<M> Source<View<M>> {
-    /// Returns the source with the memory of another source.
-    pub fn with<R>(&self, memory: Source<R>) -> Source<View<R>> {
-        match (self, memory) {
-            (Self::Matrix(view), Source::Matrix(memory)) => Source::Matrix(view.with(memory)),
-            (Self::InPlace, _) => Source::InPlace,
-            _ => Source::None,
-        }
-    }
-}
-
-/// GEMM `D = epilogue(A·B, C)`: problem size, matrices, vectors, and scalars. Inputs are in memory
-/// `R`. D and the workspace are in memory `W`.
+/// GEMM `D = epilogue(A·B, C)`: problem size, matrices, operands of the epilogue, and scalars.
+/// Inputs are in memory `R`. D and the workspace are in memory `W`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Call<R, W = R> {
     /// Number of rows of D.
@@ -170,9 +102,9 @@ pub struct Call<R, W = R> {
     pub c: Source<View<R>>,
     /// D, m x n.
     pub d: View<W>,
-    /// Vectors that the call passes, each as an m x n matrix with one stride of 0. All GEMMs of a
-    /// batch share the vectors.
-    pub vectors: Vectors<View<R>>,
+    /// Operands of the epilogue except C, which is in [`c`](Self::c). A vector is an m x n matrix
+    /// with one stride of 0, which all GEMMs of a batch share.
+    pub operands: EpilogueOperands<View<R>>,
     /// Scalars alpha, beta, and s2 to s7.
     pub scalars: [f64; SCALARS],
     /// Workspace: bytes for copies of operands, split-K partials, and tables of arrays and groups.
@@ -193,14 +125,14 @@ pub struct Matrices<R, W = R> {
     pub c: Source<R>,
     /// D.
     pub d: W,
-    /// Vectors of the epilogue.
-    pub vectors: Vectors<R>,
+    /// Operands of the epilogue except C.
+    pub operands: EpilogueOperands<R>,
 }
 
 impl Problem {
     /// Returns the problem of matrices in the user's orders. A matrix is packed if `lda`, `ldb`, or
-    /// `ldc` is `None`; C and D share `ldc`. The problem has all vectors, and a C if the epilogue
-    /// of `desc` reads C.
+    /// `ldc` is `None`; C and D share `ldc`. The problem has all operands of an epilogue, and a C
+    /// if the epilogue of `desc` reads C.
     pub fn new(
         desc: &GemmDesc,
         (m, n, k): (usize, usize, usize),
@@ -209,11 +141,15 @@ impl Problem {
     ) -> Self {
         let (orders, all) = (desc.orders(), Elements::ALL);
         let d = View::packed(all, orders.c, (m, n), ldc);
-        let c = if desc.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
+        let c =
+            if desc.epilogue.reads(&scalars).source() { Source::Matrix(d) } else { Source::None };
         let (a, b) =
             (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
-        let vectors = Vectors::by(|kind| Some(View::vector(all, kind.side())));
-        Self { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None }
+        let operands = EpilogueOperands::by(|operand| {
+            (operand != EpilogueOperand::Source)
+                .then(|| View::beside(all, operand, (orders.c, (m, n))))
+        });
+        Self { m, n, k, batch: 1, groups: None, a, b, c, d, operands, scalars, workspace: None }
     }
 
     /// Returns the elements between neighboring matrices of the batch; 0 without a batch.
@@ -236,9 +172,23 @@ impl Problem {
         self
     }
 
-    /// Returns the addresses of the vectors; 0 for a vector that is not present.
-    pub(crate) fn vector_addresses(&self) -> [u64; VectorKind::ALL.len()] {
-        VectorKind::ALL.map(|kind| self.vectors.get(kind).map_or(0, |vector| vector.memory.address))
+    /// Returns the parameters of the operands that the epilogue reads, by position.
+    pub(crate) fn operand_params(&self, desc: &GemmDesc) -> [EpilogueOperandParams; MOST_OPERANDS] {
+        let mut params = [EpilogueOperandParams::NONE; MOST_OPERANDS];
+        let source = self.read_source();
+        let source = source.iter().map(|c| (EpilogueOperand::Source, c));
+        for (operand, view) in source.chain(self.operands.iter()) {
+            let [row_stride, column_stride] = view.strides.map(|stride| stride as i64);
+            if let Some(params) = params.get_mut(desc.epilogue.position(operand)) {
+                *params = EpilogueOperandParams {
+                    address: view.memory.address,
+                    row_stride,
+                    column_stride,
+                    batch_stride: self.batch_stride(view) as i64,
+                };
+            }
+        }
+        params
     }
 
     /// Returns the matrix that the epilogue reads as C.
@@ -251,10 +201,10 @@ impl Problem {
         let Self { m, n, k, batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
         let c = self.c.with(matrices.c);
-        let mut memory = matrices.vectors;
-        let vectors =
-            Vectors::by(|kind| Some(self.vectors.get(kind)?.with(memory.slot(kind).take()?)));
-        Call { m, n, k, batch, groups: None, a, b, c, d, vectors, scalars, workspace: None }
+        let mut memory = matrices.operands;
+        let taken = |operand, view: View<Elements>| Some(view.with(memory.slot(operand).take()?));
+        let operands = self.operands.filter_map(taken);
+        Call { m, n, k, batch, groups: None, a, b, c, d, operands, scalars, workspace: None }
     }
 }
 
@@ -283,7 +233,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             b: self.b.without_data(),
             c: self.c.as_ref().map(View::without_data),
             d: self.d.without_data(),
-            vectors: self.vectors.as_ref().map(|_, vector| vector.without_data()),
+            operands: self.operands.as_ref().map(|_, vector| vector.without_data()),
             scalars: self.scalars,
             workspace: self.workspace.as_ref().map(bytes),
         }
@@ -318,17 +268,17 @@ impl<R, W> Call<R, W> {
         if frame.swapped { self.swapped() } else { self }
     }
 
-    /// Drops C and the vectors if the epilogue does not read them. Sets K to 0 if the epilogue does
-    /// not read the accumulators.
-    pub(crate) fn reading(mut self, reads: &Reads) -> Self {
-        let vectors = Vectors::by(|kind| {
-            self.vectors.slot(kind).take().filter(|_| reads.vectors.get(kind).is_some())
+    /// Drops the operands that the epilogue does not read. Sets K to 0 if the epilogue does not
+    /// read the accumulators.
+    pub(crate) fn reading(self, reads: &Reads) -> Self {
+        let operands = self.operands.filter_map(|operand, view| {
+            (reads.reads(operand) && operand != EpilogueOperand::Source).then_some(view)
         });
         let (c, k) = (
-            if reads.source { self.c } else { Source::None },
+            if reads.source() { self.c } else { Source::None },
             if reads.accumulator { self.k } else { 0 },
         );
-        Self { c, k, vectors, ..self }
+        Self { c, k, operands, ..self }
     }
 
     /// Returns the transposed GEMM on the same bytes: `Dᵀ = Bᵀ·Aᵀ`.
@@ -341,7 +291,7 @@ impl<R, W> Call<R, W> {
             b: self.a.transposed(),
             c: self.c.map(View::transposed),
             d: self.d.transposed(),
-            vectors: self.vectors.map(|_, vector| vector.transposed()).swapped(),
+            operands: self.operands.map(|_, vector| vector.transposed()).swapped(),
             ..self
         }
     }

@@ -3,6 +3,7 @@
 use super::{Arguments, MatMut, MatRef, MatrixElements, Placement, Source, Space};
 use crate::{
     numeric::{Element, MathType},
+    operand::OperandKind,
     refusal::{Operand, Refusal},
 };
 
@@ -63,6 +64,21 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
         self.a.placement.check(Operand::A, (m, k))?;
         self.b.placement.check(Operand::B, (k, n))?;
         self.c.placement.check(Operand::C, (m, n))?;
+        for &(name, ref view) in &self.operands {
+            let extents = match name.side() {
+                None => (m, n),
+                Some(OperandKind::A) => (m, 1),
+                Some(OperandKind::B) => (1, n),
+            };
+            let operand = Operand::Epilogue(name);
+            view.placement.check(operand, extents)?;
+            let strides = view.placement.strides().filter(|_| name.side().is_some());
+            if let Some([down, across]) = strides
+                && (down > 1 && extents.0 > 1 || across > 1 && extents.1 > 1)
+            {
+                return Err(Refusal::strides(operand, [down, across], None));
+            }
+        }
         self.d.placement.check(Operand::D, (m, n))
     }
 }

@@ -243,12 +243,28 @@ operands! {
         OperandB, "B cannot be `{Self}`";
         /// Memory that can be the operand C of a call.
         OperandC, "C cannot be `{Self}`";
-        /// Memory that can be a vector of the epilogue.
-        OperandVector, "a vector of the epilogue cannot be `{Self}`";
     }
     Writable as Mut of AnySliceMut, "an output is a MatMut; or &mut [T], &mut Vec<T>, or &mut [T; N] on the host; or &mut CudaSlice<T> or &mut CudaViewMut<T> on a device" {
         /// Memory that can be the operand D of a call.
         OperandD, "D cannot be `{Self}`";
+    }
+}
+
+/// Memory that can be an operand of the epilogue, with elements of any type.
+#[diagnostic::on_unimplemented(
+    message = "an operand of the epilogue cannot be `{Self}`",
+    label = "must hold elements of an element type, in the same memory as the other operands",
+    note = "an input is a MatRef; or &[T], &Vec<T>, or &[T; N] on the host; or &CudaSlice<T>, &CudaView<T>, or &CudaViewMut<T> on a device"
+)]
+pub trait EpilogueInput<'a, S: Space> {
+    /// Returns the operand in the user's frame.
+    fn placed(self) -> OperandView<AnySlice<'a, S>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, 'b: 'a, S: Space> EpilogueInput<'a, S> for AnySlice<'b, S> {
+    fn placed(self) -> OperandView<AnySlice<'a, S>> {
+        OperandView::new(self.shorter(), None)
     }
 }
 
@@ -276,7 +292,13 @@ macro_rules! operand_memory {
         operand_memory!(@operand OperandA, $S, Ref, [$($N)?], $M);
         operand_memory!(@operand OperandB, $S, Ref, [$($N)?], $M);
         operand_memory!(@operand OperandC, $S, Ref, [$($N)?], $M);
-        operand_memory!(@operand OperandVector, $S, Ref, [$($N)?], $M);)*
+
+        #[diagnostic::do_not_recommend]
+        impl<'a, T: $crate::numeric::Element $(, const $N: usize)?> $crate::call::EpilogueInput<'a, $S> for $M {
+            fn placed(self) -> $crate::call::OperandView<$crate::call::AnySlice<'a, $S>> {
+                $crate::call::OperandView::new($crate::call::AnySlice::new::<T>(self), None)
+            }
+        })*
     };
     ($S:ty, Mut, |$x:ident| $view:expr, $($(const $N:ident,)? $M:ty;)*) => {
         $(impl<'a, T: bytemuck::Pod $(, const $N: usize)?> $crate::call::Writable<'a, T> for $M {
@@ -432,7 +454,7 @@ impl HostCall<'_> {
     /// [`Refusal`] if the batch has no GEMM, or too many.
     pub fn each(self) -> Result<Vec<Self>, Refusal> {
         within(Field::Products, self.batch as u64, 1, i32::MAX as u64)?;
-        let Self { m, n, k, batch, ref a, ref b, ref c, vectors, scalars, .. } = self;
+        let Self { m, n, k, batch, ref a, ref b, ref c, operands, scalars, .. } = self;
         let (d, mut calls) = (self.d.with(()), Vec::new());
         let HostSliceMut { kind, mut bytes } = self.d.memory;
         for number in 0..if m == 0 || n == 0 { 0 } else { batch } {
@@ -458,7 +480,7 @@ impl HostCall<'_> {
                 b,
                 c,
                 d,
-                vectors,
+                operands,
                 scalars,
                 workspace: None,
             });
@@ -480,14 +502,14 @@ impl HostCall<'_> {
         let (m, n, at) = (rows.len(), columns.len(), (rows.start, columns.start));
         let Self { k, scalars, .. } = *self;
         let (a, b) = (read(&self.a, number, (at.0, 0)), read(&self.b, number, (0, at.1)));
-        let (c, vectors) = (
+        let (c, operands) = (
             self.c.as_ref().map(|c| read(c, number, at)),
-            self.vectors.map(|_, vector| read(&vector, 0, at)),
+            self.operands.map(|_, view| read(&view, number, at)),
         );
         let (kind, d) = (self.d.memory.kind, self.d.with(()));
         let first = d.first_byte(kind, number) + kind.matrix_bytes(d.offset(at.0, at.1) as u64);
         let bytes = self.d.memory.bytes.get_mut(first as usize..).unwrap_or_default();
         let d = d.with(HostSliceMut { kind, bytes });
-        Call { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None }
+        Call { m, n, k, batch: 1, groups: None, a, b, c, d, operands, scalars, workspace: None }
     }
 }

@@ -3,7 +3,7 @@
 use super::Source;
 use crate::{
     epilogue::{EpilogueDesc, Op, SCALARS},
-    operand::{Frame, VectorKind, Vectors},
+    operand::{EpilogueOperand, Frame},
     refusal::{Operand, Refusal, Scalar},
 };
 
@@ -15,28 +15,27 @@ const BETA: usize = Scalar::BETA.0 as usize;
 ///
 /// # Errors
 /// [`Refusal`] of an unread vector, an unread C, or an unread scalar.
-pub(crate) fn check_read<V, C>(
+pub(crate) fn check_read<C>(
     (epilogue, frame): (&EpilogueDesc, Frame),
-    vectors: &Vectors<V>,
+    mut operands: impl Iterator<Item = EpilogueOperand>,
     c: &Source<C>,
     scalars: &[f64; SCALARS],
 ) -> Result<(), Refusal> {
-    let reads = |op: Op| epilogue.ops().contains(&op);
-    let unread = |kind: VectorKind| !reads(Op::Vector(kind.enter(frame)));
-    if let Some((kind, _)) = vectors.iter().find(|(kind, _)| unread(*kind)) {
-        return Err(Refusal::unread_vector(Operand::Vector(kind)));
+    let unread = |operand: EpilogueOperand| !epilogue.has(operand.enter(frame));
+    if let Some(operand) = operands.find(|operand| unread(*operand)) {
+        return Err(Refusal::unread_operand(Operand::Epilogue(operand)));
     }
     let (given, beta) = (!matches!(c, Source::None), scalars[BETA]);
-    if given && !reads(Op::Source) && beta != 0.0 {
+    if given && !epilogue.has_source() && beta != 0.0 {
         return Err(Refusal::unread_source(beta));
     }
     for (slot, &value) in scalars.iter().enumerate() {
         let neutral = match slot {
             0 => 1.0,
-            BETA if given && reads(Op::Source) => 1.0,
+            BETA if given && epilogue.has_source() => 1.0,
             _ => 0.0,
         };
-        if value != neutral && !reads(Op::Scalar(slot as u8)) {
+        if value != neutral && !epilogue.ops().contains(&Op::Scalar(slot as u8)) {
             return Err(Refusal::unread_scalar(Scalar(slot as u8), value, neutral));
         }
     }

@@ -1,6 +1,10 @@
 //! Matrices of a call: memory and strides.
 
-use crate::{layout::Order, numeric::ElementKind, operand::OperandKind};
+use crate::{
+    layout::Order,
+    numeric::ElementKind,
+    operand::{EpilogueOperand, OperandKind},
+};
 
 /// Memory of elements.
 pub trait Memory {
@@ -167,6 +171,19 @@ impl<M> View<M> {
             strides: if matches!(side, OperandKind::A) { [1, 0] } else { [0, 1] },
             batch_stride: 0,
             overlapping: true,
+        }
+    }
+
+    /// Creates an operand of an epilogue beside D: a [vector](Self::vector), or a packed matrix of
+    /// the extents of D with one matrix per GEMM.
+    pub fn beside(
+        memory: M,
+        operand: EpilogueOperand,
+        (order, extents): (Order, (usize, usize)),
+    ) -> Self {
+        match operand.side() {
+            Some(side) => Self::vector(memory, side),
+            None => Self::packed(memory, order, extents, None),
         }
     }
 

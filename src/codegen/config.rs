@@ -59,10 +59,10 @@ fn epilogue_header(desc: &GemmDesc) -> String {
     );
     let _ = writeln!(
         text,
-        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
+        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned product, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
         desc.output.compute.cuda(),
         desc.output.element.cuda(),
-        epilogue::expression(&desc.epilogue, desc.output.compute)
+        epilogue::expression(&desc.epilogue, (desc.output.compute, desc.output.element))
     );
     text
 }
@@ -70,9 +70,9 @@ fn epilogue_header(desc: &GemmDesc) -> String {
 /// Returns the facts of kernels in which each thread multiplies and stores its own tile.
 pub(crate) fn facts_of_threads(
     tiles: &ThreadTiles,
-    accumulator: ElementKind,
+    (accumulator, blocks_per_sm): (ElementKind, u32),
     store_access: u32,
-) -> [(&'static str, u32); 10] {
+) -> [(&'static str, u32); 11] {
     let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
         ("kWarpK", tiles.warp.k),
@@ -84,6 +84,7 @@ pub(crate) fn facts_of_threads(
         ("kThreadsPerWarpSlice", tiles.threads_per_warp_slice()),
         ("kPacked", packed(accumulator, tiles.thread())),
         ("kStoreAccess", store_access),
+        ("kBlocksPerSm", blocks_per_sm),
         ("kExchanges", BlockedToStriped::new(tiles, accumulator, store_access).is_some().into()),
     ]
 }

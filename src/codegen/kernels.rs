@@ -18,6 +18,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("layout/index_map.cuh", include_str!("../../kernels/layout/index_map.cuh")),
     ("numeric.cuh", include_str!("../../kernels/numeric.cuh")),
     ("numeric/emulation.cuh", include_str!("../../kernels/numeric/emulation.cuh")),
+    ("numeric/transform.cuh", include_str!("../../kernels/numeric/transform.cuh")),
     ("schedule.cuh", include_str!("../../kernels/schedule.cuh")),
     ("schedule/roles.cuh", include_str!("../../kernels/schedule/roles.cuh")),
     ("thread/access.cuh", include_str!("../../kernels/thread/access.cuh")),

@@ -6,7 +6,7 @@
 //! have names instead of positions.
 
 use crate::{
-    epilogue::reduction::Reduction,
+    epilogue::{MOST_OPERANDS, SCALARS, reduction::Reduction},
     layout::index_map::{IndexMap, Map, fingerprint},
     nest::GemmMode,
     shape::{Mn, Mnk},
@@ -89,6 +89,7 @@ mod kernels;
 mod records;
 mod repack;
 mod tensors;
+mod transforms;
 mod unit;
 
 pub(crate) use config::{config_header, facts_of_threads, order_header, work_facts};
@@ -101,62 +102,54 @@ pub use records::RecordsParams;
 pub(crate) use records::records_fingerprint;
 pub use repack::{RepackCopyParams, RepackParams};
 pub use tensors::{TensorGemmParams, TensorMap};
+pub(crate) use transforms::{fragment_transform, transform_name, transform_structs};
 pub use unit::TranslationUnit;
 
-/// Declares the parameters of a GEMM kernel with [`mirrored!`]: the given fields, followed by the
-/// fields of every GEMM kernel.
-macro_rules! gemm_params {
-    ($(#[doc = $doc:literal])* $Name:ident $(align $align:literal)? { $($field:tt)* }) => {
-        mirrored! {
-            $(#[doc = $doc])*
-            $Name $(align $align)? {
-                $($field)*
-                /// Addresses of the epilogue's vectors; 0 for a vector that the epilogue does not
-                /// read.
-                vectors: [u64; $crate::operand::VectorKind::ALL.len()],
-                /// Address of the split-K partials; 0 without split-K.
-                slots: u64,
-                /// Address of the tickets, which are 0 at the launch.
-                tickets: u64,
-                /// Number of split-K slices. With stream-K, the number of streamed tiles.
-                split_k: u32,
-                /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
-                /// `longer_slices` slices or spans have one more.
-                slice_tiles: u32,
-                /// Number of slices or spans with one more k-tile.
-                longer_slices: u32,
-                /// Tickets per tile, times the consumers that share the tile; 0 if a second kernel
-                /// reduces the slices.
-                tile_tickets: u32,
-                /// Address of the group offsets, or of the records of an array.
-                records: u64,
-            }
-        }
-    };
+mirrored! {
+    /// An operand of an epilogue: C, or a vector or matrix beside it.
+    EpilogueOperandParams {
+        /// Address of the first element; 0 if the epilogue does not read the operand.
+        address: u64,
+        /// Elements between neighboring rows.
+        row_stride: i64,
+        /// Elements between neighboring columns.
+        column_stride: i64,
+        /// Elements between the matrices of neighboring GEMMs.
+        batch_stride: i64,
+    }
 }
-use gemm_params;
 
-gemm_params! {
-    /// Parameters of a GEMM kernel whose threads all follow one schedule.
+impl EpilogueOperandParams {
+    /// An operand that the epilogue does not read.
+    pub const NONE: Self = Self { address: 0, row_stride: 0, column_stride: 0, batch_stride: 0 };
+}
+
+mirrored! {
+    /// Parameters of a GEMM kernel. With a TMA ring, tensor maps follow them: see
+    /// [`TensorGemmParams`].
     GemmParams {
-        /// Address of A.
+        /// Address of A, which a TMA ring reads through its tensor map instead.
         a: u64,
-        /// Address of B.
+        /// Address of B, as of A.
         b: u64,
-        /// Address of C; 0 if the epilogue does not read C.
-        c: u64,
         /// Address of D.
         d: u64,
         /// Leading dimension of A, in elements.
         lda: i64,
         /// Leading dimension of B, in elements.
         ldb: i64,
-        /// Leading dimension of C, in elements.
-        ldc: i64,
         /// Leading dimension of D, in elements.
         ldd: i64,
+        /// Batch stride of A, in elements.
+        stride_a: i64,
+        /// Batch stride of B, in elements.
+        stride_b: i64,
+        /// Batch stride of D, in elements.
+        stride_d: i64,
+        /// Operands of the epilogue by position. C is operand 0.
+        operands: [EpilogueOperandParams; MOST_OPERANDS],
         /// Scalars alpha, beta, and s2 to s7.
-        scalars: [f64; 8],
+        scalars: [f64; SCALARS],
         /// Rows of D.
         m: i32,
         /// Columns of D.
@@ -165,22 +158,42 @@ gemm_params! {
         k: i32,
         /// Number of k-tiles.
         tiles_k: u32,
-        /// Number of tiles along M.
+        /// Number of tiles along M, or of cluster rectangles.
         tiles_m: u32,
-        /// Number of tiles along N.
+        /// Number of tiles along N, or of cluster rectangles.
         tiles_n: u32,
         /// Whether the epilogue reads C.
         reads_source: u32,
+        /// Whether alpha is 1, beta is 0, and C is not read, as in most calls.
+        unscaled: u32,
         /// Number of GEMMs in the batch.
         batch: u32,
-        /// Batch stride of A, in elements.
-        stride_a: i64,
-        /// Batch stride of B, in elements.
-        stride_b: i64,
-        /// Batch stride of C, in elements.
-        stride_c: i64,
-        /// Batch stride of D, in elements.
-        stride_d: i64,
+        /// Bit mask of A (bit 0), B, and C. A bit is set if each GEMM has its own matrix.
+        own: u32,
+        /// Number of split-K slices. With stream-K, the number of streamed tiles.
+        split_k: u32,
+        /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
+        /// `longer_slices` slices or spans have one more.
+        slice_tiles: u32,
+        /// Number of slices or spans with one more k-tile.
+        longer_slices: u32,
+        /// Tickets per tile, times the consumers that share the tile; 0 if a second kernel reduces
+        /// the slices.
+        tile_tickets: u32,
+        /// K-tiles per term of a decomposed operand; unused otherwise.
+        term_blocks: u32,
+        /// Padding, which is 0.
+        unused: u32,
+        /// Addresses of the `DecomposedLine`s of A's rows and B's columns, if they are scaled.
+        lines: [u64; 2],
+        /// Bytes from the lines of one GEMM's operands to the lines of the next GEMM, for A and B.
+        stride_lines: [u64; 2],
+        /// Address of the split-K partials; 0 without split-K.
+        slots: u64,
+        /// Address of the tickets, which are 0 at the launch.
+        tickets: u64,
+        /// Address of the group offsets, or of the records of an array.
+        records: u64,
     }
 }
 

@@ -1,6 +1,6 @@
-//! Kernel parameters with tensor maps. In C++, the declaration of tensor maps precedes them.
+//! Kernel parameters with tensor maps.
 
-use super::gemm_params;
+use super::GemmParams;
 
 mirrored! {
     /// A tensor map: a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address, as the
@@ -11,56 +11,25 @@ mirrored! {
     }
 }
 
-gemm_params! {
-    /// Parameters of a GEMM kernel whose producer uses TMA. The size is a multiple of the alignment
-    /// of tensor maps, because `mirrored!` rejects padding.
-    TensorGemmParams align 64 {
-        /// Tensor map of A's boxes.
-        a: TensorMap,
-        /// Tensor map of B's boxes.
-        b: TensorMap,
-        /// Tensor map of C's subtiles; unused if threads read C.
-        source: TensorMap,
-        /// Tensor map of D's subtiles; unused if threads store D.
-        d: TensorMap,
-        /// Address of C; 0 if the epilogue does not read C.
-        c: u64,
-        /// Address of D.
-        d_address: u64,
-        /// Leading dimension of C, in elements.
-        ldc: i64,
-        /// Leading dimension of D, in elements.
-        ldd: i64,
-        /// Scalars alpha, beta, and s2 to s7.
-        scalars: [f64; 8],
-        /// Rows of D.
-        m: i32,
-        /// Columns of D.
-        n: i32,
-        /// Number of k-tiles; 0 if the epilogue reads no accumulator.
-        tiles_k: u32,
-        /// Number of cluster rectangles along M.
-        tiles_m: u32,
-        /// Number of cluster rectangles along N.
-        tiles_n: u32,
-        /// Whether the epilogue reads C.
-        reads_source: u32,
-        /// Whether alpha is 1, beta is 0, and C is not read, as in most calls.
-        unscaled: u32,
-        /// K-tiles per term of a decomposed operand; unused otherwise.
-        term_blocks: u32,
-        /// Addresses of the `DecomposedLine`s of A's rows and B's columns,
-        /// if they are scaled.
-        lines: [u64; 2],
-        /// Batch stride of C, in elements.
-        stride_c: i64,
-        /// Batch stride of D, in elements.
-        stride_d: i64,
-        /// Bytes from the lines of one GEMM's operands to the lines of the next GEMM, for A and B.
-        stride_lines: [u64; 2],
-        /// Number of GEMMs in the batch.
-        batch: u32,
-        /// Bit mask of A (bit 0), B, and C. A bit is set if each GEMM has its own matrix.
-        own: u32,
+/// Parameters of a kernel with a TMA ring: [`GemmParams`], followed by one tensor map for the boxes
+/// of A, the boxes of B, the subtiles of C, and the subtiles of D.
+pub struct TensorGemmParams;
+
+impl TensorGemmParams {
+    /// Number of tensor maps.
+    pub const MAPS: usize = 4;
+
+    /// Offset of the first tensor map in bytes.
+    pub const FIRST_MAP: usize = size_of::<GemmParams>().next_multiple_of(align_of::<TensorMap>());
+
+    /// Size in bytes.
+    pub const SIZE: usize = Self::FIRST_MAP + Self::MAPS * size_of::<TensorMap>();
+
+    /// Returns the C++ struct, which the declarations of `GemmParams` and `TensorMap` precede.
+    pub fn declaration() -> String {
+        format!(
+            "struct TensorGemmParams : GemmParams {{\n  TensorMap map_a, map_b, map_c, map_d;\n}};\nstatic_assert(sizeof(TensorGemmParams) == {}, \"TensorGemmParams: the sizes in Rust and in CUDA differ\");\n",
+            Self::SIZE
+        )
     }
 }

@@ -20,8 +20,7 @@ pub struct BoundCall<'a> {
     launches: Vec<CallLaunches>,
     frame: Frame,
     /// The memory that the launches read and write. When it is dropped, cudarc learns that the
-    /// stream has used the memory. Nobody outside of this crate owns a `BoundCall`, so nobody can
-    /// leak one.
+    /// stream has used the memory. Only this crate owns a `BoundCall`, so a user cannot leak one.
     _calls: Vec<CudaCall<'a>>,
 }
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     call::{Launch, TmaTensor},
-    codegen::{TensorMap, TranslationUnit},
+    codegen::{TensorGemmParams, TensorMap, TranslationUnit},
     error::Error,
     refusal::Refusal,
     sys::{
@@ -50,7 +50,7 @@ fn program(unit: &TranslationUnit, target: CodeTarget) -> Program {
 ///
 /// # Errors
 /// [`Error::Library`] if NVRTC is missing. [`Error::Compile`] if NVRTC rejects the source. The
-/// error names the user's epilogue node that contains the first error.
+/// error names the user's epilogue node or transform that contains the first error.
 pub fn compile(
     cache: &Cache,
     unit: &TranslationUnit,
@@ -61,7 +61,7 @@ pub fn compile(
     let compiled = || -> Result<Compiled, Error> {
         #[cfg(feature = "tracing")]
         let _span = tracing::info_span!("compile", arch = %program.arch).entered();
-        nvrtc.compile(&program).map_err(name_node)
+        nvrtc.compile(&program).map_err(name_text)
     };
     cache.get_or_compile(&Key::new(&program, nvrtc.version()), compiled)
 }
@@ -82,16 +82,17 @@ pub fn compile_to_disk(
     Ok(entry)
 }
 
-/// Adds the name of the user's epilogue node that contains the first error.
-fn name_node(error: Error) -> Error {
+/// Adds the name of the user's epilogue node or transform that contains the first error.
+fn name_text(error: Error) -> Error {
     match error {
         Error::Compile { log, .. } => {
             let first = log.lines().find(|line| line.contains("error"));
-            let node = first
-                .and_then(|line| line.split_once("epilogue node "))
-                .and_then(|(_, rest)| rest.split_once('('))
-                .map(|(name, _)| name.to_owned());
-            Error::Compile { log, node }
+            let name = |kind: &str| {
+                let (_, rest) = first?.split_once(kind)?;
+                Some(rest.split_once('(')?.0.to_owned())
+            };
+            let (node, transform) = (name("epilogue node "), name("operand transform "));
+            Error::Compile { log, node, transform }
         }
         other => other,
     }
@@ -105,7 +106,7 @@ pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     for (number, tensor) in launch.tensors.into_iter().enumerate() {
         let Some(TmaTensor { desc, address }) = tensor else { continue };
         let map = encode(&desc, address)?;
-        let at = number * size_of::<TensorMap>();
+        let at = TensorGemmParams::FIRST_MAP + number * size_of::<TensorMap>();
         launch.params.0[at..at + size_of::<TensorMap>()].copy_from_slice(bytemuck::bytes_of(&map));
     }
     Ok(launch)

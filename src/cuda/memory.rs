@@ -3,7 +3,7 @@
 use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
     call::View,
-    operand::Vectors,
+    operand::EpilogueOperands,
     refusal::{Operand, Refusal},
 };
 use core::ops::Range;
@@ -53,7 +53,7 @@ pub(super) struct ProductMemory<'c, 'a> {
     d: OperandMemory<'c, 'a>,
     a: OperandMemory<'c, 'a>,
     b: OperandMemory<'c, 'a>,
-    vectors: Vectors<OperandMemory<'c, 'a>>,
+    operands: EpilogueOperands<OperandMemory<'c, 'a>>,
     offsets: Option<OperandMemory<'c, 'a>>,
     source: Option<OperandMemory<'c, 'a>>,
 }
@@ -67,10 +67,10 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
             d: operand(Operand::D, &call.d, (m, n)),
             a: operand(Operand::A, &call.a, (m, k)),
             b: operand(Operand::B, &call.b, (k, n)),
-            vectors: call
-                .vectors
+            operands: call
+                .operands
                 .as_ref()
-                .map(|kind, vector| operand(Operand::Vector(kind), vector, (m, n))),
+                .map(|kind, vector| operand(Operand::Epilogue(kind), vector, (m, n))),
             // Offsets that kernel parameters carry are not in device memory.
             offsets: call
                 .groups
@@ -87,7 +87,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
     fn read(&self) -> impl Iterator<Item = &OperandMemory<'c, 'a>> + Clone {
         [&self.a, &self.b]
             .into_iter()
-            .chain(self.vectors.iter().map(|(_, memory)| memory))
+            .chain(self.operands.iter().map(|(_, memory)| memory))
             .chain(&self.offsets)
     }
 
@@ -162,7 +162,7 @@ mod tests {
         cuda::{CudaCall, DeviceMatrix},
         layout::Order,
         numeric::ElementKind,
-        operand::VectorKind,
+        operand::EpilogueOperand,
         refusal::Operand,
     };
 
@@ -173,13 +173,13 @@ mod tests {
         let at =
             |address, context| DeviceMatrix::nowhere(ElementKind::F32, address, 1 << 20, context);
         let d = View::new(at(4096, 1), Order::Row, 6);
-        let checked = |kind: VectorKind, address, context| {
-            let vector = View::vector(at(address, context), kind.side());
+        let checked = |kind: EpilogueOperand, address, context| {
+            let vector = View::vector(at(address, context), kind.side().expect("a vector"));
             let of = |operand, view| OperandMemory::new(operand, view, ((10, 6), 3));
             let found = check_memory(
                 1,
                 &of(Operand::D, &d),
-                [&of(Operand::Vector(kind), &vector)].into_iter(),
+                [&of(Operand::Epilogue(kind), &vector)].into_iter(),
                 None,
             );
             found.map_err(|refusal| refusal.to_string())
@@ -190,15 +190,21 @@ mod tests {
             ))
         };
         assert_eq!(
-            (checked(VectorKind::BiasM, 4096 - 40, 1), checked(VectorKind::BiasM, 4096 - 36, 1)),
+            (
+                checked(EpilogueOperand::BiasM, 4096 - 40, 1),
+                checked(EpilogueOperand::BiasM, 4096 - 36, 1)
+            ),
             (Ok(()), overlaps("bias_m"))
         );
         assert_eq!(
-            (checked(VectorKind::BiasN, 4096 - 24, 1), checked(VectorKind::BiasN, 4096 - 20, 1)),
+            (
+                checked(EpilogueOperand::BiasN, 4096 - 24, 1),
+                checked(EpilogueOperand::BiasN, 4096 - 20, 1)
+            ),
             (Ok(()), overlaps("bias_n"))
         );
         assert_eq!(
-            checked(VectorKind::BiasN, 1 << 20, 2),
+            checked(EpilogueOperand::BiasN, 1 << 20, 2),
             Err("bias_n is on another device than D".to_owned())
         );
     }
@@ -213,7 +219,7 @@ mod tests {
             let view = |address| View::new(at(address, 1), Order::Row, 8);
             let (a, b, d) = (view(a), view(1 << 30), View::new(at(d, context), Order::Row, 8));
             let c = Source::Matrix(view(c));
-            let (vectors, scalars) = (Default::default(), [0.0; 8]);
+            let (operands, scalars) = (Default::default(), [0.0; 8]);
             CudaCall {
                 m: 8,
                 n: 8,
@@ -224,7 +230,7 @@ mod tests {
                 b,
                 c,
                 d,
-                vectors,
+                operands,
                 scalars,
                 workspace: None,
             }

@@ -93,7 +93,7 @@ mod tests {
             b,
             c: Source::None,
             d,
-            vectors: Default::default(),
+            operands: Default::default(),
             scalars: [0.0; 8],
             workspace,
         };

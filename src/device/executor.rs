@@ -3,15 +3,15 @@
 use crate::{
     arch::Machine,
     call::{
-        Arguments, Elements, Host, HostCall, Matrices, MatrixElements, Memory, Offsets, Problem,
-        Space, View, WorkspaceMemory, check_read,
+        Any, AnySlice, Arguments, Elements, Host, HostCall, Matrices, MatrixElements, Memory,
+        Offsets, OperandView, Problem, Space, View, WorkspaceMemory, check_read,
     },
     error::Error,
     host::{Array, Mode, run_on_host},
     layout::Orders,
     nest::{GemmDesc, ProblemSize},
     numeric::ElementKind,
-    operand::VectorKind,
+    operand::EpilogueOperand,
     pass::transpose::Choice,
     refusal::Refusal,
 };
@@ -65,7 +65,15 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let ((m, n, k), [a, b, c, d]) = (self.extents, self.placements());
         let groups = self.groups.as_ref().map(Offsets::groups);
         let source = self.c.memory.as_ref();
-        let vector = |kind: VectorKind, vector| View::vector(C::elements(vector), kind.side());
+        let shared = self.groups.is_some() || !self.d.others.is_empty();
+        let operand = |operand: EpilogueOperand, view: &OperandView<AnySlice<'_, S>>| {
+            let memory = Any::elements(&view.memory);
+            match operand.side() {
+                Some(side) => View::vector(memory.skip(view.placement.first()), side),
+                None if shared => view.placement.shared().view(memory, orders.c, (m, n)),
+                None => view.placement.view(memory, orders.c, (m, n)),
+            }
+        };
         Problem {
             m,
             n,
@@ -76,7 +84,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             b: b.view(B::elements(&self.b.memory), orders.b, (k, n)),
             c: source.map(|source| c.view(C::elements(source), orders.c, (m, n))),
             d: d.view(C::elements_mut(&self.d.memory), orders.c, (m, n)),
-            vectors: self.vectors.as_ref().map(vector),
+            operands: self
+                .operands
+                .iter()
+                .map(|(name, view)| (*name, operand(*name, view)))
+                .collect(),
             scalars: self.scalars,
             workspace: None,
         }
@@ -167,7 +179,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                 b: B::elements(of_b).skip(b),
                 c: self.c.gemm_memory(number).as_ref().map(|of_c| C::elements(of_c).skip(c)),
                 d: C::elements_mut(of_d).skip(d),
-                vectors: first.vectors.map(|_, vector| vector.memory),
+                operands: first.operands.map(|_, view| view.memory),
             };
             let addresses = queue.map_or([0; 2], |queue| {
                 [A::read(*of_a, queue).skip(a).address(), B::read(*of_b, queue).skip(b).address()]
@@ -196,7 +208,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// A [`Refusal`] with the operand or the scalar.
     pub(crate) fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
         let epilogue = &desc.epilogue;
-        check_read((epilogue, desc.frame), &self.vectors, &self.c.memory, &self.scalars)?;
+        let operands = self.operands.iter().map(|(operand, _)| *operand);
+        check_read((epilogue, desc.frame), operands, &self.c.memory, &self.scalars)?;
         self.check_views()
     }
 
@@ -218,7 +231,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         };
         let offsets = self.groups.map(|offsets| offsets.read(queue));
         let mut groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
-        let Self { a: of_a, b: of_b, c: of_c, d: of_d, vectors, .. } = self;
+        let Self { a: of_a, b: of_b, c: of_c, d: of_d, operands, .. } = self;
         let outputs = core::iter::once(of_d.memory).chain(of_d.others);
         outputs.enumerate().map(move |(number, of_d)| {
             let matrices = Matrices {
@@ -226,7 +239,12 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                 b: B::read(*of_b.gemm_memory(number), queue).skip(b),
                 c: of_c.gemm_memory(number).map(|of_c| C::read(of_c, queue).skip(c)),
                 d: C::write(of_d, queue).skip(d),
-                vectors: vectors.map(|_, vector| C::read(vector, queue)),
+                operands: operands
+                    .iter()
+                    .map(|(name, view)| {
+                        (*name, Any::read(view.memory, queue).skip(view.placement.first()))
+                    })
+                    .collect(),
             };
             let (workspace, groups) = (workspace.take(), groups.take());
             CallIn::<S> { workspace, groups, ..problem.with(matrices) }

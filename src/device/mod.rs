@@ -16,8 +16,8 @@ pub mod transpose;
 pub use crate::host::run_on_host;
 pub use crate::{
     call::{
-        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, Identity, Mat, MatMut, MatRef,
-        MatrixElements, OperandWorkspace, Readable, Space, Writable,
+        Any, AnySlice, AnySliceMut, Arguments, Host, Identity, Mat, MatMut, MatRef, MatrixElements,
+        OperandWorkspace, Readable, Space, Writable,
     },
     nest::{Explanation, ProblemSize, Request, Target},
 };

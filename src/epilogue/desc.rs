@@ -2,7 +2,8 @@
 
 use super::function::NodeId;
 use crate::{
-    operand::{VectorKind, framed},
+    numeric::{ComputeKind, ElementKind},
+    operand::{EpilogueOperand, EpilogueOperands, framed},
     refusal::{Malformed, Refusal, Scalar},
 };
 
@@ -12,6 +13,9 @@ pub const CAPACITY: usize = 32;
 /// Maximum number of scalars that a tree can read: alpha, beta, and six user scalars.
 pub const SCALARS: usize = 8;
 
+/// Maximum number of operands that a tree can read, including C.
+pub const MOST_OPERANDS: usize = 6;
+
 /// Node of an epilogue tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
@@ -19,10 +23,8 @@ pub enum Op {
     Nop,
     /// Accumulator.
     Accumulator,
-    /// Element of C.
-    Source,
-    /// Element of a vector.
-    Vector(VectorKind),
+    /// Element of an operand with the given element type, or with D's type if `None`.
+    Operand(EpilogueOperand, Option<ElementKind>),
     /// Scalar argument: 0 is alpha, 1 is beta.
     Scalar(u8),
     /// Integer constant.
@@ -44,13 +46,15 @@ pub enum Op {
 }
 
 impl Op {
+    /// Element of C.
+    pub const SOURCE: Self = Self::Operand(EpilogueOperand::Source, None);
+
     /// Returns the number of operands.
     pub const fn arity(self) -> usize {
         match self {
             Self::Nop
             | Self::Accumulator
-            | Self::Source
-            | Self::Vector(_)
+            | Self::Operand(..)
             | Self::Scalar(_)
             | Self::Constant(_) => 0,
             Self::Relu | Self::User(_) => 1,
@@ -102,11 +106,13 @@ impl EpilogueDesc {
         self.ops.split_at(self.length as usize).0
     }
 
-    /// Returns whether the tree contains C.
-    pub const fn has_source(&self) -> bool {
+    /// Returns whether the tree contains an operand.
+    pub const fn has(&self, operand: EpilogueOperand) -> bool {
         let mut i = 0;
-        while i < self.ops().len() {
-            if matches!(self.ops()[i], Op::Source) {
+        while i < self.length as usize {
+            if let Op::Operand(other, _) = self.ops[i]
+                && other.is(operand)
+            {
                 return true;
             }
             i += 1;
@@ -114,13 +120,38 @@ impl EpilogueDesc {
         false
     }
 
+    /// Returns whether the tree contains C.
+    pub const fn has_source(&self) -> bool {
+        self.has(EpilogueOperand::Source)
+    }
+
+    /// Returns the operands of the tree, with the element type of each in a GEMM whose D has
+    /// elements of type `d`.
+    pub fn operands(&self, d: ElementKind) -> EpilogueOperands<ElementKind> {
+        let mut operands = EpilogueOperands::NONE;
+        for op in self.ops() {
+            if let Op::Operand(operand, element) = *op {
+                *operands.slot(operand) = Some(element.unwrap_or(d));
+            }
+        }
+        operands
+    }
+
+    /// Returns the position of an operand among the operands of the tree. C has position 0, and the
+    /// others follow in the order of [`EpilogueOperand::ALL`]. A kernel's parameters have this
+    /// order.
+    pub fn position(&self, operand: EpilogueOperand) -> usize {
+        let before = EpilogueOperand::ALL[..operand.index()].iter();
+        before.filter(|other| other.is(EpilogueOperand::Source) || self.has(**other)).count()
+    }
+
     /// Returns the epilogue of the transposed GEMM, in which vectors along M become vectors along
     /// N.
     pub(crate) const fn swapped(mut self) -> Self {
         let mut i = 0;
         while i < self.length as usize {
-            if let Op::Vector(kind) = self.ops[i] {
-                self.ops[i] = Op::Vector(kind.swapped());
+            if let Op::Operand(operand, element) = self.ops[i] {
+                self.ops[i] = Op::Operand(operand.swapped(), element);
             }
             i += 1;
         }
@@ -131,15 +162,36 @@ impl EpilogueDesc {
     ///
     /// # Errors
     /// [`Refusal`] if the tree has too many nodes, an empty node, an unknown scalar, a node without
-    /// its operands, a scale factor that is not a scalar, or not exactly one result.
+    /// its operands, a scale factor that is not a scalar, not exactly one result, or too many
+    /// operands; or if an operand has two element types, or C has a type of its own.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
             return Err(Refusal::epilogue(Malformed::TooLong));
         }
         let ops = self.ops();
-        let (mut i, mut depth) = (0, 0);
+        let (mut i, mut depth, mut count) = (0, 0, 1);
+        let mut elements = [None; EpilogueOperand::COUNT];
         while i < ops.len() {
             match ops[i] {
+                Op::Operand(operand, element) => {
+                    let is_source = operand.is(EpilogueOperand::Source);
+                    if is_source && element.is_some() {
+                        return Err(Refusal::epilogue(Malformed::TypeOfSource));
+                    }
+                    let code = Some(match element {
+                        Some(kind) => kind as u8 + 1,
+                        None => 0,
+                    });
+                    match (elements[operand.index()], code) {
+                        (None, _) if is_source => {}
+                        (None, _) => count += 1,
+                        (Some(one), Some(other)) if one != other => {
+                            return Err(Refusal::epilogue(Malformed::TwoTypes));
+                        }
+                        _ => {}
+                    }
+                    elements[operand.index()] = code;
+                }
                 Op::Nop => return Err(Refusal::epilogue(Malformed::Hole)),
                 Op::Scalar(slot) if slot as usize >= SCALARS => {
                     return Err(Refusal::epilogue(Malformed::ScalarBeyond));
@@ -155,10 +207,46 @@ impl EpilogueDesc {
             depth = depth + 1 - ops[i].arity();
             i += 1;
         }
+        if count > MOST_OPERANDS {
+            return Err(Refusal::epilogue(Malformed::TooManyOperands));
+        }
         if depth != 1 {
             return Err(Refusal::epilogue(Malformed::NotOneResult));
         }
         Ok(())
+    }
+
+    /// Returns the first operand with 8-bit floating-point elements, which need instructions of
+    /// sm_89.
+    pub(crate) const fn fp8_operand(&self) -> Option<(EpilogueOperand, ElementKind)> {
+        let mut i = 0;
+        while i < self.length as usize {
+            if let Op::Operand(operand, Some(element)) = self.ops[i]
+                && element.is_fp8()
+            {
+                return Some((operand, element));
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// Returns the first operand with an element type of its own that an epilogue of a compute type
+    /// cannot read.
+    pub(crate) const fn unreadable(
+        &self,
+        compute: ComputeKind,
+    ) -> Option<(EpilogueOperand, ElementKind)> {
+        let mut i = 0;
+        while i < self.length as usize {
+            if let Op::Operand(operand, Some(element)) = self.ops[i]
+                && !compute.reads(element)
+            {
+                return Some((operand, element));
+            }
+            i += 1;
+        }
+        None
     }
 
     /// Returns the scalar slot of the `Scale` node at index `at`, or `None` if its first operand is

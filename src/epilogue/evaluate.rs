@@ -1,12 +1,12 @@
 //! Evaluation of an epilogue on the host: one operation after another, each over a whole row.
 
 use super::{
-    desc::{EpilogueDesc, Op, SCALARS},
+    desc::{CAPACITY, EpilogueDesc, Op, SCALARS},
     function::{UserFunction, registered},
 };
 use crate::{
     numeric::{Compute, ComputeKind, Functions},
-    operand::Vectors,
+    operand::{EpilogueOperand, EpilogueOperands},
     refusal::Refusal,
 };
 
@@ -15,36 +15,44 @@ use crate::{
 pub struct Reads {
     /// Whether it reads the accumulator, and therefore A and B.
     pub accumulator: bool,
-    /// Whether it reads C.
-    pub source: bool,
-    /// Vectors that it reads.
-    pub vectors: Vectors<()>,
+    /// Operands that it reads.
+    pub operands: EpilogueOperands<()>,
+}
+
+impl Reads {
+    /// Returns whether the epilogue reads an operand.
+    pub const fn reads(&self, operand: EpilogueOperand) -> bool {
+        self.operands.get(operand).is_some()
+    }
+
+    /// Returns whether the epilogue reads C.
+    pub const fn source(&self) -> bool {
+        self.reads(EpilogueOperand::Source)
+    }
 }
 
 impl EpilogueDesc {
     /// Returns the inputs that the epilogue reads. A subtree that is scaled by 0 is not read.
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
-        // Stack of sets of leaves, eight bits each, with the last node in the lowest bits. No tree
-        // needs more than sixteen sets at once.
-        let push = |stack: u128, (at, op): (usize, &Op)| {
+        // Stack of sets: bit 0 is the accumulator, and the bits after it are the operands.
+        let (mut stack, mut depth) = ([0u16; CAPACITY], 0usize);
+        for (at, op) in self.ops().iter().enumerate() {
             let zero = matches!(op, Op::Scale)
                 && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
-            let parts = match op.arity() {
-                1 => stack,
-                2 if !zero => stack | stack >> 8,
-                _ => 0,
-            };
+            let first = depth.saturating_sub(op.arity());
+            let below = stack[first..depth].iter().fold(0, |set, other| set | other);
             let leaf = match op {
                 Op::Accumulator => 1,
-                Op::Source => 2,
-                Op::Vector(kind) => 4 << kind.index(),
+                Op::Operand(operand, _) => 2 << operand.index(),
                 _ => 0,
             };
-            stack >> (8 * op.arity()) << 8 | parts & 0xff | leaf
-        };
-        let read = self.ops().iter().enumerate().fold(0, push);
-        let vectors = Vectors::by(|kind| (read & 4 << kind.index() != 0).then_some(()));
-        Reads { accumulator: read & 1 != 0, source: read & 2 != 0, vectors }
+            stack[first] = leaf | if zero { 0 } else { below };
+            depth = first + 1;
+        }
+        let read = stack[0];
+        let operands =
+            EpilogueOperands::by(|operand| (read & 2 << operand.index() != 0).then_some(()));
+        Reads { accumulator: read & 1 != 0, operands }
     }
 
     /// Checks that every user function is registered in this process and supports the compute type.
@@ -58,28 +66,6 @@ impl EpilogueDesc {
             }
         }
         Ok(())
-    }
-}
-
-/// Inputs of an epilogue in addition to accumulators.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct EpilogueInputs<T> {
-    /// Input from C.
-    pub source: Option<T>,
-    /// Inputs from vectors.
-    pub vectors: Vectors<T>,
-}
-
-impl<T> EpilogueInputs<T> {
-    /// No inputs.
-    pub const NONE: Self = Self { source: None, vectors: Vectors::NONE };
-
-    /// Applies `f` to each input.
-    pub fn map<'a, U>(&'a self, f: impl Fn(&'a T) -> U) -> EpilogueInputs<U> {
-        EpilogueInputs {
-            source: self.source.as_ref().map(&f),
-            vectors: self.vectors.as_ref().map(|_, vector| f(vector)),
-        }
     }
 }
 
@@ -127,7 +113,7 @@ pub fn evaluate<'r, E: Compute>(
     desc: &EpilogueDesc,
     scalars: &[f64; SCALARS],
     accumulators: &[E],
-    inputs: EpilogueInputs<&[E]>,
+    inputs: &EpilogueOperands<&[E]>,
     rows: &'r mut Rows<E>,
 ) -> &'r [E] {
     let length = accumulators.len();
@@ -136,8 +122,7 @@ pub fn evaluate<'r, E: Compute>(
         match *op {
             Op::Nop => {}
             Op::Accumulator => rows.push(accumulators.iter().copied()),
-            Op::Source => rows.push_read(inputs.source, length),
-            Op::Vector(kind) => rows.push_read(inputs.vectors.get(kind).copied(), length),
+            Op::Operand(operand, _) => rows.push_read(inputs.get(operand).copied(), length),
             Op::Scalar(slot) => rows.push(core::iter::repeat_n(
                 E::from_scalar(scalars[slot as usize % SCALARS]),
                 length,

@@ -1,6 +1,10 @@
 //! User functions for epilogues, defined in other crates.
 
-use crate::{numeric::ComputeKind, refusal::Refusal};
+use crate::{
+    numeric::ComputeKind,
+    refusal::Refusal,
+    words::{SEPARATOR, TextHash},
+};
 use core::fmt;
 use std::{
     collections::HashMap,
@@ -56,10 +60,10 @@ pub struct NodeId(pub u64);
 impl NodeId {
     /// Returns the identifier of a function.
     pub const fn for_function<F: Function>() -> Self {
-        let id = fnv(fnv(fnv(0xcbf2_9ce4_8422_2325, F::NAME), "\u{1f}"), F::CUDA);
+        let hash = TextHash::EMPTY.and(F::NAME).and(SEPARATOR).and(F::CUDA);
         match F::F64 {
-            Some(function) => Self(fnv(fnv(id, "\u{1f}"), function.cuda)),
-            None => Self(id),
+            Some(function) => Self(hash.and(SEPARATOR).and(function.cuda).0),
+            None => Self(hash.0),
         }
     }
 }
@@ -68,16 +72,6 @@ impl fmt::Display for NodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
     }
-}
-
-const fn fnv(mut hash: u64, text: &str) -> u64 {
-    let bytes = text.as_bytes();
-    let mut i = 0;
-    while i < bytes.len() {
-        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0100_0000_01b3);
-        i += 1;
-    }
-    hash
 }
 
 /// User function, as a value.

@@ -37,17 +37,17 @@ pub mod tile_store;
 mod tree;
 
 #[doc(hidden)]
-pub use desc::{CAPACITY, SCALARS};
+pub use desc::{CAPACITY, MOST_OPERANDS, SCALARS};
 pub use desc::{EpilogueDesc, Op};
-#[doc(hidden)]
-pub use evaluate::EpilogueInputs;
 pub use evaluate::Reads;
 pub(crate) use evaluate::{Rows, evaluate};
 pub use function::{F64Function, Function, NodeId, UserFunction, register, registered};
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::{expression, functions};
 pub use tree::{
-    Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination,
+    Acc, Add, Alpha, Apply, Aux, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination,
     LinearCombinationRelu, Maximum, Minimum, Multiply, Node, Relu, Scalar, ScalarNode, ScaleM,
     ScaleN, Scaled, Source,
 };
+#[doc(hidden)]
+pub use tree::{OfD, OperandElement};

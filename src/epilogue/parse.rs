@@ -4,7 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op, scalar_slot},
     function::NodeId,
 };
-use crate::{layout::algebra::parse::pointed, operand::VectorKind};
+use crate::{layout::algebra::parse::pointed, numeric::ElementKind, operand::EpilogueOperand};
 use core::{fmt, str::FromStr};
 
 /// Error of parsing an epilogue: position and reason.
@@ -36,14 +36,15 @@ impl std::error::Error for ParseEpilogueError {}
 /// ```text
 /// sum     = product { "+" product }
 /// product = factor { "*" factor }            alpha * x is Scaled: 0 where alpha is 0; any other product is plain
-/// factor  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
+/// factor  = number | name | operand [ ":" type ] | name "(" sum { "," sum } ")" | "(" sum ")"
 /// ```
 ///
 /// Numbers are integers; a fraction must be a scalar, whose value the call provides. Names are
-/// `acc`, `source`, `bias_m`, `bias_n`, `scale_m`, `scale_n`, `alpha`, `beta`, and `s2` to `s7`.
-/// Functions are `relu(x)`, `min(x, y)`, `max(x, y)`, `clamp(x, low, high)`, and `multiply(x, y)`.
-/// A [registered](super::register) user function is `user_` followed by its [`NodeId`]: 16
-/// hexadecimal digits, as the identifier prints.
+/// `acc`, `alpha`, `beta`, and `s2` to `s7`. Operands are `source` (C), the vectors `bias_m`,
+/// `bias_n`, `scale_m`, and `scale_n`, and the matrices `aux0` to `aux3`. An operand has D's
+/// element type, or the type after its name: `bias_n:f32`. Functions are `relu(x)`, `min(x, y)`,
+/// `max(x, y)`, `clamp(x, low, high)`, and `multiply(x, y)`. A [registered](super::register) user
+/// function is `user_` followed by its [`NodeId`]: 16 hexadecimal digits, as the identifier prints.
 impl FromStr for EpilogueDesc {
     type Err = ParseEpilogueError;
 
@@ -169,16 +170,28 @@ impl Reader<'_> {
         }
     }
 
+    fn element(&mut self) -> Result<ElementKind, ParseEpilogueError> {
+        self.peek();
+        let start = self.at;
+        let name = self.word(|c| c.is_ascii_alphanumeric());
+        ElementKind::from_name(&name).ok_or_else(|| {
+            self.at = start;
+            let names = ElementKind::ALL.map(ElementKind::name).join(", ");
+            self.fault(&format!("an element type was expected here: {names}"))
+        })
+    }
+
     fn named(&mut self) -> Result<EpilogueDesc, ParseEpilogueError> {
         let start = self.at;
         let name = self.word(|c| c.is_ascii_alphanumeric() || c == '_');
+        let operand = EpilogueOperand::ALL.into_iter().find(|operand| operand.name() == name);
+        if let Some(operand) = operand {
+            let element = if self.take(':') { Some(self.element()?) } else { None };
+            return Ok(EpilogueDesc::leaf(Op::Operand(operand, element)));
+        }
         let leaf = match name.as_str() {
             "acc" => Some(Op::Accumulator),
-            "source" => Some(Op::Source),
-            name => {
-                let vector = VectorKind::ALL.into_iter().find(|kind| kind.name() == name);
-                vector.map(Op::Vector).or_else(|| scalar_slot(name).map(Op::Scalar))
-            }
+            name => scalar_slot(name).map(Op::Scalar),
         };
         if let Some(op) = leaf {
             return Ok(EpilogueDesc::leaf(op));
@@ -196,8 +209,8 @@ impl Reader<'_> {
         if function.is_none() && user.is_none() {
             self.at = start;
             return Err(self.fault(&format!(
-                "`{name}` is not known; names are acc, source, {}, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply, and user_ with the id of a function of yours",
-                VectorKind::ALL.map(VectorKind::name).join(", ")
+                "`{name}` is not known; names are acc, {}, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply, and user_ with the id of a function of yours",
+                EpilogueOperand::ALL.map(EpilogueOperand::name).join(", ")
             )));
         }
         self.need('(')?;

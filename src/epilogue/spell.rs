@@ -4,7 +4,10 @@ use super::{
     desc::{EpilogueDesc, Op, scalar_name},
     function::registered,
 };
-use crate::{numeric::ComputeKind, operand::OperandKind};
+use crate::{
+    numeric::{ComputeKind, ElementKind},
+    operand::{EpilogueOperand, OperandKind},
+};
 use core::fmt;
 
 /// Precedence of a text. A product is parenthesized as the right operand of a scale, and a sum
@@ -67,17 +70,25 @@ const fn number(compute: ComputeKind) -> &'static str {
 }
 
 /// Returns the C++ expression in `accumulator`, `source`, and `scalar[]`, all of type `Compute`,
-/// and in `params`, `row`, and `column`.
-pub(crate) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
+/// and in `params`, `product`, `row`, and `column`. D has elements of type `d`.
+pub(crate) fn expression(desc: &EpilogueDesc, (compute, d): (ComputeKind, ElementKind)) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
-        Op::Source => "source".to_owned(),
-        Op::Vector(kind) => {
-            let (at, length) = match kind.side() {
-                OperandKind::A => ("row", "m"),
-                OperandKind::B => ("column", "n"),
-            };
-            format!("element<Compute, C>(params.vectors[{}], {at}, params.{length})", kind.index())
+        Op::Operand(EpilogueOperand::Source, _) => "source".to_owned(),
+        Op::Operand(operand, element) => {
+            let element = element.unwrap_or(d).cuda();
+            let from = format!("params.operands[{}]", desc.position(operand));
+            match operand.side() {
+                Some(OperandKind::A) => {
+                    format!("element<Compute, {element}>({from}.address, row, params.m)")
+                }
+                Some(OperandKind::B) => {
+                    format!("element<Compute, {element}>({from}.address, column, params.n)")
+                }
+                None => format!(
+                    "matrix_element<Compute, {element}>({from}, product, row, column, params)"
+                ),
+            }
         }
         Op::Scalar(slot) => format!("scalar[{slot}]"),
         Op::Constant(x) => format!("Compute({x})"),
@@ -131,8 +142,8 @@ impl fmt::Display for EpilogueDesc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let leaf = |op| match op {
             Op::Accumulator => "acc".to_owned(),
-            Op::Source => "source".to_owned(),
-            Op::Vector(kind) => kind.name().to_owned(),
+            Op::Operand(operand, None) => operand.name().to_owned(),
+            Op::Operand(operand, Some(element)) => format!("{operand}:{element}"),
             Op::Scalar(slot) => scalar_name(slot).to_owned(),
             Op::Constant(x) => x.to_string(),
             _ => "nop".to_owned(),

@@ -4,7 +4,10 @@ use super::{
     desc::{EpilogueDesc, Op},
     function::{Function, NodeId, register},
 };
-use crate::operand::VectorKind;
+use crate::{
+    numeric::{Element, ElementKind},
+    operand::EpilogueOperand,
+};
 use core::marker::PhantomData;
 
 /// Node of an epilogue's tree, including the tree below it.
@@ -35,20 +38,66 @@ leaves! {
     /// Accumulator: an element of A·B.
     Acc = Op::Accumulator;
     /// Element of C.
-    Source = Op::Source;
-    /// Element of `bias_m`, a vector with one value per row of D.
-    BiasM = Op::Vector(VectorKind::BiasM);
-    /// Element of `bias_n`, a vector with one value per column of D.
-    BiasN = Op::Vector(VectorKind::BiasN);
-    /// Element of `scale_m`, a vector with one value per row of D. It differs from a bias only by
-    /// its name.
-    ScaleM = Op::Vector(VectorKind::ScaleM);
-    /// Element of `scale_n`, a vector with one value per column of D.
-    ScaleN = Op::Vector(VectorKind::ScaleN);
+    Source = Op::SOURCE;
     /// Scalar alpha.
     Alpha = Op::Scalar(0);
     /// Scalar beta.
     Beta = Op::Scalar(1);
+}
+
+/// Element type of an operand of an epilogue: an [`Element`] type, or D's type.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type of an operand",
+    note = "operands of an epilogue have an element type, as in BiasN<f32>, or D's type"
+)]
+pub trait OperandElement: 'static {
+    /// Type as a value, or `None` for D's type.
+    const KIND: Option<ElementKind>;
+}
+
+/// D's element type, for operands of an epilogue.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct OfD;
+
+impl OperandElement for OfD {
+    const KIND: Option<ElementKind> = None;
+}
+
+impl<E: Element> OperandElement for E {
+    const KIND: Option<ElementKind> = Some(E::KIND);
+}
+
+macro_rules! operands {
+    ($($(#[doc = $doc:literal])* $Node:ident $([$N:ident])? = $operand:expr;)*) => {
+        $($(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $Node<$(const $N: usize,)? E = OfD>(PhantomData<E>);
+
+        impl<$(const $N: usize,)? E: OperandElement> Node for $Node<$($N,)? E> {
+            const DESC: EpilogueDesc =
+                EpilogueDesc::leaf(Op::Operand($operand, <E as OperandElement>::KIND));
+        })*
+    };
+}
+
+operands! {
+    /// Element of `bias_m`, a vector with one value per row of D. `E` is the element type.
+    BiasM = EpilogueOperand::BiasM;
+    /// Element of `bias_n`, a vector with one value per column of D.
+    BiasN = EpilogueOperand::BiasN;
+    /// Element of `scale_m`, a vector with one value per row of D. It differs from a bias only by
+    /// its name.
+    ScaleM = EpilogueOperand::ScaleM;
+    /// Element of `scale_n`, a vector with one value per column of D.
+    ScaleN = EpilogueOperand::ScaleN;
+    /// Element of the auxiliary matrix `N`, 0 to 3, which has the extents of D and strides of its
+    /// own.
+    Aux[N] = {
+        assert!(N < EpilogueOperand::AUXILIARY.len(), "auxiliary matrices are Aux<0> to Aux<3>");
+        EpilogueOperand::AUXILIARY[N]
+    };
 }
 
 /// Scalar `s2` to `s7`.

@@ -179,7 +179,7 @@ fn gathered(
         b: HostSlice::from_bytes(kinds[1], &b),
         c: problem.c.map(|_| HostSlice::from_bytes(kinds[2], &c)),
         d: HostSliceMut::from_bytes(kinds[2], &mut d),
-        vectors: calls[0].vectors.map(|_, vector| vector.memory),
+        operands: calls[0].operands.map(|_, vector| vector.memory),
     };
     execute_program(program, seed, problem.with(matrices))?;
     let [own, all] = [elements[2], problem.d.batch_stride]

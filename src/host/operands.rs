@@ -1,11 +1,11 @@
 //! The matrices of a GEMM in the executor: bytes, with the element type as a value.
 
 use crate::{
-    call::{HostCall, Problem, Source, View},
+    call::{HostCall, HostSlice, Problem, Source, View},
     error::Error,
     nest::GemmDesc,
     numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
-    operand::{OperandKind, Vectors},
+    operand::{EpilogueOperands, OperandKind},
     shape::Mnk,
     threadblock::{k_slice, tile_iterator::TileIterator},
 };
@@ -39,8 +39,8 @@ pub(super) struct Operands<'a> {
     pub problem: Problem,
     /// The bytes of A and of B.
     pub bytes: [&'a [u8]; 2],
-    /// The vector operands that the epilogue reads.
-    pub vectors: Vectors<View<&'a [u8]>>,
+    /// The operands that the epilogue reads, except C.
+    pub epilogue: EpilogueOperands<View<HostSlice<'a>>>,
 }
 
 /// The operands, C if it is read, and D of a GEMM.
@@ -82,8 +82,7 @@ impl<'a> Product<'a> {
         let problem = call.problem();
         let source = call.c.map(|c| c.memory.bytes());
         let bytes = [call.a.memory.bytes(), call.b.memory.bytes()];
-        let vectors = call.vectors.map(|_, view| view.with(view.memory.bytes()));
-        let operands = Operands { desc, tiling, problem, bytes, vectors };
+        let operands = Operands { desc, tiling, problem, bytes, epilogue: call.operands };
         Ok(Self { operands, source, d: call.d.memory.into_bytes() })
     }
 }
@@ -117,13 +116,18 @@ impl<'a> Operands<'a> {
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, problem.k) }
     }
 
-    /// Appends the elements of each vector operand for some columns of a row of D.
-    pub fn beside(&self, row: usize, columns: Range<usize>, vectors: &mut Vectors<Vec<u8>>) {
-        for (kind, view) in self.vectors.iter() {
-            let elements = vectors.slot(kind).get_or_insert_default();
-            columns
-                .clone()
-                .for_each(|column| elements.extend_from_slice(self.element(view, 0, row, column)));
+    /// Appends the elements of each operand of the epilogue, except C, for some columns of a row of
+    /// D of GEMM `product`.
+    pub fn beside(
+        &self,
+        (product, row, columns): (u32, usize, Range<usize>),
+        operands: &mut EpilogueOperands<Vec<u8>>,
+    ) {
+        for (operand, view) in self.epilogue.iter() {
+            let elements = operands.slot(operand).get_or_insert_default();
+            columns.clone().for_each(|column| {
+                elements.extend_from_slice(self.element(view, product, row, column));
+            });
         }
     }
 
@@ -131,14 +135,14 @@ impl<'a> Operands<'a> {
     /// outside of D.
     pub fn element<'b>(
         &self,
-        view: &View<&'b [u8]>,
+        view: &View<HostSlice<'b>>,
         product: u32,
         row: usize,
         column: usize,
     ) -> &'b [u8] {
-        let width = self.desc.output.element.bytes_of(1) as usize;
+        let width = view.memory.kind().bytes_of(1) as usize;
         let inside = row < self.problem.m && column < self.problem.n;
-        let element = view.memory.get(
+        let element = view.memory.bytes().get(
             if inside {
                 (product as usize * view.batch_stride + view.offset(row, column)) * width
             } else {

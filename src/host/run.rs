@@ -246,7 +246,7 @@ impl OneSchedule<'_> {
                     tiling,
                     problem,
                     bytes,
-                    vectors: Default::default(),
+                    epilogue: Default::default(),
                 };
                 read.push((unit, operands));
             }

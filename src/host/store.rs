@@ -7,10 +7,9 @@ use super::{
 };
 use crate::{
     call::Source,
-    epilogue::EpilogueInputs,
     error::Error,
     numeric::{ComputeKind, Computed, ElementKind},
-    operand::Vectors,
+    operand::{EpilogueOperand, EpilogueOperands},
 };
 use core::ops::Range;
 
@@ -102,7 +101,7 @@ impl Blocks<'_> {
     ) {
         let (tile_m, tile_n) = self.extents;
         let (n, bytes) = (span.operands.problem.n, self.kind.bytes_of(1) as usize);
-        let reads_vectors = span.operands.vectors.iter().next().is_some();
+        let reads_operands = span.operands.epilogue.iter().next().is_some();
         let (mut of_strip, mut known) = (None, u32::MAX);
         gathered.clear();
         for (i, d) in d.chunks(line).enumerate() {
@@ -116,19 +115,19 @@ impl Blocks<'_> {
             let at = (block * self.piece + row % tile_m * tile_n) * bytes;
             gathered.accumulators.extend_from_slice(&self.accumulators[at..][..n * bytes]);
             if let Some(c) = span.source_of(row, 0..n, d) {
-                gathered.source.extend_from_slice(c);
+                let source = gathered.operands.slot(EpilogueOperand::Source);
+                source.get_or_insert_default().extend_from_slice(c);
             }
-            if reads_vectors {
-                span.operands.beside(row, 0..n, &mut gathered.vectors);
+            if reads_operands {
+                span.operands.beside((0, row, 0..n), &mut gathered.operands);
             }
             gathered.rows.push(i);
         }
         let count = gathered.rows.len() * n;
         gathered.results.resize(count * span.element, 0);
         span.epilogue.append(buffers, &gathered.accumulators, count);
-        let source = (!gathered.source.is_empty()).then_some(&*gathered.source);
-        let vectors = gathered.vectors.as_ref().map(|_, vector| vector.as_slice());
-        span.epilogue.read(buffers, &EpilogueInputs { source, vectors }, count);
+        let operands = gathered.operands.as_ref().map(|_, bytes| bytes.as_slice());
+        span.epilogue.read(buffers, &operands, count);
         span.epilogue.write(buffers, count, &mut gathered.results);
         let results = gathered.results.chunks_exact((n * span.element).max(1));
         for (&i, results) in gathered.rows.iter().zip(results) {
@@ -171,8 +170,7 @@ impl Blocks<'_> {
 #[derive(Default)]
 struct GatheredRows {
     accumulators: Vec<u8>,
-    source: Vec<u8>,
-    vectors: Vectors<Vec<u8>>,
+    operands: EpilogueOperands<Vec<u8>>,
     results: Vec<u8>,
     /// Numbers of the rows.
     rows: Vec<usize>,
@@ -180,8 +178,8 @@ struct GatheredRows {
 
 impl GatheredRows {
     fn clear(&mut self) {
-        [&mut self.accumulators, &mut self.source].into_iter().for_each(Vec::clear);
-        self.vectors.iter_mut().for_each(|(_, vector)| vector.clear());
+        self.accumulators.clear();
+        self.operands.iter_mut().for_each(|(_, bytes)| bytes.clear());
         self.rows.clear();
     }
 }
@@ -215,16 +213,11 @@ impl<E: Computed> Span<'_, E> {
         let count = buffers.accumulators.len().min(self.operands.problem.n.saturating_sub(column));
         let range = |first: usize| first * self.element..(first + count) * self.element;
         let c = self.source_of(row, column..column + count, d);
-        let mut vectors = Vectors::NONE;
-        self.operands.beside(row, column..column + count, &mut vectors);
-        self.epilogue.read(
-            buffers,
-            &EpilogueInputs {
-                source: c,
-                vectors: vectors.as_ref().map(|_, vector| vector.as_slice()),
-            },
-            count,
-        );
+        let mut beside = EpilogueOperands::NONE;
+        self.operands.beside((0, row, column..column + count), &mut beside);
+        let mut operands = beside.as_ref().map(|_, bytes| bytes.as_slice());
+        *operands.slot(EpilogueOperand::Source) = c;
+        self.epilogue.read(buffers, &operands, count);
         match d.get_mut(range(column)) {
             Some(d) => self.epilogue.write(buffers, count, d),
             None => buffers.accumulators.clear(),

@@ -2,9 +2,10 @@
 //! same rules.
 
 use crate::{
-    arch::{Machine, OpKind},
+    arch::{ArchKind, Machine, OpKind},
     nest::GemmDesc,
-    numeric::{ComputeKind, EmulationKind},
+    numeric::{ComputeKind, EmulationKind, Multiplied, registered_transform},
+    operand::OperandKind,
     refusal::{
         Because, Field, Operand, Refusal, hold,
         rules::{check_alignment, explained, within},
@@ -54,7 +55,7 @@ impl GemmDesc {
             "smem_b"
         } else if producer && self.limits.blocks_per_sm != 1 {
             "blocks_per_sm"
-        } else if simt && !matches!(a.emulation, EmulationKind::None) {
+        } else if is_emulated(a.multiplied, simt) || is_emulated(b.multiplied, simt) {
             "emulation"
         } else if lays_out && self.mma.instruction().is_some() {
             "instruction"
@@ -75,6 +76,24 @@ impl GemmDesc {
         )
     }
 
+    /// Checks that this process has the transforms of the operands, and that they map 0 to 0.
+    /// K-tiles are padded with zeros.
+    ///
+    /// # Errors
+    /// [`Refusal`] for the first transform that is unknown or does not.
+    pub(crate) fn check_transforms(&self) -> Result<(), Refusal> {
+        for operand in OperandKind::BOTH {
+            let Some(id) = self.operand(operand).multiplied.transform() else { continue };
+            let transform =
+                registered_transform(id).ok_or(Refusal::unknown_transform(operand, id))?;
+            let zero = (transform.host)(0.0);
+            if zero != 0.0 {
+                return Err(Refusal::transform_of_zero(operand, transform.name, zero.into()));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the description.
     ///
     /// # Panics
@@ -86,6 +105,12 @@ impl GemmDesc {
             Err(refusal) => panic!("{}", refusal.sentence().as_str()),
         }
     }
+}
+
+/// Returns whether an operand states terms that its units do not multiply: any terms on CUDA cores,
+/// or terms of no emulation.
+const fn is_emulated(multiplied: Multiplied, simt: bool) -> bool {
+    matches!(multiplied, Multiplied::Terms(kind) if simt || matches!(kind, EmulationKind::None))
 }
 
 impl GemmDesc {
@@ -102,6 +127,16 @@ impl GemmDesc {
         if !legal {
             return Err(Refusal::compute(self.output.compute, self.output.accumulator, c, plain));
         }
-        self.epilogue.check()
+        if let Some((operand, element)) = self.epilogue.fp8_operand()
+            && self.arch.sm() < ArchKind::Sm89.sm()
+        {
+            return Err(Refusal::fp8_operand(Operand::Epilogue(operand), element, self.arch));
+        }
+        match self.epilogue.unreadable(self.output.compute) {
+            Some((operand, element)) => {
+                Err(Refusal::unreadable(Operand::Epilogue(operand), element, self.output.compute))
+            }
+            None => self.epilogue.check(),
+        }
     }
 }

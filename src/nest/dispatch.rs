@@ -144,10 +144,12 @@ impl GemmDesc {
     /// Returns the plan, which is cached with the kernel.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check).
+    /// The errors of [`check`](Self::check), and the refusal of a transform that this process does
+    /// not have.
     #[doc(hidden)]
     pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
         self.check()?;
+        self.check_transforms()?;
         match self.has_producer() {
             true => self.planned_ring(),
             false => Ok(Arc::new(OneSchedulePlan::new(*self))),

@@ -26,6 +26,11 @@ impl fmt::Display for GemmDesc {
         if let Some(emulation) = pins.emulation.filter(|kind| *kind != EmulationKind::None) {
             write!(f, "_{}", emulation.name())?;
         }
+        for (operand, transform) in [("a", pins.transform_a), ("b", pins.transform_b)] {
+            if let Some(id) = transform {
+                write!(f, "_{operand}:{id}")?;
+            }
+        }
         if pins.saturate == Some(SaturateKind::On) {
             f.write_str("_saturate")?;
         }

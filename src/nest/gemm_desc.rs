@@ -11,7 +11,7 @@ use crate::{
         matrices::{OperandDesc, OutputDesc},
         pins::Pins,
     },
-    numeric::{Combined, EmulationKind},
+    numeric::{Combined, ComputeKind, EmulationKind, Multiplied},
     operand::{Frame, OperandKind, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
@@ -91,7 +91,7 @@ impl GemmDesc {
             mma: self.mma,
             access: [a.access, b.access, self.output.access],
             smem: [a.smem, b.smem],
-            emulation: a.emulation,
+            multiplied: [a.multiplied, b.multiplied],
             limits: self.limits,
         }
     }
@@ -127,9 +127,11 @@ impl GemmDesc {
         self.mma.op()
     }
 
-    /// Returns the emulation of f32.
+    /// Returns the emulation of f32: that of A, or that of B if A has none. `check` requires the
+    /// same terms of both operands.
     pub const fn emulation(&self) -> EmulationKind {
-        self.operands[0].emulation
+        let [a, b] = self.operands;
+        Multiplied::emulation_of([a.multiplied, b.multiplied])
     }
 
     /// Returns whether a producer warpgroup copies tiles by TMA.
@@ -274,11 +276,18 @@ impl GemmDesc {
     }
 
     /// Returns the description with the pinned knobs, and the epilogue if it is pinned, replaced.
-    /// The pins are in the kernel's frame. The result is not checked.
+    /// The pins are in the kernel's frame. An epilogue of integers becomes one of f32 if it reads
+    /// an operand of another type. The result is not checked.
     #[must_use]
     pub const fn pinned(self, pins: Pins) -> Self {
-        let epilogue = or!(pins.epilogue, self.epilogue);
-        Self { epilogue, ..self.with_kernel_knobs(&self.knobs().pinned(&pins)) }
+        let mut desc = self.with_kernel_knobs(&self.knobs().pinned(&pins));
+        desc.epilogue = or!(pins.epilogue, self.epilogue);
+        if desc.epilogue.unreadable(desc.output.compute).is_some()
+            && matches!(desc.output.compute, ComputeKind::I32)
+        {
+            desc.output.compute = ComputeKind::F32;
+        }
+        desc
     }
 
     /// The description of the user's GEMM with A and B swapped. The kernel's D has the other order.

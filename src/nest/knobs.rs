@@ -8,7 +8,7 @@ use crate::{
         kinds::{DecompositionKind, SpillKind},
         pins::Pins,
     },
-    numeric::EmulationKind,
+    numeric::{EmulationKind, Multiplied, TransformId},
     shape::Mnk,
     threadblock::{Mainloop, MainloopKind, SwizzleKind, smem::SmemLayout},
     warp::WarpMma,
@@ -49,8 +49,8 @@ pub struct Knobs {
     pub access: [u32; 3],
     /// Layouts of A's and B's tiles in shared memory.
     pub smem: [SmemLayout; 2],
-    /// Emulation of f32.
-    pub emulation: EmulationKind,
+    /// The elements of A and of B that the MMA multiplies.
+    pub multiplied: [Multiplied; 2],
     /// Resource limits.
     pub limits: Limits,
 }
@@ -73,7 +73,7 @@ impl Knobs {
             mma,
             access,
             smem: [SmemLayout::Auto; 2],
-            emulation: EmulationKind::None,
+            multiplied: [Multiplied::Stored; 2],
             limits: Limits { blocks_per_sm: 1, spills: SpillKind::Refused },
         }
     }
@@ -95,7 +95,7 @@ impl Knobs {
 
     /// Returns all knobs as pins.
     pub const fn pins(&self) -> Pins {
-        let [align_a, align_b, align_c] = self.access;
+        let ([align_a, align_b, align_c], [a, b]) = (self.access, self.multiplied);
         let pins = self.mma.pins(self.mainloop.pins(Pins {
             swizzle: Some(self.work.swizzle),
             split_k: Some(self.work.split_k),
@@ -103,11 +103,15 @@ impl Knobs {
             align_a: Some(align_a),
             align_b: Some(align_b),
             align_c: Some(align_c),
+            transform_a: a.transform(),
+            transform_b: b.transform(),
             spills: Some(self.limits.spills),
             ..Pins::NONE
         }));
         let pins = match self.mma.op() {
-            OpKind::TensorOp => Pins { emulation: Some(self.emulation), ..pins },
+            OpKind::TensorOp => {
+                Pins { emulation: Some(Multiplied::emulation_of(self.multiplied)), ..pins }
+            }
             OpKind::Simt => pins,
         };
         if self.has_producer() {
@@ -130,6 +134,7 @@ impl Knobs {
     #[must_use]
     pub const fn pinned(self, pins: &Pins) -> Self {
         let ([align_a, align_b, align_c], [smem_a, smem_b]) = (self.access, self.smem);
+        let [multiplied_a, multiplied_b] = self.multiplied;
         Self {
             work: WorkDesc {
                 swizzle: or!(pins.swizzle, self.work.swizzle),
@@ -145,7 +150,10 @@ impl Knobs {
                 or!(pins.align_c, align_c),
             ],
             smem: [or!(pins.smem_a, smem_a), or!(pins.smem_b, smem_b)],
-            emulation: or!(pins.emulation, self.emulation),
+            multiplied: [
+                multiplied(pins.transform_a, pins.emulation, multiplied_a),
+                multiplied(pins.transform_b, pins.emulation, multiplied_b),
+            ],
             limits: Limits {
                 blocks_per_sm: or!(pins.blocks_per_sm, self.limits.blocks_per_sm),
                 spills: or!(pins.spills, self.limits.spills),
@@ -153,7 +161,7 @@ impl Knobs {
         }
     }
 
-    /// Returns the pins that these knobs lack, and the pinned main loop, emulation, and
+    /// Returns the pins that these knobs lack, and the pinned main loop, emulation, transforms, and
     /// decomposition that a kernel with this main loop and MMA does not support.
     pub const fn foreign(&self, pins: Pins) -> Pins {
         let mut others = pins.missing_in(&self.pins());
@@ -166,6 +174,9 @@ impl Knobs {
             Some(emulation) if !self.mma.kind().emulates(emulation) => Some(emulation),
             _ => None,
         };
+        let transforms = !self.has_producer();
+        others.transform_a = if transforms { None } else { pins.transform_a };
+        others.transform_b = if transforms { None } else { pins.transform_b };
         others.decomposition = match pins.decomposition {
             Some(DecompositionKind::SplitKCluster) if !self.has_producer() => pins.decomposition,
             _ => None,
@@ -178,5 +189,19 @@ impl Knobs {
     const fn may_have(&self, mainloop: MainloopKind) -> bool {
         feeds(mainloop, self.mma.kind())
             && matches!(mainloop, MainloopKind::TmaRing) == self.has_producer()
+    }
+}
+
+/// Returns what the MMA multiplies of an operand under a pinned transform, a pinned emulation of
+/// both operands, or neither. A transform takes precedence.
+const fn multiplied(
+    transform: Option<TransformId>,
+    emulation: Option<EmulationKind>,
+    own: Multiplied,
+) -> Multiplied {
+    match (transform, emulation) {
+        (Some(id), _) => Multiplied::Transformed(id),
+        (None, Some(emulation)) => Multiplied::from_emulation(emulation),
+        (None, None) => own,
     }
 }

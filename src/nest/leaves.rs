@@ -8,7 +8,7 @@ use crate::{
         kinds::{DecompositionKind, SpillKind},
         pins::Pins,
     },
-    numeric::EmulationKind,
+    numeric::{EmulationKind, Transform, TransformId, register_transform},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, Shape, TiledBy},
     threadblock::{
@@ -29,7 +29,7 @@ use core::marker::PhantomData;
 pub trait Config: 'static {
     /// The pinned knobs.
     const PINS: Pins;
-    /// Registers the user functions of the epilogue with this process.
+    /// Registers the user's epilogue functions and transforms with this process.
     fn register() {}
 }
 
@@ -63,7 +63,7 @@ impl<Base: Config, L: Leaf> Config for With<Base, L> {
 pub trait Leaf: 'static {
     /// The pinned knobs.
     const PINS: Pins;
-    /// Registers the user functions of the epilogue with this process.
+    /// Registers the user's epilogue functions and transforms with this process.
     fn register() {}
 }
 
@@ -183,6 +183,31 @@ leaves_of! {
     SharedB<L: SmemChoice> => smem_b: L::LAYOUT;
     /// Pins the expression that computes D from an accumulator.
     EpilogueTree<E: Node> => epilogue: E::DESC, register;
+}
+
+macro_rules! transforms {
+    ($($(#[doc = $doc:literal])* $Leaf:ident => $($field:ident),+;)*) => {
+        $($(#[doc = $doc])*
+        #[doc(hidden)]
+        pub struct $Leaf<T>(PhantomData<T>);
+
+        impl<T: Transform> Leaf for $Leaf<T> {
+            const PINS: Pins = Pins { $($field: Some(TransformId::new::<T>()),)+ ..Pins::NONE };
+
+            fn register() {
+                register_transform::<T>();
+            }
+        })*
+    };
+}
+
+transforms! {
+    /// Pins a [`Transform`] of A in registers.
+    TransformA => transform_a;
+    /// Pins a [`Transform`] of B in registers.
+    TransformB => transform_b;
+    /// Pins a [`Transform`] of A and of B in registers.
+    TransformBoth => transform_a, transform_b;
 }
 
 /// Returns the instruction that a loop nest pins. The scalar `fma` is not a choice, so its 1x1x1

@@ -3,7 +3,7 @@
 use crate::{
     layout::Order,
     nest::{class::OperandClass, knobs::Knobs},
-    numeric::{ComputeKind, ElementKind, EmulationKind},
+    numeric::{ComputeKind, ElementKind, Multiplied},
     operand::OperandKind,
     threadblock::smem::SmemLayout,
 };
@@ -13,8 +13,9 @@ use crate::{
 pub struct OperandDesc {
     /// Element type in memory.
     pub stored: ElementKind,
-    /// Emulation of f32 by terms of a narrower type. Both operands have the same.
-    pub emulation: EmulationKind,
+    /// The elements that the MMA multiplies: stored elements, terms of them, or the results of a
+    /// transform.
+    pub multiplied: Multiplied,
     /// Layout in memory.
     pub layout: Order,
     /// Elements per memory access.
@@ -41,11 +42,16 @@ impl OperandDesc {
     pub(crate) const fn new(class: &OperandClass, knobs: &Knobs, operand: OperandKind) -> Self {
         Self {
             stored: class.element,
-            emulation: knobs.emulation,
+            multiplied: knobs.multiplied[operand.index()],
             layout: class.layout,
             access: knobs.access[operand.index()],
             smem: knobs.smem[operand.index()],
         }
+    }
+
+    /// Returns the element type that the instruction reads.
+    pub(crate) const fn factor(&self) -> ElementKind {
+        self.multiplied.element(self.stored)
     }
 
     /// Returns the transposed operand.

@@ -54,7 +54,7 @@ mod units;
 mod words;
 
 pub use crate::{
-    operand::{Axis, Frame, OperandKind, VectorKind, Vectors},
+    operand::{Axis, EpilogueOperand, EpilogueOperands, Frame, OperandKind},
     schedule::ScheduleKind,
     warp::{AOperandKind, PromotionKind, SaturateKind},
 };

@@ -12,7 +12,7 @@ use crate::{
         kinds::{DecompositionKind, SpillKind},
         words::Words,
     },
-    numeric::EmulationKind,
+    numeric::{EmulationKind, TransformId},
     operand::framed,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
@@ -162,6 +162,11 @@ knobs! {
     /// keeps the whole range and all 24 bits. bf16x3 keeps 16 of the 24 bits. f16x3 limits the
     /// exponent range. tf32x3 (22 bits) and bf16x1 (8 bits) use mma.sync.
     emulation: EmulationKind, flag "--emulation";
+    /// Registered transform of A in registers, between shared memory and the MMA. A transform
+    /// replaces the emulation of its operand.
+    transform_a: TransformId, flag "--transform-a";
+    /// Registered transform of B in registers, between shared memory and the MMA.
+    transform_b: TransformId, flag "--transform-b";
     /// Source of the kernel's A for Hopper's tensor cores: shared (memory), registers (M-major
     /// A of 8 or 32 bits), or auto (registers if possible).
     a_operand: AOperandKind, flag "--a-operand";
@@ -226,6 +231,8 @@ impl Pins {
             align_b: self.align_a,
             smem_a: self.smem_b,
             smem_b: self.smem_a,
+            transform_a: self.transform_b,
+            transform_b: self.transform_a,
             epilogue,
             ..self
         }

@@ -3,8 +3,10 @@
 use crate::{
     arch::{ArchKind::Sm90, OpKind::*},
     nest::{Class, DecompositionKind, Frame, GemmDesc, Knobs, Limits, Pins, SpillKind, WorkDesc},
-    numeric::{ElementKind::*, EmulationKind},
-    operand::OperandKind,
+    numeric::{
+        ElementKind::{self, *},
+        EmulationKind, Multiplied, TransformId,
+    },
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{
@@ -13,7 +15,8 @@ use crate::{
     },
     warp::{
         AOperandKind, InterleaveKind, MmaSyncKnobs, PromotionKind, SaturateKind, SimtKnobs,
-        UnrollKind, WarpMma, WgmmaKnobs, mma_sync::WarpInstruction,
+        UnrollKind, WarpMma, WgmmaKnobs,
+        mma_sync::{MathOperator, WarpInstruction},
     },
 };
 
@@ -49,7 +52,7 @@ impl Draw {
     }
 
     pub(super) fn maybe<T: Copy>(&mut self, n: u64, all: &[T]) -> Option<T> {
-        self.once_in(n).then(|| self.of(all))
+        (self.once_in(n) && !all.is_empty()).then(|| self.of(all))
     }
 }
 
@@ -108,6 +111,13 @@ fn limits(draw: &mut Draw, knobs: Knobs) -> Knobs {
     }
 }
 
+/// Returns transforms of elements of a type: to f32, and to the types that tensor cores multiply.
+pub(super) fn transforms(stored: ElementKind) -> Vec<TransformId> {
+    let has = [F32, F16, Bf16, Tf32].contains(&stored);
+    let to = |multiplied| TransformId { hash: 1, stored, multiplied };
+    [F32, Tf32, F16, Bf16].into_iter().filter(|_| has).map(to).collect()
+}
+
 /// Returns a random main loop without a producer.
 fn mainloop(draw: &mut Draw, threadblock: Mnk, single: bool) -> Mainloop {
     match draw.below(6) {
@@ -149,7 +159,14 @@ fn simt(draw: &mut Draw, user: &Class) -> Knobs {
     let mma = WarpMma::Simt(SimtKnobs { warp, thread: None, interleave });
     let knobs = Knobs::new(mainloop(draw, tile, true), mma, access);
     let smem = [(); 2].map(|()| if draw.once_in(4) { draw.of(&SMEM) } else { SmemLayout::Auto });
-    limits(draw, Knobs { smem, ..knobs })
+    let multiplied = [user.a.element, user.b.element].map(|stored| {
+        let transforms = transforms(stored);
+        match transforms.is_empty() || !draw.once_in(6) {
+            true => Multiplied::Stored,
+            false => Multiplied::Transformed(draw.of(&transforms)),
+        }
+    });
+    limits(draw, Knobs { smem, multiplied, ..knobs })
 }
 
 fn mma_sync(draw: &mut Draw, user: &Class) -> Knobs {
@@ -157,14 +174,21 @@ fn mma_sync(draw: &mut Draw, user: &Class) -> Knobs {
         F32 => draw.of(&[EmulationKind::Tf32x3, EmulationKind::Tf32x3, EmulationKind::Bf16x1]),
         _ => EmulationKind::None,
     };
-    let fits = |one: &WarpInstruction| {
-        one.sm() <= user.arch.sm()
-            && one.math().emulation() == emulation
-            && one.accumulator() == user.accumulator
-            && one.input(OperandKind::A) == user.a.element
-            && one.input(OperandKind::B) == user.b.element
-    };
-    let instructions: Vec<_> = WarpInstruction::all().filter(fits).map(|one| one.shape()).collect();
+    let multiplied = [user.a.element, user.b.element].map(|stored| {
+        let transforms = transforms(stored);
+        match transforms.is_empty() || !draw.once_in(3) {
+            true => Multiplied::from_emulation(emulation),
+            false => Multiplied::Transformed(draw.of(&transforms)),
+        }
+    });
+    let math = MathOperator::for_operands(multiplied, Frame::USER);
+    let inputs = [user.a.element, user.b.element];
+    let fits = |one: &WarpInstruction| one.sm() <= user.arch.sm();
+    let instructions: Vec<_> = WarpInstruction::all()
+        .filter_map(|one| WarpInstruction::new(math, inputs, user.accumulator, one.shape()))
+        .filter(fits)
+        .map(|one| one.shape())
+        .collect();
     let instruction =
         if instructions.is_empty() { Mnk::new(16, 8, 8) } else { draw.of(&instructions) };
     let sides = [16, 32, 32, 48, 64, 64, 96, 128];
@@ -178,7 +202,7 @@ fn mma_sync(draw: &mut Draw, user: &Class) -> Knobs {
     let access = [draw.of(&accesses), draw.of(&accesses), draw.of(&[1, 2, 2])];
     let saturate = if draw.once_in(8) { SaturateKind::On } else { SaturateKind::Off };
     let mma = WarpMma::MmaSync(MmaSyncKnobs { warp, instruction, saturate });
-    let knobs = Knobs { emulation, ..Knobs::new(mainloop(draw, tile, false), mma, access) };
+    let knobs = Knobs { multiplied, ..Knobs::new(mainloop(draw, tile, false), mma, access) };
     limits(draw, knobs)
 }
 
@@ -226,7 +250,8 @@ fn wgmma(draw: &mut Draw, user: &Class) -> Knobs {
     let [a, c] = [user.a.element, user.output.element].map(|kind| kind.elements_in(16));
     let access = [a, a, draw.of(&[c, c, c, 1, 2])];
     let ring = ring(draw, tile, schedule);
-    limits(draw, Knobs { emulation, ..Knobs::new(ring, mma, access) })
+    let multiplied = [Multiplied::from_emulation(emulation); 2];
+    limits(draw, Knobs { multiplied, ..Knobs::new(ring, mma, access) })
 }
 
 /// Returns the knobs of a random TMA-fed SIMT kernel.

@@ -327,7 +327,7 @@ impl Request {
         let contradicts =
             |name: &str, given: &dyn ToString, stated: &dyn ToString| Error::Description {
                 because: format!(
-                    "it says that {name} is {}, and {} was asked for",
+                    "{name} is {}, but {} is requested",
                     stated.to_string(),
                     given.to_string()
                 ),
@@ -483,11 +483,11 @@ mod tests {
         let beside =
             |request: Request| sentence(&Request { description: Some(description), ..request });
         let says = beside(typed("f64:row", "", ""));
-        assert!(says.ends_with("it says that A is f32:row, and f64:row was asked for"), "{says}");
+        assert!(says.ends_with("A is f32:row, but f64:row is requested"), "{says}");
         let says = beside(Request { accumulator: Some(ElementKind::F64), ..Request::default() });
-        assert!(says.ends_with("the accumulator is f32, and f64 was asked for"), "{says}");
+        assert!(says.ends_with("the accumulator is f32, but f64 is requested"), "{says}");
         let says = beside(Request { op: Some(OpKind::TensorOp), ..Request::default() });
-        assert!(says.ends_with("op is simt, and tensorop was asked for"), "{says}");
+        assert!(says.ends_with("op is simt, but tensorop is requested"), "{says}");
     }
 
     /// If a main loop is pinned, the refusal names the knob that the main loop lacks.

@@ -8,7 +8,7 @@ use crate::{
     layout::Order::{self, *},
     nest::{
         Class, DecompositionKind, Frame, GemmDesc, Pins, SpillKind,
-        random_kernels::{Asked, Draw, SMEM, kernel},
+        random_kernels::{Asked, Draw, SMEM, kernel, transforms},
     },
     numeric::{
         Combined,
@@ -212,6 +212,8 @@ fn drawn(draw: &mut Draw, user: &Class) -> Pins {
         pending: draw.maybe(3 * often, &[0, 1, 2, 3]),
         promotion: draw.maybe(3 * often, &PromotionKind::ALL),
         emulation: draw.maybe(3 * often, &EmulationKind::ALL),
+        transform_a: draw.maybe(6 * often, &transforms(user.a.element)),
+        transform_b: draw.maybe(6 * often, &transforms(user.b.element)),
         a_operand: draw.maybe(3 * often, &AOperandKind::ALL),
         saturate: draw.maybe(3 * often, &SaturateKind::ALL),
         interleave: draw.maybe(

@@ -35,8 +35,15 @@ fn has(desc: &GemmDesc, asked: &Asked) -> bool {
     let pins = without_thread_instruction(asked.pins, &asked.user);
     let missing = pins.differing_from(&desc.user_pins());
     // The description holds the resolved source of A.
-    let auto = asked.pins.a_operand == Some(AOperandKind::Auto) && desc.mma.wgmma().is_some();
-    Pins { a_operand: if auto { None } else { missing.a_operand }, ..missing }.is_none()
+    let auto = pins.a_operand == Some(AOperandKind::Auto) && desc.mma.wgmma().is_some();
+    // A transform takes precedence over the emulation of its operand.
+    let transformed = pins.transform_a.is_some() && pins.transform_b.is_some();
+    Pins {
+        a_operand: if auto { None } else { missing.a_operand },
+        emulation: if transformed { None } else { missing.emulation },
+        ..missing
+    }
+    .is_none()
 }
 
 /// Returns whether the resolver may choose a description: it has the pins. The resolver changes no
@@ -48,6 +55,8 @@ fn may_choose(desc: &GemmDesc, asked: &Asked) -> bool {
         && (pins.spills.is_some() || knobs.spills == Some(SpillKind::Refused))
         && (pins.saturate.is_some() || knobs.saturate != Some(SaturateKind::On))
         && (pins.promotion.is_some() || promotes == desc.emulation().decomposes())
+        && (pins.transform_a.is_some() || knobs.transform_a.is_none())
+        && (pins.transform_b.is_some() || knobs.transform_b.is_none())
         && (pins.emulation.is_some()
             || desc.emulation().is_among(&[
                 EmulationKind::None,

@@ -4,6 +4,7 @@
 //! 128x128x8            a shape, M x N x K
 //! pipelined            a main loop
 //! 8 | horizontal | grouped:8 | hilbert    an order of tiles
+//! transform_0123456789abcdef:f32:bf16     a transform: its hash, its stored and its multiplied type
 //! auto | mn+4 | k+1    rows along MN or K, padded by 4 elements or 1
 //! k^3,2,0              rows along K; 3 bits of the row move chunks of 2^2 elements, from bit 0 on
 //! ```
@@ -11,6 +12,7 @@
 use crate::{
     epilogue::EpilogueDesc,
     error::Error,
+    numeric::TransformId,
     shape::{Mn, Mnk},
     threadblock::{
         SwizzleKind,
@@ -185,6 +187,21 @@ macro_rules! number_or {
 number_or! {
     InterleaveKind: Vector = "vector", Elements "the number of adjacent elements per lane";
     UnrollKind: Full = "full", By "the number of k-blocks per iteration";
+}
+
+impl Words for TransformId {
+    const FORM: &'static str = "transform_HASH:STORED:MULTIPLIED";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Self::from_words(text).ok_or_else(|| {
+            "the value must be the identifier of a transform, such as transform_0123456789abcdef:f32:bf16"
+                .to_owned()
+        })
+    }
+
+    fn spell(&self) -> String {
+        self.to_string()
+    }
 }
 
 impl Words for EpilogueDesc {

@@ -190,6 +190,15 @@ impl ComputeKind {
         }
     }
 
+    /// Returns whether an epilogue of this type can read elements of a type.
+    pub const fn reads(self, element: ElementKind) -> bool {
+        match self {
+            Self::F32 => !element.is(ElementKind::F64),
+            Self::F64 => element.is(ElementKind::F64),
+            Self::I32 => element.is_integer(),
+        }
+    }
+
     /// Returns the compute type of an epilogue from `accumulator` to `c` with integer scalars.
     pub const fn for_types(accumulator: ElementKind, c: ElementKind) -> Self {
         match (accumulator, c.is_integer()) {
@@ -280,15 +289,55 @@ pub trait MathType: Copy + Send + Sync + 'static {
     /// Default type of C and D: the first that [`COMBINATIONS`](crate::nest::COMBINATIONS) or
     /// [`TENSOR_OP_COMBINATIONS`](crate::nest::TENSOR_OP_COMBINATIONS) lists.
     type Output: MathType;
+    /// Returns the value for this type as one of the values for all types.
+    #[doc(hidden)]
+    fn any_of<F: PerElement>(value: F::Of<Self::Storage>) -> AnyOf<F>;
+}
+
+/// One type per element type: the type of [`AnyOf`]'s value.
+#[doc(hidden)]
+pub trait PerElement {
+    /// Type for elements in memory of type `T`.
+    type Of<T: bytemuck::Pod>;
 }
 
 macro_rules! elements {
     ($($element:ty, $kind:ident, $storage:ty, $accumulator:ty, $output:ty;)*) => {
+        /// A value for one element type.
+        #[doc(hidden)]
+        pub enum AnyOf<F: PerElement> {
+            $(#[doc = "A value for the element type of the same name."]
+            $kind(F::Of<$storage>),)*
+        }
+
+        impl<F: PerElement> Copy for AnyOf<F> where $(F::Of<$storage>: Copy),* {}
+
+        impl<F: PerElement> Clone for AnyOf<F>
+        where
+            $(F::Of<$storage>: Copy),*
+        {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<F: PerElement> AnyOf<F> {
+            /// Returns the element type.
+            pub const fn kind(&self) -> ElementKind {
+                match self {
+                    $(Self::$kind(_) => ElementKind::$kind,)*
+                }
+            }
+        }
+
         $(impl MathType for $element {
             const KIND: ElementKind = ElementKind::$kind;
             type Storage = $storage;
             type Accumulator = $accumulator;
             type Output = $output;
+            fn any_of<F: PerElement>(value: F::Of<$storage>) -> AnyOf<F> {
+                AnyOf::$kind(value)
+            }
         }
         const _: () = assert!(ElementKind::$kind.bytes_of(1) as usize == size_of::<$storage>());
         const _: () = assert!(ElementKind::$kind.accumulator().is(<$accumulator as MathType>::KIND));)*

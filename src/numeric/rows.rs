@@ -111,3 +111,24 @@ results! {
     f64: F64 as f64;
     i32: I8 as i8, U8 as u8, I32 as i32;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Number;
+    use crate::numeric::{ComputeKind, ElementKind};
+
+    /// An epilogue reads exactly the element types that convert to its compute type.
+    #[test]
+    fn an_epilogue_reads_what_converts_to_its_type() {
+        for element in ElementKind::ALL {
+            for compute in ComputeKind::ALL {
+                let converts = match compute {
+                    ComputeKind::F32 => f32::widening(element).is_some(),
+                    ComputeKind::F64 => f64::widening(element).is_some(),
+                    ComputeKind::I32 => i32::widening(element).is_some(),
+                };
+                assert_eq!(compute.reads(element), converts, "{compute} {element}");
+            }
+        }
+    }
+}

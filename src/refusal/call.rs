@@ -2,7 +2,7 @@
 
 use super::{Advice, Because, Field, Operand, Refusal, Rule, Scalar, Value};
 
-/// The reader of vectors, scalars, and C.
+/// The reader of operands and scalars of an epilogue.
 const EPILOGUE: Value = Value::Word("the epilogue");
 
 /// Extents.
@@ -35,8 +35,8 @@ impl Refusal {
             .because(Because::Words("the kernel reads it"))
     }
 
-    /// The epilogue does not read a vector.
-    pub const fn unread_vector(operand: Operand) -> Self {
+    /// The epilogue does not read an operand.
+    pub const fn unread_operand(operand: Operand) -> Self {
         Self::without_value(Rule::Read, Field::Operand(operand), EPILOGUE)
             .advise(Advice::Words("add it to the epilogue, or do not pass it"))
     }
@@ -84,7 +84,7 @@ impl Refusal {
     /// A GEMM of an array differs from GEMM 0 in more than addresses.
     pub const fn array_unlike(product: usize) -> Self {
         Self::without_value(Rule::Alike, Field::GemmOfArray(product), Value::Gemm(0))
-            .because(Because::Words("extents, strides, vectors, or scalars"))
+            .because(Because::Words("extents, strides, operands of the epilogue, or scalars"))
     }
 
     pub const ARRAY_OF_BATCHES: Self =

@@ -31,7 +31,7 @@ impl Combined {
         s
     }
 
-    /// How many element types D may have.
+    /// Number of element types that D may have.
     pub(super) const fn outputs(self) -> usize {
         let (mut i, mut count) = (0, 0);
         while i < ElementKind::ALL.len() {

@@ -34,6 +34,8 @@ macro_rules! fields {
                     $(Self::$Knob => Some($knob),)*
                     Self::Knob(name) => Some(name),
                     Self::Alignment(operand) => Some(alignment(operand)),
+                    Self::Transform(OperandKind::A) => Some("transform_a"),
+                    Self::Transform(OperandKind::B) => Some("transform_b"),
                     _ => None,
                 }
             }
@@ -185,6 +187,8 @@ fields! {
     SwizzleBase "swizzle base of ";
     SwizzleShift "swizzle shift of ";
     StageBytes "bytes per stage of ";
+    Transform "transform of ";
+    MultipliedType "multiplied type of ";
     }
     others {
     Knob(name: &'static str) [name,];
@@ -252,6 +256,9 @@ named! {
         NoOperand "a node without operands";
         ScaledByNoScalar "a factor of a node that is not a scalar";
         NotOneResult "more than one result";
+        TypeOfSource "source with a type of its own; a matrix of another type than D is aux0 to aux3";
+        TwoTypes "an operand with two element types";
+        TooManyOperands "more than five operands in addition to source";
     }
 }
 

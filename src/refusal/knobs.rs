@@ -309,6 +309,24 @@ impl Refusal {
             .because(Because::Words(why.name()))
     }
 
+    /// An operand has elements that the epilogue's type does not represent.
+    pub const fn unreadable(operand: Operand, element: ElementKind, compute: ComputeKind) -> Self {
+        Self::new(
+            Rule::Supported,
+            Field::ElementTypeOf(operand),
+            word(element.name()),
+            word(compute.name()),
+        )
+        .because(Because::Words("compute type of the epilogue"))
+    }
+
+    /// An operand has 8-bit floating-point elements, which the architecture cannot convert.
+    pub const fn fp8_operand(operand: Operand, element: ElementKind, arch: ArchKind) -> Self {
+        let (value, limit) = (word(element.name()), word(arch.name()));
+        Self::new(Rule::Supported, Field::ElementTypeOf(operand), value, limit)
+            .because(Because::Words("conversions of fp8 need sm89"))
+    }
+
     /// The process has no function for the node.
     pub const fn unknown_node(id: u64) -> Self {
         Self::new(Rule::Registered, Field::Node, Value::Node(id), Value::None)

@@ -30,7 +30,7 @@ impl Refusal {
             .because(because)
     }
 
-    /// Neither stride is 1, or the stride of 1 is that of another order.
+    /// Neither stride is 1, or the stride of 1 belongs to another order.
     pub const fn strides(
         operand: Operand,
         [rows, columns]: [usize; 2],

@@ -1,7 +1,7 @@
 //! Operands of refusals, and routes of operands.
 
 use crate::{
-    operand::{OperandKind, VectorKind},
+    operand::{EpilogueOperand, OperandKind},
     words::words,
 };
 
@@ -14,7 +14,7 @@ pub enum Operand {
     B,
     C,
     D,
-    Vector(VectorKind),
+    Epilogue(EpilogueOperand),
     Workspace,
     Offsets,
     Source,
@@ -32,7 +32,7 @@ impl Operand {
             Self::B => "B",
             Self::C => "C",
             Self::D => "D",
-            Self::Vector(kind) => kind.name(),
+            Self::Epilogue(operand) => operand.name(),
             Self::Workspace => "the workspace",
             Self::Offsets => "the offsets of groups",
             Self::Source => "the source",
@@ -56,7 +56,7 @@ impl Operand {
         match self {
             Self::A => Self::B,
             Self::B => Self::A,
-            Self::Vector(kind) => Self::Vector(kind.swapped()),
+            Self::Epilogue(operand) => Self::Epilogue(operand.swapped()),
             other => other,
         }
     }

@@ -33,9 +33,9 @@ words! {
         Given = "is missing",
         /// The number is finite.
         Finite = "is not finite",
-        /// The strides are those of a matrix that is contiguous along rows or columns.
+        /// The strides belong to a matrix that is contiguous along rows or columns.
         Contiguous = "are not contiguous",
-        /// The strides are those of a row-major or a column-major matrix.
+        /// The strides belong to a row-major or a column-major matrix.
         Ordered = "are not",
         /// The strides are positive.
         Positive = "are not positive",

@@ -22,8 +22,8 @@ pub(crate) const fn multiple(field: Field, value: u64, of: u64, most: u64) -> Re
     Err(Refusal::not_multiple(field, value, of, nearest))
 }
 
-/// Returns the power of two nearest to `value`, from `least` to `most`. Both limits are powers of
-/// two. Of two equally near powers, returns the greater.
+/// Returns the power of two nearest to `value`, from `least` to `most`, and the greater one on a
+/// tie. Both limits are powers of two.
 pub(crate) const fn nearest_power_of_two(value: u32, least: u32, most: u32) -> u32 {
     if value <= least {
         return least;
@@ -35,8 +35,7 @@ pub(crate) const fn nearest_power_of_two(value: u32, least: u32, most: u32) -> u
     if above - value <= value - above / 2 { above } else { above / 2 }
 }
 
-/// Returns the multiple of `of` nearest to `value`, up to `most`. Of two equally near multiples,
-/// returns the greater.
+/// Returns the multiple of `of` nearest to `value`, up to `most`, and the greater one on a tie.
 pub(crate) const fn nearest_multiple(value: u32, of: u32, most: u32) -> u32 {
     let below = value / of * of;
     let above = below + of;

@@ -3,7 +3,7 @@
 use super::{Legal, Operand, OperandLine, Part, Route};
 use crate::{
     layout::Order,
-    numeric::{Combined, ElementKind},
+    numeric::{Combined, ElementKind, TransformId},
     operand::OperandKind,
     refusal::const_sentence::{Sentence, append},
 };
@@ -40,6 +40,10 @@ pub enum Value {
     OutputOfGemm(usize),
     /// The identifier of an epilogue node.
     Node(u64),
+    /// A number of terms.
+    Terms(u32),
+    /// The identifier of a transform.
+    Transform(TransformId),
     /// Rows and columns.
     Extents([usize; 2]),
     /// Elements between rows, and between columns.
@@ -76,6 +80,10 @@ impl Value {
             Self::Gemm(number) => append!(s, "GEMM ", number number),
             Self::OutputOfGemm(number) => append!(s, "D of GEMM ", number number),
             Self::Node(id) => append!(s, "user_", hex id),
+            Self::Terms(n) => append!(s, number n, word if n == 1 { " term" } else { " terms" }),
+            Self::Transform(id) => {
+                append!(s, "transform_", hex id.hash, ":", word id.stored.name(), ":", word id.multiplied.name())
+            }
             Self::Extents([rows, columns]) => append!(s, number rows, " x ", number columns),
             Self::Strides([rows, columns]) => {
                 signed(signed(s, rows as i64).push(" and "), columns as i64)
@@ -122,6 +130,8 @@ pub enum Because {
     Cluster { m: u32 },
     /// The factor of C.
     Beta(f64),
+    /// The result of a transform of 0, with which k-tiles are padded.
+    Zero(f64),
     /// A number of elements.
     Elements(usize),
     /// The contiguous extent of a matrix in this order.
@@ -161,6 +171,9 @@ impl Because {
             }
             Self::Cluster { m } => {
                 append!(s, " (cluster M = ", number m, "; a cluster shares operands along one axis)")
+            }
+            Self::Zero(x) => {
+                append!(s, " (padded with zeros, which it maps to ", real x, ")")
             }
             Self::Beta(beta) => append!(s, " (beta = ", real beta, ")"),
             Self::Elements(length) => append!(s, " (", number length, " elements)"),

@@ -90,7 +90,7 @@ pub(crate) fn offers(call: &'static str) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::Refused`] if [`Grid::blocks`] rejects one cluster. [`Error::Library`] or
-/// [`Error::Driver`] if the driver is missing, too old, or fails.
+/// [`Error::Driver`] if the driver is missing, too old, or reports a failure.
 pub fn max_active_clusters(
     function: &CudaFunction,
     stream: &CudaStream,

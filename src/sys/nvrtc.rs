@@ -217,7 +217,7 @@ impl Nvrtc {
         };
         let log = unit.log()?;
         if code != 0 && !log.is_empty() {
-            return Err(Error::Compile { log, node: None });
+            return Err(Error::Compile { log, node: None, transform: None });
         }
         self.functions.check("nvrtcCompileProgram", code)?;
         Ok(Compiled { image: unit.image(program.kind())?, log })

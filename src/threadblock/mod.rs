@@ -9,6 +9,7 @@
 mod mainloop;
 pub mod mma;
 pub(crate) mod multistage;
+mod params;
 pub(crate) mod pipelined;
 pub(crate) mod records;
 pub(crate) mod single_stage;

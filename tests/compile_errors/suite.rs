@@ -1,18 +1,18 @@
-//! Programs with invalid types must not compile, and the compiler must print our sentence.
+//! Programs with invalid types must not compile, and the compiler must print the library's message.
 //!
-//! Each case is a program in `cases/`, with the compiler's output beside it. A case pins an invalid
-//! description with a `const`, so the compiler's first arrow points at the case. `checked()` does
-//! the same for a description that a program computes.
+//! Each case is a program in `cases/`, with the compiler's output next to it. A case pins an
+//! invalid description with a `const`, so the compiler's first arrow points at the case.
+//! `checked()` does the same for a description that a program computes.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// A sentence that the compiler must print for a case.
+/// Messages that the compiler must print for a case.
 const SENTENCES: [(&str, &str); 17] = [
     ("wrong_slice_type", "A cannot be `&Vec<f64>`"),
     ("wrong_slice_type", "B cannot be `&[f64]`"),
     ("wrong_slice_type", "C cannot be `&Vec<f64>`"),
     ("wrong_slice_type", "D cannot be `&mut Vec<f64>`"),
-    ("wrong_slice_type", "a vector of the epilogue cannot be `&Vec<f64>`"),
+    ("wrong_slice_type", "an operand of the epilogue cannot be `&[&str; 2]`"),
     ("mixed_memory", "B cannot be `&Vec<f32>`"),
     ("mixed_memory", "D cannot be `&mut CudaSlice<f32>`"),
     (

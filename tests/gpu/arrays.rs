@@ -18,7 +18,7 @@ struct Matrices<T> {
 }
 
 impl<T: Whole + DeviceRepr> Matrices<T> {
-    fn of(
+    fn new(
         stream: &Arc<CudaStream>,
         (seed, count): (u64, usize),
         length: usize,
@@ -69,8 +69,8 @@ impl<T: Whole + DeviceRepr> Matrices<T> {
         self.upload(stream);
     }
 
-    /// Restores each matrix on the device, but not the guards around it.
-    fn forgotten(&mut self, stream: &Arc<CudaStream>) {
+    /// Restores each matrix on the device, but not its guards.
+    fn restore(&mut self, stream: &Arc<CudaStream>) {
         let host = self.host.clone();
         self.views_mut()
             .iter_mut()
@@ -89,15 +89,14 @@ impl<T: Whole + DeviceRepr> Matrices<T> {
 
 /// Runs an array once on the host and twice on the device, and compares all bytes. Returns the size
 /// of the workspace in bytes.
-macro_rules! held {
-    ($stream:expr, $Gemm:ty, [$A:ty, $C:ty], $extents:expr, $products:expr, $beyond:expr, $x:ident, $c:ident => $changed:expr) => {{
-        let (stream, (m, n, k), products): (&Arc<CudaStream>, _, usize) =
-            ($stream, $extents, $products);
+macro_rules! compare {
+    ($stream:expr, $Gemm:ty, [$A:ty, $C:ty], $extents:expr, $count:expr, $beyond:expr, $x:ident, $c:ident => $changed:expr) => {{
+        let (stream, (m, n, k), count): (&Arc<CudaStream>, _, usize) = ($stream, $extents, $count);
         let [of_a, of_b, of_c, of_d]: [usize; 4] = $beyond;
-        let a = Matrices::<$A>::of(stream, (1, products), m * k, of_a);
-        let b = Matrices::<$A>::of(stream, (2, products), k * n, of_b);
-        let c = Matrices::<$C>::of(stream, (3, products), m * n, of_c);
-        let mut d = Matrices::<$C>::of(stream, (4, products), m * n, of_d);
+        let a = Matrices::<$A>::new(stream, (1, count), m * k, of_a);
+        let b = Matrices::<$A>::new(stream, (2, count), k * n, of_b);
+        let c = Matrices::<$C>::new(stream, (3, count), m * n, of_c);
+        let mut d = Matrices::<$C>::new(stream, (4, count), m * n, of_d);
         let before = d.host.clone();
         {
             let (x, y, z) = (a.copies(), b.copies(), c.copies());
@@ -123,12 +122,12 @@ macro_rules! held {
             drop(w);
             assert!(
                 d.same(stream),
-                "{:?}, {products} products, {:?}",
+                "{:?}, {count} GEMMs, {:?}",
                 (m, n, k),
                 [of_a, of_b, of_c, of_d]
             );
         }
-        assert!(a.same(stream) && b.same(stream) && c.same(stream), "a kernel wrote an input");
+        assert!(a.same(stream) && b.same(stream) && c.same(stream), "a kernel wrote to an input");
         bytes
     }};
 }
@@ -140,17 +139,17 @@ fn an_array_on_cuda_cores_has_the_bits_of_the_host() {
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     type Columns = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor, i32, Simt>;
     for extents in [(128, 64, 32), (130, 67, 33), (1, 5, 7), (64, 64, 4096)] {
-        held!(&stream, Rows, [f32, f32], extents, 4, [0; 4], x, _c => x);
-        held!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, c => x.sources(2.0, c).unwrap());
-        held!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, c => x.source(2.0, &c[1]));
-        held!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, _c => x.in_place(-1.0));
+        compare!(&stream, Rows, [f32, f32], extents, 4, [0; 4], x, _c => x);
+        compare!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, c => x.sources(2.0, c).unwrap());
+        compare!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, c => x.source(2.0, &c[1]));
+        compare!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, _c => x.in_place(-1.0));
         // The matrices of the second GEMM are not aligned for wide accesses.
-        held!(&stream, Rows, [f32, f32], extents, 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
-        held!(&stream, Columns, [i8, i32], extents, 5, [1, 0, 0, 1], x, _c => x.in_place(-1.0));
+        compare!(&stream, Rows, [f32, f32], extents, 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
+        compare!(&stream, Columns, [i8, i32], extents, 5, [1, 0, 0, 1], x, _c => x.in_place(-1.0));
     }
     // Short and long parameters of the pass, and several passes.
-    for products in [127, 128, 300, 1021, 1022] {
-        held!(&stream, Rows, [f32, f32], (33, 17, 9), products, [0, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
+    for count in [127, 128, 300, 1021, 1022] {
+        compare!(&stream, Rows, [f32, f32], (33, 17, 9), count, [0, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
     }
 }
 
@@ -163,13 +162,13 @@ fn an_array_of_mma_sync_has_the_bits_of_the_host() {
     type Bytes = MnMajor<i8, i32, ColMajor, i32, TensorOp, Sm80>;
     type Doubles = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, TensorOp, Sm80>;
     for extents in [(256, 128, 64), (130, 67, 33), (1, 5, 7), (64, 64, 4096)] {
-        held!(&stream, Halves, [F16, f32], extents, 4, [0; 4], x, c => x.sources(2.0, c).unwrap());
-        held!(&stream, Halves, [F16, f32], extents, 3, [1, 2, 0, 3], x, _c => x.in_place(2.0));
-        held!(&stream, Transposed, [Bf16, f32], extents, 5, [8, 4, 2, 0], x, c => x.source(1.0, &c[0]));
-        held!(&stream, Bytes, [i8, i32], extents, 4, [4, 1, 0, 1], x, _c => x.in_place(-1.0));
-        held!(&stream, Doubles, [f64, f64], extents, 3, [0, 1, 0, 1], x, c => x.sources(1.0, c).unwrap());
+        compare!(&stream, Halves, [F16, f32], extents, 4, [0; 4], x, c => x.sources(2.0, c).unwrap());
+        compare!(&stream, Halves, [F16, f32], extents, 3, [1, 2, 0, 3], x, _c => x.in_place(2.0));
+        compare!(&stream, Transposed, [Bf16, f32], extents, 5, [8, 4, 2, 0], x, c => x.source(1.0, &c[0]));
+        compare!(&stream, Bytes, [i8, i32], extents, 4, [4, 1, 0, 1], x, _c => x.in_place(-1.0));
+        compare!(&stream, Doubles, [f64, f64], extents, 3, [0, 1, 0, 1], x, c => x.sources(1.0, c).unwrap());
     }
-    held!(&stream, Halves, [F16, f32], (33, 17, 9), 300, [0; 4], x, c => x.sources(1.0, c).unwrap());
+    compare!(&stream, Halves, [F16, f32], (33, 17, 9), 300, [0; 4], x, c => x.sources(1.0, c).unwrap());
 }
 
 /// TMA needs a tensor map for each matrix. If a pass copies an operand, each GEMM is a separate
@@ -184,23 +183,23 @@ fn an_array_of_warp_specialized_kernels_has_the_bits_of_the_host() {
     type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
     type Shared = HopperK<Bf16, Bf16, RowMajor, With<Auto, ClusterShape<2, 1>>>;
     for extents in [(256, 128, 64), (130, 72, 48), (1, 8, 16), (64, 64, 8192)] {
-        for products in [2, 7, 13] {
-            held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(1.0, c).unwrap());
+        for count in [2, 7, 13] {
+            compare!(&stream, Rows, [Bf16, Bf16], extents, count, [0; 4], x, c => x.sources(1.0, c).unwrap());
         }
-        held!(&stream, Rows, [Bf16, Bf16], extents, 7, [8, 16, 8, 8], x, c => x.source(1.0, &c[1]));
-        held!(&stream, Rows, [Bf16, Bf16], extents, 7, [0, 8, 1, 3], x, _c => x.in_place(1.0));
-        held!(&stream, Columns, [Bf16, f32], extents, 7, [0, 8, 0, 4], x, c => x.sources(-1.0, c).unwrap());
-        held!(&stream, Bytes, [i8, i32], extents, 7, [16, 0, 0, 1], x, _c => x.in_place(2.0));
+        compare!(&stream, Rows, [Bf16, Bf16], extents, 7, [8, 16, 8, 8], x, c => x.source(1.0, &c[1]));
+        compare!(&stream, Rows, [Bf16, Bf16], extents, 7, [0, 8, 1, 3], x, _c => x.in_place(1.0));
+        compare!(&stream, Columns, [Bf16, f32], extents, 7, [0, 8, 0, 4], x, c => x.sources(-1.0, c).unwrap());
+        compare!(&stream, Bytes, [i8, i32], extents, 7, [16, 0, 0, 1], x, _c => x.in_place(2.0));
     }
     // `Shared` reads the operands with TMA, so its unaligned operands are repacked. `Rows` may use
     // a kernel that reads them in place.
     for extents in [(256, 128, 64), (130, 67, 2047)] {
-        let direct = held!(&stream, Shared, [Bf16, Bf16], extents, 4, [0; 4], x, c => x.sources(1.0, c).unwrap());
+        let direct = compare!(&stream, Shared, [Bf16, Bf16], extents, 4, [0; 4], x, c => x.sources(1.0, c).unwrap());
         assert_eq!(direct == 4 * 48 + 256, extents.2 % 8 == 0, "{extents:?}");
-        let repacked = held!(&stream, Shared, [Bf16, Bf16], extents, 3, [1, 0, 0, 1], x, _c => x.in_place(1.0));
+        let repacked = compare!(&stream, Shared, [Bf16, Bf16], extents, 3, [1, 0, 0, 1], x, _c => x.in_place(1.0));
         assert!(repacked > 0, "{extents:?}");
-        held!(&stream, Rows, [Bf16, Bf16], extents, 4, [1, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
-        held!(&stream, Emulated, [f32, f32], extents, 3, [0, 1, 0, 0], x, _c => x);
+        compare!(&stream, Rows, [Bf16, Bf16], extents, 4, [1, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
+        compare!(&stream, Emulated, [f32, f32], extents, 3, [0, 1, 0, 0], x, _c => x);
     }
 }
 
@@ -217,29 +216,29 @@ fn large_arrays_have_the_bits_of_the_host() {
     type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
     type SplitKernel = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
     type Shared = HopperK<Bf16, f32, RowMajor, With<Auto, ClusterShape<2, 1>>>;
-    let records = |products: usize| 48 * products as u64 + 256;
-    for products in [7, 85, 86, 300] {
+    let records = |count: usize| 48 * count as u64 + 256;
+    for count in [7, 85, 86, 300] {
         for extents in [(128, 128, 128), (130, 72, 48), (1, 8, 16)] {
-            let asked = held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(2.0, c).unwrap());
-            assert!(asked >= records(products), "{asked} bytes for {products} products");
+            let asked = compare!(&stream, Rows, [Bf16, Bf16], extents, count, [0; 4], x, c => x.sources(2.0, c).unwrap());
+            assert!(asked >= records(count), "{asked} bytes for {count} GEMMs");
             // Threads store the matrices that TMA cannot store. Their addresses precede the
             // positions in a record.
-            held!(&stream, Rows, [Bf16, Bf16], extents, products, [0, 8, 1, 3], x, c => x.sources(1.0, c).unwrap());
-            held!(&stream, Transposed, [Bf16, f32], extents, products, [8, 16, 0, 4], x, _c => x.in_place(-1.0));
+            compare!(&stream, Rows, [Bf16, Bf16], extents, count, [0, 8, 1, 3], x, c => x.sources(1.0, c).unwrap());
+            compare!(&stream, Transposed, [Bf16, f32], extents, count, [8, 16, 0, 4], x, _c => x.in_place(-1.0));
         }
-        held!(&stream, Eights, [E4m3, f32], (130, 72, 64), products, [16, 0, 0, 4], x, c => x.sources(1.0, c).unwrap());
-        held!(&stream, Tens, [f32, f32], (130, 72, 48), products, [0, 4, 4, 0], x, c => x.source(1.0, &c[2]));
-        held!(&stream, Bytes, [i8, i32], (130, 72, 64), products, [16, 0, 0, 4], x, _c => x.in_place(2.0));
-        held!(&stream, Shared, [Bf16, f32], (300, 200, 80), products, [0, 8, 0, 0], x, c => x.sources(1.0, c).unwrap());
+        compare!(&stream, Eights, [E4m3, f32], (130, 72, 64), count, [16, 0, 0, 4], x, c => x.sources(1.0, c).unwrap());
+        compare!(&stream, Tens, [f32, f32], (130, 72, 48), count, [0, 4, 4, 0], x, c => x.source(1.0, &c[2]));
+        compare!(&stream, Bytes, [i8, i32], (130, 72, 64), count, [16, 0, 0, 4], x, _c => x.in_place(2.0));
+        compare!(&stream, Shared, [Bf16, f32], (300, 200, 80), count, [0, 8, 0, 0], x, c => x.sources(1.0, c).unwrap());
     }
     // The split-K partials of all GEMMs precede the records.
-    for products in [7, 40] {
-        let asked = held!(&stream, SplitKernel, [Bf16, f32], (130, 72, 520), products, [0; 4], x, c => x.sources(1.0, c).unwrap());
-        assert!(asked > records(products) + products as u64 * 3 * 128 * 72 * 4, "{asked} bytes");
+    for count in [7, 40] {
+        let asked = compare!(&stream, SplitKernel, [Bf16, f32], (130, 72, 520), count, [0; 4], x, c => x.sources(1.0, c).unwrap());
+        assert!(asked > records(count) + count as u64 * 3 * 128 * 72 * 4, "{asked} bytes");
     }
-    held!(&stream, Rows, [Bf16, Bf16], (64, 64, 0), 9, [0; 4], x, c => x.sources(1.0, c).unwrap());
+    compare!(&stream, Rows, [Bf16, Bf16], (64, 64, 0), 9, [0; 4], x, c => x.sources(1.0, c).unwrap());
     // Two launches of the pass write the records.
-    held!(&stream, Rows, [Bf16, Bf16], (1, 8, 16), 700, [0; 4], x, c => x.sources(2.0, c).unwrap());
+    compare!(&stream, Rows, [Bf16, Bf16], (1, 8, 16), 700, [0; 4], x, c => x.sources(2.0, c).unwrap());
 }
 
 /// Matrices may lie further apart than the positions of one launch reach: 2^31 steps of 16 bytes.
@@ -303,20 +302,20 @@ fn matrices_of_an_array_may_lie_far_apart() {
 /// workspace.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn a_workspace_of_records_is_used_again() {
+fn arrays_in_sequence_share_a_workspace() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
     type Rows = HopperK<Bf16, f32>;
-    let (extents @ (m, n, k), products, rounds) = ((128, 128, 128), 64, 8);
+    let (extents @ (m, n, k), count, rounds) = ((128, 128, 128), 64, 8);
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
     let of = |round: usize, beyond: usize| {
         let seed = 1000 * round as u64;
-        let a = Matrices::<Bf16>::of(&stream, (1 + seed, products), m * k, 8 * beyond);
-        let b = Matrices::<Bf16>::of(&stream, (2 + seed, products), k * n, 0);
-        (a, b, Matrices::<f32>::of(&stream, (3 + seed, products), m * n, 0))
+        let a = Matrices::<Bf16>::new(&stream, (1 + seed, count), m * k, 8 * beyond);
+        let b = Matrices::<Bf16>::new(&stream, (2 + seed, count), k * n, 0);
+        (a, b, Matrices::<f32>::new(&stream, (3 + seed, count), m * n, 0))
     };
     let mut all: Vec<_> = (0..rounds).map(|round| of(round, round % 3)).collect();
-    let mut workspace = stream.clone_htod(&vec![0xffu8; 48 * products + 256]).unwrap();
+    let mut workspace = stream.clone_htod(&vec![0xffu8; 48 * count + 256]).unwrap();
     for without in [false, true] {
         for (a, b, d) in &mut all {
             let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
@@ -331,7 +330,7 @@ fn a_workspace_of_records_is_used_again() {
                 .run(Arguments::array(extents, &x, &y, d.on_host()).unwrap())
                 .expect("the host");
             assert!(d.same(&stream), "round {round}, without a workspace {without}");
-            d.forgotten(&stream);
+            d.restore(&stream);
         }
     }
 }
@@ -344,14 +343,14 @@ fn a_graph_writes_records() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
     type Rows = HopperK<Bf16, f32>;
-    let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
+    let (extents @ (m, n, k), count) = ((64, 48, 32), 130);
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
     // Without a workspace, each GEMM is a separate launch.
     Rows::new().prepare(&context).expect("kernels of single GEMMs");
-    let mut a = Matrices::<Bf16>::of(&stream, (1, products), m * k, 0);
-    let b = Matrices::<Bf16>::of(&stream, (2, products), k * n, 0);
-    let mut d = Matrices::<f32>::of(&stream, (3, products), m * n, 0);
-    let mut workspace = stream.clone_htod(&vec![0xffu8; 48 * products + 256]).unwrap();
+    let mut a = Matrices::<Bf16>::new(&stream, (1, count), m * k, 0);
+    let b = Matrices::<Bf16>::new(&stream, (2, count), k * n, 0);
+    let mut d = Matrices::<f32>::new(&stream, (3, count), m * n, 0);
+    let mut workspace = stream.clone_htod(&vec![0xffu8; 48 * count + 256]).unwrap();
     for given in [true, false] {
         capture(&stream);
         {
@@ -364,7 +363,7 @@ fn a_graph_writes_records() {
         let graph = captured(&stream).expect("a graph");
         for round in 0..3 {
             a.renew(&stream, round);
-            stream.memcpy_htod(&vec![0xa5u8; 48 * products + 256], &mut workspace).unwrap();
+            stream.memcpy_htod(&vec![0xa5u8; 48 * count + 256], &mut workspace).unwrap();
             d.upload(&stream);
             graph.launch().unwrap();
             let (x, y) = (a.copies(), b.copies());
@@ -383,25 +382,25 @@ fn a_graph_writes_records() {
 fn a_workspace_without_space_for_records_leads_to_separate_launches() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type SplitKernel = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<2>>>;
-    let (extents @ (m, n, k), products) = ((64, 64, 256), 20);
+    let (extents @ (m, n, k), count) = ((64, 64, 256), 20);
     let (a, b) = (
         stream.clone_htod(&vec![Bf16::from_f32(1.0); m * k]).unwrap(),
         stream.clone_htod(&vec![Bf16::from_f32(1.0); k * n]).unwrap(),
     );
     let mut d: Vec<_> =
-        (0..products).map(|_| stream.clone_htod(&vec![f32::NAN; m * n]).unwrap()).collect();
+        (0..count).map(|_| stream.clone_htod(&vec![f32::NAN; m * n]).unwrap()).collect();
     let whole = SplitKernel::new()
         .workspace_size(
-            &Arguments::array(extents, vec![&a; products], vec![&b; products], &mut d).unwrap(),
+            &Arguments::array(extents, vec![&a; count], vec![&b; count], &mut d).unwrap(),
         )
         .expect("a size");
     let of_one = SplitKernel::new()
         .workspace_size(&Arguments::new(extents, &a, &b, &mut d[0]))
         .expect("a size");
-    assert!(whole > of_one + 48 * products as u64);
+    assert!(whole > of_one + 48 * count as u64);
     let run = |bytes: u64, d: &mut [CudaSlice<f32>]| {
         let mut workspace = stream.alloc_zeros::<u8>(bytes as usize).unwrap();
-        let array = Arguments::array(extents, vec![&a; products], vec![&b; products], d).unwrap();
+        let array = Arguments::array(extents, vec![&a; count], vec![&b; count], d).unwrap();
         SplitKernel::new().run(array.workspace(&mut workspace))
     };
     for bytes in [whole, whole - 1, of_one] {
@@ -430,11 +429,11 @@ fn a_graph_holds_addresses() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
-    let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
+    let (extents @ (m, n, k), count) = ((64, 48, 32), 130);
     let kernel = Rows::new().prepare(&context).expect("kernels of single GEMMs");
-    let mut a = Matrices::<f32>::of(&stream, (1, products), m * k, 0);
-    let b = Matrices::<f32>::of(&stream, (2, products), k * n, 0);
-    let mut d = Matrices::<f32>::of(&stream, (3, products), m * n, 0);
+    let mut a = Matrices::<f32>::new(&stream, (1, count), m * k, 0);
+    let b = Matrices::<f32>::new(&stream, (2, count), k * n, 0);
+    let mut d = Matrices::<f32>::new(&stream, (3, count), m * n, 0);
     capture(&stream);
     {
         let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
@@ -467,10 +466,10 @@ fn a_bound_array_writes_its_records_once() {
             let host = |x: &[Vec<$A>], y: &[Vec<$A>], z: Vec<&mut [f32]>| {
                 <$Gemm>::new().run(Arguments::array((64, 48, 32), x, y, z).unwrap()).expect("the host");
             };
-            let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
-            let mut a = Matrices::<$A>::of(stream, (1, products), m * k, 0);
-            let b = Matrices::<$A>::of(stream, (2, products), k * n, 0);
-            let mut d = Matrices::<f32>::of(stream, (3, products), m * n, 0);
+            let (extents @ (m, n, k), count) = ((64, 48, 32), 130);
+            let mut a = Matrices::<$A>::new(stream, (1, count), m * k, 0);
+            let b = Matrices::<$A>::new(stream, (2, count), k * n, 0);
+            let mut d = Matrices::<f32>::new(stream, (3, count), m * n, 0);
             let mut workspace = falchion::cuda::Workspace::new();
             let graph = {
                 let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
@@ -507,29 +506,29 @@ fn a_bound_array_writes_its_records_once() {
     bound!(Rows, Bf16);
 }
 
-/// A few arrays of each family.
+/// Runs a few arrays of each kind of kernel.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_arrays_for_a_sanitizer() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     type Halves = KMajor<F16, f32, RowMajor, f32, TensorOp, Sm80>;
-    held!(&stream, Rows, [f32, f32], (130, 67, 33), 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
-    held!(&stream, Halves, [F16, f32], (130, 67, 33), 3, [1, 2, 0, 3], x, c => x.sources(1.0, c).unwrap());
-    held!(&stream, Halves, [F16, f32], (33, 17, 9), 121, [0; 4], x, _c => x.in_place(1.0));
+    compare!(&stream, Rows, [f32, f32], (130, 67, 33), 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
+    compare!(&stream, Halves, [F16, f32], (130, 67, 33), 3, [1, 2, 0, 3], x, c => x.sources(1.0, c).unwrap());
+    compare!(&stream, Halves, [F16, f32], (33, 17, 9), 121, [0; 4], x, _c => x.in_place(1.0));
     type Hopper = HopperK<Bf16, Bf16>;
-    for products in [6, 7, 113] {
-        held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), products, [8, 0, 0, 8], x, c => x.sources(1.0, c).unwrap());
+    for count in [6, 7, 113] {
+        compare!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), count, [8, 0, 0, 8], x, c => x.sources(1.0, c).unwrap());
     }
-    held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), 7, [8, 0, 1, 3], x, c => x.sources(1.0, c).unwrap());
+    compare!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), 7, [8, 0, 1, 3], x, c => x.sources(1.0, c).unwrap());
     type SplitKernel = HopperK<Bf16, f32, RowMajor, With<Auto, SplitK<3>>>;
-    held!(&stream, SplitKernel, [Bf16, f32], (130, 72, 520), 9, [0; 4], x, _c => x.in_place(1.0));
+    compare!(&stream, SplitKernel, [Bf16, f32], (130, 72, 520), 9, [0; 4], x, _c => x.in_place(1.0));
 }
 
 /// A matrix that is shorter than its extents is refused, and D does not change.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn an_array_may_not_reach_beyond_its_memory() {
+fn an_array_beyond_its_memory_is_refused() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     let all = stream.clone_htod(&vec![1.0f32; 200]).unwrap();

@@ -1,10 +1,11 @@
-//! Batches on a device: the host's bits, wherever their matrices lie; what no product writes stays
-//! as it was.
+//! Batches on a device: D has the bits of the host for any batch strides, and memory outside of D
+//! does not change.
 
 use crate::harness::prelude::*;
 
-/// A batch on both, in memory that is longer than it needs.
-macro_rules! held {
+/// Runs a batch on the host and on the device, in buffers longer than the matrices, and compares D.
+/// Returns the size of the workspace in bytes.
+macro_rules! compare {
     ($stream:expr, $Gemm:ty, $A:ty, $B:ty, $C:ty, $extents:expr, $x:ident => $changed:expr) => {{
         let (stream, extents @ (m, n, k)): (&Arc<CudaStream>, _) = ($stream, $extents);
         let (of_a, of_b): (Vec<$A>, Vec<$B>) =
@@ -31,24 +32,24 @@ macro_rules! held {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_batch_on_cuda_cores_is_the_hosts() {
+fn a_simt_batch_has_the_bits_of_the_host() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     type Columns = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor, i32, Simt>;
     for extents in [(128, 64, 32), (130, 67, 33), (1, 5, 7)] {
         let (m, n, k) = extents;
-        held!(&stream, Rows, f32, f32, f32, extents, x => x.batch(4).in_place(2.0));
-        // Addresses that no wide access reaches from one matrix to the next; one B for all.
-        held!(&stream, Rows, f32, f32, f32, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 3));
-        // D's rows interleaved.
-        held!(&stream, Rows, f32, f32, f32, extents, x => x.batch(5).ldd(5 * n + 1).batch_stride_d(n).batch_stride_a(0));
-        held!(&stream, Columns, i8, i8, i32, extents, x => x.batch(4).batch_stride_b(k * n + 1).in_place(-1.0));
+        compare!(&stream, Rows, f32, f32, f32, extents, x => x.batch(4).in_place(2.0));
+        // Strides that are not aligned for wide accesses, and one B for all GEMMs.
+        compare!(&stream, Rows, f32, f32, f32, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 3));
+        // The rows of all Ds are interleaved.
+        compare!(&stream, Rows, f32, f32, f32, extents, x => x.batch(5).ldd(5 * n + 1).batch_stride_d(n).batch_stride_a(0));
+        compare!(&stream, Columns, i8, i8, i32, extents, x => x.batch(4).batch_stride_b(k * n + 1).in_place(-1.0));
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn a_batch_on_tensor_cores_is_the_hosts() {
+fn a_hopper_batch_has_the_bits_of_the_host() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = HopperK<Bf16, Bf16>;
     // The schedule selects TMA-fed kernels, which cannot read every address in place.
@@ -58,25 +59,25 @@ fn a_batch_on_tensor_cores_is_the_hosts() {
     type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::nest::F16x3>>;
     for extents in [(256, 128, 64), (130, 67, 33)] {
         let (m, n, k) = extents;
-        held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(4));
-        let direct = held!(&stream, RowsByTma, Bf16, Bf16, Bf16, extents, x => x.batch(4));
+        compare!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(4));
+        let direct = compare!(&stream, RowsByTma, Bf16, Bf16, Bf16, extents, x => x.batch(4));
         assert_eq!(direct == 0, k % 8 == 0, "{extents:?}");
-        // TMA reads the first A and not the second: all are repacked.
-        let repacked = held!(&stream, RowsByTma, Bf16, Bf16, Bf16, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 1));
+        // TMA can read the first A but not the second, so a pass repacks all of them.
+        let repacked = compare!(&stream, RowsByTma, Bf16, Bf16, Bf16, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 1));
         assert!(repacked > 0, "{extents:?}");
-        held!(&stream, Columns, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
-        // D's rows interleaved: TMA's third stride is below its second.
-        held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(5).ldd(5 * n).batch_stride_d(n).batch_stride_a(0).in_place(-1.0));
-        // f16x3 scales each product's rows by themselves.
-        held!(&stream, Scaled, f32, f32, f32, extents, x => x.batch(3).batch_stride_b(0));
-        held!(&stream, Emulated, f32, f32, f32, extents, x => x.batch(3).batch_stride_a(0));
+        compare!(&stream, Columns, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
+        // The rows of all Ds are interleaved, so TMA's third stride is smaller than its second.
+        compare!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(5).ldd(5 * n).batch_stride_d(n).batch_stride_a(0).in_place(-1.0));
+        // f16x3 scales the rows of each GEMM separately.
+        compare!(&stream, Scaled, f32, f32, f32, extents, x => x.batch(3).batch_stride_b(0));
+        compare!(&stream, Emulated, f32, f32, f32, extents, x => x.batch(3).batch_stride_a(0));
     }
 }
 
-/// Integers have the host's bits whatever the generation of the tensor cores.
+/// Integers have the host's bits on every generation of tensor cores.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Ampere or newer"]
-fn a_batch_of_mma_sync_is_the_hosts() {
+fn an_mma_sync_batch_has_the_bits_of_the_host() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Halves = KMajor<F16, f32, RowMajor, f32, TensorOp, Sm80>;
     type Transposed = MnMajor<Bf16, f32, ColMajor, f32, TensorOp, Sm80>;
@@ -84,19 +85,19 @@ fn a_batch_of_mma_sync_is_the_hosts() {
     type Doubles = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, TensorOp, Sm80>;
     for extents in [(256, 128, 64), (130, 67, 33), (1, 5, 7)] {
         let (m, n, k) = extents;
-        held!(&stream, Halves, F16, F16, f32, extents, x => x.batch(4).in_place(2.0));
-        // Addresses that no wide access reaches from one matrix to the next; one B for all.
-        held!(&stream, Halves, F16, F16, f32, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 3));
-        held!(&stream, Transposed, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
-        held!(&stream, Bytes, i8, i8, i32, extents, x => x.batch(4).batch_stride_b(k * n + 1).in_place(-1.0));
-        // D's rows interleaved.
-        held!(&stream, Doubles, f64, f64, f64, extents, x => x.batch(5).ldd(5 * n + 1).batch_stride_d(n).batch_stride_a(0));
+        compare!(&stream, Halves, F16, F16, f32, extents, x => x.batch(4).in_place(2.0));
+        // Strides that are not aligned for wide accesses, and one B for all GEMMs.
+        compare!(&stream, Halves, F16, F16, f32, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 3));
+        compare!(&stream, Transposed, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
+        compare!(&stream, Bytes, i8, i8, i32, extents, x => x.batch(4).batch_stride_b(k * n + 1).in_place(-1.0));
+        // The rows of all Ds are interleaved.
+        compare!(&stream, Doubles, f64, f64, f64, extents, x => x.batch(5).ldd(5 * n + 1).batch_stride_d(n).batch_stride_a(0));
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_batch_may_not_reach_beyond_its_memory() {
+fn a_batch_beyond_its_memory_is_refused() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     let (a, mut d) =
         (stream.alloc_zeros::<f32>(3 * 64).unwrap(), stream.alloc_zeros::<f32>(3 * 64).unwrap());
@@ -110,11 +111,10 @@ fn a_batch_may_not_reach_beyond_its_memory() {
     Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(3)).expect("three");
 }
 
-/// The row that cannot be scaled may be any product's: the sentence is the host's, and D stays as
-/// it was.
+/// If a row of any GEMM cannot be scaled, the refusal equals the host's, and D does not change.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
+fn an_unscalable_row_is_refused_in_any_gemm_of_a_batch() {
     type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::nest::F16x3>>;
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     let extents @ (m, n, k) = (70, 40, 65);
@@ -145,18 +145,18 @@ fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
             )),
             "{refused}"
         );
-        assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&x| x == 7.0), "D is untouched");
+        assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&x| x == 7.0), "D has changed");
     }
 }
 
-/// Vectors of an epilogue, of a D in either order, the same for each product of a batch.
+/// Vectors of the epilogue apply to each GEMM of a batch, for both orders of D.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn vectors_are_the_hosts_for_each_product() {
+fn vectors_apply_to_each_gemm_of_a_batch() {
     type Both = Relu<Add<Multiply<Add<Acc, BiasM>, ScaleN>, BiasN>>;
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     let extents @ (m, n, k) = (130, 70, 33);
-    macro_rules! held {
+    macro_rules! compare {
         ($D:ty) => {{
             let gemm =
                 Gemm::<f32, RowMajor, f32, ColMajor, f32, $D, f32, Simt>::new().epilogue::<Both>();
@@ -177,6 +177,6 @@ fn vectors_are_the_hosts_for_each_product() {
             assert!(stream.clone_dtoh(&d).unwrap() == want && want.iter().any(|&x| x > 0.0));
         }};
     }
-    held!(RowMajor);
-    held!(ColMajor);
+    compare!(RowMajor);
+    compare!(ColMajor);
 }

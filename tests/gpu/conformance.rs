@@ -1,12 +1,12 @@
-//! The device conforms.
+//! Conformance suites on the device.
 
 use crate::harness::{
-    asked_for,
     completions::{conform, conform_all},
     conformance::*,
     cutlass_list::{kernels, list},
     on_cuda::ByPtx,
     prelude::*,
+    requested_case,
 };
 
 suites! {
@@ -39,8 +39,8 @@ suites! {
         by_threads(), (20, 1), 6_000_000, 0x5a41_7291, (20, 1), -1.0, any;
 }
 
-/// Kernels of older architectures as PTX, which the driver compiles: every branch of their text
-/// runs on the units of the device.
+/// Kernels for older architectures as PTX, which the driver compiles. Every branch of the kernel
+/// text runs on the device.
 #[test]
 #[ignore = "needs an NVIDIA GPU as new as sm89, and its driver NVRTC's PTX"]
 fn older_targets_conform_by_ptx() {
@@ -53,12 +53,12 @@ fn older_targets_conform_by_ptx() {
             let (most_work, seed, least) = (4_000_000, seed + i, (cases.0 * cases.1, 1));
             let suite =
                 Suite { wanted, cases, most_work, seed, least, least_error: -1.0, missing: any };
-            assert!(suite.run(&ByPtx::of(ptx)).exact > 0 || asked_for().is_some());
+            assert!(suite.run(&ByPtx::new(ptx)).exact > 0 || requested_case().is_some());
         }
     }
 }
 
-/// The completion of any single pinned knob conforms: 3,191 kernels.
+/// Completions of every single pinned knob conform: 3,191 kernels.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn completions_of_single_knobs_conform() {
@@ -72,7 +72,7 @@ fn completions_of_single_knobs_conform() {
 /// CUTLASS's own `mma.sync` configurations of every architecture, compiled for the device.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn cutlass_own_configurations_conform() {
+fn cutlass_configurations_conform() {
     let mut list = list();
     let descriptions: Vec<_> = kernels(&mut list).0.into_iter().map(|(_, desc)| desc).collect();
     let tally = conform_all(&OnCuda::new(), &sample(descriptions), 8_000_000);

@@ -1,4 +1,4 @@
-//! cuBLASLt as a peer, on a device: all layouts give the product, and a session measures it.
+//! cuBLASLt as a peer on a device: it computes the GEMM in every layout, and a session measures it.
 
 use crate::harness::prelude::*;
 use falchion_lab::{
@@ -10,7 +10,7 @@ use falchion_lab::{
     sys::cublaslt::{Lt, LtLaunch, LtPlan, LtSet, Region},
 };
 
-/// Small integers, different in every place: products of them are exact in f32.
+/// Returns small integers that vary with their position. Their products are exact in f32.
 fn integers(count: usize, salt: usize) -> Vec<f32> {
     (0..count).map(|i| ((i * 7 + salt) % 13) as f32 - 6.0).collect()
 }
@@ -29,10 +29,10 @@ fn plan(lt: &Lt, problem: &SuiteProblem) -> LtPlan {
     lt.plan(&peer::lt_problem(problem).unwrap()).unwrap()
 }
 
-/// One product, a batch, and a batch that shares A or B, in every layout.
+/// A GEMM, a batch, and a batch with a shared A or B, in every layout.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_layout_gives_the_product() {
+fn cublaslt_computes_the_gemm_in_every_layout() {
     let (context, stream) = device();
     let lt = Lt::open(&context, None).unwrap();
     let (m, n, k) = (65, 34, 97);
@@ -59,7 +59,7 @@ fn every_layout_gives_the_product() {
         let algorithms = lt.algorithms(&plan, peer::WORKSPACE_BYTES, peer::REQUESTED).unwrap();
         assert!(!algorithms.is_empty(), "{p:?}");
         for algorithm in algorithms {
-            // Each algorithm writes all of it.
+            // Each algorithm must write every element.
             stream.memcpy_htod(&c, &mut dd).unwrap();
             let sets = [LtSet {
                 a: Region::from_slice(&da),
@@ -147,7 +147,7 @@ fn a_session_measures_the_peer_against_itself() {
         println!("{size}: {outcome:#?}");
         assert_eq!(outcome.captured, captured);
         let first = outcome.peer_first_us.unwrap() / outcome.ours.quartiles_us.median;
-        assert!((0.95..1.05).contains(&first), "the same kernel takes {first} of its own time");
+        assert!((0.95..1.05).contains(&first), "the same kernel takes {first} times its own time");
     }
 }
 
@@ -156,7 +156,7 @@ fn a_session_measures_the_peer_against_itself() {
 /// with a memset or with a second kernel, a batch, groups, or a pointer array.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_bench_replays_what_is_short() {
+fn short_gemms_are_replayed_from_a_graph() {
     let (_context, stream) = device();
     let bench = Bench::new(&stream, &PeerLibrary::Found).unwrap();
     let mut timer = EventTimer::new(&stream).unwrap();
@@ -187,8 +187,9 @@ fn a_bench_replays_what_is_short() {
     }
 }
 
-/// Every algorithm that cuBLASLt 13.1.0 offers for 1x8x11528 drops the tail of K: the record marks
-/// the peer as wrong. Ours is right on the same operands, or `measure` would fail.
+/// Every algorithm that cuBLASLt 13.1.0 offers for 1x8x11528 omits the end of K, so the record
+/// marks the peer as wrong. Falchion's result is correct for the same operands, or `measure` would
+/// fail.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn wrong_cublaslt_results_are_marked() {

@@ -1,11 +1,10 @@
-//! The kernel of CuTe's layouts on a device: whole numbers equal the product, random ones lie
-//! within the a-priori bound and have the bits of fused multiply-adds in the order of k, and
-//! nothing beside C is written.
+//! The CuTe GEMM on a device. Integers equal the GEMM. Random data are within the a-priori bound,
+//! and have the bits of fused multiply-adds in the order of k. No byte outside of C is written.
 
 use crate::harness::prelude::*;
 use falchion_lab::{layout::cute_gemm::CuteGemmKernel, verify};
 
-/// Elements before and behind each matrix.
+/// Guard elements before and after each matrix.
 const GUARD: usize = 64;
 
 struct OnDevice(Arc<CudaStream>);
@@ -26,8 +25,8 @@ impl OnDevice {
         kernel
     }
 
-    /// C, with what was `outside` of all three matrices around them on the device; it has to be
-    /// there still.
+    /// Runs the kernel and returns C. The elements before and after each matrix are `outside`, and
+    /// those around C must not change.
     fn run<E: MathType<Storage: PartialEq>>(
         &self,
         kernel: &CuteGemmKernel,
@@ -46,23 +45,24 @@ impl OnDevice {
         assert_eq!(
             bytes_of::<E>(&d[..GUARD]),
             bytes_of::<E>(&[outside; GUARD]),
-            "what lies before C was written"
+            "an element before C was written"
         );
         assert_eq!(
             bytes_of::<E>(&d[GUARD + c.len()..]),
             bytes_of::<E>(&[outside; GUARD]),
-            "what lies behind C was written"
+            "an element after C was written"
         );
         Ok(d[GUARD..GUARD + c.len()].to_vec())
     }
 }
 
-/// The bytes of some elements: NaN is not equal to itself, its bits are.
+/// Returns the bytes of elements. NaN does not equal itself, but its bits do.
 fn bytes_of<E: MathType>(elements: &[E::Storage]) -> Vec<u8> {
     HostSlice::new::<E>(elements).bytes().to_vec()
 }
 
-/// The seed's problem, and smaller ones whose tiles and threads' tiles differ.
+/// Returns the problem of the source document, and smaller problems with different CTA and thread
+/// tiles.
 fn problems() -> [CuteGemm; 4] {
     [
         (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8)),
@@ -73,7 +73,7 @@ fn problems() -> [CuteGemm; 4] {
     .map(|(problem, tile, thread)| CuteGemm::new(problem, tile, thread).expect("tiles that divide"))
 }
 
-/// Draws operands, poisons C, computes it on the device and checks every element.
+/// Computes C from random operands on the device, with a poisoned C, and checks every element.
 fn verified<E: MathType<Storage: PartialEq>>(
     device: &OnDevice,
     gemm: &CuteGemm,
@@ -97,7 +97,7 @@ fn verified<E: MathType<Storage: PartialEq>>(
         b,
         c: None,
         d: HostSlice::new::<E>(&c),
-        vectors: Default::default(),
+        operands: Default::default(),
     };
     let verdict = verify::check(&claim).expect("a claim");
     println!("{gemm:?} {fill:?}: {verdict}");
@@ -107,7 +107,7 @@ fn verified<E: MathType<Storage: PartialEq>>(
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn whole_numbers_are_the_product() {
+fn integers_are_exact() {
     let device = OnDevice::new();
     for gemm in problems() {
         let verdict = verified::<f32>(&device, &gemm, Fill::Integers, f32::NAN);
@@ -131,11 +131,11 @@ fn random_numbers_are_within_the_bound() {
     }
 }
 
-/// `C(m, n)` is `fma(A(m, k), B(n, k), .)` for k = 0, 1, .. from 0, in every bit; of whole numbers,
-/// what the host computes with the same layouts.
+/// Bit for bit, `C(m, n)` is `fma(A(m, k), B(n, k), .)` for k = 0, 1, .. from 0. Integers also
+/// equal the result of the host with the same layouts.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_bits_are_those_of_the_order_of_k() {
+fn products_are_added_in_the_order_of_k() {
     let device = OnDevice::new();
     let (m, n, k) = (320, 192, 48);
     let gemm = problems()[1];
@@ -162,7 +162,7 @@ fn the_bits_are_those_of_the_order_of_k() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn short_matrices_are_refused_and_c_stays() {
+fn short_matrices_are_refused_and_c_is_unchanged() {
     let device = OnDevice::new();
     let (m, n, k) = (40, 12, 9);
     let kernel = device.prepare(&problems()[3], ElementKind::F32);
@@ -171,8 +171,8 @@ fn short_matrices_are_refused_and_c_stays() {
         device.run::<f32>(&kernel, &a, &b, &c, f32::NAN).expect("it runs"),
         vec![k as f32; m * n]
     );
-    // The guard behind the matrix is as long as it is short: a matrix of more than a guard's
-    // elements is taken away.
+    // The view lacks more elements than a guard zone has. Otherwise the guard would complete the
+    // matrix.
     let short = device.run::<f32>(&kernel, &a[GUARD + 1..], &b, &c, f32::NAN);
     let needed = (m * k) as u64;
     let wanted = Refusal::too_short(Operand::A, m * k - 1, needed, Because::None);

@@ -102,28 +102,28 @@ fn check_streams(context: &Arc<CudaContext>, desc: &GemmDesc, product: &HostProd
     }
 }
 
-/// Checks random pairs of every family.
+/// Checks random pairs of every kind of kernel.
 fn check_all(how: Decomposition, count: u64, least: usize) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for &family in how.families() {
-        let all = how.pairs(count, family);
+    for &kernel_kind in how.kernel_kinds() {
+        let all = how.pairs(count, kernel_kind);
         all.par_iter().for_each(|pair| check(&context, how, *pair));
-        println!("{} descriptions of {family:?}", all.len());
+        println!("{} descriptions of {kernel_kind:?}", all.len());
         assert!(all.len() > least);
     }
 }
 
-/// Checks a few pairs of every family in sequence, for compute-sanitizer.
+/// Checks a few pairs of every kind of kernel in sequence, for compute-sanitizer.
 fn check_a_few(how: Decomposition, count: u64) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for &family in how.families() {
-        how.pairs(count, family).into_iter().for_each(|pair| check(&context, how, pair));
+    for &kernel_kind in how.kernel_kinds() {
+        how.pairs(count, kernel_kind).into_iter().for_each(|pair| check(&context, how, pair));
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn stream_k_of_every_family_computes_the_gemm() {
+fn stream_k_of_every_kernel_kind_computes_the_gemm() {
     check_all(Decomposition::StreamK, 32, 16);
 }
 
@@ -203,15 +203,15 @@ fn selected_second_kernels_have_the_bits_of_tickets() {
     }
 }
 
-/// A stage is filled again once all of it has been read. Partial accumulators of other CTAs (128 KB
-/// for a tile in three slices) delay loads from shared memory, and an arrival at a barrier has
-/// overtaken the last load.
+/// A stage is refilled only after all of its reads. Partial accumulators of other CTAs (128 KB for
+/// a tile in three slices) delay loads from shared memory, and an arrival at a barrier once
+/// overtook the last load.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn stage_release_waits_for_reads_under_dsmem_traffic() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let wide = |desc: &GemmDesc| desc.threadblock().n == 512 && desc.split_k() == 3;
-    let all = Decomposition::Cluster.pairs(64, Family::Threads);
+    let all = Decomposition::Cluster.pairs(64, KernelKind::Threads);
     let ([whole, clustered], seed) =
         all.iter().find(|([_, desc], _)| wide(desc)).expect("32x512 with three slices");
     let problem = problem_of_several_tiles(clustered, *seed);
@@ -224,7 +224,7 @@ fn stage_release_waits_for_reads_under_dsmem_traffic() {
 }
 
 /// Each GEMM of a pointer array with stream-K is a launch. D has the bits of GEMMs that are called
-/// alone, and also of the host if all CTAs that the host assumes are resident.
+/// separately, and also of the host if all CTAs that the host assumes are resident.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_pointer_array_with_stream_k_has_the_bits_of_separate_calls() {

@@ -1,4 +1,4 @@
-//! A tiny space on a device: what is right is timed, kept and found again.
+//! Exploration of a small space on a device: correct kernels are timed, logged, and found again.
 
 use crate::harness::prelude::*;
 use falchion_lab::explore::{
@@ -10,7 +10,7 @@ use falchion_lab::explore::{
     trials::{Book, Plan},
 };
 
-/// The matrices of every kernel here.
+/// Element type and layout of A, B, and C.
 const SIMT: &str = "f32:row";
 
 const SIZE: Mnk = Mnk::new(256, 256, 256);
@@ -47,7 +47,7 @@ fn four_kernels_are_tried() {
         let header =
             Header::new(&base, &[SIZE], gpu.circumstances(&base, "test".to_owned()).unwrap());
         assert_eq!(header.reference, if with_peer { "cublaslt" } else { "the default kernel" });
-        // The second time there is nothing left to do.
+        // A second run finds every trial in the log.
         for time in 0..2 {
             let (mut log, entries) = Log::open(&path, &header).unwrap();
             assert_eq!(entries.len(), if time == 0 { 0 } else { 5 });
@@ -75,10 +75,10 @@ fn four_kernels_are_tried() {
 }
 
 /// Small M is tried with and without swapped operands, and with and without split-K. Each trial is
-/// right.
+/// correct.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn few_rows_are_tried_in_both_frames() {
+fn small_m_is_tried_with_and_without_swapped_operands() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = context.new_stream().unwrap();
     let read = |text: &str| Some(text.parse().unwrap());
@@ -106,9 +106,9 @@ fn few_rows_are_tried_in_both_frames() {
         Census::new(&space, &|desc| Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, size)))
             .unwrap();
     let candidates: Vec<_> = census.legal.iter().map(|&point| space.at(point)).collect();
-    let (count, exchanged) =
+    let (count, swapped) =
         (candidates.len(), candidates.iter().filter(|desc| desc.is_of_columns()).count());
-    assert!(exchanged >= 4 && count > exchanged, "{exchanged} of {count}: {census:?}");
+    assert!(swapped >= 4 && count > swapped, "{swapped} of {count}: {census:?}");
     let plan = Plan { candidates, finalists: 2, jobs: 4 };
     let mut keep = |_: &Entry| Ok(());
     let mut book = Book::new(Vec::new(), &mut keep);

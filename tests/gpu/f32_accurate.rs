@@ -1,6 +1,6 @@
-//! `f32` on a device's tensor cores, in terms: D has the host's bits in every layout and at any
-//! address, refusals leave D alone, and the workspace is held to what a call says that it takes.
-//! Drawn descriptions and problems are in `tests/host/same_bits.rs` and
+//! Emulated `f32` on a device's tensor cores. D has the host's bits in every layout and at any
+//! address. Refused calls do not write D. The workspace has exactly the size that `workspace_bytes`
+//! states. Random descriptions and problems are in `tests/host/same_bits.rs` and
 //! `tests/host/conformance.rs`.
 
 use super::prepared::{capture, end_capture, untracked};
@@ -10,8 +10,8 @@ fn stream() -> Arc<CudaStream> {
     open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")
 }
 
-/// D, row by row, of A's rows and B's columns, which begin `first` elements into their memory; and
-/// what the call answered. `short` is how many bytes the workspace lacks.
+/// Returns D row by row, and the result of the call. The matrices begin at element `first` of their
+/// buffers, and the workspace is `short` bytes too small.
 fn on_device(
     stream: &Arc<CudaStream>,
     desc: &GemmDesc,
@@ -25,16 +25,17 @@ fn on_device(
         let all: Vec<f32> = [f32::NAN].repeat(first).into_iter().chain(x).collect();
         bytemuck::cast_slice(&all).to_vec()
     };
-    let upload = |x: Vec<f32>| stream.clone_htod(&moved(x)).expect("room");
-    let a = upload(laid(a, (m, k), orders.a.is_row()));
-    let b = upload(laid(b, (n, k), !orders.b.is_row()));
+    let upload = |x: Vec<f32>| stream.clone_htod(&moved(x)).expect("device memory");
+    let a = upload(pack_matrix(a, (m, k), orders.a.is_row()));
+    let b = upload(pack_matrix(b, (n, k), !orders.b.is_row()));
     let mut d = upload(vec![f32::NAN; m * n]);
     let problem = problem([orders.a, orders.b, orders.c], [m, n, k]);
     let kernel = CudaKernel::prepare(stream.context(), desc).expect("a kernel");
     let bytes = desc.routes(&problem).expect("a kernel").workspace_bytes() as usize;
-    // What lies in it before is no number.
-    let mut workspace =
-        stream.clone_htod(&vec![0xffu8; bytes.saturating_sub(short).max(1)]).expect("room");
+    // The workspace initially holds NaN.
+    let mut workspace = stream
+        .clone_htod(&vec![0xffu8; bytes.saturating_sub(short).max(1)])
+        .expect("device memory");
     let result = {
         let read = |x| DeviceMatrix::read_bytes(ElementKind::F32, x, stream).from(first);
         let matrices = CudaMatrices {
@@ -42,16 +43,16 @@ fn on_device(
             b: read(&b),
             c: Source::None,
             d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, stream).from(first),
-            vectors: Default::default(),
+            operands: Default::default(),
         };
         let workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, stream));
         let result = kernel.run(stream, CudaCall { workspace, ..problem.with(matrices) });
-        stream.synchronize().expect("the device is well");
+        stream.synchronize().expect("no device error");
         result
     };
-    let bytes = stream.clone_dtoh(&d).expect("D comes back");
+    let bytes = stream.clone_dtoh(&d).expect("D is copied back");
     let all: Vec<f32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-    assert!(all[..first].iter().all(|x| x.is_nan()), "before D something was written");
+    assert!(all[..first].iter().all(|x| x.is_nan()), "an element before D was written");
     let d = &all[first..];
     let rows = if orders.c == Order::Row {
         d.to_vec()
@@ -65,11 +66,11 @@ fn bits(d: &[f32]) -> Vec<u32> {
     d.iter().map(|x| if x.is_nan() { u32::MAX } else { x.to_bits() }).collect()
 }
 
-/// In both modes, every layout, around tiles and stages, aligned and not, of all kinds of data that
-/// the mode takes: the host's bits.
+/// Both modes have the host's bits in every layout, for sizes around tiles and stages, aligned and
+/// not, and for all distributions of data that the mode accepts.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn the_device_gives_the_hosts_bits() {
+fn device_has_the_bits_of_the_host() {
     let stream = stream();
     let mut compared = 0;
     for emulation in EmulationKind::MODES {
@@ -115,11 +116,11 @@ fn the_device_gives_the_hosts_bits() {
             }
         }
     }
-    println!("{compared} products compared");
+    println!("{compared} GEMMs compared");
     assert!(compared >= 200, "{compared}");
 }
 
-/// What is not finite reaches D as it does on the host.
+/// Infinities and NaN propagate to D as on the host.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn nonfinite_sums_have_the_bits_of_the_host() {
@@ -127,17 +128,17 @@ fn nonfinite_sums_have_the_bits_of_the_host() {
     let (mut a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     (a[5], a[3 * k + 7], a[9 * k]) = (f32::INFINITY, f32::NAN, f32::MAX);
     let desc = desc(EmulationKind::Bf16x6, ORDERS[0]);
-    let host = computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("it takes all");
+    let host = computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("all data are accepted");
     let (d, answer) = on_device(&stream, &desc, [m, n, k], (&a, &b), 0, 0);
-    answer.expect("it takes all");
+    answer.expect("all data are accepted");
     assert!(bits(&d) == bits(&host));
 }
 
-/// A row outside of the window is refused with the host's sentence, in every layout, and D is left
-/// alone; so is a workspace that is a byte short.
+/// A row outside of the exponent range is refused with the host's message in every layout, and D
+/// does not change. A workspace that is one byte too small is also refused.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn refusals_leave_d_alone() {
+fn refused_calls_do_not_write_d() {
     let (stream, sizes @ [m, n, k]) = (stream(), [140, 90, 192]);
     let (a, mut b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     b[77 * k..77 * k + 9].fill(1e-12);
@@ -162,15 +163,17 @@ fn refusals_leave_d_alone() {
     }
 }
 
-/// Modes of bf16 can be captured, and replay; f16x3 waits for its window, and is refused.
+/// bf16 modes can be captured and replayed. f16x3 waits for its exponent range on the host, so
+/// capture is refused.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn one_mode_can_be_captured() {
-    // D's rows are whole multiples of 16 bytes: the kernel that was prepared is the one that runs.
+fn bf16_modes_can_be_captured_and_f16x3_is_refused() {
+    // D's rows are multiples of 16 bytes, so the prepared kernel is the one that runs.
     let stream = untracked(&open(0).expect("this test runs on an NVIDIA GPU"));
     let [m, n, k] = [130, 72, 200];
     let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-    let upload = |x: &[f32]| stream.clone_htod(bytemuck::cast_slice::<_, u8>(x)).expect("room");
+    let upload =
+        |x: &[f32]| stream.clone_htod(bytemuck::cast_slice::<_, u8>(x)).expect("device memory");
     let (a_device, b_device) = (upload(&a), upload(&b));
     for emulation in EmulationKind::MODES {
         let desc = desc(emulation, ORDERS[0]);
@@ -178,15 +181,15 @@ fn one_mode_can_be_captured() {
         let kernel = CudaKernel::prepare(stream.context(), &desc).expect("a kernel");
         let mut d = upload(&vec![f32::NAN; m * n]);
         let bytes = desc.routes(&problem).expect("a kernel").workspace_bytes() as usize;
-        let mut workspace = stream.clone_htod(&vec![0xffu8; bytes]).expect("room");
-        stream.synchronize().expect("the device is well");
+        let mut workspace = stream.clone_htod(&vec![0xffu8; bytes]).expect("device memory");
+        stream.synchronize().expect("no device error");
         let mut run = || {
             let matrices = CudaMatrices {
                 a: DeviceMatrix::read_bytes(ElementKind::F32, &a_device, &stream),
                 b: DeviceMatrix::read_bytes(ElementKind::F32, &b_device, &stream),
                 c: Source::None,
                 d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, &stream),
-                vectors: Default::default(),
+                operands: Default::default(),
             };
             let workspace =
                 Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, &stream));
@@ -198,13 +201,13 @@ fn one_mode_can_be_captured() {
         if emulation.scales() {
             let answer = answer.expect_err("a capture");
             assert_eq!(answer.refusal(), Some(&Refusal::WINDOW_CAPTURED));
-            run().expect("outside of a capture");
+            run().expect("refused during capture");
         } else {
             answer.expect("captured");
-            graph.expect("a graph").expect("something was captured").launch().expect("replayed");
+            graph.expect("a graph").expect("a graph").launch().expect("replayed");
         }
-        stream.synchronize().expect("the device is well");
-        let found = stream.clone_dtoh(&d).expect("D comes back");
+        stream.synchronize().expect("no device error");
+        let found = stream.clone_dtoh(&d).expect("D is copied back");
         let found: Vec<f32> = found.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
         assert!(
             bits(&found)

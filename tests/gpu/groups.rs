@@ -1,5 +1,5 @@
-//! Groups of rows on a device: the bits of each group's product alone, in every family; what is of
-//! no group stays as it was, whatever the offsets.
+//! Grouped GEMM on a device: each group has the bits of a separate GEMM, for every kind of kernel.
+//! Rows without a group do not change, for any offsets.
 
 use super::prepared::{capture, captured, untracked};
 use crate::harness::{
@@ -7,16 +7,16 @@ use crate::harness::{
     prelude::*,
 };
 
-/// The matrices of a case on a device, and as much workspace as any of its calls takes.
+/// Matrices of a case on a device, and a workspace that is large enough for all of its calls.
 struct OnDevice {
     stream: Arc<CudaStream>,
     a: CudaSlice<u8>,
     b: CudaSlice<u8>,
     c: CudaSlice<u8>,
     d: CudaSlice<u8>,
-    vectors: Vectors<CudaSlice<u8>>,
+    operands: EpilogueOperands<CudaSlice<u8>>,
     offsets: CudaSlice<u8>,
-    /// Of the host, where launches take them by value.
+    /// Offsets in host memory, which launches pass by value.
     by_value: Option<Vec<u32>>,
     workspace: CudaSlice<u8>,
 }
@@ -24,14 +24,16 @@ struct OnDevice {
 impl OnDevice {
     fn new(stream: &Arc<CudaStream>, case: &Grouped) -> Self {
         let copied = |bytes: &[u8]| stream.clone_htod(bytes).expect("device memory");
-        let mut vectors = case.vectors.as_ref();
+        let mut operands = case.operands.as_ref();
         Self {
             stream: stream.clone(),
             a: copied(&case.a),
             b: copied(&case.b),
             c: copied(&case.c),
             d: copied(&case.d),
-            vectors: Vectors::by(|kind| vectors.slot(kind).take().map(|bytes| copied(bytes))),
+            operands: EpilogueOperands::by(|kind| {
+                operands.slot(kind).take().map(|bytes| copied(bytes))
+            }),
             offsets: copied(case.offset_bytes()),
             by_value: None,
             workspace: stream.alloc_zeros(1 << 26).expect("device memory"),
@@ -52,9 +54,9 @@ impl OnDevice {
             b: read(types.b, &self.b, first[1]),
             c: problem.c.map(|_| read(types.c, &self.c, first[2])),
             d: DeviceMatrix::write_bytes(types.c, &mut self.d, stream).from(first[3]),
-            vectors: Vectors::by(|kind| {
-                let first = if kind.side() == OperandKind::A { row } else { 0 };
-                self.vectors.get(kind).map(|bytes| read(types.c, bytes, first))
+            operands: EpilogueOperands::by(|kind| {
+                let first = if kind.side() == Some(OperandKind::A) { row } else { 0 };
+                self.operands.get(kind).map(|bytes| read(types.c, bytes, first))
             }),
         };
         let offsets = || match &self.by_value {
@@ -73,10 +75,10 @@ impl OnDevice {
     }
 }
 
-/// A case in one launch, beside its products alone.
-fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
+/// Compares grouped GEMM, with offsets on the device and by value, with separate GEMMs.
+fn compare(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     let stream = context.new_stream().expect("a stream");
-    let case = Grouped::of(desc, seed);
+    let case = Grouped::random(desc, seed);
     let kernel =
         CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     let [mut together, mut alone, mut by_value] = [(); 3].map(|()| OnDevice::new(&stream, &case));
@@ -84,12 +86,12 @@ fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     by_value
         .run(&kernel, (&case.problem, [0; 4], 0))
         .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
-    // The call has returned: nobody reads the slice any more.
+    // The call has returned, so its host offsets may change.
     by_value.by_value.iter_mut().for_each(|offsets| offsets.fill(0));
     together
         .run(&kernel, (&case.problem, [0; 4], 0))
         .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
-    for Alone { problem, first, row } in case.alone() {
+    for SeparateGemm { problem, first, row } in case.separate_gemms() {
         alone
             .run(&kernel, (&problem, first, row))
             .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
@@ -112,11 +114,15 @@ fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     assert!(together != case.d, "nothing was written: {desc:?}");
 }
 
-/// Descriptions that take packed lines of odd lengths.
-fn drawn(seed: u64, count: usize, family: Family) -> impl Iterator<Item = (GemmDesc, u64)> {
+/// Returns random descriptions that support packed rows with odd lengths.
+fn random_descriptions(
+    seed: u64,
+    count: usize,
+    kernel_kind: KernelKind,
+) -> impl Iterator<Item = (GemmDesc, u64)> {
     let wanted = Wanted {
-        family,
-        largest_tile: largest(family),
+        kernel_kind,
+        largest_tile: largest(kernel_kind),
         arch: Some(ArchKind::Sm90),
         ..Wanted::default()
     };
@@ -126,31 +132,31 @@ fn drawn(seed: u64, count: usize, family: Family) -> impl Iterator<Item = (GemmD
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn groups_of_every_family_are_their_products() {
+fn groups_have_the_bits_of_separate_gemms() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for (family, count) in
-        [(Family::Simt, 16), (Family::WarpSpecialized, 24), (Family::MmaSync, 16)]
+    for (kernel_kind, count) in
+        [(KernelKind::Simt, 16), (KernelKind::WarpSpecialized, 24), (KernelKind::MmaSync, 16)]
     {
-        let all: Vec<_> = drawn(0x6120_0700, count, family).collect();
-        all.par_iter().for_each(|(desc, seed)| held(&context, desc, *seed));
+        let all: Vec<_> = random_descriptions(0x6120_0700, count, kernel_kind).collect();
+        all.par_iter().for_each(|(desc, seed)| compare(&context, desc, *seed));
     }
 }
 
-/// One case of each family.
+/// Checks one case of each kind of kernel.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_groups_for_a_sanitizer() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync] {
-        for (desc, seed) in drawn(0x6120_0700, 6, family) {
-            held(&context, &desc, seed);
+    for kernel_kind in [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync] {
+        for (desc, seed) in random_descriptions(0x6120_0700, 6, kernel_kind) {
+            compare(&context, &desc, seed);
         }
     }
 }
 
 type Rows = HopperK<Bf16, Bf16>;
 
-/// By types, as a caller has it; and in a captured graph, whose offsets change between launches.
+/// Typed calls, and a captured graph whose offsets change between launches.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn offsets_may_change_between_launches_of_a_graph() {
@@ -161,7 +167,7 @@ fn offsets_may_change_between_launches_of_a_graph() {
     let (a, b) = (stream.clone_htod(&host_a).unwrap(), stream.clone_htod(&host_b).unwrap());
     let mut d = stream.alloc_zeros::<Bf16>(m * n).unwrap();
     let mut offsets = stream.clone_htod(&[0u32, 200, 200, 600]).unwrap();
-    let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
+    let kernel = Rows::new().prepare_grouped(&context).expect("grouped kernels");
     capture(&stream);
     kernel
         .run_on(&stream, Arguments::new((m, n, k), &a, &b, &mut d).groups(&offsets))
@@ -180,12 +186,12 @@ fn offsets_may_change_between_launches_of_a_graph() {
     }
 }
 
-/// Offsets of the host by types: as many groups as several launches take, with an operand that
-/// takes a pass and without; the slice may change, or go, once the call has returned, and a graph
-/// replays what it was. Without a workspace, and with bad offsets, nothing is enqueued.
+/// Typed calls with offsets in host memory, with and without a pass, and with more groups than one
+/// launch supports. The slice may change or be dropped after the call, and a graph replays the
+/// captured offsets. Without a workspace, and with invalid offsets, no work is enqueued.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn offsets_of_the_host_are_taken_by_value() {
+fn host_offsets_are_passed_by_value() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
     for (groups, k) in [(3usize, 72usize), (127, 72), (128, 72), (300, 72), (5, 73)] {
@@ -207,7 +213,7 @@ fn offsets_of_the_host_are_taken_by_value() {
                 Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value($ends)
             };
         }
-        let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
+        let kernel = Rows::new().prepare_grouped(&context).expect("grouped kernels");
         let bytes = kernel.workspace_size(&by_value!(&ends)).expect("a size");
         assert!(bytes >= 4 * ends.len() as u64);
         let told = kernel.run(by_value!(&ends)).message();
@@ -220,7 +226,7 @@ fn offsets_of_the_host_are_taken_by_value() {
         let told = kernel.run(by_value!(&bad).workspace(&mut workspace)).message();
         let begin = format!("offset 2 of the groups = {} is outside {} to {m}", m + 1, bad[1]);
         assert!(told.starts_with(&begin), "{told}");
-        assert!(stream.clone_dtoh(&d).unwrap() == before, "what is refused writes nothing");
+        assert!(stream.clone_dtoh(&d).unwrap() == before, "a refused call wrote to D");
 
         let mut given = ends.clone();
         kernel.run(by_value!(&given).workspace(&mut workspace)).expect("a launch");
@@ -244,15 +250,15 @@ fn offsets_of_the_host_are_taken_by_value() {
     }
 }
 
-/// Offsets on a device that are to be checked: good ones are computed, the first bad one is refused
-/// as the host's would be, wherever it stands among more than are read back at once, D stays, and a
-/// stream that is being captured is refused and captures on.
+/// Offsets on a device with checking enabled. Valid offsets are computed. The first invalid offset
+/// is refused with the host's message, even if it is beyond the first chunk that is read back. D
+/// does not change. During capture the call is refused, and the capture continues.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn offsets_on_a_device_are_checked_where_asked() {
+fn device_offsets_are_checked_on_request() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
-    let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
+    let kernel = Rows::new().prepare_grouped(&context).expect("grouped kernels");
     let (m, n, k) = (600usize, 72, 72);
     let (a, b) = (
         stream.clone_htod(&vec![Bf16::ONE; m * k]).unwrap(),
@@ -288,7 +294,7 @@ fn offsets_on_a_device_are_checked_where_asked() {
         assert_eq!(refused.refusal(), Some(&Refusal::GROUPS_CAPTURED));
         kernel.run_on(&stream, shared_b!().groups(&offsets)).expect("captured");
         let graph = captured(&stream).expect("a graph");
-        assert!(stream.clone_dtoh(&d).unwrap() == seven, "what is refused writes nothing");
+        assert!(stream.clone_dtoh(&d).unwrap() == seven, "a refused call wrote to D");
         let all = vec![Bf16::from_f32(k as f32); m * n];
         graph.launch().unwrap();
         assert!(stream.clone_dtoh(&d).unwrap() == all);
@@ -299,7 +305,7 @@ fn offsets_on_a_device_are_checked_where_asked() {
     }
 }
 
-/// Offsets that descend or leave D write nothing outside it, and every launch ends.
+/// Offsets that decrease or exceed D write nothing outside of D, and every launch ends.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn bad_offsets_write_nothing_outside_d() {

@@ -2,10 +2,10 @@
 
 use falchion_lab::ladder::{Program, rungs};
 
-/// Every rung on a device, at extents that no tile divides: the host's bits.
+/// Every rung has the host's bits for sizes that are not multiples of a tile.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_rung_has_the_hosts_bits() {
+fn every_rung_has_the_bits_of_the_host() {
     use falchion::{
         cuda::{self, CudaKernel},
         internals::{call::Problem, host::Mode},

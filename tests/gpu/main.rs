@@ -1,4 +1,4 @@
-//! Everything that needs an NVIDIA GPU: `cargo test --test gpu -- --ignored --test-threads=1`.
+//! Tests that need an NVIDIA GPU: `cargo test --test gpu -- --ignored --test-threads=1`.
 
 #[macro_use]
 #[path = "../harness/mod.rs"]
@@ -10,6 +10,7 @@ mod conformance;
 mod cublaslt;
 mod cute_gemm;
 mod decompositions;
+mod epilogue_operands;
 mod explore;
 mod f32_accurate;
 mod groups;
@@ -26,6 +27,7 @@ mod saturate;
 mod tensor_map;
 mod tensor_map_classes;
 mod tensor_steps;
+mod transforms;
 mod transpose;
 mod universal;
 mod warpgroup;

@@ -1,5 +1,4 @@
-//! Functions of the user's in epilogues, on a device: they compute in what the epilogue computes
-//! in.
+//! User functions in epilogues on a device use the math type of the epilogue.
 
 use crate::harness::prelude::*;
 
@@ -20,16 +19,16 @@ fn a_function_of_f64_computes_in_f64_on_a_device() {
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
     let mut beyond_f32 = 0;
     for (got, want) in stream.clone_dtoh(&d).unwrap().into_iter().zip(want) {
-        // A compiler may add to the product before it is rounded.
+        // A compiler may fuse the addition with the multiplication.
         assert!((got - want).abs() <= 2.0 * f64::EPSILON * want, "{got:e} {want:e}");
         beyond_f32 += usize::from(got != f64::from(got as f32));
     }
-    assert!(beyond_f32 > m * n / 2, "{beyond_f32} numbers that f32 does not hold");
+    assert!(beyond_f32 > m * n / 2, "{beyond_f32} numbers that f32 cannot represent");
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn an_integer_goes_through_a_function_of_f64_on_a_device() {
+fn an_integer_gemm_applies_an_f64_function_on_a_device() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     let (m, n, k) = (31, 19, 7);
     let mut random = Random::new(13);

@@ -1,12 +1,12 @@
-//! Products whose types are values, on a device.
+//! GEMMs with types as run-time values, on a device.
 
 use crate::harness::prelude::*;
 
-/// Slices of elements, bytes, and a kernel that was prepared give what the host gives; an operand
-/// of another type, or bytes that begin amid an element, are refused.
+/// Typed slices, bytes, and a prepared kernel give the host's result. An operand of another type is
+/// refused, and so are bytes that are not aligned to the element type.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn an_operation_runs_on_its_device() {
+fn an_operation_has_the_bits_of_the_host_on_a_device() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = context.new_stream().expect("a stream");
     let (m, n, k) = (130, 67, 35);
@@ -26,7 +26,7 @@ fn an_operation_runs_on_its_device() {
     );
     operation.run(host).expect("the host computes it");
 
-    // B begins four bytes behind its allocation's beginning.
+    // B begins at byte 4 of its allocation.
     let shifted: Vec<u8> =
         [0; 4].into_iter().chain(b.iter().flat_map(|x| x.to_ne_bytes())).collect();
     let (a, b): (CudaSlice<f32>, CudaSlice<u8>) =

@@ -7,7 +7,7 @@ use cudarc::driver::CudaGraph;
 /// Returns a stream whose buffers record no events, so that it can be captured.
 pub(super) fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
     // SAFETY: the slices are used on one stream.
-    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
+    #[allow(unsafe_code, reason = "cudarc makes event tracking unsafe to disable")]
     unsafe {
         context.disable_event_tracking();
     }
@@ -17,7 +17,7 @@ pub(super) fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
 /// Makes buffers that record no events, because cudarc's event tracking cannot be captured.
 pub(super) fn without_events<T>(context: &CudaContext, make: impl FnOnce() -> T) -> T {
     // SAFETY: the slices are used on one stream. Tracking is enabled before and afterwards.
-    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
+    #[allow(unsafe_code, reason = "cudarc makes event tracking unsafe to disable")]
     unsafe {
         context.disable_event_tracking();
         let made = make();

@@ -1,6 +1,6 @@
-//! Passes on a device: what repacks matrices copies every byte and no other, at the speed of a
-//! copy; products whose operands TMA cannot read are right in every layout; and what a workspace is
-//! held to.
+//! Passes on a device. The repack pass copies exactly the bytes of the matrix, at the speed of a
+//! copy. GEMMs with operands that TMA cannot read are correct in every layout. The workspace size
+//! is exact.
 
 use super::prepared::{capture, end_capture, without_events};
 use crate::harness::{case::Tally, prelude::*, problems, random_cases};
@@ -11,12 +11,12 @@ fn stream() -> Arc<CudaStream> {
     open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")
 }
 
-/// Bytes on both sides of what is written.
+/// Guard bytes before and after the copy.
 const GUARD: usize = 64;
 const POISON: u8 = 0xa5;
 
-/// Copies `rows` rows that begin `offset` bytes into an allocation which ends with the last of
-/// them, and holds the whole buffer of the copy against what it is to be.
+/// Repacks rows from byte `offset` of an allocation that ends with the last row, and checks the
+/// whole buffer of the copy.
 fn check(
     stream: &Arc<CudaStream>,
     (rows, row_bytes, gap): (usize, usize, usize),
@@ -26,11 +26,11 @@ fn check(
     let (stride, pitch) = (row_bytes + gap, row_bytes.next_multiple_of(16) + 16 * more);
     let source: Vec<u8> =
         (0..offset + (rows - 1) * stride + row_bytes).map(|i| draw(7, i as u64) as u8).collect();
-    let on_device = stream.clone_htod(&source).expect("room");
+    let on_device = stream.clone_htod(&source).expect("device memory");
     let before = vec![POISON; 2 * GUARD + rows * pitch];
-    let mut copy = stream.clone_htod(&before).expect("room");
+    let mut copy = stream.clone_htod(&before).expect("device memory");
     let shapes = RepackShapes::new(rows as u64, row_bytes as u64, stride as u64, pitch as u64)
-        .expect("something to copy");
+        .expect("a matrix that is not empty");
     {
         let from = on_device.slice(offset..);
         let mut to = copy.slice_mut(GUARD..GUARD + rows * pitch);
@@ -38,7 +38,7 @@ fn check(
         let to = DeviceMatrix::write_bytes(ElementKind::U8, &mut to, stream);
         repack(stream, &shapes, &from, &to).expect("it runs");
     }
-    let found = stream.clone_dtoh(&copy).expect("the copy comes back");
+    let found = stream.clone_dtoh(&copy).expect("the copy is copied back");
     let written = row_bytes.next_multiple_of(16);
     for (i, &byte) in found.iter().enumerate() {
         let (row, column) = (i.wrapping_sub(GUARD) / pitch, i.wrapping_sub(GUARD) % pitch);
@@ -59,7 +59,7 @@ fn check(
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn repacked_bytes_are_the_matrix() {
+fn repack_copies_exactly_the_matrix() {
     let stream = stream();
     let mut cases = 0;
     for offset in 0..16 {
@@ -90,15 +90,15 @@ fn a_few_cases_for_a_sanitizer() {
 #[ignore = "needs an NVIDIA GPU"]
 fn invalid_repacks_are_refused() {
     let stream = stream();
-    let mut bytes = stream.alloc_zeros::<u8>(4096).expect("room");
-    let shapes = RepackShapes::new(10, 100, 101, 112).expect("something to copy");
+    let mut bytes = stream.alloc_zeros::<u8>(4096).expect("device memory");
+    let shapes = RepackShapes::new(10, 100, 101, 112).expect("a matrix that is not empty");
     let mut run = |from: usize, to: usize, length: usize| {
-        let other = stream.alloc_zeros::<u8>(length).expect("room");
+        let other = stream.alloc_zeros::<u8>(length).expect("device memory");
         let address = DeviceMatrix::read_bytes(ElementKind::U8, &other, &stream).from(from);
         let copy = DeviceMatrix::write_bytes(ElementKind::U8, &mut bytes, &stream).from(to);
         repack(&stream, &shapes, &address, &copy)
     };
-    run(0, 0, 1009).expect("as many bytes as it takes");
+    run(0, 0, 1009).expect("enough bytes");
     let said = |result: Result<(), Error>| result.message();
     assert!(
         said(run(1, 0, 1009))
@@ -111,9 +111,9 @@ fn invalid_repacks_are_refused() {
     );
 }
 
-/// Products in every layout, of problems at the edges of the default kernels' tiles, with leading
-/// dimensions and first elements that keep no alignment: whole numbers compared with `==`, then
-/// random ones under the bound, guard zones around everything.
+/// GEMMs in every layout at the edges of the default tiles, with unaligned leading dimensions and
+/// addresses. Compares integers with `==`, then random data under the bound, with guard zones
+/// around all matrices.
 fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
     let (device, wanted) = (OnCuda::new(), problems::Wanted { most_work, aligned: false });
     let kinds = [
@@ -145,7 +145,7 @@ fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn odd_products_are_right_in_every_layout() {
+fn unaligned_gemms_are_correct_in_every_layout() {
     let tally = products(10, 60_000_000, 1);
     println!("{tally:?}");
     assert!(
@@ -155,7 +155,7 @@ fn odd_products_are_right_in_every_layout() {
 
 type Bytes = Gemm<i8, RowMajor, i8, RowMajor, i32, RowMajor, i32, TensorOp, Sm90>;
 
-/// A product whose A and B are repacked, K and the rows of B being odd. D is written by TMA.
+/// GEMM whose A and B are repacked, because K and the rows of B have odd lengths. TMA writes D.
 struct Odd {
     a: CudaSlice<i8>,
     b: CudaSlice<i8>,
@@ -183,7 +183,7 @@ impl Odd {
 
     fn workspace(stream: &Arc<CudaStream>, bytes: usize) -> CudaSlice<u8> {
         let poison = vec![POISON; bytes];
-        without_events(stream.context(), || stream.clone_htod(&poison).expect("room"))
+        without_events(stream.context(), || stream.clone_htod(&poison).expect("device memory"))
     }
 
     fn arguments(&mut self) -> Arguments<'_, Cuda, i8, i8, i32> {
@@ -191,21 +191,21 @@ impl Odd {
     }
 
     fn is_right(&self, stream: &Arc<CudaStream>) -> bool {
-        stream.clone_dtoh(&self.d).expect("D comes back") == self.want
+        stream.clone_dtoh(&self.d).expect("D is copied back") == self.want
     }
 }
 
-/// A run takes a workspace of `workspace_size`, wherever it begins, writes nothing around it, and
-/// takes none that is a byte shorter.
+/// A run accepts a workspace of `workspace_size` bytes at any address, writes nothing outside of
+/// it, and refuses one byte less.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_run_takes_what_workspace_size_says() {
+fn run_accepts_exactly_the_bytes_of_workspace_size() {
     let stream = stream();
     let mut odd = Odd::new(&stream);
     let gemm = Bytes::new();
     let size = gemm.workspace_size(&odd.arguments()).expect("it fits") as usize;
-    // 200 rows of 101 bytes in pitches of 112, and 101 of 264 in pitches of 272, for the kernel
-    // that `run` takes on Hopper reads B along N; both begin at multiples of 256.
+    // The Hopper kernel that `run` selects reads B along N: 200 rows of 101 bytes at a pitch of
+    // 112, and 101 rows of 264 bytes at a pitch of 272. Both begin at multiples of 256.
     assert_eq!(
         size,
         (200usize * 112).next_multiple_of(256) + (101usize * 272).next_multiple_of(256) + 256
@@ -217,14 +217,14 @@ fn a_run_takes_what_workspace_size_says() {
     for begin in [0, 1, 17, 255] {
         let mut workspace = Odd::workspace(&stream, begin + size + 300);
         let mut view = workspace.slice_mut(begin..begin + size);
-        gemm.run(odd.arguments().workspace(&mut view)).expect("it is enough");
-        assert!(odd.is_right(&stream), "a workspace from byte {begin} on");
-        let after = stream.clone_dtoh(&workspace).expect("it comes back");
+        gemm.run(odd.arguments().workspace(&mut view)).expect("a workspace that is large enough");
+        assert!(odd.is_right(&stream), "workspace at byte {begin}");
+        let after = stream.clone_dtoh(&workspace).expect("the workspace is copied back");
         assert!(
             after[..begin].iter().chain(&after[begin + size..]).all(|&byte| byte == POISON),
-            "around the workspace"
+            "bytes around the workspace"
         );
-        stream.memcpy_htod(&vec![-1; odd.want.len()], &mut odd.d).expect("D is forgotten");
+        stream.memcpy_htod(&vec![-1; odd.want.len()], &mut odd.d).expect("D is reset");
     }
     let refused = |result: Result<(), Error>| match result {
         Err(Error::Refused(refusal)) => *refusal,
@@ -240,11 +240,12 @@ fn a_run_takes_what_workspace_size_says() {
         refused(gemm.run(odd.arguments().workspace(&mut short))),
         Refusal { field: Field::Workspace, .. }
     ));
-    // Nothing was enqueued: D is what it was.
-    assert!(stream.clone_dtoh(&odd.d).expect("D comes back").iter().all(|&x| x == -1));
+    // Nothing was enqueued, so D is unchanged.
+    assert!(stream.clone_dtoh(&odd.d).expect("D is copied back").iter().all(|&x| x == -1));
 }
 
-/// A prepared kernel has prepared what its passes need: the first run is captured, and replays.
+/// A prepared kernel has also prepared its passes: its first run can be captured, and the graph
+/// replays.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_captured_run_with_passes_replays() {
@@ -257,9 +258,9 @@ fn a_captured_run_with_passes_replays() {
     capture(&stream);
     let run = kernel.run(odd.arguments().workspace(&mut workspace));
     let graph = end_capture(&stream);
-    run.expect("all of it is prepared");
-    let graph = graph.expect("the end of a capture").expect("something was captured");
-    assert!(!odd.is_right(&stream), "nothing has run yet");
+    run.expect("passes are prepared");
+    let graph = graph.expect("the end of a capture").expect("a graph");
+    assert!(!odd.is_right(&stream), "a captured run must not write D");
     for _ in 0..100 {
         graph.launch().expect("a launch");
     }
@@ -267,11 +268,11 @@ fn a_captured_run_with_passes_replays() {
     assert!(odd.is_right(&stream));
 }
 
-/// A and B in the other order than their types say are transposed, in the workspace, for kernels of
-/// either family, and the product is right.
+/// If A and B have the other order than their types, a pass transposes them in the workspace, for
+/// SIMT and for warp-specialized kernels. The result is exact.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn operands_of_the_other_order_are_transposed_first() {
+fn operands_with_the_other_order_are_transposed() {
     fn ran<Op: OpClass, G: Fn() -> KMajor<F16, f32, ColMajor, f32, Op, Sm90>>(
         stream: &Arc<CudaStream>,
         gemm: G,
@@ -280,25 +281,28 @@ fn operands_of_the_other_order_are_transposed_first() {
         let halves = |count: usize, seed: u64| {
             (0..count as u64).map(|i| F16::from_f32((draw(seed, i) % 9) as f32 - 4.0)).collect()
         };
-        // A by columns and B by rows, where the types say the other.
+        // A is column-major and B is row-major, unlike their types.
         let (a, b): (Vec<F16>, Vec<F16>) = (halves(m * k, 1), halves(k * n, 2));
         let want: Vec<f32> = (0..m * n)
             .map(|at| (0..k).map(|l| a[l * m + at % m].to_f32() * b[l * n + at / m].to_f32()).sum())
             .collect();
-        let (a, b) = (stream.clone_htod(&a).expect("room"), stream.clone_htod(&b).expect("room"));
-        let mut d = stream.clone_htod(&vec![f32::NAN; m * n]).expect("room");
+        let (a, b) = (
+            stream.clone_htod(&a).expect("device memory"),
+            stream.clone_htod(&b).expect("device memory"),
+        );
+        let mut d = stream.clone_htod(&vec![f32::NAN; m * n]).expect("device memory");
         let size = {
             let arguments =
                 Arguments::new((m, n, k), &a, &b, &mut d).strides_a(1, m).strides_b(n, 1);
             gemm().workspace_size(&arguments).expect("it fits")
         };
-        let mut workspace = stream.alloc_zeros::<u8>(size as usize).expect("room");
+        let mut workspace = stream.alloc_zeros::<u8>(size as usize).expect("device memory");
         let arguments = Arguments::new((m, n, k), &a, &b, &mut d)
             .strides_a(1, m)
             .strides_b(n, 1)
             .workspace(&mut workspace);
         gemm().run(arguments).expect("it runs");
-        let found = stream.clone_dtoh(&d).expect("D comes back");
+        let found = stream.clone_dtoh(&d).expect("D is copied back");
         assert_eq!(found, want);
         (size, found)
     }
@@ -309,21 +313,20 @@ fn operands_of_the_other_order_are_transposed_first() {
     assert_eq!(first, second);
 }
 
-/// Bytes read and written a second, beside those of the driver's copy of as many: at least four
-/// fifths.
+/// The pass moves at least four fifths of the bytes per second of the driver's copy.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
+fn repack_reaches_the_speed_of_a_copy() {
     let stream = stream();
     let watch = Stopwatch::new(&stream).expect("events");
     let rounds = 20;
     for element in [2, 1] {
         let (rows, row_bytes) = (8191, 8191 * element);
         let pitch = (row_bytes as usize).next_multiple_of(128);
-        let source = stream.alloc_zeros::<u8>(rows * row_bytes as usize).expect("room");
-        let mut copy = stream.alloc_zeros::<u8>(rows * pitch).expect("room");
+        let source = stream.alloc_zeros::<u8>(rows * row_bytes as usize).expect("device memory");
+        let mut copy = stream.alloc_zeros::<u8>(rows * pitch).expect("device memory");
         let shapes = RepackShapes::new(rows as u64, row_bytes, row_bytes, pitch as u64)
-            .expect("something to copy");
+            .expect("a matrix that is not empty");
         let mut best = [f64::INFINITY; 2];
         for _ in 0..5 {
             let repacked = watch.time(|| {

@@ -1,5 +1,5 @@
-//! The ring and its roles on a device: every stage, phase, rank and subtile in its place, for many
-//! tiles one after the other.
+//! The ring and its roles on a device: stages, phases, ranks, and subtiles are correct over many
+//! tiles.
 //!
 //! `cargo test --test gpu ring -- --ignored --nocapture`
 
@@ -9,7 +9,7 @@ use crate::harness::{
 };
 use cudarc::driver::sys;
 
-/// What the kernel is launched with.
+/// Launch parameters of the kernel.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Arguments {
@@ -20,29 +20,29 @@ struct Arguments {
     k_tiles: u32,
 }
 
-#[allow(unsafe_code, reason = "cudarc asks for a promise that the struct may cross")]
-// SAFETY: plain numbers, in the order and sizes of the kernel's own struct.
+#[allow(unsafe_code, reason = "cudarc requires an unsafe impl for kernel parameters")]
+// SAFETY: plain numbers, in the order and sizes of the kernel's struct.
 unsafe impl DeviceRepr for Arguments {}
 
 const BLOCKS: u32 = 132;
-/// Accumulators of a subtile: 128 threads, 8 each.
+/// Accumulators of a subtile: 128 threads with 8 each.
 const SLICE: usize = 1024;
-/// Products along K of one tile.
+/// Depth of a k-tile.
 const DEPTH: f32 = 64.0;
 
-/// The number that fills constant `i` of A, or of B.
+/// Returns the value of constant `i` of A or of B.
 fn value(i: u32, b: bool) -> f32 {
     (if b { i * 3 % 11 } else { i % 13 }) as f32 - 5.0
 }
 
-/// Stages' worth of constants in bf16: the upper half of f32.
+/// Returns the constants of all stages in bf16, which is the upper half of f32.
 fn constants(bytes: u32, b: bool) -> Vec<u16> {
     (0..CONSTANTS)
         .flat_map(|i| vec![(value(i, b).to_bits() >> 16) as u16; bytes as usize / 2])
         .collect()
 }
 
-/// What each element of a block's tile of D is.
+/// Returns the value of each element of a CTA's tile of D.
 fn wanted(ring: &Pipeline, block: u32, tile: u32, k_tiles: u32) -> f32 {
     let owner = |operand| if ring.shares(operand) > 1 { block / ring.blocks() } else { block };
     let (a, b) = (owner(OperandKind::A), owner(OperandKind::B) + 1);
@@ -60,11 +60,11 @@ fn run(context: &Arc<CudaContext>, ring: &Pipeline, pending: u8, works: &[(u32, 
     let function = module.load_function("ring").expect("a kernel");
     let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     function.set_attribute(shared, ring.shared_bytes() as i32).expect("shared memory");
-    let a = stream.clone_htod(&constants(ring.stage_bytes[0], false)).expect("room");
-    let b = stream.clone_htod(&constants(ring.stage_bytes[1], true)).expect("room");
+    let a = stream.clone_htod(&constants(ring.stage_bytes[0], false)).expect("device memory");
+    let b = stream.clone_htod(&constants(ring.stage_bytes[1], true)).expect("device memory");
     for &(tiles, k_tiles) in works {
         let length = (BLOCKS * tiles * ring.consumers * SLICES) as usize * SLICE;
-        let mut d = stream.clone_htod(&vec![f32::NAN; length]).expect("room");
+        let mut d = stream.clone_htod(&vec![f32::NAN; length]).expect("device memory");
         {
             let (a, _a) = a.device_ptr(&stream);
             let (b, _b) = b.device_ptr(&stream);
@@ -75,8 +75,8 @@ fn run(context: &Arc<CudaContext>, ring: &Pipeline, pending: u8, works: &[(u32, 
                 block_dim: (ring.threads(), 1, 1),
                 shared_mem_bytes: ring.shared_bytes(),
             };
-            // SAFETY: the kernel reads the constants, and writes each subtile of D once; both are
-            // as long as it takes them to be.
+            // SAFETY: the kernel reads the constants, and writes each subtile of D once. Both
+            // buffers have the lengths that the kernel uses.
             unsafe { stream.launch_builder(&function).arg(&arguments).launch(launch) }
                 .expect("a launch");
         }
@@ -96,7 +96,7 @@ fn run(context: &Arc<CudaContext>, ring: &Pipeline, pending: u8, works: &[(u32, 
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_ring_turns_on_a_device() {
+fn the_ring_is_correct_on_a_device() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let works = [(1, 0), (1, 1), (3, 0), (2, 1), (5, 3), (4, 7), (1, 20), (5, 20), (40, 5)];
     let (mut kernels, start) = (0, Instant::now());

@@ -37,7 +37,7 @@ impl Problem {
         let (m, n, k) = extents;
         let (a, b) = (whole_numbers(m * k, 1), whole_numbers(k * n, 2));
         let want = product(extents, &a, &b);
-        let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
+        let copied = |x: &[f32]| stream.clone_htod(x).expect("device memory");
         Self { extents, a: copied(&a), b: copied(&b), d: copied(&vec![f32::NAN; m * n]), want }
     }
 
@@ -51,13 +51,13 @@ impl Problem {
     }
 
     fn is_right(&self, stream: &Arc<CudaStream>) -> bool {
-        stream.clone_dtoh(&self.d).expect("D comes back") == self.want
+        stream.clone_dtoh(&self.d).expect("D is copied back") == self.want
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_run_is_on_the_stream_of_d() {
+fn run_uses_the_stream_of_d() {
     let (_, stream) = device();
     let mut problem = Problem::new(&stream, (300, 200, 100));
     Sgemm::new().run(problem.arguments()).unwrap();
@@ -89,7 +89,7 @@ fn a_captured_run_replays() {
     let kernel = Sgemm::new().prepare(&context).unwrap();
     capture(&stream);
     kernel.run(problem.arguments()).unwrap();
-    let graph = captured(&stream).expect("something was captured");
+    let graph = captured(&stream).expect("a graph");
     for _ in 0..1000 {
         graph.launch().unwrap();
     }
@@ -101,7 +101,7 @@ fn a_captured_run_replays() {
 /// remains usable.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_capture_of_tracked_memory_says_what_ended_it() {
+fn capture_of_tracked_memory_names_its_cause() {
     let (context, stream) = device();
     let mut problem = Problem::new(&stream, (512, 256, 128));
     let kernel = Sgemm::new().prepare(&context).unwrap();
@@ -144,7 +144,7 @@ fn a_batch_is_prepared_before_a_capture() {
     let (first, _) = capture_run(&|arguments| gemm.run(arguments));
     let (second, graph) = capture_run(&|arguments| kernel.run(arguments));
     assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
-    graph.unwrap().expect("something was captured").launch().unwrap();
+    graph.unwrap().expect("a graph").launch().unwrap();
     stream.synchronize().unwrap();
     assert!(problem.is_right(&stream));
 }
@@ -169,7 +169,7 @@ fn an_unprepared_run_under_capture_is_refused() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn misaligned_views_take_narrower_accesses() {
+fn misaligned_views_use_narrower_accesses() {
     let (_, stream) = device();
     let (m, n, k) = (130, 67, 35);
     let (a, b) = (whole_numbers(m * k, 3), whole_numbers(k * n, 4));
@@ -193,7 +193,7 @@ fn misaligned_views_take_narrower_accesses() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn c_in_place_and_beside() {
+fn c_may_be_d_or_a_separate_matrix() {
     let (_, stream) = device();
     let (m, n, k) = (140, 90, 50);
     let (a, b, c) = (whole_numbers(m * k, 5), whole_numbers(k * n, 6), whole_numbers(m * n, 7));
@@ -214,7 +214,7 @@ fn c_in_place_and_beside() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn more_than_two_to_the_31_elements() {
+fn d_may_have_more_than_2_to_the_31_elements() {
     let (_, stream) = device();
     // D has 2^31 + 2^17 elements; its last rows lie beyond 2^33 bytes.
     let (m, n, k) = ((1 << 14) + 1, 1 << 17, 2);
@@ -278,7 +278,7 @@ fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_device_too_old_or_another_device_is_refused() {
+fn an_old_device_or_another_device_is_refused() {
     let (context, stream) = device();
     let machine = machine_of(&context).unwrap();
     assert!(Sgemm::DESC.check_on(&machine).is_ok());
@@ -314,13 +314,15 @@ fn bare_launch<const N: usize>(
 ) -> impl FnMut() {
     #[derive(Clone, Copy)]
     #[repr(align(64))]
-    struct Params<const N: usize>(#[allow(dead_code, reason = "nobody reads them")] [u8; N]);
+    struct Params<const N: usize>(
+        #[allow(dead_code, reason = "the kernel does not read them")] [u8; N],
+    );
     // SAFETY: the kernel does not read the bytes.
     unsafe impl<const N: usize> DeviceRepr for Params<N> {}
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bare(.param .align 64 .b8 params[{N}]) {{ ret; }}\n"
     );
-    let module = context.load_module(Ptx::from_src(text)).expect("PTX that every driver takes");
+    let module = context.load_module(Ptx::from_src(text)).expect("PTX that every driver compiles");
     let (kernel, params, stream) =
         (module.load_function("bare").unwrap(), Params([0; N]), stream.clone());
     let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
@@ -330,7 +332,7 @@ fn bare_launch<const N: usize>(
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_host_cost_of_a_run() {
+fn the_host_cost_of_a_run_is_limited() {
     let (context, stream) = device();
     let kernel = Sgemm::new().prepare(&context).unwrap();
     let [mut untracked, mut tracked] =
@@ -348,7 +350,7 @@ fn the_host_cost_of_a_run() {
 /// Host cost of a run of a kernel with tensor maps. A run with new addresses encodes the maps.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn the_host_cost_of_a_run_with_tensor_maps() {
+fn the_host_cost_of_a_run_with_tensor_maps_is_limited() {
     let (context, _) = device();
     let stream = untracked(&context);
     type Hopper = HopperK<Bf16, Bf16>;
@@ -400,7 +402,7 @@ fn a_repeated_call_is_checked_and_computed_anew() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU and NVRTC on the same machine, and a cache directory of its own"]
-fn a_cold_kernel_and_a_warm_start() {
+fn cold_and_warm_starts_are_fast() {
     let (context, _) = device();
     let folder = std::env::temp_dir().join(format!("falchion-cold-{}", std::process::id()));
     let unit = Sgemm::DESC.plan().unwrap().unit(false);

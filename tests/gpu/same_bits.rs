@@ -37,18 +37,18 @@ fn all(_: &GemmDesc) -> bool {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_device_gives_the_hosts_bits() {
+fn device_has_the_bits_of_the_host() {
     let wanted = Wanted { largest_tile: MOST_WORK as u32 / 4, ..Wanted::default() };
     let descriptions = device_pairs(0xb175_0fd5, 150, (wanted, all), (500, 100));
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::I8];
     assert!(kinds.iter().all(|&kind| count(&descriptions, kind) >= 5));
 }
 
-/// Both products of one instruction are rounded as each alone, also with denormals, infinities, and
-/// NaN.
+/// A packed instruction rounds its two products as separate instructions do, also for denormals,
+/// infinities, and NaN.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn halves_two_a_register_give_the_hosts_bits() {
+fn packed_halves_have_the_bits_of_the_host() {
     let device = OnCuda::new();
     let all = tiles_of_halves(ArchKind::Sm90);
     all.par_iter().enumerate().for_each(|(i, desc)| {
@@ -63,36 +63,36 @@ fn halves_two_a_register_give_the_hosts_bits() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn threads_that_tma_feeds_give_the_hosts_bits() {
+fn tma_fed_simt_has_the_bits_of_the_host() {
     let descriptions = device_pairs(0xb175_0ff3, 60, (threads(), all), (400, 50));
     let missing = Coverage::missing_threads(&descriptions);
     assert!(missing.len() <= 2, "{missing:?}");
 }
 
-/// The host adds as the tensor cores of Hopper do.
+/// The host adds in the order of Hopper's tensor cores.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn the_tensor_cores_give_the_hosts_bits() {
+fn hopper_tensor_cores_have_the_bits_of_the_host() {
     let descriptions = device_pairs(0xb175_0f90, 90, (roles(), all), (500, 80));
     let kinds = [ElementKind::F16, ElementKind::Bf16, ElementKind::I8];
     assert!(kinds.iter().all(|&kind| count(&descriptions, kind) >= 3));
 }
 
-/// Whether instructions add in the order of k.
+/// Returns whether instructions add in the order of k.
 fn in_order(desc: &GemmDesc) -> bool {
     desc.operands[0].stored.is_integer() || desc.operands[0].stored == ElementKind::F64
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn mma_sync_gives_the_hosts_bits_of_integers_and_f64() {
+fn mma_sync_has_the_bits_of_the_host_for_integers_and_f64() {
     device_pairs(0xb175_55d0, 240, (mma_sync(Some(ArchKind::Sm90)), in_order), (150, 1));
 }
 
 /// Other instructions round as `numeric::Instruction` states.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn mma_sync_gives_the_hosts_bits_of_other_floating_point_numbers() {
+fn mma_sync_has_the_bits_of_the_host_for_other_floats() {
     let others = |desc: &GemmDesc| !in_order(desc);
     device_pairs(0xb175_55d1, 160, (mma_sync(Some(ArchKind::Sm90)), others), (300, 1));
 }

@@ -1,5 +1,5 @@
-//! Sums of integers that stop at the ends of their range: a device's are the host's, which are
-//! PTX's words of `.satfinite`.
+//! Saturating integer sums: the device saturates as the host does, which implements PTX's
+//! `.satfinite`.
 
 use super::run::device;
 use crate::harness::prelude::*;
@@ -9,18 +9,17 @@ type Products =
     KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90, With<With<Auto, Saturate>, SplitK<1>>>;
 type Wrapping = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90, With<Auto, SplitK<1>>>;
 
-/// Sums that leave the range, stay beyond it, and come back: in steps that differ by an
-/// instruction's products, so that a sum that is clamped more often than once an instruction is
-/// another.
+/// Sums that leave the range, stay outside, and return. The steps are smaller than the products of
+/// one instruction, so a sum that saturates more often than once per instruction differs.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn sums_stop_on_a_device_where_they_stop_on_the_host() {
+fn saturating_sums_have_the_bits_of_the_host() {
     let (m, n, k) = (48, 40, 160_000);
     let element = |at: usize, side: usize| {
         let (mn, k) = (at / k, at % k);
         match (side, k < 140_000) {
             (0, true) => [-128, 127, -127][mn % 3],
-            // Of both signs within an instruction.
+            // Products of both signs within an instruction.
             (0, false) => [127, -128, ((k * (mn + 3)) % 251) as i8][mn % 3],
             _ => [-128, 127, -126, 126, (k % 127) as i8][mn % 5],
         }
@@ -38,9 +37,9 @@ fn sums_stop_on_a_device_where_they_stop_on_the_host() {
         .expect("the host computes it");
     assert!(host.iter().zip(&wrapped).filter(|(x, y)| x != y).count() > m * n / 3);
     let (_context, stream) = device();
-    let copied = |x: &[i8]| stream.clone_htod(x).expect("room on the device");
+    let copied = |x: &[i8]| stream.clone_htod(x).expect("device memory");
     let (a, b, mut d) =
-        (copied(&a), copied(&b), stream.alloc_zeros::<i32>(m * n).expect("room on the device"));
+        (copied(&a), copied(&b), stream.alloc_zeros::<i32>(m * n).expect("device memory"));
     Products::new().run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("the device computes it");
-    assert_eq!(stream.clone_dtoh(&d).expect("what it computed"), host);
+    assert_eq!(stream.clone_dtoh(&d).expect("D is copied back"), host);
 }

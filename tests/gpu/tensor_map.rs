@@ -1,6 +1,6 @@
-//! What TMA does with a box, byte for byte, held against the host's model: loads, stores,
-//! multicasts in clusters. Shared memory is poisoned before each copy and compared whole; so are
-//! the tensors that are stored to.
+//! TMA boxes on a device equal the host's model byte for byte: loads, stores, and multicasts in
+//! clusters. Shared memory is poisoned before each copy and compared completely, as are the tensors
+//! that are stored to.
 
 use crate::harness::{
     prelude::*,
@@ -15,7 +15,7 @@ use proptest::{
     test_runner::TestRunner,
 };
 
-/// Corners around a tensor: inside, across and beyond each side.
+/// Returns corners around a tensor: inside, across, and outside of each side.
 fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
     let along = |d: usize| {
         let (extent, length) = (desc.dims[d] as i32, desc.box_dims[d] as i32);
@@ -32,7 +32,7 @@ fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
             i32::MAX - length,
         ]
     };
-    // TMA begins rows at multiples of 16 bytes.
+    // TMA requires rows that begin at multiples of 16 bytes.
     let chunk = desc.element.elements_in(16) as i32;
     let (columns, rows) = (along(0).map(|c| c.div_euclid(chunk) * chunk), along(1));
     let mut corners: Vec<_> =
@@ -44,7 +44,7 @@ fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
     corners
 }
 
-/// Boxes as kernels have them, for every size of an element and every swizzle.
+/// Returns boxes as kernels use them, for every element size and swizzle.
 fn boxes() -> Vec<TensorMapDesc> {
     let mut boxes = Vec::new();
     for element in ElementKind::ALL {
@@ -54,19 +54,19 @@ fn boxes() -> Vec<TensorMapDesc> {
             boxes.push(packed(element, &[77, 50, 3], &[columns, 20, 2], 3, swizzle));
         }
     }
-    // The tallest box there is.
+    // The tallest box that TMA supports.
     boxes.push(packed(ElementKind::Bf16, &[500, 700], &[64, 256], 0, SwizzleMode::Bytes128));
     boxes
 }
 
-/// The same tensor, but for rows that are whole multiples of 16 bytes, as its strides are.
+/// Returns the tensor with rows that are multiples of 16 bytes, like its strides.
 fn whole(desc: &TensorMapDesc) -> TensorMapDesc {
     let mut whole = *desc;
     whole.dims[0] = desc.dims[0].next_multiple_of(16 / u64::from(desc.element.bytes_of(1)));
     whole
 }
 
-/// Every drawn copy of two or three dimensions.
+/// Returns random copies of two and three dimensions.
 fn random_copies(count: usize) -> Vec<TensorCopy> {
     let (mut runner, strategy) = (TestRunner::deterministic(), copies());
     let draw = || strategy.new_tree(&mut runner).expect("a copy").current();
@@ -75,11 +75,11 @@ fn random_copies(count: usize) -> Vec<TensorCopy> {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn loads_put_every_byte_where_the_model_does() {
+fn loads_equal_the_model() {
     let (device, mut count) = (Device::new(), 0);
     for desc in boxes() {
         for (number, corner) in (0..).zip(corners(&desc)) {
-            // Tiles at the start of a pattern, and within one, while they fit.
+            // Tiles at the start of a swizzle pattern, and within a pattern if they fit.
             let room = MEMORY_BYTES as u32 / 128 - desc.box_bytes().div_ceil(128) as u32;
             check_load(&device, &copy(&desc, (number % 11).min(room) * 128, corner), number.into());
             count += 1;
@@ -94,7 +94,7 @@ fn loads_put_every_byte_where_the_model_does() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn stores_write_what_lies_inside_and_nothing_else() {
+fn stores_write_only_inside_the_tensor() {
     let (device, mut count) = (Device::new(), 0);
     for desc in boxes().iter().map(whole) {
         for (number, corner) in (0..).zip(corners(&desc)).step_by(3) {
@@ -115,8 +115,8 @@ fn stores_write_what_lies_inside_and_nothing_else() {
     assert!(count >= 200, "{count}");
 }
 
-/// Why stores of other rows are refused: of rows that end within 16 bytes these are written whole,
-/// as if the rows were longer.
+/// The reason to refuse stores of other rows: if a row ends within a 16-byte unit, TMA writes the
+/// whole unit.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_store_writes_the_last_16_bytes_of_a_row_whole() {
@@ -134,10 +134,10 @@ fn a_store_writes_the_last_16_bytes_of_a_row_whole() {
     assert!(count >= 40, "{count}");
 }
 
-/// Loaded from one place, stored to another, with hints to the cache.
+/// Loads from one corner and stores to another, with cache hints.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_box_goes_round_through_shared_memory() {
+fn a_load_and_a_store_equal_the_model() {
     let device = Device::new();
     let random_copies = random_copies(200);
     for (number, load) in (0..).zip(&random_copies) {
@@ -152,11 +152,11 @@ fn a_box_goes_round_through_shared_memory() {
     println!("{} round trips", random_copies.len());
 }
 
-/// Each block whose bit is in the mask has the whole box, at the same place; the other's shared
-/// memory is as it was.
+/// Each CTA in the mask receives the whole box at the same address. Shared memory of the other CTA
+/// does not change.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_multicast_reaches_the_blocks_of_its_mask() {
+fn a_multicast_reaches_the_ctas_of_its_mask() {
     let device = Device::new();
     let desc = packed(ElementKind::Bf16, &[300, 200], &[64, 64], 1, SwizzleMode::Bytes128);
     let mut count = 0;
@@ -176,7 +176,7 @@ fn a_multicast_reaches_the_blocks_of_its_mask() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_holds() {
+fn a_grid_of_partial_clusters_is_refused_and_occupancy_is_reported() {
     let device = Device::new();
     let desc = packed(ElementKind::F32, &[64, 64], &[32, 8], 0, SwizzleMode::Bytes128);
     let load = copy(&desc, 0, [0; 3]);
@@ -197,7 +197,7 @@ fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_
     };
     let odd = run(Grid::with_blocks(3, THREADS, 0))
         .map(|_| ())
-        .expect_err("three blocks are not clusters of two");
+        .expect_err("three CTAs are not clusters of two");
     assert!(matches!(odd, Error::Driver { call: "cuLaunchKernel", .. }), "{odd}");
     let none = run(Grid { clusters: 1, cluster: 0, threads: THREADS, shared_bytes: 0 })
         .map(|_| ())
@@ -212,7 +212,7 @@ fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_
     println!(
         "{sms} multiprocessors hold {clusters} clusters of two blocks of {MEMORY_BYTES} bytes"
     );
-    // Five blocks of 40 KiB and the reserved kilobyte fit into 228 KiB.
+    // Five CTAs of 40 KiB and the reserved 1 KiB each fit into 228 KiB.
     assert!(
         clusters >= 1 && clusters <= sms * 5 / 2,
         "{clusters} clusters on {sms} multiprocessors"
@@ -221,11 +221,11 @@ fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_
     assert!(matches!(nine, Err(Error::Refused(_))), "{nine:?}");
 }
 
-/// What `check` accepts, the driver packs: drawn descriptions, and those at the limits, of one
-/// dimension to five.
+/// The driver encodes every description that `check` accepts: random ones, and those at the limits,
+/// with one to five dimensions.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_driver_takes_what_the_rules_take() {
+fn the_driver_encodes_every_valid_description() {
     let _device = Device::new();
     let (mut runner, strategy, mut count) = (TestRunner::deterministic(), copies(), 0);
     let mut takes = |desc: &TensorMapDesc| {
@@ -249,7 +249,7 @@ fn the_driver_takes_what_the_rules_take() {
     println!("{count} descriptions packed");
 }
 
-/// Matrices of a batch that lie in the same place: a stride of 0.
+/// Matrices of a batch at the same address: a stride of 0.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_batch_may_repeat_one_matrix() {
@@ -261,10 +261,10 @@ fn a_batch_may_repeat_one_matrix() {
     }
 }
 
-/// `Tf32` in a map rounds binary32 to ten bits of fraction, to the nearest.
+/// `Tf32` in a map rounds binary32 to the nearest number with ten fraction bits.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn tf32_is_rounded_to_the_nearest_on_its_way() {
+fn tma_rounds_tf32_to_nearest() {
     let device = Device::new();
     let desc = packed(ElementKind::Tf32, &[32, 64], &[32, 64], 0, SwizzleMode::None);
     let load = copy(&desc, 0, [0; 3]);

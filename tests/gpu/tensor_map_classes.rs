@@ -1,8 +1,8 @@
-//! Which copies TMA takes at all: each class in a process of its own, for one that it does not take
-//! ends with `CUDA_ERROR_ILLEGAL_INSTRUCTION`, after which the process has no device.
+//! Classes of copies that TMA accepts. Each class runs in its own process, because a copy that TMA
+//! rejects ends with `CUDA_ERROR_ILLEGAL_INSTRUCTION`, and the process then loses the device.
 //!
-//! The first class is taken by every rule; each other differs from it in one respect, or in what
-//! its name says.
+//! All rules accept the first class. Each other class differs from it in one property, or in the
+//! properties that its name states.
 
 use crate::harness::{
     prelude::*,
@@ -13,26 +13,26 @@ use crate::harness::{
 };
 use std::env;
 
-/// Names the class that a process runs.
+/// Environment variable with the class that a process runs.
 const CLASS: &str = "FALCHION_TENSOR_CLASS";
 
-/// How long a class may take: a copy that never completes waits for ever.
+/// Time limit of a class. A copy that never completes would wait forever.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Processes at a time.
+/// Number of concurrent processes.
 const AT_ONCE: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Load,
     Store,
-    /// A load and a store to the same corner, with hints.
+    /// A load and a store at the same corner, with cache hints.
     Round,
-    /// A load to the ranks of a mask, with a hint or without.
+    /// A load to the ranks of a mask, with or without a cache hint.
     Multicast(u16, bool),
 }
 
-/// One copy, and how it is called.
+/// A copy and its name.
 struct Class {
     name: String,
     way: Way,
@@ -41,7 +41,7 @@ struct Class {
     corner: [i32; 3],
 }
 
-/// 64 rows of 512 bytes, and boxes of 16 rows as long as the swizzle's span.
+/// Returns 64 rows of 512 bytes, and boxes of 16 rows with the length of the swizzle's span.
 fn plain(element: ElementKind, swizzle: SwizzleMode) -> TensorMapDesc {
     let columns = swizzle.span_bytes().unwrap_or(128) / element.bytes_of(1);
     packed(element, &[512 / u64::from(element.bytes_of(1)), 64], &[columns, 16], 0, swizzle)
@@ -56,7 +56,7 @@ fn classes() -> Vec<Class> {
     };
     let usual = plain(F16, Bytes128);
     add("f16", Load, usual, 0, [0; 3]);
-    // Elements, swizzles, and the tile's place in the pattern.
+    // Elements, swizzles, and the position of the tile in the swizzle pattern.
     for element in ElementKind::ALL.into_iter().filter(|&element| element != F16) {
         add(&element.to_string(), Load, plain(element, Bytes128), 0, [0; 3]);
     }
@@ -95,7 +95,7 @@ fn classes() -> Vec<Class> {
         0,
         [192, 0, 0],
     );
-    // Corners whose first row starts at a multiple of 16 bytes: inside, across and beyond each
+    // Corners whose first row starts at a multiple of 16 bytes: inside, across, and outside of each
     // side.
     let far = i32::MAX / 8 * 8;
     for corner in [
@@ -121,7 +121,7 @@ fn classes() -> Vec<Class> {
     ] {
         add("f16", Load, usual, 0, [corner[0], corner[1], 0]);
     }
-    // Corners that do not.
+    // Corners whose first row starts at other bytes.
     for column in [1, 2, 4, 12, 250, 257, 300, -1, -4, -63, -65] {
         add("f16", Load, usual, 0, [column, 0, 0]);
     }
@@ -176,14 +176,14 @@ fn classes() -> Vec<Class> {
     all
 }
 
-/// What became of a class.
+/// Outcome of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Outcome {
-    /// As the model has it.
+    /// Equal to the model.
     Same,
     /// `CUDA_ERROR_ILLEGAL_INSTRUCTION`.
     Illegal,
-    /// Anything else.
+    /// Any other outcome.
     Wrong(String),
 }
 
@@ -193,20 +193,20 @@ impl Class {
     }
 }
 
-/// What the rules say of a class.
-fn taken(class: &Class) -> bool {
+/// Returns whether the rules accept a class.
+fn accepted(class: &Class) -> bool {
     match class.way {
         Way::Store | Way::Round => tensors::stores(&class.copy()),
         Way::Load | Way::Multicast(..) => class.copy().check().is_ok(),
     }
 }
 
-/// Runs one class here, and panics unless it ends, and is as the model has it where the model has
-/// it.
+/// Runs one class in this process. Panics if the copy does not complete, or if an accepted copy
+/// differs from the model.
 fn run(class: &Class) {
     let (device, copy) = (Device::new(), class.copy());
     eprintln!("{} in {:?}", class.name, class.desc);
-    if !taken(class) {
+    if !accepted(class) {
         return run_unmodelled(&device, class.way, &copy);
     }
     match class.way {
@@ -219,7 +219,7 @@ fn run(class: &Class) {
     }
 }
 
-/// Runs what the model refuses, and compares nothing.
+/// Runs a copy that the model refuses, without a comparison.
 fn run_unmodelled(device: &Device, way: Way, copy: &TensorCopy) {
     let (tensor, before) = (vec![0; reach(copy)], untouched());
     let entry = match way {
@@ -247,14 +247,14 @@ fn run_unmodelled(device: &Device, way: Way, copy: &TensorCopy) {
     device.one(entry, [copy, copy], &tensor, &tensor, &before);
 }
 
-/// Runs one class in a process of its own.
+/// Runs one class in a separate process.
 fn outcome(class: &Class) -> Outcome {
     let mut child = Command::new(env::current_exe().expect("this program"))
         .args([
             "--exact",
             "--ignored",
             "--nocapture",
-            "tensor_map_classes::tma_takes_what_the_rules_take",
+            "tensor_map_classes::tma_accepts_exactly_the_valid_copies",
         ])
         .env(CLASS, &class.name)
         .env("RUST_BACKTRACE", "0")
@@ -265,14 +265,14 @@ fn outcome(class: &Class) -> Outcome {
     let start = Instant::now();
     while child.try_wait().expect("a process").is_none() {
         if start.elapsed() > PATIENCE {
-            child.kill().expect("a process to end");
-            child.wait().expect("a process that ended");
+            child.kill().expect("the process is killed");
+            child.wait().expect("the process has ended");
             return Outcome::Wrong("never ends".to_owned());
         }
         thread::sleep(Duration::from_millis(20));
     }
-    // What is said is short: it waits in the pipe.
-    let output = child.wait_with_output().expect("what it said");
+    // The output is short enough for the buffer of the pipe.
+    let output = child.wait_with_output().expect("the output of the process");
     let said = String::from_utf8_lossy(&output.stderr);
     match () {
         () if output.status.success() => Outcome::Same,
@@ -283,10 +283,11 @@ fn outcome(class: &Class) -> Outcome {
     }
 }
 
-/// TMA takes exactly what [`TensorCopy::check`] takes, and does with it what the model does.
+/// TMA accepts exactly the copies that [`TensorCopy::check`] accepts, and its results equal the
+/// model.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn tma_takes_what_the_rules_take() {
+fn tma_accepts_exactly_the_valid_copies() {
     let classes = classes();
     assert_eq!(
         classes.iter().map(|class| &class.name).collect::<BTreeSet<_>>().len(),
@@ -315,11 +316,11 @@ fn tma_takes_what_the_rules_take() {
     let mut surprises = Vec::new();
     for (class, outcome) in classes.iter().zip(found.into_inner().expect("outcomes")) {
         let outcome = outcome.expect("every class ran");
-        let expected = if taken(class) { Outcome::Same } else { Outcome::Illegal };
+        let expected = if accepted(class) { Outcome::Same } else { Outcome::Illegal };
         if outcome != expected {
             surprises.push(format!("{} .. {outcome:?}", class.name));
         }
     }
-    println!("{} classes, {} of them not as said", classes.len(), surprises.len());
+    println!("{} classes, {} of them unexpected", classes.len(), surprises.len());
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
 }

@@ -1,6 +1,5 @@
-//! Steps of a device's tensor cores, one after the other, are the host's: what was recorded of an
-//! H200 is answered again, and so are numbers drawn down to the least ones, each step from the sum
-//! that the device had before it.
+//! Steps of a device's tensor cores have the host's bits: steps recorded on an H200, and random
+//! numbers down to the smallest ones. Each step starts from the device's previous sum.
 
 use crate::harness::{prelude::*, tensor_steps::recorded, warpgroups};
 
@@ -9,7 +8,7 @@ const MN: usize = 64;
 /// Steps of a stage.
 const STEPS: usize = 4;
 
-/// A type, as the host's instruction and as the device's, and a number's bits.
+/// Element type with its instructions on the host and on the device, and the bits of a number.
 #[derive(Clone, Copy)]
 struct Kind {
     element: ElementKind,
@@ -42,7 +41,7 @@ const KINDS: [Kind; 5] = [
 ];
 
 impl Kind {
-    /// The nearest number of the type; of tf32, the one that the device reads.
+    /// Returns the nearest number of the type. For tf32, this is the number that the device reads.
     fn rounded(self, x: f32) -> f32 {
         let bits = (self.bits)(x);
         match self.element {
@@ -55,7 +54,7 @@ impl Kind {
     }
 }
 
-/// A product of 64 x 64 of one stage.
+/// A 64 x 64 product of one stage.
 struct Stage {
     probe: WarpgroupProbe,
     mma: MmaWarpgroup,
@@ -64,7 +63,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn of(kind: Kind) -> Self {
+    fn new(kind: Kind) -> Self {
         let tile = warpgroups::tile(kind.input, Along::K, SwizzleMode::Bytes128, MN as u32);
         let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, ElementKind::F32, MN as u32)
             .expect("a product");
@@ -76,17 +75,17 @@ impl Stage {
             probe,
             mma,
             kind,
-            host: Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it"),
+            host: Instruction::for_types(types, ArchKind::Sm90).expect("an instruction of Hopper"),
         }
     }
 
-    /// Numbers along K of one step.
+    /// Returns the depth of one step.
     fn depth(&self) -> usize {
         self.mma.b().k() as usize / STEPS
     }
 
-    /// `D(m, n)`, row by row, of rows of A and columns of B along K, of which there may be fewer;
-    /// the rest are zeros.
+    /// Returns `D(m, n)` row by row for rows of A and columns of B. Missing rows, columns, and
+    /// elements are zeros.
     fn answer(&self, a: &[Vec<f32>], b: &[Vec<f32>]) -> Vec<f32> {
         let of = |rows: &[Vec<f32>], mn: u32, k: u32| {
             let number =
@@ -97,14 +96,14 @@ impl Stage {
         let d = self
             .probe
             .run(&tile_bytes(&tile, |m, k| of(a, m, k)), &tile_bytes(&tile, |n, k| of(b, n, k)), 1)
-            .expect("it runs");
+            .expect("a run of the probe");
         d.into_iter().map(|x| x as f32).collect()
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn recorded_steps_repeat() {
+fn recorded_steps_are_reproduced() {
     let lines = recorded();
     let mut compared = 0;
     for kind in KINDS {
@@ -112,7 +111,7 @@ fn recorded_steps_repeat() {
         if of_kind.is_empty() {
             continue;
         }
-        let stage = Stage::of(kind);
+        let stage = Stage::new(kind);
         for some in of_kind.chunks(MN) {
             let (a, b): (Vec<_>, Vec<_>) =
                 some.iter().map(|line| (line.a.clone(), line.b.clone())).unzip();
@@ -134,8 +133,8 @@ fn recorded_steps_repeat() {
     assert_eq!(compared, lines.len());
 }
 
-/// Rows of `depth` numbers of `binades` binades from `2^top` down, rounded to the type; now and
-/// then 0.
+/// Returns rows of `depth` numbers in `binades` binades from `2^top` down, rounded to the type.
+/// Some numbers are 0.
 fn random_rows(seed: u64, depth: usize, (top, binades): (i32, u64), kind: Kind) -> Vec<Vec<f32>> {
     let one = |index: u64| {
         let bits = draw(seed, index);
@@ -147,14 +146,14 @@ fn random_rows(seed: u64, depth: usize, (top, binades): (i32, u64), kind: Kind) 
     (0..MN).map(|row| (0..depth).map(|k| one((row * depth + k) as u64)).collect()).collect()
 }
 
-/// For each type, ranges of exponents and step `s`: with the device's own sum of the steps before,
-/// the host's step has the device's bits.
+/// For each type, several exponent ranges, and each step: starting from the device's sum of the
+/// previous steps, the host's step has the device's bits.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn steps_of_random_numbers_are_the_hosts() {
+fn random_steps_have_the_bits_of_the_host() {
     let (mut compared, mut least, mut wrong) = (0, 0, Vec::new());
     for kind in KINDS {
-        let stage = Stage::of(kind);
+        let stage = Stage::new(kind);
         let ranges: &[[(i32, u64); 2]] = match kind.element {
             ElementKind::Bf16 | ElementKind::Tf32 => &[
                 [(3, 6), (3, 6)],

@@ -1,4 +1,4 @@
-//! Transposes on a device equal their definition in every bit and nowhere else: the cases of
+//! Transposes on a device equal their definition bit by bit, and write nothing else: the cases of
 //! `tests/host/transpose.rs`, for more descriptions.
 
 use super::prepared::{capture, captured, end_capture, without_events};
@@ -27,13 +27,13 @@ impl Transposer for OnDevice {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn random_descriptions_are_the_definition_on_the_device() {
+fn random_transposes_equal_the_definition_on_the_device() {
     check_each(&OnDevice::new(), &random_descriptions(100, 1), 6, any_extents);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_resolvers_and_the_ladders_descriptions_are_the_definition_on_the_device() {
+fn resolved_and_ladder_transposes_equal_the_definition_on_the_device() {
     let device = OnDevice::new();
     check_each(&device, &named(), 12, any_extents);
     check_each(&device, &named(), 12, |_| Choice::Auto);
@@ -47,10 +47,10 @@ fn a_few_cases_for_a_sanitizer() {
     check_each(&device, &random_descriptions(20, 2), 3, any_extents);
 }
 
-/// What a user writes: typed arguments, a prepared kernel, in place, and memory that overlaps.
+/// The typed interface: typed arguments, a prepared kernel, in-place sums, and overlapping memory.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_typed_door_on_the_device() {
+fn typed_transposes_run_on_the_device() {
     let device = OnDevice::new();
     let stream = &device.0;
     let a: Vec<f32> = (0..1000 * 3).map(|i| i as f32).collect();
@@ -88,10 +88,10 @@ impl Configuration for Unprepared {
     );
 }
 
-/// A kernel that is not compiled cannot be launched under capture, and says so; a prepared one can.
+/// A kernel that is not compiled is refused during capture. A prepared kernel is captured.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn under_capture_a_kernel_has_to_be_prepared() {
+fn capture_requires_a_prepared_transpose() {
     let device = OnDevice::new();
     let stream = &device.0;
     let elements: Vec<i8> = (0..64).collect();

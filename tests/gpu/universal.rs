@@ -1,23 +1,25 @@
-//! The operator of the machine at hand on a device: whole numbers are exact, by the units that the
-//! device has for the types, with a workspace, without, and prepared.
+//! Run-time operators on a device: integers are exact on the units that the device has for the
+//! types, with a workspace, without one, and with a prepared kernel.
 
 use crate::{harness::prelude::*, run::device};
 use bytemuck::Pod;
 use falchion::{cuda::DeviceMemory, layout::Layout};
 
-/// Odd rows, whole ones, few, more than a wave of tiles, and rows within sectors.
+/// Sizes with odd rows, aligned rows, a small M, more than a wave of tiles, and rows shorter than a
+/// sector.
 const EXTENTS: [(usize, usize, usize); 5] =
     [(300, 200, 100), (67, 129, 255), (1, 512, 1024), (2304, 2304, 96), (1000, 1000, 72)];
 
-/// The numbers of a matrix, small and whole.
+/// Returns the elements of a matrix: small integers.
 fn whole(length: usize, seed: usize) -> Vec<i32> {
     (0..length).map(|i| ((i * 7 + seed * 13 + i / 11) % 5) as i32 - 2).collect()
 }
 
-/// To an element of A and B, and from one of D.
+/// Conversions to an element of A or B, and from an element of D.
 type Conversions<A, C> = (fn(f32) -> A, fn(C) -> f32);
 
-/// Every product of these types: `of` makes an element of a number, and `to` a number of one of D.
+/// Checks GEMMs of some element types. `of` creates an element of A or B, and `to` converts an
+/// element of D.
 fn exact<A, LB, C>(stream: &Arc<CudaStream>, (of, to): Conversions<A, C>, poison: C, op: OpKind)
 where
     A: MathType<Storage = A> + Pod + DeviceRepr,
@@ -30,31 +32,30 @@ where
     let prepared = gemm.prepare(stream.context()).expect("kernels");
     for (m, n, k) in EXTENTS {
         let (a, b) = (whole(m * k, 1), whole(k * n, 2));
-        // On the host, exact.
+        // The exact result of the host.
         let mut wanted = vec![f32::NAN; m * n];
         let [a32, b32] = [&a, &b].map(|of| of.iter().map(|&x| x as f32).collect::<Vec<_>>());
         let host = GemmUniversal::<f32, RowMajor, f32, LB, f32, RowMajor>::new();
-        host.run(Arguments::new((m, n, k), &a32, &b32, &mut wanted))
-            .expect("a product on the host");
+        host.run(Arguments::new((m, n, k), &a32, &b32, &mut wanted)).expect("a GEMM on the host");
         let elements = |x: &[f32]| {
-            stream.clone_htod(&x.iter().map(|&x| of(x)).collect::<Vec<A>>()).expect("room")
+            stream.clone_htod(&x.iter().map(|&x| of(x)).collect::<Vec<A>>()).expect("device memory")
         };
         let (a, b) = (elements(&a32), elements(&b32));
         let poisoned = vec![poison; m * n];
-        let mut d = stream.clone_htod(&poisoned).expect("room");
+        let mut d = stream.clone_htod(&poisoned).expect("device memory");
         let bytes = gemm.workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d)).expect("a size")
             as usize;
-        let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.max(1)]).expect("room");
+        let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.max(1)]).expect("device memory");
         for how in ["without a workspace", "with one", "prepared"] {
-            stream.memcpy_htod(&poisoned, &mut d).expect("room");
+            stream.memcpy_htod(&poisoned, &mut d).expect("device memory");
             let arguments = Arguments::new((m, n, k), &a, &b, &mut d);
             let ran = match how {
                 "without a workspace" => gemm.run(arguments),
                 "with one" => gemm.run(arguments.workspace(&mut workspace)),
                 _ => prepared.run(arguments.workspace(&mut workspace)),
             };
-            // Rows of fp8 that TMA cannot read have to be copied: no `mma.sync` of Hopper's reads
-            // them.
+            // fp8 rows that TMA cannot read must be copied, because Hopper has no `mma.sync` for
+            // fp8.
             match ran {
                 Err(refused)
                     if how == "without a workspace"
@@ -68,14 +69,14 @@ where
             }
             let found: Vec<f32> = stream.clone_dtoh(&d).expect("D").into_iter().map(to).collect();
             let at = found.iter().zip(&wanted).position(|(one, other)| one != other);
-            assert_eq!(at, None, "{m}x{n}x{k} {how}, of {bytes} bytes");
+            assert_eq!(at, None, "{m}x{n}x{k} {how}, {bytes} bytes");
         }
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of compute capability 9.0"]
-fn the_operator_of_the_machine_at_hand_is_exact() {
+fn native_operators_are_exact() {
     let (_context, stream) = device();
     let stream = &stream;
     exact::<f32, RowMajor, f32>(stream, (|x| x, |x| x), f32::NAN, OpKind::Simt);
@@ -86,13 +87,13 @@ fn the_operator_of_the_machine_at_hand_is_exact() {
     exact::<i8, ColMajor, i32>(stream, (|x| x as i8, |x| x as f32), i32::MIN, OpKind::TensorOp);
 }
 
-/// One line, on a device.
+/// A one-line GEMM on a device.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn one_line_is_a_product_on_a_device() {
+fn one_line_computes_a_gemm_on_a_device() {
     let (_context, stream) = device();
     let (m, n, k) = (300, 200, 100);
-    let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
+    let copied = |x: &[f32]| stream.clone_htod(x).expect("device memory");
     let (a, b, mut d) =
         (copied(&vec![1.0; m * k]), copied(&vec![2.0; k * n]), copied(&vec![f32::NAN; m * n]));
     let (x, y) = (MatRef::new(&a, (m, k)), MatRef::new(&b, (k, n)));
@@ -100,23 +101,23 @@ fn one_line_is_a_product_on_a_device() {
     assert!(stream.clone_dtoh(&d).expect("D").iter().all(|&x| x == 200.0));
 }
 
-/// Memory by its address has the bits of a slice, and is refused like a slice.
+/// A raw pointer gives the bits of a slice, and is refused like a slice.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 #[allow(unsafe_code, reason = "memory by its address")]
-fn memory_by_its_address_is_a_slice() {
+fn a_raw_pointer_behaves_like_a_slice() {
     let (_context, stream) = device();
     let (m, n, k) = (67, 130, 45);
     let floats = |length, seed| whole(length, seed).iter().map(|&x| x as f32).collect::<Vec<_>>();
-    let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
+    let copied = |x: &[f32]| stream.clone_htod(x).expect("device memory");
     let (a, b) = (copied(&floats(m * k, 1)), copied(&floats(k * n, 2)));
     let [mut wanted, d] = [m * n; 2].map(|length| copied(&vec![f32::NAN; length]));
     let (x, y) = (MatRef::new(&a, (m, k)), MatRef::new(&b, (k, n)));
     falchion::gemm(x, y, MatMut::new(&mut wanted, (m, n))).expect("a product");
     let at = |slice: &CudaSlice<f32>, first: u64, length| {
         let address = slice.device_ptr(&stream).0 + first;
-        // SAFETY: the slices outlive the work of this test, and have `length` elements from `first`
-        // on, or the call is refused before it reads them.
+        // SAFETY: the slices live until the end of this test, and have `length` elements from
+        // `first` on, or the call is refused before it reads them.
         unsafe { DeviceMemory::<f32>::from_raw(address, length, &stream) }.expect("an address")
     };
     let (x, y, mut z) = (at(&a, 0, m * k), at(&b, 0, k * n), at(&d, 0, m * n));
@@ -132,7 +133,7 @@ fn memory_by_its_address_is_a_slice() {
         assert!(error.to_string().starts_with(begin), "{error}");
     };
     let before = bits(&d);
-    // D overlaps A, A is too short, and an address is no multiple of an element's size.
+    // D overlaps A, A is too short, and an address is not a multiple of the element size.
     let long = copied(&vec![1.0; m * n + m * k]);
     let (overlapped, short, odd) = (at(&long, 0, m * k), at(&a, 0, m * k - 1), at(&a, 2, m * k));
     refused(MatRef::new(&overlapped, (m, k)), &mut at(&long, 8, m * n), "D overlaps A");
@@ -149,7 +150,7 @@ fn memory_by_its_address_is_a_slice() {
     }
 }
 
-/// A product of matrices on a device is on the device, with the numbers of the host.
+/// The result of `matmul` on a device is on the device, and equals the host's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn matmul_on_a_device_returns_a_matrix_on_the_device() {
@@ -158,13 +159,13 @@ fn matmul_on_a_device_returns_a_matrix_on_the_device() {
     for (m, n, k) in EXTENTS {
         let (a, b) = (Mat::from_fn((m, k), element), Mat::from_fn((k, n), element));
         let (a, b) = (a.expect("A"), b.expect("B"));
-        let on_device = |mat: &Mat<f32>| mat.to_device(&stream).expect("room on the device");
+        let on_device = |mat: &Mat<f32>| mat.to_device(&stream).expect("device memory");
         let (x, y) = (on_device(&a), on_device(&b));
         let product = falchion::matmul(&x, &y).expect("a product");
-        let wanted = falchion::matmul(&a, &b).expect("a product on the host");
+        let wanted = falchion::matmul(&a, &b).expect("a GEMM on the host");
         assert_eq!(product.to_host().expect("D"), wanted, "{m} x {n} x {k}");
         let across = falchion::matmul(y.view().t(), x.view().t()).expect("a product");
-        let wanted = falchion::matmul(b.view().t(), a.view().t()).expect("a product on the host");
+        let wanted = falchion::matmul(b.view().t(), a.view().t()).expect("a GEMM on the host");
         assert_eq!(across.to_host().expect("D"), wanted, "{n} x {m} x {k}");
     }
     let empty = Mat::<f32>::zeros((0, 4)).expect("no element").to_device(&stream);
@@ -175,13 +176,13 @@ fn matmul_on_a_device_returns_a_matrix_on_the_device() {
     assert_eq!(product.expect("no element").to_host().expect("D").shape(), (0, 3));
 }
 
-/// D that overlaps an input is refused, and a view of the middle of D's memory writes only there.
+/// D that overlaps an input is refused. A GEMM into a view of D's memory writes only the view.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_view_of_d_writes_its_elements_only() {
     let (_context, stream) = device();
     let (m, n, k) = (33, 65, 17);
-    let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
+    let copied = |x: &[f32]| stream.clone_htod(x).expect("device memory");
     let (a, b) = (copied(&vec![1.0; m * k]), copied(&vec![2.0; k * n]));
     for column_major in [false, true] {
         let mut d = copied(&vec![7.0; (m + 3) * (n + 4)]);

@@ -1,5 +1,6 @@
-//! One stage of a warpgroup's product on Hopper: whole numbers, laid by the tiles' maps, come out
-//! as the product. A map, a descriptor or a fragment that is not the hardware's makes another.
+//! One stage of a warpgroup's product on Hopper. Integer operands are stored by the tile maps, and
+//! the result must be exact. A map, descriptor, or fragment that differs from the hardware's gives
+//! another result.
 
 use crate::harness::{
     prelude::*,
@@ -7,8 +8,8 @@ use crate::harness::{
 };
 use falchion::warp::wgmma::FragmentMap;
 
-/// Runs a product once and twice over: what is wrong. The first round does not read the
-/// accumulators, which are NaN; the second adds.
+/// Runs a product for one and for two rounds, and returns the fault. The first round does not read
+/// the accumulators, which are NaN. The second round adds to them.
 fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
     let probe = WarpgroupProbe::prepare(context, mma)
         .unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
@@ -21,7 +22,7 @@ fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
     };
     let b = tile_bytes(&mma.b(), |n, k| bits(input_b, whole(input_b, 2, n, k)));
     let wanted = wanted(mma);
-    // Beyond 2048 not every whole number is an f16.
+    // f16 does not represent every integer above 2048.
     let is_f16 = mma.instruction().accumulator() == ElementKind::F16;
     assert!(!is_f16 || wanted.iter().all(|x| x.unsigned_abs() <= 1024), "{}", words(mma));
     for rounds in [1, 2] {
@@ -51,7 +52,7 @@ fn all_right(what: &str, stages: &[MmaWarpgroup]) {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_type_width_and_way_is_the_product() {
+fn every_type_width_and_layout_is_exact() {
     let stages: Vec<_> = types()
         .into_iter()
         .flat_map(|types| {
@@ -60,12 +61,12 @@ fn every_type_width_and_way_is_the_product() {
                 .flat_map(move |n| products(types, n, SwizzleMode::Bytes128))
         })
         .collect();
-    all_right("types, widths and ways", &stages);
+    all_right("types, widths, and layouts", &stages);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_swizzle_is_the_product() {
+fn every_swizzle_is_exact() {
     let types = INPUTS.map(|input| (input, input, input.accumulator()));
     let stages: Vec<_> = SwizzleMode::ALL
         .iter()
@@ -74,10 +75,10 @@ fn every_swizzle_is_the_product() {
     all_right("swizzles", &stages);
 }
 
-/// Tiles of more rows than the instruction reads, whose distances differ from those of small ones.
+/// Tiles with more rows than the instruction reads, whose strides differ from those of small tiles.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn large_tiles_are_the_product() {
+fn large_tiles_are_exact() {
     let mut stages = Vec::new();
     for input in [ElementKind::Bf16, ElementKind::Tf32, ElementKind::I8] {
         for swizzle in SwizzleMode::ALL {
@@ -94,10 +95,10 @@ fn large_tiles_are_the_product() {
     all_right("large tiles", &stages);
 }
 
-/// Without its swizzle a tile is another matrix to the instruction.
+/// The instruction reads a tile without its swizzle as another matrix.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_tile_laid_without_the_swizzle_is_another() {
+fn a_tile_without_its_swizzle_is_another_matrix() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let mma = products(
         (ElementKind::Bf16, ElementKind::Bf16, ElementKind::Bf16.accumulator()),

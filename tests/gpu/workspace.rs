@@ -22,7 +22,7 @@ fn workspace_grows_to_the_bytes_that_run_needs() {
     let needed = Product::new()
         .workspace_size(&Arguments::new(EXTENTS, &a, &b, &mut d))
         .expect("a workspace size");
-    assert!(needed > 0, "the test needs a split K");
+    assert!(needed > 0, "K is split");
     let mut workspace = Workspace::new();
     for _ in 0..2 {
         let arguments = Arguments::new(EXTENTS, &a, &b, &mut d).workspace(&mut workspace);

@@ -36,7 +36,7 @@ fn choose(d: &mut GemmDesc, field: Field, word: &str) -> bool {
 /// Sets a field to a number. Returns false if the field is not a knob.
 fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
     fn knob<T>(pinned: &mut Option<T>) -> &mut T {
-        pinned.as_mut().expect("a knob of the family")
+        pinned.as_mut().expect("the kernel has this knob")
     }
     let along = |shape: &mut Mnk, axis: Axis| match axis {
         Axis::M => shape.m = x,
@@ -90,7 +90,7 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
         | Field::ThreadsOfAMultiprocessor
         | Field::Warpgroups
         | Field::WarpsOfConsumers => return false,
-        other => panic!("{other:?} is no knob's"),
+        other => panic!("{other:?} is not a field of a knob"),
     }
     *d = d.pinned(pins);
     true

@@ -32,8 +32,8 @@ pub struct Buffers {
     pub b: HostBuffer,
     pub c: HostBuffer,
     pub d: HostBuffer,
-    /// Vectors, with poison after their ends.
-    pub vectors: Vectors<HostBuffer>,
+    /// Operands of the epilogue, with poison after their ends.
+    pub operands: EpilogueOperands<HostBuffer>,
 }
 
 impl Buffers {
@@ -48,6 +48,7 @@ impl Buffers {
         let Guarded { problem, first, behind, poisoned } = guarded;
         let c = if let Source::Matrix(c) = problem.c { c } else { problem.d };
         let types = desc.user_types();
+        let elements = desc.epilogue.leave(desc.frame).operands(types.c);
         let buffer = |which: usize, kind, view: &View<Elements>| {
             HostBuffer::poisoned(kind, first[which] + view.memory.length + behind[which])
         };
@@ -56,9 +57,10 @@ impl Buffers {
             b: buffer(1, types.b, &problem.b)?,
             c: buffer(2, types.c, &c)?,
             d: buffer(3, types.c, &problem.d)?,
-            vectors: problem
-                .vectors
-                .try_map(|_, view| HostBuffer::poisoned(types.c, view.memory.length + BEHIND))?,
+            operands: problem.operands.try_map(|operand, view| {
+                let kind = elements.get(operand).copied().unwrap_or(types.c);
+                HostBuffer::poisoned(kind, view.memory.length + BEHIND)
+            })?,
         };
         let lay = |buffer: &mut HostBuffer,
                    which: usize,
@@ -75,16 +77,24 @@ impl Buffers {
             lay(&mut buffers.b, 1, &problem.b, (problem.k, problem.n), operands)?;
         }
         for (kind, buffer) in buffers
-            .vectors
+            .operands
             .iter_mut()
-            .filter(|(kind, _)| reads.vectors.get(*kind).is_some() || !poisoned)
+            .filter(|(kind, _)| reads.operands.get(*kind).is_some() || !poisoned)
         {
-            let length = problem.mn(kind.side());
-            let row = View::packed(Elements::ALL, Order::Row, (1, length), None);
-            let seed = seed.wrapping_add(4 + kind.index() as u64);
-            fill.source().fill(seed, buffer.slice_mut(0..length)?, &row, (1, length))?;
+            // Vectors have had the numbers 0 to 3.
+            let seed = seed.wrapping_add(3 + kind.index() as u64);
+            let Some(view) = problem.operands.get(kind) else { continue };
+            let (view, extents) = match kind.side() {
+                Some(side) => {
+                    let length = problem.mn(side);
+                    (View::packed(Elements::ALL, Order::Row, (1, length), None), (1, length))
+                }
+                None => (*view, (problem.m, problem.n)),
+            };
+            let length = view.elements(extents, 1) as usize;
+            fill.source().fill(seed, buffer.slice_mut(0..length)?, &view, extents)?;
         }
-        if reads.source || !poisoned {
+        if reads.source() || !poisoned {
             lay(&mut buffers.c, 2, &c, (problem.m, problem.n), fill.source())?;
             if problem.c == Source::InPlace {
                 lay(&mut buffers.d, 3, &problem.d, (problem.m, problem.n), fill.source())?;
@@ -100,11 +110,11 @@ impl Buffers {
         desc: &GemmDesc,
         guarded: &Guarded,
     ) -> Result<(), Error> {
-        let vectors = self.vectors.clone();
-        let vectors = sliced(&vectors)?;
+        let operands = self.operands.clone();
+        let operands = sliced(&operands)?;
         let Self { a, b, c, d, .. } = self;
         let c = guarded.problem.c.try_map(|_| c.whole())?;
-        let whole = HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, vectors };
+        let whole = HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, operands };
         let Guarded { problem, first, .. } = *guarded;
         runner.run(desc, Placed { problem, whole, first })
     }
@@ -130,7 +140,7 @@ impl Buffers {
             part(&before.b, 1, &problem.b)?,
             part(&self.d, 3, &problem.d)?,
         );
-        verify::check(&Claim { desc, problem, a, b, c, d, vectors: sliced(&self.vectors)? })
+        verify::check(&Claim { desc, problem, a, b, c, d, operands: sliced(&self.operands)? })
     }
 }
 
@@ -138,8 +148,10 @@ impl Buffers {
 const BEHIND: usize = 7;
 
 /// Returns the buffers of the vectors as slices, with poison.
-pub fn sliced(vectors: &Vectors<HostBuffer>) -> Result<Vectors<HostSlice<'_>>, Error> {
-    vectors.as_ref().try_map(|_, vector| vector.whole())
+pub fn sliced(
+    operands: &EpilogueOperands<HostBuffer>,
+) -> Result<EpilogueOperands<HostSlice<'_>>, Error> {
+    operands.as_ref().try_map(|_, vector| vector.whole())
 }
 
 /// Results of a suite.
@@ -197,8 +209,8 @@ fn judged(
     if let Some(place) = after.d.stray(&before.d, guarded.first[3], &guarded.problem.d, (m, n)) {
         return Err(format!("element {place} of D's buffer lies outside of D and was written"));
     }
-    if (&after.a, &after.b, &after.c, &after.vectors)
-        != (&before.a, &before.b, &before.c, &before.vectors)
+    if (&after.a, &after.b, &after.c, &after.operands)
+        != (&before.a, &before.b, &before.c, &before.operands)
     {
         return Err("an operand that is only read was written".to_owned());
     }

@@ -10,7 +10,7 @@ pub fn unit_of(desc: &GemmDesc, with_fingerprints: bool) -> TranslationUnit {
 /// Returns the description with some knobs changed. Its kernel must have these knobs.
 pub fn pinned(desc: GemmDesc, pins: Pins) -> GemmDesc {
     let foreign = desc.knobs().foreign(Pins { mainloop: None, ..pins });
-    assert!(foreign.is_none(), "{:?} is no knob of {:?}", foreign.first(), desc.mainloop.kind());
+    assert!(foreign.is_none(), "{:?} is not a knob of {:?}", foreign.first(), desc.mainloop.kind());
     desc.pinned(pins)
 }
 
@@ -128,6 +128,8 @@ impl Changed {
             pending: Some(self.pending),
             promotion: Some(self.promotion),
             emulation: Some(self.emulation),
+            transform_a: None,
+            transform_b: None,
             a_operand: Some(self.a_operand),
             saturate: Some(self.saturate),
             interleave: Some(self.interleave),

@@ -3,9 +3,8 @@
 //! under an a-priori bound per element.
 
 use super::{
-    asked_for,
     case::{Tally, judge_one},
-    problems,
+    problems, requested_case,
 };
 use crate::harness::prelude::*;
 
@@ -34,7 +33,7 @@ impl Suite {
         let (tally, descriptions) = self.results(runner);
         let distinct = descriptions.iter().collect::<HashSet<_>>().len();
         println!("{}: {tally:?}, {distinct} descriptions", runner.name());
-        if asked_for().is_none() {
+        if requested_case().is_none() {
             assert!(tally.cases >= self.least.0 && distinct >= self.least.1, "{tally:?}");
             assert_eq!((self.missing)(&descriptions), Vec::<String>::new());
             let largest = tally.largest;
@@ -48,7 +47,10 @@ impl Suite {
     pub fn run_decisively(&self, runner: &dyn Runner) {
         let Tally { elements, exact, undecided, .. } = self.run(runner);
         let decided = exact > elements / 2 && exact < elements - undecided;
-        assert!(asked_for().is_some() || decided, "{exact} of {elements}, {undecided} undecided");
+        assert!(
+            requested_case().is_some() || decided,
+            "{exact} of {elements}, {undecided} undecided"
+        );
     }
 
     fn results(&self, runner: &dyn Runner) -> (Tally, Vec<GemmDesc>) {
@@ -57,7 +59,7 @@ impl Suite {
         let both = |desc: &GemmDesc, seeds: (u64, u64)| {
             judge_both(runner, desc, &guarded(seeds.1, desc, wanted), seeds)
         };
-        if let Some(seeds) = asked_for() {
+        if let Some(seeds) = requested_case() {
             let desc = description(seeds.0, self.wanted);
             println!("{desc:#?}\n{:#?}", guarded(seeds.1, &desc, wanted));
             return (both(&desc, seeds), vec![desc]);
@@ -112,22 +114,22 @@ macro_rules! suites {
 #[allow(unused_imports, reason = "two test binaries use it")]
 pub(crate) use suites;
 
-/// Missing nothing: the suite states no coverage.
+/// Returns no missing properties, for suites without requirements on coverage.
 pub fn any(_: &[GemmDesc]) -> Vec<String> {
     Vec::new()
 }
 
 /// Returns the filter for warp-specialized kernels on tensor cores.
 pub fn warp_specialized_only() -> Wanted {
-    Wanted { family: Family::WarpSpecialized, ..Wanted::default() }
+    Wanted { kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() }
 }
 
 /// Returns the filter for `mma.sync` kernels of one architecture, or of all.
 pub fn mma_sync(arch: Option<ArchKind>) -> Wanted {
-    Wanted { family: Family::MmaSync, arch, ..Wanted::default() }
+    Wanted { kernel_kind: KernelKind::MmaSync, arch, ..Wanted::default() }
 }
 
 /// Returns the filter for TMA-fed SIMT kernels.
 pub fn by_threads() -> Wanted {
-    Wanted { family: Family::Threads, ..Wanted::default() }
+    Wanted { kernel_kind: KernelKind::Threads, ..Wanted::default() }
 }

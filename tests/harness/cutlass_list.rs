@@ -21,7 +21,7 @@ impl Listed {
 /// Names of the knobs of a line.
 const KNOBS: [&str; 6] = ["threadblock", "warp", "instruction", "stages", "align_a", "align_b"];
 
-/// Returns the knob for CUTLASS's option of an instruction. This family has no knobs for
+/// Returns the knob for CUTLASS's option of an instruction. `mma.sync` kernels have no knobs for
 /// conversions and fast accumulation. For f32 without an option, CUTLASS multiplies in tf32 once,
 /// and Falchion three times.
 fn option_of(operator: &str) -> Option<(&'static str, &'static str)> {

@@ -72,22 +72,25 @@ pub enum Decomposition {
 pub type Pair = ([GemmDesc; 2], u64);
 
 impl Decomposition {
-    /// Returns the families that have the decomposition.
-    pub const fn families(self) -> &'static [Family] {
+    /// Returns the kinds of kernels that support the decomposition.
+    pub const fn kernel_kinds(self) -> &'static [KernelKind] {
         match self {
-            Self::StreamK => {
-                &[Family::WarpSpecialized, Family::Threads, Family::Simt, Family::MmaSync]
-            }
-            Self::Cluster => &[Family::WarpSpecialized, Family::Threads],
-            Self::Parallel => &[Family::Simt, Family::MmaSync, Family::WarpSpecialized],
+            Self::StreamK => &[
+                KernelKind::WarpSpecialized,
+                KernelKind::Threads,
+                KernelKind::Simt,
+                KernelKind::MmaSync,
+            ],
+            Self::Cluster => &[KernelKind::WarpSpecialized, KernelKind::Threads],
+            Self::Parallel => &[KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized],
         }
     }
 
-    /// Returns random pairs of a family on Hopper, from at most `count` descriptions.
-    pub fn pairs(self, count: u64, family: Family) -> Vec<Pair> {
+    /// Returns random pairs of a kind of kernel on Hopper, from at most `count` descriptions.
+    pub fn pairs(self, count: u64, kernel_kind: KernelKind) -> Vec<Pair> {
         let arch = Some(ArchKind::Sm90);
-        let wanted = Wanted { family, largest_tile: 1 << 20, arch, plain: true };
-        let roles = family == Family::WarpSpecialized;
+        let wanted = Wanted { kernel_kind, largest_tile: 1 << 20, arch, plain: true };
+        let roles = kernel_kind == KernelKind::WarpSpecialized;
         // TMA has no narrower accesses. Other kernels need registers for the narrowest ones.
         let accesses = if roles { [u32::MAX, u32::MAX, 1] } else { [1; 3] };
         let pair = |i: u64| {
@@ -101,7 +104,7 @@ impl Decomposition {
                 (description(first + i, wanted), slices[i as usize % slices.len()]);
             let both = match self {
                 // Emulated f32 rounds the sums of its terms.
-                Self::StreamK => streamed(desc).filter(|both| {
+                Self::StreamK => with_stream_k(desc).filter(|both| {
                     (desc.operands[0].stored != ElementKind::F32 || !roles)
                         && both.iter().all(copies_single_elements)
                 }),
@@ -127,7 +130,7 @@ pub fn problem_of_several_tiles(desc: &GemmDesc, seed: u64) -> Problem {
     let user = |axis: Axis| if axis.leave(desc.frame) == Axis::M { down } else { across };
     let k = tile.k as usize * (desc.split_k() as usize + random.below(9))
         - random.below(tile.k as usize / 2);
-    let vectors = Vectors::NONE;
+    let operands = EpilogueOperands::NONE;
     let problem = Problem::new(desc, (user(Axis::M), user(Axis::N), k), [None; 3], PLAIN);
-    Problem { batch, vectors, ..problem }
+    Problem { batch, operands, ..problem }
 }

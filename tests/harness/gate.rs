@@ -41,14 +41,15 @@ pub fn defaults() -> Vec<GemmDesc> {
     all
 }
 
-/// Returns random descriptions of all families. A third uses stream-K, split-K in a cluster, or
-/// another mode if the mode is valid.
+/// Returns random descriptions of all kinds of kernels. A third uses stream-K, split-K in a
+/// cluster, or another mode if the mode is valid.
 pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
-    let families = [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads];
+    let kernel_kinds =
+        [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync, KernelKind::Threads];
     let of = |i: usize| {
-        let family = families[i % families.len()];
-        let desc = description(draw(seed, i as u64), Wanted { family, ..Wanted::default() });
-        varied(desc, i / families.len())
+        let kernel_kind = kernel_kinds[i % kernel_kinds.len()];
+        let desc = description(draw(seed, i as u64), Wanted { kernel_kind, ..Wanted::default() });
+        varied(desc, i / kernel_kinds.len())
     };
     // A description that may spill can need more registers than a plan accepts.
     (0..).map(of).filter(|desc| desc.plan().is_ok()).take(count).collect()
@@ -57,7 +58,7 @@ pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
 /// The description, or a variant of it that is valid.
 fn varied(desc: GemmDesc, number: usize) -> GemmDesc {
     let variant = match number % 9 {
-        0 => streamed(desc).map(|[_, streamed]| streamed),
+        0 => with_stream_k(desc).map(|[_, streamed]| streamed),
         3 if desc.has_producer() => {
             cut_by_clusters(desc, 2 + number as u32 % 3).map(|[_, clustered]| clustered)
         }
@@ -118,7 +119,7 @@ pub fn compare(
     assert!(wrong.is_empty(), "{} of {} lines differ:\n{some}", wrong.len(), entries.len());
 }
 
-/// The words of a description, which are the description's own.
+/// Returns the line of a description.
 pub fn spelled(desc: &GemmDesc) -> String {
     let words = words::spell(desc);
     assert_eq!(words::read(&words).as_ref(), Ok(desc), "{words}");

@@ -10,12 +10,12 @@ pub struct Grouped {
     pub b: Vec<u8>,
     pub c: Vec<u8>,
     pub d: Vec<u8>,
-    pub vectors: Vectors<Vec<u8>>,
+    pub operands: EpilogueOperands<Vec<u8>>,
 }
 
 /// GEMM of one group, and its first elements of A, B, C, and D. `row` is its first element of
 /// vectors.
-pub struct Alone {
+pub struct SeparateGemm {
     pub problem: Problem,
     pub first: [usize; 4],
     pub row: usize,
@@ -41,7 +41,7 @@ fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
 impl Grouped {
     /// Creates groups with lengths around the tile size of a description. Some are empty, and some
     /// rows are before the first or after the last group.
-    pub fn of(desc: &GemmDesc, seed: u64) -> Self {
+    pub fn random(desc: &GemmDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (tile, types, orders) = (desc.threadblock(), desc.user_types(), desc.orders());
         let exchanged = desc.frame.swapped;
@@ -77,16 +77,18 @@ impl Grouped {
         );
         let mut scalars = [0.0; 8];
         scalars[..3].copy_from_slice(&[1.0, [0.0, 1.0][random.below(2)], 1.0]);
-        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
+        let length =
+            |kind: EpilogueOperand| if kind.side() == Some(OperandKind::A) { m } else { n };
+        let operands = EpilogueOperands::by(|kind| {
+            kind.side().map(|side| View::vector(Elements::new(length(kind)), side))
+        });
         let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(d) };
         let groups = Some(Groups::with_count(Axis::M, count));
         let problem = Problem {
             batch: count,
             groups,
             c,
-            vectors,
+            operands,
             scalars,
             ..problem_of((m, n, k), [a, b, d])
         };
@@ -97,14 +99,14 @@ impl Grouped {
             b: bytes(types.b, 2, b.memory.length),
             c: bytes(types.c, 3, d.memory.length),
             d: bytes(types.c, 4, d.memory.length),
-            vectors: Vectors::by(|kind| {
-                Some(bytes(types.c, 5 + kind.index() as u64, length(kind)))
+            operands: EpilogueOperands::by(|kind| {
+                Some(bytes(types.c, 4 + kind.index() as u64, length(kind)))
             }),
         }
     }
 
     /// Returns one GEMM per group that is not empty.
-    pub fn alone(&self) -> impl Iterator<Item = Alone> + '_ {
+    pub fn separate_gemms(&self) -> impl Iterator<Item = SeparateGemm> + '_ {
         let Problem { a, b, d, .. } = self.problem;
         self.offsets.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]).map(
             move |(number, ends)| {
@@ -115,7 +117,7 @@ impl Grouped {
                     groups: None,
                     ..self.problem
                 };
-                Alone {
+                SeparateGemm {
                     problem,
                     first: [
                         a.offset(row, 0),
@@ -140,10 +142,10 @@ pub fn whole(desc: GemmDesc) -> GemmDesc {
     but!(desc, split_k: 1)
 }
 
-/// Returns the maximum tile of a family in multiplications. Warpgroup tiles are larger.
-pub const fn largest(family: Family) -> u32 {
-    match family {
-        Family::WarpSpecialized => 1 << 20,
+/// Returns the maximum tile of a kind of kernel in multiplications. Warpgroup tiles are larger.
+pub const fn largest(kernel_kind: KernelKind) -> u32 {
+    match kernel_kind {
+        KernelKind::WarpSpecialized => 1 << 20,
         _ => 1 << 16,
     }
 }

@@ -13,6 +13,7 @@ pub mod cute_partitions;
 pub mod cutlass_list;
 pub mod decompositions;
 pub mod descriptions;
+pub mod epilogue_operands;
 pub mod functions;
 pub mod gate;
 pub mod gemms;
@@ -44,6 +45,7 @@ pub mod tensor_device;
 pub mod tensor_kernels;
 pub mod tensor_steps;
 pub mod tensors;
+pub mod transforms;
 pub mod transposes;
 #[cfg(feature = "cuda")]
 pub mod twins;
@@ -59,7 +61,7 @@ pub use random::Random;
 use falchion_lab::verify::draw;
 
 /// Returns both seeds of `FALCHION_CASE=<description>:<problem>`, which a failure prints.
-pub fn asked_for() -> Option<(u64, u64)> {
+pub fn requested_case() -> Option<(u64, u64)> {
     let text = std::env::var("FALCHION_CASE").ok()?;
     let (description, problem) =
         text.split_once(':').expect("FALCHION_CASE is <description>:<problem>");

@@ -11,7 +11,7 @@ pub struct ByPtx(OnCuda, ArchKind);
 
 impl ByPtx {
     /// Opens the device. Panics on a machine without one.
-    pub fn of(ptx: ArchKind) -> Self {
+    pub fn new(ptx: ArchKind) -> Self {
         Self(OnCuda::new(), ptx)
     }
 }

@@ -18,7 +18,7 @@ impl Runner for OnHost {
         let Placed { problem, whole, first } = placed;
         // The slices end with the matrices, so an access beyond a matrix is beyond its slice.
         let short = |operand| Refusal::missing_operand(operand);
-        let HostMatrices { a, b, c, d, vectors } = whole;
+        let HostMatrices { a, b, c, d, operands } = whole;
         let matrices = HostMatrices {
             a: a.get(first[0]..first[0] + problem.a.memory.length).ok_or(short(Operand::A))?,
             b: b.get(first[1]..first[1] + problem.b.memory.length).ok_or(short(Operand::B))?,
@@ -30,7 +30,7 @@ impl Runner for OnHost {
                 _ => Source::None,
             },
             d: d.get(first[3]..first[3] + problem.d.memory.length).ok_or(short(Operand::D))?,
-            vectors,
+            operands,
         };
         run_on_host(desc, self.0, problem.with(matrices))
     }
@@ -43,5 +43,5 @@ pub fn slices<'a, A: MathType, B: MathType, C: MathType>(
     d: &'a mut [C::Storage],
 ) -> HostMatrices<'a> {
     let (a, b, d) = (HostSlice::new::<A>(a), HostSlice::new::<B>(b), HostSliceMut::new::<C>(d));
-    HostMatrices { a, b, c: Source::None, d, vectors: Default::default() }
+    HostMatrices { a, b, c: Source::None, d, operands: Default::default() }
 }

@@ -77,7 +77,7 @@ pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
 }
 
 /// Returns rows along K as a packed matrix that is contiguous along K, or along the rows.
-pub fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
+pub fn pack_matrix(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
     if along_k {
         numbers.to_vec()
     } else {
@@ -92,7 +92,8 @@ fn product(
     (a, b): (&[f32], &[f32]),
     run: impl FnOnce(HostCall<'_>) -> Result<(), Error>,
 ) -> Result<Vec<f32>, Error> {
-    let (a, b) = (laid(a, (m, k), orders[0].is_row()), laid(b, (n, k), !orders[1].is_row()));
+    let (a, b) =
+        (pack_matrix(a, (m, k), orders[0].is_row()), pack_matrix(b, (n, k), !orders[1].is_row()));
     let mut d = vec![f32::NAN; m * n];
     let d_slice = HostSliceMut::new::<f32>(&mut d);
     let matrices = matrices(HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b), d_slice);
@@ -124,7 +125,7 @@ pub fn ran(
 }
 
 /// Checks that D has the same bits in all layouts and in both modes.
-pub fn layouts_change_nothing(sizes: [usize; 3], desc: impl Fn([Order; 3]) -> GemmDesc) {
+pub fn check_all_layouts(sizes: [usize; 3], desc: impl Fn([Order; 3]) -> GemmDesc) {
     let [m, n, k] = sizes;
     let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     let bits = |orders, mode| {
@@ -142,7 +143,7 @@ pub fn layouts_change_nothing(sizes: [usize; 3], desc: impl Fn([Order; 3]) -> Ge
 /// Returns the verdict on D of K-major operands.
 pub fn judge(desc: &GemmDesc, sizes: [usize; 3], (a, b): (&[f32], &[f32]), d: &[f32]) -> Verdict {
     let [a, b, d] = [a, b, d].map(HostSlice::new::<f32>);
-    let (problem, c, vectors) = (problem(ORDERS[0], sizes), None, Vectors::NONE);
-    let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
+    let (problem, c, operands) = (problem(ORDERS[0], sizes), None, EpilogueOperands::NONE);
+    let claim = Claim { desc, problem: &problem, a, b, c, d, operands };
     falchion_lab::verify::check(&claim).expect("slices")
 }

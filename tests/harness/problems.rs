@@ -77,7 +77,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let (orders, pins) = (d.orders(), d.user_pins());
     let (a_order, b_order, c_order) = (orders.a, orders.b, orders.c);
     let [align_a, align_b] =
-        [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
+        [pins.align_a, pins.align_b].map(|align| align.expect("every kernel has alignments"));
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
     // Each split-K slice needs at least one k-tile.
     let tile_k = d.threadblock().k as usize;
@@ -133,21 +133,38 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     (scalars[0], scalars[1]) =
         (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
     let mut problem = Problem { scalars, ..problem_of((m, n, k), [a, b, d_shape]) };
-    let reads = d.epilogue.reads(&scalars).source;
+    let reads = d.epilogue.reads(&scalars).source();
     problem.c = match random.below(3) {
         0 if !reads => Source::None,
         1 => Source::InPlace,
         _ => Source::Matrix(c),
     };
     let mut random_vectors = Random::new(seed ^ 0x0062_6961);
-    let reads = d.epilogue.leave(d.frame).reads(&scalars).vectors;
-    problem.vectors = Vectors::by(|kind| {
-        let length = problem.mn(kind.side()) + random_vectors.below(3);
+    let reads = d.epilogue.leave(d.frame).reads(&scalars).operands;
+    problem.operands = EpilogueOperands::by(|kind| {
+        let Some(side) = kind.side() else {
+            let auxiliary = reads.get(kind).map(|()| auxiliary(kind, (m, n)));
+            return auxiliary.filter(|_| kind != EpilogueOperand::Source);
+        };
+        let length = problem.mn(side) + random_vectors.below(3);
         // A vector that the epilogue does not read may be absent.
         let given = random_vectors.once_in(2) || reads.get(kind).is_some();
-        given.then(|| View::vector(Elements::new(length), kind.side()))
+        given.then(|| View::vector(Elements::new(length), side))
     });
     Guarded { problem, first, behind, poisoned: random.once_in(2) }
+}
+
+/// Returns an auxiliary matrix. The strides of aux1 and aux3 are both larger than 1.
+pub fn auxiliary(operand: EpilogueOperand, (m, n): (usize, usize)) -> View<Elements> {
+    let strides = match operand.index() % 4 {
+        1 => [n + 3, 1],
+        2 => [2 * n + 1, 2],
+        3 => [1, m + 2],
+        _ => [3, 3 * m + 1],
+    };
+    let view = View { strides, ..View::new((), Order::Row, n) };
+    let length = view.elements((m, n), 1) as usize;
+    view.with(Elements::new(length))
 }
 
 fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, usize) {
@@ -168,7 +185,7 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
         let user = |axis: Axis| if axis.leave(d.frame) == Axis::M { rows } else { columns };
         return (user(Axis::M), user(Axis::N), k);
     }
-    unreachable!("the loop has no end")
+    unreachable!("the loop ends with a return")
 }
 
 /// Returns whether the description computes in integers with the scalars of a problem.

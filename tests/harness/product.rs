@@ -58,14 +58,14 @@ pub fn default_of(op: OpKind, arch: ArchKind, types: Combined, orders: [Order; 3
 
 /// Returns the problem of three matrices without C and vectors.
 pub fn problem_of((m, n, k): (usize, usize, usize), [a, b, d]: [View<Elements>; 3]) -> Problem {
-    let (vectors, scalars) = (Vectors::NONE, PLAIN);
+    let (operands, scalars) = (EpilogueOperands::NONE, PLAIN);
     let (batch, groups, workspace, c) = (1, None, None, Source::None);
-    Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, workspace }
+    Problem { m, n, k, batch, groups, a, b, c, d, operands, scalars, workspace }
 }
 
 /// Returns the matrices of a call without C and vectors.
 pub fn matrices<'a>(a: HostSlice<'a>, b: HostSlice<'a>, d: HostSliceMut<'a>) -> HostMatrices<'a> {
-    HostMatrices { a, b, c: Source::None, d, vectors: Vectors::NONE }
+    HostMatrices { a, b, c: Source::None, d, operands: EpilogueOperands::NONE }
 }
 
 /// Returns D of packed matrices. D contains `poison` before the run.

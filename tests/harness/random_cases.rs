@@ -52,7 +52,7 @@ pub fn follow_advice(
     while let Err(refusal) = d.check() {
         let sentence = refusal.to_string();
         let Some(better) = advised(d, &refusal) else { break };
-        prop_assert!(!said.contains(&sentence), "in a circle: {:#?}", said);
+        prop_assert!(!said.contains(&sentence), "advice cycles: {:#?}", said);
         said.push(sentence);
         d = better;
     }
@@ -65,7 +65,7 @@ pub fn follow_advice(
 pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
     let default = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
     completed(&default, &[("promotion", "stage".to_owned())])
-        .expect("a row of promoted accumulators")
+        .expect("a default with promoted accumulators")
 }
 
 /// Returns the default SIMT description of `f32` for an architecture.
@@ -112,8 +112,8 @@ pub fn number() -> impl Strategy<Value = u32> {
 /// Number of numeric fields in a description.
 pub const NUMBERS: usize = 29;
 
-/// Returns the description with its numeric field `field` replaced. A field that the family lacks
-/// stays.
+/// Returns the description with its numeric field `field` replaced. A field that the kernel does
+/// not have stays unchanged.
 pub fn spoiled(d: GemmDesc, field: usize, x: u32) -> GemmDesc {
     let smem = match field {
         17 | 18 => SmemLayout::Padded { along: [Along::Mn, Along::K][field - 17], padding: x },
@@ -133,7 +133,7 @@ pub fn spoiled(d: GemmDesc, field: usize, x: u32) -> GemmDesc {
     };
     let mut pins = d.pins();
     let Pins { threadblock: Some(tile), warp: Some(warp), .. } = &mut pins else {
-        panic!("every family has tiles")
+        panic!("every kernel has tiles")
     };
     match field {
         0 => tile.m = x,
@@ -163,13 +163,20 @@ pub fn spoiled(d: GemmDesc, field: usize, x: u32) -> GemmDesc {
     d.pinned(pins)
 }
 
+/// Strategy for operands of an epilogue, some with an element type of their own.
+pub fn operand() -> impl Strategy<Value = Op> {
+    let element = prop::option::of(select(ElementKind::ALL.to_vec()));
+    (select(EpilogueOperand::ALL.to_vec()), element)
+        .prop_map(|(operand, element)| Op::Operand(operand, element))
+}
+
 /// Strategy for epilogue nodes in any order, which mostly are invalid.
 pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
     let node = prop_oneof![
         Just(Op::Nop),
         Just(Op::Accumulator),
-        Just(Op::Source),
-        prop::sample::select(&VectorKind::ALL[..]).prop_map(Op::Vector),
+        Just(Op::SOURCE),
+        operand(),
         any::<u8>().prop_map(Op::Scalar),
         any::<i32>().prop_map(Op::Constant),
         Just(Op::Add),

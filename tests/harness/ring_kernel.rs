@@ -5,7 +5,7 @@
 use crate::harness::prelude::*;
 use falchion::internals::sys::nvrtc::Program;
 
-/// Number of subtiles of a warpgroup's part, with 8 accumulators per thread each.
+/// Number of subtiles of a warpgroup's tile, with 8 accumulators per thread each.
 pub const SLICES: u32 = 4;
 
 /// Number of different stage constants in global memory.
@@ -25,7 +25,7 @@ struct Arguments {
   unsigned tiles, k_tiles;
 };
 
-// Which constant fills a stage.
+// Index of the constant that fills a stage.
 __device__ __forceinline__ unsigned constant(unsigned owner, unsigned tile, unsigned k) { return (owner * 7 + tile * 5 + k) % CONSTANTS; }
 
 __device__ __forceinline__ unsigned rank() {
@@ -67,8 +67,8 @@ struct Producer : Tiles {
   }
 };
 
-// Rows of 16 bytes without a swizzle: neighbours along K 128 bytes apart, neighbours along the
-// other axis 256.
+// Rows of 16 bytes without a swizzle. Neighbors along K are 128 bytes apart, and neighbors along
+// the other axis 256 bytes.
 __device__ __forceinline__ unsigned long long descriptor(unsigned address) {
   return (unsigned long long)((address & 0x3ffff) >> 4) | (8ull << 16) | (16ull << 32);
 }

@@ -1,7 +1,7 @@
 //! Comparison of two executors on one problem with special numbers: infinities, NaN, signed zeros,
 //! denormals, and integers that wrap. NaN may have any payload.
 
-use super::{asked_for, case::sliced, problems, reproduce};
+use super::{case::sliced, problems, reproduce, requested_case};
 use crate::harness::prelude::*;
 
 /// Maximum number of multiplications of a problem in checked mode.
@@ -73,7 +73,7 @@ pub fn run(
         b: buffers.b.slice(range(1, &problem.b))?,
         c: problem.c.try_map(|c| buffers.c.slice(range(2, &c)))?,
         d: d.slice_mut(range(3, &problem.d))?,
-        vectors: sliced(&buffers.vectors)?,
+        operands: sliced(&buffers.operands)?,
     };
     run_on_host(desc, mode, problem.with(matrices))?;
     Ok(d)
@@ -125,7 +125,7 @@ pub fn compare(
             sprinkle(&mut buffers.c, guarded.first[2], c, &mut random);
         }
         sprinkle(&mut buffers.d, guarded.first[3], &problem.d, &mut random);
-        for (_, vector) in buffers.vectors.iter_mut() {
+        for (_, vector) in buffers.operands.iter_mut() {
             let view = View::packed(
                 Elements::new(vector.length()),
                 Order::Row,
@@ -175,7 +175,7 @@ impl Pairs {
                 panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds))
             })
         };
-        if let Some(seeds) = asked_for() {
+        if let Some(seeds) = requested_case() {
             one(&description(seeds.0, self.wanted), seeds);
             return Vec::new();
         }
@@ -197,16 +197,16 @@ impl Pairs {
 
 /// Returns the filter for small warp-specialized tiles.
 pub fn roles() -> Wanted {
-    Wanted { largest_tile: 1 << 20, family: Family::WarpSpecialized, ..Wanted::default() }
+    Wanted { largest_tile: 1 << 20, kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() }
 }
 
 /// Returns the filter for small tiles of TMA-fed SIMT kernels.
 pub fn threads() -> Wanted {
-    Wanted { largest_tile: MOST_WORK as u32, family: Family::Threads, ..Wanted::default() }
+    Wanted { largest_tile: MOST_WORK as u32, kernel_kind: KernelKind::Threads, ..Wanted::default() }
 }
 
 /// Returns the filter for small tiles of `mma.sync` kernels of one architecture, or of all.
 pub fn mma_sync(arch: Option<ArchKind>) -> Wanted {
-    let family = Family::MmaSync;
-    Wanted { largest_tile: MOST_WORK as u32 / 4, family, arch, ..Wanted::default() }
+    let kernel_kind = KernelKind::MmaSync;
+    Wanted { largest_tile: MOST_WORK as u32 / 4, kernel_kind, arch, ..Wanted::default() }
 }

@@ -56,10 +56,7 @@ impl Device {
         Self { context, stream, module }
     }
 
-    #[allow(
-        unsafe_code,
-        reason = "the kernels are the test's own, and so is the promise of what they touch"
-    )]
+    #[allow(unsafe_code, reason = "the test launches its own kernels")]
     pub fn run(&self, run: &Run<'_>) -> Result<Found, Error> {
         let function = self.module.load_function(run.entry).expect("a kernel");
         let (stream, blocks) = (&self.stream, run.grid.blocks()? as usize);
@@ -87,12 +84,12 @@ impl Device {
                 mask: run.mask.into(),
                 reserved: [run.hint.into(), 0],
             };
-            // SAFETY: the kernel takes these parameters. Input and output have `MEMORY_BYTES` bytes
+            // SAFETY: the kernel has these parameters. Input and output have `MEMORY_BYTES` bytes
             // per CTA, and the tensors reach as far as their maps. All of this memory lives until
             // the stream is synchronized below, and only this stream uses it.
             unsafe { enqueue(&function, stream, &run.grid, bytemuck::bytes_of(&params)) }?;
         }
-        stream.synchronize().expect("the kernel ends");
+        stream.synchronize().expect("the kernel completes");
         let shared = stream.clone_dtoh(&output).expect("memory");
         let target = stream.clone_dtoh(&target).expect("memory");
         let (before, rest) = target.split_at(GUARD.len());
@@ -100,7 +97,7 @@ impl Device {
         assert_eq!(
             (before, behind),
             (&GUARD[..], &GUARD[..]),
-            "what lies beside the tensor was written"
+            "the guard zone of the tensor was written"
         );
         let shared = shared.chunks(MEMORY_BYTES).map(<[u8]>::to_vec).collect();
         Ok(Found { shared, target: target.to_vec() })

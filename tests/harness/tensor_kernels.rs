@@ -7,26 +7,25 @@ use falchion::internals::{codegen::TensorMap, sys::nvrtc::Program};
 use std::fmt::Write;
 
 falchion::mirrored! {
-    /// What a test of single TMA copies is launched with.
+    /// Launch parameters of a test of single TMA copies.
     TensorCopyParams {
-        /// What is loaded from.
+        /// Source tensor of loads.
         load: TensorMap,
-        /// What is stored to.
+        /// Destination tensor of stores.
         store: TensorMap,
-        /// Address of bytes to be put into shared memory before the copy.
+        /// Address of the bytes for shared memory before the copy.
         input: u64,
-        /// Address of bytes to be written: shared memory after the copy, that of one block behind
-        /// that of another.
+        /// Address of the output: shared memory after the copy, CTA by CTA.
         output: u64,
-        /// The corner of the box that is loaded.
+        /// Corner of the box that is loaded.
         load_corner: [i32; 3],
-        /// The corner of the box that is stored.
+        /// Corner of the box that is stored.
         store_corner: [i32; 3],
-        /// Where the tile lies in shared memory.
+        /// Offset of the tile in shared memory.
         tile: u32,
         /// Bytes of the box.
         box_bytes: u32,
-        /// Bytes of shared memory that are read and written besides.
+        /// Bytes of shared memory that the kernel fills before the copy and returns after it.
         window: u32,
         /// Ranks of the cluster that receive the load.
         mask: u32,
@@ -73,7 +72,7 @@ __device__ __forceinline__ void wait(unsigned full) {
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(full) : "memory");
 }
 
-// What was written by ordinary stores is seen by TMA.
+// Makes ordinary stores visible to TMA.
 __device__ __forceinline__ void to_tma() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 __device__ __forceinline__ void drain() {
@@ -101,7 +100,7 @@ __device__ __forceinline__ Corner<Rank> box_corner(int const (&at)[3]) {
 
 enum class Way { Load, Store, Round };
 
-// Fills shared memory, copies one box, and shows all of shared memory.
+// Fills shared memory, copies one box, and writes all of shared memory to global memory.
 template <int Rank, Way W>
 __device__ __forceinline__ void copy(TensorCopyParams const& p, unsigned char* memory, unsigned long long* barrier) {
   unsigned const tile = shared_address(memory) + p.tile, full = shared_address(barrier);
@@ -136,8 +135,8 @@ __device__ __forceinline__ void copy(TensorCopyParams const& p, unsigned char* m
   for (unsigned i = threadIdx.x; i < p.window; i += blockDim.x) reinterpret_cast<unsigned char*>(p.output)[i] = memory[i];
 }
 
-// The first block of a cluster loads for the ranks of the mask; each shows all of its shared
-// memory.
+// The first CTA of a cluster loads for the ranks of the mask. Each CTA writes its shared memory to
+// global memory.
 template <int Rank>
 __device__ __forceinline__ void multicast(TensorCopyParams const& p, unsigned char* memory, unsigned long long* barrier) {
   unsigned const tile = shared_address(memory) + p.tile, full = shared_address(barrier);

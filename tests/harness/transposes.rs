@@ -151,10 +151,10 @@ impl Transposer for OnHost {
         let Placed { problem, whole, first } = placed;
         let HostMatrices { a, c, d, .. } = whole;
         fn from(slice: HostSlice<'_>, first: usize) -> HostSlice<'_> {
-            slice.get(first..slice.length()).expect("the buffer reaches as far")
+            slice.get(first..slice.length()).expect("the buffer contains the matrix")
         }
         let (kind, length) = (d.kind(), d.length());
-        let d = d.get(first[3]..length).expect("the buffer reaches as far");
+        let d = d.get(first[3]..length).expect("the buffer contains the matrix");
         let call = problem.with_transposed(from(a, first[0]), c.map(|c| from(c, first[2])), d);
         run_on_host(&choice.desc(kind, &problem), self.0, call)
     }
@@ -285,7 +285,7 @@ impl TransposeCase {
         let (a, c) = (a.whole().map_err(say)?, c.as_ref().try_map(HostBuffer::whole));
         let (b, c, d_whole) =
             (HostSlice::new::<u8>(&[]), c.map_err(say)?, d.whole_mut().map_err(say)?);
-        let matrices = HostMatrices { a, b, c, d: d_whole, vectors: Vectors::NONE };
+        let matrices = HostMatrices { a, b, c, d: d_whole, operands: EpilogueOperands::NONE };
         by.run(choice, Placed { problem, whole: matrices, first }).map_err(say)?;
         let (got, width) = (whole(&d)?, kind.bytes_of(1) as usize);
         let wrong =

@@ -14,7 +14,7 @@ impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the vector at ({}, {}) does not lie in one piece",
+            "the vector at ({}, {}) is not contiguous or not aligned",
             self.point.row, self.point.column
         )
     }

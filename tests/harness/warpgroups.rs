@@ -43,7 +43,8 @@ pub fn ways(input: ElementKind) -> &'static [Along] {
 pub fn tile(input: ElementKind, along: Along, swizzle: SwizzleMode, mn: u32) -> OperandTile {
     let row = swizzle.row_bytes() / input.bytes_of(1);
     let multiple = if along == Along::K { 8 } else { row };
-    OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple)).expect("there is one")
+    OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple))
+        .expect("the size is a multiple")
 }
 
 /// Returns tiles of every type, axis, and swizzle: the smallest, odd numbers of atoms, and the
@@ -77,7 +78,7 @@ pub fn products(
     let shared = ways(a).iter().map(|&along| OperandA::Shared(tile(a, along, swizzle, 64)));
     let sources: Vec<_> = shared.chain([OperandA::Registers(a)]).collect();
     let tiles = ways(b).iter().map(|&along| tile(b, along, swizzle, n));
-    let product = |(a, b)| MmaWarpgroup::new(a, b, accumulator, n).expect("there is one");
+    let product = |(a, b)| MmaWarpgroup::new(a, b, accumulator, n).expect("the instruction exists");
     tiles
         .flat_map(|b| sources.iter().map(move |&a| (a, b)).collect::<Vec<_>>())
         .map(product)

@@ -123,9 +123,9 @@ pub fn read(line: &str) -> Result<GemmDesc, String> {
     let accumulator = ElementKind::from_name(word("acc")?).ok_or_else(|| fault("acc"))?;
     let op = word("op")?.parse::<OpKind>().map_err(|_| fault("op"))?;
     let arch = word("arch")?.parse::<ArchKind>().map_err(|_| fault("arch"))?;
-    // Description of the family. The line replaces its knobs and layouts.
+    // Description of the kernel's MMA and main loop. The line replaces its knobs and layouts.
     let with = |matrix, order| Some(MatrixType { order, ..matrix });
-    let family = Request {
+    let request = Request {
         a: with(a, Order::Row),
         b: with(b, Order::Col),
         c: with(c, Order::Row),
@@ -134,7 +134,7 @@ pub fn read(line: &str) -> Result<GemmDesc, String> {
         knobs: vec![("mainloop".to_owned(), word("mainloop")?.to_owned())],
         ..Request::default()
     };
-    let mut desc = family.resolve(arch).map_err(|error| error.to_string())?.desc;
+    let mut desc = request.resolve(arch).map_err(|error| error.to_string())?.desc;
     (desc.operands[0].layout, desc.operands[1].layout) = (a.order, b.order);
     desc.output.compute = word("compute")
         .or_else(|_| word("acc"))?

@@ -1,5 +1,5 @@
-//! A from registers beside A from shared memory, on the host: the same bits, in every order of A, B
-//! and D that has both; what is refused.
+//! A from registers gives the bits of A from shared memory on the host, in every layout that
+//! supports both. Invalid requests are refused.
 
 use crate::harness::{descriptions::threads, prelude::*, problems::Wanted, same_bits::run};
 
@@ -14,7 +14,7 @@ fn types() -> [Combined; 4] {
     ]
 }
 
-/// A default's description with a smaller tile, and A from registers where the kernel's A is
+/// Returns a default description with smaller tiles, and with A from registers if the kernel's A is
 /// M-major.
 fn description(
     types: Combined,
@@ -32,8 +32,8 @@ fn description(
     d.with(Pins { a_operand: Some(AOperandKind::Registers), ..pins })
 }
 
-/// The layouts of A, B and D in which A comes from registers: the kernel's A along M, and, in the
-/// last two, B along N and A along K, which change places.
+/// Layouts of A, B, and D that support A from registers: the kernel's A is M-major. The last two
+/// have an N-major B and a K-major A, and swap the operands.
 fn orders() -> Vec<[Order; 3]> {
     let (row, col) = (Order::Row, Order::Col);
     vec![
@@ -46,8 +46,9 @@ fn orders() -> Vec<[Order; 3]> {
     ]
 }
 
-/// D from registers, checked, has the bits of D from shared memory, fast: of every type, in every
-/// order, at drawn edges, with C and without, stored by TMA and by threads.
+/// A from registers on the checked machine has the bits of A from shared memory in the fast mode:
+/// for every type and layout, at random tile edges, with and without C, with D stored by TMA and by
+/// threads.
 #[test]
 fn registers_give_the_bits_of_shared_memory() {
     let tiles = [((128, 64), (64, 64)), ((128, 32), (128, 32)), ((256, 32), (128, 32))];
@@ -98,7 +99,7 @@ fn registers_give_the_bits_of_shared_memory() {
     assert!(runs == 4 * 6 * 3 * 2 * 4 && sums > 100_000);
 }
 
-/// What cannot come from registers is refused in a sentence that ends in what can be had.
+/// A operand that cannot come from registers is refused with advice.
 #[test]
 fn invalid_operands_in_registers_are_refused() {
     let (row, col) = (Order::Row, Order::Col);
@@ -131,8 +132,8 @@ fn invalid_operands_in_registers_are_refused() {
     assert_eq!(says, "a_operand is not a knob of CUDA-core kernels; try op = tensorop");
 }
 
-/// Two sets of fragments where a consumer has the registers, else one, and no products under way
-/// while it is loaded.
+/// A consumer with enough registers has two sets of fragments. Otherwise it has one set, and no
+/// products in flight while A is loaded.
 #[test]
 fn sets_of_fragments_fit_the_registers() {
     let [i8, ..] = types();
@@ -152,11 +153,10 @@ fn sets_of_fragments_fit_the_registers() {
     );
 }
 
-/// `auto` is registers where the layouts, the types and the tile allow it, and shared memory
-/// elsewhere; what a description has is one of the two, and an `auto` that nobody resolved is
-/// refused.
+/// `auto` resolves to registers if layouts, types, and tile allow it, and to shared memory
+/// otherwise. An unresolved `auto` is refused.
 #[test]
-fn auto_is_registers_where_they_can_be() {
+fn auto_selects_registers_if_supported() {
     let (row, col) = (Order::Row, Order::Col);
     let bf16 = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);
     let [i8, e4m3, ..] = types();
@@ -212,10 +212,10 @@ fn auto_is_registers_where_they_can_be() {
     );
 }
 
-/// The spaces that are there to be measured are of kernels: each family has some, and what is none
-/// is too large for shared memory.
+/// At least three quarters of each benchmark space are valid kernels. The rest exceed shared
+/// memory.
 #[test]
-fn the_spaces_of_registers_are_kernels() {
+fn register_spaces_consist_of_valid_kernels() {
     use falchion_lab::explore::{Census, Space};
     let texts = [
         include_str!("../../benches/spaces/hopper_registers_8bit.json"),

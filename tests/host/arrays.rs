@@ -4,7 +4,7 @@ use crate::harness::{prelude::*, product::small};
 use falchion::internals::call::Host;
 use std::slice;
 
-/// The source of C.
+/// Source of C.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum From {
     Nowhere,
@@ -13,8 +13,7 @@ enum From {
     D,
 }
 
-/// The matrices of some products, each in memory of its own, which is longer than it needs by more
-/// from product to product.
+/// Matrices of several GEMMs. Each matrix has its own buffer, with a growing surplus of elements.
 struct Products<A: MathType, C: MathType> {
     problem: Problem,
     from: From,
@@ -22,11 +21,11 @@ struct Products<A: MathType, C: MathType> {
     b: Vec<Vec<A::Storage>>,
     c: Vec<Vec<C::Storage>>,
     d: Vec<Vec<C::Storage>>,
-    vectors: Vectors<Vec<C::Storage>>,
+    operands: EpilogueOperands<Vec<C::Storage>>,
 }
 
 impl<A: MathType, C: MathType> Products<A, C> {
-    fn of(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, from: From) -> Self {
+    fn new(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, from: From) -> Self {
         let (orders, mut scalars) = (desc.orders(), [0.0; 8]);
         scalars[..2].copy_from_slice(if from == From::Nowhere {
             &[1.0, 0.0]
@@ -48,24 +47,27 @@ impl<A: MathType, C: MathType> Products<A, C> {
             From::D => Source::InPlace,
             From::Own | From::Shared => Source::Matrix(d),
         };
-        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
-        let problem = Problem { c, vectors, scalars, ..problem_of((m, n, k), [a, b, d]) };
+        let length =
+            |kind: EpilogueOperand| if kind.side() == Some(OperandKind::A) { m } else { n };
+        let operands = EpilogueOperands::by(|kind| {
+            kind.side().map(|side| View::vector(Elements::new(length(kind)), side))
+        });
+        let problem = Problem { c, operands, scalars, ..problem_of((m, n, k), [a, b, d]) };
         fn all<E: MathType>(products: usize, seed: u64, length: usize) -> Vec<Vec<E::Storage>> {
             (0..products)
                 .map(|number| finite::<E>(seed + 10 * number as u64, length + number))
                 .collect()
         }
-        let vectors = Vectors::by(|kind| Some(finite::<C>(5 + kind.index() as u64, length(kind))));
+        let operands =
+            EpilogueOperands::by(|kind| Some(finite::<C>(4 + kind.index() as u64, length(kind))));
         let (a, b) =
             (all::<A>(products, 1, a.memory.length), all::<A>(products, 2, b.memory.length));
         let (c, d) =
             (all::<C>(products, 3, d.memory.length), all::<C>(products, 4, d.memory.length));
-        Self { problem, from, a, b, c, d, vectors }
+        Self { problem, from, a, b, c, d, operands }
     }
 
-    /// The call of each product; what they write is in `d`.
+    /// Returns the call of each GEMM, which writes to `d`.
     fn calls<'a>(&'a self, d: &'a mut [Vec<C::Storage>]) -> Vec<HostCall<'a>> {
         let of_each = d.iter_mut().enumerate().map(|(number, d)| {
             let source = if self.from == From::Shared { 0 } else { number };
@@ -74,7 +76,7 @@ impl<A: MathType, C: MathType> Products<A, C> {
                 b: HostSlice::new::<A>(&self.b[number]),
                 c: self.problem.c.map(|_| HostSlice::new::<C>(&self.c[source])),
                 d: HostSliceMut::new::<C>(d),
-                vectors: self.vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
+                operands: self.operands.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
             })
         });
         of_each.collect()
@@ -87,14 +89,14 @@ fn bytes<E: bytemuck::Pod>(all: &[Vec<E>]) -> Vec<u8> {
 
 const CHECKED: Mode = Mode::Checked { seed: 9 };
 
-/// An array in both modes beside its products alone.
-fn held<A: MathType, C: MathType>(
+/// Compares an array with separate GEMMs, in both modes.
+fn compare<A: MathType, C: MathType>(
     desc: &GemmDesc,
     extents: (usize, usize, usize),
     products: usize,
 ) {
     for from in [From::Nowhere, From::Own, From::Shared, From::D] {
-        let of = Products::<A, C>::of(desc, extents, products, from);
+        let of = Products::<A, C>::new(desc, extents, products, from);
         for mode in [Mode::Fast, CHECKED] {
             let (mut together, mut alone) = (of.d.clone(), of.d.clone());
             run_on_host(&Array(desc), mode, of.calls(&mut together))
@@ -117,81 +119,89 @@ fn held<A: MathType, C: MathType>(
     }
 }
 
-/// Kernels on the CUDA cores, of `mma.sync`, and warp-specialized kernels: with and without
-/// split-K, and with passes.
+/// SIMT, `mma.sync`, and warp-specialized kernels, with and without split-K, and with passes.
 #[test]
-fn an_array_is_its_products() {
+fn each_gemm_of_an_array_has_the_bits_of_a_separate_call() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
     type Integers = Gemm<i8, ColMajor, i8, RowMajor, i32, RowMajor>;
     type Halves<LC> = KMajor<F16, F16, LC, f32, TensorOp, Sm80>;
     type Doubles = Gemm<f64, ColMajor, f64, ColMajor, f64, RowMajor, f64, TensorOp, Sm90>;
     type Hopper<LC> = HopperK<Bf16, f32, LC>;
-    held::<f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9), 3);
-    held::<f32, f32>(&Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 17), 2);
-    held::<f32, f32>(&Simt::<RowMajor>::DESC.cut(2), (5, 9, 40), 3);
-    held::<i8, i32>(&Integers::DESC, (3, 131, 33), 4);
-    held::<F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33), 2);
-    held::<F16, F16>(
+    compare::<f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9), 3);
+    compare::<f32, f32>(&Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 17), 2);
+    compare::<f32, f32>(&Simt::<RowMajor>::DESC.cut(2), (5, 9, 40), 3);
+    compare::<i8, i32>(&Integers::DESC, (3, 131, 33), 4);
+    compare::<F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33), 2);
+    compare::<F16, F16>(
         &small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()),
         (7, 129, 40),
         3,
     );
-    held::<f64, f64>(&small(Doubles::DESC), (33, 7, 19), 3);
+    compare::<f64, f64>(&small(Doubles::DESC), (33, 7, 19), 3);
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    held::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
+    compare::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
     let machine = ArchKind::Sm90.machine();
     let of_clusters =
         Hopper::<RowMajor>::new().desc_for(&ProblemSize::new((16, 2112, 7168)), &machine);
     assert!(of_clusters.cuts_by_cluster());
-    held::<Bf16, f32>(&of_clusters, (7, 130, 200), 3);
-    held::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
-    held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 130, 3), 2);
+    compare::<Bf16, f32>(&of_clusters, (7, 130, 200), 3);
+    compare::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
+    compare::<Bf16, f32>(
+        &Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(),
+        (9, 130, 3),
+        2,
+    );
 }
 
 /// Arrays of warp-specialized kernels. In the checked machine, an array is one launch: with and
-/// without split-K, with stores by TMA and by threads, and with a consumer of threads.
+/// without split-K, with stores by TMA and by threads, and for TMA-fed SIMT kernels.
 #[test]
-fn an_array_of_warp_specialized_kernels_is_its_products() {
+fn warp_specialized_arrays_have_the_bits_of_separate_calls() {
     type Hopper<LC> = HopperK<Bf16, f32, LC>;
     type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
     type Threads = MnMajor<f32, f32, RowMajor, f32, Simt, Sm90, With<Auto, MmaWarpSpecialized>>;
     let rows = Hopper::<RowMajor>::DESC;
     assert_eq!((rows.check(), rows.for_array(7).work.mode), (Ok(()), GemmMode::Array));
-    held::<Bf16, f32>(&rows, (70, 7, 66), 7);
-    held::<Bf16, f32>(&rows.cut(2), (5, 70, 200), 9);
-    held::<Bf16, f32>(&but!(rows, align_c: 1), (5, 9, 40), 8);
-    held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 66, 3), 7);
-    held::<i8, i32>(&Bytes::DESC, (3, 131, 33), 8);
+    compare::<Bf16, f32>(&rows, (70, 7, 66), 7);
+    compare::<Bf16, f32>(&rows.cut(2), (5, 70, 200), 9);
+    compare::<Bf16, f32>(&but!(rows, align_c: 1), (5, 9, 40), 8);
+    compare::<Bf16, f32>(
+        &Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(),
+        (9, 66, 3),
+        7,
+    );
+    compare::<i8, i32>(&Bytes::DESC, (3, 131, 33), 8);
     assert_eq!(Threads::DESC.for_array(7).work.mode, GemmMode::Array);
-    held::<f32, f32>(&Threads::DESC, (5, 9, 40), 7);
+    compare::<f32, f32>(&Threads::DESC, (5, 9, 40), 7);
 }
 
-/// Change of a map that gives the places of a product's addresses and positions, for a number of
-/// products.
+/// Mutation of the map with the addresses and positions of a GEMM, given the number of GEMMs.
 type Misplace = fn(&mut Map, u32);
 
-/// Columns 0 to 3 of such a map are the addresses of A, B, C, and D. Columns 4 to 7 are their
+/// Columns 0 to 3 of the map are the addresses of A, B, C, and D. Columns 4 to 7 are their
 /// positions.
 const MISPLACED: [(&str, Misplace); 5] = [
-    ("every A is the first", |map, _| redirect(map, |i, x| (if x % 4 == 0 { 0 } else { i }, x))),
-    ("B is the next product's", |map, n| next(map, n, |x| x % 4 == 1)),
-    ("C is the next product's", |map, n| next(map, n, |x| x % 4 == 2)),
-    ("D is the next product's", |map, n| next(map, n, |x| x % 4 == 3)),
-    ("C is the product's D", |map, _| redirect(map, |i, x| (i, x + u32::from(x % 4 == 2)))),
+    ("every GEMM reads the first A", |map, _| {
+        redirect(map, |i, x| (if x % 4 == 0 { 0 } else { i }, x))
+    }),
+    ("B is the B of the next GEMM", |map, n| next(map, n, |x| x % 4 == 1)),
+    ("C is the C of the next GEMM", |map, n| next(map, n, |x| x % 4 == 2)),
+    ("D is the D of the next GEMM", |map, n| next(map, n, |x| x % 4 == 3)),
+    ("C is the GEMM's D", |map, _| redirect(map, |i, x| (i, x + u32::from(x % 4 == 2)))),
 ];
 
 fn next(map: &mut Map, products: u32, moves: fn(u32) -> bool) {
     redirect(map, move |i, x| (if moves(x) { (i + 1) % products } else { i }, x));
 }
 
-/// Checks that D differs, or that a run fails, if places or units of a right program are wrong.
+/// Checks that wrong addresses or units of a correct program change D or fail.
 fn every_misplacement_is_found<P: Clone>(
     (program, products): (&P, u32),
     parts: fn(&mut P) -> (&mut Map, &mut Units),
     more: (&'static str, Misplace),
     run: impl Fn(&P) -> Result<Vec<u8>, Error>,
 ) {
-    let right = run(program).expect("a right program");
+    let right = run(program).expect("a correct program");
     let found = |name: &str, change: &dyn Fn(&mut Map, &mut Units)| {
         let mut mutant = program.clone();
         let (map, units) = parts(&mut mutant);
@@ -201,21 +211,21 @@ fn every_misplacement_is_found<P: Clone>(
     for (name, misplace) in MISPLACED.into_iter().chain([more]) {
         found(name, &|map, _| misplace(map, products));
     }
-    found("every product is the first", &|_, units| {
+    found("every unit computes the first GEMM", &|_, units| {
         *units = Arc::new(|work, cluster, rank, i| {
             Some(Unit { product: 0, ..work.unit(cluster, rank, i)? })
         });
     });
 }
 
-/// Programs with wrong places of a product's positions and addresses are found.
+/// Wrong positions and addresses of a GEMM are found.
 #[test]
 fn mutated_records_are_found() {
     type Hopper = HopperK<Bf16, f32>;
     for desc in [Hopper::DESC, but!(Hopper::DESC, align_c: 1), Hopper::DESC.cut(2)] {
         let desc = desc.for_array(7);
         let program = desc.ring_program().expect("a kernel");
-        let of = Products::<Bf16, f32>::of(&desc, (5, 7, 140), 7, From::Own);
+        let of = Products::<Bf16, f32>::new(&desc, (5, 7, 140), 7, From::Own);
         let run = |program: &WarpSpecializedProgram| {
             let mut d = of.d.clone();
             run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
@@ -226,13 +236,13 @@ fn mutated_records_are_found() {
         every_misplacement_is_found(
             (&program, 7),
             |program| (&mut program.records, &mut program.units),
-            ("positions lie a word further", further),
+            ("positions are one word too far", further),
             run,
         );
     }
 }
 
-/// Programs with wrong addresses of a product are found.
+/// Wrong addresses of a GEMM are found.
 #[test]
 fn mutated_addresses_are_found() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
@@ -240,7 +250,7 @@ fn mutated_addresses_are_found() {
     fn found<A: MathType>(desc: &GemmDesc) {
         let desc = desc.for_array(3);
         assert_eq!(desc.work.mode, GemmMode::Array);
-        let of = Products::<A, f32>::of(&desc, (5, 7, 40), 3, From::Own);
+        let of = Products::<A, f32>::new(&desc, (5, 7, 40), 3, From::Own);
         let run = |program: &Program| {
             let mut d = of.d.clone();
             run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
@@ -248,7 +258,7 @@ fn mutated_addresses_are_found() {
         every_misplacement_is_found(
             (&desc.one_schedule().expect("a kernel"), 3),
             |program| (&mut program.records, &mut program.units),
-            ("A and B change places", |map, _| redirect(map, |i, x| (i, x ^ u32::from(x < 2)))),
+            ("A and B are swapped", |map, _| redirect(map, |i, x| (i, x ^ u32::from(x < 2)))),
             run,
         );
     }
@@ -261,7 +271,7 @@ type OfColumns<'a> = Arguments<'a, Host, f32, f32, f32>;
 
 /// Refusals of arrays name the operands of the user.
 #[test]
-fn arrays_are_refused_by_name() {
+fn invalid_arrays_are_refused_by_name() {
     let (a, b) = (vec![vec![1.0f32; 12]; 3], vec![vec![1.0f32; 15]; 3]);
     let mut d = vec![vec![7.0f32; 20]; 3];
     let made = |of_a: &[Vec<f32>], of_b: &[Vec<f32>], d: &mut [Vec<f32>]| {
@@ -301,8 +311,8 @@ fn arrays_are_refused_by_name() {
     let array = OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array");
     let sources = array.sources(1.0, &b[..2]).map(|_| ()).map_err(|refusal| refusal.to_string());
     assert_eq!(sources, counts("C", 2, 3));
-    // Calls that are no products of one array.
-    let of = Products::<f32, f32>::of(&Columns::DESC, (4, 5, 3), 3, From::Own);
+    // Calls that do not form an array.
+    let of = Products::<f32, f32>::new(&Columns::DESC, (4, 5, 3), 3, From::Own);
     let unlike = |change: fn(&mut HostCall<'_>)| {
         let mut d = of.d.clone();
         let mut calls = of.calls(&mut d);
@@ -318,10 +328,10 @@ fn arrays_are_refused_by_name() {
         |x| x.batch = 2,
     ];
     for change in changes {
-        let said = unlike(change).expect_err("it is another");
+        let said = unlike(change).expect_err("another operand");
         assert_eq!(
             said,
-            "GEMM 2 of the array differs from GEMM 0 (extents, strides, vectors, or scalars)"
+            "GEMM 2 of the array differs from GEMM 0 (extents, strides, operands of the epilogue, or scalars)"
         );
     }
     // A pass decomposes the operands of emulated f32.
@@ -332,7 +342,7 @@ fn arrays_are_refused_by_name() {
     assert_eq!(said, "mode = array is not supported by kernels with a pass; try gemm");
 }
 
-/// Arguments by types and by values: a matrix for all products, Cs of their own, and C that is D.
+/// Typed and run-time arguments: one matrix for all GEMMs, separate Cs, and C in place.
 #[test]
 fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), Error> {
     let (a, b) = (vec![1.0f32; 12], vec![vec![1.0f32; 15], vec![2.0; 15]]);

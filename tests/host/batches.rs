@@ -1,10 +1,8 @@
-//! A batch is as many products as it has matrices, whatever else a call says: the bits of each are
-//! those of that product alone.
+//! Each GEMM of a batch has the bits of a separate call, for any strides and options.
 
 use crate::harness::{prelude::*, product::small};
 
-/// The matrices of a batch in memory that is as long as they are, so many elements apart; where
-/// they share lines, side by side.
+/// Returns a view of a batch in a buffer of exactly its length. Interleaved matrices share rows.
 fn view(
     order: Order,
     (rows, columns): (usize, usize),
@@ -30,13 +28,14 @@ enum Apart {
     Interleaved,
 }
 
-/// A batch in both modes beside its products alone, each on the memory behind its first elements.
-fn held<A: MathType, B: MathType, C: MathType>(desc: &GemmDesc, extents: (usize, usize, usize)) {
-    held_in::<A, B, C>(&[Mode::Fast, Mode::Checked { seed: 9 }], desc, (extents, 3));
+/// Compares a batch with separate GEMMs in both modes. Each separate GEMM starts at its first
+/// elements in the same memory.
+fn compare<A: MathType, B: MathType, C: MathType>(desc: &GemmDesc, extents: (usize, usize, usize)) {
+    compare_in::<A, B, C>(&[Mode::Fast, Mode::Checked { seed: 9 }], desc, (extents, 3));
 }
 
-/// A batch in some modes beside its products alone.
-fn held_in<A: MathType, B: MathType, C: MathType>(
+/// Compares a batch with separate GEMMs in some modes.
+fn compare_in<A: MathType, B: MathType, C: MathType>(
     modes: &[Mode],
     desc: &GemmDesc,
     ((m, n, k), batch): ((usize, usize, usize), usize),
@@ -56,15 +55,17 @@ fn held_in<A: MathType, B: MathType, C: MathType>(
         let (c, d) = (view(orders.c, (m, n), batch, of_c), view(orders.c, (m, n), batch, of_d));
         let mut scalars = [0.0; 8];
         scalars[..2].copy_from_slice(if case == 0 { &[1.0, 0.0] } else { &[2.0, -1.0] });
-        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors =
-            Vectors::by(|kind| Some(View::vector(Elements::new(length(kind)), kind.side())));
+        let length =
+            |kind: EpilogueOperand| if kind.side() == Some(OperandKind::A) { m } else { n };
+        let operands = EpilogueOperands::by(|kind| {
+            kind.side().map(|side| View::vector(Elements::new(length(kind)), side))
+        });
         let source = if case % 2 == 0 { Source::InPlace } else { Source::Matrix(c) };
         let problem =
-            Problem { batch, c: source, vectors, scalars, ..problem_of((m, n, k), [a, b, d]) };
+            Problem { batch, c: source, operands, scalars, ..problem_of((m, n, k), [a, b, d]) };
         let (x, y) = (finite::<A>(1, a.memory.length), finite::<B>(2, b.memory.length));
         let of_vectors =
-            Vectors::by(|kind| Some(finite::<C>(5 + kind.index() as u64, length(kind))));
+            EpilogueOperands::by(|kind| Some(finite::<C>(4 + kind.index() as u64, length(kind))));
         let (z, before) = (finite::<C>(3, c.memory.length), finite::<C>(4, d.memory.length));
         for &mode in modes {
             let run = |problem: Problem, d: &mut Vec<C::Storage>, number: usize| {
@@ -74,7 +75,7 @@ fn held_in<A: MathType, B: MathType, C: MathType>(
                     b: HostSlice::new::<B>(&y[from(b)..]),
                     c: problem.c.map(|_| HostSlice::new::<C>(&z[from(c)..])),
                     d: HostSliceMut::new::<C>(&mut d[number * problem.d.batch_stride..]),
-                    vectors: of_vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
+                    operands: of_vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
                 };
                 let call: HostCall<'_> = problem.with(matrices);
                 run_on_host(desc, mode, call)
@@ -88,82 +89,85 @@ fn held_in<A: MathType, B: MathType, C: MathType>(
             }
             let bytes = |d: &[C::Storage]| bytemuck::cast_slice::<_, u8>(d).to_vec();
             assert!(bytes(&together) == bytes(&alone), "{mode:?}, case {case}: {problem:?}");
-            assert!(bytes(&together) != bytes(&before), "nothing was written");
+            assert!(bytes(&together) != bytes(&before), "no mode wrote to D");
         }
     }
 }
 
 #[test]
-fn a_batch_is_its_products() {
+fn each_gemm_of_a_batch_has_the_bits_of_a_separate_gemm() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
     type Hopper<LC> = HopperK<Bf16, f32, LC>;
     type Integers = Gemm<i8, ColMajor, i8, RowMajor, i32, RowMajor>;
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    held::<f32, f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9));
-    held::<f32, f32, f32>(&Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 17));
-    held::<Bf16, Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66));
-    held::<Bf16, Bf16, f32>(
+    compare::<f32, f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9));
+    compare::<f32, f32, f32>(
+        &Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(),
+        (7, 129, 17),
+    );
+    compare::<Bf16, Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66));
+    compare::<Bf16, Bf16, f32>(
         &Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(),
         (9, 130, 3),
     );
-    held::<i8, i8, i32>(&Integers::DESC, (3, 131, 33));
-    held::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
+    compare::<i8, i8, i32>(&Integers::DESC, (3, 131, 33));
+    compare::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
 }
 
-/// Batches of so many small GEMMs that threads compute pieces of them.
+/// Batches of small GEMMs whose tiles several threads compute.
 #[test]
-fn a_batch_in_pieces_is_its_products() {
+fn batches_of_small_gemms_have_the_bits_of_separate_gemms() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
     type Hopper<LC> = HopperK<Bf16, f32, LC>;
     let with_vectors = Simt::<ColMajor>::new().epilogue::<WithVectors>().desc();
     for extents in [(1, 1, 1), (225, 1, 4), (3, 70, 9), (140, 9, 2)] {
         for batch in [33, 401] {
             let call = (extents, batch);
-            held_in::<f32, f32, f32>(&[Mode::Fast], &Simt::<RowMajor>::DESC, call);
-            held_in::<f32, f32, f32>(&[Mode::Fast], &with_vectors, call);
-            held_in::<Bf16, Bf16, f32>(&[Mode::Fast], &Hopper::<RowMajor>::DESC, call);
+            compare_in::<f32, f32, f32>(&[Mode::Fast], &Simt::<RowMajor>::DESC, call);
+            compare_in::<f32, f32, f32>(&[Mode::Fast], &with_vectors, call);
+            compare_in::<Bf16, Bf16, f32>(&[Mode::Fast], &Hopper::<RowMajor>::DESC, call);
         }
     }
 }
 
-/// The same holds for `mma.sync` kernels: with each way to load fragments, and with sliced K.
+/// `mma.sync` kernels with each way to load fragments, and with sliced K.
 #[test]
-fn a_batch_of_mma_sync_is_its_products() {
+fn mma_sync_batches_have_the_bits_of_separate_gemms() {
     type Halves<LC> = KMajor<F16, F16, LC, f32, TensorOp, Sm80>;
     type Transposed = MnMajor<F16, f32, ColMajor, f32, TensorOp, Sm75>;
     type Bytes = KMajor<i8, i8, RowMajor, i32, TensorOp, Sm80>;
     type BytesApart = MnMajor<u8, i32, RowMajor, i32, TensorOp, Sm75>;
     type Doubles<LC> = Gemm<f64, ColMajor, f64, ColMajor, f64, LC, f64, TensorOp, Sm90>;
-    held::<F16, F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33));
-    held::<F16, F16, F16>(
+    compare::<F16, F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33));
+    compare::<F16, F16, F16>(
         &small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()),
         (7, 129, 40),
     );
-    held::<F16, F16, f32>(&small(Transposed::DESC), (9, 67, 35));
-    held::<i8, i8, i8>(&small(Bytes::DESC), (3, 131, 66));
-    held::<u8, u8, i32>(&small(BytesApart::DESC), (66, 3, 17));
-    held::<f64, f64, f64>(&small(Doubles::<RowMajor>::DESC), (33, 7, 19));
-    held::<f64, f64, f64>(
+    compare::<F16, F16, f32>(&small(Transposed::DESC), (9, 67, 35));
+    compare::<i8, i8, i8>(&small(Bytes::DESC), (3, 131, 66));
+    compare::<u8, u8, i32>(&small(BytesApart::DESC), (66, 3, 17));
+    compare::<f64, f64, f64>(&small(Doubles::<RowMajor>::DESC), (33, 7, 19));
+    compare::<f64, f64, f64>(
         &small(Doubles::<ColMajor>::new().epilogue::<WithVectors>().desc()).cut(2),
         (5, 65, 40),
     );
 }
 
-/// What becomes of a block's unit of work.
+/// Mutation of a CTA's unit of work.
 type Mutation = fn(&Work, Unit) -> Option<Unit>;
 
-/// A program whose units of work are not a batch's is found, in any family.
+/// Wrong units of a batch are found, for every kind of kernel.
 #[test]
-fn mutated_products_of_a_batch_are_found() {
+fn wrong_units_of_a_batch_are_found() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
     type Hopper = HopperK<Bf16, f32>;
     type Ampere = KMajor<Bf16, f32, RowMajor, f32, TensorOp, Sm80>;
     #[rustfmt::skip]
     let mutations: [(&str, Mutation); 4] = [
-        ("every product is the first", |_, unit| Some(Unit { product: 0, ..unit })),
-        ("products are counted from one", |_, unit| { Some(Unit { product: unit.product + 1, ..unit }) }),
-        ("the last product is left out", |work, unit| { (unit.product + 1 < work.batch).then_some(unit) }),
-        ("two products change their tiles", |_, unit| { Some(Unit { row: unit.row ^ unit.product, ..unit }) }),
+        ("every unit computes the first GEMM", |_, unit| Some(Unit { product: 0, ..unit })),
+        ("GEMMs are numbered from 1", |_, unit| { Some(Unit { product: unit.product + 1, ..unit }) }),
+        ("the last GEMM is omitted", |work, unit| { (unit.product + 1 < work.batch).then_some(unit) }),
+        ("tiles of two GEMMs are swapped", |_, unit| { Some(Unit { row: unit.row ^ unit.product, ..unit }) }),
     ];
     fn run<A: MathType>(desc: &GemmDesc, program: &HostProgram) -> Result<Vec<f32>, Error> {
         let (m, n, k, batch) = (130, 7, 40, 3);
@@ -190,7 +194,7 @@ fn mutated_products_of_a_batch_are_found() {
         (Ampere::DESC, run::<Bf16>),
     ] {
         let program = desc.plan().and_then(|plan| plan.program()).expect("a kernel");
-        let right = run(&desc, &program).expect("a right program");
+        let right = run(&desc, &program).expect("a correct program");
         for (name, mutated) in mutations {
             let units: Units =
                 Arc::new(move |work, cluster, rank, i| mutated(work, work.unit(cluster, rank, i)?));
@@ -206,9 +210,9 @@ fn mutated_products_of_a_batch_are_found() {
     }
 }
 
-/// A row of any product that cannot be scaled refuses the whole batch before anything is written.
+/// If a row of any GEMM cannot be scaled, the whole batch is refused before anything is written.
 #[test]
-fn a_batch_that_cannot_be_scaled_leaves_d_alone() {
+fn a_batch_that_cannot_be_scaled_does_not_write_d() {
     type Scaled = HopperK<f32, f32, RowMajor, With<Auto, falchion::nest::F16x3>>;
     let (m, n, k) = (20, 12, 70);
     for product in 0..3 {
@@ -229,9 +233,10 @@ fn a_batch_that_cannot_be_scaled_leaves_d_alone() {
 
 type Changed<'a> = Arguments<'a, falchion::internals::call::Host, f32, f32, f32>;
 
-/// What a batch is held to, told of the user's operands; a batch of none writes nothing.
+/// Invalid batches are refused with the names of the user's operands. An empty batch writes
+/// nothing.
 #[test]
-fn batches_are_refused_by_name() {
+fn invalid_batches_are_refused_by_name() {
     type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
     let (a, b, mut d) = (vec![1.0f32; 60], vec![1.0f32; 60], vec![7.0f32; 60]);
     let mut said = |change: fn(Changed) -> Changed| {
@@ -255,7 +260,7 @@ fn batches_are_refused_by_name() {
     );
     let nothing =
         Arguments::new((0, 5, 3), &[0.0f32; 0], &b, &mut d).batch(usize::MAX).batch_stride_b(0);
-    Columns::new().run(nothing).expect("products without elements take no time");
+    Columns::new().run(nothing).expect("GEMMs without elements are skipped");
     let mut said = || {
         Columns::new()
             .run(Arguments::new((4, 5, 3), &a, &b, &mut d).batch(3))

@@ -1,5 +1,5 @@
-//! A column-major D, as the kernel sees it, beside an A in shared memory: the same product as of
-//! rows, and the same bits.
+//! A column-major D of the kernel, with A in shared memory: it has the results and the bits of a
+//! row-major D.
 
 use crate::harness::{
     descriptions::{threads, warp_specialized::types},
@@ -17,7 +17,7 @@ fn default(types: Combined, orders: [Order; 3]) -> GemmDesc {
     default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders)
 }
 
-/// The default's product, exchanged, with few columns of the kernel's D.
+/// Returns the default with swapped operands, and with a small N of the kernel's D.
 fn few(types: Combined, orders: [Order; 3], (m, warp_m, n): (u32, u32, u32)) -> GemmDesc {
     let d = default(types, orders).with_rows_as_columns();
     let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.instruction() });
@@ -25,10 +25,10 @@ fn few(types: Combined, orders: [Order; 3], (m, warp_m, n): (u32, u32, u32)) -> 
     but!(d, threadblock: Mnk { m, n, k }, warp: Mnk { m: warp_m, n, k }, instruction: instruction, schedule: schedule, promotion: PromotionKind::Never, stages: 3, cluster: Mn::ONE)
 }
 
-/// The user's types, layouts and knobs stay, and shapes do; JSON says all of it; and a knob that is
-/// set leaves D as it is.
+/// Swapping the operands keeps the user's types, layouts, knobs, and problem shapes. JSON states
+/// the frame. With a pinned knob, D keeps its order.
 #[test]
-fn the_product_of_columns_is_the_user_s() {
+fn swapping_operands_keeps_the_users_types_and_knobs() {
     for (types, orders) in
         types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders)))
     {
@@ -64,10 +64,10 @@ fn the_product_of_columns_is_the_user_s() {
     }
 }
 
-/// Rows of 8 elements of 16 bits are half of the narrowest swizzle; columns of a tile are whole
-/// rows of the widest.
+/// A row of eight 16-bit elements is half of the narrowest swizzle, but a column of a tile is a
+/// whole row of the widest swizzle.
 #[test]
-fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
+fn eight_16_bit_columns_need_a_column_major_d() {
     use ElementKind::{Bf16, F32};
     let columns = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (128, 64, 8));
     assert_eq!(columns.check(), Ok(()));
@@ -75,10 +75,10 @@ fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
     assert!(says.starts_with("warp N = 8 is not a multiple of 16"), "{says}");
 }
 
-/// Columns that eight alone divides are one subtile where shared memory holds it, and otherwise as
-/// many of eight.
+/// If only 8 divides the number of columns, all columns are one subtile if it fits into shared
+/// memory. Otherwise subtiles have 8 columns.
 #[test]
-fn a_prime_number_of_octets_is_one_subtile_where_it_fits() {
+fn a_prime_number_of_octets_is_one_subtile_if_it_fits() {
     use ElementKind::{Bf16, F32};
     let columns = few(element_types(Bf16, F32, Bf16), BY_BLAS[0], (256, 128, 152));
     let subtiles =
@@ -88,10 +88,10 @@ fn a_prime_number_of_octets_is_one_subtile_where_it_fits() {
     assert_eq!(composite.components().expect("a kernel").subtile_columns, 56);
 }
 
-/// A tile with an odd number of octets of columns, which no row-major D of 16 bits has, is one of a
-/// column-major D where it is pinned; of the others D stays as it is given.
+/// A pinned tile with an odd number of groups of 8 columns requires a column-major D, because a
+/// row-major 16-bit D does not support it. Other tiles keep the order of D.
 #[test]
-fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
+fn an_odd_pinned_tile_selects_a_column_major_d() {
     type Rows = HopperK<Bf16, Bf16>;
     let (odd, even) = (
         Rows::new().threadblock::<GemmShape<256, 152, 64>>().desc(),
@@ -115,9 +115,9 @@ fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
     }
 }
 
-/// What stores no columns stays as it is: threads, an A from registers, the CUDA cores.
+/// Kernels that cannot store columns stay unchanged: TMA-fed SIMT, A from registers, and SIMT.
 #[test]
-fn other_kernels_stay() {
+fn kernels_that_cannot_store_columns_are_unchanged() {
     use ElementKind::{F32, I8, I32};
     let (row, col) = (Order::Row, Order::Col);
     let f32s = element_types(F32, F32, F32);
@@ -128,7 +128,7 @@ fn other_kernels_stay() {
     for desc in [simt, threads, registers] {
         assert_eq!(desc.with_rows_as_columns(), desc);
     }
-    // What is of columns comes from registers, too, where it is to.
+    // A kernel with a column-major D can read A from registers if the knob is pinned.
     let both = default(element_types(I8, I32, I32), [row, row, row]).with_rows_as_columns();
     let registers = both.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     assert!(registers.a_from_registers() && registers.orders() == both.orders());
@@ -141,19 +141,20 @@ fn other_kernels_stay() {
     );
 }
 
-/// D of columns, checked and fast, has the bits of D of rows: of every type, with few columns of an
-/// instruction and with many, where the user's D is row-major and where it is not, with C and
-/// without, by TMA and by threads; of emulated f32, whose rows may be scaled, and of promoted
-/// accumulators.
+/// A column-major D, on the checked machine and in the fast mode, has the bits of a row-major D:
+/// for every type, with a small and a large instruction N, for both orders of the user's D, with
+/// and without C, with D stored by TMA and by threads, and for emulated f32 with and without scaled
+/// rows and promotion.
 #[test]
-fn columns_give_the_bits_of_rows() {
+fn column_major_d_has_the_bits_of_row_major_d() {
     let mut cases = Vec::new();
     let tiles =
         [(64, 64, 8), (128, 64, 16), (128, 128, 24), (64, 64, 32), (128, 64, 64), (128, 64, 152)];
     for (types, orders) in
         types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders)))
     {
-        // Integers have instructions of 16 columns, and those but the first of 8.
+        // Integer instructions have a multiple of 16 columns, except for the first ones, which have
+        // a multiple of 8.
         for (number, tile) in
             tiles.into_iter().enumerate().filter(|(_, tile)| tile.2 < 152 || !types.a.is_integer())
         {
@@ -182,7 +183,7 @@ fn columns_give_the_bits_of_rows() {
         .map(|(desc, seed)| {
             let guarded = guarded(seed, desc, Wanted { most_work: 2_000_000, aligned: false });
             let buffers = Buffers::filled(desc, &guarded, Fill::Random, seed).expect("buffers");
-            // The same depth, promotion and emulation by a tile that a row-major D has.
+            // The same depth, promotion, and emulation with a tile that a row-major D supports.
             let mut rows = default(desc.user_types(), [desc.orders().a, desc.orders().b, desc.orders().c]);
             rows = rows.with(Pins { threadblock: None, warp: None, instruction: None, schedule: None, ..desc.user_pins() });
             let small = Mnk { m: 128, n: 64, ..desc.threadblock() };

@@ -5,7 +5,7 @@ use crate::harness::{completions::conform, conformance::*, prelude::*, problems}
 suites! {
     the_fast_host_conforms: run_decisively of OnHost(Mode::Fast),
         Wanted::default(), (360, 15), 3_000_000, 0x0fa1_c410, (5000, 300), 0.05,
-        |all| with_vectors(all, Coverage::of(all).missing());
+        |all| with_vectors(all, Coverage::from_descriptions(all).missing());
     the_fast_host_conforms_for_warp_specialized_kernels: run_decisively of OnHost(Mode::Fast),
         warp_specialized_only(), (200, 6), 24_000_000, 0x0fa1_c490, (900, 150), 0.02,
         |all| with_vectors(all, Coverage::missing_warp_specialized(all));
@@ -20,7 +20,7 @@ suites! {
         (120, 0), 0.0, any;
 }
 
-/// The completion of any single pinned knob conforms.
+/// Completions of every single pinned knob conform.
 #[test]
 fn completions_of_single_knobs_conform() {
     for (op, most_work, least) in [(OpKind::TensorOp, 600_000, 1500), (OpKind::Simt, 100_000, 1400)]
@@ -42,7 +42,7 @@ fn random_problems_keep_the_promised_alignments() {
             guarded(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).first;
         let pins = desc.user_pins();
         let [align_a, align_b] =
-            [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
+            [pins.align_a, pins.align_b].map(|align| align.expect("every kernel has alignments"));
         let orders = desc.orders();
         let of_c = if let Source::Matrix(c) = c { c } else { d };
         let align_c = desc.alignments()[2];
@@ -62,10 +62,10 @@ fn random_problems_keep_the_promised_alignments() {
     }
 }
 
-/// A host executor with something wrong in what it is told.
-struct Misled(&'static str, fn(&mut Problem, &mut [usize; 4]));
+/// Host executor that runs a modified problem.
+struct Modified(&'static str, fn(&mut Problem, &mut [usize; 4]));
 
-impl Runner for Misled {
+impl Runner for Modified {
     fn name(&self) -> &'static str {
         self.0
     }
@@ -81,20 +81,24 @@ impl Runner for Misled {
 }
 
 #[test]
-fn the_suite_finds_what_is_wrong() {
+fn the_suite_finds_wrong_executors() {
     let wrong = [
-        Misled("nothing is written", |problem, _| problem.m = 0),
-        Misled("the last product is left out", |problem, _| {
-            problem.k = problem.k.saturating_sub(1)
+        Modified("nothing is written", |problem, _| problem.m = 0),
+        Modified("the last k is omitted", |problem, _| problem.k = problem.k.saturating_sub(1)),
+        Modified("C is ignored", |problem, _| problem.scalars[1] = 0.0),
+        Modified("the last row is omitted", |problem, _| problem.m = problem.m.saturating_sub(1)),
+        Modified("the last column is omitted", |problem, _| {
+            problem.n = problem.n.saturating_sub(1)
         }),
-        Misled("C counts for nothing", |problem, _| problem.scalars[1] = 0.0),
-        Misled("the last row is left out", |problem, _| problem.m = problem.m.saturating_sub(1)),
-        Misled("the last column is left out", |problem, _| problem.n = problem.n.saturating_sub(1)),
-        Misled("vectors lie across", |problem, _| {
-            problem.vectors.iter_mut().for_each(|(_, vector)| vector.strides.reverse());
+        Modified("vectors are transposed", |problem, _| {
+            problem.operands.iter_mut().for_each(|(_, vector)| vector.strides.reverse());
         }),
-        Misled("D begins an element early", |_, first| first[3] = first[3].saturating_sub(1)),
-        Misled("A begins an element early", |_, first| first[0] = first[0].saturating_sub(1)),
+        Modified("D begins one element too early", |_, first| {
+            first[3] = first[3].saturating_sub(1)
+        }),
+        Modified("A begins one element too early", |_, first| {
+            first[0] = first[0].saturating_sub(1)
+        }),
     ];
     let wanted = problems::Wanted { most_work: 200_000, aligned: false };
     for runner in wrong {

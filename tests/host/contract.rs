@@ -1,5 +1,5 @@
-//! What a call promises, as BLAS does: what is not read, what is not written, what the edges of the
-//! arguments give.
+//! Guarantees of a call, as in BLAS: which operands are not read, which elements are not written,
+//! and the results of extreme arguments.
 
 use crate::harness::prelude::*;
 
@@ -18,23 +18,23 @@ fn columns(arguments: OfF32<'_>) {
     Columns::new().run(arguments).expect("a column-major D");
 }
 
-/// Numbers that differ from each other, small and whole.
+/// Returns distinct small integers.
 fn numbers(length: usize, from: i32) -> Vec<f32> {
     (0..length as i32).map(|i| ((i * 7 + from) % 11 - 5) as f32).collect()
 }
 
-/// `alpha A·B + beta C` of packed row-major matrices, in whole numbers.
+/// Returns `alpha A·B + beta C` of packed row-major integer matrices.
 fn product((m, n, k): (usize, usize, usize), a: &[f32], b: &[f32]) -> Vec<f32> {
     let dot = |i: usize, j: usize| (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum();
     (0..m * n).map(|at| dot(at / n, at % n)).collect()
 }
 
-/// Sizes that are one element, part of a tile, a tile, and some tiles and a part.
+/// Sizes of one element, part of a tile, one tile, and several tiles with a partial one.
 const SIZES: [(usize, usize, usize); 5] =
     [(1, 1, 1), (5, 3, 7), (128, 128, 16), (130, 257, 33), (257, 1, 300)];
 
 #[test]
-fn with_beta_0_c_is_not_read() {
+fn beta_zero_does_not_read_c() {
     for size @ (m, n, k) in SIZES {
         let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
         let want = product(size, &a, &b);
@@ -46,7 +46,7 @@ fn with_beta_0_c_is_not_read() {
             d.fill(poison);
             rows(Arguments::new(size, &a, &b, &mut d).in_place(0.0));
             assert_eq!(d, want);
-            // Nor is it looked for.
+            // C may also be absent.
             d.fill(poison);
             rows(Arguments::new(size, &a, &b, &mut d).source(0.0, &[0f32; 0]));
             assert_eq!(d, want);
@@ -55,7 +55,7 @@ fn with_beta_0_c_is_not_read() {
 }
 
 #[test]
-fn with_alpha_0_a_and_b_are_not_read() {
+fn alpha_zero_does_not_read_a_and_b() {
     for size @ (m, n, k) in SIZES {
         let c = numbers(m * n, 3);
         for poison in [NAN, f32::INFINITY] {
@@ -79,7 +79,7 @@ fn with_alpha_0_a_and_b_are_not_read() {
 }
 
 #[test]
-fn nan_and_infinity_arrive_where_they_belong_and_nowhere_else() {
+fn nan_and_infinity_reach_only_their_rows_and_columns() {
     let size @ (m, n, k) = (130, 140, 40);
     let (mut a, mut b) = (vec![1.0f32; m * k], vec![1.0f32; k * n]);
     a[3 * k + 39] = NAN;
@@ -90,7 +90,7 @@ fn nan_and_infinity_arrive_where_they_belong_and_nowhere_else() {
     for (at, &x) in d.iter().enumerate() {
         match (at / n, at % n) {
             (3, _) => assert!(x.is_nan()),
-            (129, 5) => assert!(x.is_nan(), "infinity less infinity"),
+            (129, 5) => assert!(x.is_nan(), "infinity minus infinity"),
             (129, _) => assert_eq!(x, f32::INFINITY),
             (_, 5) => assert_eq!(x, f32::NEG_INFINITY),
             _ => assert_eq!(x, 40.0),
@@ -103,7 +103,7 @@ fn nan_and_infinity_arrive_where_they_belong_and_nowhere_else() {
 }
 
 #[test]
-fn an_extent_of_0_writes_nothing_and_no_products_sum_to_0() {
+fn an_empty_d_is_not_written_and_an_empty_k_sums_to_zero() {
     let (a, b) = (numbers(64, 1), numbers(64, 2));
     for size in [(0, 8, 8), (8, 0, 8), (0, 0, 0), (0, 8, 0), (8, 0, 0)] {
         let mut d = vec![NAN; 64];
@@ -175,7 +175,7 @@ fn a_single_row_may_have_any_leading_dimension() {
         d = [1.0];
         columns(Arguments::new((1, 1, 3), &a, &b, &mut d).ldb(leading).in_place(1.0).ldc(leading));
         assert_eq!(d, [33.0]);
-        // Of an operand that is not read, nothing is asked.
+        // An operand that is not read may have any size.
         rows(
             Arguments::new((1, 1, 3), &a, &b, &mut d)
                 .alpha(0.0)
@@ -188,7 +188,7 @@ fn a_single_row_may_have_any_leading_dimension() {
 }
 
 #[test]
-fn denormals_count_and_a_sum_of_negative_zeros_is_zero() {
+fn denormals_are_kept_and_negative_zeros_sum_to_zero() {
     let least = f32::from_bits(1);
     let mut d = [NAN];
     let mut run = |a: &[f32], b: &[f32], alpha: f64| {
@@ -227,8 +227,8 @@ fn integers_wrap_saturate_and_round() {
     gemm.run(Arguments::new((1, 1, 2), &[i32::MAX, 1], &[1, 1], &mut d)).unwrap();
     assert_eq!(d, [i32::MIN]);
 
-    // Scalars that are whole compute in integers; others in binary32, rounding to nearest, ties to
-    // even.
+    // Integer scalars compute in integers. Other scalars compute in binary32, which rounds to
+    // nearest, ties to even.
     let bytes = Gemm::<i8, RowMajor, i8, RowMajor, i8, RowMajor>::new();
     let run = |a: &[i8], b: &[i8], alpha: f64| {
         let mut d = [99i8];
@@ -246,11 +246,11 @@ fn integers_wrap_saturate_and_round() {
         (2 * 127 * 127i32).wrapping_mul(2_000_000_000).clamp(-128, 127) as i8
     );
     assert_eq!(run(&[127; 2], &[127; 2], 3_000_000_000.0), 127);
-    // What is no number becomes 0, what is infinite the end of the range.
+    // NaN becomes 0, and infinity becomes the limit of the range.
     assert_eq!(run(&[1], &[1], f64::NAN), 0);
     assert_eq!(run(&[1], &[1], f64::INFINITY), 127);
     assert_eq!(run(&[1], &[-1], f64::INFINITY), -128);
-    assert_eq!(run(&[0], &[1], f64::INFINITY), 0, "infinity times zero is no number");
+    assert_eq!(run(&[0], &[1], f64::INFINITY), 0, "infinity times zero is NaN");
 
     let mut d = [9u8];
     let unsigned = Gemm::<u8, RowMajor, u8, RowMajor, u8, RowMajor>::new();
@@ -263,13 +263,13 @@ fn integers_wrap_saturate_and_round() {
 }
 
 #[test]
-fn results_beyond_a_type_are_infinite_and_results_are_rounded_once() {
+fn overflow_is_infinite_and_results_are_rounded_once() {
     let half = F16::from_f32;
     let gemm = Gemm::<F16, RowMajor, F16, RowMajor, F16, RowMajor>::new();
     let mut d = [F16::NAN];
     gemm.run(Arguments::new((1, 1, 2), &[half(60_000.0); 2], &[half(1.0); 2], &mut d)).unwrap();
     assert_eq!(d[0], F16::INFINITY);
-    // 2048 + 1 + 1 is 2050 in binary32, and would be 2048 had sums been halves.
+    // 2048 + 1 + 1 is 2050 in binary32. In f16 it would be 2048.
     let (a, b) = ([half(2048.0), half(1.0), half(1.0)], [half(1.0); 3]);
     gemm.run(Arguments::new((1, 1, 3), &a, &b, &mut d)).unwrap();
     assert_eq!(d[0], half(2050.0));
@@ -278,10 +278,10 @@ fn results_beyond_a_type_are_infinite_and_results_are_rounded_once() {
     assert_eq!(d[0], half(2048.0));
 }
 
-/// A and B may lie in either order, and a matrix whose rows are apart by more than they are long in
-/// either; what the strides of D say has to be what the kernel writes.
+/// A and B may have either order, also with padded rows. The strides of D must have the order that
+/// the kernel writes.
 #[test]
-fn operands_lie_in_either_order() {
+fn a_and_b_may_have_either_order() {
     let transposed = |x: &[f32], rows: usize, columns: usize| -> Vec<f32> {
         (0..rows * columns).map(|at| x[at % rows * columns + at / rows]).collect()
     };
@@ -292,7 +292,7 @@ fn operands_lie_in_either_order() {
         let mut d = vec![NAN; m * n];
         rows(Arguments::new(size, &a_columns, &b_columns, &mut d).strides_a(1, m).strides_b(1, k));
         assert_eq!(d, want);
-        // Of a column-major D the operands change places, and strides with them.
+        // For a column-major D, the operands and their strides are swapped.
         let mut d = vec![NAN; m * n];
         columns(Arguments::new(size, &a, &b_columns, &mut d).strides_a(k, 1).strides_b(1, k));
         assert_eq!(d, transposed(&want, m, n));
@@ -316,15 +316,15 @@ fn operands_lie_in_either_order() {
     );
 }
 
-/// A single row or column has no distance to the next one, so any value is accepted. Lines of D
-/// that overlap are refused.
+/// The pitch of a single row or column is not read, so any value is accepted. Overlapping lines of
+/// D are refused.
 #[test]
-fn the_distance_of_one_line_is_not_looked_at() {
+fn the_pitch_of_a_single_line_is_not_read() {
     for (m, n, k) in [(1, 5, 4), (5, 1, 4), (1, 1, 4), (4, 5, 1), (1, 1, 1), (3, 1, 1), (1, 3, 1)] {
         for (other, stride) in [(0, 1), (0, 3), (9, 1), (9, 2), (1, 1), (2, 2)] {
             let all = numbers(200, 3);
-            // A dimension of 1 has the odd distance, and the other one `stride`; where none is 1,
-            // rows are packed.
+            // A dimension of 1 has the unusual stride, and the other dimension has `stride`. If no
+            // dimension is 1, rows are packed.
             let strides = |rows: usize, columns: usize| match (rows, columns) {
                 (1, _) => [other, stride],
                 (_, 1) => [stride, other],
@@ -342,7 +342,7 @@ fn the_distance_of_one_line_is_not_looked_at() {
                 }
             };
             let mut d = vec![NAN; 60];
-            // A vector whose elements lie apart is a row-major column, or a column-major row.
+            // A strided vector is a row-major column, or a column-major row.
             if n == 1 || stride == 1 || m > 1 {
                 let arguments = Arguments::new((m, n, k), &all, &all, &mut d)
                     .strides_a(a[0], a[1])

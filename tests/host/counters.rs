@@ -1,4 +1,4 @@
-//! Counters of the executor's own accesses, against formulas and against a count of another kind.
+//! Counters of the executor's accesses equal formulas and independent counts.
 
 use crate::harness::{prelude::*, random_cases::shipped};
 use falchion_lab::{
@@ -23,8 +23,8 @@ fn subjects() -> Vec<GemmDesc> {
     descriptions
 }
 
-/// A problem of `tiles` tiles of the description, in the user's M and N, leading dimensions those
-/// of packed matrices and 32 more.
+/// Returns a problem of `tiles` tiles of the description. The leading dimensions exceed those of
+/// packed matrices by 32.
 fn problem(desc: &GemmDesc, tiles: [usize; 3]) -> Problem {
     let Mnk { m, n, k } = desc.threadblock();
     let (m, n, k) = (m as usize * tiles[0], n as usize * tiles[1], k as usize * tiles[2]);
@@ -46,7 +46,7 @@ fn counted(desc: &GemmDesc, problem: &Problem) -> Counters {
 
 /// Elements read = `MNK (1/tile_m + 1/tile_n)`, multiplications = `MNK`.
 #[test]
-fn elements_read_are_those_of_the_formula() {
+fn elements_read_equal_the_formula() {
     for desc in subjects() {
         let problem = problem(&desc, [2, 3, 4]);
         let (entered, Mnk { m, n, .. }) =
@@ -67,7 +67,8 @@ fn elements_read_are_those_of_the_formula() {
     }
 }
 
-/// The requests and sectors of every block and every tile of an operand, from the thread map alone.
+/// Returns requests and sectors of every CTA and every tile of an operand, computed from the thread
+/// map.
 fn every_block(desc: &GemmDesc, problem: &Problem, operand: OperandKind) -> (u64, u64) {
     let (entered, facts) =
         (problem.enter(desc).expect("its layouts"), desc.base().operand(operand));
@@ -108,9 +109,9 @@ fn every_block(desc: &GemmDesc, problem: &Problem, operand: OperandKind) -> (u64
     (requests * others as u64, sectors * others as u64)
 }
 
-/// Blocks are alike: one block times the blocks is the count over all of them.
+/// All CTAs have equal counts: the count of one CTA times the number of CTAs is the total.
 #[test]
-fn one_block_times_the_blocks_is_every_block() {
+fn one_cta_times_the_number_of_ctas_is_every_cta() {
     for desc in subjects() {
         let problem = problem(&desc, [2, 3, 5]);
         let counters = counted(&desc, &problem);
@@ -126,28 +127,29 @@ fn one_block_times_the_blocks_is_every_block() {
     }
 }
 
-/// One tile of 128x128x8 with 256 threads, by hand.
+/// One tile of 128x128x8 with 256 threads, counted manually.
 #[test]
-fn a_classic_tile_by_hand() {
+fn counts_of_a_classic_tile_equal_manual_counts() {
     let desc = but!(default_f32(ArchKind::Sm70, [Order::Row; 3]), align_a: 4, align_b: 4).expect();
     let counters =
         counted(&desc, &Problem::new(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
-    // 1024 floats each, a vector of four for each of 256 threads, which are 8 warps; 4096 bytes are
-    // 128 sectors.
+    // 1024 floats each: one vector of four for each of 256 threads in 8 warps. 4096 bytes are 128
+    // sectors.
     assert_eq!((counters.a.requests, counters.a.sectors, counters.a.elements), (8, 128, 1024));
     assert_eq!((counters.b.requests, counters.b.sectors, counters.b.elements), (8, 128, 1024));
-    // A is taken apart: four stores a thread. B is stored whole, in four wavefronts a warp.
+    // A is stored element by element: four stores per thread. B is stored as vectors, in four
+    // wavefronts per warp.
     assert_eq!(
         (counters.stores.accesses, counters.stores.ideal, counters.stores.wavefronts),
         (8 * 4 + 8, 8 * 4 + 8 * 4, 64)
     );
-    // 8 x 8 a thread: two loads of 16 bytes of each operand, 8 k-blocks, 8 warps.
+    // 8 x 8 per thread: two loads of 16 bytes of each operand, 8 k-blocks, and 8 warps.
     assert_eq!(counters.loads.accesses, 8 * 8 * 4);
 }
 
-/// The counters follow the maps: padding taken from A's tile makes its stores collide.
+/// The counters follow the maps: without the padding of A's tile, its stores conflict.
 #[test]
-fn a_changed_map_is_counted() {
+fn counters_follow_a_changed_map() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let problem = problem(&desc, [1, 1, 2]);
     let program = desc.one_schedule().expect("a kernel without a producer");
@@ -158,17 +160,17 @@ fn a_changed_map_is_counted() {
         (count(&program, &problem).unwrap(), count(&unpadded, &problem).unwrap());
     assert_eq!(padded.stores.wavefronts, padded.stores.ideal);
     assert!(unpadded.stores.wavefronts > 2 * padded.stores.wavefronts, "{unpadded:?}");
-    // The same from the description's knob.
+    // The same change by the description's knob.
     let knob = but!(desc, smem_a: SmemLayout::Padded { along: Along::Mn, padding: 0 });
     assert_eq!(counted(&knob, &problem), unpadded);
-    // A map that leaves points out is a fault, not a number.
+    // A map that omits points is a fault.
     let mut broken = program;
     broken.maps.smem[0] = mutant(&broken.maps.smem[0], |_, _| None);
     assert!(count(&broken, &problem).is_err());
 }
 
 #[test]
-fn unscalable_rows_are_refused() {
+fn problems_that_cannot_be_counted_are_refused() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let program = desc.one_schedule().expect("a kernel without a producer");
     let says = |extents, leading| {

@@ -1,5 +1,5 @@
-//! CUTLASS's own configurations of `mma.sync`: each is a kernel whose products of integers are
-//! exact, or it is counted under what refuses it.
+//! CUTLASS's configurations of `mma.sync`. Each is a kernel with exact integer results, or is
+//! counted by its refusal.
 
 use crate::harness::{
     cutlass_list::{kernels, list},
@@ -7,12 +7,13 @@ use crate::harness::{
     prelude::*,
 };
 
-/// What refuses lines of the list, and how many. It may shrink, by whoever knows why.
+/// Refusals of the list, and the number of refused lines. A count may decrease if the reason is
+/// known.
 const REFUSED: &[(&str, usize)] = &[
-    // Types that are converted on their way to the instruction.
+    // Mixed types that need a conversion before the instruction.
     ("bf16 by i8 accumulating in f32", 7),
     ("bf16 by u8 accumulating in f32", 2),
-    // Accumulators of f16, and D of 8 bits.
+    // f16 accumulators, and 8-bit D.
     ("e4m3 by e4m3 accumulating in f16", 5),
     ("e4m3 by e4m3 accumulating in f32", 4),
     ("e4m3 by e5m2 accumulating in f16", 2),
@@ -33,12 +34,12 @@ const REFUSED: &[(&str, usize)] = &[
     ("u8 by f16 accumulating in f32", 2),
 ];
 
-/// Those whose threads need more registers than they can have: kernels with `--spills allowed`, as
-/// the refusal says.
+/// Number of kernels whose threads exceed the register limit. They need `--spills allowed`, as the
+/// refusal says.
 const SPILLED: usize = 3;
 
 #[test]
-fn cutlass_own_configurations_compute() {
+fn cutlass_configurations_are_exact() {
     let mut list = list();
     let operators = |name: &str| list.iter().filter(|listed| listed.operator == name).count();
     assert_eq!(
@@ -51,7 +52,7 @@ fn cutlass_own_configurations_compute() {
         REFUSED
     );
     assert_eq!((kernels.len() + refused.values().sum::<usize>(), spilled), (576, SPILLED));
-    // Of those that differ in D alone, one is run on the machine that checks.
+    // If several kernels differ in D only, one of them runs on the checked machine.
     let mut main_loops = BTreeSet::new();
     let runs: Vec<_> = kernels
         .iter()
@@ -66,7 +67,7 @@ fn cutlass_own_configurations_compute() {
     runs.par_iter().for_each(|&(listed, desc, first)| {
         let program = desc.one_schedule().expect("one schedule");
         let mode = if first { Mode::Checked { seed: 7 } } else { Mode::Fast };
-        // Two tiles of K: that stages come around is held by conformance.
+        // K has two tiles. The conformance suites cover more trips around the ring.
         let [m, n, k] = ragged(desc);
         let problem = [m, n, k.min(2 * desc.threadblock().k as usize - 3)];
         assert_eq!(wrong(&program, mode, problem), None, "{}", listed.line);

@@ -1,5 +1,4 @@
-//! `f32` on tensor cores, in terms: what D is, bit by bit, what it may be off by, what is refused,
-//! and what a wrong program computes.
+//! Emulated `f32` on tensor cores: the exact bits of D, the error bound, refusals, and mutants.
 
 use crate::harness::{on_tensor_cores::*, prelude::*, product};
 use falchion::{
@@ -10,9 +9,10 @@ use falchion::{
 
 const SIZES: [usize; 3] = [130, 70, 200];
 
-/// For every element and in both modes, bit by bit: `D[i, j]` is the sum, over blocks of 64 along K
-/// and the products of each from the smallest on, of what the instruction makes of `a_p[i, block]
-/// b_q[block, j]` from 0, each added in f32; scaled back by one rounding.
+/// Every element in both modes, bit by bit: `D[i, j]` is a sum over blocks of 64 along K, and over
+/// the products of terms from the smallest on. Each summand is the instruction's result for
+/// `a_p[i, block] b_q[block, j]` with an accumulator of 0. The summands are added in f32, and the
+/// scales are removed with one rounding.
 #[test]
 fn every_element_is_a_sum_of_products_of_terms() {
     for emulation in EmulationKind::MODES {
@@ -65,19 +65,19 @@ fn every_element_is_a_sum_of_products_of_terms() {
     }
 }
 
-/// D is the same whatever the layouts of A, B and D: the terms are.
+/// The terms do not depend on the layouts of A, B, and D, so D does not either.
 #[test]
-fn layouts_of_decomposed_operands_change_nothing() {
+fn layouts_of_decomposed_operands_do_not_change_d() {
     for emulation in EmulationKind::MODES {
-        layouts_change_nothing(SIZES, |orders| desc(emulation, orders));
+        check_all_layouts(SIZES, |orders| desc(emulation, orders));
     }
 }
 
-/// `!(|D - AB| <= bound)` nowhere, for normal, wide, cancelling and hostile data and any K; the
-/// bound is no larger than so many units in the last place of `|A||B|`, and the f16x3 that takes
-/// wide data without its window stays within its absolute term.
+/// The bound holds for normal, wide, cancelling, and adversarial data and any K. It is a small
+/// multiple of the last place of `|A||B|`. f16x3 without its exponent check stays within its
+/// absolute term.
 #[test]
-fn results_lie_within_the_bound() {
+fn results_are_within_the_bound() {
     let mut largest = [0.0f64; EmulationKind::MODES.len()];
     for (which, emulation) in EmulationKind::MODES.into_iter().enumerate() {
         let desc = desc(emulation, ORDERS[0]);
@@ -87,7 +87,7 @@ fn results_lie_within_the_bound() {
                 let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
                 let mut program = but!(desc, threadblock: Mnk { m: 64, n: 128, k: 64 }, warp: Mnk { m: 64, n: 128, k: 64 }).ring_program()
                     .expect("a program");
-                // Without the window the bound holds all the same.
+                // The bound holds even without the exponent check.
                 program.emulation.windowed = false;
                 let d =
                     ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
@@ -101,7 +101,7 @@ fn results_lie_within_the_bound() {
     assert!(largest.iter().all(|&share| share > 0.02), "{largest:?}");
 }
 
-/// A named change to a program that decomposes.
+/// Fault of a decomposing program: name, condition, and change.
 type Named = (&'static str, fn(EmulationKind) -> bool, fn(&mut EmulationProgram));
 
 fn any(_: EmulationKind) -> bool {
@@ -109,19 +109,19 @@ fn any(_: EmulationKind) -> bool {
 }
 
 const FAULTS: &[Named] = &[
-    ("the first and the second term change places", any, |p| {
+    ("the first and the second term are swapped", any, |p| {
         p.terms = |emulation, x, shift| {
             let [first, second, third] = emulation.decompose(x, shift);
             [second, first, third]
         };
     }),
-    ("the second term is of the number, not of the rest", any, |p| {
+    ("the second term repeats the first", any, |p| {
         p.terms = |emulation, x, shift| {
             let [first, _, third] = emulation.decompose(x, shift);
             [first, first, third]
         };
     }),
-    ("the last term is left out", any, |p| {
+    ("the last term is omitted", any, |p| {
         p.terms = |emulation, x, shift| {
             let mut terms = emulation.decompose(x, shift);
             terms[emulation.terms() as usize - 1] = 0;
@@ -131,22 +131,22 @@ const FAULTS: &[Named] = &[
     ("tiles read the next block", any, |p| {
         p.block = |blocks, operand, tile| blocks.block(operand, tile) + 1
     }),
-    ("products count from one on", any, |p| {
+    ("products start at the second one", any, |p| {
         p.block = |blocks, operand, tile| blocks.block(operand, (tile + 1) % blocks.tiles());
     }),
     ("B's terms are A's", any, |p| p.block = |blocks, _, tile| blocks.block(OperandKind::A, tile)),
-    ("a product is left out", any, |p| {
-        // Beyond the terms there are zeros.
+    ("a product is omitted", any, |p| {
+        // Blocks beyond the terms contain zeros.
         p.block = |blocks, operand, tile| {
             if tile % 3 == 1 { u32::MAX / 64 } else { blocks.block(operand, tile) }
         };
     }),
     ("padding is not zero", any, |p| p.padding = 0x3c00),
-    ("scales are taken back twice", EmulationKind::scales, |p| {
+    ("scales are removed twice", EmulationKind::scales, |p| {
         p.unscaled = |sum, shift| unscaled(sum, 2 * shift)
     }),
-    ("scales are not taken back", EmulationKind::scales, |p| p.unscaled = |sum, _| sum),
-    ("rows are scaled by one binade more", EmulationKind::scales, |p| {
+    ("scales are not removed", EmulationKind::scales, |p| p.unscaled = |sum, _| sum),
+    ("rows are scaled by one binade too much", EmulationKind::scales, |p| {
         p.terms = |emulation, x, shift| emulation.decompose(x, shift - 1);
     }),
     ("shifts are off by one", EmulationKind::scales, |p| {
@@ -154,8 +154,8 @@ const FAULTS: &[Named] = &[
     }),
 ];
 
-/// Each change to what a program decomposes and puts together shows in D; the program unchanged
-/// shows nothing. Of data that is finite, within the window, and no whole number of blocks along K.
+/// Each fault changes D, and the unchanged program does not. The data are finite and within the
+/// exponent range, and K is not a multiple of a block.
 #[test]
 fn every_fault_is_found() {
     let tile = |m, n| Mnk { m, n, k: 64 };
@@ -165,7 +165,7 @@ fn every_fault_is_found() {
             but!(desc(emulation, ORDERS[0]), threadblock: tile(64, 128), warp: tile(64, 128));
         let sizes @ [m, n, k] = [70, 60, 150];
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-        // Neither side's scales are 1.
+        // The scales of both operands differ from 1.
         let b: Vec<f32> = b.iter().map(|x| x * 3000.0).collect();
         let wanted = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("it fits");
         let right = desc.ring_program().expect("a program");
@@ -190,10 +190,11 @@ fn refused(result: Result<Vec<f32>, Error>) -> String {
     error.to_string()
 }
 
-/// f16x3 refuses wide data by the user's own row or column, in both modes and all layouts, and
-/// writes nothing; bf16x6 takes it. A program that does not look computes something.
+/// f16x3 refuses data with a wide exponent range, and names the user's row or column, in both modes
+/// and all layouts. Refused calls write nothing. bf16x6 accepts such data. A program without the
+/// check runs.
 #[test]
-fn the_window_is_checked() {
+fn f16x3_checks_the_exponent_range() {
     let [m, n, k] = [9, 11, 128];
     let (a, mut b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     for (step, x) in b[7 * k..8 * k].iter_mut().enumerate().take(5) {
@@ -238,8 +239,8 @@ fn the_window_is_checked() {
     assert!(d.iter().all(|&x| x == 0.0));
 }
 
-/// An infinite factor reaches its row of D in bf16x6: as infinity where the other factors have one
-/// term, else as no number.
+/// In bf16x6, an infinite factor makes its row of D infinite if the other factors have one term,
+/// and NaN otherwise.
 #[test]
 fn nonfinite_operands_reach_d() {
     let [m, n, k] = [4, 4, 70];
@@ -248,12 +249,12 @@ fn nonfinite_operands_reach_d() {
     a[2 * k + 9] = f32::NAN;
     b[3 * k + 5] = 1.0 / 3.0;
     let d = computed(&desc(EmulationKind::Bf16x6, ORDERS[0]), Mode::Fast, [m, n, k], (&a, &b))
-        .expect("it takes all");
+        .expect("all data are accepted");
     assert!(d[..n].iter().all(|x| x.is_finite()) && d[3 * n..].iter().all(|x| x.is_finite()));
     assert!(
         d[n..2 * n].iter().all(|x| !x.is_finite()) && d[2 * n..3 * n].iter().all(|x| x.is_nan())
     );
-    // Infinity times the zeros that are the second and third terms.
+    // Infinity is multiplied by the second and third terms, which are zeros.
     assert!(d[n].is_nan() && d[2 * n - 1].is_nan());
 }
 
@@ -262,7 +263,7 @@ fn request(knobs: &[(&str, &str)]) -> Request {
     Request { op: Some(OpKind::TensorOp), ..product::request(types, knobs) }
 }
 
-/// `f32` on tensor cores is bf16x6 unless it is told otherwise, by flags, types and files alike.
+/// `f32` on tensor cores uses bf16x6 by default, for flags, types, and files.
 #[test]
 fn requests_types_and_files_name_the_modes() {
     let resolved = |knobs: &[(&str, &str)]| {
@@ -291,12 +292,12 @@ fn requests_types_and_files_name_the_modes() {
     {
         let one = desc(EmulationKind::F16x3, ORDERS[3]);
         let json = one.to_json().expect("an expression");
-        assert!(json.contains("\"emulation\":\"f16x3\""), "{json}");
+        assert_eq!(json.matches("\"multiplied\":\"f16x3\"").count(), 2, "{json}");
         assert_eq!(GemmDesc::from_json(&json).expect("its own"), one);
     }
 }
 
-/// What cannot be emulated, and what has to be, is refused in a sentence with a way out.
+/// Unsupported and missing emulations are refused with advice.
 #[test]
 fn invalid_emulations_are_refused() {
     let says = |d: GemmDesc| d.check().message();
@@ -330,8 +331,8 @@ fn invalid_emulations_are_refused() {
     );
 }
 
-/// The bound says something for every K that is taken: below `K 2^-24` of a sum of products in f32
-/// from 1000 on.
+/// The bound is useful for every K: from K = 1000 on, it is below `K 2^-24`, the bound of a plain
+/// f32 sum.
 #[test]
 fn the_bound_is_below_that_of_plain_sums() {
     for emulation in EmulationKind::MODES {

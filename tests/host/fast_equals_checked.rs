@@ -84,7 +84,7 @@ fn four_warps() -> Program {
 fn warps_that_form_no_grid_are_multiplied_one_by_one() {
     let right = run(&four_warps(), Mode::Fast).unwrap();
     let mut program = four_warps();
-    // Neighbouring rows change places, but only in the left half of the tile: half of the warps.
+    // Neighboring rows are swapped in the left half of the tile only, which is half of the warps.
     let swap = |offset: u32| if offset % 32 < 16 { offset ^ 32 } else { offset };
     revalue(&mut program.maps.accumulator, swap);
     let fast = run(&program, Mode::Fast).unwrap();
@@ -94,7 +94,7 @@ fn warps_that_form_no_grid_are_multiplied_one_by_one() {
 }
 
 #[test]
-fn wrong_maps_make_wrong_products() {
+fn wrong_maps_give_wrong_results() {
     let right = run(&four_warps(), Mode::Fast).unwrap();
     let wrong: [fn(&mut Program); 4] = [
         |p| revalue(&mut p.maps.fragment[0], |mn| mn ^ 1),
@@ -106,7 +106,7 @@ fn wrong_maps_make_wrong_products() {
         let mut program = four_warps();
         change(&mut program);
         let (fast, checked) = (run(&program, Mode::Fast), run(&program, Mode::Checked { seed: 3 }));
-        // Which thread copies which vector does not matter, as long as each is copied.
+        // A vector may be copied by any thread, if every vector is copied.
         match (fast, checked) {
             (Ok(fast), Ok(checked)) => {
                 assert_eq!(fast, checked, "{which}");

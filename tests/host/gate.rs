@@ -8,8 +8,8 @@ const PROBLEMS: usize = 500;
 const GROUPED: usize = 30;
 const ARRAYS: usize = 30;
 
-/// The packed problem of three extents in the layouts of a description, with C, all vectors, and
-/// all scalars. A batch has three GEMMs.
+/// Returns the packed problem of three extents in the layouts of a description, with C, all
+/// vectors, and all scalars. A batch has three GEMMs.
 fn problem(desc: &GemmDesc, [m, n, k]: [usize; 3]) -> Guarded {
     let orders = desc.orders();
     let batch = if desc.work.mode.several() { 3 } else { 1 };
@@ -27,9 +27,9 @@ fn problem(desc: &GemmDesc, [m, n, k]: [usize; 3]) -> Guarded {
     problem.c = Source::Matrix(problem.d);
     problem.scalars = [1.5, -0.5, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0];
     let (m, n) = (problem.m, problem.n);
-    problem.vectors = Vectors::by(|kind| {
-        let length = if kind.side() == OperandKind::A { m } else { n };
-        Some(View::vector(Elements::new(length), kind.side()))
+    problem.operands = EpilogueOperands::by(|kind| {
+        let length = if kind.side() == Some(OperandKind::A) { m } else { n };
+        kind.side().map(|side| View::vector(Elements::new(length), side))
     });
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
@@ -46,7 +46,7 @@ fn repeat(buffer: &mut HostBuffer, batch: usize) -> Result<(), falchion_lab::Err
     Ok(())
 }
 
-/// Hash of D's bytes.
+/// Returns the hash of D's bytes.
 fn bits(line: &str) -> Result<String, String> {
     if let Some((words, seed)) = line.rsplit_once(";groups=") {
         let seed = seed.parse().map_err(|_| "the seed is a number")?;
@@ -67,7 +67,7 @@ fn bits(line: &str) -> Result<String, String> {
 }
 
 fn bits_of_groups(desc: &GemmDesc, seed: u64) -> Result<String, String> {
-    let case = Grouped::of(desc, seed);
+    let case = Grouped::random(desc, seed);
     let mut d = case.d.clone();
     let whole = (&case.problem, [0; 4], 0);
     super::groups::run(desc, Mode::Fast, &case, whole, &mut d)
@@ -75,17 +75,17 @@ fn bits_of_groups(desc: &GemmDesc, seed: u64) -> Result<String, String> {
     Ok(hash(d))
 }
 
-/// Three GEMMs whose matrices lie in memory of their own.
+/// Three GEMMs with separate matrices.
 fn bits_of_array(line: &str) -> Result<String, String> {
     let (desc, guarded) = described(line)?;
     let buffers = |seed| Buffers::filled(&desc, &guarded, Fill::Random, seed);
     let all: Result<Vec<_>, _> = [0x9a7e, 0x9a7f, 0x9a80].into_iter().map(buffers).collect();
     let mut all = all.map_err(|error| error.to_string())?;
-    let vectors = all[0].vectors.clone();
-    let vectors = sliced(&vectors).map_err(|error| error.to_string())?;
+    let operands = all[0].operands.clone();
+    let operands = sliced(&operands).map_err(|error| error.to_string())?;
     let mut calls = Vec::new();
     for buffers in &mut all {
-        let matrices = whole_matrices(buffers, &guarded, vectors);
+        let matrices = whole_matrices(buffers, &guarded, operands);
         calls.push(guarded.problem.with(matrices.map_err(|error| error.to_string())?));
     }
     run_on_host(&Array(&desc), Mode::Fast, calls).map_err(|error| error.to_string())?;
@@ -95,13 +95,13 @@ fn bits_of_array(line: &str) -> Result<String, String> {
 fn whole_matrices<'a>(
     Buffers { a, b, c, d, .. }: &'a mut Buffers,
     guarded: &Guarded,
-    vectors: Vectors<HostSlice<'a>>,
+    operands: EpilogueOperands<HostSlice<'a>>,
 ) -> Result<HostMatrices<'a>, falchion_lab::Error> {
     let c = guarded.problem.c.try_map(|_| c.whole())?;
-    Ok(HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, vectors })
+    Ok(HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, operands })
 }
 
-/// The description and the problem of a line with extents.
+/// Returns the description and the problem of a line with extents.
 fn described(line: &str) -> Result<(GemmDesc, Guarded), String> {
     let (words, extents) = line.rsplit_once(";extents=").ok_or("no extents")?;
     let (desc, extents) = (words::read(words)?, extents.split('x'));
@@ -111,7 +111,7 @@ fn described(line: &str) -> Result<(GemmDesc, Guarded), String> {
     Ok((desc, guarded))
 }
 
-/// Lines of grouped GEMMs, whose K is not split.
+/// Returns lines of grouped GEMMs, whose K is not split.
 fn grouped() -> impl Iterator<Item = String> {
     let groups = |(index, desc): (usize, GemmDesc)| {
         format!("{};groups={}", spelled(&whole(desc)), draw(0x9a7e, index as u64))
@@ -121,14 +121,14 @@ fn grouped() -> impl Iterator<Item = String> {
     random(0x6b0a, 4 * GROUPED).into_iter().filter(supported).enumerate().map(groups).take(GROUPED)
 }
 
-/// Lines of arrays.
+/// Returns lines of arrays.
 fn arrays() -> impl Iterator<Item = String> {
     let single = |desc: &GemmDesc| !desc.work.mode.several();
     let descs = random(0xa44a, 4 * ARRAYS).into_iter().filter(single).enumerate();
     descs.map(|(index, desc)| with_extents(index, &desc) + ";array=3").take(ARRAYS)
 }
 
-/// Extents around two tiles of a description, as words behind the description's.
+/// Appends extents of about two tiles to the line of a description.
 fn with_extents(index: usize, desc: &GemmDesc) -> String {
     let (tile, number) = (desc.threadblock(), |salt| draw(index as u64, salt) as usize);
     let m = tile.m as usize + number(0) % (tile.m as usize) + 1;

@@ -1,5 +1,5 @@
-//! Groups of rows on the host: each is the product that it is, and rows of no group stay as they
-//! were.
+//! Grouped GEMM on the host: each group equals a separate GEMM, and rows without a group do not
+//! change.
 
 use crate::harness::{
     groups::{largest, whole},
@@ -7,12 +7,12 @@ use crate::harness::{
 };
 use falchion::internals::call::{Host, Space};
 
-/// Elements of a kind, from one of them on.
+/// Returns the elements from `first` on.
 fn slice(kind: ElementKind, bytes: &[u8], first: usize) -> HostSlice<'_> {
     Host::read(kind, &bytes[kind.matrix_bytes(first as u64) as usize..], &())
 }
 
-/// Runs a problem on a case's memory from some elements on.
+/// Runs a problem on a case's memory, from the given first elements.
 pub fn run(
     desc: &GemmDesc,
     mode: Mode,
@@ -26,9 +26,11 @@ pub fn run(
         b: slice(types.b, &case.b, first[1]),
         c: problem.c.map(|_| slice(types.c, &case.c, first[2])),
         d: Host::write(types.c, &mut d[types.c.matrix_bytes(first[3] as u64) as usize..], &()),
-        vectors: Vectors::by(|kind| {
-            let by_rows = kind.side() == OperandKind::A;
-            case.vectors.get(kind).map(|bytes| slice(types.c, bytes, if by_rows { row } else { 0 }))
+        operands: EpilogueOperands::by(|kind| {
+            let by_rows = kind.side() == Some(OperandKind::A);
+            case.operands
+                .get(kind)
+                .map(|bytes| slice(types.c, bytes, if by_rows { row } else { 0 }))
         }),
     };
     let groups = problem.groups.map(|groups| {
@@ -37,13 +39,13 @@ pub fn run(
     run_on_host(desc, mode, HostCall { groups, ..problem.with(matrices) })
 }
 
-/// A case in a mode, beside its products alone.
-fn held(desc: &GemmDesc, seed: u64, mode: Mode) {
-    let case = Grouped::of(desc, seed);
+/// Compares grouped GEMM with separate GEMMs in one mode.
+fn compare(desc: &GemmDesc, seed: u64, mode: Mode) {
+    let case = Grouped::random(desc, seed);
     let (mut together, mut alone) = (case.d.clone(), case.d.clone());
     run(desc, mode, &case, (&case.problem, [0; 4], 0), &mut together)
         .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
-    for Alone { problem, first, row } in case.alone() {
+    for SeparateGemm { problem, first, row } in case.separate_gemms() {
         run(desc, mode, &case, (&problem, first, row), &mut alone)
             .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     }
@@ -51,14 +53,17 @@ fn held(desc: &GemmDesc, seed: u64, mode: Mode) {
 }
 
 #[test]
-fn groups_are_their_products() {
-    for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads] {
-        let wanted = Wanted { family, largest_tile: largest(family), ..Wanted::default() };
+fn groups_equal_separate_gemms() {
+    for kernel_kind in
+        [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync, KernelKind::Threads]
+    {
+        let wanted =
+            Wanted { kernel_kind, largest_tile: largest(kernel_kind), ..Wanted::default() };
         for seed in 0..12 {
-            held(&whole(description(draw(77, seed), wanted)), draw(78, seed), Mode::Fast);
+            compare(&whole(description(draw(77, seed), wanted)), draw(78, seed), Mode::Fast);
         }
         for seed in 0..2 {
-            held(
+            compare(
                 &whole(description(draw(79, seed), wanted)),
                 draw(80, seed),
                 Mode::Checked { seed },
@@ -69,7 +74,8 @@ fn groups_are_their_products() {
 
 type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
 
-/// Offsets that descend or leave D, and no group at all, are sentences; D is left alone.
+/// Offsets that decrease or exceed D are refused, and so is a list without groups. D does not
+/// change.
 #[test]
 fn bad_offsets_are_refused() {
     let (a, b, mut d) = (vec![1.0f32; 8 * 4], vec![1.0f32; 3 * 4 * 5], vec![7.0f32; 8 * 5]);
@@ -95,9 +101,9 @@ fn bad_offsets_are_refused() {
     assert_eq!(told, "split_k = 2 is not 1 (grouped GEMM keeps K whole); try 1");
 }
 
-/// No groups are a problem without results, as a batch of none is: D stays as it is.
+/// A problem without groups has no result, like an empty batch, so D does not change.
 #[test]
-fn no_groups_leave_d_alone() {
+fn no_groups_do_not_write_d() {
     let (a, b) = ([1.0f32; 32], [1.0f32; 20]);
     for offsets in [&[][..], &[0], &[3]] {
         let mut d = [7.0f32; 40];
@@ -111,9 +117,10 @@ fn no_groups_leave_d_alone() {
     }
 }
 
-/// Who says by himself how many groups there are gives as many offsets, and one, of 32 bits each.
+/// If the call states the number of groups, it needs one offset more than groups, with 32 bits
+/// each.
 #[test]
-fn offsets_are_as_many_as_groups_and_one() {
+fn the_number_of_offsets_is_groups_plus_one() {
     let desc = Rows::new().desc();
     let (a, b, mut d) = ([1.0f32; 32], [1.0f32; 60], [7.0f32; 40]);
     let mut said = |offsets: HostSlice<'_>, groups: usize| {
@@ -129,10 +136,10 @@ fn offsets_are_as_many_as_groups_and_one() {
     assert_eq!(told, "number of groups = 3 is outside 0 to 2; try 2");
 }
 
-/// Offsets by value, and those to be checked, are those of the same slice: the same bits, and the
-/// same sentences, whatever the operands lie in.
+/// Offsets by value, and offsets with checking enabled, give the bits and the refusals of a slice,
+/// for all containers of operands.
 #[test]
-fn offsets_are_the_same_groups_however_they_are_given() {
+fn offsets_by_value_and_checked_offsets_give_the_same_bits() {
     let (a, b): (Vec<f32>, Vec<f32>) =
         ((0..32).map(|i| i as f32).collect(), (0..60).map(|i| (i % 7) as f32).collect());
     let ran = |given: usize, offsets: &[u32]| {
@@ -162,7 +169,7 @@ fn offsets_are_the_same_groups_however_they_are_given() {
     }
 }
 
-/// One B for all groups, K of nothing, and groups that are empty.
+/// One B for all groups, K = 0, and empty groups.
 #[test]
 fn groups_may_share_b_and_be_empty() {
     let (a, b, mut d) = (vec![1.0f32; 6 * 4], vec![2.0f32; 4 * 3], vec![7.0f32; 6 * 3]);
@@ -181,9 +188,9 @@ fn groups_may_share_b_and_be_empty() {
     assert_eq!(d, [0.0; 18]);
 }
 
-/// In the user's frame groups are of rows, whatever the order of D.
+/// Groups consist of the user's rows, for both orders of D.
 #[test]
-fn groups_are_of_the_users_rows() {
+fn groups_consist_of_the_users_rows() {
     let by_columns = Gemm::<f32, ColMajor, f32, ColMajor, f32, ColMajor>::new().desc();
     assert_eq!(by_columns.for_groups(Axis::M).work.mode.name(), "grouped-n");
     assert_eq!(Rows::DESC.for_groups(Axis::M).work.mode.name(), "grouped-m");

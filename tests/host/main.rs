@@ -1,4 +1,4 @@
-//! The host executor: products, bits, faults and mutants.
+//! Tests of the host executor: results, bits, faults, and mutants.
 
 #[macro_use]
 #[path = "../harness/mod.rs"]
@@ -12,6 +12,8 @@ mod conformance;
 mod contract;
 mod counters;
 mod cutlass_list;
+mod empty_problems;
+mod epilogue_operands;
 mod f32_accurate;
 mod fast_equals_checked;
 mod gate;
@@ -20,7 +22,6 @@ mod groups;
 mod missing_libraries;
 mod mma_sync;
 mod mutants;
-mod nothing;
 mod operations;
 mod promotion;
 mod register_terms;
@@ -28,12 +29,14 @@ mod roles;
 mod roles_payload;
 mod same_bits;
 mod saturate;
-mod small_products;
+mod small_gemms;
 mod split_k;
 mod split_k_cluster;
 mod stream_k;
 mod stream_k_one_schedule;
 mod tensor_core_claims;
+mod transform_refusals;
+mod transforms;
 mod transpose;
 mod transpose_counters;
 mod transpose_mutants;

@@ -1,11 +1,10 @@
-//! Without NVIDIA's libraries everything answers, and nothing panics: each test runs in a process
-//! in which a panic aborts.
+//! Calls without NVIDIA's libraries return errors and do not panic. Each test runs in a process in
+//! which a panic aborts.
 
 use crate::harness::prelude::*;
 use falchion::internals::sys::{environment::Environment, tensor_map::encode};
 
-/// Runs a test again in a process of its own, in which a panic aborts; in that process, does
-/// `this`.
+/// Runs a test again in a separate process in which a panic aborts. In that process, runs `this`.
 fn panics_abort(test: &str, this: impl FnOnce()) {
     const CHILD: &str = "FALCHION_TEST_ABORTS";
     if std::env::var_os(CHILD).is_some() {
@@ -24,14 +23,14 @@ fn panics_abort(test: &str, this: impl FnOnce()) {
         .output()
         .expect("a process");
     let said = String::from_utf8_lossy(&output.stdout);
-    // A filter that matches no test passes too: that one ran must be seen.
+    // A filter that matches no test also succeeds, so the output must show that one test ran.
     assert!(output.status.success() && said.contains("1 passed"), "{}: {said}", output.status);
 }
 
 #[test]
 #[ignore = "needs a machine without libcuda"]
-fn without_a_driver_opening_a_device_names_what_was_tried() {
-    panics_abort("without_a_driver_opening_a_device_names_what_was_tried", || {
+fn opening_a_device_without_a_driver_names_the_tried_libraries() {
+    panics_abort("opening_a_device_without_a_driver_names_the_tried_libraries", || {
         for _ in 0..3 {
             match open(0) {
                 Err(error @ Error::Library { .. }) => {
@@ -50,8 +49,8 @@ fn without_a_driver_opening_a_device_names_what_was_tried() {
 
 #[test]
 #[ignore = "needs a machine without libcuda"]
-fn without_a_driver_a_tensor_map_is_not_packed() {
-    panics_abort("without_a_driver_a_tensor_map_is_not_packed", || {
+fn encoding_a_tensor_map_without_a_driver_is_an_error() {
+    panics_abort("encoding_a_tensor_map_without_a_driver_is_an_error", || {
         let matrix = TensorMatrix::new(Operand::A, ElementKind::F32, Order::Row, (64, 64), 64);
         let map = matrix.map((8, 32), SwizzleMode::Bytes128).expect("a map");
         for _ in 0..3 {
@@ -62,8 +61,8 @@ fn without_a_driver_a_tensor_map_is_not_packed() {
 }
 
 #[test]
-fn without_nvrtc_compiling_names_every_place() {
-    panics_abort("without_nvrtc_compiling_names_every_place", || {
+fn compiling_without_nvrtc_names_every_searched_path() {
+    panics_abort("compiling_without_nvrtc_names_every_searched_path", || {
         let nowhere = std::env::temp_dir().join("falchion-nowhere");
         let environment =
             Environment::empty(&nowhere).with("FALCHION_NVRTC", nowhere.join("libnvrtc.so.13"));

@@ -1,5 +1,5 @@
-//! Kernels whose warps multiply by `mma.sync`, on the host: they conform, both modes give the same
-//! bits, and mutants are caught.
+//! `mma.sync` kernels on the host: they conform, both modes give the same bits, and mutants are
+//! found.
 
 use crate::harness::{
     integers::{ragged, wrong},
@@ -17,18 +17,21 @@ const ORDERS: [[Order; 3]; 4] = [
     [Order::Col, Order::Row, Order::Row],
 ];
 
-/// The defaults of every architecture, and of every type there; D in turn by rows and by columns.
+/// Returns the defaults of every architecture and of all its types, with a row-major and a
+/// column-major D in turn.
 fn defaults() -> Vec<GemmDesc> {
     let mut found = Vec::new();
     for arch in ARCHS {
         for (i, &types) in TENSOR_OP_COMBINATIONS.iter().enumerate() {
-            // The first that is a kernel: bytes along MN leave no registers for the largest tile.
-            let families =
+            // The first valid configuration: 8-bit types along MN leave no registers for the
+            // largest tile.
+            let configurations =
                 default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
-            let families =
-                families.iter().filter(|family| family.mma.kind() == WarpMmaKind::MmaSync);
-            let mut all = families.map(|&family| {
-                GemmDesc::from_values(OpKind::TensorOp, arch, types, ORDERS[i % 4], family)
+            let configurations = configurations
+                .iter()
+                .filter(|default_knobs| default_knobs.mma.kind() == WarpMmaKind::MmaSync);
+            let mut all = configurations.map(|&default_knobs| {
+                GemmDesc::from_values(OpKind::TensorOp, arch, types, ORDERS[i % 4], default_knobs)
             });
             found.extend(all.find(|desc| desc.check().is_ok()));
         }
@@ -36,15 +39,15 @@ fn defaults() -> Vec<GemmDesc> {
     found
 }
 
-/// The default of types on an architecture by this family.
-fn family(types: Combined, arch: ArchKind) -> Option<Knobs> {
+/// Returns the default `mma.sync` configuration for types on an architecture.
+fn default_knobs(types: Combined, arch: ArchKind) -> Option<Knobs> {
     let first =
         default_gemm_configurations(OpKind::TensorOp, arch, types).ok()?.first().copied()?;
     (first.mma.kind() == WarpMmaKind::MmaSync).then_some(first)
 }
 
 #[test]
-fn the_defaults_of_every_architecture_compute() {
+fn defaults_of_every_architecture_conform() {
     let defaults = defaults();
     for (arch, least) in [
         (ArchKind::Sm75, 6),
@@ -68,13 +71,13 @@ fn the_defaults_of_every_architecture_compute() {
     }
 }
 
-/// Tensor cores of f64 are what `tensorop` of f64 means, from Ampere on; those of f32 and the CUDA
-/// cores' f64 stay what they were.
+/// For f64, `tensorop` selects tensor cores from Ampere on. f32 tensor-core kernels and f64 SIMT
+/// kernels are not affected.
 #[test]
-fn f64_has_tensor_cores() {
+fn f64_tensorop_selects_tensor_cores() {
     let types = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
     for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
-        assert!(family(types, arch).is_some(), "{arch}");
+        assert!(default_knobs(types, arch).is_some(), "{arch}");
     }
     let refusal = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm75, types)
         .expect_err("Turing has none");
@@ -104,9 +107,9 @@ fn subjects() -> Vec<(String, Program)> {
         {
             pins.set(knob, words).expect("a value");
         }
-        let family = family(types, arch).expect("a row");
-        let desc =
-            GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins);
+        let default_knobs = default_knobs(types, arch).expect("a row");
+        let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, default_knobs)
+            .pinned(pins);
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
         (String::from(name), desc.one_schedule().expect("one schedule"))
     };
@@ -123,22 +126,22 @@ fn subjects() -> Vec<(String, Program)> {
     .into()
 }
 
-fn caught(program: &Program) -> Option<String> {
+fn find_fault(program: &Program) -> Option<String> {
     wrong(program, CHECKED, ragged(&program.desc))
 }
 
 #[test]
 fn every_dropped_step_is_found() {
     for (name, program) in subjects() {
-        assert_eq!(caught(&program), None, "{name}, unchanged");
+        assert_eq!(find_fault(&program), None, "{name}, unchanged");
     }
-    drop_each(&subjects(), caught).check(91);
+    drop_each(&subjects(), find_fault).check(91);
 }
 
-/// Where a tile is one k-block deep there is one fragment of A: loaded before the products it would
-/// be the next tile's.
+/// A tile with one k-block has one fragment of A. A load before the products would overwrite it
+/// with the fragment of the next tile.
 #[test]
-fn a_fragment_of_a_is_loaded_behind_the_products_of_a_tile_one_deep() {
+fn a_tile_with_one_k_block_loads_a_after_its_products() {
     let mut deep = 0;
     for (name, program) in
         subjects().into_iter().filter(|(_, program)| program.base.k_blocks() == 1)
@@ -150,7 +153,7 @@ fn a_fragment_of_a_is_loaded_behind_the_products_of_a_tile_one_deep() {
             "{name}"
         );
         mutant.schedule.body.swap(at - 1, at);
-        let fault = caught(&mutant).expect("found");
+        let fault = find_fault(&mutant).expect("found");
         assert!(fault.contains("fragment"), "{name}: {fault}");
         deep += 1;
     }
@@ -180,7 +183,7 @@ fn every_map_with_two_swapped_points_is_found() {
         let found = |what: &str, change: &dyn Fn(&mut Program)| {
             let mut mutant = program.clone();
             change(&mut mutant);
-            assert!(caught(&mutant).is_some(), "{name}: {what}");
+            assert!(find_fault(&mutant).is_some(), "{name}: {what}");
         };
         for (side, seed) in [0, 1].into_iter().flat_map(|side| (0..3).map(move |seed| (side, seed)))
         {

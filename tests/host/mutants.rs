@@ -42,9 +42,9 @@ fn subjects() -> Vec<(String, Program)> {
         ("1 stage, 2 warp slices", sliced(but!(single, align_a: 1, align_b: 1), 2)),
         ("4 warp slices of 3 stages", sliced(but!(ring, stages: 3, blocks_per_sm: 1), 4)),
         ("streams", streams(sliced(but!(classic, align_a: 1, align_b: 1), 1))),
-        ("streams of 2 warp slices", streams(sliced(but!(classic, align_a: 1, align_b: 1), 2))),
-        ("streams of 1 stage, 2 warp slices", streams(sliced(but!(single, align_a: 1, align_b: 1), 2))),
-        ("streams of 3 stages, 2 warp slices", streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2))),
+        ("stream-K, 2 warp slices", streams(sliced(but!(classic, align_a: 1, align_b: 1), 2))),
+        ("stream-K, 1 stage, 2 warp slices", streams(sliced(but!(single, align_a: 1, align_b: 1), 2))),
+        ("stream-K, 3 stages, 2 warp slices", streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2))),
     ];
     all.into_iter()
         .map(|(name, desc)| {
@@ -55,7 +55,7 @@ fn subjects() -> Vec<(String, Program)> {
 
 /// Runs a mutant on the checked machine, and returns the finding. Two CTAs compute stream-K: each
 /// has slices of two tiles, and whole tiles.
-fn caught(program: &Program) -> Option<String> {
+fn find_fault(program: &Program) -> Option<String> {
     let [m, n, k] = ragged(&program.desc);
     let tiles = if program.desc.streams_k() { 4 } else { 0 };
     wrong(
@@ -67,7 +67,7 @@ fn caught(program: &Program) -> Option<String> {
 
 /// Returns the first words of a finding without its numbers.
 fn find(program: &Program) -> Option<String> {
-    let finding = caught(program)?;
+    let finding = find_fault(program)?;
     let words = finding.split_whitespace();
     let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
     Some(words.take(9).collect::<Vec<_>>().join(" "))
@@ -76,7 +76,7 @@ fn find(program: &Program) -> Option<String> {
 #[test]
 fn every_dropped_step_is_found() {
     for (name, program) in subjects() {
-        assert_eq!(caught(&program), None, "{name}, unchanged");
+        assert_eq!(find_fault(&program), None, "{name}, unchanged");
     }
     drop_each(&subjects(), find).check(477);
 }
@@ -95,7 +95,7 @@ fn main_loop_page_names_the_faults_of_removed_steps() {
         Step::Load { k_block: 3 },
         Step::Multiply { k_block: 3 },
     ] {
-        let fault = caught(&without_first(&program, Section::Body, removed)).expect("a fault");
+        let fault = find_fault(&without_first(&program, Section::Body, removed)).expect("a fault");
         let fault = without_numbers(&fault);
         assert!(page.iter().any(|line| line.contains(&fault)), "{removed}: {fault}");
     }
@@ -131,26 +131,26 @@ fn a_wait_that_leaves_one_more_copy_in_flight_is_found() {
         Step::Wait { pending } => Some(Step::Wait { pending: pending + 1 }),
         _ => None,
     };
-    let findings = weaken_each(&subjects(), weaker, caught);
+    let findings = weaken_each(&subjects(), weaker, find_fault);
     findings.check(14);
     assert!(findings.kinds("").iter().all(|kind| kind.contains("before the wait for thread")));
 }
 
 #[test]
-fn a_ring_with_fewer_stages_than_its_schedule_is_caught() {
+fn a_ring_with_fewer_stages_than_its_schedule_is_found() {
     for stages in [3, 4, 5] {
         let desc = but!(ring(ROWS), stages, blocks_per_sm: 1).expect();
         let program = desc.one_schedule().expect("a kernel without a producer");
         let fewer = but!(desc, stages: stages - 1);
         let fewer = Program { desc: fewer, base: fewer.base(), ..program };
-        let finding = caught(&fewer).expect("the ring is overrun");
+        let finding = find_fault(&fewer).expect("the ring is overrun");
         println!("{stages} stages in {}: {finding}", stages - 1);
     }
 }
 
 /// Program that a fault of a map needs.
 #[derive(Clone, Copy, PartialEq)]
-enum Of {
+enum Needs {
     Classic,
     Ring,
     Sliced,
@@ -159,54 +159,54 @@ enum Of {
 /// Defines wrong maps: the name of the fault, its program, and the change of the program's maps.
 macro_rules! wrong_maps {
     ($($name:literal, $of:ident, |$m:ident| $change:expr;)*) => {
-        const WRONG_MAPS: [Fault<Maps, Of>; 26] = [$(($name, Of::$of, |$m| $change)),*];
+        const WRONG_MAPS: [Fault<Maps, Needs>; 26] = [$(($name, Needs::$of, |$m| $change)),*];
     };
 }
 
 wrong_maps! {
-    "copy A: the last vector left out", Classic, |m| leave_out_last(&mut m.copy[0]);
-    "copy B: the last vector left out", Ring, |m| leave_out_last(&mut m.copy[1]);
-    "copy A: a vector copied by two threads", Classic, |m| revalue(&mut m.copy[0], |v| v.max(1));
-    "copy B: a vector copied by two threads", Ring, |m| revalue(&mut m.copy[1], |v| v.max(1));
-    "smem A: one further", Ring, |m| revalue(&mut m.smem[0], |x| x + 1);
-    "smem B: one further", Ring, |m| revalue(&mut m.smem[1], |x| x + 1);
-    "smem A: two rows in one place", Classic, |m| redirect(&mut m.smem[0], |i, k| (i, k & !1));
-    "smem B: two columns in one place", Ring, |m| redirect(&mut m.smem[1], |i, k| (i & !1, k));
-    "smem A: a row too short", Ring, |m|
+    "copy A: the last vector is omitted", Classic, |m| leave_out_last(&mut m.copy[0]);
+    "copy B: the last vector is omitted", Ring, |m| leave_out_last(&mut m.copy[1]);
+    "copy A: two threads copy one vector", Classic, |m| revalue(&mut m.copy[0], |v| v.max(1));
+    "copy B: two threads copy one vector", Ring, |m| revalue(&mut m.copy[1], |v| v.max(1));
+    "smem A: off by one", Ring, |m| revalue(&mut m.smem[0], |x| x + 1);
+    "smem B: off by one", Ring, |m| revalue(&mut m.smem[1], |x| x + 1);
+    "smem A: two rows collide", Classic, |m| redirect(&mut m.smem[0], |i, k| (i, k & !1));
+    "smem B: two columns collide", Ring, |m| redirect(&mut m.smem[1], |i, k| (i & !1, k));
+    "smem A: the pitch is too short", Ring, |m|
         mutate(&mut m.smem[0], |_, p| Some(p.column * 127 + p.row));
-    "smem A: MN and K exchanged", Classic, |m|
+    "smem A: MN and K are swapped", Classic, |m|
         mutate(&mut m.smem[0], |_, p| Some(p.row * 132 + p.column));
-    "smem B: MN and K exchanged", Ring, |m|
+    "smem B: MN and K are swapped", Ring, |m|
         mutate(&mut m.smem[1], |_, p| Some(p.row * 128 + p.column));
-    "smem A: leaves an element out", Classic, |m|
+    "smem A: an element is omitted", Classic, |m|
         mutate(&mut m.smem[0], |map, p| map.at(p).filter(|&x| x != 77));
-    "fragment A: lanes 0 and 1 exchanged", Classic, |m|
+    "fragment A: lanes 0 and 1 are swapped", Classic, |m|
         redirect(&mut m.fragment[0], |lane, i| (if lane < 2 { lane ^ 1 } else { lane }, i));
-    "fragment A: all lanes exchanged in pairs", Classic, |m|
+    "fragment A: neighboring lanes are swapped", Classic, |m|
         redirect(&mut m.fragment[0], |lane, i| (lane ^ 1, i));
-    "fragment B: all lanes exchanged in pairs", Ring, |m|
+    "fragment B: neighboring lanes are swapped", Ring, |m|
         redirect(&mut m.fragment[1], |lane, i| (lane ^ 2, i));
-    "fragment B: the elements reversed", Ring, |m| {
+    "fragment B: the elements are reversed", Ring, |m| {
         let last = m.fragment[1].domain().column - 1;
         redirect(&mut m.fragment[1], move |lane, i| (lane, last - i))
     };
-    "fragment A: every thread holds warp 0's", Classic, |m|
+    "fragment A: every warp reads the rows of warp 0", Classic, |m|
         redirect(&mut m.fragment[0], |lane, i| (lane % 32, i));
-    "depth: one further", Sliced, |m| revalue(&mut m.depth, |k| k + 1);
-    "depth: each warp slice has k of the first", Sliced, |m| mutate(&mut m.depth, |_, p| Some(p.column));
-    "depth: lane 0 takes every other k twice", Classic, |m|
+    "depth: off by one", Sliced, |m| revalue(&mut m.depth, |k| k + 1);
+    "depth: every warp slice reads the k of the first", Sliced, |m| mutate(&mut m.depth, |_, p| Some(p.column));
+    "depth: lane 0 reads every other k twice", Classic, |m|
         mutate(&mut m.depth, |map, p| map.at(p).map(|k| if p.row == 0 { k & !1 } else { k }));
     "accumulators: transposed", Classic, |m|
         revalue(&mut m.accumulator, |x| x % 128 * 128 + x / 128);
-    "accumulators: two of a thread exchanged", Ring, |m|
+    "accumulators: two of a thread are swapped", Ring, |m|
         redirect(&mut m.accumulator, |thread, i| (thread, i ^ 1));
-    "accumulators: stored twice", Ring, |m|
+    "accumulators: one is stored twice", Ring, |m|
         redirect(&mut m.accumulator, |thread, i| (thread, i & !1));
     "partials: threads collide", Sliced, |m|
         redirect(&mut m.partials, |thread, i| (thread & !1, i));
     "partials: accumulators of a thread collide", Sliced, |m|
         redirect(&mut m.partials, |thread, i| (thread, i & !1));
-    "partials: beyond the memory", Sliced, |m| revalue(&mut m.partials, |x| x + 4096);
+    "partials: outside of the memory", Sliced, |m| revalue(&mut m.partials, |x| x + 4096);
 }
 
 fn leave_out_last(map: &mut falchion::internals::index::Map) {
@@ -221,9 +221,9 @@ fn every_wrong_map_is_found_in_both_modes() {
         (of, all.swap_remove(at).1)
     };
     let programs = [
-        of(Of::Classic, "f32 sm70", &mut all),
-        of(Of::Ring, "4 stages", &mut all),
-        of(Of::Sliced, "3 warp slices", &mut all),
+        of(Needs::Classic, "f32 sm70", &mut all),
+        of(Needs::Ring, "4 stages", &mut all),
+        of(Needs::Sliced, "3 warp slices", &mut all),
     ];
     for mode in [CHECKED, Mode::Fast] {
         for (of, program) in &programs {
@@ -242,12 +242,12 @@ fn maps_with_wrong_edges_are_found() {
 }
 
 #[test]
-fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
+fn a_wrong_tile_order_is_found_in_both_modes() {
     type Mutation = fn(&Work, Unit) -> Option<Unit>;
     let mutations: [(&str, Mutation); 3] = [
-        ("a tile twice", |_, unit| Some(Unit { row: unit.row.max(1), ..unit })),
-        ("a tile left out", |_, unit| (unit.row != 1).then_some(unit)),
-        ("beyond the last row", |work, unit| {
+        ("a tile is computed twice", |_, unit| Some(Unit { row: unit.row.max(1), ..unit })),
+        ("a tile is omitted", |_, unit| (unit.row != 1).then_some(unit)),
+        ("a tile is beyond the last row", |work, unit| {
             Some(Unit { row: if unit.row == 0 { work.rows } else { unit.row }, ..unit })
         }),
     ];
@@ -264,54 +264,54 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
 }
 
 #[test]
-fn a_layout_that_takes_vectors_apart_is_caught() {
+fn a_layout_that_splits_vectors_is_found() {
     let desc = but!(ring(ROWS), stages: 3);
-    // Room enough for any of these: the pitch of the description is 128 + 8.
+    // Enough shared memory for each of these layouts: the pitch of the description is 128 + 8.
     let padded = SmemLayout::Padded { along: Along::Mn, padding: 8 };
     let desc = but!(desc, smem_a: padded, smem_b: padded).expect();
     let tile =
         SmemTile { padding: 8, along: Along::Mn, mn: 128, k: 16, bits: 0, base: 0, shift: 0 };
     for (name, map) in [
-        ("rows that begin between vectors", SmemTile { padding: 5, ..tile }),
-        ("a swizzle finer than a vector", SmemTile { bits: 2, base: 1, ..tile }),
+        ("rows begin between vectors", SmemTile { padding: 5, ..tile }),
+        ("the swizzle is finer than a vector", SmemTile { bits: 2, base: 1, ..tile }),
         (
-            "along K, where copies are vectors along MN",
+            "K-major, although copies are vectors along MN",
             SmemTile { along: Along::K, padding: 0, ..tile },
         ),
     ] {
         let mut program = desc.one_schedule().expect("a kernel without a producer");
         program.maps.smem[0] = Arc::new(map);
-        println!("{name}: {}", caught(&program).expect(name));
+        println!("{name}: {}", find_fault(&program).expect(name));
         println!("{name}: {}", wrong(&program, Mode::Fast, ragged(&desc)).expect(name));
     }
 }
 
-/// Maps that change where things lie and not what is computed: the product stays, and the
-/// fingerprint tells them apart. What they cost is counted in `index_maps.rs`.
+/// Maps that change addresses but not the result: D stays correct, and only the fingerprint
+/// differs. `index_maps.rs` counts their conflicts.
 #[test]
-fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
+fn a_layout_with_conflicts_is_equivalent_and_its_fingerprint_differs() {
     let program =
         default_f32(ArchKind::Sm70, K_MAJOR).one_schedule().expect("a kernel without a producer");
     let tile = program.base.operand(falchion::internals::operand::OperandKind::A).smem;
     assert_eq!(tile.padding, 4);
     for (name, map) in [
-        ("the padding dropped", SmemTile { padding: 0, ..tile }),
-        ("rows rotated by a swizzle", SmemTile { padding: 0, bits: 3, base: 2, ..tile }),
+        ("without padding", SmemTile { padding: 0, ..tile }),
+        ("rows are rotated by a swizzle", SmemTile { padding: 0, bits: 3, base: 2, ..tile }),
     ] {
         let mut mutant = program.clone();
         mutant.maps.smem[0] = Arc::new(map);
-        assert_eq!(caught(&mutant), None, "{name}");
+        assert_eq!(find_fault(&mutant), None, "{name}");
         assert_eq!(wrong(&mutant, Mode::Fast, ragged(&mutant.desc)), None, "{name}");
         assert_ne!(fingerprint(&map), fingerprint(&tile), "{name}");
     }
 }
 
 #[test]
-fn nothing_that_ships_is_accused() {
+fn shipped_programs_have_no_fault() {
     let mut clean = HashSet::new();
     for (i, desc) in shipped().enumerate() {
         let k = 2 * desc.threadblock().k as usize + 5;
-        // Now and then a second tile of C.
+        // Some descriptions have a second tile of C.
         let m = if i % 5 == 0 { 131 } else { 125 };
         for (mode, size) in [(CHECKED, [m, 67, k]), (Mode::Fast, [19, 13, 21])] {
             assert_eq!(
@@ -322,13 +322,13 @@ fn nothing_that_ships_is_accused() {
         }
         clean.insert(desc);
     }
-    println!("{} descriptions, none accused", clean.len());
+    println!("{} descriptions without a fault", clean.len());
     assert_eq!(clean.len(), 18 * 6 * 8, "types, tags, layouts");
 }
 
-/// Sums of a deep product lie in the narrow types, too.
+/// Sums of a deep GEMM also fit the narrow types.
 #[test]
-fn deep_products_of_every_type_are_compared() {
+fn deep_gemms_of_every_type_are_exact() {
     for kind in [ElementKind::U8, ElementKind::I8, ElementKind::F16, ElementKind::Bf16] {
         let desc = shipped()
             .find(|d| d.output.element == kind && d.user_types().a == kind)
@@ -349,7 +349,7 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn nothing_that_checks_is_accused_in_any_order_of_threads(d in legal(), seed in any::<u64>()) {
+    fn valid_programs_have_no_fault_in_any_order_of_threads(d in legal(), seed in any::<u64>()) {
         let program = d.one_schedule().expect("a kernel without a producer");
         prop_assert_eq!(wrong(&program, Mode::Checked { seed }, ragged(&d)), None);
         prop_assert_eq!(wrong(&program, Mode::Fast, ragged(&d)), None);

@@ -1,13 +1,14 @@
-//! Products whose types, layouts and sizes are values: a `GemmOperation` is the `Gemm` of its
-//! types.
+//! GEMMs whose types, layouts, and sizes are run-time values: a `GemmOperation` equals the `Gemm`
+//! of its types.
 
 use crate::harness::{integers::Data, prelude::*};
 use falchion::layout::Orders;
 
 const ORDERS: [Order; 2] = [Order::Row, Order::Col];
 
-/// The operation of a GEMM's types has its descriptions, whatever the problem and the machine.
-macro_rules! the_same {
+/// Checks that the operation of a GEMM's types has the descriptions of the typed GEMM, for any
+/// problem and machine.
+macro_rules! check_same_descriptions {
     ($($a:ty, $la:ty, $b:ty, $lb:ty, $c:ty, $lc:ty, $acc:ty, $op:ty;)*) => {
         $({
             type Typed = Gemm<$a, $la, $b, $lb, $c, $lc, $acc, $op>;
@@ -28,8 +29,8 @@ macro_rules! the_same {
 }
 
 #[test]
-fn an_operation_is_the_gemm_of_its_types() {
-    the_same! {
+fn an_operation_equals_the_gemm_of_its_types() {
+    check_same_descriptions! {
         f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt;
         f64, ColMajor, f64, RowMajor, f64, ColMajor, f64, Simt;
         F16, RowMajor, F16, ColMajor, F16, ColMajor, F16, Simt;
@@ -42,7 +43,7 @@ fn an_operation_is_the_gemm_of_its_types() {
     }
 }
 
-/// A machine whose newest instructions are those of an architecture tag.
+/// Returns the units and the architecture on a machine with a given architecture tag.
 fn units_on(operation: &GemmOperation, arch: ArchKind) -> (OpKind, ArchKind) {
     let class = operation.on(Some(&arch.machine())).expect("units").desc().class();
     (class.op, class.arch)
@@ -72,7 +73,7 @@ fn new_operation_uses_the_fastest_units_of_each_machine() {
             assert_eq!(operation.desc_for(&size, &arch.machine()).op(), op, "{types}");
         }
     }
-    // Only tensor cores multiply fp8, and only from Ada on.
+    // Only tensor cores multiply fp8, from Ada on.
     let fp8 = of("e4m3:row");
     let operation = GemmOperation::new(fp8, fp8, of("bf16:row")).expect("a kernel");
     assert_eq!(operation.desc().op(), OpKind::TensorOp);
@@ -94,7 +95,7 @@ fn request_names_units_or_an_architecture_for_every_machine() {
     let ampere = GemmOperation::from_request(&ampere).expect("a kernel");
     assert_eq!(ampere.desc().op(), OpKind::TensorOp);
     assert_eq!(units_on(&ampere, ArchKind::Sm90), (OpKind::TensorOp, ArchKind::Sm80));
-    // A knob of tensor cores selects them on the host, too; `f32` stays exact.
+    // A knob of tensor cores also selects them on the host. `f32` stays exact.
     let knobs = knobs(&[("schedule", "pingpong")]);
     let pinned = Request { knobs: knobs.clone(), ..bf16 };
     assert_eq!(
@@ -102,7 +103,7 @@ fn request_names_units_or_an_architecture_for_every_machine() {
         OpKind::TensorOp
     );
     let f32 = Request { knobs, ..Request::default() };
-    GemmOperation::from_request(&f32).expect_err("no such knob of f32");
+    GemmOperation::from_request(&f32).expect_err("f32 has no such kernel");
 }
 
 #[test]
@@ -112,10 +113,10 @@ fn request_without_layouts_is_row_major() {
     assert_eq!(operation.desc().orders(), row);
 }
 
-/// Every row of both tables in every layout, from bytes: sums of small whole numbers, which each
-/// type holds, but for 8 bits of result, whose range they leave and where they saturate.
+/// Every type combination in every layout, from bytes. Sums of small integers are exact in each
+/// type, except for 8-bit results, which saturate.
 #[test]
-fn every_row_multiplies_bytes_in_every_layout() {
+fn every_type_combination_multiplies_bytes_in_every_layout() {
     let mut random = Random::new(26);
     let (m, n, k) = (9, 7, 5);
     for (op, types) in [OpKind::Simt, OpKind::TensorOp]
@@ -149,9 +150,9 @@ fn every_row_multiplies_bytes_in_every_layout() {
     }
 }
 
-/// Leading dimensions, C, vectors, batches and scalars are those of types.
+/// Leading dimensions, C, vectors, batches, and scalars equal those of typed calls.
 #[test]
-fn arguments_of_values_are_arguments_of_types() {
+fn run_time_arguments_equal_typed_arguments() {
     type Typed = Gemm<F16, RowMajor, F16, ColMajor, f32, ColMajor>;
     let mut random = Random::new(14);
     let mut numbers =
@@ -199,15 +200,14 @@ fn arguments_of_values_are_arguments_of_types() {
     );
 }
 
-/// The letters of BLAS, in both cases, with leading dimensions beyond the extents, against the
-/// definition.
+/// The letters of BLAS in both cases, with padded leading dimensions, equal the definition.
 #[test]
-fn the_letters_of_blas_transpose() {
+fn blas_letters_transpose() {
     let mut random = Random::new(1979);
     let (m, n, k) = (4, 3, 5);
     for [ta, tb] in [['N', 'N'], ['n', 'T'], ['t', 'N'], ['C', 'c'], ['T', 'n']] {
         let transposed = [ta, tb].map(|letter| !letter.eq_ignore_ascii_case(&'N'));
-        // What lies there: m x k or k x m, column-major.
+        // The stored matrix: m x k or k x m, column-major.
         let extents =
             |transposed, rows, columns| if transposed { (columns, rows) } else { (rows, columns) };
         let ((rows_a, columns_a), (rows_b, columns_b)) =
@@ -222,7 +222,7 @@ fn the_letters_of_blas_transpose() {
         let operation = GemmOperation::new(blas(ta), blas(tb), MatrixType::col(ElementKind::F64))
             .expect("a kernel")
             .typed::<f64, f64, f64>()
-            .expect("three operands of f64");
+            .expect("f64 operands");
         let arguments = Arguments::new((m, n, k), &a, &b, &mut d);
         operation
             .run(arguments.alpha(2.0).in_place(-1.0).lda(lda).ldb(ldb).ldd(ldc))
@@ -237,7 +237,7 @@ fn the_letters_of_blas_transpose() {
             assert_eq!(got, want, "{ta}{tb} ({i}, {j})");
         }
     }
-    // Words are read as they are spelled.
+    // Words are case-sensitive.
     assert!(
         OpKind::ALL
             .into_iter()
@@ -252,8 +252,8 @@ fn the_letters_of_blas_transpose() {
     );
 }
 
-/// An operand of another type is named, with its type and the one that is wanted; so is one that
-/// begins amid an element.
+/// An operand of another type is refused with both types. Bytes that are not aligned to the element
+/// are refused too.
 #[test]
 fn operands_of_another_type_are_refused_by_name() {
     let of = MatrixType::row(ElementKind::F32);
@@ -261,7 +261,7 @@ fn operands_of_another_type_are_refused_by_name() {
     let operation =
         GemmOperation::from_request(&request(["f32:row"; 3], &epilogue)).expect("a kernel");
     let (x, mut d, wide) = ([1.0f32; 4], [0.0f32; 4], [1.0f64; 4]);
-    let bias = Operand::Vector(VectorKind::BiasN);
+    let bias = Operand::Epilogue(EpilogueOperand::BiasN);
     for wrong in [Operand::A, Operand::B, Operand::C, bias, Operand::D] {
         let given = |operand| {
             if operand == wrong { AnySlice::new::<f64>(&wide) } else { AnySlice::new::<f32>(&x) }
@@ -301,9 +301,10 @@ fn operands_of_another_type_are_refused_by_name() {
     }
 }
 
-/// What has no kernel is refused when the operation is made, in the words of types and flags.
+/// An operation without a kernel is refused when it is created. The message uses the words of types
+/// and flags.
 #[test]
-fn operations_that_are_no_kernels_are_refused() {
+fn operations_without_a_kernel_are_refused() {
     let says = |request: &Request| GemmOperation::from_request(request).message();
     let matrix = |text: &str| Some(text.parse().expect("a matrix"));
     let mixed = request(["f32:row", "f64:row", "f32:row"], &[]);
@@ -326,9 +327,5 @@ fn operations_that_are_no_kernels_are_refused() {
         a: matrix("f16:row"),
         ..Request::default()
     };
-    assert!(
-        says(&given).ends_with("it says that A is bf16:row, and f16:row was asked for"),
-        "{}",
-        says(&given)
-    );
+    assert!(says(&given).ends_with("A is bf16:row, but f16:row is requested"), "{}", says(&given));
 }

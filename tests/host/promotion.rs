@@ -1,5 +1,5 @@
-//! Accumulators of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and
-//! what they may be off by.
+//! fp8 accumulators that are promoted to f32 after each stage: their exact bits, and their error
+//! bound.
 
 use crate::harness::{prelude::*, product::try_compute, random_cases};
 
@@ -11,7 +11,7 @@ fn promoted() -> GemmDesc {
     random_cases::promoted(TYPES, ORDERS)
 }
 
-/// Numbers of all magnitudes that accumulators of fp8 lose bits of.
+/// Returns numbers of all magnitudes, for which fp8 accumulation loses bits.
 fn numbers(seed: u64, count: usize) -> Vec<E4m3> {
     let number = |i| E4m3::from_f64((draw(seed, i) >> 40) as f64 / f64::from(1 << 20) - 8.0);
     (0..count as u64).map(number).collect()
@@ -33,9 +33,9 @@ fn tried(
     try_compute::<E4m3, f32>(&promoted(), kernel, mode, extents(), ([&a, &b], f32::NAN))
 }
 
-/// For every element and in both modes, bit by bit: `D[i, j] =
-/// Instruction::promoted_every(128).sum(A[i, :], B[:, j])`, K filled up with zeros to whole stages.
-/// The sum that is not promoted has other bits.
+/// Every element in both modes, bit by bit:
+/// `D[i, j] = Instruction::promoted_every(128).sum(A[i, :], B[:, j])`, with K padded with zeros to
+/// whole stages. A sum without promotion has other bits.
 #[test]
 fn every_element_is_a_sum_of_promoted_stages() {
     let ([m, n, k], own) =
@@ -77,10 +77,10 @@ fn every_element_is_a_sum_of_promoted_stages() {
 /// The checked mode promotes as the schedule says. It reports a fault if an instruction tile is
 /// promoted as another one, or never. A schedule without promotion changes the bits.
 #[test]
-fn a_schedule_that_promotes_otherwise_is_found() {
+fn a_wrong_promotion_schedule_is_found() {
     let right = promoted().ring_program().expect("a program");
     let run = |program: &WarpSpecializedProgram| tried(program, Mode::Checked { seed: 3 });
-    // The fast mode knows descriptions alone, and would not see what was changed.
+    // The fast mode depends on the description only, so a changed schedule has no effect there.
     let refused = tried(&right, Mode::Fast).message();
     assert_eq!(
         refused,
@@ -109,8 +109,8 @@ fn a_schedule_that_promotes_otherwise_is_found() {
     assert_ne!(run(&never).unwrap_or_else(|error| panic!("{error}")), fast);
 }
 
-/// `|sum - exact| <= (gamma_4(u) + gamma_(K/128 - 1)(2^-24) + ..) |A||B|`: with promotion the bound
-/// says something for every K up to 2^29, without it for none above 3840.
+/// `|sum - exact| <= (gamma_4(u) + gamma_(K/128 - 1)(2^-24) + ..) |A||B|`: with promotion, the
+/// bound is finite for every K up to 2^29. Without promotion, it is infinite above K = 3840.
 #[test]
 fn the_bound_of_promoted_sums_holds_for_deep_products() {
     let never = but!(promoted(), promotion: PromotionKind::Never);
@@ -121,14 +121,14 @@ fn the_bound_of_promoted_sums_holds_for_deep_products() {
         );
         assert!(with < 0.5 && with > 0.01, "{k}: {with}");
         assert_eq!(without.is_finite(), k <= 3840, "{k}: {without}");
-        // The first stage is added to 0, which rounds nothing.
+        // The first stage is added to 0, which does not round.
         assert!(k > 128 || with == without, "{k}: {with} and {without}");
         assert!(k < 1024 || with < without / 2.0, "{k}: {with} and {without}");
     }
 }
 
-/// There is nothing to promote but accumulators of fp8 in f32, and room for partial accumulators
-/// only beside fewer accumulators; the sentences say so.
+/// Only fp8 accumulators in f32 can be promoted, and only small accumulators leave registers for
+/// partial sums. The refusals say so.
 #[test]
 fn invalid_promotions_are_refused() {
     let stage = |types: Combined, op| {
@@ -174,15 +174,14 @@ fn invalid_promotions_are_refused() {
     assert_eq!(tiny, "instruction N = 8 is outside 24 to 256 (promotion = stage); try 24");
 }
 
-/// Types say the same as flags: who pins the knob has the row of promoted accumulators.
+/// A type that pins the knob selects the default with promotion, as the flag does.
 #[test]
-fn a_type_promotes() {
+fn a_type_can_pin_promotion() {
     type Product = HopperK<E4m3, f32, RowMajor, With<Auto, PromoteEachStage>>;
     assert_eq!(Product::new().desc(), promoted());
 }
 
-/// Whoever asks for promotion and nothing else gets tiles that leave room for it; what is asked for
-/// beside it counts.
+/// A request that pins only the promotion gets tiles with enough registers. Other pins are kept.
 #[test]
 fn a_request_for_promotion_resolves_to_its_default() {
     let request = request(["e4m3:row", "e4m3:col", "f32:row"], &[("promotion", "stage")]);

@@ -1,5 +1,5 @@
-//! `f32` in terms that a warp makes of its fragments: what D is, bit by bit, what it may be off by,
-//! and what is no finite number.
+//! Emulated `f32` with terms that warps compute from fragments: the exact bits of D, the error
+//! bound, and non-finite numbers.
 
 use crate::harness::{on_tensor_cores::*, prelude::*};
 use falchion_lab::verify;
@@ -8,12 +8,12 @@ const ARCHS: [ArchKind; 2] = [ArchKind::Sm80, ArchKind::Sm90];
 const IN_REGISTERS: [EmulationKind; 2] = [EmulationKind::Tf32x3, EmulationKind::Bf16x1];
 const SIZES: [usize; 3] = [66, 70, 100];
 
-fn of(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)]) -> GemmDesc {
+fn resolve(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)]) -> GemmDesc {
     let types = orders.map(|order| format!("f32:{order}"));
     described(types.each_ref().map(|types| &types[..]), (op, arch), knobs)
 }
 
-/// A small kernel.
+/// Returns a small kernel.
 fn desc(emulation: EmulationKind, arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
     let knobs = [
         ("threadblock", "32x32x32"),
@@ -24,10 +24,10 @@ fn desc(emulation: EmulationKind, arch: ArchKind, orders: [Order; 3]) -> GemmDes
         ("align_b", "1"),
         ("align_c", "1"),
     ];
-    of(OpKind::TensorOp, arch, orders, &knobs)
+    resolve(OpKind::TensorOp, arch, orders, &knobs)
 }
 
-/// The terms, said once more.
+/// Independent definition of the terms.
 fn terms(emulation: EmulationKind, x: f32) -> [f32; 2] {
     if emulation == EmulationKind::Bf16x1 {
         let unit = if x == 0.0 {
@@ -39,7 +39,7 @@ fn terms(emulation: EmulationKind, x: f32) -> [f32; 2] {
     }
     let first = f32::from_bits(x.to_bits() >> 13 << 13);
     let rest = f64::from(x) - f64::from(first);
-    // To nearest, ties away from 0: half a unit more, and the rest cut off.
+    // Rounds to nearest, ties away from 0: adds half a unit and truncates.
     let unit = if rest == 0.0 {
         1.0
     } else {
@@ -48,8 +48,8 @@ fn terms(emulation: EmulationKind, x: f32) -> [f32; 2] {
     [first, (((rest.abs() / unit + 0.5).floor() * unit).copysign(rest)) as f32]
 }
 
-/// For every element, in both modes, bit by bit: D is what the instruction makes of one product of
-/// terms after the other, for each of its depths along K.
+/// Every element in both modes, bit by bit: D is the instruction's result for the products of terms
+/// in sequence, for each instruction depth along K.
 #[test]
 fn every_element_is_a_sum_of_products_of_terms() {
     let [m, n, k] = SIZES;
@@ -80,7 +80,7 @@ fn every_element_is_a_sum_of_products_of_terms() {
             let mut wanted = Vec::new();
             for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
                 let (row, column) = (line(&a, i), line(&b, j));
-                // Those of tf32 of a tile of 32 from 0, and added in f32.
+                // tf32 sums over a tile of 32 start at 0, and the tile sums are added in f32.
                 let mut sum = 0.0f32;
                 for (row, column) in row.chunks(32).zip(column.chunks(32)) {
                     let mut term = if emulation == tf32x3 { 0.0 } else { sum };
@@ -108,17 +108,17 @@ fn every_element_is_a_sum_of_products_of_terms() {
     }
 }
 
-/// D is the same whatever the layouts of A, B and D: products of terms are made in the order of the
-/// user's A and B.
+/// D does not depend on the layouts of A, B, and D, because the products of terms have the order of
+/// the user's A and B.
 #[test]
-fn layouts_of_operands_in_registers_change_nothing() {
+fn layouts_of_register_terms_do_not_change_d() {
     for (arch, emulation) in ARCHS.into_iter().flat_map(|arch| IN_REGISTERS.map(|of| (arch, of))) {
-        layouts_change_nothing(SIZES, |orders| desc(emulation, arch, orders));
+        check_all_layouts(SIZES, |orders| desc(emulation, arch, orders));
     }
 }
 
-/// Errors, as shares of their bounds and of those of a sum in f32, and the largest error in units
-/// of `2^-24 |A||B|`.
+/// Returns the errors relative to their bounds and to those of an f32 sum, and the largest error in
+/// units of `2^-24 |A||B|`.
 fn judged(desc: &GemmDesc, [m, n, k]: [usize; 3], (a, b): (&[f32], &[f32])) -> (f64, f64) {
     let d = computed(desc, Mode::Fast, [m, n, k], (a, b)).expect("a product");
     let verdict = judge(desc, [m, n, k], (a, b), &d);
@@ -136,11 +136,11 @@ fn judged(desc: &GemmDesc, [m, n, k]: [usize; 3], (a, b): (&[f32], &[f32])) -> (
     (verdict.error_over_bound, largest)
 }
 
-/// Within the bound for all data and any K; and beside a sum in f32.
+/// Errors are within the bound for all data and any K, and near those of an f32 sum.
 #[test]
 fn errors_are_near_those_of_sums_in_f32() {
     let [m, n] = [20, 24];
-    let simt = of(OpKind::Simt, ArchKind::Sm80, ORDERS[0], &[]);
+    let simt = resolve(OpKind::Simt, ArchKind::Sm80, ORDERS[0], &[]);
     for arch in ARCHS {
         let emulated = desc(EmulationKind::Tf32x3, arch, ORDERS[0]);
         let mut shares = [0.0f64; 2];
@@ -157,14 +157,14 @@ fn errors_are_near_those_of_sums_in_f32() {
             }
         }
         println!(
-            "{arch}: {:.3} of the bound, {:.2} of what a sum in f32 is off by",
+            "{arch}: {:.3} of the bound, {:.2} times the error of a sum in f32",
             shares[0], shares[1]
         );
         assert!(shares[0] > 0.02 && shares[1] > 0.1 && shares[1] < 1.7, "{arch}: {shares:?}");
     }
 }
 
-/// Of factors that are rounded to bf16, each is off by 2^-8 of itself at most.
+/// Factors that are rounded to bf16 have a relative error of at most 2^-8.
 #[test]
 fn rounded_factors_are_within_their_bound() {
     let [m, n] = [20, 24];
@@ -175,13 +175,13 @@ fn rounded_factors_are_within_their_bound() {
             for (seed, k) in [(1, 1), (2, 31), (3, 33), (4, 300)] {
                 let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
                 let (share, units) = judged(&rounded, [m, n, k], (&a, &b));
-                // The least numbers are off by more than their own share.
+                // The smallest numbers have a larger relative error.
                 let units = if data == Data::Tiny { 0.0 } else { units };
                 shares = (shares.0.max(share), shares.1.max(units));
             }
         }
         println!("{arch}: {:.3} of the bound, {:.0} units", shares.0, shares.1);
-        // A product of two is off by 2^-7 at most, and that is 2^17 units.
+        // A product of two factors has a relative error of at most 2^-7, which is 2^17 units.
         assert!(
             shares.0 > 0.3 && shares.1 > 2f64.powi(14) && shares.1 < 2f64.powi(17) * 1.01,
             "{arch}: {shares:?}"
@@ -189,8 +189,8 @@ fn rounded_factors_are_within_their_bound() {
     }
 }
 
-/// The bound says something for every K, and is less than that of sums in f32: one rounding for
-/// each tile, and what the steps of one lose.
+/// The bound is finite for every K, and near that of f32 sums: one rounding per tile, and the
+/// errors of the steps within a tile.
 #[test]
 fn the_bound_is_near_that_of_sums_in_f32() {
     for (arch, times) in [(ArchKind::Sm80, 0.21), (ArchKind::Sm90, 0.12)] {
@@ -208,10 +208,10 @@ fn the_bound_is_near_that_of_sums_in_f32() {
     }
 }
 
-/// The largest numbers do not overflow, but where they are rounded, and what is not finite makes
-/// nothing that is.
+/// The largest numbers overflow only if they are rounded. Non-finite factors do not give finite
+/// results.
 #[test]
-fn the_ends_of_the_range_are_kept() {
+fn extreme_numbers_keep_their_range() {
     for emulation in IN_REGISTERS {
         let desc = desc(emulation, ArchKind::Sm80, ORDERS[0]);
         for mode in [Mode::Fast, Mode::Checked { seed: 2 }] {
@@ -244,10 +244,10 @@ fn the_ends_of_the_range_are_kept() {
     }
 }
 
-/// Numbers of every exponent: both terms are tf32's, and leave no more than is said; of whole
-/// numbers up to 2^22, nothing.
+/// Numbers of every exponent: both terms are tf32 numbers, and the remainder is within the stated
+/// bound. Integers up to 2^22 are exact.
 #[test]
-fn two_parts_of_tf32_are_nearly_the_number() {
+fn two_tf32_terms_approximate_the_number() {
     let mut worst = 0f64;
     for i in 0..400_000u64 {
         let x = f32::from_bits(verify::draw(7, i) as u32);

@@ -16,7 +16,7 @@ use falchion::internals::host::machine::Tally;
 /// clusters, the schedule, the k-tiles (0 to 20), the tiles of D (1 to 5), and the place of C.
 /// Consumers multiply on tensor cores and on CUDA cores.
 #[test]
-fn nothing_that_ships_is_accused() {
+fn shipped_programs_have_no_fault() {
     let (mut runs, mut total, start) = (0, Tally::default(), Instant::now());
     for stages in 2..=7 {
         for pending in [0, 1] {
@@ -57,8 +57,8 @@ fn nothing_that_ships_is_accused() {
                         tally.sources,
                         if program.ring.source && work.source { tally.stores } else { 0 }
                     );
-                    // Each block receives its share of the operand that it does not share, and one
-                    // share per block of the shared operand.
+                    // Each CTA receives its share of the operand that is not shared, and one share
+                    // per CTA of the shared operand.
                     assert_eq!(
                         tally.copies,
                         blocks * all_k * if blocks == 1 { 2 } else { 1 + blocks }
@@ -76,7 +76,7 @@ fn nothing_that_ships_is_accused() {
         }
     }
     println!(
-        "{runs} runs, {} steps, {} copies, at most {} things under way, none accused, {:.1} s",
+        "{runs} runs, {} steps, {} copies, at most {} operations in flight, no fault, {:.1} s",
         total.steps,
         total.copies,
         total.most_under_way,
@@ -87,7 +87,7 @@ fn nothing_that_ships_is_accused() {
 }
 
 fn find(program: &RingProgram) -> Option<String> {
-    caught(program).map(|(fault, _)| kind(&fault))
+    find_fault(program).map(|(fault, _)| kind(&fault))
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn ring_maps_with_wrong_edges_are_found() {
     let find = |program: &RingProgram, equivalent: Option<usize>| {
         let first = equivalent.map(|number| 5 * number as u64 % SEEDS);
         let seeds = first.map_or(0..SEEDS, |first| first..first + 5);
-        caught_among(program, seeds).map(|(fault, _)| kind(&fault))
+        find_fault_among(program, seeds).map(|(fault, _)| kind(&fault))
     };
     mutate_edges(&subjects(), equivalent, find).check(479);
 }
@@ -138,7 +138,7 @@ fn main_loop_page_names_the_faults_of_removed_role_steps() {
         RoleStep::Expect,
     ] {
         let mutant = without_first(&program, Section::Body, removed);
-        let (fault, _) = caught(&mutant).expect("a fault");
+        let (fault, _) = find_fault(&mutant).expect("a fault");
         let fault = without_numbers(&fault.to_string());
         assert!(page.iter().any(|line| line.contains(&fault)), "{removed}: {fault}");
     }
@@ -156,32 +156,30 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
             Some("bytes may land before they are announced: the phase waits for the arrival")
         }
-        (CopyTensor { .. }, CopyTensor { .. }) => Some("each has its own place"),
+        (CopyTensor { .. }, CopyTensor { .. }) => Some("each has its own share"),
         (FetchSource { .. }, FetchSource { .. })
         | (StoreStaging { .. }, StoreStaging { .. })
         | (StoreTensor { .. }, StoreTensor { .. }) => Some("each has its own buffer"),
         (SkipEarlier, AwaitTurn)
         | (PassTurn, SkipLater | AwaitProducts { .. } | Release { .. }) => {
-            Some("one is about the ring, one about turns")
+            Some("one concerns the ring, one the turns")
         }
         (SkipLater, AwaitProducts { .. } | AwaitStores { .. } | StoreThreads) => {
-            Some("one is about the ring, one about turns")
+            Some("one concerns the ring, one the turns")
         }
-        (AwaitFull, FenceOperands) => Some("one is about memory, one about registers"),
+        (AwaitFull, FenceOperands) => Some("one concerns memory, one registers"),
         (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => {
-            Some("one is about registers, one about stages")
+            Some("one concerns registers, one stages")
         }
-        (SkipLater | Release { .. }, ReduceSlices) => {
-            Some("one is about stages, one about accumulators")
-        }
-        (SkipLater | Release { .. }, AwaitRead) => Some("one is about stages, one about slots"),
-        (SendPartials, ExpectPartials) => Some("each is of other blocks"),
-        (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
+        (SkipLater | Release { .. }, ReduceSlices) => Some("one concerns stages, one accumulators"),
+        (SkipLater | Release { .. }, AwaitRead) => Some("one concerns stages, one slots"),
+        (SendPartials, ExpectPartials) => Some("each concerns other CTAs"),
+        (Release { .. }, AwaitStores { .. }) => Some("one concerns stages, one staging"),
         (FenceBarrierInit, MeetBlock) if !program.ring.source || program.split_k => {
-            Some("without a cluster, who sets up is the first one who copies")
+            Some("without a cluster, the thread that initializes barriers issues the first copy")
         }
         (Meet, ExpectSource | AwaitSource) => {
-            Some("what is fetched is in order with the stores of who fetches")
+            Some("fetches are ordered after the stores of the same thread")
         }
         _ => None,
     };
@@ -196,7 +194,7 @@ fn swapped_neighbors_are_found_or_commute() {
     let find = |program: &RingProgram, equivalent: Option<usize>| {
         let fifth = equivalent.map(|number| SEEDS / 5 * (number as u64 % 5));
         let seeds = fifth.map_or(0..SEEDS, |fifth| fifth..fifth + SEEDS / 5);
-        caught_among(program, seeds).map(|(fault, _)| kind(&fault))
+        find_fault_among(program, seeds).map(|(fault, _)| kind(&fault))
     };
     let sections = [Opening, Body, Tail, Epilogue, Closing];
     let findings = swap_each(&subjects(), &sections, commute, find);
@@ -204,8 +202,8 @@ fn swapped_neighbors_are_found_or_commute() {
     assert_eq!(findings.kinds("equivalent").len(), 11);
 }
 
-/// No program of a cluster that splits K has a fault. The cluster has two to eight blocks, which
-/// send their partials to the first block. The depth varies.
+/// Programs with split-K in a cluster have no fault. The cluster has two to eight CTAs, which send
+/// their partials to the first CTA. The depth varies.
 #[test]
 fn cluster_split_k_programs_have_no_fault() {
     let mut runs = 0;
@@ -231,7 +229,7 @@ fn cluster_split_k_programs_have_no_fault() {
                 (tally.stores, tally.partials),
                 (units * readers, units * readers * senders)
             );
-            // After a consumer's last unit, no block is told that its partials were read.
+            // After a consumer's last unit, no CTA is notified that its partials were read.
             let told = if pingpong { units.saturating_sub(2) } else { units.saturating_sub(1) };
             assert_eq!(tally.arrivals, told * readers * senders);
             runs += 1;
@@ -244,23 +242,23 @@ fn cluster_split_k_programs_have_no_fault() {
 /// suffices for plain accumulators. It does not suffice for partial accumulators, which are read
 /// after each instruction tile, or for fragments of A, which are written before each stage.
 #[test]
-fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums_and_fragments() {
+fn one_operand_fence_per_tile_suffices_without_promotion_and_fragments() {
     for (name, mut program) in subjects() {
         program.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
         program.roles.consumer.prologue.push(RoleStep::FenceOperands);
         let needed = program.promoted_tiles + program.fragment_sets > 0;
         let seeds = if needed { 0..SEEDS } else { 0..SEEDS / 5 };
-        let found = caught_among(&program, seeds).map(|(fault, _)| kind(&fault));
+        let found = find_fault_among(&program, seeds).map(|(fault, _)| kind(&fault));
         assert_eq!(found, needed.then(|| "OperandsNotFenced".to_owned()), "{name}");
     }
 }
 
-/// The sentence of a fault names the warp, the place, and the cause.
+/// The message of a fault names the warp, the address, and the cause.
 #[test]
-fn faults_are_sentences() {
+fn fault_messages_name_warp_address_and_cause() {
     let mut program = program(2, 0, None);
     program.roles.consumer.closing.clear();
-    let (fault, _) = caught(&program).expect("a fault");
+    let (fault, _) = find_fault(&program).expect("a fault");
     let says = fault.to_string();
     assert!(
         says.ends_with("is the last to leave, and a store still reads its block's memory"),
@@ -268,10 +266,10 @@ fn faults_are_sentences() {
     );
 }
 
-/// A program on a cluster of eight blocks, which has 96 warps, has no fault. The machine finds each
-/// removed step, and faults of only the last block.
+/// A program on a cluster of eight CTAs with 96 warps has no fault. The machine finds each removed
+/// step, and faults of only the last CTA.
 #[test]
-fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
+fn a_cluster_of_96_warps_is_checked() {
     let shared = Some(SharedOperand { operand: A, blocks: 8 });
     let ring = Pipeline { multicast: shared, ..ring(3, None) };
     let program = legal(ring, &options(1));
@@ -284,15 +282,15 @@ fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
     let subject = [("96 warps".to_owned(), program)];
     drop_each(&subject, find).check(39);
     let of_last: [Fault<RingProgram, Needs>; 3] = [
-        ("its warps arrive at block 0 alone", Needs::Cluster, |p| {
+        ("its warps arrive only at CTA 0", Needs::Cluster, |p| {
             mutate(&mut p.released, |map, point| {
                 map.at(point).map(|rank| if point.row == 7 { 0 } else { rank })
             });
         }),
-        ("it copies the share of the one before", Needs::Cluster, |p| {
+        ("it copies the previous CTA's share", Needs::Cluster, |p| {
             revalue(&mut p.share, |share| share.min(6))
         }),
-        ("nothing is copied to it", Needs::Cluster, |p| {
+        ("no CTA copies to it", Needs::Cluster, |p| {
             mutate(&mut p.destinations, |map, point| {
                 map.at(point).map(|rank| if rank == 7 { point.row } else { rank })
             });

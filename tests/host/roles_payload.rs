@@ -1,5 +1,5 @@
-//! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own
-//! k-tiles, in their order.
+//! Numbers through the ring: for every order of events, each tile of D is the sum over its own
+//! k-tiles, in order.
 
 use crate::harness::{prelude::*, ring_programs::*};
 use falchion::internals::{
@@ -10,7 +10,8 @@ use falchion::internals::{
     schedule::{ShareName, SubtileName, WarpName},
 };
 
-/// A share is one number, made from its name; a stage's operand is the sum of its shares.
+/// Returns the number of a share, derived from its name. A stage's operand is the sum of its
+/// shares.
 fn number(name: ShareName) -> f64 {
     let owner = name.block.map_or(0, |block| block + 1);
     f64::from(
@@ -23,12 +24,12 @@ fn number(name: ShareName) -> f64 {
     ) / 8.0
 }
 
-/// A subtile of C is one number too.
+/// Returns the number of a subtile of C.
 fn source(block: u32, warpgroup: u32, name: SubtileName) -> f64 {
     f64::from((name.tile * 13 + name.subtile * 5 + warpgroup * 3 + block) % 19) / 4.0
 }
 
-/// Each part of a stage counts differently.
+/// Returns the weight of an instruction tile of a stage.
 fn weight(part: u8) -> f64 {
     f64::from(part + 1)
 }
@@ -36,11 +37,11 @@ fn weight(part: u8) -> f64 {
 #[derive(Default)]
 struct Numbers {
     d: HashMap<(u32, u32, u32, u32), [f64; 4]>,
-    /// What threads store: block, warp, tile.
+    /// Numbers that threads store, by CTA, warp, and tile.
     threads: HashMap<(u32, u32, u32), f64>,
 }
 
-/// A number as it moves.
+/// Returns a number as bytes for a copy.
 fn bytes(x: f64) -> Bytes {
     x.to_le_bytes().to_vec().into()
 }
@@ -49,7 +50,7 @@ fn bytes_to_number(bytes: &[u8]) -> f64 {
     f64::from_le_bytes(bytes.try_into().expect("a number"))
 }
 
-/// The one sum of a warp.
+/// Returns the sum of a warp.
 fn sum(accumulators: &Accumulators) -> f64 {
     if let Accumulators::F64(accumulators) = accumulators { accumulators[0] } else { 0.0 }
 }
@@ -71,7 +72,7 @@ impl Payload for Numbers {
             operands.map(|shares| shares.iter().map(|share| bytes_to_number(share)).sum::<f64>());
         let product = a * b * f64::from(1 + warp.warpgroup * 4 + warp.warp);
         let product = part.map_or(product, |part| product * weight(part));
-        // The order of additions is seen in the last bits.
+        // The last bits show the order of additions.
         *accumulators = Accumulators::F64(vec![if first {
             product
         } else {
@@ -130,7 +131,7 @@ impl Payload for Numbers {
     }
 }
 
-/// What a warp stages, without a ring.
+/// Returns the numbers that a warp stages, computed without a ring.
 fn wanted(
     program: &RingProgram,
     work: ClusterWork<'_>,
@@ -153,8 +154,8 @@ fn wanted(
                 accumulators.map_or(product, |accumulators: f64| accumulators / 3.0 + product),
             );
         }
-        // Part after part, the first of them before anything; a warp of this payload has one number
-        // for all parts.
+        // Instruction tiles in order, starting before the first. A warp of this payload has one
+        // number for all tiles.
         let after = |accumulators: Option<f64>, part| {
             Some(
                 if k == 0 { 0.0 } else { accumulators.unwrap_or(0.0) } / 3.0
@@ -167,8 +168,9 @@ fn wanted(
     product + if work.source { source(block, warp / 4, name) } else { 0.0 }
 }
 
-/// For every order of events: `D[block, tile] = C[block, tile] + fold over k of A[block, tile, k]
-/// B[block, tile, k]`, bit by bit.
+/// For every order of events,
+/// `D[block, tile] = C[block, tile] + fold over k of A[block, tile, k] B[block, tile,
+/// k]`, bit by bit.
 #[test]
 fn every_order_of_events_computes_the_same_bits() {
     let mut compared = 0;
@@ -206,8 +208,8 @@ fn run_numbers(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Numbe
     numbers
 }
 
-/// Threads that multiply and store compute the same bits: each warp stores its accumulators of each
-/// tile once.
+/// TMA-fed SIMT kernels compute the same bits in every order. Each warp stores its accumulators of
+/// each tile once.
 #[test]
 fn threads_store_the_same_bits_in_every_order_of_events() {
     let mut compared = 0;
@@ -223,7 +225,7 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
                 assert!(numbers.d.is_empty());
                 assert_eq!(numbers.threads.len() as u32, warps * tiles);
                 for (&(block, warp, tile), accumulators) in &numbers.threads {
-                    assert!(!pingpong || warp / 4 == tile % 2, "tile {tile} is warp {warp}'s");
+                    assert!(!pingpong || warp / 4 == tile % 2, "warp {warp} stores tile {tile}");
                     let wanted =
                         wanted(&program, work, block, SubtileName { tile, subtile: 0 }, warp);
                     let same = accumulators.to_bits() == wanted.to_bits();

@@ -1,6 +1,6 @@
-//! The fast host and the checked one give the same bits: on random descriptions and problems, with
-//! numbers that are hard to treat alike (infinities, NaN, zeros with a sign, denormals, integers
-//! that wrap). NaN may carry any payload.
+//! The fast host and the checked machine give the same bits for random descriptions and problems.
+//! The data include infinities, NaN, signed zeros, denormals, and integers that wrap. NaN may have
+//! any payload.
 
 use crate::harness::{prelude::*, same_bits::*};
 
@@ -19,9 +19,10 @@ fn fast_and_checked(desc: &GemmDesc, seeds: (u64, u64)) -> bool {
     compare(desc, seeds, false, &checked).unwrap_or_else(|error| panic!("{error}\n  {desc:?}"))
 }
 
-/// Two accumulators per register change no bit: problems around the edges of CUTLASS's f16 tiles.
+/// Two accumulators per register do not change the bits, for problems at the edges of CUTLASS's f16
+/// tiles.
 #[test]
-fn tiles_of_halves_give_the_same_bits() {
+fn tiles_of_f16_accumulators_give_the_same_bits() {
     tiles_of_halves(ArchKind::Sm90).par_iter().enumerate().for_each(|(i, desc)| {
         fast_and_checked(desc, (0, draw(0x4a1f, i as u64)));
     });
@@ -49,12 +50,12 @@ macro_rules! pairs {
 pairs! {
     fast_and_checked_give_the_same_bits: 0x5a3e_b175,
         Wanted { largest_tile: MOST_WORK as u32 / 4, ..Wanted::default() }, 700, 4,
-        (2800, 1200, 1), |all| with_vectors(all, Coverage::of(all).missing());
-    // The checked mode moves bytes through the ring and reads them through descriptors.
+        (2800, 1200, 1), |all| with_vectors(all, Coverage::from_descriptions(all).missing());
+    // The checked mode moves bytes through the ring, and reads them through descriptors.
     fast_and_checked_give_the_same_bits_for_warp_specialized_kernels: 0x5a3e_b190,
         roles(), 220, 3,
         (450, 150, 1), |all| with_vectors(all, Coverage::missing_warp_specialized(all));
-    // Threads read boxes of TMA, in an order of events that a seed selects.
+    // Threads read TMA boxes, in an order of events that a seed selects.
     fast_and_checked_give_the_same_bits_where_threads_multiply: 0x5a3e_b1f3,
         threads(), 200, 3,
         (600, 200, 1), |all| with_vectors(all, Coverage::missing_threads(all));
@@ -63,14 +64,13 @@ pairs! {
         (360, 50, 100), |_| Vec::new();
 }
 
-/// The same product by threads that all follow one schedule, which copy what they multiply
-/// themselves.
+/// Returns the SIMT kernel without TMA that computes the same GEMM.
 fn with_one_schedule(d: &GemmDesc) -> GemmDesc {
-    let family =
+    let knobs =
         default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.types()).expect("a row")[0];
     let k = d.threadblock().k;
     but!(
-        but!(*d, arch: ArchKind::Sm80).with_knobs(family),
+        but!(*d, arch: ArchKind::Sm80).with_knobs(knobs),
         mainloop: MainloopKind::Pipelined,
         threadblock: Mnk::new(64, 32, k),
         warp: Mnk::new(32, 16, k),
@@ -82,11 +82,10 @@ fn with_one_schedule(d: &GemmDesc) -> GemmDesc {
     )
 }
 
-/// D of a description whose threads multiply what TMA brings, run through its ring, has the bits of
-/// the main loop that gathers its tiles itself, run thread by thread: `D = epilogue(fma chain over
-/// k of A B, C)`, whatever the tiles.
+/// A TMA-fed SIMT kernel on the checked machine has the bits of a main loop whose threads copy the
+/// tiles: `D = epilogue(fma chain over k of A B, C)`, for all tiles.
 #[test]
-fn threads_give_the_bits_of_the_other_main_loops() {
+fn tma_fed_simt_has_the_bits_of_other_main_loops() {
     let compared: usize = (0..60u64)
         .into_par_iter()
         .map(|i| {
@@ -110,19 +109,20 @@ fn threads_give_the_bits_of_the_other_main_loops() {
     assert!(compared >= 180);
 }
 
-/// Stream-K of every family: tile edges, clusters of several tiles, every frame of D, and epilogues
-/// that read C and vectors.
+/// Stream-K of every kind of kernel: tile edges, clusters with several tiles, both frames of D, and
+/// epilogues that read C and vectors.
 #[test]
-fn fast_and_checked_give_the_same_bits_of_streamed_kernels() {
-    let families = [Family::WarpSpecialized, Family::Threads, Family::MmaSync, Family::Simt];
-    let all: Vec<(u64, GemmDesc)> = families
+fn fast_and_checked_give_the_same_bits_with_stream_k() {
+    let kernel_kinds =
+        [KernelKind::WarpSpecialized, KernelKind::Threads, KernelKind::MmaSync, KernelKind::Simt];
+    let all: Vec<(u64, GemmDesc)> = kernel_kinds
         .into_iter()
         .zip([roles(), threads(), threads(), threads()])
-        .flat_map(|(family, wanted)| {
-            let wanted = Wanted { family, ..wanted };
+        .flat_map(|(kernel_kind, wanted)| {
+            let wanted = Wanted { kernel_kind, ..wanted };
             (0..40).filter_map(move |i| {
                 let seed = draw(0x57e4, i);
-                streamed(description(seed, wanted)).map(|[_, desc]| (seed, desc))
+                with_stream_k(description(seed, wanted)).map(|[_, desc]| (seed, desc))
             })
         })
         .collect();

@@ -60,8 +60,9 @@ fn one_element<T: MathType, C: MathType>(
     run_on_host(desc, mode, problem.with(slices::<T, T, C>(a, b, d))).expect("a product");
 }
 
-/// The bits of a row of D do not depend on the number of rows, in each family, with and without
-/// split-K. Stream-K does not guarantee this, because the number of tiles decides how it divides K.
+/// The bits of a row of D do not depend on the number of rows, for each kind of kernel, with and
+/// without split-K. Stream-K does not guarantee this, because the number of tiles decides how it
+/// divides K.
 #[test]
 fn rows_do_not_depend_on_other_rows() {
     fn rows<E: MathType>(desc: &GemmDesc, m: usize, number: impl Fn(f32) -> E::Storage) -> Vec<u8>
@@ -163,7 +164,7 @@ fn tensor_core_slices_have_the_bits_of_gemms_of_their_k_range() {
 }
 
 fn typed(slices: u32) -> GemmOperation<f32, f32, f32> {
-    operation("f32", slices).typed().expect("operands of f32")
+    operation("f32", slices).typed().expect("f32 operands")
 }
 
 /// The division of K depends on neither the batch nor the number of rows. Therefore, a GEMM of a
@@ -233,9 +234,10 @@ fn split_k_of_zero_products_stores_beta_c() {
 /// and tickets fit into the workspace of the kernel that it replaces.
 #[test]
 fn workspace_holds_the_partials_of_a_kernel_with_narrower_accesses() {
-    for family in [Family::Simt, Family::MmaSync] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync] {
         for seed in 0..300 {
-            let drawn = description(0x5b17_0000 + seed, Wanted { family, ..Wanted::default() });
+            let drawn =
+                description(0x5b17_0000 + seed, Wanted { kernel_kind, ..Wanted::default() });
             let desc = drawn.pinned(Pins { split_k: Some(2 + (seed % 9) as u32), ..Pins::NONE });
             let tile = desc.threadblock();
             for (down, across, batch) in [(1, 1, 1), (13, 40, 2), (300, 270, 1)] {
@@ -270,13 +272,14 @@ fn workspace_holds_the_partials_of_a_kernel_with_narrower_accesses() {
 }
 
 /// If a second kernel adds the slices, there are no tickets, and no memset clears them. The second
-/// kernel has one block per access of the threads of each tile.
+/// kernel has one CTA per access of the threads of each tile.
 #[test]
 fn a_second_kernel_reduces_without_tickets() {
-    for family in [Family::Simt, Family::MmaSync, Family::WarpSpecialized] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized] {
         let mut seen = 0;
         for seed in 0..200 {
-            let drawn = description(0x9a7a_0000 + seed, Wanted { family, ..Wanted::default() });
+            let drawn =
+                description(0x9a7a_0000 + seed, Wanted { kernel_kind, ..Wanted::default() });
             let Some([split, parallel]) = cut_in_parallel(drawn, 2 + (seed % 9) as u32) else {
                 continue;
             };
@@ -325,7 +328,7 @@ fn a_second_kernel_reduces_without_tickets() {
             );
             seen += 1;
         }
-        assert!(seen > 100, "{family:?}: {seen}");
+        assert!(seen > 100, "{kernel_kind:?}: {seen}");
     }
     let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
     let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
@@ -352,7 +355,7 @@ fn the_workspace_has_slots_and_tickets() {
     assert_eq!(bytes("f32", 20, (100, 100, 1000)), 4 * 20 * slot + 256 + 256);
     assert_eq!(bytes("f16", 20, (100, 100, 1000)), 4 * 20 * slot + 256 + 256);
     assert_eq!(bytes("f64", 20, (100, 100, 1000)), 4 * 20 * slot * 2 + 256 + 256);
-    // Room for four times the tiles, because a kernel with narrower accesses may have tiles of a
+    // Space for four times the tiles, because a kernel with narrower accesses may have tiles of a
     // quarter of the size.
     let tickets = (4 * 10_000 * 4 * 4u64).next_multiple_of(256);
     assert_eq!(bytes("f32", 20, (6400, 6400, 1000)), 10_000 * 20 * slot + tickets + 256);

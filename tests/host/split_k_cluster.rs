@@ -37,8 +37,9 @@ fn cluster_split_k_has_the_bits_of_workspace_split_k() {
 #[test]
 fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
     let mut seen = [0; 4];
-    for family in [Family::WarpSpecialized, Family::Threads] {
-        let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
+    for kernel_kind in [KernelKind::WarpSpecialized, KernelKind::Threads] {
+        let wanted =
+            Wanted { kernel_kind, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..24 {
             let desc = description(0xc1a5 + seed, wanted);
             let Some([split, clustered]) = cut_by_clusters(desc, 2 + seed as u32 % 2) else {
@@ -54,14 +55,14 @@ fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
             }
             seen[usize::from(clustered.schedule() == ScheduleKind::Pingpong)] += 1;
             seen[2] += usize::from(clustered.output.accumulator != ElementKind::F32);
-            seen[3] += usize::from(family == Family::Threads);
+            seen[3] += usize::from(kernel_kind == KernelKind::Threads);
         }
     }
     println!("cooperative, ping-pong, not f32, threads: {seen:?}");
     assert!(seen.iter().all(|&count| count > 2), "{seen:?}");
 }
 
-/// The slots of the other blocks' slices are in shared memory, and the workspace is empty.
+/// The slots for the slices of other CTAs are in shared memory, and the workspace is empty.
 #[test]
 fn cluster_slots_are_in_shared_memory() {
     let desc = Small::DESC;
@@ -71,7 +72,7 @@ fn cluster_slots_are_in_shared_memory() {
     assert!(Partials::new(&split, (640, 640), 3).bytes() > 0);
     let bytes = |desc: GemmDesc| desc.components().expect("a kernel").ring.shared_bytes();
     let consumers = desc.components().expect("a kernel").ring.consumers;
-    // Each consumer has one f32 tile per other block, and two barriers.
+    // Each consumer has one f32 tile per other CTA, and two barriers.
     let slots = |slices: u32| consumers * ((slices - 1) * 64 * 64 * 4 + 16);
     for slices in [2, 3, 4] {
         let [with, without] =
@@ -82,7 +83,7 @@ fn cluster_slots_are_in_shared_memory() {
     assert_eq!(
         (bytes(one), one.check()),
         (bytes(but!(split, split_k: 1)), Ok(())),
-        "one slice is no split-K"
+        "one slice is not split-K"
     );
 }
 
@@ -160,7 +161,7 @@ fn refusals_name_the_rule() {
     assert_eq!(refused, "split_k = 3 is outside 1 to 2 (a slice has at least one k-tile); try 2");
 }
 
-/// The checked executor reports each wrong assignment of slices to blocks, or D has wrong bits.
+/// The checked machine reports each wrong assignment of slices to CTAs, or D has wrong bits.
 #[test]
 fn wrong_cluster_slices_are_found() {
     let split = but!(Small::DESC, decomposition: DecompositionKind::SplitK);
@@ -169,10 +170,10 @@ fn wrong_cluster_slices_are_found() {
     type Change = fn(&mut WarpSpecializedProgram);
     #[rustfmt::skip]
     let changes: [(&str, Change); 4] = [
-        ("every block computes the first slice", |p| { p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i)); }),
-        ("slices are exchanged", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { work.unit(cluster, work.split_k - 1 - rank, i) }); }),
-        ("the slice of the last block ends a k-tile early", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { let unit = work.unit(cluster, rank, i)?; Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2),..unit }) }); }),
-        ("each block of a cluster computes its own tile", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i) }); }),
+        ("every CTA computes the first slice", |p| { p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i)); }),
+        ("slices are swapped", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { work.unit(cluster, work.split_k - 1 - rank, i) }); }),
+        ("the slice of the last CTA ends one k-tile too early", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { let unit = work.unit(cluster, rank, i)?; Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2),..unit }) }); }),
+        ("each CTA of a cluster computes its own tile", |p| { p.units = std::sync::Arc::new(|work, cluster, rank, i| { falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i) }); }),
     ];
     for (name, change) in changes {
         let mut mutant = right.clone();

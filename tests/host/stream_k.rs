@@ -1,20 +1,20 @@
-//! Streamed k-tiles: sums are those of the spans' ranges, added in ascending k; and whatever the
-//! kernel and the number of clusters, whole numbers are right.
+//! Stream-K: each tile is the sum of its clusters' ranges, added in ascending k. Integers are exact
+//! for any kernel and number of clusters.
 
 use crate::harness::{decompositions::product, prelude::*, product::computed, subject::program};
 
 type Small = HopperK<Bf16, f32, RowMajor, With<SmallTile, StreamK>>;
 
-/// Every tile is the sum of products of the ranges that clusters have of it, eight at a time.
+/// Every tile is the sum of the ranges that its clusters compute, added eight at a time.
 #[test]
-fn tiles_are_sums_of_the_ranges_of_neighbouring_clusters() {
+fn tiles_are_sums_of_the_ranges_of_neighboring_clusters() {
     are_sums_of_ranges(Small::DESC);
 }
 
-/// The same holds for kernels whose threads all follow one schedule: with every main loop, with and
-/// without sliced K, SIMT and `mma.sync`.
+/// Kernels whose threads all follow one schedule: with every main loop, with and without sliced K,
+/// SIMT and `mma.sync`.
 #[test]
-fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
+fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighboring_ctas() {
     with_one_schedule().into_iter().for_each(are_sums_of_ranges);
 }
 
@@ -36,10 +36,10 @@ fn with_one_schedule() -> Vec<GemmDesc> {
     all.map(kernel).into()
 }
 
-/// Spans of several k-tiles, of which some begin and end inside a tile: each kernel has the bits of
-/// the checked mode, on as many clusters.
+/// Clusters with ranges of several k-tiles, some of which begin and end inside a tile. Both modes
+/// have the same bits on the same number of clusters.
 #[test]
-fn both_modes_sum_spans_of_several_k_tiles_in_the_same_order() {
+fn both_modes_sum_ranges_of_several_k_tiles_in_the_same_order() {
     let most = Small::DESC.most_streams();
     let extents = (100, 50, most as usize * 64 * 5 / 4);
     let (a, b) = rounding_operands(extents, Bf16::from_f32);
@@ -59,7 +59,7 @@ fn both_modes_sum_spans_of_several_k_tiles_in_the_same_order() {
 }
 
 fn are_sums_of_ranges(desc: GemmDesc) {
-    let [whole, streamed] = streamed(desc).expect("a kernel");
+    let [whole, streamed] = with_stream_k(desc).expect("a kernel");
     assert_eq!(streamed, desc);
     let depth = desc.threadblock().k as usize;
     for ((m, n, k), clusters) in [
@@ -80,7 +80,7 @@ fn are_sums_of_ranges(desc: GemmDesc) {
         let (rows, columns, tiles_k) = (m.div_ceil(64), n.div_ceil(64), k.div_ceil(depth));
         let tiles = rows * columns;
         let clusters = (clusters as usize).min(tiles * tiles_k);
-        // What is left of whole waves, and one of those.
+        // The tiles that do not fill a wave, and those of one more wave.
         let of_stream = if tiles % clusters == 0 {
             0
         } else {
@@ -111,7 +111,7 @@ fn are_sums_of_ranges(desc: GemmDesc) {
             };
             let range = |cut: &[usize]| (cut[0] - first) * depth..k.min((cut[1] - first) * depth);
             let sums: Vec<_> = cuts.windows(2).map(|cut| of_range(range(cut))).collect();
-            // The order of tiles is the kernel's: what a tile holds is looked for among all.
+            // The kernel determines the order of tiles, so the test searches for the tile.
             for at in 0..m * n {
                 let all = sums.iter().map(|sum| sum[at]).collect();
                 numbers.insert((tile, at), eight_by_eight(all, |sum: f32, other| sum + other));
@@ -142,18 +142,19 @@ fn are_sums_of_ranges(desc: GemmDesc) {
     }
 }
 
-/// Drawn kernels of both kinds of consumers, ping-pong and clusters among them, on few clusters and
-/// many.
+/// Random kernels with both kinds of consumers, including ping-pong and clusters, on few and on
+/// many clusters.
 #[test]
-fn whole_numbers_are_right_whoever_streams_them() {
+fn integers_are_exact_on_any_number_of_ctas() {
     let mut seen = [0; 4];
-    for family in [Family::WarpSpecialized, Family::Threads] {
-        let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
+    for kernel_kind in [KernelKind::WarpSpecialized, KernelKind::Threads] {
+        let wanted =
+            Wanted { kernel_kind, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..12 {
             let desc = description(0x57e4 + seed, wanted);
             // Emulated f32 rounds the sums of its terms.
-            let Some([whole, streamed]) = streamed(desc).filter(|_| {
-                desc.operands[0].stored != ElementKind::F32 || family == Family::Threads
+            let Some([whole, streamed]) = with_stream_k(desc).filter(|_| {
+                desc.operands[0].stored != ElementKind::F32 || kernel_kind == KernelKind::Threads
             }) else {
                 continue;
             };
@@ -168,7 +169,7 @@ fn whole_numbers_are_right_whoever_streams_them() {
             }
             seen[usize::from(streamed.schedule() == ScheduleKind::Pingpong)] += 1;
             seen[2] += usize::from(streamed.cluster() != Mn::ONE);
-            seen[3] += usize::from(family == Family::Threads);
+            seen[3] += usize::from(kernel_kind == KernelKind::Threads);
         }
     }
     println!("cooperative, ping-pong, clusters, threads: {seen:?}");
@@ -183,7 +184,7 @@ fn workspace_holds_all_clusters_and_groups_are_refused() {
     let refused = "decomposition = streamk is not supported by grouped GEMM; try splitk";
     assert_eq!(grouped.message(), refused);
     let bytes = |m, n| Partials::new(&Small::DESC, (m, n), 1).bytes();
-    // A tile of f32 for each streamed tile and each cluster, and 21 tickets for each tile.
+    // An f32 tile for each stream-K tile and each cluster, and 21 tickets per tile.
     let of = |tiles: u64| (tiles + 132) * 64 * 64 * 4 + (tiles * 21 * 4).next_multiple_of(256);
     assert_eq!(
         [bytes(64, 64), bytes(640, 640), bytes(1280, 1280), bytes(0, 9)],

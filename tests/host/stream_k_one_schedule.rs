@@ -42,16 +42,16 @@ fn several_tiles(desc: &GemmDesc) -> [usize; 3] {
     [2 * m + m / 2 + 1, 2 * n - 3, 3 * k - 1]
 }
 
-/// Random kernels of both families, with every main loop, on few and on many CTAs.
+/// Random SIMT and `mma.sync` kernels with every main loop, on few and on many CTAs.
 #[test]
-fn whole_numbers_are_right_whoever_streams_them() {
+fn integers_are_exact_on_any_number_of_ctas() {
     let mut seen = BTreeMap::<_, u32>::new();
-    for family in [Family::Simt, Family::MmaSync] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync] {
         let wanted =
-            Wanted { family, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
+            Wanted { kernel_kind, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
         for seed in 0..40 {
             // Some descriptions do not have enough registers for stream-K.
-            let Some([_, streamed]) = streamed(description(0x57e4_0000 + seed, wanted)) else {
+            let Some([_, streamed]) = with_stream_k(description(0x57e4_0000 + seed, wanted)) else {
                 continue;
             };
             for clusters in [2, 3 + seed as u32 % 5, streamed.most_streams()] {
@@ -61,7 +61,11 @@ fn whole_numbers_are_right_whoever_streams_them() {
             }
             let warp_slices = streamed.one_schedule().expect("a kernel").base.tiles.warps().k;
             *seen
-                .entry((format!("{family:?}"), streamed.mainloop.kind().name(), warp_slices > 1))
+                .entry((
+                    format!("{kernel_kind:?}"),
+                    streamed.mainloop.kind().name(),
+                    warp_slices > 1,
+                ))
                 .or_default() += 1;
         }
     }
@@ -87,7 +91,7 @@ fn sliced_k_needs_the_barrier_between_units() {
             let mode = Mode::Checked { seed };
             assert_eq!(wrong(&right, mode, several_tiles(&desc)), None, "{desc:?}");
             sentences.extend(wrong(&forgotten, mode, several_tiles(&desc)));
-            // A block of one unit does not need it.
+            // A CTA with one unit does not need the barrier.
             let tile = [desc.threadblock().m, desc.threadblock().n, desc.threadblock().k]
                 .map(|extent| extent as usize);
             assert_eq!(wrong(&forgotten, mode, tile), None, "{desc:?}");
@@ -122,11 +126,11 @@ fn sliced_k_needs_the_barrier_between_units() {
 /// Wrong stream-K units are found: repeated units, slices with a wrong index, and units with a
 /// wrong first k-tile.
 #[test]
-fn mutated_streams_are_found() {
+fn wrong_stream_k_units_are_found() {
     type Mutation = fn(&Work, u32, u32) -> Option<Unit>;
     let mutations: [(&str, Mutation); 3] = [
-        ("every unit is the first", |w, block, _| w.unit(block, 0, 0)),
-        ("a slice begins a k-tile early", |w, block, i| {
+        ("every unit is the first one", |w, block, _| w.unit(block, 0, 0)),
+        ("a slice begins one k-tile too early", |w, block, i| {
             w.unit(block, 0, i).map(|unit| Unit { k_begin: unit.k_begin.saturating_sub(1), ..unit })
         }),
         ("each slice has index 0", |w, block, i| {
@@ -144,7 +148,7 @@ fn mutated_streams_are_found() {
     }
 }
 
-/// A call of so many products of bytes, one behind another.
+/// Returns the call of a batch of GEMMs of bytes.
 fn bytes<'a>(
     desc: &GemmDesc,
     ((m, n, k), batch): ((usize, usize, usize), usize),
@@ -156,10 +160,10 @@ fn bytes<'a>(
     problem.with(matrices(a, b, HostSliceMut::new::<i32>(d)))
 }
 
-/// Products of a batch and of an array, whose tiles are one stream: integers are those of K whole,
-/// product by product.
+/// The tiles of a batch or an array form one stream. Integers equal those of a data-parallel
+/// kernel, for each GEMM.
 #[test]
-fn batches_and_arrays_stream() {
+fn batches_and_arrays_support_stream_k() {
     let (extents @ (m, n, k), products) = ((70, 99, 131), 3);
     let number = |i: usize| (i * 7919 % 251) as u8 as i8;
     let a: Vec<i8> = (0..products * m * k).map(number).collect();
@@ -198,7 +202,7 @@ fn batches_and_arrays_stream() {
             run_on_host(&Array(&array), CHECKED, calls.collect()).expect("an array");
             assert!(each == wanted, "an array on {clusters}: {streamed:?}");
         }
-        // As a user calls them.
+        // Calls through the public interface.
         let mut d = vec![0; m * n];
         run_on_host(&streamed, Mode::Fast, bytes(&streamed, (extents, 1), of(0), &mut d))
             .expect("a product");
@@ -206,10 +210,9 @@ fn batches_and_arrays_stream() {
     }
 }
 
-/// Sums that round are the same in both modes: each tile's slices are its own, of tiles of a batch,
-/// too.
+/// Sums that round have the same bits in both modes, also in a batch. Each tile has its own slices.
 #[test]
-fn both_modes_sum_streams_in_the_same_order() {
+fn both_modes_add_stream_k_slices_in_the_same_order() {
     let call = |desc: &GemmDesc, (extents, batch), [a, b]: [&[f32]; 2], d: &mut [f32], mode| {
         let problem = Problem { batch, ..Problem::new(desc, extents, [None; 3], PLAIN) };
         let call = problem.with(slices::<f32, f32, f32>(a, b, d));
@@ -239,9 +242,9 @@ fn both_modes_sum_streams_in_the_same_order() {
     }
 }
 
-/// Nothing to multiply: K = 0 leaves whole tiles, which are zero.
+/// K = 0 gives whole tiles of zeros.
 #[test]
-fn streams_of_nothing_are_zero() {
+fn stream_k_with_k_zero_stores_zeros() {
     for desc in sliced() {
         for mode in [CHECKED, Mode::Fast] {
             assert_eq!(wrong(&program(&desc, 2), mode, [130, 67, 0]), None, "{desc:?}");
@@ -249,18 +252,18 @@ fn streams_of_nothing_are_zero() {
     }
 }
 
-/// Whatever a device holds at once, slots and tickets lie within the workspace, and so do those of
-/// a kernel of narrower accesses, which a call is fitted to.
+/// For any number of resident CTAs, slots and tickets fit into the workspace. This also holds for
+/// the kernel with narrower accesses that a call may need.
 #[test]
-fn a_workspace_has_room_for_every_stream() {
+fn the_workspace_holds_all_stream_k_partials() {
     let mut narrower = 0;
-    for family in [Family::Simt, Family::MmaSync] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync] {
         for seed in 0..60 {
             let drawn = description(
                 0x57e4_1000 + seed,
-                Wanted { family, plain: true, ..Wanted::default() },
+                Wanted { kernel_kind, plain: true, ..Wanted::default() },
             );
-            let Some([_, desc]) = streamed(drawn) else { continue };
+            let Some([_, desc]) = with_stream_k(drawn) else { continue };
             let (tile, most, of_desc) =
                 (desc.threadblock(), desc.most_streams(), desc.threadblock());
             assert!(
@@ -272,8 +275,8 @@ fn a_workspace_has_room_for_every_stream() {
             for (down, across, batch) in [(1, 1, 1), (7, 5, 1), (13, 40, 2), (60, 90, 3)] {
                 let extents = (down * tile.m as usize - 3, across * tile.n as usize - 1);
                 let given = Partials::new(&desc, extents, batch);
-                // A call that narrower accesses are all that it allows is that of another kernel,
-                // maybe of smaller tiles, in this workspace.
+                // A call that allows only narrower accesses runs another kernel in this workspace,
+                // possibly with smaller tiles.
                 for desc in [desc, desc.narrowed([2; 3]), desc.narrowed([1; 3])] {
                     let (tile, kinds) =
                         (desc.threadblock(), (WorkKind::StreamK, desc.swizzle(), 1));
@@ -321,8 +324,7 @@ fn a_workspace_has_room_for_every_stream() {
         &[("decomposition", "streamk"), ("threadblock", "128x128x8")],
     );
     let bytes = |m, n| Partials::new(&simt, (m, n), 1).bytes();
-    // A slot for each streamed tile and each of 264 blocks, two a multiprocessor, and 39 tickets a
-    // tile.
+    // A slot for each stream-K tile and for each of 264 CTAs, two per SM, and 39 tickets per tile.
     assert_eq!(simt.most_streams(), 2 * 132);
     let of = |tiles: u64| (tiles + 264) * 128 * 128 * 4 + (tiles * 39 * 4).next_multiple_of(256);
     assert_eq!(
@@ -364,9 +366,9 @@ fn refusals_name_the_rule() {
     );
 }
 
-/// Types pin it, too: the family of the default streams, and its configuration is the row's.
+/// A type can also pin stream-K: the default keeps its kind of kernel and its configuration.
 #[test]
-fn a_type_pins_streams_of_the_default() {
+fn a_type_can_pin_stream_k() {
     type Default = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80>;
     type Streams =
         Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, With<Auto, StreamK>>;

@@ -1,6 +1,5 @@
-//! Results of tensor cores, as the host's model of them computes, held against the reference: what
-//! is right is called right, what is off by more than the instruction's row explains is called
-//! wrong.
+//! Verdicts on the host model's tensor-core sums: correct results are accepted, and errors beyond
+//! the instruction's bound are rejected.
 
 use crate::harness::{prelude::*, tensor_steps};
 use falchion::numeric::{
@@ -12,18 +11,18 @@ use falchion_lab::verify::check;
 const M: usize = 6;
 const N: usize = 5;
 
-/// A description of a product on tensor cores. There is no such kernel yet; what is asked of it is
-/// how its sums are made.
+/// Returns a description with the given types, as a source of its rules for sums. It need not be a
+/// kernel.
 fn described(types: Combined, arch: ArchKind) -> GemmDesc {
     let f32s = element_types(F32, F32, F32);
     let knobs =
-        default_gemm_configurations(OpKind::Simt, arch, f32s).expect("the table has f32")[0];
+        default_gemm_configurations(OpKind::Simt, arch, f32s).expect("f32 is in the table")[0];
     let knobs = Knobs { mma: with_units(knobs.mma, OpKind::TensorOp), ..knobs };
     let orders = [Order::Row, Order::Col, Order::Row];
     GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs)
 }
 
-/// A product of numbers that are drawn, its D not yet computed.
+/// Random operands, and a D that is not computed yet.
 struct RandomCase {
     desc: GemmDesc,
     problem: Problem,
@@ -33,7 +32,7 @@ struct RandomCase {
 }
 
 impl RandomCase {
-    fn of(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
+    fn random(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
         let desc = described(types, arch);
         let matrix = |order, leading, length| View::new(Elements::new(length), order, leading);
         let problem = problem_of(
@@ -53,7 +52,7 @@ impl RandomCase {
         Ok(Self { desc, problem, a, b, d })
     }
 
-    /// The factors of one element of D.
+    /// Returns the factors of one element of D.
     fn factors(&self, row: usize, column: usize) -> Result<(Vec<f32>, Vec<f32>), Error> {
         let k = self.problem.k;
         let line = |buffer: &HostBuffer, at: usize| -> Result<Vec<f32>, Error> {
@@ -62,7 +61,7 @@ impl RandomCase {
         Ok((line(&self.a, row)?, line(&self.b, column)?))
     }
 
-    /// D, of sums made by `sum`.
+    /// Computes D with the sums of `sum`.
     fn compute(&mut self, sum: impl Fn(&[f32], &[f32]) -> f64) -> Result<(), Error> {
         for row in 0..M {
             for column in 0..N {
@@ -83,20 +82,20 @@ impl RandomCase {
     }
 
     fn judge(&self, a: HostSlice, b: HostSlice, d: HostSlice) -> Result<Verdict, Error> {
-        let (desc, problem, vectors) = (&self.desc, &self.problem, Vectors::NONE);
-        check(&Claim { desc, problem, a, b, c: None, d, vectors })
+        let (desc, problem, operands) = (&self.desc, &self.problem, EpilogueOperands::NONE);
+        check(&Claim { desc, problem, a, b, c: None, d, operands })
     }
 }
 
-/// Every row of floating-point types, on every architecture that has it: sums by the model, of
-/// random numbers, are right; and with one bit that the bound does not explain, they are not.
+/// Every floating-point combination on every architecture that supports it: random sums of the
+/// model are accepted, and a sum with an error beyond the bound is rejected.
 #[test]
-fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> Result<(), Error> {
+fn tensor_core_sums_are_accepted_and_larger_errors_are_rejected() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
         for arch in ArchKind::ALL {
             let Some(row) = Instruction::for_types(types, arch) else { continue };
             for k in [1, 31, 100, 515] {
-                let mut case = RandomCase::of(types, arch, k, Fill::Random)?;
+                let mut case = RandomCase::random(types, arch, k, Fill::Random)?;
                 case.compute(|a, b| f64::from(row.sum(a, b)))?;
                 let verdict = case.verdict()?;
                 assert!(verdict.is_right(), "{types:?} {arch} {k}: {verdict}");
@@ -104,7 +103,7 @@ fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> R
                     case.compute(|a, b| f64::from(row.promoted_every(128).sum(a, b)))?;
                     assert!(case.verdict()?.is_right(), "{types:?} {arch} {k}");
                 }
-                // An error of several bounds, for K at which the bound is narrow.
+                // An error of several bounds, for a K with a narrow bound.
                 if k == 100 && types.c == F32 {
                     let error = if types.a.is_fp8() { 4.0 } else { 1e-2 };
                     case.compute(|a, b| f64::from(row.sum(a, b)) + error)?;
@@ -116,13 +115,13 @@ fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> R
     Ok(())
 }
 
-/// Whole numbers are compared with `==` for every row, also where random numbers say nothing: one
-/// unit off is wrong.
+/// Integers are compared with `==` for every combination, also if random data decide nothing. An
+/// error of one unit is rejected.
 #[test]
-fn whole_numbers_decide_every_row() -> Result<(), Error> {
+fn integers_decide_every_type_combination() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
         for k in [64, 1000, 5000] {
-            let mut case = RandomCase::of(types, ArchKind::Sm90, k, Fill::Integers)?;
+            let mut case = RandomCase::random(types, ArchKind::Sm90, k, Fill::Integers)?;
             match Instruction::for_types(types, ArchKind::Sm90) {
                 Some(row) => case.compute(|a, b| f64::from(row.sum(a, b)))?,
                 None => {
@@ -132,7 +131,7 @@ fn whole_numbers_decide_every_row() -> Result<(), Error> {
             let verdict = case.verdict()?;
             assert!(verdict.is_right() && verdict.is_exact(), "{types:?} {k}: {verdict}");
             let was = case.d.get(7)?;
-            // Towards 0: a type may end where the sum is.
+            // Toward 0, because a type may end at the sum.
             case.d.set(7, if was.abs() < 64.0 { was + 1.0 } else { was - was / 8.0 })?;
             let verdict = case.verdict()?;
             assert_eq!((verdict.elements_wrong, verdict.is_exact()), (1, true), "{types:?} {k}");
@@ -141,15 +140,15 @@ fn whole_numbers_decide_every_row() -> Result<(), Error> {
     Ok(())
 }
 
-/// Numbers in f32 that tf32 does not hold are cut off by the tensor cores. That is within the
-/// bound; and where factors are tf32 numbers the bound does not allow for it.
+/// Tensor cores truncate f32 numbers to tf32. The bound permits this for f32 factors, but not for
+/// factors that are tf32 numbers.
 #[test]
 fn the_tf32_bound_allows_truncation_of_long_fractions() -> Result<(), Error> {
     let types = element_types(Tf32, F32, F32);
     let row = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
     let one = |x: f64, claimed: f64| -> Result<Verdict, Error> {
-        let mut case = RandomCase::of(types, ArchKind::Sm90, 1, Fill::Random)?;
-        // As a user's slice holds them: `set` would round to tf32.
+        let mut case = RandomCase::random(types, ArchKind::Sm90, 1, Fill::Random)?;
+        // The values in a user's slice. `set` would round them to tf32.
         let raw = vec![x as f32; M];
         case.b = HostBuffer::poisoned(Tf32, N)?;
         (0..N).try_for_each(|place| case.b.set(place, 1.0))?;
@@ -161,28 +160,28 @@ fn the_tf32_bound_allows_truncation_of_long_fractions() -> Result<(), Error> {
     let x = 1.0 + 1.75 * 2f64.powi(-11);
     let read = f64::from(row.sum(&[x as f32], &[1.0]));
     assert_eq!((read, f64::from(numeric::Tf32::as_read(x as f32))), (1.0, 1.0));
-    assert!(one(x, read)?.is_right(), "cut off, as wgmma does");
+    assert!(one(x, read)?.is_right(), "truncated, as wgmma does");
     assert!(
         one(x, f64::from(numeric::Tf32::nearest(x as f32)))?.is_right(),
         "rounded, as a copy to tf32 does"
     );
     assert!(one(x, x)?.is_right(), "kept");
     assert!(!one(x, x - 2f64.powi(-8))?.is_right(), "off by four units");
-    // A tf32 number: nothing is cut off, and nothing allowed for.
+    // A tf32 number: nothing is truncated, and the bound does not permit it.
     let exact = 1.0 + 2f64.powi(-10);
     assert!(one(exact, exact)?.is_right() && !one(exact, 1.0)?.is_right());
-    // Whole, but not of 11 bits: not compared with ==.
+    // An integer with more than 11 bits is not compared with `==`.
     let verdict = one(4097.0, 4096.0)?;
     assert!(verdict.is_right() && verdict.elements_exact == 0, "{verdict}");
     assert!(!one(4096.0, 4092.0)?.is_right());
     Ok(())
 }
 
-/// fp8 that is not promoted decides nothing where `n u >= 1/2`: then whole numbers are asked for.
+/// fp8 sums without promotion decide nothing if `n u >= 1/2`. The verdict then asks for integers.
 #[test]
-fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
+fn long_fp8_sums_are_decided_by_integers() -> Result<(), Error> {
     let types = Combined { a: E4m3, b: E5m2, accumulator: F32, c: Bf16 };
-    let mut case = RandomCase::of(types, ArchKind::Sm90, 4096, Fill::Random)?;
+    let mut case = RandomCase::random(types, ArchKind::Sm90, 4096, Fill::Random)?;
     case.compute(|_, _| 1.0)?;
     let verdict = case.verdict()?;
     assert_eq!((verdict.elements_undecided, verdict.is_right()), (M * N, false));
@@ -190,11 +189,11 @@ fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
     Ok(())
 }
 
-/// What an H200 answered to one instruction, its accumulator 0: factors of bf16 and tf32 down to
-/// the least, products far below the least `f32`, sums that are cut off to nothing. The host's step
-/// gives the same bits. (`tests/gpu/tensor_steps.rs` asks a device again.)
+/// Results of single H200 instructions with an accumulator of 0: bf16 and tf32 factors down to the
+/// smallest, products far below the smallest `f32`, and sums that are truncated to 0. The host's
+/// step has the same bits. (`tests/gpu/tensor_steps.rs` asks a device again.)
 #[test]
-fn an_h200s_steps_are_the_hosts() {
+fn recorded_h200_steps_have_the_bits_of_the_host() {
     let (mut compared, mut least) = (0, 0);
     for line in tensor_steps::recorded() {
         let types = element_types(line.kind, F32, F32);

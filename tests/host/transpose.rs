@@ -1,5 +1,5 @@
-//! Transposes on the host equal their definition, `D[i][j] = alpha A[j][i] + beta C[i][j]`, in
-//! every bit and nowhere else.
+//! Transposes on the host equal their definition, `D[i][j] = alpha A[j][i] + beta C[i][j]`, bit by
+//! bit, and write nothing else.
 
 use crate::harness::{
     prelude::*,
@@ -10,17 +10,17 @@ const CHECKED: OnHost = OnHost(Mode::Checked { seed: 3 });
 const FAST: OnHost = OnHost(Mode::Fast);
 
 #[test]
-fn the_checked_mode_is_the_definition_for_random_descriptions() {
+fn the_checked_mode_equals_the_definition_for_random_descriptions() {
     check_each(&CHECKED, &random_descriptions(250, 1), 2, any_extents);
 }
 
 #[test]
-fn the_fast_mode_is_the_definition_for_random_descriptions() {
+fn the_fast_mode_equals_the_definition_for_random_descriptions() {
     check_each(&FAST, &random_descriptions(250, 2), 8, any_extents);
 }
 
 #[test]
-fn both_modes_are_the_definition_for_every_description_that_the_resolver_and_the_ladder_give() {
+fn both_modes_equal_the_definition_for_resolved_and_ladder_descriptions() {
     check_each(&CHECKED, &named(), 3, any_extents);
     check_each(&FAST, &named(), 12, any_extents);
 }

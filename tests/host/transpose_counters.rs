@@ -1,5 +1,4 @@
-//! What transposes cost in accesses, counted in the host executor's own, against formulas and
-//! against the tuning notes.
+//! Accesses of transposes, as counted by the host executor, equal formulas and the tuning notes.
 
 use crate::harness::{
     prelude::*,
@@ -18,7 +17,8 @@ fn rung(rung: Rung) -> TransposeDesc {
     rung.desc(Combine::Move, 4)
 }
 
-/// Wavefronts of each store and of each load, when all of a direction take as many.
+/// Returns the wavefronts of each store and of each load, if all accesses of a direction have the
+/// same number.
 fn each(counters: &TransposeCounters) -> [Option<u64>; 2] {
     [counters.stores, counters.loads].map(|shared: SharedAccesses| {
         (shared.accesses > 0 && shared.wavefronts.is_multiple_of(shared.accesses))
@@ -26,11 +26,11 @@ fn each(counters: &TransposeCounters) -> [Option<u64>; 2] {
     })
 }
 
-/// The tuning notes: down a column of `[32][32]` an access of a warp takes 32 wavefronts, of
-/// `[32][33]` 1. A wavefront serves at most 32 lanes, so a mean of 32 for accesses of one word a
-/// lane is 32 for each, as a mean of 1 is 1 for each.
+/// The tuning notes: a warp's access down a column of `[32][32]` takes 32 wavefronts, and of
+/// `[32][33]` one. A wavefront serves at most 32 lanes. For accesses of one word per lane, a mean
+/// of 32 therefore means 32 each, and a mean of 1 means 1 each.
 #[test]
-fn a_column_of_32_takes_32_wavefronts_and_of_33_one() {
+fn a_pitch_of_32_takes_32_wavefronts_and_33_takes_one() {
     let problem = Problem::packed_transpose(256, 192);
     let (bare, padded) =
         (count(&rung(Rung::Coalesced), &problem), count(&rung(Rung::Padded), &problem));
@@ -46,10 +46,10 @@ fn a_column_of_32_takes_32_wavefronts_and_of_33_one() {
     assert_eq!((padded.stores.accesses, padded.stores.wavefronts), (accesses, accesses));
 }
 
-/// With `n` elements of 4 bytes, whole tiles: neighbours make `n / 8` sectors, and a row of D for
-/// each lane makes `n`.
+/// With `n` elements of 4 bytes in whole tiles, neighboring lanes access `n / 8` sectors, and lanes
+/// in separate rows of D access `n` sectors.
 #[test]
-fn each_rung_saves_what_it_says() {
+fn each_rung_saves_the_documented_accesses() {
     let (rows, columns) = (1024, 512);
     let (problem, n) = (Problem::packed_transpose(rows, columns), (rows * columns) as u64);
     let of = |r: Rung| count(&rung(r), &problem);
@@ -70,15 +70,15 @@ fn each_rung_saves_what_it_says() {
     assert_eq!(lines, [n, n, n / 32, n / 32, n / 32]);
     assert_eq!(Rung::ALL.map(|r| of(r).stores.wavefronts), [0, n, n, n / 32, n / 32]);
     assert_eq!(Rung::ALL.map(|r| of(r).loads.wavefronts), [0, n, n / 32, n / 32, n / 32]);
-    // 16 bytes a lane are four wavefronts, and a quarter of the accesses.
+    // 16 bytes per lane are four wavefronts, and a quarter of the accesses.
     assert_eq!(each(&of(Rung::Vectorized)), [Some(4), Some(4)]);
     assert_eq!(of(Rung::Vectorized).stores.accesses, n / 128);
 }
 
-/// The count over blocks by likeness is the count over every block of its own: of whole tiles,
-/// parts, gaps, a batch.
+/// Counting one CTA of each kind equals counting every CTA: for whole tiles, partial tiles, gaps,
+/// and a batch.
 #[test]
-fn likeness_loses_no_block() {
+fn counting_one_cta_of_each_kind_counts_every_cta() {
     let descs = [
         rung(Rung::Naive),
         rung(Rung::Padded),
@@ -109,10 +109,10 @@ fn likeness_loses_no_block() {
     }
 }
 
-/// Accesses to A and D of one element a lane, counted from the description's maps, block by block.
+/// Counts accesses to A and D of one element per lane, from the description's maps, CTA by CTA.
 fn global(desc: &TransposeDesc, problem: &Problem) -> [GlobalAccesses; 2] {
     use std::collections::{BTreeMap, BTreeSet};
-    /// The matrix, the tile, the warp and the step, and the bytes at which its lanes begin.
+    /// Matrix, tile, warp, and step, with the first bytes of its lanes.
     type Requests = BTreeMap<(usize, usize, u32, u32), Vec<u64>>;
     let mut requests: [Requests; 2] = Default::default();
     let bytes = u64::from(desc.element_bytes);
@@ -157,7 +157,8 @@ fn global(desc: &TransposeDesc, problem: &Problem) -> [GlobalAccesses; 2] {
     })
 }
 
-/// B is read where D is written; with alpha 0 no sector of A is read, with beta 0 none of B.
+/// B is read at the elements of D. With alpha = 0 no sector of A is read, and with beta = 0 no
+/// sector of B.
 #[test]
 fn unread_operands_cost_nothing() {
     let packed = Problem::packed_transpose(128, 64);
@@ -187,10 +188,10 @@ fn unread_operands_cost_nothing() {
     assert_eq!(in_place.c, in_place.d);
 }
 
-/// Every element of D is written once by whatever a kernel is, and every one of A read once, unless
-/// rows are gathered: then those around a tile's are read for each of two tiles.
+/// Every kernel writes each element of D once, and reads each element of A once. With gathered
+/// rows, elements at a tile's border are read for two tiles.
 #[test]
-fn elements_are_touched_once() {
+fn each_element_is_accessed_once() {
     let gathered = gathered();
     for desc in named().into_iter().filter(|desc| !desc.is_gathered()) {
         let (rows, columns) = (2 * desc.rows as usize + 16, desc.columns as usize + 32);
@@ -202,7 +203,7 @@ fn elements_are_touched_once() {
             "{desc}"
         );
     }
-    // Rows that begin anywhere.
+    // Rows with any alignment.
     let problem = Problem::packed_transpose(101, 131);
     let counters = count(&gathered, &problem);
     assert_eq!(counters.d.elements, 101 * 131);
@@ -218,7 +219,7 @@ fn elements_are_touched_once() {
 }
 
 #[test]
-fn the_ladder_is_these_counts() -> Result<(), falchion_lab::Error> {
+fn the_ladder_has_the_recorded_counts() -> Result<(), falchion_lab::Error> {
     let climb = TransposeClimb::counted((1024, 512), ElementKind::F32, "the host")?;
     assert_eq!(climb.rungs.len(), Rung::ALL.len());
     for (reached, r) in climb.rungs.iter().zip(Rung::ALL) {

@@ -1,8 +1,8 @@
-//! What the host finds in a transpose: a step left out, two steps exchanged, a map or a description
-//! changed.
+//! Mutants of transposes on the host: a removed step, two swapped steps, and a changed map or
+//! description.
 //!
-//! A mutant is caught by a fault, or by a D that is not the definition's. Those that survive are
-//! named here, with the reason why they compute the same transpose.
+//! A mutant causes a fault, or a D that differs from the definition. Surviving mutants are listed
+//! with the reason why they compute the same transpose.
 
 use crate::harness::{
     Random,
@@ -13,7 +13,8 @@ use falchion_lab::{ladder::TransposeRung as Rung, verify::transpose};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 
-/// Three tiles and parts of one, in extents that every access divides.
+/// Returns a problem of three tiles and partial tiles, with extents that are multiples of every
+/// access.
 fn ragged(d: &TransposeDesc) -> Problem {
     let (rows, columns) = (d.rows as usize + 16, 2 * d.columns as usize + 16);
     let packed = Problem::packed_transpose(rows, columns);
@@ -23,7 +24,7 @@ fn ragged(d: &TransposeDesc) -> Problem {
     Problem { scalars: scalars([1.5, -0.5]), c: Source::Matrix(packed.d), ..packed }
 }
 
-/// Runs a program and says what is wrong, if anything is.
+/// Runs a program, and returns the finding, if any.
 fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
     let (d, problem) = (&program.desc, ragged(&program.desc));
     let kind = match d.element_bytes {
@@ -54,8 +55,8 @@ fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
     (!verdict.is_right()).then(|| verdict.to_string())
 }
 
-/// Descriptions that are taken apart: every rung at each width, what is chosen for f32 and f64, a
-/// padded one, a gathered one.
+/// Returns the descriptions to mutate: every rung at each width, the resolver's choices for f32 and
+/// f64, a padded one, and a gathered one.
 fn subjects() -> Vec<TransposeDesc> {
     let mut subjects = Vec::new();
     for (combine, bytes) in [
@@ -72,7 +73,7 @@ fn subjects() -> Vec<TransposeDesc> {
     subjects
 }
 
-/// 16 bytes at a time, in swizzled chunks.
+/// Returns a description with accesses of 16 bytes, and swizzled chunks.
 fn wide() -> TransposeDesc {
     let staging = Staging::Swizzled { bits: 3, base: 2, shift: 2 };
     let bare = Rung::Coalesced.desc(Combine::Move, 4);
@@ -88,7 +89,8 @@ fn wide() -> TransposeDesc {
     .expect()
 }
 
-/// A tile that is no square: what exchanges rows and columns shows.
+/// Returns a description with a tile that is not square, so that swapped rows and columns are
+/// found.
 fn oblong() -> TransposeDesc {
     TransposeDesc {
         rows: 64,
@@ -105,8 +107,9 @@ fn body(program: &TransposeProgram, body: Vec<Step>) -> TransposeProgram {
     TransposeProgram { schedule: Schedule { body, ..Schedule::default() }, ..program.clone() }
 }
 
-/// Whether each thread takes from shared memory what it put there itself, and so needs no barrier.
-fn keeps_its_own(desc: &TransposeDesc) -> bool {
+/// Returns whether each thread reads from shared memory only what it stored itself, and therefore
+/// needs no barrier.
+fn needs_no_barrier(desc: &TransposeDesc) -> bool {
     let (fetch, write) = (desc.fetch(), desc.write());
     let alike = |thread, step| {
         let ((row, column), (line, piece)) = (fetch.place(thread, step), write.place(thread, step));
@@ -116,7 +119,7 @@ fn keeps_its_own(desc: &TransposeDesc) -> bool {
         && (0..desc.threads).all(|thread| (0..fetch.steps()).all(|step| alike(thread, step)))
 }
 
-/// The first words of a finding, without its numbers.
+/// Returns the first words of a finding without its numbers.
 fn kind(finding: &str) -> String {
     finding
         .split_whitespace()
@@ -126,13 +129,14 @@ fn kind(finding: &str) -> String {
         .join(" ")
 }
 
-/// But for the barrier of the rung tiled: its threads write the elements that they read.
+/// Every step is needed, except for the barrier of the rung `tiled`, whose threads read the
+/// elements that they wrote.
 #[test]
 fn every_step_of_every_schedule_is_needed() {
     let (mut table, mut mutants, mut kept) = (BTreeMap::<(String, String), u32>::new(), 0, 0);
     for desc in subjects() {
         let program = TransposeProgram::new(&desc);
-        assert_eq!(wrong(&program, CHECKED), None, "{desc} is accused without a change");
+        assert_eq!(wrong(&program, CHECKED), None, "{desc} has a fault without a change");
         for (section, index, step) in program.schedule.places() {
             assert_eq!(section, Section::Body);
             let mutant = TransposeProgram {
@@ -140,7 +144,7 @@ fn every_step_of_every_schedule_is_needed() {
                 ..program.clone()
             };
             for mode in [CHECKED, Mode::Fast] {
-                if step == Step::Barrier && keeps_its_own(&desc) {
+                if step == Step::Barrier && needs_no_barrier(&desc) {
                     assert!(
                         desc.lanes == Lanes::Across && wrong(&mutant, mode).is_none(),
                         "{desc}"
@@ -164,16 +168,16 @@ fn every_step_of_every_schedule_is_needed() {
     for ((mutant, finding), count) in &table {
         println!("{mutant:18} {count:4}  {finding}");
     }
-    println!("{mutants} mutants, all caught; {kept} barriers that no thread needs");
-    // The rung tiled, at six widths and in two modes.
+    println!("{mutants} mutants, all found; {kept} barriers that no thread needs");
+    // The rung `tiled`, at six widths and in two modes.
     assert_eq!(kept, 12);
     assert!(mutants >= 200, "{mutants}");
 }
 
-/// Each step needs the one before it, but for the barrier of the rung tiled; a barrier twice is
-/// only slower.
+/// Each step needs the previous step, except for the barrier of the rung `tiled`. A repeated
+/// barrier is only slower.
 #[test]
-fn steps_change_places_nowhere() {
+fn swapped_steps_are_found() {
     let mut mutants = 0;
     for desc in subjects() {
         let program = TransposeProgram::new(&desc);
@@ -181,18 +185,18 @@ fn steps_change_places_nowhere() {
         for i in 1..steps.len() {
             let mut swapped = steps.clone();
             swapped.swap(i - 1, i);
-            let harmless = keeps_its_own(&desc) && swapped[i - 1..=i].contains(&Step::Barrier);
+            let harmless = needs_no_barrier(&desc) && swapped[i - 1..=i].contains(&Step::Barrier);
             let finding = wrong(&body(&program, swapped), CHECKED);
             assert_eq!(
                 finding.is_none(),
                 harmless,
-                "{desc}: {} and {} exchanged: {finding:?}",
+                "{desc}: {} and {} swapped: {finding:?}",
                 steps[i - 1],
                 steps[i]
             );
             mutants += 1;
         }
-        if desc.is_staged() && !keeps_its_own(&desc) {
+        if desc.is_staged() && !needs_no_barrier(&desc) {
             let twice = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Barrier, Step::Write];
             assert_eq!(wrong(&body(&program, twice), CHECKED), None, "{desc}");
             let early = vec![Step::Fetch, Step::Barrier, Step::Store, Step::Write];
@@ -206,7 +210,7 @@ fn steps_change_places_nowhere() {
             .expect("no such step");
         assert!(foreign.contains("has no step Advance"), "{foreign}");
     }
-    println!("{mutants} exchanges, all caught");
+    println!("{mutants} swaps, all found");
     assert!(mutants >= 80, "{mutants}");
 }
 
@@ -219,7 +223,7 @@ fn changed(of: &TransposeDesc, place: Place, to: Mutation) -> TransposeProgram {
     program
 }
 
-/// Wrong maps: each changes D, in both modes. The names say what is wrong.
+/// Wrong maps, each of which changes D in both modes. The name states the fault.
 fn wrong_maps() -> Vec<(&'static str, TransposeProgram)> {
     let ([naive, _, bare, padded, _], wide) =
         (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
@@ -235,83 +239,86 @@ fn wrong_maps() -> Vec<(&'static str, TransposeProgram)> {
     }
     vec![
         (
-            "fetch: the last piece left out",
+            "fetch: the last piece is omitted",
             changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain())),
         ),
         (
-            "fetch: the last piece left out, in registers",
+            "fetch: the last piece is omitted, in registers",
             changed(&naive, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain())),
         ),
         (
-            "fetch: a piece by two threads",
+            "fetch: two threads fetch one piece",
             changed(&padded, fetch, |m, p| m.at(p).map(|n| n.max(1))),
         ),
         (
-            "fetch: a piece by two threads, in registers",
+            "fetch: two threads fetch one piece, in registers",
             changed(&naive, fetch, |m, p| m.at(p).map(|n| n.max(1))),
         ),
-        ("fetch: one further", changed(&wide, fetch, |m, p| m.at(p).map(|n| n + 1))),
-        ("fetch: every step the first", changed(&padded, fetch, |m, p| m.at(at(p.row, 0)))),
+        ("fetch: off by one", changed(&wide, fetch, |m, p| m.at(p).map(|n| n + 1))),
+        ("fetch: every step repeats the first", changed(&padded, fetch, |m, p| m.at(at(p.row, 0)))),
         (
-            "fetch: the other half predicated off",
+            "fetch: half of the pieces are predicated off",
             changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n < m.codomain() / 2)),
         ),
         (
-            "write: the last piece left out",
+            "write: the last piece is omitted",
             changed(&wide, write, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain())),
         ),
-        ("write: a piece by two threads", changed(&bare, write, |m, p| m.at(p).map(|n| n & !1))),
-        ("write: one further", changed(&padded, write, |m, p| m.at(p).map(|n| n + 1))),
         (
-            "write: a line too short",
+            "write: two threads write one piece",
+            changed(&bare, write, |m, p| m.at(p).map(|n| n & !1)),
+        ),
+        ("write: off by one", changed(&padded, write, |m, p| m.at(p).map(|n| n + 1))),
+        (
+            "write: the lines are too short",
             changed(&oblong, write, |m, p| m.at(p).map(|n| n / 64 * 63 + n % 64)),
         ),
         (
-            "write: lanes predicated off by thread",
+            "write: some lanes are predicated off",
             changed(&wide, write, |m, p| m.at(p).filter(|_| p.row < 200)),
         ),
-        ("smem: one further", changed(&bare, smem, |m, p| m.at(p).map(|x| x + 1))),
+        ("smem: off by one", changed(&bare, smem, |m, p| m.at(p).map(|x| x + 1))),
         (
-            "smem: two columns in one place",
+            "smem: two columns collide",
             changed(&padded, smem, |m, p| m.at(at(p.row, p.column & !1))),
         ),
+        ("smem: two rows collide", changed(&bare, smem, |m, p| m.at(at(p.row & !1, p.column)))),
         (
-            "smem: two rows in one place",
-            changed(&bare, smem, |m, p| m.at(at(p.row & !1, p.column))),
-        ),
-        (
-            "smem: padding forgotten in half of the columns",
+            "smem: half of the columns have no padding",
             changed(&padded, smem, |_, p| {
                 Some(if p.column < 16 { p.column * 33 + p.row } else { p.column * 32 + p.row })
             }),
         ),
-        ("smem: columns one too close", changed(&bare, smem, |_, p| Some(p.column * 31 + p.row))),
         (
-            "smem: more padding than memory",
+            "smem: the pitch is one too small",
+            changed(&bare, smem, |_, p| Some(p.column * 31 + p.row)),
+        ),
+        (
+            "smem: the padding exceeds the memory",
             changed(&padded, smem, |_, p| Some(p.column * 34 + p.row)),
         ),
         (
-            "smem: rows and columns exchanged under a vector",
+            "smem: rows and columns are swapped below a vector",
             changed(&oblong, smem, |_, p| Some(p.row * 32 + p.column)),
         ),
         (
-            "smem: pitch of the other extent",
+            "smem: the pitch is the other extent",
             changed(&oblong, smem, |_, p| Some(p.column * 32 + p.row)),
         ),
-        ("smem: an element left out", changed(&wide, smem, |m, p| m.at(p).filter(|&x| x != 77))),
+        ("smem: an element is omitted", changed(&wide, smem, |m, p| m.at(p).filter(|&x| x != 77))),
         (
-            "smem: a swizzle of elements under a vector",
+            "smem: the swizzle is finer than a vector",
             changed(&wide, smem, |m, p| m.at(p).map(|x| x ^ 1)),
         ),
         (
-            "smem: a vector that begins at an odd element",
+            "smem: a vector begins at an odd element",
             changed(&oblong, smem, |_, p| Some(p.column * 64 + (p.row + 1) % 64)),
         ),
     ]
 }
 
 #[test]
-fn a_wrong_map_goes_wrong_in_both_modes() {
+fn every_wrong_transpose_map_is_found_in_both_modes() {
     let mutants = wrong_maps();
     let mut survivors = Vec::new();
     for (name, program) in &mutants {
@@ -327,19 +334,19 @@ fn a_wrong_map_goes_wrong_in_both_modes() {
 }
 
 #[test]
-fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
+fn a_wrong_tile_order_is_found_in_both_modes() {
     type Taken = fn(&Work, u32, u32, u32) -> Option<Unit>;
     let taken: [(&str, Taken); 5] = [
-        ("a tile twice", |work, block, rank, i| work.unit(block.max(1), rank, i)),
-        ("a tile left out", |work, block, rank, i| {
+        ("a tile is computed twice", |work, block, rank, i| work.unit(block.max(1), rank, i)),
+        ("a tile is omitted", |work, block, rank, i| {
             work.unit(block, rank, i).filter(|_| block != 2)
         }),
-        ("beyond the last row", |work, block, rank, i| {
+        ("a tile is beyond the last row", |work, block, rank, i| {
             work.unit(block, rank, i)
                 .map(|unit| Unit { row: if block == 0 { work.rows } else { unit.row }, ..unit })
         }),
         ("one further", |work, block, rank, i| work.unit(block + 1, rank, i)),
-        ("rows for columns", |work, block, rank, i| {
+        ("rows and columns are swapped", |work, block, rank, i| {
             work.unit(block, rank, i).map(|unit| Unit {
                 row: unit.column,
                 column: unit.row,
@@ -361,9 +368,9 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
     }
 }
 
-/// A description that says something else than its maps do.
+/// A description that contradicts its maps is found.
 #[test]
-fn a_description_that_departs_from_its_maps_is_caught() {
+fn a_description_that_contradicts_its_maps_is_found() {
     let ([_, _, bare, padded, _], wide) =
         (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let oblong = oblong();
@@ -372,11 +379,11 @@ fn a_description_that_departs_from_its_maps_is_caught() {
         ("half the access to A", wide, TransposeDesc { access_a: 2, ..wide }),
         ("half the access to D", wide, TransposeDesc { access_d: 2, ..wide }),
         (
-            "no padding in memory for it",
+            "no memory for the padding",
             padded,
             TransposeDesc { staging: Staging::Padded(0), ..padded },
         ),
-        ("rows and columns exchanged", oblong, TransposeDesc { rows: 32, columns: 64, ..oblong }),
+        ("rows and columns are swapped", oblong, TransposeDesc { rows: 32, columns: 64, ..oblong }),
         ("half the rows", bare, TransposeDesc { rows: 16, ..bare }),
         ("twice the columns", bare, TransposeDesc { columns: 64, ..bare }),
     ];
@@ -391,18 +398,18 @@ fn a_description_that_departs_from_its_maps_is_caught() {
     }
 }
 
-/// Maps that change who does it, or where things lie, and not what is computed: D stays, and the
-/// fingerprint tells them apart. What they cost is counted in `transpose_maps.rs`.
+/// Maps that change threads or addresses, but not the result: D stays correct, and only the
+/// fingerprint differs. `transpose_maps.rs` counts their cost.
 #[test]
-fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
+fn an_equivalent_map_survives_and_its_fingerprint_differs() {
     let ([_, _, bare, padded, _], wide) =
         (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let tile = padded.smem();
     let mut survivors = Vec::new();
     for (name, desc, map) in [
-        ("the padding dropped", padded, SmemTile { padding: 0, ..tile }),
+        ("without padding", padded, SmemTile { padding: 0, ..tile }),
         (
-            "swizzled element by element",
+            "the swizzle is per element",
             bare,
             SmemTile { padding: 0, bits: 5, base: 0, shift: 0, ..tile },
         ),
@@ -416,7 +423,7 @@ fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
     let across =
         falchion::internals::pass::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
     survivors.push((
-        "pieces dealt out the other way",
+        "pieces are assigned in reverse order",
         TransposeProgram { write: Arc::new(across), ..TransposeProgram::new(&wide) },
         fingerprint(&wide.write()),
     ));
@@ -430,7 +437,7 @@ fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
 }
 
 #[test]
-fn nothing_that_ships_is_accused_in_any_order_of_threads() {
+fn shipped_transposes_have_no_fault_in_any_order_of_threads() {
     let mut clean = 0;
     for (seed, desc) in
         (0..).zip(named().into_iter().chain(subjects()).chain(random_descriptions(60, 9)))
@@ -440,6 +447,6 @@ fn nothing_that_ships_is_accused_in_any_order_of_threads() {
         assert_eq!(wrong(&program, Mode::Fast), None, "{desc}");
         clean += 1;
     }
-    println!("{clean} descriptions, none accused");
+    println!("{clean} descriptions without a fault");
     assert!(clean > 130, "{clean}");
 }

@@ -8,47 +8,47 @@ use falchion::{
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
-/// The description of `f32` by rows with a configuration.
-fn of_f32<C: Config>() -> GemmDesc {
+/// Returns the row-major `f32` description with a configuration.
+fn f32_desc<C: Config>() -> GemmDesc {
     Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, C>::DESC
 }
 
 type Shape = GemmShape<64, 32, 8>;
 
-/// Overrides wait for the default, so they commute, and the last of two of one knob wins.
+/// Pins wait for the default, so they commute. The last of two pins of one knob wins.
 #[test]
 fn leaves_commute() {
     assert_eq!(
-        of_f32::<With<With<Auto, Warp<Shape>>, Stages<3>>>(),
-        of_f32::<With<With<Auto, Stages<3>>, Warp<Shape>>>()
+        f32_desc::<With<With<Auto, Warp<Shape>>, Stages<3>>>(),
+        f32_desc::<With<With<Auto, Stages<3>>, Warp<Shape>>>()
     );
     type Small = Warp<GemmShape<16, 32, 8>>;
     type Tile = Threadblock<GemmShape<32, 32, 8>>;
     assert_eq!(
-        of_f32::<With<With<Auto, Small>, Tile>>(),
-        of_f32::<With<With<Auto, Tile>, Small>>()
+        f32_desc::<With<With<Auto, Small>, Tile>>(),
+        f32_desc::<With<With<Auto, Tile>, Small>>()
     );
     assert_eq!(
-        of_f32::<With<With<Auto, Stages<2>>, Stages<3>>>(),
-        of_f32::<With<Auto, Stages<3>>>()
+        f32_desc::<With<With<Auto, Stages<2>>, Stages<3>>>(),
+        f32_desc::<With<Auto, Stages<3>>>()
     );
     type Padded = SharedB<SmemPadded<false, 4>>;
     type Swizzled = SharedA<SmemSwizzled<false, 3, 2, 0>>;
     assert_eq!(
-        of_f32::<With<With<Auto, Padded>, Swizzled>>(),
-        of_f32::<With<With<Auto, Swizzled>, Padded>>()
+        f32_desc::<With<With<Auto, Padded>, Swizzled>>(),
+        f32_desc::<With<With<Auto, Swizzled>, Padded>>()
     );
     type Aligned = With<With<Auto, AlignmentA<1>>, BlocksPerSm<1>>;
     type Ordered = With<With<With<Auto, HorizontalSwizzle>, BlocksPerSm<1>>, AlignmentA<1>>;
-    assert_eq!(of_f32::<With<Aligned, HorizontalSwizzle>>(), of_f32::<Ordered>());
+    assert_eq!(f32_desc::<With<Aligned, HorizontalSwizzle>>(), f32_desc::<Ordered>());
     type Relu = EpilogueTree<LinearCombinationRelu>;
     assert_eq!(
-        of_f32::<With<With<Auto, AlignmentB<2>>, Relu>>(),
-        of_f32::<With<With<Auto, Relu>, AlignmentB<2>>>()
+        f32_desc::<With<With<Auto, AlignmentB<2>>, Relu>>(),
+        f32_desc::<With<With<Auto, Relu>, AlignmentB<2>>>()
     );
 }
 
-/// Every knob pinned to what it is: nothing changes.
+/// Pinning every knob to its default changes nothing.
 #[test]
 fn pinned_defaults_change_nothing() {
     type Tiles = With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>;
@@ -57,10 +57,10 @@ fn pinned_defaults_change_nothing() {
     type Shared =
         With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
     type All = With<With<Shared, BlocksPerSm<1>>, EpilogueTree<LinearCombination>>;
-    assert_eq!(of_f32::<All>(), of_f32::<Auto>());
+    assert_eq!(f32_desc::<All>(), f32_desc::<Auto>());
 }
 
-/// A loop nest is one leaf, and pins what its parts do.
+/// A loop nest is one leaf, and equals the pins of its parts.
 #[test]
 fn a_loop_nest_is_one_leaf() {
     type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
@@ -68,7 +68,7 @@ fn a_loop_nest_is_one_leaf() {
         With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>,
         Stages<3>,
     >;
-    assert_eq!(of_f32::<With<Auto, Nest>>(), of_f32::<Slices>());
+    assert_eq!(f32_desc::<With<Auto, Nest>>(), f32_desc::<Slices>());
     assert_eq!(<Nest as Leaf>::PINS, <With<Slices, MmaMultistage> as Config>::PINS);
     type TensorCores = MmaWarpSpecialized<
         GemmShape<128, 256, 64>,
@@ -86,7 +86,7 @@ fn a_loop_nest_is_one_leaf() {
     assert!(<With<Auto, PromoteEachStage> as Config>::PINS.promotion.is_some());
 }
 
-// A GEMM is its type: nothing to carry, nothing to share.
+// A GEMM has no data: it is defined by its type.
 type Plain = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
 assert_eq_size!(Plain, ());
 assert_impl_all!(Plain: Send, Sync, Unpin);
@@ -96,7 +96,7 @@ assert_impl_all!(falchion::Error: Send, Sync, std::error::Error);
 assert_impl_all!(GemmShape<64, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 
-/// Descriptions, while compiling.
+/// Descriptions are computed at compile time.
 const DESC: GemmDesc = Plain::DESC;
 const_assert!(
     DESC.frame.swapped
@@ -115,7 +115,7 @@ const_assert!(matches!(
 ));
 
 #[test]
-fn a_description_of_types_is_the_description_of_their_values() {
+fn a_typed_description_equals_the_run_time_description() {
     assert_eq!(DESC, random_cases::default_f32(ArchKind::Sm80, [Order::Col; 3]));
     assert_eq!(DESC.swapped().swapped(), DESC);
     let pins = DESC.pins();

@@ -1,14 +1,14 @@
-//! The operator of the machine that it runs on: which units and instructions each machine has for
-//! its types, and that the host computes what a `Gemm` of the same types does.
+//! `GemmUniversal` on each machine: its units and instructions, and results on the host that equal
+//! those of a `Gemm` with the same types.
 
 use crate::harness::prelude::*;
 
-/// The machine of an architecture, or one of another compute capability with all that it has.
+/// Returns the machine of an architecture, with another compute capability.
 fn machine(arch: ArchKind, sm: u32) -> Machine {
     Machine { sm, ..arch.machine() }
 }
 
-/// Units and architecture on machines of each compute capability.
+/// Checks units and architecture on machines of each compute capability.
 macro_rules! on_each {
     ($($gemm:ty),*) => {
         [$({
@@ -23,20 +23,20 @@ macro_rules! on_each {
 }
 
 #[test]
-fn each_machine_has_its_units_and_instructions() {
+fn each_machine_selects_its_units_and_instructions() {
     use ArchKind::*;
     use OpKind::*;
     type Universal<A, B = A, C = A> = GemmUniversal<A, RowMajor, B, ColMajor, C, RowMajor>;
     let [f32, f64, f16, i32, tf32] = on_each![Universal<f32>, Universal<f64>, Universal<F16>, Universal<i32>, Universal<Tf32, Tf32, f32>];
     let archs = [Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, Sm89, Sm89];
-    // True f32, and what no tensor core multiplies, is the CUDA cores' everywhere.
+    // True f32, and types that no tensor core multiplies, use CUDA cores everywhere.
     assert_eq!(f32, archs.map(|arch| Ok((Simt, arch))));
     assert_eq!(i32, archs.map(|arch| Ok((Simt, arch))));
     let tensor_op_from =
         |first: ArchKind| archs.map(|arch| Ok((if arch >= first { TensorOp } else { Simt }, arch)));
     assert_eq!(f16, tensor_op_from(Sm75));
     assert_eq!(f64, tensor_op_from(Sm80));
-    // What only tensor cores have is refused where they do not.
+    // Types that only tensor cores multiply are refused on machines without them.
     assert_eq!(tf32[2..], tensor_op_from(Sm80)[2..]);
     assert_eq!(
         tf32[..2],
@@ -46,7 +46,7 @@ fn each_machine_has_its_units_and_instructions() {
     );
 }
 
-/// An operator resolves each architecture once, and another epilogue is another operator.
+/// An operator resolves each architecture once. Another epilogue is another operator.
 #[test]
 fn native_operators_keep_their_configurations() {
     let gemm = GemmUniversal::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor>::new();
@@ -55,17 +55,17 @@ fn native_operators_keep_their_configurations() {
     assert_eq!([same.desc(), other.desc()].map(|desc| desc == one.desc()), [true, false]);
     let relu = gemm.epilogue::<Relu<Scaled<Alpha, Acc>>>().on(Some(&on(90))).expect("an operation");
     assert_ne!(relu.desc().epilogue, one.desc().epilogue);
-    // A problem chooses as it does of the Gemm of those units.
+    // A problem selects the configuration that it selects for the `Gemm` with those units.
     let size = ProblemSize::new((1000, 1000, 1000));
     let hopper = HopperK::<Bf16, f32, ColMajor>::new();
     let wanted = hopper.desc_for(&size, &on(90));
     assert_eq!([one.desc_for(&size, &on(90)), gemm.desc_for(&size, &on(90))], [wanted; 2]);
 }
 
-/// On the host, bits are those of the `Gemm` of the same types: by the CUDA cores' description, or,
-/// where they do not have the types, Hopper's.
+/// On the host, bits equal those of the `Gemm` of the same types: with the SIMT description, or
+/// with Hopper's if CUDA cores do not support the types.
 #[test]
-fn the_host_computes_what_a_gemm_of_the_types_does() {
+fn host_results_equal_those_of_a_typed_gemm() {
     let (m, n, k) = (37, 29, 53);
     let number = |i: usize| ((i * 7919 % 1009) as f32 - 500.0) / 97.0;
     let (a, b): (Vec<f32>, Vec<f32>) =
@@ -101,9 +101,9 @@ fn the_host_computes_what_a_gemm_of_the_types_does() {
     assert!(d.iter().any(|x| x.to_f32() > 0.0));
 }
 
-/// Batches and groups, and what is refused: a slice that is too short, by its operand.
+/// Batches, groups, and refusals: a slice that is too short is named.
 #[test]
-fn batches_groups_and_refusals() {
+fn native_operators_support_batches_and_groups() {
     let gemm = GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     let (a, b, mut d) = (vec![1.0f32; 24], vec![2.0f32; 40], vec![f32::NAN; 30]);
     gemm.batched(Arguments::new((3, 5, 4), &a, &b, &mut d), 2).expect("a batch");
@@ -122,7 +122,7 @@ fn batches_groups_and_refusals() {
 }
 
 #[test]
-fn an_operator_is_typed_only_as_its_elements() {
+fn an_operator_converts_only_to_its_element_types() {
     let f32 = MatrixType::row(ElementKind::F32);
     let operation = GemmOperation::new(f32, f32, f32).expect("a kernel");
     assert!(operation.typed::<f32, f32, f32>().is_ok());

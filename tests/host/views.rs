@@ -9,7 +9,7 @@ fn number(i: usize) -> f32 {
     ((i * 7919 % 1009) as f32 - 500.0) / 97.0
 }
 
-/// Memory of a view: row-major or column-major, with rows and columns beside it.
+/// Memory of a view: row-major or column-major, with additional rows and columns.
 struct Stored {
     memory: Vec<f32>,
     shape: (usize, usize),
@@ -22,7 +22,7 @@ impl Stored {
         Self { memory: (0..length).map(|i| number(i + seed)).collect(), shape, column_major }
     }
 
-    /// The view of the middle of the memory.
+    /// Returns the view of the middle of the memory.
     fn view(&self) -> MatRef<'_, f32> {
         let (rows, columns) = self.shape;
         let whole = if self.column_major {
@@ -34,8 +34,8 @@ impl Stored {
     }
 }
 
-/// Every order of A, B, and D, as sub-views, has the bits of packed row-major matrices, and nothing
-/// beside D is written.
+/// Sub-views with every order of A, B, and D have the bits of packed row-major matrices, and no
+/// element outside of D is written.
 #[test]
 fn gemm_of_views_has_the_bits_of_packed_matrices() {
     for (m, n, k) in SHAPES {
@@ -65,7 +65,7 @@ fn gemm_of_views_has_the_bits_of_packed_matrices() {
                     let (row, column) = (index / (n + 4), index % (n + 4));
                     !(1..=n).contains(&column) || !(2..m + 2).contains(&row)
                 };
-                assert!(!beside || now == before, "element {index} beside D was written");
+                assert!(!beside || now == before, "element {index} outside of D was written");
             }
             let product = falchion::matmul(a.view(), b.view()).unwrap();
             assert_eq!((product.elements(), product.shape()), (&wanted[..], (m, n)));
@@ -73,9 +73,9 @@ fn gemm_of_views_has_the_bits_of_packed_matrices() {
     }
 }
 
-/// A view as C, and views as operands of `Arguments::new`, with scalars.
+/// C may be a view, and `Arguments::new` accepts views as operands, with scalars.
 #[test]
-fn arguments_take_views_and_slices() {
+fn arguments_accept_views_and_slices() {
     let (m, n, k) = (6, 5, 4);
     let c = Stored::new((m, n), false, 3);
     let (a, b) = (vec![1.0f32; m * k], vec![2.0f32; k * n]);
@@ -85,7 +85,7 @@ fn arguments_take_views_and_slices() {
     for (index, &x) in d.iter().enumerate() {
         assert_eq!(x, 8.0 + 2.0 * c.view().get(index / n, index % n).unwrap());
     }
-    // Members of an array have one geometry.
+    // All matrices of an array have the same shape and strides.
     let view = |columns: usize| MatRef::new(&b, (k, n)).columns(..columns).unwrap();
     let mut ds = [vec![0.0f32; m * 3], vec![0.0f32; m * 3]];
     let array = Arguments::array((m, 3, k), [&a, &a], [view(3), view(3)], &mut ds).unwrap();
@@ -163,29 +163,30 @@ fn views_that_do_not_fit_are_refused_by_name() {
     for strides in [[0, 1], [1, 0], [0, 0]] {
         refused(view((2, 3)), view((3, 5)), (2, 5), strides);
     }
-    // Rows overlap if the strides are set one by one, not by a leading dimension that is too small.
+    // Rows overlap if the strides are set individually. A leading dimension that is too small is
+    // refused instead.
     let (refusal, _) = refused(view((2, 3)).ld(2), view((3, 5)), (2, 5), [5, 1]);
     assert_eq!(refusal, Refusal::leading_dimension(Operand::A, 2, 3, Order::Row));
     // Neither stride of A is 1.
     let (refusal, _) = refused(view((2, 3)).strides(8, 2), view((3, 5)), (2, 5), [5, 1]);
     assert!(matches!(refusal, Refusal { field: Field::StridesOf(Operand::A), .. }), "{refusal}");
-    // Memory is too short, also behind an offset.
+    // The memory is too short, also with an offset.
     for a in [view((20, 4)), view((64, 1)).rows(60..).unwrap().strides(30, 1)] {
         let (refusal, _) = refused(a, view((a.shape().1, 2)), (a.shape().0, 2), [2, 1]);
         assert!(matches!(refusal, Refusal { field: Field::Length(Operand::A), .. }), "{refusal}");
     }
-    // The extremes of a stride and of a shape.
+    // Extreme strides and shapes.
     refused(view((2, 2)).strides(isize::MAX, 1), view((2, 2)), (2, 2), [2, 1]);
     refused(view((2, 2)).strides(isize::MIN, 1), view((2, 2)), (2, 2), [2, 1]);
     refused(view((usize::MAX, 2)), view((2, 2)), (usize::MAX, 2), [2, 1]);
-    // A call does not set strides beside those of a view.
+    // A call does not set strides in addition to those of a view.
     let mut d = [0.0f32; 4];
     let arguments = Arguments::new((2, 2, 2), view((2, 2)), view((2, 2)), &mut d).lda(4);
     let refusal = Gemm::<f32>::new().can_implement(&arguments).unwrap_err();
     assert_eq!(refusal, Refusal::strides_of_view(Operand::A));
 }
 
-/// A single row or column has no stride that matters.
+/// The stride of a single row or column is not read.
 #[test]
 fn the_stride_of_a_single_row_is_not_read() {
     let (a, b) = (vec![1.0f32; 4], vec![2.0f32; 4]);
@@ -208,7 +209,7 @@ fn owned_matrices_check_their_shape() {
         assert!(matches!(refused, Refusal { field: Field::Matrix, .. }), "{refused}");
     }
     assert!(Mat::<f32>::from_fn((3, 0), |_, _| 1.0).unwrap().elements().is_empty());
-    // A large product of matrices without elements is refused, not allocated.
+    // A large GEMM without elements is refused before allocation.
     let empty: [f32; 0] = [];
     let (a, b) = (MatRef::new(&empty, (1 << 40, 0)), MatRef::new(&empty, (0, 1 << 40)));
     assert!(falchion::matmul(a, b).is_err());
@@ -216,7 +217,7 @@ fn owned_matrices_check_their_shape() {
 
 /// A transpose reads and writes sub-views of row-major matrices, and refuses other views.
 #[test]
-fn transposes_take_row_major_views() {
+fn transposes_accept_row_major_views() {
     let a = Stored::new((6, 4), false, 1);
     let mut d = vec![7.0f32; 5 * 9];
     let part = MatMut::new(&mut d, (5, 9)).rows(1..).unwrap().columns(2..8).unwrap();

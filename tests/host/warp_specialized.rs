@@ -1,5 +1,5 @@
-//! Products of warp-specialized kernels, on host slices: through types, against the instruction's
-//! own sums, and where something is missing: no K, no C, no accumulator.
+//! Warp-specialized kernels on host slices: typed calls, the instruction's own sums, and missing
+//! inputs (K = 0, no C, and no accumulator).
 
 use crate::harness::prelude::*;
 
@@ -16,11 +16,11 @@ fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
     View::packed(Elements::new(rows * columns), order, (rows, columns), None)
 }
 
-/// D of `Gemm::<.., TensorOp, Sm90>` on slices: for every element, bit by bit, `D[i, j] =
-/// Instruction::sum(A[i, :], B[:, j])` with K filled up with zeros to whole stages. With K
-/// backwards the bits are others.
+/// D of `Gemm::<.., TensorOp, Sm90>` on slices, bit by bit:
+/// `D[i, j] = Instruction::sum(A[i, :], B[:, j])`, with K padded with zeros to whole stages. If K
+/// is reversed, the bits differ.
 #[test]
-fn types_run_and_every_element_is_the_instruction_s_sum() {
+fn every_element_is_the_sum_of_the_instruction() {
     let (m, n, k) = (70, 45, 100);
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
     let mut d = vec![0.0f32; m * n];
@@ -45,7 +45,7 @@ fn types_run_and_every_element_is_the_instruction_s_sum() {
     assert!(others > m * n / 10);
 }
 
-/// One run of a description that is all but square, D and C given.
+/// Runs a nearly square problem with the given D and C.
 fn run(
     desc: &GemmDesc,
     mode: Mode,
@@ -73,7 +73,7 @@ fn run(
 }
 
 #[test]
-fn unread_operands_do_not_count() {
+fn unread_operands_do_not_change_d() {
     for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]] {
         for align_c in [4, 1] {
             let default = default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders);
@@ -81,24 +81,24 @@ fn unread_operands_do_not_count() {
             for mode in MODES {
                 let (sizes, n) = ([131, 67, 40], 131 * 67);
                 let c: Vec<f32> = (0..n).map(|i| i as f32).collect();
-                // beta is 0: C may be full of NaN.
+                // If beta is 0, C may be full of NaN.
                 let (mut plain, mut poisoned) = (vec![f32::NAN; n], vec![f32::NAN; n]);
                 run(&desc, mode, sizes, [1.0, 0.0], Some(&c), &mut plain);
                 run(&desc, mode, sizes, [1.0, 0.0], Some(&vec![f32::NAN; n]), &mut poisoned);
                 assert!(plain == poisoned && plain.iter().all(|x| x.is_finite()));
-                // C in place is C elsewhere.
+                // C in place equals a separate C.
                 let (mut beside, mut in_place) = (vec![f32::NAN; n], c.clone());
                 run(&desc, mode, sizes, [1.0, 2.0], Some(&c), &mut beside);
                 run(&desc, mode, sizes, [1.0, 2.0], None, &mut in_place);
                 assert!(beside == in_place && beside != plain);
-                // Without K, and without accumulators in the epilogue, what is left is C.
+                // Without K, and without accumulators in the epilogue, D depends on C only.
                 let mut left = vec![f32::NAN; n];
                 run(&desc, mode, [131, 67, 0], [1.0, 2.0], Some(&c), &mut left);
                 assert!(left.iter().zip(&c).all(|(d, c)| *d == 2.0 * c));
                 let epilogue = "beta * source + 3".parse().expect("an epilogue");
                 run(&but!(desc, epilogue), mode, sizes, [1.0, 2.0], Some(&c), &mut left);
                 assert!(left.iter().zip(&c).all(|(d, c)| *d == 2.0 * c + 3.0));
-                // Nothing at all.
+                // The epilogue reads nothing.
                 run(&desc, mode, [0, 5, 7], [1.0, 0.0], Some(&[]), &mut []);
             }
         }

@@ -8,8 +8,8 @@ use crate::harness::{
     subject::{program, programs},
 };
 
-/// Rings of two and three stages, clusters along M and along N, operands along K and along MN,
-/// stores of both kinds.
+/// Rings of two and three stages, clusters along M and along N, K-major and MN-major operands, and
+/// stores by TMA and by threads.
 fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
     use ElementKind::{Bf16, E4m3, F16, F32, I8, I32, Tf32};
     let of = |ab, accumulator, c, orders, block, warp, n, cluster: (u32, u32)| {
@@ -25,25 +25,25 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
     let bf16 = of(Bf16, F32, Bf16, [row, col, row], (128, 64), (64, 64), 64, (1, 1));
     #[rustfmt::skip]
     let table = [
-        ("bf16 along K", bf16),
-        ("bf16 along K, stored by threads", but!(bf16, align_c: 2, stages: 2)),
-        ("f16 along MN, cluster 2x1", of(F16, F32, F32, [col, row, row], (128, 128), (64, 128), 128, (2, 1))),
+        ("bf16 K-major", bf16),
+        ("bf16 K-major, stored by threads", but!(bf16, align_c: 2, stages: 2)),
+        ("f16 MN-major, cluster 2x1", of(F16, F32, F32, [col, row, row], (128, 128), (64, 128), 128, (2, 1))),
         ("i8, cluster 1x2", but!(of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)), align_c: 1)),
         ("e4m3 from registers", but!(of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)), a_operand: AOperandKind::Registers)),
-        ("i8 from registers, exchanged, stored by threads", but!(registers(of(I8, I32, I32, [row, row, row], (128, 64), (64, 64), 64, (1, 1))), align_c: 2)),
-        ("e4m3 from registers, exchanged", registers(of(E4m3, F32, Bf16, [col, col, col], (128, 64), (64, 64), 64, (1, 1)))),
-        ("tf32 from registers, exchanged", registers(of(Tf32, F32, F32, [row, row, row], (64, 64), (64, 64), 64, (1, 1)))),
+        ("i8 from registers, swapped, stored by threads", but!(registers(of(I8, I32, I32, [row, row, row], (128, 64), (64, 64), 64, (1, 1))), align_c: 2)),
+        ("e4m3 from registers, swapped", registers(of(E4m3, F32, Bf16, [col, col, col], (128, 64), (64, 64), 64, (1, 1)))),
+        ("tf32 from registers, swapped", registers(of(Tf32, F32, F32, [row, row, row], (64, 64), (64, 64), 64, (1, 1)))),
         ("tf32 from registers, cluster 2x1", but!(of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)), a_operand: AOperandKind::Registers)),
-        ("bf16 by columns", of(Bf16, F32, Bf16, [row, col, row], (128, 24), (64, 24), 24, (1, 1)).with_rows_as_columns()),
-        ("i8 by columns, stored by threads, cluster 1x2", but!(of(I8, I32, I32, [row, col, col], (128, 32), (128, 32), 32, (1, 2)).with_rows_as_columns(), align_c: 1)),
-        ("f16 by columns, several subtiles", of(F16, F32, F32, [row, col, row], (128, 64), (64, 64), 64, (1, 1)).with_rows_as_columns()),
-        ("f16 in f16, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
+        ("bf16, column-major D", of(Bf16, F32, Bf16, [row, col, row], (128, 24), (64, 24), 24, (1, 1)).with_rows_as_columns()),
+        ("i8, column-major D, stored by threads, cluster 1x2", but!(of(I8, I32, I32, [row, col, col], (128, 32), (128, 32), 32, (1, 2)).with_rows_as_columns(), align_c: 1)),
+        ("f16, column-major D, several subtiles", of(F16, F32, F32, [row, col, row], (128, 64), (64, 64), 64, (1, 1)).with_rows_as_columns()),
+        ("f16 accumulators, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
     ];
     table.into()
 }
 
 /// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along
-/// N, operands in every order.
+/// N, and operands in every order.
 fn by_threads() -> Vec<(&'static str, GemmDesc)> {
     let (row, col) = (Order::Row, Order::Col);
     let four = |orders, block| plain(orders, block, (32, 16), (4, 4));
@@ -52,12 +52,12 @@ fn by_threads() -> Vec<(&'static str, GemmDesc)> {
         but!(four([row, row, row], (64, 32, 8)), schedule: ScheduleKind::Pingpong, stages: 2);
     #[rustfmt::skip]
     let table = [
-        ("along M and N", four([col, row, row], (64, 64, 8))),
-        ("8 x 8 a thread", eight),
+        ("MN-major", four([col, row, row], (64, 64, 8))),
+        ("8 x 8 per thread", eight),
         ("both K-major, stored one by one", but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2)),
         ("ping-pong", pingpong),
         ("cluster 2x1", but!(four([col, col, row], (64, 64, 8)), cluster: Mn { m: 2, n: 1 })),
-        ("cluster 1x2, D along columns", but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 })),
+        ("cluster 1x2, column-major D", but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 })),
     ];
     table.into()
 }
@@ -77,10 +77,10 @@ fn every_named_fault_of_a_program_is_found() {
     findings.check(160);
 }
 
-/// The bytes of what moves are the description's: of the boxes of A and B, and of the subtiles of
-/// D.
+/// The programs have the byte counts of the description: of the boxes of A and B, and of the
+/// subtiles of D.
 #[test]
-fn a_program_spells_the_description() {
+fn programs_have_the_byte_counts_of_the_description() {
     for (name, desc) in on_tensor_cores() {
         let program = program(&desc);
         for operand in OperandKind::BOTH {
@@ -99,11 +99,11 @@ fn a_program_spells_the_description() {
     }
 }
 
-/// For each subject: the map of a stage is a bijection onto its bytes' elements, threads hold every
-/// row and column that they share, in whole vectors of 16 bytes that lie in one box, and every
-/// element of the tile is one accumulator's.
+/// For each subject, the map of a stage is a bijection to its elements, and threads read whole
+/// 16-byte vectors within one box. Threads hold each row and column that they share, and each
+/// element of the tile belongs to one accumulator.
 #[test]
-fn maps_of_threads_are_whole() {
+fn thread_maps_are_bijections() {
     for (name, desc) in by_threads() {
         let components = desc.components().expect("components");
         let program = program(&desc);
@@ -125,7 +125,7 @@ fn maps_of_threads_are_whole() {
             held.sort_unstable();
             held.dedup();
             assert_eq!(held, (0..boxed.mn).collect::<Vec<_>>(), "{name}");
-            // A warp's part lies in one box.
+            // The tile of a warp is inside one box.
             for thread in 0..fragment.domain().row {
                 let boxes = |i| fragment.at(at(thread / 32 * 32, i)).map(|mn| mn / boxed.one.mn);
                 assert!((0..fragment.domain().column).all(|i| boxes(i) == boxes(0)), "{name}");

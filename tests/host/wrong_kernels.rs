@@ -1,28 +1,27 @@
-//! The rule that results are accepted by rejects kernels that are wrong: all of these, every time.
-//! (Rules in use elsewhere let some of them pass at these sizes: one global tolerance, or one that
-//! grows with K.)
+//! The acceptance rule rejects every wrong kernel in every trial. Other rules, such as one global
+//! tolerance or a tolerance that grows with K, accept some of them at these sizes.
 //!
-//! A kernel is judged as everywhere: by whole numbers and by random ones; it is rejected if either
-//! lane rejects it.
+//! As everywhere, a kernel is judged with integers and with random data. It is rejected if either
+//! run rejects it.
 
 use crate::harness::{prelude::*, problems::packed};
 use falchion::numeric::ElementKind::{self, Bf16, F16, *};
 use falchion_lab::verify;
 
-/// Something wrong with a kernel, done to its result.
+/// Error that is applied to the result of a kernel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Wrong {
-    /// Nothing was written but zeros.
+    /// All elements are zero.
     AllZero,
-    /// The last 8 of K were left out.
+    /// The last 8 k are omitted.
     LastOfK,
-    /// Every element 15 percent too large.
+    /// Every element is 15 percent too large.
     TooLarge,
-    /// One element is that of the next row.
+    /// One element has the value of the next row.
     NextRow,
-    /// One element is NaN; where there is none, the least integer.
+    /// One element is NaN, or the smallest integer in a type without NaN.
     OneNan,
-    /// Nothing is wrong.
+    /// No error.
     Nothing,
 }
 
@@ -38,9 +37,9 @@ const TYPES: [[ElementKind; 3]; 9] = [
     [I8, I32, I8],
 ];
 
-/// All of a buffer.
+/// Returns the whole buffer as a slice.
 fn all(buffer: &HostBuffer) -> HostSlice<'_> {
-    buffer.slice(0..buffer.length()).expect("these types have a form in host memory")
+    buffer.slice(0..buffer.length()).expect("the host supports these types")
 }
 
 struct Case {
@@ -52,7 +51,7 @@ impl Case {
     fn new([a, accumulator, c]: [ElementKind; 3], (m, n, k): (usize, usize, usize)) -> Self {
         let types = element_types(a, accumulator, c);
         let desc = default_of(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3]);
-        // Halves add slowly on the host: small tiles waste less.
+        // f16 sums are slow on the host, so small tiles save time.
         let tile = Mnk::new(32, 32, 16);
         let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);
         let desc = but!(desc, threadblock: tile, warp: tile, mainloop, stages, blocks_per_sm);
@@ -60,7 +59,7 @@ impl Case {
         Self { desc, guarded: Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false } }
     }
 
-    /// What a kernel with something wrong leaves in D; at `at` where it is one element.
+    /// Returns D of a kernel with an error. If the error affects one element, it is element `at`.
     fn run(&self, buffers: &Buffers, wrong: Wrong, at: usize) -> HostBuffer {
         let mut problem = self.guarded.problem;
         if wrong == Wrong::LastOfK {
@@ -91,7 +90,7 @@ impl Case {
             b,
             c: None,
             d,
-            vectors: Default::default(),
+            operands: Default::default(),
         }
     }
 
@@ -100,7 +99,7 @@ impl Case {
     }
 }
 
-/// In how many of `trials` a kernel was rejected.
+/// Returns the number of trials in which a kernel was rejected.
 fn rejections(case: &Case, wrong: Wrong, trials: u64, random: &mut Random) -> u64 {
     let Problem { m, n, .. } = case.guarded.problem;
     (0..trials)
@@ -108,10 +107,10 @@ fn rejections(case: &Case, wrong: Wrong, trials: u64, random: &mut Random) -> u6
             let seed = random.next();
             let lanes = [Fill::Integers, Fill::Random].map(|fill| {
                 Buffers::filled(&case.desc, &case.guarded, fill, seed)
-                    .expect("these types have a form in host memory")
+                    .expect("the host supports these types")
             });
-            // An element that is what it should be is not wrong: take one whose neighbour is
-            // another whole number.
+            // A correct element is not an error, so the test selects an element whose neighbor is
+            // another integer.
             let right = case.run(&lanes[0], Wrong::Nothing, 0);
             let at = loop {
                 let at = random.below((m - 1) * n);
@@ -129,7 +128,7 @@ fn rejections(case: &Case, wrong: Wrong, trials: u64, random: &mut Random) -> u6
 }
 
 #[test]
-fn every_wrong_kernel_is_rejected_and_the_right_one_is_not() {
+fn every_wrong_kernel_is_rejected_and_the_correct_one_is_accepted() {
     const TRIALS: u64 = 12;
     let mut random = Random::new(0x005e_ed00);
     let mut kernels = 0;
@@ -139,7 +138,7 @@ fn every_wrong_kernel_is_rejected_and_the_right_one_is_not() {
             assert_eq!(
                 rejections(&case, Wrong::Nothing, TRIALS, &mut random),
                 0,
-                "{types:?} {size:?}: the right one"
+                "{types:?} {size:?}: the correct kernel"
             );
             for wrong in
                 [Wrong::AllZero, Wrong::LastOfK, Wrong::TooLarge, Wrong::NextRow, Wrong::OneNan]
@@ -154,11 +153,11 @@ fn every_wrong_kernel_is_rejected_and_the_right_one_is_not() {
 }
 
 #[test]
-fn long_sums_in_halves_are_decided_by_whole_numbers_only() {
+fn long_f16_sums_are_decided_by_integers_only() {
     let case = Case::new([F16, F16, F16], (24, 24, 1024));
     let verdict = |fill| {
         let buffers = Buffers::filled(&case.desc, &case.guarded, fill, 1)
-            .expect("these types have a form in host memory");
+            .expect("the host supports these types");
         case.judge(&buffers, &case.run(&buffers, Wrong::Nothing, 0))
     };
     let (whole, random) = (verdict(Fill::Integers), verdict(Fill::Random));
@@ -167,10 +166,10 @@ fn long_sums_in_halves_are_decided_by_whole_numbers_only() {
 }
 
 #[test]
-fn sampled_rows_find_a_wrong_tile_of_a_large_product() {
+fn sampled_rows_find_a_wrong_tile_of_a_large_gemm() {
     let case = Case::new([F32, F32, F32], (4096, 4096, 64));
     let buffers = Buffers::filled(&case.desc, &case.guarded, Fill::Random, 5)
-        .expect("these types have a form in host memory");
+        .expect("the host supports these types");
     let mut d = case.run(&buffers, Wrong::Nothing, 0);
     let sampled = |d: &HostBuffer, seed| {
         verify::sampled(&case.claim(&buffers, d), 64, seed).expect("it fits")
@@ -180,7 +179,7 @@ fn sampled_rows_find_a_wrong_tile_of_a_large_product() {
         verdict.is_right() && (64 * 4096..=66 * 4096).contains(&verdict.elements_checked),
         "{verdict}"
     );
-    // One tile of 128 x 128 is that of its right neighbour.
+    // One 128 x 128 tile has the values of its right neighbor.
     let (row, column) = (17 * 128, 5 * 128);
     for place in (row..row + 128).flat_map(|i| (column..column + 128).map(move |j| i * 4096 + j)) {
         let x = d.get(place + 128).expect("as before");

@@ -48,7 +48,7 @@ fn pieces_of_records_do_not_overlap() {
                 "product {product}, piece {piece}"
             );
             taken[place..place + words].fill(true);
-            // The place does not depend on the number of GEMMs.
+            // The offset does not depend on the number of GEMMs.
             assert_eq!(
                 ProductRecords { products: product + 1, positions }.at(at(product, piece)),
                 Some(place as u32)
@@ -70,7 +70,7 @@ fn hopper() -> GemmDesc {
 /// One launch computes an array whose records are in the workspace. Each GEMM is a separate launch
 /// if its operands need passes.
 #[test]
-fn records_lie_in_the_workspace() {
+fn records_are_in_the_workspace() {
     let (desc, simt) = (hopper(), default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]));
     let modes = |desc: GemmDesc| [0, 1, 2, 300].map(|products| desc.for_array(products).work.mode);
     let (one, array) = (GemmMode::Gemm, GemmMode::Array);
@@ -126,10 +126,10 @@ fn desc_of_f32() -> GemmDesc {
     default_of(OpKind::TensorOp, ArchKind::Sm90, F32, [Row, Col, Row])
 }
 
-/// The size for a choice has all GEMMs if the workspace has space for the records, and the bytes
-/// that the records leave free.
+/// The workspace size that the selection assumes covers all GEMMs if the workspace has space for
+/// the records. It excludes the bytes that the records need.
 #[test]
-fn a_choice_knows_what_records_take() {
+fn workspace_size_for_selection_excludes_records() {
     let size = ProblemSize::new((64, 48, 32));
     let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]);
     for (desc, record) in [(hopper(), 48), (simt, 32)] {
@@ -146,9 +146,9 @@ fn a_choice_knows_what_records_take() {
     }
 }
 
-/// A launch has at most as many GEMMs as a grid has blocks for their tiles.
+/// A launch has at most as many GEMMs as the grid has CTAs for their tiles.
 #[test]
-fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
+fn the_grid_limits_the_gemms_of_a_launch() {
     let (desc, tile) = (hopper().for_array(300), hopper().threadblock());
     let cluster = desc.cluster();
     // D has `down` x `across` rectangles of a cluster's tiles.
@@ -165,10 +165,10 @@ fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
     assert_eq!(records[0].record_bytes, 300 * 48);
 }
 
-/// The least aligned address of each operand decides how wide accesses to it are.
+/// The least aligned address of an operand limits the width of its accesses.
 #[test]
-fn the_least_aligned_address_decides() {
-    // An A along K is copied element by element, whatever its address.
+fn the_least_aligned_address_limits_access_width() {
+    // A K-major A is copied element by element for any address.
     let desc = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Col, Row, Row]).for_array(3);
     assert_eq!((desc.work.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
     let fitting = |beyond: &[[u64; 4]]| {
@@ -179,7 +179,7 @@ fn the_least_aligned_address_decides() {
     assert_eq!(fitting(&[[0; 4], [16, 32, 48, 64], [0; 4]]), [4, 4, 4]);
     assert_eq!(fitting(&[[0; 4], [8, 0, 0, 0], [0, 4, 0, 0]]), [2, 1, 4]);
     assert_eq!(fitting(&[[0; 4], [0; 4], [0, 0, 0, 8]]), [4, 4, 2]);
-    // C is read in D's accesses.
+    // Accesses to C have the width of accesses to D.
     assert_eq!(fitting(&[[0; 4], [0, 0, 4, 0], [0, 0, 0, 8]]), [4, 4, 1]);
 }
 
@@ -209,7 +209,7 @@ fn a_launch_has_the_tiles_of_all_gemms() {
         bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<GemmParams>()]);
     assert_eq!((told.batch, told.lda, told.ldd, told.stride_a, told.stride_d), (5, 32, 48, 0, 0));
     assert_eq!(told.records, routes[0].records(1 << 30));
-    // A C that is D has D's address, and a C that is not read has none.
+    // If C is D, it has D's address. A C that is not read has no address.
     let in_place = Problem { c: Source::InPlace, ..all[2] };
     assert_eq!(in_place.matrix_addresses()[2], all[2].d.memory.address);
     assert_eq!(Problem { c: Source::None, ..all[2] }.matrix_addresses()[2], 0);
@@ -221,7 +221,7 @@ fn a_launch_has_the_tiles_of_all_gemms() {
 /// The tensors of a TMA-fed kernel have the extents of one GEMM, and begin at the lowest address of
 /// each operand. Their third dimension leads to the matrix of each GEMM.
 #[test]
-fn a_launch_by_tma_has_one_tensor_per_operand() {
+fn a_tma_launch_has_one_tensor_per_operand() {
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
     let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).for_array(3);
     let all = problems([Row, Col, Row], &[[0; 4], [16; 4], [0, 32, 48, 64]]);
@@ -248,8 +248,8 @@ fn a_launch_by_tma_has_one_tensor_per_operand() {
             assert!(distance.is_multiple_of(desc.strides_bytes[1]), "{distance}");
         }
     }
-    let told: TensorGemmParams =
-        bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<TensorGemmParams>()]);
+    let told: GemmParams =
+        bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<GemmParams>()]);
     assert_eq!((told.batch, told.own), (3, 0b111));
     assert_eq!(told.records, routes[0].records(1 << 30));
 }
@@ -257,7 +257,7 @@ fn a_launch_by_tma_has_one_tensor_per_operand() {
 /// All GEMMs share one route if the kernel reads every operand in place. Otherwise each GEMM has
 /// its own route.
 #[test]
-fn products_have_one_route_or_one_each() {
+fn gemms_share_a_route_if_all_operands_are_direct() {
     let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]);
     let routes = |desc: &GemmDesc, orders| {
         Routes::for_array(&desc.for_array(2), &problems(orders, &[[0, 2, 0, 0], [0; 4]]))

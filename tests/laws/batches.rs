@@ -1,5 +1,5 @@
-//! Batches on their way to a device: what each pass reads and writes, and what the one launch is
-//! told. No GPU is needed.
+//! Batches before their launch: what each pass reads and writes, and the parameters of the launch.
+//! No GPU is needed.
 
 use crate::harness::prelude::*;
 use falchion::{
@@ -8,7 +8,7 @@ use falchion::{
 };
 use std::ops::Range;
 
-/// Where the workspace begins.
+/// Address of the workspace.
 const FIRST: u64 = 1 << 40;
 
 fn description(
@@ -19,8 +19,8 @@ fn description(
     default_of(op, ArchKind::Sm90, element_types(a, accumulator, c), orders)
 }
 
-/// A batch in the kernel's frame, matrices of which lie so many elements behind the packed
-/// distance, or are one.
+/// Returns a batch in the kernel's frame. The batch stride exceeds the packed one by some elements,
+/// or is 0.
 fn batch(
     desc: &GemmDesc,
     (m, n, k): (usize, usize, usize),
@@ -44,7 +44,7 @@ fn batch(
     problem.enter(desc).expect("a batch")
 }
 
-/// What a pass of elements of `kind` reads for each matrix, from where on, and what it writes.
+/// Returns the address and the range that a pass reads and writes for each matrix.
 fn reads_and_writes(pass: &Pass, kind: ElementKind) -> Vec<(u64, Range<u64>)> {
     let (batch, from, to, bytes) = match pass {
         Pass::Repack(RepackCopy { shapes, addresses: [from, to], batch }) => {
@@ -72,10 +72,11 @@ fn reads_and_writes(pass: &Pass, kind: ElementKind) -> Vec<(u64, Range<u64>)> {
         .collect()
 }
 
-/// A pass reads each product's operand and writes where the kernel's map has that product's; what
-/// they write is apart and in the workspace; an operand that all products share is brought once.
+/// A pass reads the operand of each GEMM, and writes it to the address that the kernel reads. The
+/// outputs do not overlap and are inside the workspace. An operand that all GEMMs share is written
+/// once.
 #[test]
-fn a_pass_brings_each_products_operand() {
+fn passes_copy_the_operands_of_each_gemm() {
     let (bf16, i8, i32, f32) =
         (ElementKind::Bf16, ElementKind::I8, ElementKind::I32, ElementKind::F32);
     let (mut random, mut seen) = (Random::new(11), 0);
@@ -89,7 +90,7 @@ fn a_pass_brings_each_products_operand() {
         let more = [more[0], more[1], more[2], more[3].or(Some(3))];
         let mut problem = batch(&desc, extents, random.pick(&[2, 5]), more);
         for view in [&mut problem.a, &mut problem.b] {
-            // Every fourth operand is a matrix whose lines overlap.
+            // Every fourth operand has overlapping rows.
             if random.below(4) == 0 {
                 let strides = random.pick(&[[0, 1], [1, 0], [1, 1], [2, 1], [1, 16]]);
                 *view = View { strides, overlapping: true, ..*view };
@@ -147,13 +148,13 @@ fn a_pass_brings_each_products_operand() {
     assert!(seen > 1000, "{seen}");
 }
 
-/// Parameters of a launch.
+/// Returns the parameters of a launch.
 fn params<T: bytemuck::AnyBitPattern>(launch: &Launch) -> T {
     bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<T>()])
 }
 
 #[test]
-fn one_launch_is_told_of_the_whole_batch() {
+fn one_launch_has_the_parameters_of_the_whole_batch() {
     let (bf16, f32) = (ElementKind::Bf16, ElementKind::F32);
     let geometry = |tile, work| Geometry {
         tile,
@@ -174,8 +175,11 @@ fn one_launch_is_told_of_the_whole_batch() {
     let launch = plan
         .launch(&problem, &geometry(desc.threadblock(), WorkKind::Persistent), 132)
         .expect("a launch");
-    let told: TensorGemmParams = params(&launch);
-    assert_eq!((told.batch, told.own, told.stride_c, told.stride_d), (5, 0b001, 0, 200 * 104 + 16));
+    let told: GemmParams = params(&launch);
+    assert_eq!(
+        (told.batch, told.own, told.operands[0].batch_stride, told.stride_d),
+        (5, 0b001, 0, 200 * 104 + 16)
+    );
     let of = |number: usize| launch.tensors[number].expect("a tensor").desc;
     assert_eq!(
         [0, 1, 2, 3].map(|number| (of(number).rank, of(number).dims[2])),
@@ -188,7 +192,7 @@ fn one_launch_is_told_of_the_whole_batch() {
     let tiles = 200usize.div_ceil(desc.threadblock().m as usize)
         * 104usize.div_ceil(desc.threadblock().n as usize);
     assert_eq!(launch.grid.clusters as usize, tiles * 5);
-    // A kernel of one product has matrices alone.
+    // A kernel without a batch has parameters for the matrices only.
     let alone = description(OpKind::TensorOp, (bf16, f32, bf16), [Row, Col, Row]);
     let launch = alone.plan().expect("a kernel").launch(
         &Problem { batch: 1, ..problem },
@@ -197,10 +201,7 @@ fn one_launch_is_told_of_the_whole_batch() {
     );
     let launch = launch.expect("a launch");
     assert_eq!(launch.tensors.map(|tensor| tensor.map(|tensor| tensor.desc.rank)), [Some(2); 4]);
-    assert_eq!(
-        (params::<TensorGemmParams>(&launch).batch, params::<TensorGemmParams>(&launch).own),
-        (1, 0)
-    );
+    assert_eq!((params::<GemmParams>(&launch).batch, params::<GemmParams>(&launch).own), (1, 0));
 
     let simt = description(OpKind::Simt, (f32, f32, f32), [Row, Row, Row]).for_batch(3);
     let problem = batch(&simt, (9, 7, 5), 3, [None, Some(2), Some(0), Some(1)]);
@@ -212,8 +213,11 @@ fn one_launch_is_told_of_the_whole_batch() {
         .expect("a launch");
     let told: GemmParams = params(&launch);
     assert_eq!((told.batch, launch.grid.clusters), (3, 3));
-    assert_eq!([told.stride_a, told.stride_b, told.stride_c, told.stride_d], [0, 37, 63, 64]);
-    // The mode is in the text of a description, where it is another than the usual one.
+    assert_eq!(
+        [told.stride_a, told.stride_b, told.operands[0].batch_stride, told.stride_d],
+        [0, 37, 63, 64]
+    );
+    // The text of a description states the mode if it is not the default one.
     assert_eq!(GemmDesc::from_json(&simt.to_json().expect("text")).expect("a description"), simt);
     assert!(simt.to_json().expect("text").contains(r#""mode":"batched""#));
     assert!(!alone.to_json().expect("text").contains("mode"));

@@ -1,4 +1,4 @@
-//! What is pinned stands, and the rest is derived from it.
+//! Resolving keeps pinned knobs, and derives the others.
 
 use crate::harness::{completions::*, prelude::*};
 use std::hint::black_box;
@@ -7,8 +7,8 @@ fn multiples(step: u32, most: u32) -> Vec<u32> {
     (1..=most / step).map(|i| i * step).collect()
 }
 
-/// Every value of a knob of which there is a kernel completes by itself. `of` are pins with the
-/// value among which a kernel is looked for where none was found.
+/// Checks that every value of a knob with a valid kernel completes. If a value does not complete,
+/// `of` returns pins with the value, among which the check searches for a valid kernel.
 fn every_value_completes<V: ToString + Copy>(
     base: &GemmDesc,
     knob: &'static str,
@@ -31,14 +31,14 @@ fn every_value_completes<V: ToString + Copy>(
             }
         }
     }
-    assert!(found > 0, "{knob}: none of {}", values.len());
+    assert!(found > 0, "{knob}: no value of {} completes", values.len());
 }
 
 fn is_warp_specialized(base: &GemmDesc) -> bool {
     base.has_producer()
 }
 
-/// Every schedule, share of a tile and instruction.
+/// Returns pins with every schedule, warp tile, and instruction.
 fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>) -> Vec<Pins> {
     let mut all = Vec::new();
     for (m, n) in [(1, 1), (2, 1), (1, 2), (3, 1), (1, 3)] {
@@ -66,7 +66,7 @@ fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>)
 }
 
 #[test]
-fn every_tile_of_tensor_cores_completes() {
+fn every_tensor_core_tile_completes() {
     for base in classes(OpKind::TensorOp).filter(is_warp_specialized) {
         let all = tiles(&multiples(64, 512), &multiples(8, 512), &[base.threadblock().k]);
         every_value_completes(&base, "threadblock", &all, |tile| {
@@ -76,7 +76,7 @@ fn every_tile_of_tensor_cores_completes() {
     }
 }
 
-/// Every warp tile, main loop and access.
+/// Returns pins with every warp tile, main loop, and access.
 fn on_cuda_cores(threadblock: Option<Mnk>, warp: Option<Mnk>) -> Vec<Pins> {
     let sides = [8, 16, 32, 64, 128];
     let depths = threadblock.map_or(vec![8], |tile| {
@@ -119,7 +119,7 @@ fn on_cuda_cores(threadblock: Option<Mnk>, warp: Option<Mnk>) -> Vec<Pins> {
 }
 
 #[test]
-fn every_tile_of_cuda_cores_completes() {
+fn every_simt_tile_completes() {
     let sides = [8, 24, 32, 64, 96, 128, 160, 256];
     let threadblocks = tiles(&sides, &sides, &[8, 24, 32, 128]);
     let sides = [8, 16, 32, 64, 128];
@@ -133,7 +133,7 @@ fn every_tile_of_cuda_cores_completes() {
     }
 }
 
-/// Stages, clusters, schedules and main loops, each by itself.
+/// Stages, clusters, schedules, and main loops, one at a time.
 #[test]
 fn every_value_of_other_knobs_completes() {
     for base in classes(OpKind::TensorOp).filter(is_warp_specialized) {
@@ -162,7 +162,7 @@ fn every_value_of_other_knobs_completes() {
         ["singlestage", "pipelined", "multistage"]
             .into_iter()
             .for_each(|value| each(&base, "mainloop", value));
-        // Consumers are of four warps, twelve at most.
+        // A CTA has one to three consumers of four warps.
         if base.operands[0].stored == ElementKind::F32 {
             "1x1 2x1 3x1 4x1 6x1 8x1 1x2 1x3 1x4 1x6 1x8"
                 .split(' ')
@@ -178,20 +178,20 @@ fn each(base: &GemmDesc, knob: &'static str, value: &str) {
     assert_eq!(desc.check(), Ok(()));
 }
 
-/// Some knobs of a description that is a kernel, pinned, complete to one that has them; in all but
-/// a few of a hundred draws, which end at a sentence with a flag.
+/// Some knobs of a valid description complete to a valid description that has them. At most a few
+/// percent of random choices are refused, with advice.
 #[test]
-fn some_knobs_of_a_kernel_complete() {
-    for (family, mainloop) in [
-        (Family::Simt, None),
-        (Family::WarpSpecialized, None),
-        (Family::Threads, Some("warpspecialized")),
+fn some_knobs_of_a_valid_kernel_complete() {
+    for (kernel_kind, mainloop) in [
+        (KernelKind::Simt, None),
+        (KernelKind::WarpSpecialized, None),
+        (KernelKind::Threads, Some("warpspecialized")),
     ] {
         let mut unfound = 0;
         for seed in 0..3000u64 {
-            let desc = description(seed, Wanted { plain: true, family, ..Wanted::default() });
-            // What is resolved has a row-major D where A is in shared memory, and some tiles of a
-            // column-major D are none of it.
+            let desc = description(seed, Wanted { plain: true, kernel_kind, ..Wanted::default() });
+            // Resolved descriptions with A in shared memory have a row-major D. Some tiles of a
+            // column-major D are invalid with it.
             let by_columns = desc.frame.d_order() == Order::Col
                 && desc.pins().a_operand == Some(AOperandKind::Shared);
             if by_columns && but!(desc.swapped(), layout_c: Order::Row).check().is_err() {
@@ -218,19 +218,20 @@ fn some_knobs_of_a_kernel_complete() {
                 unfound += 1;
             }
         }
-        assert!(unfound <= 60, "{family:?}: {unfound} of 3000");
+        assert!(unfound <= 60, "{kernel_kind:?}: {unfound} of 3000");
     }
 }
 
-/// A problem of any pitch has a kernel, of the same tile where it may spill: where no asynchronous
-/// copy moves single elements, that of the pipelined main loop.
+/// A problem with any pitch has a kernel. The kernel has the same tile if it may spill. If
+/// asynchronous copies cannot move single elements, it uses the pipelined main loop.
 #[test]
-fn accesses_of_single_elements_are_of_kernels() {
-    for family in [Family::Simt, Family::MmaSync] {
+fn single_element_accesses_complete() {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync] {
         let (mut pipelined, mut copied) = (0, 0);
         for seed in 0..2000u64 {
             let spilling = Pins { spills: Some(SpillKind::Allowed), ..Pins::NONE };
-            let desc = description(seed, Wanted { family, ..Wanted::default() }).pinned(spilling);
+            let desc =
+                description(seed, Wanted { kernel_kind, ..Wanted::default() }).pinned(spilling);
             let narrow = desc.narrowed([1; 3]);
             assert_eq!((narrow.threadblock(), narrow.alignments()), (desc.threadblock(), [1; 3]));
             assert_eq!(narrow.check(), Ok(()), "{desc:?}");
@@ -240,28 +241,26 @@ fn accesses_of_single_elements_are_of_kernels() {
                 (own, same) => assert_eq!(own, same),
             }
         }
-        assert!(pipelined > 100 && copied > 100, "{family:?}: {pipelined}, {copied}");
+        assert!(pipelined > 100 && copied > 100, "{kernel_kind:?}: {pipelined}, {copied}");
     }
 }
 
-/// The configurations of `mma.sync` have registers for accesses of single elements, some of them in
-/// smaller tiles.
+/// The default configurations of `mma.sync` have enough registers for accesses of single elements,
+/// some of them with smaller tiles.
 #[test]
 fn configurations_of_mma_sync_have_registers_for_single_elements() {
     let mut smaller = 0;
     for arch in ARCHS {
         for &types in TENSOR_OP_COMBINATIONS {
-            let families =
+            let all =
                 default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
-            for &family in
-                families.iter().filter(|family| family.mma.kind() == WarpMmaKind::MmaSync)
-            {
+            for &knobs in all.iter().filter(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync) {
                 for orders in [
                     [Order::Row, Order::Col, Order::Row],
                     [Order::Row; 3],
                     [Order::Col, Order::Row, Order::Row],
                 ] {
-                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family);
+                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs);
                     if desc.check().is_ok() {
                         let narrow = desc.narrowed([1; 3]);
                         assert_eq!(narrow.check(), Ok(()), "{desc:?}");
@@ -274,9 +273,9 @@ fn configurations_of_mma_sync_have_registers_for_single_elements() {
     assert!(smaller > 0);
 }
 
-/// Whatever is pinned, resolving ends, and never in a panic.
+/// Resolving ends without a panic for any pins.
 #[test]
-fn any_numbers_end_in_a_sentence() {
+fn any_pins_resolve_or_are_refused() {
     let numbers = [0, 1, 7, 8, 9, 64, 65, 1 << 10, 1 << 31, u32::MAX];
     for base in classes(OpKind::TensorOp).take(2).chain(classes(OpKind::Simt).take(2)) {
         for seed in 0..4000u64 {
@@ -302,8 +301,8 @@ fn any_numbers_end_in_a_sentence() {
     }
 }
 
-/// What a problem's choice costs the host: of the classes with the most configurations, a problem
-/// that is new each time, and one that is not.
+/// Host time of a selection, for the classes with the most configurations: for a problem that is
+/// new each time, and for a repeated one.
 #[test]
 #[ignore = "measures time: run by name, in release"]
 fn choosing_costs_less_than_a_microsecond() {
@@ -335,15 +334,15 @@ fn choosing_costs_less_than_a_microsecond() {
     ];
     for (name, choose) in choices {
         let [new, repeated] = [1, 0].map(|new| cost(choose, new));
-        println!("{name}: {new:.2} us for a new problem, {repeated:.2} us for the same again");
+        println!("{name}: {new:.2} us for a new problem, {repeated:.2} us for a repeated one");
         assert!(new < 1.0 && repeated < 0.2, "{name}: {new:.2} us, {repeated:.2} us");
     }
 }
 
-/// Two accumulators of `f16` lie in one register: CUTLASS's own tiles of them fit, on architectures
-/// without asynchronous copies too.
+/// A register holds two f16 accumulators, so CUTLASS's tiles fit, also on architectures without
+/// asynchronous copies.
 #[test]
-fn tiles_of_halves_complete_on_every_architecture() {
+fn tiles_of_f16_accumulators_complete_on_every_architecture() {
     for arch in ArchKind::ALL {
         let all = tiles_of_halves(arch);
         assert_eq!(all.len(), 9 * 8);

@@ -14,7 +14,7 @@ use falchion::internals::{
 /// Consecutive k-tiles read the products of terms of one block in the order of the table. Each pair
 /// (block of A, block of B) occurs once.
 #[test]
-fn tiles_read_every_product_of_every_block_once() {
+fn k_tiles_read_every_product_of_every_block_once() {
     let frames = [Frame::USER, Frame::SWAPPED];
     for (emulation, frame) in
         EmulationKind::ALL.into_iter().flat_map(|emulation| frames.map(|frame| (emulation, frame)))
@@ -73,7 +73,7 @@ fn each_piece_has_one_thread() {
 /// both layouts. The sizes are close to multiples of tiles and pieces. A map without one of the
 /// pieces, and padding that is not zero, change the output.
 #[test]
-fn the_passes_write_every_term_and_zeros() {
+fn decompose_passes_write_every_term_and_zeros() {
     for emulation in EmulationKind::MODES {
         for (mn, k) in [(1, 1), (64, 64), (65, 63), (63, 65), (3, 200), (130, 7)] {
             let layout = DecomposedLayout { emulation, mn, k };
@@ -106,15 +106,12 @@ fn the_passes_write_every_term_and_zeros() {
                 mutant.map = Arc::new(Tabled::by(map.domain(), map.codomain(), move |point| {
                     map.at(point).filter(|&place| place != last)
                 }));
-                assert!(mutant.run(source, strides).0 != wanted, "a piece left out");
+                assert!(mutant.run(source, strides).0 != wanted, "a piece is omitted");
                 let mut unpadded = program;
                 unpadded.padded = false;
                 // The last column has no padding.
                 let shows = along_k && !k.is_multiple_of(64) && mn > 1;
-                assert!(
-                    !shows || unpadded.run(source, strides).0 != wanted,
-                    "padding that is not zero"
-                );
+                assert!(!shows || unpadded.run(source, strides).0 != wanted, "padding is not zero");
             }
         }
     }

@@ -1,8 +1,8 @@
-//! A user's function computes in what the epilogue computes in, or is refused by its name.
+//! A user's function computes in the math type of the epilogue, or is refused by name.
 
 use crate::harness::prelude::*;
 
-/// [`HalvedInBoth`] of `f32` alone.
+/// [`HalvedInBoth`] for `f32` only.
 struct Halved;
 
 impl Function for Halved {
@@ -48,8 +48,8 @@ fn a_function_of_f64_computes_in_f64() {
         .run(Arguments::new((1, 1, 1), &[x], &[1.0], &mut d))
         .expect("a product");
     assert_eq!(d[0].to_bits(), wanted.to_bits(), "{:e} is off by {:e}", d[0], d[0] - wanted);
-    assert!(d[0] != f64::from(d[0] as f32), "a number that f32 does not hold");
-    // The checked mode, too; and f32 computes in f32.
+    assert!(d[0] != f64::from(d[0] as f32), "a number that f32 cannot represent");
+    // The checked mode gives the same result, and f32 epilogues compute in f32.
     let desc = F64::<NearSquare>::DESC;
     let (a, b, mut checked) = ([x], [1.0], [0.0]);
     let (a, b) = (HostSlice::new::<f64>(&a), HostSlice::new::<f64>(&b));
@@ -67,9 +67,9 @@ fn a_function_of_f64_computes_in_f64() {
 }
 
 #[test]
-fn an_integer_goes_through_a_function_of_f64() {
+fn an_integer_gemm_applies_an_f64_function() {
     let mut d = [0; 2];
-    // The first has a digit that f32 rounds away; of two integers as near the even one is taken.
+    // f32 rounds a digit of the first number away. Ties round to the even integer.
     I32::<HalvedInBoth>::new()
         .run(Arguments::new((2, 1, 1), &[33_554_434, 5], &[1], &mut d))
         .expect("a product");
@@ -77,7 +77,7 @@ fn an_integer_goes_through_a_function_of_f64() {
 }
 
 #[test]
-fn a_function_of_f32_is_refused_by_its_name_elsewhere() {
+fn an_f32_function_is_refused_for_other_math_types() {
     let sentence = |number: &str| {
         format!(
             "epilogue node = halved is not supported by {number} (the node is a function of f32); define the constant F64 of its Function"
@@ -95,18 +95,18 @@ fn a_function_of_f32_is_refused_by_its_name_elsewhere() {
         refused(I32::<Halved>::new().run(Arguments::new((1, 1, 1), &[6], &[1], &mut of_i32))),
         sentence("i32")
     );
-    assert_eq!((of_f64, of_i32), ([7.0], [7]), "what is refused is not written");
-    // With a scalar that is not whole the epilogue of integers computes in f32.
+    assert_eq!((of_f64, of_i32), ([7.0], [7]), "a refused call wrote to D");
+    // With a scalar that is not an integer, an epilogue of integers computes in f32.
     I32::<Halved>::new()
         .run(Arguments::new((1, 1, 1), &[6], &[1], &mut of_i32).alpha(1.5))
         .expect("a product");
-    assert_eq!(of_i32, [4], "half of 9, to the even one of two as near");
+    assert_eq!(of_i32, [4], "half of 9 rounds to even");
 }
 
-/// The sentence of a node that no one has registered spells it as expressions do; texts of both
-/// numbers are part of its id.
+/// The refusal of an unregistered node spells the node as expressions do. The texts for both math
+/// types are part of the node's id.
 #[test]
-fn a_node_has_one_spelling_and_its_texts_decide_its_id() {
+fn a_node_has_one_spelling_and_its_texts_determine_its_id() {
     let id = NodeId::for_function::<Halved>();
     assert_eq!(
         Refusal::unknown_node(id.0).to_string(),
@@ -117,7 +117,7 @@ fn a_node_has_one_spelling_and_its_texts_decide_its_id() {
 }
 
 #[test]
-fn a_description_with_functions_comes_back_from_json() {
+fn a_description_with_functions_round_trips_through_json() {
     type Both = Add<Apply<NearSquare, Acc>, Apply<HalvedInBoth, Acc>>;
     let desc = Gemm::<f64, RowMajor, f64, RowMajor, f64, RowMajor>::new().epilogue::<Both>().desc();
     let text = desc.to_json().expect("an expression");
@@ -125,5 +125,5 @@ fn a_description_with_functions_comes_back_from_json() {
         text.contains(&format!("user_{}(acc)", NodeId::for_function::<NearSquare>())),
         "{text}"
     );
-    assert_eq!(GemmDesc::from_json(&text).expect("what was written"), desc);
+    assert_eq!(GemmDesc::from_json(&text).expect("a written description"), desc);
 }

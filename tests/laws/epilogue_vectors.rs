@@ -1,6 +1,5 @@
-//! Vectors of an epilogue belong to the user's rows and columns, whatever the kernel has as its
-//! own; one that is not read need not be there, and one that is has an element for each row or
-//! column.
+//! Epilogue vectors belong to the user's rows and columns in both frames. A vector that is not read
+//! may be absent. A vector that is read needs one element per row or column.
 
 use crate::harness::prelude::*;
 use falchion::{
@@ -18,7 +17,7 @@ const SCALES: ([f32; M], [f32; N]) = ([1.0, -2.0, 3.0], [2.0, 3.0, 5.0, 7.0, 11.
 const M: usize = 3;
 const N: usize = 5;
 
-/// A, B, bias_m and bias_n, of whole numbers: A and B have one value each.
+/// Returns A, B, bias_m, and bias_n with integers. A and B are constant.
 fn operands() -> ([f32; M * 2], [f32; 2 * N], [f32; M], [f32; N]) {
     (
         [2.0; M * 2],
@@ -28,7 +27,7 @@ fn operands() -> ([f32; M * 2], [f32; 2 * N], [f32; M], [f32; N]) {
     )
 }
 
-/// `scale_m(i) (12 + 100 i) + (1 + j) scale_n(j)` in the order of D, of D's elements in order.
+/// Returns `scale_m(i) (12 + 100 i) + (1 + j) scale_n(j)` for D's elements in the order of D.
 fn wanted(order: Order) -> Vec<f32> {
     let place = |at: usize| if order.is_row() { (at / N, at % N) } else { (at % M, at / M) };
     let value = |(i, j): (usize, usize)| {
@@ -37,7 +36,7 @@ fn wanted(order: Order) -> Vec<f32> {
     (0..M * N).map(place).map(value).collect()
 }
 
-fn of_layouts<LA: Layout, LB: Layout, LC: Layout>() {
+fn check_layouts<LA: Layout, LB: Layout, LC: Layout>() {
     let (a, b, of_m, of_n) = operands();
     macro_rules! checked {
         ($gemm:expr, $a:expr, $b:expr) => {{
@@ -49,31 +48,30 @@ fn of_layouts<LA: Layout, LB: Layout, LC: Layout>() {
         }};
     }
     checked!(Gemm::<f32, LA, f32, LB, f32, LC>::new(), &a, &b);
-    // On Hopper's tensor cores, where A may come from registers, too.
+    // Hopper's tensor cores, with A from shared memory and from registers.
     let [a, b] = [2.0, 3.0].map(|x| [Bf16::from_f64(x); 2 * N]);
     let gemm = Gemm::<Bf16, LA, Bf16, LB, f32, LC, f32, TensorOp, Sm90>::new();
     checked!(gemm, &a[..2 * M], &b);
 }
 
 #[test]
-fn vectors_lie_along_the_users_rows_and_columns() {
-    of_layouts::<RowMajor, RowMajor, RowMajor>();
-    of_layouts::<ColMajor, ColMajor, RowMajor>();
-    of_layouts::<RowMajor, RowMajor, ColMajor>();
-    of_layouts::<ColMajor, RowMajor, ColMajor>();
+fn vectors_apply_to_the_users_rows_and_columns() {
+    check_layouts::<RowMajor, RowMajor, RowMajor>();
+    check_layouts::<ColMajor, ColMajor, RowMajor>();
+    check_layouts::<RowMajor, RowMajor, ColMajor>();
+    check_layouts::<ColMajor, RowMajor, ColMajor>();
 }
 
-/// The kernel of a column-major D has the user's bias_n beside its rows; what is told is the
-/// user's.
+/// If the kernel's D is transposed, its rows use the user's bias_n. Messages name the user's
+/// vectors.
 #[test]
-fn a_description_tells_the_users_vectors() {
+fn a_description_names_the_users_vectors() {
     let user: EpilogueDesc = "relu(alpha * acc + bias_n)".parse().expect("an expression");
     assert_eq!(user, <Relu<Add<Scaled<Alpha, Acc>, BiasN>> as Node>::DESC);
     assert_eq!(user.to_string(), "relu(alpha * acc + bias_n)");
     let pins = Pins { epilogue: Some(user), ..Pins::NONE };
     let sides = |d: &GemmDesc| {
-        [VectorKind::BiasM, VectorKind::BiasN]
-            .map(|kind| d.epilogue.ops().contains(&Op::Vector(kind)))
+        [EpilogueOperand::BiasM, EpilogueOperand::BiasN].map(|kind| d.epilogue.has(kind))
     };
     type Of<LC> = Gemm<f32, RowMajor, f32, RowMajor, f32, LC>;
     let [rows, columns] = [Of::<RowMajor>::DESC, Of::<ColMajor>::DESC].map(|desc| desc.with(pins));
@@ -82,9 +80,9 @@ fn a_description_tells_the_users_vectors() {
         columns,
         Of::<ColMajor>::new().epilogue::<Relu<Add<Scaled<Alpha, Acc>, BiasN>>>().desc()
     );
-    let families =
+    let configurations =
         default_gemm_configurations(columns.op(), columns.arch, columns.types()).expect("a row");
-    let others = families.iter().map(|family| columns.with_knobs(*family));
+    let others = configurations.iter().map(|knobs| columns.with_knobs(*knobs));
     for desc in
         [rows, columns, columns.swapped(), columns.swapped().swapped()].into_iter().chain(others)
     {
@@ -95,12 +93,12 @@ fn a_description_tells_the_users_vectors() {
         for text in [&explained, &json] {
             assert!(text.contains(r#""epilogue":"relu(alpha * acc + bias_n)""#), "{text}");
         }
-        assert_eq!(GemmDesc::from_json(&json).expect("it reads back"), desc);
+        assert_eq!(GemmDesc::from_json(&json).expect("the text parses"), desc);
     }
 }
 
 #[test]
-fn a_vector_that_is_read_is_there_and_long_enough() {
+fn a_vector_that_is_read_must_be_long_enough() {
     fn said<LC: Layout>(of_m: Option<&[f32]>, of_n: Option<&[f32]>) -> Option<String> {
         let (a, b, ..) = operands();
         let mut d = [f32::NAN; M * N];
@@ -126,21 +124,21 @@ fn a_vector_that_is_read_is_there_and_long_enough() {
             "length of bias_n = 4 elements is less than 5 elements",
         );
         ends(said(Some(&[]), Some(&of_n)), "length of bias_m = 0 elements is less than 3 elements");
-        // What lies behind the end is not read.
+        // Elements after the end of a vector are not read.
         assert_eq!(said(Some(&[1.0; 9]), Some(&[1.0; 9])), None);
     }
 }
 
 #[test]
-fn a_vector_that_is_not_read_need_not_be_there() {
+fn a_vector_that_is_not_read_may_be_absent() {
     type Scaled0 = Add<Scaled<Alpha, Acc>, Scaled<Beta, Multiply<BiasM, BiasN>>>;
     let (a, b, of_m, of_n) = operands();
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::new().epilogue::<Scaled0>();
     let mut d = [f32::NAN; M * N];
     gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d)).expect("beta is 0");
     assert_eq!(d, [12.0; M * N]);
-    // Neither its length nor what it holds matters then.
-    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&[]).bias_n(&[f32::NAN; N]))
+    // A vector that is not read may have any length and content.
+    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&[0.0f32; 0]).bias_n(&[f32::NAN; N]))
         .expect("beta is 0");
     assert_eq!(d, [12.0; M * N]);
     let plain = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
@@ -149,7 +147,10 @@ fn a_vector_that_is_not_read_need_not_be_there() {
         .expect_err("the epilogue has no vectors");
     assert_eq!(d, [12.0; M * N]);
     let reads = Scaled0::DESC.reads(&[0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    assert_eq!((reads.accumulator, reads.source, reads.vectors.iter().count()), (false, false, 2));
+    assert_eq!(
+        (reads.accumulator, reads.source(), reads.operands.iter().count()),
+        (false, false, 2)
+    );
     gemm.run(
         Arguments::new((M, N, 2), &[], &[], &mut d)
             .alpha(0.0)
@@ -161,16 +162,16 @@ fn a_vector_that_is_not_read_need_not_be_there() {
     assert_eq!((d[0], d[1], d[M * N - 1]), (0.0, 200.0, 2000.0));
 }
 
-/// Where types are values, a vector of another type than C's is refused.
+/// In calls with run-time types, a vector with another type than C is refused.
 #[test]
-fn a_vector_has_the_elements_of_c() {
+fn vectors_have_the_element_type_of_c() {
     let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().epilogue::<Both>().desc();
     let (a, b, of_m, _) = operands();
     let mut d = [f32::NAN; M * N];
     let problem = Problem::new(&desc, (M, N, 2), [None; 3], [1.0; 8]);
     let matrices = HostMatrices {
-        vectors: Vectors::by(|kind| match kind {
-            VectorKind::BiasM => Some(HostSlice::new::<f32>(&of_m)),
+        operands: EpilogueOperands::by(|kind| match kind {
+            EpilogueOperand::BiasM => Some(HostSlice::new::<f32>(&of_m)),
             _ => Some(HostSlice::new::<f64>(&[1.0; N])),
         }),
         ..slices::<f32, f32, f32>(&a, &b, &mut d)

@@ -1,5 +1,5 @@
-//! Epilogues as trees, words and JSON: what is written reads back, what is wrong is pointed at,
-//! what is scaled by 0 is not looked at, and a user's function is a node like any other.
+//! Epilogues as trees, expressions, and JSON: printed epilogues parse, errors state their position,
+//! operands scaled by 0 are not read, and a user's function is an ordinary node.
 
 use crate::harness::{
     prelude::*,
@@ -10,14 +10,18 @@ use falchion::epilogue::{
 };
 use proptest::prelude::*;
 
-/// Random trees of at most 12 nodes: a leaf, or a node of smaller trees.
+/// Random trees of at most 12 nodes: a leaf, or a node with smaller trees.
 fn tree() -> impl Strategy<Value = EpilogueDesc> {
     let scalar = || (0u8..8).prop_map(Op::Scalar);
-    let vector = prop::sample::select(&VectorKind::ALL[..]).prop_map(Op::Vector);
+    // Trees with at most 12 nodes may read an operand with two types; one type each avoids that.
+    let operand = prop::sample::select(EpilogueOperand::ALL[1..6].to_vec()).prop_map(|operand| {
+        let typed = operand.index() % 2 == 0;
+        Op::Operand(operand, typed.then_some(ElementKind::F32))
+    });
     let leaf = prop_oneof![
         Just(Op::Accumulator),
-        Just(Op::Source),
-        vector,
+        Just(Op::SOURCE),
+        operand,
         scalar(),
         any::<i32>().prop_map(Op::Constant)
     ];
@@ -38,17 +42,17 @@ proptest! {
     #![proptest_config(cases(10_000))]
 
     #[test]
-    fn a_printed_tree_reads_back_as_the_same_tree(desc in tree()) {
+    fn a_printed_tree_parses_to_the_same_tree(desc in tree()) {
         prop_assert_eq!(desc.check(), Ok(()));
         let text = desc.to_string();
         prop_assert_eq!(text.parse::<EpilogueDesc>().map_err(|fault| fault.to_string()), Ok(desc), "{}", text);
-        // White space says nothing.
+        // White space has no meaning.
         prop_assert_eq!(text.replace(' ', "").parse(), Ok(desc), "{}", text);
         prop_assert_eq!(format!(" ( {} ) ", text.replace('(', " ( ").replace(',', " , ")).parse(), Ok(desc), "{}", text);
     }
 
     #[test]
-    fn nodes_in_any_order_are_an_expression_that_reads_back_or_are_refused(desc in any_nodes()) {
+    fn any_nodes_round_trip_through_text_or_are_refused(desc in any_nodes()) {
         let text = desc.to_string();
         if desc.check().is_ok() {
             prop_assert_eq!(text.parse(), Ok(desc), "{}", text);
@@ -56,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics_and_every_fault_lies_within_it(text in "[ a-z0-9_+*(),é∑-]{0,60}") {
+    fn any_text_parses_or_has_an_error_position_inside(text in "[ a-z0-9_+*(),é∑-]{0,60}") {
         if let Err(fault) = text.parse::<EpilogueDesc>() {
             prop_assert!(fault.at <= text.len() && text.is_char_boundary(fault.at));
             prop_assert!(fault.to_string().ends_with('^'));
@@ -93,7 +97,7 @@ fn a_sum_on_the_right_and_a_scaled_product_keep_their_parentheses() {
 }
 
 #[test]
-fn a_fault_in_a_text_is_pointed_at() {
+fn a_parse_error_states_its_column() {
     let deep = format!("{}acc", "(".repeat(70));
     let wide = vec!["acc"; 17].join("+");
     let table: [(&str, usize, &str); 16] = [
@@ -132,14 +136,14 @@ fn a_fault_in_a_text_is_pointed_at() {
     );
 }
 
-/// `f32` products of one element: D = epilogue(a * b, c), for each (a, b, c). Scalars that the
+/// Returns D of 1 x 1 x 1 `f32` GEMMs: D = epilogue(a * b, c) for each (a, b, c). Scalars that the
 /// epilogue does not read are not passed.
 fn each<E: Node>(inputs: &[(f32, f32, f32)], scalars: [f64; 3]) -> Vec<f32> {
     let reads = |op| E::DESC.ops().contains(&op);
     let scalar = |slot: u8, neutral| {
         if reads(Op::Scalar(slot)) { scalars[slot as usize] } else { neutral }
     };
-    let neutral_beta = if reads(Op::Source) { 1.0 } else { 0.0 };
+    let neutral_beta = if reads(Op::SOURCE) { 1.0 } else { 0.0 };
     let (alpha, beta, s2) = (scalar(0, 1.0), scalar(1, neutral_beta), scalar(2, 0.0));
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().epilogue::<E>();
     let run = |&(a, b, c): &(f32, f32, f32)| {
@@ -161,7 +165,8 @@ fn operands_scaled_by_zero_are_not_read() {
     use falchion::epilogue::Source as C;
     const NAN: f32 = f32::NAN;
     type Deep = Add<Scaled<Scalar<2>, Add<Acc, C>>, Constant<3>>;
-    // beta = 0: no NaN of C reaches D. alpha = 0: none of A or B. A scalar over both: none at all.
+    // With beta = 0, NaN in C does not reach D. With alpha = 0, NaN in A and B does not. If a
+    // scalar scales the whole expression, no NaN does.
     assert_eq!(
         each::<LinearCombination>(&[(2.0, 3.0, NAN), (2.0, 3.0, f32::INFINITY)], [1.0, 0.0, 0.0]),
         [6.0, 6.0]
@@ -177,17 +182,17 @@ fn operands_scaled_by_zero_are_not_read() {
         [10.0],
         "minus 0 is 0"
     );
-    // Everything else passes NaN on, and a plain product looks at both of its parts.
+    // All other epilogues propagate NaN, and a plain GEMM reads both operands.
     assert!(each::<LinearCombination>(&[(2.0, 3.0, NAN)], [1.0, 1e-30, 0.0])[0].is_nan());
     assert!(each::<Add<Acc, Multiply<Beta, C>>>(&[(2.0, 3.0, NAN)], [1.0, 0.0, 0.0])[0].is_nan());
     let reads = LinearCombination::DESC.reads(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    assert!(reads.accumulator && !reads.source);
+    assert!(reads.accumulator && !reads.source());
     let reads = Deep::DESC.reads(&[0.0; 8]);
-    assert!(!reads.accumulator && !reads.source);
+    assert!(!reads.accumulator && !reads.source());
 }
 
 #[test]
-fn operands_that_are_not_read_need_not_be_there() {
+fn operands_that_are_not_read_may_be_absent() {
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     let mut d = [7.0f32; 4];
     gemm.run(Arguments::new((2, 2, 2), &[], &[], &mut d).alpha(0.0).in_place(3.0))
@@ -205,13 +210,13 @@ fn operands_that_are_not_read_need_not_be_there() {
 }
 
 #[test]
-fn comparisons_keep_nan_and_the_sign_of_zero_alike_everywhere() {
+fn min_and_max_treat_nan_and_signed_zero_equally_everywhere() {
     use falchion::epilogue::Source as C;
     const NAN: f32 = f32::NAN;
     let inputs =
         [(NAN, 1.0, 2.0), (2.0, 1.0, NAN), (0.0, 1.0, -0.0), (-3.0, 1.0, 2.0), (9.0, 1.0, 2.0)];
-    // `x < y ? y : x` and `x > y ? y : x`: the left one stands unless it compares. An accumulator
-    // begins at 0 and is never -0.
+    // `x < y ? y : x` and `x > y ? y : x`: the left operand is kept unless the comparison holds. An
+    // accumulator begins at 0 and is never -0.
     let one = [1.0, 1.0, 0.0];
     type Six<X> = Clamp<X, Constant<0>, Constant<6>>;
     assert_eq!(bits(&each::<Relu<Acc>>(&inputs, one)), bits(&[NAN, 2.0, 0.0, 0.0, 9.0]));
@@ -228,7 +233,7 @@ fn comparisons_keep_nan_and_the_sign_of_zero_alike_everywhere() {
     );
 }
 
-/// A function of this crate, not of the library's.
+/// A function that this crate defines, not the library.
 struct Cubed;
 
 impl Function for Cubed {
@@ -241,14 +246,14 @@ impl Function for Cubed {
 }
 
 #[test]
-fn a_function_of_another_crate_is_a_node_through_types() {
+fn a_function_of_another_crate_is_a_node() {
     type Tree = Add<Scaled<Alpha, Apply<Cubed, Acc>>, Constant<1>>;
     assert_eq!(each::<Tree>(&[(2.0, 1.0, 0.0), (-3.0, 1.0, 0.0)], [2.0, 0.0, 0.0]), [17.0, -53.0]);
     let known =
         registered(NodeId::for_function::<Cubed>()).expect("types register their functions");
     assert_eq!((known.name, known.cuda, (known.host)(3.0)), ("cubed", "x * x * x", 27.0));
     assert_eq!(Tree::DESC.to_string().parse(), Ok(Tree::DESC));
-    // Through integers, and for a column-major D.
+    // An integer GEMM, and a column-major D.
     let gemm =
         Gemm::<i8, ColMajor, i8, ColMajor, i32, ColMajor>::new().epilogue::<Apply<Cubed, Acc>>();
     let mut d = [0i32; 2];
@@ -256,7 +261,7 @@ fn a_function_of_another_crate_is_a_node_through_types() {
     assert_eq!(d, [27, -64]);
 }
 
-/// Runs a description with epilogue `epilogue` on 1 x 1 x 1.
+/// Runs a 1 x 1 x 1 GEMM with an epilogue.
 fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
     let matrix = View::new(Elements::new(1), Order::Row, 1);
     let problem = Problem { scalars: [1.0; 8], ..problem_of((1, 1, 1), [matrix, matrix, matrix]) };
@@ -268,7 +273,7 @@ fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
 }
 
 #[test]
-fn a_function_that_no_one_registered_is_refused_until_someone_does() {
+fn an_unregistered_function_is_refused_until_it_is_registered() {
     struct Late;
     impl Function for Late {
         const NAME: &'static str = "late";
@@ -288,7 +293,7 @@ fn a_function_that_no_one_registered_is_refused_until_someone_does() {
 }
 
 #[test]
-fn a_tree_of_33_nodes_is_refused_and_one_of_31_computes() {
+fn a_tree_of_33_nodes_is_refused_and_one_of_31_is_accepted() {
     let sum = |terms: usize| {
         (1..terms).fold(EpilogueDesc::leaf(Op::Accumulator), |sum, _| {
             sum.join(EpilogueDesc::leaf(Op::Accumulator), Op::Add)
@@ -307,10 +312,10 @@ mod json {
         #![proptest_config(cases(1_000))]
 
         #[test]
-        fn a_description_comes_back_from_json_as_it_was(d in legal(), epilogue in tree()) {
+        fn descriptions_round_trip_through_json(d in legal(), epilogue in tree()) {
             let d = but!(d, epilogue);
             let text = d.to_json().expect("an expression");
-            prop_assert_eq!(GemmDesc::from_json(&text).expect("what was written"), d);
+            prop_assert_eq!(GemmDesc::from_json(&text).expect("a written description"), d);
             prop_assert!(!text.contains('\n'));
         }
     }
@@ -360,7 +365,7 @@ mod json {
     }
 
     #[test]
-    fn every_knob_is_a_field_and_every_field_stands_in_the_text() {
+    fn every_knob_is_a_field_and_every_field_is_in_the_text() {
         let desc = random_cases::ring([Order::Row; 3]);
         let text = desc.to_json().expect("an expression");
         for (field, flag, meaning) in falchion::nest::Pins::TABLE {

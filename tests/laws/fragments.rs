@@ -1,5 +1,4 @@
-//! A in registers: the tile that is M-major, what a warpgroup loads of it, and which rows its
-//! accumulators are of.
+//! A in registers: the M-major tile, the loads of a warpgroup, and the rows of its accumulators.
 
 use crate::harness::prelude::*;
 use falchion::warp::wgmma::{AccumulatorMap, FragmentMap, Instruction};
@@ -8,7 +7,7 @@ use falchion_lab::banks::Wavefronts;
 const INPUTS: [ElementKind; 5] =
     [ElementKind::E4m3, ElementKind::E5m2, ElementKind::I8, ElementKind::U8, ElementKind::Tf32];
 
-/// Every load that a kernel has, of up to 512 rows.
+/// Returns every load of the kernels, for up to 512 rows.
 fn loads() -> Vec<FragmentLoad> {
     let mut loads = Vec::new();
     for input in INPUTS {
@@ -27,7 +26,7 @@ fn loads() -> Vec<FragmentLoad> {
     loads
 }
 
-/// A's tile is a bijection from (m, k) onto its elements, and 16 bytes of M lie together.
+/// A's tile is a bijection from (m, k) onto its elements, and each 16 bytes along M are contiguous.
 #[test]
 fn tiles_are_bijective_and_chunks_are_whole() {
     for load in loads() {
@@ -45,11 +44,11 @@ fn tiles_are_bijective_and_chunks_are_whole() {
     assert_eq!(OperandTile::for_fragments(ElementKind::I8, 192), None, "a box and a half");
 }
 
-/// load(t, e) = tile(64 i + rows(m), k) where the hardware takes element e of thread t to be (m, k)
-/// of instruction i's rows; the same elements under no other permutation of the rows; and each
-/// element of the tile is loaded once.
+/// load(t, e) = tile(64 i + rows(m), k) if element e of thread t is (m, k) of instruction i in the
+/// hardware. No other permutation of the rows gives the same elements, and each element of the tile
+/// is loaded once.
 #[test]
-fn a_thread_loads_what_the_instruction_takes_it_to_hold() {
+fn threads_load_the_fragments_of_the_instruction() {
     for load in loads() {
         laws::bijective(&load).unwrap_or_else(|violation| panic!("{load:?}: {violation}"));
         let map = FragmentMap { input: load.tile.input() };
@@ -73,10 +72,10 @@ fn a_thread_loads_what_the_instruction_takes_it_to_hold() {
     }
 }
 
-/// The orders of rows are permutations of a warp's sixteen, and accumulators under them are a
-/// bijection: what a thread stages is what it loaded.
+/// Each order of rows is a permutation of a warp's 16 rows, and the permuted accumulators are a
+/// bijection: a thread stages the rows that it loaded.
 #[test]
-fn sums_are_named_as_the_rows_that_were_loaded() {
+fn accumulators_have_the_rows_that_were_loaded() {
     for rows in [FragmentRows::Ordinary, FragmentRows::Paired, FragmentRows::Crossed] {
         for warp in 0..4 {
             let mut named: Vec<_> = (0..8)
@@ -97,12 +96,12 @@ fn sums_are_named_as_the_rows_that_were_loaded() {
     }
 }
 
-/// What the kernel does, access by access: `ldmatrix.x4.trans` gives lane l of matrix x the bytes 2
-/// (l / 4), 2 (l / 4) + 1 of the rows that lanes 8 x + 2 (l mod 4) and the next point at; `prmt`
-/// takes bytes of two words as the selector says; of 32 bits a lane loads two elements from its
-/// address on, and lanes of odd l mod 4 exchange both accesses. All of that is the load's map.
+/// The kernel's accesses equal the load's map. `ldmatrix.x4.trans` gives lane l of matrix x the
+/// bytes 2 (l / 4) and 2 (l / 4) + 1 of the rows whose addresses lanes 8 x + 2 (l mod 4) and its
+/// successor give. `prmt` selects bytes of two words. For 32-bit types, a lane loads two adjacent
+/// elements, and lanes with an odd l mod 4 swap both accesses.
 #[test]
-fn addresses_and_selectors_are_the_map() {
+fn addresses_and_selectors_equal_the_map() {
     for load in loads() {
         let (input, bytes) = (load.tile.input(), load.tile.input().bytes_of(1));
         let address =
@@ -136,17 +135,17 @@ fn addresses_and_selectors_are_the_map() {
     }
 }
 
-/// The wavefronts of one access of a warp, whose lanes point at these bytes.
+/// Returns the wavefronts of one access of a warp with these byte addresses.
 fn cost(direction: Direction, bytes: u32, addresses: impl Fn(u32) -> u32) -> Wavefronts {
     let lanes = (0..32).map(|lane| Some(u64::from(addresses(lane))));
     wavefronts(&WarpAccess::new(direction, bytes, lanes).expect("an access"))
 }
 
-/// Every matrix of every `ldmatrix`, and every half warp of every access of 8 bytes, is one
-/// wavefront: 32 words on 32 banks. Without the exchange of lanes (k of a matrix in order of the
-/// lanes that want them; k and k + 4 the same way round in all lanes) it is two.
+/// Every matrix of every `ldmatrix`, and every half warp of every 8-byte access, takes one
+/// wavefront: 32 words in 32 banks. Without the swap of lanes it takes two, both with k in the
+/// order of the reading lanes, and with k and k + 4 in the same order in all lanes.
 #[test]
-fn loads_are_free_of_conflicts_and_without_the_exchange_are_not() {
+fn loads_have_conflicts_only_without_the_lane_swap() {
     for load in loads() {
         let input = load.tile.input();
         for (m, warp, step) in (0..load.tile.mn() / 64)
@@ -177,10 +176,10 @@ fn loads_are_free_of_conflicts_and_without_the_exchange_are_not() {
     }
 }
 
-/// Eight lanes of one row each, as `stmatrix` takes a matrix's, are different modulo 8 where rows
-/// are crossed; where they are only paired two and two are the same.
+/// The addresses of eight lanes, one row each as for `stmatrix`, differ modulo 8 if rows are
+/// crossed. If rows are only paired, pairs of addresses are equal.
 #[test]
-fn crossed_rows_are_different_modulo_eight() {
+fn crossed_rows_differ_modulo_eight() {
     let distinct = |rows: FragmentRows, lower| {
         let mut seen: Vec<_> = (0..8).map(|p| rows.row(4 * p, lower) % 8).collect();
         seen.sort_unstable();
@@ -194,11 +193,11 @@ fn crossed_rows_are_different_modulo_eight() {
     }
 }
 
-/// Where D is column-major a thread's two rows are neighbours of each of its columns, and a warp's
-/// store of them is as many wavefronts as it has words for: of 16 bits one, of 32 bits two. Without
-/// the swizzle it is four times as many.
+/// If D is column-major, a thread's two rows are adjacent in each column. A warp's store of them
+/// takes the minimum number of wavefronts: one for 16-bit types, and two for 32-bit types. Without
+/// the swizzle it takes four times as many.
 #[test]
-fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not() {
+fn column_major_subtiles_have_conflicts_only_without_the_swizzle() {
     let of = |ab, accumulator, c| element_types(ab, accumulator, c);
     for types in [
         of(ElementKind::E4m3, ElementKind::F32, ElementKind::F16),
@@ -217,7 +216,7 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
         let components = d.components().expect("a kernel");
         let (map, rows) = (StagingMap::new(&components), components.fragment_rows());
         laws::bijective(&Elements(map, d.output.element.bytes_of(1)))
-            .expect("each element has a place");
+            .expect("each element has an address");
         let (bytes, box_rows, columns) = (
             d.output.element.bytes_of(1),
             components.subtile_box_rows(),
@@ -248,11 +247,11 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
     }
 }
 
-/// Where D is column-major and A in shared memory, each matrix of eight rows that lie side by side
-/// in eight columns is one wavefront of `stmatrix`; and of 32 bits an access of one element a lane
-/// is one. Without the swizzle they are eight and four.
+/// If D is column-major and A is in shared memory, each 8 x 8 matrix of `stmatrix` takes one
+/// wavefront. For 32-bit types, an access of one element per lane takes one. Without the swizzle
+/// they take eight and four.
 #[test]
-fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_not() {
+fn columns_of_plain_rows_have_conflicts_only_without_the_swizzle() {
     use ElementKind::{Bf16, F32};
     for (c, n) in [Bf16, F32].into_iter().flat_map(|c| [8, 24, 64, 152].map(|n| (c, n))) {
         let types = element_types(Bf16, F32, c);
@@ -265,8 +264,8 @@ fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_no
         let components = d.components().expect("a kernel");
         let (map, staged, bytes) =
             (StagingMap::new(&components), StagedMap::new(&components), c.bytes_of(1));
-        laws::bijective(&Elements(map, bytes)).expect("each element has a place");
-        laws::bijective(&Elements(staged, bytes)).expect("each accumulator has a place");
+        laws::bijective(&Elements(map, bytes)).expect("each element has an address");
+        laws::bijective(&Elements(staged, bytes)).expect("each accumulator has an address");
         let (box_rows, columns) = (components.subtile_box_rows(), components.subtile_columns);
         let linear = |m: u32, n: u32| {
             (m / box_rows * columns * box_rows + n * box_rows + m % box_rows) * bytes
@@ -276,7 +275,7 @@ fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_no
         {
             let row = 16 * warp + 8 * lower;
             let place = |lane: u32| match bytes {
-                // A matrix: lane l points at column l mod 8, and so do the others.
+                // In an 8 x 8 matrix, lane l gives the address of column l mod 8.
                 2 => (row, 8 * octet + lane % 8),
                 _ => (row + lane / 4, 8 * octet + lane % 4 * 2),
             };
@@ -301,7 +300,7 @@ fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_no
     }
 }
 
-/// A map to bytes as one to elements.
+/// Converts a map to bytes into a map to elements.
 struct Elements<M>(M, u32);
 
 impl<M: IndexMap> IndexMap for Elements<M> {

@@ -1,17 +1,17 @@
-//! The law of groups: over all blocks of a grid, every tile of every group is in one unit, and no
-//! unit reaches beyond D, whatever the offsets.
+//! Law of grouped work: over all CTAs of a grid, every tile of every group is in exactly one unit,
+//! and no unit reaches beyond D, for any offsets.
 
 use super::work::{ORDERS, TILE};
 use crate::harness::{prelude::*, random_cases::cases};
 use falchion::threadblock::{GroupedWork, lines_of_rectangle};
 use proptest::prelude::*;
 
-/// What a block takes as its number `i`.
+/// Returns unit `i` of a CTA.
 type Taken = fn(&GroupedWork<'_>, u32, u32, u32) -> Option<(Unit, [u32; 2])>;
 
 const RIGHT: Taken = |work, cluster, rank, i| work.unit(cluster, rank, i);
 
-/// The work of a call of groups, as a launch has it.
+/// Returns the work of a grouped call, as in a launch.
 fn work(
     kind: WorkKind,
     order: SwizzleKind,
@@ -34,7 +34,7 @@ fn work(
     problem.work((kind, order, 1), (TILE, cluster, step), 3, resident).expect("few tiles")
 }
 
-/// Whether the units of all blocks cover each group's lines and all lines across, once.
+/// Checks that the units of all CTAs cover the rows and columns of each group exactly once.
 fn covered(
     grouped: &GroupedWork<'_>,
     (extent, across): (u32, u32),
@@ -68,11 +68,11 @@ fn covered(
                 }
             }
             if unit.k_count != 3 {
-                return Err(format!("{unit:?} is not of all of K"));
+                return Err(format!("{unit:?} does not cover K"));
             }
             i += 1;
             if kind == WorkKind::DataParallel && i > 1 {
-                return Err("a block of such a grid has one unit".into());
+                return Err("a CTA of such a grid has one unit".into());
             }
         }
     }
@@ -90,7 +90,7 @@ fn covered(
             }
         }
     }
-    computed.keys().next().map_or(Ok(()), |element| Err(format!("{element:?} is of no group")))
+    computed.keys().next().map_or(Ok(()), |element| Err(format!("{element:?} belongs to no group")))
 }
 
 const CLUSTERS: [(u32, u32); 5] = [(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)];
@@ -117,9 +117,9 @@ proptest! {
         prop_assert_eq!(covered(&grouped, (extent, across), RIGHT), Ok(()));
     }
 
-    /// Offsets of anything: lines stay within D, in ascending order, and a walk ends.
+    /// For any offsets, rows stay within D and ascend, and the enumeration of units ends.
     #[test]
-    fn no_offsets_reach_beyond_d(offsets in prop::collection::vec(any::<u32>(), 0..9), small in any::<bool>(), extent in 0u32..300, step in prop::sample::select(vec![1u32, 8])) {
+    fn units_stay_within_d_for_any_offsets(offsets in prop::collection::vec(any::<u32>(), 0..9), small in any::<bool>(), extent in 0u32..300, step in prop::sample::select(vec![1u32, 8])) {
         let offsets: Vec<u32> = offsets.into_iter().map(|offset| if small { offset % 400 } else { offset }).collect();
         let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (extent, 20), (offsets.len().max(2) - 1, step), 4);
         let grouped = GroupedWork { work, axis: Axis::M, lines: TILE.m, step, extent, offsets: &offsets };
@@ -135,9 +135,9 @@ proptest! {
     }
 }
 
-/// A walk that is wrong is found, with the sentence of what it leaves out or computes twice.
+/// Wrong enumerations of units are found. The message names the missing or repeated part.
 #[test]
-fn mutated_walks_are_found() {
+fn wrong_group_enumerations_are_found() {
     let offsets = [2, 35, 35, 36, 68];
     let work = work(
         WorkKind::Persistent,
@@ -156,17 +156,17 @@ fn mutated_walks_are_found() {
         extent: 70,
         offsets: &offsets,
     };
-    covered(&grouped, (70, 20), RIGHT).expect("the right one");
+    covered(&grouped, (70, 20), RIGHT).expect("the correct enumeration");
     #[rustfmt::skip]
     let mutations: [(&str, Taken, &str); 8] = [
-        ("an empty group counts", |w, c, r, i| { w.unit(c, r, i).map(|(u, l)| (Unit { product: u.product - u32::from(u.product > 1), ..u }, l)) }, "group 2"),
-        ("the first row is the extent's", |w, c, r, i| w.unit(c, r, i).map(|(u, [_, limit])| (u, [0, limit])), "None times"),
-        ("a group ends with D", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])), "of no group"),
-        ("a group ends a line early", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, limit])| (u, [first, limit - 1])), "None times"),
-        ("the last tile of a group is left out", |w, c, r, i| w.unit(c, r, i).filter(|(u, l)| (u.row + 1) * 16 < l[1] - l[0]), "None times"),
+        ("an empty group is counted", |w, c, r, i| { w.unit(c, r, i).map(|(u, l)| (Unit { product: u.product - u32::from(u.product > 1), ..u }, l)) }, "group 2"),
+        ("the first row is that of D", |w, c, r, i| w.unit(c, r, i).map(|(u, [_, limit])| (u, [0, limit])), "None times"),
+        ("a group ends with D", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])), "belongs to no group"),
+        ("a group ends one line too early", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, limit])| (u, [first, limit - 1])), "None times"),
+        ("the last tile of a group is omitted", |w, c, r, i| w.unit(c, r, i).filter(|(u, l)| (u.row + 1) * 16 < l[1] - l[0]), "None times"),
         ("every group starts with the first tile", |w, c, r, i| w.unit(c, r, i).map(|(u, l)| (Unit { row: u.row & 1, ..u }, l)), "Some(2) times"),
-        ("ranks are one block", |w, c, _, i| w.unit(c, 0, i), "times"),
-        ("a cluster takes the next one's", |w, c, r, i| w.unit(c + 1, r, i), "None times"),
+        ("all ranks are rank 0", |w, c, _, i| w.unit(c, 0, i), "times"),
+        ("a cluster computes the next cluster's units", |w, c, r, i| w.unit(c + 1, r, i), "None times"),
     ];
     for (name, taken, said) in mutations {
         let error = covered(&grouped, (70, 20), taken).expect_err(name);
@@ -175,33 +175,35 @@ fn mutated_walks_are_found() {
     }
 }
 
-/// A walk that forgets where tiles begin leaves lines out, and one that takes an empty group's tile
-/// reads a group that is not there.
+/// An enumeration that ignores where tiles begin omits lines. One that computes a tile of an empty
+/// group reads a group that does not exist.
 #[test]
-fn walks_that_forget_the_step_are_found() {
+fn group_enumerations_without_the_step_are_found() {
     let offsets = [2, 7, 7, 36, 41, 68];
     let work =
         work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (70, 20), (5, 8), 3);
     let grouped =
         GroupedWork { work, axis: Axis::M, lines: TILE.m, step: 8, extent: 70, offsets: &offsets };
-    covered(&grouped, (70, 20), RIGHT).expect("the right one");
+    covered(&grouped, (70, 20), RIGHT).expect("the correct enumeration");
     let forgotten: Taken = |w, c, r, i| GroupedWork { step: 1, ..*w }.unit(c, r, i);
-    let error =
-        covered(&grouped, (70, 20), forgotten).expect_err("tiles that begin at the first line");
+    let error = covered(&grouped, (70, 20), forgotten).expect_err("tiles begin at the first line");
     assert!(error.contains("is computed None times"), "{error}");
     let farther: Taken = |w, c, r, i| GroupedWork { step: 16, ..*w }.unit(c, r, i);
-    let error = covered(&grouped, (70, 20), farther).expect_err("tiles that begin before");
+    let error = covered(&grouped, (70, 20), farther).expect_err("tiles begin too early");
     assert!(error.contains("has no line of"), "{error}");
 }
 
-/// Whatever the kernel: the tile is a whole number of steps, and TMA, where it reads along groups,
-/// begins at 16 bytes.
+/// For every kernel, the tile is a multiple of the step, and TMA reads along groups from multiples
+/// of 16 bytes.
 #[test]
-fn steps_of_drawn_kernels_are_vectors() {
+fn steps_of_random_kernels_are_vectors() {
     let mut steps = BTreeMap::<(u64, u32), u32>::new();
-    for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads] {
+    for kernel_kind in
+        [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync, KernelKind::Threads]
+    {
         for seed in 0..64 {
-            let d = description(seed, Wanted { family, ..Wanted::default() }).for_groups(Axis::M);
+            let d =
+                description(seed, Wanted { kernel_kind, ..Wanted::default() }).for_groups(Axis::M);
             let (axis, step) = (d.work.mode.groups().expect("groups"), d.group_step());
             let tile = if axis == Axis::M { d.threadblock().m } else { d.threadblock().n };
             let operand = OperandKind::along(axis);
@@ -213,16 +215,17 @@ fn steps_of_drawn_kernels_are_vectors() {
             } else {
                 assert!(step == 1 || !d.k_contiguous(operand), "{d:?}");
             }
-            *steps.entry((family as u64, step)).or_default() += 1;
+            *steps.entry((kernel_kind as u64, step)).or_default() += 1;
         }
     }
     println!("{steps:?}");
     assert!(steps.len() > 10);
 }
 
-/// As many rectangles as there may be, and not one more than some groups need.
+/// The grid has the maximum number of rectangles that groups may need, and no more than some groups
+/// need.
 #[test]
-fn a_grid_has_as_many_rectangles_as_groups_may_need() {
+fn a_grid_has_the_rectangles_that_groups_may_need() {
     for (lines, groups) in [(1, 1), (1, 5), (16, 2), (17, 2), (33, 3), (100, 7), (5, 100)] {
         let work = work(
             WorkKind::DataParallel,
@@ -233,7 +236,7 @@ fn a_grid_has_as_many_rectangles_as_groups_may_need() {
             (groups, 1),
             1,
         );
-        // Of lines in any order: one for each group but one, and the rest.
+        // For lines in any order: one rectangle for each group but one, and the rest.
         let singles = (groups as u32).min(lines) - 1;
         let most = (0..=singles).map(|ones| ones + (lines - ones).div_ceil(TILE.m)).max();
         assert_eq!(Some(work.clusters), most, "{lines} lines in {groups} groups");
@@ -243,7 +246,7 @@ fn a_grid_has_as_many_rectangles_as_groups_may_need() {
 /// If an operand is contiguous along the groups, the tiles of a group begin at whole vectors of the
 /// operand. The refusal of grouped GEMM with split-K names the rule.
 #[test]
-fn tiles_of_groups_begin_at_vectors_of_what_lies_along_them() {
+fn tiles_of_groups_begin_at_vectors_of_contiguous_operands() {
     type ByColumns = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
     type Exchanged = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, ColMajor, f32, TensorOp, Sm90>;
     type Rows = HopperK<Bf16, Bf16>;

@@ -1,5 +1,5 @@
-//! Every map under law, over descriptions drawn from all that `check` accepts; and every law
-//! failing once its mechanism is taken away.
+//! Laws of all index maps, for random valid descriptions. Each law fails if its mechanism is
+//! removed.
 
 use crate::harness::{
     prelude::*,
@@ -14,7 +14,7 @@ use falchion::{
 };
 use proptest::prelude::*;
 
-/// Vectors of a tile in shared memory, along its contiguous index.
+/// Checks that vectors of a tile in shared memory are contiguous and aligned.
 fn smem_vectors_whole(tile: &SmemTile, vector: u32) -> Result<(), Apart> {
     match tile.along {
         Along::Mn => vectors_whole(&Transposed(tile), vector),
@@ -22,7 +22,7 @@ fn smem_vectors_whole(tile: &SmemTile, vector: u32) -> Result<(), Apart> {
     }
 }
 
-/// Offsets of a whole map, with how many points go to each.
+/// Returns how many points of a map have each offset.
 fn counts(map: &dyn IndexMap) -> Vec<u32> {
     let mut counts = vec![0; map.codomain() as usize];
     points(map).filter_map(|point| map.at(point)).for_each(|offset| counts[offset as usize] += 1);
@@ -33,13 +33,13 @@ fn each_operand(d: &GemmDesc) -> [StagedOperand; 2] {
     OperandKind::BOTH.map(|operand| d.base().operand(operand))
 }
 
-/// Lanes (i, i^1) share B and (i, i^2) share A.
+/// Checks that lanes i and i^1 share B, and that lanes i and i^2 share A.
 fn neighbours_share(place: impl Fn(u32) -> (u32, u32)) -> bool {
     (0..WARP).all(|lane| place(lane).1 == place(lane ^ 1).1 && place(lane).0 == place(lane ^ 2).0)
 }
 
-/// The most words of one bank that the warp's stores of element `element` of access `access` ask
-/// for. 1 is free of conflicts.
+/// Returns the maximum number of words of one bank in a warp's store of element `element` of access
+/// `access`. 1 means no conflict.
 fn conflict(
     d: &GemmDesc,
     operand: OperandKind,
@@ -62,7 +62,7 @@ fn conflict(
     (0..32).map(|bank| words.iter().filter(|word| *word % 32 == bank).count()).max().unwrap_or(0)
 }
 
-/// The worst conflict of the stores of an operand's tile.
+/// Returns the worst conflict of the stores of an operand's tile.
 fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> usize {
     let facts = d.base().operand(operand);
     let each = (0..d.threads() / WARP)
@@ -73,7 +73,8 @@ fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> us
         .unwrap_or(0)
 }
 
-/// An `f32` product through registers, both operands K-major: each tile is transposed.
+/// An `f32` kernel that copies through registers, with K-major operands, so that each tile is
+/// transposed.
 fn transposing(threadblock_k: u32, align: u32, smem: SmemLayout) -> GemmDesc {
     let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
     let d = but!(classic, align_a: align, align_b: align, smem_a: smem, smem_b: smem);
@@ -86,7 +87,7 @@ proptest! {
     #![proptest_config(cases(512))]
 
     #[test]
-    fn a_tile_in_shared_memory_gives_each_element_a_place_of_its_own(d in legal()) {
+    fn each_element_of_a_tile_has_its_own_address(d in legal()) {
         for facts in each_operand(&d) {
             prop_assert_eq!(laws::injective(&facts.smem), Ok(()));
             prop_assert!(facts.smem.elements() * facts.element.bytes_of(1) <= facts.stage_bytes());
@@ -101,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn accesses_to_shared_memory_are_whole_and_aligned_as_wide_as_the_description_says(d in legal()) {
+    fn shared_memory_accesses_are_contiguous_and_aligned(d in legal()) {
         for facts in each_operand(&d) {
             if !facts.transposes() {
                 prop_assert_eq!(smem_vectors_whole(&facts.smem, facts.shared_access()), Ok(()));
@@ -111,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn the_threads_copy_every_vector_of_a_tile_exactly_once(d in legal()) {
+    fn threads_copy_every_vector_of_a_tile_exactly_once(d in legal()) {
         for facts in each_operand(&d) {
             prop_assert_eq!(laws::bijective(&facts.thread_map()), Ok(()));
         }
@@ -133,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn every_element_of_a_tile_reaches_the_fragments_of_as_many_threads_as_need_it(d in legal()) {
+    fn every_element_of_a_tile_is_in_the_fragments_that_need_it(d in legal()) {
         let (lanes, warps) = (d.base().tiles.lanes, d.base().tiles.warps());
         for (operand, others) in [(OperandKind::A, lanes.n * warps.n), (OperandKind::B, lanes.m * warps.m)] {
             let map = FragmentMap::new(d.base().tiles, operand);
@@ -142,14 +143,14 @@ proptest! {
     }
 
     #[test]
-    fn the_runs_of_a_fragment_are_whole_and_aligned(d in legal()) {
+    fn runs_of_a_fragment_are_contiguous_and_aligned(d in legal()) {
         for operand in OperandKind::BOTH {
             prop_assert_eq!(vectors_whole(&FragmentMap::new(d.base().tiles, operand), d.base().operand(operand).interleave()), Ok(()));
         }
     }
 
     #[test]
-    fn every_slice_of_warps_walks_its_own_share_of_the_depth(d in legal()) {
+    fn every_warp_slice_has_its_own_share_of_the_depth(d in legal()) {
         let map = d.one_schedule().expect("a kernel without a producer").maps.depth;
         for thread in 0..d.threads() {
             let slice = d.base().tiles.warp_place(thread / WARP).2;
@@ -161,19 +162,19 @@ proptest! {
     }
 
     #[test]
-    fn the_accumulators_of_a_subtile_are_the_tile_of_c(d in legal()) {
+    fn accumulators_of_subtiles_cover_the_tile_of_c(d in legal()) {
         prop_assert_eq!(laws::bijective(&AccumulatorMap(d.base().tiles)), Ok(()));
         prop_assert_eq!(vectors_whole(&AccumulatorMap(d.base().tiles), d.base().store_access), Ok(()));
     }
 
     #[test]
-    fn every_partial_accumulator_has_a_place_of_its_own(d in legal()) {
+    fn every_partial_accumulator_has_its_own_address(d in legal()) {
         prop_assert_eq!(laws::bijective(&PartialsMap(d.base().tiles)), Ok(()));
         prop_assert!(d.base().tiles.warps().k == 1 || PartialsMap(d.base().tiles).codomain() * d.output.accumulator.bytes_of(1) == d.base().partials_bytes());
     }
 
     #[test]
-    fn every_warp_has_a_place_of_its_own(d in legal()) {
+    fn every_warp_has_its_own_position(d in legal()) {
         let warps = d.base().tiles.warps();
         let numbers = (0..d.threads() / WARP).map(|warp| {
             let (m, n, k) = d.base().tiles.warp_place(warp);
@@ -187,16 +188,16 @@ proptest! {
     #![proptest_config(cases(4096))]
 
     #[test]
-    fn every_tile_of_c_is_computed_by_one_block(rows in 1u32..40, columns in 1u32..70, group_size in 1u32..=64, which in 0usize..4) {
+    fn one_cta_computes_each_tile_of_c(rows in 1u32..40, columns in 1u32..70, group_size in 1u32..=64, which in 0usize..4) {
         let kind = [SwizzleKind::Horizontal, SwizzleKind::Identity(group_size), SwizzleKind::Grouped(group_size), SwizzleKind::Hilbert][which];
         prop_assert_eq!(laws::bijective(&TileOrder { kind, rows, columns }), Ok(()));
     }
 
-    /// `|r(t + 1) - r(t)| + |c(t + 1) - c(t)| = 1` within each square of Hilbert's curve, and the
-    /// first `n` tiles of a square touch `O(sqrt n)` rows and columns: at most 2 sqrt(n) + 2 of
-    /// both, where a walk along rows touches a row's whole length of columns.
+    /// `|r(t + 1) - r(t)| + |c(t + 1) - c(t)| = 1` within each square of Hilbert's curve. The first
+    /// `n` tiles of a square touch at most 2 sqrt(n) + 2 rows and columns, while an order by rows
+    /// touches all columns of a row.
     #[test]
-    fn hilberts_curve_goes_to_neighbours(rows in 1u32..40, columns in 1u32..40) {
+    fn hilbert_order_visits_neighbors(rows in 1u32..40, columns in 1u32..40) {
         let order = TileOrder { kind: SwizzleKind::Hilbert, rows, columns };
         let mut side = falchion::threadblock::HILBERT_SIDE;
         while side > rows.min(columns) {
@@ -215,7 +216,7 @@ proptest! {
     }
 
     #[test]
-    fn the_lanes_of_a_warp_form_a_grid_and_neighbours_share_fragments(m in 3u32..=7, n in 3u32..=7, half in any::<bool>()) {
+    fn lanes_of_a_warp_form_a_grid_and_neighbors_share_fragments(m in 3u32..=7, n in 3u32..=7, half in any::<bool>()) {
         let (m, n) = (1 << m, 1 << n);
         let lanes = LaneArrangement::best(m, n, if half { ElementKind::F16 } else { ElementKind::F32 });
         prop_assert_eq!(lanes.m * lanes.n, WARP);
@@ -230,7 +231,7 @@ proptest! {
 }
 
 #[test]
-fn a_thread_reads_as_few_elements_as_any_grid_of_lanes_allows() {
+fn the_grid_of_lanes_reads_the_fewest_elements() {
     for (m, n) in (3..=7)
         .flat_map(|m| (3..=7).map(move |n| (1u32 << m, 1u32 << n)))
         .filter(|(m, n)| m * n >= 128)
@@ -244,7 +245,8 @@ fn a_thread_reads_as_few_elements_as_any_grid_of_lanes_allows() {
             .map(sum)
             .min();
         assert_eq!([Some(sum(lanes.m)), Some(sum(halves.m))], [least; 2], "{m} x {n}");
-        // Of two as good, halves have the wider thread tile, and both its extents are even.
+        // Given two equal choices, packed halves use the wider thread tile, and both of its extents
+        // are even.
         assert!(
             halves.m >= lanes.m && packed(ElementKind::F16, [m / halves.m, n / halves.n]) == 2,
             "{m} x {n}"
@@ -261,20 +263,20 @@ fn conflict_only_without(layout: SmemLayout, depths: &[u32], without: fn(SmemTil
             assert!(facts.transposes() && (layout != SmemLayout::Auto || facts.smem.padding == 4));
             let conflicts =
                 [facts.smem, without(facts.smem)].map(|tile| worst_conflict(&d, operand, &tile));
-            // Without either, all k's of a store fall on the banks of one: as many as a warp has
-            // along K.
+            // Without padding or swizzle, all k of a store are in the bank of one k: as many as a
+            // warp has along K.
             assert_eq!(conflicts, [1, 8 / align as usize], "k {k}, alignment {align}");
         }
     }
 }
 
 #[test]
-fn transposing_stores_of_f32_hit_32_banks_with_padding_and_collide_without() {
+fn transposing_f32_stores_conflict_only_without_padding() {
     conflict_only_without(SmemLayout::Auto, &[8, 16, 32], |tile| SmemTile { padding: 0, ..tile });
 }
 
 #[test]
-fn transposing_stores_of_f32_hit_32_banks_with_a_swizzle_and_collide_without() {
+fn transposing_f32_stores_conflict_only_without_a_swizzle() {
     let swizzled = SmemLayout::Swizzled { along: Along::Mn, bits: 3, base: 2, shift: 0 };
     conflict_only_without(swizzled, &[8, 16], |tile| SmemTile { bits: 0, ..tile });
 }
@@ -292,15 +294,15 @@ fn every_law_fails_on_a_mutated_map() {
 
     #[rustfmt::skip]
     let bijective: Vec<(&str, Map)> = vec![
-        ("a thread map with twice the lanes along a row", Arc::new(ThreadMap { lanes_contiguous: 4, ..threads })),
-        ("a thread map with two warps along a row of one", Arc::new(ThreadMap { warps_contiguous: 2, ..threads })),
-        ("a thread map that misses its last vector", mutate(&maps.copy[0], |map, p| map.at(p).filter(|&v| v + 1 < map.codomain()))),
-        ("a thread map that copies a vector twice", mutate(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1)))),
-        ("a tile order whose last group is not cut", mutate(&order, |_, p| { let (group, within) = (p.column / 20, p.column % 20); Some(within / 4 * 10 + group * 4 + within % 4) })),
-        ("a tile order that forgets its rows", mutate(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4))),
-        ("accumulators with a row too short", mutate(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128))),
-        ("accumulators whose columns are those of the lane before", mutate(&maps.accumulator, |map, p| map.at(at(p.row & !1, p.column)))),
-        ("partials one too close", mutate(&maps.partials, |map, p| Some(p.column * (map.domain().row - 1) + p.row))),
+        ("a thread map has twice the lanes along a row", Arc::new(ThreadMap { lanes_contiguous: 4, ..threads })),
+        ("a thread map has two warps along a row of one", Arc::new(ThreadMap { warps_contiguous: 2, ..threads })),
+        ("a thread map omits its last vector", mutate(&maps.copy[0], |map, p| map.at(p).filter(|&v| v + 1 < map.codomain()))),
+        ("a thread map copies a vector twice", mutate(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1)))),
+        ("a tile order does not truncate its last group", mutate(&order, |_, p| { let (group, within) = (p.column / 20, p.column % 20); Some(within / 4 * 10 + group * 4 + within % 4) })),
+        ("a tile order ignores its rows", mutate(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4))),
+        ("accumulators have a pitch that is too short", mutate(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128))),
+        ("accumulators have the columns of the previous lane", mutate(&maps.accumulator, |map, p| map.at(at(p.row & !1, p.column)))),
+        ("partials have a pitch that is one too small", mutate(&maps.partials, |map, p| Some(p.column * (map.domain().row - 1) + p.row))),
     ];
     for (name, map) in &bijective {
         let violation = laws::bijective(map.as_ref()).expect_err(name);
@@ -308,11 +310,11 @@ fn every_law_fails_on_a_mutated_map() {
     }
     let injective: Vec<(&str, SmemTile)> = vec![
         (
-            "a swizzle that leaves its row",
+            "a swizzle leaves its row",
             SmemTile { along: Along::Mn, mn: 24, k: 8, padding: 0, bits: 3, base: 2, shift: 0 },
         ),
         (
-            "a swizzle within a row it does not divide",
+            "a swizzle does not divide its row",
             SmemTile { along: Along::K, mn: 64, k: 12, padding: 0, bits: 2, base: 1, shift: 0 },
         ),
     ];
@@ -321,19 +323,19 @@ fn every_law_fails_on_a_mutated_map() {
     }
     let short = mutate(&maps.smem[0], |_, p| Some(p.column * 127 + p.row));
     println!(
-        "rows one element too short: {}",
+        "rows are one element too short: {}",
         laws::injective(short.as_ref()).expect_err("shared")
     );
 
     let odd = SmemTile { padding: 1, ..tile };
     println!("an odd padding: {}", smem_vectors_whole(&odd, 4).expect_err("apart"));
-    assert_eq!(odd.vector(4), 1, "and the description claims no such width");
+    assert_eq!(odd.vector(4), 1, "the description does not claim this width");
     let fine = SmemTile { bits: 3, base: 1, padding: 0, ..tile };
     println!("a swizzle finer than a vector: {}", smem_vectors_whole(&fine, 4).expect_err("apart"));
     assert_eq!(fine.vector(4), 2);
     let apart = mutate(&maps.fragment[0], |map, p| map.at(p).map(|mn| mn ^ 1));
     println!(
-        "fragments with neighbours exchanged: {}",
+        "neighbors of a fragment are swapped: {}",
         vectors_whole(apart.as_ref(), 4).expect_err("apart")
     );
     let apart = mutate(&maps.accumulator, |map, p| map.at(at(p.row, p.column ^ 2)));
@@ -349,16 +351,16 @@ fn every_law_fails_on_a_mutated_map() {
     let first_only = mutate(&depth, |_, p| Some(p.column));
     assert!(
         counts(first_only.as_ref()).contains(&0),
-        "slices that forget their number leave a share undone"
+        "warp slices without their number omit a share"
     );
     let doubled = mutate(&maps.fragment[1], |map, p| map.at(p).map(|mn| mn & !8));
-    assert!(
-        counts(doubled.as_ref()).contains(&0),
-        "a fragment that forgets a bit leaves elements out"
-    );
+    assert!(counts(doubled.as_ref()).contains(&0), "a fragment that ignores a bit omits elements");
     assert!(
         !neighbours_share(|lane| (lane % 4, lane / 4)),
-        "lanes whose bits do not alternate share no A with i^2"
+        "lanes whose bits do not alternate do not share A with i^2"
     );
-    assert!(!neighbours_share(|lane| (lane / 8, lane % 8)), "nor B with i^1, when N comes first");
+    assert!(
+        !neighbours_share(|lane| (lane / 8, lane % 8)),
+        "lanes with N first do not share B with i^1"
+    );
 }

@@ -1,5 +1,5 @@
-//! A map that is affine up to a swizzle states its layout: for each point of the domain `layout =
-//! at`, and a map that is known to be affine has one.
+//! A map that is affine up to a swizzle states its layout: at each point of the domain, the layout
+//! equals the map. Every map that is known to be affine states a layout.
 
 use crate::harness::{
     prelude::*,
@@ -19,16 +19,16 @@ use falchion::{
 };
 use proptest::prelude::*;
 
-/// What a map answers, of one that is held to it.
+/// Result of the comparison of a map with its layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
     Layout,
     None,
 }
 
-/// Holds a map to its layout: for each point of the domain both go to the same offset, or the map
-/// leaves the point out and the layout goes beyond the codomain.
-fn held(name: &str, map: &dyn IndexMap) -> Result<Answer, TestCaseError> {
+/// Compares a map with its layout. At each point of the domain both give the same offset, or the
+/// map omits the point and the layout exceeds the codomain.
+fn compare(name: &str, map: &dyn IndexMap) -> Result<Answer, TestCaseError> {
     let Some(layout) = map.layout() else { return Ok(Answer::None) };
     let extent = map.domain();
     prop_assert!(
@@ -46,24 +46,24 @@ fn held(name: &str, map: &dyn IndexMap) -> Result<Answer, TestCaseError> {
     Ok(Answer::Layout)
 }
 
-/// Holds a map that is known to be affine up to a swizzle.
+/// Checks a map that is known to be affine up to a swizzle.
 fn affine(name: &str, map: &dyn IndexMap) -> Result<(), TestCaseError> {
-    prop_assert_eq!(held(name, map)?, Answer::Layout, "{} states no layout", name);
+    prop_assert_eq!(compare(name, map)?, Answer::Layout, "{} states no layout", name);
     Ok(())
 }
 
-/// Whether a swizzle of rows is one of offsets: pitches are powers of two.
+/// Returns whether a swizzle of rows is a swizzle of offsets, because pitches are powers of two.
 fn is_laid(tile: &SmemTile) -> bool {
     tile.bits == 0 || tile.pitch().is_power_of_two()
 }
 
-/// The maps of a kernel on the CUDA cores.
+/// Checks the maps of a SIMT kernel.
 fn check_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
     let tiles = d.base().tiles;
     for operand in OperandKind::BOTH {
         let facts = d.base().operand(operand);
         let wanted = if is_laid(&facts.smem) { Answer::Layout } else { Answer::None };
-        prop_assert_eq!(held("smem", &facts.smem)?, wanted, "{:?}", facts.smem);
+        prop_assert_eq!(compare("smem", &facts.smem)?, wanted, "{:?}", facts.smem);
         affine("thread map", &facts.thread_map())?;
         affine("fragment", &FragmentMap::new(tiles, operand))?;
     }
@@ -72,7 +72,7 @@ fn check_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
     affine("partials", &PartialsMap(tiles))
 }
 
-/// The maps of a warp-specialized kernel: A's and B's tiles of a stage, what registers hold, and
+/// Checks the maps of a warp-specialized kernel: A's and B's tiles of a stage, the fragments, and
 /// the staging of D.
 fn check_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     let components = d.components().expect("a kernel");
@@ -92,16 +92,16 @@ fn check_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     affine("staging", &StagingMap::new(&components))?;
     let crossed = components.fragment_rows() == FragmentRows::Crossed;
     let wanted = if crossed { Answer::None } else { Answer::Layout };
-    prop_assert_eq!(held("staged", &StagedMap::new(&components))?, wanted);
+    prop_assert_eq!(compare("staged", &StagedMap::new(&components))?, wanted);
     if let Some(load) = components.fragment_load() {
         affine("tile of A", &load.tile)?;
-        prop_assert_eq!(held("load of A", load)?, wanted);
+        prop_assert_eq!(compare("load of A", load)?, wanted);
     }
     Ok(())
 }
 
 fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(), TestCaseError> {
-    // A group that is narrower than the others, and curves, are not affine.
+    // A group that is narrower than the others is not affine, and curves are not affine either.
     let regular = match kind {
         SwizzleKind::Horizontal => true,
         SwizzleKind::Identity(group_size) => {
@@ -111,7 +111,7 @@ fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(),
         SwizzleKind::Hilbert => false,
     };
     let wanted = if regular { Answer::Layout } else { Answer::None };
-    prop_assert_eq!(held("order", &TileOrder { kind, rows, columns })?, wanted);
+    prop_assert_eq!(compare("order", &TileOrder { kind, rows, columns })?, wanted);
     let work = Work {
         kind: WorkKind::Persistent,
         order: kind,
@@ -123,7 +123,7 @@ fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(),
         split_k: 1,
         clusters: 3,
     };
-    prop_assert_eq!(held("tiles of a cluster", &ClusterTiles(work))?, wanted);
+    prop_assert_eq!(compare("tiles of a cluster", &ClusterTiles(work))?, wanted);
     Ok(())
 }
 
@@ -140,57 +140,57 @@ proptest! {
     #![proptest_config(cases(192))]
 
     #[test]
-    fn maps_of_threads_are_their_layouts(d in legal()) {
+    fn thread_maps_equal_their_layouts(d in legal()) {
         check_threads(&d)?;
     }
 
     #[test]
-    fn maps_of_warp_specialized_kernels_are_their_layouts(seed in any::<u64>()) {
-        for family in [Family::WarpSpecialized, Family::Threads] {
-            check_warp_specialized(&description(seed, Wanted { family, ..Wanted::default() }))?;
+    fn maps_of_warp_specialized_kernels_equal_their_layouts(seed in any::<u64>()) {
+        for kernel_kind in [KernelKind::WarpSpecialized, KernelKind::Threads] {
+            check_warp_specialized(&description(seed, Wanted { kernel_kind, ..Wanted::default() }))?;
         }
     }
 
     #[test]
-    fn boxes_of_tma_are_their_layouts(copy in copies()) {
+    fn tma_boxes_equal_their_layouts(copy in copies()) {
         let tile = copy.tile();
         let begins = tile.address().is_multiple_of(tile.map().swizzle.repeat_bytes());
-        prop_assert_eq!(held("box", tile)?, if begins { Answer::Layout } else { Answer::None });
+        prop_assert_eq!(compare("box", tile)?, if begins { Answer::Layout } else { Answer::None });
     }
 
     #[test]
-    fn orders_of_tiles_are_their_layouts(rows in 1u32..20, columns in 1u32..20, group_size in 1u32..12, m in 1u32..3, n in 1u32..3) {
+    fn tile_orders_equal_their_layouts(rows in 1u32..20, columns in 1u32..20, group_size in 1u32..12, m in 1u32..3, n in 1u32..3) {
         for kind in kinds(group_size) {
             orders(kind, rows, columns, Mn { m, n })?;
         }
     }
 
     #[test]
-    fn maps_of_transposes_are_their_layouts(seed in any::<u64>()) {
+    fn transpose_maps_equal_their_layouts(seed in any::<u64>()) {
         for desc in transposes::random_descriptions(4, seed) {
             check_transpose(&desc)?;
         }
     }
 
-    /// Swizzles and paddings of any tile, whether a description would have them or not.
+    /// Swizzles and paddings of any tile, including those that no description has.
     #[test]
-    fn tiles_in_shared_memory_are_their_layouts(
+    fn shared_memory_tiles_equal_their_layouts(
         (mn, k, padding) in (1u32..70, 1u32..70, 0u32..5), (bits, base, shift) in (0u32..4, 0u32..4, 0u32..4), (boxes, k_runs) in (1u32..4, any::<bool>())
     ) {
         let along = if k_runs { Along::K } else { Along::Mn };
         let one = SmemTile { along, mn, k, padding, bits, base, shift };
-        // A swizzle that leaves its row is of no tile.
+        // A swizzle that leaves its row is invalid for a tile.
         prop_assume!(one.row().is_multiple_of(1 << (bits + base)));
-        let laid = held("tile", &one)?;
+        let laid = compare("tile", &one)?;
         prop_assert_eq!(laid == Answer::Layout, bits == 0 || (one.pitch().is_power_of_two() && one.row().trailing_zeros() + shift >= base + bits));
-        held("boxes", &BoxedTile { one, mn: mn * boxes })?;
-        // Boxes of 64 rows begin where the swizzle does.
+        compare("boxes", &BoxedTile { one, mn: mn * boxes })?;
+        // Boxes of 64 rows begin at the start of the swizzle pattern.
         let one = SmemTile { mn: 64, k: 64, padding: 0, ..one };
         affine("whole boxes", &BoxedTile { one, mn: 64 * boxes })?;
     }
 
     #[test]
-    fn lanes_are_their_layout(m in 0u32..=5, point in 0u32..32, quads in any::<bool>()) {
+    fn lane_maps_equal_their_layout(m in 0u32..=5, point in 0u32..32, quads in any::<bool>()) {
         let lanes = LaneArrangement { m: 1 << m, n: WARP >> m, quads };
         let (row, column) = lanes.place(point);
         let layout = lanes.layout().expect("lanes have a layout");
@@ -202,7 +202,7 @@ fn check_transpose(
     desc: &falchion::internals::pass::transpose::TransposeDesc,
 ) -> Result<(), TestCaseError> {
     let smem = desc.smem();
-    prop_assert_eq!(held("staging", &smem)? == Answer::Layout, is_laid(&smem));
+    prop_assert_eq!(compare("staging", &smem)? == Answer::Layout, is_laid(&smem));
     if desc.is_gathered() {
         affine("gathered tile", &desc.gathered())?;
     }
@@ -215,22 +215,22 @@ fn check_transpose(
     {
         affine(name, &write)?;
     }
-    held(name, &write).map(|_| ())
+    compare(name, &write).map(|_| ())
 }
 
-/// Every transpose that is shipped, or a rung.
+/// Every transpose of the defaults and of the ladder.
 #[test]
-fn maps_of_shipped_transposes_are_their_layouts() {
+fn maps_of_shipped_transposes_equal_their_layouts() {
     for desc in transposes::named() {
         check_transpose(&desc).unwrap_or_else(|error| panic!("{desc:?}: {error}"));
     }
 }
 
-/// A warpgroup's: operands' tiles of all types, ways, swizzles and sizes; accumulators of every
-/// instruction, under each name of rows; A in registers and what loads it. Crossed rows of a width
-/// that is no power of two, and loads of crossed rows, are behind two swizzles.
+/// Tiles of all types, axes, swizzles, and sizes; accumulators of every instruction, for each order
+/// of rows; and loads of A. Loads of crossed rows, and crossed rows whose width is not a power of
+/// two, need two swizzles and have no layout.
 #[test]
-fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
+fn warpgroup_maps_equal_their_layouts() -> Result<(), TestCaseError> {
     for tile in tiles() {
         affine("operand", &tile)?;
         affine("box", &tile.tma_box())?;
@@ -247,7 +247,7 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
             affine("accumulators", &map.with_rows(FragmentRows::Paired))?;
             let crossed = if n.is_power_of_two() { Answer::Layout } else { Answer::None };
             prop_assert_eq!(
-                held("accumulators", &map.with_rows(FragmentRows::Crossed))?,
+                compare("accumulators", &map.with_rows(FragmentRows::Crossed))?,
                 crossed,
                 "{}",
                 n
@@ -270,9 +270,9 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The passes: repacking, of each width of a tile's rows, and decomposing, of both orders.
+/// The repack pass for each width of a tile's rows, and the decompose pass for both orders.
 #[test]
-fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
+fn pass_maps_equal_their_layouts() -> Result<(), TestCaseError> {
     for (log_pieces, between) in (0..=REPACK.tile().ilog2()).flat_map(|log| [(log, 0), (log, 3)]) {
         affine("repack", &RepackMap::new(REPACK, log_pieces, between))?;
     }
@@ -290,7 +290,7 @@ fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
     )
 }
 
-/// A map with another's layout.
+/// A map with the layout of another map.
 struct Mutated<'m>(&'m dyn IndexMap, Option<Composed>);
 
 impl IndexMap for Mutated<'_> {
@@ -308,8 +308,8 @@ impl IndexMap for Mutated<'_> {
     }
 }
 
-/// The law fails on a layout without its swizzle, with another one, with a wrong stride, with an
-/// extent too few, and on none at all.
+/// The law fails for a layout without its swizzle, with another swizzle, with a wrong stride, with
+/// a smaller extent, and without a layout.
 #[test]
 fn a_mutated_layout_breaks_the_law() {
     let tile = SmemTile { along: Along::K, mn: 64, k: 64, padding: 0, bits: 3, base: 3, shift: 0 };
@@ -319,7 +319,7 @@ fn a_mutated_layout_breaks_the_law() {
         Composed::from(layout.parse::<Layout>().expect("a layout")).swizzled(swizzle).ok()
     };
     affine("right", &Mutated(&tile, swizzled([3, 3, 3], "(64,64):(64,1)")))
-        .expect("the tile's own");
+        .expect("the tile's layout");
     for wrong in [
         swizzled([0, 3, 3], "(64,64):(64,1)"),
         swizzled([3, 3, 4], "(64,64):(64,1)"),
@@ -333,8 +333,8 @@ fn a_mutated_layout_breaks_the_law() {
     }
 }
 
-/// A layout's map is the layout; a table, the regions of a ring and its positions are no layouts.
-/// Curves and narrow last groups neither.
+/// The map of a layout states that layout. A table, the regions of a ring, its positions, curves,
+/// and narrow last groups have no layout.
 #[test]
 fn maps_without_a_layout_have_none() -> Result<(), TestCaseError> {
     let layout =
@@ -360,10 +360,9 @@ fn maps_without_a_layout_have_none() -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Layouts in CuTe's own words: its atoms of shared memory, and and its layout of 64 x 16
-/// accumulators, of which a row lies side by side.
+/// Layouts in CuTe's notation: shared-memory atoms, and 64 x 16 accumulators with contiguous rows.
 #[test]
-fn layouts_read_as_cute_writes_them() {
+fn layouts_print_in_cute_notation() {
     let said = |map: &dyn IndexMap| map.layout().expect("a layout").to_string();
     let atom = SmemTile { along: Along::K, mn: 8, k: 64, padding: 0, bits: 3, base: 3, shift: 0 };
     assert_eq!(said(&atom), "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)");
@@ -389,7 +388,7 @@ fn layouts_read_as_cute_writes_them() {
     let crossed = sums.with_rows(FragmentRows::Crossed);
     assert_eq!(said(&crossed), "Sw<1,4,3> o _0 o ((_4,_32),(_2,_2,_2)):((_2,_32),(_1,_16,_8))");
     let lanes = LaneArrangement { m: 4, n: 8, quads: false };
-    // Bits 0 and 2 of a lane go down, 1, 3 and 4 across.
+    // Bits 0 and 2 of a lane select the row, and bits 1, 3, and 4 the column.
     assert_eq!(
         lanes.layout().expect("lanes").to_string(),
         "((_2,_2,_2,_4),_1):((_8,_1,_16,_2),_0)"

@@ -1,4 +1,4 @@
-//! Laws of maps, of the algebra, of refusals, of the house: no product is multiplied.
+//! Laws of maps, of the layout algebra, of refusals, and of the source tree. No test runs a GEMM.
 
 #[macro_use]
 #[path = "../harness/mod.rs"]
@@ -33,6 +33,7 @@ mod tensor_core_bound;
 mod tensor_map;
 mod tensor_map_refusals;
 mod transpose_garbage;
+mod transpose_gathers;
 mod transpose_maps;
 mod transpose_refusals;
 mod unread_arguments;

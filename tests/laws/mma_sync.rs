@@ -1,5 +1,4 @@
-//! Laws of `mma.sync`: its fragments, how they come from shared memory, without conflicts of banks,
-//! and what is refused.
+//! Laws of `mma.sync`: its fragments, conflict-free loads from shared memory, and refusals.
 
 use crate::harness::{descriptions, prelude::*};
 use falchion::{
@@ -37,7 +36,7 @@ fn the_table_has_every_instruction() {
     }
 }
 
-/// Every element of an operand is held once.
+/// Each element of an operand is held exactly once.
 #[test]
 fn fragments_are_bijections() {
     for one in WarpInstruction::all() {
@@ -65,15 +64,16 @@ fn fragments_are_bijections() {
     }
 }
 
-/// Words of f32 that become one of bf16 are elements of its row: the k's of an instruction change
-/// places, those of A as those of B, and none leaves the eight that are added at once.
+/// Two f32 numbers that round to one bf16 word belong to one row of the instruction's operand. The
+/// instruction's k are permuted equally for A and B, and stay within the eight k that are added at
+/// once.
 #[test]
-fn pairs_of_rounded_numbers_are_of_the_same_k_of_both_operands() {
+fn rounded_pairs_have_the_same_k_in_both_operands() {
     let mut found = 0;
     for one in WarpInstruction::all().filter(|one| one.math().emulation() == EmulationKind::Bf16x1)
     {
         let bf16 = WarpInstruction::new(MathOperator::MultiplyAdd, [Bf16; 2], F32, one.shape())
-            .expect("it multiplies bf16");
+            .expect("an instruction for bf16");
         let mut order = vec![None; one.shape().k as usize];
         for operand in OperandKind::BOTH {
             assert_eq!(one.taken_words(operand), bf16.words(operand));
@@ -100,27 +100,26 @@ fn pairs_of_rounded_numbers_are_of_the_same_k_of_both_operands() {
     assert_eq!(found, 16 * 16 + 16 * 8 + 8 * 16 + 8 * 8);
 }
 
-/// Rows of PTX's own tables: (instruction's inputs, shape, operand, lane, element) to (row or
-/// column, k).
+/// Rows of PTX's tables: (input types, shape, operand, lane, element) to (row or column, k).
 #[test]
-fn fragments_are_those_of_ptx() {
+fn fragments_equal_the_tables_of_ptx() {
     let (a, b) = (OperandKind::A, OperandKind::B);
     let (f64s, halves, bytes) = ((F64, F64), (F16, F32), (I8, I32));
     for ((input, accumulator), shape, operand, (lane, element), wanted) in [
-        // m16n8k8 of f64: a1 lies eight rows below a0, and a2 four k's behind it.
+        // m16n8k8 of f64: a1 is eight rows below a0, and a2 is four k after it.
         (f64s, Mnk::new(16, 8, 8), a, (5, 0), (1, 1)),
         (f64s, Mnk::new(16, 8, 8), a, (5, 1), (9, 1)),
         (f64s, Mnk::new(16, 8, 8), a, (5, 2), (1, 5)),
         (f64s, Mnk::new(16, 8, 8), b, (5, 1), (1, 5)),
         (f64s, Mnk::new(16, 8, 16), a, (31, 7), (15, 15)),
         (f64s, Mnk::new(8, 8, 4), b, (30, 0), (7, 2)),
-        // m16n8k16 of f16: pairs along K; a4 is eight k's behind a0.
+        // m16n8k16 of f16: pairs along K. a4 is eight k after a0.
         (halves, Mnk::new(16, 8, 16), a, (6, 1), (1, 5)),
         (halves, Mnk::new(16, 8, 16), a, (6, 2), (9, 4)),
         (halves, Mnk::new(16, 8, 16), a, (6, 5), (1, 13)),
         (halves, Mnk::new(16, 8, 16), b, (6, 3), (1, 13)),
         ((Tf32, F32), Mnk::new(16, 8, 8), a, (7, 3), (9, 7)),
-        // m16n8k32 of s8: four along K.
+        // m16n8k32 of s8: four elements along K.
         (bytes, Mnk::new(16, 8, 32), a, (9, 6), (10, 6)),
         (bytes, Mnk::new(16, 8, 32), a, (9, 9), (2, 21)),
         (bytes, Mnk::new(16, 8, 32), b, (9, 7), (2, 23)),
@@ -137,7 +136,7 @@ fn fragments_are_those_of_ptx() {
     }
 }
 
-/// A description with each of some instructions, of both orders of both operands.
+/// Returns descriptions with some instructions, for all orders of both operands.
 fn each_instruction() -> Vec<GemmDesc> {
     let mut found = Vec::new();
     for one in WarpInstruction::all() {
@@ -157,7 +156,7 @@ fn each_instruction() -> Vec<GemmDesc> {
                 continue;
             }
             let k = 2 * one.shape().k;
-            let family = default_gemm_configurations(
+            let knobs = default_gemm_configurations(
                 OpKind::TensorOp,
                 ArchKind::Sm80,
                 element_types(F16, F32, F16),
@@ -167,7 +166,7 @@ fn each_instruction() -> Vec<GemmDesc> {
                 arch,
                 types,
                 [orders[0], orders[1], Order::Row],
-                family.expect("a row")[0],
+                knobs.expect("a row")[0],
             );
             let (stages, mainloop) = if arch == ArchKind::Sm75 {
                 (2, falchion::threadblock::MainloopKind::Pipelined)
@@ -191,10 +190,10 @@ fn each_instruction() -> Vec<GemmDesc> {
     found
 }
 
-/// What a lane receives by ldmatrix are the words that its instruction takes: the composition over
-/// all lanes is the fragment map.
+/// `ldmatrix` gives each lane the words that its instruction reads: composed over all lanes, it is
+/// the fragment map.
 #[test]
-fn ldmatrix_brings_what_an_instruction_takes() {
+fn ldmatrix_loads_the_fragments_of_the_instruction() {
     let mut by_matrices = 0;
     for desc in each_instruction() {
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
@@ -218,7 +217,8 @@ fn ldmatrix_brings_what_an_instruction_takes() {
             for Coord { row: thread, column: element } in points(&fragment) {
                 let word = (element / per_word, element % per_word);
                 let (lane, within) = loads.source(thread, word);
-                let (mn, k) = loads.row(lane, word.0 / 4).expect("the lane says a row");
+                let (mn, k) =
+                    loads.row(lane, word.0 / 4).expect("the lane gives the address of a row");
                 let found = if loads.transposed() { (mn + within, k) } else { (mn, k + within) };
                 assert_eq!(
                     found,
@@ -232,20 +232,18 @@ fn ldmatrix_brings_what_an_instruction_takes() {
     assert!(by_matrices >= 40, "{by_matrices}");
 }
 
-/// Neither copies nor loads of a kernel have conflicts, and without the swizzle of shared memory
-/// loads have some.
+/// Copies and loads of a kernel have no bank conflicts. Without the swizzle of shared memory, loads
+/// have conflicts.
 #[test]
-fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
+fn shared_memory_has_conflicts_only_without_its_swizzle() {
     let mut wide = 0;
     let mut descs = each_instruction();
     for arch in descriptions::mma_sync::ARCHS {
         for types in falchion::nest::TENSOR_OP_COMBINATIONS {
-            let Ok(families) = default_gemm_configurations(OpKind::TensorOp, arch, *types) else {
+            let Ok(all) = default_gemm_configurations(OpKind::TensorOp, arch, *types) else {
                 continue;
             };
-            for &family in
-                families.iter().filter(|family| family.mma.kind() == WarpMmaKind::MmaSync)
-            {
+            for &knobs in all.iter().filter(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync) {
                 for orders in
                     [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Row]]
                 {
@@ -254,13 +252,13 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
                         arch,
                         *types,
                         orders,
-                        family,
+                        knobs,
                     ));
                 }
             }
         }
     }
-    // Bytes along MN leave no registers for the largest tile.
+    // 8-bit types along MN leave no registers for the largest tile.
     descs.retain(|desc| {
         let too_many = |refusal: Refusal| refusal.field == Field::RegistersPerThread;
         desc.operands[0].stored.bits() > 8 || !desc.check().is_err_and(too_many)
@@ -269,8 +267,8 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
         for step in description_steps(desc).expect("a kernel") {
             let found = wavefronts(&step.worst);
-            // Rows of bytes along MN that are shorter than 64 are two or four to a wavefront's
-            // banks.
+            // Two or four MN-major rows of fewer than 64 8-bit elements fit into the banks of one
+            // wavefront.
             let bytes = desc.operands[0].stored.bits() == 8
                 && step.purpose == Purpose::Load
                 && desc.operands[0].layout == Order::Col;
@@ -300,7 +298,7 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
     assert!(wide >= 60, "{wide}");
 }
 
-/// A swizzle keeps 16 bytes whole, whatever the row.
+/// A swizzle keeps each 16 bytes contiguous in every row.
 #[test]
 fn swizzles_keep_vectors_whole() {
     for element in [F64, Tf32, F16, I8] {
@@ -322,11 +320,12 @@ fn swizzles_keep_vectors_whole() {
     }
 }
 
-/// Every description that checks has maps under law.
+/// The maps of every valid description satisfy the laws.
 #[test]
-fn maps_of_random_descriptions_are_under_law() {
+fn maps_of_random_descriptions_satisfy_the_laws() {
     for seed in 0..60 {
-        let desc = description(seed, Wanted { family: Family::MmaSync, ..Wanted::default() });
+        let desc =
+            description(seed, Wanted { kernel_kind: KernelKind::MmaSync, ..Wanted::default() });
         let program = desc.one_schedule().expect("one schedule");
         for (name, map) in program.mirrored() {
             let out = points(map.as_ref())

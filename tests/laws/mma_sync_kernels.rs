@@ -1,5 +1,5 @@
-//! Which kernels of mma.sync there are: what an architecture, a type or a layout does not have is
-//! refused in a sentence.
+//! Valid `mma.sync` kernels. Requests that an architecture, type, or layout does not support are
+//! refused with advice.
 
 use crate::harness::{
     descriptions::{self, mma_sync::instructions},
@@ -22,7 +22,7 @@ fn refused(
 }
 
 #[test]
-fn missing_instructions_are_refused_with_those_of_the_architecture() {
+fn missing_instructions_are_refused_with_supported_ones() {
     let (f64s, halves) = ((F64, F64, F64), (F16, F32, F16));
     #[rustfmt::skip]
     let table = [
@@ -70,9 +70,9 @@ fn missing_instructions_are_refused_with_those_of_the_architecture() {
     }
 }
 
-/// What tensor cores multiply has a kernel in every order of A, B and D.
+/// Every type combination of tensor cores has a kernel in every order of A, B, and D.
 #[test]
-fn every_order_of_what_has_an_instruction_is_a_kernel() {
+fn every_layout_of_supported_types_has_a_kernel() {
     let mut kernels = 0;
     for arch in descriptions::mma_sync::ARCHS {
         for &types in falchion::nest::TENSOR_OP_COMBINATIONS {
@@ -91,16 +91,16 @@ fn every_order_of_what_has_an_instruction_is_a_kernel() {
     assert!(kernels >= 600, "{kernels}");
 }
 
-/// Whole sums that become other types are this family's on Hopper, too, and no other's.
+/// On Hopper, only `mma.sync` kernels convert integer accumulators to narrow types.
 #[test]
-fn whole_sums_become_narrow_types_by_this_family_alone() {
+fn int_accumulators_narrow_only_with_mma_sync() {
     for (ab, c) in [(I8, I8), (I8, F16), (I8, F32), (U8, U8)] {
         let types = element_types(ab, I32, c);
         for arch in descriptions::mma_sync::ARCHS {
-            let families = default_gemm_configurations(OpKind::TensorOp, arch, types)
+            let configurations = default_gemm_configurations(OpKind::TensorOp, arch, types)
                 .unwrap_or_else(|refusal| panic!("{arch}: {refusal}"));
             assert!(
-                families.iter().all(|family| family.mma.kind() == WarpMmaKind::MmaSync),
+                configurations.iter().all(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync),
                 "{arch} {types:?}"
             );
         }
@@ -125,12 +125,12 @@ fn whole_sums_become_narrow_types_by_this_family_alone() {
     }
 }
 
-/// Along an operand that lies along M or N a warp's tile is a power of two; along rows of shared
-/// memory it is a multiple of 16.
+/// If an operand is MN-major, the warp tile is a power of two along it. If it is K-major, the warp
+/// tile is a multiple of 16.
 #[test]
-fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
+fn warp_tiles_of_48_rows_need_k_major_operands() {
     let types = element_types(F16, F32, F16);
-    let family =
+    let knobs =
         default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, types).expect("a row")[1];
     let of = |a, b, block, warp| {
         let desc = GemmDesc::from_values(
@@ -138,7 +138,7 @@ fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
             ArchKind::Sm80,
             types,
             [a, b, Order::Row],
-            family,
+            knobs,
         );
         desc.pinned(Pins { threadblock: Some(block), warp: Some(warp), ..Pins::NONE })
             .check()
@@ -162,10 +162,10 @@ fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
     }
 }
 
-/// On Hopper 16-bit products are warp-specialized, and an instruction or a main loop that is pinned
-/// reaches this family.
+/// On Hopper, 16-bit GEMMs are warp-specialized by default. A pinned instruction or main loop
+/// selects `mma.sync`.
 #[test]
-fn pins_reach_the_family_on_hopper() {
+fn pins_select_mma_sync_on_hopper() {
     let types = element_types(Bf16, F32, Bf16);
     assert_eq!(instructions(types, ArchKind::Sm90).len(), 2);
     let resolved = |knobs: &[(&str, &str)]| {

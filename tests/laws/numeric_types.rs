@@ -1,12 +1,12 @@
-//! The element types of tensor cores: every code of the 8-bit types, every binary16 into them, and
-//! the bits that tf32 loses, each held against the type's definition and not against another
-//! conversion.
+//! Element types of tensor cores: every code of the 8-bit types, every binary16 converted to them,
+//! and the bits that tf32 drops. Each conversion is compared with the definition of the type, not
+//! with another conversion.
 
 use crate::harness::prelude::*;
 use falchion::numeric::Narrow;
 
-/// An 8-bit type, by its definition: bits of exponent and fraction, whether all-ones exponents are
-/// numbers, its conversions.
+/// Definition of an 8-bit type: numbers of exponent and fraction bits, whether exponents of all
+/// ones are numbers, and its conversions.
 struct Fp8 {
     kind: ElementKind,
     exponent_bits: u32,
@@ -36,7 +36,7 @@ const TYPES: [Fp8; 2] = [
 ];
 
 impl Fp8 {
-    /// The number of a code, from the bits alone.
+    /// Returns the number of a code, computed from its bits.
     fn value(&self, bits: u8) -> f64 {
         let fraction_bits = 7 - self.exponent_bits;
         let (bias, top) = ((1 << (self.exponent_bits - 1)) - 1, (1 << self.exponent_bits) - 1);
@@ -55,7 +55,7 @@ impl Fp8 {
         if bits >= 0x80 { -magnitude } else { magnitude }
     }
 
-    /// The codes of positive finite numbers, from zero on: they count up as the numbers do.
+    /// Returns the codes of non-negative finite numbers from zero on, in ascending order.
     fn finite(&self) -> Vec<(u8, f64)> {
         (0..0x80)
             .map(|bits| (bits, self.value(bits)))
@@ -63,8 +63,8 @@ impl Fp8 {
             .collect()
     }
 
-    /// The code nearest to a number, by looking at all: ties to the even code, beyond the last the
-    /// last, NaN `0x7f`.
+    /// Returns the code nearest to a number by searching all codes. Ties go to the even code,
+    /// numbers beyond the last code to the last code, and NaN to `0x7f`.
     fn nearest(&self, x: f64) -> u8 {
         if x.is_nan() {
             return 0x7f;
@@ -83,10 +83,10 @@ impl Fp8 {
     }
 }
 
-/// `widen(c)` is the number that the definition gives the code c, for all 256, and
-/// `narrow(widen(c)) = c` but for infinities, which saturate, and NaNs, which become one.
+/// `widen(c)` is the number that the definition gives to code c, for all 256 codes.
+/// `narrow(widen(c)) = c`, except for infinities, which saturate, and NaNs, which become one code.
 #[test]
-fn every_code_is_the_number_of_its_definition_and_comes_back() {
+fn every_code_widens_to_its_definition_and_narrows_back() {
     for fp8 in TYPES {
         for bits in 0..=u8::MAX {
             let (got, want) = (f64::from((fp8.widen)(bits)), fp8.value(bits));
@@ -112,10 +112,10 @@ fn every_code_is_the_number_of_its_definition_and_comes_back() {
     }
 }
 
-/// `narrow(x)` is the nearest code, ties to even, for every binary16 x: from f32 and from f64
-/// alike.
+/// `narrow(x)` is the nearest code, ties to even, for every binary16 x, converted from f32 and from
+/// f64.
 #[test]
-fn every_half_goes_to_the_nearest_code() {
+fn every_half_narrows_to_the_nearest_code() {
     for fp8 in TYPES {
         for bits in 0..=u16::MAX {
             let x = F16::from_bits(bits);
@@ -126,10 +126,11 @@ fn every_half_goes_to_the_nearest_code() {
     }
 }
 
-/// Between neighbours a < b, the middle goes to the even code, and whatever is off the middle by
-/// one binary32 or by 2^-50 of it goes to the nearer: numbers are rounded once.
+/// Between neighbors a < b, the midpoint goes to the even code. A number that differs from the
+/// midpoint by one binary32 step, or by a relative 2^-50, goes to the nearer code. Numbers are
+/// therefore rounded once.
 #[test]
-fn ties_go_to_even_and_nothing_rounds_twice() {
+fn ties_go_to_even_and_numbers_are_rounded_once() {
     for fp8 in TYPES {
         for pair in fp8.finite().windows(2) {
             let ((low, a), (high, b)) = (pair[0], pair[1]);
@@ -160,11 +161,11 @@ fn ties_go_to_even_and_nothing_rounds_twice() {
     }
 }
 
-/// For every number with 10 bits of fraction, with any of the next 13 bits' edges below it: what is
-/// read is the number itself, what is nearest is nearest, ties to even, and what is nearest is read
-/// unchanged.
+/// For every number with ten fraction bits, and edge values of the next 13 bits: reading truncates
+/// to the number, conversion rounds to the nearest number, ties to even, and a converted number is
+/// read unchanged.
 #[test]
-fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
+fn tf32_reads_nineteen_bits_of_an_f32() {
     for upper in 0..1u32 << 19 {
         let read = f32::from_bits(upper << 13);
         for low in [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
@@ -177,7 +178,7 @@ fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
                 continue;
             }
             assert_eq!(Tf32::as_read(x).to_bits(), read.to_bits());
-            // The next number away from zero, infinity beyond the last.
+            // The next number away from zero. After the last number comes infinity.
             let beyond = f32::from_bits((upper + 1) << 13);
             let up = low > 0x1000 || low == 0x1000 && upper & 1 == 1;
             let nearest = Tf32::nearest(x);
@@ -187,9 +188,9 @@ fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
     }
 }
 
-/// Operands drawn for a type are numbers of the type; of tf32 too, whose storage would hold others.
+/// Random operands are numbers of their type, also for tf32, whose storage holds more bits.
 #[test]
-fn random_operands_are_of_the_type() -> Result<(), Error> {
+fn random_operands_are_numbers_of_their_type() -> Result<(), Error> {
     for kind in [ElementKind::Tf32, ElementKind::E4m3, ElementKind::E5m2] {
         let view = View::new(Elements::new(64 * 64), Order::Row, 64);
         let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
@@ -211,7 +212,7 @@ fn random_operands_are_of_the_type() -> Result<(), Error> {
 }
 
 #[test]
-fn names_are_read_as_they_are_written() {
+fn type_names_parse_as_they_are_printed() {
     for (name, bytes, cuda) in [("tf32", 4, "tf32"), ("e4m3", 1, "e4m3"), ("e5m2", 1, "e5m2")] {
         let kind: ElementKind = name.parse().expect("a name");
         assert_eq!(
@@ -230,10 +231,10 @@ fn names_are_read_as_they_are_written() {
     );
 }
 
-/// The two tables: no row twice, no row of fp8 or tf32 on the CUDA cores, every pair of 8-bit types
-/// on tensor cores, f32 on both.
+/// The two tables: no duplicates, no fp8 or tf32 on CUDA cores, every pair of 8-bit types on tensor
+/// cores, and f32 on both.
 #[test]
-fn tensor_cores_have_a_table_of_their_own() {
+fn the_table_of_tensor_cores_is_complete() {
     let narrow = |kind: ElementKind| kind == ElementKind::Tf32 || kind.is_fp8();
     assert!(
         COMBINATIONS.iter().all(|row| !narrow(row.a) && !narrow(row.b) && row.is_of(OpKind::Simt))

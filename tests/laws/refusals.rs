@@ -1,8 +1,8 @@
-//! Every refusal that safe code on the host can meet: its sentence names the field, the value and
-//! the limit, and the nearest legal value that it names is legal.
+//! Every refusal that safe host code can cause: the message names the field, the value, and the
+//! limit, and the suggested value is valid.
 //!
-//! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their
-//! sentences are read here, and the tests of the CUDA executor meet them.
+//! `Overlap`, `PartlyShared`, `OtherDevice`, and `NotPrepared` concern operands on a device. Their
+//! messages are checked here, and the tests of the CUDA executor cause them.
 
 use crate::harness::{
     prelude::*,
@@ -13,14 +13,14 @@ use proptest::prelude::*;
 
 const ROWS: [Order; 3] = [Order::Row; 3];
 
-/// A description of the classic configuration, changed.
+/// Returns a changed description with the classic tile.
 fn changed(change: impl FnOnce(&mut Changed)) -> Changed {
     let mut d = Changed::new(default_f32(ArchKind::Sm70, ROWS));
     change(&mut d);
     d
 }
 
-/// The same, with one stage.
+/// Returns a changed description with one stage.
 fn single(change: impl FnOnce(&mut Changed)) -> Changed {
     changed(|d| {
         (d.mainloop, d.stages) = (MainloopKind::SingleStage, 1);
@@ -28,14 +28,14 @@ fn single(change: impl FnOnce(&mut Changed)) -> Changed {
     })
 }
 
-/// The same, of the ring of asynchronous copies.
+/// Returns a changed description with a ring of asynchronous copies.
 fn ring(change: impl FnOnce(&mut Changed)) -> Changed {
     let mut d = Changed::new(random_cases::ring(ROWS));
     change(&mut d);
     d
 }
 
-/// The default with other types, copied asynchronously.
+/// Returns the default with other types, copied asynchronously.
 fn ring_of(kind: ElementKind, orders: [Order; 3], align: u32) -> GemmDesc {
     let accumulator = if kind.is_integer() { ElementKind::I32 } else { ElementKind::F32 };
     let types = element_types(kind, accumulator, kind);
@@ -43,10 +43,9 @@ fn ring_of(kind: ElementKind, orders: [Order; 3], align: u32) -> GemmDesc {
     but!(d, mainloop: MainloopKind::Multistage, stages: 3, align_a: align, align_b: align)
 }
 
-/// What a description is refused for: the words of its sentence, and whether it names a nearest
-/// legal value.
+/// Refusals of descriptions: the text of the message, and whether it suggests a valid value.
 #[test]
-fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_that_is_legal() {
+fn description_refusals_name_field_value_limit_and_a_valid_value() {
     let node =
         |ops: &[Op]| ops[1..].iter().fold(EpilogueDesc::leaf(ops[0]), |desc, op| desc.then(*op));
     let odd = SmemLayout::Padded { along: Along::Mn, padding: 1 };
@@ -96,8 +95,8 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
         (changed(|d| d.desc.epilogue = node(&[Op::Add])), "epilogue is malformed (a node without operands)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Nop])), "epilogue is malformed (an empty node)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Scalar(8)])), "epilogue is malformed (a scalar beyond s7)", false),
-        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::Source])), "epilogue is malformed (more than one result)", false),
-        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "epilogue is malformed (a factor of a node that is not a scalar)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::SOURCE])), "epilogue is malformed (more than one result)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::SOURCE, Op::Scale])), "epilogue is malformed (a factor of a node that is not a scalar)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Accumulator; 33])), "epilogue is malformed (more than 32 nodes)", false),
         (changed(|d| d.desc.output.compute = ComputeKind::I32), "compute type of the epilogue = i32 is not supported by floating-point accumulators or outputs; try f32", true),
     ];
@@ -108,7 +107,7 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
         let advice = advised(desc.unchecked(), &refusal);
         assert_eq!(advice.is_some(), nearest, "{sentence}");
         if let Some(advice) = advice {
-            // What the field may be does not depend on what is still wrong with others.
+            // The valid values of a field do not depend on faults in other fields.
             assert_ne!(
                 advice.check().map_err(|again| again
                     .to_string()
@@ -123,7 +122,7 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
 }
 
 #[test]
-fn a_machine_that_is_too_old_or_too_small_is_named() {
+fn an_old_or_small_machine_is_named() {
     let d = random_cases::ring(ROWS);
     for (sm, words) in
         [(75, "try arch = sm75"), (70, "try arch = sm70"), (61, "no architecture is as old")]
@@ -152,7 +151,7 @@ fn a_machine_that_is_too_old_or_too_small_is_named() {
 }
 
 #[test]
-fn the_table_refuses_what_it_has_no_row_for() {
+fn unlisted_type_combinations_are_refused() {
     let types = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
     let whole = element_types(ElementKind::I32, ElementKind::I32, ElementKind::I32);
     let refused = |op, types| default_gemm_configurations(op, ArchKind::Sm70, types).message();
@@ -172,7 +171,7 @@ fn the_table_refuses_what_it_has_no_row_for() {
     );
 }
 
-/// A packed problem of m x n x k with matrices as long as they need to be, changed.
+/// Returns a changed packed problem of m x n x k, with matrices of the minimum length.
 fn problem([m, n, k]: [usize; 3], change: impl FnOnce(&mut Problem)) -> Problem {
     let mut problem = packed([m, n, k]);
     change(&mut problem);
@@ -180,7 +179,7 @@ fn problem([m, n, k]: [usize; 3], change: impl FnOnce(&mut Problem)) -> Problem 
 }
 
 #[test]
-fn every_refusal_of_a_problem_names_operand_value_and_limit() {
+fn problem_refusals_name_operand_value_and_limit() {
     let most = i32::MAX as usize;
     let huge = View::new(Elements::ALL, Order::Row, most);
     let user = EpilogueDesc::leaf(Op::Accumulator).then(Op::User(NodeId(77)));
@@ -213,7 +212,7 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
     }
 }
 
-/// A kernel whose A is the user's B tells of the user's operands, extents and orders all the same.
+/// If the operands are swapped, messages still name the user's operands, extents, and orders.
 #[test]
 fn refusals_name_the_users_operands_in_either_frame() {
     type Change = fn(&mut Problem);
@@ -240,7 +239,7 @@ fn refusals_name_the_users_operands_in_either_frame() {
 }
 
 #[test]
-fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
+fn run_time_operands_of_another_layout_or_type_are_refused() {
     let (a, b, mut d) = ([1.0f32; 24], [1.0f32; 30], [0.0f32; 20]);
     let mut run = |problem: &Problem, a: HostSlice<'_>| {
         let matrices = matrices(a, HostSlice::new::<f32>(&b), HostSliceMut::new::<f32>(&mut d));
@@ -276,7 +275,7 @@ fn implementable_calls_run() {
 }
 
 #[test]
-fn the_sentences_of_operands_on_a_device_are_readable() {
+fn refusals_of_device_operands_are_readable() {
     #[rustfmt::skip]
     let table = [
         (Refusal::other_device(Operand::D), "D is on another device than D of GEMM 0"),
@@ -293,7 +292,7 @@ fn the_sentences_of_operands_on_a_device_are_readable() {
 }
 
 #[test]
-fn everything_that_ships_checks() {
+fn all_default_descriptions_are_valid() {
     assert!(shipped().all(|desc| desc.check().is_ok() && desc.swapped().check().is_ok()));
 }
 
@@ -312,14 +311,14 @@ proptest! {
             prop_assert!(text.starts_with("GemmDesc"));
             prop_assert_eq!(d.swapped().swapped(), d);
             match d.to_json() {
-                Ok(text) => prop_assert_eq!(GemmDesc::from_json(&text).expect("it was written here"), d),
+                Ok(text) => prop_assert_eq!(GemmDesc::from_json(&text).expect("a written description"), d),
                 Err(error) => prop_assert_eq!(error.to_string(), d.epilogue.check().message()),
             }
         }
     }
 
     #[test]
-    fn advice_leads_to_a_kernel_or_to_a_sentence_without_advice(d in legal(), spoils in proptest::collection::vec((0..NUMBERS, number()), 1..4)) {
+    fn advice_ends_at_a_kernel_or_at_a_refusal_without_advice(d in legal(), spoils in proptest::collection::vec((0..NUMBERS, number()), 1..4)) {
         follow_advice(spoils.into_iter().fold(d, |d, (field, x)| spoiled(d, field, x)), advised)?;
     }
 }

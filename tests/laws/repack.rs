@@ -1,17 +1,17 @@
-//! A matrix repacked: the laws of the maps, that the copy is the matrix, and that both fail without
-//! what they rest on.
+//! The repack pass: laws of its map, and the copy equals the matrix. Both fail if a mechanism is
+//! removed.
 
 use crate::harness::{passes::RepackProgram, prelude::*};
 use falchion::internals::codegen::RepackParams;
 
-/// What a byte of the matrix is, and what lies where there is none of it.
+/// Returns a byte of the matrix. The constants fill the memory around it.
 const fn byte(row: u64, column: u64) -> u8 {
     (row.wrapping_mul(131).wrapping_add(column.wrapping_mul(7)) % 251) as u8
 }
 const BETWEEN: u8 = 252;
 const POISON: u8 = 255;
 
-/// A problem, and where its first byte lies.
+/// A problem, and the address of its first byte.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rows: u64,
@@ -26,7 +26,7 @@ impl Case {
         let rows = random.pick(&[1, 2, 3, 7, 33, 130]);
         let row_bytes: u64 =
             random.pick(&[1, 2, 15, 16, 17, 31, 100, 128, 255, 1000, 4095, 16_390, 20_001]);
-        // Rows of the source overlap in every third case.
+        // In every third case, the rows of the source overlap.
         let stride =
             random.pick(&[row_bytes, row_bytes, 0]) + random.pick(&[0, 1, 2, 3, 8, 16, 30]);
         let pitch = row_bytes.next_multiple_of(16) + 16 * random.below(3) as u64;
@@ -35,10 +35,10 @@ impl Case {
 
     fn shapes(&self) -> RepackShapes {
         RepackShapes::new(self.rows, self.row_bytes, self.stride, self.pitch)
-            .expect("something to copy")
+            .expect("a matrix that is not empty")
     }
 
-    /// The source's bytes: those of the matrix, and not one more.
+    /// Returns the bytes of the source, which end with the matrix.
     fn source(&self) -> Vec<u8> {
         let mut source = vec![BETWEEN; ((self.rows - 1) * self.stride + self.row_bytes) as usize];
         for (row, column) in
@@ -49,8 +49,8 @@ impl Case {
         source
     }
 
-    /// Whether a program copies the matrix: every byte of each row at its place, and nothing
-    /// between the rows beyond its last access.
+    /// Returns whether a program copies every byte of each row, and writes nothing between the rows
+    /// beyond the last access.
     fn is_copied_by(&self, program: &RepackProgram) -> bool {
         let (source, mut copy) = (self.source(), vec![POISON; (self.rows * self.pitch) as usize]);
         if program.run(&source, self.address, &mut copy).is_err() {
@@ -66,10 +66,10 @@ impl Case {
     }
 }
 
-/// `repack: threads x steps -> lines x pieces` is a bijection for every width of a tile's rows, and
-/// injective where rows of the copy are further apart than that.
+/// `repack: threads x steps -> lines x pieces` is a bijection for every row width of a tile, and
+/// injective if the copy has a larger pitch.
 #[test]
-fn each_piece_of_a_tile_is_copied_by_one_thread_in_one_step() {
+fn one_thread_copies_each_piece_in_one_step() {
     for log_pieces in 0..=REPACK.tile().ilog2() {
         let map = RepackMap::new(REPACK, log_pieces, 0);
         assert_eq!(laws::bijective(&map), Ok(()));
@@ -78,19 +78,20 @@ fn each_piece_of_a_tile_is_copied_by_one_thread_in_one_step() {
     }
 }
 
-/// Byte `i` of a piece that begins `b` bytes behind an access is byte `b + i` of that access and
-/// the next.
+/// Byte `i` of a piece that begins `b` bytes after an access boundary is byte `b + i` of that
+/// access and the next.
 #[test]
-fn a_piece_is_sixteen_bytes_of_two_accesses() {
+fn a_piece_is_16_bytes_of_two_accesses() {
     for (beyond, byte) in (0..16).flat_map(|beyond| (0..16).map(move |byte| (beyond, byte))) {
         assert_eq!(Realignment.at(at(beyond, byte)), Some(beyond + byte));
     }
 }
 
-/// `copy[r * pitch + c] = source[r * stride + c]` for all rows r and bytes c of a row, wherever the
-/// source begins; accesses touch no byte before its first or behind its last.
+/// `copy[r * pitch + c] = source[r * stride + c]` for all rows r and bytes c of a row, for any
+/// address of the source. No access touches a byte before the first or after the last byte of the
+/// source.
 #[test]
-fn the_copy_is_the_matrix() {
+fn the_copy_equals_the_matrix() {
     let mut random = Random::new(11);
     for _ in 0..400 {
         let case = Case::random(&mut random);
@@ -98,17 +99,17 @@ fn the_copy_is_the_matrix() {
     }
 }
 
-/// The law fails where a thread takes another's piece, where the access behind a piece's first is
-/// not made, and where accesses at the matrix's ends are made whole.
+/// The law fails if a thread copies another thread's piece, if the second access of a piece is
+/// missing, or if accesses at the ends of the matrix are not split.
 #[test]
-fn the_law_fails_without_what_it_rests_on() {
+fn the_law_fails_without_its_mechanisms() {
     let mut random = Random::new(12);
     let mut failed = [0; 3];
     for _ in 0..100 {
         let case = Case::random(&mut random);
         let right = RepackProgram::new(REPACK, case.shapes());
         let [mut twice, mut first_alone, mut unguarded] = [right.clone(), right.clone(), right];
-        // Thread 0 takes the pieces of thread 1.
+        // Thread 0 copies the pieces of thread 1.
         redirect(&mut twice.map, |row, column| (row.max(1), column));
         first_alone.second = false;
         unguarded.guarded = false;
@@ -117,8 +118,8 @@ fn the_law_fails_without_what_it_rests_on() {
             *failed += u32::from(!case.is_copied_by(wrong));
         }
     }
-    assert_eq!(failed[0], 100, "the first piece of each tile belongs to nobody");
-    // Pieces of rows that begin aligned lie in one access; ends that are aligned need no care.
+    assert_eq!(failed[0], 100, "no thread copies the first piece of each tile");
+    // Pieces of aligned rows need one access, and aligned ends need no splitting.
     assert!(failed[1..].iter().all(|&failed| failed > 60), "{failed:?}");
 }
 
@@ -141,9 +142,10 @@ fn misaligned_copies_have_no_shapes() {
     assert!(of((3, 100, 0, 112)).is_some(), "rows of the source may overlap");
 }
 
-/// Of two copies in one launch, each block is of one matrix's tile, and all tiles of both have one.
+/// With two copies in one launch, each CTA copies a tile of one matrix, and each tile of both
+/// matrices has one CTA.
 #[test]
-fn both_copies_are_of_one_launch() {
+fn one_launch_makes_both_copies() {
     let mut random = Random::new(13);
     for _ in 0..200 {
         let copies = [0u64, 1].map(|number| {

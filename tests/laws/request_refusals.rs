@@ -1,4 +1,4 @@
-//! Refusals of requests name the side that is wrong, and no kernel is refused that exists.
+//! Refusals of requests name the wrong part, and no valid kernel is refused.
 
 use crate::harness::{prelude::*, product};
 
@@ -64,7 +64,7 @@ fn cluster_along_both_axes_is_refused_as_such() {
     }
 }
 
-/// As CUTLASS writes SIMT kernels.
+/// CUTLASS's notation for SIMT kernels.
 #[test]
 fn instruction_of_one_thread_is_accepted_for_simt() {
     let i8 = ["i8:row", "i8:col", "i32:row"];
@@ -87,7 +87,7 @@ fn instruction_of_one_thread_is_accepted_for_simt() {
     }
 }
 
-/// A given description keeps its mode if a knob changes, whichever operand its groups belong to.
+/// A given description keeps its mode if a knob changes, for groups along either operand.
 #[test]
 fn a_description_keeps_its_mode() {
     for types in [F32, ["f32:row", "f32:row", "f32:col"]] {
@@ -103,9 +103,9 @@ fn a_description_keeps_its_mode() {
     }
 }
 
-/// A value that the first family lacks selects another one.
+/// A value that the first default configuration lacks selects another main loop or MMA.
 #[test]
-fn pinned_value_selects_the_family_that_has_it() {
+fn pinned_value_selects_a_kernel_that_supports_it() {
     let f32_d = ["bf16:row", "bf16:col", "f32:row"];
     let one = [("align_a", "1"), ("align_b", "1"), ("align_c", "1")];
     for knobs in [
@@ -121,7 +121,7 @@ fn pinned_value_selects_the_family_that_has_it() {
             .desc;
         assert!(!desc.has_producer(), "{knobs:?}");
     }
-    // The first family refuses a value that no family has.
+    // If no configuration has a value, the first one refuses it.
     let refused =
         said(&request(Some(OpKind::TensorOp), f32_d, &[("align_a", "3")]), ArchKind::Sm90);
     assert_eq!(

@@ -1,5 +1,5 @@
-//! How operands reach a kernel: the table of routes, the law that each pass ends where TMA can
-//! read, and what a workspace takes. No GPU is needed.
+//! Routes of operands to a kernel: the table of routes, the law that TMA can read the output of
+//! each pass, and the size of the workspace. No GPU is needed.
 
 use crate::harness::{descriptions, prelude::*};
 use falchion::{
@@ -30,7 +30,7 @@ fn routes(
     addresses: [u64; 2],
 ) -> Routes {
     let problem = Problem::new(desc, extents, [leading[0], leading[1], None], SCALARS);
-    desc.routes(&problem.at(addresses)).expect("the description is a kernel")
+    desc.routes(&problem.at(addresses)).expect("a valid description")
 }
 
 #[test]
@@ -38,11 +38,11 @@ fn the_table_of_routes() {
     type Line = (GemmDesc, (usize, usize, usize), [Option<usize>; 2], [u64; 2], [Route; 2]);
     let (none, odd) = ([None; 2], (4095, 4095, 4095));
     let table: [Line; 17] = [
-        // Whole rows, in each order that tensor cores read.
+        // Aligned rows, in each order that tensor cores read.
         (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [0, 0], [Direct, Direct]),
         (bf16([Col, Row, Row]), (4096, 4096, 4096), none, [512, 16], [Direct, Direct]),
         (i8([Row, Col, Row]), (4096, 4096, 4096), none, [0, 0], [Direct, Direct]),
-        // 4095 x 2 bytes are no multiple of 16, and 4096 x 2 are.
+        // 4095 x 2 bytes are not a multiple of 16, and 4096 x 2 bytes are.
         (bf16([Row, Col, Row]), odd, none, [0, 0], [Repacked, Repacked]),
         (bf16([Row, Col, Row]), odd, [Some(4096), Some(4104)], [0, 0], [Direct, Direct]),
         (bf16([Row, Col, Row]), odd, [Some(4096), None], [0, 0], [Direct, Repacked]),
@@ -50,14 +50,15 @@ fn the_table_of_routes() {
         // Addresses.
         (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [2, 0], [Repacked, Direct]),
         (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [4096, 8], [Direct, Repacked]),
-        // One row has no next; it still begins somewhere.
+        // A single row has no pitch, but its address counts.
         (bf16([Row, Col, Row]), (1, 4096, 4096), [Some(4097), None], [0, 0], [Direct, Direct]),
         (bf16([Row, Col, Row]), (1, 4096, 4096), [Some(4097), None], [2, 0], [Repacked, Direct]),
-        // Bytes are read along K alone: along M or N, nothing else matters.
+        // 8-bit operands must be K-major. An MN-major operand is transposed at any pitch and
+        // address.
         (i8([Col, Col, Row]), (4096, 4096, 4096), none, [0, 0], [Transposed, Direct]),
         (i8([Row, Row, Row]), (4096, 4096, 4095), none, [0, 0], [Repacked, Transposed]),
         (i8([Col, Row, Row]), odd, none, [3, 5], [Transposed, Transposed]),
-        // A column-major D exchanges the operands, and the user's names stay.
+        // A column-major D swaps the operands. Routes keep the user's names.
         (i8([Col, Col, Col]), (4096, 4096, 4096), none, [0, 0], [Transposed, Direct]),
         (bf16([Row, Col, Col]), (4096, 4096, 4095), [Some(4096), None], [0, 0], [Direct, Repacked]),
         (bf16([Row, Col, Col]), (4096, 4096, 4096), none, [0, 6], [Direct, Repacked]),
@@ -87,7 +88,7 @@ fn unread_operands_need_no_pass() {
             "{extents:?} {alpha}"
         );
     }
-    // The CUDA cores read everything where it lies.
+    // SIMT kernels read every operand in place.
     let types = element_types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
     let simt = default_of(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row]);
     assert_eq!(routes(&simt, (77, 77, 77), [None; 2], [1, 1]).workspace_bytes(), 0);
@@ -97,7 +98,7 @@ fn unread_operands_need_no_pass() {
 /// along which the kernel reads, and its address is a multiple of 16. The output of a pass has a
 /// TMA map and no overlapping rows. The regions of both operands in the workspace do not overlap.
 #[test]
-fn a_route_is_direct_where_tma_can_read_and_no_other() {
+fn a_route_is_direct_only_if_tma_can_read_the_operand() {
     let mut random = Random::new(5);
     let mut seen = [0; 3];
     for _ in 0..4000 {
@@ -161,7 +162,7 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
         let ends = |way: Way| way.offset + way.bytes;
         assert!(of_kernel.b.route == Direct || of_kernel.b.offset >= ends(of_kernel.a));
         let reached = ends(routes.a).max(ends(routes.b));
-        // Wherever it begins, there is room from the first multiple of the alignment on.
+        // A workspace at any address has enough bytes after the first aligned address.
         assert!(
             reached == 0 && routes.workspace_bytes() == 0
                 || routes.workspace_bytes() >= reached + WORKSPACE_ALIGNMENT - 1
@@ -171,8 +172,9 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
 }
 
 #[test]
-fn the_size_of_a_workspace() {
-    // 4096 rows of 8192 bytes, and of A 4095 rows; 256 more, so that it may begin anywhere.
+fn workspace_size_holds_the_copies() {
+    // 4096 rows of 8192 bytes, 4095 such rows of A, and 256 bytes for the alignment of the
+    // workspace.
     let routes = routes(&bf16([Row, Col, Row]), (4095, 4096, 4095), [None; 2], [0, 0]);
     assert_eq!(routes.workspace_bytes(), (4095 + 4096) * 8192 + 256);
     assert_eq!((routes.a.offset, routes.b.offset), (0, 4095 * 8192));
@@ -180,7 +182,7 @@ fn the_size_of_a_workspace() {
 }
 
 #[test]
-fn sizes_beyond_64_bits_are_the_largest_number() {
+fn sizes_saturate_at_64_bits() {
     let desc = bf16([Row, Col, Row]);
     let largest = i32::MAX as usize;
     let problem = Problem::new(&desc, (largest, largest, largest), [None; 3], SCALARS);
@@ -189,11 +191,10 @@ fn sizes_beyond_64_bits_are_the_largest_number() {
     assert_eq!(desc.routes(&garbage.at([2, 2])).expect("a kernel").workspace_bytes(), u64::MAX);
 }
 
-/// A and B that lie in the other order than the types say are transposed, whatever reads them; D
-/// and C have to lie as the kernel writes them, and nothing takes a matrix with gaps between all
-/// neighbours.
+/// A and B with the other order than their types are transposed, for every kernel. D and C must
+/// have the order that the kernel writes. No matrix may have gaps along both axes.
 #[test]
-fn operands_of_the_other_order_are_transposed_and_results_are_not() {
+fn inputs_with_the_other_order_are_transposed_and_outputs_are_refused() {
     let types = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
     let simt = default_of(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col]);
     for (desc, wanted) in [(bf16([Row, Col, Row]), [Direct, Direct]), (simt, [Transposed, Direct])]
@@ -205,7 +206,7 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
         };
         let transposed = Problem { a: other(problem.a, orders.a, (512, 128)), ..problem };
         let found = desc.routes(&transposed).expect("a kernel");
-        // Tensor cores read halves in either order; the description's own is the other.
+        // Tensor cores read 16-bit operands in both orders. The description has the other order.
         let read = if wanted[0] == Direct { Transposed } else { wanted[0] };
         assert_eq!([found.a.route, found.b.route], [read, wanted[1]], "{desc:?}");
         assert!(transposed.enter(&desc).is_ok());
@@ -220,7 +221,7 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
 }
 
 #[test]
-fn a_missing_workspace_says_what_the_call_would_do_with_it() {
+fn a_missing_workspace_names_the_passes() {
     let told = |given, a, b, partials| {
         Refusal::workspace(given, 134_348_800, [a, b], partials).to_string()
     };
@@ -237,10 +238,10 @@ fn a_missing_workspace_says_what_the_call_would_do_with_it() {
     }
 }
 
-/// Offsets of groups that launches take by value lie behind what operands take, and there the
-/// kernel reads them; others take nothing, and stay where they are.
+/// Offsets of groups that are passed by value are stored after the operands in the workspace, and
+/// the kernel reads them there. Other offsets need no workspace and are read in place.
 #[test]
-fn offsets_by_value_lie_behind_what_operands_take() {
+fn offsets_by_value_follow_the_operands() {
     let desc = HopperK::<Bf16, Bf16>::DESC.for_groups(Axis::M);
     for (k, groups) in
         [72usize, 73].into_iter().flat_map(|k| [1usize, 63, 64, 1000].map(|groups| (k, groups)))
@@ -273,9 +274,9 @@ fn offsets_by_value_lie_behind_what_operands_take() {
     }
 }
 
-/// The types of a kernel and the words of a flag lead to the same description, in each layout.
+/// Typed and textual requests give the same description, in each layout.
 #[test]
-fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
+fn typed_and_textual_requests_agree_for_8_bit_layouts() {
     type Bytes<LA, LB, LC> = Gemm<i8, LA, i8, LB, i32, LC, i32, TensorOp, Sm90>;
     let by_words = |words: [&str; 3]| {
         let [a, b, c] =
@@ -305,7 +306,7 @@ fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
     assert_eq!(d, [3; 4]);
 }
 
-/// Threads read f32 along M and N: what is K-major is transposed, to rows of M or N.
+/// TMA-fed SIMT kernels read f32 along M and N, so a K-major operand is transposed to be MN-major.
 #[test]
 fn operands_of_simt_kernels_are_mn_major() {
     let of = |orders| descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
@@ -326,7 +327,7 @@ fn operands_of_simt_kernels_are_mn_major() {
             );
         }
     }
-    // Rows of 1001 floats are no multiple of 16 bytes.
+    // Rows of 1001 floats are not a multiple of 16 bytes.
     let odd = routes(&of([Col, Row, Row]), (1001, 3000, 200), [None; 2], [0, 4]);
     assert_eq!([odd.a.route, odd.b.route], [Repacked, Repacked]);
 }

@@ -1,12 +1,12 @@
-//! How tensor cores add, as the host does it, against the bound on their error that the same row
-//! gives: the bound holds, it is not four times too wide, and whole numbers are exact.
+//! Tensor-core sums on the host and their error bound: the bound holds, it is less than four times
+//! too wide, and integer sums are exact.
 
 use crate::harness::prelude::*;
 use falchion::numeric::SumRounding;
 use proptest::prelude::*;
 
-/// Every row that is of floating-point numbers, on every architecture that has it, promoted and
-/// not.
+/// Returns every floating-point instruction on every architecture that has it, with and without
+/// promotion.
 fn rows() -> Vec<Instruction> {
     let mut rows = Vec::new();
     for &types in TENSOR_OP_COMBINATIONS {
@@ -33,8 +33,8 @@ fn is_f16(row: &Instruction) -> bool {
     row.sum_rounding() == SumRounding::NearestF16
 }
 
-/// A finite number of a type from 32 random bits, all bit patterns but those with large exponents
-/// alike, so that sums stay finite and subnormals are common.
+/// Returns a finite number of a type from 32 random bits. All bit patterns without large exponents
+/// are equally likely, so that sums stay finite and subnormals are common.
 fn element(kind: ElementKind, bits: u32) -> f32 {
     let x: f32 = match kind {
         ElementKind::F16 => F16::from_bits(bits as u16 & 0xbfff).widen(),
@@ -46,14 +46,14 @@ fn element(kind: ElementKind, bits: u32) -> f32 {
     if x.is_finite() { x } else { 1.0 }
 }
 
-/// Whether a number is of a type, and no subnormal one.
+/// Returns whether a number is a normal number of the type.
 fn is_of(kind: ElementKind, x: f32) -> bool {
     let mut one = HostBuffer::poisoned(kind, 1).expect("one element");
     one.set(0, f64::from(x)).expect("one element");
     one.get(0).expect("one element") == f64::from(x) && factor(kind, x).1 == f64::from(x)
 }
 
-/// Exactly what tensor cores multiply, and what it counts for in a sum of magnitudes.
+/// Returns the factor that tensor cores multiply, and its magnitude in the bound.
 fn factor(kind: ElementKind, x: f32) -> (f64, f64) {
     let least = match kind {
         ElementKind::F16 | ElementKind::E5m2 => 2f64.powi(-14),
@@ -64,7 +64,7 @@ fn factor(kind: ElementKind, x: f32) -> (f64, f64) {
     (x, if x == 0.0 { 0.0 } else { x.abs().max(least) })
 }
 
-/// The exact sum, nearly, and the sum of magnitudes.
+/// Returns the sum in f64, and the sum of magnitudes.
 fn reference(row: &Instruction, a: &[f32], b: &[f32]) -> (f64, f64) {
     let [of_a, of_b] = row.operands();
     a.iter().zip(b).fold((0.0, 0.0), |(sum, magnitude), (&a, &b)| {
@@ -73,7 +73,7 @@ fn reference(row: &Instruction, a: &[f32], b: &[f32]) -> (f64, f64) {
     })
 }
 
-/// The error of the host's sum as a share of its bound.
+/// Returns the error of the host's sum relative to its bound.
 fn share(row: &Instruction, a: &[f32], b: &[f32]) -> f64 {
     let (want, magnitude) = reference(row, a, b);
     let error = (f64::from(row.sum(a, b)) - want).abs();
@@ -86,10 +86,10 @@ fn share(row: &Instruction, a: &[f32], b: &[f32]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// `|sum - exact| <= gamma_T(u) |A||B| + T h` for factors of every size, sign and number, on
-    /// every row.
+    /// `|sum - exact| <= gamma_T(u) |A||B| + T h` for factors of any size, sign, and number, for
+    /// every instruction.
     #[test]
-    fn no_sum_is_off_by_more_than_its_bound(
+    fn no_sum_exceeds_its_error_bound(
         at in any::<prop::sample::Index>(),
         bits in prop::collection::vec(any::<(u32, u32)>(), 1..400),
         zeros in 0u32..4,
@@ -103,17 +103,16 @@ proptest! {
                 *x = 0.0;
             }
         }
-        // Sums of such f16 numbers may overflow; then nothing is claimed.
+        // Sums of f16 accumulators may overflow. The bound then claims nothing.
         let (_, magnitude) = reference(row, &a, &b);
         prop_assume!(!is_f16(row) || magnitude < 60_000.0);
         let share = share(row, &a, &b);
         prop_assert!(share <= 1.0, "{row:?}: {share}");
     }
 
-    /// A step is the formula of its documentation, evaluated in binary64 with exponents by
-    /// logarithm.
+    /// A step equals its documented formula, evaluated in binary64 with exponents from logarithms.
     #[test]
-    fn a_step_is_its_formula(
+    fn a_step_equals_its_formula(
         at in any::<prop::sample::Index>(),
         bits in prop::collection::vec(any::<(u32, u32)>(), 32),
         accumulator in -1e4f32..1e4,
@@ -122,7 +121,8 @@ proptest! {
         let row = at.get(&rows);
         let [of_a, of_b] = row.operands();
         let products = row.products() as usize;
-        // Exponents near each other, so that everything counts and binary64 holds it all.
+        // Exponents are close to each other, so every bit matters and binary64 represents all of
+        // them.
         let near = |kind, x| element(kind, x).abs().clamp(0.01, 100.0) * if x & 1 == 0 { 1.0 } else { -1.0 };
         let round = |kind, x: f32| factor(kind, match kind {
             ElementKind::F16 => F16::from_f32(x).to_f32(),
@@ -142,7 +142,7 @@ proptest! {
         let quantum = (top - f64::from(row.aligned_bits())).exp2();
         let sum: f64 = terms.iter().map(|term| (term.0 / quantum).trunc() * quantum).sum();
         let want = match row.sum_rounding() {
-            // Not by a conversion from binary64, which may drop what decides a tie.
+            // Without a conversion from binary64, which may drop the bit that decides a tie.
             SumRounding::NearestF16 => {
                 let unit = (sum.abs().log2().floor().max(-14.0) - 10.0).exp2();
                 let nearest = (sum / unit).round_ties_even() * unit;
@@ -156,9 +156,9 @@ proptest! {
         prop_assert_eq!(f64::from(row.step(accumulator, &a, &b)), want, "{:?}", row);
     }
 
-    /// Sums of whole products are exact up to `largest_whole`, in whatever order.
+    /// Sums of integer products are exact up to `largest_whole`, in any order.
     #[test]
-    fn whole_numbers_are_exact(at in any::<prop::sample::Index>(), seed in prop::collection::vec((-8i32..=8, -8i32..=8), 1..600)) {
+    fn integers_are_exact(at in any::<prop::sample::Index>(), seed in prop::collection::vec((-8i32..=8, -8i32..=8), 1..600)) {
         let rows = rows();
         let row = at.get(&rows);
         let (mut a, mut b, mut magnitude, mut want) = (Vec::new(), Vec::new(), 0.0, 0.0);
@@ -174,12 +174,11 @@ proptest! {
     }
 }
 
-/// The worst that a sum can do: one large product, and then products that are all just below what
-/// alignment keeps. The error is more than a quarter of the bound on every row, so that no bound
-/// could be four times as small; and of the sums that are not promoted it grows with K as the bound
-/// does.
+/// The worst case of a sum: one large product, followed by products just below the last aligned
+/// bit. The error exceeds a quarter of the bound for every instruction, so no bound could be four
+/// times smaller. Without promotion, it grows with K as the bound does.
 #[test]
-fn a_bound_a_quarter_as_wide_fails_on_every_row() {
+fn a_quarter_of_the_bound_fails_for_every_instruction() {
     for row in rows() {
         let [of_a, of_b] = row.operands();
         for steps in [1usize, 4, 16] {
@@ -187,9 +186,8 @@ fn a_bound_a_quarter_as_wide_fails_on_every_row() {
             if !Accumulation::by(&row, k).relative.is_finite() {
                 continue;
             }
-            // The largest number whose product with another is below the last kept bit, and as near
-            // to it as can be. With f16 a step's products together are just below half of the last
-            // bit.
+            // The largest number whose product with another is just below the last aligned bit.
+            // With f16, the products of a step together are just below half of the last bit.
             let lost = -(if is_f16(&row) { 11 + row.products().ilog2() } else { row.aligned_bits() }
                 as i32);
             let below = |kind| {
@@ -200,7 +198,7 @@ fn a_bound_a_quarter_as_wide_fails_on_every_row() {
                     _ => 0x3fe0_0000,
                 })
             };
-            // Of 2^8, with normal exponents of both types: half of the way each.
+            // Both factors of 2^8 are normal numbers, with half of the exponent each.
             let (half, rest) = ((lost + 8) / 2, lost + 8 - (lost + 8) / 2);
             let (x, y) = (below(of_a) * 2f32.powi(half - 1), 2f32.powi(rest));
             assert!(is_of(of_a, x) && is_of(of_b, y), "{row:?} {x} {y}");
@@ -214,10 +212,10 @@ fn a_bound_a_quarter_as_wide_fails_on_every_row() {
     }
 }
 
-/// The unit only shrinks from one architecture to the next, but for fp8, whose `wgmma` adds twice
-/// as many products.
+/// The unit roundoff does not grow from one architecture to the next, except for fp8, whose `wgmma`
+/// adds twice as many products.
 #[test]
-fn newer_machines_are_within_the_bounds_of_older_ones() {
+fn bounds_do_not_grow_with_newer_architectures() {
     // No instruction multiplies f32, only terms of f32. Sums of f64 are chains.
     let other = |types: &&Combined| {
         types.a.is_fp8() || matches!(types.a, ElementKind::F32 | ElementKind::F64)
@@ -239,12 +237,12 @@ fn newer_machines_are_within_the_bounds_of_older_ones() {
     assert!(types(f32s, f32s, f32s).is_of(OpKind::Simt));
 }
 
-/// Promotion keeps a sum of equal products right where the tensor core's own accumulator stands
-/// still: 1 + 1/4 + 1/4 + .. at 4096 without promotion.
+/// Promotion keeps a sum of equal products exact when the tensor core's accumulator stops growing:
+/// 1 + 1/4 + 1/4 + .. stops at 4096 without promotion.
 #[test]
-fn promotion_is_what_keeps_long_sums_right() {
+fn long_sums_are_exact_only_with_promotion() {
     let types = element_types(ElementKind::E4m3, ElementKind::F32, ElementKind::F32);
-    let row = Instruction::for_types(types, ArchKind::Sm90).expect("Hopper has it");
+    let row = Instruction::for_types(types, ArchKind::Sm90).expect("an instruction of Hopper");
     let k = 65_536;
     let (a, b) = (vec![0.5; k], vec![0.5; k]);
     assert_eq!(f64::from(row.promoted_every(128).sum(&a, &b)), 0.25 * k as f64);
@@ -253,14 +251,15 @@ fn promotion_is_what_keeps_long_sums_right() {
     assert!(Accumulation::by(&row.promoted_every(128), k).relative < 0.03);
 }
 
-/// What Hopper was seen to do at the edges (the behaviour tests of MMA-Sim): zeros add up to +0,
-/// nothing overflows below 2^128, what is below the least number is cut off, a subnormal factor is
-/// aligned as the least normal one, and tf32's low bits are not there.
+/// Hopper's behavior at the limits, as measured by the tests of MMA-Sim: zeros add up to +0,
+/// nothing overflows below 2^128, numbers below the smallest one are truncated, a subnormal factor
+/// is aligned like the smallest normal one, and tf32 ignores its low bits.
 #[test]
-fn the_edges_are_those_of_the_hardware() {
+fn extreme_sums_equal_those_of_the_hardware() {
     let types = |a, b| Combined { a, b, accumulator: ElementKind::F32, c: ElementKind::F32 };
-    let row =
-        |kind| Instruction::for_types(types(kind, kind), ArchKind::Sm90).expect("Hopper has it");
+    let row = |kind| {
+        Instruction::for_types(types(kind, kind), ArchKind::Sm90).expect("an instruction of Hopper")
+    };
     let (bf16, tf32) = (row(ElementKind::Bf16), row(ElementKind::Tf32));
     assert_eq!(bf16.step(-0.0, &[-0.0; 16], &[1.0; 16]).to_bits(), 0);
     let top = 2f32.powi(127);
@@ -285,7 +284,7 @@ fn the_edges_are_those_of_the_hardware() {
     assert_eq!(tf32.step(0.0, &[f32::from_bits(0x7f80_0001)], &[1.0]), f32::INFINITY);
 }
 
-/// Infinity and NaN arrive, whatever else is added.
+/// Infinity and NaN propagate through any sum.
 #[test]
 fn nan_stays_nan() {
     for row in rows() {

@@ -1,21 +1,22 @@
-//! What the host's model of TMA does with a box: every law drawn, and every law failing once its
-//! mechanism is taken away.
+//! The host's model of TMA boxes: laws for random copies. Each law fails if its mechanism is
+//! removed.
 
 use crate::harness::{prelude::*, tensors::*};
 use falchion::internals::index::laws::{self, Violation};
 use proptest::prelude::*;
 
-/// Boxes of 128 rows of 64 halves.
+/// Boxes of 128 rows of 64 f16 elements.
 fn halves() -> TensorMapDesc {
     packed(ElementKind::F16, &[500, 1000], &[64, 128], 0, SwizzleMode::Bytes128)
 }
 
-/// The address that `SwizzleMode::apply` takes `address` to, said otherwise: as a list of bits.
+/// Independent definition of `SwizzleMode::apply` as a list of bits.
 fn by_bits(swizzle: SwizzleMode, address: u32) -> u32 {
     (0..swizzle.bits()).fold(address, |to, bit| to ^ (address >> (7 + bit) & 1) << (4 + bit))
 }
 
-/// The worst wavefronts of reading a column of chunks, eight rows of a box at a time.
+/// Returns the maximum number of wavefronts for reading a column of chunks, eight rows of a box at
+/// a time.
 fn wavefronts_of_a_column(map: &dyn IndexMap, element_bytes: u32) -> u32 {
     let (extent, chunk) = (map.domain(), 16 / element_bytes);
     let columns = (0..extent.column / chunk)
@@ -32,7 +33,7 @@ fn wavefronts_of_a_column(map: &dyn IndexMap, element_bytes: u32) -> u32 {
 }
 
 #[test]
-fn a_swizzle_is_an_involution_of_a_line_that_starts_anew_after_so_many_bytes() {
+fn a_swizzle_is_a_periodic_involution() {
     for swizzle in SwizzleMode::ALL {
         for address in 0..4096 {
             let to = swizzle.apply(address);
@@ -52,19 +53,19 @@ fn a_swizzle_is_an_involution_of_a_line_that_starts_anew_after_so_many_bytes() {
                 to + swizzle.repeat_bytes()
             );
         }
-        // No shorter distance repeats it.
+        // No shorter period repeats the pattern.
         let half = swizzle.repeat_bytes() / 2;
         assert!(
             half < 128 || (0..4096).any(|a| swizzle.apply(a + half) != swizzle.apply(a) + half)
         );
     }
-    // Turning chunks round instead is no involution, and another pattern.
+    // A rotation of chunks is not an involution, and is another pattern.
     let rotated = |address: u32| address / 128 * 128 + (address + address / 128 % 8 * 16) % 128;
     assert!((0..1024).any(|address| rotated(rotated(address)) != address));
 }
 
 #[test]
-fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
+fn columns_of_chunks_have_conflicts_only_without_a_swizzle() {
     for (swizzle, inner, without) in [
         (SwizzleMode::Bytes32, 32, 2),
         (SwizzleMode::Bytes64, 64, 4),
@@ -89,9 +90,9 @@ fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
 }
 
 #[test]
-fn a_pattern_that_is_no_swizzle_breaks_a_law() {
+fn another_pattern_breaks_a_law() {
     let tile = SharedBox::new(&halves(), 0).expect("a tile");
-    // A box whose bytes go elsewhere than `swizzle` says: `mutate(byte of the box)`.
+    // A box whose bytes have other addresses than `swizzle` gives: `mutate(byte of the box)`.
     let mutant = |mutate: fn(u32) -> u32| {
         mutant(&(Arc::new(tile) as Map), move |map, p| {
             let bytes = tile.map().element.bytes_of(1);
@@ -105,7 +106,7 @@ fn a_pattern_that_is_no_swizzle_breaks_a_law() {
     assert!(narrow.is_err(), "{narrow:?}");
     let beyond = laws::injective(&*mutant(|byte| byte + 128));
     assert!(matches!(beyond, Err(Violation::Outside { .. })), "{beyond:?}");
-    // The line's number in the wrong bits, and one row of the box taken for two lines: conflicts.
+    // Wrong bits for the row number, or one row of the box counted as two, cause conflicts.
     for mutate in
         [|byte: u32| byte ^ (byte / 256 % 8 * 16), |byte: u32| byte ^ (byte / 1024 % 8 * 16)]
     {
@@ -113,8 +114,8 @@ fn a_pattern_that_is_no_swizzle_breaks_a_law() {
     }
 }
 
-/// How many elements of the box lie in the tensor: the product over dimensions of the lengths of
-/// what two intervals share.
+/// Returns the number of elements of the box inside the tensor: the product over dimensions of the
+/// lengths of the overlaps.
 fn elements_inside(map: &TensorMapDesc, corner: [i32; 5]) -> u64 {
     let shared = |d: usize| {
         let (low, high) = (i64::from(corner[d]), i64::from(corner[d]) + i64::from(map.box_dims[d]));
@@ -123,9 +124,8 @@ fn elements_inside(map: &TensorMapDesc, corner: [i32; 5]) -> u64 {
     (0..map.rank as usize).map(shared).product()
 }
 
-/// Byte `shared` of a tile comes from this byte of the tensor (`Some(None)`: is zero), or is left
-/// alone (`None`). From the other side: what the swizzle would move here lies where the swizzle
-/// moves this.
+/// Returns the source of byte `shared` of a tile: a byte of the tensor, zero (`Some(None)`), or
+/// unchanged memory (`None`). The definition applies the swizzle in the opposite direction.
 fn source_of(
     map: &TensorMapDesc,
     address: u32,
@@ -149,7 +149,7 @@ fn source_of(
     Some(Some(offset))
 }
 
-/// The tile and the corner of a copy, from what it shows of itself.
+/// The tile and the corner of a copy, from its public properties.
 struct Facts {
     map: TensorMapDesc,
     address: u32,
@@ -160,7 +160,7 @@ fn facts(copy: &TensorCopy) -> Facts {
     Facts { map: *copy.tile().map(), address: copy.tile().address(), corner: copy.corner() }
 }
 
-/// What a load should leave in a poisoned tile.
+/// Returns the expected tile after a load into poisoned memory.
 fn expected(facts: &Facts, footprint: u32, global: &[u8]) -> Vec<u8> {
     let byte = |shared| match source_of(&facts.map, facts.address, facts.corner, shared) {
         None => POISON,
@@ -179,7 +179,8 @@ fn loaded(copy: &TensorCopy, global: &[u8]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// |box| = |tile|: each element has a place of its own, no chunk of 16 bytes is torn, and whole lines are filled.
+    /// Each element has its own address, no chunk of 16 bytes is split, and whole lines are filled:
+    /// `|box| = |tile|`.
     #[test]
     fn a_box_is_a_bijection_onto_its_tile(copy in copies()) {
         let (tile, map) = (copy.tile(), copy.tile().map());
@@ -193,19 +194,20 @@ proptest! {
         prop_assert!(points(tile).all(|point| aligned.at(point) == at_zero.at(point)));
     }
 
-    /// tile[s] = tensor[corner + unswizzle(s)], 0 outside of the tensor, and nothing else is
+    /// tile[s] = tensor[corner + unswizzle(s)], or 0 outside of the tensor. Nothing else is
     /// written.
     #[test]
-    fn a_load_is_its_inverse_read_backwards(copy in copies(), seed in any::<u64>()) {
+    fn a_load_equals_its_inverse_definition(copy in copies(), seed in any::<u64>()) {
         let facts = facts(&copy);
         let global = bytes(seed, facts.map.reach_bytes() as usize);
         prop_assert_eq!(loaded(&copy, &global), expected(&facts, copy.tile().footprint_bytes(), &global));
         prop_assert_eq!(u64::from(copy.transaction_bytes()), facts.map.box_bytes());
     }
 
-    /// |{bytes that are not zero}| = bytes of (box within tensor), for a tensor without zeros; the others of the box are zeros.
+    /// For a tensor without zeros, the number of nonzero bytes is that of the box within the
+    /// tensor. All other bytes of the box are zeros.
     #[test]
-    fn zeros_fill_exactly_what_lies_outside(copy in copies()) {
+    fn zeros_fill_exactly_the_elements_outside(copy in copies()) {
         let facts = facts(&copy);
         let shared = loaded(&copy, &vec![0xff; facts.map.reach_bytes() as usize]);
         let count = |wanted| shared.iter().filter(|&&byte| byte == wanted).count() as u64;
@@ -215,9 +217,9 @@ proptest! {
         prop_assert_eq!(count(POISON), u64::from(copy.tile().footprint_bytes()) - facts.map.box_bytes());
     }
 
-    /// store(load(x)) is x within box and tensor, and leaves everything else alone.
+    /// store(load(x)) is x inside of both box and tensor, and writes nothing else.
     #[test]
-    fn a_store_of_what_was_loaded_is_the_identity_where_the_box_is(copy in copies(), seed in any::<u64>()) {
+    fn a_store_after_a_load_is_the_identity_on_the_box(copy in copies(), seed in any::<u64>()) {
         let facts = facts(&copy);
         let global: Vec<u8> = bytes(seed, facts.map.reach_bytes() as usize).iter().map(|byte| byte | 1).collect();
         let mut stored = vec![0; global.len()];
@@ -228,11 +230,12 @@ proptest! {
     }
 }
 
-/// A copy with one fact changed is another copy: each mechanism of the model is seen by the law
-/// above.
+/// A copy with one changed property gives another result, so the law covers each mechanism of the
+/// model.
 #[test]
-fn a_copy_with_one_mechanism_changed_is_found() {
-    // Across the last row and the last column, in a tile that does not start with the pattern.
+fn a_changed_copy_is_found() {
+    // Across the last row and the last column, in a tile that does not begin at the start of the
+    // pattern.
     let desc = packed(ElementKind::Bf16, &[100, 50, 3], &[64, 8, 2], 1, SwizzleMode::Bytes128);
     let copy_of = |desc: &TensorMapDesc, address, corner| {
         TensorCopy::new(SharedBox::new(desc, address).expect("a tile"), corner)
@@ -250,21 +253,21 @@ fn a_copy_with_one_mechanism_changed_is_found() {
     };
     let mutants = [
         ("no swizzle", with(|d| d.swizzle = SwizzleMode::None)),
-        ("the swizzle of the tile, not of the address", copy_of(&desc, 0, corner)),
-        ("no zeros behind the last column", with(|d| d.dims[0] += 1)),
-        ("no zeros behind the last row", with(|d| d.dims[1] += 1)),
-        ("no zeros behind the last matrix", with(|d| d.dims[2] += 1)),
-        ("zeros too early", with(|d| d.dims[0] -= 1)),
+        ("the swizzle starts at the tile, not at the address", copy_of(&desc, 0, corner)),
+        ("no zeros after the last column", with(|d| d.dims[0] += 1)),
+        ("no zeros after the last row", with(|d| d.dims[1] += 1)),
+        ("no zeros after the last matrix", with(|d| d.dims[2] += 1)),
+        ("zeros begin too early", with(|d| d.dims[0] -= 1)),
         ("another stride", with(|d| d.strides_bytes[0] += 16)),
         ("another column", copy_of(&desc, 384, [64, 45, 2, 0, 0])),
         ("another row", copy_of(&desc, 384, [72, 44, 2, 0, 0])),
-        ("rows and matrices exchanged", with(|d| d.box_dims.swap(1, 2))),
+        ("rows and matrices are swapped", with(|d| d.box_dims.swap(1, 2))),
     ];
     for (name, mutant) in mutants {
         assert_ne!(loaded(&mutant, &global), wanted, "{name}");
     }
-    // Left of the first column a coordinate is negative, and a wrapped one would lie behind the
-    // last: both are zeros.
+    // Left of the first column a coordinate is negative. If it wrapped, it would be after the last
+    // column. Both give zeros.
     assert!(loaded(&copy_of(&desc, 0, [-64, 0, 0, 0, 0]), &global).iter().all(|&byte| byte == 0));
     assert!(
         loaded(&copy_of(&desc, 0, [i32::MAX - 7, i32::MIN, 0, 0, 0]), &global)

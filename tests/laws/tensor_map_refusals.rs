@@ -1,25 +1,25 @@
-//! Tensor maps as values: what a matrix becomes, and every rule of TMA read as a sentence whose
-//! nearest value is legal.
+//! Tensor maps as values: the map of a matrix, and a refusal for every rule of TMA, whose suggested
+//! value is valid.
 
 use crate::harness::{
     prelude::*,
     tensors::{packed, stores},
 };
 
-/// A matrix of 1000 x 500 halves in rows of 512.
+/// A matrix of 1000 x 500 f16 elements with a pitch of 512.
 const A: TensorMatrix =
     TensorMatrix::new(Operand::A, ElementKind::F16, Order::Row, (1000, 500), 512);
 
-/// Checked while compiling.
+/// Checked at compile time.
 const MAP: TensorMapDesc = match A.map((128, 64), SwizzleMode::Bytes128) {
     Ok(map) => map,
     Err(_) => panic!("128 rows of 128 bytes are a box"),
 };
 
-/// Spoils a description, or mends it.
+/// Makes a description invalid, or applies the suggestion.
 type Change = fn(&mut TensorMapDesc);
 
-/// A description of five dimensions, changed.
+/// Returns a changed description of five dimensions.
 fn changed(change: impl FnOnce(&mut TensorMapDesc)) -> TensorMapDesc {
     let mut desc =
         packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, SwizzleMode::Bytes128);
@@ -29,12 +29,12 @@ fn changed(change: impl FnOnce(&mut TensorMapDesc)) -> TensorMapDesc {
 }
 
 #[test]
-fn a_matrix_and_a_batch_as_descriptions() {
+fn matrices_and_batches_have_tensor_maps() {
     assert_eq!((MAP.rank, MAP.dims, MAP.box_dims), (2, [500, 1000, 1, 1, 1], [64, 128, 1, 1, 1]));
     assert_eq!(MAP.strides_bytes, [1024, 0, 0, 0]);
     assert_eq!((MAP.inner_box_bytes(), MAP.box_rows(), MAP.box_bytes()), (128, 128, 16_384));
     assert_eq!(MAP.reach_bytes(), 999 * 1024 + 500 * 2);
-    // By columns, rows and columns change places, and so do those of the box.
+    // For a column-major matrix, rows and columns are swapped, in the tensor and in the box.
     let by_columns = TensorMatrix { order: Order::Col, rows: 500, columns: 1000, ..A };
     assert_eq!(by_columns.map((64, 128), SwizzleMode::Bytes128), Ok(MAP));
     let batch = TensorMatrix { batch: Some((4, 1000 * 512 + 8)), ..A }
@@ -46,8 +46,8 @@ fn a_matrix_and_a_batch_as_descriptions() {
         ..MAP
     };
     assert_eq!(batch, Ok(expected));
-    // A single row has no leading dimension to be refused: 500 halves are 1000 bytes, and the next
-    // multiple of 16 is 1008.
+    // The leading dimension of a single row is not checked. 500 f16 elements are 1000 bytes, and
+    // the next multiple of 16 is 1008.
     let row = TensorMatrix { rows: 1, leading: 500, ..A }
         .map((1, 64), SwizzleMode::Bytes128)
         .expect("a map");
@@ -55,7 +55,7 @@ fn a_matrix_and_a_batch_as_descriptions() {
 }
 
 #[test]
-fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
+fn every_rule_of_tma_suggests_a_valid_value() {
     let most = (1u64 << 40) - 16;
     #[rustfmt::skip]
     let cases: &[(Change, &str, Change)] = &[
@@ -75,8 +75,8 @@ fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
         (|d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 129), "inner box bytes = 516 is not a multiple of 16; try 528", |d| d.box_dims[0] = 132),
         // 232448 bytes are 1816 rows of 128 bytes.
         (|d| (d.box_dims[1], d.box_dims[2]) = (256, 8), "box bytes = 524288 is outside 16 to 232448; try 232448", |d| (d.box_dims[1], d.box_dims[2], d.box_dims[3]) = (227, 8, 1)),
-        // 2^32 steps of nearly 2^40 bytes are beyond 64 bits, and shown as the most that 64 bits
-        // hold.
+        // 2^32 steps of nearly 2^40 bytes exceed 64 bits, so the message shows the maximum of 64
+        // bits.
         (|d| (d.dims[4], d.strides_bytes[3]) = (1 << 32, (1 << 40) - 16), "bytes that the tensor reaches = 18446744073709551615 is outside 1 to 9223372036854775807; try 9223372036854775807", |d| d.dims[4] = 1 << 23),
     ];
     for (spoil, said, mend) in cases {
@@ -92,7 +92,7 @@ fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
 }
 
 #[test]
-fn an_address_is_aligned_and_has_room_behind_it() {
+fn an_address_must_be_aligned_and_leave_enough_bytes() {
     assert_eq!(MAP.check_at(0x7000_0000), Ok(()));
     let said = |address| MAP.check_at(address).message();
     assert_eq!(said(1000), "address of the tensor = 1000 is not a multiple of 16; try 1008");
@@ -107,7 +107,7 @@ fn an_address_is_aligned_and_has_room_behind_it() {
 }
 
 #[test]
-fn strides_of_matrices_are_refused_in_elements() {
+fn refusals_of_strides_count_elements() {
     let said = |matrix: TensorMatrix| matrix.map((16, 16), SwizzleMode::Bytes32).message();
     assert_eq!(
         said(TensorMatrix { leading: 499, ..A }),
@@ -172,12 +172,12 @@ fn tiles_and_copies_are_refused() {
         assert_eq!(refused.map(|result| result.message()), [said.clone(), said.clone(), said]);
         assert_eq!(copy_at(nearest).check(), Ok(()));
     }
-    // What TMA stores beyond what lies inside.
+    // Bytes that TMA stores beyond the tensor.
     let whole =
         SharedBox::new(&TensorMapDesc { dims: [504, 1000, 1, 1, 1], ..MAP }, 0).expect("a tile");
     let stored =
         |tile, corner: [i32; 2]| stores(&TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]));
-    // Rows of 1000 bytes are no whole multiple of 16.
+    // Rows of 1000 bytes are not a multiple of 16.
     assert!(!stored(tile, [0, 0]) && stored(whole, [496, 999]));
     assert!(!stored(whole, [-8, 0]) && !stored(whole, [0, -8]));
 }

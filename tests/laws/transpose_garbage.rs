@@ -1,11 +1,11 @@
-//! Descriptions and problems that nobody would write: refused, and never a panic; nor is what is
-//! asked of a description before anyone has checked it.
+//! Invalid descriptions and problems are refused without a panic. Queries of an unchecked
+//! description do not panic either.
 
 use crate::harness::prelude::*;
 
 const NUMBERS: [u32; 14] = [0, 1, 2, 3, 4, 8, 16, 31, 32, 33, 64, 128, 1 << 31, u32::MAX];
 
-/// Numbers from a seed: now and then one that is no good, else the fair one.
+/// Returns a generator of numbers, some of which are invalid.
 fn numbers(seed: u64) -> impl FnMut(u32) -> u32 {
     let mut index = 0;
     move |fair| {
@@ -38,8 +38,8 @@ fn description(drawn: &mut dyn FnMut(u32) -> u32) -> TransposeDesc {
     }
 }
 
-/// At points inside and far outside: nothing, or an offset within the codomain, wherever 32 bits
-/// hold that.
+/// At points inside and far outside of the domain, the map gives no offset, or an offset inside the
+/// codomain if 32 bits represent it.
 fn check_map(map: &dyn IndexMap, what: &dyn std::fmt::Debug) -> usize {
     let (Coord { row, column }, codomain) = (map.domain(), map.codomain());
     let near = |extent: u32| [0, 1, extent / 2, extent.saturating_sub(1), extent, u32::MAX];
@@ -52,8 +52,7 @@ fn check_map(map: &dyn IndexMap, what: &dyn std::fmt::Debug) -> usize {
     offsets.len()
 }
 
-/// What follows from a description that nobody checked is a number: `at(thread, step) < codomain`,
-/// or no place at all.
+/// Queries of an unchecked description return numbers: `at(thread, step) < codomain`, or no offset.
 #[test]
 fn invalid_descriptions_never_panic() {
     let (mut offsets, mut refused, mut saturated) = (0, 0, 0);
@@ -78,9 +77,9 @@ fn invalid_descriptions_never_panic() {
     assert!(offsets > 100_000 && refused > 10_000 && saturated > 100);
 }
 
-/// No description and no problem, however odd, is more than refused.
+/// No invalid description or problem causes more than a refusal.
 #[test]
-fn garbage_is_refused_and_never_a_panic() {
+fn invalid_calls_are_refused_without_a_panic() {
     let (mut accepted, mut refused) = (0, 0);
     for seed in 0..40_000 {
         let mut drawn = numbers(seed);

@@ -1,5 +1,5 @@
-//! The laws of a transpose's maps, for descriptions drawn from all that `check` accepts, and that
-//! each fails without what it rests on.
+//! Laws of a transpose's maps for random valid descriptions. Each law fails if its mechanism is
+//! removed.
 
 use crate::harness::{prelude::*, transposes::named};
 use falchion::{
@@ -12,20 +12,20 @@ use falchion::{
 use falchion_lab::ladder::TransposeRung as Rung;
 use proptest::{prelude::*, test_runner::Config};
 
-fn cases(cases: u32) -> Config {
+pub fn cases(cases: u32) -> Config {
     Config { cases, failure_persistence: None, ..Config::default() }
 }
 
-/// A description that `check` accepts, of those that gather or of the others.
-fn legal(gathered: bool) -> impl Strategy<Value = TransposeDesc> {
+/// Strategy for valid descriptions with or without gathered rows.
+pub fn legal(gathered: bool) -> impl Strategy<Value = TransposeDesc> {
     let of = move |seed| {
         random_descriptions(32, seed).into_iter().find(|desc| desc.is_gathered() == gathered)
     };
     any::<u64>().prop_filter_map("one of 32", of)
 }
 
-/// Law: element (i + 1, j) of A's tile, the next of D's row, lies one further than (i, j) within
-/// each aligned run of `vector` rows, and the run begins at a multiple of `vector`.
+/// Law: within each aligned run of `vector` rows, element (i + 1, j) of A's tile, the next one in
+/// D's row, directly follows (i, j). The run begins at a multiple of `vector`.
 fn runs_whole(smem: &SmemTile, vector: u32) -> bool {
     (0..smem.k).all(|j| {
         (0..smem.mn).step_by(vector as usize).all(|i| {
@@ -36,18 +36,19 @@ fn runs_whole(smem: &SmemTile, vector: u32) -> bool {
     })
 }
 
-/// A whole grid, as the maps have it: which block, which thread, which step.
+/// A grid with its maps: CTA, thread, and step.
 struct Grid<'d> {
     desc: &'d TransposeDesc,
     rows: u32,
     columns: u32,
-    /// Whether element (i, j) of A is touched.
+    /// Predicate of the elements (i, j) of A that exist.
     exists: &'d dyn Fn(u32, u32) -> bool,
 }
 
 impl Grid<'_> {
-    /// How often each element of A is touched by pieces of `height` x `width` elements that lie as
-    /// `corner` says: `fetch` has pieces of `thread_rows` x `access_a`, `write` of `access_d` x 1.
+    /// Counts the accesses to each element of A by pieces of `height` x `width` elements at
+    /// `corner`: pieces of `fetch` are `thread_rows` x `access_a`, and pieces of `write` are
+    /// `access_d` x 1.
     fn touches(&self, order: &dyn IndexMap, map: &dyn IndexMap, pieces: Pieces) -> Vec<u32> {
         let mut times = vec![0; (self.rows * self.columns) as usize];
         let across = self.rows.div_ceil(self.desc.rows);
@@ -106,9 +107,9 @@ proptest! {
     #![proptest_config(cases(256))]
 
     /// `fetch: threads x steps -> pieces of A's tile` is a bijection, and so is `write` to the
-    /// pieces of D's.
+    /// pieces of D's tile.
     #[test]
-    fn each_piece_is_moved_by_one_thread_in_one_step(d in legal(false)) {
+    fn one_thread_moves_each_piece_in_one_step(d in legal(false)) {
         prop_assert_eq!(laws::bijective(&d.fetch()), Ok(()));
         if !d.is_gathered() {
             prop_assert_eq!(d.fetch().codomain() * d.thread_rows * d.access_a, d.rows * d.columns);
@@ -119,10 +120,10 @@ proptest! {
         }
     }
 
-    /// `smem: A's tile -> shared memory` is injective into `smem_bytes`, a bijection where nothing
-    /// is padded; what is accessed at once lies side by side, aligned.
+    /// `smem: A's tile -> shared memory` is injective into `smem_bytes`, and a bijection without
+    /// padding. The elements of one access are contiguous and aligned.
     #[test]
-    fn each_element_has_a_place_of_its_own_in_shared_memory(d in legal(false)) {
+    fn each_element_has_its_own_shared_memory_address(d in legal(false)) {
         let smem = d.smem();
         prop_assert_eq!(laws::injective(&smem), Ok(()));
         if smem.padding == 0 {
@@ -136,14 +137,14 @@ proptest! {
     }
 
     /// For every R x C: `|{ (block, thread, step) : its piece of A holds (i, j) }| = 1` for all i <
-    /// R, j < C, and the same of D's pieces.
+    /// R, j < C. The same holds for the pieces of D.
     #[test]
-    fn each_element_of_a_matrix_is_read_once_and_written_once(d in legal(false), down in 0u32..40, across in 0u32..40) {
-        // Whole accesses, up to two tiles and a part of one.
+    fn each_matrix_element_is_read_once_and_written_once(d in legal(false), down in 0u32..40, across in 0u32..40) {
+        // Whole accesses, up to two tiles and a partial one.
         let (rows, columns) = (down * 16 % (2 * d.rows + 17), across * 16 % (2 * d.columns + 17));
         let exists = |i, j| i < rows && j < columns;
         let grid = Grid { desc: &d, rows, columns, exists: &exists };
-        // The lines that are gathered begin where D's rows are aligned, not where A's tile does.
+        // Gathered lines begin at aligned elements of D's rows, not at the start of A's tile.
         if !d.is_gathered() {
             prop_assert!(grid.touches(&grid.order(), &d.fetch(), fetch_pieces(&d)).iter().all(|&times| times == 1));
         }
@@ -153,100 +154,7 @@ proptest! {
     }
 }
 
-/// Returns the number of lines that a tile needs, and the elements of a line, wherever rows of A
-/// begin in an access and rows of D begin in a sector.
-fn needed(d: &TransposeDesc) -> (u32, u32) {
-    (d.rows + d.write_alignment() - 1, d.columns + d.access_a - 1)
-}
-
-proptest! {
-    #![proptest_config(cases(256))]
-
-    /// `fetch: threads x steps -> accesses of lines` leaves out what is beyond the last and is a
-    /// bijection else; `write` is one. `smem: (line, element) -> shared memory` is injective into
-    /// `smem_bytes`, and stores lie in it whole and aligned. The tile has as many lines as it
-    /// needs, and no access more than a line needs.
-    #[test]
-    fn gathered_lines_hold_what_a_tile_needs(d in legal(true)) {
-        prop_assert_eq!(laws::bijective(&d.fetch()), Ok(()));
-        prop_assert_eq!(laws::bijective(&d.write()), Ok(()));
-        prop_assert_eq!(d.write().codomain() * d.access_d, d.rows * d.columns);
-        let smem = d.gathered();
-        prop_assert_eq!(laws::injective(&smem), Ok(()));
-        prop_assert_eq!(smem.codomain() * d.element_bytes, d.smem_bytes());
-        prop_assert!(d.access_a.is_multiple_of(d.stored()));
-        for first in (0..smem.lines).flat_map(|line| (0..smem.pitch).step_by(d.stored() as usize).map(move |i| at(line, i))) {
-            let place = smem.at(first).expect("a place");
-            prop_assert!(place.is_multiple_of(d.stored()));
-            prop_assert!((1..d.stored()).all(|i| smem.at(at(first.row, first.column + i)) == Some(place + i)));
-        }
-        let (lines, elements) = needed(&d);
-        prop_assert!(lines == smem.lines && elements <= smem.pitch);
-        // With one access less, the last elements of some row have no place.
-        prop_assert!(d.access_a == 1 || elements > smem.pitch - d.access_a);
-    }
-
-    /// Each thread's pieces of D begin at the same place of a sector, whatever the leading
-    /// dimension: `line(thread, step) = line(thread, 0) (mod sector)`, and its pieces are one
-    /// column of pieces.
-    #[test]
-    fn gathered_pieces_of_a_thread_have_one_alignment(d in legal(true)) {
-        let write = d.write();
-        for (thread, step) in (0..d.threads).flat_map(|thread| (0..write.steps()).map(move |step| (thread, step))) {
-            let ((first, place), (line, piece)) = (write.place(thread, 0), write.place(thread, step));
-            prop_assert_eq!((line % d.write_alignment(), piece), (first % d.write_alignment(), place));
-        }
-    }
-}
-
-/// Threads that are no multiple of a tile's rows take lines that begin elsewhere: `check` refuses
-/// them.
-#[test]
-fn threads_that_are_no_multiple_of_rows_gather_what_begins_otherwise() {
-    let d = TransposeDesc {
-        staging: Staging::Gathered,
-        access_d: 4,
-        access_a: 4,
-        rows: 64,
-        ..Rung::Padded.desc(Combine::Move, 4)
-    };
-    assert_eq!(d.check(), Ok(()));
-    let fewer = TransposeDesc { threads: 32, ..d };
-    let write = fewer.write();
-    assert!(
-        (0..write.steps())
-            .any(|step| !(write.place(0, step).0 - write.place(0, 0).0).is_multiple_of(d.access_d))
-    );
-    assert!(matches!(
-        fewer.check(),
-        Err(Refusal { rule: Rule::Multiple, field: Field::ThreadsOfABlock, .. })
-    ));
-}
-
-/// Lanes gather from lines that are a group apart: without the skew between groups they meet on one
-/// bank.
-#[test]
-fn without_a_skew_gathering_conflicts() {
-    let problem = Problem::packed_transpose(1021, 1019);
-    for desc in named().into_iter().filter(|desc| desc.is_gathered() && desc.element_bytes < 4) {
-        let program = TransposeProgram::new(&desc);
-        let plain =
-            falchion::internals::pass::transpose::GatheredTile { skew: 0, ..desc.gathered() };
-        let without = TransposeProgram { smem: std::sync::Arc::new(plain), ..program.clone() };
-        let [with, without] = [program, without]
-            .map(|program| count_transpose(&program, &problem).expect("it counts").loads);
-        println!(
-            "{desc}: {} of {} wavefronts, without a skew {}",
-            with.wavefronts, with.ideal, without.wavefronts
-        );
-        assert!(
-            with.accesses == without.accesses && with.wavefronts * 2 < without.wavefronts,
-            "{desc}: {with:?} {without:?}"
-        );
-    }
-}
-
-/// A map of a test's own.
+/// A map that a test defines.
 struct As<F>(Coord, u32, F);
 
 impl<F: Fn(u32, u32) -> Option<u32> + Send + Sync> IndexMap for As<F> {
@@ -262,7 +170,7 @@ impl<F: Fn(u32, u32) -> Option<u32> + Send + Sync> IndexMap for As<F> {
 }
 
 #[test]
-fn the_laws_of_pieces_fail_without_what_they_rest_on() {
+fn the_laws_of_pieces_fail_without_their_mechanisms() {
     let d = Rung::Padded.desc(Combine::Move, 4);
     let PieceMap { threads, lines, pieces, .. } = d.fetch();
     let steps = d.fetch().steps();
@@ -271,26 +179,26 @@ fn the_laws_of_pieces_fail_without_what_they_rest_on() {
         laws::bijective(&As(at(threads, steps), lines * pieces, value))
     };
     assert_eq!(law(steps, |thread, step| thread + step * 256), Ok(()));
-    // Without a step too few, as a quotient rounded down would have it; with threads a line apart;
-    // with steps that overlap.
+    // With one step too few (a quotient rounded down), with threads one line apart, and with
+    // overlapping steps.
     assert!(matches!(law(steps - 1, |thread, step| thread + step * 256), Err(Missed { .. })));
     assert!(matches!(law(steps, |thread, step| thread + step * 255), Err(Shared { .. })));
     assert!(matches!(law(steps, |thread, step| thread * 32 + step), Err(Outside { .. })));
-    // The line of one direction with the piece of the other.
+    // The lines of one direction with the pieces of the other.
     let mixed =
         law(steps, |thread, step| (thread + step * 256) / 32 * 32 + (thread + step * 256) / 32);
     assert!(matches!(mixed, Err(Shared { .. })));
 }
 
 #[test]
-fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
+fn the_laws_of_shared_memory_fail_without_their_mechanisms() {
     let tile = SmemTile { along: Along::Mn, mn: 32, k: 32, padding: 1, bits: 0, base: 0, shift: 0 };
     assert_eq!(laws::injective(&tile), Ok(()));
     let pitch = |pitch: u32| As(at(32, 32), 33 * 32, move |i, j| Some(j * pitch + i));
     assert_eq!(laws::injective(&pitch(33)), Ok(()));
     assert!(matches!(laws::injective(&pitch(31)), Err(Shared { .. })));
     assert!(matches!(laws::injective(&pitch(34)), Err(Outside { .. })));
-    // A swizzle of chunks that a column does not hold, which `check` refuses.
+    // A swizzle of more chunks than a column has, which `check` refuses.
     let beyond = SmemTile { mn: 48, padding: 0, bits: 3, base: 2, ..tile };
     assert!(laws::injective(&beyond).is_err());
     let desc = TransposeDesc { rows: 48, threads: 96, ..Rung::Padded.desc(Combine::Move, 4) };
@@ -308,7 +216,7 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
         ),
         "{refused:?}"
     );
-    // Padding by one takes vectors apart, and so does a swizzle finer than they are: `check`
+    // Padding by one splits vectors, and so does a swizzle that is finer than vectors. `check`
     // refuses both.
     assert!(runs_whole(&SmemTile { padding: 4, ..tile }, 4) && !runs_whole(&tile, 4));
     assert!(!runs_whole(&SmemTile { padding: 0, bits: 3, base: 1, ..tile }, 4));
@@ -324,7 +232,7 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
 }
 
 #[test]
-fn coverage_fails_without_what_it_rests_on() {
+fn coverage_fails_without_its_mechanisms() {
     let d = Rung::Coalesced.desc(Combine::Move, 4);
     let (rows, columns) = (80, 48);
     let covered = |exists: &dyn Fn(u32, u32) -> bool,
@@ -336,11 +244,10 @@ fn coverage_fails_without_what_it_rests_on() {
     };
     let exists = |i: u32, j: u32| i < rows && j < columns;
     assert!(covered(&exists, None, &d.fetch()));
-    // Predicates one too strict, and of the other extent.
+    // Predicates that are one too strict, or that use the other extent.
     assert!(!covered(&|i, j| i + 1 < rows && j < columns, None, &d.fetch()));
     assert!(!covered(&|i, j| i < columns && j < columns, None, &d.fetch()));
-    // An order of tiles with rows and columns exchanged in its extents, one that ends early, and
-    // one that repeats.
+    // Tile orders whose extents are swapped, that end early, or that repeat tiles.
     let (down, across) = (columns.div_ceil(32), rows.div_ceil(32));
     assert_eq!((down, across), (2, 3));
     let order = |f: fn(u32) -> Option<u32>| {
@@ -350,7 +257,7 @@ fn coverage_fails_without_what_it_rests_on() {
     assert!(!covered(&exists, Some(&order(|block| Some(block / 2 + block % 2 * 2))), &d.fetch()));
     assert!(!covered(&exists, Some(&order(|block| (block < 5).then_some(block))), &d.fetch()));
     assert!(!covered(&exists, Some(&order(|block| Some(block / 2 * 2))), &d.fetch()));
-    // Threads that take a piece too few.
+    // Threads that copy one piece too few.
     let fetch = d.fetch();
     let fewer = As(at(d.threads, fetch.steps() - 1), fetch.codomain(), move |thread, step| {
         fetch.at(at(thread, step))
@@ -362,18 +269,18 @@ fn coverage_fails_without_what_it_rests_on() {
     );
 }
 
-/// A tile's stores and loads.
+/// Returns the stores and loads of a tile.
 fn shared(desc: &TransposeDesc) -> [SharedAccesses; 2] {
     let whole = Problem::packed_transpose(desc.rows as usize, desc.columns as usize);
     let counters = count_transpose(&TransposeProgram::new(desc), &whole).expect("it counts");
     [counters.stores, counters.loads]
 }
 
-/// Stores down a column of `[n][32]` fall on one bank; a pitch that is odd in words, or chunks
-/// swizzled by the column's number, spread them over all: `wavefronts = ideal`, and without the one
-/// or the other 32 and 8 times as many.
+/// Stores down a column of `[n][32]` access one bank. A pitch with an odd number of words, or
+/// chunks swizzled by the column number, distribute them over all banks: `wavefronts = ideal`.
+/// Without them, the number of wavefronts is 32 and 8 times as large.
 #[test]
-fn without_padding_or_swizzle_conflicts_appear() {
+fn stores_conflict_only_without_padding_or_swizzle() {
     let padded = Rung::Padded.desc(Combine::Move, 4);
     let [stores, loads] = shared(&padded);
     assert_eq!([stores.wavefronts, loads.wavefronts], [stores.ideal, loads.ideal]);
@@ -391,7 +298,7 @@ fn without_padding_or_swizzle_conflicts_appear() {
         assert_eq!(stores.wavefronts, times * stores.ideal, "{bits} bits");
         assert_eq!(loads.wavefronts, loads.ideal, "{bits} bits");
     }
-    // 16 bytes at a time, for each width of element.
+    // Accesses of 16 bytes, for each element width.
     for (bytes, thread_rows) in [(2, 8), (4, 4), (8, 2)] {
         let wide = |staging| {
             let desc = Rung::Coalesced.desc(Combine::Move, bytes);
@@ -417,16 +324,16 @@ fn without_padding_or_swizzle_conflicts_appear() {
             [with.ideal, loads.ideal, 8 * without.ideal],
             "{bytes}"
         );
-        // Where the swizzle takes bits that all lanes of a phase share, it changes nothing.
+        // A swizzle of bits that all lanes of a phase share has no effect.
         let [idle, _] = shared(&wide(Staging::Swizzled { bits: 3, base, shift: shift + 3 }));
         assert!(idle.wavefronts > with.wavefronts, "{bytes}: {idle:?}");
     }
 }
 
-/// What the resolver chooses takes at most twice the least wavefronts, and more without its padding
-/// or swizzle.
+/// The resolver's choice takes at most twice the minimum number of wavefronts, and more without its
+/// padding or swizzle.
 #[test]
-fn the_resolvers_tiles_have_no_more_conflicts_than_two_to_a_wavefront() {
+fn resolved_tiles_take_at_most_twice_the_minimum_wavefronts() {
     let mut tiles = 0;
     for desc in named().into_iter().filter(|desc| matches!(desc.staging, Staging::Swizzled { .. }))
     {
@@ -442,10 +349,10 @@ fn the_resolvers_tiles_have_no_more_conflicts_than_two_to_a_wavefront() {
     assert!(tiles >= 16, "{tiles}");
 }
 
-/// Naive and tiled write across D's rows, the others along: the one sends a warp to 32 sectors, the
-/// other to the fewest.
+/// The rungs `naive` and `tiled` write across D's rows, and the others along them. A warp accesses
+/// 32 sectors in the first case, and the minimum number in the second.
 #[test]
-fn lanes_along_d_are_what_coalesces() {
+fn only_lanes_along_d_coalesce() {
     let of = |lanes| {
         let desc = TransposeDesc { lanes, ..Rung::Padded.desc(Combine::Move, 4) };
         count_transpose(&TransposeProgram::new(&desc), &Problem::packed_transpose(64, 64))

@@ -1,15 +1,14 @@
-//! Every refusal that a transpose on the host can meet: its sentence names the operand, the value
-//! and the limit, and a nearest value that it names is legal. What is not refused, though it looks
-//! odd, is computed.
+//! Every refusal of a transpose on the host: the message names the operand, the value, and the
+//! limit, and a suggested value is valid. Unusual but valid calls are computed.
 //!
-//! Overlapping memory is a matter of devices: safe code on the host cannot say it.
+//! Overlapping memory is possible only on devices, because safe host code cannot create it.
 //! `src/cuda/pass.rs` tests it.
 
 use crate::harness::{prelude::*, transposes::scalars};
 
 const BOTH: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 5 }];
 
-/// Elements that a kernel moves, and elements that a kernel scales.
+/// Elements that a kernel moves, and elements that it scales.
 const MOVED: ElementKind = ElementKind::I32;
 const SCALED: ElementKind = ElementKind::F32;
 
@@ -29,7 +28,7 @@ fn poisoned(kind: ElementKind, choice: Choice, problem: &Problem) -> Result<Host
 }
 
 #[test]
-fn leading_dimensions_below_the_extent() {
+fn leading_dimensions_below_the_extent_are_refused() {
     fn with(a: usize, c: usize, d: usize) -> Problem {
         let packed = Problem::packed_transpose(5, 7);
         Problem {
@@ -50,10 +49,10 @@ fn leading_dimensions_below_the_extent() {
     assert!(fits(SCALED, &with(7, 5, 5)));
 }
 
-/// Matrices lie row by row: the transpose of column-major ones is that of the same bytes, rows and
-/// columns exchanged.
+/// Matrices are row-major. The transpose of column-major matrices equals that of the same bytes
+/// with rows and columns swapped.
 #[test]
-fn matrices_of_another_order() {
+fn matrices_of_another_order_are_refused() {
     let packed = Problem::packed_transpose(5, 7);
     let c = Source::Matrix(packed.d.transposed());
     for (problem, said) in [
@@ -80,7 +79,7 @@ fn matrices_of_another_order() {
 }
 
 #[test]
-fn memory_that_is_too_short() {
+fn memory_that_is_too_short_is_refused() {
     let long = Problem::packed_transpose(5, 7);
     let short = |matrix: View<Elements>| matrix.with(Elements::new(matrix.memory.length - 1));
     let c = Source::Matrix(short(long.d));
@@ -100,8 +99,8 @@ fn memory_that_is_too_short() {
     ] {
         assert_eq!(refused(SCALED, &problem), said);
     }
-    // The last row of the last matrix need not be as long as the others, nor the last matrix as its
-    // stride.
+    // The last row of the last matrix may be shorter than the pitch, and the last matrix shorter
+    // than its stride.
     let gaps = View::new(Elements::new(60 + 4 * 10 + 7), Order::Col, 10).batched(60);
     let two = long.d.with(Elements::new(70));
     assert!(fits(MOVED, &Problem { batch: 2, a: gaps, d: two, ..long }));
@@ -110,7 +109,7 @@ fn memory_that_is_too_short() {
         refused(MOVED, &one_less),
         "length of A = 106 elements is less than 107 elements (5 x 7, leading dimension 10, batch of 2, batch stride 60)"
     );
-    // What is not read is not looked at.
+    // Operands that are not read are not checked.
     assert!(fits(
         SCALED,
         &Problem { scalars: scalars([0.0, 0.0]), a: long.a.with(Elements::new(0)), ..long }
@@ -119,13 +118,13 @@ fn memory_that_is_too_short() {
 }
 
 #[test]
-fn matrices_of_a_batch_that_overlap() {
+fn overlapping_matrices_of_a_batch_are_refused() {
     fn strided(leading: usize, stride: usize) -> Problem {
         let packed = Problem::packed_transpose(5, 7);
         let d = View::new(Elements::new(1000), Order::Row, leading).batched(stride);
         Problem { batch: 3, a: packed.a.batched(0), d, ..packed }
     }
-    // Interleaved row by row, three rows of 5 side by side: fine at 15, and not at 14.
+    // Three interleaved rows of 5 elements: a pitch of 15 is valid, and 14 is not.
     assert!(fits(MOVED, &strided(15, 5)) && fits(MOVED, &strided(5, 35)));
     for (leading, stride, nearest) in
         [(14, 5, 89), (15, 4, 95), (5, 34, 35), (5, 0, 35), (6, 40, 41)]
@@ -148,7 +147,7 @@ fn too_large_problems_are_refused() {
         let long = |matrix: View<Elements>| matrix.with(Elements::ALL);
         Problem { a: long(problem.a), d: long(problem.d), ..problem }
     };
-    // More than 2^31 elements are many, and no reason to refuse.
+    // More than 2^31 elements are valid.
     assert!(fits(MOVED, &huge(1 << 16, 1 << 16)));
     assert!(fits(MOVED, &huge(i32::MAX as usize, 1)));
     for (problem, said) in [
@@ -189,13 +188,13 @@ fn too_large_problems_are_refused() {
             && said.ends_with("use a smaller problem"),
         "{said}"
     );
-    // A matrix that is not read is not checked, and not believed either.
+    // A matrix that is not read is not checked, and its size is not used.
     let unread = Problem::transpose((4, 4), 1, [Some(1 << 61), None, None], [0.0, 1.0]);
     assert!(refused(&unread).starts_with("host memory = "));
 }
 
 #[test]
-fn scalars_and_operands_that_are_not_there() {
+fn unsupported_scalars_and_missing_operands_are_refused() {
     let packed = Problem::packed_transpose(5, 7);
     let sentence = |scalar: &str| {
         format!(
@@ -235,7 +234,7 @@ fn scalars_and_operands_that_are_not_there() {
 }
 
 #[test]
-fn elements_of_other_types() {
+fn elements_of_other_types_are_refused() {
     let (problem, a32, c64) = (Problem::packed_transpose(2, 3), [1.0f32; 6], [1.0f64; 6]);
     let refused = |choice: Choice, problem: &Problem, a, c| {
         let mut d = [0.0f32; 6];
@@ -258,9 +257,9 @@ fn elements_of_other_types() {
     }
 }
 
-/// The typed door refuses as the values do, before anything is written.
+/// The typed interface refuses the same calls as the run-time one, before anything is written.
 #[test]
-fn the_typed_door_refuses_and_writes_nothing() {
+fn typed_calls_are_refused_before_they_write() {
     let (a, b, mut d) = ([1.0f64; 12], [1.0f64; 11], [7.0f64; 12]);
     let transpose = Transpose::<f64>::new();
     let arguments = Arguments::transpose((3, 4), &a, &mut d).source(1.0, &b);
@@ -288,31 +287,29 @@ fn the_typed_door_refuses_and_writes_nothing() {
 }
 
 #[test]
-fn nothing_is_fine() {
+fn empty_problems_are_valid() {
     for (rows, columns, batch) in
         [(0, 0, 1), (0, 5, 1), (5, 0, 1), (5, 5, 0), (0, usize::from(u16::MAX), 7)]
     {
         for mode in BOTH {
             let problem = Problem::transpose((rows, columns), batch, [None; 3], [1.0, 0.0]);
-            let mut transpose =
-                poisoned(ElementKind::F32, Choice::Auto, &problem).expect("nothing is a problem");
+            let mut transpose = poisoned(ElementKind::F32, Choice::Auto, &problem)
+                .expect("an empty problem is valid");
             let desc = Choice::Auto.desc(ElementKind::F32, &problem);
-            transpose.draw_transpose(1).expect("nothing to draw");
-            transpose.run_transpose(&desc, mode).expect("nothing to do");
-            let verdict = transpose.verify_transpose().expect("nothing to verify");
+            transpose.draw_transpose(1).expect("no random data");
+            transpose.run_transpose(&desc, mode).expect("no work");
+            let verdict = transpose.verify_transpose().expect("no elements to verify");
             assert!(verdict.is_right() && verdict.elements_checked == 0, "{verdict}");
         }
     }
     let mut d: [u8; 0] = [];
-    Transpose::<u8>::new()
-        .run(Arguments::transpose((0, 9), &[][..], &mut d[..]))
-        .expect("nothing to do");
+    Transpose::<u8>::new().run(Arguments::transpose((0, 9), &[][..], &mut d[..])).expect("no work");
 }
 
-/// At alpha 0 A's NaN does not reach D, at beta 0 neither C's does; at both, D is zero. At others
-/// it does.
+/// With alpha = 0, NaN in A does not reach D, and with beta = 0, NaN in C does not. With both, D is
+/// zero. With other scalars, NaN reaches D.
 #[test]
-fn nan_reaches_d_only_where_it_is_read() {
+fn nan_reaches_d_only_if_it_is_read() {
     macro_rules! ran {
         ($T:ty, $alpha:expr, $beta:expr) => {{
             let (a, b, mut d) = ([<$T>::NAN; 35], [1.0 as $T; 35], [<$T>::NAN; 35]);
@@ -338,7 +335,7 @@ fn nan_reaches_d_only_where_it_is_read() {
         };
         run(&problem, &ones, Source::Matrix(HostSlice::new::<f32>(&nans)), &mut d);
         assert_eq!(d, [3.0; 35]);
-        // A NaN that only moves keeps its bits.
+        // A NaN that is only moved keeps its bits.
         let odd = f32::from_bits(0x7fa0_1234);
         let (a, mut d) = ([odd; 35], [0.0f32; 35]);
         run(&packed, &a, Source::None, &mut d);
@@ -346,10 +343,9 @@ fn nan_reaches_d_only_where_it_is_read() {
     }
 }
 
-/// What a description is refused for, and the field that a nearest value goes to, where there is
-/// one.
+/// Refusals of descriptions, and the field of the suggested value, if any.
 #[test]
-fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
+fn transpose_refusals_suggest_a_valid_value() {
     type Set = fn(&mut TransposeDesc, u32);
     let none: Option<Set> = None;
     let padded = TransposeRung::Padded.desc(Combine::Move, 4);
@@ -396,7 +392,7 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         let refusal = desc.check().expect_err(wanted);
         let sentence = refusal.to_string();
         assert_eq!(sentence, wanted);
-        // The door for values refuses what it cannot narrow into a kernel.
+        // The run-time interface refuses descriptions that it cannot narrow to a kernel.
         let problem = Problem::packed_transpose(64, 64);
         let narrowed = Choice::Desc(desc).desc(SCALED, &problem).check();
         let door = poisoned(ElementKind::F32, Choice::Desc(desc), &problem).map(|_| ());

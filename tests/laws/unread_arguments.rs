@@ -33,7 +33,7 @@ fn arguments_that_the_epilogue_does_not_read_are_refused() {
     for (said, wanted) in table {
         assert_eq!(said, wanted);
     }
-    // As in BLAS, beta = 0 allows a C that is not read; neutral scalars change nothing.
+    // As in BLAS, beta = 0 allows a C that is not read. Neutral scalars change nothing.
     for said in [
         said::<Plain>(|x| x.in_place(0.0)),
         said::<Acc>(|x| x.source(0.0, &[f32::NAN; 4]).alpha(1.0).scalar::<3>(0.0)),

@@ -1,12 +1,12 @@
-//! What warp-specialized kernels are refused for: each sentence names the field, the value and the
-//! limit, and the nearest legal value that it names is legal.
+//! Refusals of warp-specialized kernels: each message names the field, the value, and the limit,
+//! and the suggested value is valid.
 
 use crate::harness::{descriptions, prelude::*, random_cases::*, ring_programs::check_options};
 use proptest::{prelude::*, sample::select};
 
 const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
-/// bf16, two warpgroups on a tile of 128 x 256, changed.
+/// Returns a changed bf16 description with two consumer warpgroups on a tile of 128 x 256.
 fn changed(change: impl FnOnce(&mut Changed)) -> Changed {
     with_types(ElementKind::Bf16, ElementKind::F32, K_MAJOR, change)
 }
@@ -28,7 +28,8 @@ fn with_types(
     d
 }
 
-/// f32 by threads: two consumers of four warps on a tile of 128 x 256, 8 x 16 a thread, changed.
+/// Returns a changed TMA-fed SIMT description: two consumers of four warps on a tile of 128 x 256,
+/// with 8 x 16 per thread.
 fn threads(change: impl FnOnce(&mut Changed)) -> Changed {
     let mut d =
         Changed::new(descriptions::threads::plain(K_MAJOR, (128, 256, 16), (32, 128), (8, 16)));
@@ -37,7 +38,7 @@ fn threads(change: impl FnOnce(&mut Changed)) -> Changed {
 }
 
 #[test]
-fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
+fn warp_specialized_refusals_name_field_value_limit_and_a_valid_value() {
     use ElementKind::{E4m3, F16, F32, F64, I8, I32};
     let both = |d: &mut Changed, m, n| {
         (d.warp, d.threadblock) = (Mnk { m, n, ..d.warp }, Mnk { m, n, ..d.threadblock })
@@ -129,7 +130,7 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
 }
 
 #[test]
-fn a_machine_that_is_not_hopper_is_named() {
+fn machines_other_than_hopper_are_refused() {
     let machine = Machine { sm: 100, ..ArchKind::Sm90.machine() };
     let sentence = changed(|_| ()).unchecked().check_on(&machine).message();
     assert_eq!(sentence, "compute capability = 100 is not 90 (warpspecialized); try op = simt");
@@ -137,9 +138,9 @@ fn a_machine_that_is_not_hopper_is_named() {
     assert_eq!(sentence, "compute capability = 80 is less than 90; try arch = sm80");
 }
 
-/// A knob of another family is refused by its name.
+/// A knob that the pinned main loop or MMA lacks is refused by name.
 #[test]
-fn a_knob_of_another_family_is_named() {
+fn a_knob_of_another_main_loop_or_mma_is_named() {
     let f32 = ElementKind::F32;
     for (op, kind, knob, value, mainloop) in [
         (OpKind::TensorOp, ElementKind::E4m3, "blocks_per_sm", "2", "warpspecialized"),
@@ -163,7 +164,7 @@ fn a_knob_of_another_family_is_named() {
     }
 }
 
-/// A knob of tensor cores is refused by its name on CUDA cores.
+/// A knob of tensor cores is refused by name on CUDA cores.
 #[test]
 fn a_knob_of_tensor_cores_is_named() {
     for (knob, value) in
@@ -178,9 +179,9 @@ fn a_knob_of_tensor_cores_is_named() {
     }
 }
 
-/// A knob of another family is its family's word, where that computes the product.
+/// A knob selects the main loop and the MMA that have it, if these compute the GEMM.
 #[test]
-fn a_knob_of_another_family_selects_it() {
+fn a_knob_selects_the_main_loop_or_mma_that_has_it() {
     let f32 = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
     for (knob, value) in
         [("cluster", "2x1"), ("mainloop", "warpspecialized"), ("instruction", "16x8x1")]
@@ -191,9 +192,9 @@ fn a_knob_of_another_family_selects_it() {
     }
 }
 
-/// What looks at threads that all follow one schedule says so.
+/// Interfaces for kernels whose threads all follow one schedule refuse others.
 #[test]
-fn a_warp_specialized_kernel_is_no_program_of_one_schedule() {
+fn a_warp_specialized_kernel_is_not_a_program_of_one_schedule() {
     let d = changed(|_| ());
     let sentence = d.unchecked().one_schedule().message();
     assert_eq!(
@@ -202,9 +203,9 @@ fn a_warp_specialized_kernel_is_no_program_of_one_schedule() {
     );
 }
 
-/// Of a column-major D the kernel's A is the user's B: the sentence names the user's.
+/// If D is column-major, the kernel's A is the user's B. The message names the user's operand.
 #[test]
-fn the_operand_that_is_named_is_the_user_s() {
+fn refusals_name_the_users_operand() {
     for knob in ["align_a", "align_b"] {
         for c in ["i32:row", "i32:col"] {
             let pins = [(knob, "4"), ("mainloop", "warpspecialized")];
@@ -218,7 +219,7 @@ fn the_operand_that_is_named_is_the_user_s() {
 
 fn legal() -> impl Strategy<Value = GemmDesc> {
     let wanted = |threads| Wanted {
-        family: if threads { Family::Threads } else { Family::WarpSpecialized },
+        kernel_kind: if threads { KernelKind::Threads } else { KernelKind::WarpSpecialized },
         ..Wanted::default()
     };
     (any::<u64>(), any::<bool>())
@@ -230,13 +231,13 @@ proptest! {
     #![proptest_config(cases(20_000))]
 
     #[test]
-    fn advice_leads_to_a_kernel_or_to_a_sentence_without_advice(d in legal(), spoils in proptest::collection::vec((0..NUMBERS, number()), 1..4)) {
+    fn advice_ends_at_a_kernel_or_at_a_refusal_without_advice(d in legal(), spoils in proptest::collection::vec((0..NUMBERS, number()), 1..4)) {
         follow_advice(spoils.into_iter().fold(d, |d, (field, x)| spoiled(d, field, x)), advised)?;
     }
 
-    /// Numbers and types of any kind: a sentence or a kernel, and never a panic.
+    /// Numbers and types of any kind give a refusal or a kernel, and never a panic.
     #[test]
-    fn no_spoiled_description_panics(
+    fn invalid_descriptions_do_not_panic(
         d in legal(),
         spoils in proptest::collection::vec((0..NUMBERS, number()), 1..6),
         kinds in proptest::option::of([select(ElementKind::ALL.to_vec()), select(ElementKind::ALL.to_vec()), select(ElementKind::ALL.to_vec())]),

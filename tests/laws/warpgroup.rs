@@ -1,5 +1,5 @@
-//! The product of a warpgroup under law: which instructions there are, where operands lie, who
-//! holds what.
+//! Laws of a warpgroup's product: its instructions, the layout of its operands, and the fragments
+//! of its threads.
 
 use crate::harness::{prelude::*, warpgroups::*};
 use falchion::{
@@ -10,13 +10,12 @@ use falchion_lab::warpgroup::holders;
 
 const K: AOperand = AOperand::Shared(Along::K);
 
-// --- instructions
-// --------------------------------------------------------------------------------------------------------
+// Instructions
 
-/// Over all types, accumulators, ways and `n` to 300: an instruction exists exactly where the table
-/// of the PTX ISA has it, written out here once more as sets.
+/// For all types, accumulators, axes, and `n` up to 300: an instruction exists exactly if the table
+/// of the PTX ISA has it. The test repeats this table as sets.
 #[test]
-fn the_table_is_ptx_s() {
+fn the_table_of_instructions_equals_ptx() {
     let floats: BTreeSet<u32> = (1..=32).map(|i| 8 * i).collect();
     let integers: BTreeSet<u32> = [8, 24].into_iter().chain((1..=16).map(|i| 16 * i)).collect();
     assert_eq!((floats.len(), integers.len()), (32, 18));
@@ -55,7 +54,7 @@ fn the_table_is_ptx_s() {
     assert_eq!(legal, 3 * 32 * 6 + 9 * 32 * 2 + 4 * 18 * 2);
 }
 
-/// Tiles, stages and descriptors that there are not: each beside its nearest, which there is.
+/// Tiles, stages, and descriptors that do not exist, each with a similar one that does.
 #[test]
 fn descriptors_cover_only_bytes_that_are_read() {
     use ElementKind as D;
@@ -104,13 +103,12 @@ fn element_kinds_are_inputs_by_their_width() {
     assert!(inputs.iter().all(|input| input.elements_in(32) * input.bytes_of(1) == 32));
 }
 
-// --- tiles
-// ---------------------------------------------------------------------------------------------------------------
+// Tiles
 
-/// Each tile is a bijection from (mn, k) to its elements, and every chunk of 16 bytes along its
+/// Each tile is a bijection from (mn, k) to its elements, and each chunk of 16 bytes along its
 /// contiguous index is whole.
 #[test]
-fn tiles_are_bijective_and_their_chunks_whole() {
+fn tiles_are_bijective_with_whole_chunks() {
     let tiles = tiles();
     for tile in &tiles {
         laws::bijective(tile).unwrap_or_else(|violation| panic!("{tile:?}: {violation}"));
@@ -127,11 +125,11 @@ fn tiles_are_bijective_and_their_chunks_whole() {
     vectors_whole(&finer, 8).expect_err("a swizzle of 8 bytes tears chunks of 16");
 }
 
-/// TMA writes a box `{S bytes, rows}` at byte `x` of the box, linear, to `Sw<log2(S / 16), 4,
-/// 3>(x)`: the swizzle that CuTe gives to `CU_TENSOR_MAP_SWIZZLE_128B`, `64B`, `32B`. Boxes follow
-/// each other along the contiguous index.
+/// TMA writes a box `{S bytes, rows}` with the linear byte `x` at `Sw<log2(S / 16), 4, 3>(x)`. CuTe
+/// assigns this swizzle to `CU_TENSOR_MAP_SWIZZLE_128B`, `64B`, and `32B`. Boxes follow each other
+/// along the contiguous index.
 #[test]
-fn tiles_are_what_tma_writes() -> Result<(), algebra::LayoutError> {
+fn tiles_equal_the_boxes_that_tma_writes() -> Result<(), algebra::LayoutError> {
     for tile in tiles() {
         let row_bytes = tile.swizzle().row_bytes();
         let swizzle = algebra::Swizzle::new((row_bytes / 16).ilog2(), 4, 3)?;
@@ -155,7 +153,7 @@ fn tiles_are_what_tma_writes() -> Result<(), algebra::LayoutError> {
     Ok(())
 }
 
-/// Wavefronts of the eight chunks of a core matrix, for the worst of a box's.
+/// Returns the maximum number of wavefronts for the eight chunks of a core matrix in a box.
 fn worst_core_matrix(one: &SmemTile, element_bytes: u32) -> u32 {
     let (rows, row) = if one.along == Along::K { (one.mn, one.k) } else { (one.k, one.mn) };
     let chunk = CHUNK_BYTES / element_bytes;
@@ -176,10 +174,10 @@ fn worst_core_matrix(one: &SmemTile, element_bytes: u32) -> u32 {
         .unwrap_or(0)
 }
 
-/// Eight rows of 16 bytes, what the hardware reads at once, lie on 32 different banks: one
-/// wavefront. Without the swizzle they take as many as a row has chunks: 8, 4, 2, 1.
+/// The hardware reads eight rows of 16 bytes at once. They are in 32 different banks, so a read
+/// takes one wavefront. Without the swizzle it takes as many as a row has chunks: 8, 4, 2, or 1.
 #[test]
-fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
+fn core_matrices_have_conflicts_only_without_the_swizzle() {
     for tile in tiles().into_iter().filter(|tile| tile.mn() <= 64) {
         let (one, bytes) = (tile.tma_box(), tile.input().bytes_of(1));
         assert_eq!(worst_core_matrix(&one, bytes), 1, "{tile:?}");
@@ -192,8 +190,7 @@ fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
     }
 }
 
-// --- fragments
-// -----------------------------------------------------------------------------------------------------------
+// Fragments
 
 fn accumulators(n: u32) -> AccumulatorMap {
     let bf16 = ElementKind::Bf16;
@@ -202,8 +199,8 @@ fn accumulators(n: u32) -> AccumulatorMap {
     )
 }
 
-/// Accumulators are a bijection from 128 threads x N / 2 onto 64 x N, and registers of A one from
-/// 128 x 16 bytes onto 64 x 32 bytes.
+/// Accumulators are a bijection from 128 threads x N / 2 onto 64 x N. Registers of A are a
+/// bijection from 128 x 16 bytes onto 64 x 32 bytes.
 #[test]
 fn fragments_are_bijective() {
     for n in (8..=256).step_by(8) {
@@ -219,12 +216,12 @@ fn fragments_are_bijective() {
     }
 }
 
-/// Thread, number, and (row, column).
+/// Thread, index, and (row, column).
 type Held = (u32, u32, (u32, u32));
 
-/// Places that the PTX ISA's figures print.
+/// Positions that figures of the PTX ISA show.
 #[test]
-fn fragments_are_the_figures_of_ptx() {
+fn fragments_equal_the_figures_of_ptx() {
     let d = accumulators(256);
     for (thread, i, place) in [
         (0, 0, (0, 0)),

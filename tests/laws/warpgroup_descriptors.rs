@@ -7,8 +7,8 @@ use crate::harness::{
 };
 use falchion::warp::wgmma::{FragmentMap, ROWS, STAGE_BYTES, bytes_read};
 
-/// Of one tile, at `start`: the first element that an instruction would read elsewhere than it
-/// lies. All steps, all first rows.
+/// Returns the first element of a tile at `start` that an instruction would read from a wrong
+/// address, over all steps and first rows.
 fn misread(
     tile: &OperandTile,
     start: u32,
@@ -59,8 +59,8 @@ fn descriptors_read_the_elements_of_the_tile() {
     println!("{} tiles at three starts", tiles.len());
 }
 
-/// The numbers that a stage's statement adds to an operand's descriptor, a step each; the first
-/// step adds none.
+/// Returns the numbers that the statement of a stage adds to an operand's descriptor, one per step.
+/// The first step adds none.
 fn added(text: &str, register: &str) -> Vec<u64> {
     let mut steps = vec![0];
     for line in text.lines().filter(|line| line.contains(&format!("add.s64 {register}, %"))) {
@@ -72,11 +72,11 @@ fn added(text: &str, register: &str) -> Vec<u64> {
     steps
 }
 
-/// The text of a stage holds its instruction four times in one statement, the first alone under
-/// `scale_d`'s predicate, and adds to a descriptor's 64 bits what makes them those of the step:
-/// `bits + added = encode(advanced(step))`.
+/// The text of a stage has its instruction four times in one statement, and only the first uses the
+/// predicate of `scale_d`. It adds to the 64 bits of a descriptor the difference to those of the
+/// step: `bits + added = encode(advanced(step))`.
 #[test]
-fn the_statement_advances_as_the_tile_says() {
+fn the_statement_advances_descriptors_by_the_steps_of_the_tile() {
     let mut count = 0;
     for types in types() {
         for swizzle in SwizzleMode::ALL {
@@ -129,9 +129,9 @@ fn the_statement_advances_as_the_tile_says() {
     println!("{count} statements");
 }
 
-/// What no instruction reads has no address, whatever the numbers.
+/// Elements that no instruction reads have no address.
 #[test]
-fn beyond_an_instruction_nothing_is_read() {
+fn no_bytes_are_read_beyond_an_instruction() {
     let all = u64::MAX ^ 7 << 49;
     let read = |mn, k| bytes_read(all, Along::K, ElementKind::Tf32, mn, k);
     assert!(read(255, 7).is_some());
@@ -148,10 +148,10 @@ fn beyond_an_instruction_nothing_is_read() {
     );
 }
 
-/// A change of a field of a descriptor or of a byte of a tile changes the elements that are read.
-/// Bytes that are not read may have any value.
+/// A changed field of a descriptor, or a changed byte of a tile, changes the elements that are
+/// read. Bytes that are not read may have any value.
 #[test]
-fn a_wrong_descriptor_is_seen() {
+fn a_wrong_descriptor_is_found() {
     type Change = fn(MatrixDescriptor) -> Result<MatrixDescriptor, Refusal>;
     fn with(
         d: MatrixDescriptor,
@@ -198,8 +198,8 @@ fn a_wrong_descriptor_is_seen() {
                 seen += 1;
             }
         }
-        // Along K the leading offset is read where nothing is swizzled, and only there; along MN
-        // always.
+        // For K-major tiles, the leading byte offset is read only without a swizzle. For MN-major
+        // tiles, it is always read.
         let leading = changed(|d| with(d, d.leading() + 16, d.stride(), d.swizzle()));
         assert_eq!(
             leading.is_some(),
@@ -242,9 +242,9 @@ fn a_wrong_descriptor_is_seen() {
     assert!(seen > 400);
 }
 
-/// `decode(encode(d)) = d`, over each field's ends.
+/// `decode(encode(d)) = d` at the limits of each field.
 #[test]
-fn descriptors_come_back() -> Result<(), Refusal> {
+fn descriptors_round_trip() -> Result<(), Refusal> {
     const ENDS: [u32; 4] = [0, 16, 1024, (1 << 18) - 16];
     let mut all = BTreeSet::new();
     let field = |number: usize, place: usize| ENDS[number >> (2 * place) & 3];
@@ -260,9 +260,9 @@ fn descriptors_come_back() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The product, computed as the hardware does: operands laid by their maps, read through
-/// descriptors or from registers, each sum where the accumulators' map says. `skew` is added to B's
-/// descriptor.
+/// Returns the product as the hardware computes it: operands are stored by their maps and read
+/// through descriptors or from registers, and each sum is at the position of the accumulator map.
+/// `skew` is added to B's descriptor.
 fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
     let i = mma.instruction();
     let value = |input: ElementKind, bytes: &[u8], seed_range: i32| {
@@ -328,10 +328,10 @@ fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
     d
 }
 
-/// `D(m, n) = sum over k of A(m, k) B(n, k)`, for every type, way and swizzle; and not, when B is
-/// read 16 bytes beside.
+/// `D(m, n) = sum over k of A(m, k) B(n, k)` for every type, axis, and swizzle. The result differs
+/// if B is read from an address that is 16 bytes off.
 #[test]
-fn the_parts_make_a_product() {
+fn the_parts_of_a_stage_compute_the_product() {
     let mut count = 0;
     for types in types() {
         for swizzle in SwizzleMode::ALL {

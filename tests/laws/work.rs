@@ -1,14 +1,14 @@
-//! The law of work: over all blocks of a grid, every k-tile of every tile of each D is in one unit,
-//! and the slices of one tile follow each other.
+//! Law of work: over all CTAs of a grid, every k-tile of every tile of each D is in exactly one
+//! unit, and the slices of a tile are in order.
 
 use crate::harness::{prelude::*, random_cases::cases};
 use falchion::threadblock::k_slice;
 use proptest::prelude::*;
 
-/// Which unit a block takes as its number `i`.
+/// Returns unit `i` of a CTA.
 type Taken = fn(&Work, u32, u32, u32) -> Option<Unit>;
 
-/// Whether units cover the Ds of so many tiles each, k-tile by k-tile, once.
+/// Checks that units cover the tiles of each D, k-tile by k-tile, exactly once.
 fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<(), String> {
     let mut ranges = BTreeMap::<_, Vec<_>>::new();
     let blocks = work.blocks();
@@ -52,14 +52,14 @@ fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<
     Ok(())
 }
 
-/// Whether the slices of each tile are numbered in ascending k and know how many they are; and, of
-/// streams, whether they are those of neighbouring clusters, which all have as many k-tiles but for
-/// one.
+/// Checks that the slices of each tile are numbered in ascending k and state their count. For
+/// stream-K, checks that they belong to neighboring clusters, and that all clusters but one have
+/// equally many k-tiles.
 fn slices_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
     let mut slices = BTreeMap::<_, Vec<_>>::new();
     let mut spans = Vec::new();
     let streamed = work.streams();
-    // Ranks have tiles of their own, or slices of one.
+    // Ranks have separate tiles, or slices of one tile.
     let ranks = if work.kind == WorkKind::SplitKCluster { work.blocks() } else { 1 };
     for (cluster, rank) in
         (0..work.clusters).flat_map(|cluster| (0..ranks).map(move |rank| (cluster, rank)))
@@ -88,7 +88,7 @@ fn slices_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
         let known = |(at, &(_, slice, of, cluster)): (usize, &(u32, u32, u32, u32))| {
             let neighbour = match work.kind {
                 WorkKind::StreamK => cluster == slices[0].3 + at as u32,
-                // At the same time.
+                // Clusters that run at the same time.
                 WorkKind::SplitKCluster => cluster == slices[0].3,
                 _ => true,
             };
@@ -101,10 +101,10 @@ fn slices_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
     Ok(())
 }
 
-/// Slots of streamed slices are apart, those of a tile one behind another, and there are no more
-/// than a workspace has room for.
+/// Slots of stream-K slices do not overlap, those of a tile are consecutive, and the workspace has
+/// space for all of them.
 #[test]
-fn slots_of_streams_are_apart() {
+fn slots_of_stream_k_do_not_overlap() {
     for (tiles, tiles_k, clusters) in [
         (1, 7, 3),
         (5, 1, 5),
@@ -128,12 +128,12 @@ fn slots_of_streams_are_apart() {
         }
         assert!(streams.tiles < 2 * clusters);
     }
-    // No multiprocessor of a Hopper is left out.
+    // Stream-K uses every SM of a Hopper GPU.
     let hoppers = falchion_lab::gpus::GPUS.iter().filter(|(_, machine)| machine.sm == 90);
     assert_eq!(hoppers.map(|(_, machine)| machine.multiprocessors).max(), Some(MOST_STREAMS));
 }
 
-/// Every order of tiles, and a small tile.
+/// Every tile order, and a small tile.
 pub(super) const ORDERS: [SwizzleKind; 4] = [
     SwizzleKind::Identity(2),
     SwizzleKind::Horizontal,
@@ -146,14 +146,14 @@ proptest! {
     #![proptest_config(cases(512))]
 
     #[test]
-    fn every_product_is_in_one_unit(
+    fn every_k_tile_is_in_one_unit(
         (kind, order) in (0usize..WorkKind::ALL.len(), 0usize..4),
         (m, n, batch) in (1usize..300, 1usize..200, 0usize..5),
         cluster in prop::sample::select(vec![(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)]),
         (tiles_k, split_k, resident) in (0u32..40, prop::sample::select(vec![1, 1, 2, 3, 7, 16]), 1u32..70),
     ) {
         let cluster = Mn { m: cluster.0, n: cluster.1 };
-        // Blocks of a cluster have tiles, or slices of one.
+        // CTAs of a cluster have separate tiles, or slices of one tile.
         let (cluster, split_k) = match WorkKind::ALL[kind] {
             WorkKind::StreamK => (cluster, 1),
             WorkKind::SplitKCluster => (Mn::ONE, split_k),
@@ -168,19 +168,19 @@ proptest! {
     }
 }
 
-/// Each of these breaks the law, in a way of its own.
+/// Each of these mutants breaks the law in a different way.
 #[test]
-fn mutated_work_breaks_the_law() {
+fn wrong_units_break_the_law() {
     #[rustfmt::skip]
     let mutations: [(&str, Taken, &str); 8] = [
-        ("a block takes its first unit again", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
-        ("ranks are forgotten", |w, cluster, _, i| w.unit(cluster, 0, i), "is in no unit"),
-        ("clusters walk on by one too few", |w, cluster, rank, i| Work { clusters: w.clusters - 1, ..*w }.unit(cluster, rank, i), "beyond"),
-        ("the first k-tile is left out", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: 1, k_count: unit.k_count - 1,..unit }) }, "[1..5] of 5 k-tiles"),
-        ("the last k-tile is left out", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count - 1, ..unit }) }, "[0..4] of 5 k-tiles"),
-        ("every product is the first", |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { product: 0, ..unit }), "is in no unit"),
-        ("the last product is left out", |w, cluster, rank, i| Work { batch: w.batch - 1, ..*w }.unit(cluster, rank, i), "has no unit"),
-        ("a tile is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.row != 3), "has no unit"),
+        ("a CTA repeats its first unit", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
+        ("ranks are ignored", |w, cluster, _, i| w.unit(cluster, 0, i), "is in no unit"),
+        ("clusters advance by one too few", |w, cluster, rank, i| Work { clusters: w.clusters - 1, ..*w }.unit(cluster, rank, i), "beyond"),
+        ("the first k-tile is omitted", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: 1, k_count: unit.k_count - 1,..unit }) }, "[1..5] of 5 k-tiles"),
+        ("the last k-tile is omitted", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count - 1, ..unit }) }, "[0..4] of 5 k-tiles"),
+        ("every unit computes the first GEMM", |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { product: 0, ..unit }), "is in no unit"),
+        ("the last GEMM is omitted", |w, cluster, rank, i| Work { batch: w.batch - 1, ..*w }.unit(cluster, rank, i), "has no unit"),
+        ("a tile is omitted", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.row != 3), "has no unit"),
     ];
     let kinds = (WorkKind::Persistent, SwizzleKind::Identity(2), 1);
     let work =
@@ -193,9 +193,9 @@ fn mutated_work_breaks_the_law() {
     }
 }
 
-/// The same of work whose K is cut: 13 k-tiles in 4 slices are 4, 3, 3 and 3.
+/// Split-K: 13 k-tiles in 4 slices are 4, 3, 3, and 3.
 #[test]
-fn mutated_parts_break_the_law() {
+fn wrong_split_k_slices_break_the_law() {
     let kinds = (WorkKind::DataParallel, SwizzleKind::Identity(2), 4);
     let work = Work::new(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
     assert_eq!(covered(&work, (4, 3), Work::unit), Ok(()));
@@ -205,14 +205,14 @@ fn mutated_parts_break_the_law() {
     );
     #[rustfmt::skip]
     let mutations: [(&str, Taken, &str); 9] = [
-        ("the remainder is forgotten", |w, cluster, rank, i| { Work { tiles_k: w.tiles_k / w.split_k * w.split_k, ..*w }.unit(cluster, rank, i) }, "of 13 k-tiles"),
-        ("the longer slices begin as if they were not", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.slice * 3, ..unit }) }, "of 13 k-tiles"),
-        ("the last slice takes the remainder, and so does the first", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + u32::from(unit.slice == 3), ..unit }) }, "of 13 k-tiles"),
-        ("every slice is the first", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { slice: 0, k_begin: 0, k_count: 4,..unit }) }, "of 13 k-tiles"),
-        ("the last slice is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.slice < 3), "has no unit"),
-        ("there is a slice too few", |w, cluster, rank, i| Work { split_k: w.split_k - 1, ..*w }.unit(cluster, rank, i), "has no unit"),
+        ("the remainder is omitted", |w, cluster, rank, i| { Work { tiles_k: w.tiles_k / w.split_k * w.split_k, ..*w }.unit(cluster, rank, i) }, "of 13 k-tiles"),
+        ("longer slices begin as if they were not longer", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.slice * 3, ..unit }) }, "of 13 k-tiles"),
+        ("both the first and the last slice contain the remainder", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + u32::from(unit.slice == 3), ..unit }) }, "of 13 k-tiles"),
+        ("every slice is the first one", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { slice: 0, k_begin: 0, k_count: 4,..unit }) }, "of 13 k-tiles"),
+        ("the last slice is omitted", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.slice < 3), "has no unit"),
+        ("there is one slice too few", |w, cluster, rank, i| Work { split_k: w.split_k - 1, ..*w }.unit(cluster, rank, i), "has no unit"),
         (
-            "slices come before tiles",
+            "slices vary more slowly than tiles",
             |w, cluster, rank, i| {
                 let unit = w.unit(cluster / w.split_k, rank, i)?;
                 let (k_begin, k_count) = k_slice(w.tiles_k, w.split_k, cluster / w.rectangles());
@@ -221,7 +221,7 @@ fn mutated_parts_break_the_law() {
             "of 13 k-tiles",
         ),
         ("slices overlap by a k-tile", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + 1, ..unit }) }, "of 13 k-tiles"),
-        ("k-tiles are walked from a slice's end", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.k_begin + unit.k_count, ..unit }) }, "of 13 k-tiles"),
+        ("slices begin at their ends", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.k_begin + unit.k_count, ..unit }) }, "of 13 k-tiles"),
     ];
     for (name, taken, said) in mutations {
         let error = covered(&work, (4, 3), taken).expect_err(name);
@@ -230,25 +230,21 @@ fn mutated_parts_break_the_law() {
     }
 }
 
-/// The same of slices that the blocks of a cluster have.
+/// Split-K in a cluster: each CTA has one slice.
 #[test]
-fn mutated_parts_of_clusters_break_the_law() {
+fn wrong_cluster_slices_break_the_law() {
     let kinds = (WorkKind::SplitKCluster, SwizzleKind::Identity(2), 4);
     let work = Work::new(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), 5).expect("few tiles");
     assert_eq!((work.clusters, work.blocks(), covered(&work, (4, 3), Work::unit)), (5, 4, Ok(())));
     let one = Work::new(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
-    assert_eq!(
-        (one.clusters, one.count(23), one.count(24)),
-        (24, 1, 0),
-        "a cluster for each tile, and no more"
-    );
+    assert_eq!((one.clusters, one.count(23), one.count(24)), (24, 1, 0), "one cluster per tile");
     #[rustfmt::skip]
     let mutations: [(&str, Taken, &str); 5] = [
-        ("every block has the first slice", |w, cluster, _, i| w.unit(cluster, 0, i), "of 13 k-tiles"),
-        ("the last block has none", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.slice < 3), "has no unit"),
-        ("ranks are slices and tiles", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { column: unit.column + rank, ..unit }) }, "of 13 k-tiles"),
-        ("clusters walk on by their blocks", |w, cluster, rank, i| { Work { clusters: w.clusters * w.split_k, ..*w }.unit(cluster, rank, i) }, "has no unit"),
-        ("a cluster takes its first tile again", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
+        ("every CTA has the first slice", |w, cluster, _, i| w.unit(cluster, 0, i), "of 13 k-tiles"),
+        ("the last CTA has no slice", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.slice < 3), "has no unit"),
+        ("ranks select both slices and tiles", |w, cluster, rank, i| { w.unit(cluster, rank, i).map(|unit| Unit { column: unit.column + rank, ..unit }) }, "of 13 k-tiles"),
+        ("clusters advance by their number of CTAs", |w, cluster, rank, i| { Work { clusters: w.clusters * w.split_k, ..*w }.unit(cluster, rank, i) }, "has no unit"),
+        ("a cluster repeats its first tile", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
     ];
     for (name, taken, said) in mutations {
         let error = covered(&work, (4, 3), taken).expect_err(name);
@@ -260,9 +256,9 @@ fn mutated_parts_of_clusters_break_the_law() {
     assert_eq!(slices_follow_each_other(&work, exchanged), Err("block 0 has slice 3".to_owned()));
 }
 
-/// A D without elements has no units, and more tiles than a grid has blocks are refused.
+/// A D without elements has no units. More tiles than a grid supports are refused.
 #[test]
-fn no_tiles_and_too_many() {
+fn empty_d_has_no_units_and_too_many_tiles_are_refused() {
     let of = |m, n, batch| {
         Work::new(
             (WorkKind::Persistent, SwizzleKind::Horizontal, 1),

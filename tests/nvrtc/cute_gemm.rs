@@ -1,13 +1,12 @@
-//! The kernel of CuTe's layouts under NVRTC: no spill on any architecture, and functions that are
-//! the layouts'.
+//! The CuTe GEMM under NVRTC: no kernel spills on any architecture, and the kernel's layout
+//! functions equal the layouts.
 
 use crate::harness::{
     cute_partitions::{PARTITIONS, partitions},
     prelude::*,
 };
 
-/// What the assembler says of a kernel. Remembers nothing: what another run compiled does not pass
-/// for this one's.
+/// Returns the report of the assembler. The cache is off, so no kernel of an earlier run is reused.
 fn report(gemm: &CuteGemm, element: ElementKind, with_fingerprints: bool, sm: u32) -> Report {
     let text = gemm.text(element, with_fingerprints).expect("a kernel");
     let entry = compile(&Cache::new(CacheDir::Off), &text.unit, sm)
@@ -43,7 +42,7 @@ fn kernels_compile_clean_on_every_architecture() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn the_layouts_functions_are_those_of_the_kernel() {
+fn kernel_functions_equal_the_layouts() {
     let small: Vec<_> = PARTITIONS.into_iter().filter(|(problem, ..)| problem.k <= 16).collect();
     assert_eq!(small.len(), 4);
     for (problem, tile, thread) in small {
@@ -52,8 +51,8 @@ fn the_layouts_functions_are_those_of_the_kernel() {
     }
 }
 
-/// A number changed in the layouts of the text, with the fingerprints of the right ones, does not
-/// compile.
+/// A kernel with one changed number in a layout, and with the fingerprints of the correct layouts,
+/// does not compile.
 #[test]
 #[ignore = "needs NVRTC"]
 fn another_layout_does_not_compile() {
@@ -63,7 +62,7 @@ fn another_layout_does_not_compile() {
         let mut unit = gemm.text(ElementKind::F32, true).expect("a kernel").unit;
         let begin = unit.config.find(&format!("  using {name} = ")).expect("a layout");
         let end = begin + unit.config[begin..].find('\n').expect("a line");
-        // The last stride: 7 is none of the layouts'.
+        // Changes the last stride. No layout has a stride of 7.
         let last = begin + unit.config[begin..end].rfind("algebra::").expect("a stride");
         let after = last + unit.config[last..end].find('>').expect("its end") + 1;
         unit.config.replace_range(last..after, "algebra::Int<7>");

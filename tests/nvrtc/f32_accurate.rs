@@ -4,7 +4,7 @@
 
 use crate::harness::{on_tensor_cores::desc, prelude::*};
 
-/// Remembers nothing: what another run compiled does not pass for this one's.
+/// Compiles a unit without a cache, so no kernel of an earlier run is reused.
 fn compiled(name: &str, unit: &TranslationUnit) -> Report {
     let entry = compile(&Cache::new(CacheDir::Off), unit, 90)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -28,7 +28,7 @@ fn the_passes_compile_clean() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn the_products_compile_clean() {
+fn the_gemms_compile_clean() {
     const THREADS_STORE: &str = "threads store";
     let tile = |m, n| Mnk { m, n, k: 64 };
     let mut kernels = Vec::new();
@@ -62,7 +62,7 @@ fn the_products_compile_clean() {
 /// for the arithmetic of terms.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_unlike_their_twin_do_not_compile() {
+fn kernels_that_differ_from_rust_do_not_compile() {
     for emulation in EmulationKind::MODES {
         let unit = DecomposeDesc { emulation }.translation_unit(true);
         for (twin, name) in [

@@ -21,14 +21,14 @@ fn machine_code(words: &str) -> Result<String, String> {
     let entry = compile(&Cache::new(CacheDir::Off), &unit_of(&desc, false), sm)
         .map_err(|error| error.to_string())?;
     let report = Report::read(&entry.log).ok_or("no kernel in the log")?;
-    let sass = Sass::of(&entry.image);
+    let sass = Sass::disassemble(&entry.image);
     let names = sass.names().flat_map(|name| name.bytes().chain([b'\n']));
     let spills = report.spill_store_bytes + report.spill_load_bytes;
     Ok(format!("{} {} {} {spills}", hash(names), report.registers, report.shared_bytes))
 }
 
 #[test]
-#[ignore = "needs NVRTC, and nvdisasm beside it"]
+#[ignore = "needs NVRTC and nvdisasm"]
 fn kernels_compile_to_the_recorded_machine_code() {
     let lines = || defaults().iter().chain(&random(0x9a7e, RANDOM)).map(spelled).collect();
     compare(("gate_machine_code.txt", KERNELS), lines, machine_code);

@@ -11,7 +11,7 @@ const WAIT: &str = "ACQBULK";
 
 /// Returns whether an instruction accesses global memory or ends the thread. A grid that ended
 /// without waiting would let the next grid start before the preceding grids have ended.
-fn shows(name: &str) -> bool {
+fn is_visible(name: &str) -> bool {
     let global = ["LDG", "STG", "ATOM", "RED.", "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "EXIT"];
     let generic = ["LD.", "ST."];
     global.iter().chain(&generic).any(|one| name.starts_with(one))
@@ -25,18 +25,20 @@ fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
     let functions = Sass::functions(&entry.image);
     assert_eq!(functions.len(), 1 + usize::from(unit.second.is_some()), "{}", unit.entry);
     functions.iter().find_map(|(name, code)| {
-        let first = code.names().find(|name| *name == WAIT || shows(name));
+        let first = code.names().find(|name| *name == WAIT || is_visible(name));
         let waits = if sm < 90 { code.count(|name| name == WAIT) > 0 } else { first == Some(WAIT) };
         (waits != (sm >= 90)).then(|| format!("{name} on sm_{sm}: {first:?} is first"))
     })
 }
 
-/// Returns kernels of random descriptions of every family, with split-K, batches, and groups.
-fn products() -> Vec<TranslationUnit> {
-    let families = [Family::Simt, Family::MmaSync, Family::WarpSpecialized, Family::Threads];
-    let drawn = families.into_iter().flat_map(|family| {
-        (0..6)
-            .map(move |seed| description(seed, Wanted { family, plain: true, ..Wanted::default() }))
+/// Returns kernels of random descriptions of every kind, with split-K, batches, and groups.
+fn gemms() -> Vec<TranslationUnit> {
+    let kernel_kinds =
+        [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized, KernelKind::Threads];
+    let drawn = kernel_kinds.into_iter().flat_map(|kernel_kind| {
+        (0..6).map(move |seed| {
+            description(seed, Wanted { kernel_kind, plain: true, ..Wanted::default() })
+        })
     });
     let changed = drawn.enumerate().flat_map(|(i, d)| {
         let cut = but!(d, split_k: 3, decomposition: [DecompositionKind::SplitK, DecompositionKind::SplitKParallel][i % 2]);
@@ -53,7 +55,7 @@ fn products() -> Vec<TranslationUnit> {
     ] {
         assert!(
             units.iter().filter(|unit| unit.source.contains(needed)).count() >= 3,
-            "few with {needed}"
+            "fewer than 3 with {needed}"
         );
     }
     units
@@ -71,26 +73,26 @@ fn passes() -> Vec<TranslationUnit> {
 }
 
 #[test]
-#[ignore = "needs NVRTC, and nvdisasm beside it"]
-fn kernels_wait_before_anything_that_others_see() {
-    let (products, passes) = (products(), passes());
-    let simt = products
+#[ignore = "needs NVRTC and nvdisasm"]
+fn kernels_wait_before_global_accesses() {
+    let (gemms, passes) = (gemms(), passes());
+    let simt = gemms
         .iter()
         .find(|unit| unit.source.contains("warp/simt/kernel.cuh"))
-        .expect("a kernel that older targets have")
+        .expect("the kernel supports older targets")
         .clone();
     let older = [&simt, &passes[0]].map(|unit| fault(unit, 80));
     assert_eq!(older, [None, None]);
-    let units = sample(products.into_iter().chain(passes).collect());
+    let units = sample(gemms.into_iter().chain(passes).collect());
     assert!(units.iter().all(|unit| unit.waits));
     let faults: Vec<_> = units.par_iter().filter_map(|unit| fault(unit, 90)).collect();
     assert!(faults.is_empty(), "{} of {}: {}", faults.len(), units.len(), faults.join("\n"));
     println!("{} kernels wait", units.len());
 }
 
-/// A kernel without the wait, and one that ends before it, are found.
+/// A kernel that does not wait is found, and so is a kernel that ends before the wait.
 #[test]
-#[ignore = "needs NVRTC, and nvdisasm beside it"]
+#[ignore = "needs NVRTC and nvdisasm"]
 fn a_kernel_that_does_not_wait_is_found() {
     const WAITS: &str = "schedule::wait_for_grids();";
     let unit = REPACK.translation_unit(false);

@@ -4,8 +4,7 @@ use crate::harness::prelude::*;
 use falchion::cuda::kernel_unit;
 use falchion_lab::ladder::{Program, rungs};
 
-/// Registers and spills of every rung, as NVRTC makes them: only the rung that is about spilling
-/// spills.
+/// Registers and spills of every rung. Only the rung about spilling spills.
 #[test]
 #[ignore = "needs NVRTC"]
 fn only_the_spilling_rung_spills() {

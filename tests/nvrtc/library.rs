@@ -1,4 +1,4 @@
-//! NVRTC itself: these need the library and no GPU.
+//! The NVRTC library. These tests need NVRTC and no GPU.
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc -- --ignored`
 
@@ -55,11 +55,11 @@ fn a_kernel_with_a_header_in_memory_compiles_for_each_architecture() {
     }
 }
 
-/// Conversions of the 8-bit types: instructions from sm_89 on. Where there are none, kernels that
-/// do not ask for them compile.
+/// Conversions of 8-bit types: sm_89 and newer have instructions for them. On older targets,
+/// kernels without these conversions compile.
 #[test]
 #[ignore = "needs NVRTC"]
-fn eight_bits_convert_where_there_are_instructions_for_it() {
+fn eight_bit_conversions_compile_from_sm_89_on() {
     let converting = |arch: &str, converts: bool| {
         let kernel = |name: &str| {
             format!(
@@ -90,7 +90,7 @@ fn eight_bits_convert_where_there_are_instructions_for_it() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn it_tells_its_version_its_file_and_its_architectures() {
+fn nvrtc_reports_version_file_and_architectures() {
     let nvrtc = nvrtc();
     assert!(nvrtc.version() >= (12, 0), "{:?}", nvrtc.version());
     assert!(nvrtc.path().to_string_lossy().contains("nvrtc"));
@@ -101,7 +101,7 @@ fn it_tells_its_version_its_file_and_its_architectures() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn an_architecture_it_does_not_compile_for_is_a_sentence() {
+fn an_unsupported_architecture_is_refused_with_advice() {
     let nvrtc = nvrtc();
     let (major, minor) = nvrtc.version();
     let says = |arch: &str, rest: &str| {
@@ -149,13 +149,13 @@ fn a_virtual_architecture_has_ptx() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_compile_error_brings_its_log() {
+fn a_compile_error_contains_the_log() {
     let broken = Program {
         source: "extern \"C\" __global__ void k(float* y) { y[0] = missing; }".into(),
         ..program("sm_90a")
     };
     match nvrtc().compile(&broken) {
-        Err(Error::Compile { log, node: None }) => {
+        Err(Error::Compile { log, node: None, transform: None }) => {
             assert!(
                 log.contains("scaled.cu(1): error: identifier \"missing\" is undefined"),
                 "{log}"
@@ -167,7 +167,7 @@ fn a_compile_error_brings_its_log() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_header_that_is_not_given_is_not_found_elsewhere() {
+fn a_missing_header_is_not_searched_on_disk() {
     let lonely = Program { headers: Vec::new(), ..program("sm_90a") };
     let error = nvrtc().compile(&lonely).message();
     assert!(error.contains("scale.cuh"), "{error}");
@@ -175,7 +175,7 @@ fn a_header_that_is_not_given_is_not_found_elsewhere() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn an_option_it_does_not_know_brings_its_log() {
+fn an_unknown_option_error_contains_the_log() {
     let odd = Program { options: vec!["--no-such-option".into()], ..program("sm_90a") };
     match nvrtc().compile(&odd) {
         Err(Error::Compile { log, .. }) => assert!(log.contains("no-such-option"), "{log}"),
@@ -185,7 +185,7 @@ fn an_option_it_does_not_know_brings_its_log() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_nul_byte_is_refused_wherever_it_is() {
+fn a_nul_byte_is_refused_anywhere() {
     let nul = |text: &str| format!("{text}\0");
     let plain = program("sm_90a");
     let header = |name: &str, text: String| vec![(name.to_owned(), text.into())];
@@ -204,7 +204,7 @@ fn a_nul_byte_is_refused_wherever_it_is() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn two_threads_compile_at_once_and_agree_with_one() {
+fn concurrent_compilations_equal_a_single_one() {
     let alone = ["sm_80", "sm_90a"].map(|arch| nvrtc().compile(&program(arch)).expect(arch).image);
     thread::scope(|scope| {
         let threads = ["sm_80", "sm_90a"].map(|arch| {
@@ -223,7 +223,7 @@ fn two_threads_compile_at_once_and_agree_with_one() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_cubin_from_disk_is_the_one_that_was_compiled() {
+fn a_cubin_from_disk_equals_the_compiled_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let dir = CacheDir::At(folder.path().join("cubins"));
     let (nvrtc, program) = (nvrtc(), program("sm_90a"));
@@ -247,7 +247,7 @@ fn a_cubin_from_disk_is_the_one_that_was_compiled() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn the_probe_of_shared_memory_compiles_to_one_access_a_kernel() {
+fn each_shared_memory_probe_compiles_to_one_access() {
     use falchion_lab::banks::Direction;
     use falchion_lab::banks::probe;
     for sm in [75, 80, 90] {

@@ -1,5 +1,5 @@
 //! The pass that writes records and the kernels that read them, compiled by NVRTC: their PTX, and
-//! the places of the pieces of a record.
+//! the layout of a record.
 
 use crate::harness::prelude::*;
 use falchion::layout::Order;
@@ -51,7 +51,7 @@ fn records_compile_for_every_target() {
 
 /// The pass for offsets runs before every kernel of groups, after the passes for operands.
 #[test]
-fn it_is_prepared_with_kernels_of_groups() {
+fn offset_pass_runs_before_grouped_kernels() {
     let offsets = PassDesc::Records(RecordsDesc::FEW);
     let simt =
         default_of(OpKind::Simt, ArchKind::Sm90, Combined::all_of(OpKind::Simt)[0], [Row; 3]);
@@ -63,10 +63,10 @@ fn it_is_prepared_with_kernels_of_groups() {
     }
 }
 
-/// Different places of records in the two languages are found while the kernel is compiled.
+/// The compiler rejects a record layout that differs between Rust and CUDA.
 #[test]
 #[ignore = "needs NVRTC"]
-fn another_order_of_records_is_found() {
+fn a_wrong_record_layout_does_not_compile() {
     let simt =
         default_of(OpKind::Simt, ArchKind::Sm90, Combined::all_of(OpKind::Simt)[0], [Row; 3]);
     let tma = bf16([Row, Col, Row], ElementKind::Bf16);
@@ -91,7 +91,7 @@ fn another_order_of_records_is_found() {
 
 /// The pass runs before kernels of arrays, after the passes for operands, and before no others.
 #[test]
-fn it_is_prepared_with_kernels_of_arrays() {
+fn record_pass_runs_before_array_kernels() {
     let simt =
         default_of(OpKind::Simt, ArchKind::Sm90, Combined::all_of(OpKind::Simt)[0], [Row; 3]);
     let both = [RecordsDesc::FEW, RecordsDesc::MANY].map(PassDesc::Records);

@@ -1,5 +1,5 @@
-//! The kernel that repacks matrices under NVRTC: it compiles for every architecture without a
-//! spill, and the twins of its maps agree.
+//! The repack kernel under NVRTC: it compiles for every architecture without a spill, and its maps
+//! equal their twins.
 
 use crate::harness::prelude::*;
 
@@ -8,13 +8,13 @@ use crate::harness::prelude::*;
 fn the_kernel_compiles_clean_on_every_architecture() {
     for sm in [75, 80, 86, 89, 90] {
         let unit = REPACK.translation_unit(true);
-        // Remembers nothing: what another run compiled does not pass for this one's.
+        // The cache is off, so no kernel of an earlier run is reused.
         let entry = compile(&Cache::new(CacheDir::Off), &unit, sm)
             .unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
         let report = Report::read(&entry.log)
             .unwrap_or_else(|| panic!("sm_{sm}: no report in\n{}", entry.log));
         assert!(report.is_clean(), "sm_{sm}: {report:?}");
-        // Four blocks a multiprocessor.
+        // Four CTAs per SM.
         assert!(report.registers <= 65_536 / (REPACK.threads * 4), "sm_{sm}: {report:?}");
         println!("sm_{sm}: {} registers", report.registers);
     }
@@ -22,7 +22,7 @@ fn the_kernel_compiles_clean_on_every_architecture() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_map_that_is_not_the_twin_does_not_compile() {
+fn a_map_that_differs_from_rust_does_not_compile() {
     let unit = REPACK.translation_unit(true);
     for (twin, name) in
         [("pass::Realignment", "realignment"), ("pass::RepackMap<Config, 3, 11>", "repack")]

@@ -1,5 +1,5 @@
-//! The roles' schedules as CUDA: NVRTC accepts them, the ring's maps are those of Rust, nothing
-//! spills, and no wait is lost.
+//! The schedules of the roles as CUDA: NVRTC compiles them, the maps of the ring equal those of
+//! Rust, no kernel spills, and every wait is compiled.
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc ring -- --ignored --nocapture`
 
@@ -38,7 +38,7 @@ fn the_roles_compile_without_spills_and_keep_their_registers() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_ring_of_other_facts_does_not_compile() {
+fn a_ring_with_wrong_facts_does_not_compile() {
     let nvrtc = Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
     let told = program(&ring(4, None), &options(1));
     for (fact, changed) in [
@@ -54,14 +54,14 @@ fn a_ring_of_other_facts_does_not_compile() {
     }
 }
 
-/// The text has the steps of the value, and no more.
+/// The text has exactly the steps of the schedule.
 #[test]
 fn the_header_spells_every_step() {
     let ring: Pipeline = ring(3, shared(OperandKind::B));
     let roles = options(1).roles(&ring);
     let header = roles.header();
     let steps = header.matches("{RoleStepKind::").count();
-    // An empty section is spelled with one step that is not counted.
+    // An empty section is spelled as one step with a count of 0.
     let empty = header.matches("kCount = 0;").count();
     assert_eq!(steps - empty, roles.places().count());
     assert!(header.contains("{RoleStepKind::AwaitProducts, 1, 0}, {RoleStepKind::Release, 1, 0}, {RoleStepKind::Advance, 0, 0}"));

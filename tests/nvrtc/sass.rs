@@ -1,22 +1,22 @@
-//! A kernel's machine code, as `nvdisasm` spells it.
+//! Machine code of a kernel, as printed by `nvdisasm`.
 
 use crate::harness::prelude::*;
 use std::io::Write;
 
-/// The disassembler: beside NVRTC's folder in Python's wheels.
+/// Returns the disassembler, which is next to NVRTC's folder in Python's wheels.
 fn nvdisasm() -> PathBuf {
     let library = std::env::var("FALCHION_NVRTC")
         .expect("FALCHION_NVRTC is NVRTC's folder in a Python environment");
     let folder = Path::new(&library).parent().expect("a folder of wheels").join("bin/nvdisasm");
     assert!(
         folder.is_file(),
-        "{} is missing: install the wheel nvidia-cuda-nvdisasm beside NVRTC's",
+        "{} is missing: install the wheel nvidia-cuda-nvdisasm next to NVRTC's",
         folder.display()
     );
     folder
 }
 
-/// What it says of a cubin.
+/// Returns the disassembly of a cubin.
 fn text_of(cubin: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(cubin).expect("written");
@@ -26,24 +26,24 @@ fn text_of(cubin: &[u8]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What a line of machine code is to a reader of loops.
+/// Line of machine code.
 struct Line {
-    /// Its name with its modifiers, as `HMMA.16816.F32`.
+    /// Mnemonic with modifiers, such as `HMMA.16816.F32`.
     name: String,
-    /// The line to which it branches.
+    /// Line that a branch targets.
     target: Option<usize>,
 }
 
-/// The code of a cubin's functions, one behind the other.
+/// Code of a cubin's functions in sequence.
 pub struct Sass(Vec<Line>);
 
 impl Sass {
     /// Disassembles a cubin.
-    pub fn of(cubin: &[u8]) -> Self {
+    pub fn disassemble(cubin: &[u8]) -> Self {
         Self::read(&text_of(cubin))
     }
 
-    /// The same, each function for itself, with its name.
+    /// Disassembles each function of a cubin separately, and returns it with its name.
     pub fn functions(cubin: &[u8]) -> Vec<(String, Self)> {
         let text = text_of(cubin);
         let named = text.split("\n.text.").skip(1).filter_map(|function| function.split_once(':'));
@@ -85,17 +85,17 @@ impl Sass {
         Self(lines.into_iter().map(line).collect())
     }
 
-    /// How many instructions there are whose name passes.
+    /// Returns the number of instructions with a wanted name.
     pub fn count(&self, wanted: impl Fn(&str) -> bool) -> usize {
         self.0.iter().filter(|line| wanted(&line.name)).count()
     }
 
-    /// The names of its instructions, as they lie.
+    /// Returns the names of the instructions in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|line| line.name.as_str())
     }
 
-    /// How many there are in each loop that has any, and no loop within it that has any.
+    /// Returns the number of wanted instructions of each innermost loop that has any.
     pub fn in_loops(&self, wanted: impl Fn(&str) -> bool) -> Vec<usize> {
         let back = self.0.iter().enumerate().filter_map(|(at, line)| {
             line.target.filter(|&target| target <= at).map(|target| (target, at))

@@ -1,5 +1,5 @@
-//! The copies of TMA under NVRTC: every form assembles for sm_90a without a spill, parameters cross
-//! with their maps aligned, and the map of a box is its twin's.
+//! TMA copies under NVRTC: every form compiles for sm_90a without a spill, kernel parameters keep
+//! their maps aligned, and the map of a box equals its twin.
 
 use crate::harness::{
     prelude::*,
@@ -23,7 +23,7 @@ fn every_form_of_a_copy_compiles_clean() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_struct_or_a_map_that_is_not_the_twin_does_not_compile() {
+fn a_struct_or_map_that_differs_from_rust_does_not_compile() {
     let right = program();
     let refused = |from: &str, to: &str| {
         assert!(right.source.contains(from), "{from}");
@@ -31,7 +31,8 @@ fn a_struct_or_a_map_that_is_not_the_twin_does_not_compile() {
         wrong.source = wrong.source.replacen(from, to, 1);
         Nvrtc::get().expect("NVRTC").compile(&wrong).map(|_| ()).message()
     };
-    // Without the alignment the size is the same, and a map's address no multiple of 64.
+    // Without the alignment the struct has the same size, but the address of a map is not a
+    // multiple of 64.
     let packed = refused("struct alignas(64) TensorMap", "struct TensorMap");
     assert!(packed.contains("TensorMap: the Rust struct and the CUDA struct differ"), "{packed}");
     let short = refused("unsigned reserved[2];", "unsigned reserved[3];");

@@ -1,13 +1,14 @@
 //! Transposes under NVRTC: many descriptions compile for every architecture without a spill, and
-//! the twins of the maps agree.
+//! the maps equal their twins.
 
 use crate::harness::{prelude::*, transposes::named};
 use falchion::internals::pass::transpose::translation_unit;
 
-/// Compiles a description with its maps' fingerprints; what the assembler said of it.
+/// Compiles a description with the fingerprints of its maps, and returns the report of the
+/// assembler.
 fn compiled(desc: &TransposeDesc, sm: u32) -> Report {
     let unit = translation_unit(desc, true);
-    // Remembers nothing: what another run compiled does not pass for this one's.
+    // The cache is off, so no kernel of an earlier run is reused.
     let entry = compile(&Cache::new(CacheDir::Off), &unit, sm)
         .unwrap_or_else(|error| panic!("{desc} on sm_{sm}: {error}"));
     Report::read(&entry.log)
@@ -19,7 +20,7 @@ fn check(descs: &[TransposeDesc], sm: u32) {
     for desc in descs {
         let report = compiled(desc, sm);
         assert!(report.is_clean(), "{desc} on sm_{sm}: {report:?}");
-        // What the resolver counts on when it asks for so many blocks a multiprocessor.
+        // The resolver relies on this bound when it selects the number of CTAs per SM.
         assert!(
             report.registers <= 65_536 / (desc.threads * desc.blocks_per_sm),
             "{desc} on sm_{sm}: {report:?}"
@@ -38,7 +39,7 @@ fn check(descs: &[TransposeDesc], sm: u32) {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn the_resolvers_kernels_compile_clean_on_every_architecture() {
+fn resolved_transposes_compile_clean_on_every_architecture() {
     for sm in [75, 80, 86, 89, 90] {
         let machine =
             ArchKind::ALL.into_iter().find(|arch| arch.sm() == sm).expect("a tag").machine();
@@ -51,13 +52,13 @@ fn the_resolvers_kernels_compile_clean_on_every_architecture() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn random_descriptions_compile_clean_and_their_maps_are_the_twins() {
+fn random_transposes_compile_clean_with_equal_maps() {
     check(&random_descriptions(120, 7), 90);
 }
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_map_that_is_not_the_twin_does_not_compile() {
+fn a_map_that_differs_from_rust_does_not_compile() {
     let desc = named()[0];
     let unit = translation_unit(&desc, true);
     let at =

@@ -1,5 +1,5 @@
-//! Every stage of a warpgroup's product is accepted by NVRTC, keeps to its registers, is not
-//! serialized, and has the maps and descriptors that Rust has. These need the library and no GPU.
+//! Every stage of a warpgroup's product compiles, keeps its register budget, is not serialized, and
+//! has the maps and descriptors of Rust. These tests need NVRTC and no GPU.
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc warpgroup -- --ignored --nocapture
 //! --test-threads 1`
@@ -22,8 +22,8 @@ fn fault(cache: &Cache, mma: &MmaWarpgroup) -> Option<String> {
     let clean = report.as_ref().is_some_and(|report| {
         report.is_clean() && report.registers >= mma.instruction().registers()
     });
-    // C7519 is news of an arrive that the compiler puts in where the text has it already; any other
-    // code is speed lost.
+    // C7519 reports an arrive that the compiler inserts although the text has it. Any other code
+    // means lost speed.
     let coded = entry.log.lines().any(|line| line.contains("(C7") && !line.contains("(C7519)"));
     (!clean || coded || entry.log.contains("warning")).then(|| format!("{report:?}\n{}", entry.log))
 }
@@ -36,7 +36,7 @@ fn all_clean(what: &str, stages: Vec<MmaWarpgroup>) {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn every_type_width_and_way_compiles_clean() {
+fn every_type_width_and_layout_compiles_clean() {
     let stages: Vec<_> = types()
         .into_iter()
         .flat_map(|types| {
@@ -45,7 +45,7 @@ fn every_type_width_and_way_compiles_clean() {
                 .flat_map(move |n| products(types, n, SwizzleMode::Bytes128))
         })
         .collect();
-    all_clean("types, widths and ways", stages);
+    all_clean("types, widths, and layouts", stages);
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn every_swizzle_compiles_clean() {
     all_clean("swizzles", stages);
 }
 
-/// The widths that are refused here are those that the assembler refuses.
+/// The assembler refuses exactly the widths that are refused here.
 #[test]
 #[ignore = "needs NVRTC"]
-fn the_assembler_agrees_on_widths() {
+fn the_assembler_refuses_the_same_widths() {
     let cache = cache();
     let stage = |input: ElementKind| {
         let b = tile(input, Along::K, SwizzleMode::Bytes128, 64);
@@ -94,10 +94,10 @@ fn the_assembler_agrees_on_widths() {
     }
 }
 
-/// A map, and a descriptor, that differs from the kernel's stops the compilation.
+/// A map or a descriptor that differs from the kernel's stops the compilation.
 #[test]
 #[ignore = "needs NVRTC"]
-fn another_map_is_seen() {
+fn a_wrong_map_or_descriptor_is_named() {
     let cache = cache();
     let bf16 = ElementKind::Bf16;
     let shared = OperandA::Shared(tile(bf16, Along::Mn, SwizzleMode::Bytes128, 64));

@@ -29,8 +29,8 @@ pub struct ExploreArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "each flag has its own help text")]
     pub knobs: KnobLists,
-    /// Search space as JSON or a JSON file: a list of families. A family is an object of knob names
-    /// and lists of values.
+    /// Search space as JSON or a JSON file: a list of subspaces. A subspace is an object of knob
+    /// names and lists of values.
     #[arg(long, value_name = "FILE|JSON")]
     pub space: Option<String>,
     /// Count the points and the valid kernels, and stop. --dry-run needs neither a GPU

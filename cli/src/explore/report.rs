@@ -75,10 +75,10 @@ pub fn dry_run(
 fn axes(space: &Space) -> Vec<Vec<String>> {
     let mut axes: Vec<(&str, &[String], Vec<String>)> = Vec::new();
     for (name, flag, _) in Pins::TABLE {
-        for family in space.families() {
-            let swapped = if family.base().is_of_columns() { " (exchanged)" } else { "" };
-            let mainloop = family.list("mainloop").join(", ") + swapped;
-            let values = family.list(name);
+        for subspace in space.subspaces() {
+            let swapped = if subspace.base().is_of_columns() { " (exchanged)" } else { "" };
+            let mainloop = subspace.list("mainloop").join(", ") + swapped;
+            let values = subspace.list(name);
             match axes.iter_mut().find(|axis| axis.0 == *flag && axis.1 == values) {
                 Some(axis) => axis.2.push(mainloop),
                 None if values.len() > 1 => axes.push((flag, values, vec![mainloop])),

@@ -6,10 +6,10 @@ use crate::{
     npy::{NpyFile, missing, shared, wider},
 };
 use falchion::{
-    epilogue::{EpilogueDesc, Op, SCALARS},
+    epilogue::{EpilogueDesc, SCALARS},
     internals::{
         call::Problem,
-        operand::{OperandKind, VectorKind, Vectors},
+        operand::{EpilogueOperand, EpilogueOperands, OperandKind},
     },
     numeric::ElementKind,
 };
@@ -24,21 +24,39 @@ pub struct Files {
     pub b: Option<NpyFile>,
     /// File of C.
     pub c: Option<NpyFile>,
-    /// Files of the epilogue's vectors.
-    pub vectors: Vectors<NpyFile>,
+    /// Files of the epilogue's operands except C.
+    pub operands: EpilogueOperands<NpyFile>,
+}
+
+/// Returns the flags that set operands of the epilogue, each with its value and the names that the
+/// flag accepts.
+pub fn operand_flags(
+    args: &GemmArgs,
+) -> impl Iterator<Item = (&'static str, &str, &'static [EpilogueOperand])> {
+    let vectors = args
+        .vectors
+        .iter()
+        .map(|given| ("--vector", given.as_str(), &EpilogueOperand::VECTORS as &[EpilogueOperand]));
+    let matrices = args.matrices.iter().map(|given| {
+        ("--matrix", given.as_str(), &EpilogueOperand::AUXILIARY as &[EpilogueOperand])
+    });
+    vectors.chain(matrices)
+}
+
+/// Opens a file with one matrix per GEMM, or with one matrix for all.
+fn open_batch(args: &GemmArgs, path: &Path) -> Result<NpyFile, Failure> {
+    let products = args.products();
+    NpyFile::open_batch(path, products, |matrices| match &args.group_rows {
+        Some(_) => format!("--group-rows has {products} groups"),
+        None => format!("--batch is {products}; try --batch {matrices}"),
+    })
 }
 
 impl Files {
     /// Opens the files of A, B, and C.
     pub fn open(args: &GemmArgs) -> Result<Self, Failure> {
-        let products = args.products();
-        let open = |path: &Option<PathBuf>| {
-            let other = |matrices| match &args.group_rows {
-                Some(_) => format!("--group-rows has {products} groups"),
-                None => format!("--batch is {products}; try --batch {matrices}"),
-            };
-            path.as_deref().map(|path| NpyFile::open_batch(path, products, other)).transpose()
-        };
+        let open =
+            |path: &Option<PathBuf>| path.as_deref().map(|path| open_batch(args, path)).transpose();
         // The groups of a grouped GEMM share A and C.
         let open_shared = |path: &Option<PathBuf>| match (&args.group_rows, path) {
             (Some(_), Some(path)) => NpyFile::open(path).map(Some),
@@ -46,7 +64,7 @@ impl Files {
         };
         let (a, b, c) =
             (open_shared(&args.a_file)?, open(&args.b_file)?, open_shared(&args.c_file)?);
-        Ok(Self { a, b, c, vectors: Vectors::NONE })
+        Ok(Self { a, b, c, operands: EpilogueOperands::NONE })
     }
 
     /// Element types of A and B, from their files. Two floating-point types become the wider type.
@@ -58,30 +76,36 @@ impl Files {
         }
     }
 
-    /// Opens the files of vectors. Refuses vectors that the epilogue does not read.
-    pub fn open_vectors(
+    /// Opens the files of the epilogue's operands. Refuses operands that the epilogue does not
+    /// read.
+    pub fn open_operands(
         &mut self,
         args: &GemmArgs,
         epilogue: &EpilogueDesc,
     ) -> Result<(), Failure> {
-        for given in &args.vectors {
-            let refuse = |because: String| Failure::refused(format!("--vector {given}: {because}"));
-            let named = |name: &str| VectorKind::ALL.into_iter().find(|kind| kind.name() == name);
-            let names = || {
-                format!(
-                    "the value must be NAME=FILE, and NAME must be {}",
-                    VectorKind::ALL.map(VectorKind::name).join(" or ")
-                )
-            };
-            let (kind, path) = given
+        for (flag, given, names) in operand_flags(args) {
+            let refuse = |because: String| Failure::refused(format!("{flag} {given}: {because}"));
+            let named = |name: &str| names.iter().copied().find(|operand| operand.name() == name);
+            let (operand, path) = given
                 .split_once('=')
-                .and_then(|(name, path)| Some((named(name)?, path)))
-                .ok_or_else(|| refuse(names()))?;
-            if !epilogue.ops().contains(&Op::Vector(kind)) {
-                return Err(refuse(format!("the epilogue {epilogue} does not read {kind}")));
+                .and_then(|(name, path)| Some((named(name)?, Path::new(path))))
+                .ok_or_else(|| {
+                    let names = names.iter().map(|name| name.name()).collect::<Vec<_>>();
+                    refuse(format!(
+                        "the value must be NAME=FILE, and NAME must be {}",
+                        names.join(" or ")
+                    ))
+                })?;
+            if !epilogue.has(operand) {
+                return Err(refuse(format!("the epilogue {epilogue} does not read {operand}")));
             }
-            if self.vectors.slot(kind).replace(NpyFile::open_vector(Path::new(path))?).is_some() {
-                return Err(refuse(format!("the flags set {kind} twice")));
+            let file = match operand.side() {
+                Some(_) => NpyFile::open_vector(path)?,
+                None if args.group_rows.is_some() => NpyFile::open(path)?,
+                None => open_batch(args, path)?,
+            };
+            if self.operands.slot(operand).replace(file).is_some() {
+                return Err(refuse(format!("the flags set {operand} twice")));
             }
         }
         Ok(())
@@ -109,16 +133,17 @@ impl Files {
         let matrices = [
             ("A", "--a-file FILE", &self.a, reads.accumulator),
             ("B", "--b-file FILE", &self.b, reads.accumulator),
-            ("C", "--c-file FILE", &self.c, reads.source),
+            ("C", "--c-file FILE", &self.c, reads.source()),
         ];
         for (operand, flag, file, read) in matrices {
             if read && file.is_none() {
                 return Err(missing(operand, flag));
             }
         }
-        for (kind, ()) in reads.vectors.iter() {
-            if self.vectors.get(kind).is_none() {
-                return Err(missing(kind.name(), &format!("--vector {}=FILE", kind.name())));
+        for (operand, ()) in reads.operands.iter() {
+            if operand != EpilogueOperand::Source && self.operands.get(operand).is_none() {
+                let flag = if operand.side().is_some() { "--vector" } else { "--matrix" };
+                return Err(missing(operand.name(), &format!("{flag} {operand}=FILE")));
             }
         }
         Ok(())
@@ -127,14 +152,18 @@ impl Files {
     /// Whether no operand has a file.
     pub fn is_empty(&self) -> bool {
         [&self.a, &self.b, &self.c].into_iter().all(Option::is_none)
-            && self.vectors.iter().next().is_none()
+            && self.operands.iter().next().is_none()
     }
 
     /// The problem in which a file with one matrix serves the whole batch.
     pub fn shared(&self, problem: Problem) -> Problem {
         let (a, b) = (shared(problem.a, &self.a), shared(problem.b, &self.b));
         let c = problem.c.map(|c| shared(c, &self.c));
-        Problem { a, b, c, ..problem }
+        let operands = problem.operands.map(|operand, view| {
+            let file = self.operands.get(operand);
+            if file.is_some_and(|file| file.batch() == 1) { view.batched(0) } else { view }
+        });
+        Problem { a, b, c, operands, ..problem }
     }
 
     /// M, N, and K, from the flags or the files. Refuses files with conflicting extents.
@@ -174,12 +203,16 @@ impl Files {
                 )));
             }
         }
-        for (kind, file) in self.vectors.iter() {
-            let (held, length) =
-                (file.extents().1, if kind.side() == OperandKind::A { m } else { n });
-            if held != length {
+        for (operand, file) in self.operands.iter() {
+            let (rows, columns) = file.extents();
+            let (held, wanted) = match operand.side() {
+                Some(OperandKind::A) => (columns.to_string(), m.to_string()),
+                Some(OperandKind::B) => (columns.to_string(), n.to_string()),
+                None => (format!("{rows} x {columns}"), format!("{m} x {n}")),
+            };
+            if held != wanted {
                 return Err(Failure::refused(format!(
-                    "{} holds {held} elements, but {kind} has {length} elements",
+                    "{} holds {held} elements, but {operand} has {wanted} elements",
                     file.name()
                 )));
             }

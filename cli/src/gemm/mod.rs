@@ -17,7 +17,7 @@ use explain::Subject;
 pub use explain::{description, layout_rows};
 use falchion::{
     arch::ArchKind,
-    epilogue::{EpilogueDesc, Op, SCALARS},
+    epilogue::{EpilogueDesc, SCALARS},
     internals::{
         call::{Problem, Source},
         host::{Mode, progress::BLOCKS},
@@ -43,14 +43,14 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let desc = resolved.desc.for_scalars(&scalars);
     let epilogue = desc.epilogue.leave(desc.frame);
     // With an explicit beta of 0, the command accepts C but does not read C, as in BLAS.
-    let reads_c = epilogue.reads(&scalars).source || (args.beta == Some(0.0) && has_c(&epilogue));
+    let reads_c = epilogue.reads(&scalars).source() || (args.beta == Some(0.0) && has_c(&epilogue));
     if args.c_file.is_some() && !reads_c {
         return Err(Failure::refused(format!(
             "the epilogue {epilogue} does not read the C of --c-file; {}",
             if has_c(&epilogue) { "set --beta 1" } else { "remove --c-file" }
         )));
     }
-    files.open_vectors(args, &epilogue)?;
+    files.open_operands(args, &epilogue)?;
     let mut subject =
         Subject { resolved: &resolved, desc: &desc, problem: None, pointers: args.pointers };
     if args.explain && files.is_empty() && [args.rows(), args.n, args.k] == [None; 3] {
@@ -69,17 +69,15 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         return subject.print_alone(json);
     }
     files.require_all(&epilogue, &scalars)?;
-    let vectors = args
-        .vectors
-        .iter()
-        .filter_map(|given| Some(("--vector", Path::new(given.split_once('=')?.1))));
+    let operands = files::operand_flags(args)
+        .filter_map(|(flag, given, _)| Some((flag, Path::new(given.split_once('=')?.1))));
     let matrices =
         [("--a-file", &args.a_file), ("--b-file", &args.b_file), ("--c-file", &args.c_file)];
     let matrices = matrices.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let target = args
         .out
         .as_deref()
-        .map(|out| OutputFile::beside(out, matrices.chain(vectors)))
+        .map(|out| OutputFile::beside(out, matrices.chain(operands)))
         .transpose()?;
     let mut product = match &args.group_rows {
         Some(rows) => HostProduct::poisoned_groups(&desc, &problem, rows)?,
@@ -138,7 +136,7 @@ impl GemmArgs {
 
 /// Whether the epilogue has an operand C.
 fn has_c(epilogue: &EpilogueDesc) -> bool {
-    epilogue.ops().contains(&Op::Source)
+    epilogue.has_source()
 }
 
 /// Resolves the flags. If no flag sets the types of A and B, the files set the types.
@@ -156,7 +154,7 @@ fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolve
         None => (place.target(), None),
     };
     let resolve = |request: &Request| match size {
-        // The kernel family determines the records of a pointer array, so the size of a launch
+        // The description determines the records of a pointer array, so the size of a launch
         // depends on a first resolution.
         Some(size) if args.pointers => {
             let first = request.resolve_for(target, size, machine.as_ref())?;
@@ -200,7 +198,7 @@ fn fill_operands(
     files: Files,
     seed: u64,
 ) -> Result<(), Failure> {
-    let Files { a, b, c, mut vectors } = files;
+    let Files { a, b, c, mut operands } = files;
     let [from, source] = product.distributions(desc);
     let mut matrices = vec![(a, &mut product.a, from), (b, &mut product.b, from)];
     if let Source::Matrix(matrix) = &mut product.c {
@@ -208,9 +206,9 @@ fn fill_operands(
     }
     matrices.extend(
         product
-            .vectors
+            .operands
             .iter_mut()
-            .map(|(kind, vector)| (vectors.slot(kind).take(), vector, source)),
+            .map(|(operand, held)| (operands.slot(operand).take(), held, source)),
     );
     for (stream, (file, matrix, from)) in (0..).zip(matrices) {
         match file {

@@ -261,11 +261,11 @@ fn invalid_accesses_are_refused() {
         ),
         (
             &["--layout", "swizzle(3,4,3)", "--threads", "32:1"],
-            "is no layout, and the data have one",
+            "is not a layout, but the data need one",
         ),
         (
             &["--layout", "64:1", "--threads", "size(64)"],
-            "64 is no layout, and the threads have one",
+            "64 is not a layout, but the threads need one",
         ),
         (
             &["--layout", "64:1", "--threads", "32:1", "--access", "3"],

@@ -33,7 +33,7 @@ fn batches_are_verified() {
     }
 }
 
-/// Pointer arrays in both modes, with each kernel family, and with more GEMMs than one launch
+/// Pointer arrays in both modes, with each kind of kernel, and with more GEMMs than one launch
 /// supports. Explanations contain the number of launches.
 #[test]
 fn pointer_arrays_are_verified() {

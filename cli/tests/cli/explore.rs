@@ -73,9 +73,10 @@ fn dry_run_lists_axes_sample_and_predicted_kernels() {
     assert!(text.contains("kernels by predicted time") && text.contains("1.000"), "{text}");
 }
 
-/// A family of tensor-core kernels has one main loop and one emulation. Flags select the family.
+/// A subspace of tensor-core kernels has one main loop and one emulation. Flags select the
+/// subspace.
 #[test]
-fn flags_select_the_family_of_tensor_core_kernels() {
+fn flags_select_the_subspace_of_tensor_core_kernels() {
     let halves = "explore --dry-run --op tensorop --a bf16:row --b bf16:col --c bf16:row";
     for (args, name) in [
         (format!("{halves} --arch sm80 --threadblock 128x128x32"), "multistage 128x128x32_"),
@@ -157,9 +158,9 @@ fn space_is_read_from_a_file() {
     assert!(nowhere.contains("the space /nowhere/space.json cannot be read"), "{nowhere}");
 }
 
-/// The order of a JSON object's keys has no effect, and no list of a family is dropped.
+/// The order of a JSON object's keys has no effect, and no list of a subspace is dropped.
 #[test]
-fn space_selects_the_family_before_it_reads_its_knobs() {
+fn space_selects_the_subspace_before_it_reads_its_knobs() {
     let space = |class: &str, json: &str| {
         object(
             &[&words(&format!("explore --dry-run --json {class} --space"))[..], &[json]].concat(),
@@ -219,7 +220,7 @@ fn invalid_requests_are_refused() {
         ("explore --dry-run --arch sm70 --op tensorop", "on tensor cores (sm70); try --arch sm75"),
         ("explore --dry-run --a f33:row", "names the type `f33`"),
         ("explore --dry-run --space {", "the space cannot be read"),
-        ("explore --dry-run --space []", "the space has no family"),
+        ("explore --dry-run --space []", "the space has no subspace"),
         ("explore --dry-run --space {\"depth\":[1]}", "there is no knob of this name"),
         ("explore --dry-run --space {\"stages\":[]}", "its list of values is empty"),
         ("explore --dry-run --desc {", "the description cannot be read"),

@@ -164,7 +164,7 @@ fn caret_is_under_the_fault() {
         ("2:18446744073709551615", 0, "the cosize of the layout does not fit in 64 bits"),
         ("größe(2)", 0, "`gr` is not a number"),
         ("(2,é)", 3, "not `é`"),
-        ("volume((2,3))", 0, "`volume` is no function; there are flatten, "),
+        ("volume((2,3))", 0, "`volume` is not a function; the functions are flatten, "),
         ("compose((2,3))", 0, "`compose` takes 2 or more arguments, not 1"),
         ("(2,4):(1,2)(2,0)", 12, "2 is outside of the shape 2: the most is 1"),
         ("(2,4):(1,2)(8)", 12, "8 is outside of the shape (2,4): the most is 7"),

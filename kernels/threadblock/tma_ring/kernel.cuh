@@ -18,8 +18,8 @@ __device__ __forceinline__ void warp_specialized(Params const& params) {
   // different matrix.
   if (shared % 1024 != 0) __trap();
   if (threadIdx.x == 0) {
-    threadblock::prefetch(params.a);
-    threadblock::prefetch(params.b);
+    threadblock::prefetch(params.map_a);
+    threadblock::prefetch(params.map_b);
   }
   schedule::roles::State<typename Config::Ring> setup(shared, 0, thread);
   schedule::roles::perform<typename Config::Roles::Setup::Opening>(setup);

@@ -56,7 +56,7 @@ struct SimtConsumer : Worker<Config, Params> {
       this->template exchange_partials<Kind>(get, set);
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
-      epilogue::TileStore<Config, warp::MmaSimt<Config>>::write(warp_mma, this->params, this->params.d_address, this->unit);
+      epilogue::TileStore<Config, warp::MmaSimt<Config>>::write(warp_mma, this->params, this->params.d, this->unit);
     }
   }
 

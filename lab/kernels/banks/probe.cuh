@@ -50,8 +50,7 @@ __device__ __forceinline__ void store(unsigned address, Words from) {
   }
 }
 
-// The access, and nothing else that touches shared memory. What was loaded goes to `results`, so
-// that it is wanted.
+// The only access to shared memory. A load goes to `results`, so that the compiler keeps it.
 template <int Bytes, bool Stores>
 __device__ __forceinline__ void probe(ProbeParams const& params, char* shared) {
   int const lane = threadIdx.x;

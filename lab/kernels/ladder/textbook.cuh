@@ -42,9 +42,9 @@ struct Element {
     Compute scalars[8];
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
     C c{};
-    if (params.reads_source) c = reinterpret_cast<C const*>(params.c)[row * params.ldc + column];
+    if (params.reads_source) c = reinterpret_cast<C const*>(params.operands[0].address)[row * params.operands[0].row_stride + column];
     reinterpret_cast<C*>(params.d)[row * params.ldd + column] =
-        convert<C>(Config::Epilogue::apply(convert<Compute>(sum), convert<Compute>(c), scalars, params, row, column));
+        convert<C>(Config::Epilogue::apply(convert<Compute>(sum), convert<Compute>(c), scalars, params, 0, row, column));
   }
 };
 

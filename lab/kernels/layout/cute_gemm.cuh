@@ -9,9 +9,9 @@
 
 namespace layout {
 
-// One thread. The names are CuTe's: tAgA is, partitioned for the copy of A, the tile of A in global
-// memory. Layouts of global memory are (block, thread, values), those of shared memory (thread,
-// values), tCrC is of the thread's registers.
+// One thread. The names are CuTe's: tAgA is the tile of A in global memory, partitioned for the
+// copy of A. Layouts of global memory have the modes (block, thread, values), and layouts of shared
+// memory (thread, values). tCrC is the layout of the thread's registers.
 template <class Config>
 struct CuteGemm {
   using Element = typename Config::Element;
@@ -32,7 +32,7 @@ struct CuteGemm {
   Element accumulators[tCrC::cosize(algebra::NoIntegers{})]{};
   unsigned tile = 0;
 
-  // Where the thread's part of a matrix begins, and where its part of a tile does.
+  // Address of the thread's part of a matrix, and of its part of a tile.
   template <class Part>
   __device__ __forceinline__ Element* global(algebra::Offset matrix) const {
     return reinterpret_cast<Element*>(matrix) + Part::offset(params.integers, blockIdx.x, threadIdx.x, 0u);

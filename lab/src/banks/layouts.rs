@@ -24,7 +24,7 @@ pub struct LaidAccess {
 #[non_exhaustive]
 pub enum NotLaid {
     /// An expression is not a layout.
-    #[error("{value} is no layout, and the {which} have one")]
+    #[error("{value} is not a layout, but the {which} need one")]
     NoLayout {
         /// `data` or `threads`.
         which: &'static str,

@@ -164,7 +164,7 @@ proptest! {
     /// Checks that `sum over S in P of d(S)` is the number of wavefronts until every word is
     /// delivered.
     #[test]
-    fn the_formula_is_the_delivery(access in access()) {
+    fn the_formula_equals_the_simulated_delivery(access in access()) {
         prop_assert_eq!(wavefronts(&access).wavefronts, delivered(&access));
     }
 
@@ -187,7 +187,7 @@ proptest! {
     /// Checks `ideal <= wavefronts <= 32`, and that an access without an active lane has no
     /// wavefront.
     #[test]
-    fn wavefronts_lie_between_the_ideal_and_the_lanes(access in access()) {
+    fn wavefronts_are_between_the_ideal_and_the_lanes(access in access()) {
         let taken = wavefronts(&access);
         prop_assert!(taken.ideal <= taken.wavefronts);
         prop_assert!(taken.wavefronts as usize <= access.active());
@@ -197,7 +197,7 @@ proptest! {
 
     /// Checks `wavefronts(address + 128 c) = wavefronts(address)`: 32 banks of 4 bytes.
     #[test]
-    fn banks_come_round_after_128_bytes(access in access(), turns in 0u64..1000) {
+    fn banks_repeat_after_128_bytes(access in access(), turns in 0u64..1000) {
         let moved = access.lanes().iter().map(|address| address.map(|address| address + turns * 128));
         let moved = WarpAccess::new(access.direction(), access.bytes(), moved).unwrap();
         prop_assert_eq!(wavefronts(&moved), wavefronts(&access));
@@ -206,7 +206,7 @@ proptest! {
     /// Checks that the order of lanes has no effect up to 4 bytes per lane: `wavefronts(address
     /// after p) = wavefronts(address)` for a permutation `p` of lanes.
     #[test]
-    fn words_do_not_ask_for_their_lanes(access in access().prop_filter("wide", |a| a.bytes() <= 4), by in 0usize..LANES, times in 0usize..16) {
+    fn the_order_of_lanes_has_no_effect_up_to_4_bytes(access in access().prop_filter("wide", |a| a.bytes() <= 4), by in 0usize..LANES, times in 0usize..16) {
         let permuted = (0..LANES).map(|lane| access.lanes()[((2 * times + 1) * lane + by) % LANES]);
         let permuted = WarpAccess::new(access.direction(), access.bytes(), permuted).unwrap();
         prop_assert_eq!(wavefronts(&permuted), wavefronts(&access));

@@ -103,7 +103,7 @@ mod tests {
     /// Checks that normal and cancelling data fit the window of f16x3, that wide data do not, and
     /// the moments of normal data.
     #[test]
-    fn data_is_what_it_says() {
+    fn distributions_have_their_documented_properties() {
         for (data, fits) in [(Data::Normal, true), (Data::Cancelling, true), (Data::Wide, false)] {
             let x = line(data, false);
             assert_eq!(!LineFacts::new(x.iter().copied()).is_refused(), fits, "{data:?}");

@@ -26,7 +26,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn dates_know_leap_years() {
+    fn dates_include_leap_days() {
         let on = |days: u64| utc_date(UNIX_EPOCH + Duration::from_secs(days * 86_400 + 3_600));
         assert_eq!(
             [on(0), on(11_016), on(11_017), on(19_782), on(20_777)],

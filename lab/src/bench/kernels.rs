@@ -58,9 +58,9 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     let request =
         Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
     if problem.pointers {
-        // A family launches as many GEMMs of a pointer array as it can.
-        let family = request.resolve_for(arch, size, None)?.desc;
-        let size = ProblemSize { batch: 1, ..size }.for_array(&family, launched.batch);
+        // A kernel launches as many GEMMs of a pointer array as it can.
+        let desc = request.resolve_for(arch, size, None)?.desc;
+        let size = ProblemSize { batch: 1, ..size }.for_array(&desc, launched.batch);
         return Ok(request.resolve_for(arch, size, None)?.desc.for_array(launched.batch));
     }
     Ok(launched.kernel_of(request.resolve_for(arch, size, None)?.desc))
@@ -149,7 +149,7 @@ mod tests {
     /// Checks that 63 and 62 columns need other kernels than 64, because D is stored one or two
     /// elements at a time.
     #[test]
-    fn narrower_kernels_are_among_those_of_a_suite() {
+    fn suite_kernels_include_narrower_ones() {
         let row = |n: usize| {
             format!(r#"{{"m":64,"n":{n},"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}}"#)
         };
@@ -164,7 +164,7 @@ mod tests {
     /// Checks that an unknown knob, an invalid value, and an invalid description are reported, and
     /// that the other problems are compiled.
     #[test]
-    fn refused_knobs_are_sentences_and_the_suite_goes_on() {
+    fn refused_knobs_are_reported_and_the_suite_continues() {
         let row = |knobs: &str| {
             format!(
                 r#"{{"m":64,"n":64,"k":64,"a":"f32:row","b":"f32:col","c":"f32:row","knobs":{{{knobs}}}}}"#
@@ -189,7 +189,7 @@ mod tests {
         let failed = prepared(fine, ArchKind::Sm80, |_| {
             Err::<(), _>(falchion::Error::Description { because: "no".to_owned() })
         });
-        assert!(failed.is_err(), "what is not the knobs' fault ends the suite");
+        assert!(failed.is_err(), "an error other than a refused knob ends the suite");
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod tests {
     /// Checks that each round is a permutation, and that all ordered pairs of adjacent contenders
     /// are equally frequent over `n` or `2n` rounds.
     #[test]
-    fn everybody_follows_everybody_equally_often() {
+    fn contenders_follow_each_other_equally_often() {
         assert_eq!(order(0, 0), [0usize; 0]);
         for count in 1..=9 {
             let rounds = if count % 2 == 0 { count } else { 2 * count };

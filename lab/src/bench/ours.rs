@@ -87,9 +87,9 @@ impl Launched {
         [a, b, c]: [&HostBuffer; 3],
         d: &HostBuffer,
     ) -> Result<Verdict, falchion::Error> {
-        let (problem, vectors) = (&self.numbers, Default::default());
+        let (problem, operands) = (&self.numbers, Default::default());
         let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), d.whole()?);
-        let claim = Claim { desc, problem, a, b, c, d, vectors };
+        let claim = Claim { desc, problem, a, b, c, d, operands };
         match (&self.offsets, problem.groups) {
             (Some((offsets, _)), Some(_)) => verify::grouped(&claim, offsets, Some(VERIFIED_ROWS)),
             _ => verify::sampled(&claim, VERIFIED_ROWS, 1),
@@ -300,7 +300,7 @@ pub(crate) fn enqueue(
     let d = DeviceMatrix::write_bytes(types.c, d, stream);
     let workspace =
         workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
-    let matrices = CudaMatrices { a, b, c: Source::None, d, vectors: Default::default() };
+    let matrices = CudaMatrices { a, b, c: Source::None, d, operands: Default::default() };
     let offsets = offsets.map(|bytes| DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream));
     let groups =
         problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));
@@ -333,7 +333,7 @@ fn array_calls<'c>(
             b,
             c: Source::None,
             d,
-            vectors: Default::default(),
+            operands: Default::default(),
         }));
     }
     if let Some(first) = calls.first_mut() {
@@ -349,7 +349,7 @@ mod tests {
 
     /// Checks that every GEMM occurs once, and that the order is not sorted.
     #[test]
-    fn products_are_told_in_an_order_that_is_drawn() {
+    fn gemms_of_an_array_have_a_random_order() {
         for count in [1, 2, 16, 64, 256] {
             let order = scattered(count);
             let mut all = order.clone();

@@ -349,7 +349,7 @@ fn products(problem: &SuiteProblem) -> String {
     let by = if problem.pointers { " by pointers" } else { "" };
     let bound = if problem.bound { ", bound" } else { "" };
     let grouped = if problem.grouped { " groups" } else { "" };
-    problem.unlike_groups().unwrap_or_else(|| format!("{}{grouped}{by}{bound}", problem.products()))
+    problem.ragged_groups().unwrap_or_else(|| format!("{}{grouped}{by}{bound}", problem.products()))
 }
 
 /// The routes of A and B to the kernel, if a pass ran before the kernel.

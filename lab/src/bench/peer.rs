@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn f32_is_true_f32_unless_tf32_is_asked_for() {
+    fn f32_is_true_f32_unless_tf32_is_requested() {
         assert_eq!(
             typed("f32", "f32", "f32", r#","op":"tensorop""#).unwrap().compute,
             CUBLAS_COMPUTE_32F
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn fp8_accumulates_fast_unless_told_otherwise() {
+    fn fp8_accumulates_fast_by_default() {
         assert!(typed("e4m3", "e5m2", "bf16", "").unwrap().fast_accumulation);
         assert!(
             !typed("e4m3", "e4m3", "bf16", r#","accumulate":"slow""#).unwrap().fast_accumulation

@@ -329,7 +329,7 @@ mod tests {
 
     /// Checks that each group with rows has a call with its addresses and its alignment.
     #[test]
-    fn the_peer_is_called_for_each_group_that_has_rows() {
+    fn the_peer_is_called_for_each_nonempty_group() {
         let line = r#"{"m":10,"n":24,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","group_rows":[3,0,7],"alpha":2.0}"#;
         let all = groups(line).expect("the peer has words for them");
         let told: Vec<_> = all

@@ -165,7 +165,7 @@ fn rounds_interleave_in_balanced_order_and_rotate_over_the_sets() {
 }
 
 #[test]
-fn every_peer_is_timed_and_the_three_fastest_and_the_first_measured() {
+fn the_three_fastest_peers_and_the_first_enter_the_rounds() {
     let mut stage = stage(&[1000.0, 1900.0, 1300.0, 1700.0, 1200.0, 1100.0, 1800.0]);
     let outcome = stage.against(Settings::default(), 2).unwrap();
     let names: Vec<&str> = outcome.peers.iter().map(|peer| peer.name.as_str()).collect();
@@ -188,7 +188,7 @@ fn unsettled_ratios_are_noisy_after_the_last_round() {
 }
 
 #[test]
-fn the_budget_ends_the_rounds_but_not_below_the_fewest() {
+fn the_time_limit_ends_the_rounds_after_the_minimum() {
     let noise = vec![1.0, 1.1, 0.9, 1.2, 1.05, 0.8, 1.15];
     for (seconds, least, most) in [(0.0, 5, 5), (0.6, 6, 14)] {
         let mut stage = stage(&[1000.0, 1100.0]);
@@ -243,7 +243,7 @@ fn the_first_warm_up_is_the_long_one() {
 }
 
 #[test]
-fn a_peer_that_cannot_run_is_left_out_and_ours_may_not() {
+fn a_failing_peer_is_omitted_and_our_failure_is_an_error() {
     let mut stage = stage(&[1000.0, 1500.0, 1200.0]);
     stage.contenders[1].broken = true;
     let outcome = stage.against(Settings::default(), 2).unwrap();
@@ -259,7 +259,7 @@ fn a_peer_that_cannot_run_is_left_out_and_ours_may_not() {
 }
 
 #[test]
-fn long_launches_take_one_launch_a_block() {
+fn long_launches_run_once_per_block() {
     let mut stage = stage(&[150_000.0, 160_000.0]);
     stage.against(Settings::default(), 2).unwrap();
     assert!(stage.clock.log.borrow().iter().all(|(_, launches, _)| *launches == 1));
@@ -276,6 +276,6 @@ fn interleave_needs_a_candidate() {
 }
 
 #[test]
-fn sets_pass_the_cache() {
+fn buffer_sets_exceed_the_cache() {
     assert_eq!([sets(0), sets(64 << 10), sets(100 << 20), sets(1 << 30)], [4096, 4096, 3, 2]);
 }

@@ -22,7 +22,7 @@ pub struct Line<P = SuiteProblem> {
     pub suite: String,
     /// The kind of the measurement: `gemm` or `transpose`.
     pub kind: String,
-    /// The kernel family that ran.
+    /// Main loop that ran, or the rung of a transpose.
     pub family: String,
     /// `simt`, `tensorop`, or `transpose`.
     pub op: String,
@@ -106,7 +106,7 @@ pub struct Circumstances {
     pub suite: String,
     /// The kind of the measurement.
     pub kind: String,
-    /// The kernel family that ran.
+    /// Main loop that ran, or the rung of a transpose.
     pub family: String,
     /// `simt` or `tensorop`.
     pub op: String,

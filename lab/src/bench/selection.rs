@@ -25,7 +25,7 @@ mod tests {
     use super::select;
 
     #[test]
-    fn the_three_fastest_and_the_first() {
+    fn the_three_fastest_and_the_first_are_selected() {
         let all = |times: &[f64]| select(&times.iter().copied().map(Some).collect::<Vec<_>>());
         assert_eq!(all(&[9.0, 5.0, 1.0, 7.0, 2.0, 3.0]), [0, 2, 4, 5]);
         assert_eq!(all(&[1.0, 5.0, 4.0, 7.0]), [0, 1, 2]);

@@ -199,7 +199,7 @@ impl SuiteProblem {
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
             d: matrix(self.c, self.ldc, (m, n), grouped),
             scalars,
-            vectors: Default::default(),
+            operands: Default::default(),
             workspace: None,
         }
     }
@@ -258,9 +258,7 @@ impl SuiteProblem {
             }
         }
         if self.pointers && (self.batch.is_none() || self.grouped) {
-            return Err(
-                "`pointers` is for the products of a `batch` that is not `grouped`".to_owned()
-            );
+            return Err("`pointers` needs a `batch` that is not `grouped`".to_owned());
         }
         if self.bound && !self.pointers {
             return Err("`bound` needs `pointers`".to_owned());
@@ -293,9 +291,7 @@ impl SuiteProblem {
             );
         }
         if self.broadcast.is_some() && self.batch.is_none() {
-            return Err(
-                "`broadcast` is for the products of a batch, and there is no `batch`".to_owned()
-            );
+            return Err("`broadcast` needs `batch`".to_owned());
         }
         if self.grouped
             && (self.batch.is_none()
@@ -348,7 +344,7 @@ impl SuiteProblem {
     /// Returns the number of ragged groups and their rows, such as `7 of 3 to 1900 rows`; `None`
     /// without ragged groups.
     #[must_use]
-    pub fn unlike_groups(&self) -> Option<String> {
+    pub fn ragged_groups(&self) -> Option<String> {
         let rows = self.group_rows.as_ref()?;
         let (least, most) = (rows.iter().min()?, rows.iter().max()?);
         Some(format!("{} of {least} to {most} rows", rows.len()))
@@ -362,7 +358,7 @@ impl fmt::Display for SuiteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { m, n, k, a, b, c, .. } = self;
         self.batch.map_or(Ok(()), |batch| write!(f, "{batch} of "))?;
-        self.unlike_groups().map_or(Ok(()), |groups| write!(f, "{groups}, "))?;
+        self.ragged_groups().map_or(Ok(()), |groups| write!(f, "{groups}, "))?;
         let by = if self.pointers { ", by pointers" } else { "" };
         write!(f, "{m}x{n}x{k}, {a} {b} {c}{by}{}", if self.bound { ", bound" } else { "" })
     }

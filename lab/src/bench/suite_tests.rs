@@ -66,11 +66,7 @@ fn errors_are_sentences_with_the_line_number() {
             r#""k":16,"batch":2,"broadcast":"c""#,
             "unknown variant `c`, expected `a` or `b`",
         ),
-        (
-            r#""k":16"#,
-            r#""k":16,"broadcast":"a""#,
-            "`broadcast` is for the products of a batch, and there is no `batch`",
-        ),
+        (r#""k":16"#, r#""k":16,"broadcast":"a""#, "`broadcast` needs `batch`"),
         (
             r#""k":16"#,
             r#""k":16,"grouped":true"#,
@@ -89,7 +85,7 @@ fn errors_are_sentences_with_the_line_number() {
 }
 
 #[test]
-fn the_simt_suite_is_every_layout_twice() {
+fn the_simt_suite_has_every_layout_twice() {
     let problems = parse("simt", include_str!("../../../benches/suites/simt.jsonl")).unwrap();
     assert_eq!(problems.len(), 16);
     let distinct: std::collections::HashSet<_> =
@@ -251,7 +247,7 @@ fn the_suite_of_f32_on_tensor_cores() {
 /// `data` is valid only for plain f32 GEMMs, whose errors are relative to DGEMM of the same
 /// operands.
 #[test]
-fn data_is_of_plain_products_of_f32() {
+fn data_requires_a_plain_f32_gemm() {
     let plain = r#"{"m":4,"n":4,"k":4,"a":"f32:row","b":"f32:col","c":"f32:row","data":"normal"}"#;
     assert_eq!(serde_json::to_string(&parse("s", plain).unwrap()[0]).unwrap(), plain);
     let more = |field: &str| plain.replace(r#""k":4"#, &format!(r#""k":4,{field}"#));
@@ -359,7 +355,7 @@ fn check_ragged_groups(problems: &[SuiteProblem]) {
 /// Checks that ragged groups are read, written back, and counted once, and that invalid ones give a
 /// sentence.
 #[test]
-fn unlike_groups_say_their_rows() {
+fn ragged_groups_state_their_rows() {
     let line = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","group_rows":[40,0,24]}"#;
     let p = parse("s", line).unwrap().remove(0);
     assert_eq!(serde_json::to_string(&p).unwrap(), line);
@@ -404,7 +400,7 @@ fn unlike_groups_say_their_rows() {
 
 /// Checks that a pointer array is a batch with the same properties, also for the peer.
 #[test]
-fn pointers_are_of_a_batch() {
+fn pointer_arrays_have_the_properties_of_batches() {
     let line = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","batch":3,"pointers":true}"#;
     let p = parse("s", line).unwrap().remove(0);
     assert_eq!(serde_json::to_string(&p).unwrap(), line);
@@ -426,9 +422,6 @@ fn pointers_are_of_a_batch() {
         line.replace(r#""batch":3,"#, ""),
         line.replace(r#""batch":3"#, r#""batch":3,"grouped":true"#),
     ] {
-        assert!(
-            sentence(&more)
-                .ends_with("`pointers` is for the products of a `batch` that is not `grouped`")
-        );
+        assert!(sentence(&more).ends_with("`pointers` needs a `batch` that is not `grouped`"));
     }
 }

@@ -68,7 +68,7 @@ impl<'t, What: Ord + Copy> Gathered<'t, What> {
         Self { open: BTreeMap::new(), tell, failed: None }
     }
 
-    /// Adds a thread's.
+    /// Adds an access of a thread.
     pub fn add(&mut self, thread: u32, what: What, which: [u32; 3], address: u64, bytes: u32) {
         let lanes = self.open.entry((thread / WARP, what, which, bytes)).or_insert([None; LANES]);
         lanes[(thread % WARP) as usize] = Some(address);

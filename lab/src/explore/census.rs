@@ -137,7 +137,7 @@ mod tests {
     use super::form;
 
     #[test]
-    fn a_form_has_no_numbers_but_those_of_names() {
+    fn refusal_forms_keep_only_numbers_in_names() {
         for (sentence, wanted) in [
             (
                 "warp M x N = 8192 is outside 128 to 4096; try 4096",

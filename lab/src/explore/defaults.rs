@@ -1,7 +1,7 @@
 //! The default space: a list of values for each knob, and one such list for each main loop and its
 //! units.
 //!
-//! A new kernel family needs a function here and an entry in [`FAMILIES`].
+//! A new main loop needs a function here and an entry in [`SUBSPACES`].
 
 use super::space::Space;
 use crate::Error;
@@ -13,7 +13,7 @@ use falchion::{
         operand::OperandKind,
     },
     nest::GemmDesc,
-    numeric::{Combined, ElementKind},
+    numeric::{Combined, ElementKind, EmulationKind},
     shape::Mnk,
     warp::{WarpMma, mma_sync::WarpInstruction},
 };
@@ -21,12 +21,12 @@ use falchion::{
 /// Lists of values for some knobs, by JSON name. The other knobs keep their default.
 type Lists = Vec<(String, Vec<String>)>;
 
-/// A family: the units that multiply, and the function that returns its lists for a base
+/// A subspace: the units that multiply, and the function that returns its lists for a base
 /// description.
 type Row = (OpKind, fn(&GemmDesc) -> Lists);
 
-/// The families, in order.
-const FAMILIES: [Row; 6] = [
+/// The subspaces, in order.
+const SUBSPACES: [Row; 6] = [
     (OpKind::Simt, single_stage),
     (OpKind::Simt, pipelined),
     (OpKind::Simt, multistage),
@@ -36,10 +36,10 @@ const FAMILIES: [Row; 6] = [
 ];
 
 impl Space {
-    /// Returns the families for a request, before its knobs are narrowed to `knobs`. On tensor
-    /// cores, a main loop or an emulation selects a family, so the space has the families of all
+    /// Returns the subspaces for a request, before its knobs are narrowed to `knobs`. On tensor
+    /// cores, a main loop or an emulation selects a subspace, so the space has the subspaces of all
     /// listed values. If one of the sizes selects swapped operands by itself, as small M does, the
-    /// space also has the families around that kernel.
+    /// space also has the subspaces around that kernel.
     ///
     /// # Errors
     /// The errors of the request, and of [`around`](Self::around).
@@ -62,15 +62,15 @@ impl Space {
         }
     }
 
-    /// Returns the families for a request without swapped operands.
+    /// Returns the subspaces for a request without swapped operands.
     fn as_given(
         request: &Request,
         newest: ArchKind,
         knobs: &[(String, Vec<String>)],
     ) -> Result<Self, Error> {
-        let of_families =
+        let of_subspaces =
             knobs.iter().filter(|(knob, _)| ["mainloop", "emulation"].contains(&knob.as_str()));
-        let words = of_families.flat_map(|(knob, texts)| {
+        let words = of_subspaces.flat_map(|(knob, texts)| {
             texts
                 .iter()
                 .flat_map(|text| text.split(','))
@@ -101,28 +101,31 @@ impl Space {
         }
     }
 
-    /// Returns the families of all main loops with the units of `base`, for its types, layouts, and
-    /// architecture. On tensor cores, it is the family of `base`: `mma.sync` or warp-specialized.
+    /// Returns the subspaces of all main loops with the units of `base`, for its types, layouts,
+    /// and architecture. On tensor cores, it is the subspace of `base`: `mma.sync` or
+    /// warp-specialized.
     ///
     /// # Errors
-    /// The errors of [`Space::with_families`].
+    /// The errors of [`Space::with_subspaces`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
-        let own =
-            FAMILIES.into_iter().filter(|(op, _)| *op == base.op()).map(|(_, family)| family(base));
-        Self::with_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
+        let own = SUBSPACES
+            .into_iter()
+            .filter(|(op, _)| *op == base.op())
+            .map(|(_, subspace)| subspace(base));
+        Self::with_subspaces(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
     }
 }
 
 fn single_stage(base: &GemmDesc) -> Lists {
-    family(base, "singlestage", &[("stages", "1"), ("unroll", "full 4")])
+    subspace(base, "singlestage", &[("stages", "1"), ("unroll", "full 4")])
 }
 
 fn pipelined(base: &GemmDesc) -> Lists {
-    family(base, "pipelined", &[("stages", "2")])
+    subspace(base, "pipelined", &[("stages", "2")])
 }
 
 fn multistage(base: &GemmDesc) -> Lists {
-    family(base, "multistage", &[("stages", "2 3 4 5")])
+    subspace(base, "multistage", &[("stages", "2 3 4 5")])
 }
 
 /// Returns the lists of the TMA-fed SIMT kernel, which are empty for other types and architectures.
@@ -158,17 +161,19 @@ fn multiplied(base: &GemmDesc) -> ElementKind {
 
 /// Returns the lists of `mma.sync` kernels. Tiles are 64 or 128 bytes deep along K (`f64`: 128 or
 /// 256), and warps may slice K. The lists have every instruction that the architecture has for the
-/// types.
+/// types that the operands are multiplied as.
 fn mma_sync(base: &GemmDesc) -> Lists {
     let WarpMma::MmaSync(_) = base.mma else { return Vec::new() };
     let (element, mainloop) = (base.operands[0].stored, base.mainloop.kind());
     let bytes = if element.bits() == 64 { [128, 256] } else { [64, 128] };
     let depths = bytes.map(|bytes| element.elements_in(bytes));
+    let factors = base.operands.map(|operand| operand.multiplied.element(operand.stored));
+    let transformed = base.operands.iter().any(|operand| operand.multiplied.transform().is_some());
+    let emulation = if transformed { EmulationKind::None } else { base.emulation() };
     let instructions = WarpInstruction::all().filter(|one| {
-        let math = (one.math().emulation(), one.saturates()) == (base.emulation(), false);
-        let types = (OperandKind::BOTH.map(|operand| one.input(operand)), one.accumulator());
-        let own = base.types();
-        math && types == ([own.a, own.b], own.accumulator) && one.sm() <= base.arch.sm()
+        let math = (one.math().emulation(), one.saturates()) == (emulation, false);
+        let types = (OperandKind::BOTH.map(|operand| one.factor(operand)), one.accumulator());
+        math && types == (factors, base.output.accumulator) && one.sm() <= base.arch.sm()
     });
     let stages = if mainloop.copies_asynchronously() { "2 3 4 5 6" } else { "2" };
     let some = |name: &str, values: &str| list(name, values.split(' '));
@@ -251,7 +256,7 @@ fn list<V: Into<String>>(name: &str, values: impl IntoIterator<Item = V>) -> (St
 
 /// Returns the lists that the main loops of cooperating threads share, and the lists of one of
 /// them.
-fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
+fn subspace(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
     let list = |name: &str, values: &str| list(name, values.split(' '));
     // Accesses of one element, and of 16 bytes, the maximum.
     let alignment = |element: ElementKind| format!("1 {}", element.elements_in(16));

@@ -1,4 +1,4 @@
-//! Spaces as JSON: a list of families, each an object with one list per knob.
+//! Spaces as JSON: a list of subspaces, each an object with one list per knob.
 //!
 //! ```text
 //! [{"mainloop": ["multistage"], "stages": [3, 4], "threadblock": ["128x128x8", "256x128x8"]}]
@@ -10,19 +10,20 @@ use falchion::nest::GemmDesc;
 use serde_json::Value;
 
 impl Space {
-    /// Parses a space for the types, layouts, and architecture of `base`. A single family needs no
-    /// list around it, a number stands for its digits, and a single value stands for a list of one.
+    /// Parses a space for the types, layouts, and architecture of `base`. A single subspace needs
+    /// no list around it, a number stands for its digits, and a single value stands for a list of
+    /// one.
     ///
     /// # Errors
     /// [`Error::Measurement`] if the text is not a space in JSON; the errors of
-    /// [`Space::with_families`].
+    /// [`Space::with_subspaces`].
     pub fn from_json(base: &GemmDesc, text: &str) -> Result<Self, Error> {
         let refuse = |because: String| Error::Measurement {
             because: format!("the space cannot be read: {because}"),
         };
         let value: Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
-        let families = match value {
-            Value::Array(families) => families,
+        let subspaces = match value {
+            Value::Array(subspaces) => subspaces,
             one => vec![one],
         };
         let words = |name: &str, value: &Value| match value {
@@ -33,10 +34,10 @@ impl Space {
             }
         };
         let mut all = Vec::new();
-        for family in &families {
-            let Value::Object(lists) = family else {
+        for subspace in &subspaces {
+            let Value::Object(lists) = subspace else {
                 return Err(refuse(format!(
-                    "a family is {family}, and it is an object of lists by the knobs' names"
+                    "a subspace is {subspace}, but it must be an object of knob names with lists"
                 )));
             };
             let mut read = Vec::new();
@@ -52,6 +53,6 @@ impl Space {
             }
             all.push(read);
         }
-        Self::with_families(base, &all)
+        Self::with_subspaces(base, &all)
     }
 }

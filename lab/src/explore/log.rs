@@ -34,7 +34,7 @@ impl Log {
         let refuse =
             |because: &str| Error::Measurement { because: format!("{} {because}", path.display()) };
         if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
-            return Err(refuse("is no file that a log could be kept in"));
+            return Err(refuse("is not a regular file"));
         }
         let mut file = OpenOptions::new()
             .read(true)
@@ -56,11 +56,11 @@ impl Log {
         let shared = start.len().min(bytes.len());
         if bytes[..shared] != start.as_bytes()[..shared] {
             return Err(refuse(&format!(
-                "does not begin as a log of `{FORMAT}` does; give --log another file"
+                "does not begin like a log of `{FORMAT}`; give --log another file"
             )));
         }
         let text = std::str::from_utf8(&bytes[..whole])
-            .map_err(|_| refuse("is a log with lines that are no text"))?;
+            .map_err(|_| refuse("has lines that are not UTF-8"))?;
         let mut lines = text.lines();
         let entries = match lines.next() {
             Some(first) => {
@@ -119,5 +119,5 @@ fn agrees(line: &str, header: &Header) -> Result<(), String> {
 
 fn entry(at: usize, line: &str) -> Result<Entry, String> {
     serde_json::from_str(line)
-        .map_err(|error| format!("is a log whose line {at} is no trial: {error}"))
+        .map_err(|error| format!("has an invalid trial in line {at}: {error}"))
 }

@@ -1,7 +1,7 @@
 //! Exploration: the space of valid descriptions, its census, and trials of a random sample.
 //!
-//! A [`Space`] has a few [`Family`]s. A family has a list of values for every knob, and contains
-//! the Cartesian product of these lists. A [`Census`] runs
+//! A [`Space`] has a few [`Subspace`]s. A subspace has a list of values for every knob, and
+//! contains the Cartesian product of these lists. A [`Census`] runs
 //! [`GemmDesc::check`](falchion::nest::GemmDesc::check) on every point, and counts the refusals by
 //! message. A [`sample`] is random, without replacement. `trials` compiles, verifies, screens, and
 //! measures it on a device. `log` stores every trial, so that an interrupted run can continue.
@@ -39,4 +39,4 @@ pub mod trials;
 
 pub use census::{Census, Refused};
 pub use sampling::sample;
-pub use space::{Family, Space};
+pub use space::{Space, Subspace};

@@ -11,64 +11,65 @@ use falchion::{
 
 /// Largest number of points of a space. More points would need minutes to enumerate.
 const POINTS: u64 = 1 << 26;
-/// The knob that selects a family.
+/// The knob that selects a subspace.
 const MAINLOOP: &str = "mainloop";
 
-/// Values for every knob of one kernel family. The family contains their Cartesian product.
+/// Values for every knob of a subspace. The subspace contains their Cartesian product.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Family {
-    /// A description of the family, which defines its knobs.
+pub struct Subspace {
+    /// A description of the subspace, which defines its knobs.
     desc: GemmDesc,
     /// The lists in the order of [`Pins::TABLE`], in the words that [`Pins::set`] reads. No list
-    /// has a value twice. A knob that the family does not have has an empty word.
+    /// has a value twice. A knob that the subspace does not have has an empty word.
     lists: Vec<Vec<String>>,
 }
 
-impl Family {
-    /// Returns the family with one point.
+impl Subspace {
+    /// Returns the subspace with one point.
     fn from_description(desc: &GemmDesc) -> Self {
         let words = desc.user_pins().words().into_iter();
         let lists = words.map(|words| vec![words.unwrap_or_default()]).collect();
         Self { desc: *desc, lists }
     }
 
-    /// Returns the families of some main loops. Main loops of one family share its lists. The other
-    /// knobs come from `base`, or from the resolver's result for the first main loop of a family.
+    /// Returns the subspaces of some main loops. Main loops of one subspace share its lists. The
+    /// other knobs come from `base`, or from the resolver's result for the first main loop of a
+    /// subspace.
     fn with_mainloops(
         base: &GemmDesc,
         at: usize,
         mainloops: &[String],
     ) -> Result<Vec<Self>, Error> {
-        let mut families: Vec<(Self, Vec<String>)> = Vec::new();
+        let mut subspaces: Vec<(Self, Vec<String>)> = Vec::new();
         for mainloop in mainloops {
-            match families.iter_mut().find(|(family, _)| family.has(at, mainloop)) {
+            match subspaces.iter_mut().find(|(subspace, _)| subspace.has(at, mainloop)) {
                 Some((_, list)) => list.push(mainloop.clone()),
                 None => {
-                    let family = Self::from_description(base);
-                    let family = if family.has(at, mainloop) {
-                        family
+                    let subspace = Self::from_description(base);
+                    let subspace = if subspace.has(at, mainloop) {
+                        subspace
                     } else {
                         Self::from_description(&by(base, MAINLOOP, mainloop)?)
                     };
-                    families.push((family, vec![mainloop.clone()]));
+                    subspaces.push((subspace, vec![mainloop.clone()]));
                 }
             }
         }
-        families
+        subspaces
             .into_iter()
-            .map(|(mut family, list)| family.set(at, &list).map(|()| family))
+            .map(|(mut subspace, list)| subspace.set(at, &list).map(|()| subspace))
             .collect()
     }
 
-    /// Returns whether the family has this value of a knob.
+    /// Returns whether the subspace has this value of a knob.
     fn has(&self, at: usize, word: &str) -> bool {
         let mut pins = Pins::NONE;
         pins.set(Pins::TABLE[at].0, word).is_ok()
             && (pins.epilogue.is_some() || self.desc.knobs().foreign(pins).is_none())
     }
 
-    /// Sets the values of a knob, in the library's spelling. A value that the family does not have
-    /// is refused.
+    /// Sets the values of a knob, in the library's spelling. A value that the subspace does not
+    /// have is refused.
     fn set(&mut self, at: usize, list: &[String]) -> Result<(), Error> {
         for word in list {
             if !self.has(at, word) {
@@ -120,62 +121,63 @@ fn place(name: &str) -> Option<usize> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
     base: GemmDesc,
-    families: Vec<Family>,
+    subspaces: Vec<Subspace>,
 }
 
 impl Space {
-    /// Returns the space with the single point `base`. All families that are added have its types,
+    /// Returns the space with the single point `base`. All subspaces that are added have its types,
     /// layouts, and architecture.
     #[must_use]
     pub fn from_description(base: &GemmDesc) -> Self {
-        Self { base: *base, families: vec![Family::from_description(base)] }
+        Self { base: *base, subspaces: vec![Subspace::from_description(base)] }
     }
 
-    /// Returns a space of several families. Each is given by lists for some knobs, and the other
+    /// Returns a space of several subspaces. Each is given by lists for some knobs, and the other
     /// knobs come from `base`. The order of the lists has no effect: the main loops select the
-    /// families of the other lists. A knob that only some of these families have narrows only them.
+    /// subspaces of the other lists. A knob that only some of these subspaces have narrows only
+    /// them.
     ///
     /// # Errors
-    /// The errors of [`set`](Self::set); [`Error::Measurement`] if there is no family.
-    pub fn with_families<V: AsRef<str>>(
+    /// The errors of [`set`](Self::set); [`Error::Measurement`] if there is no subspace.
+    pub fn with_subspaces<V: AsRef<str>>(
         base: &GemmDesc,
-        families: &[Vec<(String, Vec<V>)>],
+        subspaces: &[Vec<(String, Vec<V>)>],
     ) -> Result<Self, Error> {
         let mut all = Vec::new();
-        for lists in families {
+        for lists in subspaces {
             let mut one = Self::from_description(base);
             let (mainloops, others): (Vec<_>, Vec<_>) =
                 lists.iter().partition(|(name, _)| name == MAINLOOP);
             for (name, values) in mainloops {
                 let (at, list) = one.read(name, values)?;
-                one.families = Family::with_mainloops(base, at, &list)?;
+                one.subspaces = Subspace::with_mainloops(base, at, &list)?;
             }
             others.into_iter().try_for_each(|(name, values)| one.set(name, values))?;
-            all.append(&mut one.families);
+            all.append(&mut one.subspaces);
         }
         if all.is_empty() {
             return Err(Error::Measurement {
-                because: "the space has no family; at least one is needed".to_owned(),
+                because: "the space has no subspace; at least one is needed".to_owned(),
             });
         }
-        Ok(Self { base: *base, families: all })
+        Ok(Self { base: *base, subspaces: all })
     }
 
-    /// Adds the families of `other` whose main loops this space does not have.
+    /// Adds the subspaces of `other` whose main loops this space does not have.
     #[must_use]
     pub(super) fn and(mut self, other: Self) -> Self {
-        for family in other.families {
-            if self.families.iter().all(|own| own.list("mainloop") != family.list("mainloop")) {
-                self.families.push(family);
+        for subspace in other.subspaces {
+            if self.subspaces.iter().all(|own| own.list("mainloop") != subspace.list("mainloop")) {
+                self.subspaces.push(subspace);
             }
         }
         self
     }
 
-    /// Adds all families of `other`.
+    /// Adds all subspaces of `other`.
     #[must_use]
     pub(super) fn beside(mut self, other: Self) -> Self {
-        self.families.extend(other.families);
+        self.subspaces.extend(other.subspaces);
         self
     }
 
@@ -185,13 +187,14 @@ impl Space {
         &self.base
     }
 
-    /// Returns the families, in order.
+    /// Returns the subspaces, in order.
     #[must_use]
-    pub fn families(&self) -> &[Family] {
-        &self.families
+    pub fn subspaces(&self) -> &[Subspace] {
+        &self.subspaces
     }
 
-    /// Sets the values of a knob, by its JSON name, in every family. A repeated value counts once.
+    /// Sets the values of a knob, by its JSON name, in every subspace. A repeated value counts
+    /// once.
     ///
     /// # Errors
     /// [`falchion::Error::KnobText`] if the knob or one of the values does not exist, or if there
@@ -199,19 +202,20 @@ impl Space {
     pub fn set<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
         // Families without the knob ignore it.
-        let set: Vec<_> = self.families.iter_mut().map(|family| family.set(at, &list)).collect();
+        let set: Vec<_> =
+            self.subspaces.iter_mut().map(|subspace| subspace.set(at, &list)).collect();
         if set.iter().any(Result::is_ok) { Ok(()) } else { set.into_iter().collect() }
     }
 
-    /// Keeps only the values of a knob, by its JSON name, that are in `values`. A family without
+    /// Keeps only the values of a knob, by its JSON name, that are in `values`. A subspace without
     /// any of them is removed.
     ///
     /// # Errors
-    /// The errors of [`set`](Self::set); [`falchion::Error::KnobText`] if no family is left.
+    /// The errors of [`set`](Self::set); [`falchion::Error::KnobText`] if no subspace is left.
     pub fn keep<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
         let there: Vec<&String> =
-            self.families.iter().flat_map(|family| &family.lists[at]).collect();
+            self.subspaces.iter().flat_map(|subspace| &subspace.lists[at]).collect();
         if !there.iter().any(|value| list.contains(value)) {
             let mut seen: Vec<&str> = Vec::new();
             there.iter().for_each(|value| {
@@ -222,19 +226,19 @@ impl Space {
             return Err(refuse(
                 at,
                 &list.join(","),
-                format!("the space has no such family; it has {}", seen.join(", ")),
+                format!("the space has no such subspace; it has {}", seen.join(", ")),
             ));
         }
-        for family in &mut self.families {
-            family.lists[at].retain(|value| list.contains(value));
+        for subspace in &mut self.subspaces {
+            subspace.lists[at].retain(|value| list.contains(value));
         }
-        self.families.retain(|family| !family.lists[at].is_empty());
+        self.subspaces.retain(|subspace| !subspace.lists[at].is_empty());
         Ok(())
     }
 
     /// Narrows a knob, by its JSON name, to values in comma-separated texts. `mainloop` selects
-    /// families, and every other knob is set to the values in each family. `2-8` and `2..8` stand
-    /// for the whole numbers from 2 to 8.
+    /// subspaces, and every other knob is set to the values in each subspace. `2-8` and `2..8`
+    /// stand for the whole numbers from 2 to 8.
     ///
     /// # Errors
     /// The errors of [`set`](Self::set) and [`keep`](Self::keep).
@@ -293,8 +297,10 @@ impl Space {
     /// # Errors
     /// [`Error::Measurement`] if the space has too many points to enumerate.
     pub fn points(&self) -> Result<u64, Error> {
-        let points =
-            self.families.iter().try_fold(0u64, |sum, family| sum.checked_add(family.points()?));
+        let points = self
+            .subspaces
+            .iter()
+            .try_fold(0u64, |sum, subspace| sum.checked_add(subspace.points()?));
         match points {
             Some(points) if points <= POINTS => Ok(points),
             points => {
@@ -338,11 +344,11 @@ impl Space {
         visit: &mut dyn FnMut(u64, &GemmDesc, &Pins),
     ) {
         let (mut before, end) = (0, first.saturating_add(count));
-        for family in &self.families {
-            let points = family.points().unwrap_or(u64::MAX);
+        for subspace in &self.subspaces {
+            let points = subspace.points().unwrap_or(u64::MAX);
             let (from, to) = (first.max(before), end.min(before + points));
             if from < to {
-                self.visit(family, from - before, to - before, &mut |point, desc, pins| {
+                self.visit(subspace, from - before, to - before, &mut |point, desc, pins| {
                     visit(before + point, desc, pins)
                 });
             }
@@ -350,29 +356,29 @@ impl Space {
         }
     }
 
-    /// Visits the points from `from` to `to` of a family. Only the knobs that differ from the
+    /// Visits the points from `from` to `to` of a subspace. Only the knobs that differ from the
     /// previous point are set again.
     fn visit(
         &self,
-        family: &Family,
+        subspace: &Subspace,
         from: u64,
         to: u64,
         visit: &mut dyn FnMut(u64, &GemmDesc, &Pins),
     ) {
-        let mut pins = family.desc.user_pins();
-        let mut places = family.places(from);
+        let mut pins = subspace.desc.user_pins();
+        let mut places = subspace.places(from);
         let mut changed = 0;
         for point in from..to {
             for (at, &place) in places.iter().enumerate().skip(changed) {
                 // Every value was parsed when it was added.
-                let _ = pins.set(Pins::TABLE[at].0, &family.lists[at][place]);
+                let _ = pins.set(Pins::TABLE[at].0, &subspace.lists[at][place]);
             }
-            visit(point, &family.desc.with(pins), &pins);
+            visit(point, &subspace.desc.with(pins), &pins);
             changed = places.len();
             for (at, place) in places.iter_mut().enumerate().rev() {
                 changed = at;
                 *place += 1;
-                if *place < family.lists[at].len() {
+                if *place < subspace.lists[at].len() {
                     break;
                 }
                 *place = 0;

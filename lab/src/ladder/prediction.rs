@@ -53,7 +53,7 @@ pub struct Machine {
 impl Machine {
     /// An H200. Source: NVIDIA H100 architecture white paper (132 SMs, 128 lanes, 256 KB of
     /// registers, 228 KB of shared memory; four schedulers), and its clock under load, 1.7 GHz. The
-    /// latency is that of an L2 hit, rounded.
+    /// latency is the rounded latency of an L2 hit.
     pub const H200: Self = Self {
         multiprocessors: 132.0,
         hertz: 1.7e9,

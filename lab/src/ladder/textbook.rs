@@ -33,7 +33,7 @@ impl Textbook {
     pub const THREADS: u32 = Self::SIDE * Self::SIDE;
 
     /// Returns a description with the types, layouts, epilogue, and schedule of this kernel. Its
-    /// tiles are those of another kernel.
+    /// tiles belong to another kernel.
     ///
     /// # Errors
     /// [`Refusal`] if the description is invalid. A test checks that it is valid.

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rung_is_a_kernel() {
+    fn every_rung_is_valid() {
         let moves = [1, 2, 4, 8].map(|bytes| (Combine::Move, bytes));
         for (combine, bytes) in moves.into_iter().chain([(Combine::F32, 4), (Combine::F64, 8)]) {
             assert!(

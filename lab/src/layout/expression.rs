@@ -374,7 +374,10 @@ fn unknown<T>(node: &Node, name: &str, given: usize) -> Result<T, Fault> {
         }
         None => {
             let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-            fault(node, format!("`{name}` is no function; there are {}", names.join(", ")))
+            fault(
+                node,
+                format!("`{name}` is not a function; the functions are {}", names.join(", ")),
+            )
         }
     }
 }

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_without_room_is_refused() {
+    fn a_matrix_beyond_the_memory_is_refused() {
         for extents in [(usize::MAX, usize::MAX), (1 << 40, 1 << 20), (1 << 31, 1 << 31)] {
             let error =
                 HostMatrix::poisoned(ElementKind::F64, extents, Order::Row, extents.1).unwrap_err();

@@ -12,7 +12,7 @@ use falchion::{
             View,
         },
         host::{Array, Mode},
-        operand::{Axis, OperandKind, Vectors},
+        operand::{Axis, EpilogueOperands, OperandKind},
         pass::transpose::TransposeDesc,
     },
     layout::Order,
@@ -35,7 +35,7 @@ pub struct HostProduct {
     /// D, an m x n matrix.
     pub d: HostMatrix,
     /// Vector operands of the epilogue, as rows.
-    pub vectors: Vectors<HostMatrix>,
+    pub operands: EpilogueOperands<HostMatrix>,
     /// The scalars alpha, beta, and s2 to s7.
     pub scalars: [f64; SCALARS],
     /// M, N, and K of one GEMM.
@@ -113,13 +113,18 @@ impl HostProduct {
         });
         let whole =
             matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch)));
-        let room = || room(whole.clone().chain(parts.clone()));
+        let elements = desc.epilogue.leave(desc.frame).operands(types.c);
+        let auxiliary = problem.operands.iter().filter_map(|(operand, view)| {
+            let kind = elements.get(operand).filter(|_| operand.side().is_none())?;
+            Some((*kind, view.elements((m, n), if view.batch_stride == 0 { 1 } else { batch })))
+        });
+        let room = || room(whole.clone().chain(parts.clone()).chain(auxiliary.clone()));
         let seen = Problem { a, b, c, d, ..*problem }.enter(desc);
         // If memory and grid are both too small, a larger tile does not help.
         if let Err(Refusal { field: Field::Tiles, .. }) = seen {
             room()?;
         }
-        let vectors = seen?.leave(desc.frame).vectors;
+        let operands = seen?.leave(desc.frame).operands;
         // A matrix that is not read has not been checked.
         room()?;
         let orders = desc.orders();
@@ -130,7 +135,7 @@ impl HostProduct {
             0 => HostMatrix::batch_of(1, kind, extents, order, view.leading(order)),
             _ => all(kind, view, extents, order),
         };
-        let row = |length| HostMatrix::poisoned(types.c, (1, length), Order::Row, length);
+        let row = |kind, length| HostMatrix::poisoned(kind, (1, length), Order::Row, length);
         Ok(Self {
             a: matrix(types.a, a, (m, k), orders.a)?,
             b: matrix(types.b, b, (k, n), orders.b)?,
@@ -141,8 +146,14 @@ impl HostProduct {
             } else {
                 all(types.c, d, (m, n), orders.c)?
             },
-            vectors: vectors
-                .try_map(|kind, _| row(if kind.side() == OperandKind::A { m } else { n }))?,
+            operands: operands.try_map(|operand, view| {
+                let kind = elements.get(operand).copied().unwrap_or(types.c);
+                match operand.side() {
+                    Some(OperandKind::A) => row(kind, m),
+                    Some(OperandKind::B) => row(kind, n),
+                    None => matrix(kind, view, (m, n), orders.c),
+                }
+            })?,
             scalars,
             extents: (m, n, k),
             batch,
@@ -197,7 +208,7 @@ impl HostProduct {
             b: HostMatrix::poisoned(kind, (0, 0), Order::Row, 0)?,
             c: c.try_map(|c| matrix(c, (m, n)))?,
             d: matrix(d, (m, n))?,
-            vectors: Vectors::NONE,
+            operands: EpilogueOperands::NONE,
             scalars,
             extents: (m, n, k),
             batch,
@@ -223,13 +234,13 @@ impl HostProduct {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
         let a = if self.transposes { a.transposed() } else { a };
-        let vectors = self
-            .vectors
-            .as_ref()
-            .map(|kind, vector| View::vector(vector.view().memory, kind.side()));
+        let operands = self.operands.as_ref().map(|operand, held| match operand.side() {
+            Some(side) => View::vector(held.view().memory, side),
+            None => held.view(),
+        });
         let c = self.c.as_ref().map(HostMatrix::view);
         let groups = self.offsets.as_ref().map(|_| Groups::with_count(Axis::M, batch));
-        Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, workspace: None }
+        Problem { m, n, k, batch, groups, a, b, c, d, operands, scalars, workspace: None }
     }
 
     /// Returns the group offsets: the first row of each group, and the end of the last group.
@@ -243,13 +254,13 @@ impl HostProduct {
     /// The errors of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
-        let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
+        let operands = self.operands.as_ref().try_map(|_, vector| vector.slice())?;
         Ok(HostMatrices {
             a: self.a.slice()?,
             b: self.b.slice()?,
             c,
             d: self.d.slice_mut()?,
-            vectors,
+            operands,
         })
     }
 
@@ -352,8 +363,8 @@ impl HostProduct {
             (!all && multiplied > ALL_ROWS).then(|| SOME_ROWS.div_ceil(problem.batch.max(1)));
         let c = self.previous_source()?;
         let (a, b, d) = (self.a.slice()?, self.b.slice()?, self.d.slice()?);
-        let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
-        let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
+        let operands = self.operands.as_ref().try_map(|_, vector| vector.slice())?;
+        let claim = Claim { desc, problem: &problem, a, b, c, d, operands };
         match (&self.offsets, some) {
             (Some(offsets), some) => verify::grouped(&claim, offsets, some),
             (None, Some(rows)) => verify::sampled(&claim, rows, 0),
@@ -362,7 +373,7 @@ impl HostProduct {
     }
 }
 
-/// The matrices of a batch, one behind another, in memory of any length. A stride of 0 stays.
+/// Places the matrices of a batch consecutively, in memory of any length. A stride of 0 stays.
 fn packed(view: View<Elements>, extents: (usize, usize)) -> View<Elements> {
     let all = view.with(Elements::ALL);
     if view.batch_stride == 0 { all } else { all.one_behind_another(extents) }
@@ -400,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_of_values_is_the_product() {
+    fn a_gemm_of_given_values_is_exact() {
         for (a, b, c) in [
             ("f32:row", "f32:col", "f32:col"),
             ("i8:col", "i8:row", "i32:row"),
@@ -438,7 +449,7 @@ mod tests {
     /// Checks a batch in which all GEMMs share B and C. The right result is accepted, and one wrong
     /// element of the last GEMM is found.
     #[test]
-    fn products_that_share_an_operand_are_verified() {
+    fn gemms_that_share_an_operand_are_verified() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
             let desc = described(a, b, c);
             let one = Problem::new(

@@ -8,7 +8,7 @@ use falchion::{
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, transpose},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        operand::Vectors,
+        operand::EpilogueOperands,
         pass::transpose::Choice,
         sys::driver::driver,
     },
@@ -54,7 +54,7 @@ pub struct Resident {
     b: Copied,
     c: Source<Copied>,
     d: Copied,
-    vectors: Vectors<Copied>,
+    operands: EpilogueOperands<Copied>,
     /// Group offsets on the host, which launches pass as parameters.
     offsets: Option<Vec<u32>>,
     /// A workspace of the size that the last run needed.
@@ -67,18 +67,18 @@ impl Resident {
     /// # Errors
     /// [`Error::Driver`] if the device memory is too small.
     pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
-        let HostMatrices { a, b, c, d, vectors } = matrices;
+        let HostMatrices { a, b, c, d, operands } = matrices;
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         let c = c.as_ref().try_map(copied)?;
         let d = Copied::new(stream, d.kind(), d.bytes())?;
-        let vectors = vectors.as_ref().try_map(|_, vector| copied(vector))?;
+        let operands = operands.as_ref().try_map(|_, vector| copied(vector))?;
         Ok(Self {
             stream: stream.clone(),
             a: copied(a)?,
             b: copied(b)?,
             c,
             d,
-            vectors,
+            operands,
             offsets: None,
             workspace: None,
         })
@@ -101,12 +101,12 @@ impl Resident {
         problem: &Problem,
         first: [usize; 4],
     ) -> Result<(), Error> {
-        let Self { stream, a, b, c, d, vectors, offsets, workspace } = self;
+        let Self { stream, a, b, c, d, operands, offsets, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
         let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
-        let vectors = vectors.as_ref().map(|_, vector| vector.read(stream));
-        let mut call = problem.with(CudaMatrices { a, b, c, d, vectors });
+        let operands = operands.as_ref().map(|_, vector| vector.read(stream));
+        let mut call = problem.with(CudaMatrices { a, b, c, d, operands });
         call.groups = problem
             .groups
             .zip(offsets.as_ref())
@@ -140,13 +140,13 @@ impl Resident {
 
     /// Returns the call on matrices that begin at the elements `first` of A, B, C, and D.
     fn call(&mut self, problem: &Problem, first: [usize; 4]) -> CudaCall<'_> {
-        let Self { stream, a, b, c, d, vectors, .. } = self;
+        let Self { stream, a, b, c, d, operands, .. } = self;
         problem.with(CudaMatrices {
             a: a.read(stream).from(first[0]),
             b: b.read(stream).from(first[1]),
             c: c.as_ref().map(|c| c.read(stream).from(first[2])),
             d: DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]),
-            vectors: vectors.as_ref().map(|_, vector| vector.read(stream)),
+            operands: operands.as_ref().map(|_, vector| vector.read(stream)),
         })
     }
 

@@ -7,7 +7,7 @@ use falchion::{
     cuda::{CudaKernel, CudaMatrices, DeviceMatrix},
     internals::{
         call::{HostCall, HostSlice, Problem, Source},
-        operand::Vectors,
+        operand::EpilogueOperands,
         sys::driver::driver,
     },
     numeric::ElementKind,
@@ -27,7 +27,7 @@ struct Product {
 pub struct ResidentArray {
     stream: Arc<CudaStream>,
     products: Vec<Product>,
-    vectors: Vectors<Copied>,
+    operands: EpilogueOperands<Copied>,
     /// A workspace of the size that the first run needed.
     workspace: Option<CudaSlice<u8>>,
 }
@@ -57,9 +57,9 @@ impl ResidentArray {
             })
         };
         let products = calls.iter().map(of_call).collect::<Result<Vec<_>, _>>()?;
-        let vectors = calls.first().map_or(Vectors::NONE, |call| call.vectors);
-        let vectors = vectors.as_ref().try_map(|_, vector| copied(&vector.memory))?;
-        Ok(Self { stream: stream.clone(), products, vectors, workspace: None })
+        let operands = calls.first().map_or(EpilogueOperands::NONE, |call| call.operands);
+        let operands = operands.as_ref().try_map(|_, vector| copied(&vector.memory))?;
+        Ok(Self { stream: stream.clone(), products, operands, workspace: None })
     }
 
     /// Enqueues the pointer array. Allocates the workspace on first use.
@@ -68,7 +68,7 @@ impl ResidentArray {
     /// The errors of [`CudaKernel::run_array`]. [`Error::Driver`] if the device memory is too
     /// small.
     pub fn run(&mut self, kernel: &CudaKernel) -> Result<(), Error> {
-        let Self { stream, products, vectors, workspace } = self;
+        let Self { stream, products, operands, workspace } = self;
         if workspace.is_none() {
             let placed = |product: &Product| {
                 let [a, b] = [&product.a, &product.b].map(|matrix| matrix.read(stream).address());
@@ -83,8 +83,8 @@ impl ResidentArray {
         for Product { problem, a, b, c, d } in products {
             let (a, b, c) = (a.read(stream), b.read(stream), c.as_ref().map(|c| c.read(stream)));
             let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream);
-            let vectors = vectors.as_ref().map(|_, vector| vector.read(stream));
-            calls.push(problem.with(CudaMatrices { a, b, c, d, vectors }));
+            let operands = operands.as_ref().map(|_, vector| vector.read(stream));
+            calls.push(problem.with(CudaMatrices { a, b, c, d, operands }));
         }
         if let (Some(first), Some(bytes)) = (calls.first_mut(), workspace) {
             first.workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));

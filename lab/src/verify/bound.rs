@@ -147,10 +147,8 @@ impl Accumulation {
         let instruction = match d.has_producer() {
             true => d.matrix_instruction(),
             false => {
-                let types = d.types();
-                let [a, b] =
-                    [types.a, types.b].map(|element| emulation.term_type().unwrap_or(element));
-                Instruction::for_types(Combined { a, b, ..types }, d.arch)
+                let [a, b] = d.operands.map(|one| one.multiplied.element(one.stored));
+                Instruction::for_types(Combined { a, b, ..d.types() }, d.arch)
                     .map(|one| one.with_terms(emulation, instruction_k(d), d.warp().k))
             }
         };

@@ -15,7 +15,8 @@
 
 use super::bound::{Estimate, Rounding};
 use falchion::{
-    epilogue::{EpilogueDesc, EpilogueInputs, Op, SCALARS, UserFunction, registered},
+    epilogue::{EpilogueDesc, Op, SCALARS, UserFunction, registered},
+    internals::operand::EpilogueOperands,
     numeric::{ComputeKind, ElementKind},
 };
 
@@ -58,14 +59,14 @@ impl<'d> Evaluation<'d> {
 
     /// Returns whether the epilogue reads C.
     pub fn reads_source(&self) -> bool {
-        self.desc.reads(&self.scalars).source
+        self.desc.reads(&self.scalars).source()
     }
 
     /// Returns the estimate of each element of D before it is stored.
     pub fn evaluate(
         &self,
         accumulators: &[Estimate],
-        inputs: &EpilogueInputs<Vec<f64>>,
+        inputs: &EpilogueOperands<Vec<f64>>,
     ) -> Vec<Estimate> {
         let same = |x: f64| vec![Estimate::exactly(x); accumulators.len()];
         let input = |numbers: Option<&Vec<f64>>| {
@@ -81,8 +82,7 @@ impl<'d> Evaluation<'d> {
             let estimates = match *op {
                 Op::Nop => continue,
                 Op::Accumulator => each(accumulators.to_vec(), |x| self.widened(x)),
-                Op::Source => input(inputs.source.as_ref()),
-                Op::Vector(kind) => input(inputs.vectors.get(kind)),
+                Op::Operand(operand, _) => input(inputs.get(operand)),
                 Op::Scalar(slot) => {
                     let given = self.scalars[slot as usize % SCALARS];
                     scalar = Some(given);
@@ -227,15 +227,14 @@ fn decided(x: Estimate) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::{
-        epilogue::{Apply, F64Function, Function, Node},
-        internals::operand::{VectorKind, Vectors},
-    };
+    use falchion::epilogue::{Apply, F64Function, Function, Node};
+    use falchion::internals::operand::EpilogueOperand;
 
-    /// Returns an element of C, and vectors of alternately 7 and 0.25.
-    fn inputs<T: From<f32>>(source: T) -> EpilogueInputs<T> {
-        let of_vector = |kind: VectorKind| T::from([7.0, 0.25][kind.index() % 2]);
-        EpilogueInputs { source: Some(source), vectors: Vectors::by(|kind| Some(of_vector(kind))) }
+    /// Returns an element of C, and 7 or 0.25 for each other operand.
+    fn inputs<T: From<f32>>(source: T) -> EpilogueOperands<T> {
+        let mut all = EpilogueOperands::by(|one| Some(T::from([0.25, 7.0][one.index() % 2])));
+        *all.slot(EpilogueOperand::Source) = Some(source);
+        all
     }
 
     /// Evaluates one element.
@@ -245,14 +244,14 @@ mod tests {
         accumulator: Estimate,
         source: f64,
     ) -> Estimate {
-        let inputs = inputs(source).map(|&x| vec![x]);
-        Evaluation::new(desc, SCALES, compute).evaluate(&[accumulator], &inputs)[0]
+        Evaluation::new(desc, SCALES, compute)
+            .evaluate(&[accumulator], &inputs(source).map(|_, x| vec![x]))[0]
     }
 
     const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
 
     fn evaluate_text(text: &str, compute: ComputeKind, of: Estimate, source: f64) -> Estimate {
-        evaluate(&text.parse().expect("it is an expression"), compute, of, source)
+        evaluate(&text.parse().expect("an expression"), compute, of, source)
     }
 
     #[test]
@@ -308,7 +307,7 @@ mod tests {
 
     /// Checks that any accumulator within its error gives a result within the error of the result.
     #[test]
-    fn errors_are_carried_to_the_result() {
+    fn errors_propagate_to_the_result() {
         let texts = [
             "alpha * acc + beta * source",
             "relu(alpha * acc + s3 * source)",
@@ -341,7 +340,7 @@ mod tests {
                     &desc,
                     &scalars,
                     &[held],
-                    inputs(source as f32).map(std::slice::from_ref),
+                    &inputs(source as f32).as_ref().map(|_, x| std::slice::from_ref(x)),
                     &mut rows,
                 )[0];
                 assert!(
@@ -354,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_users_function_is_followed_over_the_error_of_its_operand() {
+    fn bounds_of_user_functions_include_the_error_of_the_operand() {
         struct Square;
         impl Function for Square {
             const NAME: &'static str = "square";

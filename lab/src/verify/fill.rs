@@ -212,7 +212,7 @@ mod tests {
     use falchion::nest::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 
     #[test]
-    fn whole_numbers_stay_within_what_sums_exactly() {
+    fn integers_stay_within_exact_sums() {
         for &types in COMBINATIONS.iter().chain(TENSOR_OP_COMBINATIONS) {
             for k in [0, 1, 3, 64, 255, 1024, 2048, 2049, 5000, 16_384, 100_000, 10_000_000] {
                 let Distribution::Whole { largest, density } = Fill::Integers.operands(types, k)

@@ -17,7 +17,7 @@
 //! let desc = gemm.desc();
 //! let problem = Problem::new(&desc, (2, 4, 3), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 //! let (a, b) = (HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b));
-//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d, vectors: Default::default() };
+//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d, operands: Default::default() };
 //! assert!(verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
 //!
 //! let mut wrong = d.clone();
@@ -59,14 +59,13 @@ use bound::{Accumulation, Estimate};
 use falchion::{
     Error,
     arch::OpKind,
-    epilogue::EpilogueInputs,
     internals::{
         call::{Call, HostSlice, Matrices, Problem, Source, View},
         host::progress::Gauge,
-        operand::{OperandKind, VectorKind, Vectors},
+        operand::{EpilogueOperand, EpilogueOperands},
     },
     nest::GemmDesc,
-    numeric::EmulationKind,
+    numeric::Multiplied,
 };
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};
@@ -88,7 +87,7 @@ pub struct Claim<'a> {
     /// The result.
     pub d: HostSlice<'a>,
     /// The vector operands of the epilogue.
-    pub vectors: Vectors<HostSlice<'a>>,
+    pub operands: EpilogueOperands<HostSlice<'a>>,
 }
 
 /// Progress of comparisons: pieces of D.
@@ -130,7 +129,9 @@ pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Resul
             b: all.b.batched(0),
             ..*all
         };
-        let first = |kind: VectorKind| if kind.side() == OperandKind::A { row } else { 0 };
+        let first = |operand: EpilogueOperand| {
+            all.operands.get(operand).map_or(0, |view| view.offset(row, 0))
+        };
         let group = Claim {
             desc: claim.desc,
             problem,
@@ -138,7 +139,7 @@ pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Resul
             b: from(claim.b, number.saturating_mul(all.b.batch_stride)),
             c: claim.c.map(|c| from(c, all.source().offset(row, 0))),
             d: from(claim.d, all.d.offset(row, 0)),
-            vectors: claim.vectors.map(|kind, vector| from(vector, first(kind))),
+            operands: claim.operands.map(|operand, memory| from(memory, first(operand))),
         };
         let found = rows.map_or_else(|| check(&group), |rows| sampled(&group, rows, 0))?;
         verdict = verdict.and(found.below(row));
@@ -187,7 +188,7 @@ impl<'a> Claim<'a> {
         let k = if epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
         let job = Job {
             op: desc.op(),
-            emulation: desc.pins().emulation.unwrap_or_default(),
+            multiplied: desc.user_knobs().multiplied,
             call,
             k,
             kind: desc.output.element,
@@ -210,7 +211,7 @@ impl<'a> Claim<'a> {
     /// Returns the call of one GEMM with the claimed D. The previous content of D is a separate
     /// matrix.
     fn call(&self, number: usize) -> Call<HostSlice<'_>> {
-        let Self { a, b, c, d, problem, vectors, .. } = *self;
+        let Self { a, b, c, d, problem, operands, .. } = *self;
         let of_product =
             |all: HostSlice<'a>, stride: usize| from(all, number.saturating_mul(stride));
         let (source, [of_a, of_b, of_d]) =
@@ -224,7 +225,7 @@ impl<'a> Claim<'a> {
             b: of_product(b, of_b),
             c: Source::None,
             d: of_product(d, of_d),
-            vectors,
+            operands,
         };
         Call { c, batch: 1, ..problem.with(matrices) }
     }
@@ -233,7 +234,8 @@ impl<'a> Claim<'a> {
 /// A check in progress.
 struct Job<'j> {
     op: OpKind,
-    emulation: EmulationKind,
+    /// The elements of A and of B that the MMA multiplies.
+    multiplied: [Multiplied; 2],
     call: Call<HostSlice<'j>>,
     /// Number of products per sum; 0 if the epilogue does not read the accumulator.
     k: usize,
@@ -247,8 +249,8 @@ impl Job<'_> {
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
         let Self { call, .. } = self;
         let (a, b) = (
-            Operand::by_rows(&call.a, self.op, self.emulation),
-            Operand::by_columns(&call.b, self.op, self.emulation),
+            Operand::by_rows(&call.a, self.op, self.multiplied[0]),
+            Operand::by_columns(&call.b, self.op, self.multiplied[1]),
         );
         let sums = reference::sums(a, b, self.k, rows, columns)?;
         let places = |[down, across]: [usize; 2]| {
@@ -263,10 +265,9 @@ impl Job<'_> {
             let mut numbers: Vec<f64> = Vec::with_capacity(sums.len());
             number::read(view.memory, places(view.strides), &mut numbers).map(|()| numbers)
         };
-        let read = EpilogueInputs {
-            source: source.map(numbers).transpose()?,
-            vectors: call.vectors.try_map(|_, view| numbers(view))?,
-        };
+        let mut operands = call.operands;
+        *operands.slot(EpilogueOperand::Source) = source;
+        let read = operands.try_map(|_, view| numbers(view))?;
         let arithmetic = Arithmetic::for_type(call.a.memory.kind());
         let accumulators: Vec<Estimate> =
             sums.into_iter().map(|sum| self.accumulation.estimate(sum, arithmetic)).collect();
@@ -289,7 +290,7 @@ mod tests {
     use super::drawn;
 
     #[test]
-    fn random_rows_lie_in_every_part() {
+    fn random_rows_are_in_every_part() {
         for (count, wanted) in [(0, 0), (1, 5), (10, 3), (4096, 64), (4097, 100), (1_000_003, 17)] {
             for seed in 0..20 {
                 let rows = drawn(count, wanted, seed);

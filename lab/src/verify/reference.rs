@@ -22,7 +22,7 @@ use falchion::{
         least_exponent,
         sys::simd::{Vectorized, dispatch},
     },
-    numeric::{ElementKind, EmulationKind, Tf32},
+    numeric::{ElementKind, EmulationKind, HostTransform, Multiplied, Tf32},
 };
 
 /// Rows per task.
@@ -79,40 +79,42 @@ pub(super) struct Operand<'a> {
     pub least: f64,
     /// The rounding of factors before the multiplication, if any.
     pub multiplied: Option<fn(f32) -> f32>,
+    /// The transform of elements to factors, if any.
+    pub transform: Option<HostTransform>,
 }
 
 impl<'a> Operand<'a> {
     /// Returns A, as rows.
-    pub fn by_rows(view: &View<HostSlice<'a>>, op: OpKind, emulation: EmulationKind) -> Self {
+    pub fn by_rows(view: &View<HostSlice<'a>>, op: OpKind, multiplied: Multiplied) -> Self {
         let [rows, columns] = view.strides;
-        Self::new(view.memory, (rows, columns), op, emulation)
+        Self::new(view.memory, (rows, columns), op, multiplied)
     }
 
     /// Returns B, as columns.
-    pub fn by_columns(view: &View<HostSlice<'a>>, op: OpKind, emulation: EmulationKind) -> Self {
+    pub fn by_columns(view: &View<HostSlice<'a>>, op: OpKind, multiplied: Multiplied) -> Self {
         let [rows, columns] = view.strides;
-        Self::new(view.memory, (columns, rows), op, emulation)
+        Self::new(view.memory, (columns, rows), op, multiplied)
     }
 
     fn new(
         slice: HostSlice<'a>,
         strides: (usize, usize),
         op: OpKind,
-        emulation: EmulationKind,
+        multiplied: Multiplied,
     ) -> Self {
+        let transform = multiplied.transform().map(|id| id.on_host());
+        let factor = multiplied.transform().map_or(slice.kind(), |id| id.multiplied);
         // Tensor cores align a subnormal factor with the least normal number.
         let least = match op {
-            OpKind::TensorOp if !slice.kind().is_integer() => {
-                2f64.powi(least_exponent(slice.kind()))
-            }
+            OpKind::TensorOp if !factor.is_integer() => 2f64.powi(least_exponent(factor)),
             _ => 0.0,
         };
-        let multiplied: Option<fn(f32) -> f32> = match (slice.kind(), emulation) {
+        let multiplied: Option<fn(f32) -> f32> = match (factor, multiplied.emulation()) {
             (ElementKind::Tf32, _) => Some(Tf32::as_read),
             (_, EmulationKind::Bf16x1) => Some(|x| EmulationKind::Bf16x1.in_registers_of(x)[0]),
             _ => None,
         };
-        Self { slice, strides, least, multiplied }
+        Self { slice, strides, least, multiplied, transform }
     }
 
     /// Gathers elements (mn, k) in ascending k, and pads each k with zeros to `padded` elements.
@@ -134,6 +136,9 @@ impl<'a> Operand<'a> {
                 mn.iter().map(|mn| mn * self.strides.0 + k * self.strides.1),
                 into,
             )?;
+            if let Some(transform) = self.transform {
+                into[start..].iter_mut().for_each(|x| *x = transform.apply(*x as f32).into());
+            }
             for (x, factors) in into[start..].iter().zip(factors.iter_mut()) {
                 factors.whole &= *x == x.trunc();
                 factors.read &=
@@ -340,17 +345,13 @@ mod tests {
     use falchion::numeric::MathType;
 
     fn one<E: MathType>(a: &[E::Storage], b: &[E::Storage]) -> Sum {
-        let operand = |x| Operand {
-            slice: HostSlice::new::<E>(x),
-            strides: (0, 1),
-            least: 0.0,
-            multiplied: None,
-        };
-        sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both are of one type")[0]
+        let slice = HostSlice::new::<E>;
+        let operand = |x| Operand::new(slice(x), (0, 1), OpKind::Simt, Multiplied::Stored);
+        sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both have one type")[0]
     }
 
     #[test]
-    fn pairs_keep_what_binary64_cuts_off() {
+    fn pairs_keep_the_bits_that_binary64_drops() {
         let (big, a) = (1e17, [1e17, 1.0, -1e17, 0.5]);
         assert_eq!(one::<f64>(&a, &[1.0; 4]).value, 1.5);
         assert_eq!(one::<f64>(&a, &[1.0; 4]).magnitude, 2.0 * big);
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_wrap_and_know_that_they_are_whole() {
+    fn integers_wrap_and_are_marked_exact() {
         let sum = one::<i32>(&[i32::MAX, i32::MIN, 7], &[i32::MAX, i32::MIN, -3]);
         let want = i32::MAX
             .wrapping_mul(i32::MAX)
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn infinity_and_nan_arrive() {
+    fn infinity_and_nan_propagate() {
         assert_eq!(one::<f64>(&[f64::INFINITY, 1.0], &[1.0, 1.0]).value, f64::INFINITY);
         assert!(one::<f64>(&[f64::INFINITY, 1.0], &[0.0, 1.0]).value.is_nan());
         assert!(one::<f32>(&[f32::NAN, 1.0], &[0.0, 1.0]).value.is_nan());

@@ -5,10 +5,10 @@
 use super::{Verdict, bound::Estimate, epilogue::Evaluation, number};
 use falchion::{
     Error,
-    epilogue::{EpilogueInputs, LinearCombination, Node},
+    epilogue::{LinearCombination, Node},
     internals::{
         call::{Call, HostSlice, Problem, Source, View},
-        operand::Vectors,
+        operand::{EpilogueOperand, EpilogueOperands},
         pass::transpose::{Choice, Combine},
     },
     numeric::ComputeKind,
@@ -77,7 +77,8 @@ impl Job<'_> {
             return Ok(verdict);
         };
         let moved: Vec<_> = moved.into_iter().map(Estimate::exactly).collect();
-        let inputs = EpilogueInputs { source: added, vectors: Vectors::NONE };
+        let mut inputs = EpilogueOperands::NONE;
+        *inputs.slot(EpilogueOperand::Source) = added;
         let wanted = evaluation.evaluate(&moved, &inputs);
         for (column, (got, wanted)) in got.into_iter().zip(wanted).enumerate() {
             verdict.compare((row, column), got, wanted, kind);

@@ -94,7 +94,7 @@ impl Verdict {
                 // The negated comparison counts NaN as wrong.
                 #[allow(
                     clippy::neg_cmp_op_on_partial_ord,
-                    reason = "an error that is no number is not within any bound"
+                    reason = "an error of NaN exceeds every bound"
                 )]
                 let wrong = !overflows && !(error <= bound);
                 (Element { row, column, got, want, bound }, share, wrong)
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_fails_wherever_a_number_is_wanted() {
+    fn nan_fails_if_a_number_is_expected() {
         for error in [0.0, 0.5] {
             assert!(!one(f64::NAN, 1.0, error, ElementKind::F32).is_right());
             assert!(!one(f64::INFINITY, 1.0, error, ElementKind::F32).is_right());
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_rounded_and_cut_off_as_they_are_stored() {
+    fn results_are_rounded_and_clamped_as_stores_do() {
         assert!(one(1.0, 1.0 + 2f64.powi(-11), 0.0, ElementKind::F16).is_right());
         assert!(!one(1.0, 1.0 + 2f64.powi(-10), 0.0, ElementKind::F16).is_right());
         assert!(one(127.0, 1e6, 0.0, ElementKind::I8).is_right());
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn undecided_elements_are_not_right() {
+    fn undecided_elements_are_not_correct() {
         let verdict = one(f64::NAN, 1.0, f64::INFINITY, ElementKind::F16);
         assert_eq!(
             (verdict.elements_undecided, verdict.elements_wrong, verdict.is_right()),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_and_the_first_are_told() {
+    fn the_worst_and_the_first_error_are_stated() {
         let both = one(1.5, 1.0, 0.1, ElementKind::F64).and(one(9.0, 1.0, 0.1, ElementKind::F64));
         assert_eq!((both.elements_checked, both.elements_wrong), (2, 2));
         assert!(both.error_over_bound > 79.0 && both.worst.is_some_and(|e| e.got == 9.0));

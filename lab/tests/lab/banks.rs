@@ -1,4 +1,4 @@
-//! The sources' accesses at their true counts, and every access of the shipped kernels.
+//! Bank conflicts of the accesses in published sources, and of every access of the default kernels.
 
 use crate::harness::random_cases;
 use falchion::{
@@ -34,7 +34,7 @@ fn count(name: &str) -> u32 {
     wavefronts(&access(name)).wavefronts
 }
 
-/// Words that an access touches, and banks that they lie on.
+/// Returns the number of words that an access reads, and of banks that hold them.
 fn words_and_banks(name: &str) -> (usize, usize) {
     let access = access(name);
     let words: BTreeSet<u64> = (0..32).flat_map(|lane| access.words(lane)).collect();
@@ -48,9 +48,9 @@ fn tuning_notes_a_column_of_32_takes_32_and_of_33_one() {
     assert_eq!(count("tuning notes: row of [32][33]"), 1);
 }
 
-/// The tuning notes say that `shared_A[ty][k]` is a broadcast and free of conflicts. It is a
-/// broadcast to each half of the warp; but a block of 16 x 16 has two rows `ty` in a warp, 64 words
-/// apart: two words on one bank.
+/// The tuning notes say that `shared_A[ty][k]` is a broadcast without conflicts. It is a broadcast
+/// to each half of the warp. But a 16 x 16 CTA has two rows `ty` per warp, 64 words apart: two
+/// words in one bank.
 #[test]
 fn tuning_notes_the_broadcast_of_a_is_two_words_on_one_bank() {
     let name = "tuning notes: shared_A[ty][k] of [64][64]";
@@ -59,21 +59,21 @@ fn tuning_notes_the_broadcast_of_a_is_two_words_on_one_bank() {
     assert_eq!(count("tuning notes: shared_B[k][tx] of [64][64]"), 1);
 }
 
-/// What the padding to `[64][65]` does to the tuning notes' stores: word by word they take two
-/// wavefronts instead of four, which is eight for four words; as one `float4`, which padding
-/// forbids, four.
+/// The padding to `[64][65]` of the tuning notes forbids `float4` stores, which take four
+/// wavefronts. Stores word by word take two wavefronts instead of four, which is eight for four
+/// words.
 #[test]
-fn tuning_notes_padding_takes_the_vectors_apart() {
+fn tuning_notes_padding_splits_the_vectors() {
     assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][64], as float4"), 4);
     assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][64], word by word"), 4);
     assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][65], word by word"), 2);
 }
 
-/// The SGEMM ladder pads rows of 16 and 32 by one element. Its loads of A become free, its stores
-/// of B too; its loads of B were free, and its stores of A, two rows of 16 words that share 14
-/// banks instead of all, gain nothing.
+/// The SGEMM ladder pads rows of 16 and 32 by one element. This removes the conflicts of its loads
+/// of A and of its stores of B. Its loads of B had none. Its stores of A gain nothing: two rows of
+/// 16 words share 14 banks instead of all.
 #[test]
-fn sgemm_ladder_what_padding_changes() {
+fn sgemm_ladder_padding_removes_some_conflicts() {
     for (case, unpadded, padded) in [
         ("sA[tidy][k]", 2, 1),
         ("sB[k][tidx]", 1, 1),
@@ -86,9 +86,9 @@ fn sgemm_ladder_what_padding_changes() {
     assert_eq!(count("SGEMM ladder: sB[k][tidx] of [16][32] as float2"), 2);
 }
 
-/// The CuTe walk-through calls its reads of A a 4-way conflict, for eight threads fall on each of
-/// four banks. But threads eight apart read the same word: there are eight words, two on each of
-/// four banks.
+/// The CuTe walk-through calls its reads of A a 4-way conflict, because eight threads access each
+/// of four banks. But threads with a distance of eight read the same word: there are eight words,
+/// two in each of four banks.
 #[test]
 fn cute_walk_through_a_by_its_formula_takes_two() {
     let name = "CuTe walk-through: A by its formula, 8 (tid mod 8)";
@@ -96,8 +96,8 @@ fn cute_walk_through_a_by_its_formula_takes_two() {
     assert_eq!(count(name), 2);
 }
 
-/// The layout that the CuTe walk-through prints, `(_8,_16):(_8,_64)` from element `tid mod 8` on,
-/// has neighbouring threads on neighbouring words.
+/// In the layout that the CuTe walk-through prints, `(_8,_16):(_8,_64)` from element `tid mod 8`
+/// on, adjacent threads access adjacent words.
 #[test]
 fn cute_walk_through_by_its_printed_layout_takes_one() {
     assert_eq!(words_and_banks("CuTe walk-through: A by its printed layout, tid mod 8"), (8, 8));
@@ -124,7 +124,7 @@ fn line(step: &SharedStep) -> String {
     )
 }
 
-/// The steps of a description that take more wavefronts than the ideal, and how many times as many.
+/// Returns the steps of a description that take more wavefronts than the ideal, with the ratio.
 fn conflicts(desc: &GemmDesc) -> Vec<(&'static str, &'static str, f64)> {
     let steps = description_steps(desc).unwrap_or_else(|error| panic!("{error}: {desc:?}"));
     let name = |step: &SharedStep| step.operand.map_or("", Operand::name);
@@ -135,10 +135,11 @@ fn conflicts(desc: &GemmDesc) -> Vec<(&'static str, &'static str, f64)> {
         .collect()
 }
 
-/// The ladder's rungs, all their accesses to shared memory printed, and exactly which of them
-/// collide. `V6` pads: its loads become free, and stores that were free do not stay so.
+/// Prints all shared-memory accesses of the ladder's rungs, and checks which of them have
+/// conflicts. The padding of `V6` removes the conflicts of its loads, and adds some to stores that
+/// had none.
 #[test]
-fn the_rungs_collide_exactly_here() {
+fn the_rungs_have_exactly_these_conflicts() {
     let mut found = Vec::new();
     for rung in ladder::rungs().expect("the ladder") {
         let ladder::Program::Gemm(desc) = rung.program else { continue };
@@ -169,8 +170,8 @@ fn the_rungs_collide_exactly_here() {
     assert_eq!(found, expected);
 }
 
-/// Whether one of the user's operands has `f64` elements and is transposed on its way to shared
-/// memory.
+/// Returns whether one of the user's operands has `f64` elements and is transposed on its way to
+/// shared memory.
 fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
     let operand = desc.base().operand(user.enter(desc.frame));
     operand.element == ElementKind::F64 && operand.transposes()
@@ -202,7 +203,7 @@ fn only_transposed_f64_with_less_padding_has_bank_conflicts() {
 /// Warp slices store their partials side by side in the order of threads, so each wavefront moves
 /// 128 bytes.
 #[test]
-fn partials_are_free_of_conflicts() {
+fn partials_have_no_conflicts() {
     let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let desc = but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect();
     let steps = description_steps(&desc).expect("steps");
@@ -216,8 +217,8 @@ fn partials_are_free_of_conflicts() {
     }
 }
 
-/// The wavefronts of a description's loads, from the maps' formulas: every warp, k-block and
-/// vector.
+/// Returns the wavefronts of a description's loads from the formulas of its maps, over every warp,
+/// k-block, and vector.
 fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
     let (facts, fragment) =
         (desc.base().operand(operand), FragmentMap::new(desc.base().tiles, operand));
@@ -245,11 +246,11 @@ fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
 proptest! {
     #![proptest_config(random_cases::cases(64))]
 
-    /// Wavefronts of a turned store = the least that its words take, for elements of a bank's width
-    /// and more and for accumulators of `f16`, whatever the tile, the access and the number of
-    /// threads, in the layout that a description chooses by itself.
+    /// The wavefronts of a transposed store are the minimum for its words, for elements of at least
+    /// 32 bits and for `f16` accumulators. This holds for any tile, access width, and number of
+    /// threads, in the layout that the resolver selects.
     #[test]
-    fn transposed_stores_are_free_of_conflicts(desc in random_cases::legal()) {
+    fn transposed_stores_have_no_conflicts(desc in random_cases::legal()) {
         let desc = but!(desc, smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto);
         prop_assume!(desc.check().is_ok() && (desc.operands[0].stored.bytes_of(1) >= 4 || desc.output.accumulator == ElementKind::F16));
         for (step, operand, ratio) in conflicts(&desc) {
@@ -257,10 +258,10 @@ proptest! {
         }
     }
 
-    /// What the executor's warps touch is what the maps say: wavefronts of loads = the sum over
-    /// warps, k-blocks and vectors.
+    /// The executor accesses the addresses of the maps: the wavefronts of loads are the sum over
+    /// warps, k-blocks, and vectors.
     #[test]
-    fn loads_are_those_of_the_maps(desc in random_cases::legal()) {
+    fn loads_equal_those_of_the_maps(desc in random_cases::legal()) {
         let steps = description_steps(&desc).unwrap();
         for operand in OperandKind::BOTH {
             let user = operand.leave(desc.frame);

@@ -1,8 +1,8 @@
-//! Every access to shared memory of warp-specialized kernels' threads, at counts that are derived
-//! here: bytes over 128 a wavefront, and what swizzles do to 8-byte accesses.
+//! Shared-memory accesses of the threads of warp-specialized kernels. The expected counts are
+//! derived here: bytes / 128 per wavefront, and the effect of swizzles on 8-byte accesses.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, description, threads::plain},
+    descriptions::{KernelKind, Wanted, description, threads::plain},
     random_cases::cases as config,
 };
 use falchion::{
@@ -24,7 +24,7 @@ use proptest::prelude::*;
 
 const ROWS: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
-/// The default kernel of tensor cores for such elements.
+/// Returns the default tensor-core kernel for these element types.
 fn tensor_op(
     ab: ElementKind,
     accumulator: ElementKind,
@@ -35,7 +35,7 @@ fn tensor_op(
     default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row")
 }
 
-/// A tile of 128 x 128 by two consumers of 64 rows.
+/// Returns the description with a 128 x 128 tile of two consumers with 64 rows each.
 fn tile_of_128(desc: GemmDesc) -> GemmDesc {
     let Mnk { k, .. } = desc.threadblock();
     let instruction = Mnk { n: 128, ..desc.instruction() };
@@ -45,7 +45,7 @@ fn tile_of_128(desc: GemmDesc) -> GemmDesc {
     but!(desc, threadblock: threadblock, warp: warp, instruction: instruction, stages: 4).expect()
 }
 
-/// (purpose, matrix, bytes a lane, accesses, wavefronts, ideal) of each step.
+/// Returns (purpose, matrix, bytes per lane, accesses, wavefronts, ideal wavefronts) of each step.
 fn counted(desc: &GemmDesc) -> Vec<(Purpose, Option<Operand>, u32, u64, u64, u64)> {
     let row = |step: SharedStep| {
         (step.purpose, step.operand, step.worst.bytes(), step.accesses, step.wavefronts, step.ideal)
@@ -61,11 +61,11 @@ const C: Option<Operand> = Some(Operand::C);
 const D: Option<Operand> = Some(Operand::D);
 const A: Option<Operand> = Some(Operand::A);
 
-/// Of 16 bits: `stmatrix.x4` stores 32 rows of 16 bytes, eight of which are on different chunks of
-/// the swizzle: 512 bytes in 4 wavefronts. A tile of D has 128 x 128 x 2 = 32768 bytes: 64 stores,
-/// 256 wavefronts; C comes by as many `ldmatrix.x4`.
+/// 16-bit types: `stmatrix.x4` stores 32 rows of 16 bytes, eight of which are in different chunks
+/// of the swizzle. That is 512 bytes in 4 wavefronts. A tile of D has 128 x 128 x 2 = 32768 bytes:
+/// 64 stores and 256 wavefronts. C needs as many `ldmatrix.x4`.
 #[test]
-fn subtiles_of_16_bits_are_free_of_conflicts() {
+fn subtiles_of_16_bits_have_no_conflicts() {
     let desc = tile_of_128(tensor_op(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16, ROWS));
     assert_eq!(
         counted(&desc),
@@ -76,12 +76,13 @@ fn subtiles_of_16_bits_are_free_of_conflicts() {
     );
 }
 
-/// Of 32 bits: a lane stores 8 bytes, 4 lanes 32 bytes of one row, which are two chunks. A phase is
-/// half a warp, rows r to r + 3 of even r: chunks c and c + 1 of even c, xor-ed with r, are the
-/// same two for each pair of rows. So a phase has each bank twice: two wavefronts, where one would
-/// do. 65536 bytes of D are 256 stores of 256 bytes: 512 wavefronts at least, 1024 taken.
+/// 32-bit types: a lane stores 8 bytes, and 4 lanes store 32 bytes of one row, which are two
+/// chunks. A phase is half a warp, rows r to r + 3 for an even r. Chunks c and c + 1 with an even
+/// c, XORed with r, are the same two chunks for each pair of rows. A phase therefore accesses each
+/// bank twice, and takes two wavefronts instead of one. 65536 bytes of D are 256 stores of 256
+/// bytes: at least 512 wavefronts, but 1024 are needed.
 #[test]
-fn subtiles_of_32_bits_collide_where_rows_are_neighbours() {
+fn subtiles_of_32_bits_have_conflicts_if_rows_are_adjacent() {
     let desc = tile_of_128(tensor_op(ElementKind::I8, ElementKind::I32, ElementKind::I32, ROWS));
     assert_eq!(
         counted(&desc),
@@ -92,12 +93,12 @@ fn subtiles_of_32_bits_collide_where_rows_are_neighbours() {
     );
 }
 
-/// A from registers, of 32 bits: two rows of a thread are neighbours, so those of a phase are 0, 2,
-/// 4, 6 or 8, 10, 12, 14 of a warp: chunks c and c + 1, xor-ed with even numbers, are eight chunks,
-/// and stores are free of conflicts. Loads of A: 128 rows x 32 k x 4 bytes = 16384, 8 bytes a lane:
-/// 64 accesses, 128 wavefronts.
+/// 32-bit A from registers: the two rows of a thread are adjacent, so the rows of a phase are 0, 2,
+/// 4, 6 or 8, 10, 12, 14 of a warp. Chunks c and c + 1, XORed with even numbers, are eight chunks,
+/// so stores have no conflicts. Loads of A: 128 rows x 32 k x 4 bytes = 16384, with 8 bytes per
+/// lane: 64 accesses and 128 wavefronts.
 #[test]
-fn a_of_32_bits_from_registers_is_free_of_conflicts() {
+fn a_of_32_bits_from_registers_has_no_conflicts() {
     let desc = tensor_op(
         ElementKind::Tf32,
         ElementKind::F32,
@@ -116,10 +117,10 @@ fn a_of_32_bits_from_registers_is_free_of_conflicts() {
     );
 }
 
-/// A from registers, of 8 bits: 128 x 128 bytes by `ldmatrix.x4.trans` of 512: 32 accesses, 128
-/// wavefronts. Rows are crossed, and `stmatrix` is free of conflicts, too.
+/// 8-bit A from registers: 128 x 128 bytes by `ldmatrix.x4.trans` of 512 bytes: 32 accesses and 128
+/// wavefronts. Rows are crossed, so `stmatrix` has no conflicts either.
 #[test]
-fn a_of_8_bits_from_registers_is_free_of_conflicts() {
+fn a_of_8_bits_from_registers_has_no_conflicts() {
     let desc = tensor_op(
         ElementKind::E4m3,
         ElementKind::F32,
@@ -142,8 +143,9 @@ fn a_of_8_bits_from_registers_is_free_of_conflicts() {
     );
 }
 
-/// Where D is not aligned for TMA threads read the slice that they store, and C in global memory:
-/// of 16 bits one element at a time, 64 bytes a warp: 32768 / 64 = 512 accesses of one wavefront.
+/// If D is not aligned for TMA, threads read the slice that they store, and read C in global
+/// memory. For 16-bit types they read one element at a time, 64 bytes per warp: 32768 / 64 = 512
+/// accesses of one wavefront.
 #[test]
 fn threads_that_store_read_their_subtiles() {
     let desc = but!(tile_of_128(tensor_op(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16, ROWS)), align_c: 1);
@@ -164,9 +166,10 @@ fn threads_that_store_read_their_subtiles() {
     );
 }
 
-/// `f32` over TMA, 256 x 128 x 16 by warps of 64 x 64 and threads of 16 x 8: 8 warps read 16 k's, A
-/// by 4 accesses and B by 2: 512 and 256. Lanes (i, i^2) read the same of A and (i, i^1) the same
-/// of B, so that an access is two phases, and each has at most 64 bytes: two wavefronts.
+/// TMA-fed SIMT `f32`, 256 x 128 x 16 with 64 x 64 warp tiles and 16 x 8 thread tiles: 8 warps read
+/// 16 k each, with 4 accesses to A and 2 to B, which are 512 and 256. Lanes (i, i^2) read the same
+/// part of A, and (i, i^1) the same part of B. An access therefore has two phases of at most 64
+/// bytes, and takes two wavefronts.
 #[test]
 fn fragments_of_f32_take_two_wavefronts() {
     let desc =
@@ -182,7 +185,7 @@ fn fragments_of_f32_take_two_wavefronts() {
     );
 }
 
-/// Bytes that steps of a purpose and a matrix touch, lanes that are off included.
+/// Returns the bytes that the steps of a purpose and a matrix access, including inactive lanes.
 fn bytes(steps: &[SharedStep], purpose: Purpose, of: Operand) -> u64 {
     let mine = steps.iter().filter(|step| (step.purpose, step.operand) == (purpose, Some(of)));
     mine.map(|step| step.accesses * 32 * u64::from(step.worst.bytes())).sum()
@@ -191,16 +194,16 @@ fn bytes(steps: &[SharedStep], purpose: Purpose, of: Operand) -> u64 {
 proptest! {
     #![proptest_config(config(96))]
 
-    /// Whatever the kernel: each element of D is staged once, each of C loaded once where it comes
-    /// by TMA, each of D once where threads store it, and A is loaded once by each column of
-    /// consumers.
+    /// For every kernel: each element of D is staged once. Each element of C is loaded once if TMA
+    /// fetches C, and each element of D once if threads store D. Each column of consumers loads A
+    /// once.
     #[test]
     fn every_element_is_accessed_once(seed in any::<u64>()) {
-        let desc = description(seed, Wanted { family: Family::WarpSpecialized, ..Wanted::default() });
+        let desc = description(seed, Wanted { kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() });
         let (components, steps) = (desc.components().expect("a kernel"), description_steps(&desc).expect("steps"));
         let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc);
         let of_d = u64::from(d.multiplied().output.element.bytes_of(m * n));
-        // Matrices of an octet of columns that is alone leave half of the lanes off.
+        // A single group of 8 columns leaves half of the lanes of a matrix access inactive.
         let by_columns = components.layout_c == Order::Col && components.fragment_load().is_none();
         let columns = components.subtile_columns;
         let lanes = if by_columns && d.output.element.bits() == 16 { columns.next_multiple_of(16) } else { columns };
@@ -214,7 +217,7 @@ proptest! {
         let a = OperandKind::A.enter(desc.frame);
         let loaded = components.fragment_load().map_or(0, |load| load.tile.bytes() * components.consumers.n);
         prop_assert_eq!(bytes(&steps, Purpose::Load, Operand::from_kind(a)), u64::from(loaded));
-        // Loads of A are free of conflicts, whatever the kernel.
+        // Loads of A have no conflicts in any kernel.
         prop_assert!(steps.iter().filter(|step| step.purpose == Purpose::Load).all(|step| step.conflicts() == 0));
         prop_assert_eq!(without_threads(&desc).len(), if components.ring.source || d.epilogue.has_source() { 4 } else { 3 });
     }

@@ -1,5 +1,5 @@
-//! The kernel of CuTe's layouts as text: what it spells is what the algebra prints, every thread's
-//! begin is a coordinate of a layout, and NVRTC takes it without a spill.
+//! The CuTe GEMM as text: its layouts equal those that the algebra prints, every thread begins at a
+//! coordinate of a layout, and NVRTC compiles it without a spill.
 #![allow(non_snake_case, reason = "the names are CuTe's")]
 
 use crate::harness::cute_partitions::{SEED, partitions};
@@ -13,17 +13,18 @@ use falchion::{
 };
 use falchion_lab::layout::cute_gemm::CuteGemm;
 
-/// A layout at (block, thread, _), or (thread, _): the values' layout, and where they begin.
+/// Returns a layout at (block, thread, _) or (thread, _): the layout of the values, and their first
+/// offset.
 fn at(layout: &Layout, place: &[u64]) -> Result<(Layout, u64), LayoutError> {
     let place = place.iter().map(|index| Coordinate::At(*index)).chain([Coordinate::All]).collect();
     let (values, begin) = layout.slice(&Coordinate::Tuple(place))?;
     Ok((values.expect("values").modes()[0].clone(), begin))
 }
 
-/// For every block `(x, y)` and every thread `t`: the grid's layout at `(x + columns * y, t, _)` is
-/// the thread's partition of the tile of that block, in what it prints and where it begins.
+/// For every block `(x, y)` and every thread `t`, the grid's layout at `(x + columns * y, t, _)`
+/// equals the thread's partition of that block's tile, with the same offset.
 #[test]
-fn the_grids_layouts_are_every_threads() -> Result<(), LayoutError> {
+fn grid_layouts_equal_every_threads_partition() -> Result<(), LayoutError> {
     let mut compared = 0;
     for gemm in partitions() {
         let grid = gemm.grid()?;
@@ -64,7 +65,7 @@ fn the_grids_layouts_are_every_threads() -> Result<(), LayoutError> {
 /// The kernel writes every element of C once, and reads and writes no element that the matrices and
 /// tiles lack.
 #[test]
-fn the_grids_layouts_reach_what_is_there() -> Result<(), LayoutError> {
+fn grid_layouts_stay_within_the_matrices() -> Result<(), LayoutError> {
     for gemm in partitions() {
         let (grid, tiles) = (gemm.grid()?, gemm.block((0, 0))?);
         let [mA, mB, mC] = gemm.matrices()?;
@@ -90,8 +91,8 @@ fn the_grids_layouts_reach_what_is_there() -> Result<(), LayoutError> {
     Ok(())
 }
 
-/// A C++ type of `layout/kernels/layout.cuh` read back: shape and stride, in the algebra's
-/// notation. A text that is none is `None`.
+/// Parses a C++ type of `layout/kernels/layout.cuh`: shape and stride in the algebra's notation.
+/// `None` for other text.
 fn read<'t>(text: &'t str, integers: &[u64]) -> Option<(String, String, &'t str)> {
     let int = |text: &'t str| {
         let fixed = text.strip_prefix("algebra::Int<");
@@ -126,7 +127,7 @@ fn read<'t>(text: &'t str, integers: &[u64]) -> Option<(String, String, &'t str)
     }
 }
 
-/// The layout that a kernel's text gives a name to.
+/// Returns the layout with a name in a kernel's text.
 fn spelled(config: &str, name: &str, integers: &[u64]) -> Option<String> {
     let (_, after) = config.split_once(&format!("  using {name} = "))?;
     let (shape, stride, rest) = read(after, integers)?;
@@ -134,7 +135,7 @@ fn spelled(config: &str, name: &str, integers: &[u64]) -> Option<String> {
 }
 
 #[test]
-fn the_text_spells_what_the_algebra_prints() -> Result<(), Error> {
+fn the_text_has_the_layouts_of_the_algebra() -> Result<(), Error> {
     for gemm in partitions() {
         let text = gemm.text(ElementKind::F32, false)?;
         let config = &text.unit.config;
@@ -142,7 +143,7 @@ fn the_text_spells_what_the_algebra_prints() -> Result<(), Error> {
         assert_eq!(layouts.len(), 10);
         for (name, layout) in &layouts {
             assert_eq!(spelled(config, name, &text.integers), Some(layout.to_string()), "{name}");
-            // Another number in the table, or in the text, is another layout.
+            // Another number in the table or in the text is another layout.
             let dynamic = layout.leaves().iter().any(|leaf| !leaf.extent.is_static);
             let others = text.integers.map(|integer| integer + 1);
             assert_eq!(
@@ -180,7 +181,7 @@ fn the_text_spells_what_the_algebra_prints() -> Result<(), Error> {
     Ok(())
 }
 
-/// The text depends on tiles and types, and a launch on the problem.
+/// The text depends on tiles and types only. The problem size is a launch parameter.
 #[test]
 fn one_text_serves_every_problem() -> Result<(), Error> {
     let (problem, tile, thread) = SEED;
@@ -204,7 +205,7 @@ fn the_steps_are_copy_and_multiply_between_barriers() {
 }
 
 #[test]
-fn blocks_beyond_the_limits_are_refused() {
+fn ctas_beyond_the_limits_are_refused() {
     let refused = |tile, thread, element| {
         let gemm =
             CuteGemm::new(Mnk::new(4096, 4096, 1024), tile, thread).expect("tiles that divide");

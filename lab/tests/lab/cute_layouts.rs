@@ -1,5 +1,5 @@
-//! The naive GEMM in CuTe that the project grew from: its printed layouts, its bank conflicts at
-//! their true values, and its product.
+//! The naive CuTe GEMM that the project started from: its printed layouts, its bank conflicts, and
+//! its result.
 
 use falchion::{
     layout::algebra::{Layout, LayoutError},
@@ -15,7 +15,7 @@ fn seed() -> CuteGemm {
 }
 
 #[test]
-fn layouts_are_the_printed_ones() -> Result<(), LayoutError> {
+fn layouts_equal_the_printed_ones() -> Result<(), LayoutError> {
     let (gemm, text) = (seed(), |part: &Part| part.0.to_string());
     assert_eq!(gemm.blocks(), (16, 16));
     assert_eq!(
@@ -58,14 +58,14 @@ fn layouts_are_the_printed_ones() -> Result<(), LayoutError> {
     Ok(())
 }
 
-/// Wavefronts of 32 loads of 4 bytes: the most distinct words of one bank.
+/// Returns the wavefronts of 32 loads of 4 bytes: the maximum number of distinct words in one bank.
 fn wavefronts(words: impl Iterator<Item = u64>) -> usize {
     let distinct: BTreeSet<u64> = words.collect();
     (0..32).map(|bank| distinct.iter().filter(|word| *word % 32 == bank).count()).max().unwrap_or(0)
 }
 
-/// The walk-through's text gives thread t the rows `(t % 8) * 8 + m` and calls that 4-way; it is 2.
-/// Its printed layout gives it the rows `t % 8 + 8 * m`: 1.
+/// The walk-through gives thread t the rows `(t % 8) * 8 + m`, and calls that a 4-way conflict. It
+/// takes 2 wavefronts. Its printed layout gives the thread the rows `t % 8 + 8 * m`, which takes 1.
 #[test]
 fn bank_conflicts_at_their_true_values() -> Result<(), LayoutError> {
     let formula: Layout = "(_8,_16):(_1,_64)".parse()?;
@@ -89,7 +89,7 @@ fn bank_conflicts_at_their_true_values() -> Result<(), LayoutError> {
 }
 
 #[test]
-fn the_product_is_right_thread_by_thread() -> Result<(), LayoutError> {
+fn the_gemm_is_correct_thread_by_thread() -> Result<(), LayoutError> {
     let (m, n, k) = (128usize, 192usize, 48usize);
     let gemm = CuteGemm::new(Mnk::new(m as u32, n as u32, k as u32), Mnk::new(64, 64, 16), (8, 8))?;
     let draw =

@@ -1,34 +1,34 @@
-//! The figures of the pages are those of the lines that their commands wrote, so that no number in
-//! prose can rot.
+//! Figures in the pages equal the lines that their commands wrote, so that no number in prose
+//! becomes outdated.
 
 use crate::trials::parse;
 use falchion_lab::bench::{SuiteProblem, record::read_lines};
 use falchion_lab::ladder::{Climb, Machine, Measured, Program, rungs};
 use serde_json::Value;
 
-/// The cells of a table's row.
+/// Returns the cells of a table row.
 fn cells(row: &str) -> Vec<&str> {
     row.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-/// The rows of the tables of a page, their headings included and the rules below them left out.
+/// Returns the rows of all tables of a page with their headings, without the separators.
 fn rows(page: &str) -> impl Iterator<Item = Vec<&str>> {
     page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-")).map(cells)
 }
 
-/// A page in one line, for sentences that go over its ends.
+/// Returns a page as one line, for sentences that span lines.
 fn flat(page: &str) -> String {
     page.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
-/// The rows of `book/src/f32_accurate.md`: times of the peer over ours, least and most, and errors
-/// in units of 2^-24, ours and SGEMM's.
+/// The rows of `book/src/f32_accurate.md`: minimum and maximum of the peer's time over ours, and
+/// the errors of both in units of 2^-24.
 #[test]
-fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
+fn figures_of_emulated_f32_equal_the_tables() {
     let lines =
         read_lines::<SuiteProblem>(include_str!("../../../docs/performance/f32_accurate.jsonl"))
             .expect("lines");
@@ -48,8 +48,10 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
             .fold((f64::INFINITY, 0.0f64), |(least, most), &x| (least.min(x), most.max(x)));
         assert_eq!(row[2], format!("{least:.2} to {most:.2}"), "{row:?}");
         for (data, said) in ["normal", "wide", "cancelling"].into_iter().zip(&row[3..]) {
-            let line =
-                of.iter().find(|line| line["data"] == data).expect("a row for each kind of data");
+            let line = of
+                .iter()
+                .find(|line| line["data"] == data)
+                .expect("one row per distribution of data");
             let unit = f64::from(1 << 24);
             let errors = || {
                 format!(
@@ -131,7 +133,7 @@ fn the_stream_k_model_has_the_documented_error() {
         let desc =
             falchion_lab::bench::kernels::description(problem, ArchKind::Sm90).expect("a kernel");
         let size = (problem.m, problem.n, problem.k);
-        // Aligned problems with at least one tile per multiprocessor.
+        // Aligned problems with at least one tile per SM.
         let tiles = problem.m.div_ceil(128) * problem.n.div_ceil(128);
         let is_large = problem.m * problem.n * problem.k >= 1024 * 1024 * 1024 && tiles >= 132;
         let tile = desc.threadblock();
@@ -152,8 +154,8 @@ fn the_stream_k_model_has_the_documented_error() {
     assert!(said.contains(&format!("within 7% of {compared} measured times")), "{compared}");
 }
 
-/// The climb that `docs/performance/ladder.json` holds. Its rungs, counts and predictions are
-/// today's; what was measured is the file's.
+/// Returns the climb in `docs/performance/ladder.json`. Checks that rungs, counts, and predictions
+/// are current. The measured values come from the file.
 fn climb() -> Climb {
     let lines: Value =
         serde_json::from_str(include_str!("../../../docs/performance/ladder.json")).expect("JSON");
@@ -186,7 +188,7 @@ fn climb() -> Climb {
 }
 
 #[test]
-fn the_ladders_table_and_chart_are_the_measured_climb() {
+fn ladder_table_and_chart_equal_the_measured_climb() {
     let climb = climb();
     let is_drawn = climb.svg() == include_str!("../../../docs/pictures/ladder.svg");
     assert!(is_drawn, "docs/pictures/ladder.svg is not the chart of docs/performance/ladder.json");
@@ -214,7 +216,7 @@ fn the_ladders_table_and_chart_are_the_measured_climb() {
     assert_eq!(rows(include_str!("../../../book/src/ladder.md")).collect::<Vec<_>>(), expected);
 }
 
-/// What the page says of rungs that are below others, and of the estimate of registers.
+/// The page's statements about rungs that are slower than others, and about the register estimate.
 #[test]
 fn the_ladder_page_agrees_with_the_climb() {
     let climb = climb();
@@ -247,8 +249,8 @@ fn the_ladder_page_agrees_with_the_climb() {
     assert!(flat(include_str!("../../../book/src/ladder.md")).contains(&said), "{said}");
 }
 
-/// The wavefronts of the page on banks are those that were measured; its rows have the names of the
-/// measured cases, two where a source's array is padded or not.
+/// The wavefronts on the page about banks were measured. Its rows have the names of the measured
+/// cases, two of them if a source's array occurs with and without padding.
 #[test]
 fn the_wavefronts_of_the_banks_page_were_measured() {
     let table = include_str!("../../data/banks.txt");

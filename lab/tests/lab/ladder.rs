@@ -1,5 +1,5 @@
-//! The ladder: its configurations are the sources', its counts their formulas, and every rung
-//! computes the product.
+//! The ladder: its configurations equal those of the sources, its counts equal their formulas, and
+//! every rung computes the GEMM.
 
 use falchion::{shape::Mnk, threadblock::MainloopKind};
 use falchion_lab::counters::Counters;
@@ -14,14 +14,17 @@ fn all() -> Vec<Rung> {
 }
 
 fn named(name: &str) -> Rung {
-    all().into_iter().find(|rung| rung.name == name).unwrap_or_else(|| panic!("no rung {name}"))
+    all()
+        .into_iter()
+        .find(|rung| rung.name == name)
+        .unwrap_or_else(|| panic!("there is no rung {name}"))
 }
 
 fn counted(name: &str) -> Counters {
     traffic(&named(name).program, SIZE).unwrap()
 }
 
-/// Rows and columns of what a block computes.
+/// Returns the rows and columns that a CTA computes.
 fn tile(rung: &Rung) -> (u64, u64) {
     match rung.program {
         Program::Textbook(Textbook::Naive) => (1, 1),
@@ -46,15 +49,15 @@ fn names_are_distinct_and_wrong_turns_leave_a_rung_below_them() {
         }
     }
     assert_eq!(rungs.iter().filter(|rung| rung.wrong_turn_of.is_some()).count(), 3);
-    // V3 to V6 and the sources' last kernels are configurations: only two rungs are kernels of
-    // their own.
+    // V3 to V6 and the last kernels of the sources are configurations. Only two rungs are separate
+    // kernels.
     assert_eq!(rungs.iter().filter(|rung| matches!(rung.program, Program::Textbook(_))).count(), 2);
 }
 
-/// The parameters of the sources: threads of a block, tile, what a thread computes, bytes of shared
-/// memory (at most 48 KB, as their own assertions say).
+/// The parameters of the sources: threads per CTA, tile, thread tile, and bytes of shared memory
+/// (at most 48 KB, as their assertions state).
 #[test]
-fn configurations_are_those_of_the_sources() {
+fn configurations_equal_those_of_the_sources() {
     for (name, threads, tile, thread, stages) in [
         ("V3 2x2 per thread", 256, Mnk::new(32, 32, 16), (2, 2), 1),
         ("V4 4x4, vectors", 256, Mnk::new(64, 64, 16), (4, 4), 1),
@@ -75,7 +78,7 @@ fn configurations_are_those_of_the_sources() {
         assert_eq!((d.warp().m / lanes.m, d.warp().n / lanes.n), thread, "{name}");
         assert!(base.smem_bytes() <= 48 * 1024, "{name}");
     }
-    // The tuning notes: two arrays of 64 x 64 floats; padded, of 64 x 65.
+    // The tuning notes: two arrays of 64 x 64 floats, padded to 64 x 65.
     let shared = |name| match named(name).program {
         Program::Gemm(d) => d.base().smem_bytes(),
         Program::Textbook(_) => 0,
@@ -84,8 +87,8 @@ fn configurations_are_those_of_the_sources() {
     assert_eq!(shared("64x64x64, padded"), 2 * 64 * 65 * 4);
 }
 
-/// `2MNK` elements are read without tiles, and `MNK (1/bm + 1/bn)` with tiles of `bm` x `bn`: the
-/// sources' formulas, for what the executor's own accesses add up to.
+/// `2MNK` elements are read without tiles, and `MNK (1/bm + 1/bn)` with tiles of `bm` x `bn`. The
+/// executor's accesses equal these formulas of the sources.
 #[test]
 fn global_reads_follow_the_formulas_of_the_sources() {
     let products = (SIZE as u64).pow(3);
@@ -104,34 +107,34 @@ fn global_reads_follow_the_formulas_of_the_sources() {
     assert_eq!(naive.a.elements + naive.b.elements, 2 * products);
 }
 
-/// What a rung adds is seen in its counts.
+/// The counts show the effect of each rung.
 #[test]
-fn each_rung_saves_what_it_says() {
+fn each_rung_saves_the_documented_accesses() {
     let requests = |c: &Counters| c.a.requests + c.b.requests;
     let wavefronts = |c: &Counters| c.loads.wavefronts + c.stores.wavefronts;
     let [v1, v2, v3, v4] =
         ["V1 naive", "V2 shared memory", "V3 2x2 per thread", "V4 4x4, vectors"].map(counted);
     assert_eq!(v1.loads.accesses, 0);
-    // Tiles of 16: each element is fetched a sixteenth as often.
+    // With tiles of 16, each element is fetched a sixteenth as often.
     assert_eq!(requests(&v1), 16 * requests(&v2));
     assert!(v3.loads.accesses < v2.loads.accesses && v4.loads.accesses < v3.loads.accesses);
-    // Vectors of four: a quarter of B's requests for as many elements.
+    // With vectors of four, B needs a quarter of the requests.
     assert_eq!(v4.b.requests * 4, v4.a.requests);
-    // The SGEMM ladder: padding takes the conflicts of A's rows, which lie 32 words apart for two
-    // rows a thread.
+    // The SGEMM ladder: padding removes the conflicts of A's rows, which are 32 words apart with
+    // two rows per thread.
     let [v5, v6] = ["V5 double buffer", "V6 no conflicts"].map(counted);
     assert_eq!(v6.loads.wavefronts, v6.loads.ideal, "no conflicts");
     assert!(v5.loads.wavefronts > v5.loads.ideal && wavefronts(&v6) < wavefronts(&v5));
-    // The tuning notes: rows of 65 take the vectors apart, so there are four times as many stores.
+    // The tuning notes: rows of 65 elements split the vectors, so there are four times as many
+    // stores.
     let [plain, padded] = ["64x64x64", "64x64x64, padded"].map(counted);
     assert_eq!(padded.stores.accesses, 4 * plain.stores.accesses);
 }
 
-/// The order that the counts predict: up the ladder each rung is above the one below it, except
-/// where the source itself went back to a smaller tile, and every wrong turn is below the rung that
-/// it left.
+/// The order that the counts predict: each rung is faster than the previous one, except where the
+/// source itself returned to a smaller tile. Every wrong turn is slower than the rung before it.
 #[test]
-fn the_predicted_order_is_the_ladders() {
+fn the_predicted_order_equals_that_of_the_ladder() {
     let climb = Climb::predicted(SIZE, &Machine::H200, "predicted").unwrap();
     let rate =
         |name: &str| climb.rungs.iter().find(|rung| rung.name == name).unwrap().predicted_tflops;
@@ -155,7 +158,7 @@ fn the_predicted_order_is_the_ladders() {
 }
 
 #[test]
-fn every_rung_computes_the_product() {
+fn every_rung_computes_the_gemm() {
     for rung in all() {
         let verdict = verify(&rung).unwrap();
         assert!(
@@ -166,7 +169,7 @@ fn every_rung_computes_the_product() {
     }
 }
 
-/// A thread of a textbook kernel adds in the order of every other kernel.
+/// A thread of a textbook kernel adds in the order of all other kernels.
 #[test]
 fn the_textbook_has_the_bits_of_the_parameterized_kernel() {
     use falchion::prelude::*;
@@ -186,7 +189,7 @@ fn the_textbook_has_the_bits_of_the_parameterized_kernel() {
 }
 
 #[test]
-fn sizes_that_no_tile_divides_are_refused_with_the_nearest() {
+fn indivisible_sizes_are_refused_with_the_nearest() {
     for (size, words) in [
         (0, "size = 0 is outside 256 to 32768; try 256"),
         (2000, "size = 2000 is not a multiple of 256; try 2048"),
@@ -214,9 +217,9 @@ fn the_chart_has_every_rung() {
     assert_eq!(letters.lines().count(), all().len());
 }
 
-/// The single-stage main loop is the rungs' own.
+/// A rung with one stage has the single-stage main loop.
 #[test]
-fn one_stage_means_one_stage() {
+fn one_stage_selects_the_single_stage_main_loop() {
     for rung in all() {
         if let Program::Gemm(d) = rung.program {
             assert_eq!(

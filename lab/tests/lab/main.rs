@@ -1,5 +1,5 @@
-//! The laboratory: counts of bank conflicts, spaces and logs of exploration, the ladder, figures in
-//! prose.
+//! Tests of the laboratory: counts of bank conflicts, spaces and logs of exploration, the ladder,
+//! and figures in prose.
 
 #[macro_use]
 #[path = "../../../tests/harness/mod.rs"]

@@ -1,5 +1,6 @@
-//! The model of time beside what was measured: of each problem of which several configurations were
-//! pinned and timed on one device, how much longer the one takes that the model likes best.
+//! The cost model compared with measurements. For each problem with several pinned configurations
+//! that were timed on one device, the test computes the time of the predicted best relative to the
+//! fastest.
 
 use crate::trials::{Trial, parse};
 use falchion::{
@@ -10,16 +11,15 @@ use falchion::{
 use falchion_lab::{bench::kernels::description, explain::size_of};
 use std::collections::BTreeMap;
 
-/// Microseconds below which individual launches measure the host and not the device:
-/// `book/src/lessons.md`, lesson 1.
+/// Microseconds below which separate launches measure the host: `book/src/lessons.md`, lesson 1.
 const OF_THE_HOST_US: f64 = 15.0;
 
-/// What a problem's configurations were predicted to take, and took.
+/// Predicted and measured times of a problem's configurations.
 #[derive(Default)]
 struct Tried(Vec<(GemmDesc, u128, f64)>);
 
 impl Tried {
-    /// One more, or what one took when it was measured again.
+    /// Adds a configuration, or another measurement of it.
     fn add(&mut self, desc: GemmDesc, predicted: u128, us: f64) {
         match self.0.iter_mut().find(|(other, ..)| *other == desc) {
             Some((.., least)) => *least = least.min(us),
@@ -27,8 +27,8 @@ impl Tried {
         }
     }
 
-    /// The time of what is predicted to take the least over the least time; of several that are
-    /// predicted to take the same, their geometric mean.
+    /// Returns the time of the configuration with the lowest prediction, relative to the minimum
+    /// time. If several have the same prediction, uses the geometric mean of their times.
     fn regret(&self) -> f64 {
         let best = self.0.iter().map(|(.., us)| *us).fold(f64::INFINITY, f64::min);
         let least = self.0.iter().map(|(_, predicted, _)| *predicted).min().unwrap_or(0);
@@ -43,7 +43,7 @@ fn mean(of: impl Iterator<Item = f64>) -> f64 {
     (sum / f64::from(count.max(1))).exp()
 }
 
-/// The description of a trial that the heuristic could select; `None` for others.
+/// Returns the description of a trial that the heuristic could select, or `None`.
 fn selectable(trial: &Trial) -> Option<GemmDesc> {
     let problem = &trial.problem;
     if problem.pointers || problem.group_rows.is_some() {
@@ -68,7 +68,8 @@ fn is_chosen_among(desc: &GemmDesc) -> bool {
     all.iter().any(|knobs| whole(*knobs) == whole(desc.user_knobs()))
 }
 
-/// The trials of each GPU, problem, main loop, and way of launching, if there are at least three.
+/// Returns the trials of each GPU, problem, main loop, and launch method, if there are at least
+/// three.
 fn tried() -> BTreeMap<String, Tried> {
     let mut all = BTreeMap::<_, Tried>::new();
     for trial in parse(include_str!("../../data/trials.csv")).expect("trials") {
@@ -88,8 +89,8 @@ fn tried() -> BTreeMap<String, Tried> {
     all
 }
 
-/// A change of the model's numbers is weighed here before it is on a device: the mean of what its
-/// likings cost beside the best that was measured.
+/// A change of the model's rates is checked here before it runs on a device: the mean slowdown of
+/// the predicted best relative to the measured best.
 #[test]
 fn selected_kernels_are_close_to_the_fastest() {
     let all = tried();
@@ -98,13 +99,13 @@ fn selected_kernels_are_close_to_the_fastest() {
     for (regret, key) in regrets.iter().take(20) {
         println!("{regret:.3} {key}");
     }
-    for family in ["pipelined", "multistage", "warpspecialized"] {
+    for mainloop in ["pipelined", "multistage", "warpspecialized"] {
         let of: Vec<_> = regrets
             .iter()
-            .filter(|(_, key)| key.contains(family))
+            .filter(|(_, key)| key.contains(mainloop))
             .map(|(regret, _)| *regret)
             .collect();
-        println!("{family}: {:.3} of {}", mean(of.iter().copied()), of.len());
+        println!("{mainloop}: {:.3} of {}", mean(of.iter().copied()), of.len());
     }
     let all = mean(regrets.iter().map(|(regret, _)| *regret));
     println!("all: {all:.3} of {} problems", regrets.len());

@@ -1,4 +1,4 @@
-//! What a problem takes by itself is what it takes when all of that is pinned.
+//! Pinning all knobs that a problem selects by itself gives the same kernel.
 
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -13,7 +13,7 @@ use falchion_lab::{
 };
 use std::{fs, path::Path};
 
-/// The problems of all suites of products.
+/// Returns the GEMM problems of all suites.
 fn problems() -> Vec<SuiteProblem> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/suites");
     let files = fs::read_dir(folder).expect("suites").map(|entry| entry.expect("a file").path());
@@ -28,7 +28,7 @@ fn committed_problems_name_their_op() {
     }
 }
 
-/// A problem whose knobs are those of a description, but for the epilogue.
+/// Returns a problem with the knobs of a description, except for the epilogue.
 fn pinned(problem: &SuiteProblem, desc: &GemmDesc) -> SuiteProblem {
     let knobs = Pins::TABLE.iter().map(|row| row.0).zip(desc.user_pins().words());
     let words = knobs
@@ -37,8 +37,8 @@ fn pinned(problem: &SuiteProblem, desc: &GemmDesc) -> SuiteProblem {
     SuiteProblem { knobs: words.collect(), ..problem.clone() }
 }
 
-/// A kernel with the knobs of the one that was chosen, and as fast a one by the model: of a tile
-/// that is a kernel in both frames a problem takes the one in which it fills it.
+/// Pinning the selected knobs gives a kernel with these knobs that the cost model rates equally
+/// fast. If a tile is valid in both frames, the problem selects the frame that fills the tile.
 #[test]
 fn pinning_the_selected_values_gives_the_selected_kernel() {
     let machine = ArchKind::Sm90.machine();
@@ -46,7 +46,7 @@ fn pinning_the_selected_values_gives_the_selected_kernel() {
     for problem in problems() {
         let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
         let found = description(&pinned(&problem, &chosen), ArchKind::Sm90)
-            .expect("what was chosen is a kernel");
+            .expect("the selected description is valid");
         let size = size_of(&problem.launched());
         let of = |desc: &GemmDesc| (desc.user_pins().words(), desc.predicted(&size, &machine));
         assert_eq!(of(&found), of(&chosen), "{problem}");
@@ -54,11 +54,12 @@ fn pinning_the_selected_values_gives_the_selected_kernel() {
     }
     assert!(
         count > 450 && exchanged < count / 10,
-        "{count} problems, of which {exchanged} in the other frame"
+        "{count} problems, {exchanged} of them in the other frame"
     );
 }
 
-/// Where one begins to look there is what problems take by themselves on Hopper's tensor cores.
+/// The start of the search space contains the kernels that problems select on Hopper's tensor
+/// cores.
 #[test]
 fn selected_kernels_are_in_the_search_space() {
     let mut count = 0;
@@ -78,7 +79,7 @@ fn selected_kernels_are_in_the_search_space() {
             op: Some(OpKind::TensorOp),
             ..Request::default()
         };
-        let space = Space::asked_for(&of_types, ArchKind::Sm90, &[], &[size]).expect("families");
+        let space = Space::asked_for(&of_types, ArchKind::Sm90, &[], &[size]).expect("subspaces");
         let words = chosen.user_pins().words();
         let has = |knob: &str| {
             let at = Pins::TABLE.iter().position(|row| row.0 == knob).expect("a knob");
@@ -86,11 +87,11 @@ fn selected_kernels_are_in_the_search_space() {
         };
         let knobs = ["threadblock", "warp", "instruction", "stages", "cluster", "schedule"];
         let mut framed = space
-            .families()
+            .subspaces()
             .iter()
-            .filter(|family| family.base().is_of_columns() == chosen.is_of_columns());
-        let found =
-            framed.any(|family| knobs.iter().all(|knob| family.list(knob).contains(&has(knob))));
+            .filter(|subspace| subspace.base().is_of_columns() == chosen.is_of_columns());
+        let found = framed
+            .any(|subspace| knobs.iter().all(|knob| subspace.list(knob).contains(&has(knob))));
         assert!(found, "{problem}: {:?}", knobs.map(has));
         count += 1;
     }

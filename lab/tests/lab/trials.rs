@@ -25,19 +25,19 @@ use serde_json::{Map, Value};
 /// A measured trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The log that it comes from.
+    /// Measurement log of the trial.
     pub log: String,
     /// `H100` or `H200`.
     pub gpu: String,
     /// Whether launches were replayed from a graph.
     pub replayed: bool,
-    /// The problem, with its pinned knobs.
+    /// Problem with its pinned knobs.
     pub problem: SuiteProblem,
     /// Microseconds of one launch.
     pub us: f64,
 }
 
-/// The columns.
+/// Names of the columns.
 const HEADER: &str = "log,gpu,timing,m,n,k,types,op,threadblock,warp,stages,knobs,us";
 
 /// Parses the trials of a CSV text.
@@ -69,7 +69,8 @@ fn trial(line: &str, logs: &[&str]) -> Result<Trial, String> {
     else {
         return Err(format!("{} columns; it needs {}", cells.len(), HEADER.split(',').count()));
     };
-    let number = |text: &str| text.parse::<usize>().map_err(|_| format!("`{text}` is no number"));
+    let number =
+        |text: &str| text.parse::<usize>().map_err(|_| format!("`{text}` is not a number"));
     let log = logs.get(number(log)?).ok_or_else(|| format!("log {log} has no name"))?;
     let mut problem = SuiteProblem::new((number(m)?, number(n)?, number(k)?), matrix_types(types)?);
     problem.op = Some(if op == "simt" { "simt" } else { "tensorop" }.to_owned());
@@ -83,13 +84,13 @@ fn trial(line: &str, logs: &[&str]) -> Result<Trial, String> {
         gpu: gpu.to_owned(),
         replayed: timing == "g",
         problem: with_options(problem, knobs)?,
-        us: us.parse().map_err(|_| format!("`{us}` is no time"))?,
+        us: us.parse().map_err(|_| format!("`{us}` is not a time"))?,
     })
 }
 
-/// The types of A, B, and D.
+/// Returns the types of A, B, and D.
 fn matrix_types(text: &str) -> Result<[MatrixType; 3], String> {
-    let fault = || format!("`{text}` names no three matrices");
+    let fault = || format!("`{text}` does not name three matrices");
     let (elements, orders) = text.split_once(':').ok_or_else(fault)?;
     let (factors, d) = elements.split_once('>').unwrap_or((elements, ""));
     let (a, b) = factors.split_once('*').unwrap_or((factors, factors));
@@ -102,7 +103,7 @@ fn matrix_types(text: &str) -> Result<[MatrixType; 3], String> {
     Ok([matrix(a)?, matrix(b)?, matrix(d)?])
 }
 
-/// The problem with the words of the column `knobs`.
+/// Returns the problem with the words of the column `knobs`.
 fn with_options(mut problem: SuiteProblem, words: &str) -> Result<SuiteProblem, String> {
     let mut options = Map::new();
     for word in words.split_whitespace() {
@@ -139,7 +140,7 @@ fn with_options(mut problem: SuiteProblem, words: &str) -> Result<SuiteProblem, 
     serde_json::from_value(whole).map_err(|error| error.to_string())
 }
 
-/// The knob of a word that names none.
+/// Returns the knob of a word without a name.
 fn bare(word: &str) -> &'static str {
     match word {
         "pingpong" | "cooperative" => "schedule",
@@ -172,5 +173,5 @@ fn faulty_row_is_named_by_its_number() {
     let fault = |row: &str| parse(&format!("# 0 a 1\n{row}")).unwrap_err();
     assert_eq!(fault("0,H200"), "row 2: 2 columns; it needs 13");
     assert!(fault("1,H200,l,1,1,1,f32:rrr,simt,,,,,1").contains("log 1 has no name"));
-    assert!(fault("0,H200,l,1,1,1,f31:rrr,simt,,,,,1").contains("names no three matrices"));
+    assert!(fault("0,H200,l,1,1,1,f31:rrr,simt,,,,,1").contains("does not name three matrices"));
 }

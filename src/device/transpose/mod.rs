@@ -148,7 +148,8 @@ impl<'a, S: Executor, T: MathType> Arguments<'a, S, T, Identity, T> {
             return Err(Refusal::GROUPS_OF_TRANSPOSE);
         }
         let epilogue = <LinearCombination as Node>::DESC;
-        check_read((&epilogue, Frame::USER), &self.vectors, &self.c.memory, &self.scalars)?;
+        let operands = self.operands.iter().map(|(operand, _)| *operand);
+        check_read((&epilogue, Frame::USER), operands, &self.c.memory, &self.scalars)?;
         let ((columns, rows, _), [a, _, c, d]) = (self.extents, self.placements());
         a.check(Operand::A, (rows, columns))?;
         c.check(Operand::C, (columns, rows))?;

@@ -223,8 +223,8 @@ mod tests {
             (SharedMemory::<u32>::new(1, 3), Clock::new(0, 3), Clock::new(1, 3));
         memory.write(0, &writer, 0, 7).expect("nobody was there");
         reader.learn(writer.end_epoch());
-        memory.read(0, &reader, 0).expect("it knows of the write");
-        memory.read(0, &reader, 1).expect("it knows of the write");
+        memory.read(0, &reader, 0).expect("the reader has synchronized with the write");
+        memory.read(0, &reader, 1).expect("the reader has synchronized with the write");
         assert!(
             matches!(memory.write(0, &writer, 0, 8), Err(Conflict::OverRead(None))),
             "two lanes"

@@ -14,7 +14,7 @@ use crate::{
         warp::accumulated::{Accumulated, FragmentValue},
     },
     layout::index_map::{IndexMap, at},
-    numeric::{Instruction, emulation::RegisterTerms},
+    numeric::{HostTransform, Instruction, emulation::RegisterTerms},
     operand::OperandKind,
     schedule::{Fault, Spelled, Step},
     threadblock::{
@@ -101,6 +101,9 @@ struct Block<'a> {
     holders: Option<[Vec<(u32, u32)>; 2]>,
     /// The instruction, and the terms that it reads of each fragment element.
     arithmetic: Option<(Instruction, RegisterTerms)>,
+    /// The transforms of A and of B. Without a warp-level instruction, threads apply them to their
+    /// fragments.
+    transforms: [Option<HostTransform>; 2],
 }
 
 /// Returns the lane and the fragment element that hold (mn, k) of a warp's tile, row by row; `None`
@@ -228,6 +231,10 @@ pub(in crate::host) fn run_block(
         coordinates: OperandKind::BOTH.map(|operand| coordinates(program, operand)),
         holders: holders(base),
         arithmetic: program.arithmetic(),
+        transforms: program
+            .desc
+            .operands
+            .map(|operand| operand.multiplied.transform().map(|id| id.on_host())),
     };
     run(shape, &mut block, started.seed, observer)?;
     (0..base.tiles.threads())
@@ -449,7 +456,7 @@ impl<'a> Block<'a> {
         }
         state.multiplied += 1;
         if self.holders.is_none() {
-            state.accumulators.multiply(fragments[0], fragments[1]);
+            state.accumulators.multiply(fragments[0], fragments[1], self.transforms);
             return Ok(());
         }
         let mut steps = core::mem::take(&mut state.steps);

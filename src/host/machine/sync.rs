@@ -219,7 +219,7 @@ mod tests {
         barrier.expect(48);
         assert!(barrier.arrive(&clock) && !barrier.passes(0, &mut clock), "16 bytes are missing");
         assert!(!barrier.arrive(&clock), "the phase waits for no arrival");
-        assert!(!clock.knows(1, 0), "who has not waited knows of no bytes");
+        assert!(!clock.knows(1, 0), "a warp that has not waited must not read the bytes");
         assert_eq!(barrier.land(16), 0);
         assert!(barrier.passes(0, &mut clock) && !barrier.passes(1, &mut clock));
         assert!(clock.knows(1, 0) && !clock.knows(1, 1));

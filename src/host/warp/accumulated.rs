@@ -2,7 +2,7 @@
 
 use crate::{
     host::warp::accumulators::Accumulators,
-    numeric::{Instruction, emulation::RegisterTerms},
+    numeric::{HostTransform, Instruction, emulation::RegisterTerms},
     operand::OperandKind,
 };
 
@@ -26,11 +26,24 @@ pub(in crate::host) enum Accumulated {
 }
 
 impl Accumulated {
-    /// Adds the outer product of a fragment of A and a fragment of B.
-    pub fn multiply(&mut self, a: &[FragmentValue], b: &[FragmentValue]) {
+    /// Adds the outer product of a fragment of A and a fragment of B, after their transforms.
+    pub fn multiply(
+        &mut self,
+        a: &[FragmentValue],
+        b: &[FragmentValue],
+        transforms: [Option<HostTransform>; 2],
+    ) {
         match self {
             Self::Numbers(numbers) => {
-                numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word)
+                let words = |fragment: &[FragmentValue], transform: Option<HostTransform>| {
+                    let word = |held: &FragmentValue| match transform {
+                        Some(transform) => Accumulators::transformed(held.word, transform),
+                        None => held.word,
+                    };
+                    fragment.iter().map(word).collect::<Vec<_>>()
+                };
+                let (a, b) = (words(a, transforms[0]), words(b, transforms[1]));
+                numbers.add_products([a.len(), b.len()], |i| a[i], |j| b[j])
             }
             Self::Names(names) => {
                 names

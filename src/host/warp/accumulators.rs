@@ -2,8 +2,8 @@
 
 use crate::{
     numeric::{
-        Accumulator, ElementKind, F16, Instruction, Number, Saturating, emulation::RegisterTerms,
-        sum_slices,
+        Accumulator, ElementKind, F16, HostTransform, Instruction, Number, Saturating,
+        emulation::RegisterTerms, sum_slices,
     },
     operand::OperandKind,
     sys::simd::{Vectorized, dispatch},
@@ -130,6 +130,11 @@ impl Accumulators {
             ElementKind::F16 => words::<F16>(from),
             _ => words::<f32>(from),
         }
+    }
+
+    /// Returns the word of the number that a transform makes of the `f32` in `of`.
+    pub(in crate::host) fn transformed(of: u64, transform: HostTransform) -> u64 {
+        word(transform.apply(word_to_number::<f32>(of)))
     }
 
     /// Resizes to `count` numbers. Keeps the present numbers if their type is `kind`; all other

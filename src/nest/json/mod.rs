@@ -1,5 +1,6 @@
 //! Descriptions as JSON, in the user's frame: the user's A, B, and C, the MMA by its name, and the
-//! knobs in the words of their flags.
+//! knobs in the words of their flags. An operand whose stored elements the MMA does not multiply is
+//! an object with the fields `stored` and `multiplied`.
 //!
 //! ```
 //! use falchion::prelude::*;
@@ -12,6 +13,7 @@
 //! # Ok::<(), falchion::Error>(())
 //! ```
 
+mod operand;
 mod words;
 
 use crate::{
@@ -22,7 +24,7 @@ use crate::{
     nest::{
         class::{Class, GemmMode},
         gemm_desc::GemmDesc,
-        json::words::KnobWords,
+        json::{operand::OperandWords, words::KnobWords},
         knobs::Knobs,
     },
     numeric::{Combined, ComputeKind, ElementKind},
@@ -40,8 +42,8 @@ const VERSION: u64 = 5;
 #[serde(deny_unknown_fields)]
 struct Document {
     version: u64,
-    a: MatrixType,
-    b: MatrixType,
+    a: OperandWords,
+    b: OperandWords,
     c: MatrixType,
     accumulator: ElementKind,
     compute: ComputeKind,
@@ -93,11 +95,18 @@ impl TryFrom<MmaWords> for Knobs {
 
 impl From<GemmDesc> for Document {
     fn from(desc: GemmDesc) -> Self {
-        let (types, orders) = (desc.user_types(), desc.orders());
+        let (types, orders, knobs) = (desc.user_types(), desc.orders(), desc.user_knobs());
+        let [multiplied_a, multiplied_b] = knobs.multiplied;
         Self {
             version: VERSION,
-            a: MatrixType { element: types.a, order: orders.a },
-            b: MatrixType { element: types.b, order: orders.b },
+            a: OperandWords {
+                stored: MatrixType { element: types.a, order: orders.a },
+                multiplied: multiplied_a,
+            },
+            b: OperandWords {
+                stored: MatrixType { element: types.b, order: orders.b },
+                multiplied: multiplied_b,
+            },
             c: MatrixType { element: types.c, order: orders.c },
             accumulator: types.accumulator,
             compute: desc.output.compute,
@@ -105,7 +114,7 @@ impl From<GemmDesc> for Document {
             mode: desc.work.mode,
             epilogue: desc.epilogue.leave(desc.frame),
             exchanged: desc.frame.swapped,
-            mma: desc.user_knobs().into(),
+            mma: knobs.into(),
         }
     }
 }
@@ -130,9 +139,12 @@ impl TryFrom<Document> for GemmDesc {
         if version != VERSION {
             return Err(other_version(version));
         }
-        let types = Combined { a: a.element, b: b.element, accumulator, c: c.element };
-        let knobs = Knobs::try_from(mma)?;
-        let mut class = Class::new(knobs.mma.op(), arch, types, [a.order, b.order]);
+        let (stored_a, stored_b) = (a.stored, b.stored);
+        let types =
+            Combined { a: stored_a.element, b: stored_b.element, accumulator, c: c.element };
+        let multiplied = [a.multiplied, b.multiplied];
+        let knobs = Knobs { multiplied, ..Knobs::try_from(mma)? };
+        let mut class = Class::new(knobs.mma.op(), arch, types, [stored_a.order, stored_b.order]);
         (class.compute, class.output.epilogue, class.mode) = (compute, epilogue, mode);
         // The order of the user's D and the bit determine the order of the kernel's D.
         let bit = Frame { swapped: exchanged, ..Frame::USER };

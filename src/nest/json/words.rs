@@ -18,19 +18,29 @@ use serde::{
 pub(super) struct KnobWords(Vec<(String, String)>);
 
 impl KnobWords {
-    /// Returns the names and words of the pinned knobs.
+    /// Knobs that JSON states as the field `multiplied` of the operands.
+    const OF_OPERANDS: [&str; 3] = ["emulation", "transform_a", "transform_b"];
+
+    /// Returns the names and words of the pinned knobs that are not fields of operands.
     pub fn from_pins(pins: &Pins) -> Self {
         let words = Pins::TABLE.iter().zip(pins.words());
-        Self(words.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
+        let own = words.filter(|(row, _)| !Self::OF_OPERANDS.contains(&row.0));
+        Self(own.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
     }
 
-    /// Returns the knobs of a kernel: all knobs of its main loop and MMA, and no others.
+    /// Returns the knobs of a kernel: all knobs of its main loop and MMA, and no others. The
+    /// operands are multiplied as stored.
     ///
     /// # Errors
     /// A text that names the invalid value, the unknown field, or the missing field.
     pub fn read(&self, mma: WarpMmaKind) -> Result<Knobs, String> {
         let mut pins = Pins::NONE;
         for (name, text) in &self.0 {
+            if Self::OF_OPERANDS.contains(&name.as_str()) {
+                return Err(format!(
+                    "unknown field `{name}`: the field `multiplied` of an operand states what the MMA multiplies"
+                ));
+            }
             pins.set(name, text).map_err(|error| error.to_string())?;
         }
         let missing = |name: &str| format!("missing field `{name}` of the kernel's knobs");
@@ -45,7 +55,9 @@ impl KnobWords {
                         row.0
                     ));
                 }
-                (None, Some(_)) => return Err(missing(row.0)),
+                (None, Some(_)) if !Self::OF_OPERANDS.contains(&row.0) => {
+                    return Err(missing(row.0));
+                }
                 _ => {}
             }
         }

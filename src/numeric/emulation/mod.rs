@@ -33,7 +33,7 @@
 //! sums.
 //!
 //! **Bf16x1.** Warps round the numbers of a fragment to bf16, to nearest even, and multiply them
-//! with one instruction. Its error bound is that of factors with a relative error of 2^-8.
+//! with one instruction. Its error bound assumes factors with a relative error of 2^-8.
 //!
 //! **F16x3.** Row i of A and column j of B are scaled by powers of two, so that the largest
 //! magnitude of each lies in [2^14, 2^15). If the row's largest magnitude is in [2^E, 2^(E+1)), the

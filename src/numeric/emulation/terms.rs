@@ -4,7 +4,7 @@
 
 use super::EmulationKind;
 use crate::{
-    numeric::{Bf16, F16, Tf32},
+    numeric::{Bf16, F16, Multiplied, Tf32},
     operand::{Frame, OperandKind},
 };
 
@@ -105,12 +105,13 @@ const HALF_OF_TF32: u32 = 1 << 12;
 /// read as -0, so infinities and NaNs have no second term.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
-/// Terms that instructions multiply for rows of fragments, in steps of `k`. The products of terms
-/// follow each other in the user's order, so the bits do not depend on the layouts.
+/// Numbers that instructions multiply for rows of fragments, in steps of `k`: elements, terms, or
+/// the results of a user's transform. The products of terms follow each other in the user's order,
+/// so the bits do not depend on the layouts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterTerms {
-    /// Emulation of f32. Without emulation, an instruction multiplies the row.
-    pub emulation: EmulationKind,
+    /// The elements of A and of B that an instruction multiplies, in the kernel's frame.
+    pub multiplied: [Multiplied; 2],
     /// Frame of the kernel.
     pub frame: Frame,
     /// K extent of an instruction.
@@ -118,23 +119,40 @@ pub struct RegisterTerms {
 }
 
 impl RegisterTerms {
+    /// Returns the emulation of f32 in registers, or `None` without one.
+    const fn emulation(&self) -> Option<EmulationKind> {
+        match Multiplied::emulation_of(self.multiplied) {
+            emulation if emulation.in_registers() => Some(emulation),
+            _ => None,
+        }
+    }
+
     /// Returns the numbers that instructions multiply per number of a row.
     pub const fn each(&self) -> usize {
-        if self.emulation.in_registers() { self.emulation.products().len() } else { 1 }
+        match self.emulation() {
+            Some(emulation) => emulation.products().len(),
+            None => 1,
+        }
     }
 
     /// Returns the numbers that instructions multiply for `rows`, whose length is a whole number of
     /// instructions.
     pub fn taken(&self, operand: OperandKind, rows: Vec<f32>) -> Vec<f32> {
-        if !self.emulation.in_registers() {
+        let multiplied = self.multiplied[operand.index()];
+        if let Some(id) = multiplied.transform() {
+            let (transform, mut rows) = (id.on_host(), rows);
+            rows.iter_mut().for_each(|x| *x = transform.apply(*x));
             return rows;
         }
+        let Some(emulation) = self.emulation().filter(|_| multiplied.in_registers()) else {
+            return rows;
+        };
         let side = operand.leave(self.frame).index();
         let mut taken = Vec::with_capacity(rows.len() * self.each());
         for of in rows.chunks(self.k.max(1) as usize) {
-            for product in self.emulation.products() {
+            for product in emulation.products() {
                 taken.extend(
-                    of.iter().map(|&x| self.emulation.in_registers_of(x)[product[side] as usize]),
+                    of.iter().map(|&x| emulation.in_registers_of(x)[product[side] as usize]),
                 );
             }
         }

@@ -233,7 +233,7 @@ impl MmaBase {
 
     /// Returns the registers per thread that hold state across work units: the unit's index, and
     /// values that the assembler keeps. Randomly generated kernels spill without them
-    /// (`kernels_of_streams_of_one_schedule_compile_clean`).
+    /// (`stream_k_of_one_schedule_compiles_clean`).
     pub(crate) const fn registers_of_units(&self) -> u32 {
         if self.goes_on() { 10 } else { 0 }
     }

@@ -2,8 +2,8 @@
 
 use crate::{
     codegen::{
-        ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, config_header, entry_point,
-        facts::facts, facts_of_threads, fingerprints_of, fingerprints_of_groups,
+        ENTRY, EpilogueOperandParams, GemmParams, REDUCTION_ENTRY, TranslationUnit, config_header,
+        entry_point, facts::facts, facts_of_threads, fingerprints_of, fingerprints_of_groups,
         fingerprints_of_slices, fingerprints_of_streams, records_fingerprint,
         reduction_entry_point, work_facts,
     },
@@ -69,10 +69,10 @@ fn header(of: &OneSchedulePlan) -> String {
         ("kStageBytes", base.stage_bytes()),
         ("kClusterM", 1),
         ("kClusterN", 1),
-        ("kBlocksPerSm", of.desc.limits.blocks_per_sm),
         ("kSumsAhead", sums_ahead(base, [base.registers(), available])),
     ];
     let declarations = [
+        EpilogueOperandParams::declaration(),
         GemmParams::declaration(),
         operand_header("OperandA", &a, 0, &of.mma.operand_facts[0]),
         operand_header("OperandB", &b, a.stage_bytes(), &of.mma.operand_facts[1]),
@@ -83,7 +83,13 @@ fn header(of: &OneSchedulePlan) -> String {
     members.push_str(&work_facts(base.work, &of.desc, (of.desc.has_slices(), 1)));
     members.push_str(&facts(
         "int",
-        facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own),
+        facts_of_threads(
+            &base.tiles,
+            (base.accumulator, of.desc.limits.blocks_per_sm),
+            base.store_access,
+        )
+        .iter()
+        .chain(&own),
     ));
     of.mma.facts.iter().for_each(|(member, value)| {
         let _ = writeln!(members, "  {member} = {value};");

@@ -6,6 +6,7 @@ use crate::{
     arch::Machine,
     nest::{DecompositionKind, GemmDesc, SpillKind},
     numeric::{ElementKind, MOST_SLICES},
+    operand::OperandKind,
     refusal::{Field, Legal, Operand, Refusal, hold, rules::within},
     threadblock::{
         MainloopKind, WarpSpecialized, mma::check::whole_k, tma_ring::shapes::no_choice,
@@ -14,6 +15,8 @@ use crate::{
 
 impl GemmDesc {
     pub(crate) const fn check_on_ring(&self, machine: &Machine) -> Result<(), Refusal> {
+        hold!(no_transform(self, OperandKind::A));
+        hold!(no_transform(self, OperandKind::B));
         let components = hold!(WarpSpecialized::new(self));
         if machine.sm != self.arch.sm() {
             return Err(Refusal::other_machine(
@@ -75,6 +78,19 @@ impl GemmDesc {
         }
         Ok(())
     }
+}
+
+/// Checks that an operand has no transform. `wgmma` reads B, and mostly A, from shared memory, and
+/// threads fed by TMA multiply elements as they load them.
+const fn no_transform(desc: &GemmDesc, operand: OperandKind) -> Result<(), Refusal> {
+    let Some(id) = desc.operand(operand).multiplied.transform() else { return Ok(()) };
+    Err(Refusal::transform_of_others(
+        operand,
+        id,
+        "the warpspecialized main loop",
+        "its MMA reads elements as TMA copied them",
+        "try mainloop = multistage or pipelined",
+    ))
 }
 
 /// Checks that accesses have 16 bytes. TMA requires this alignment of addresses and rows.

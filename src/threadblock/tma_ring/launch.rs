@@ -2,13 +2,10 @@
 //! once.
 
 use crate::{
-    call::{
-        DecomposedLayout, Elements, Grid, Launch, POSITIONS, Partials, Problem, TmaTensor, View,
-    },
-    codegen::{TensorGemmParams, TensorMap},
+    call::{Elements, Grid, Launch, POSITIONS, Partials, Problem, TmaTensor, View},
+    codegen::GemmParams,
     layout::Order,
     nest::{GemmDesc, GemmMode, plan::Geometry},
-    numeric::ElementKind,
     operand::OperandKind,
     refusal::{Operand, Refusal},
     threadblock::{WarpSpecialized, smem::Along},
@@ -76,46 +73,7 @@ pub(crate) fn launch(
         of_source,
         subtiles(Operand::D, problem.d)?,
     ];
-    let read = [Some(problem.a), Some(problem.b), source];
-    let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
-    let [split_k, slice_tiles, longer_slices, tickets] = work.slices();
-    let tile_tickets = desc.work.decomposition.tickets(tickets);
-    let params = TensorGemmParams {
-        a: NOTHING,
-        b: NOTHING,
-        source: NOTHING,
-        d: NOTHING,
-        c: source.map_or(0, |c| c.memory.address),
-        d_address: problem.d.memory.address,
-        ldc: source.map_or(0, |c| c.leading(order)) as i64,
-        ldd: problem.d.leading(order) as i64,
-        scalars: problem.scalars,
-        m: problem.m as i32,
-        n: problem.n as i32,
-        tiles_k: work.tiles_k,
-        tiles_m: work.rows,
-        tiles_n: work.columns,
-        reads_source: u32::from(source.is_some()),
-        unscaled: u32::from(source.is_none() && problem.scalars[..2] == [1.0, 0.0]),
-        term_blocks: blocks.blocks,
-        lines,
-        stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
-        stride_d: problem.batch_stride(&problem.d) as i64,
-        stride_lines: [&problem.a, &problem.b]
-            .map(|terms| ElementKind::F16.matrix_bytes(problem.batch_stride(terms))),
-        batch: problem.batch as u32,
-        own: read.iter().rev().fold(0, |bits, view| {
-            bits << 1 | u32::from(view.is_some_and(|view| problem.matrices(&view).0 > 1))
-        }),
-        vectors: problem.vector_addresses(),
-        slots: partials.map_or(0, |partials| partials.slots().start),
-        tickets: partials.map_or(0, |partials| partials.tickets().start),
-        split_k,
-        slice_tiles,
-        longer_slices,
-        tile_tickets,
-        records: problem.records(),
-    };
+    let params = GemmParams::new(desc, problem, &work, partials.as_ref());
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };
     let tiles = u64::from(work.rectangles()) * u64::from(desc.mainloop.cluster().count());
@@ -127,20 +85,3 @@ pub(crate) fn launch(
         ..Launch::new(grid, &params)
     })
 }
-
-/// Returns the address of the statistics of an operand's rows, or 0 if they are not scaled.
-fn lines(desc: &GemmDesc, problem: &Problem, operand: OperandKind) -> u64 {
-    let emulation = desc.emulation();
-    if !emulation.scales() || problem.k == 0 {
-        return 0;
-    }
-    let layout = DecomposedLayout {
-        emulation,
-        mn: problem.mn(operand),
-        k: problem.k / emulation.terms() as usize,
-    };
-    problem.operand(operand).memory.address + layout.lines_offset()
-}
-
-/// The tensor map of a matrix that TMA does not move.
-const NOTHING: TensorMap = TensorMap { word: [0; 16] };

@@ -2,10 +2,11 @@
 
 use crate::{
     codegen::{
-        DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap,
-        TranslationUnit, config_header, emulation_fingerprints, emulation_header, facts::facts,
-        fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
-        fingerprints_of_streams, records_fingerprint, reduction_entry_point, work_facts,
+        DecomposedLine, ENTRY, EpilogueOperandParams, GemmParams, ORDERED, REDUCTION_ENTRY,
+        TensorGemmParams, TensorMap, TranslationUnit, config_header, emulation_fingerprints,
+        emulation_header, facts::facts, fingerprint_assertion, fingerprints_of,
+        fingerprints_of_groups, fingerprints_of_slices, fingerprints_of_streams,
+        records_fingerprint, reduction_entry_point, work_facts,
     },
     epilogue::partials::SlotMap,
     nest::GemmDesc,
@@ -60,6 +61,8 @@ fn header(d: &GemmDesc, components: &WarpSpecialized, own: ConsumerText) -> Stri
     let includes = ["numeric.cuh", "schedule/roles.cuh", "threadblock/work.cuh", own.include];
     let mut declarations = [
         TensorMap::declaration(),
+        EpilogueOperandParams::declaration(),
+        GemmParams::declaration(),
         TensorGemmParams::declaration(),
         DecomposedLine::declaration(),
         emulation_header(d.emulation(), d.frame),

@@ -2,14 +2,14 @@
 
 use crate::{
     nest::GemmDesc,
-    numeric::{ElementKind, EmulationKind},
+    numeric::{ElementKind, Multiplied, TransformId},
     operand::{Axis, OperandKind},
     refusal::{
         Field, Legal, Refusal, hold,
         rules::{multiple, nearest_power_of_two, within},
     },
     threadblock::mma::check,
-    warp::{MmaSyncKnobs, SaturateKind},
+    warp::{MmaSyncKnobs, SaturateKind, mma_sync::table},
 };
 
 /// Valid depths of a warp tile.
@@ -47,7 +47,7 @@ const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Res
 impl MmaSyncKnobs {
     /// Checks the knobs, and that the architecture has an instruction for the types.
     pub(crate) const fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
-        hold!(Self::check_emulation(desc));
+        hold!(Self::check_multiplied(desc));
         let (instruction, warp) = (hold!(self.checked_instruction(desc)), self.warp);
         let (shape, accumulator) = (instruction.shape(), desc.output.accumulator);
         if matches!(self.saturate, SaturateKind::On) && !accumulator.is_integer() {
@@ -60,16 +60,55 @@ impl MmaSyncKnobs {
         within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128)
     }
 
-    /// Checks that f32 is emulated in registers, and that no other type is emulated.
-    const fn check_emulation(desc: &GemmDesc) -> Result<(), Refusal> {
-        let (a, b, emulation) =
-            (desc.operands[0].stored, desc.operands[1].stored, desc.emulation());
-        match (emulation, a.is(ElementKind::F32) && b.is(ElementKind::F32)) {
-            (EmulationKind::None, true) => Err(Refusal::NOT_EMULATED),
-            (EmulationKind::None, false) => Ok(()),
-            (_, false) => Err(Refusal::nothing_to_emulate(emulation, a, b)),
-            (_, true) if emulation.in_registers() => Ok(()),
-            (_, true) => Err(Refusal::emulation_of_others(emulation)),
+    /// Checks that a warp can compute what the instruction reads: f32 is emulated or transformed in
+    /// registers, no other type is emulated, and A and B become one type.
+    const fn check_multiplied(desc: &GemmDesc) -> Result<(), Refusal> {
+        let ([a, b], mut i) = (desc.operands, 0);
+        while i < 2 {
+            let (operand, stored) = (desc.operands[i], desc.operands[i].stored);
+            match operand.multiplied {
+                Multiplied::Stored if stored.is(ElementKind::F32) => {
+                    return Err(Refusal::NOT_EMULATED);
+                }
+                Multiplied::Terms(emulation) if !stored.is(ElementKind::F32) => {
+                    return Err(Refusal::nothing_to_emulate(emulation, a.stored, b.stored));
+                }
+                Multiplied::Terms(emulation) if !emulation.in_registers() => {
+                    return Err(Refusal::emulation_of_others(emulation));
+                }
+                Multiplied::Stored | Multiplied::Terms(_) => {}
+                Multiplied::Transformed(id) => {
+                    hold!(Self::check_transform(OperandKind::BOTH[i], id, stored))
+                }
+            }
+            i += 1;
         }
+        let [x, y] = [a.factor(), b.factor()];
+        if (x.is(y) || x.is_fp8() && y.is_fp8()) && a.multiplied.terms() == b.multiplied.terms() {
+            return Ok(());
+        }
+        Err(Refusal::unlike_operands(a.multiplied, b.multiplied, [x, y]))
+    }
+
+    /// Checks that a warp can apply a transform to elements of type `stored`, and that the
+    /// instruction reads the result.
+    const fn check_transform(
+        operand: OperandKind,
+        id: TransformId,
+        stored: ElementKind,
+    ) -> Result<(), Refusal> {
+        if !id.stored.is(stored) {
+            return Err(Refusal::transform_of_other_type(operand, id, stored));
+        }
+        if table::supported(Multiplied::Transformed(id), stored) {
+            return Ok(());
+        }
+        Err(Refusal::transform_of_others(
+            operand,
+            id,
+            "mma.sync kernels",
+            "they transform f32, tf32, f16, and bf16 to tf32, f16, and bf16 of at most that width",
+            "try op = simt for f32, or another Multiplied",
+        ))
     }
 }

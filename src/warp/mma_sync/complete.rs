@@ -240,7 +240,8 @@ const fn instruction_at(base: &GemmDesc, pins: &Pins, place: u32) -> Option<Mnk>
     }
     let (m, k) = INSTRUCTIONS[place as usize - 1];
     let (shape, types) = (Mnk::new(m, 8, k), base.types());
-    let math = MathOperator::for_emulation(base.emulation(), Frame::USER);
+    let [a, b] = base.operands;
+    let math = MathOperator::for_operands([a.multiplied, b.multiplied], Frame::USER);
     match WarpInstruction::new(math, [types.a, types.b], types.accumulator, shape) {
         Some(one) if one.sm() <= base.arch.sm() => Some(shape),
         _ => None,

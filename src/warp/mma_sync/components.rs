@@ -3,7 +3,6 @@
 
 use crate::{
     nest::{GemmDesc, Pins, defaults::rows},
-    numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Refusal, hold},
     threadblock::{
@@ -66,9 +65,12 @@ impl MmaSyncKnobs {
 
     /// Returns the math operator of the instruction.
     const fn math(&self, desc: &GemmDesc) -> MathOperator {
-        match (desc.emulation(), self.saturate) {
-            (EmulationKind::None, SaturateKind::On) => MathOperator::MultiplyAddSaturate,
-            (emulation, _) => MathOperator::for_emulation(emulation, desc.frame),
+        let [a, b] = desc.operands;
+        match MathOperator::for_operands([a.multiplied, b.multiplied], desc.frame) {
+            MathOperator::MultiplyAdd if matches!(self.saturate, SaturateKind::On) => {
+                MathOperator::MultiplyAddSaturate
+            }
+            math => math,
         }
     }
 

@@ -3,10 +3,9 @@
 //! Twin: `kernels/warp/mma_sync/kernel.cuh`.
 
 use crate::{
-    codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
+    codegen::{emulation_header, fingerprint_assertion, register_fingerprints, transform_structs},
     layout::index_map::{Tabled, at},
     nest::GemmDesc,
-    numeric::EmulationKind,
     operand::OperandKind,
     threadblock::{MmaBase, mma::program::MOST_READS},
     warp::{
@@ -39,19 +38,19 @@ fn operand_facts(
     ]
 }
 
-/// Returns the fingerprint assertions of the terms that are made from fragments: their values, and
-/// their words.
-fn fingerprints_of_slices(instruction: &WarpInstruction) -> String {
-    let emulation = instruction.math().emulation();
-    let mut text = register_fingerprints(emulation);
-    for operand in
-        OperandKind::BOTH.into_iter().filter(|_| matches!(emulation, EmulationKind::Bf16x1))
-    {
+/// Returns the fingerprint assertions of what transforms compute from fragments: the values of
+/// terms, and the pairs of words that become one word.
+fn fingerprints_of_transforms(instruction: &WarpInstruction) -> String {
+    let mut text = register_fingerprints(instruction.math().emulation());
+    for operand in OperandKind::BOTH {
         let [words, taken] = [instruction.words(operand), instruction.taken_words(operand)];
+        if taken == words {
+            continue;
+        }
         let map = Tabled::by(at(taken, 2), words, |point| {
             Some(instruction.paired(operand, (point.row, point.column)))
         });
-        let twin = format!("numeric::Bf16Pairs<{words}, {}>", instruction.extent(operand) / 8);
+        let twin = format!("numeric::WordPairs<{words}, {}>", instruction.extent(operand) / 8);
         text.push_str(&fingerprint_assertion(&twin, "pairs", &map));
     }
     text
@@ -62,9 +61,9 @@ impl MmaSyncKnobs {
     /// invalid description.
     pub(crate) fn cuda(desc: &GemmDesc, base: &MmaBase) -> MmaText {
         let Some(instruction) = base.instruction() else { return MmaText::default() };
-        let emulation = instruction.math().emulation();
-        let terms = match emulation.in_registers() {
-            true => emulation_header(emulation, desc.frame),
+        let math = instruction.math();
+        let terms = match math.transforms() {
+            true => emulation_header(math.emulation(), desc.frame) + &transform_structs(desc),
             false => String::new(),
         };
         MmaText {
@@ -72,7 +71,7 @@ impl MmaSyncKnobs {
             name: "warp::MmaTensorOp<Config>",
             includes: &["warp/mma_sync.cuh"],
             declarations: terms + &instruction.declaration(),
-            fingerprints: fingerprints_of_slices(&instruction),
+            fingerprints: fingerprints_of_transforms(&instruction),
             operand_facts: OperandKind::BOTH
                 .map(|operand| operand_facts(base, &instruction, operand)),
             facts: vec![

@@ -23,6 +23,17 @@
 //! | f32, in terms of tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
 //! | f32, as bf16 | 16x8x8, 16x8x16 | f32 | sm80 |
 //!
+//! The last two rows have a built-in transform between the fragment and the instruction. A user's
+//! [`Transform`](crate::numeric::Transform) computes f16, bf16, or tf32 at the same place:
+//!
+//! ```text
+//! shared memory -> fragment a[..] -> TermsA::take -> term[..]      once per k-block, all rows
+//!               -> fragment b[..] -> TermsB::take -> term[..]      once per column of instructions
+//!                                    mma.sync of each product of terms
+//! ```
+//!
+//! If the result is narrower than the element, words whose k differ by four become one word.
+//!
 //! Twin: `kernels/warp/mma_sync.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each
 //! shape. `tests/gpu/same_bits.rs` compares the results on an H200.
 
@@ -45,7 +56,7 @@ use crate::{
         algebra::Composed,
         index_map::{Coord, IndexMap, affine},
     },
-    numeric::{ElementKind, EmulationKind, emulation::RegisterTerms},
+    numeric::{ElementKind, EmulationKind, Multiplied, emulation::RegisterTerms},
     operand::{Frame, OperandKind},
     shape::{Mnk, at_least_one},
     warp::{LaneArrangement, SaturateKind, ThreadTiles},
@@ -91,27 +102,43 @@ pub enum MathOperator {
     MultiplyAdd,
     /// Multiply-add with saturation to the range of a 32-bit integer. The sum itself is exact.
     MultiplyAddSaturate,
-    /// Sum of products of the terms of f32 numbers, which are computed from fragments. The order of
-    /// these products follows the user's A and B, which the frame maps to the kernel's.
-    Emulated(EmulationKind, Frame),
+    /// Sum of products of what transforms compute from fragments of A and B: the terms of f32
+    /// numbers, or the results of a user's transform. The order of products of terms follows the
+    /// user's A and B, which the frame maps to the kernel's.
+    Transformed([Multiplied; 2], Frame),
 }
 
 impl MathOperator {
-    /// Returns the operation for an emulation in a frame, or a plain multiply-add without
-    /// emulation.
+    /// Returns the operation for an emulation of both operands in a frame, or a plain multiply-add
+    /// without emulation.
     pub const fn for_emulation(emulation: EmulationKind, frame: Frame) -> Self {
-        match emulation {
-            EmulationKind::None => Self::MultiplyAdd,
-            emulation => Self::Emulated(emulation, frame),
+        Self::for_operands([Multiplied::from_emulation(emulation); 2], frame)
+    }
+
+    /// Returns the operation for what is multiplied of A and of B.
+    pub const fn for_operands(multiplied: [Multiplied; 2], frame: Frame) -> Self {
+        match multiplied {
+            [Multiplied::Stored, Multiplied::Stored] => Self::MultiplyAdd,
+            multiplied => Self::Transformed(multiplied, frame),
+        }
+    }
+
+    /// Returns what is multiplied of A and of B.
+    pub const fn multiplied(self) -> [Multiplied; 2] {
+        match self {
+            Self::Transformed(multiplied, _) => multiplied,
+            Self::MultiplyAdd | Self::MultiplyAddSaturate => [Multiplied::Stored; 2],
         }
     }
 
     /// Returns the emulation of f32.
     pub const fn emulation(self) -> EmulationKind {
-        match self {
-            Self::Emulated(emulation, _) => emulation,
-            Self::MultiplyAdd | Self::MultiplyAddSaturate => EmulationKind::None,
-        }
+        Multiplied::emulation_of(self.multiplied())
+    }
+
+    /// Returns whether a transform computes what the instruction reads of an operand.
+    pub(crate) const fn transforms(self) -> bool {
+        matches!(self, Self::Transformed(..))
     }
 }
 
@@ -136,22 +163,24 @@ impl WarpInstruction {
         self.math
     }
 
-    /// Returns the math type of an operand: its element type, or the type of its terms under
-    /// emulation.
-    pub const fn factor(&self, operand: OperandKind) -> ElementKind {
-        match self.math.emulation().term_type() {
-            Some(term) => term,
-            None => self.input(operand),
-        }
+    /// Returns what is multiplied of an operand.
+    pub const fn multiplied(&self, operand: OperandKind) -> Multiplied {
+        self.math.multiplied()[operand.index()]
     }
 
-    /// Returns the decomposition of fragments into terms.
+    /// Returns the math type of an operand: its element type, the type of its terms, or the type
+    /// that its transform computes.
+    pub const fn factor(&self, operand: OperandKind) -> ElementKind {
+        self.multiplied(operand).element(self.input(operand))
+    }
+
+    /// Returns the transforms of fragments.
     pub const fn terms(&self) -> RegisterTerms {
-        let (emulation, frame) = match self.math {
-            MathOperator::Emulated(emulation, frame) => (emulation, frame),
-            _ => (EmulationKind::None, Frame::USER),
+        let frame = match self.math {
+            MathOperator::Transformed(_, frame) => frame,
+            _ => Frame::USER,
         };
-        RegisterTerms { emulation, frame, k: self.shape.k }
+        RegisterTerms { multiplied: self.math.multiplied(), frame, k: self.shape.k }
     }
 
     /// Returns whether integer sums saturate.
@@ -183,14 +212,14 @@ impl WarpInstruction {
         self.extent(operand) * self.shape.k / WARP / self.per_word()
     }
 
-    /// Returns the words of an operand that the instruction reads. If terms are narrower than
-    /// elements, several fragment words become one.
+    /// Returns the words of an operand that the instruction reads. If its math type is narrower
+    /// than its elements, several fragment words become one.
     pub const fn taken_words(&self, operand: OperandKind) -> u32 {
         self.words(operand) * self.factor(operand).bits() / self.input(operand).bits()
     }
 
-    /// Returns the f32 fragment word that becomes element `j` of the instruction's word `w`, if the
-    /// instruction packs two per word. Words whose k differ by four become neighbors. The
+    /// Returns the 32-bit fragment word that becomes element `j` of the instruction's word `w`, if
+    /// the instruction packs two per word. Words whose k differ by four become neighbors. The
     /// instruction's order of k therefore changes, but alike for A and B.
     pub const fn paired(&self, operand: OperandKind, (w, j): (u32, u32)) -> u32 {
         let eights = self.extent(operand) / EIGHT;

@@ -86,11 +86,11 @@ impl MmaSyncKnobs {
             .saturating_add(Self::OVERHEAD)
     }
 
-    /// Returns the additional registers for the terms of A's fragment, which are live for a
-    /// k-block, and of one column of B's.
+    /// Returns the additional registers for what transforms compute: of A's fragment, which is live
+    /// for a k-block, and of one column of B's.
     const fn term_registers(base: &MmaBase, words: u32) -> u32 {
         match base.instruction() {
-            Some(instruction) if Self::emulation(base).in_registers() => {
+            Some(instruction) if instruction.math().transforms() => {
                 let taken = Self::emulation(base).terms() * instruction.taken_words(OperandKind::A);
                 let fragments = words / at_least_one(instruction.words(OperandKind::A));
                 fragments

@@ -1,7 +1,8 @@
 //! C++ text of an instruction: its registers and its PTX.
 
 use crate::{
-    numeric::{ElementKind, EmulationKind},
+    codegen::fragment_transform,
+    numeric::ElementKind,
     operand::OperandKind,
     warp::{
         asm::{bound, operands},
@@ -46,18 +47,15 @@ impl WarpInstruction {
         )
     }
 
-    /// Returns the declarations for the decomposition of fragments.
-    fn fragment_terms(&self) -> String {
-        let terms = match self.math().emulation() {
-            EmulationKind::Tf32x3 => "numeric::Tf32Terms",
-            EmulationKind::Bf16x1 => "numeric::Bf16Pairs",
-            _ => {
-                return "  static constexpr bool kEmulated = false, kPromotes = false;\n"
-                    .to_owned();
-            }
-        };
+    /// Returns the declarations for the transforms of fragments.
+    fn fragment_transforms(&self) -> String {
+        if !self.math().transforms() {
+            return "  static constexpr bool kTransforms = false, kPromotes = false;\n".to_owned();
+        }
+        let [a, b] = OperandKind::BOTH
+            .map(|operand| fragment_transform(self.multiplied(operand), self.input(operand)));
         format!(
-            "  static constexpr bool kEmulated = true;\n  static constexpr bool kPromotes = {};\n  using Facts = EmulationFacts;\n  template <int Words, int Eights>\n  using Terms = {terms}<Words, Eights>;\n",
+            "  static constexpr bool kTransforms = true;\n  static constexpr bool kPromotes = {};\n  using Facts = EmulationFacts;\n  template <int Words, int Eights>\n  using TermsA = {a}Words, Eights>;\n  template <int Words, int Eights>\n  using TermsB = {b}Words, Eights>;\n",
             self.math().emulation().promotes_in_registers()
         )
     }
@@ -80,7 +78,7 @@ impl WarpInstruction {
         format!(
             "struct MmaInstruction {{\n  using Word = {word};\n  using Register = {sum};\n  static constexpr bool kSaturates = {};\n{}  static __device__ __forceinline__ void multiply(Register (&d)[{d}], Word const (&a)[{a}], Word const (&b)[{b}]) {{\n    asm(\"{ptx}\" : {} : {}, {});\n  }}\n}};\n",
             self.saturates(),
-            self.fragment_terms(),
+            self.fragment_transforms(),
             bound(&format!("+{output}"), "d", d),
             bound(input, "a", a),
             bound(input, "b", b)

@@ -3,7 +3,7 @@
 use crate::{
     numeric::{
         ElementKind::{self, Bf16, E4m3, E5m2, F16, F32, F64, I8, I32, Tf32, U8},
-        EmulationKind,
+        EmulationKind, Multiplied,
     },
     operand::{Axis, Frame},
     refusal::{Field, Legal, Refusal},
@@ -23,7 +23,6 @@ struct InstructionRow {
     m: u32,
     depths: &'static [u32],
     sm: u32,
-    emulation: EmulationKind,
 }
 
 const fn row(
@@ -33,11 +32,11 @@ const fn row(
     depths: &'static [u32],
     sm: u32,
 ) -> InstructionRow {
-    InstructionRow { inputs, accumulators, m, depths, sm, emulation: EmulationKind::None }
+    InstructionRow { inputs, accumulators, m, depths, sm }
 }
 
 /// Instruction table. For each type, newer architectures and larger K come first.
-const TABLE: [InstructionRow; 11] = [
+const TABLE: [InstructionRow; 9] = [
     row(&[F64], &[F64], 16, &[16, 8, 4], 90),
     row(&[F64], &[F64], 8, &[4], 80),
     row(&[F16], &[F32, F16], 16, &[16, 8], 80),
@@ -47,8 +46,6 @@ const TABLE: [InstructionRow; 11] = [
     row(&[I8, U8], &[I32], 16, &[32, 16], 80),
     row(&[I8, U8], &[I32], 8, &[16], 75),
     row(&[E4m3, E5m2], &[F32], 16, &[32], 89),
-    InstructionRow { emulation: EmulationKind::Tf32x3, ..row(&[F32], &[F32], 16, &[8, 4], 80) },
-    InstructionRow { emulation: EmulationKind::Bf16x1, ..row(&[F32], &[F32], 16, &[16, 8], 80) },
 ];
 
 const fn has(kinds: &[ElementKind], kind: ElementKind) -> bool {
@@ -67,17 +64,39 @@ const fn has_depth(depths: &[u32], depth: u32) -> bool {
     i < depths.len()
 }
 
+/// Returns whether a warp can compute what is multiplied from fragments of type `stored`. The
+/// result is not wider than the stored element.
+pub(super) const fn supported(multiplied: Multiplied, stored: ElementKind) -> bool {
+    match multiplied {
+        Multiplied::Stored => true,
+        Multiplied::Terms(emulation) => emulation.in_registers() && stored.is(F32),
+        Multiplied::Transformed(id) => {
+            let factor = id.multiplied;
+            id.stored.is(stored)
+                && has(&[F32, Tf32, F16, Bf16], stored)
+                && has(&[Tf32, F16, Bf16], factor)
+                && factor.bits() <= stored.bits()
+        }
+    }
+}
+
 impl InstructionRow {
+    /// Returns whether an instruction of the row multiplies what `math` makes of elements of types
+    /// `inputs`.
     const fn adds(
         &self,
         math: MathOperator,
-        [a, b]: [ElementKind; 2],
+        inputs: [ElementKind; 2],
         accumulator: ElementKind,
     ) -> bool {
-        math.emulation().is_among(&[self.emulation])
-            && has(self.inputs, a)
-            && has(self.inputs, b)
-            && (a.is(b) || a.is_fp8())
+        let ([a, b], [of_a, of_b]) = (inputs, math.multiplied());
+        let [x, y] = [of_a.element(a), of_b.element(b)];
+        supported(of_a, a)
+            && supported(of_b, b)
+            && of_a.terms() == of_b.terms()
+            && has(self.inputs, x)
+            && has(self.inputs, y)
+            && (x.is(y) || x.is_fp8())
             && has(self.accumulators, accumulator)
     }
 }
@@ -163,23 +182,25 @@ impl WarpInstruction {
         Ok(Self::new(math, inputs, accumulator, shape))
     }
 
-    /// Returns all instructions.
+    /// Returns all instructions, and those with a built-in transform.
     pub fn all() -> impl Iterator<Item = Self> {
-        let shapes = |row: &InstructionRow| {
-            row.depths.iter().map(|&k| Mnk::new(row.m, EIGHT, k)).collect::<Vec<_>>()
-        };
         let typed = |row: &'static InstructionRow| {
             let pairs = row.inputs.iter().flat_map(|&a| row.inputs.iter().map(move |&b| [a, b]));
-            pairs.flat_map(|inputs| {
-                row.accumulators.iter().map(move |&accumulator| (inputs, accumulator))
-            })
+            pairs.map(move |inputs| (row, MathOperator::MultiplyAdd, inputs))
         };
-        TABLE.iter().flat_map(move |row| {
-            let math = MathOperator::for_emulation(row.emulation, Frame::USER);
-            typed(row).flat_map(move |(inputs, sum)| {
-                shapes(row).into_iter().filter_map(move |shape| {
-                    Self::new(math, inputs, sum, shape).filter(|one| one.sm == row.sm)
-                })
+        let emulated = [EmulationKind::Tf32x3, EmulationKind::Bf16x1].into_iter().flat_map(|of| {
+            let math = MathOperator::for_emulation(of, Frame::USER);
+            let rows = TABLE.iter().filter(move |row| row.adds(math, [F32; 2], F32));
+            rows.map(move |row| (row, math, [F32; 2]))
+        });
+        let shapes = |row: &'static InstructionRow| {
+            let shape = |&k| Mnk::new(row.m, EIGHT, k);
+            let sums = row.accumulators.iter();
+            sums.flat_map(move |&sum| row.depths.iter().map(move |k| (sum, shape(k))))
+        };
+        TABLE.iter().flat_map(typed).chain(emulated).flat_map(move |(row, math, inputs)| {
+            shapes(row).filter_map(move |(sum, shape)| {
+                Self::new(math, inputs, sum, shape).filter(|one| one.sm == row.sm)
             })
         })
     }

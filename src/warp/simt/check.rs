@@ -3,6 +3,7 @@
 
 use crate::{
     nest::GemmDesc,
+    numeric::{ElementKind, TransformId},
     operand::{Axis, OperandKind},
     refusal::{
         Field, Legal, Operand, Part, Refusal, hold,
@@ -49,13 +50,39 @@ impl SimtKnobs {
         Ok(())
     }
 
-    /// Checks the layout of an operand in shared memory.
+    /// Checks a transform of an operand. Threads widen stored elements to the type of the
+    /// accumulators, apply the transform, and multiply.
+    const fn check_transform(
+        desc: &GemmDesc,
+        operand: OperandKind,
+        id: TransformId,
+    ) -> Result<(), Refusal> {
+        let (stored, f32) = (desc.operand(operand).stored, ElementKind::F32);
+        if !id.stored.is(stored) {
+            return Err(Refusal::transform_of_other_type(operand, id, stored));
+        }
+        if id.multiplied.is(f32) && desc.output.accumulator.is(f32) {
+            return Ok(());
+        }
+        Err(Refusal::transform_of_others(
+            operand,
+            id,
+            "SIMT kernels",
+            "they multiply transformed elements as f32, with f32 accumulators",
+            "try op = tensorop, or a transform to f32",
+        ))
+    }
+
+    /// Checks the transform of an operand, and its layout in shared memory.
     pub(crate) const fn check_operand(
         desc: &GemmDesc,
         kind: OperandKind,
         staged: &StagedOperand,
     ) -> Result<(), Refusal> {
         let operand = Operand::from_kind(kind);
+        if let Some(id) = desc.operand(kind).multiplied.transform() {
+            hold!(Self::check_transform(desc, kind, id));
+        }
         match desc.operand(kind).smem {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {

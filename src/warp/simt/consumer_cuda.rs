@@ -47,7 +47,7 @@ impl SimtKnobs {
             aliases: String::new(),
             facts: facts_of_threads(
                 tiles,
-                d.output.accumulator,
+                (d.output.accumulator, d.limits.blocks_per_sm),
                 d.output.access.min(tiles.interleave[1]),
             )
             .to_vec(),

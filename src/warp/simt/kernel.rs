@@ -3,8 +3,9 @@
 //! Twin: `kernels/warp/simt/kernel.cuh`.
 
 use crate::{
-    codegen::fingerprint_assertion,
+    codegen::{fingerprint_assertion, transform_name, transform_structs},
     nest::GemmDesc,
+    operand::OperandKind,
     threadblock::MmaBase,
     warp::{MmaText, SimtKnobs, exchange::BlockedToStriped},
 };
@@ -21,10 +22,16 @@ impl SimtKnobs {
         MmaText {
             headers: HEADERS,
             name: "warp::MmaSimt<Config>",
+            includes: &["numeric/transform.cuh"],
+            declarations: transform_structs(desc),
             fingerprints: exchange.map_or_else(String::new, |map| {
                 fingerprint_assertion(&map.twin(), "exchange", &map)
             }),
-            facts: vec![("static constexpr int kUnroll", desc.groups_a_turn().to_string())],
+            facts: vec![
+                ("static constexpr int kUnroll", desc.groups_a_turn().to_string()),
+                ("using TransformA", transform_name(desc, OperandKind::A)),
+                ("using TransformB", transform_name(desc, OperandKind::B)),
+            ],
             ..MmaText::default()
         }
     }

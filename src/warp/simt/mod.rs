@@ -1,4 +1,11 @@
 //! Warp-level MMA on CUDA cores: each thread multiplies its own tile.
+//!
+//! ```text
+//! shared memory -> widened to the accumulators' type -> Transform -> fragment -> multiply-adds
+//! ```
+//!
+//! Without a producer, a user's [`Transform`](crate::numeric::Transform) to f32 runs when a thread
+//! loads a fragment.
 
 mod check;
 mod complete;

@@ -31,8 +31,14 @@ impl GemmDesc {
         EmulationBlocks::new((self.emulation(), self.frame), length, self.threadblock().k)
     }
 
-    /// Checks that `f32` on tensor cores is emulated, and that no other type is.
+    /// Checks that `f32` on tensor cores is emulated, that no other type is, and that both operands
+    /// have one emulation.
     pub(crate) const fn check_emulation(&self) -> Result<(), Refusal> {
+        let [one, other] = [self.operands[0].multiplied, self.operands[1].multiplied];
+        if one.emulation() as u8 != other.emulation() as u8 {
+            let factors = [self.operands[0].factor(), self.operands[1].factor()];
+            return Err(Refusal::unlike_operands(one, other, factors));
+        }
         let (a, b) = (self.operands[0].stored, self.operands[1].stored);
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         if self.emulation().in_registers() {

@@ -11,7 +11,7 @@ fn main() {
     let _ = gemm.run(Arguments::new((2, 2, 2), &x, &wide[..], &mut d));
     let _ = gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).source(1.0, &wide));
     let _ = gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut written));
-    let _ = gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).bias_m(&wide));
+    let _ = gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).bias_m(&["1"; 2]));
     let arguments = Arguments::new((2, 2, 2), &x, &wide, &mut d);
     let _ = half.run(arguments);
     let _ = Transpose::<f32>::new().run(Arguments::transpose((2, 2), &wide, &mut d));

@@ -37,7 +37,7 @@ fn cluster_of(d: &GemmDesc) -> String {
 pub struct Coverage(BTreeSet<String>);
 
 impl Coverage {
-    pub fn of<'d>(descriptions: impl IntoIterator<Item = &'d GemmDesc>) -> Self {
+    pub fn from_descriptions<'d>(descriptions: impl IntoIterator<Item = &'d GemmDesc>) -> Self {
         let mut seen = BTreeSet::new();
         for d in descriptions {
             seen.insert(types_of(d));
@@ -82,11 +82,11 @@ impl Coverage {
 
     /// Returns the vectors that no epilogue of a suite reads, with and without swapped operands.
     pub fn missing_vectors(descriptions: &[GemmDesc]) -> Vec<String> {
-        let all = VectorKind::ALL
+        let all = EpilogueOperand::VECTORS
             .into_iter()
             .flat_map(|kind| [false, true].map(|exchanged| (kind, exchanged)));
-        let has = |d: &GemmDesc, (kind, exchanged): (VectorKind, bool)| {
-            d.frame.swapped == exchanged && d.epilogue.ops().contains(&Op::Vector(kind))
+        let has = |d: &GemmDesc, (kind, exchanged): (EpilogueOperand, bool)| {
+            d.frame.swapped == exchanged && d.epilogue.has(kind)
         };
         all.filter(|one| !descriptions.iter().any(|d| has(d, *one)))
             .map(|one| format!("{one:?}"))

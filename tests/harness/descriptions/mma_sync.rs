@@ -85,7 +85,7 @@ fn attempt(
         mma: WarpMma::MmaSync(MmaSyncKnobs { warp, instruction, saturate }),
         access,
         smem: [SmemLayout::Auto; 2],
-        emulation: of.math().emulation(),
+        multiplied: of.math().multiplied(),
         limits: Limits { blocks_per_sm, spills },
     };
     let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs);

@@ -9,9 +9,9 @@ pub mod warp_specialized;
 use crate::harness::prelude::*;
 pub use simt::ONE_SCHEDULE;
 
-/// Kernel families.
+/// Kinds of kernels: an MMA with its main loops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Family {
+pub enum KernelKind {
     /// SIMT kernels on the CUDA cores. All threads follow one schedule.
     Simt,
     /// Warp-specialized kernels on Hopper's tensor cores.
@@ -31,13 +31,13 @@ pub struct Wanted {
     pub arch: Option<ArchKind>,
     /// Whether the epilogue is a linear combination and the kernel must not spill.
     pub plain: bool,
-    /// Kernel family.
-    pub family: Family,
+    /// Kind of kernel.
+    pub kernel_kind: KernelKind,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { largest_tile: u32::MAX, arch: None, plain: false, family: Family::Simt }
+        Self { largest_tile: u32::MAX, arch: None, plain: false, kernel_kind: KernelKind::Simt }
     }
 }
 
@@ -68,7 +68,7 @@ pub fn cut_in_parallel(desc: GemmDesc, slices: u32) -> Option<[GemmDesc; 2]> {
 }
 
 /// Returns the description without and with stream-K. `None` if stream-K needs too many registers.
-pub fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
+pub fn with_stream_k(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
     let whole = but!(desc, split_k: 1, decomposition: DecompositionKind::SplitK);
     let streamed = but!(whole, decomposition: DecompositionKind::StreamK);
     streamed.check().is_ok().then_some([whole, streamed])
@@ -122,11 +122,11 @@ fn order(random: &mut Random) -> SwizzleKind {
 
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
-    let desc = match wanted.family {
-        Family::Simt => simt::description(seed, wanted),
-        Family::WarpSpecialized => warp_specialized::description(seed, wanted),
-        Family::MmaSync => mma_sync::description(seed, wanted),
-        Family::Threads => threads::description(seed, wanted),
+    let desc = match wanted.kernel_kind {
+        KernelKind::Simt => simt::description(seed, wanted),
+        KernelKind::WarpSpecialized => warp_specialized::description(seed, wanted),
+        KernelKind::MmaSync => mma_sync::description(seed, wanted),
+        KernelKind::Threads => threads::description(seed, wanted),
     };
     let desc = with_groups_under_way(desc, seed);
     if wanted.plain { desc } else { with_vectors(desc, seed) }

@@ -82,7 +82,7 @@ fn attempt(
         mma: WarpMma::Simt(SimtKnobs { warp, thread: None, interleave }),
         access,
         smem,
-        emulation: EmulationKind::None,
+        multiplied: [Multiplied::Stored; 2],
         limits: Limits { blocks_per_sm, spills },
     };
     let desc = but!(GemmDesc::from_values(OpKind::Simt, arch, types, orders, knobs), epilogue);

@@ -6,8 +6,8 @@ use crate::harness::prelude::*;
 /// Returns the type combinations with a warp-specialized default.
 pub fn types() -> Vec<Combined> {
     let has_default = |types: &&Combined| {
-        let families = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
-        families.is_ok_and(|families| families[0].has_producer())
+        let configurations = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
+        configurations.is_ok_and(|configurations| configurations[0].has_producer())
     };
     TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
 }
@@ -111,7 +111,7 @@ fn attempt(
         mma: WarpMma::Wgmma(WgmmaKnobs { warp, instruction, a_operand, pending: 1, promotion }),
         access: [types.a.elements_in(16), types.b.elements_in(16), align_c],
         smem: [SmemLayout::Auto; 2],
-        emulation,
+        multiplied: [Multiplied::from_emulation(emulation); 2],
         limits: Limits { blocks_per_sm: 1, spills },
     };
     let desc = GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, knobs);

@@ -44,7 +44,7 @@ impl Needs {
     }
 }
 
-/// Any step of a kind whose arguments do not count.
+/// Steps of a kind, with any arguments.
 const RELEASE: RoleStep = Release { behind: 0 };
 const AWAIT_PRODUCTS: RoleStep = AwaitProducts { pending: 0 };
 const AWAIT_STORES: RoleStep = AwaitStores { pending: 0 };
@@ -103,24 +103,24 @@ faults! {
         let late = move |row, tile| (row, (tile + (tiles - 1) * row) % tiles);
         redirect(&mut p.producer_position, late);
     };
-    "consumers begin one stage on", Nothing, |p| {
+    "consumers begin at the second stage", Nothing, |p| {
         let tiles = p.consumer_position.domain().column;
         redirect(&mut p.consumer_position, move |row, tile| (row, (tile + 1) % tiles));
     };
-    "the producer goes around the other way", Nothing, |p| {
+    "the producer fills the stages in reverse order", Nothing, |p| {
         let last = p.ring.stages - 1;
         stage(&mut p.producer_position, move |x| if last > 1 { last - x } else { x ^ 1 });
     };
-    "everybody's ring leaves out its last stage", Nothing, |p| {
-        // The phase goes on as if the stage were there.
+    "producer and consumers omit the last stage", Nothing, |p| {
+        // The phase changes as if the stage existed.
         let last = p.ring.stages - 2;
         stage(&mut p.producer_position, move |x| x.min(last));
         stage(&mut p.consumer_position, move |x| x.min(last));
     };
-    "the producer has no place for tile 1", Nothing, |p| {
+    "the producer has no stage for tile 1", Nothing, |p| {
         mutate(&mut p.producer_position, |map, point| map.at(point).filter(|_| point.column != 1));
     };
-    "the consumers' stages go beyond the ring", Nothing, |p|
+    "the consumers' stages exceed the ring", Nothing, |p|
         stage(&mut p.consumer_position, |x| x + 1);
     "full barriers wait for two arrivals", Nothing, |p| p.full_arrivals = 2;
     "empty barriers wait for one arrival fewer", Nothing, |p| p.empty_arrivals -= 1;
@@ -128,19 +128,19 @@ faults! {
     "empty barriers wait for a warpgroup's arrivals", TwoReaders, |p| p.empty_arrivals = 4;
     "a ping-pong consumer skips the wrong tiles", Turns, |p|
         *prologue(p) = vec![SkipLater, AwaitTurn];
-    "a consumer lets the next one multiply before it has begun", Turns, |p| {
+    "a consumer passes its turn before it multiplies", Turns, |p| {
         tail(p).drop_like(PassTurn);
         prologue(p).push(PassTurn);
     };
-    "all consumers are counted where one reads", Turns, |p| p.empty_arrivals *= 2;
-    "empty barriers forget the other block", Cluster, |p| p.empty_arrivals /= 2;
-    "a full barrier waits for A alone", Nothing, |p| p.expect_bytes = p.ring.stage_bytes[0];
+    "empty barriers count all consumers although one reads", Turns, |p| p.empty_arrivals *= 2;
+    "empty barriers do not count the other CTA", Cluster, |p| p.empty_arrivals /= 2;
+    "a full barrier waits for A only", Nothing, |p| p.expect_bytes = p.ring.stage_bytes[0];
     "a full barrier waits for 16 bytes too many", Nothing, |p| p.expect_bytes += 16;
-    "a full barrier waits for this block's share alone", Cluster, |p|
+    "a full barrier waits for this CTA's share only", Cluster, |p|
         p.expect_bytes = p.copy_bytes.iter().sum();
-    "copies of B are half as large", Nothing, |p| p.copy_bytes[1] /= 2;
-    "C is announced by half", Source, |p| p.source_bytes /= 2;
-    "C is fetched before the buffers have been read", Source, |p| {
+    "copies of B have half of their bytes", Nothing, |p| p.copy_bytes[1] /= 2;
+    "half of C's bytes are announced", Source, |p| p.source_bytes /= 2;
+    "C is announced before the buffers have been read", Source, |p| {
         let roles = &mut p.roles.consumer;
         let steps = if p.split_k { &mut roles.epilogue } else { &mut roles.prologue };
         steps.drop_like(ExpectSource);
@@ -148,60 +148,60 @@ faults! {
         let last = steps.iter().rposition(|step| matches!(step, FetchSource { .. }));
         steps.insert(last.expect("a fetch") + 1, ExpectSource);
     };
-    "the first subtile of C is fetched for all", Source, |p| {
+    "every fetch loads subtile 0 of C", Source, |p| {
         prologue(p).replace_like(FETCH, &[FETCH]);
         epilogue(p).replace_like(FETCH, &[FETCH]);
     };
-    "warps arrive at their own block twice", Cluster, |p|
+    "warps arrive at their own CTA twice", Cluster, |p|
         mutate(&mut p.released, |_, point| Some(point.row));
-    "warps arrive at the other block twice", Cluster, |p|
+    "warps arrive at the other CTA twice", Cluster, |p|
         mutate(&mut p.released, |_, point| Some(1 - point.row));
-    "warps arrive at block 0 twice", Cluster, |p| revalue(&mut p.released, |_| 0);
-    "warps arrive at block 2", Cluster, |p| revalue(&mut p.released, |_| 2);
-    "no rank for the second arrival", Cluster, |p| {
+    "warps arrive at CTA 0 twice", Cluster, |p| revalue(&mut p.released, |_| 0);
+    "warps arrive at CTA 2", Cluster, |p| revalue(&mut p.released, |_| 2);
+    "the second arrival has no rank", Cluster, |p| {
         mutate(&mut p.released, |map, point| map.at(point).filter(|_| point.column == 0));
     };
-    "all blocks copy share 0", Cluster, |p| mutate(&mut p.share, |_, _| Some(0));
-    "each block copies its share to itself alone", Cluster, |p| {
+    "all CTAs copy share 0", Cluster, |p| mutate(&mut p.share, |_, _| Some(0));
+    "each CTA copies its share only to itself", Cluster, |p| {
         mutate(&mut p.destinations, |_, point| Some(point.row));
     };
-    "shared copies go to the other block alone", Cluster, |p| {
+    "shared copies go only to the other CTA", Cluster, |p| {
         mutate(&mut p.destinations, |_, point| Some(1 - point.row));
     };
-    "shared copies go to block 0 alone", Cluster, |p| mutate(&mut p.destinations, |_, _| Some(0));
+    "shared copies go only to CTA 0", Cluster, |p| mutate(&mut p.destinations, |_, _| Some(0));
     "a stage is released one tile early", Warpgroups, |p| weaken(body(p), AWAIT_PRODUCTS);
-    "a stage is released one tile late, and the last never", Nothing, |p| weaken(body(p), RELEASE);
+    "stages are released one tile late, and the last one never", Nothing, |p| weaken(body(p), RELEASE);
     "a stage is released twice", Nothing, |p| body(p).repeat_like(RELEASE);
     "a stage is released before it is multiplied", Nothing, |p| body(p).move_to(1, RELEASE);
     "the producer arrives twice", Nothing, |p| p.roles.producer.body.repeat_like(Expect);
     "the producer copies A instead of B", Nothing, |p|
         p.roles.producer.body.replace_like(COPY, &[COPY]);
-    "the producer looks only once whether stages are empty", Nothing, |p| {
+    "the producer waits only for the first empty stage", Nothing, |p| {
         p.roles.producer.body.drop_like(AwaitEmpty);
         p.roles.producer.prologue.push(AwaitEmpty);
     };
-    "the producer drains before it has filled", Cluster, |p| {
+    "the producer drains before it fills the ring", Cluster, |p| {
         p.roles.producer.closing.clear();
         p.roles.producer.opening.push(Drain);
     };
-    "threads wait for a full stage once a tile of D", Threads, |p| body(p).drop_like(AwaitNext);
-    "threads read the first fragments once a tile of D", Threads, |p| body(p).drop_like(LoadFirst);
-    "the last k is multiplied once a tile of D", Threads, |p|
+    "threads wait for a full stage once per tile of D", Threads, |p| body(p).drop_like(AwaitNext);
+    "threads read the first fragments once per tile of D", Threads, |p| body(p).drop_like(LoadFirst);
+    "the last k is multiplied once per tile of D", Threads, |p|
         take(p, MultiplyLast).tail.insert(0, MultiplyLast);
     "the last k is multiplied before the others", Threads, |p| body(p).move_to(0, MultiplyLast);
-    "consumers wait for a full stage once a tile of D", Warpgroups, |p|
+    "consumers wait for a full stage once per tile of D", Warpgroups, |p|
         take(p, AwaitFull).prologue.push(AwaitFull);
-    "all fragments are brought to one set", TwoSets, |p| p.fragment_sets = 1;
-    "A is brought to registers once a tile of D", Fragments, |p| {
+    "all fragments are loaded into one set of registers", TwoSets, |p| p.fragment_sets = 1;
+    "A is loaded into registers once per tile of D", Fragments, |p| {
         take(p, LoadFragments).prologue.extend([AwaitFull, LoadFragments]);
     };
-    "A is brought to registers before it is there", Fragments, |p|
+    "A is loaded into registers before its stage is full", Fragments, |p|
         body(p).move_to(0, LoadFragments);
-    "A is brought to registers once it was multiplied", Fragments, |p| {
+    "A is loaded into registers after it is multiplied", Fragments, |p| {
         body(p).move_before(LoadFragments, CommitProducts);
     };
     "there are no registers for A", Fragments, |p| p.fragment_sets = 0;
-    "a tile is promoted before its products are there", Promotes, |p| {
+    "a tile is promoted before its products are complete", Promotes, |p| {
         let body = body(p);
         let promotions = (1..body.len()).filter(|&i| matches!(body[i], Promote { .. }));
         promotions.collect::<Vec<_>>().into_iter().for_each(|i| body.swap(i - 1, i));
@@ -211,21 +211,21 @@ faults! {
         let last = Promote { tile: p.promoted_tiles as u8 - 1 };
         body(p).retain(|step| *step != last);
     };
-    "the last tile is promoted once a tile of D", Promotes, |p| {
+    "the last tile is promoted once per tile of D", Promotes, |p| {
         let last = Promote { tile: p.promoted_tiles as u8 - 1 };
         body(p).retain(|step| *step != last);
         tail(p).insert(0, last);
     };
-    "every promotion is of tile 0", SeveralTiles, |p| body(p).replace_like(PROMOTE, &[PROMOTE]);
-    "every product is of tile 0", SeveralTiles, |p| {
+    "every step promotes tile 0", SeveralTiles, |p| body(p).replace_like(PROMOTE, &[PROMOTE]);
+    "every step multiplies and promotes tile 0", SeveralTiles, |p| {
         body(p).replace_like(PROMOTE, &[PROMOTE]);
         body(p).replace_like(TILE, &[TILE]);
     };
-    "the last tile is left out", SeveralTiles, |p| {
+    "the last tile is omitted", SeveralTiles, |p| {
         let tile = p.promoted_tiles as u8 - 1;
         body(p).retain(|step| ![MultiplyInstructionTile { tile }, Promote { tile }].contains(step));
     };
-    "all tiles are multiplied before one is promoted", SeveralTiles, |p| {
+    "all tiles are multiplied before the first is promoted", SeveralTiles, |p| {
         let body = body(p);
         let promotions = body.extract_if(.., |step| matches!(step, Promote { .. }));
         let promotions: Vec<_> = promotions.collect();
@@ -238,17 +238,17 @@ faults! {
     "whole stages are multiplied into the accumulators", Promotes, |p| {
         body(p).replace_like(TILE, &[MultiplyStage]);
     };
-    "accumulators are put in order once a kernel", Warpgroups, |p|
+    "accumulators are fenced once per kernel", Warpgroups, |p|
         take(p, FenceOperands).opening.push(FenceOperands);
-    "one store more may be under way", Warpgroups, |p| weaken(epilogue(p), AWAIT_STORES);
-    "one store may be under way at the end", Warpgroups, |p| {
+    "one more store may be in flight", Warpgroups, |p| weaken(epilogue(p), AWAIT_STORES);
+    "one store may be in flight at the end", Warpgroups, |p| {
         p.roles.consumer.closing = vec![AwaitStores { pending: 1 }];
     };
-    "the warps meet once a subtile, after the store", Warpgroups, |p| {
+    "warps synchronize once per subtile, after the store", Warpgroups, |p| {
         epilogue(p).drop_like(Meet);
         epilogue(p).replace_like(CommitStores, &[CommitStores, Meet]);
     };
-    "the proxy's fence comes after the meeting", Warpgroups, |p| {
+    "the proxy fence comes after the barrier", Warpgroups, |p| {
         let stores: Vec<_> = epilogue(p).clone();
         *epilogue(p) = stores.into_iter().flat_map(|step| match step {
             FenceProxy => vec![],
@@ -256,8 +256,8 @@ faults! {
             step => vec![step],
         }).collect();
     };
-    "every store is of subtile 0", Warpgroups, |p| epilogue(p).replace_like(STORE, &[STORE]);
-    "subtiles are staged in another group than they are stored in", Warpgroups, |p| {
+    "every step stores subtile 0", Warpgroups, |p| epilogue(p).replace_like(STORE, &[STORE]);
+    "subtiles are staged one group of buffers too late", Warpgroups, |p| {
         let (buffers, subtiles) = (p.ring.staging_buffers as u8, p.subtiles as u8);
         for step in epilogue(p) {
             if let StoreStaging { subtile } = step {
@@ -265,34 +265,34 @@ faults! {
             }
         }
     };
-    "all subtiles are staged before one is stored", Warpgroups, |p| {
+    "all subtiles are staged before the first is stored", Warpgroups, |p| {
         let is_store = |step: &mut RoleStep| matches!(step, StoreTensor { .. } | CommitStores);
         let stores: Vec<_> = epilogue(p).extract_if(.., is_store).collect();
         epilogue(p).extend(stores);
     };
-    "lanes meet once a tile of D", Threads, |p| take(p, MeetWarp).tail.push(MeetWarp);
-    "a stage is released before the lanes have met", Threads, |p|
+    "lanes synchronize once per tile of D", Threads, |p| take(p, MeetWarp).tail.push(MeetWarp);
+    "a stage is released before the lanes synchronize", Threads, |p|
         take(p, MeetWarp).body.push(MeetWarp);
-    "threads store before they have multiplied", Threads, |p| {
+    "threads store before they multiply", Threads, |p| {
         epilogue(p).drop_like(StoreThreads);
         prologue(p).push(StoreThreads);
     };
     "threads store twice", Threads, |p| epilogue(p).push(StoreThreads);
-    "threads store once a k-tile", Threads, |p| body(p).push(StoreThreads);
-    "threads multiply a tile of a stage", Threads, |p| {
+    "threads store once per k-tile", Threads, |p| body(p).push(StoreThreads);
+    "threads multiply an instruction tile", Threads, |p| {
         epilogue(p).replace_like(StoreThreads, &[TILE, StoreThreads]);
     };
-    "split-K slices are reduced before the products are there", Split, |p| {
+    "split-K slices are reduced before the products are complete", Split, |p| {
         tail(p).move_to(0, ReduceSlices);
     };
     "a split-K slice is reduced twice", Split, |p| tail(p).push(ReduceSlices);
-    "split-K slices are reduced once a k-tile", Split, |p| body(p).push(ReduceSlices);
-    "split-K slices are reduced once D is stored", Split, |p| {
+    "split-K slices are reduced once per k-tile", Split, |p| body(p).push(ReduceSlices);
+    "split-K slices are reduced after D is stored", Split, |p| {
         tail(p).drop_like(ReduceSlices);
         epilogue(p).push(ReduceSlices);
     };
     "the last subtile is not stored", Nothing, |p| p.subtiles += 1;
-    "consumers take too few registers", Registers, |p| {
+    "consumers request too few registers", Registers, |p| {
         p.consumer_registers = 240;
         p.roles.consumer.opening = vec![RegistersUp { count: 232 }];
     };
@@ -300,11 +300,11 @@ faults! {
         p.roles.producer.opening = vec![RegistersDown { count: 40 }];
         p.roles.consumer.opening = vec![RegistersUp { count: 240 }];
     };
-    "the blocks of a cluster do not meet", Cluster, |p|
+    "the CTAs of a cluster do not synchronize", Cluster, |p|
         p.roles.setup.opening.replace_like(MeetCluster, &[MeetBlock]);
-    "barriers are set up twice", Nothing, |p| p.roles.setup.opening.insert(1, InitBarriers);
-    "a consumer copies", Nothing, |p| body(p).insert(0, COPY);
-    "slices are gathered before the products are there", Gathers, |p| {
+    "barriers are initialized twice", Nothing, |p| p.roles.setup.opening.insert(1, InitBarriers);
+    "a consumer issues a copy", Nothing, |p| body(p).insert(0, COPY);
+    "slices are gathered before the products are complete", Gathers, |p| {
         let tail = tail(p);
         let exchange = tail.split_off(tail.first_like(AwaitRead));
         prologue(p).extend(exchange);
@@ -314,22 +314,22 @@ faults! {
     "half of the slices' bytes are announced", Gathers, |p| p.landing_bytes /= 2;
     "bytes of one slice too many are announced", Gathers, |p| p.landing_bytes += p.partial_bytes;
     "a slice has half of its bytes", Gathers, |p| p.partial_bytes /= 2;
-    "slots are free once a kernel", Gathers, |p| {
+    "slots are awaited once per kernel", Gathers, |p| {
         tail(p).drop_like(AwaitRead);
         p.roles.consumer.opening.push(AwaitRead);
     };
-    "slots are free before they have been read", Gathers, |p| {
+    "slots are released before they have been read", Gathers, |p| {
         tail(p).move_before(ReleasePartials, AwaitPartials);
     };
-    "slots are free twice", Gathers, |p| tail(p).push(ReleasePartials);
-    "the slices of a cluster are added once D is stored", Gathers, |p| {
+    "slots are released twice", Gathers, |p| tail(p).push(ReleasePartials);
+    "the slices of a cluster are added after D is stored", Gathers, |p| {
         tail(p).drop_like(AddPartials);
         epilogue(p).push(AddPartials);
     };
-    "the slices of a cluster are added by tickets", Gathers, |p| {
+    "the slices of a cluster are reduced with tickets", Gathers, |p| {
         tail(p).replace_like(AddPartials, &[ReduceSlices]);
     };
-    "the blocks that have slices do not meet", Gathers, |p| {
+    "the CTAs that have slices do not synchronize", Gathers, |p| {
         p.roles.setup.opening.replace_like(MeetCluster, &[MeetBlock]);
     };
     "slices are exchanged without a cluster", Split, |p| tail(p).push(SendPartials);

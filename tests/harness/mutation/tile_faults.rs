@@ -20,7 +20,7 @@ pub enum Needs {
     StoredByTma,
     StoredByThreads,
     AlongMn,
-    /// Descriptors state the places of A.
+    /// Descriptors state the addresses of A.
     Described,
     /// A comes from registers.
     Fragments,
@@ -77,21 +77,21 @@ const OF_RING: [(&str, Needs); 18] = [
     ("the producer's phase is inverted", Needs::Tensor),
     ("the consumers' phase is inverted", Needs::Tensor),
     ("the consumers' phase never changes", Needs::Tensor),
-    ("consumers begin one stage on", Needs::Tensor),
+    ("consumers begin at the second stage", Needs::Tensor),
     ("a stage is released one tile early", Needs::Tensor),
-    ("a full barrier waits for A alone", Needs::Nothing),
+    ("a full barrier waits for A only", Needs::Nothing),
     ("empty barriers wait for one arrival fewer", Needs::Nothing),
-    ("C is announced by half", Needs::Fetched),
-    ("all fragments are brought to one set", Needs::Fragments),
-    ("all blocks copy share 0", Needs::Cluster),
-    ("each block copies its share to itself alone", Needs::Cluster),
-    ("warps arrive at their own block twice", Needs::Cluster),
+    ("half of C's bytes are announced", Needs::Fetched),
+    ("all fragments are loaded into one set of registers", Needs::Fragments),
+    ("all CTAs copy share 0", Needs::Cluster),
+    ("each CTA copies its share only to itself", Needs::Cluster),
+    ("warps arrive at their own CTA twice", Needs::Cluster),
     ("a stage is released before it is multiplied", Needs::Threads),
-    ("a stage is released before the lanes have met", Needs::Threads),
-    ("threads wait for a full stage once a tile of D", Needs::Threads),
-    ("threads store before they have multiplied", Needs::Threads),
+    ("a stage is released before the lanes synchronize", Needs::Threads),
+    ("threads wait for a full stage once per tile of D", Needs::Threads),
+    ("threads store before they multiply", Needs::Threads),
     ("threads store twice", Needs::Threads),
-    ("the producer looks only once whether stages are empty", Needs::Tensor),
+    ("the producer waits only for the first empty stage", Needs::Tensor),
 ];
 
 /// Returns the faults of a ring that are applied to whole programs.
@@ -125,7 +125,7 @@ fn untransposed(row: u32, column: u32) -> (u32, u32) {
     (row / 8 * 8 + column % 8, column / 8 * 8 + row % 8)
 }
 
-/// Returns a program whose clusters take other units.
+/// Replaces the work units of a program's CTAs.
 macro_rules! units {
     ($p:ident, |$work:ident, $cluster:ident, $rank:ident, $i:ident| $unit:expr) => {
         $p.units = Arc::new(|$work, $cluster, $rank, $i| $unit)
@@ -136,61 +136,61 @@ faults! {
     /// Faults that show in D, or that the checked machine reports.
     TILE_FAULTS of WarpSpecializedProgram;
     "stages are never released", Nothing, |p| consumer(p).body.drop_like(Release { behind: 0 });
-    "products are not waited for before the epilogue", Tensor, |p|
+    "the epilogue does not wait for the products", Tensor, |p|
         consumer(p).tail.drop_like(AwaitProducts { pending: 0 });
     "the proxy is not fenced", Tensor, |p| consumer(p).epilogue.drop_like(FenceProxy);
     "accumulators are not fenced", Tensor, |p| consumer(p).body.drop_like(FenceOperands);
     "barriers are not fenced", Tensor, |p| p.ring.roles.setup.opening.drop_like(FenceBarrierInit);
-    "warps do not meet around staging", Tensor, |p| consumer(p).epilogue.drop_like(Meet);
-    "stores are not waited for", StoresAlone, |p|
+    "warps do not synchronize around staging", Tensor, |p| consumer(p).epilogue.drop_like(Meet);
+    "the epilogue does not wait for stores", StoresAlone, |p|
         consumer(p).epilogue.drop_like(AwaitStores { pending: 0 });
-    "the producer waits for no stage", Tensor, |p| p.ring.roles.producer.body.drop_like(AwaitEmpty);
-    "a block leaves before the others' arrivals", Cluster, |p|
+    "the producer does not wait for empty stages", Tensor, |p| p.ring.roles.producer.body.drop_like(AwaitEmpty);
+    "a CTA exits before the other CTA's arrivals", Cluster, |p|
         p.ring.roles.producer.closing.drop_like(Drain);
-    "C is not waited for", Fetched, |p| consumer(p).epilogue.drop_like(AwaitSource);
+    "the epilogue does not wait for C", Fetched, |p| consumer(p).epilogue.drop_like(AwaitSource);
     "C is not fetched", Fetched, |p| {
         for steps in [&mut p.ring.roles.consumer.prologue, &mut p.ring.roles.consumer.epilogue] {
             steps.drop_like(FetchSource { subtile: 0 });
             steps.drop_like(ExpectSource);
         }
     };
-    "C comes from the first subtile's place", SeveralFetched, |p|
+    "every fetch loads C from the first subtile", SeveralFetched, |p|
         redirect(&mut p.fetch.subtile, |_, _| (0, 0));
-    "C comes under no swizzle", Fetched, |p| p.fetch.swizzle = SwizzleMode::None;
-    "threads find C without a swizzle", Fetched, |p| {
+    "C is fetched without a swizzle", Fetched, |p| p.fetch.swizzle = SwizzleMode::None;
+    "threads read C without a swizzle", Fetched, |p| {
         let place = unswizzled(p);
         mutate(&mut p.fetch.staging, place);
     };
-    "threads find C a column on", Fetched, |p| {
+    "threads read C one column to the right", Fetched, |p| {
         let columns = p.fetch.staging.domain().column;
         redirect(&mut p.fetch.staging, move |row, column| (row, (column + 1) % columns));
     };
-    "A is copied under the next narrower swizzle", Tensor, |p|
+    "A is copied with the next narrower swizzle", Tensor, |p|
         p.operands[0].copy_swizzle = SwizzleMode::Bytes64;
-    "B is copied under no swizzle", Tensor, |p| p.operands[1].copy_swizzle = SwizzleMode::None;
-    "descriptors of A say the next narrower swizzle", Described, |p|
+    "B is copied without a swizzle", Tensor, |p| p.operands[1].copy_swizzle = SwizzleMode::None;
+    "descriptors of A state the next narrower swizzle", Described, |p|
         p.operands[0].swizzle = SwizzleMode::Bytes64;
-    "descriptors of B say no swizzle", Tensor, |p| p.operands[1].swizzle = SwizzleMode::None;
-    "the stride of A's descriptors is half", Described, |p| p.operands[0].stride /= 2;
-    "the stride of B's descriptors is double", Tensor, |p| p.operands[1].stride *= 2;
-    "the leading distance of B's descriptors is half", AlongMn, |p| p.operands[1].leading /= 2;
+    "descriptors of B state no swizzle", Tensor, |p| p.operands[1].swizzle = SwizzleMode::None;
+    "the stride of A's descriptors is halved", Described, |p| p.operands[0].stride /= 2;
+    "the stride of B's descriptors is doubled", Tensor, |p| p.operands[1].stride *= 2;
+    "the leading byte offset of B's descriptors is halved", AlongMn, |p| p.operands[1].leading /= 2;
     "every step reads the first 32 bytes of K", Described, |p|
         redirect(&mut p.operands[0].start, |row, _| (row, 0));
     "every step loads the first 32 bytes of K", Fragments, |p| {
         let step = p.desc.operands[0].stored.elements_in(16);
         redirect(&mut p.operands[0].fragments, move |row, column| (row, column % step));
     };
-    "the upper and the lower rows of A are exchanged", Fragments, |p| {
+    "the upper and the lower rows of A are swapped", Fragments, |p| {
         let packed = p.desc.operands[0].stored.elements_in(4);
         redirect(&mut p.operands[0].fragments, move |row, column| (row, column ^ packed));
     };
-    "k of A are exchanged two by two", Fragments, |p| {
+    "neighboring pairs of k of A are swapped", Fragments, |p| {
         let further = if p.desc.operands[0].stored.bytes_of(1) == 1 { 1 } else { 2 };
         redirect(&mut p.operands[0].fragments, move |row, column| (row, column ^ further));
     };
     "every warp loads the first warp's rows", Fragments, |p|
         redirect(&mut p.operands[0].fragments, |row, column| (row / 128 * 128 + row % 32, column));
-    "rows of sums are called as if A came from shared memory", Fragments, |p| {
+    "accumulators are mapped as if A came from shared memory", Fragments, |p| {
         let ordinary = p.components.warpgroup().expect("tensor cores").accumulators();
         mutate(&mut p.accumulator, move |_, point| ordinary.at(point));
     };
@@ -202,21 +202,21 @@ faults! {
         redirect(&mut p.operands[0].fragments, |row, column| (row % 128, column));
         redirect(&mut p.operands[0].start, |_, column| (0, column));
     };
-    "boxes of A begin eight rows on", Tensor, |p| revalue(&mut p.operands[0].corner, |x| x + 8);
-    "every share is the first", Cluster, |p| for operand in &mut p.operands {
+    "boxes of A begin eight rows too late", Tensor, |p| revalue(&mut p.operands[0].corner, |x| x + 8);
+    "every CTA loads the first share", Cluster, |p| for operand in &mut p.operands {
         redirect(&mut operand.corner, |_, column| (0, column));
     };
-    "boxes of B land a kilobyte further", Nothing, |p|
+    "boxes of B are stored 1024 bytes too far", Nothing, |p|
         revalue(&mut p.operands[1].landing, |x| x + 1024);
     "boxes of A have half their rows", Nothing, |p| p.operands[0].box_mn /= 2;
     "K advances by half a tile", Nothing, |p| p.operands[1].tile_k /= 2;
-    "rows of accumulators are eight off", Tensor, |p| {
+    "rows of accumulators are off by eight", Tensor, |p| {
         let n = p.desc.instruction().n;
         revalue(&mut p.accumulator, move |x| ((x / n) ^ 8) * n + x % n);
     };
-    "neighbouring accumulators are exchanged", Tensor, |p|
+    "neighboring accumulators are swapped", Tensor, |p|
         redirect(&mut p.accumulator, |row, column| (row, column ^ 1));
-    "two accumulators are taken for one", Tensor, |p|
+    "two accumulators are read as one", Tensor, |p|
         redirect(&mut p.accumulator, |row, column| (row, column & !1));
     "subtiles are staged without a swizzle", Tensor, |p| {
         let place = unswizzled(p);
@@ -224,89 +224,89 @@ faults! {
     };
     "all of a subtile is staged in one row", Tensor, |p|
         redirect(&mut p.staging, |_, column| (0, column));
-    "matrices of a column-major D are staged untransposed", Columns, |p|
+    "8 x 8 matrices of a column-major D are staged untransposed", Columns, |p|
         redirect(&mut p.staging, untransposed);
-    "matrices of a column-major C are found untransposed", FetchedColumns, |p|
+    "8 x 8 matrices of a column-major C are read untransposed", FetchedColumns, |p|
         redirect(&mut p.fetch.staging, untransposed);
-    "the upper and the lower rows of a column-major D are exchanged", Columns, |p|
+    "the upper and the lower rows of a column-major D are swapped", Columns, |p|
         redirect(&mut p.staging, |row, column| (row ^ 8, column));
-    "neighbouring columns of a column-major D are exchanged", Columns, |p|
+    "neighboring columns of a column-major D are swapped", Columns, |p|
         redirect(&mut p.staging, |row, column| (row, column ^ 1));
-    "subtiles are read under no swizzle", StoredByTma, |p| p.store.swizzle = SwizzleMode::None;
-    "threads find subtiles without a swizzle", StoredByThreads, |p| {
+    "TMA stores subtiles without a swizzle", StoredByTma, |p| p.store.swizzle = SwizzleMode::None;
+    "threads read subtiles without a swizzle", StoredByThreads, |p| {
         let place = unswizzled(p);
         mutate(&mut p.store.staging, place);
     };
-    "subtiles are made of each other's accumulators", SeveralSubtiles, |p| {
+    "subtiles take their accumulators in reverse order", SeveralSubtiles, |p| {
         let last = p.ring.subtiles - 1;
         redirect(&mut p.subtile, move |_, subtile| (0, last - subtile));
     };
-    "subtiles go to each other's place", SeveralSubtiles, |p| {
+    "subtiles are stored in reverse order", SeveralSubtiles, |p| {
         let last = p.ring.subtiles - 1;
         redirect(&mut p.store.subtile, move |_, subtile| (0, last - subtile));
     };
-    "every subtile goes to the first's place", SeveralSubtiles, |p|
+    "every subtile is stored to the first subtile", SeveralSubtiles, |p|
         redirect(&mut p.store.subtile, |_, _| (0, 0));
     "all consumers compute the first tile", SeveralConsumers, |p|
         redirect(&mut p.consumer_tile, |_, _| (0, 0));
-    "all blocks of a cluster take the first's tile", Cluster, |p|
+    "all CTAs of a cluster compute the first CTA's tile", Cluster, |p|
         units!(p, |work, cluster, _rank, i| work.unit(cluster, 0, i));
-    "a block takes its first tile again and again", Nothing, |p|
+    "a CTA computes its first tile repeatedly", Nothing, |p|
         units!(p, |work, cluster, rank, _i| work.unit(cluster, rank, 0));
-    "a block goes on by one cluster too few", Tensor, |p|
+    "a CTA advances by the wrong number of clusters", Tensor, |p|
         units!(p, |work, cluster, rank, i| work.unit(cluster + i, rank, 0));
-    "rows and columns of tiles are exchanged", Tensor, |p|
+    "rows and columns of tiles are swapped", Tensor, |p|
         units!(p, |work, cluster, rank, i| work.unit(cluster, rank, i).map(|unit| Unit {
             row: unit.column, column: unit.row, ..unit
         }));
-    "the scheduler leaves out a tile", Tensor, |p|
+    "the scheduler omits a tile", Tensor, |p|
         units!(p, |work, cluster, rank, i|
             work.unit(cluster, rank, i).filter(|unit| (unit.row, unit.column) != (0, 0)));
-    "fragments of A are one vector off", Threads, |p|
+    "fragments of A are off by one vector", Threads, |p|
         revalue(&mut maps(p).fragment[0], |mn| mn + 4);
-    "neighbours of B's fragments are exchanged", Threads, |p|
+    "neighbors in B's fragments are swapped", Threads, |p|
         redirect(&mut maps(p).fragment[1], |row, column| (row, column ^ 1));
-    "all lanes hold the first one's columns", Threads, |p|
+    "all lanes read the first lane's columns", Threads, |p|
         redirect(&mut maps(p).fragment[1], |row, column| (row / 32 * 32, column));
-    "the second consumer reads the first one's rows and columns", ThreadsTogether, |p|
+    "the second consumer reads the first consumer's rows and columns", ThreadsTogether, |p|
         for fragment in &mut maps(p).fragment {
             redirect(fragment, |row, column| (row % 128, column));
         };
-    "k runs backwards", Threads, |p| {
+    "k is in reverse order", Threads, |p| {
         let last = maps(p).depth.domain().column - 1;
         redirect(&mut maps(p).depth, move |row, column| (row, last - column));
     };
-    "two k's change places", Threads, |p|
+    "neighboring k are swapped", Threads, |p|
         redirect(&mut maps(p).depth, |row, column| (row, column ^ 1));
     "the first k is multiplied twice, and the second never", Threads, |p|
         redirect(&mut maps(p).depth, |row, column| (row, column & !1));
-    "rows of a stage are read four elements further apart", Threads, |p|
+    "the row pitch of a stage is four elements too large", Threads, |p|
         mutate(&mut maps(p).stage[0], |map, point| Some(map.at(point)? + 16 * point.column));
-    "a stage of B is read as if it lay along K", Threads, |p|
+    "a stage of B is read as if it were contiguous along K", Threads, |p|
         mutate(&mut maps(p).stage[1], |map, point| {
             Some((point.row * map.domain().column + point.column) * 4)
         });
-    "the second box is read where the first lies", ThreadsInCluster, |p| {
+    "the first box is read instead of the second", ThreadsInCluster, |p| {
         let operand = p.components.ring.multicast.expect("a cluster").operand;
         let half = p.components.box_mn(operand);
         let stage = &mut maps(p).stage[operand.index()];
         redirect(stage, move |row, column| (row % half, column));
     };
-    "A is copied under a swizzle", Threads, |p| p.operands[0].copy_swizzle = SwizzleMode::Bytes128;
-    "boxes of B begin four columns on", Threads, |p| revalue(&mut p.operands[1].corner, |x| x + 4);
+    "A is copied with a swizzle", Threads, |p| p.operands[0].copy_swizzle = SwizzleMode::Bytes128;
+    "boxes of B begin four columns too late", Threads, |p| revalue(&mut p.operands[1].corner, |x| x + 4);
     "the last k of a stage is never multiplied", Threads, |p|
         consumer(p).body.drop_like(MultiplyLast);
-    "fragments are those of the stage before", Threads, |p|
+    "fragments are loaded from the previous stage", Threads, |p|
         consumer(p).body.move_before(LoadFirst, Advance);
-    "the lanes' meeting is another multiplication", Threads, |p|
+    "the warp barrier is replaced by another multiplication", Threads, |p|
         consumer(p).body.replace_like(MeetWarp, &[MultiplyStage]);
-    "neighbouring rows of D are exchanged", Threads, |p| {
+    "neighboring rows of D are swapped", Threads, |p| {
         let n = p.desc.threadblock().n;
         revalue(&mut maps(p).accumulator, move |x| ((x / n) ^ 1) * n + x % n);
     };
-    "two accumulators go to one place", Threads, |p|
+    "two accumulators are stored to one address", Threads, |p|
         redirect(&mut maps(p).accumulator, |row, column| (row, column & !1));
-    "the second consumer stores where the first does", ThreadsTogether, |p|
+    "the second consumer stores to the first consumer's rows", ThreadsTogether, |p|
         redirect(&mut maps(p).accumulator, |row, column| (row % 128, column));
     "an accumulator is not stored", Threads, |p|
         mutate(&mut maps(p).accumulator, |map, point| map.at(point).filter(|_| point.column != 3));

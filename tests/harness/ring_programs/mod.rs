@@ -56,12 +56,12 @@ pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
     assert_eq!(ring.check(), Ok(()));
     assert!(
         u32::from(pending) < ring.stages,
-        "the producer would wait for a stage that its reader keeps"
+        "the producer would wait for a stage that its consumer does not release"
     );
-    assert!(!fragments || pending <= 1, "a set of fragments for each product under way");
+    assert!(!fragments || pending <= 1, "each product in flight has its own set of fragments");
     assert!(
         promoted_tiles.is_none_or(|tiles| tiles > 0 && pending == 0 && !fragments),
-        "sums are added once they are there"
+        "sums are added after the products complete"
     );
     if by_threads {
         assert!(
@@ -70,10 +70,10 @@ pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
         );
     } else {
         let buffers = ring.staging_buffers;
-        assert!(subtiles > 0 && buffers > 0, "D leaves through staging buffers");
+        assert!(subtiles > 0 && buffers > 0, "D is stored through staging buffers");
         assert!(
             u32::from(subtiles).is_multiple_of(buffers),
-            "a subtile finds its buffer at the same place in each tile"
+            "a subtile has the same buffer in each tile"
         );
     }
     if let Some([producer, consumer]) = registers.map(|counts| counts.map(u32::from)) {
@@ -201,7 +201,7 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     }
     let threads = unstaged(ring(3, None));
     let split_threads = RoleOptions { split_k: true, ..THREADS };
-    add("split-K in a cluster, by threads", gathered(2, threads), split_threads);
+    add("split-K in a cluster, TMA-fed SIMT", gathered(2, threads), split_threads);
     add("registers as launched", ring(3, None), RoleOptions { registers: None, ..options(1) });
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
     let one = RoleOptions { subtiles: 3, registers: None, ..options(0) };
@@ -238,12 +238,12 @@ pub fn check(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Result<
 }
 
 /// Returns the first fault over all works and seeds, and the number of runs.
-pub fn caught(program: &RingProgram) -> Option<(Fault, u64)> {
-    caught_among(program, 0..SEEDS)
+pub fn find_fault(program: &RingProgram) -> Option<(Fault, u64)> {
+    find_fault_among(program, 0..SEEDS)
 }
 
 /// Returns the first fault over all works and some seeds, and the number of runs.
-pub fn caught_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, u64)> {
+pub fn find_fault_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, u64)> {
     let works = WORKS.map(|work| (depths_of(program, work.k_tiles), work.source));
     let works = works.each_ref().map(|(k_tiles, source)| ClusterWork { k_tiles, source: *source });
     let runs = seeds.flat_map(|seed| works.map(|work| (seed, work)));

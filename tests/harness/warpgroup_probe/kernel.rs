@@ -19,7 +19,7 @@ impl WarpgroupProbe {
     /// Compiles and loads the kernel on a Hopper GPU.
     pub fn prepare(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Result<Self, Error> {
         let (text, machine) = (ProbeText::new(mma, false), machine_of(context)?);
-        assert_eq!(machine.sm, ArchKind::Sm90.sm(), "wgmma is an instruction of sm_90a alone");
+        assert_eq!(machine.sm, ArchKind::Sm90.sm(), "wgmma is an instruction of sm_90a only");
         let loaded = Loaded::new(context, text.unit.clone(), machine.sm, text.shared_bytes)?;
         Ok(Self { mma: *mma, stream: context.default_stream(), text, loaded })
     }
@@ -51,9 +51,9 @@ impl WarpgroupProbe {
             let (d, _writes) = d.device_ptr_mut(stream);
             let params = WarpgroupProbeParams { tiles, fragments, d, rounds, reserved: 0 };
             let grid = Grid::with_blocks(1, THREADS, shared_bytes);
-            // SAFETY: the kernel takes these parameters. The operands have the sizes that the
-            // kernel reads, as asserted above, and D has the size that it writes. The guards keep
-            // them until the stream has finished with them.
+            // SAFETY: the kernel has these parameters. The operands have the sizes that the kernel
+            // reads, as asserted above, and D has the size that it writes. The guards keep them
+            // until the stream has finished with them.
             unsafe {
                 enqueue(&self.loaded.function, stream, &grid, bytemuck::bytes_of(&params))?;
             }

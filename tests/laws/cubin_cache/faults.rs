@@ -1,4 +1,4 @@
-//! Every kind of damage that one process can do to a cache folder, by name.
+//! Faults that one process can cause in a cache folder, by name.
 
 use crate::harness::prelude::*;
 use std::{
@@ -12,19 +12,19 @@ use super::fixture::{
     memory, put, remove,
 };
 
-/// What a cache that meets the fault must do, besides giving the right cubin.
+/// Required behavior of a cache for a fault, in addition to a correct cubin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// Read the entry: the fault is none.
+    /// Reads the entry: the fault has no effect.
     Reads,
-    /// Compile, and leave a good entry.
+    /// Compiles, and leaves a valid entry.
     Replaces,
-    /// Compile, each time, until the fault is repaired.
+    /// Compiles on each call until the fault is repaired.
     Compiles,
 }
 use Outcome::{Compiles, Reads, Replaces};
 
-/// Its name, the damage, and what must come of it.
+/// Name, fault, and required behavior.
 pub type Fault = (&'static str, fn(&mut Fixture), Outcome);
 
 const TRIALS: u64 = 500;
@@ -65,39 +65,39 @@ const FAULTS: &[Fault] = &[
     ("another program's good entry", another_program, Replaces),
     ("a foreign file", foreign, Replaces),
     ("a bare cubin", |s| s.write(&[b"\x7fELF".as_slice(), &s.truth.image].concat()), Replaces),
-    ("an empty folder in the entry's place", |s| folder_in_place(s, false), Replaces),
-    ("a full folder in the entry's place", |s| folder_in_place(s, true), Compiles),
+    ("an empty folder instead of the entry", |s| folder_in_place(s, false), Replaces),
+    ("a full folder instead of the entry", |s| folder_in_place(s, true), Compiles),
     ("a link to a good entry elsewhere", |s| s.link(s.aside()), Replaces),
     ("a link to nothing", |s| s.link("nowhere"), Replaces),
     ("a link to itself", |s| s.link(s.entry()), Replaces),
     ("a link to endless zeros", |s| s.link("/dev/zero"), Replaces),
     ("a link to a terminal that never answers", |s| s.link("/dev/tty"), Replaces),
-    ("a pipe in the entry's place", |s| pipe_at(s, &s.entry()), Replaces),
-    ("a socket in the entry's place", socket, Replaces),
+    ("a pipe instead of the entry", |s| pipe_at(s, &s.entry()), Replaces),
+    ("a socket instead of the entry", socket, Replaces),
     ("an entry that a group may write", |s| s.mode(&s.entry(), 0o620), Replaces),
     ("an entry that everyone may write", |s| s.mode(&s.entry(), 0o602), Replaces),
     ("a lock that a dead process left", |s| drop(File::create(s.lock())), Reads),
     ("a lock that a dead process left, and no entry", |s| lock_alone(s, |path| drop(File::create(path))), Replaces),
     ("a lock that is never released", |s| { held(s); remove(&s.entry()) }, Replaces),
     ("a lock that is never released, and a good entry", held, Reads),
-    ("a folder in the lock's place", |s| lock_alone(s, |path| fs::create_dir(path).expect("a folder")), Replaces),
-    ("a full folder in the lock's place", |s| lock_alone(s, full_folder), Replaces),
-    ("a link in the lock's place", |s| lock_alone(s, |path| symlink("/dev/full", path).expect("a link")), Replaces),
-    ("a pipe in the lock's place", |s| { remove(&s.entry()); pipe_at(s, &s.lock()) }, Replaces),
+    ("a folder instead of the lock", |s| lock_alone(s, |path| fs::create_dir(path).expect("a folder")), Replaces),
+    ("a full folder instead of the lock", |s| lock_alone(s, full_folder), Replaces),
+    ("a link instead of the lock", |s| lock_alone(s, |path| symlink("/dev/full", path).expect("a link")), Replaces),
+    ("a pipe instead of the lock", |s| { remove(&s.entry()); pipe_at(s, &s.lock()) }, Replaces),
     ("a temporary file that a dead process left", |s| fs::write(s.folder.join(".falchion-x.part"), b"FALCH").expect("a file"), Reads),
     ("the folder deleted", |s| remove(&s.folder), Replaces),
-    ("the folder moved, and told so", |s| moved(s), Reads),
-    ("a folder reached by a link of the user's own", linked_folder, Reads),
+    ("the folder moved, with a new setting", |s| moved(s), Reads),
+    ("a folder reached by a link of the user", linked_folder, Reads),
     ("a folder that a group may write", |s| s.mode(&s.folder, 0o770), Compiles),
     ("a folder that everyone may write", |s| s.mode(&s.folder, 0o777), Compiles),
     ("another user's folder", others_folder, Compiles),
-    ("a file in the folder's place", |s| { remove(&s.folder); fs::write(&s.folder, b"x").expect("a file") }, Compiles),
+    ("a file instead of the folder", |s| { remove(&s.folder); fs::write(&s.folder, b"x").expect("a file") }, Compiles),
     ("a folder below a file", |s| s.folder = s.entry().join("cache"), Compiles),
     ("a folder that is a link to nothing", |s| { remove(&s.folder); symlink("nowhere", &s.folder).expect("a link") }, Compiles),
     ("a folder with too long a name", |s| s.folder = s.home.join("x".repeat(300)), Compiles),
     ("a folder with a NUL in its name", |s| s.folder = s.home.join("a\0b"), Compiles),
-    ("a folder where none can be made", |s| s.folder = "/proc/falchion".into(), Compiles),
-    ("a folder that takes no files", |s| s.folder = "/proc/self/task".into(), Compiles),
+    ("a folder where none can be created", |s| s.folder = "/proc/falchion".into(), Compiles),
+    ("a folder in which no file can be created", |s| s.folder = "/proc/self/task".into(), Compiles),
 ];
 
 fn open(path: &Path) -> File {
@@ -166,7 +166,7 @@ fn folder_in_place(s: &mut Fixture, full: bool) {
     if full { full_folder(&s.entry()) } else { fs::create_dir(s.entry()).expect("a folder") }
 }
 
-/// One pipe for all trials, linked to where it is wanted: making one takes a process.
+/// One pipe for all trials, linked to each path, because creating a pipe takes a process.
 fn pipe_at(s: &Fixture, path: &Path) {
     let pipe = s.home.with_file_name("pipe");
     if !pipe.exists() {
@@ -178,7 +178,7 @@ fn pipe_at(s: &Fixture, path: &Path) {
 }
 
 fn socket(s: &mut Fixture) {
-    // A socket's whole path may have no more than 107 bytes.
+    // The path of a socket has at most 107 bytes.
     let short = s.home.join("s");
     drop(UnixListener::bind(&short).expect("a socket"));
     fs::rename(short, s.entry()).expect("the socket, moved");
@@ -208,13 +208,13 @@ fn linked_folder(s: &mut Fixture) {
 }
 
 fn others_folder(s: &mut Fixture) {
-    // Only root can give a folder away; anyone else has root's to look at.
+    // Only root can change the owner of a folder. Other users test a folder of root.
     if std::os::unix::fs::chown(&s.folder, Some(SOMEBODY), None).is_err() {
         s.folder = "/".into();
     }
 }
 
-/// Runs every trial of a fault; panics with its name and seed at the first that goes wrong.
+/// Runs every trial of a fault. Panics with the name and the seed of the first wrong trial.
 pub fn try_out((name, damage, outcome): &Fault, home: &Path) {
     for trial in 0..TRIALS {
         let home = home.join(trial.to_string());
@@ -223,11 +223,19 @@ pub fn try_out((name, damage, outcome): &Fault, home: &Path) {
         let run = catch_unwind(AssertUnwindSafe(|| {
             let mut fixture = Fixture::new(&home, seed);
             damage(&mut fixture);
-            assert_eq!(fixture.ask(&fixture.cache()), *outcome != Reads, "compiled at the fault");
-            assert_eq!(fixture.ask(&fixture.cache()), *outcome == Compiles, "compiled after it");
+            assert_eq!(
+                fixture.ask(&fixture.cache()),
+                *outcome != Reads,
+                "compiled during the fault"
+            );
+            assert_eq!(
+                fixture.ask(&fixture.cache()),
+                *outcome == Compiles,
+                "compiled after the fault"
+            );
             fixture.repair();
             fixture.ask(&fixture.cache());
-            assert!(!fixture.ask(&fixture.cache()), "a healthy entry is read");
+            assert!(!fixture.ask(&fixture.cache()), "a valid entry is read");
         }));
         assert!(run.is_ok(), "{name}: trial {trial}, seed {seed:#x}");
         fs::remove_dir_all(&home).expect("the trial's folder, removed");

@@ -1,11 +1,11 @@
-//! A folder with one good entry in it, ready to be damaged.
+//! A cache folder with one valid entry, for tests that damage it.
 
 use crate::harness::prelude::*;
 use falchion::{cuda::cache::Entry, internals::sys::nvrtc::Program};
 use sha2::{Digest, Sha256};
 use std::{fs, ops::Range};
 
-/// SplitMix64: every trial is its seed.
+/// SplitMix64. A seed determines a trial.
 pub struct Random(pub u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
         (0..length).map(|_| self.next() as u8).collect()
     }
 
-    /// What a compiler might make: 1 to 4 KiB.
+    /// Returns a possible output of a compiler: 1 to 4 KiB.
     pub fn compiled(&mut self) -> Compiled {
         let length = self.within(1024..4096);
         Compiled {
@@ -38,16 +38,16 @@ impl Random {
     }
 }
 
-/// A temporary folder in memory where the system has one: hundreds of thousands of files come and
-/// go.
+/// Returns a temporary folder in memory if the system has one, because the tests create hundreds of
+/// thousands of files.
 pub fn memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary folder")
 }
 
-/// A user who runs no tests.
+/// A user that runs no tests.
 pub const SOMEBODY: u32 = 65533;
 
-/// Where an entry's fields lie, as its format says.
+/// Ranges of an entry's fields in its format.
 pub const MAGIC: Range<usize> = 0..8;
 pub const VERSION: Range<usize> = 8..12;
 pub const KEY: Range<usize> = 12..44;
@@ -58,19 +58,19 @@ pub const CUBIN: usize = 92;
 
 pub struct Fixture {
     pub random: Random,
-    /// The trial's own folder.
+    /// Folder of the trial.
     pub home: PathBuf,
-    /// Where the cache is told to be.
+    /// Path that the cache is configured with.
     pub folder: PathBuf,
     pub key: Key,
-    /// What the key's program compiles to.
+    /// Output of the compiler for the key.
     pub truth: Compiled,
-    /// What must stay open while the fault lasts.
+    /// File that stays open during the fault.
     pub held: Option<File>,
 }
 
 impl Fixture {
-    /// With a good entry.
+    /// Creates a folder with a valid entry.
     pub fn new(home: &Path, seed: u64) -> Self {
         let mut random = Random(seed);
         let (key, truth) = (random.key(), random.compiled());
@@ -81,18 +81,18 @@ impl Fixture {
         fixture
     }
 
-    /// A cache that remembers nothing: another process's.
+    /// Returns a cache without memory, like that of another process.
     pub fn cache(&self) -> Cache {
         Cache::new(CacheDir::At(self.folder.clone())).with_lock_wait(Duration::from_millis(2))
     }
 
-    /// Asks for the entry and says whether it had to be compiled. Never fails, never gives
-    /// another's cubin.
+    /// Requests the entry, and returns whether it was compiled. Panics if the call fails, or
+    /// returns another cubin.
     pub fn ask(&self, cache: &Cache) -> bool {
         let before = cache.compilations();
         let entry: Arc<Entry> = cache
             .get_or_compile(&self.key, || Ok(self.truth.clone()))
-            .expect("the disk fails no call");
+            .expect("a call must not fail because of the disk");
         assert!(*entry == Entry::from(self.truth.clone()), "a wrong cubin");
         cache.compilations() > before
     }
@@ -110,7 +110,7 @@ impl Fixture {
     }
 
     pub fn write(&self, bytes: &[u8]) {
-        fs::write(self.entry(), bytes).expect("the entry, written over");
+        fs::write(self.entry(), bytes).expect("the entry is overwritten");
     }
 
     pub fn truncate(&mut self, range: Range<usize>) {
@@ -124,7 +124,7 @@ impl Fixture {
         self.write(&bytes);
     }
 
-    /// Changes the entry and puts the right checksum on it: only what the fields say can tell.
+    /// Changes the entry and writes a correct checksum, so that only the fields reveal the fault.
     pub fn reseal(&mut self, change: impl FnOnce(&mut Vec<u8>, &mut Random)) {
         let mut bytes = self.bytes();
         change(&mut bytes, &mut self.random);
@@ -136,7 +136,7 @@ impl Fixture {
         self.write(&bytes);
     }
 
-    /// Moves the good entry aside and says where.
+    /// Moves the valid entry, and returns the new path.
     pub fn aside(&self) -> PathBuf {
         let aside = self.home.join("aside");
         fs::rename(self.entry(), &aside).expect("the entry, moved");
@@ -152,7 +152,7 @@ impl Fixture {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
     }
 
-    /// Puts an end to the fault, as a user would who deletes the folder.
+    /// Ends the fault as a user would, who deletes the folder.
     pub fn repair(&mut self) {
         self.held = None;
         self.folder = self.home.join("cache");
@@ -171,7 +171,7 @@ pub fn get(bytes: &[u8], range: Range<usize>) -> u64 {
     u64::from_le_bytes(bytes[range].try_into().expect("eight bytes"))
 }
 
-/// Removes whatever is there.
+/// Removes a file or a folder, if it exists.
 pub fn remove(path: &Path) {
     match fs::symlink_metadata(path) {
         Ok(lies) if lies.is_dir() => fs::remove_dir_all(path).expect("a folder, removed"),

@@ -1,7 +1,7 @@
-//! The cache of cubins under damage: no fault of the disk may give a wrong cubin, a failed call or
-//! a panic.
+//! The cubin cache under faults: no fault of the disk causes a wrong cubin, a failed call, or a
+//! panic.
 //!
-//! No NVRTC: the compiler here makes a cubin of random bytes.
+//! NVRTC is not needed: the compiler of these tests returns random bytes.
 
 mod faults;
 mod fixture;

@@ -1,4 +1,5 @@
-//! Faults of permission and of room, which root does not meet: root's children run these as nobody.
+//! Faults of permissions and of disk space. They do not affect root, so tests that run as root
+//! start child processes as another user.
 
 use crate::harness::prelude::*;
 use std::os::unix::{fs::MetadataExt, process::CommandExt};
@@ -15,9 +16,9 @@ const FAULTS: &[Fault] = &[
     ("a folder that cannot be written, without the entry", |s| { remove(&s.entry()); s.mode(&s.folder, 0o500) }, Compiles),
     ("a folder that cannot be listed, with a broken entry", |s| { s.write(b"x"); s.mode(&s.folder, 0o300) }, Replaces),
     ("a folder that cannot be searched", |s| s.mode(&s.folder, 0o600), Compiles),
-    ("a folder of no permission at all", |s| s.mode(&s.folder, 0o000), Compiles),
-    ("a folder that cannot be made", |s| { let home = s.home.join("shut"); shut(s, &home); s.folder = home.join("cache") }, Compiles),
-    ("a folder of root's", |s| s.folder = "/".into(), Compiles),
+    ("a folder without any permission", |s| s.mode(&s.folder, 0o000), Compiles),
+    ("a folder that cannot be created", |s| { let home = s.home.join("shut"); shut(s, &home); s.folder = home.join("cache") }, Compiles),
+    ("a folder of root", |s| s.folder = "/".into(), Compiles),
 ];
 
 fn lock(s: &Fixture) -> PathBuf {
@@ -34,7 +35,7 @@ fn is_root(home: &Path) -> bool {
     fs::metadata(home).expect("the folder").uid() == 0
 }
 
-/// A folder that everyone may work in, with a copy of this program that everyone may run.
+/// Returns a folder that everyone may use, with a copy of this program that everyone may run.
 fn common() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a temporary folder");
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o777)).expect("a mode");
@@ -42,7 +43,7 @@ fn common() -> tempfile::TempDir {
     home
 }
 
-/// Runs `test` again as somebody who is not root.
+/// Runs `test` again as another user than root.
 fn as_nobody(test: &str, home: &Path, shell: Option<&str>) {
     let mut command = again(&home.join("program"), test, home, shell);
     if is_root(home) {
@@ -52,22 +53,22 @@ fn as_nobody(test: &str, home: &Path, shell: Option<&str>) {
 }
 
 #[test]
-fn no_want_of_permission_fails_a_call() {
+fn missing_permissions_fail_no_call() {
     if let Some(home) = role() {
         let work = home.join("work");
         fs::create_dir(&work).expect("a folder");
-        assert!(!is_root(&work), "root is refused nothing");
+        assert!(!is_root(&work), "permissions do not restrict root");
         for (number, fault) in FAULTS.iter().enumerate() {
             try_out(fault, &work.join(number.to_string()));
         }
         return;
     }
     let home = common();
-    as_nobody("cubin_cache::permissions::no_want_of_permission_fails_a_call", home.path(), None);
+    as_nobody("cubin_cache::permissions::missing_permissions_fail_no_call", home.path(), None);
     println!("{} kinds", FAULTS.len());
 }
 
-/// A limit on the length of a file stands for a full disk: a write ends early, the next one fails.
+/// A limit on the file size simulates a full disk: a write ends early, and the next write fails.
 #[test]
 fn a_full_disk_fails_no_call() {
     const TRIALS: u64 = 500;
@@ -93,14 +94,14 @@ fn a_full_disk_fails_no_call() {
                 fixture.write(b"a broken entry");
             }
             assert!(fixture.ask(&fixture.cache()));
-            assert!(fixture.ask(&fixture.cache()), "nothing was kept");
+            assert!(fixture.ask(&fixture.cache()), "no entry was stored");
             let left = fs::read_dir(&fixture.folder).expect("the folder").count() as u64;
-            assert_eq!(left, trial % 2, "nothing new is left, half written or whole");
+            assert_eq!(left, trial % 2, "no new file is left");
         }
         return;
     }
     let home = common();
-    // Nobody dies of the signal: writes fail instead.
+    // The signal is ignored, so writes fail instead.
     as_nobody(
         "cubin_cache::permissions::a_full_disk_fails_no_call",
         home.path(),
@@ -110,9 +111,9 @@ fn a_full_disk_fails_no_call() {
         let fixture = fixture_of(home.path(), trial);
         if is_root(home.path()) {
             std::os::unix::fs::chown(&fixture.folder, Some(0), Some(0))
-                .expect("the folder, taken over");
+                .expect("the folder is owned by the other user");
         }
         assert!(fixture.ask(&fixture.cache()), "room again");
-        assert!(!fixture.ask(&fixture.cache()), "a healthy entry is read");
+        assert!(!fixture.ask(&fixture.cache()), "a valid entry is read");
     }
 }

@@ -1,6 +1,6 @@
-//! Many processes on one folder, and processes that die.
+//! Several processes with one cache folder, and processes that are killed.
 //!
-//! A test starts itself again: with `FALCHION_TEST_ROLE` set it is one of its own children.
+//! A test starts itself again. With `FALCHION_TEST_ROLE` set, it is a child process.
 
 use super::fixture::{Fixture, Random};
 use crate::harness::prelude::*;
@@ -8,13 +8,13 @@ use std::{ffi::OsString, fs, io::Write, process::Child};
 
 const ROLE: &str = "FALCHION_TEST_ROLE";
 
-/// The folder that this process was started to work in, where it is a child.
+/// Returns the folder of a child process. `None` in the parent.
 pub fn role() -> Option<PathBuf> {
     std::env::var_os(ROLE).map(PathBuf::from)
 }
 
-/// This program, to run `test` alone as a child that works in `home`; behind `shell`, a script that
-/// ends in `exec "$@"`.
+/// Returns a command that runs `test` of this program as a child that works in `home`. `shell` is a
+/// script that ends in `exec "$@"`.
 pub fn again(program: &Path, test: &str, home: &Path, shell: Option<&str>) -> Command {
     let arguments =
         [program.as_os_str().to_owned(), "--exact".into(), test.into(), "--nocapture".into()];
@@ -28,11 +28,11 @@ pub fn this_program() -> PathBuf {
     std::env::current_exe().expect("this program")
 }
 
-/// Waits for a child and passes on what went wrong in it.
+/// Waits for a child, and panics with its output if it failed.
 pub fn assert_passed(child: Child) {
     let output = child.wait_with_output().expect("a child");
     let said = String::from_utf8_lossy(&output.stdout);
-    // A filter that matches no test passes too: that one ran must be seen.
+    // A filter that matches no test also succeeds, so the output must show that one test ran.
     let ran = output.status.success() && said.contains("test result: ok. 1 passed");
     assert!(ran, "{}: {said}{}", output.status, String::from_utf8_lossy(&output.stderr));
 }
@@ -40,7 +40,7 @@ pub fn assert_passed(child: Child) {
 fn wait_for(path: &Path) {
     let start = Instant::now();
     while !path.exists() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{} never came", path.display());
+        assert!(start.elapsed() < Duration::from_secs(60), "{} was not created", path.display());
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -86,7 +86,11 @@ fn eight_cold_processes_compile_once() {
         };
         let start = Instant::now();
         while ready() < PROCESSES {
-            assert!(start.elapsed() < Duration::from_secs(60), "{} of {PROCESSES} came", ready());
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "{} of {PROCESSES} processes started",
+                ready()
+            );
             thread::sleep(Duration::from_millis(1));
         }
         File::create(gate(home.path(), round)).expect("the gate");
@@ -96,14 +100,14 @@ fn eight_cold_processes_compile_once() {
     assert_eq!(
         record,
         (0..ROUNDS).map(|round| format!("{round}\n")).collect::<String>(),
-        "one compilation a round"
+        "one compilation per round"
     );
     let left = fs::read_dir(home.path().join("cache")).expect("the cache").count();
     assert_eq!(left, ROUNDS, "entries, no lock, no temporary file");
 }
 
 #[test]
-fn a_process_killed_while_it_compiles_lets_the_lock_go() {
+fn a_process_killed_during_a_compilation_releases_the_lock() {
     let (mut random, started) = (Random(200), |home: &Path| home.join("started"));
     let (key, compiled) = (random.key(), random.compiled());
     let cache = |home: &Path| Cache::new(CacheDir::At(home.join("cache")));
@@ -116,11 +120,11 @@ fn a_process_killed_while_it_compiles_lets_the_lock_go() {
         return;
     }
     let home = tempfile::tempdir().expect("a temporary folder");
-    let test = "cubin_cache::processes::a_process_killed_while_it_compiles_lets_the_lock_go";
+    let test = "cubin_cache::processes::a_process_killed_during_a_compilation_releases_the_lock";
     let mut child = again(&this_program(), test, home.path(), None).spawn().expect("a child");
     wait_for(&started(home.path()));
     let lock = home.path().join(format!("cache/{key}.lock"));
-    assert!(File::open(&lock).expect("the lock").try_lock().is_err(), "the child holds it");
+    assert!(File::open(&lock).expect("the lock").try_lock().is_err(), "the child holds the lock");
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let cache = cache(home.path());
@@ -131,30 +135,29 @@ fn a_process_killed_while_it_compiles_lets_the_lock_go() {
             );
         });
         thread::sleep(Duration::from_millis(100));
-        assert!(!waiting.is_finished(), "it waits for the child");
+        assert!(!waiting.is_finished(), "the call waits for the child");
         // SIGKILL.
         child.kill().expect("killed");
         child.wait().expect("buried");
         let start = Instant::now();
         waiting.join().expect("no panic");
-        assert!(start.elapsed() < Duration::from_secs(30), "it waited for a dead process");
+        assert!(start.elapsed() < Duration::from_secs(30), "the call waited for a dead process");
     });
     let cache = cache(home.path());
-    cache.get_or_compile(&key, || panic!("it is on disk")).expect("an entry");
+    cache.get_or_compile(&key, || panic!("the entry is on disk")).expect("an entry");
     assert_eq!(cache.disk_hits(), 1);
 }
 
-/// The system kills a writer in the middle of a write: it may write no more than a block to a file,
-/// and the default answer to the signal is death, as unannounced as SIGKILL's.
+/// The system kills a writer during a write. The limit of its file size is one block, and the
+/// default action of the signal ends the process as suddenly as SIGKILL.
 #[test]
-fn a_process_killed_while_it_writes_leaves_nothing_that_is_believed() {
+fn a_process_killed_during_a_write_leaves_no_valid_entry() {
     if let Some(home) = role() {
         let fixture = Fixture::new(&home, 300);
         unreachable!("{} was written", fixture.entry().display());
     }
     let home = tempfile::tempdir().expect("a temporary folder");
-    let test =
-        "cubin_cache::processes::a_process_killed_while_it_writes_leaves_nothing_that_is_believed";
+    let test = "cubin_cache::processes::a_process_killed_during_a_write_leaves_no_valid_entry";
     let child =
         again(&this_program(), test, home.path(), Some("ulimit -c 0; ulimit -f 1; exec \"$@\""))
             .spawn()
@@ -162,7 +165,7 @@ fn a_process_killed_while_it_writes_leaves_nothing_that_is_believed() {
     let status = child.wait_with_output().expect("a child").status;
     assert!(
         std::os::unix::process::ExitStatusExt::signal(&status).is_some(),
-        "killed, not ended: {status}"
+        "killed by a signal: {status}"
     );
     let left = || {
         let names = fs::read_dir(home.path().join("cache")).expect("the cache").flatten();
@@ -173,6 +176,6 @@ fn a_process_killed_while_it_writes_leaves_nothing_that_is_believed() {
     };
     assert_eq!(left(), ["lock", "part"], "the lock, half an entry and no entry");
     let fixture = Fixture::new(home.path(), 300);
-    assert!(!fixture.ask(&fixture.cache()), "a healthy entry is read");
-    assert_eq!(left(), ["cubin", "part"], "the half is younger than an hour and stays");
+    assert!(!fixture.ask(&fixture.cache()), "a valid entry is read");
+    assert_eq!(left(), ["cubin", "part"], "a partial file that is younger than an hour stays");
 }

@@ -1,4 +1,4 @@
-//! One process: memory, threads, what is not kept, and where the counters stand.
+//! The cache in one process: memory, threads, results that are not stored, and counters.
 
 use super::fixture::{Fixture, Random, SOMEBODY, remove};
 use crate::harness::prelude::*;
@@ -20,7 +20,7 @@ fn counts(cache: &Cache) -> [u64; 4] {
 }
 
 #[test]
-fn compiled_then_remembered_then_read() {
+fn a_cubin_is_compiled_once_then_read() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let fixture = Fixture::new(home.path(), 1);
     let cache = fixture.cache();
@@ -34,7 +34,7 @@ fn compiled_then_remembered_then_read() {
 }
 
 #[test]
-fn off_is_off() {
+fn a_disabled_cache_keeps_entries_in_memory_only() {
     let mut random = Random(2);
     let (key, compiled) = (random.key(), random.compiled());
     let cache = Cache::new(CacheDir::Off);
@@ -45,14 +45,18 @@ fn off_is_off() {
     assert_eq!(counts(&cache), [1, 0, 2, 0]);
     assert!(
         Cache::new(CacheDir::Off)
-            .get_or_compile(&key, || Err(Error::Compile { log: "no".into(), node: None }))
+            .get_or_compile(&key, || Err(Error::Compile {
+                log: "no".into(),
+                node: None,
+                transform: None
+            }))
             .is_err()
     );
 }
 
-/// PTX lies beside cubins, by another name.
+/// PTX is stored next to cubins under another name.
 #[test]
-fn ptx_is_kept_under_a_name_of_its_own() {
+fn ptx_is_stored_under_another_name() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut random = Random(5);
     let compiled = random.compiled();
@@ -60,8 +64,9 @@ fn ptx_is_kept_under_a_name_of_its_own() {
     let [ptx, cubin] = ["compute_80", "sm_80"].map(|arch| Key::new(&program(arch), (13, 0)));
     assert_ne!(ptx, cubin);
     cold(home.path()).get_or_compile(&ptx, || Ok(compiled.clone())).expect("compiled");
-    let again =
-        cold(home.path()).get_or_compile(&ptx, || panic!("it is on disk")).expect("an entry");
+    let again = cold(home.path())
+        .get_or_compile(&ptx, || panic!("the entry is on disk"))
+        .expect("an entry");
     assert_eq!(again.image, compiled.image);
     let names: Vec<_> = fs::read_dir(home.path().join("cache"))
         .expect("the folder")
@@ -71,7 +76,7 @@ fn ptx_is_kept_under_a_name_of_its_own() {
     assert_eq!(names, [format!("{ptx}.ptx").as_str()]);
 }
 
-/// The entry is used although it could not be written, and `check_on_disk` says that it was not.
+/// An entry that cannot be written is still used, and `check_on_disk` reports the failed write.
 #[test]
 fn check_on_disk_names_the_reason_why_an_entry_is_missing() {
     let home = tempfile::tempdir().expect("a temporary folder");
@@ -80,7 +85,7 @@ fn check_on_disk_names_the_reason_why_an_entry_is_missing() {
     let cache = cold(home.path());
     cache.get_or_compile(&key, || Ok(compiled.clone())).expect("compiled");
     assert!(cache.check_on_disk(&key).is_ok());
-    // Nothing can be renamed over a folder that holds a file.
+    // A folder that contains a file cannot be replaced by renaming.
     let folder = home.path().join("cache");
     let place = folder.join(format!("{other}.cubin"));
     fs::create_dir_all(place.join("full")).expect("folders");
@@ -92,14 +97,14 @@ fn check_on_disk_names_the_reason_why_an_entry_is_missing() {
 }
 
 #[test]
-fn a_refusal_is_passed_on_and_not_kept() {
+fn a_refusal_is_returned_and_not_stored() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut random = Random(3);
     let (key, compiled) = (random.key(), random.compiled());
     let cache = cold(home.path());
     for _ in 0..2 {
         let refused = cache.get_or_compile(&key, || {
-            Err(Error::Compile { log: "no such type".into(), node: None })
+            Err(Error::Compile { log: "no such type".into(), node: None, transform: None })
         });
         assert!(matches!(refused, Err(Error::Compile { log, .. }) if log == "no such type"));
     }
@@ -108,7 +113,7 @@ fn a_refusal_is_passed_on_and_not_kept() {
 }
 
 #[test]
-fn a_compiler_that_panics_leaves_nothing_behind() {
+fn a_compiler_that_panics_leaves_no_files() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut random = Random(4);
     let (key, compiled) = (random.key(), random.compiled());
@@ -118,13 +123,13 @@ fn a_compiler_that_panics_leaves_nothing_behind() {
     });
     let start = Instant::now();
     cache.get_or_compile(&key, || Ok(compiled)).expect("compiled");
-    assert!(start.elapsed() < Duration::from_secs(10), "the lock was left behind");
+    assert!(start.elapsed() < Duration::from_secs(10), "the lock is left");
     let names: Vec<_> = fs::read_dir(home.path().join("cache"))
         .expect("the folder")
         .flatten()
         .map(|e| e.file_name())
         .collect();
-    assert_eq!(names, [format!("{key}.cubin").as_str()], "neither lock nor temporary file stays");
+    assert_eq!(names, [format!("{key}.cubin").as_str()], "no lock and no temporary file is left");
 }
 
 #[test]
@@ -177,7 +182,7 @@ fn two_keys_compile_at_the_same_time() {
 }
 
 #[test]
-fn readers_never_see_what_writers_and_vandals_do() {
+fn readers_never_see_damaged_entries() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let fixture = Arc::new(Fixture::new(home.path(), 7));
     thread::scope(|scope| {
@@ -203,17 +208,17 @@ fn readers_never_see_what_writers_and_vandals_do() {
 }
 
 #[test]
-fn an_empty_cubin_is_answered_and_not_kept() {
+fn an_empty_cubin_is_returned_and_not_stored() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut fixture = Fixture::new(home.path(), 8);
     fixture.repair();
     fixture.truth.image.clear();
     assert!(fixture.ask(&fixture.cache()));
-    assert!(fixture.ask(&fixture.cache()), "nothing was kept");
+    assert!(fixture.ask(&fixture.cache()), "no entry was stored");
 }
 
 #[test]
-fn the_folder_and_its_files_are_the_users_alone() {
+fn only_the_user_can_access_the_folder() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let fixture = Fixture::new(home.path(), 9);
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
@@ -240,7 +245,7 @@ fn files_of_dead_writers_are_removed_after_an_hour() {
 }
 
 #[test]
-fn why_a_folder_is_not_used_is_a_sentence() {
+fn an_unused_folder_has_a_stated_reason() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let fixture = Fixture::new(home.path(), 12);
     let check = |path: &Path| CacheDir::At(path.into()).check().map_err(|error| error.to_string());
@@ -262,7 +267,7 @@ fn why_a_folder_is_not_used_is_a_sentence() {
 }
 
 #[test]
-fn other_files_are_not_waited_for() {
+fn locks_of_other_files_do_not_block() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let fixture = Fixture::new(home.path(), 13);
     let socket = |path: &Path| drop(UnixListener::bind(path).expect("a socket"));
@@ -282,10 +287,10 @@ fn other_files_are_not_waited_for() {
     }
 }
 
-/// Not a promise of speed, which is the machine's; a page of a folder must not take as long as a
-/// compilation.
+/// Not a guarantee of speed, which depends on the machine. A lookup in a folder must be much faster
+/// than a compilation.
 #[test]
-fn a_hit_on_disk_is_quick() {
+fn a_hit_on_disk_is_fast() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let fixture = Fixture::new(home.path(), 11);
     let mut times: Vec<_> = (0..1000)

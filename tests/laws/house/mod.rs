@@ -1,7 +1,7 @@
 //! Laws of the source tree: layers, names, operand memory, paths, sizes, twins, and versions. Each
 //! exception states its reason.
 
-mod floors;
+mod layers;
 mod names;
 mod operand_memory;
 mod paths;

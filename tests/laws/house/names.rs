@@ -80,7 +80,7 @@ fn a_name_means_one_thing() {
     let grown: Vec<_> = twice.difference(&known).map(|name| (name, &names[*name])).collect();
     assert!(grown.is_empty(), "{grown:?}");
     let gone: Vec<_> = known.difference(&twice).collect();
-    assert!(gone.is_empty(), "{gone:?} mean one thing now: the list shrinks");
+    assert!(gone.is_empty(), "{gone:?} have one meaning now; remove them from the list");
 }
 
 #[test]

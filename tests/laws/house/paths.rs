@@ -30,7 +30,7 @@ fn named(text: &str) -> BTreeSet<String> {
 }
 
 /// Returns whether the part of a path before the first placeholder exists.
-fn is_there(path: &str) -> bool {
+fn exists(path: &str) -> bool {
     let said = path
         .split(['*', '{'])
         .next()
@@ -46,7 +46,7 @@ fn is_there(path: &str) -> bool {
 }
 
 #[test]
-fn every_path_that_is_named_is_there() {
+fn every_named_path_exists() {
     let mut texts = files(&["src", "layout", "kernels", "lab", "cli", "tests", "peers"], "rs");
     texts.extend(files(&["kernels", "layout/kernels", "lab/kernels"], "cuh"));
     texts.extend(files(&["docs", "book"], "md"));
@@ -62,7 +62,7 @@ fn every_path_that_is_named_is_there() {
         .flat_map(|(name, text)| {
             named(text)
                 .into_iter()
-                .filter(|path| !is_there(path))
+                .filter(|path| !exists(path))
                 .map(move |path| format!("{name}: {path}"))
         })
         .collect();
@@ -70,11 +70,11 @@ fn every_path_that_is_named_is_there() {
 }
 
 #[test]
-fn a_path_that_is_not_there_is_found() {
+fn a_path_that_does_not_exist_is_found() {
     let found = named(
         "see `src/lib.rs` and (src/gone.rs), docs/performance/*.md; kernels/warp/{simt,gone}.cuh.",
     );
-    let gone: Vec<_> = found.iter().filter(|path| !is_there(path)).map(String::as_str).collect();
+    let gone: Vec<_> = found.iter().filter(|path| !exists(path)).map(String::as_str).collect();
     assert_eq!((found.len(), gone), (4, vec!["src/gone.rs"]));
 }
 

@@ -108,7 +108,7 @@ fn orphans(kernels: &BTreeMap<String, String>, sources: &BTreeMap<String, String
         let tree = TREES
             .iter()
             .find_map(|(kernels, sources)| Some((sources, kernel.strip_prefix(kernels)?)));
-        let (folder, name) = tree.expect("the kernel lies in a tree");
+        let (folder, name) = tree.expect("the kernel is in one of the trees");
         let stem = format!("{folder}{}", name.trim_end_matches(".cuh"));
         sources.contains_key(&format!("{stem}.rs"))
             || sources.contains_key(&format!("{stem}/mod.rs"))
@@ -161,7 +161,7 @@ fn named_on_top(kernel: &str) -> Vec<&str> {
 
 /// Returns pairs of a kernel and a source in its first line that does not exist. The source is
 /// empty if the first line names none.
-fn astray(
+fn missing_sources(
     kernels: &BTreeMap<String, String>,
     exists: impl Fn(&str) -> bool,
 ) -> Vec<(&String, &str)> {
@@ -176,7 +176,7 @@ fn astray(
 
 /// Returns pairs of a kernel and a forbidden text: synchronization outside of the schedule, or a
 /// conditional on a type or a layout.
-fn trespasses(kernels: &BTreeMap<String, String>) -> Vec<(String, String)> {
+fn forbidden_texts(kernels: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (name, text) in kernels {
         let code = code(text);
@@ -216,12 +216,12 @@ fn every_kernel_has_a_rust_twin() {
     let [kernels, sources] = trees();
     assert!(
         SYNCHRONIZES.iter().all(|name| kernels.contains_key(*name)),
-        "a kernel that may synchronize is gone"
+        "a kernel of SYNCHRONIZES does not exist"
     );
     assert_eq!(orphans(&kernels, &sources), [""; 0]);
     assert!(
         KERNELS_ALONE.iter().all(|name| kernels.contains_key(*name)),
-        "the list of exceptions names a file that is gone"
+        "a kernel of KERNELS_ALONE does not exist"
     );
     println!("{} kernels, {} components", kernels.len(), sources.len());
 }
@@ -240,16 +240,16 @@ fn every_component_that_names_a_twin_has_it() {
 #[test]
 fn twins_of_kernels_exist() {
     let [kernels, _] = trees();
-    assert_eq!(astray(&kernels, |path| root().join(path).exists()), []);
+    assert_eq!(missing_sources(&kernels, |path| root().join(path).exists()), []);
 }
 
 #[test]
-fn synchronization_is_spelled_in_the_schedule_and_no_conditional_knows_a_type() {
-    assert_eq!(trespasses(&trees()[0]), []);
+fn only_schedules_synchronize_and_no_conditional_names_a_type() {
+    assert_eq!(forbidden_texts(&trees()[0]), []);
 }
 
 #[test]
-fn the_main_loops_that_descriptions_name_are_structs() {
+fn main_loops_of_descriptions_are_cuda_structs() {
     let (threadblock, unroll) = (Mnk::new(8, 8, 8), UnrollKind::Full);
     let twins = [
         Mainloop::SingleStage(SingleStageKnobs { threadblock, unroll }),
@@ -259,14 +259,14 @@ fn the_main_loops_that_descriptions_name_are_structs() {
     .map(|mainloop| mainloop.cuda());
     let kernels = files(&["kernels/threadblock"], "cuh");
     let is_struct = |twin: &str| {
-        let name = twin.strip_prefix("threadblock::").expect("a name of its namespace");
+        let name = twin.strip_prefix("threadblock::").expect("a name in its namespace");
         kernels.values().any(|text| text.contains(&format!("struct {name} ")))
     };
     assert!(twins.iter().all(|twin| is_struct(twin)), "{twins:?}");
 }
 
 #[test]
-fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
+fn an_orphan_a_missing_twin_and_a_forbidden_text_are_found() {
     let tree = |files: &[(&str, &str)]| {
         files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
     };
@@ -330,16 +330,18 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
     );
     assert_eq!(unnamed(&kernels, &sources), ["lab/kernels/schedule.cuh"]);
     let exists = |path: &str| path == "src/warp/mma" || sources.contains_key(path);
-    let astray = astray(&kernels, exists)
+    let missing_sources = missing_sources(&kernels, exists)
         .into_iter()
         .map(|(name, path)| format!("{name}: {path}"))
         .collect::<Vec<_>>();
     assert_eq!(
-        astray,
+        missing_sources,
         ["kernels/schedule/other.cuh: src/schedule/gone.rs", "kernels/warp/mma_f16.cuh: "]
     );
-    let found: Vec<_> =
-        trespasses(&kernels).into_iter().map(|(name, what)| format!("{name}: {what}")).collect();
+    let found: Vec<_> = forbidden_texts(&kernels)
+        .into_iter()
+        .map(|(name, what)| format!("{name}: {what}"))
+        .collect();
     assert_eq!(
         found,
         [
@@ -358,7 +360,7 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
 /// Returns the names of a C++ or Rust enumeration without comments, arguments, and blanks.
 fn enumerators(text: &str, head: &str) -> Vec<String> {
     let body =
-        &text[text.find(head).unwrap_or_else(|| panic!("`{head}` is somewhere")) + head.len()..];
+        &text[text.find(head).unwrap_or_else(|| panic!("`{head}` is in the text")) + head.len()..];
     let (mut names, mut depth) = (Vec::new(), 1);
     for line in body.lines().map(|line| line.split("//").next().unwrap_or_default()) {
         for word in line.split_inclusive(['{', '}', ',']) {

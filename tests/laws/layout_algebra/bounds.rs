@@ -1,11 +1,11 @@
-//! Values up to 64 bits: what does not fit is refused, and nothing panics.
+//! Layouts with values up to 64 bits: operations that overflow are refused, and nothing panics.
 
 use super::random_layouts::cases;
 use crate::harness::prelude::*;
 use falchion_lab::layout::expression::evaluate;
 use proptest::prelude::*;
 
-/// A number of any length in bits, near a power of two more often than not.
+/// A number of any length in bits, often near a power of two.
 fn wide() -> impl Strategy<Value = u64> {
     (0u32..64, -2i64..3, any::<u64>()).prop_map(|(bits, near, any)| match any % 3 {
         0 => any >> bits,
@@ -16,8 +16,8 @@ fn wide() -> impl Strategy<Value = u64> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Every operation on layouts of any extents and strides returns; what it returns has a size
-    /// and a cosize, and composes.
+    /// Every operation on layouts of any extents and strides returns without a panic. A result has
+    /// a size and a cosize, and can be composed.
     #[test]
     fn wide_layouts_are_computed_or_refused(
         s in prop::array::uniform4(wide()),

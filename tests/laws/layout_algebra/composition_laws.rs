@@ -10,8 +10,7 @@ fn identity(n: u64) -> Layout {
     Layout::new(n, 1).expect("n:1")
 }
 
-/// Whether each leaf of `inner` is refined by the mode in its place of `outer`: CuTe's
-/// `compatible`.
+/// Returns whether the modes of `outer` refine each leaf of `inner`: CuTe's `compatible`.
 fn refines(outer: &Layout, inner: &Layout) -> bool {
     if inner.depth() == 0 {
         return outer.size() == inner.size();
@@ -30,10 +29,10 @@ proptest! {
         prop_assert_eq!(layout.to_string().parse::<Layout>(), Ok(layout));
     }
 
-    /// `L(c(i)) = L(i)` for the coordinate `c(i)` that `i` counts out, and `c` is nested as the
+    /// `L(c(i)) = L(i)` for the coordinate `c(i)` of the integer `i`, and `c` is nested like the
     /// shape.
     #[test]
-    fn an_integer_is_its_coordinate(layout in any_layout(), i in any::<u64>()) {
+    fn an_integer_and_its_coordinate_have_one_offset(layout in any_layout(), i in any::<u64>()) {
         let i = i % layout.size();
         let coordinate = layout.coordinate(i)?;
         prop_assert_eq!(layout.offset(coordinate)?, layout.offset(i)?);
@@ -51,9 +50,9 @@ proptest! {
         prop_assert_eq!(whole, sum);
     }
 
-    /// `cosize(L) = 1 + max L(i)`, and the extended function is the same one below the size.
+    /// `cosize(L) = 1 + max L(i)`, and the extended function is equal below the size.
     #[test]
-    fn cosize_is_one_beyond_the_last(layout in any_layout()) {
+    fn cosize_is_the_largest_offset_plus_one(layout in any_layout()) {
         let offsets = offsets(&layout);
         prop_assert_eq!(offsets.iter().max().map(|last| last + 1), Some(layout.cosize()));
         for (i, offset) in offsets.iter().enumerate() {
@@ -61,7 +60,7 @@ proptest! {
         }
     }
 
-    /// `coalesce(L)(i) = L(i)`, `depth <= 1`, no two neighbours can be joined, and coalescing again
+    /// `coalesce(L)(i) = L(i)`, `depth <= 1`, no two neighbors can be joined, and coalescing again
     /// changes nothing.
     #[test]
     fn coalescing_keeps_the_function(layout in any_layout()) {
@@ -81,8 +80,8 @@ proptest! {
         prop_assert_eq!(offsets(&a) == offsets(&b), values(&a) == values(&b));
     }
 
-    /// `coalesce(L, (1,..,1)) = (coalesce(L_0), coalesce(L_1), ..)`: the same function, the same
-    /// rank.
+    /// `coalesce(L, (1,..,1)) = (coalesce(L_0), coalesce(L_1), ..)`: the same function with the
+    /// same rank.
     #[test]
     fn coalescing_by_mode_keeps_the_rank(layout in any_layout()) {
         let profile = IntTuple::Tuple(vec![1.into(); layout.rank()]);
@@ -99,9 +98,10 @@ proptest! {
         prop_assert!(flat.depth() <= 1 && flat.leaves() == layout.leaves());
     }
 
-    /// `(A o B)(c) = A(B(c))` for every `c` of B, and every coordinate of B is one of `A o B`.
+    /// `(A o B)(c) = A(B(c))` for every `c` of B, and every coordinate of B is a coordinate of
+    /// `A o B`.
     #[test]
-    fn composition_is_that_of_functions(a in any_layout(), b in any_layout()) {
+    fn composition_equals_that_of_functions(a in any_layout(), b in any_layout()) {
         if let Ok(composed) = a.compose(&b) {
             for c in 0..b.size() {
                 prop_assert_eq!(composed.offset(c)?, a.extended(b.offset(c)?)?);
@@ -110,7 +110,7 @@ proptest! {
         }
     }
 
-    /// Each leaf of `A o B` is coalesced: it becomes no shorter.
+    /// Each leaf of `A o B` is coalesced, so coalescing does not shorten it.
     #[test]
     fn composed_leaves_are_coalesced(a in any_layout(), s in 1u64..25, d in 0u64..13) {
         if let Ok(composed) = a.compose(&Layout::new(s, d)?) {
@@ -118,10 +118,10 @@ proptest! {
         }
     }
 
-    /// `((A o B) o C)(i) = A(B(C(i))) = (A o (B o C))(i)`, wherever the inner compositions exist
-    /// and `cosize(C) <= |B|`, `cosize(B) <= |A|`. Of the outer ones either may be no layout where
-    /// the other is: `B o C` may be finer than C, and then its modes are shorter, and there are
-    /// more of them that have to be apart, as in `one_side_may_be_no_layout`.
+    /// `((A o B) o C)(i) = A(B(C(i))) = (A o (B o C))(i)` if the inner compositions exist,
+    /// `cosize(C) <= |B|`, and `cosize(B) <= |A|`. One outer composition may be a layout although
+    /// the other is not. `B o C` may be finer than C, and its shorter modes must be disjoint, as in
+    /// `one_side_may_be_no_layout`.
     #[test]
     fn composition_is_associative(a in any_layout(), b in any_layout(), c in any_layout()) {
         prop_assume!(b.cosize() <= a.size() && c.cosize() <= b.size());
@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(offsets(&a.compose(&identity(a.size()))?), offsets(&a));
     }
 
-    /// `A o (B_0, B_1) = (A o B_0, A o B_1)` wherever the left side exists.
+    /// `A o (B_0, B_1) = (A o B_0, A o B_1)` if the left side exists.
     #[test]
     fn composition_distributes_over_concatenation(a in any_layout(), b in any_layout()) {
         prop_assume!(b.depth() > 0);
@@ -158,8 +158,8 @@ proptest! {
         }
     }
 
-    /// `A o <B_0, B_1> = (A_0 o B_0, A_1 o B_1)` for a tuple of layouts, and what it does not reach
-    /// is dropped.
+    /// `A o <B_0, B_1> = (A_0 o B_0, A_1 o B_1)` for a tuple of layouts. Modes beyond the tuple are
+    /// dropped.
     #[test]
     fn a_tuple_composes_by_mode(a in any_layout(), b in any_layout(), c in any_layout()) {
         let both = a.compose_by(&Tiler::from([b.clone().into(), c.clone().into()]));
@@ -173,8 +173,8 @@ proptest! {
         }
     }
 
-    /// What is static does not change values: `values(A o B) = values(static(A) o static(B))`, and
-    /// that is static throughout.
+    /// Static operands do not change values: `values(A o B) = values(static(A) o static(B))`, and
+    /// the result is static.
     #[test]
     fn static_operands_give_static_results(a in any_layout(), b in any_layout()) {
         let fix = |layout: &Layout| layout.to_string().split(['_']).collect::<String>();
@@ -212,8 +212,8 @@ proptest! {
     }
 }
 
-/// `(A o B) o C` and `A o (B o C)` are one function, and it may fit the profile of C and not that
-/// of `B o C`, or the other way round.
+/// `(A o B) o C` and `A o (B o C)` are the same function, but it may fit only one of the profiles
+/// of C and `B o C`.
 #[test]
 fn one_side_may_be_no_layout() -> Result<(), LayoutError> {
     let sides = |a: &str, b: &str, c: &str| {
@@ -223,7 +223,7 @@ fn one_side_may_be_no_layout() -> Result<(), LayoutError> {
     };
     let (bc, left, right) = sides("(3,4,2):(0,0,1)", "(4,8):(0,3)", "6:6");
     assert_eq!(bc.to_string(), "(2,3):(3,9)");
-    // 0 0 0 1 1 1: threes by threes along C, and neither by twos nor by threes of twos.
+    // 0 0 0 1 1 1: groups of three fit C, but neither groups of two nor groups of three twos do.
     assert_eq!(offsets(&left?), [0, 0, 0, 1, 1, 1]);
     assert!(right.is_err(), "{right:?}");
     Ok(())

@@ -1,8 +1,8 @@
-//! What CuTe's documentation and unit tests say, in CuTe's words: the results, nesting included.
+//! Examples of CuTe's documentation and unit tests in CuTe's notation: results with their nesting.
 
 use falchion_lab::layout::expression::evaluate;
 
-/// Evaluates the left of each pair, and compares with the right.
+/// Evaluates the left side of each pair, and compares it with the right side.
 fn all(facts: &[(&str, &str)]) {
     for (expression, expected) in facts {
         let value = evaluate(expression).unwrap_or_else(|error| panic!("{error}"));
@@ -102,7 +102,7 @@ fn inverted_as_documented() {
     ]);
 }
 
-/// CuTe prints a slice's layout, and keeps its offset beside it.
+/// CuTe prints a slice's layout, and stores its offset separately.
 #[test]
 fn sliced_as_documented() {
     const A: &str = "((_3,2),(2,_5,_2)):((4,1),(_2,13,100))";
@@ -120,7 +120,7 @@ fn sliced_as_documented() {
     }
 }
 
-/// CuTe compiles these, and disagrees with the composition of the functions.
+/// CuTe compiles these, but its results differ from the composition of the functions.
 #[test]
 fn failed_compositions_name_the_divisibility() {
     #[rustfmt::skip]

@@ -1,5 +1,5 @@
-//! Every small layout, and a million pairs: compositions held against the composition of the
-//! functions, refusals against a search for the layout that is said not to exist.
+//! Every small layout, and a million pairs: compositions equal the composition of the functions,
+//! and a refusal is confirmed by a search for the layout.
 
 use crate::harness::prelude::*;
 use falchion::layout::algebra::Mode;
@@ -12,8 +12,8 @@ fn every_small_layout() -> impl Iterator<Item = Layout> {
     one.chain(two).map(|layout| layout.expect("a small layout"))
 }
 
-/// Whether `values`, of which the first is 0, are those of a layout of some modes, found by trying
-/// every first mode.
+/// Returns whether `values`, which begin with 0, are the offsets of a layout. Tries every first
+/// mode.
 fn is_layout(values: &[u64]) -> bool {
     let n = values.len();
     n <= 1
@@ -24,8 +24,8 @@ fn is_layout(values: &[u64]) -> bool {
         })
 }
 
-/// Whether some layout of the shape of `b`, each of its leaves refined, is the function `c ->
-/// a(b(c))`.
+/// Returns whether some layout with the shape of `b`, with each leaf refined, is the function
+/// `c -> a(b(c))`.
 fn composition_exists(a: &Layout, b: &Layout) -> bool {
     let leaf = |mode: &Mode| -> Vec<u64> {
         (0..mode.extent.value).map(|c| a.extended(c * mode.stride.value).expect("small")).collect()
@@ -41,7 +41,7 @@ fn composition_exists(a: &Layout, b: &Layout) -> bool {
     adds && leaves.iter().all(|values| is_layout(values))
 }
 
-/// How many compositions were layouts, and how many were not.
+/// Numbers of compositions that are layouts, and of those that are not.
 #[derive(Default, Debug)]
 struct Count {
     accepted: u64,
@@ -49,7 +49,7 @@ struct Count {
 }
 
 impl Count {
-    /// Holds one composition against the functions.
+    /// Compares one composition with the functions.
     fn compose(&mut self, a: &Layout, b: &Layout) {
         match a.compose(b) {
             Ok(composed) => {
@@ -69,15 +69,15 @@ impl Count {
         }
     }
 
-    /// At least 30% of each.
+    /// At least 30 % are layouts, and at least 30 % are not.
     fn is_balanced(&self) {
         let all = self.accepted + self.refused;
         assert!(self.accepted * 10 >= all * 3 && self.refused * 10 >= all * 3, "{self:?}");
     }
 }
 
-/// For every small A, and B of one small mode or two small modes from a few: `A o B` is `A(B(c))`,
-/// and refused only where no layout is.
+/// For every small A, and for B with one or two small modes: `A o B` is `A(B(c))`, and it is
+/// refused only if no layout exists.
 #[test]
 fn every_small_layout_composes_or_no_layout_exists() {
     let few: Vec<Layout> = every_small_layout()
@@ -95,10 +95,10 @@ fn every_small_layout_composes_or_no_layout_exists() {
     assert_eq!(count.accepted + count.refused, 6162 * few.len() as u64);
 }
 
-/// For every small layout: coalescing, complement, and both inverses, as their laws say; and the
-/// text is read back.
+/// For every small layout, coalescing, complement, and both inverses satisfy their laws, and the
+/// text parses.
 #[test]
-fn every_small_layout_under_the_laws_of_one() {
+fn every_small_layout_satisfies_the_laws() {
     let (mut inverted, mut folded) = (0, 0);
     for layout in every_small_layout() {
         let offsets = |layout: &Layout| {
@@ -144,8 +144,8 @@ fn every_small_layout_under_the_laws_of_one() {
     assert!(inverted > 500 && folded > 500);
 }
 
-/// A million pairs of layouts of one to three modes, always the same: `A o B` is `A(B(c))`, and
-/// refused only where no layout is; at least 30% are accepted, and at least 30% refused.
+/// A fixed set of a million pairs of layouts of one to three modes: `A o B` is `A(B(c))`, and it is
+/// refused only if no layout exists. At least 30 % are accepted, and at least 30 % are refused.
 #[test]
 fn a_million_pairs_compose_or_no_layout_exists() {
     const PAIRS: u64 = 1_000_000;
@@ -172,9 +172,9 @@ fn a_million_pairs_compose_or_no_layout_exists() {
     count.is_balanced();
 }
 
-/// The laws above need what they test: composition by CuTe's rounded division, without a check, is
-/// often not the composition of the functions, and exactly then `compose` either refuses or finds
-/// other modes.
+/// The laws above need their checks: composition by CuTe's rounded division, without a check, often
+/// differs from the composition of the functions. In exactly these cases `compose` refuses, or
+/// finds other modes.
 #[test]
 fn composing_without_the_checks_is_another_function() {
     let rounded = |a: (u64, u64, u64, u64), s: u64, d: u64| -> Vec<u64> {

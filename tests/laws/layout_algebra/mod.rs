@@ -1,4 +1,4 @@
-//! The layout algebra: what CuTe documents, laws, and every small layout.
+//! Laws of the layout algebra: CuTe's documented examples, random layouts, and every small layout.
 
 mod bounds;
 mod composition_laws;

@@ -1,5 +1,5 @@
-//! Offsets: what begins at an offset begins there after every operation on its coordinates, and is
-//! refused where an offset has no meaning.
+//! Layouts with offsets: every operation on coordinates keeps the offset, and is refused if an
+//! offset has no meaning.
 
 use super::random_layouts::{any_layout, cases, offsets};
 use crate::harness::prelude::*;
@@ -13,7 +13,7 @@ fn composed(expression: &str) -> Composed {
     }
 }
 
-/// Where each integer goes.
+/// Returns the offset of each integer.
 fn places(of: &Composed) -> Vec<u64> {
     (0..of.layout.size()).map(|i| of.offset(i).expect("an integer below the size")).collect()
 }
@@ -21,9 +21,9 @@ fn places(of: &Composed) -> Vec<u64> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// `n + R(c) = A(from + B(c))`, and from 0 on it is the composition.
+    /// `n + R(c) = A(from + B(c))`. From 0 on it is the composition.
     #[test]
-    fn a_composition_from_an_offset_is_that_of_functions(a in any_layout(), b in any_layout(), from in 0u64..64) {
+    fn a_composition_from_an_offset_equals_that_of_functions(a in any_layout(), b in any_layout(), from in 0u64..64) {
         prop_assert_eq!(a.compose_from(0, &b).map(|(layout, _)| layout), a.compose(&b));
         if let Ok((layout, start)) = a.compose_from(from, &b) {
             for (at, index) in offsets(&layout).into_iter().zip(offsets(&b)) {
@@ -32,14 +32,14 @@ proptest! {
         }
     }
 
-    /// A layout of one mode is linear, and composes from every offset on.
+    /// A layout of one mode is linear, so it composes from every offset.
     #[test]
-    fn a_line_composes_from_every_offset(n in 1u64..100, d in 0u64..100, b in any_layout(), from in any::<u32>()) {
+    fn one_mode_composes_from_every_offset(n in 1u64..100, d in 0u64..100, b in any_layout(), from in any::<u32>()) {
         let line = Layout::new(n, d)?;
         prop_assert_eq!(line.compose_from(from.into(), &b)?, (line.compose(&b)?, u64::from(from) * d));
     }
 
-    /// What is printed is read.
+    /// Printed layouts parse to the same layouts.
     #[test]
     fn printed_offsets_read_back(layout in any_layout(), offset in 0u64..1000, swizzled in any::<bool>()) {
         let swizzle = if swizzled { "Sw<2,1,3> o " } else { "" };
@@ -50,8 +50,8 @@ proptest! {
     }
 }
 
-/// An operation on the coordinates of a tile is the operation on a layout that begins at 0, moved
-/// by the tile's offset, and then swizzled where there is a swizzle.
+/// An operation on the coordinates of a tile equals the operation on a layout that begins at 0,
+/// plus the tile's offset, and then swizzled if there is a swizzle.
 #[test]
 fn operations_on_coordinates_keep_the_offset() {
     for operation in [
@@ -87,12 +87,12 @@ fn operations_on_coordinates_keep_the_offset() {
                 .into_iter()
                 .map(|at| composed("Sw<2,1,3> o 1").swizzle.at(at))
                 .collect();
-            assert_eq!(places(&swizzled), expected, "{operation} of {tile} behind a swizzle");
+            assert_eq!(places(&swizzled), expected, "{operation} of {tile} with a swizzle");
         }
     }
 }
 
-/// A left layout has its own meaning from an offset on: `A(offset + B(c))`, where that is a layout.
+/// The left layout is applied from an offset on: `A(offset + B(c))`, if that is a layout.
 #[test]
 fn a_layout_left_of_an_offset_is_a_function() {
     for (expression, printed) in [

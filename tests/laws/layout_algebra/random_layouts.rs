@@ -1,9 +1,9 @@
-//! Layouts drawn at random: cheap to draw, small enough to be looked at point by point.
+//! Random layouts that are small enough for a comparison point by point.
 
 use crate::harness::prelude::*;
 use proptest::prelude::*;
 
-/// 50,000 cases a law, failures printed and not filed.
+/// 50,000 cases per law. Failures are printed and not stored.
 pub fn cases() -> ProptestConfig {
     ProptestConfig {
         cases: 50_000,
@@ -15,8 +15,8 @@ pub fn cases() -> ProptestConfig {
 
 const EXTENTS: [u64; 8] = [1, 2, 2, 3, 4, 4, 6, 8];
 
-/// Extents and strides as layouts of one to three modes, flat or nested as `nest` says, static as
-/// the bits of `fixed` say.
+/// Returns a layout of one to three modes with these extents and strides. `nest` selects the
+/// nesting, and the bits of `fixed` the static values.
 fn nested(modes: &[(u64, u64)], nest: usize, fixed: u64) -> Layout {
     let int = |value, bit: usize| Int { value, is_static: fixed >> (bit % 8) & 1 == 1 };
     let tree = |ints: Vec<Int>| match (ints.as_slice(), nest % 3) {
@@ -45,8 +45,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A layout whose modes, in an order of their own, begin where the modes before end, or a few
-    /// times later: injective, with a complement.
+    /// A layout whose modes, in any order, begin at the end of the previous modes, or at a small
+    /// multiple of it. It is injective and has a complement.
     fn spread(gaps: u64)(
         rank in 1usize..4,
         extents in prop::array::uniform3(0usize..8),
@@ -76,7 +76,7 @@ pub fn bijection() -> impl Strategy<Value = Layout> {
     spread(1)
 }
 
-/// A matrix: a bijection of rank 2, of extents that 2 and 4 divide.
+/// A matrix: a bijection of rank 2 whose extents are multiples of 2 and 4.
 pub fn matrix() -> impl Strategy<Value = Layout> {
     (0usize..4, 0usize..4, any::<bool>()).prop_map(|(rows, columns, row_major)| {
         let (m, n) = ([4, 8, 12, 16][rows], [4, 8, 12, 16][columns]);
@@ -84,12 +84,12 @@ pub fn matrix() -> impl Strategy<Value = Layout> {
     })
 }
 
-/// The offsets of all integers below the size.
+/// Returns the offsets of all integers below the size.
 pub fn offsets(layout: &Layout) -> Vec<u64> {
     (0..layout.size()).map(|i| layout.offset(i).expect("inside")).collect()
 }
 
-/// The same, in order.
+/// Returns the offsets of all integers below the size in ascending order.
 pub fn image(layout: &Layout) -> Vec<u64> {
     let mut image = offsets(layout);
     image.sort_unstable();

@@ -1,8 +1,9 @@
-//! How fast the algebra is: `cargo test --test laws layout_algebra speed -- --ignored --nocapture`.
+//! Speed of the algebra: `cargo test --test laws layout_algebra speed -- --ignored --nocapture`.
 
 use crate::harness::prelude::*;
 
-/// Layouts of two modes, of which half are nested, whose strides are multiples of powers of two.
+/// Returns a layout of two modes. Half of the layouts are nested, and their strides are multiples
+/// of powers of two.
 fn random_layout(i: u64) -> Layout {
     let pick = |n: u64, from: &[u64]| from[(draw(n, i) % from.len() as u64) as usize];
     let (s, t, u) = (pick(1, &[2, 4, 6, 8]), pick(2, &[2, 3, 4, 8]), pick(3, &[2, 4]));
@@ -16,14 +17,14 @@ fn random_layout(i: u64) -> Layout {
 
 /// Two layouts and a tiler.
 type Operands = (Layout, Layout, Tiler);
-/// What is timed.
+/// Operation that is timed.
 type Operation = fn(&Operands) -> Result<Layout, LayoutError>;
 
-/// 100,000 random compositions, divides and products a second on one core: all three of each pair,
-/// drawn before the clock starts.
+/// 100,000 random compositions, divides, and products per second on one core. Each pair runs all
+/// three operations, and is created before the measurement.
 #[test]
-#[ignore = "needs a core for itself"]
-fn a_hundred_thousand_operations_a_second() {
+#[ignore = "measures time on an idle core"]
+fn the_algebra_runs_100_000_operations_per_second() {
     const PAIRS: u64 = 100_000;
     let operands: Vec<Operands> = (0..PAIRS)
         .map(|i| {

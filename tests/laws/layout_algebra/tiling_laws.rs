@@ -25,15 +25,15 @@ proptest! {
         prop_assert!(rest.windows(2).all(|pair| pair[0] < pair[1]), "{rest:?}");
     }
 
-    /// L and R share 0 only: `R(j) != L(i)` for every `j >= 1`.
+    /// L and R share only 0: `R(j) != L(i)` for every `j >= 1`.
     #[test]
     fn a_complement_is_disjoint(layout in injective(), n in 1u64..200) {
         let taken = image(&layout);
         prop_assert!(offsets(&layout.complement(n)?)[1..].iter().all(|offset| taken.binary_search(offset).is_err()));
     }
 
-    /// `(L, R)` reaches every offset below n, and each of its offsets once: a bijection onto the
-    /// integers below its cosize.
+    /// `(L, R)` reaches every offset below n, and each of its offsets once: it is a bijection onto
+    /// the integers below its cosize.
     #[test]
     fn a_layout_and_its_complement_cover(layout in injective(), n in 1u64..200) {
         let whole = pair(&layout, &layout.complement(n)?);
@@ -41,16 +41,16 @@ proptest! {
         prop_assert_eq!(image(&whole), (0..whole.cosize()).collect::<Vec<_>>());
     }
 
-    /// R is no larger than it has to be: `|R| <= ceil(n / cosize(L)) * cosize(L) / |L|`, equal when
-    /// n is not below the cosize.
+    /// R has the minimum size: `|R| <= ceil(n / cosize(L)) * cosize(L) / |L|`, with equality if n
+    /// is not below the cosize.
     #[test]
     fn a_complement_is_as_small_as_can_be(layout in injective(), periods in 1u64..5) {
         let rest = layout.complement(layout.complement(1)?.size() * layout.size() * periods)?;
         prop_assert_eq!(rest.size(), layout.complement(1)?.size() * periods);
     }
 
-    /// The complement of the complement is the layout again, in order, for n a multiple of what
-    /// `(L, R)` covers.
+    /// The complement of the complement is the layout in ascending order, if n is a multiple of the
+    /// size of `(L, R)`.
     #[test]
     fn a_complement_undoes_itself(layout in injective(), periods in 1u64..4) {
         let covered = pair(&layout, &layout.complement(1)?).cosize() * periods;
@@ -58,8 +58,8 @@ proptest! {
         prop_assert_eq!(offsets(&twice), image(&layout));
     }
 
-    /// A complement is refused only when the strides do not nest: some stride is not a multiple of
-    /// where the smaller ones end.
+    /// A complement is refused only if the strides do not nest: some stride is not a multiple of
+    /// the end of the smaller modes.
     #[test]
     fn a_complement_is_refused_for_a_divisibility(layout in any_layout(), n in 1u64..200) {
         let modes = layout.leaves().into_iter().map(|leaf| (leaf.stride.value, leaf.extent.value));
@@ -92,7 +92,7 @@ proptest! {
         }
     }
 
-    /// A bijection has one inverse, from the left and from the right, whose inverse it is.
+    /// A bijection has one inverse, both left and right, and is the inverse of its inverse.
     #[test]
     fn a_bijection_has_one_inverse(layout in bijection()) {
         let inverse = layout.left_inverse()?;
@@ -100,10 +100,9 @@ proptest! {
         prop_assert_eq!(offsets(&inverse.left_inverse()?), offsets(&layout));
     }
 
-    /// A left inverse exists only for injections, and a refusal for want of injectivity shows two
-    /// integers with one offset.
+    /// A left inverse exists only for injections. A refusal names two integers with one offset.
     #[test]
-    fn a_left_inverse_is_refused_where_there_is_none(layout in any_layout()) {
+    fn a_left_inverse_of_a_noninjective_layout_is_refused(layout in any_layout()) {
         let injective = image(&layout).windows(2).all(|pair| pair[0] < pair[1]);
         match layout.left_inverse() {
             Ok(_) => prop_assert!(injective),
@@ -114,10 +113,10 @@ proptest! {
         }
     }
 
-    /// `logical_divide(A, B)`, flattened, has the offsets of A, each as often, if B and its
-    /// complement cover A exactly.
+    /// `logical_divide(A, B)`, flattened, has the offsets of A with the same multiplicities, if B
+    /// and its complement cover A exactly.
     #[test]
-    fn dividing_permutes(a in any_layout(), b in injective()) {
+    fn dividing_permutes_the_offsets(a in any_layout(), b in injective()) {
         let whole = pair(&b, &b.complement(a.size())?);
         prop_assume!(whole.cosize() == a.size());
         if let Ok(divided) = a.logical_divide(&b.into()) {
@@ -132,7 +131,7 @@ proptest! {
         prop_assert_eq!(image(&divided), (0..a.size()).collect::<Vec<_>>());
     }
 
-    /// The first mode of `zipped_divide(A, T)` is `A o T`, and mode by mode that of
+    /// The first mode of `zipped_divide(A, T)` is `A o T`, and each mode equals that of
     /// `logical_divide`.
     #[test]
     fn the_tile_is_the_composition(a in matrix(), m in 0usize..2, n in 0usize..2) {
@@ -143,19 +142,20 @@ proptest! {
         prop_assert_eq!(zipped.modes()[0].modes(), firsts);
     }
 
-    /// `tiled_divide(A, T)` is the function of `zipped_divide(A, T)`, its rests modes of their own.
+    /// `tiled_divide(A, T)` is the function of `zipped_divide(A, T)` with the remaining modes
+    /// unpacked.
     #[test]
-    fn tiled_is_zipped_unpacked(a in matrix(), m in 0usize..2, n in 0usize..2) {
+    fn tiled_divide_equals_unpacked_zipped_divide(a in matrix(), m in 0usize..2, n in 0usize..2) {
         let tile = tiler([2, 4][m], [2, 4][n]);
         let (zipped, tiled) = (a.zipped_divide(&tile)?, a.tiled_divide(&tile)?);
         prop_assert_eq!(offsets(&tiled), offsets(&zipped));
         prop_assert_eq!(&tiled.modes()[1..], zipped.modes()[1].modes());
     }
 
-    /// `logical_product(A, B) = (A, A* o B)`: copies of A that share no offset, as many as B has
-    /// coordinates, if A and B are injective.
+    /// `logical_product(A, B) = (A, A* o B)`: one copy of A per coordinate of B. The copies are
+    /// disjoint if A and B are injective.
     #[test]
-    fn a_product_is_copies_that_do_not_overlap(a in injective(), b in injective()) {
+    fn a_product_consists_of_disjoint_copies(a in injective(), b in injective()) {
         if let Ok(product) = a.logical_product(&b.clone().into()) {
             prop_assert_eq!(&product.modes()[0], &a);
             prop_assert_eq!(product.size(), a.size() * b.size());
@@ -163,7 +163,7 @@ proptest! {
         }
     }
 
-    /// A product of bijections is one.
+    /// A product of bijections is a bijection.
     #[test]
     fn a_product_of_bijections_is_one(a in bijection(), b in bijection()) {
         let product = a.logical_product(&b.into())?;
@@ -231,8 +231,8 @@ proptest! {
         prop_assert_eq!(seen, image(&a));
     }
 
-    /// Threads share the matrix: over all threads `local_partition` gives each offset once; by a
-    /// projection, once for each thread of the other mode.
+    /// Threads partition the matrix: over all threads, `local_partition` gives each offset once.
+    /// With a projection, it gives each offset once per thread of the other mode.
     #[test]
     fn local_partitions_are_a_partition(a in matrix(), m in 0usize..2, n in 0usize..2, row_major in any::<bool>()) {
         let (m, n) = ([2, 4][m], [2, 4][n]);
@@ -249,8 +249,8 @@ proptest! {
         }
     }
 
-    /// `thread_value(T)(t, v)` is the element `v` of `local_partition(T, t)`, its offset included,
-    /// for every thread; threads whose numbers have gaps have no such layout.
+    /// `thread_value(T)(t, v)` is element `v` of `local_partition(T, t)`, with its offset, for
+    /// every thread. Threads with gaps in their numbers have no such layout.
     #[test]
     fn a_thread_value_layout_is_every_threads_partition(a in matrix(), m in 0usize..2, n in 0usize..2, row_major in any::<bool>()) {
         let (m, n) = ([2, 4][m], [2, 4][n]);
@@ -268,7 +268,7 @@ proptest! {
         prop_assert!(refused);
     }
 
-    /// `copy(A, B)` makes `B(i) = A(i)` for every integer i, whatever the two layouts.
+    /// `copy(A, B)` makes `B(i) = A(i)` for every integer i, for any two layouts.
     #[test]
     fn a_copy_is_element_by_element(a in bijection(), row in any::<bool>()) {
         let elements: Vec<u64> = (0..a.size()).map(|at| at * 7 + 1).collect();
@@ -281,7 +281,8 @@ proptest! {
         }
     }
 
-    /// `gemm(A, B, C)` adds `sum over k of A(m,k) B(n,k)` to `C(m,n)`, by the layouts of all three.
+    /// `gemm(A, B, C)` adds `sum over k of A(m,k) B(n,k)` to `C(m,n)` through the layouts of all
+    /// three.
     #[test]
     fn gemm_is_the_sum_of_products(k in 1u64..4, seed in any::<i64>(), row in any::<bool>()) {
         let order = |m: u64, n: u64| Layout::new([m, n], if row { [n, 1] } else { [1, m] });
@@ -303,7 +304,7 @@ proptest! {
     /// The map of a layout is the layout: `map(row, column) = L((row, column))` over the whole
     /// domain.
     #[test]
-    fn a_map_is_its_layout(a in matrix()) {
+    fn a_map_equals_its_layout(a in matrix()) {
         let map = Map::new(&a)?;
         prop_assert_eq!(u64::from(map.codomain()), a.cosize());
         for point in points(&map) {

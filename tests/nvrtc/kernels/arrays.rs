@@ -6,8 +6,8 @@ use super::{
 };
 use crate::harness::prelude::*;
 
-/// Defaults and random descriptions of every family, with and without split-K, with stores by TMA
-/// and by threads.
+/// Defaults and random descriptions of every kind of kernel, with and without split-K, with D
+/// stored by TMA and by threads.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_arrays_compile_clean() {
@@ -16,8 +16,12 @@ fn kernels_of_arrays_compile_clean() {
     kernels.extend(random_descriptions(21_000, 16, ArchKind::Sm90, description));
     kernels.extend((22_000..22_016).map(|seed| {
         let arch = ARCHS[seed as usize % ARCHS.len()];
-        let wanted =
-            Wanted { plain: true, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() };
+        let wanted = Wanted {
+            plain: true,
+            arch: Some(arch),
+            kernel_kind: KernelKind::MmaSync,
+            ..Wanted::default()
+        };
         (format!("seed {seed}"), description(seed, wanted), arch)
     }));
     kernels.extend(stored_by_tma(23_000..23_012));

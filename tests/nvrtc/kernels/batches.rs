@@ -53,12 +53,13 @@ fn stream_k_kernels_compile_clean() {
     kernels.extend(stored_by_tma(17_000..17_024));
     kernels.extend(stored_by_threads(18_000..18_008));
     kernels.extend(by_threads(19_000..19_008));
-    let streamed = |d: GemmDesc| but!(d, split_k: 1, decomposition: DecompositionKind::StreamK);
+    let with_stream_k =
+        |d: GemmDesc| but!(d, split_k: 1, decomposition: DecompositionKind::StreamK);
     // The reduction of slices needs registers that some descriptions do not have.
-    kernels.retain(|(_, d, _)| streamed(*d).check().is_ok());
+    kernels.retain(|(_, d, _)| with_stream_k(*d).check().is_ok());
     assert!(kernels.len() >= 36, "{} kernels", kernels.len());
     let batched =
-        |(i, (name, d, arch)): (usize, Kernel)| (name, streamed(d).for_batch(1 + i % 2), arch);
+        |(i, (name, d, arch)): (usize, Kernel)| (name, with_stream_k(d).for_batch(1 + i % 2), arch);
     all_clean("stream-K kernels", kernels.into_iter().enumerate().map(batched).collect());
 }
 
@@ -72,7 +73,7 @@ fn cluster_split_k_kernels_compile_clean() {
     kernels.extend(stored_by_threads(21_000..21_012));
     kernels.extend(by_threads(22_000..22_012));
     let cut = |(i, (name, d, arch)): (usize, Kernel)| {
-        // With large tiles, shared memory holds the partials of only one other block.
+        // With large tiles, shared memory holds the partials of only one other CTA.
         let [_, clustered] = [[2, 4, 3, 8][i % 4], 2]
             .into_iter()
             .find_map(|slices| descriptions::cut_by_clusters(d, slices))?;

@@ -1,11 +1,11 @@
-//! Kernels whose D is column-major, and whose A is in shared memory: few rows of a product are few
-//! columns of theirs.
+//! Kernels with a column-major D and with A in shared memory. A decode GEMM with swapped operands
+//! has such a D, with few columns.
 
 use super::{all_clean, descriptions};
 use crate::harness::prelude::*;
 
-/// A kernel of `m` x `n`, of consumers of `warp_m` x `n` of which each has a whole tile under
-/// ping-pong.
+/// Returns a kernel with CTA tiles of `m` x `n` and consumer tiles of `warp_m` x `n`. If both are
+/// equal, the schedule is ping-pong.
 fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) -> GemmDesc {
     let d = default_of(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row, Order::Col, order]);
     let schedule = if m == warp_m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
@@ -15,19 +15,19 @@ fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) ->
     but!(d.with_rows_as_columns(), threadblock: threadblock, warp: warp, instruction: instruction, schedule: schedule, promotion: never, stages: 4)
 }
 
-/// Of every type and every few columns: nothing spills, and no product waits for another (C7510);
-/// with C read and D stored by TMA, and by threads.
+/// All types with all small N: no kernel spills or serializes `wgmma` (C7510). C is read, and D is
+/// stored by TMA or by threads.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_of_few_columns_compile_clean() {
+fn kernels_with_a_small_n_compile_clean() {
     let mut kernels = Vec::new();
     for (number, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
         for (i, n) in [8, 16, 24, 32, 40, 48, 56, 64, 128, 152].into_iter().enumerate() {
             if types.a.is_integer() && n % 16 != 0 && n > 32 {
                 continue;
             }
-            // Of many columns consumers of 128 rows have no registers for accumulators that are
-            // promoted.
+            // If N exceeds 128, consumers of 128 rows do not have enough registers to promote
+            // accumulators.
             let tile = [(64, 64, n), (128, 64, n), (128, 128, n)]
                 [if n > 128 { 1 } else { (number + i) % 3 }];
             let order = [Order::Row, Order::Col][(number + i / 3) % 2];
@@ -44,13 +44,13 @@ fn kernels_of_few_columns_compile_clean() {
         }
     }
     assert!(kernels.len() >= 150, "{} kernels", kernels.len());
-    all_clean("kernels of few columns", kernels);
+    all_clean("kernels with a small N", kernels);
 }
 
-/// Each thread's addresses are of the map that the host stages by.
+/// The addresses of each thread follow the map that the host uses for staging.
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_wrong_place_in_the_staging_buffer_is_named() {
+fn a_wrong_staging_map_is_named() {
     use ElementKind::{Bf16, F32};
     for c in [Bf16, F32] {
         let unit =

@@ -1,20 +1,20 @@
-//! What becomes of `mma.sync` in machine code: as many instructions in the main loop as the
-//! description says, no spill, and no more shared memory than the machine has.
+//! `mma.sync` in machine code: the main loop has the number of instructions that the description
+//! states, and the kernel neither spills nor exceeds the machine's shared memory.
 
 use super::{cache, descriptions::mma_sync::ARCHS, sample, unit_of};
 use crate::{harness::prelude::*, sass::Sass};
 
-/// A kernel by an instruction on an architecture, as its defaults are completed by it.
+/// Returns the default kernel of an architecture with a given instruction.
 pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Option<GemmDesc> {
     let [a, b] = OperandKind::BOTH.map(|operand| one.input(operand));
     let types = TENSOR_OP_COMBINATIONS
         .iter()
         .find(|types| [types.a, types.b, types.accumulator] == [a, b, one.accumulator()])?;
     let shape = one.shape();
-    // The warp-specialized family has no instruction with 8 rows.
+    // Warp-specialized kernels have no instruction with 8 rows.
     let mainloop = if arch == ArchKind::Sm75 { "pipelined" } else { "multistage" };
     let instruction = format!("{}x{}x{}", shape.m, shape.n, shape.k);
-    // Emulated f32, whose terms are made from fragments.
+    // Emulated f32 with terms that threads compute from fragments.
     let emulation =
         Some(one.math().emulation()).filter(|emulation| *emulation != EmulationKind::None);
     let mut knobs = vec![("instruction", &*instruction), ("mainloop", mainloop)];
@@ -25,7 +25,7 @@ pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Opti
     (desc.mma.kind() == WarpMmaKind::MmaSync).then_some(desc)
 }
 
-/// What the assembler makes of an instruction: one of these, for inputs of a type.
+/// Returns the SASS opcode of `mma.sync` for an input type.
 const fn opcode(input: ElementKind) -> &'static str {
     match input {
         ElementKind::F64 => "DMMA.",
@@ -35,15 +35,15 @@ const fn opcode(input: ElementKind) -> &'static str {
     }
 }
 
-/// Whether it is one of matrices.
+/// Returns whether an instruction multiplies matrices.
 fn multiplies(name: &str) -> bool {
     ["HMMA", "IMMA", "DMMA", "QMMA", "BMMA"].iter().any(|mma| name.starts_with(mma))
 }
 
-/// What is wrong with a kernel's machine code.
+/// Returns the first fault of a kernel's machine code.
 fn fault(cache: &Cache, one: &WarpInstruction, desc: &GemmDesc) -> Option<String> {
     let Explanation::MmaSync(facts) = desc.explain().expect("it checks") else {
-        panic!("another family")
+        panic!("not an mma.sync kernel")
     };
     let machine = desc.arch.machine();
     let entry = match compile(cache, &unit_of(desc, false), machine.sm) {
@@ -58,20 +58,21 @@ fn fault(cache: &Cache, one: &WarpInstruction, desc: &GemmDesc) -> Option<String
             facts.smem_bytes, machine.shared_bytes_per_block
         ));
     }
-    let sass = Sass::of(&entry.image);
+    let sass = Sass::disassemble(&entry.image);
     let own = |name: &str| name.starts_with(opcode(one.input(OperandKind::A)));
-    // One for each that a warp's tile has, in the only loop that has any, and nowhere else.
+    // The innermost loop has one instruction per instruction tile of the warp tile. No other code
+    // has any.
     let (warp, shape) = (desc.warp(), one.shape());
     let products = one.math().emulation().products().len();
     let wanted = ((warp.m / shape.m) * (warp.n / shape.n) * (warp.k / shape.k)) as usize * products;
     let found = (sass.in_loops(own), sass.count(multiplies));
-    (found != (vec![wanted], wanted)).then(|| format!("{found:?} of {wanted} products"))
+    (found != (vec![wanted], wanted)).then(|| format!("{found:?} instead of {wanted} instructions"))
 }
 
-/// The instructions that came with an architecture, and every second older one.
+/// The instructions that an architecture introduced, and every second older one.
 #[test]
-#[ignore = "needs NVRTC, and nvdisasm beside it"]
-fn the_main_loop_has_the_products_of_its_description() {
+#[ignore = "needs NVRTC and nvdisasm"]
+fn the_main_loop_has_the_described_instructions() {
     let (cache, mut kernels) = (cache(), Vec::new());
     let (along_k, along_mn) = ([Order::Row, Order::Col], [Order::Col, Order::Row]);
     for (i, arch) in ARCHS.into_iter().enumerate() {
@@ -89,8 +90,8 @@ fn the_main_loop_has_the_products_of_its_description() {
             if one.sm() != arch.sm() || j % 2 != 0 {
                 continue;
             }
-            // A tile of one k-block, in which A has one fragment, and one whose warps have tiles
-            // that are no power of two.
+            // A tile of one k-block, in which A has one fragment, and a warp tile whose numbers of
+            // instructions are not powers of two.
             let (k, rows) = (
                 one.shape().k,
                 if one.input(OperandKind::A) == ElementKind::F64 { 16 } else { 48 },
@@ -100,7 +101,7 @@ fn the_main_loop_has_the_products_of_its_description() {
                 (Mnk::new(2 * rows, 96, 2 * k), Mnk::new(rows, 48, 2 * k)),
             ];
             for (block, warp) in tiles.into_iter().filter(|(_, warp)| warp.k >= 8) {
-                let desc = kernel(&one, arch, along_k).expect("a kernel along K");
+                let desc = kernel(&one, arch, along_k).expect("a kernel with K-major operands");
                 let aligned = |align| {
                     let [align_a, align_b] = [Some(align); 2];
                     desc.pinned(Pins {

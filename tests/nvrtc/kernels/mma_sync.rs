@@ -1,8 +1,8 @@
-//! Kernels whose warps multiply by `mma.sync`.
+//! Kernels with `mma.sync`.
 
 use super::{
     a_wrong_fact_is_named, all_clean,
-    descriptions::{Family, Wanted, description, mma_sync::ARCHS},
+    descriptions::{KernelKind, Wanted, description, mma_sync::ARCHS},
     unit_of,
 };
 use crate::harness::prelude::*;
@@ -13,12 +13,12 @@ const ORDERS: [[Order; 3]; 3] = [
     [Order::Col, Order::Row, Order::Row],
 ];
 
-/// The configurations of this family for types on an architecture.
-fn families(arch: ArchKind, types: Combined) -> Vec<Knobs> {
+/// Returns the default configurations with `mma.sync` for types on an architecture.
+fn configurations(arch: ArchKind, types: Combined) -> Vec<Knobs> {
     let all = default_gemm_configurations(OpKind::TensorOp, arch, types)
-        .map_or(&[][..], |families| families);
-    let ours = all.iter().copied().filter(|family| family.mma.kind() == WarpMmaKind::MmaSync);
-    // Whole sums that become other types are those of i32, and no more than their store.
+        .map_or(&[][..], |configurations| configurations);
+    let ours = all.iter().copied().filter(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync);
+    // i32 accumulators that D converts to another type are stored in that type only.
     ours.take(if types.accumulator.is_integer() && types.c != types.accumulator {
         1
     } else {
@@ -27,28 +27,28 @@ fn families(arch: ArchKind, types: Combined) -> Vec<Knobs> {
     .collect()
 }
 
-/// A third of what the rows have, the same third in each run: every configuration of every type of
-/// every architecture, on the machines of that, and on Hopper those of Ampere, too, in one of the
-/// layouts that it can have; the next type has it in the next layout. All of them, in all layouts,
-/// are three times what continuous integration has time for.
+/// A third of the default configurations, the same third in each run. Every configuration compiles
+/// for the machines of its architecture, and those of Ampere also for Hopper. Each compiles in one
+/// valid layout, and the next type uses the next layout. All configurations in all layouts would
+/// take three times the time that continuous integration has.
 #[test]
 #[ignore = "needs NVRTC"]
 fn defaults_of_mma_sync_compile_clean() {
     let mut kernels = Vec::new();
     for (a, arch) in ARCHS.into_iter().enumerate() {
         for (t, &types) in TENSOR_OP_COMBINATIONS.iter().enumerate() {
-            for (f, family) in families(arch, types).into_iter().enumerate() {
+            for (f, knobs) in configurations(arch, types).into_iter().enumerate() {
                 for machine in
                     if arch == ArchKind::Sm80 { vec![arch, ArchKind::Sm90] } else { vec![arch] }
                 {
                     let all = ORDERS.map(|orders| {
-                        GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family)
+                        GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs)
                     });
                     let legal: Vec<_> = all
                         .into_iter()
                         .filter(|desc| desc.check_on(&machine.machine()).is_ok())
                         .collect();
-                    assert!(!legal.is_empty(), "{arch} on {machine}: {family:?}");
+                    assert!(!legal.is_empty(), "{arch} on {machine}: {knobs:?}");
                     kernels.push((
                         format!("{arch} on {machine}"),
                         legal[(a + t + f) % legal.len()],
@@ -59,19 +59,19 @@ fn defaults_of_mma_sync_compile_clean() {
         }
     }
     assert!(kernels.len() >= 200, "{} kernels", kernels.len());
-    // A problem size may select split-K for each of them.
+    // A problem size may select split-K for each configuration.
     let cut: Vec<_> = kernels
         .iter()
         .step_by(9)
         .map(|(name, desc, arch)| (format!("{name} with split-K"), desc.cut(2), *arch))
         .collect();
-    // With an odd leading dimension, each of them accesses single elements.
+    // With an odd leading dimension, each configuration accesses single elements.
     let by_elements = |(name, desc, arch): &(String, GemmDesc, ArchKind)| {
-        (format!("{name} by elements"), desc.narrowed([1; 3]), *arch)
+        (format!("{name} with single elements"), desc.narrowed([1; 3]), *arch)
     };
     let narrow: Vec<_> = kernels.iter().skip(4).step_by(9).map(by_elements).collect();
     all_clean("defaults of mma.sync with split-K", cut);
-    all_clean("defaults of mma.sync by single elements", narrow);
+    all_clean("defaults of mma.sync with single elements", narrow);
     all_clean("defaults of mma.sync", kernels);
 }
 
@@ -84,7 +84,12 @@ fn descriptions_of_mma_sync_compile_clean() {
             format!("seed {seed}"),
             description(
                 seed,
-                Wanted { plain, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() },
+                Wanted {
+                    plain,
+                    arch: Some(arch),
+                    kernel_kind: KernelKind::MmaSync,
+                    ..Wanted::default()
+                },
             ),
             arch,
         )
@@ -100,7 +105,7 @@ fn descriptions_of_mma_sync_compile_clean() {
 /// Saturating integer sums: the instruction, the sum of warp slices, and the sum of split-K slices.
 #[test]
 #[ignore = "needs NVRTC"]
-fn sums_that_saturate_compile_clean() {
+fn saturating_sums_compile_clean() {
     let mut kernels = Vec::new();
     for arch in ARCHS {
         for kind in [ElementKind::I8, ElementKind::U8] {
@@ -109,9 +114,8 @@ fn sums_that_saturate_compile_clean() {
                 let pins =
                     Pins { saturate: Some(SaturateKind::On), split_k: Some(cut), ..Pins::NONE };
                 let of = if arch == ArchKind::Sm90 { ArchKind::Sm80 } else { arch };
-                let all = families(of, types).into_iter().map(|family| {
-                    GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family)
-                        .pinned(pins)
+                let all = configurations(of, types).into_iter().map(|knobs| {
+                    GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs).pinned(pins)
                 });
                 let desc = all.into_iter().find(|desc| desc.check().is_ok()).expect("a default");
                 assert!(unit_of(&desc, true).config.contains(".row.col.satfinite.s32."));
@@ -120,7 +124,7 @@ fn sums_that_saturate_compile_clean() {
         }
     }
     assert_eq!(kernels.len(), 30);
-    all_clean("sums that saturate", kernels);
+    all_clean("saturating sums", kernels);
 }
 
 /// Emulated f32 with terms in registers: the default configurations in every layout, and split-K.
@@ -131,12 +135,12 @@ fn emulation_in_registers_compiles_clean() {
     let types = element_types(f32s, f32s, f32s);
     let mut kernels = Vec::new();
     for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
-        for (number, family) in families(ArchKind::Sm80, types).into_iter().enumerate() {
+        for (number, knobs) in configurations(ArchKind::Sm80, types).into_iter().enumerate() {
             for (orders, cut) in ORDERS.into_iter().zip([1, 1, 2]) {
                 for emulation in [EmulationKind::Tf32x3, EmulationKind::Bf16x1] {
                     let pins =
                         Pins { split_k: Some(cut), emulation: Some(emulation), ..Pins::NONE };
-                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, family)
+                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs)
                         .pinned(pins);
                     kernels.push((format!("{emulation}, number {number} on {arch}"), desc, arch));
                 }
@@ -149,11 +153,11 @@ fn emulation_in_registers_compiles_clean() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_map_of_mma_sync_that_differs_is_refused_by_its_name() {
+fn a_wrong_mma_sync_map_is_named() {
     let types = *TENSOR_OP_COMBINATIONS.first().expect("halves");
-    let family = families(ArchKind::Sm80, types)[1];
+    let knobs = configurations(ArchKind::Sm80, types)[1];
     let unit = unit_of(
-        &GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm80, types, ORDERS[0], family),
+        &GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm80, types, ORDERS[0], knobs),
         true,
     );
     for (fact, name) in [

@@ -1,5 +1,5 @@
-//! Every kernel that can be asked for is accepted by NVRTC, keeps to its registers, and has the
-//! maps that Rust has. These need the library and no GPU.
+//! NVRTC compiles every kernel that a request can select. No kernel needs more registers than
+//! `check` computes, and all maps equal their Rust twins. These tests need NVRTC and no GPU.
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc kernels --features serde -- --ignored
 //! --nocapture --test-threads 1`
@@ -16,6 +16,7 @@ mod ptx;
 mod registers;
 mod streams;
 mod threads;
+mod transforms;
 mod vectors;
 
 use crate::harness::{
@@ -26,13 +27,13 @@ use crate::harness::{
 use falchion::epilogue::register;
 use std::ops::Range;
 
-/// The machines that NVRTC 13 compiles for, of those that have a tag.
+/// Machines that have a tag and that NVRTC 13 compiles for.
 const MACHINES: [ArchKind; 5] =
     [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
 const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
-/// Remembers in memory alone: nothing that another run compiled passes for this one's.
+/// Returns a cache in memory only, so no kernel of an earlier run is reused.
 pub(super) fn cache() -> Cache {
     Cache::new(CacheDir::Off)
 }
@@ -45,7 +46,7 @@ fn default_f32(arch: ArchKind) -> GemmDesc {
     default(arch, F32, [Order::Col; 3])
 }
 
-/// A description as a bug report holds it.
+/// Returns the description in the form of a bug report.
 fn text(d: &GemmDesc) -> String {
     if let Ok(json) = d.to_json() {
         return json;
@@ -53,7 +54,7 @@ fn text(d: &GemmDesc) -> String {
     format!("{d:?}")
 }
 
-/// What is wrong with the kernel of a description on the machines of `arch`, fingerprints included.
+/// Returns the first fault of a description's kernel on the machines of `arch`, with fingerprints.
 fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
     let machine = arch.machine();
     if let Err(refusal) = d.check_on(&machine) {
@@ -111,7 +112,7 @@ fn all_clean(what: &str, kernels: Vec<Kernel>) {
     });
 }
 
-/// Every row of the table of defaults, in every layout of A, B and C.
+/// Returns all default configurations in every layout of A, B, and C.
 fn defaults(arch: ArchKind, machine: ArchKind) -> Vec<Kernel> {
     let of = |orders| {
         COMBINATIONS.iter().map(move |types| {
@@ -121,7 +122,7 @@ fn defaults(arch: ArchKind, machine: ArchKind) -> Vec<Kernel> {
     orders().flat_map(of).collect()
 }
 
-/// Descriptions for `arch`, of `count` seeds. Each keeps to its registers: none may spill.
+/// Returns random descriptions for `arch` that may not spill.
 fn random_descriptions(
     seed: u64,
     count: u64,
@@ -136,8 +137,8 @@ fn random_descriptions(
 #[ignore = "needs NVRTC"]
 fn every_default_configuration_compiles_clean() {
     let mut kernels: Vec<_> = MACHINES.into_iter().flat_map(|arch| defaults(arch, arch)).collect();
-    // The oldest tag runs on newer machines: on Turing as Turing's own, on Hopper as nothing else
-    // does.
+    // Kernels of the oldest tag run on newer machines: on Turing as Turing's kernels, and on Hopper
+    // unchanged.
     kernels.extend(defaults(ArchKind::Sm70, ArchKind::Sm75));
     kernels.extend(
         defaults(ArchKind::Sm70, ArchKind::Sm90).into_iter().filter(|(_, d, _)| d.types() == F32),
@@ -147,7 +148,7 @@ fn every_default_configuration_compiles_clean() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn volta_is_refused_with_a_sentence() {
+fn volta_is_refused_by_nvrtc_13() {
     let unit = unit_of(&default_f32(ArchKind::Sm70), true);
     let error = compile(&cache(), &unit, 70).expect_err("too old for NVRTC 13");
     assert!(matches!(error, Error::Architecture { .. }), "{error:?}");
@@ -166,8 +167,8 @@ fn legal_descriptions_compile_clean() {
     all_clean("legal descriptions", kernels);
 }
 
-/// The register budget of `check`, where it is tight: `MmaBase::OVERHEAD` and its kin are what
-/// keeps this test green.
+/// Descriptions that use all registers that `check` allows. Constants such as `MmaBase::OVERHEAD`
+/// must be large enough for this test to pass.
 #[test]
 #[ignore = "needs NVRTC"]
 fn descriptions_that_just_fit_compile_clean() {
@@ -178,9 +179,9 @@ fn descriptions_that_just_fit_compile_clean() {
     all_clean("descriptions that just fit", kernels);
 }
 
-/// The warp-specialized ones: every default, descriptions drawn from all that `check` accepts, and
-/// ones that just fit the registers of a consumer: `OVERHEAD` of
-/// `src/threadblock/tma_ring/registers.rs` is what keeps this test green.
+/// Warp-specialized kernels: every default, random valid descriptions, and descriptions that use
+/// all registers of a consumer. `OVERHEAD` of `src/threadblock/tma_ring/registers.rs` must be large
+/// enough for this test to pass.
 #[test]
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_compile_clean() {
@@ -194,22 +195,22 @@ fn warp_specialized_kernels_compile_clean() {
     let checked = orders().flat_map(of).filter(|d| d.check().is_ok());
     let defaults: Vec<_> = checked.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
     assert!(defaults.len() >= 60, "{} defaults", defaults.len());
-    all_clean("defaults with roles", defaults);
+    all_clean("warp-specialized defaults", defaults);
     let mut kernels: Vec<_> =
         (7_000..7_040).map(|seed| warp_specialized_only(seed, true, description)).collect();
-    // Other epilogues need what they need, and where they may spill they may.
+    // Other epilogues may need more registers, and may spill.
     kernels.extend((8_000..8_030).map(|seed| warp_specialized_only(seed, false, description)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
-    all_clean("descriptions with roles", kernels);
+    all_clean("warp-specialized descriptions", kernels);
     let just_fits = |seed, wanted| largest_shape_that_fits(seed, wanted, 17);
     let fits: Vec<_> =
         (9_000..9_016).map(|seed| warp_specialized_only(seed, true, just_fits)).collect();
-    all_clean("descriptions with roles that just fit", fits);
+    all_clean("warp-specialized descriptions that just fit", fits);
 }
 
-/// Sums of fp8 that are promoted after each stage: nothing spills, and no product waits for another
-/// (C7510), though partial accumulators are read between products. With both schedules, and with as
-/// few columns as an instruction has.
+/// fp8 sums that are promoted after each stage: no kernel spills or serializes `wgmma` (C7510),
+/// although partial accumulators are read between products. Covers both schedules, and an N of one
+/// instruction.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_that_promote_compile_clean() {
@@ -261,17 +262,18 @@ fn stored_by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
 
 /// Returns TMA-fed SIMT kernels of some seeds.
 fn by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
-    let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
+    let wanted = Wanted { plain: true, kernel_kind: KernelKind::Threads, ..Wanted::default() };
     seeds.map(move |seed| (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90))
 }
 
-/// A description of a seed whose D TMA stores.
+/// Returns a random description whose D TMA stores.
 fn warp_specialized_only(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> Kernel {
-    let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
+    let d =
+        draw(seed, Wanted { plain, kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() });
     (format!("seed {seed}"), but!(d, align_c: d.output.element.elements_in(16)), ArchKind::Sm90)
 }
 
-/// Where C and D are not aligned for TMA, threads read and store them.
+/// Threads read C and store D if these are not aligned for TMA.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_whose_threads_store_compile_clean() {
@@ -287,14 +289,14 @@ fn kernels_whose_threads_store_compile_clean() {
 
 fn log_of(unit: &TranslationUnit) -> (String, Option<String>) {
     match compile(&cache(), unit, 90) {
-        Err(Error::Compile { log, node }) => (log, node),
+        Err(Error::Compile { log, node, .. }) => (log, node),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
+fn a_wrong_fingerprint_names_its_map() {
     // Sliced K has a map of partial accumulators.
     let d = default_f32(ArchKind::Sm90);
     let d = but!(d, threadblock: Mnk { n: 64, k: 16, ..d.threadblock() });
@@ -332,7 +334,8 @@ fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
     }
 }
 
-/// A number of the configuration halved, and the compiler says which map differs.
+/// Doubles or halves a number of the configuration, and checks that the compiler names the map that
+/// differs.
 fn a_wrong_fact_is_named(unit: &TranslationUnit, fact: &str, name: &str) {
     let (key, value) = fact.split_once(" = ").expect("a fact");
     let other = value.parse::<u32>().expect("a number") / 2;
@@ -344,9 +347,9 @@ fn a_wrong_fact_is_named(unit: &TranslationUnit, fact: &str, name: &str) {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_map_that_differs_is_refused_by_its_name() {
+fn a_wrong_simt_map_is_named() {
     let unit = unit_of(&default(ArchKind::Sm90, F32, [Order::Col, Order::Row, Order::Row]), true);
-    // The first of each is A's.
+    // The first entry of each is for A.
     for (fact, name) in [
         ("kPitch = 256", "smem_a"),
         ("kInterleave = 4", "fragment_a"),
@@ -376,7 +379,7 @@ fn epilogues_compile_clean() {
     );
     let mut kernels = Vec::new();
     for types in COMBINATIONS {
-        // One per accumulator and C: the epilogue sees no more of a product.
+        // One per type of accumulator and of C, because the epilogue depends on no other types.
         let firsts = COMBINATIONS
             .iter()
             .find(|other| (other.accumulator, other.c) == (types.accumulator, types.c));

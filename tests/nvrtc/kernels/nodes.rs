@@ -1,5 +1,5 @@
-//! Users' nodes: their texts are in the kernel, of the number that the epilogue computes in, and
-//! one that is no CUDA is named.
+//! Epilogue nodes of a user: the kernel contains their text in the epilogue's math type, and the
+//! error names a node that is not valid CUDA.
 
 use super::{F32, all_clean, cache, default, default_f32};
 use crate::harness::prelude::*;
@@ -29,7 +29,7 @@ impl Function for Misspelled {
         Some(F64Function { cuda: "absolute_of_f64(x)", host: f64::abs });
 }
 
-/// Ends early, and would open a brace of its own.
+/// Ends the expression early, and opens a brace.
 struct Unbalanced;
 
 impl Function for Unbalanced {
@@ -44,11 +44,11 @@ pub(super) type Activated<F> = Apply<F, Add<Acc, Scaled<Beta, Source>>>;
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_user_s_node_that_is_no_cuda_is_named() {
+fn a_user_node_with_invalid_cuda_is_named() {
     register::<Softsign>();
     register::<Misspelled>();
     register::<Unbalanced>();
-    // A good node beside the bad one is not blamed.
+    // The error does not name the valid node.
     for (epilogue, name, says) in [
         (
             <Activated<Misspelled> as Node>::DESC,
@@ -65,7 +65,7 @@ fn a_user_s_node_that_is_no_cuda_is_named() {
         let d = but!(default_f32(ArchKind::Sm90), epilogue);
         let error = compile(&cache(), &unit_of(&d, false), 90).expect_err(name);
         assert!(error.to_string().contains(&format!("(epilogue node `{name}`)")), "{error}");
-        let Error::Compile { log, node } = error else { panic!("{error:?}") };
+        let Error::Compile { log, node, .. } = error else { panic!("{error:?}") };
         assert_eq!(node.as_deref(), Some(name), "{log}");
         assert!(log.contains(says), "{log}");
     }
@@ -73,7 +73,7 @@ fn a_user_s_node_that_is_no_cuda_is_named() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_user_s_node_computes_in_what_the_epilogue_does() {
+fn a_user_node_uses_the_math_type_of_the_epilogue() {
     register::<Softsign>();
     register::<Misspelled>();
     let (f64, i32, i8) = (ElementKind::F64, ElementKind::I32, ElementKind::I8);
@@ -90,7 +90,7 @@ fn a_user_s_node_computes_in_what_the_epilogue_does() {
         let config = unit_of(&d, false).config;
         assert!(config.contains(&format!("__forceinline__ {number} user_")), "{config}");
         kernels.push((format!("{types:?}"), d, ArchKind::Sm80));
-        // The text of this number is the one that is compiled.
+        // The kernel compiles the text of this number type.
         let wrong = but!(plain, epilogue: <Activated<Misspelled> as Node>::DESC);
         let error = compile(&cache(), &unit_of(&wrong, false), 80).message();
         let called = if number == "float" {

@@ -1,11 +1,11 @@
-//! Kernels whose A comes from registers.
+//! Kernels that read A from registers.
 
 use super::{all_clean, descriptions};
 use crate::harness::prelude::*;
 
-/// A from registers: nothing spills, no product waits for another (C7510), though registers are
-/// written while products under way read others; ping-pong and cooperative, with one row of
-/// instructions a consumer and with two.
+/// Kernels with A in registers neither spill nor serialize `wgmma` (C7510), although they write
+/// registers while products in flight read others. Covers ping-pong and cooperative schedules, with
+/// one and two instruction tiles along M per consumer.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_with_a_in_registers_compile_clean() {
@@ -37,8 +37,8 @@ fn kernels_with_a_in_registers_compile_clean() {
     all_clean("kernels with A in registers", kernels);
 }
 
-/// Layouts of A, B and D of which A can come from registers: two whose D is row-major for the
-/// kernel, two whose D is column-major.
+/// Layouts of A, B, and D that support A in registers: two with a D that is row-major for the
+/// kernel, and two with a D that is column-major.
 const FROM_REGISTERS: [[Order; 3]; 4] = {
     let (row, col) = (Order::Row, Order::Col);
     [[col, col, row], [row, row, col], [row, row, row], [col, col, col]]

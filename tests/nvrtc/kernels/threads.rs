@@ -1,17 +1,17 @@
-//! Kernels whose threads multiply what TMA brings.
+//! TMA-fed SIMT kernels.
 
 use super::{
     a_wrong_fact_is_named, all_clean,
-    descriptions::{Family, Wanted, description, largest_shape_that_fits, threads::plain},
+    descriptions::{KernelKind, Wanted, description, largest_shape_that_fits, threads::plain},
     unit_of,
 };
 use crate::harness::{prelude::*, random_cases::orders};
 
-/// In every layout the tiles that are explored, descriptions drawn from all that `check` accepts,
-/// and ones that just fit the registers of a consumer. Threads store D, and nothing spills.
+/// The explored tiles in every layout, random valid descriptions, and descriptions that use all
+/// registers of a consumer. Threads store D, and no kernel spills.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_whose_threads_multiply_compile_clean() {
+fn tma_fed_simt_kernels_compile_clean() {
     let tiles = [
         ((128, 256, 16), (32, 128), (8, 16)),
         ((256, 128, 16), (64, 64), (16, 8)),
@@ -20,11 +20,11 @@ fn kernels_whose_threads_multiply_compile_clean() {
     let tiles_of = |orders| tiles.map(|(block, warp, thread)| plain(orders, block, warp, thread));
     let explored: Vec<_> =
         orders().flat_map(tiles_of).map(|d| ("a tile".to_owned(), d, ArchKind::Sm90)).collect();
-    all_clean("tiles of threads", explored);
+    all_clean("tiles of TMA-fed SIMT kernels", explored);
     let random_description = |seed: u64, plain, draw: &dyn Fn(u64, Wanted) -> GemmDesc| {
         (
             format!("seed {seed}"),
-            draw(seed, Wanted { plain, family: Family::Threads, ..Wanted::default() }),
+            draw(seed, Wanted { plain, kernel_kind: KernelKind::Threads, ..Wanted::default() }),
             ArchKind::Sm90,
         )
     };
@@ -32,16 +32,16 @@ fn kernels_whose_threads_multiply_compile_clean() {
         (11_000..11_030).map(|seed| random_description(seed, true, &description)).collect();
     kernels.extend((12_000..12_020).map(|seed| random_description(seed, false, &description)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
-    all_clean("descriptions of threads", kernels);
+    all_clean("descriptions of TMA-fed SIMT kernels", kernels);
     let just_fits = |seed, wanted| largest_shape_that_fits(seed, wanted, 33);
     let fits: Vec<_> =
         (13_000..13_012).map(|seed| random_description(seed, true, &just_fits)).collect();
-    all_clean("descriptions of threads that just fit", fits);
+    all_clean("descriptions of TMA-fed SIMT kernels that just fit", fits);
 }
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_map_of_threads_that_differs_is_refused_by_its_name() {
+fn a_wrong_map_of_tma_fed_simt_is_named() {
     let orders = [Order::Col, Order::Row, Order::Row];
     let d = plain(orders, (128, 256, 16), (32, 128), (8, 16));
     let unit = unit_of(&d, true);

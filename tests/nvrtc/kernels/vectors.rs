@@ -1,10 +1,10 @@
 //! Kernels whose epilogues have vectors.
 
-use super::{all_clean, descriptions};
+use super::{all_clean, assert_clean, descriptions};
 use crate::harness::{prelude::*, random_cases::orders};
 
-/// Vectors beside sums of tensor cores, in each layout of A, B and D, and beside those of threads
-/// that multiply what TMA brings.
+/// Epilogues with vectors, for tensor cores in each layout of A, B, and D, and for TMA-fed SIMT
+/// kernels.
 #[test]
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_with_vectors_compile_clean() {
@@ -18,8 +18,8 @@ fn warp_specialized_kernels_with_vectors_compile_clean() {
         };
         let threads = descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
         for d in types.iter().filter_map(of).chain([threads]).filter(|d| d.check().is_ok()) {
-            let vectors = "relu(alpha * acc + beta * source + multiply(bias_m, bias_n))";
-            for text in ["alpha * acc + bias_n", "alpha * acc + bias_m", vectors] {
+            let operands = "relu(alpha * acc + beta * source + multiply(bias_m, bias_n))";
+            for text in ["alpha * acc + bias_n", "alpha * acc + bias_m", operands] {
                 let epilogue = text.parse::<EpilogueDesc>().expect("an expression");
                 kernels.push((format!("{text} of {orders:?}"), but!(d, epilogue), ArchKind::Sm90));
             }
@@ -27,4 +27,20 @@ fn warp_specialized_kernels_with_vectors_compile_clean() {
     }
     assert!(kernels.len() >= 150, "{} kernels", kernels.len());
     all_clean("kernels with vectors", kernels);
+}
+
+/// Kernels of each main loop and MMA compile without warnings if their epilogues read auxiliary
+/// matrices and operands with element types of their own. The register model does not count the
+/// operands of an epilogue, so a kernel may spill.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_with_operands_of_other_types_compile() {
+    let kernels = crate::harness::epilogue_operands::descriptions(0xa0c8, 80);
+    assert_clean("kernels with operands of other types", kernels, |cache, (seed, d)| {
+        let sm = d.arch.machine().sm.max(75);
+        match compile(cache, &unit_of(d, true), sm) {
+            Err(error) => Some(format!("seed {seed}: {}\n{error}", d.epilogue)),
+            Ok(entry) => entry.log.contains("warning").then(|| entry.log.clone()),
+        }
+    });
 }

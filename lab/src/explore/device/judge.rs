@@ -103,7 +103,7 @@ impl Judge {
             b,
             c: None,
             d: computed.slice(d)?,
-            vectors: Default::default(),
+            operands: Default::default(),
         };
         let rows = (PRODUCTS / problem.n.saturating_mul(problem.k).max(1)).max(VERIFIED_ROWS);
         let verdict = sampled(&claim, rows, 1)?;
@@ -140,7 +140,7 @@ mod tests {
     /// Checks that the host's result is right for both fills. An element that is changed, not
     /// written, or written outside of D is found.
     #[test]
-    fn one_element_that_is_not_right_is_found() -> Result<(), Error> {
+    fn one_wrong_element_is_found() -> Result<(), Error> {
         for (a, b, c) in [
             ("f32:row", "f32:col", "f32:row"),
             ("f16:col", "f16:row", "f16:col"),
@@ -156,7 +156,7 @@ mod tests {
                     b: known.b.whole()?,
                     c: Source::None,
                     d: right.slice_mut(GUARD..GUARD + 40 * 24)?,
-                    vectors: Default::default(),
+                    operands: Default::default(),
                 };
                 run_on_host(&desc, Mode::Fast, judge.problem().with(matrices))?;
                 assert_eq!(judge.wrong(&desc, known, &right)?, None, "{a} {b} {c}");
@@ -200,7 +200,7 @@ mod tests {
 
     /// Sums of 4096 f16 products have no bound, so only whole numbers can decide.
     #[test]
-    fn whole_numbers_decide_where_random_ones_cannot() -> Result<(), Error> {
+    fn integers_decide_if_random_data_cannot() -> Result<(), Error> {
         let [a, b, c] = ["f16:row"; 3].map(|matrix| matrix.parse().ok());
         let simt = Request { a, b, c, op: Some(OpKind::Simt), ..Request::default() };
         let mut desc = simt.resolve(ArchKind::Sm80).unwrap().desc;

@@ -94,7 +94,7 @@ impl<'s> OnDevice<'s> {
             b: DeviceMatrix::read_bytes(types.b, b, stream),
             c: Source::None,
             d: DeviceMatrix::write_bytes(types.c, &mut *d, stream).from(GUARD),
-            vectors: Default::default(),
+            operands: Default::default(),
         };
         let workspace = workspace
             .as_mut()

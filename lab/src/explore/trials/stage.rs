@@ -84,8 +84,7 @@ impl Stage<'_> {
         let times = session.screen(references, self.sets)?;
         let ran = times.iter().enumerate().filter_map(|(at, time)| time.map(|time| (time, at)));
         let fastest = ran.min_by(|x, y| x.0.total_cmp(&y.0));
-        let (_, fastest) = fastest
-            .ok_or_else(|| stopped("there is nothing that runs to compare with".to_owned()))?;
+        let (_, fastest) = fastest.ok_or_else(|| stopped("no reference runs".to_owned()))?;
         Ok((fastest, select(&times)))
     }
 

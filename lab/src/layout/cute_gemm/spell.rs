@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_room_for_so_many() {
+    fn a_table_has_a_maximum_length() {
         assert_eq!(table(&[7; INTEGERS]), Ok([7; INTEGERS]));
         assert_eq!(table(&[7, 8]).map(|table| table[..3].to_vec()), Ok(vec![7, 8, 0]));
         let refusal = table(&[0; INTEGERS + 1]).expect_err("one too many").to_string();

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_is_a_sentence() {
+    fn a_status_has_a_message() {
         assert!(check("cublasLtMatmul", 0).is_ok());
         let text = |answer| check("cublasLtMatmul", answer).unwrap_err().to_string();
         assert_eq!(text(15), "cublasLtMatmul returned 15 (CUBLAS_STATUS_NOT_SUPPORTED)");

@@ -349,7 +349,7 @@ mod tests {
     /// size of each attribute.
     #[test]
     #[ignore = "needs cuBLASLt"]
-    fn the_library_takes_every_descriptor() {
+    fn the_library_accepts_every_descriptor() {
         use crate::sys::cublaslt::{LtOperand, scale};
         use cudarc::cublaslt::sys::cublasComputeType_t::*;
         use falchion::layout::Order;

@@ -18,7 +18,7 @@ fn address(x: &LtOperand, i: u64, j: u64) -> usize {
 }
 
 #[test]
-fn the_column_major_form_is_the_same_product() {
+fn the_column_major_form_computes_the_same_gemm() {
     let (m, n, k) = (3, 4, 5);
     for (a, b, d) in [Row, Col]
         .into_iter()
@@ -74,7 +74,7 @@ fn the_column_major_form_is_the_same_product() {
 }
 
 #[test]
-fn row_major_tn_is_column_major_tn_exchanged() {
+fn row_major_tn_equals_column_major_tn_with_swapped_operands() {
     let mut problem = LtProblem {
         m: 3,
         n: 4,

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_is_another_one_is_refused() {
+    fn another_library_is_refused() {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("this process's libraries");
         let libc = maps
             .split_whitespace()

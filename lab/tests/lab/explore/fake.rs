@@ -1,5 +1,4 @@
-//! A device, a compiler and a clock that are none: they do as they are told, and write down what
-//! they were asked.
+//! Fake device, compiler, and clock. They behave as configured, and record the calls.
 
 use falchion::{cuda::report::Report, nest::GemmDesc};
 use falchion_lab::{
@@ -13,57 +12,57 @@ use std::{
     sync::Mutex,
 };
 
-/// What was asked, in order.
+/// Recorded calls in order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Asked {
+pub enum Call {
     Verified(GemmDesc),
     Launched(GemmDesc),
     Reference(usize),
-    /// A block of so many launches was timed.
+    /// Timing of a block with this number of launches.
     Timed(usize),
 }
 
-/// What becomes of a kernel.
+/// Configured outcome of a kernel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fate {
     Fails,
     Spills,
     Wrong,
-    /// It takes the device with it.
+    /// The kernel ends the process, as a crash of the device does.
     Kills,
-    /// It is right, and takes so many microseconds.
+    /// The kernel is correct and takes this number of microseconds.
     Takes(f64),
 }
 
-pub type Asks = Rc<RefCell<Vec<Asked>>>;
+pub type Calls = Rc<RefCell<Vec<Call>>>;
 
-/// A device on which every description has its fate, and all run slower and slower.
+/// Device on which every description has an outcome, and on which launches become slower over time.
 pub struct Fake {
-    pub asked: Asks,
+    pub asked: Calls,
     /// Device time since the block began, in microseconds.
     spent: Rc<Cell<f64>>,
     fate: fn(&GemmDesc) -> Fate,
-    /// By how much a launch slows all later ones down.
+    /// Slowdown per launch, applied to all later launches.
     pub drift: Rc<Cell<f64>>,
     slow: Rc<Cell<f64>>,
 }
 
-/// What candidates are measured beside; one that takes for ever cannot be launched.
+/// Reference that candidates are measured with. If it takes forever, it cannot be launched.
 pub struct Reference {
     pub at: usize,
     pub us: f64,
-    asked: Asks,
+    asked: Calls,
     spent: Rc<Cell<f64>>,
     slow: Rc<Cell<f64>>,
 }
 
 pub struct Clock {
-    asked: Asks,
+    asked: Calls,
     spent: Rc<Cell<f64>>,
     now: f64,
 }
 
-/// Settings that need no patience.
+/// Short time limits for tests.
 pub const BRIEF: Settings = Settings {
     first_warm_seconds: 0.01,
     warm_seconds: 0.01,
@@ -79,7 +78,7 @@ pub const BRIEF: Settings = Settings {
 impl Fake {
     pub fn new(fate: fn(&GemmDesc) -> Fate) -> Self {
         let slow = Rc::new(Cell::new(1.0));
-        Self { asked: Asks::default(), spent: Rc::default(), fate, drift: Rc::default(), slow }
+        Self { asked: Calls::default(), spent: Rc::default(), fate, drift: Rc::default(), slow }
     }
 
     pub fn reference(&self, at: usize, us: f64) -> Reference {
@@ -104,7 +103,7 @@ impl Fake {
 
 impl Device for Fake {
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error> {
-        self.asked.borrow_mut().push(Asked::Verified(*desc));
+        self.asked.borrow_mut().push(Call::Verified(*desc));
         match (self.fate)(desc) {
             Fate::Wrong => Ok(Some("7 elements are wrong".to_owned())),
             Fate::Kills => Err(falchion::Error::Driver {
@@ -118,8 +117,8 @@ impl Device for Fake {
     }
 
     fn launch(&self, desc: &GemmDesc, _set: usize) -> Result<(), Error> {
-        self.asked.borrow_mut().push(Asked::Launched(*desc));
-        let Fate::Takes(us) = (self.fate)(desc) else { panic!("{desc:?} is not to be launched") };
+        self.asked.borrow_mut().push(Call::Launched(*desc));
+        let Fate::Takes(us) = (self.fate)(desc) else { panic!("{desc:?} must not be launched") };
         self.spent.set(self.spent.get() + us * self.slow.get());
         self.slow.set(self.slow.get() + self.drift.get());
         Ok(())
@@ -131,7 +130,7 @@ impl Launch for Reference {
         if self.us.is_infinite() {
             return Err(Error::Measurement { because: "it cannot be launched".to_owned() });
         }
-        self.asked.borrow_mut().push(Asked::Reference(self.at));
+        self.asked.borrow_mut().push(Call::Reference(self.at));
         self.spent.set(self.spent.get() + self.us * self.slow.get());
         Ok(())
     }
@@ -145,7 +144,7 @@ impl Timer for Clock {
     fn looped(&mut self, candidate: &mut dyn Launch, stretch: Stretch) -> Result<f64, Error> {
         self.spent.set(0.0);
         stretch.launch(candidate)?;
-        self.asked.borrow_mut().push(Asked::Timed(stretch.launches));
+        self.asked.borrow_mut().push(Call::Timed(stretch.launches));
         self.now += self.spent.get() / 1e6;
         Ok(self.spent.get())
     }
@@ -168,7 +167,7 @@ impl Timer for Clock {
     }
 }
 
-/// A compiler that notes what it compiled, in which thread.
+/// Compiler that records each compilation and its thread.
 pub struct FakeCompiler {
     pub fate: fn(&GemmDesc) -> Fate,
     pub compiled: Mutex<Vec<(GemmDesc, std::thread::ThreadId)>>,
@@ -184,9 +183,11 @@ impl Compiler for FakeCompiler {
     fn compile(&self, desc: &GemmDesc) -> Result<Report, falchion::Error> {
         self.compiled.lock().unwrap().push((*desc, std::thread::current().id()));
         match (self.fate)(desc) {
-            Fate::Fails => {
-                Err(falchion::Error::Compile { log: "error: é".repeat(2000), node: None })
-            }
+            Fate::Fails => Err(falchion::Error::Compile {
+                log: "error: é".repeat(2000),
+                node: None,
+                transform: None,
+            }),
             Fate::Spills => {
                 Ok(Report { spill_store_bytes: 24, spill_load_bytes: 40, ..Report::default() })
             }

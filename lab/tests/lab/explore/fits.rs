@@ -1,4 +1,4 @@
-//! Which problems a description of given accesses computes.
+//! Problems that a description with given accesses can compute.
 
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -12,12 +12,11 @@ const SIMT: &str = "f32:row";
 
 const SIZE: Mnk = Mnk::new(256, 256, 256);
 
-/// A description of accesses that the problem has not is not measured under its name.
+/// A description whose accesses a problem does not support is not measured for it.
 #[test]
-fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
+fn odd_rows_fit_only_narrow_accesses() {
     let read = |text: &str| Some(text.parse().unwrap());
-    // The main loop whose accesses are as wide as promised, also where a vector is taken apart on
-    // its way.
+    // A main loop whose accesses have the stated width, also if vectors are split on their way.
     let knobs = [
         ("mainloop", "pipelined"),
         ("stages", "2"),
@@ -49,7 +48,7 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
         said(&wide, Mnk::new(4, 4, u32::MAX)),
         "K = 4294967295 is outside 1 to 2147483647; try 2147483647"
     );
-    // D by columns: what is refused is the user's A, whose columns run through memory.
+    // If D is column-major, the refusal names the user's A, whose columns are contiguous.
     let col = Some("f32:col".parse().unwrap());
     let request = Request { a: col, b: col, c: col, ..Request::default() };
     let col = request.resolve(ArchKind::Sm80).unwrap().desc;
@@ -57,7 +56,7 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
         said(&col, Mnk::new(255, 256, 256)),
         "contiguous extent of A = 255 is not a multiple of 4; try 256"
     );
-    // TMA reads whole vectors or nothing: no narrower kernel takes its place.
+    // TMA reads whole vectors only, and no kernel with narrower accesses replaces it.
     let request = Request {
         a: read("bf16:row"),
         b: read("bf16:col"),

@@ -1,4 +1,4 @@
-//! The log: cut anywhere, it goes on; of other trials, it is refused.
+//! The log of trials: a truncated log continues, and the log of another run is refused.
 
 use super::{
     base,
@@ -32,7 +32,7 @@ fn written(path: &Path) -> (Vec<Entry>, Vec<u8>) {
 }
 
 #[test]
-fn a_log_reads_back() {
+fn a_log_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.jsonl");
     let (entries, text) = written(&path);
@@ -54,11 +54,11 @@ fn a_log_reads_back() {
     }
 }
 
-/// For every byte: the log cut there holds the trials of its whole lines, each as it was; a run
-/// goes on and comes to the same set, each trial once; and the file is then a log of all of them,
-/// of whole lines.
+/// For every byte: a log truncated there contains the trials of its complete lines, unchanged. A
+/// run continues and reaches the same set, with each trial once. The file is then a log of all
+/// trials with complete lines only.
 #[test]
-fn a_log_cut_at_any_byte_goes_on() {
+fn a_log_truncated_at_any_byte_continues() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.jsonl");
     let (entries, text) = written(&path);
@@ -91,7 +91,7 @@ fn refused(path: &Path, header: &Header) -> String {
 }
 
 #[test]
-fn a_log_of_other_trials_is_refused_and_left_alone() {
+fn a_log_of_other_trials_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.jsonl");
     let (_, text) = written(&path);
@@ -122,37 +122,37 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
     let broken = |text: &str| {
         fs::write(&path, text).unwrap();
         let sentence = refused(&path, &ours);
-        assert_eq!(fs::read_to_string(&path).unwrap(), text, "what is refused is left alone");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "a refused log does not change");
         sentence
     };
     let whole = String::from_utf8(text).unwrap();
     for (text, part) in [
-        ("a letter to a friend".to_owned(), "does not begin as a log of `falchion explore 1` does"),
-        ("{\"format\":\"falchion explore 2\"}\n".to_owned(), "does not begin as a log"),
-        ("{\"m\":4096}\n".to_owned(), "does not begin as a log"),
+        ("another text file".to_owned(), "does not begin like a log of `falchion explore 1`"),
+        ("{\"format\":\"falchion explore 2\"}\n".to_owned(), "does not begin like a log"),
+        ("{\"m\":4096}\n".to_owned(), "does not begin like a log"),
         (whole.replacen("\"acc\"", "\"bcc\"", 1), "its acc is null"),
         (whole.replacen(",\"acc\"", "\"acc\"", 1), "whose first line cannot be read"),
         (
             whole.replacen("\"kind\":\"trial\"", "\"kind\":\"tryal\"", 1),
-            "line 2 is no trial: unknown variant `tryal`",
+            "an invalid trial in line 2: unknown variant `tryal`",
         ),
-        (format!("{whole}\n"), "is no trial"),
+        (format!("{whole}\n"), "an invalid trial in line"),
         (
             whole.replacen("\"version\":", "\"version\":1", 1),
-            "line 2 is no trial: the description cannot be read: its field `version` is 1",
+            "an invalid trial in line 2: the description cannot be read: its field `version` is 1",
         ),
     ] {
         let sentence = broken(&text);
         assert!(sentence.contains(part), "{sentence}");
     }
     fs::write(&path, [whole.as_bytes(), b"\xff\xfe\n"].concat()).unwrap();
-    assert!(refused(&path, &ours).contains("lines that are no text"));
+    assert!(refused(&path, &ours).contains("lines that are not UTF-8"));
 }
 
 #[test]
 fn invalid_logs_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(refused(folder.path(), &header()).contains("is no file that a log could be kept in"));
+    assert!(refused(folder.path(), &header()).contains("is not a regular file"));
     assert!(
         refused(&folder.path().join("no/log.jsonl"), &header())
             .contains("No such file or directory")

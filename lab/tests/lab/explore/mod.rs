@@ -1,6 +1,7 @@
-//! Exploration: spaces against brute force, samples, logs cut at every byte, trials on a device
-//! that is none.
+//! Exploration: spaces compared with brute force, samples, logs truncated at every byte, and trials
+//! on a fake device.
 
+mod compile;
 mod fake;
 #[cfg(feature = "cuda")]
 mod fits;
@@ -14,7 +15,7 @@ use falchion::{
     nest::GemmDesc,
 };
 
-/// The default CUDA-core description of types and layouts, on sm80.
+/// Returns the default SIMT description of types and layouts on sm80.
 fn base(a: &str, b: &str, c: &str) -> GemmDesc {
     let read = |text: &str| Some(text.parse().expect("a matrix type"));
     let op = Some(OpKind::Simt);

@@ -18,7 +18,7 @@ fn census(space: &Space) -> Census {
     Census::new(space, &|desc| Ok(desc.check()?)).expect("a census")
 }
 
-/// Lists that are legal in part.
+/// Axes of which some combinations are valid.
 const LISTS: [(&str, &[&str]); 6] = [
     ("threadblock", &["64x64x8", "128x128x8", "128x100x8", "1024x128x8"]),
     ("warp", &["32x32x8", "32x64x8", "64x64x8", "12x32x8"]),
@@ -34,11 +34,11 @@ fn small(base: &GemmDesc) -> Space {
     space
 }
 
-/// `{ at(p) : p }` is the set that nested loops over the lists make, and the legal points are those
-/// that `check` accepts: for a row-major and for a column-major D, whose knobs belong to the user's
-/// A and B.
+/// `{ at(p) : p }` is the set that nested loops over the axes produce, and the valid points are
+/// those that `check` accepts. This holds for a row-major and for a column-major D, whose knobs
+/// belong to the user's A and B.
 #[test]
-fn the_census_is_brute_force() {
+fn the_census_equals_brute_force() {
     for base in [
         base("f32:row", "f32:col", "f32:row"),
         base("f32:col", "f32:col", "f32:col"),
@@ -74,10 +74,10 @@ fn the_census_is_brute_force() {
     }
 }
 
-/// `legal + sum of refusals = product of the lists' lengths`, each form is there once, the sentence
-/// it stands for has it, and the first point of a reason is refused by it.
+/// `legal + sum of refusals = product of the axis lengths`. Each refusal form occurs once and
+/// matches its example, and the first point of a refusal is refused for its reason.
 #[test]
-fn the_counts_add_up() {
+fn counts_of_refusals_add_up() {
     for base in [base("f32:row", "f32:row", "f32:row"), base("f32:col", "f32:col", "f32:col")] {
         let space = small(&base);
         let census = census(&space);
@@ -99,7 +99,7 @@ fn the_counts_add_up() {
             let before = reason.form.split('#').next().unwrap();
             assert!(reason.first.starts_with(before), "{reason:?}");
         }
-        // Nothing is counted under another reason: without the sentence's own knob, the count goes.
+        // Nothing is counted under another reason: without the knob of a refusal, its count is 0.
         let alignment = |census: &Census| {
             census.refused.iter().find(|r| r.form.starts_with("align_a")).map(|r| r.count)
         };
@@ -110,11 +110,11 @@ fn the_counts_add_up() {
     }
 }
 
-/// The families of [`Space::around`] are those of the main loops, all of them between the two
-/// operation classes, and each has kernels; on an architecture without asynchronous copies, what
-/// needs them is refused by that.
+/// [`Space::around`] has a subspace for each main loop of both operation classes, and each has
+/// valid kernels. On an architecture without asynchronous copies, kernels that need them are
+/// refused for that reason.
 #[test]
-fn every_main_loop_has_a_family() {
+fn every_main_loop_has_a_subspace() {
     let simt = base("f32:row", "f32:row", "f32:row");
     let hopper = Request {
         a: Some("bf16:row".parse().unwrap()),
@@ -125,12 +125,12 @@ fn every_main_loop_has_a_family() {
     let mut all = Vec::new();
     for (base, tile) in [(simt, "128x128x8"), (tensor_op, "128x128x64")] {
         let space = Space::around(&base).unwrap();
-        for family in space.families() {
-            let name = family.list("mainloop")[0].clone();
+        for subspace in space.subspaces() {
+            let name = subspace.list("mainloop")[0].clone();
             let mut space = space.clone();
             space.narrow("mainloop", &[&name]).unwrap();
             space.narrow("threadblock", &[tile]).unwrap();
-            assert_eq!(space.families().len(), 1);
+            assert_eq!(space.subspaces().len(), 1);
             let census = census(&space);
             assert!(census.legal.len() > 10, "{name}: {census:?}");
             assert!(census.legal.iter().all(|&point| space.at(point).op() == base.op()));
@@ -138,9 +138,9 @@ fn every_main_loop_has_a_family() {
         }
     }
     assert_eq!(all, MainloopKind::ALL.map(MainloopKind::name));
-    // On Hopper the last is one of both operation classes.
+    // On Hopper, the last subspace has both operation classes.
     let mut fed = Space::around(&but!(simt, arch: ArchKind::Sm90)).unwrap();
-    assert_eq!(fed.families().len(), 4);
+    assert_eq!(fed.subspaces().len(), 4);
     fed.narrow("mainloop", &["warpspecialized"]).unwrap();
     let found = census(&fed);
     assert!(
@@ -170,10 +170,10 @@ fn every_main_loop_has_a_family() {
     }
 }
 
-/// Where tensor cores multiply by `mma.sync`, the space has every instruction that the architecture
-/// has for the types, and kernels of each.
+/// A space of `mma.sync` has every instruction of the architecture for the types, and valid kernels
+/// with each.
 #[test]
-fn mma_sync_has_a_family_on_every_architecture() {
+fn mma_sync_has_a_subspace_on_every_architecture() {
     let (f64s, halves, bytes) =
         (["f64:row"; 3], ["f16:row", "f16:col", "f16:row"], ["i8:row", "i8:col", "i32:row"]);
     let fp8 = ["e4m3:row", "e4m3:col", "bf16:row"];
@@ -192,10 +192,11 @@ fn mma_sync_has_a_family_on_every_architecture() {
         let mut space = Space::around(&request.resolve(arch).unwrap().desc).unwrap();
         space.narrow("threadblock", &[tile]).unwrap();
         space.narrow("stages", &["2"]).unwrap();
-        let family = &space.families()[0];
-        let found: BTreeSet<&str> = family.list("instruction").iter().map(String::as_str).collect();
+        let subspace = &space.subspaces()[0];
+        let found: BTreeSet<&str> =
+            subspace.list("instruction").iter().map(String::as_str).collect();
         assert_eq!(
-            (space.families().len(), found),
+            (space.subspaces().len(), found),
             (1, instructions.iter().copied().collect()),
             "{arch}"
         );
@@ -210,16 +211,16 @@ fn mma_sync_has_a_family_on_every_architecture() {
 }
 
 #[test]
-fn values_are_read_as_flags_spell_them() {
+fn values_parse_as_flags_do() {
     let default = base("f32:row", "f32:row", "f32:row");
     let mut space = Space::from_description(&default);
     space.narrow("smem_a", &["mn^3,2,0,auto,k+1", "k^2,1,0"]).unwrap();
-    assert_eq!(space.families()[0].list("smem_a"), ["mn^3,2,0", "auto", "k+1", "k^2,1,0"]);
+    assert_eq!(space.subspaces()[0].list("smem_a"), ["mn^3,2,0", "auto", "k+1", "k^2,1,0"]);
     space.narrow("stages", &["2,3", "3,02"]).unwrap();
-    assert_eq!(space.families()[0].list("stages"), ["2", "3"]);
+    assert_eq!(space.subspaces()[0].list("stages"), ["2", "3"]);
     space.narrow("epilogue", &["clamp(acc, 0, 1),alpha * acc"]).unwrap();
-    assert_eq!(space.families()[0].list("epilogue").len(), 2);
-    assert!(space.families()[0].list("depth").is_empty());
+    assert_eq!(space.subspaces()[0].list("epilogue").len(), 2);
+    assert!(space.subspaces()[0].list("depth").is_empty());
     assert_eq!(space.points().unwrap(), 16);
 }
 
@@ -228,7 +229,7 @@ fn said<T>(result: Result<T, Error>) -> String {
 }
 
 #[test]
-fn odd_spaces_are_refused() {
+fn invalid_spaces_are_refused() {
     let default = base("f32:row", "f32:row", "f32:row");
     let space = || Space::around(&default).unwrap();
     let none: [&str; 0] = [];
@@ -250,10 +251,10 @@ fn odd_spaces_are_refused() {
     let sentence = said(one.narrow("mainloop", &["multistage"]));
     assert_eq!(
         sentence,
-        "mainloop cannot be `multistage`: the space has no such family; it has pipelined"
+        "mainloop cannot be `multistage`: the space has no such subspace; it has pipelined"
     );
-    assert!(said(Space::with_families::<&str>(&default, &[])).contains("no family"));
-    // 7^9 points and more are refused before they are looked at, whatever 64 bits hold.
+    assert!(said(Space::with_subspaces::<&str>(&default, &[])).contains("no subspace"));
+    // Spaces of 7^9 points and more are refused before enumeration, also beyond 64 bits.
     let numbers: Vec<String> = (1..200).map(|number| number.to_string()).collect();
     let mut large = Space::from_description(&default);
     for name in [
@@ -277,21 +278,21 @@ fn odd_spaces_are_refused() {
     assert!(said(Census::new(&large, &|_| Ok(()))).contains("more than 2^64"));
 }
 #[test]
-fn a_space_in_json() {
+fn spaces_are_parsed_from_json() {
     let default = base("f32:row", "f32:row", "f32:row");
     let space = Space::from_json(
         &default,
         r#"[{"stages": [2, "3"], "warp": "32x32x8"}, {"mainloop": ["pipelined"], "stages": 2}]"#,
     )
     .unwrap();
-    assert_eq!((space.families().len(), space.points().unwrap()), (2, 3));
+    assert_eq!((space.subspaces().len(), space.points().unwrap()), (2, 3));
     assert_eq!(space.at(2).mainloop.kind().name(), "pipelined");
     assert_eq!(Space::from_json(&default, "{}").unwrap(), Space::from_description(&default));
     for (text, part) in [
         ("", "the space cannot be read: EOF"),
         ("[", "the space cannot be read"),
-        ("[]", "the space has no family"),
-        ("3", "a family is 3, and it is an object"),
+        ("[]", "the space has no subspace"),
+        ("3", "a subspace is 3, but it must be an object"),
         (r#"{"stages": [true]}"#, "a value of `stages` is true, and it is a text or a number"),
         (r#"{"stages": []}"#, "its list of values is empty"),
         (r#"{"stages": {}}"#, "a value of `stages` is {}"),
@@ -303,8 +304,8 @@ fn a_space_in_json() {
     }
 }
 
-/// A description's point: every knob of [`Pins::TABLE`] counts in the order of the table, the last
-/// the fastest.
+/// Points of a description: every knob of [`Pins::TABLE`] varies in the order of the table, the
+/// last one fastest.
 #[test]
 fn points_are_in_the_order_of_the_table() {
     let mut space = Space::from_description(&base("f32:row", "f32:row", "f32:row"));
@@ -320,9 +321,9 @@ fn points_are_in_the_order_of_the_table() {
 }
 
 proptest! {
-    /// `sample(P, n, s)` is a subset of P of `min(n, |P|)` points, each once; the same again for
-    /// the same seed; `sample(P, n, s)` begins `sample(P, n + 1, s)`; and all of P comes for `n
-    /// >= |P|`.
+    /// `sample(P, n, s)` is a subset of P with `min(n, |P|)` distinct points, and equal for equal
+    /// seeds. `sample(P, n, s)` is a prefix of `sample(P, n + 1, s)`, and contains all of P if
+    /// `n >= |P|`.
     #[test]
     fn samples_are_without_replacement(count in 0usize..60, wanted in 0usize..70, seed: u64) {
         let points: Vec<u64> = (0..count as u64).map(|point| point * 7 + 3).collect();
@@ -337,10 +338,10 @@ proptest! {
     }
 }
 
-/// Of 2 of 6 points, over many seeds, each ordered pair is about as frequent as any other: 30
-/// pairs, 3000 draws, 100 each, within 5 standard deviations of about 10.
+/// For 2 of 6 points and many seeds, all 30 ordered pairs are about equally frequent: 100 each of
+/// 3000 samples, within 5 standard deviations of about 10.
 #[test]
-fn samples_favour_none() {
+fn samples_are_uniform() {
     let points: Vec<u64> = (0..6).collect();
     let mut counts = [0; 36];
     (0..3000).for_each(|seed| {

@@ -1,10 +1,10 @@
-//! What trials do, in which order, on a device that is none.
+//! Trials on a fake device: their steps and their order.
 
 use super::{
     base,
-    fake::{Asked, Fake, FakeCompiler, Fate},
+    fake::{Call, Fake, FakeCompiler, Fate},
 };
-use falchion::{cuda::report::Report, nest::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
+use falchion::{nest::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
 use falchion_lab::{
     Error,
     bench::Launch,
@@ -13,21 +13,14 @@ use falchion_lab::{
         record::{Entry, LOG_BYTES, Outcome, Trial},
         sample,
         standing::{Standing, Summary, Tally, last_final, screened, standings, table},
-        trials::{BATCH, Book, Compiled, Compiler, Plan, Stage, compile_all, compile_only},
+        trials::{Book, Plan, Stage},
     },
 };
-use std::{
-    collections::{BTreeSet, HashSet},
-    sync::{
-        Condvar, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::collections::HashSet;
 
 pub const SIZE: Mnk = Mnk::new(512, 256, 128);
 
-/// Candidates whose `stages` and `swizzle` say what becomes of them.
+/// Returns candidates whose outcome depends on `stages` and `swizzle`.
 pub fn candidates(count: usize) -> Vec<GemmDesc> {
     let mut space = Space::from_description(&base("f32:row", "f32:row", "f32:row"));
     space.set("stages", &["2", "3", "4", "5"]).unwrap();
@@ -37,7 +30,7 @@ pub fn candidates(count: usize) -> Vec<GemmDesc> {
     sample(&census.legal, count, 1).into_iter().map(|point| space.at(point)).collect()
 }
 
-/// The group size.
+/// Returns the group size.
 fn group_size(desc: &GemmDesc) -> u32 {
     match desc.swizzle() {
         SwizzleKind::Identity(group_size) => group_size,
@@ -45,7 +38,7 @@ fn group_size(desc: &GemmDesc) -> u32 {
     }
 }
 
-/// 5 stages are fast, and wrong; the larger the group, the faster.
+/// Kernels with 5 stages are fast and wrong. Larger groups are faster.
 pub fn fate(desc: &GemmDesc) -> Fate {
     let group_size = group_size(desc);
     match (desc.stages(), group_size) {
@@ -62,7 +55,7 @@ pub fn plan(count: usize) -> Plan {
     Plan { candidates: candidates(count), finalists: 3, jobs: 4 }
 }
 
-/// Explores on a fake, from `entries` on; what was added, and all.
+/// Explores on a fake device after `entries`. Returns the new entries, and all entries.
 pub fn explored(
     fake: &Fake,
     plan: &Plan,
@@ -90,8 +83,8 @@ fn trials(entries: &[Entry]) -> Vec<&Trial> {
         .collect()
 }
 
-/// Every candidate has one trial, which ended as its fate says; `compile_failed + spilled + wrong +
-/// timed` is their number.
+/// Every candidate has one trial with its configured outcome.
+/// `compile_failed + spilled + wrong + timed` is their number.
 #[test]
 fn every_candidate_has_one_trial() {
     let (fake, plan) = (Fake::new(fate), plan(40));
@@ -124,9 +117,9 @@ fn every_candidate_has_one_trial() {
     assert_eq!(Tally::from_entries(&all, Mnk::new(1, 1, 1)), Tally::default());
 }
 
-/// No launch of a description comes before its verification: for every `Launched(d)` at place i
-/// there is a `Verified(d)` at j < i. What is wrong, spills or does not compile is never launched:
-/// the fake panics.
+/// A description is verified before it is launched: for every `Launched(d)` at i there is a
+/// `Verified(d)` at j < i. Descriptions that are wrong, spill, or do not compile are never
+/// launched, or the fake panics.
 #[test]
 fn nothing_is_timed_before_it_is_verified() {
     let fake = Fake::new(fate);
@@ -135,8 +128,8 @@ fn nothing_is_timed_before_it_is_verified() {
     let mut launched = HashSet::new();
     for asked in fake.asked.borrow().iter() {
         match asked {
-            Asked::Verified(desc) => assert!(verified.insert(*desc), "verified twice"),
-            Asked::Launched(desc) => {
+            Call::Verified(desc) => assert!(verified.insert(*desc), "verified twice"),
+            Call::Launched(desc) => {
                 assert!(verified.contains(desc));
                 launched.insert(*desc);
             }
@@ -147,8 +140,8 @@ fn nothing_is_timed_before_it_is_verified() {
     assert!(verified.iter().all(|desc| !matches!(fate(desc), Fate::Fails | Fate::Spills)));
 }
 
-/// The fastest of all, had it been right, is nowhere in the standings; the best are those that the
-/// fates say, and the reference of the full protocol is the fastest one.
+/// The fastest kernel is wrong, so it is not in the standings. The best kernels are those of the
+/// configured outcomes, and the full protocol uses the fastest one as reference.
 #[test]
 fn wrong_kernels_never_win() {
     fn tempting(desc: &GemmDesc) -> Fate {
@@ -184,11 +177,11 @@ fn wrong_kernels_never_win() {
     assert_eq!((summary.best.len(), summary.reference.as_deref()), (2, Some("the reference")));
 }
 
-/// In each pass over a batch every contender has one block, the reference among them; so a device
-/// that slows down does so for all. The order by the ratio to the reference is that of a device
-/// that does not slow down, and the order by time alone is another.
+/// In each pass over a batch, every contender and the reference have one block. A device that slows
+/// down therefore affects all of them. The order by the ratio to the reference equals the order on
+/// a device without slowdown, and the order by time differs.
 #[test]
-fn all_are_timed_in_the_same_rounds() {
+fn all_contenders_are_timed_in_the_same_rounds() {
     let (still, drifting) = (Fake::new(fate), Fake::new(fate));
     drifting.drift.set(3e-5);
     let plan = plan(40);
@@ -202,19 +195,18 @@ fn all_are_timed_in_the_same_rounds() {
     by_time.sort_by(|x, y| x.us.total_cmp(&y.us));
     assert_ne!(order(&calm), order(&by_time));
 
-    // Who was timed, block after block.
+    // Contenders in the order of the timed blocks.
     let asked = still.asked.borrow();
-    let mut blocks: Vec<Asked> = Vec::new();
+    let mut blocks: Vec<Call> = Vec::new();
     let mut who = None;
     for asked in asked.iter() {
         match asked {
-            Asked::Launched(_) | Asked::Reference(_) => who = Some(*asked),
-            Asked::Timed(launches) if *launches > 1 => blocks.extend(who),
+            Call::Launched(_) | Call::Reference(_) => who = Some(*asked),
+            Call::Timed(launches) if *launches > 1 => blocks.extend(who),
             _ => {}
         }
     }
-    // The last passes are those of the finals: 3 finalists and 2 references, rotated from round to
-    // round.
+    // The last passes are the finals: 3 finalists and 2 references, rotated from round to round.
     let finals = &blocks[blocks.len() - 25..];
     for round in finals.chunks(5) {
         assert_eq!(round.iter().collect::<HashSet<_>>().len(), 5, "{round:?}");
@@ -223,10 +215,10 @@ fn all_are_timed_in_the_same_rounds() {
     assert_eq!(firsts.len(), 5);
 }
 
-/// A run that is given what another did does only the rest, and comes to the same: for every prefix
-/// of the entries.
+/// A run that continues from the entries of another run does only the rest, and has the same
+/// result: for every prefix of the entries.
 #[test]
-fn a_run_goes_on_where_another_ended() {
+fn a_run_continues_where_another_ended() {
     let plan = plan(20);
     let (whole, _) = explored(&Fake::new(fate), &plan, Vec::new()).unwrap();
     assert!(plan.is_done(&whole, SIZE) && whole.len() == 21);
@@ -238,21 +230,21 @@ fn a_run_goes_on_where_another_ended() {
         assert_eq!(standings(&all, SIZE)[0].desc, standings(&whole, SIZE)[0].desc);
         assert_eq!(fake.asked.borrow().is_empty(), cut == whole.len());
     }
-    // More trials go on, and measure the best again where they are others.
+    // Additional trials continue the run, and measure the best ones again if they changed.
     let more = Plan { candidates: candidates(40), ..plan };
     let (added, all) = explored(&Fake::new(fate), &more, whole).unwrap();
     assert_eq!((trials(&added).len(), trials(&all).len()), (20, 40));
 }
 
 #[test]
-fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
+fn a_kernel_that_crashes_the_device_is_in_the_log() {
     fn killing(desc: &GemmDesc) -> Fate {
         if desc.stages() == 5 { Fate::Kills } else { fate(desc) }
     }
     let plan = plan(20);
     let mut entries = Vec::new();
     let mut deaths = 0;
-    // Every run ends at the next killer, and none meets one twice.
+    // Every run ends at the next kernel that crashes the device, and no run repeats such a kernel.
     loop {
         let fake = Fake::new(killing);
         let compiler = FakeCompiler::new(killing);
@@ -284,10 +276,9 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
     assert_eq!(trials(&entries).len(), 20);
 }
 
-/// References that cannot be launched are left out, whichever they are; without one that can,
-/// nothing is tried.
+/// References that cannot be launched are omitted. Without any reference, nothing is tried.
 #[test]
-fn without_anything_to_compare_with_nothing_is_tried() {
+fn nothing_is_tried_without_a_reference() {
     let never = f64::INFINITY;
     for (times, works) in
         [(&[][..], false), (&[never], false), (&[never, 100.0], true), (&[100.0, never], true)]
@@ -305,10 +296,7 @@ fn without_anything_to_compare_with_nothing_is_tried() {
         match done {
             Ok(()) => assert!(works && book.entries().len() == 9),
             Err(error) => {
-                assert!(
-                    !works && error.to_string().contains("nothing that runs to compare with"),
-                    "{error}"
-                );
+                assert!(!works && error.to_string().contains("no reference runs"), "{error}");
                 assert!(book.entries().is_empty());
             }
         }
@@ -316,7 +304,7 @@ fn without_anything_to_compare_with_nothing_is_tried() {
 }
 
 #[test]
-fn a_book_that_cannot_be_kept_ends_the_run() {
+fn a_log_that_cannot_be_written_ends_the_run() {
     let (fake, plan, compiler) = (Fake::new(fate), plan(20), FakeCompiler::new(fate));
     let full =
         || falchion::Error::Io { path: "log".into(), because: "the disk is full".to_owned() };
@@ -328,97 +316,4 @@ fn a_book_that_cannot_be_kept_ends_the_run() {
         .with_session(|session| stage.explore(&plan, &mut [&mut reference], session, &mut book))
         .unwrap_err();
     assert_eq!(error.to_string(), "log: the disk is full");
-}
-
-/// Each is compiled once, in as many threads as asked for at most, and the results are in the order
-/// of the descriptions.
-#[test]
-fn many_threads_compile_each_once() {
-    let descs = candidates(40);
-    for jobs in [0, 1, 3, 100] {
-        let compiler = FakeCompiler::new(fate);
-        let built = compile_all(&compiler, &descs, jobs);
-        assert_eq!(built.len(), 40);
-        for (desc, built) in descs.iter().zip(&built) {
-            assert_eq!(built.is_err(), fate(desc) == Fate::Fails);
-            assert_eq!(
-                built.as_ref().is_ok_and(|report| report.spill_load_bytes > 0),
-                fate(desc) == Fate::Spills
-            );
-        }
-        let compiled = compiler.compiled.lock().unwrap();
-        assert_eq!(
-            (compiled.len(), compiled.iter().map(|one| one.0).collect::<HashSet<_>>().len()),
-            (40, 40)
-        );
-        assert!(
-            compiled.iter().map(|one| format!("{:?}", one.1)).collect::<BTreeSet<_>>().len()
-                <= jobs.max(1)
-        );
-    }
-    assert!(compile_all(&FakeCompiler::new(fate), &[], 4).is_empty());
-    let mut heard = Vec::new();
-    let compiled =
-        compile_only(&descs, &FakeCompiler::new(fate), 2, &mut |count| heard.push(count)).unwrap();
-    assert_eq!(compiled, Compiled { kernels: 34, spilled: 3, compile_failed: 3, unwritten: None });
-    assert_eq!(heard, [BATCH, 2 * BATCH, 40]);
-}
-
-/// Two compilations go on at once: each waits for the other, and neither waits in vain.
-#[test]
-fn compilations_go_on_side_by_side() {
-    struct Both(Mutex<usize>, Condvar);
-    impl Compiler for Both {
-        fn compile(&self, _: &GemmDesc) -> Result<Report, falchion::Error> {
-            let mut begun = self.0.lock().unwrap();
-            *begun += 1;
-            self.1.notify_all();
-            let (_begun, waited) = self
-                .1
-                .wait_timeout_while(begun, Duration::from_secs(20), |begun| *begun < 2)
-                .unwrap();
-            Ok(Report { registers: u32::from(!waited.timed_out()), ..Report::default() })
-        }
-    }
-    let descs = candidates(2);
-    let met = |built: Vec<Result<Report, falchion::Error>>| {
-        built.into_iter().map(|report| report.unwrap().registers).collect::<Vec<_>>()
-    };
-    let both = Both(Mutex::new(0), Condvar::new());
-    assert_eq!(met(compile_all(&both, &descs, 2)), [1, 1]);
-}
-
-/// Kernels that a full disk does not hold are not counted, and the next batch is not compiled.
-#[test]
-fn compile_only_stops_when_the_cache_cannot_be_written() {
-    struct FullDisk(AtomicUsize);
-    impl Compiler for FullDisk {
-        fn compile(&self, _: &GemmDesc) -> Result<Report, falchion::Error> {
-            match self.0.fetch_add(1, Ordering::Relaxed) {
-                0..5 => Ok(Report::default()),
-                _ => Err(falchion::Error::Io { path: "/cache".into(), because: "no space".into() }),
-            }
-        }
-    }
-    let (compiler, mut heard) = (FullDisk(AtomicUsize::new(0)), Vec::new());
-    let compiled =
-        compile_only(&candidates(2 * BATCH), &compiler, 2, &mut |count| heard.push(count)).unwrap();
-    let unwritten = Some("/cache: no space".to_owned());
-    assert_eq!(compiled, Compiled { kernels: 5, spilled: 0, compile_failed: 0, unwritten });
-    assert_eq!(heard, [BATCH]);
-}
-
-/// A spill that the description allows is no reason not to run.
-#[test]
-fn spills_that_are_allowed_are_timed() {
-    fn spilling(desc: &GemmDesc) -> Fate {
-        if desc.stages() == 2 { Fate::Takes(50.0) } else { Fate::Spills }
-    }
-    let mut space = Space::from_description(&base("f32:row", "f32:row", "f32:row"));
-    space.set("spills", &["allowed"]).unwrap();
-    let allowed = space.at(0);
-    let descs =
-        [allowed, but!(allowed, spills: base("f32:row", "f32:row", "f32:row").limits.spills)];
-    let compiled = compile_only(&descs, &FakeCompiler::new(spilling), 1, &mut |_| {}).unwrap();
-    assert_eq!(compiled, Compiled { kernels: 1, spilled: 1, compile_failed: 0, unwritten: None });
 }

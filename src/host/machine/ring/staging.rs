@@ -55,12 +55,12 @@ impl Cluster<'_> {
             if let Contents::Staged(staged, ..) = self.memory.content(cell)
                 && !self.stored.contains(&(block, consumer, *staged))
             {
-                return Err(over("what is not stored yet"));
+                return Err(over("a subtile of D that is not stored yet"));
             }
             let contents = Contents::Source(name, data.clone());
             let sent = self.memory.send(cell, &self.warps[mover].progress.clock, 0, contents);
             sent.map_err(|conflict| match conflict {
-                Conflict::OverRead(_) => over("what a store still reads"),
+                Conflict::OverRead(_) => over("a subtile of D that a store still reads"),
                 _ => over("other subtiles of C that are on their way"),
             })?;
         }

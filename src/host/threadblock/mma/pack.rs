@@ -7,7 +7,7 @@ use crate::{
         threadblock::mma::composition::{Composition, Name, Panel},
         warp::microkernel::Sections,
     },
-    numeric::{Accumulator, Number, Widening},
+    numeric::{Accumulator, ElementKind, HostTransform, Number, Widening},
     operand::OperandKind,
     sys::simd::{Vectorized, dispatch},
     threadblock::tile_iterator::TileIterator,
@@ -20,6 +20,8 @@ pub(in crate::host) struct Packing<'a, T> {
     operand: OperandKind,
     matrix: Matrix<'a>,
     widening: Widening<T>,
+    /// The transform of the widened elements. Only `f32` elements have one.
+    transform: Option<HostTransform>,
     panels: Vec<(&'a Panel, Option<Name>)>,
     /// Slots of the widest section.
     pub widest: usize,
@@ -41,7 +43,9 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
             composition.shares.iter().map(|share| (&share.panels[at], share.rectangles[at]));
         let panels = panels.collect();
         let (matrix, widening) = (operands.matrix(operand), operands.widening(operand)?);
-        Ok(Self { operands, operand, matrix, widening, panels, widest })
+        let transform = operands.desc.operand(operand).multiplied.transform();
+        let transform = transform.map(|id| id.on_host());
+        Ok(Self { operands, operand, matrix, widening, transform, panels, widest })
     }
 
     /// Returns the number of elements of all panels per k-tile.
@@ -55,7 +59,7 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
         let origin = u64::from(strip)
             * u64::from(if self.operand == OperandKind::A { block.m } else { block.n });
         let walk = self.operands.iterator(self.operand, origin);
-        let mut rest = into;
+        let mut rest = &mut *into;
         for &(panel, rectangle) in &self.panels {
             let (into, others) = rest.split_at_mut(panel.elements.len() * tiles.len());
             rest = others;
@@ -63,6 +67,12 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
                 None => self.gather(panel, &walk, tiles.clone(), into),
                 Some(first) => dispatch(self.rectangles(panel, first, &walk, &tiles, into)),
             }
+        }
+        if let Some(transform) = self.transform
+            && T::KIND == ElementKind::F32
+            && let Ok(numbers) = bytemuck::try_cast_slice_mut::<T, f32>(into)
+        {
+            numbers.iter_mut().for_each(|x| *x = transform.apply(*x));
         }
     }
 

@@ -42,7 +42,7 @@ use crate::{
     },
     nest::GemmDesc,
     numeric::{
-        Accumulator, ElementKind, EmulationKind, F16, Instruction, Number, emulation::RegisterTerms,
+        Accumulator, ElementKind, F16, Instruction, Multiplied, Number, emulation::RegisterTerms,
     },
     operand::Frame,
     refusal::Refusal,
@@ -189,9 +189,9 @@ fn fast_product(
     }
 }
 
-/// The terms of an instruction whose operands are not decomposed in registers.
+/// The terms of an instruction whose operands are not transformed in registers.
 const WHOLE: RegisterTerms =
-    RegisterTerms { emulation: EmulationKind::None, frame: Frame::USER, k: 1 };
+    RegisterTerms { multiplied: [Multiplied::Stored; 2], frame: Frame::USER, k: 1 };
 
 /// Computes D with accumulators that are summed in the steps of an instruction.
 fn stepped(

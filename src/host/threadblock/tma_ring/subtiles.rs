@@ -1,8 +1,7 @@
 //! Converts a warp's accumulators to its part of a subtile, and writes subtiles to D.
 
 use crate::{
-    call::View,
-    epilogue::EpilogueInputs,
+    call::{HostSlice, View},
     error::Error,
     host::{
         epilogue::finished,
@@ -14,6 +13,7 @@ use crate::{
         Order,
         index_map::{IndexMap, at, points},
     },
+    operand::{EpilogueOperand, EpilogueOperands},
     refusal::{Operand, Refusal},
     schedule::Fault,
     threadblock::{SharedBox, TensorCopy, TensorMapDesc, Unit},
@@ -67,13 +67,14 @@ impl Numbers<'_> {
         fetched: Option<&[u8]>,
     ) -> Result<Staged, Error> {
         let (program, n) = (self.program, self.program.multiplied.instruction().n);
+        let product = place.unit.product;
         let (origin, first) =
             (self.origin(place)?, self.subtile(&*program.subtile, place.subtile)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
         let held = instruction.map(|instruction| AccumulatorMap::new(&instruction));
         let down = first.0 / ROWS;
         let (mut places, mut numbers, mut shifts, mut read) =
-            (Vec::new(), Vec::new(), Vec::new(), EpilogueInputs::<Vec<u8>>::NONE);
+            (Vec::new(), Vec::new(), Vec::new(), EpilogueOperands::<Vec<u8>>::NONE);
         let all = (0..program.components.repeats.n).flat_map(|across| {
             (0..LANES)
                 .flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i)))
@@ -97,20 +98,17 @@ impl Numbers<'_> {
                     + in_n;
             numbers.push(number as usize);
             let of_d = ((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
-            shifts.extend(self.scales.shift(place.unit.product as usize, of_d.0, of_d.1));
-            self.matrices.beside(of_d.0, of_d.1..of_d.1 + 1, &mut read.vectors);
+            shifts.extend(self.scales.shift(product as usize, of_d.0, of_d.1));
+            self.matrices.beside((product, of_d.0, of_d.1..of_d.1 + 1), &mut read);
             if let Some(buffer) = fetched {
                 let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
                 let byte = program.fetch.staging.at(at(row, within)).ok_or(map)?;
-                read.source
+                read.slot(EpilogueOperand::Source)
                     .get_or_insert_default()
                     .extend_from_slice(self.element(buffer, byte, place)?);
             } else {
-                read.source.get_or_insert_default().extend_from_slice(self.source_at(
-                    place.unit.product,
-                    of_d.0,
-                    of_d.1,
-                ));
+                let source = read.slot(EpilogueOperand::Source).get_or_insert_default();
+                source.extend_from_slice(self.source_at(product, of_d.0, of_d.1));
             }
             let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut {
                 map: "staging",
@@ -220,6 +218,7 @@ impl Numbers<'_> {
     /// Returns an element of C of a GEMM: zeros outside of C, and nothing if C is not read.
     pub(in crate::host) fn source_at(&self, product: u32, row: usize, column: usize) -> &[u8] {
         let Some(elements) = self.source.or(&*self.d) else { return &[] };
+        let elements = HostSlice::from_bytes(self.matrices.desc.output.element, elements);
         self.matrices.element(&self.matrices.problem.source().with(elements), product, row, column)
     }
 

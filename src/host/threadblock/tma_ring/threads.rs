@@ -2,14 +2,13 @@
 
 use crate::{
     arch::WARP,
-    epilogue::EpilogueInputs,
     error::Error,
     host::{
         epilogue::finished, operands::unknown, threadblock::tma_ring::numbers::Numbers,
         warp::accumulators::Accumulators,
     },
     layout::index_map::at,
-    operand::OperandKind,
+    operand::{EpilogueOperand, EpilogueOperands, OperandKind},
     schedule::{Fault, WarpName},
     threadblock::{
         Unit,
@@ -97,7 +96,7 @@ impl Numbers<'_> {
         let Unit { product, row: tile_row, column: tile_column, .. } =
             self.unit(warp.block, tile)?;
         let (mut places, mut numbers, mut read) =
-            (Vec::new(), Vec::new(), EpilogueInputs::<Vec<u8>>::NONE);
+            (Vec::new(), Vec::new(), EpilogueOperands::<Vec<u8>>::NONE);
         let each = maps.accumulator.domain().column;
         let width = self.element_bytes();
         for (lane, thread) in threads_of(self.program, warp).enumerate() {
@@ -110,10 +109,9 @@ impl Numbers<'_> {
                     continue;
                 }
                 numbers.push(lane * each as usize + i as usize);
-                read.source
-                    .get_or_insert_default()
-                    .extend_from_slice(self.source_at(product, row, column));
-                self.matrices.beside(row, column..column + 1, &mut read.vectors);
+                let source = read.slot(EpilogueOperand::Source).get_or_insert_default();
+                source.extend_from_slice(self.source_at(product, row, column));
+                self.matrices.beside((product, row, column..column + 1), &mut read);
                 places.push((row, column));
             }
         }

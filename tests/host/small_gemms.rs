@@ -1,10 +1,10 @@
-//! What a small product costs on the host once its kernel is known.
+//! Host time of a small GEMM after the first call.
 
 use crate::harness::prelude::*;
 use falchion::arch::TensorOp;
 
-/// The least time of a call after the first, over as many as it takes to see one below the limit on
-/// a busy machine, for ten seconds at the most.
+/// Returns the minimum time of a call. Repeats until one call is below the limit, for at most ten
+/// seconds.
 fn least(limit: Duration, mut call: impl FnMut()) -> Duration {
     call();
     let (begun, mut least) = (Instant::now(), Duration::MAX);
@@ -16,10 +16,10 @@ fn least(limit: Duration, mut call: impl FnMut()) -> Duration {
     least
 }
 
-/// A product of 64^3 after the first takes less than 0.2 ms on CUDA cores: what follows from its
-/// description is remembered. The steps of tensor cores are computed one by one, and take longer.
+/// A 64^3 GEMM after the first call takes less than 0.2 ms on CUDA cores, because the results of
+/// its description are cached. Tensor-core steps are computed one by one, and take longer.
 #[test]
-fn a_product_of_64_takes_little_after_the_first() {
+fn a_repeated_gemm_of_64_is_fast() {
     const N: usize = 64;
     let (of_threads, of_tensor_cores) = (Duration::from_micros(200), Duration::from_millis(2));
     let (a, b, mut d) = (vec![1.0f32; N * N], vec![2.0f32; N * N], vec![0.0f32; N * N]);

@@ -9,7 +9,7 @@ use crate::harness::prelude::*;
 const LOOP_NEST: [&str; 7] = ["nest", "threadblock", "warp", "epilogue", "call", "codegen", "pass"];
 
 /// Layers from the lowest up. Modules of one layer may import each other.
-const FLOORS: [&[&str]; 9] = [
+const LAYERS: [&[&str]; 9] = [
     &["arch", "layout", "numeric", "operand", "shape", "words"],
     &["refusal"],
     &["schedule"],
@@ -22,13 +22,13 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// Modules outside of all layers: unsafe code, and the error type that every module may return.
-const BESIDE: [&str; 2] = ["error", "sys"];
+const OUTSIDE: [&str; 2] = ["error", "sys"];
 
 /// Modules with the modules that their files import, and the importing files.
 type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 /// Returns the module of a file: the first part of its path below `src/`.
-fn room(file: &str) -> &str {
+fn module(file: &str) -> &str {
     let below = file.strip_prefix("src/").unwrap_or(file);
     below.split(['/', '.']).next().unwrap_or_default()
 }
@@ -39,12 +39,12 @@ fn named(code: &str) -> BTreeSet<String> {
     let word = |text: &str| {
         text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
     };
-    let mut rooms = BTreeSet::new();
+    let mut modules = BTreeSet::new();
     // Text that a macro emits for other crates is not an import.
     for (at, _) in code.match_indices("crate::").filter(|(at, _)| !code[..*at].ends_with('$')) {
         let after = &code[at + "crate::".len()..];
         let Some(list) = after.strip_prefix('{') else {
-            rooms.insert(word(after));
+            modules.insert(word(after));
             continue;
         };
         let mut depth = 0;
@@ -56,7 +56,7 @@ fn named(code: &str) -> BTreeSet<String> {
                 '}' => depth -= 1,
                 ',' if depth == 0 => begins = true,
                 c if begins && depth == 0 && !c.is_whitespace() => {
-                    rooms.insert(word(&list[i..]));
+                    modules.insert(word(&list[i..]));
                     begins = false;
                 }
                 _ => {}
@@ -64,7 +64,7 @@ fn named(code: &str) -> BTreeSet<String> {
         }
     }
     // The crate root re-exports two items of modules. Macros belong to no module.
-    rooms
+    modules
         .into_iter()
         .map(|name| match name.as_str() {
             "Error" => "error".to_owned(),
@@ -78,7 +78,7 @@ fn named(code: &str) -> BTreeSet<String> {
 fn imports(sources: &BTreeMap<String, String>) -> Imports {
     let mut imports = Imports::new();
     for (file, text) in sources.iter().filter(|(file, _)| *file != "src/lib.rs") {
-        let own = room(file).to_owned();
+        let own = module(file).to_owned();
         for other in named(&library_code(text)).into_iter().filter(|other| *other != own) {
             imports.entry(own.clone()).or_default().entry(other).or_default().insert(file.clone());
         }
@@ -87,21 +87,23 @@ fn imports(sources: &BTreeMap<String, String>) -> Imports {
     imports
 }
 
-fn floor(room: &str) -> Option<usize> {
-    FLOORS.iter().position(|rooms| rooms.contains(&room))
+fn layer_of(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|modules| modules.contains(&module))
 }
 
 /// Returns every import of a higher layer.
-fn climbs(imports: &Imports) -> Vec<String> {
+fn higher_imports(imports: &Imports) -> Vec<String> {
     let mut found = Vec::new();
-    for (room, others) in imports.iter().filter(|(room, _)| !BESIDE.contains(&room.as_str())) {
-        for (other, files) in others.iter().filter(|(other, _)| !BESIDE.contains(&other.as_str())) {
-            match (floor(room), floor(other)) {
+    for (module, others) in imports.iter().filter(|(module, _)| !OUTSIDE.contains(&module.as_str()))
+    {
+        for (other, files) in others.iter().filter(|(other, _)| !OUTSIDE.contains(&other.as_str()))
+        {
+            match (layer_of(module), layer_of(other)) {
                 (Some(own), Some(above)) if above > own => {
-                    found.push(format!("{room} imports {other} above it: {files:?}"))
+                    found.push(format!("{module} imports {other} above it: {files:?}"))
                 }
                 (Some(_), Some(_)) => {}
-                _ => found.push(format!("{room} or {other} is on no floor: {files:?}")),
+                _ => found.push(format!("{module} or {other} is in no layer: {files:?}")),
             }
         }
     }
@@ -109,44 +111,44 @@ fn climbs(imports: &Imports) -> Vec<String> {
 }
 
 /// Returns the modules that reach themselves through imports.
-fn circles(imports: &Imports) -> BTreeSet<String> {
+fn cycles(imports: &Imports) -> BTreeSet<String> {
     let reached = |from: &str| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
-        while let Some(room) = next.pop() {
-            for other in imports.get(&room).into_iter().flat_map(BTreeMap::keys) {
-                if !BESIDE.contains(&other.as_str()) && seen.insert(other.clone()) {
+        while let Some(module) = next.pop() {
+            for other in imports.get(&module).into_iter().flat_map(BTreeMap::keys) {
+                if !OUTSIDE.contains(&other.as_str()) && seen.insert(other.clone()) {
                     next.push(other.clone());
                 }
             }
         }
         seen
     };
-    let rooms = imports.keys().filter(|room| !BESIDE.contains(&room.as_str()));
-    rooms.filter(|room| reached(room).contains(*room)).cloned().collect()
+    let modules = imports.keys().filter(|module| !OUTSIDE.contains(&module.as_str()));
+    modules.filter(|module| reached(module).contains(*module)).cloned().collect()
 }
 
 #[test]
-fn no_room_imports_a_higher_floor() {
-    assert_eq!(climbs(&imports(&files(&["src"], "rs"))), [""; 0]);
+fn no_module_imports_a_higher_layer() {
+    assert_eq!(higher_imports(&imports(&files(&["src"], "rs"))), [""; 0]);
 }
 
 #[test]
-fn only_levels_of_the_loop_nest_import_each_other_in_a_circle() {
+fn only_levels_of_the_loop_nest_import_each_other_in_a_cycle() {
     let imports = imports(&files(&["src"], "rs"));
-    let mut others = circles(&imports);
-    others.retain(|room| !LOOP_NEST.contains(&room.as_str()));
+    let mut others = cycles(&imports);
+    others.retain(|module| !LOOP_NEST.contains(&module.as_str()));
     assert_eq!(others, BTreeSet::new());
     // Every module of the layers exists.
-    let gone: Vec<_> = FLOORS
+    let gone: Vec<_> = LAYERS
         .iter()
-        .flat_map(|rooms| rooms.iter())
-        .filter(|room| !imports.contains_key(**room))
+        .flat_map(|modules| modules.iter())
+        .filter(|module| !imports.contains_key(**module))
         .collect();
-    assert_eq!(gone, [&"prelude"], "`prelude` stands in lib.rs");
+    assert_eq!(gone, [&"prelude"], "`prelude` is defined in lib.rs");
 }
 
 #[test]
-fn a_climb_and_a_circle_are_found() {
+fn a_higher_import_and_a_cycle_are_found() {
     let tree = |files: &[(&str, &str)]| {
         files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
     };
@@ -162,9 +164,9 @@ fn a_climb_and_a_circle_are_found() {
         ("src/attic.rs", ""),
     ]);
     let imports = imports(&sources);
-    let climbs = climbs(&imports);
-    assert_eq!(climbs.len(), 2, "{climbs:?}");
-    assert!(climbs[0].starts_with("layout imports refusal above it"), "{climbs:?}");
-    assert!(climbs[1].starts_with("warp imports device above it"), "{climbs:?}");
-    assert_eq!(circles(&imports), ["device", "numeric", "shape", "warp"].map(str::to_owned).into());
+    let higher_imports = higher_imports(&imports);
+    assert_eq!(higher_imports.len(), 2, "{higher_imports:?}");
+    assert!(higher_imports[0].starts_with("layout imports refusal above it"), "{higher_imports:?}");
+    assert!(higher_imports[1].starts_with("warp imports device above it"), "{higher_imports:?}");
+    assert_eq!(cycles(&imports), ["device", "numeric", "shape", "warp"].map(str::to_owned).into());
 }

@@ -1,12 +1,12 @@
-//! Products of nothing: no K, no product, an alpha of zero, no row. D is what it has to be,
-//! whatever the operands are, and nothing is refused half-way.
+//! Empty problems: K = 0, an empty batch, alpha = 0, and no rows. D has the defined value for any
+//! operands, and no call fails halfway.
 
 use crate::harness::prelude::*;
 
 type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
 
-/// Batches and groups whose K is 0, or whose alpha is: empty operands, and such as end before their
-/// second matrix, are as good as any.
+/// Batches and grouped GEMMs with K = 0 or alpha = 0: A and B may be empty, or too short for the
+/// second matrix.
 #[test]
 fn operands_that_are_not_read_may_be_empty() {
     let c: Vec<f32> = (0..18).map(|i| i as f32).collect();
@@ -27,7 +27,7 @@ fn operands_that_are_not_read_may_be_empty() {
             Arguments::new((6, 3, 5), &a, &b, &mut d).groups(&groups).alpha(0.0).source(2.0, &c);
         Rows::new().run(arguments).expect("alpha is 0");
         assert_eq!(d, doubled);
-        // Nor is how far apart their rows are.
+        // Their leading dimensions are not read either.
         let arguments = Arguments::new((6, 3, 5), &a, &b, &mut d)
             .groups(&groups)
             .alpha(0.0)
@@ -43,10 +43,10 @@ fn operands_that_are_not_read_may_be_empty() {
     assert_eq!(d, [0.0; 6]);
 }
 
-/// A batch of no product computes nothing, in either mode, in every family and by every way to
-/// divide K.
+/// An empty batch computes nothing, in both modes, for every kind of kernel and every decomposition
+/// of K.
 #[test]
-fn a_batch_of_no_product_is_computed() {
+fn an_empty_batch_computes_nothing() {
     let [f32s, halves] = [["f32:row"; 3], ["bf16:row", "bf16:col", "f32:row"]];
     for (types, op, arch, knobs) in [
         (f32s, "simt", "sm80", &[][..]),
@@ -75,9 +75,9 @@ fn a_batch_of_no_product_is_computed() {
     }
 }
 
-/// Offsets are checked where D is empty, too, and groups come in no batch.
+/// Offsets are checked even if D is empty, and grouped GEMM does not support a batch.
 #[test]
-fn groups_of_an_empty_d_are_checked() {
+fn offsets_of_an_empty_d_are_checked() {
     let (a, b, mut d) = (vec![1.0f32; 40], vec![1.0f32; 60], Vec::<f32>::new());
     for (extents, offsets) in
         [((0, 3, 5), [0u32, 9, 1]), ((2, 0, 5), [3, 1, 0]), ((0, 0, 0), [0, 0, 1])]

@@ -1,0 +1,289 @@
+//! User transforms in registers: D equals the D of the kernel without transforms on transformed
+//! matrices, bit by bit, in both modes. A kernel that cannot apply a transform refuses it.
+
+use crate::harness::{
+    on_tensor_cores::{self, Data, ORDERS, draws, judge},
+    prelude::*,
+    product::computed,
+    transforms::{Magnitude, Scaled, transform_words},
+};
+use falchion::numeric::register_transform;
+
+/// Declares a transform of a test: its name, types, CUDA text, and host function.
+macro_rules! transform {
+    ($Name:ident $name:literal: $stored:ty => $multiplied:ty, $cuda:literal, $host:expr) => {
+        struct $Name;
+        impl Transform for $Name {
+            const NAME: &'static str = $name;
+            type Stored = $stored;
+            type Multiplied = $multiplied;
+            const CUDA: &'static str = $cuda;
+            fn host(x: f32) -> f32 {
+                let host: fn(f32) -> f32 = $host;
+                host(x)
+            }
+        }
+    };
+}
+pub(super) use transform;
+
+const SIZES: (usize, usize, usize) = (35, 41, 70);
+
+/// Conversions between `f32` and an element type.
+struct Numbers<E: MathType> {
+    from_f32: fn(f32) -> E::Storage,
+    to_f32: fn(E::Storage) -> f32,
+}
+
+const F32: Numbers<f32> = Numbers { from_f32: |x| x, to_f32: |x| x };
+/// Elements that tensor cores read without loss.
+const TF32: Numbers<Tf32> = Numbers { from_f32: Tf32::as_read, to_f32: |x| x };
+const F16_: Numbers<F16> = Numbers { from_f32: F16::from_f32, to_f32: F16::to_f32 };
+const BF16: Numbers<Bf16> = Numbers { from_f32: Bf16::from_f32, to_f32: Bf16::to_f32 };
+
+/// Small tiles for units and a main loop.
+fn knobs_of(op: OpKind, mainloop: MainloopKind) -> Vec<(&'static str, &'static str)> {
+    let stages = match mainloop {
+        MainloopKind::SingleStage => "1",
+        MainloopKind::Pipelined => "2",
+        _ => "3",
+    };
+    let tiles: [_; 2] = match op {
+        OpKind::TensorOp => [("threadblock", "32x32x32"), ("warp", "16x32x16")],
+        OpKind::Simt => [("threadblock", "32x32x16"), ("warp", "16x32x8")],
+    };
+    let align = [("align_a", "1"), ("align_b", "1"), ("align_c", "1")];
+    [&tiles[..], &[("stages", stages), ("mainloop", mainloop.name())], &align].concat()
+}
+
+/// Returns a description for matrices of types `ab` with D of type f32.
+pub(crate) fn small(
+    (op, arch): (OpKind, ArchKind),
+    ab: ElementKind,
+    orders: [Order; 3],
+    knobs: &[(&str, &str)],
+) -> GemmDesc {
+    let types = [ab, ab, ElementKind::F32];
+    let types: Vec<_> = types
+        .into_iter()
+        .zip(orders)
+        .map(|(element, order)| format!("{element}:{order}"))
+        .collect();
+    described([&types[0], &types[1], &types[2]], (op, arch), knobs)
+}
+
+/// Checks the transform `T` of one operand or both against the kernel that multiplies `X` as
+/// stored.
+fn checked<T: Transform, X: MathType>(
+    units: (OpKind, ArchKind),
+    (mainloop, transformed): (MainloopKind, [bool; 2]),
+    (orders, more): ([Order; 3], &[(&str, &str)]),
+    (stored, multiplied): (&Numbers<T::Stored>, &Numbers<X>),
+) {
+    let words = transform_words::<T>();
+    let mut knobs = [&knobs_of(units.0, mainloop)[..], more].concat();
+    let names = ["transform_a", "transform_b"];
+    let pins = names.into_iter().zip(transformed).filter(|(_, transformed)| *transformed);
+    knobs.extend(pins.map(|(name, _)| (name, &*words)));
+    let desc = small(units, <T::Stored as MathType>::KIND, orders, &knobs);
+    assert_eq!(desc.user_pins().transform_a.is_some(), transformed[0], "{desc}");
+    assert_eq!(desc.user_pins().transform_b.is_some(), transformed[1], "{desc}");
+    // The instruction determines the order of additions, and the main loop does not. Narrow copies
+    // of 16-bit elements need this main loop.
+    let instruction = desc.instruction().to_string();
+    let mut pipelined =
+        [&knobs_of(units.0, MainloopKind::Pipelined)[..], &[("instruction", &instruction)], more]
+            .concat();
+    pipelined.retain(|(name, _)| units.0 == OpKind::TensorOp || *name != "instruction");
+    let plain = small(units, X::KIND, orders, &pipelined);
+    let (m, n, k) = SIZES;
+    let numbers = |seed: usize, count: usize| -> Vec<_> {
+        (0..count).map(|i| (stored.from_f32)(rounding(i * 3 + seed))).collect()
+    };
+    let (a, b) = (numbers(1, m * k), numbers(2, n * k));
+    let after = |x: &[<T::Stored as MathType>::Storage], transformed: bool| -> Vec<X::Storage> {
+        let one = |x| (stored.to_f32)(x);
+        x.iter()
+            .map(|&x| (multiplied.from_f32)(if transformed { T::host(one(x)) } else { one(x) }))
+            .collect()
+    };
+    let (x, y) = (after(&a, transformed[0]), after(&b, transformed[1]));
+    let wanted = computed::<X, f32>(&plain, &plain, Mode::Fast, SIZES, ([&x, &y], f32::NAN));
+    assert!(wanted.iter().all(|x| x.is_finite()) && wanted.iter().any(|x| x.abs() > 0.0));
+    for mode in [Mode::Fast, Mode::Checked { seed: 7 }] {
+        let d = computed::<T::Stored, f32>(&desc, &desc, mode, SIZES, ([&a, &b], f32::NAN));
+        assert!(bits(&d) == bits(&wanted), "{mode:?} {transformed:?} {orders:?} {desc}");
+    }
+}
+
+const BOTH: [bool; 2] = [true, true];
+const EACH: [[bool; 2]; 3] = [BOTH, [true, false], [false, true]];
+pub(crate) const TENSOR_OP: [(OpKind, ArchKind); 2] =
+    [(OpKind::TensorOp, ArchKind::Sm80), (OpKind::TensorOp, ArchKind::Sm90)];
+
+#[test]
+fn mma_sync_multiplies_f32_as_narrower_types() {
+    for units in TENSOR_OP {
+        for mainloop in [MainloopKind::Pipelined, MainloopKind::Multistage] {
+            for orders in ORDERS {
+                let how = ((mainloop, BOTH), (orders, &[][..]));
+                checked::<Scaled<f32, Bf16>, _>(units, how.0, how.1, (&F32, &BF16));
+                checked::<Scaled<f32, F16>, _>(units, how.0, how.1, (&F32, &F16_));
+                checked::<Scaled<f32, Tf32>, _>(units, how.0, how.1, (&F32, &TF32));
+            }
+        }
+    }
+}
+
+#[test]
+fn mma_sync_transforms_elements_of_one_type() {
+    for (units, transformed) in TENSOR_OP.into_iter().flat_map(|units| EACH.map(|of| (units, of))) {
+        for orders in [ORDERS[0], ORDERS[3], ORDERS[4]] {
+            let how = ((MainloopKind::Pipelined, transformed), (orders, &[][..]));
+            checked::<Scaled<Bf16, Bf16>, _>(units, how.0, how.1, (&BF16, &BF16));
+            checked::<Magnitude<F16, F16>, _>(units, how.0, how.1, (&F16_, &F16_));
+            checked::<Scaled<Tf32, Tf32>, _>(units, how.0, how.1, (&TF32, &TF32));
+        }
+    }
+}
+
+#[test]
+fn instructions_of_each_depth_multiply_transformed_elements() {
+    for (depth, units) in
+        [("16x8x8", TENSOR_OP[0]), ("16x8x16", TENSOR_OP[0]), ("16x8x8", TENSOR_OP[1])]
+    {
+        let how = ((MainloopKind::Pipelined, BOTH), (ORDERS[0], &[("instruction", depth)][..]));
+        checked::<Scaled<f32, Bf16>, _>(units, how.0, how.1, (&F32, &BF16));
+        checked::<Magnitude<f32, F16>, _>(units, how.0, how.1, (&F32, &F16_));
+    }
+    let how = ((MainloopKind::Multistage, BOTH), (ORDERS[1], &[("instruction", "16x8x4")][..]));
+    checked::<Magnitude<f32, Tf32>, _>(TENSOR_OP[0], how.0, how.1, (&F32, &TF32));
+}
+
+#[test]
+fn simt_transforms_elements_of_each_main_loop() {
+    let units = (OpKind::Simt, ArchKind::Sm80);
+    for mainloop in [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage] {
+        for (orders, transformed) in
+            ORDERS.into_iter().flat_map(|orders| EACH.map(|transformed| (orders, transformed)))
+        {
+            let how = ((mainloop, transformed), (orders, &[][..]));
+            checked::<Magnitude<f32, f32>, _>(units, how.0, how.1, (&F32, &F32));
+            checked::<Scaled<f32, f32>, _>(units, how.0, how.1, (&F32, &F32));
+        }
+    }
+    for (mainloop, transformed) in
+        [(MainloopKind::SingleStage, EACH[1]), (MainloopKind::Pipelined, BOTH)]
+    {
+        let how = ((mainloop, transformed), (ORDERS[3], &[][..]));
+        checked::<Scaled<Bf16, f32>, _>(units, how.0, how.1, (&BF16, &F32));
+        checked::<Scaled<F16, f32>, _>(units, how.0, how.1, (&F16_, &F32));
+    }
+}
+
+#[test]
+fn divisions_of_k_multiply_transformed_elements() {
+    let simt = (OpKind::Simt, ArchKind::Sm80);
+    for more in [
+        &[("split_k", "3")][..],
+        &[("split_k", "2"), ("decomposition", "splitkparallel")],
+        &[("decomposition", "streamk")],
+    ] {
+        let how = ((MainloopKind::Multistage, [true, false]), (ORDERS[4], more));
+        checked::<Scaled<f32, f32>, _>(simt, how.0, how.1, (&F32, &F32));
+        let how = ((MainloopKind::Multistage, BOTH), (ORDERS[4], more));
+        checked::<Scaled<f32, Bf16>, _>(TENSOR_OP[1], how.0, how.1, (&F32, &BF16));
+    }
+}
+
+/// The result is rounded to f16 before the products, as f16 accumulators need.
+#[test]
+fn f16_accumulators_add_transformed_elements() {
+    let (arch, words) = (ArchKind::Sm80, transform_words::<Scaled<F16, F16>>());
+    let kernel = |pins: &[(&str, &str)]| {
+        let f16 = ElementKind::F16;
+        let tiles = knobs_of(OpKind::TensorOp, MainloopKind::Pipelined);
+        let knobs = [&tiles[..], pins].concat();
+        let types = element_types(f16, f16, f16);
+        let request = request_of(OpKind::TensorOp, types, ORDERS[0], &knobs);
+        let request = Request { arch: Some(arch), ..request };
+        GemmOperation::from_request(&request).expect("a kernel").desc()
+    };
+    let [plain, desc] = [kernel(&[]), kernel(&[("transform_b", &words)])];
+    let (a, b) = rounding_operands(SIZES, F16::from_f32);
+    let scaled: Vec<_> = b.iter().map(|x| F16::from_f32(0.3 * x.to_f32())).collect();
+    let nan = F16::NAN;
+    let wanted = computed::<F16, F16>(&plain, &plain, Mode::Fast, SIZES, ([&a, &scaled], nan));
+    for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
+        let d = computed::<F16, F16>(&desc, &desc, mode, SIZES, ([&a, &b], nan));
+        assert!(d == wanted && d.iter().all(|x| x.is_finite()), "{mode:?}");
+    }
+}
+
+/// The verdict of the lab transforms the elements of its reference.
+#[test]
+fn the_lab_verifies_transformed_operands() {
+    let [m, n, k] = [20, 24, 70];
+    let words = transform_words::<Scaled<f32, Bf16>>();
+    let pins = [("transform_a", &*words), ("transform_b", &words)];
+    let tensor = [&knobs_of(OpKind::TensorOp, MainloopKind::Multistage)[..], &pins].concat();
+    let words = transform_words::<Magnitude<f32, f32>>();
+    let pins = [("transform_b", &*words)];
+    let simt = [&knobs_of(OpKind::Simt, MainloopKind::Multistage)[..], &pins].concat();
+    let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+    register_transform::<Scaled<f32, f32>>();
+    for (units, knobs) in [(TENSOR_OP[1], tensor), ((OpKind::Simt, ArchKind::Sm80), simt)] {
+        let desc = small(units, ElementKind::F32, ORDERS[0], &knobs);
+        let sizes = [m, n, k];
+        let mut d = on_tensor_cores::computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("D");
+        let verdict = judge(&desc, sizes, (&a, &b), &d);
+        assert!(verdict.is_right(), "{desc}: {verdict}");
+        let plain = small((OpKind::Simt, ArchKind::Sm80), ElementKind::F32, ORDERS[0], &[]);
+        let other = but!(plain, transform_a: TransformId::new::<Scaled<f32, f32>>());
+        assert!(!judge(&other, sizes, (&a, &b), &d).is_right(), "another transform");
+        d[5] *= 1.0 + 1e-3;
+        assert!(!judge(&desc, sizes, (&a, &b), &d).is_right(), "{desc}");
+    }
+}
+
+/// The rounding of bf16x1 is the transform of f32 to bf16 that returns its argument.
+#[test]
+fn a_transform_of_a_stands_beside_an_emulation_of_b() {
+    transform!(Same "same": f32 => Bf16, "x", |x| x);
+    let words = transform_words::<Same>();
+    let (m, n, k) = SIZES;
+    let (a, b) = rounding_operands((m, n, k), |x| x);
+    let knobs = knobs_of(OpKind::TensorOp, MainloopKind::Multistage);
+    let d = |more: &[(&str, &str)], orders| {
+        let knobs = [&knobs[..], &[("emulation", "bf16x1")], more].concat();
+        let desc = small(TENSOR_OP[0], ElementKind::F32, orders, &knobs);
+        bits(&computed::<f32, f32>(&desc, &desc, Mode::Fast, SIZES, ([&a, &b], f32::NAN)))
+    };
+    for orders in [ORDERS[0], ORDERS[3]] {
+        let wanted = d(&[], orders);
+        for name in ["transform_a", "transform_b"] {
+            assert!(d(&[(name, &words)], orders) == wanted, "{name} {orders:?}");
+        }
+    }
+}
+
+#[test]
+fn types_pin_and_register_transforms() {
+    transform!(Doubled "doubled": f32 => f32, "x + x", |x| x + x);
+    let id = TransformId::new::<Doubled>();
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::new();
+    let run = |desc: GemmDesc, result: Result<(), Error>, d: [f32; 2]| {
+        result.expect("a product");
+        (desc.user_pins().transform_a, desc.user_pins().transform_b, d)
+    };
+    let (a, b, mut d) = ([1.0, 2.0], [3.0], [0.0; 2]);
+    let of_a = gemm.with::<TransformA<Doubled>>();
+    let result = of_a.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
+    assert_eq!(run(of_a.desc(), result, d), (Some(id), None, [6.0, 12.0]));
+    let of_b = gemm.with::<TransformB<Doubled>>();
+    let result = of_b.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
+    assert_eq!(run(of_b.desc(), result, d), (None, Some(id), [6.0, 12.0]));
+    let both = gemm.with::<TransformBoth<Doubled>>();
+    let result = both.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
+    assert_eq!(run(both.desc(), result, d), (Some(id), Some(id), [12.0, 24.0]));
+}
