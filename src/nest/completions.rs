@@ -7,6 +7,7 @@ use crate::{
         check_pins::{check_pins, without_thread_instruction},
         defaults::in_place,
         features::Features,
+        places::Work,
         resolve::{First, FirstOf, configured, leaves_tile, legal, of_columns, placed, resolve},
     },
     refusal::Unresolved,
@@ -40,7 +41,7 @@ impl Completions {
         if let FirstOf::Row(first) = source {
             let further = row.knobs[first + 1..].iter();
             further
-                .filter_map(|knobs| configured(&user, frame, knobs, &pins, &mut 0))
+                .filter_map(|knobs| configured(&user, frame, knobs, &pins, &mut { Work::LIMIT }))
                 .for_each(|desc| all.add(desc));
         }
         // If no shape is pinned and a candidate has this tile, that candidate keeps its row-major
@@ -51,7 +52,7 @@ impl Completions {
             FirstOf::Row(_) | FirstOf::Computed => (given, 0),
         };
         for knobs in &row.of_columns[next..] {
-            if let Some(desc) = of_columns(&user, frame, knobs, &pins, &mut 0)
+            if let Some(desc) = of_columns(&user, frame, knobs, &pins, &mut { Work::LIMIT })
                 && (pins.pins_shapes() || !has_tile_of(&all.descs[..tiles], &desc))
             {
                 all.add(desc);

@@ -2,17 +2,19 @@
 //! shared memory holds, and whether a CTA fits a multiprocessor.
 
 use crate::{
+    arch::WARP,
     nest::{GemmDesc, Pins, SpillKind},
     shape::Mnk,
-    threadblock::{MmaBase, Pipeline, WarpSpecialized, mma::check::registers_available},
-    warp::{SimtKnobs, WarpMma, WgmmaKnobs, wgmma::ROWS},
+    threadblock::{
+        MainloopKind, MmaBase, MultistageKnobs, Pipeline, WarpSpecialized,
+        mainloop::MOST_STAGES,
+        mma::check::{
+            LEAST_TILE, MOST_BLOCKS, MOST_REGISTERS, MOST_TILE, MOST_WARPS, registers_available,
+        },
+        tma_ring::shapes as tma_ring,
+    },
+    warp::{MmaSyncKnobs, SimtKnobs, WarpMma, WgmmaKnobs, wgmma::ROWS},
 };
-
-/// Maximum number of warps of a CTA without a producer.
-const MOST_WARPS: u32 = 16;
-
-/// Ranges of a threadblock tile without a producer: the minimum, and the maxima along M, N, and K.
-const TILES: (u32, [u32; 3]) = (8, [256, 256, 512]);
 
 /// Returns whether a shape is a whole number of `inner` shapes, and not empty.
 pub(crate) const fn nests(outer: Mnk, inner: Mnk) -> bool {
@@ -32,6 +34,13 @@ pub(crate) const fn widest_dividing(extent: u32, most: u32) -> u32 {
     }
 }
 
+/// Returns whether a threadblock tile without a producer is in range.
+const fn is_in_range(Mnk { m, n, k }: Mnk) -> bool {
+    let [most_m, most_n, most_k] = MOST_TILE;
+    let least = m >= LEAST_TILE && n >= LEAST_TILE && k >= LEAST_TILE;
+    least && m <= most_m && n <= most_n && k <= most_k
+}
+
 /// Returns the stages of `stage` bytes that `available` bytes hold next to `beside` bytes, at most
 /// `stages`. `None` if fewer than two of several stages fit.
 const fn fitting_stages(stages: u32, stage: u32, beside: u32, available: u32) -> Option<u32> {
@@ -45,6 +54,82 @@ const fn fitting_stages(stages: u32, stage: u32, beside: u32, available: u32) ->
 }
 
 impl GemmDesc {
+    /// Returns whether a kernel can have the pinned knobs, whatever the free ones. Tests that
+    /// `check` repeats for each description come first.
+    pub(crate) const fn pins_may_fit(&self, pins: &Pins) -> bool {
+        let limits = self.limits.blocks_per_sm <= MOST_BLOCKS
+            && match pins.stages {
+                Some(stages) => stages <= MOST_STAGES,
+                None => true,
+            };
+        let asynchronous = match (pins.mainloop, pins.stages) {
+            _ if self.has_producer() => false,
+            (Some(mainloop), _) => matches!(mainloop, MainloopKind::Multistage),
+            (None, stages) => matches!(stages, Some(3..)),
+        };
+        let tile = match pins.threadblock {
+            Some(tile) => self.tile_may_fit(pins, tile),
+            None => true,
+        };
+        limits
+            && tile
+            && (pins.warp.is_none() || self.has_producer() || self.warp_may_fit())
+            && (!asynchronous || self.arch.copies_asynchronously() && !self.copies_narrowly(pins))
+    }
+
+    /// Returns whether a pinned access of A or B is too narrow for asynchronous copies.
+    pub(crate) const fn copies_narrowly(&self, pins: &Pins) -> bool {
+        let (pinned, mut i) = ([pins.align_a, pins.align_b], 0);
+        while i < 2 {
+            if let Some(access) = pinned[i]
+                && MultistageKnobs::is_too_narrow(self.operands[i].stored, access)
+            {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Returns whether a kernel without a producer can have the warp tile.
+    const fn warp_may_fit(&self) -> bool {
+        let warp = self.warp();
+        let sums = self.output.accumulator.bytes_of(warp.m.saturating_mul(warp.n)) / (4 * WARP);
+        let fits = matches!(self.limits.spills, SpillKind::Allowed) || sums < MOST_REGISTERS;
+        fits && match self.mma {
+            WarpMma::Simt(knobs) => knobs.check().is_ok(),
+            WarpMma::MmaSync(_) => MmaSyncKnobs::check_warp(self).is_ok(),
+            WarpMma::Wgmma(_) => true,
+        }
+    }
+
+    /// Returns whether a kernel can have a threadblock tile, whatever its other free knobs: the
+    /// tile is in range, shared memory holds one stage or the pinned ones, and a multiprocessor has
+    /// the registers of the accumulators.
+    pub(crate) const fn tile_may_fit(&self, pins: &Pins, tile: Mnk) -> bool {
+        let (machine, blocks) = (self.arch.machine(), self.limits.blocks_per_sm);
+        let in_range = match self.has_producer() {
+            true => tile.m <= tma_ring::MOST_TILE && tile.n <= tma_ring::MOST_TILE,
+            false => is_in_range(tile),
+        };
+        if !in_range {
+            return false;
+        }
+        let [a, b] = if self.has_producer() { self.multiplied().operands } else { self.operands };
+        let stage = a
+            .stored
+            .bytes_of(tile.m.saturating_mul(tile.k))
+            .saturating_add(b.stored.bytes_of(tile.n.saturating_mul(tile.k)));
+        let stages = match pins.stages {
+            Some(stages) => stages,
+            None => 1,
+        };
+        let sums = self.output.accumulator.bytes_of(tile.m * tile.n) / 4;
+        stage.saturating_mul(stages) <= machine.shared_bytes_each_of(blocks)
+            && (matches!(self.limits.spills, SpillKind::Allowed)
+                || sums.saturating_mul(blocks) < machine.registers_per_sm)
+    }
+
     /// Returns whether a description can be valid: warp tiles fill the threadblock tile, and shared
     /// memory holds the elements of its stages. A ring has whole vectors, and `wgmma` has its
     /// number of rows.
@@ -97,6 +182,9 @@ impl GemmDesc {
     /// the registers.
     pub(crate) const fn sufficing(&self, pins: &Pins) -> Option<Self> {
         if !self.has_producer() {
+            if !self.nests_without_producer() {
+                return None;
+            }
             let desc = self.with_fitting_stages(pins);
             return if desc.fits_without_producer() { Some(desc) } else { None };
         }
@@ -141,25 +229,22 @@ impl GemmDesc {
         self.arch.machine().shared_bytes_each_of(self.limits.blocks_per_sm)
     }
 
-    /// Returns whether a CTA without a producer fits: tiles nest, accesses divide tiles, and a
-    /// multiprocessor has the threads, the registers, and the shared memory.
-    pub(crate) const fn fits_without_producer(&self) -> bool {
-        let (tile, warp, machine) = (self.threadblock(), self.warp(), self.arch.machine());
-        let (least, [most_m, most_n, most_k]) = TILES;
-        let in_range = tile.m >= least
-            && tile.n >= least
-            && tile.k >= least
-            && tile.m <= most_m
-            && tile.n <= most_n
-            && tile.k <= most_k;
-        if !in_range || !nests(tile, warp) {
+    /// Returns whether the tiles of a CTA without a producer are in range and nest, and whether the
+    /// architecture has the copies.
+    const fn nests_without_producer(&self) -> bool {
+        let (tile, warp) = (self.threadblock(), self.warp());
+        if !is_in_range(tile) || !nests(tile, warp) {
             return false;
         }
         let warps = (tile.m / warp.m) * (tile.n / warp.n) * (tile.k / warp.k);
         let asynchronous = self.mainloop.copies_asynchronously();
-        if warps > MOST_WARPS || asynchronous && !self.arch.copies_asynchronously() {
-            return false;
-        }
+        warps <= MOST_WARPS && (!asynchronous || self.arch.copies_asynchronously())
+    }
+
+    /// Returns whether a CTA without a producer fits, whose tiles nest: accesses divide tiles, and
+    /// a multiprocessor has the threads, the registers, and the shared memory.
+    const fn fits_without_producer(&self) -> bool {
+        let (machine, asynchronous) = (self.arch.machine(), self.mainloop.copies_asynchronously());
         let base = self.base();
         let (threads, blocks) = (base.tiles.threads(), self.limits.blocks_per_sm);
         threads <= machine.threads_per_block

@@ -1,51 +1,110 @@
-//! Places of candidates: combinations of the values of three free knobs, in order.
+//! Places of candidates: combinations of the values of four free knobs, in order.
 
 use crate::{
     nest::{GemmDesc, Knobs, Pins},
     warp::{MmaSyncKnobs, SimtKnobs, WarpMma, WgmmaKnobs},
 };
 
-/// Numbers of values of three free knobs. The first changes slowest.
+/// Values of four free knobs. The first changes slowest.
+pub(crate) type Place = [u32; 4];
+
+/// Result of an MMA's completion: the knobs at a place, or the number `level`, if no place with the
+/// same values up to `level` has knobs.
+pub(crate) type Completed = Result<Knobs, usize>;
+
+/// Level of the fastest value.
+pub(crate) const LAST: usize = 3;
+
+/// Numbers of values of four free knobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Places {
-    values: [u32; 3],
+    values: Place,
 }
 
 impl Places {
-    pub(crate) const fn new(values: [u32; 3]) -> Self {
+    pub(crate) const fn new(values: Place) -> Self {
         Self { values }
     }
 
-    /// Returns the number of places.
-    const fn count(self) -> u32 {
-        self.values[0] * self.values[1] * self.values[2]
+    /// Returns the next place that differs at `level` or before it.
+    const fn after(&self, mut place: Place, mut level: usize) -> Option<Place> {
+        let mut i = level + 1;
+        while i < place.len() {
+            place[i] = 0;
+            i += 1;
+        }
+        loop {
+            place[level] += 1;
+            if place[level] < self.values[level] {
+                return Some(place);
+            }
+            if level == 0 {
+                return None;
+            }
+            place[level] = 0;
+            level -= 1;
+        }
     }
+}
 
-    /// Returns the values at a place.
-    const fn at(self, place: u32) -> [u32; 3] {
-        let [_, second, third] = self.values;
-        [place / third / second, place / third % second, place % third]
+/// The work of a resolution. Its limits bound the time of a build: the compiler interprets at most
+/// 2,000,000 steps, and the resources of a description take it about 1,000.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Work {
+    /// Number of checked descriptions.
+    pub checks: u32,
+    /// Number of places whose knobs may still be computed.
+    pub places: u32,
+    /// Number of descriptions whose resources may still be computed.
+    pub sized: u32,
+}
+
+impl Work {
+    /// The limits of one resolution, and those of an explanation why there is no kernel.
+    pub(crate) const LIMIT: Self = Self { checks: 0, places: 4_000, sized: 800 };
+
+    /// Returns whether no work is left.
+    pub(crate) const fn is_spent(&self) -> bool {
+        self.places == 0 || self.sized == 0
     }
 }
 
 impl GemmDesc {
-    /// Returns the first candidate at or after a place, and the place after it. A candidate has the
-    /// pins, and free knobs with which its tiles nest and its resources suffice. `self` has the
-    /// knobs of a row, with the pins applied.
-    pub(crate) const fn candidate(&self, pins: &Pins, from: u32) -> Option<(Self, u32)> {
+    /// Returns the first candidate at or after the place `at`, and moves `at` behind it. A
+    /// candidate has the pins, and free knobs with which its tiles nest and its resources suffice.
+    /// `self` has the knobs of a row, with the pins applied.
+    pub(crate) const fn candidate(
+        &self,
+        pins: &Pins,
+        at: &mut Option<Place>,
+        work: &mut Work,
+    ) -> Option<Self> {
         // No access with another number of elements divides a tile.
         let [a, b] = &self.operands;
-        if !a.access.is_power_of_two() || !b.access.is_power_of_two() {
+        if !a.access.is_power_of_two() || !b.access.is_power_of_two() || !self.pins_may_fit(pins) {
             return None;
         }
-        let (places, mut place) = (self.places(pins), from);
-        while place < places.count() {
-            let found = self.completed(pins, places.at(place));
-            place += 1;
-            if let Some(knobs) = found
-                && let Some(desc) = self.with_kernel_knobs(&knobs).sufficing(pins)
-            {
-                return Some((desc, place));
+        let places = self.places(pins);
+        while let Some(place) = *at
+            && !work.is_spent()
+        {
+            work.places -= 1;
+            let found = self.completed(pins, place);
+            *at = places.after(
+                place,
+                match found {
+                    Ok(_) => LAST,
+                    Err(level) => level,
+                },
+            );
+            if let Ok(knobs) = found {
+                if !self.tile_may_fit(pins, knobs.threadblock()) {
+                    continue;
+                }
+                work.sized -= 1;
+                if let Some(desc) = self.with_kernel_knobs(&knobs).sufficing(pins) {
+                    return Some(desc);
+                }
             }
         }
         None
@@ -54,12 +113,12 @@ impl GemmDesc {
     /// Returns the description whose refusal explains that there is no candidate: the first whose
     /// tiles nest, whatever its resources.
     pub(crate) const fn without_candidate(&self, pins: &Pins) -> Self {
-        let (places, mut place) = (self.places(pins), 0);
-        while place < places.count() {
-            if let Some(knobs) = self.completed(pins, places.at(place)) {
-                return self.with_kernel_knobs(&knobs).with_fitting_stages(pins);
+        let (places, mut at) = (self.places(pins), Some([0; 4]));
+        while let Some(place) = at {
+            match self.completed(pins, place) {
+                Ok(knobs) => return self.with_kernel_knobs(&knobs).with_fitting_stages(pins),
+                Err(level) => at = places.after(place, level),
             }
-            place += 1;
         }
         *self
     }
@@ -74,8 +133,8 @@ impl GemmDesc {
         }
     }
 
-    /// Returns the knobs at a place, or `None` if the place has none.
-    const fn completed(&self, pins: &Pins, at: [u32; 3]) -> Option<Knobs> {
+    /// Returns the knobs at a place, or the level of the first value that has none.
+    const fn completed(&self, pins: &Pins, at: Place) -> Completed {
         match (self.has_producer(), self.mma) {
             (true, WarpMma::Wgmma(_)) => WgmmaKnobs::completed(self, pins, at),
             (true, _) => SimtKnobs::completed_consumer(self, pins, at),

@@ -15,6 +15,7 @@ use crate::{
         advice::Refused,
         check_pins::without_thread_instruction,
         defaults::{Row, rows},
+        places::Work,
     },
     refusal::{Advice, Refusal, Rule, Unresolved, hold},
 };
@@ -51,19 +52,21 @@ pub(crate) enum FirstOf {
 ///
 /// # Errors
 /// [`Unresolved`] if no row has the types, or if no kernel has all pinned knobs. The error lists a
-/// minimal set of conflicting pins. Its advice leads to a kernel.
+/// minimal set of conflicting pins, unless the work for it exceeds [`Work::LIMIT`]. Its advice
+/// leads to a kernel.
 pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<First, Unresolved> {
-    let refused = match complete(user, frame, pins, &mut 0) {
+    let refused = match complete(user, frame, pins, &mut { Work::LIMIT }) {
         Ok(first) => return Ok(first),
         Err(refused) => refused,
     };
-    let mut because = refused.refusal;
-    if !leads_to_kernel(&refused, user, frame, pins) {
+    let (mut because, mut work) = (refused.refusal, Work::LIMIT);
+    if !leads_to_kernel(&refused, user, frame, pins, &mut work) {
         because = because.advise(Advice::None);
     }
     let (mut needed, mut rest) = (Pins::NONE, pins);
     while let Some((one, others)) = rest.split_first() {
-        if complete(user, frame, others.over(needed), &mut 0).is_ok() {
+        work.checks = 0;
+        if complete(user, frame, others.over(needed), &mut work).is_ok() || work.is_spent() {
             needed = one.over(needed);
         }
         rest = others;
@@ -73,24 +76,31 @@ pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<Fir
 
 /// Returns whether the advice of a refusal, followed repeatedly, leads to a kernel. Advice in words
 /// is kept, and so is the name of the units or of the main loop that have a foreign knob.
-const fn leads_to_kernel(refused: &Refused, user: Class, frame: Frame, pins: Pins) -> bool {
+const fn leads_to_kernel(
+    refused: &Refused,
+    user: Class,
+    frame: Frame,
+    pins: Pins,
+    work: &mut Work,
+) -> bool {
     if matches!(refused.refusal.rule, Rule::Knob) {
         return true;
     }
     let Some((mut user, mut pins)) = refused.advised(user, pins) else { return true };
     let mut steps = 1;
-    while let Err(refused) = complete(user, frame, pins, &mut 0) {
+    while let Err(refused) = complete(user, frame, pins, work) {
         (user, pins) = match refused.advised(user, pins) {
-            Some(next) if steps < MOST_ADVICE => next,
+            Some(next) if steps < MOST_ADVICE && !work.is_spent() => next,
             _ => return false,
         };
         steps += 1;
+        work.checks = 0;
     }
     true
 }
 
-/// Returns the first candidate of the first row that completes the pins, and adds the number of
-/// checked descriptions to `checks`.
+/// Returns the first candidate of the first row that completes the pins, and adds its cost to
+/// `work`.
 ///
 /// # Errors
 /// The refusal of the first row.
@@ -98,22 +108,22 @@ pub(crate) const fn complete(
     user: Class,
     frame: Frame,
     pins: Pins,
-    checks: &mut u32,
+    work: &mut Work,
 ) -> Result<First, Refused> {
     let pins = without_thread_instruction(pins, &user);
     let row = match rows(user.op, user.arch, user.combined(), &pins, 0) {
         Ok(row) => row,
         Err(refusal) => return Err(Refused { refusal, knobs: Pins::NONE }),
     };
-    let refused = match complete_row(row, &user, frame, &pins, checks) {
+    let refused = match complete_row(row, &user, frame, &pins, work) {
         Ok(first) => return Ok(first),
         Err(refused) => refused,
     };
     let mut nth = 1;
-    while *checks < MOST_CHECKS
+    while work.checks < MOST_CHECKS
         && let Ok(row) = rows(user.op, user.arch, user.combined(), &pins, nth)
     {
-        if let Ok(first) = complete_row(row, &user, frame, &pins, checks) {
+        if let Ok(first) = complete_row(row, &user, frame, &pins, work) {
             return Ok(first);
         }
         nth += 1;
@@ -132,32 +142,39 @@ const fn complete_row(
     user: &Class,
     frame: Frame,
     pins: &Pins,
-    checks: &mut u32,
+    work: &mut Work,
 ) -> Result<First, Refused> {
     let mut i = 0;
     while i < row.knobs.len() {
-        if let Some(desc) = configured(user, frame, &row.knobs[i], pins, checks) {
+        if let Some(desc) = configured(user, frame, &row.knobs[i], pins, work) {
             return Ok(First { desc, row, source: FirstOf::Row(i) });
         }
         i += 1;
     }
     let base = placed(user, frame, &row.knobs[0], pins);
-    let refused = match computed(&base, &pins.enter(frame), checks) {
+    let refused = match computed(&base, &pins.enter(frame), work) {
         Ok(desc) => return Ok(First { desc, row, source: FirstOf::Computed }),
         Err(refused) => refused,
     };
+    // The CTAs of a cluster reduce partials with fewer registers.
+    if base.has_producer() && base.split_k() > 1 && pins.decomposition.is_none() {
+        let cluster = (base.split_k(), DecompositionKind::SplitKCluster);
+        if let Ok(desc) = computed(&base.divided(cluster), &pins.enter(frame), work) {
+            return Ok(First { desc, row, source: FirstOf::Computed });
+        }
+    }
     let mut i = 0;
     while i < row.of_columns.len() {
-        if let Some(desc) = of_columns(user, frame, &row.of_columns[i], pins, checks) {
+        if let Some(desc) = of_columns(user, frame, &row.of_columns[i], pins, work) {
             return Ok(First { desc, row, source: FirstOf::Columns(i) });
         }
         i += 1;
     }
     let columns = base.with_rows_as_columns();
-    if *checks < MOST_CHECKS
+    if work.checks < MOST_CHECKS
         && columns.is_of_columns()
         && !base.is_of_columns()
-        && let Ok(desc) = computed(&columns, &pins.enter(frame), checks)
+        && let Ok(desc) = computed(&columns, &pins.enter(frame), work)
     {
         return Ok(First { desc, row, source: FirstOf::Computed });
     }
@@ -168,27 +185,27 @@ const fn complete_row(
 ///
 /// # Errors
 /// The refusal of the first candidate, or of a description without a candidate.
-const fn computed(base: &GemmDesc, pins: &Pins, checks: &mut u32) -> Result<GemmDesc, Refused> {
+const fn computed(base: &GemmDesc, pins: &Pins, work: &mut Work) -> Result<GemmDesc, Refused> {
     let base = if base.a_from_registers() { base.settled() } else { *base };
-    let (mut place, mut count, mut first) = (0, 0, None);
+    let (mut at, mut count, mut first) = (Some([0; 4]), 0, None);
     while count < MOST_CANDIDATES
-        && *checks + 1 < MOST_CHECKS
-        && let Some((desc, next)) = base.candidate(pins, place)
+        && work.checks + 1 < MOST_CHECKS
+        && let Some(desc) = base.candidate(pins, &mut at, work)
     {
-        match checked(desc, pins, checks) {
+        match checked(desc, pins, work) {
             Ok(desc) => return Ok(desc),
             Err(refusal) if first.is_none() => {
                 first = Some(Refused { refusal, knobs: desc.user_pins() });
             }
             Err(_) => {}
         }
-        (place, count) = (next, count + 1);
+        count += 1;
     }
     if let Some(refused) = first {
         return Err(refused);
     }
     let desc = base.without_candidate(pins);
-    match checked(desc, pins, checks) {
+    match checked(desc, pins, work) {
         Ok(desc) => Ok(desc),
         Err(refusal) => Err(Refused { refusal, knobs: desc.user_pins() }),
     }
@@ -200,9 +217,9 @@ pub(crate) const fn configured(
     frame: Frame,
     knobs: &Knobs,
     pins: &Pins,
-    checks: &mut u32,
+    work: &mut Work,
 ) -> Option<GemmDesc> {
-    fitting(placed(user, frame, knobs, pins), pins, checks)
+    fitting(placed(user, frame, knobs, pins), pins, work)
 }
 
 /// Returns the description of a configuration with swapped operands and with the pins, if the pins
@@ -212,12 +229,12 @@ pub(crate) const fn of_columns(
     frame: Frame,
     knobs: &Knobs,
     pins: &Pins,
-    checks: &mut u32,
+    work: &mut Work,
 ) -> Option<GemmDesc> {
     if !(leaves_tile(knobs, pins) && leaves_clusters(knobs, pins)) {
         return None;
     }
-    fitting(placed(user, frame, knobs, pins).with_rows_as_columns(), pins, checks)
+    fitting(placed(user, frame, knobs, pins).with_rows_as_columns(), pins, work)
 }
 
 /// Returns whether the pins leave a configuration its tile: no shape is pinned, or the pinned rows
@@ -263,20 +280,20 @@ pub(crate) const fn legal(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refus
 }
 
 /// Returns the description if it is valid, and counts the check.
-const fn checked(desc: GemmDesc, pins: &Pins, checks: &mut u32) -> Result<GemmDesc, Refusal> {
-    *checks += 1;
+const fn checked(desc: GemmDesc, pins: &Pins, work: &mut Work) -> Result<GemmDesc, Refusal> {
+    work.checks += 1;
     legal(desc, pins)
 }
 
 /// Returns the description if its tiles nest, its accesses fit, and it is valid. If the partials
 /// of a cluster leave too little shared memory, unpinned stages are reduced to those that fit. The
 /// last check is left for the refusal.
-const fn fitting(desc: GemmDesc, pins: &Pins, checks: &mut u32) -> Option<GemmDesc> {
+const fn fitting(desc: GemmDesc, pins: &Pins, work: &mut Work) -> Option<GemmDesc> {
     let desc = if desc.cuts_by_cluster() { desc.with_fitting_stages(pins) } else { desc };
-    if !desc.may_fit() || *checks + 1 >= MOST_CHECKS {
+    if !desc.may_fit() || work.checks + 1 >= MOST_CHECKS {
         return None;
     }
-    match checked(desc, pins, checks) {
+    match checked(desc, pins, work) {
         Ok(desc) => Some(desc),
         Err(_) => None,
     }

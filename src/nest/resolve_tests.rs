@@ -17,6 +17,9 @@ struct Tally {
     refused: usize,
     advised: usize,
     most_checks: u32,
+    /// Work of the requests that have a kernel.
+    most_places: u32,
+    most_sized: u32,
 }
 
 impl Tally {
@@ -26,6 +29,8 @@ impl Tally {
             refused: self.refused + other.refused,
             advised: self.advised + other.advised,
             most_checks: self.most_checks.max(other.most_checks),
+            most_places: self.most_places.max(other.most_places),
+            most_sized: self.most_sized.max(other.most_sized),
         }
     }
 }
@@ -69,9 +74,14 @@ fn may_choose(desc: &GemmDesc, asked: &Asked) -> bool {
 /// `draws` random kernels, has the pins; its advice resolves.
 fn judge(asked: &Asked, kernels: &[GemmDesc], (seed, draws): (u64, usize)) -> Tally {
     let &Asked { user, frame, pins } = asked;
-    let mut checks = 0;
-    let completed = complete(user, frame, pins, &mut checks);
-    let tally = Tally { most_checks: checks, ..Tally::default() };
+    let mut work = Work::LIMIT;
+    let completed = complete(user, frame, pins, &mut work);
+    let (places, sized) = (Work::LIMIT.places - work.places, Work::LIMIT.sized - work.sized);
+    let tally = Tally { most_checks: work.checks, ..Tally::default() };
+    let tally = match completed {
+        Ok(_) => Tally { most_places: places, most_sized: sized, ..tally },
+        Err(_) => tally,
+    };
     match (resolve(user, frame, pins), completed) {
         (Ok(first), _) => {
             assert_eq!(first.desc.check(), Ok(()), "{asked:?}");
@@ -91,8 +101,9 @@ fn judge(asked: &Asked, kernels: &[GemmDesc], (seed, draws): (u64, usize)) -> Ta
             let advised = refused.advised(user, pins).filter(|_| given);
             let mut next = advised;
             for _ in 0..MOST_ADVICE {
-                let followed =
-                    next.map(|(user, pins)| (user, pins, complete(user, frame, pins, &mut 0)));
+                let followed = next.map(|(user, pins)| {
+                    (user, pins, complete(user, frame, pins, &mut { Work::LIMIT }))
+                });
                 let Some((user, pins, Err(refused))) = followed else { break };
                 next = refused.advised(user, pins);
             }

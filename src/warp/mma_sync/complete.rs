@@ -7,7 +7,7 @@ use crate::{
     nest::{
         GemmDesc, Knobs, Pins,
         fit::{nests, widest_dividing},
-        places::Places,
+        places::{Completed, LAST, Place, Places},
     },
     operand::{Frame, OperandKind},
     shape::Mnk,
@@ -31,13 +31,16 @@ const TILES: [(u32, u32); 13] = [
 /// each k-block.
 const DEPTHS: [u32; 3] = [1, 2, 4];
 
-/// Divisors of accesses that are not pinned. Narrower accesses can need fewer registers, if rows
-/// are shorter than the threads of a CTA.
-const NARROWER: [u32; 4] = [1, 2, 4, 8];
+/// Divisors of accesses of A and B that are not pinned. Narrower accesses can need fewer registers,
+/// if rows are shorter than the threads of a CTA.
+const NARROWER: [[u32; 2]; 6] = [[1, 1], [2, 2], [4, 4], [8, 8], [2, 1], [1, 2]];
 
 /// Preferred warp tiles after the row's own.
 const WARPS: [(u32, u32); 9] =
     [(64, 64), (32, 64), (64, 32), (32, 32), (16, 64), (64, 16), (16, 32), (32, 16), (16, 16)];
+
+/// Minimum number of sums of a warp tile.
+const LEAST_AREA: u32 = 128;
 
 /// Maximum depth of a warp tile.
 const MOST_DEPTH: u32 = 256;
@@ -47,8 +50,8 @@ const EXTENTS: [u32; 9] = [64, 32, 48, 96, 128, 16, 80, 112, 8];
 
 impl MmaSyncKnobs {
     /// Returns the candidates' places: instructions for each access and main loop, threadblock
-    /// tiles with their depths, and warp tiles. Instructions come twice: first those that divide a
-    /// warp tile at least twice, and then those that divide it once.
+    /// tiles with their depths, and warp tiles, by a pair or by M and N. Instructions come twice:
+    /// first those that divide a warp tile at least twice, and then those that divide it once.
     pub(crate) const fn places(pins: &Pins) -> Places {
         Places::new([
             loops(pins) * accesses(pins) * instructions(pins),
@@ -56,32 +59,36 @@ impl MmaSyncKnobs {
             match (pins.threadblock, pins.warp) {
                 (_, Some(_)) => 1,
                 (None, None) => 1 + WARPS.len() as u32,
-                (Some(_), None) => (1 + WARPS.len() + EXTENTS.len() * EXTENTS.len()) as u32,
+                (Some(_), None) => (1 + WARPS.len() + EXTENTS.len()) as u32,
             },
+            EXTENTS.len() as u32,
         ])
     }
 
-    /// Returns the knobs at a place, or `None` if the architecture lacks the instruction, or if
-    /// tiles do not nest.
+    /// Returns the knobs at a place, if the architecture has the instruction, and if tiles nest.
     pub(crate) const fn completed(
         base: &GemmDesc,
         pins: &Pins,
-        [first, tile, warp]: [u32; 3],
-    ) -> Option<Knobs> {
+        [first, tile, warp_m, warp_n]: Place,
+    ) -> Completed {
         let (place, first) = (first % instructions(pins), first / instructions(pins));
-        let (divisor, mainloop) =
+        let (divisors, mainloop) =
             (NARROWER[(first % accesses(pins)) as usize], first / accesses(pins));
         let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop > 0) else {
-            return None;
+            return Err(0);
         };
         // Asynchronous copies do not pass through registers.
-        if divisor > 1 && matches!(mainloop, MainloopKind::Multistage) {
-            return None;
+        let asynchronous = matches!(mainloop, MainloopKind::Multistage);
+        if asynchronous
+            && (divisors[0] * divisors[1] > 1
+                || pins.mainloop.is_none() && base.copies_narrowly(pins))
+        {
+            return Err(0);
         }
         let once = pins.instruction.is_some() || 2 * place >= instructions(pins);
         let Some(instruction) = instruction_at(base, pins, place % (1 + INSTRUCTIONS.len() as u32))
         else {
-            return None;
+            return Err(0);
         };
         let (tile, depth) = (tile % tiles(pins), tile / tiles(pins));
         // The depth of warp tiles that are not pinned.
@@ -92,11 +99,14 @@ impl MmaSyncKnobs {
             _ if base.warp().k < twice => twice,
             _ => base.warp().k,
         };
-        let Some(warp) = warp_at(base, pins, warp, wanted) else { return None };
+        let Some(warp) = warp_at(base, pins, (warp_m, warp_n), wanted) else { return Err(2) };
         let threadblock = match pins.threadblock {
             Some(threadblock) => threadblock,
             None => tile_at(base, pins, (tile, depth), warp, twice),
         };
+        if pins.warp.is_none() && !threadblock.m.is_multiple_of(warp.m) {
+            return Err(2);
+        }
         let warp = match pins.warp {
             Some(pinned) => pinned,
             None => Mnk { k: widest_dividing(threadblock.k, warp.k), ..warp },
@@ -105,19 +115,20 @@ impl MmaSyncKnobs {
         if pins.warp.is_none()
             && (warp.k < deep
                 || !nests(threadblock, warp)
+                || warp.m * warp.n < LEAST_AREA
                 || !is_legal(warp.m, instruction.m, base.k_contiguous(OperandKind::A))
                 || !is_legal(warp.n, instruction.n, base.k_contiguous(OperandKind::B)))
         {
-            return None;
+            return Err(LAST);
         }
         if pins.instruction.is_none()
             && (warp.m < instruction.m || !warp.k.is_multiple_of(instruction.k))
         {
-            return None;
+            return Err(LAST);
         }
         let [align_a, align_b] = [
-            access(base, OperandKind::A, pins.align_a, threadblock, divisor),
-            access(base, OperandKind::B, pins.align_b, threadblock, divisor),
+            access(base, OperandKind::A, pins.align_a, threadblock, divisors[0]),
+            access(base, OperandKind::B, pins.align_b, threadblock, divisors[1]),
         ];
         let knobs = base.knobs();
         let derived = Knobs {
@@ -126,7 +137,7 @@ impl MmaSyncKnobs {
             ..knobs
         };
         let (warp, instruction) = (Some(warp), Some(instruction));
-        Some(derived.pinned(&Pins { warp, instruction, mainloop: None, ..*pins }))
+        Ok(derived.pinned(&Pins { warp, instruction, mainloop: None, ..*pins }))
     }
 }
 
@@ -248,17 +259,18 @@ const fn instruction_at(base: &GemmDesc, pins: &Pins, place: u32) -> Option<Mnk>
     }
 }
 
-/// Returns the pinned warp tile, or one of depth `k`: the row's, a preferred one, or another one.
-const fn warp_at(base: &GemmDesc, pins: &Pins, place: u32, k: u32) -> Option<Mnk> {
-    let (place, preferred, others) = (place as usize, WARPS.len() + 1, EXTENTS.len());
+/// Returns the pinned warp tile, or one of depth `k`: the row's, a preferred one, or another one. A
+/// pair has no value along N, and neither has a pinned tile.
+const fn warp_at(base: &GemmDesc, pins: &Pins, (m, n): (u32, u32), k: u32) -> Option<Mnk> {
+    let (m, n, preferred) = (m as usize, n as usize, 1 + WARPS.len());
+    if n > 0 && m < preferred {
+        return None;
+    }
     let (m, n) = match pins.warp {
-        Some(pinned) => return if place == 0 { Some(pinned) } else { None },
-        None if place == 0 => (base.warp().m, base.warp().n),
-        None if place < preferred => WARPS[place - 1],
-        None => {
-            let place = place - preferred;
-            (EXTENTS[place / others], EXTENTS[place % others])
-        }
+        Some(pinned) => return Some(pinned),
+        None if m == 0 => (base.warp().m, base.warp().n),
+        None if m < preferred => WARPS[m - 1],
+        None => (EXTENTS[m - preferred], EXTENTS[n]),
     };
     Some(Mnk { m, n, k })
 }

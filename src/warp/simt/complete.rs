@@ -7,7 +7,7 @@ use crate::{
     nest::{
         GemmDesc, Knobs, OperandDesc, Pins,
         fit::{nests, widest_dividing},
-        places::Places,
+        places::{Completed, LAST, Place, Places},
     },
     operand::{Axis, OperandKind},
     shape::Mnk,
@@ -36,46 +36,60 @@ const WARPS: [(u32, u32); 22] = [
 /// multiplications do not overlap.
 const MAINLOOPS: [MainloopKind; 2] = [MainloopKind::Pipelined, MainloopKind::Multistage];
 
-/// Factors and divisors of accesses that are not pinned. Other accesses can need fewer registers:
-/// narrower ones if rows are shorter than the threads of a CTA, and wider ones if they are longer.
-const ACCESSES: [(u32, u32); 8] = [(1, 1), (1, 2), (1, 4), (1, 8), (2, 1), (4, 1), (8, 1), (16, 1)];
+/// Factors and divisors of accesses of A and B that are not pinned. Other accesses can need fewer
+/// registers: narrower ones if rows are shorter than the threads of a CTA, and wider ones if they
+/// are longer.
+#[rustfmt::skip]
+const ACCESSES: [[(u32, u32); 2]; 10] = [
+    [(1, 1); 2], [(1, 2); 2], [(1, 4); 2], [(1, 8); 2], [(2, 1); 2], [(4, 1); 2], [(8, 1); 2], [(16, 1); 2],
+    [(1, 2), (1, 1)], [(1, 1), (1, 2)],
+];
 
 /// Stages of the multistage main loop if the row has another main loop.
 const STAGES: u32 = 4;
 
 impl SimtKnobs {
-    /// Returns the candidates' places: threadblock tiles, warp tiles, and main loops. Threadblock
-    /// tiles repeat with other accesses, and then with the single-stage main loop.
+    /// Returns the candidates' places: accesses, threadblock tiles, warp tiles, and main loops.
+    /// Accesses repeat with the single-stage main loop.
     pub(crate) const fn places(pins: &Pins) -> Places {
         Places::new([
-            2 * ACCESSES.len() as u32 * tiles(pins),
+            2 * ACCESSES.len() as u32,
+            match (pins.threadblock, pins.warp) {
+                (Some(_), _) => 1,
+                (None, None) => TILES.len() as u32,
+                (None, Some(_)) => 2 * GRIDS.len() as u32,
+            },
             if pins.warp.is_some() { 1 } else { WARPS.len() as u32 },
             if pins.mainloop.is_some() { 1 } else { 1 + MAINLOOPS.len() as u32 },
         ])
     }
 
-    /// Returns the knobs at a place, or `None` if tiles do not nest there, or if the main loop does
-    /// not have the pinned stages.
+    /// Returns the knobs at a place, if tiles nest there and the main loop has the pinned stages.
     pub(crate) const fn completed(
         base: &GemmDesc,
         pins: &Pins,
-        [place, warp, mainloop]: [u32; 3],
-    ) -> Option<Knobs> {
-        let (tile, access) = (place % tiles(pins), (place / tiles(pins)) as usize);
+        [access, tile, warp, mainloop]: Place,
+    ) -> Completed {
+        let access = access as usize;
         let single = access >= ACCESSES.len();
-        let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop, single) else {
-            return None;
-        };
-        if !access.is_multiple_of(ACCESSES.len())
-            && pins.align_a.is_some()
-            && pins.align_b.is_some()
-        {
-            return None;
+        let pinned = pins.align_a.is_some() && pins.align_b.is_some();
+        if single && pins.mainloop.is_some() || !access.is_multiple_of(ACCESSES.len()) && pinned {
+            return Err(0);
         }
-        let access = ACCESSES[access % ACCESSES.len()];
+        if !single && needs_single_stage(base, pins) {
+            return Err(0);
+        }
+        let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop, single) else {
+            return Err(if single { 2 } else { LAST });
+        };
+        let asynchronous = matches!(mainloop, MainloopKind::Multistage);
+        if asynchronous && pins.mainloop.is_none() && base.copies_narrowly(pins) {
+            return Err(LAST);
+        }
+        let accesses = ACCESSES[access % ACCESSES.len()];
         let operands = [
-            operand(base, pins, OperandKind::A, mainloop, access),
-            operand(base, pins, OperandKind::B, mainloop, access),
+            operand(base, pins, OperandKind::A, mainloop, accesses[0]),
+            operand(base, pins, OperandKind::B, mainloop, accesses[1]),
         ];
         let warp = match (pins.warp, WARPS[warp as usize]) {
             (Some(pinned), _) => pinned,
@@ -95,7 +109,7 @@ impl SimtKnobs {
         let warp = if pins.warp.is_none() { Mnk { k: depth(threadblock.k), ..warp } } else { warp };
         // The rules refuse pinned tiles that do not nest.
         if !nests(threadblock, warp) && pins.warp.is_none() {
-            return None;
+            return Err(if pins.threadblock.is_some() { 2 } else { LAST });
         }
         let [align_a, align_b] =
             [operands[0].dividing(threadblock), operands[1].dividing(threadblock)];
@@ -111,23 +125,21 @@ impl SimtKnobs {
             smem: [operands[0].smem, operands[1].smem],
             ..knobs
         };
-        Some(derived.pinned(&Pins { warp: Some(warp), mainloop: None, ..*pins }))
+        Ok(derived.pinned(&Pins { warp: Some(warp), mainloop: None, ..*pins }))
     }
 }
 
-/// Returns the number of threadblock tiles.
-const fn tiles(pins: &Pins) -> u32 {
-    if pins.threadblock.is_some() { 1 } else { TILES.len() as u32 }
-}
-
-/// Returns a fraction of the row's tile, or a multiple of the pinned warp tile.
+/// Returns a fraction of the row's tile, or a multiple of the pinned warp tile. The second half of
+/// the multiples have the depth of the warp tile.
 const fn fraction(base: &GemmDesc, pins: &Pins, tile: u32) -> Mnk {
     let Mnk { m, n, k } = base.threadblock();
     match pins.warp {
         None => Mnk { m: m / TILES[tile as usize].0, n: n / TILES[tile as usize].1, k },
         Some(warp) => {
-            let (warps_m, warps_n) = GRIDS[tile as usize];
-            let k = if warp.k == 0 || k.is_multiple_of(warp.k) {
+            let (warps_m, warps_n) = GRIDS[tile as usize % GRIDS.len()];
+            let k = if tile as usize >= GRIDS.len() {
+                warp.k
+            } else if warp.k == 0 || k.is_multiple_of(warp.k) {
                 k
             } else {
                 warp.k.saturating_mul(k.div_ceil(warp.k))
@@ -238,6 +250,13 @@ const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
         *extent += steps;
     }
     tile
+}
+
+/// Returns whether only the single-stage main loop has the pinned stages and the pinned unrolling.
+const fn needs_single_stage(base: &GemmDesc, pins: &Pins) -> bool {
+    let pinned = matches!(pins.stages, Some(1)) || matches!(pins.unroll, Some(UnrollKind::By(_)));
+    let row = matches!(base.mainloop.kind(), MainloopKind::SingleStage);
+    pinned && pins.mainloop.is_none() && !row
 }
 
 /// Returns a main loop and its stages: the row's own first, or the pinned one.

@@ -4,7 +4,11 @@
 
 use crate::{
     arch::{PORTABLE_CLUSTER, WARP},
-    nest::{GemmDesc, Knobs, Pins, SpillKind, fit::nests, places::Places},
+    nest::{
+        GemmDesc, Pins, SpillKind,
+        fit::nests,
+        places::{Completed, LAST, Place, Places},
+    },
     numeric::ElementKind,
     operand::OperandKind,
     schedule::ScheduleKind,
@@ -45,18 +49,18 @@ impl SimtKnobs {
     pub(crate) const fn consumer_places(pins: &Pins) -> Places {
         let free = pins.threadblock.is_none() && pins.warp.is_none() && pins.instruction.is_none();
         let tiles = if free { TILES.len() as u32 } else { 1 };
-        Places::new([2 * tiles, GRIDS.len() as u32, LANES.len() as u32])
+        Places::new([2 * tiles, GRIDS.len() as u32, LANES.len() as u32, 1])
     }
 
-    /// Returns the knobs at a place, or `None` if tiles do not nest.
+    /// Returns the knobs at a place, if tiles nest there.
     pub(crate) const fn completed_consumer(
         base: &GemmDesc,
         pins: &Pins,
-        [tile, grid, lanes]: [u32; 3],
-    ) -> Option<Knobs> {
+        [tile, grid, lanes, _]: Place,
+    ) -> Completed {
         let schedule = match (tile % 2, base.schedule()) {
             (0, schedule) => schedule,
-            _ if pins.schedule.is_some() => return None,
+            _ if pins.schedule.is_some() => return Err(0),
             (_, ScheduleKind::Cooperative) => ScheduleKind::Pingpong,
             (_, ScheduleKind::Pingpong) => ScheduleKind::Cooperative,
         };
@@ -89,9 +93,9 @@ impl SimtKnobs {
         };
         // The rules refuse pinned tiles that do not nest.
         if pins.warp.is_none() && (!nests(threadblock, warp) || !is_thread(instruction)) {
-            return None;
+            return Err(LAST);
         }
-        Some(base.knobs().pinned(&Pins {
+        Ok(base.knobs().pinned(&Pins {
             threadblock: Some(threadblock),
             warp: Some(warp),
             instruction: Some(instruction),

@@ -5,7 +5,11 @@
 
 use crate::{
     arch::PORTABLE_CLUSTER,
-    nest::{GemmDesc, Knobs, Pins, fit::nests, places::Places},
+    nest::{
+        GemmDesc, Pins,
+        fit::nests,
+        places::{Completed, Place, Places},
+    },
     operand::OperandKind,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
@@ -46,17 +50,18 @@ impl WgmmaKnobs {
             if free { 2 * TILES.len() as u32 } else { 1 },
             1 + SHARING.len() as u32,
             if pins.instruction.is_some() { 1 } else { MOST_COLUMNS / NARROWEST },
+            1,
         ])
     }
 
-    /// Returns the knobs at a place, or `None` if tiles do not nest.
+    /// Returns the knobs at a place, if tiles nest there.
     pub(crate) const fn completed(
         base: &GemmDesc,
         pins: &Pins,
-        [tile, share, width]: [u32; 3],
-    ) -> Option<Knobs> {
+        [tile, share, width, _]: Place,
+    ) -> Completed {
         let Some((schedule, (m, n))) = consumers_at(base, pins, share as usize) else {
-            return None;
+            return Err(1);
         };
         let (threadblock, warp) = match (pins.threadblock, pins.warp) {
             (Some(threadblock), Some(warp)) => (threadblock, warp),
@@ -75,9 +80,9 @@ impl WgmmaKnobs {
         };
         // The rules refuse pinned tiles that do not nest.
         if instruction.n == 0 || !nests(threadblock, warp) && pins.warp.is_none() {
-            return None;
+            return Err(1);
         }
-        Some(base.knobs().pinned(&Pins {
+        Ok(base.knobs().pinned(&Pins {
             threadblock: Some(threadblock),
             warp: Some(warp),
             instruction: Some(instruction),
@@ -221,12 +226,17 @@ const fn fraction(base: &GemmDesc, pins: &Pins, tile: u32) -> Mnk {
             columns += boxed * blocks_m;
         }
     }
-    let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
-    Mnk {
-        m: (whole_m / m).next_multiple_of(ROWS * blocks_n),
-        n: (whole_n / n).next_multiple_of(columns),
-        k,
+    let terms = base.multiplied();
+    let box_rows = match WgmmaKnobs::along(&terms, OperandKind::A) {
+        Along::Mn => terms.operands[0].stored.elements_in(STAGE_BYTES),
+        Along::K => NARROWEST,
+    };
+    let mut rows = ROWS;
+    while !rows.is_multiple_of(box_rows * blocks_n) {
+        rows += ROWS;
     }
+    let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
+    Mnk { m: (whole_m / m).next_multiple_of(rows), n: (whole_n / n).next_multiple_of(columns), k }
 }
 
 /// Returns the columns of the widest instruction that divides a consumer's columns, after `skip`
