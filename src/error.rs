@@ -26,7 +26,7 @@ pub enum Error {
     /// A layout, or the result of a layout operation, does not exist.
     #[error("{0}")]
     Layout(#[from] LayoutError),
-    /// The checked host executor found a fault, such as a race.
+    /// The host found a fault of a kernel's program, such as a race.
     #[error("{0}")]
     Fault(Box<Fault>),
     /// A text is not a value of its knob.
@@ -123,7 +123,7 @@ words! {
         Refused = "refused",
         /// A text or a description cannot be read.
         Text = "text",
-        /// The checked host executor found a fault.
+        /// The host found a fault of a kernel's program.
         Fault = "fault",
         /// A shared library is missing, or its version does not support the GPU.
         Library = "library",

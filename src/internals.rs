@@ -1,5 +1,6 @@
-//! Names that the lab crate, the command line, and the tests need. They are not part of the public
-//! interface, and they may change at any time. A test of the repository finds a name without user.
+//! Names that the crates `falchion-check` and `falchion-lab`, the command line, and the tests need.
+//! They are not part of the public interface, and they may change at any time. A test of the
+//! repository finds a name without user.
 
 /// Syntax trees of layout expressions. The lab evaluates expressions.
 pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse, pointed};
@@ -10,6 +11,15 @@ pub use crate::{cuda::loaded::Loaded, nest::plan::Geometry};
 
 /// Rounding and exponents of number formats. The lab computes references.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
+
+/// Arithmetic of accumulators and of instructions.
+pub mod numeric {
+    /// The checked machine adds accumulators.
+    pub use crate::numeric::{
+        rows::Number,
+        tensor_sum::{Panel, accumulate},
+    };
+}
 
 /// The refusal of a number outside of its range. The lab refuses its own fields.
 pub use crate::refusal::rules::within;
@@ -44,18 +54,23 @@ pub mod codegen {
 /// The host executor.
 pub mod host {
     /// The command line and the lab run and time the host executor.
-    pub use crate::host::{Array, Mode, progress};
-    /// Tests execute programs that no description has.
-    pub use crate::host::{HostKernel, warp::accumulators::Accumulators};
+    pub use crate::host::{Array, progress};
 
-    /// The checked machine.
-    pub mod machine {
-        /// The lab counts accesses.
-        pub use crate::host::machine::{
-            Access, Observer, Purpose, Tile, Touched, observe, transpose_tile, whole_pieces,
+    /// The checked machine enters and stores calls as the host executor does.
+    pub mod shared {
+        pub use crate::host::shared::{
+            Blocks, Fragments, Matrix, Operands, Product, Tiling, combined, each_launch, finished,
+            has_roles, in_frame_of, matrix_of, product_of, stored_once, tiling, units_once,
+            unknown, vectors, work,
         };
-        /// Tests run mutants of the ring's roles.
-        pub use crate::host::machine::{Bytes, ClusterWork, Payload, Staged, Tally, run};
+        /// Operands of warp-specialized kernels.
+        pub mod ring {
+            pub use crate::host::shared::ring::{
+                clusters,
+                emulation::{EmulationProgram, Scales},
+                run_decomposed, tiling, work,
+            };
+        }
     }
 }
 
@@ -92,21 +107,21 @@ pub mod pass {
     }
 }
 
-/// The loop nest: the selection of a kernel, explanations, and programs of the host executor.
+/// The loop nest: the selection of a kernel, explanations, and programs.
 pub mod nest {
     /// The lab times kernels.
     pub use crate::nest::plan::Geometry;
     /// The command line resolves requests; the lab explores and explains.
     pub use crate::nest::*;
+    /// Tests change programs and expect a fault.
+    pub use crate::threadblock::mma::program::Maps;
     /// The lab counts the accesses of a program.
     pub use crate::threadblock::mma::program::Program;
-    /// Tests change programs and expect a fault.
+    /// The checked machine copies operands, and runs rings of warps.
     pub use crate::threadblock::{
-        mma::program::{HostProgram, Maps},
-        tma_ring::{
-            program::{EmulationProgram, ThreadMaps, WarpSpecializedProgram},
-            ring_program::RingProgram,
-        },
+        mma::accesses,
+        tensor_map::STRIDE_ALIGNMENT,
+        tma_ring::pipeline::{REGISTERS, WARPS},
     };
     /// The lab prints explanations.
     pub use crate::{
@@ -122,12 +137,16 @@ pub mod nest {
 pub mod schedule {
     /// Tests change schedules and expect a fault.
     pub use crate::schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName};
+    /// The checked machine names the warp of a step.
+    pub use crate::schedule::{Roles, Who};
     /// The lab explains schedules.
     pub use crate::schedule::{Schedule, ScheduleKind, Section, Step};
 }
 
 /// The safe layer over the driver, NVRTC, and the operating system.
 pub mod sys {
+    /// The checked machine sets the floating-point mode of its thread.
+    pub use crate::sys::float_mode::DefaultFloatMode;
     /// The lab computes references with the host's vectors.
     pub use crate::sys::simd;
     /// The command line reports the libraries; the lab launches its own kernels.
@@ -135,7 +154,10 @@ pub mod sys {
     pub use crate::sys::{driver, environment, library, nvrtc, tensor_map};
 }
 
-/// Words of packed multiply-adds. Tests compare them with the host.
+/// Steps of single threads.
 pub mod thread {
+    /// Tests compare the words of packed multiply-adds with the host.
     pub use crate::thread::mma;
+    /// The checked machine transposes the registers of a thread.
+    pub use crate::thread::transpose::take_column;
 }

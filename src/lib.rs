@@ -63,7 +63,8 @@
 //!
 //! Every knob of every level is a field of one value, [`nest::GemmDesc`]. The value is checked at
 //! compile time, lowered to CUDA source, and executed on the CPU. The crate `falchion-layout` is
-//! CuTe's layout algebra, and `falchion-lab` verifies, measures, and explores kernels.
+//! CuTe's layout algebra. `falchion-check` finds races and wrong schedules of kernels on the CPU.
+//! `falchion-lab` verifies, measures, and explores kernels.
 #![deny(missing_docs)]
 
 pub mod arch;
@@ -102,6 +103,8 @@ pub use refusal::Refusal;
 
 /// The names that most programs need.
 pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::numeric::{Bf16, E4m3, E5m2, F16, Tf32};
     pub use crate::{
         arch::{Best, Native, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
         device::{
@@ -114,7 +117,7 @@ pub mod prelude {
             HorizontalSwizzle, IdentitySwizzle, PingpongSchedule, SplitK, SplitKCluster,
             SplitKParallel, Stages, StreamK, Threadblock, Warp, With,
         },
-        numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},
+        numeric::{Element, ElementKind},
         shape::GemmShape,
         threadblock::{MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized},
         warp::{MmaSimt, MmaTensorOp},

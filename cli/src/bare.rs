@@ -8,10 +8,8 @@ use crate::{
     print,
     progress::{during, timed},
 };
-use falchion::internals::{
-    host::Mode,
-    nest::{Request, Resolved},
-};
+use falchion::internals::nest::{Request, Resolved};
+use falchion_check::Mode;
 use falchion_lab::owned::HostProduct;
 use serde_json::json;
 

@@ -5,10 +5,8 @@ use crate::{
     failure::Failure,
     gemm, print,
 };
-use falchion::{
-    Error,
-    internals::{host::Mode, nest::Request},
-};
+use falchion::{Error, internals::nest::Request};
+use falchion_check::Mode;
 use serde_json::json;
 
 /// M, N, and K of the test GEMMs: odd, and larger than one tile.

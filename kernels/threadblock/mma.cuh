@@ -1,8 +1,12 @@
-// Twin of src/threadblock/mma/mod.rs: the main loop of a block, along K.
+// Twin of src/threadblock/mma/mod.rs: kernels whose threads all follow one schedule. They compute
+// D = epilogue(A·B, C), one tile of D per block, or under stream-K a span and then tiles.
 #pragma once
+#include "epilogue/tile_store.cuh"
+#include "layout/index_map.cuh"
 #include "schedule.cuh"
 #include "threadblock/smem.cuh"
 #include "threadblock/tile_iterator.cuh"
+#include "threadblock/work.cuh"
 
 namespace threadblock {
 
@@ -10,6 +14,15 @@ namespace threadblock {
 // Derived adds the copies.
 template <class Config, class WarpMma, class Derived>
 struct Mma {
+  // The copies of the next unit overwrite stages that were read. The schedule has the barriers for
+  // this with these kinds of work.
+  static_assert(Config::kWork == WorkKind::DataParallel || Config::kWork == WorkKind::StreamK, "a block of such a kernel has one unit of work, or streams");
+
+  static constexpr bool kStreams = Config::kWork == WorkKind::StreamK;
+  // Maximum number of accesses per thread for which values derived from a leading dimension are
+  // recomputed in each unit. With more accesses, the compiler would keep each value.
+  static constexpr int kFew = 8;
+
   using Warp = WarpMma;
   using IteratorA = TileIterator<typename Config::A>;
   using IteratorB = TileIterator<typename Config::B>;
@@ -27,6 +40,41 @@ struct Mma {
 
   __device__ __forceinline__ Mma(char* shared, IteratorA const& a, IteratorB const& b, int thread, int tiles)
       : a(a), b(b), warp_mma(shared, thread), to_a(place<typename Config::A>(shared, a)), to_b(place<typename Config::B>(shared, b)), tiles(tiles) {}
+
+  // Computes the block's share of D.
+  template <class Params>
+  static __device__ __forceinline__ void compute(Params const& params) {
+    extern __shared__ __align__(16) char shared_memory[];
+    schedule::wait_for_grids();
+    int thread = threadIdx.x;
+    Work<Config> work(params);
+    Unit<Config> unit{};
+    if (!work.first(params, unit)) return;
+    do {
+      // Values that depend only on the thread are not kept from unit to unit.
+      if constexpr (kStreams) {
+        thread = index::thread_again();
+        index::forget(unit.count);
+      }
+      int const row = unit.row(), column = unit.column();
+      decltype(auto) pitch = pitches_read<kStreams && ThreadMap<typename Config::A>::kAccesses <= kFew, kStreams && ThreadMap<typename Config::B>::kAccesses <= kFew>(params);
+      Derived mainloop(
+          shared_memory,
+          IteratorA(matrix<typename Config::A, 0>(params, unit, params.a, params.stride_a), pitch.lda, row, unit.rows(params), params.k, thread),
+          IteratorB(matrix<typename Config::B, 1>(params, unit, params.b, params.stride_b), pitch.ldb, column, unit.columns(params), params.k, thread),
+          thread, unit.k_count(params));
+      if constexpr (Config::kSplitK) mainloop.skip(unit.k_begin(params));
+      mainloop.run();
+      if constexpr (kStreams || WarpMma::kFull) {
+        if constexpr (Config::kSplitK) work.recall(params, unit);
+        thread = index::thread_again();
+        WarpMma const place(shared_memory, thread);
+        mainloop.warp_mma.mn_a = place.mn_a, mainloop.warp_mma.mn_b = place.mn_b;
+      }
+      epilogue::TileStore<Config, WarpMma> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
+      store.store(params, unit);
+    } while (work.take(params, unit));
+  }
 
   // Skips the first `tiles` k-tiles.
   __device__ __forceinline__ void skip(unsigned tiles) {
@@ -83,6 +131,11 @@ struct Mma {
   }
 
  private:
+  template <class Operand, int Number, class Params>
+  static __device__ __forceinline__ typename Operand::Element const* matrix(Params const& params, Unit<Config> const& unit, unsigned long long address, long long stride) {
+    return matrix_of_product<Config, Number, typename Operand::Element const>(params, unit.product, address, stride);
+  }
+
   // Whether the accesses of a thread are whole periods of the swizzle apart, so that the swizzle
   // moves all of them alike. If some threads have one access fewer, the assembler would keep too
   // many addresses.

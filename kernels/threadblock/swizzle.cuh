@@ -8,7 +8,7 @@ struct Tile {
   unsigned column;
 };
 
-enum class Ordering { Identity, Grouped, Hilbert };
+enum class Ordering { Identity, Grouped, Hilbert, User };
 
 // Returns the place and the line of a block, as row and column, if lines are walked in groups of
 // GroupSize lines with `places` places each.
@@ -61,6 +61,10 @@ __device__ __forceinline__ constexpr Tile tile_of(unsigned block, unsigned rows,
   } else if constexpr (Order::kOrdering == Ordering::Grouped) {
     Tile const transposed = grouped<Order::kGroupSize>(block, columns, rows);
     return Tile{transposed.column, transposed.row};
+  } else if constexpr (Order::kOrdering == Ordering::User) {
+    // A tile outside of the grid is moved into it, as on the host.
+    Tile const tile = Order::User::of(block, rows, columns);
+    return Tile{tile.row < rows ? tile.row : rows - 1, tile.column < columns ? tile.column : columns - 1};
   } else {
     return hilbert<Order::kGroupSize>(block, rows, columns);
   }

@@ -7,8 +7,8 @@
 #include "threadblock/smem.cuh"
 #include "thread/transpose.cuh"
 #include "threadblock/thread_map.cuh"
-#include "warp/simt.cuh"
 #include "warp/mma_sync/loads.cuh"
+#include "warp/thread_tiles.cuh"
 
 namespace warp {
 

@@ -3,12 +3,10 @@
 
 use falchion::{
     device::{Arguments, Gemm, run_on_host},
-    internals::{
-        call::{HostCall, HostSlice, HostSliceMut, Matrices, Problem, Source},
-        host::Mode,
-    },
+    internals::call::{HostCall, HostSlice, HostSliceMut, Matrices, Problem, Source},
     prelude::*,
 };
+use falchion_check::run_checked;
 use std::{
     hint::black_box,
     time::{Duration, Instant},
@@ -98,9 +96,9 @@ fn checked() -> Duration {
     let n = 128;
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     let (a, b, mut d) = (numbers(n * n, 3), numbers(n * n, 4), vec![0.0f32; n * n]);
-    let (desc, mode) = (gemm.desc(), Mode::Checked { seed: 1 });
+    let desc = gemm.desc();
     let call = call(&desc, n, &a, &b, &mut d);
-    timed(|| run_on_host(&desc, mode, call).expect("the default kernel has no fault"))
+    timed(|| run_checked(&desc, 1, call).expect("the default kernel has no fault"))
 }
 
 /// Composing the maps of a description that was not seen before: 256 threads, four stages of 128 x
@@ -110,7 +108,7 @@ fn composed() -> Duration {
     let (a, b, mut d) = ([1.0f32], [1.0f32], [0.0f32]);
     let call = call(&desc, 1, &a, &b, &mut d);
     let program = desc.one_schedule().expect("a kernel without a producer");
-    timed(|| run_on_host(&program, Mode::Fast, call).expect("it fits"))
+    timed(|| run_on_host(&program, call).expect("it fits"))
 }
 
 fn main() {

@@ -107,7 +107,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             0,
             u32::MAX,
         )?;
-        d.check_transforms()?;
+        d.check_registered()?;
         d.epilogue.check_functions(d.output.compute)
     }
 }

@@ -158,7 +158,7 @@ impl Problem {
     }
 
     /// Returns the number of distinct matrices of an operand, and the elements between them.
-    pub(crate) const fn matrices(&self, view: &View<Elements>) -> (u64, u64) {
+    pub const fn matrices(&self, view: &View<Elements>) -> (u64, u64) {
         match self.batch_stride(view) {
             0 => (1, 0),
             stride => (self.batch as u64, stride),

@@ -333,7 +333,7 @@ macro_rules! host_slices {
             }
 
             /// Creates a slice from an element type and bytes.
-            pub(crate) fn from_bytes(kind: ElementKind, bytes: &'a $($mutable)? [u8]) -> Self {
+            pub fn from_bytes(kind: ElementKind, bytes: &'a $($mutable)? [u8]) -> Self {
                 Self { kind, bytes }
             }
 
@@ -441,7 +441,7 @@ pub(super) fn read<'b>(
 
 impl<'a> HostCall<'a> {
     /// Returns A and B of one GEMM of a checked batch, with the lifetime of the operands.
-    pub(crate) fn factors(&self, number: usize) -> [HostSlice<'a>; 2] {
+    pub fn factors(&self, number: usize) -> [HostSlice<'a>; 2] {
         [&self.a, &self.b].map(|view| read(view, number, (0, 0)).memory)
     }
 }

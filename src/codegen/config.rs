@@ -2,11 +2,11 @@
 
 use crate::{
     epilogue,
-    nest::GemmDesc,
+    nest::{GemmDesc, plan::Geometry},
     numeric::ElementKind,
     operand::Axis,
     thread::mma::packed,
-    threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind},
+    threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind, registered_swizzle},
     warp::{ThreadTiles, exchange::BlockedToStriped},
 };
 use core::fmt::Write;
@@ -28,24 +28,45 @@ pub(crate) fn config_header(
     )
 }
 
-/// Returns the order of tiles for `kernels/threadblock/swizzle.cuh`.
+/// Returns the order of tiles for `kernels/threadblock/swizzle.cuh`. The text of a user's order is
+/// empty if the process does not have the order, which plans refuse.
 pub(crate) fn order_header(order: SwizzleKind) -> String {
     let (ordering, group_size) = order.spelled();
-    format!(
-        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kGroupSize = {group_size};\n}};\n"
-    )
+    let mut text = "#include \"threadblock/swizzle.cuh\"\n".to_owned();
+    let mut user = String::new();
+    if let Some((id, swizzle)) = order.user().and_then(|id| Some((id, registered_swizzle(id)?))) {
+        let (struct_name, name) = (id.cuda_name(), printable(swizzle.name));
+        let _ = writeln!(
+            text,
+            "struct {struct_name} {{\n  static __device__ __forceinline__ constexpr threadblock::Tile of(unsigned block, unsigned rows, unsigned columns) {{\n#line 1 \"swizzle {name}\"\n{}\n#line 1 \"config.cuh\"\n  }}\n}};",
+            swizzle.cuda
+        );
+        user = format!("  using User = ::{struct_name};\n");
+    }
+    let _ = writeln!(
+        text,
+        "struct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kGroupSize = {group_size};\n{user}}};"
+    );
+    text
+}
+
+/// Returns a name without the characters that would end a string in C++.
+pub(crate) fn printable(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect()
 }
 
 /// Returns the facts of `Config` about work units: their order, division, mode, records, and
-/// split-K. `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
-pub(crate) fn work_facts(
-    kind: WorkKind,
-    desc: &GemmDesc,
-    (split_k, of_cluster): (bool, u32),
-) -> String {
-    let (kind, mode) = (kind.cuda(), desc.work.mode);
+/// split-K.
+pub(crate) fn work_facts(desc: &GemmDesc, geometry: &Geometry) -> String {
+    let (kind, mode) = (geometry.work.cuda(), desc.work.mode);
     let (batched, array, positions) = (mode.several(), mode.is_array(), desc.has_positions());
-    let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), desc.group_step());
+    let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), geometry.group_step);
+    let split_k = desc.has_slices();
+    // Split-K slices that the CTAs of a cluster compute.
+    let of_cluster = match geometry.work {
+        WorkKind::SplitKCluster => geometry.cluster,
+        _ => 1,
+    };
     format!(
         "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )
@@ -70,9 +91,9 @@ fn epilogue_header(desc: &GemmDesc) -> String {
 /// Returns the facts of kernels in which each thread multiplies and stores its own tile.
 pub(crate) fn facts_of_threads(
     tiles: &ThreadTiles,
-    (accumulator, blocks_per_sm): (ElementKind, u32),
+    accumulator: ElementKind,
     store_access: u32,
-) -> [(&'static str, u32); 11] {
+) -> [(&'static str, u32); 10] {
     let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
         ("kWarpK", tiles.warp.k),
@@ -84,7 +105,6 @@ pub(crate) fn facts_of_threads(
         ("kThreadsPerWarpSlice", tiles.threads_per_warp_slice()),
         ("kPacked", packed(accumulator, tiles.thread())),
         ("kStoreAccess", store_access),
-        ("kBlocksPerSm", blocks_per_sm),
         ("kExchanges", BlockedToStriped::new(tiles, accumulator, store_access).is_some().into()),
     ]
 }

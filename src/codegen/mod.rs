@@ -7,13 +7,14 @@
 
 use crate::{
     epilogue::{MOST_OPERANDS, SCALARS, reduction::Reduction},
-    layout::index_map::{IndexMap, Map, fingerprint},
+    layout::index_map::{IndexMap, fingerprint},
     nest::GemmMode,
     shape::{Mn, Mnk},
     threadblock::{
-        GroupTiles, KSlices, StreamedSlices, Streams, SwizzleKind, TileOrder, Work, WorkKind,
-        lines_of_rectangle,
+        GroupTiles, KSlices, ORDERED, StreamedSlices, Streams, SwizzleKind, TileOrder, Work,
+        WorkKind, lines_of_rectangle,
     },
+    warp::MirroredMap,
 };
 
 /// A type with the same representation in Rust and C++.
@@ -85,6 +86,7 @@ macro_rules! mirrored {
 mod config;
 mod decompose;
 pub(crate) mod facts;
+mod gemm;
 mod kernels;
 mod records;
 mod repack;
@@ -95,6 +97,7 @@ mod unit;
 pub(crate) use config::{config_header, facts_of_threads, order_header, work_facts};
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
+pub(crate) use gemm::{MainloopFingerprints, MainloopText, gemm_unit};
 pub use kernels::KERNELS;
 #[cfg(any(feature = "cuda", test))]
 pub use records::RecordsHeader;
@@ -272,9 +275,6 @@ pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> Stri
     )
 }
 
-/// Sizes, in tiles down and across, at which the order of tiles has a fingerprint.
-pub(crate) const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
-
 /// Pairs of (k-tiles, slices) at which the division of K has a fingerprint.
 const SLICED: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];
 
@@ -337,10 +337,10 @@ pub(crate) fn fingerprints_of_groups(
 }
 
 /// Returns the fingerprint assertions of the named maps and of the order of tiles.
-pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], kind: SwizzleKind) -> String {
+pub(crate) fn fingerprints_of(maps: &[MirroredMap], kind: SwizzleKind) -> String {
     let mut text = String::new();
-    for (name, map) in maps {
-        text.push_str(&fingerprint_assertion(&format!("maps::{name}"), name, map.as_ref()));
+    for (name, twin, map) in maps {
+        text.push_str(&fingerprint_assertion(twin, name, map.as_ref()));
     }
     for (rows, columns) in ORDERED {
         let twin = format!("threadblock::TileOrder<Config::Order, {rows}, {columns}>");

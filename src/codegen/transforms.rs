@@ -1,6 +1,7 @@
 //! Users' transforms of operands as C++.
 
 use crate::{
+    codegen::config::printable,
     nest::GemmDesc,
     numeric::{ElementKind, EmulationKind, Multiplied, TransformId, registered_transform},
     operand::OperandKind,
@@ -17,8 +18,7 @@ pub(crate) fn transform_structs(desc: &GemmDesc) -> String {
 
 fn transform_struct(id: TransformId) -> Option<String> {
     let transform = registered_transform(id)?;
-    let outside = |c: &char| !c.is_control() && *c != '"' && *c != '\\';
-    let name: String = transform.name.chars().filter(outside).collect();
+    let name = printable(transform.name);
     // The text may end with a comment, so the line ends with the text.
     Some(format!(
         "struct {} {{\n  static __device__ __forceinline__ float of(float x) {{\n    return\n#line 1 \"operand transform {name}\"\n{}\n#line 1 \"config.cuh\"\n        ;\n  }}\n}};\n",

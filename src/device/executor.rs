@@ -7,7 +7,7 @@ use crate::{
         Offsets, OperandView, Problem, Space, View, WorkspaceMemory, check_read,
     },
     error::Error,
-    host::{Array, Mode, run_on_host},
+    host::{Array, run_on_host},
     layout::Orders,
     nest::{GemmDesc, ProblemSize},
     numeric::ElementKind,
@@ -254,11 +254,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
 impl Executor for Host {
     fn execute(desc: &GemmDesc, (): &(), call: HostCall<'_>) -> Result<(), Error> {
-        run_on_host(desc, Mode::Fast, call)
+        run_on_host(desc, call)
     }
 
     fn execute_array(desc: &GemmDesc, (): &(), calls: Vec<HostCall<'_>>) -> Result<(), Error> {
-        run_on_host(&Array(desc), Mode::Fast, calls)
+        run_on_host(&Array(desc), calls)
     }
 
     fn transpose(choice: Choice, (): &(), call: HostCall<'_>) -> Result<(), Error> {
@@ -267,7 +267,7 @@ impl Executor for Host {
         problem.d.memory.address = 0;
         problem.c = problem.c.map(|c| View { memory: Elements { address: 0, ..c.memory }, ..c });
         let desc = choice.desc(call.d.memory.kind(), &problem);
-        run_on_host(&desc, Mode::Fast, call)
+        run_on_host(&desc, call)
     }
 
     /// Returns 0, because the host reads every operand in place.

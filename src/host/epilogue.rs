@@ -5,7 +5,6 @@ use super::operands::{Operands, unknown};
 use crate::{
     epilogue::{EpilogueDesc, Rows, SCALARS, evaluate},
     error::Error,
-    host::warp::accumulators::Accumulators,
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
     operand::EpilogueOperands,
 };
@@ -81,32 +80,33 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     }
 }
 
-/// Returns elements of D as bytes, for accumulators and for equally many elements of each operand.
+/// Returns elements of D as bytes, for the bytes of accumulators of type `kind` and for as many
+/// elements of each operand.
 ///
 /// # Errors
-/// The errors of [`Epilogue::new`].
-pub(super) fn finished(
+/// [`Error::Refused`] if the compute type cannot represent the accumulators, the operands of the
+/// epilogue, or the elements of D.
+pub fn finished(
     of: &Operands<'_>,
-    accumulators: &Accumulators,
+    (kind, accumulators): (ElementKind, &[u8]),
     read: &EpilogueOperands<Vec<u8>>,
 ) -> Result<Vec<u8>, Error> {
     fn computed<E: Computed>(
         of: &Operands<'_>,
-        accumulators: &Accumulators,
+        (kind, accumulators): (ElementKind, &[u8]),
         read: &EpilogueOperands<Vec<u8>>,
     ) -> Result<Vec<u8>, Error> {
-        let (epilogue, mut buffers) =
-            (Epilogue::<E>::new(of, accumulators.kind())?, Buffers::default());
-        let count = accumulators.len();
+        let (epilogue, mut buffers) = (Epilogue::<E>::new(of, kind)?, Buffers::default());
+        let count = kind.matrix_elements(accumulators.len() as u64) as usize;
         let mut d = vec![0; of.desc.output.element.matrix_bytes(count as u64) as usize];
-        epilogue.append(&mut buffers, accumulators.bytes(), count);
+        epilogue.append(&mut buffers, accumulators, count);
         epilogue.read(&mut buffers, &read.as_ref().map(|_, bytes| bytes.as_slice()), count);
         epilogue.write(&mut buffers, count, &mut d);
         Ok(d)
     }
     match of.desc.output.compute {
-        ComputeKind::F32 => computed::<f32>(of, accumulators, read),
-        ComputeKind::F64 => computed::<f64>(of, accumulators, read),
-        ComputeKind::I32 => computed::<i32>(of, accumulators, read),
+        ComputeKind::F32 => computed::<f32>(of, (kind, accumulators), read),
+        ComputeKind::F64 => computed::<f64>(of, (kind, accumulators), read),
+        ComputeKind::I32 => computed::<i32>(of, (kind, accumulators), read),
     }
 }

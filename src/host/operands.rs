@@ -13,7 +13,7 @@ use core::ops::Range;
 
 /// The tiling of a GEMM: how a kernel walks it.
 #[derive(Clone, Copy)]
-pub(super) struct Tiling {
+pub struct Tiling {
     /// The tile of a CTA: M, N, and the depth of a k-tile.
     pub block: Mnk,
     /// Warp slices per k-tile, each with its own accumulators.
@@ -33,9 +33,12 @@ impl Tiling {
 
 /// The operands A and B of a GEMM.
 #[derive(Clone, Copy)]
-pub(super) struct Operands<'a> {
+pub struct Operands<'a> {
+    /// The description.
     pub desc: &'a GemmDesc,
+    /// The tiling of its kernel.
     pub tiling: Tiling,
+    /// Sizes, strides, and scalars.
     pub problem: Problem,
     /// The bytes of A and of B.
     pub bytes: [&'a [u8]; 2],
@@ -44,16 +47,21 @@ pub(super) struct Operands<'a> {
 }
 
 /// The operands, C if it is read, and D of a GEMM.
-pub(super) struct Product<'a> {
+pub struct Product<'a> {
+    /// A, B, and the operands of the epilogue.
     pub operands: Operands<'a>,
+    /// The bytes of C.
     pub source: Source<&'a [u8]>,
+    /// The bytes of D.
     pub d: &'a mut [u8],
 }
 
 /// An operand, seen as an MN x K matrix.
 #[derive(Clone, Copy)]
-pub(super) struct Matrix<'a> {
+pub struct Matrix<'a> {
+    /// The bytes of all elements.
     pub bytes: &'a [u8],
+    /// The element type.
     pub kind: ElementKind,
     /// Strides along M or N and along K, in elements.
     pub strides: (usize, usize),
@@ -88,7 +96,7 @@ impl<'a> Product<'a> {
 }
 
 /// Returns the refusal of a combination of element types.
-pub(super) fn unknown(desc: &GemmDesc) -> Error {
+pub fn unknown(desc: &GemmDesc) -> Error {
     desc.types().refused_by(desc.op()).into()
 }
 

@@ -24,7 +24,7 @@ const ROWS: usize = 8;
 const FEW: usize = 1 << 15;
 
 /// The accumulators of a batch of CTAs.
-pub(super) struct Blocks<'a> {
+pub struct Blocks<'a> {
     /// The tile (row, column) of each CTA.
     pub tiles: &'a [(u32, u32)],
     /// Rows and columns of a tile.

@@ -10,7 +10,7 @@ use crate::{
         Because, Field, Operand, Refusal, hold,
         rules::{check_alignment, explained, within},
     },
-    threadblock::smem::SmemLayout,
+    threadblock::{registered_swizzle, smem::SmemLayout},
 };
 
 impl GemmDesc {
@@ -76,12 +76,12 @@ impl GemmDesc {
         )
     }
 
-    /// Checks that this process has the transforms of the operands, and that they map 0 to 0.
-    /// K-tiles are padded with zeros.
+    /// Checks that this process has the transforms of the operands and the order of tiles. A
+    /// transform maps 0 to 0, because k-tiles are padded with zeros. An order visits each tile.
     ///
     /// # Errors
-    /// [`Refusal`] for the first transform that is unknown or does not.
-    pub(crate) fn check_transforms(&self) -> Result<(), Refusal> {
+    /// [`Refusal`] for the first transform or order that is unknown or wrong.
+    pub(crate) fn check_registered(&self) -> Result<(), Refusal> {
         for operand in OperandKind::BOTH {
             let Some(id) = self.operand(operand).multiplied.transform() else { continue };
             let transform =
@@ -89,6 +89,12 @@ impl GemmDesc {
             let zero = (transform.host)(0.0);
             if zero != 0.0 {
                 return Err(Refusal::transform_of_zero(operand, transform.name, zero.into()));
+            }
+        }
+        if let Some(id) = self.swizzle().user() {
+            let swizzle = registered_swizzle(id).ok_or(Refusal::unknown_swizzle(id.0))?;
+            if let Some(grid) = swizzle.incomplete {
+                return Err(Refusal::incomplete_swizzle(swizzle.name, grid));
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::{
         MOST_STREAMS, Mainloop, MainloopKind, MmaBase,
         mma::{
             kernel::{self, OneSchedulePlan},
-            program::{HostProgram, Program},
+            program::Program,
         },
         tma_ring::explain::WarpSpecializedExplanation,
     },
@@ -144,12 +144,12 @@ impl GemmDesc {
     /// Returns the plan, which is cached with the kernel.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check), and the refusal of a transform that this process does
-    /// not have.
+    /// The errors of [`check`](Self::check), and the refusal of a transform or an order of tiles
+    /// that this process does not have.
     #[doc(hidden)]
     pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
         self.check()?;
-        self.check_transforms()?;
+        self.check_registered()?;
         match self.has_producer() {
             true => self.planned_ring(),
             false => Ok(Arc::new(OneSchedulePlan::new(*self))),
@@ -162,9 +162,11 @@ impl GemmDesc {
     /// The errors of [`check`](Self::check), and [`Refusal`] for another kernel.
     #[doc(hidden)]
     pub fn one_schedule(&self) -> Result<Program, Refusal> {
-        match self.plan()?.program()? {
-            HostProgram::OneSchedule(program) => Ok(*program),
-            HostProgram::Roles(_) => Err(Refusal::warp_specialized(self.mainloop.kind().name())),
+        self.check()?;
+        self.check_registered()?;
+        match self.has_producer() {
+            true => Err(Refusal::warp_specialized(self.mainloop.kind().name())),
+            false => Ok(Program::new(*self, self.base())),
         }
     }
 

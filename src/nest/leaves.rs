@@ -13,7 +13,7 @@ use crate::{
     shape::{Mn, Mnk, Shape, TiledBy},
     threadblock::{
         MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized,
-        SwizzleKind, smem::SmemChoice,
+        SwizzleId, SwizzleKind, ThreadblockSwizzle, register_swizzle, smem::SmemChoice,
     },
     warp::{self, InterleaveKind, UnrollKind},
 };
@@ -29,7 +29,7 @@ use core::marker::PhantomData;
 pub trait Config: 'static {
     /// The pinned knobs.
     const PINS: Pins;
-    /// Registers the user's epilogue functions and transforms with this process.
+    /// Registers the user's functions with this process: of the epilogue, transforms, and orders.
     fn register() {}
 }
 
@@ -183,6 +183,18 @@ leaves_of! {
     SharedB<L: SmemChoice> => smem_b: L::LAYOUT;
     /// Pins the expression that computes D from an accumulator.
     EpilogueTree<E: Node> => epilogue: E::DESC, register;
+}
+
+/// Pins and registers a user's order of tiles, a [`ThreadblockSwizzle`].
+pub struct UserSwizzle<T>(PhantomData<T>);
+
+impl<T: ThreadblockSwizzle> Leaf for UserSwizzle<T> {
+    const PINS: Pins =
+        Pins { swizzle: Some(SwizzleKind::User(SwizzleId::new::<T>())), ..Pins::NONE };
+
+    fn register() {
+        register_swizzle::<T>();
+    }
 }
 
 macro_rules! transforms {

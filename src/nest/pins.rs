@@ -119,7 +119,8 @@ knobs! {
     /// Number of k-tiles that shared memory holds at once.
     stages: u32, flag "--stages";
     /// Order in which CTAs compute the tiles of D: N (down columns, in groups of N columns),
-    /// horizontal (along rows), grouped:N (along rows, in groups of N rows), or hilbert.
+    /// horizontal (along rows), grouped:N (along rows, in groups of N rows), hilbert, or a
+    /// registered order.
     swizzle: SwizzleKind, flag "--swizzle";
     /// Number of split-K slices. Each slice has its own CTA. --decomposition selects the CTA
     /// that reduces the slices.

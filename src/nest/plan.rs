@@ -1,8 +1,7 @@
 //! Plans: the results that follow from a checked description, computed once and cached with its
 //! kernel.
 //!
-//! A plan contains the source to compile, the launch of a problem, and the program that the host
-//! executes.
+//! A plan contains the source to compile, and the launch of a problem.
 
 use crate::{
     call::{Grid, Launch, Problem},
@@ -11,7 +10,7 @@ use crate::{
     nest::GemmDesc,
     refusal::Refusal,
     shape::Mnk,
-    threadblock::{WorkKind, mma::program::HostProgram},
+    threadblock::WorkKind,
 };
 
 /// A checked description with its derived components. Kernels with and without a
@@ -33,11 +32,6 @@ pub trait Plan: Send + Sync {
     /// Returns the text to compile. Fingerprints are for test builds: they cost compile time but no
     /// run time.
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit;
-    /// Returns the program that the host executes.
-    ///
-    /// # Errors
-    /// The errors of the description's components.
-    fn program(&self) -> Result<HostProgram, Refusal>;
 }
 
 /// The properties of a kernel that determine its launch.

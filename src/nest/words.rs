@@ -15,7 +15,7 @@ use crate::{
     numeric::TransformId,
     shape::{Mn, Mnk},
     threadblock::{
-        SwizzleKind,
+        SwizzleId, SwizzleKind,
         smem::{Along, SmemLayout},
     },
     warp::{InterleaveKind, UnrollKind},
@@ -92,17 +92,20 @@ impl Words for Mn {
 }
 
 impl Words for SwizzleKind {
-    const FORM: &'static str = "N|horizontal|grouped:N|hilbert";
+    const FORM: &'static str = "N|horizontal|grouped:N|hilbert|swizzle_HASH";
 
     fn read(text: &str) -> Result<Self, String> {
         let rows = text.strip_prefix("grouped:").and_then(|rows| rows.parse().ok());
+        if let Some(id) = SwizzleId::from_words(text) {
+            return Ok(Self::User(id));
+        }
         match (text, text.parse(), rows) {
             ("horizontal", ..) => Ok(Self::Horizontal),
             ("hilbert", ..) => Ok(Self::Hilbert),
             (_, Ok(group_size), _) => Ok(Self::Identity(group_size)),
             (_, _, Some(rows)) => Ok(Self::Grouped(rows)),
             _ => {
-                Err("the value must be a group size in columns of tiles, horizontal, grouped:N with groups of N rows, or hilbert"
+                Err("the value must be a group size in columns of tiles, horizontal, grouped:N with groups of N rows, hilbert, or the identifier of a registered order"
                     .to_owned())
             }
         }
@@ -114,6 +117,7 @@ impl Words for SwizzleKind {
             Self::Horizontal => "horizontal".to_owned(),
             Self::Grouped(rows) => format!("grouped:{rows}"),
             Self::Hilbert => "hilbert".to_owned(),
+            Self::User(id) => id.to_string(),
         }
     }
 }
@@ -243,6 +247,7 @@ mod tests {
             SwizzleKind::Horizontal,
             SwizzleKind::Grouped(3),
             SwizzleKind::Hilbert,
+            SwizzleKind::User(SwizzleId(7)),
         ]
         .into_iter()
         .for_each(reads_back);

@@ -157,7 +157,8 @@ impl Instruction {
 
     /// Returns `sum` plus the sum over all of K. With promotion, each chunk of products is summed
     /// from 0.
-    pub(crate) fn sum_from(&self, sum: f32, a: &[f32], b: &[f32]) -> f32 {
+    #[doc(hidden)]
+    pub fn sum_from(&self, sum: f32, a: &[f32], b: &[f32]) -> f32 {
         match self.promotion {
             None => self.step(sum, a, b),
             Some(every) => {

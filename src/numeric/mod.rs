@@ -16,8 +16,8 @@ pub mod emulation;
 pub(crate) mod fused_sum;
 mod instruction;
 mod multiplied;
-mod rows;
-mod tensor_sum;
+pub(crate) mod rows;
+pub(crate) mod tensor_sum;
 mod transform;
 
 #[doc(hidden)]

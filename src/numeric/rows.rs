@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 
 /// Conversion from elements of one type.
 #[derive(Clone, Copy)]
-pub(crate) struct Widening<T> {
+pub struct Widening<T> {
     /// Converts the first element of the bytes; returns zero if there are too few bytes.
     pub one: fn(&[u8]) -> T,
     /// Converts as many elements as both slices hold.
@@ -21,7 +21,7 @@ pub(crate) struct Widening<T> {
 pub(crate) type Narrowing<T> = fn(&[T], &mut [u8]);
 
 /// Type to which elements are widened: an accumulator, or the compute type of an epilogue.
-pub(crate) trait Number: Pod + Default + Send + Sync {
+pub trait Number: Pod + Default + Send + Sync {
     /// Returns the conversion from an element type, or `None` if its elements widen to another
     /// type.
     fn widening(from: ElementKind) -> Option<Widening<Self>>;

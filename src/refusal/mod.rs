@@ -19,6 +19,7 @@ mod operand;
 mod rule;
 pub(crate) mod rules;
 mod sentence;
+mod swizzle;
 mod transform;
 mod unresolved;
 mod value;

@@ -44,6 +44,8 @@ pub enum Value {
     Terms(u32),
     /// The identifier of a transform.
     Transform(TransformId),
+    /// The identifier of an order of tiles.
+    Swizzle(u64),
     /// Rows and columns.
     Extents([usize; 2]),
     /// Elements between rows, and between columns.
@@ -84,6 +86,7 @@ impl Value {
             Self::Transform(id) => {
                 append!(s, "transform_", hex id.hash, ":", word id.stored.name(), ":", word id.multiplied.name())
             }
+            Self::Swizzle(id) => append!(s, "swizzle_", hex id),
             Self::Extents([rows, columns]) => append!(s, number rows, " x ", number columns),
             Self::Strides([rows, columns]) => {
                 signed(signed(s, rows as i64).push(" and "), columns as i64)

@@ -1,4 +1,4 @@
-//! Faults that the checked executor reports.
+//! Faults of programs. The crate `falchion-check` finds most of them.
 
 use super::{RoleStep, ShareName, SubtileName, Who};
 use crate::{operand::OperandKind, refusal::Refusal};

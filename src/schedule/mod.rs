@@ -1,10 +1,10 @@
 //! Schedules: the order of a kernel's steps, as a value.
 //!
 //! Every copy, barrier, wait, and multiplication of a main loop is a step of a [`Schedule`]. The
-//! host executor runs the schedule. The CUDA executor writes it to the generated header, and
-//! `kernels/schedule.cuh` and `kernels/schedule/roles.cuh` unroll it. No other file in `kernels/`
-//! synchronizes. A schedule without one of its steps is a mutant, which the checked executor
-//! detects.
+//! CUDA executor writes the schedule to the generated header, and `kernels/schedule.cuh` and
+//! `kernels/schedule/roles.cuh` unroll it. No other file in `kernels/` synchronizes. The machine of
+//! the crate `falchion-check` runs the schedule. A schedule without one of its steps is a mutant,
+//! which the machine detects.
 //!
 //! There are two kinds of steps. All threads of a kernel follow [`Step`]s. In warp-specialized
 //! kernels, warpgroups have [`Roles`] and follow [`RoleStep`]s: a producer moves the tiles that the

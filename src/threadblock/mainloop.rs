@@ -222,14 +222,14 @@ impl Mainloop {
         }
     }
 
-    /// Returns the name of the C++ template of a main loop without a producer.
+    /// Returns the header and the name of the C++ template.
     #[doc(hidden)]
-    pub const fn cuda(&self) -> &'static str {
+    pub const fn cuda(&self) -> [&'static str; 2] {
         match self {
             Self::SingleStage(_) => SingleStageKnobs::CUDA,
             Self::Pipelined(_) => PipelinedKnobs::CUDA,
             Self::Multistage(_) => MultistageKnobs::CUDA,
-            Self::TmaRing(_) => "",
+            Self::TmaRing(_) => ["threadblock/tma_ring.cuh", "threadblock::TmaRing"],
         }
     }
 

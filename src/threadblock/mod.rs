@@ -22,7 +22,8 @@ pub(crate) mod tensor_map;
 pub(crate) mod thread_map;
 pub(crate) mod tile_iterator;
 pub(crate) mod tma_ring;
-pub(crate) mod work;
+pub(crate) mod user_swizzle;
+mod work;
 
 pub use crate::threadblock::smem::{
     Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SwizzleMode,
@@ -61,6 +62,10 @@ pub use tma_ring::pipeline::{Pipeline, PipelineLayout, Region, RingPosition, Sha
 pub use tma_ring::role_options::RoleOptions;
 #[doc(hidden)]
 pub use tma_ring::{StageTile, WarpSpecialized};
+pub(crate) use user_swizzle::ORDERED;
+pub use user_swizzle::ThreadblockSwizzle;
+#[doc(hidden)]
+pub use user_swizzle::{RegisteredSwizzle, SwizzleId, register_swizzle, registered_swizzle};
 pub(crate) use work::group_rectangles;
 #[doc(hidden)]
 pub use work::{

@@ -114,8 +114,9 @@ impl MultistageKnobs {
 
     // C++.
 
-    /// Name of the template.
-    pub(crate) const CUDA: &'static str = "threadblock::MmaMultistage";
+    /// Header and name of the template.
+    pub(crate) const CUDA: [&'static str; 2] =
+        ["threadblock/multistage.cuh", "threadblock::MmaMultistage"];
 
     // Cost.
 

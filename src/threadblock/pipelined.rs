@@ -65,8 +65,9 @@ impl PipelinedKnobs {
 
     // C++.
 
-    /// Name of the template.
-    pub(crate) const CUDA: &'static str = "threadblock::MmaPipelined";
+    /// Header and name of the template.
+    pub(crate) const CUDA: [&'static str; 2] =
+        ["threadblock/pipelined.cuh", "threadblock::MmaPipelined"];
 
     // Cost.
 

@@ -30,7 +30,7 @@ pub struct ProductRecords {
 
 impl ProductRecords {
     /// Returns the records of more GEMMs than a launch on the host computes.
-    pub(crate) const fn on_host(positions: bool) -> Self {
+    pub const fn on_host(positions: bool) -> Self {
         Self { products: 1 << 20, positions }
     }
 

@@ -78,8 +78,9 @@ impl SingleStageKnobs {
 
     // C++.
 
-    /// Name of the template.
-    pub(crate) const CUDA: &'static str = "threadblock::MmaSingleStage";
+    /// Header and name of the template.
+    pub(crate) const CUDA: [&'static str; 2] =
+        ["threadblock/single_stage.cuh", "threadblock::MmaSingleStage"];
 
     // Cost.
 

@@ -16,9 +16,12 @@
 //!
 //! Twin: `kernels/threadblock/swizzle.cuh`.
 
-use crate::layout::{
-    algebra::Composed,
-    index_map::{Coord, IndexMap, affine},
+use crate::{
+    layout::{
+        algebra::Composed,
+        index_map::{Coord, IndexMap, affine},
+    },
+    threadblock::SwizzleId,
 };
 use core::fmt;
 
@@ -39,6 +42,8 @@ pub enum SwizzleKind {
     /// Hilbert curves in squares, which are ordered row by row. Tiles outside the squares come
     /// last, row by row.
     Hilbert,
+    /// A user's [`ThreadblockSwizzle`](crate::threadblock::ThreadblockSwizzle).
+    User(SwizzleId),
 }
 
 /// Maximum side of a Hilbert square in tiles. With 16, the 132 blocks of an H200 are about half a
@@ -55,6 +60,7 @@ impl SwizzleKind {
             Self::Horizontal => ("Grouped", 1),
             Self::Grouped(tile) => ("Grouped", tile),
             Self::Hilbert => ("Hilbert", HILBERT_SIDE),
+            Self::User(_) => ("User", 0),
         }
     }
 
@@ -62,20 +68,29 @@ impl SwizzleKind {
     pub(crate) const fn group_size(self) -> Option<u32> {
         match self {
             Self::Identity(tile) | Self::Grouped(tile) => Some(tile),
-            Self::Horizontal | Self::Hilbert => None,
+            Self::Horizontal | Self::Hilbert | Self::User(_) => None,
+        }
+    }
+
+    /// Returns the user's order.
+    pub(crate) const fn user(self) -> Option<SwizzleId> {
+        match self {
+            Self::User(id) => Some(id),
+            _ => None,
         }
     }
 }
 
 impl fmt::Display for SwizzleKind {
     /// Writes the order as in a configuration name: the group size in columns, `0` for rows, `r4`
-    /// for groups of four rows, or `h`.
+    /// for groups of four rows, `h`, or the identifier of a user's order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Identity(tile) => write!(f, "{tile}"),
             Self::Horizontal => f.write_str("0"),
             Self::Grouped(tile) => write!(f, "r{tile}"),
             Self::Hilbert => f.write_str("h"),
+            Self::User(id) => id.fmt(f),
         }
     }
 }
@@ -94,7 +109,7 @@ pub struct TileOrder {
 
 impl TileOrder {
     /// Returns the (row, column) of a block's tile.
-    pub const fn tile(&self, block: u32) -> (u32, u32) {
+    pub fn tile(&self, block: u32) -> (u32, u32) {
         match self.kind {
             SwizzleKind::Horizontal => (block / self.columns, block % self.columns),
             SwizzleKind::Identity(group_size) => {
@@ -105,12 +120,13 @@ impl TileOrder {
                 (across, along)
             }
             SwizzleKind::Hilbert => self.hilbert(block),
+            SwizzleKind::User(id) => id.tile(block, (self.rows, self.columns)),
         }
     }
 
     /// Returns the order as CuTe modes (extent, stride) over block indices, given the strides of a
-    /// tile step down and across. `None` for Hilbert curves, and if the last group is narrower than
-    /// the others.
+    /// tile step down and across. `None` for Hilbert curves, for users' orders, and if the last
+    /// group is narrower than the others.
     pub(crate) fn modes(&self, [down, across]: [u32; 2]) -> Option<[(u32, u32); 3]> {
         let grouped = |group_size: u32, places, lines: u32, [place, line]: [u32; 2]| {
             let group_size = group_size.min(lines);
@@ -129,7 +145,7 @@ impl TileOrder {
             SwizzleKind::Grouped(group_size) => {
                 grouped(group_size, self.columns, self.rows, [across, down])
             }
-            SwizzleKind::Hilbert => None,
+            SwizzleKind::Hilbert | SwizzleKind::User(_) => None,
         }
     }
 

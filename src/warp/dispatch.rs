@@ -4,8 +4,12 @@ use crate::{
     nest::{GemmDesc, features::Features},
     operand::OperandKind,
     refusal::Refusal,
-    threadblock::{MmaBase, StagedOperand, smem::Along, tma_ring::pipeline::WARPS},
-    warp::{Consumer, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma, WgmmaKnobs},
+    threadblock::{
+        MmaBase, StagedOperand, mma::program::Program, smem::Along, tma_ring::pipeline::WARPS,
+    },
+    warp::{
+        Consumer, MirroredMap, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma, WgmmaKnobs,
+    },
 };
 
 /// Components, rules, C++, and cost in a CTA without a producer. `check` refuses `wgmma` there, so
@@ -44,9 +48,27 @@ impl WarpMma {
     /// Returns the parts of the translation unit that depend on the MMA.
     pub(crate) fn cuda(&self, desc: &GemmDesc, base: &MmaBase) -> MmaText {
         match self {
-            Self::Simt(_) => SimtKnobs::cuda(desc, base),
+            Self::Simt(_) => SimtKnobs::cuda(desc),
             Self::MmaSync(_) => MmaSyncKnobs::cuda(desc, base),
             Self::Wgmma(_) => MmaText::default(),
+        }
+    }
+
+    /// Returns the maps of a program that have a C++ twin and depend on the MMA.
+    pub(crate) fn mirrored(&self, program: &Program) -> Vec<MirroredMap> {
+        match self {
+            Self::Simt(_) => SimtKnobs::mirrored(program),
+            Self::MmaSync(_) => MmaSyncKnobs::mirrored(program),
+            Self::Wgmma(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the fingerprint assertions in addition to those of the maps.
+    pub(crate) fn fingerprints(&self, base: &MmaBase) -> String {
+        match self {
+            Self::Simt(_) => SimtKnobs::fingerprints(base),
+            Self::MmaSync(_) => MmaSyncKnobs::fingerprints(base),
+            Self::Wgmma(_) => String::new(),
         }
     }
 

@@ -47,41 +47,19 @@ pub(crate) struct ConsumerRegisters {
 /// A map with its name and the name of its C++ twin.
 pub(crate) type MirroredMap = (&'static str, &'static str, Map);
 
-/// The parts of the C++ of a kernel with a TMA ring that depend on the MMA of its consumers.
-pub(crate) struct ConsumerText {
-    /// C++ template of the consumer, in the namespace `threadblock`.
-    pub name: &'static str,
-    /// Header of the consumer, if it is not that of the ring.
-    pub header: Option<&'static str>,
-    /// Header that the generated header includes.
-    pub include: &'static str,
-    /// C++ structs.
-    pub structs: String,
-    /// Lines of the structs of A and of B.
-    pub operands: [String; 2],
-    /// Type aliases in `Config`.
-    pub aliases: String,
-    /// Facts of `Config`.
-    pub facts: Vec<(&'static str, u32)>,
-    /// Maps that have a C++ twin.
-    pub maps: Vec<MirroredMap>,
-}
-
-/// The parts of the C++ of a kernel without a producer that depend on its MMA.
+/// The C++ that an MMA supplies to a main loop.
 #[derive(Default)]
 pub(crate) struct MmaText {
-    /// Headers: (include name, text). The first contains the kernel's maps.
-    pub headers: &'static [(&'static str, &'static str)],
-    /// C++ type with which a warp multiplies.
+    /// Header of the MMA, or of the consumer that multiplies with it.
+    pub header: &'static str,
+    /// C++ type with which a warp multiplies, or the template of the consumer.
     pub name: &'static str,
     /// Headers that the generated header includes.
     pub includes: &'static [&'static str],
-    /// C++ declarations that precede `Config`.
+    /// Declarations that precede `Config`.
     pub declarations: String,
-    /// Fingerprint assertions in addition to those of the maps.
-    pub fingerprints: String,
-    /// Facts of each operand: (type and name, value).
-    pub operand_facts: [Vec<(&'static str, String)>; 2],
-    /// Members of `Config`: (type and name, value).
-    pub facts: Vec<(&'static str, String)>,
+    /// Members of the structs of A and of B.
+    pub operands: [String; 2],
+    /// Members of `Config`.
+    pub members: String,
 }

@@ -1,5 +1,7 @@
 //! Tiles of warps and threads, and the lanes of a warp, of MMAs in which a thread holds its own
 //! accumulators: on CUDA cores and with `mma.sync`.
+//!
+//! Twin: `kernels/warp/thread_tiles.cuh`.
 
 use crate::{
     arch::WARP,

@@ -5,7 +5,7 @@ use crate::{
     shape::Mn,
     threadblock::{RoleOptions, WarpSpecialized},
     warp::{
-        ConsumerRegisters, ConsumerText, SimtKnobs, ThreadTiles, WgmmaKnobs,
+        ConsumerRegisters, MirroredMap, MmaText, SimtKnobs, ThreadTiles, WgmmaKnobs,
         mma_sync::WarpInstruction,
         wgmma::{FragmentLoad, MmaWarpgroup},
     },
@@ -79,16 +79,22 @@ impl TiledMma {
     }
 
     /// Returns the parts of a consumer's translation unit that depend on the MMA.
-    pub(crate) fn consumer_cuda(
-        &self,
-        desc: &GemmDesc,
-        components: &WarpSpecialized,
-    ) -> ConsumerText {
+    pub(crate) fn consumer_cuda(&self, desc: &GemmDesc, components: &WarpSpecialized) -> MmaText {
         match self {
             Self::Simt(tiles) | Self::MmaSync(tiles, _) => {
                 SimtKnobs::consumer_cuda(desc, components, tiles)
             }
             Self::Wgmma(mma, _) => WgmmaKnobs::consumer_cuda(desc, components, mma),
+        }
+    }
+
+    /// Returns the maps of a consumer that have a C++ twin.
+    pub(crate) fn consumer_maps(&self, components: &WarpSpecialized) -> Vec<MirroredMap> {
+        match self {
+            Self::Simt(tiles) | Self::MmaSync(tiles, _) => {
+                SimtKnobs::consumer_maps(components, tiles)
+            }
+            Self::Wgmma(mma, _) => WgmmaKnobs::consumer_maps(components, mma),
         }
     }
 }

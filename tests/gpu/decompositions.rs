@@ -93,7 +93,7 @@ fn check_streams(context: &Arc<CudaContext>, desc: &GemmDesc, product: &HostProd
             let program = on_clusters(desc, resident.min(desc.most_streams()));
             let mut wanted = product.clone();
             let call = problem.with(wanted.matrices().expect("matrices"));
-            run_on_host(&program, Mode::Checked { seed: 0 }, call).expect("the host");
+            run_in_mode(&program, Mode::Checked { seed: 0 }, call).expect("the host");
             let wanted = wanted.d.slice().expect("D").bytes();
             assert_same("the checked host", desc, product, [got, wanted]);
         }

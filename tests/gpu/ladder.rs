@@ -8,8 +8,9 @@ use falchion_lab::ladder::{Program, rungs};
 fn every_rung_has_the_bits_of_the_host() {
     use falchion::{
         cuda::{self, CudaKernel},
-        internals::{call::Problem, host::Mode},
+        internals::call::Problem,
     };
+    use falchion_check::Mode;
     use falchion_lab::owned::{HostProduct, resident::run_from_host};
     let context = cuda::open(0).unwrap();
     let stream = context.new_stream().unwrap();

@@ -24,6 +24,7 @@ mod ring;
 mod run;
 mod same_bits;
 mod saturate;
+mod swizzles;
 mod tensor_map;
 mod tensor_map_classes;
 mod tensor_steps;

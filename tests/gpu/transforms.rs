@@ -7,7 +7,7 @@ use crate::harness::{
 };
 
 /// Returns D of packed matrices on a device. D contains NaN before the run.
-fn on_device<A: MathType>(
+pub(super) fn on_device<A: MathType>(
     stream: &Arc<CudaStream>,
     desc: &GemmDesc,
     extents: (usize, usize, usize),

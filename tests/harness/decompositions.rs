@@ -7,11 +7,10 @@ use super::{
     product::computed,
 };
 use core::ops::Range;
-use falchion::internals::nest::HostProgram;
 
 /// Returns the program of a description on a number of clusters.
 pub fn on_clusters(desc: &GemmDesc, clusters: u32) -> HostProgram {
-    let mut program = desc.plan().and_then(|plan| plan.program()).expect("a kernel");
+    let mut program = HostProgram::new(desc).expect("a kernel");
     match &mut program {
         HostProgram::OneSchedule(program) => program.clusters = clusters,
         HostProgram::Roles(program) => program.clusters = clusters,

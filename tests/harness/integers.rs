@@ -97,7 +97,7 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
     let mut result = Data::new(d.output.element, (0..c.memory.length).map(|_| poison));
     let problem = problem_of((m, n, k), [a, b, c]);
     let matrices = matrices(a_data.slice(), b_data.slice(), result.slice_mut());
-    if let Err(error) = run_on_host(program, mode, problem.with(matrices)) {
+    if let Err(error) = run_in_mode(program, mode, problem.with(matrices)) {
         return Some(error.to_string());
     }
     let mut touched = vec![false; c.memory.length];

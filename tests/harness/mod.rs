@@ -20,8 +20,6 @@ pub mod gemms;
 pub mod groups;
 pub mod integers;
 pub mod multicast;
-pub mod mutated;
-pub mod mutation;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;
 pub mod on_host;
@@ -37,6 +35,7 @@ pub mod ring_kernel;
 pub mod ring_programs;
 pub mod same_bits;
 pub mod subject;
+pub mod swizzles;
 #[cfg(feature = "cuda")]
 pub mod tensor_checks;
 #[cfg(feature = "cuda")]
@@ -84,4 +83,13 @@ pub fn sample<T>(all: Vec<T>) -> Vec<T> {
     let one = draw(part, 0) as usize % all.len().max(1);
     let taken = |index: usize| index == one || draw(0, index as u64) % parts == part % parts;
     all.into_iter().enumerate().filter(|(index, _)| taken(*index)).map(|(_, item)| item).collect()
+}
+
+/// Returns the words of a sentence without numbers, and without the letters T, W, and B that
+/// replace numbers in the book.
+pub fn without_numbers(sentence: &str) -> String {
+    let is_number = |word: &str| {
+        word.contains(|c: char| c.is_ascii_digit()) || ["T", "W", "W's", "B"].contains(&word)
+    };
+    sentence.split_whitespace().filter(|word| !is_number(word)).collect::<Vec<_>>().join(" ")
 }

@@ -32,7 +32,7 @@ impl Runner for OnHost {
             d: d.get(first[3]..first[3] + problem.d.memory.length).ok_or(short(Operand::D))?,
             operands,
         };
-        run_on_host(desc, self.0, problem.with(matrices))
+        run_in_mode(desc, self.0, problem.with(matrices))
     }
 }
 

@@ -109,7 +109,7 @@ pub fn computed(
     operands: (&[f32], &[f32]),
 ) -> Result<Vec<f32>, Error> {
     let orders = desc.orders();
-    product([orders.a, orders.b, orders.c], sizes, operands, |call| run_on_host(desc, mode, call))
+    product([orders.a, orders.b, orders.c], sizes, operands, |call| run_in_mode(desc, mode, call))
 }
 
 /// Returns the result of a program on the checked machine.
@@ -120,7 +120,7 @@ pub fn ran(
 ) -> Result<Vec<f32>, Error> {
     let orders = program.desc.orders();
     product([orders.a, orders.b, orders.c], sizes, operands, |call| {
-        run_on_host(program, Mode::Checked { seed: 3 }, call)
+        run_in_mode(program, Mode::Checked { seed: 3 }, call)
     })
 }
 

@@ -19,8 +19,6 @@ pub use crate::harness::{
     gemms::{HopperK, HopperMn, KMajor, MnMajor, SmallTile},
     groups::{Grouped, SeparateGemm},
     multicast::Multicast,
-    mutated::{Transposed, mutant, mutate, redirect, revalue, without},
-    mutation::{apply_each, mutate_edges, swap_each, weaken_each, without_first, without_numbers},
     on_host::{OnHost, slices},
     on_tensor_cores::{ORDERS, check_all_layouts, draws},
     problems::{Guarded, guarded},
@@ -39,14 +37,12 @@ pub use crate::harness::{
     warpgroup_probe::lay::{fragment_bytes, tile_bytes},
     warpgroups::products,
     whole::numbers,
+    without_numbers,
 };
 pub use falchion::{
     Error, Refusal,
     arch::{ArchKind, Machine, OpKind, WARP},
-    device::{
-        Arguments, Explanation, Gemm, GemmOperation, GemmUniversal, ProblemSize, Request,
-        run_on_host,
-    },
+    device::{Arguments, Explanation, Gemm, GemmOperation, GemmUniversal, ProblemSize, Request},
     epilogue::{
         Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, EpilogueDesc, F64Function, Function,
         LinearCombination, LinearCombinationRelu, Multiply, Node, NodeId, Op, Relu, ScaleN, Scaled,
@@ -59,13 +55,10 @@ pub use falchion::{
             Partials, Problem, Routes, Source, View,
         },
         codegen::{GemmParams, KERNELS, TensorGemmParams, TranslationUnit},
-        host::{
-            Array, HostKernel, Mode,
-            machine::{ClusterWork, Payload},
-        },
+        host::Array,
         index::{Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points},
         nest::{
-            Geometry, HostProgram, Program, RingProgram, WarpSpecializedProgram,
+            Geometry, Program,
             defaults::{default_description, default_gemm_configurations},
         },
         operand::{Axis, EpilogueOperand, EpilogueOperands, OperandKind},
@@ -110,6 +103,16 @@ pub use falchion::{
             OperandA, OperandTile, STEPS,
         },
     },
+};
+pub use falchion_check::{
+    CheckedKernel, Mode,
+    machine::{ClusterWork, Payload},
+    mutation::{
+        Transposed, apply_each, mutant, mutate, mutate_edges, redirect, revalue, swap_each,
+        weaken_each, without, without_first,
+    },
+    program::{HostProgram, RingProgram, WarpSpecializedProgram},
+    run_in_mode,
 };
 pub use falchion_lab::{
     banks::{Direction, WarpAccess, wavefronts},

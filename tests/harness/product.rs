@@ -1,7 +1,6 @@
 //! Descriptions, problems, and results of single GEMMs on the host.
 
 use super::prelude::*;
-use falchion::internals::host::HostKernel;
 
 /// Scalars of a GEMM with alpha = 1 and beta = 0.
 pub const PLAIN: [f64; 8] = scalars(1.0, 0.0);
@@ -71,7 +70,7 @@ pub fn matrices<'a>(a: HostSlice<'a>, b: HostSlice<'a>, d: HostSliceMut<'a>) -> 
 /// Returns D of packed matrices. D contains `poison` before the run.
 pub fn computed<A: MathType, C: MathType<Storage: Copy>>(
     desc: &GemmDesc,
-    kernel: &impl for<'a> HostKernel<Call<'a> = HostCall<'a>>,
+    kernel: &impl for<'a> CheckedKernel<Call<'a> = HostCall<'a>>,
     mode: Mode,
     extents: (usize, usize, usize),
     ([a, b], poison): ([&[A::Storage]; 2], C::Storage),
@@ -83,14 +82,14 @@ pub fn computed<A: MathType, C: MathType<Storage: Copy>>(
 /// Returns D as [`computed`] does, or the error.
 pub fn try_compute<A: MathType, C: MathType<Storage: Copy>>(
     desc: &GemmDesc,
-    kernel: &impl for<'a> HostKernel<Call<'a> = HostCall<'a>>,
+    kernel: &impl for<'a> CheckedKernel<Call<'a> = HostCall<'a>>,
     mode: Mode,
     extents: (usize, usize, usize),
     ([a, b], poison): ([&[A::Storage]; 2], C::Storage),
 ) -> Result<Vec<C::Storage>, Error> {
     let mut d = vec![poison; extents.0 * extents.1];
     let call = Problem::new(desc, extents, [None; 3], PLAIN);
-    run_on_host(kernel, mode, call.with(slices::<A, A, C>(a, b, &mut d)))?;
+    run_in_mode(kernel, mode, call.with(slices::<A, A, C>(a, b, &mut d)))?;
     Ok(d)
 }
 

@@ -75,7 +75,7 @@ pub fn run(
         d: d.slice_mut(range(3, &problem.d))?,
         operands: sliced(&buffers.operands)?,
     };
-    run_on_host(desc, mode, problem.with(matrices))?;
+    run_in_mode(desc, mode, problem.with(matrices))?;
     Ok(d)
 }
 

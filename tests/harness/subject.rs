@@ -65,7 +65,7 @@ impl Subject {
         let guarded = guarded(desc);
         let buffers = Buffers::filled(desc, &guarded, fill, 5).expect("host buffers");
         let mut wanted = buffers.d.clone();
-        run_on_host(
+        run_in_mode(
             desc,
             Mode::Fast,
             guarded.problem.with(operands(&guarded, &buffers, &mut wanted)),
@@ -83,7 +83,7 @@ impl Subject {
     /// Returns the error of one event order, or `None`.
     pub fn wrong(&self, program: &WarpSpecializedProgram, seed: u64) -> Option<String> {
         let mut d = self.buffers.d.clone();
-        match run_on_host(
+        match run_in_mode(
             program,
             Mode::Checked { seed },
             self.guarded.problem.with(operands(&self.guarded, &self.buffers, &mut d)),
@@ -109,5 +109,8 @@ pub fn programs(subjects: &[(&str, GemmDesc)]) -> Vec<(String, WarpSpecializedPr
 }
 
 pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
-    WarpSpecializedProgram { clusters: 2, ..desc.ring_program().expect("a legal description") }
+    WarpSpecializedProgram {
+        clusters: 2,
+        ..WarpSpecializedProgram::new(desc).expect("a legal description")
+    }
 }

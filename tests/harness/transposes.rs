@@ -156,7 +156,7 @@ impl Transposer for OnHost {
         let (kind, length) = (d.kind(), d.length());
         let d = d.get(first[3]..length).expect("the buffer contains the matrix");
         let call = problem.with_transposed(from(a, first[0]), c.map(|c| from(c, first[2])), d);
-        run_on_host(&choice.desc(kind, &problem), self.0, call)
+        run_in_mode(&choice.desc(kind, &problem), self.0, call)
     }
 }
 

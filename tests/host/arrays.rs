@@ -99,11 +99,11 @@ fn compare<A: MathType, C: MathType>(
         let of = Products::<A, C>::new(desc, extents, products, from);
         for mode in [Mode::Fast, CHECKED] {
             let (mut together, mut alone) = (of.d.clone(), of.d.clone());
-            run_on_host(&Array(desc), mode, of.calls(&mut together))
+            run_in_mode(&Array(desc), mode, of.calls(&mut together))
                 .unwrap_or_else(|error| panic!("{error}"));
             of.calls(&mut alone)
                 .into_iter()
-                .for_each(|call| run_on_host(desc, mode, call).expect("a product"));
+                .for_each(|call| run_in_mode(desc, mode, call).expect("a product"));
             assert!(
                 bytes(&together) == bytes(&alone),
                 "{mode:?}, C from {from:?}: {:?}",
@@ -224,11 +224,11 @@ fn mutated_records_are_found() {
     type Hopper = HopperK<Bf16, f32>;
     for desc in [Hopper::DESC, but!(Hopper::DESC, align_c: 1), Hopper::DESC.cut(2)] {
         let desc = desc.for_array(7);
-        let program = desc.ring_program().expect("a kernel");
+        let program = WarpSpecializedProgram::new(&desc).expect("a kernel");
         let of = Products::<Bf16, f32>::new(&desc, (5, 7, 140), 7, From::Own);
         let run = |program: &WarpSpecializedProgram| {
             let mut d = of.d.clone();
-            run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
+            run_in_mode(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
         };
         let further: Misplace = |map, _| {
             mutate(map, |map, x| Some(map.at(x)? + u32::from(x.column > 3)));
@@ -253,7 +253,7 @@ fn mutated_addresses_are_found() {
         let of = Products::<A, f32>::new(&desc, (5, 7, 40), 3, From::Own);
         let run = |program: &Program| {
             let mut d = of.d.clone();
-            run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
+            run_in_mode(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
         };
         every_misplacement_is_found(
             (&desc.one_schedule().expect("a kernel"), 3),
@@ -317,7 +317,7 @@ fn invalid_arrays_are_refused_by_name() {
         let mut d = of.d.clone();
         let mut calls = of.calls(&mut d);
         change(&mut calls[2]);
-        run_on_host(&Array(&Columns::DESC), CHECKED, calls).map_err(|error| error.to_string())
+        run_in_mode(&Array(&Columns::DESC), CHECKED, calls).map_err(|error| error.to_string())
     };
     assert_eq!(unlike(|_| ()), Ok(()));
     let changes: [fn(&mut HostCall<'_>); 5] = [

@@ -78,7 +78,7 @@ fn compare_in<A: MathType, B: MathType, C: MathType>(
                     operands: of_vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
                 };
                 let call: HostCall<'_> = problem.with(matrices);
-                run_on_host(desc, mode, call)
+                run_in_mode(desc, mode, call)
                     .unwrap_or_else(|error| panic!("{error}\n{problem:?}"));
             };
             let (mut together, mut alone) = (before.clone(), before.clone());
@@ -186,14 +186,14 @@ fn wrong_units_of_a_batch_are_found() {
         );
         let (a, b) = (HostSlice::new::<A>(&x), HostSlice::new::<A>(&y));
         let matrices = matrices(a, b, HostSliceMut::new::<f32>(&mut z));
-        run_on_host(program, Mode::Checked { seed: 5 }, problem.with(matrices)).map(|()| z)
+        run_in_mode(program, Mode::Checked { seed: 5 }, problem.with(matrices)).map(|()| z)
     }
     for (desc, run) in [
         (Simt::DESC, run::<f32> as fn(&_, &_) -> _),
         (Hopper::DESC, run::<Bf16>),
         (Ampere::DESC, run::<Bf16>),
     ] {
-        let program = desc.plan().and_then(|plan| plan.program()).expect("a kernel");
+        let program = HostProgram::new(&desc).expect("a kernel");
         let right = run(&desc, &program).expect("a correct program");
         for (name, mutated) in mutations {
             let units: Units =

@@ -68,7 +68,7 @@ fn an_empty_batch_computes_nothing() {
                     ElementKind::Bf16 => slices::<Bf16, Bf16, f32>(&[], &[], &mut []),
                     _ => slices::<f32, f32, f32>(&[], &[], &mut []),
                 };
-                run_on_host(&desc, mode, problem.with(matrices))
+                run_in_mode(&desc, mode, problem.with(matrices))
                     .unwrap_or_else(|error| panic!("{error}: {desc:?}"));
             }
         }

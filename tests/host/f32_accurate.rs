@@ -2,7 +2,7 @@
 
 use crate::harness::{on_tensor_cores::*, prelude::*, product};
 use falchion::{
-    internals::nest::EmulationProgram,
+    internals::host::shared::ring::EmulationProgram,
     nest::{Bf16x6, F16x3},
     numeric::emulation::unscaled,
 };
@@ -85,8 +85,9 @@ fn results_are_within_the_bound() {
             for (seed, k) in [(1, 1), (2, 63), (3, 64), (4, 65), (5, 300), (6, 1000)] {
                 let [m, n] = [20, 24];
                 let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
-                let mut program = but!(desc, threadblock: Mnk { m: 64, n: 128, k: 64 }, warp: Mnk { m: 64, n: 128, k: 64 }).ring_program()
-                    .expect("a program");
+                let tile = Mnk { m: 64, n: 128, k: 64 };
+                let one_tile = but!(desc, threadblock: tile, warp: tile);
+                let mut program = WarpSpecializedProgram::new(&one_tile).expect("a program");
                 // The bound holds even without the exponent check.
                 program.emulation.windowed = false;
                 let d =
@@ -168,7 +169,7 @@ fn every_fault_is_found() {
         // The scales of both operands differ from 1.
         let b: Vec<f32> = b.iter().map(|x| x * 3000.0).collect();
         let wanted = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("it fits");
-        let right = desc.ring_program().expect("a program");
+        let right = WarpSpecializedProgram::new(&desc).expect("a program");
         assert!(bits(&ran(&right, sizes, (&a, &b)).expect("it fits")) == bits(&wanted));
         for (name, _, change) in FAULTS.iter().filter(|fault| fault.1(emulation)) {
             let mut program = right.clone();
@@ -213,7 +214,8 @@ fn f16x3_checks_the_exponent_range() {
             );
         }
     }
-    let mut program = desc(EmulationKind::F16x3, ORDERS[0]).ring_program().expect("a program");
+    let mut program =
+        WarpSpecializedProgram::new(&desc(EmulationKind::F16x3, ORDERS[0])).expect("a program");
     program.emulation.windowed = false;
     assert!(ran(&program, [m, n, k], (&a, &b)).is_ok());
     let zeros = vec![0.0; n * k];

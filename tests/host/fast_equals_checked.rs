@@ -69,7 +69,7 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
     let problem =
         Problem::new(&program.desc, (n, n, k), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let matrices = slices::<f32, f32, f32>(&a, &b, &mut d);
-    run_on_host(program, mode, problem.with(matrices)).map(|()| d)
+    run_in_mode(program, mode, problem.with(matrices)).map(|()| d)
 }
 
 /// Returns a program with 32 x 32 tiles of four warps, two along M and two along N.

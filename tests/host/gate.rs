@@ -88,7 +88,7 @@ fn bits_of_array(line: &str) -> Result<String, String> {
         let matrices = whole_matrices(buffers, &guarded, operands);
         calls.push(guarded.problem.with(matrices.map_err(|error| error.to_string())?));
     }
-    run_on_host(&Array(&desc), Mode::Fast, calls).map_err(|error| error.to_string())?;
+    run_in_mode(&Array(&desc), Mode::Fast, calls).map_err(|error| error.to_string())?;
     Ok(hash(all.iter().flat_map(|buffers| buffers.d.bytes().iter().copied())))
 }
 

@@ -36,7 +36,7 @@ pub fn run(
     let groups = problem.groups.map(|groups| {
         Groups::new(groups.axis, HostSlice::new::<i32>(bytemuck::cast_slice(&case.offsets)))
     });
-    run_on_host(desc, mode, HostCall { groups, ..problem.with(matrices) })
+    run_in_mode(desc, mode, HostCall { groups, ..problem.with(matrices) })
 }
 
 /// Compares grouped GEMM with separate GEMMs in one mode.
@@ -128,7 +128,7 @@ fn the_number_of_offsets_is_groups_plus_one() {
         let problem = Problem { scalars: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..problem };
         let groups = problem.groups.map(|groups| Groups::new(groups.axis, offsets));
         let call = HostCall { groups, ..problem.with(slices::<f32, f32, f32>(&a, &b, &mut d)) };
-        run_on_host(&desc, Mode::Fast, call).map_err(|error| error.to_string())
+        run_in_mode(&desc, Mode::Fast, call).map_err(|error| error.to_string())
     };
     let offsets = [0i32, 2, 2, 8];
     assert_eq!(said(HostSlice::new::<i32>(&offsets), 3), Ok(()));

@@ -42,6 +42,7 @@ mod transpose_counters;
 mod transpose_mutants;
 mod types;
 mod universal;
+mod user_swizzles;
 mod views;
 mod warp_specialized;
 mod warp_specialized_faults;

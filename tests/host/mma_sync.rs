@@ -3,11 +3,10 @@
 
 use crate::harness::{
     integers::{ragged, wrong},
-    mutated::Edit,
-    mutation::drop_each,
     prelude::*,
     problems,
 };
+use falchion_check::mutation::{Edit, drop_each};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 const ORDERS: [[Order; 3]; 4] = [

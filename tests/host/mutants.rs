@@ -3,11 +3,11 @@
 
 use crate::harness::{
     integers::{ragged, wrong},
-    mutation::{Fault, drop_each},
     prelude::*,
     random_cases::*,
 };
 use falchion::internals::nest::Maps;
+use falchion_check::mutation::{NamedFault, drop_each};
 use proptest::prelude::*;
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
@@ -159,7 +159,7 @@ enum Needs {
 /// Defines wrong maps: the name of the fault, its program, and the change of the program's maps.
 macro_rules! wrong_maps {
     ($($name:literal, $of:ident, |$m:ident| $change:expr;)*) => {
-        const WRONG_MAPS: [Fault<Maps, Needs>; 26] = [$(($name, Needs::$of, |$m| $change)),*];
+        const WRONG_MAPS: [NamedFault<Maps, Needs>; 26] = [$(($name, Needs::$of, |$m| $change)),*];
     };
 }
 

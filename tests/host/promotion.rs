@@ -26,7 +26,7 @@ fn computed(desc: &GemmDesc, mode: Mode) -> Vec<f32> {
 }
 
 fn tried(
-    kernel: &impl for<'a> HostKernel<Call<'a> = HostCall<'a>>,
+    kernel: &impl for<'a> CheckedKernel<Call<'a> = HostCall<'a>>,
     mode: Mode,
 ) -> Result<Vec<f32>, Error> {
     let (a, b) = (numbers(1, SIZES[0] * SIZES[2]), numbers(2, SIZES[2] * SIZES[1]));
@@ -78,7 +78,7 @@ fn every_element_is_a_sum_of_promoted_stages() {
 /// promoted as another one, or never. A schedule without promotion changes the bits.
 #[test]
 fn a_wrong_promotion_schedule_is_found() {
-    let right = promoted().ring_program().expect("a program");
+    let right = WarpSpecializedProgram::new(&promoted()).expect("a program");
     let run = |program: &WarpSpecializedProgram| tried(program, Mode::Checked { seed: 3 });
     // The fast mode depends on the description only, so a changed schedule has no effect there.
     let refused = tried(&right, Mode::Fast).message();
@@ -104,8 +104,8 @@ fn a_wrong_promotion_schedule_is_found() {
         change(program.ring.roles.schedule_mut(Role::Consumer).steps_mut(Section::Body));
         println!("{}", run(&program).expect_err("a fault"));
     }
-    let never =
-        but!(promoted(), promotion: PromotionKind::Never).ring_program().expect("a program");
+    let never = but!(promoted(), promotion: PromotionKind::Never);
+    let never = WarpSpecializedProgram::new(&never).expect("a program");
     assert_ne!(run(&never).unwrap_or_else(|error| panic!("{error}")), fast);
 }
 

@@ -1,16 +1,15 @@
 //! Producers and consumers over the ring, under adversarial schedulers: no shipped program has a
 //! fault, and the checked machine finds every mutant.
 
-use crate::harness::{
-    mutated::weaker,
+use crate::harness::{prelude::*, ring_programs::*};
+use falchion_check::{
+    machine::Tally,
     mutation::{
-        Fault, drop_each,
-        ring_faults::{Needs, RING_FAULTS},
+        NamedFault, drop_each,
+        ring_faults::{RING_FAULTS, RingNeeds},
+        weaker,
     },
-    prelude::*,
-    ring_programs::*,
 };
-use falchion::internals::host::machine::Tally;
 
 /// No shipped program has a fault. The test varies the number of stages (2 to 7), pending products,
 /// clusters, the schedule, the k-tiles (0 to 20), the tiles of D (1 to 5), and the place of C.
@@ -122,7 +121,7 @@ fn ring_maps_with_wrong_edges_are_found() {
 fn every_named_ring_fault_is_found() {
     assert_eq!(RING_FAULTS.len(), 100);
     let find = |_: &str, program: &RingProgram| find(program);
-    apply_each(&subjects(), RING_FAULTS, Needs::has, |p| p, find).check(2447);
+    apply_each(&subjects(), RING_FAULTS, RingNeeds::has, |p| p, find).check(2447);
 }
 
 #[test]
@@ -281,20 +280,20 @@ fn a_cluster_of_96_warps_is_checked() {
     }
     let subject = [("96 warps".to_owned(), program)];
     drop_each(&subject, find).check(39);
-    let of_last: [Fault<RingProgram, Needs>; 3] = [
-        ("its warps arrive only at CTA 0", Needs::Cluster, |p| {
+    let of_last: [NamedFault<RingProgram, RingNeeds>; 3] = [
+        ("its warps arrive only at CTA 0", RingNeeds::Cluster, |p| {
             mutate(&mut p.released, |map, point| {
                 map.at(point).map(|rank| if point.row == 7 { 0 } else { rank })
             });
         }),
-        ("it copies the previous CTA's share", Needs::Cluster, |p| {
+        ("it copies the previous CTA's share", RingNeeds::Cluster, |p| {
             revalue(&mut p.share, |share| share.min(6))
         }),
-        ("no CTA copies to it", Needs::Cluster, |p| {
+        ("no CTA copies to it", RingNeeds::Cluster, |p| {
             mutate(&mut p.destinations, |map, point| {
                 map.at(point).map(|rank| if rank == 7 { point.row } else { rank })
             });
         }),
     ];
-    apply_each(&subject, &of_last, Needs::has, |p| p, |_, program| find(program)).check(3);
+    apply_each(&subject, &of_last, RingNeeds::has, |p| p, |_, program| find(program)).check(3);
 }

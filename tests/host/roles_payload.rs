@@ -2,12 +2,10 @@
 //! k-tiles, in order.
 
 use crate::harness::{prelude::*, ring_programs::*};
-use falchion::internals::{
-    host::{
-        Accumulators,
-        machine::{Bytes, Staged, run},
-    },
-    schedule::{ShareName, SubtileName, WarpName},
+use falchion::internals::schedule::{ShareName, SubtileName, WarpName};
+use falchion_check::{
+    Accumulators,
+    machine::{Bytes, Staged, run},
 };
 
 /// Returns the number of a share, derived from its name. A stage's operand is the sum of its

@@ -57,7 +57,7 @@ fn one_element<T: MathType, C: MathType>(
     d: &mut [C::Storage],
 ) {
     let problem = Problem::new(desc, (1, 1, a.len()), [None; 3], PLAIN);
-    run_on_host(desc, mode, problem.with(slices::<T, T, C>(a, b, d))).expect("a product");
+    run_in_mode(desc, mode, problem.with(slices::<T, T, C>(a, b, d))).expect("a product");
 }
 
 /// The bits of a row of D do not depend on the number of rows, for each kind of kernel, with and
@@ -76,7 +76,7 @@ fn rows_do_not_depend_on_other_rows() {
         );
         let mut d = vec![number(f32::NAN); m * n];
         let problem = Problem::new(desc, (m, n, k), [None; 3], PLAIN);
-        run_on_host(desc, Mode::Fast, problem.with(slices::<E, E, E>(&a, &b, &mut d)))
+        run_in_mode(desc, Mode::Fast, problem.with(slices::<E, E, E>(&a, &b, &mut d)))
             .expect("a product");
         bytemuck::cast_slice(&d[..65 * n]).to_vec()
     }

@@ -180,13 +180,13 @@ fn batches_and_arrays_support_stream_k() {
         let whole = but!(streamed, decomposition: DecompositionKind::SplitK);
         let mut wanted = vec![0; products * m * n];
         for (product, d) in wanted.chunks_mut(m * n).enumerate() {
-            run_on_host(&whole, Mode::Fast, bytes(&whole, (extents, 1), of(product), d))
+            run_in_mode(&whole, Mode::Fast, bytes(&whole, (extents, 1), of(product), d))
                 .expect("a product");
         }
         for clusters in [5, 7, streamed.most_streams()] {
             let mut together = vec![0; products * m * n];
             let batch = program(&streamed.for_batch(products), clusters);
-            run_on_host(
+            run_in_mode(
                 &batch,
                 CHECKED,
                 bytes(&streamed, (extents, products), [&a, &b], &mut together),
@@ -199,12 +199,12 @@ fn batches_and_arrays_support_stream_k() {
                 .chunks_mut(m * n)
                 .enumerate()
                 .map(|(product, d)| bytes(&streamed, (extents, 1), of(product), d));
-            run_on_host(&Array(&array), CHECKED, calls.collect()).expect("an array");
+            run_in_mode(&Array(&array), CHECKED, calls.collect()).expect("an array");
             assert!(each == wanted, "an array on {clusters}: {streamed:?}");
         }
         // Calls through the public interface.
         let mut d = vec![0; m * n];
-        run_on_host(&streamed, Mode::Fast, bytes(&streamed, (extents, 1), of(0), &mut d))
+        run_in_mode(&streamed, Mode::Fast, bytes(&streamed, (extents, 1), of(0), &mut d))
             .expect("a product");
         assert!(d == wanted[..m * n], "{streamed:?}");
     }
@@ -216,7 +216,7 @@ fn both_modes_add_stream_k_slices_in_the_same_order() {
     let call = |desc: &GemmDesc, (extents, batch), [a, b]: [&[f32]; 2], d: &mut [f32], mode| {
         let problem = Problem { batch, ..Problem::new(desc, extents, [None; 3], PLAIN) };
         let call = problem.with(slices::<f32, f32, f32>(a, b, d));
-        run_on_host(&program(desc, 5), mode, call).expect("a product");
+        run_in_mode(&program(desc, 5), mode, call).expect("a product");
     };
     for (desc, batch) in [(sliced()[1], 1), (sliced()[2], 1), (sliced()[2].for_batch(3), 3)] {
         for extents @ (m, n, k) in [(130, 190, 500), (64, 64, 700), (200, 300, 33)] {

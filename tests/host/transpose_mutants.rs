@@ -47,7 +47,7 @@ fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
     let slice = |buffer| HostBuffer::whole(buffer).expect("a slice");
     let of_c = if moves { Source::None } else { Source::Matrix(slice(&c)) };
     let of_d = after.whole_mut().expect("a slice");
-    if let Err(error) = run_on_host(program, mode, problem.with_transposed(slice(&a), of_c, of_d)) {
+    if let Err(error) = run_in_mode(program, mode, problem.with_transposed(slice(&a), of_c, of_d)) {
         return Some(error.to_string());
     }
     let of_c = (!moves).then(|| slice(&c));

@@ -69,7 +69,7 @@ fn run(
         c: c.map_or(Source::InPlace, |c| Source::Matrix(HostSlice::new::<f32>(c))),
         ..slices::<Bf16, Bf16, f32>(&a, &b, d)
     };
-    run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}"));
+    run_in_mode(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]

@@ -3,10 +3,10 @@
 
 use crate::harness::{
     descriptions::threads::plain,
-    mutation::tile_faults::{Needs, TILE_FAULTS, ring_faults_of_tiles},
     prelude::*,
     subject::{program, programs},
 };
+use falchion_check::mutation::tile_faults::{TILE_FAULTS, TileNeeds, ring_faults_of_tiles};
 
 /// Rings of two and three stages, clusters along M and along N, K-major and MN-major operands, and
 /// stores by TMA and by threads.
@@ -69,11 +69,11 @@ fn every_named_fault_of_a_program_is_found() {
         all.iter().map(|(name, desc)| (*name, Subject::new(desc))).collect();
     let (programs, find) = (programs(&all), |name: &str, mutant: &_| runs[name].find(mutant));
     assert_eq!(TILE_FAULTS.len(), 74);
-    let findings = apply_each(&programs, TILE_FAULTS, Needs::has, |p| p, find);
+    let findings = apply_each(&programs, TILE_FAULTS, TileNeeds::has, |p| p, find);
     findings.check(650);
     assert!(findings.kinds("").len() >= 10);
     let of_ring = ring_faults_of_tiles();
-    let findings = apply_each(&programs, &of_ring, Needs::has, |p| &mut p.ring, find);
+    let findings = apply_each(&programs, &of_ring, TileNeeds::has, |p| &mut p.ring, find);
     findings.check(160);
 }
 

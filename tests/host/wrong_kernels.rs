@@ -68,7 +68,7 @@ impl Case {
         let mut d = buffers.d.clone();
         let (a, b, length) = (all(&buffers.a), all(&buffers.b), d.length());
         let matrices = matrices(a, b, d.slice_mut(0..length).expect("as before"));
-        run_on_host(&self.desc, Mode::Fast, problem.with(matrices)).expect("it fits");
+        run_in_mode(&self.desc, Mode::Fast, problem.with(matrices)).expect("it fits");
         let get = |place| d.get(place).expect("as before");
         let changed: Vec<(usize, f64)> = match wrong {
             Wrong::Nothing | Wrong::LastOfK => Vec::new(),

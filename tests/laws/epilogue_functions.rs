@@ -57,7 +57,7 @@ fn a_function_of_f64_computes_in_f64() {
     let matrices = matrices(a, b, d);
     let problem =
         Problem::new(&desc, (1, 1, 1), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    run_on_host(&desc, Mode::Checked { seed: 1 }, problem.with(matrices)).expect("a product");
+    run_in_mode(&desc, Mode::Checked { seed: 1 }, problem.with(matrices)).expect("a product");
     assert_eq!(checked[0].to_bits(), wanted.to_bits());
     let narrow = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
         .epilogue::<Apply<NearSquare, Acc>>();

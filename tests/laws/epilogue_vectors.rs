@@ -176,7 +176,7 @@ fn vectors_have_the_element_type_of_c() {
         }),
         ..slices::<f32, f32, f32>(&a, &b, &mut d)
     };
-    let refused = run_on_host(&desc, Mode::Fast, problem.with(matrices));
+    let refused = run_in_mode(&desc, Mode::Fast, problem.with(matrices));
     assert!(
         matches!(
             refused.as_ref().err().and_then(Error::refusal),

@@ -269,7 +269,7 @@ fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
     let one = HostSlice::new::<f32>(&[5.0]);
     let matrices = matrices(one, one, HostSliceMut::new::<f32>(&mut d));
     let desc = but!(default_f32(ArchKind::Sm80, [Order::Row; 3]), epilogue);
-    run_on_host(&desc, Mode::Fast, problem.with(matrices)).map(|()| d[0])
+    run_in_mode(&desc, Mode::Fast, problem.with(matrices)).map(|()| d[0])
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(),
             columns <= group_size || columns.is_multiple_of(group_size)
         }
         SwizzleKind::Grouped(group_size) => rows <= group_size || rows.is_multiple_of(group_size),
-        SwizzleKind::Hilbert => false,
+        SwizzleKind::Hilbert | SwizzleKind::User(_) => false,
     };
     let wanted = if regular { Answer::Layout } else { Answer::None };
     prop_assert_eq!(compare("order", &TileOrder { kind, rows, columns })?, wanted);

@@ -2,10 +2,11 @@
 
 use crate::harness::{descriptions, prelude::*};
 use falchion::{
-    internals::{host::machine::Purpose, index::laws::bijective},
+    internals::index::laws::bijective,
     numeric::ElementKind::{Bf16, F16, Tf32, *},
     warp::mma_sync::{MathOperator, WordLoad},
 };
+use falchion_check::machine::Purpose;
 use falchion_lab::banks::{description_steps, program_steps};
 
 #[test]
@@ -327,7 +328,7 @@ fn maps_of_random_descriptions_satisfy_the_laws() {
         let desc =
             description(seed, Wanted { kernel_kind: KernelKind::MmaSync, ..Wanted::default() });
         let program = desc.one_schedule().expect("one schedule");
-        for (name, map) in program.mirrored() {
+        for (name, _, map) in program.mirrored() {
             let out = points(map.as_ref())
                 .filter_map(|point| map.at(point))
                 .find(|&offset| offset >= map.codomain());

@@ -243,7 +243,7 @@ fn run_time_operands_of_another_layout_or_type_are_refused() {
     let (a, b, mut d) = ([1.0f32; 24], [1.0f32; 30], [0.0f32; 20]);
     let mut run = |problem: &Problem, a: HostSlice<'_>| {
         let matrices = matrices(a, HostSlice::new::<f32>(&b), HostSliceMut::new::<f32>(&mut d));
-        match run_on_host(&default_f32(ArchKind::Sm70, ROWS), Mode::Fast, problem.with(matrices)) {
+        match run_in_mode(&default_f32(ArchKind::Sm70, ROWS), Mode::Fast, problem.with(matrices)) {
             Err(Error::Refused(refusal)) => refusal.to_string(),
             other => panic!("{other:?}"),
         }

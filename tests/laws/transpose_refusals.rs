@@ -240,7 +240,7 @@ fn elements_of_other_types_are_refused() {
         let mut d = [0.0f32; 6];
         let call = problem.with_transposed(a, c, HostSliceMut::new::<f32>(&mut d));
         let desc = choice.desc(ElementKind::F32, problem);
-        run_on_host(&desc, Mode::Fast, call).expect_err("refused").to_string()
+        run_in_mode(&desc, Mode::Fast, call).expect_err("refused").to_string()
     };
     let (f32s, f64s) = (HostSlice::new::<f32>(&a32), HostSlice::new::<f64>(&c64));
     let i32s = HostSlice::new::<i32>(&[1; 6]);
@@ -331,7 +331,7 @@ fn nan_reaches_d_only_if_it_is_read() {
         let run = |problem: &Problem, a: &[f32], c, d: &mut [f32]| {
             let (a, d) = (HostSlice::new::<f32>(a), HostSliceMut::new::<f32>(d));
             let desc = Choice::Auto.desc(ElementKind::F32, problem);
-            run_on_host(&desc, mode, problem.with_transposed(a, c, d)).expect("it runs");
+            run_in_mode(&desc, mode, problem.with_transposed(a, c, d)).expect("it runs");
         };
         run(&problem, &ones, Source::Matrix(HostSlice::new::<f32>(&nans)), &mut d);
         assert_eq!(d, [3.0; 35]);

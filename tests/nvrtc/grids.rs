@@ -47,9 +47,9 @@ fn gemms() -> Vec<TranslationUnit> {
     });
     let units: Vec<_> = changed.filter(|d| d.check().is_ok()).map(|d| unit_of(&d, false)).collect();
     for needed in [
-        "warp/simt/kernel.cuh",
-        "warp/mma_sync/kernel.cuh",
-        "threadblock::Consumer>",
+        "warp::MmaSimt<Config>>",
+        "warp::MmaTensorOp<Config>>",
+        "threadblock::WgmmaConsumer>",
         "threadblock::SimtConsumer>",
         "reduce(",
     ] {
@@ -78,7 +78,7 @@ fn kernels_wait_before_global_accesses() {
     let (gemms, passes) = (gemms(), passes());
     let simt = gemms
         .iter()
-        .find(|unit| unit.source.contains("warp/simt/kernel.cuh"))
+        .find(|unit| unit.source.contains("warp::MmaSimt<Config>>"))
         .expect("the kernel supports older targets")
         .clone();
     let older = [&simt, &passes[0]].map(|unit| fault(unit, 80));

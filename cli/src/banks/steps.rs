@@ -64,7 +64,7 @@ fn row(step: &SharedStep) -> Vec<String> {
 fn object(step: &SharedStep) -> Value {
     let &SharedStep { purpose, operand, accesses, wavefronts: taken, ideal, worst } = step;
     json!({
-        "step": purpose, "operand": operand.map(Operand::name), "bytes": worst.bytes(), "accesses": accesses,
+        "step": purpose.name(), "operand": operand.map(Operand::name), "bytes": worst.bytes(), "accesses": accesses,
         "wavefronts": taken, "ideal": ideal, "conflicts": step.conflicts(), "worst": wavefronts(&worst).wavefronts,
         "worst_addresses": worst.lanes(),
     })

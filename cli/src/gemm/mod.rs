@@ -20,12 +20,13 @@ use falchion::{
     epilogue::{EpilogueDesc, SCALARS},
     internals::{
         call::{Problem, Source},
-        host::{Mode, progress::BLOCKS},
+        host::progress::BLOCKS,
         nest::{Origin, ProblemSize, Request, Resolved, Target},
     },
     layout::{MatrixType, Order},
     nest::GemmDesc,
 };
+use falchion_check::Mode;
 use falchion_lab::{owned::HostProduct, verify::COMPARED};
 use files::Files;
 use report::Report;

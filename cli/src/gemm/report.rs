@@ -146,7 +146,7 @@ mod tests {
     fn wrong_results_fail_verification() {
         let resolved = Request::default().resolve(falchion::arch::ArchKind::Sm80).unwrap();
         let mut product = crate::gemm::random_product(&resolved, (5, 4, 3), 1).unwrap();
-        product.run(&resolved.desc, falchion::internals::host::Mode::Fast).unwrap();
+        product.run(&resolved.desc, falchion_check::Mode::Fast).unwrap();
         assert!(require_verified(product.verify(&resolved.desc).unwrap()).is_ok());
         for wrong in [1.5, f64::INFINITY, f64::NAN] {
             product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(wrong)).unwrap();

@@ -17,11 +17,11 @@ use crate::{
 use falchion::{
     internals::{
         call::{Problem, Source},
-        host::Mode,
         pass::transpose::{Choice, TransposeDesc},
     },
     numeric::ElementKind,
 };
+use falchion_check::Mode;
 use falchion_lab::owned::HostProduct;
 use files::Files;
 use report::Report;

@@ -126,7 +126,8 @@ fn print_explanation(explanation: &TransposeExplanation) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::{Error, internals::host::Mode, layout::Order};
+    use falchion::{Error, layout::Order};
+    use falchion_check::Mode;
 
     #[test]
     fn wrong_transposes_fail_verification() {

@@ -3,7 +3,7 @@
 #pragma once
 #include "layout/index_map.cuh"
 #include "threadblock/thread_map.cuh"
-#include "warp/simt.cuh"
+#include "warp/thread_tiles.cuh"
 
 namespace warp {
 

@@ -10,7 +10,7 @@ pub use accesses::{GlobalAccesses, SharedAccesses};
 pub use product::{Counters, count};
 pub use transpose::{TransposeCounters, count_transpose};
 
-pub use falchion::internals::host::machine::Purpose;
+pub use falchion_check::machine::Purpose;
 pub(crate) use watched::walk_block;
 
 use accesses::Gathered;

@@ -1,7 +1,7 @@
-//! Memory accesses of a GEMM. The counts come from accesses of the host executor, not from
+//! Memory accesses of a GEMM. The counts come from accesses of the checked machine, not from
 //! formulas.
 //!
-//! One CTA runs in the checked mode, thread by thread, and every access of every warp is counted.
+//! One CTA runs on the checked machine, thread by thread, and every access of a warp is counted.
 //! CTAs are alike if tiles divide the problem and begin at multiples of 32 bytes, so the counts of
 //! one CTA are multiplied by the number of CTAs. All k-tiles except the first and the last are
 //! alike. With many k-tiles, two runs over a few k-tiles therefore give the counts per additional

@@ -1,8 +1,8 @@
-//! Memory accesses of a transpose. The counts come from accesses of the host executor, not from
+//! Memory accesses of a transpose. The counts come from accesses of the checked machine, not from
 //! formulas.
 //!
 //! CTAs are alike if the same part of their tiles exists, and if their matrices begin at the same
-//! offset in a line of 128 bytes. One CTA of each group of like CTAs runs in the checked mode,
+//! offset in a line of 128 bytes. One CTA of each group of like CTAs runs on the machine,
 //! thread by thread. Every access of every warp is counted and multiplied by the size of the group.
 
 use super::{Gathered, GlobalAccesses, SharedAccesses, watched::direction};
@@ -13,10 +13,12 @@ use crate::{
 use falchion::{
     internals::{
         call::{Elements, Problem, View},
-        host::machine::{Access, Observer, Purpose, Tile, Touched, transpose_tile, whole_pieces},
         pass::transpose::{TransposeDesc, TransposeProgram},
     },
     layout::Order,
+};
+use falchion_check::machine::{
+    Access, Observer, Purpose, Tile, Touched, transpose_tile, whole_pieces,
 };
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The accesses of each thread of a CTA in the checked executor.
+//! The accesses of each thread of a CTA on the checked machine.
 //!
 //! An access of the kernel in one instruction is one access here, for any number of elements.
 
@@ -7,11 +7,8 @@ use crate::{
     Error,
     banks::{Direction, WarpAccess},
 };
-use falchion::internals::{
-    host::machine::{Access, Observer, Purpose, Touched, observe},
-    nest::Program,
-    operand::OperandKind,
-};
+use falchion::internals::{nest::Program, operand::OperandKind};
+use falchion_check::machine::{Access, Observer, Purpose, Touched, observe};
 
 /// Returns the direction of an access to its memory.
 pub(super) const fn direction(purpose: Purpose) -> Direction {

@@ -11,11 +11,11 @@ use crate::{
 use falchion::{
     internals::{
         call::Problem,
-        host::Mode,
         pass::transpose::{Combine, TransposeProgram},
     },
     numeric::ElementKind,
 };
+use falchion_check::Mode;
 
 /// The accesses and the measurement of a rung.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
@@ -129,7 +129,7 @@ impl TransposeClimb {
     }
 }
 
-/// Verifies a rung on the host in the checked mode, on a matrix of some whole tiles and one partial
+/// Verifies a rung on the checked machine, on a matrix of some whole tiles and one partial
 /// tile. Compares every element.
 ///
 /// # Errors

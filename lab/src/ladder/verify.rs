@@ -4,20 +4,18 @@ use super::{Program, Rung, SIZE_STEP, Textbook, traffic::PRODUCT};
 use crate::{owned::HostProduct, verify::Verdict};
 use falchion::{
     Error,
-    internals::{
-        call::{HostMatrices, Problem},
-        host::Mode,
-    },
+    internals::call::{HostMatrices, Problem},
 };
+use falchion_check::Mode;
 
 /// K of the GEMM that verifies a rung: more k-tiles than any rung has stages.
 const DEPTH: usize = 192;
 
-/// Runs a rung on the host in the checked mode, and compares every element of the result. The
+/// Runs a rung on the checked machine, and compares every element of the result. The
 /// textbook kernels have nothing to check for races, so they run as plain loops.
 ///
 /// # Errors
-/// [`Error::Fault`] if the checked mode finds a fault.
+/// [`Error::Fault`] if the machine finds a fault.
 pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
     let desc = match rung.program {
         Program::Gemm(desc) => desc,

@@ -4,14 +4,13 @@ use super::{HostMatrix, room};
 use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation};
 use falchion::{
     Error,
-    device::run_on_host,
     epilogue::SCALARS,
     internals::{
         call::{
             Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, Problem, Source,
             View,
         },
-        host::{Array, Mode},
+        host::Array,
         operand::{Axis, EpilogueOperands, OperandKind},
         pass::transpose::TransposeDesc,
     },
@@ -20,6 +19,7 @@ use falchion::{
     numeric::ElementKind,
     refusal::{Field, Operand, Refusal},
 };
+use falchion_check::{Mode, run_in_mode};
 
 /// The operands, results, and scalars of a GEMM, a batch, a grouped GEMM, or a transpose, in the
 /// user's layouts. The matrices of a batch are consecutive. All GEMMs of a batch may share one
@@ -168,7 +168,8 @@ impl HostProduct {
     /// of the problem are checked before any allocation.
     ///
     /// ```
-    /// use falchion::{internals::{call::Problem, host::Mode, pass::transpose::Choice}, layout::Order, numeric::ElementKind};
+    /// use falchion::{internals::{call::Problem, pass::transpose::Choice}, layout::Order, numeric::ElementKind};
+    /// use falchion_check::Mode;
     /// use falchion_lab::owned::HostProduct;
     ///
     /// let (kind, problem) = (ElementKind::Bf16, Problem::packed_transpose(2, 3));
@@ -267,11 +268,11 @@ impl HostProduct {
     /// Computes D on the host.
     ///
     /// # Errors
-    /// The errors of [`run_on_host`].
+    /// The errors of [`run_in_mode`].
     pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
         let problem = self.problem();
         if self.array {
-            return run_on_host(&Array(desc), mode, problem.with(self.matrices()?).each()?);
+            return run_in_mode(&Array(desc), mode, problem.with(self.matrices()?).each()?);
         }
         let offsets = self.offsets.take();
         let groups = problem
@@ -279,7 +280,7 @@ impl HostProduct {
             .zip(offsets.as_deref())
             .map(|(groups, all)| groups.with(HostSlice::new::<i32>(bytemuck::cast_slice(all))));
         let ran = self.matrices().and_then(|matrices| {
-            run_on_host(desc, mode, Call { groups, ..problem.with(matrices) })
+            run_in_mode(desc, mode, Call { groups, ..problem.with(matrices) })
         });
         self.offsets = offsets;
         ran
@@ -288,10 +289,10 @@ impl HostProduct {
     /// Computes D of a transpose on the host.
     ///
     /// # Errors
-    /// The errors of [`run_on_host`].
+    /// The errors of [`run_in_mode`].
     pub fn run_transpose(&mut self, desc: &TransposeDesc, mode: Mode) -> Result<(), Error> {
         let problem = self.problem();
-        run_on_host(desc, mode, problem.with(self.matrices()?))
+        run_in_mode(desc, mode, problem.with(self.matrices()?))
     }
 
     /// Fills A and C of a transpose with random elements from a seed.

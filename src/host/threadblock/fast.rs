@@ -1,4 +1,4 @@
-//! The loop over CTAs in the fast mode: packs each operand once for all CTAs that read it, and
+//! The loop over CTAs on the host: packs each operand once for all CTAs that read it, and
 //! multiplies in parallel.
 
 use crate::{

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// The stream-K slices of each tile of a GEMM: the first k-tile and the number of k-tiles of each.
 #[derive(Default)]
-pub(in crate::host) struct TileSlices(HashMap<(u32, u32), Vec<(u32, u32)>>);
+pub struct TileSlices(HashMap<(u32, u32), Vec<(u32, u32)>>);
 
 impl TileSlices {
     /// Returns the slices of each GEMM of `work`.
@@ -62,12 +62,7 @@ impl TileSlices {
 
 /// Returns unit `i` of a CTA, and checks that its tile exists. CTA `rank` of a cluster has the
 /// number `cluster * CTAs per cluster + rank`.
-pub(in crate::host) fn unit_of(
-    work: &Work,
-    units: &Units,
-    block: u32,
-    i: u32,
-) -> Result<Unit, Fault> {
+pub fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<Unit, Fault> {
     let left_out = Fault::LeftOut { map: "units", row: block, column: i };
     let (cluster, rank) = (block / work.blocks(), block % work.blocks());
     let unit = units(work, cluster, rank, i).ok_or(left_out)?;
@@ -88,7 +83,7 @@ const fn most_slices(work: &Work) -> u32 {
 
 /// Returns the units of each CTA in order. Checks that each slice of each tile of each GEMM occurs
 /// at most once.
-pub(in crate::host) fn units_once(
+pub fn units_once(
     work: &Work,
     units: &Units,
 ) -> impl Iterator<Item = Result<(u32, Vec<Unit>), Fault>> {

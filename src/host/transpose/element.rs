@@ -1,7 +1,7 @@
 //! The elements of a transpose on the host: bits of a given width, or numbers that are scaled and
 //! added.
 
-use crate::call::Problem;
+use crate::{call::Problem, pass::transpose::Combine};
 
 /// The rule that computes an element of D from the elements of A and C.
 pub(super) trait Elementwise<T>: Sync {
@@ -48,3 +48,20 @@ macro_rules! linear {
 }
 
 linear!(f32, f64);
+
+/// Returns the rule for one element, on the bits of an element of A and the bits of an element of
+/// C.
+pub fn combined(combine: Combine, problem: &Problem) -> Box<dyn Fn(u64, u64) -> u64> {
+    match combine {
+        Combine::Move => Box::new(|x, _| x),
+        Combine::F32 => {
+            let (linear, of) =
+                (Linear::<f32>::new(problem), |word: u64| f32::from_bits(word as u32));
+            Box::new(move |x, y| linear.apply(|| of(x), || of(y)).to_bits().into())
+        }
+        Combine::F64 => {
+            let linear = Linear::<f64>::new(problem);
+            Box::new(move |x, y| linear.apply(|| f64::from_bits(x), || f64::from_bits(y)).to_bits())
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The fast mode of transposes: computes strips of D in parallel, each in blocks that fit into the
+//! Computes strips of D in parallel, each in blocks that fit into the
 //! cache.
 
 use super::element::Elementwise;

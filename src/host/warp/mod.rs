@@ -1,6 +1,4 @@
-//! Host execution of the warp level: accumulators, and the products that they add.
+//! Host execution of the warp level: the products of chains of multiply-adds.
 
-pub(in crate::host) mod accumulated;
-pub(crate) mod accumulators;
 pub(in crate::host) mod chains;
 pub(in crate::host) mod microkernel;

@@ -12,7 +12,7 @@ mod panel;
 use super::instruction::{Instruction, SumRounding};
 use crate::sys::simd::{Vectorized, dispatch};
 use lanes::{Lanes, Rounding};
-pub(crate) use panel::Panel;
+pub use panel::Panel;
 
 /// Columns that are summed at once, a multiple of the vector width.
 const LANES: usize = 32;
@@ -23,13 +23,7 @@ const ROWS: usize = 8;
 /// Performs `sums[i, j] += sum over k of a[i, k] b[j, k]` in the instruction's steps. Rows of
 /// `sums` are `pitch` elements apart. With promotion, each chunk of products is summed from 0 and
 /// added to the sum.
-pub(crate) fn accumulate(
-    instruction: &Instruction,
-    a: &Panel,
-    b: &Panel,
-    sums: &mut [f32],
-    pitch: usize,
-) {
+pub fn accumulate(instruction: &Instruction, a: &Panel, b: &Panel, sums: &mut [f32], pitch: usize) {
     dispatch(Sums { instruction, a, b, sums, pitch });
 }
 

@@ -15,9 +15,9 @@ pub(super) const OF_ZERO: i32 = -8192;
 
 /// Rows of A, or columns of B, along K. They are stored as values, and as significands and
 /// exponents: a number is `significand * 2^(exponent - fraction bits)`. A's significands are scaled
-/// by 2^[`up`], so that products have all bits that the instruction keeps.
+/// by 2^`up`, so that products have all bits that the instruction keeps.
 #[derive(Default)]
-pub(crate) struct Panel {
+pub struct Panel {
     /// Numbers per row.
     pub(super) depth: usize,
     /// Values, row by row.
@@ -49,7 +49,7 @@ const fn up(instruction: &Instruction) -> u32 {
 
 impl Panel {
     /// Decomposes rows of `depth` numbers; `depth` is a whole number of the instruction's steps.
-    pub(crate) fn new(
+    pub fn new(
         instruction: &Instruction,
         operand: OperandKind,
         depth: usize,

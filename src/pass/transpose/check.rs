@@ -103,6 +103,9 @@ impl TransposeDesc {
         hold!(within(Field::TileRows, self.rows as u64, 1, LARGEST_TILE));
         hold!(within(Field::TileColumns, self.columns as u64, 1, LARGEST_TILE));
         hold!(within(Field::ThreadsOfABlock, self.threads as u64, 32, 1024));
+        if let Some(id) = self.order.user() {
+            return Err(Refusal::swizzle_of_transpose(id.0));
+        }
         if let Some(group_size) = self.order.group_size() {
             hold!(within(Field::GroupSize, group_size as u64, 1, 64));
         }

@@ -5,11 +5,12 @@ use crate::{
     pass::transpose::TransposeDesc,
     schedule::Schedule,
     threadblock::{Units, Work},
+    warp::MirroredMap,
 };
 use std::sync::Arc;
 
-/// A transpose as the host executor runs it: a description, its maps, and its schedule. Tests
-/// change one of them and check that the executor finds the fault.
+/// A transpose as the checked machine runs it: a description, its maps, and its schedule. Tests
+/// change one of them and check that the machine finds the fault.
 #[derive(Clone)]
 pub struct TransposeProgram {
     /// The description.
@@ -45,11 +46,12 @@ impl TransposeProgram {
         }
     }
 
-    /// Returns the maps that have a CUDA twin, with their names. Fingerprints compare the two.
-    pub fn mirrored(&self) -> Vec<(&'static str, Map)> {
-        let mut maps = vec![("fetch", self.fetch.clone())];
+    /// Returns the maps that have a CUDA twin. Fingerprints compare the two.
+    pub(crate) fn mirrored(&self) -> Vec<MirroredMap> {
+        let mut maps: Vec<MirroredMap> = vec![("fetch", "maps::fetch", self.fetch.clone())];
         if self.desc.is_staged() {
-            maps.extend([("write", self.write.clone()), ("smem", self.smem.clone())]);
+            maps.push(("write", "maps::write", self.write.clone()));
+            maps.push(("smem", "maps::smem", self.smem.clone()));
         }
         maps
     }

@@ -1,9 +1,7 @@
 //! The common part of kernels without a producer, whose threads all follow one schedule.
 //!
 //! Each CTA computes one tile of D, or several in turn. It has a main loop over stages, and its
-//! threads store D. The MMA supplies its [`MmaText`].
-//!
-//! Twin: `kernels/threadblock/mma/kernel.cuh`.
+//! threads store D.
 
 use crate::{
     arch::OpKind,
@@ -19,26 +17,19 @@ use crate::{
     operand::OperandKind,
     refusal::Refusal,
     shape::at_least_one,
-    threadblock::{
-        MmaBase,
-        mma::program::{HostProgram, Program},
-    },
-    warp::MmaText,
+    threadblock::MmaBase,
 };
 
 /// The plan of a kernel without a producer.
 pub(crate) struct OneSchedulePlan {
     pub desc: GemmDesc,
     pub base: MmaBase,
-    /// The parts of the translation unit that depend on the MMA.
-    pub mma: MmaText,
 }
 
 impl OneSchedulePlan {
     /// Returns the plan of a valid description.
     pub fn new(desc: GemmDesc) -> Self {
-        let base = desc.base();
-        Self { desc, base, mma: desc.mma.cuda(&desc, &base) }
+        Self { desc, base: desc.base() }
     }
 }
 
@@ -53,11 +44,7 @@ impl Plan for OneSchedulePlan {
     }
 
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
-        super::unit::translation_unit(self, with_fingerprints)
-    }
-
-    fn program(&self) -> Result<HostProgram, Refusal> {
-        Ok(HostProgram::OneSchedule(Box::new(Program::new(self.desc, self.base))))
+        super::unit::translation_unit(&self.desc, &self.base, with_fingerprints)
     }
 }
 

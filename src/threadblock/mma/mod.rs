@@ -83,11 +83,8 @@ impl MainloopKind {
 
 /// Yields every `of`-th access, starting at access `part`, of the accesses to A's and B's tiles.
 /// `counts` holds the number of accesses per thread to A and to B.
-pub(crate) fn accesses(
-    counts: [u32; 2],
-    part: u32,
-    of: u32,
-) -> impl Iterator<Item = (OperandKind, u32)> {
+#[doc(hidden)]
+pub fn accesses(counts: [u32; 2], part: u32, of: u32) -> impl Iterator<Item = (OperandKind, u32)> {
     OperandKind::BOTH
         .into_iter()
         .flat_map(move |operand| (0..counts[operand.index()]).map(move |access| (operand, access)))

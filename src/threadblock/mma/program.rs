@@ -2,26 +2,20 @@
 //! tables.
 
 use crate::{
-    arch::WARP,
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
-    layout::index_map::{Coord, IndexMap, Map, Tabled, at},
+    layout::index_map::{IndexMap, Map, Tabled},
     nest::GemmDesc,
     numeric::{Combined, Instruction, emulation::RegisterTerms},
     operand::OperandKind,
     schedule::Schedule,
-    threadblock::{
-        MmaBase, ProductRecords, Units, Work, tma_ring::program::WarpSpecializedProgram,
-    },
+    threadblock::{MmaBase, ProductRecords, Units, Work},
     warp::{
+        MirroredMap,
         mma_sync::StepMap,
         simt::maps::{DepthMap, FragmentMap},
     },
 };
 use std::sync::Arc;
-
-/// Maximum number of points in a map of reads that has a fingerprint. Compilers limit the
-/// evaluation of constants.
-pub(crate) const MOST_READS: u32 = 8192;
 
 /// All index maps of a kernel. Arrays hold the maps of A and B.
 #[derive(Clone)]
@@ -45,7 +39,7 @@ pub struct Maps {
     pub partials: Map,
 }
 
-/// The program of a one-schedule kernel for the host executor. Tests change one field and observe
+/// The program of a one-schedule kernel, which the host runs. Tests change one field and observe
 /// the effect.
 #[derive(Clone)]
 pub struct Program {
@@ -64,15 +58,6 @@ pub struct Program {
     pub records: Map,
     /// Clusters of one CTA that a device holds at once, for persistent and stream-K work.
     pub clusters: u32,
-}
-
-/// The program of a kernel for the host executor.
-#[derive(Clone)]
-pub enum HostProgram {
-    /// A kernel whose threads all follow one schedule.
-    OneSchedule(Box<Program>),
-    /// A warp-specialized kernel, with one schedule per role.
-    Roles(Box<WarpSpecializedProgram>),
 }
 
 impl Program {
@@ -124,45 +109,19 @@ impl Program {
         ))
     }
 
-    /// Returns the names and maps that have a CUDA twin. The fingerprints cover these maps.
-    pub fn mirrored(&self) -> Vec<(&'static str, Map)> {
+    /// Returns the maps that have a CUDA twin. The fingerprints cover these maps.
+    #[doc(hidden)]
+    pub fn mirrored(&self) -> Vec<MirroredMap> {
         let [copy_a, copy_b] = self.maps.copy.clone();
         let [smem_a, smem_b] = self.maps.smem.clone();
-        let [fragment_a, fragment_b] = self.maps.fragment.clone();
-        let mut maps = vec![
-            ("copy_a", copy_a),
-            ("copy_b", copy_b),
-            ("smem_a", smem_a),
-            ("smem_b", smem_b),
-            ("fragment_a", fragment_a),
-            ("fragment_b", fragment_b),
-            ("depth", self.maps.depth.clone()),
-            ("partials", self.maps.partials.clone()),
+        let mut maps: Vec<MirroredMap> = vec![
+            ("copy_a", "threadblock::ThreadMap<Config::A>", copy_a),
+            ("copy_b", "threadblock::ThreadMap<Config::B>", copy_b),
+            ("smem_a", "smem::SmemTile<Config::A>", smem_a),
+            ("smem_b", "smem::SmemTile<Config::B>", smem_b),
+            ("partials", "epilogue::PartialsMap<Config>", self.maps.partials.clone()),
         ];
-        let [rows_a, rows_b] = self.maps.rows.clone();
-        maps.extend(rows_a.map(|rows| ("rows_a", rows)));
-        maps.extend(rows_b.map(|rows| ("rows_b", rows)));
-        if self.base.instruction().is_some() {
-            maps.push(("accumulator", self.maps.accumulator.clone()));
-            maps.push(("reads_a", self.reads(OperandKind::A)));
-            maps.push(("reads_b", self.reads(OperandKind::B)));
-        }
+        maps.extend(self.desc.mma.mirrored(self));
         maps
-    }
-
-    /// Returns the composed map of shared-memory reads for an operand, limited to the first warps
-    /// and k-blocks. It maps (thread, k-block and load or element) to an offset in a stage.
-    fn reads(&self, operand: OperandKind) -> Map {
-        let (maps, side, step) = (&self.maps, operand.index(), self.base.step());
-        let of_k_block = maps.rows[side].as_ref().unwrap_or(&maps.fragment[side]);
-        let Coord { row: threads, column: each } = of_k_block.domain();
-        let offset = |point: Coord| {
-            let place = of_k_block.at(at(point.row, point.column % each))?;
-            let k = maps.depth.at(at(point.row, point.column / each))?;
-            maps.smem[side].at(at(place / step, k + place % step))
-        };
-        let threads = threads.min((MOST_READS / each.max(1) / WARP).max(1) * WARP);
-        let fit = (MOST_READS / (threads * each).max(1)).clamp(1, self.base.k_blocks());
-        Arc::new(Tabled::by(at(threads, each * fit), maps.smem[side].codomain(), offset))
     }
 }

@@ -206,7 +206,8 @@ pub(crate) const PARTNERS: u32 = 2;
 impl GemmDesc {
     /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, and the kernel must use
     /// tensor cores.
-    pub(crate) const fn by_tma(&self) -> bool {
+    #[doc(hidden)]
+    pub const fn by_tma(&self) -> bool {
         let aligned = self.output.element.bytes_of(self.output.access) >= STRIDE_ALIGNMENT as u32;
         self.mma.wgmma().is_some() && aligned
     }

@@ -1,6 +1,4 @@
 //! Plan and launch properties of a kernel with a TMA ring.
-//!
-//! Twin: `kernels/threadblock/tma_ring/kernel.cuh`.
 
 use crate::{
     call::{Launch, OperandNeed, Problem},
@@ -15,12 +13,8 @@ use crate::{
     refusal::Refusal,
     threadblock::{
         ClusterSlices, WarpSpecialized, WorkKind,
-        mma::program::HostProgram,
         smem::Along,
-        tma_ring::{
-            explain::WarpSpecializedExplanation, pipeline::WARPS, program::WarpSpecializedProgram,
-            registers::TOGETHER,
-        },
+        tma_ring::{explain::WarpSpecializedExplanation, pipeline::WARPS, registers::TOGETHER},
     },
 };
 use std::sync::Arc;
@@ -49,10 +43,6 @@ impl Plan for WarpSpecializedPlan {
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
         super::unit::translation_unit(&self.desc, &self.components, with_fingerprints)
     }
-
-    fn program(&self) -> Result<HostProgram, Refusal> {
-        self.desc.ring_program().map(Box::new).map(HostProgram::Roles)
-    }
 }
 
 impl GemmDesc {
@@ -70,14 +60,6 @@ impl GemmDesc {
 
     pub(crate) fn explained_ring(&self) -> Result<WarpSpecializedExplanation, Refusal> {
         Ok(WarpSpecializedExplanation::new(self, &WarpSpecialized::new(self)?))
-    }
-
-    /// Returns the host program.
-    ///
-    /// # Errors
-    /// A [`Refusal`](crate::Refusal) of the main loop, the instruction, or the tiles.
-    pub fn ring_program(&self) -> Result<WarpSpecializedProgram, Refusal> {
-        Ok(WarpSpecializedProgram::new([*self, self.multiplied()], WarpSpecialized::new(self)?))
     }
 
     pub(crate) const fn geometry_ring(&self) -> Geometry {

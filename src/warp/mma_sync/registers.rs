@@ -29,6 +29,9 @@ impl MmaSyncKnobs {
     /// Additional registers if warps that share K add their sums. The reduction of split-K partials
     /// uses the registers that remain, because a problem selects the number of slices last.
     const SLICES: u32 = 18;
+    /// Additional registers if the last copy of an operand is idle for some threads: its condition
+    /// and its address.
+    const IDLE: u32 = 10;
 
     /// Words of B's next fragment that load while the words of its last columns wait, in the order
     /// of the assembler.
@@ -61,24 +64,32 @@ impl MmaSyncKnobs {
             .saturating_add(Self::term_registers(base, words[0]));
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
-        // Addresses of copies are dead when a second fragment loads. If the sums of a tile are
-        // counted, the addresses fit in their registers.
-        let accesses = if two || promotes {
+        // Addresses of copies are dead when a second fragment loads, except of f64. If the sums of
+        // a tile are counted, the addresses fit in their registers.
+        let wide = a.element.bits() == 64;
+        let accesses = if (two && !wide) || promotes {
             0
         } else {
             a.thread_map().accesses().saturating_add(b.thread_map().accesses())
+        };
+        let accesses_per_register = match (through, wide) {
+            (true, _) => 2,
+            (false, false) => 4,
+            (false, true) => 8,
         };
         let loads = Self::loads(a, words[0], base.k_blocks()).saturating_add(Self::loads(
             b,
             words[1],
             base.k_blocks(),
         ));
+        let idle = a.thread_map().idles() || b.thread_map().idles();
         let bytes = a.element.bits() == 8 && (!a.k_contiguous || !b.k_contiguous);
         accumulators
             .saturating_add(sums)
             .saturating_add(fragments)
             .saturating_add(staged)
-            .saturating_add(accesses.div_ceil(if through { 2 } else { 4 }))
+            .saturating_add(accesses.div_ceil(accesses_per_register))
+            .saturating_add(if idle { Self::IDLE } else { 0 })
             .saturating_add(loads)
             .saturating_add(if bytes && through { Self::BYTES_THROUGH_REGISTERS } else { 0 })
             .saturating_add(if base.tiles.warps().k > 1 { Self::SLICES } else { 0 })

@@ -5,7 +5,7 @@ use crate::{
     nest::GemmDesc,
     operand::OperandKind,
     threadblock::WarpSpecialized,
-    warp::{ConsumerText, SimtKnobs, ThreadTiles, simt::maps::FragmentMap},
+    warp::{MirroredMap, MmaText, SimtKnobs, ThreadTiles, simt::maps::FragmentMap},
 };
 use std::sync::Arc;
 
@@ -36,35 +36,37 @@ impl SimtKnobs {
         d: &GemmDesc,
         components: &WarpSpecialized,
         tiles: &ThreadTiles,
-    ) -> ConsumerText {
-        let (a, b) = (OperandKind::A, OperandKind::B);
-        ConsumerText {
-            name: "SimtConsumer",
-            header: Some("warp/simt/consumer.cuh"),
-            include: "warp/simt.cuh",
-            structs: String::new(),
+    ) -> MmaText {
+        let access = d.output.access.min(tiles.interleave[1]);
+        MmaText {
+            header: "warp/simt/consumer.cuh",
+            name: "threadblock::SimtConsumer",
+            includes: &["warp/simt.cuh"],
             operands: OperandKind::BOTH.map(|which| operand(d, (components, tiles), which)),
-            aliases: String::new(),
-            facts: facts_of_threads(
-                tiles,
-                (d.output.accumulator, d.limits.blocks_per_sm),
-                d.output.access.min(tiles.interleave[1]),
-            )
-            .to_vec(),
-            maps: vec![
-                ("smem_a", "smem::BoxedTile<Config::A>", Arc::new(components.boxed_tile(a))),
-                ("smem_b", "smem::BoxedTile<Config::B>", Arc::new(components.boxed_tile(b))),
-                (
-                    "fragment_a",
-                    "warp::FragmentMap<Config, Config::A, true>",
-                    Arc::new(FragmentMap::new(*tiles, a)),
-                ),
-                (
-                    "fragment_b",
-                    "warp::FragmentMap<Config, Config::B, false>",
-                    Arc::new(FragmentMap::new(*tiles, b)),
-                ),
-            ],
+            members: facts("int", &facts_of_threads(tiles, d.output.accumulator, access)),
+            ..MmaText::default()
         }
+    }
+
+    /// Returns the maps that have a C++ twin.
+    pub(crate) fn consumer_maps(
+        components: &WarpSpecialized,
+        tiles: &ThreadTiles,
+    ) -> Vec<MirroredMap> {
+        let (a, b) = (OperandKind::A, OperandKind::B);
+        vec![
+            ("smem_a", "smem::BoxedTile<Config::A>", Arc::new(components.boxed_tile(a))),
+            ("smem_b", "smem::BoxedTile<Config::B>", Arc::new(components.boxed_tile(b))),
+            (
+                "fragment_a",
+                "warp::FragmentMap<Config, Config::A, true>",
+                Arc::new(FragmentMap::new(*tiles, a)),
+            ),
+            (
+                "fragment_b",
+                "warp::FragmentMap<Config, Config::B, false>",
+                Arc::new(FragmentMap::new(*tiles, b)),
+            ),
+        ]
     }
 }

@@ -14,8 +14,8 @@ mod components;
 mod consumer;
 mod consumer_cuda;
 mod cost;
+mod cuda;
 pub(crate) mod explain;
-mod kernel;
 pub mod maps;
 mod registers;
 

@@ -1,5 +1,7 @@
 //! Consumers of a TMA ring on Hopper's tensor cores: each warpgroup multiplies tiles in shared
 //! memory with `wgmma`.
+//!
+//! Twin: `kernels/warp/wgmma/consumer.cuh`.
 
 use crate::{
     nest::GemmDesc,

@@ -3,13 +3,8 @@
 
 use crate::harness::prelude::*;
 use core::ops::Range;
-use falchion::{
-    internals::{
-        host::machine::{Tally, run},
-        schedule::Fault,
-    },
-    threadblock::ClusterSlices,
-};
+use falchion::{internals::schedule::Fault, threadblock::ClusterSlices};
+use falchion_check::machine::{Tally, run};
 
 pub const A: OperandKind = OperandKind::A;
 pub const B: OperandKind = OperandKind::B;

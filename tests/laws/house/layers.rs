@@ -1,7 +1,7 @@
 //! Layering: no module imports a module of a higher layer. Outside of the loop nest, no modules
 //! import each other in a cycle.
 
-use super::{files, library_code};
+use super::{files, library_code, root};
 use crate::harness::prelude::*;
 
 /// The levels of the loop nest, with the calls and the headers of their kernels. A level has the
@@ -19,6 +19,15 @@ const LAYERS: [&[&str]; 9] = [
     &["device"],
     &["internals"],
     &["prelude"],
+];
+
+/// Crates from the lowest up, with their folders. A crate depends only on lower crates.
+const CRATES: [(&str, &str); 5] = [
+    ("falchion-layout", "layout"),
+    ("falchion", "."),
+    ("falchion-check", "check"),
+    ("falchion-lab", "lab"),
+    ("falchion-cli", "cli"),
 ];
 
 /// Modules outside of all layers: unsafe code, and the error type that every module may return.
@@ -169,4 +178,42 @@ fn a_higher_import_and_a_cycle_are_found() {
     assert!(higher_imports[0].starts_with("layout imports refusal above it"), "{higher_imports:?}");
     assert!(higher_imports[1].starts_with("warp imports device above it"), "{higher_imports:?}");
     assert_eq!(cycles(&imports), ["device", "numeric", "shape", "warp"].map(str::to_owned).into());
+}
+
+/// Returns the crates of the workspace in the dependencies of a manifest, without those of tests.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let lines = section.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| line.split_once(" = ").map(|(name, _)| name));
+    names.filter(|name| name.starts_with("falchion")).collect()
+}
+
+/// Returns the dependencies of a crate that are not below it.
+fn not_below<'m>(name: &str, manifest: &'m str) -> Vec<&'m str> {
+    let below = CRATES.iter().take_while(|(other, _)| *other != name);
+    let below: Vec<_> = below.map(|(other, _)| *other).collect();
+    let mut others = dependencies(manifest);
+    others.retain(|other| !below.contains(other));
+    others
+}
+
+#[test]
+fn crates_depend_only_on_lower_crates() {
+    let mut edges = 0;
+    for (name, folder) in CRATES {
+        let path = root().join(folder).join("Cargo.toml");
+        let manifest = fs::read_to_string(path).expect("a manifest");
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "{folder}");
+        assert_eq!(not_below(name, &manifest), [""; 0], "{name}");
+        edges += dependencies(&manifest).len();
+    }
+    assert!(edges >= 7, "{edges}");
+}
+
+#[test]
+fn a_dependency_on_a_higher_crate_is_found() {
+    let manifest = "[package]\nname = \"falchion-check\"\n\n[dependencies]\nbytemuck = \"1\"\n\
+                    falchion = { path = \"..\" }\nfalchion-lab = { path = \"../lab\" }\n\n\
+                    [dev-dependencies]\nfalchion-cli = { path = \"../cli\" }\n";
+    assert_eq!(not_below("falchion-check", manifest), ["falchion-lab"]);
 }

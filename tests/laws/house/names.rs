@@ -73,7 +73,7 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn a_name_means_one_thing() {
-    let names = names(&files(&["src", "layout/src"], "rs"));
+    let names = names(&files(&["src", "layout/src", "check/src"], "rs"));
     let twice: BTreeSet<_> =
         names.iter().filter(|(_, files)| files.len() > 1).map(|(name, _)| name.as_str()).collect();
     let known: BTreeSet<_> = OF_LEVELS.into_iter().chain(TWICE).collect();
@@ -85,7 +85,7 @@ fn a_name_means_one_thing() {
 
 #[test]
 fn no_name_is_empty() {
-    let names = names(&files(&["src", "layout/src", "lab/src", "cli/src"], "rs"));
+    let names = names(&files(&["src", "layout/src", "check/src", "lab/src", "cli/src"], "rs"));
     let empty = |name: &&String| {
         EMPTY.contains(&name.as_str())
             || name.ends_with('2') && name.to_lowercase().starts_with("new")
@@ -106,7 +106,7 @@ fn exported(code: &str) -> BTreeSet<&str> {
 #[test]
 fn every_internal_name_has_a_user() {
     let code = library_code(&fs::read_to_string(root().join("src/internals.rs")).expect("text"));
-    let mut sources = files(&["src", "lab", "cli", "tests"], "rs");
+    let mut sources = files(&["src", "check", "lab", "cli", "tests"], "rs");
     sources.retain(|file, text| file != "src/internals.rs" && text.contains("internals"));
     let words: BTreeSet<&str> = sources
         .values()

@@ -4,11 +4,12 @@ use super::{files, root};
 use std::collections::BTreeSet;
 
 /// Folders of the repository whose paths are checked.
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 12] = [
     "src/",
     "layout/src/",
     "layout/kernels/",
     "kernels/",
+    "check/",
     "lab/",
     "cli/",
     "tests/",
@@ -47,7 +48,8 @@ fn exists(path: &str) -> bool {
 
 #[test]
 fn every_named_path_exists() {
-    let mut texts = files(&["src", "layout", "kernels", "lab", "cli", "tests", "peers"], "rs");
+    let mut texts =
+        files(&["src", "layout", "kernels", "check", "lab", "cli", "tests", "peers"], "rs");
     texts.extend(files(&["kernels", "layout/kernels", "lab/kernels"], "cuh"));
     texts.extend(files(&["docs", "book"], "md"));
     texts.insert(

@@ -55,8 +55,8 @@ fn a_wrong_staging_map_is_named() {
     for c in [Bf16, F32] {
         let unit =
             unit_of(&by_columns(element_types(Bf16, F32, c), (64, 64, 24), Order::Row), true);
-        for map in ["staging", "staged"] {
-            a_wrong_fingerprint_is_named(&unit, (&format!("maps::{map}"), map));
+        for (twin, map) in [("StagingMap", "staging"), ("StagedMap", "staged")] {
+            a_wrong_fingerprint_is_named(&unit, (&format!("epilogue::{twin}<Config>"), map));
         }
     }
 }

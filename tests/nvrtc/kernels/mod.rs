@@ -15,6 +15,7 @@ mod nodes;
 mod ptx;
 mod registers;
 mod streams;
+mod swizzles;
 mod threads;
 mod transforms;
 mod vectors;

@@ -122,7 +122,6 @@ mod tests {
         device::run_on_host,
         internals::{
             call::{HostMatrices, Source},
-            host::Mode,
             nest::Request,
         },
         shape::Mnk,
@@ -158,7 +157,7 @@ mod tests {
                     d: right.slice_mut(GUARD..GUARD + 40 * 24)?,
                     operands: Default::default(),
                 };
-                run_on_host(&desc, Mode::Fast, judge.problem().with(matrices))?;
+                run_on_host(&desc, judge.problem().with(matrices))?;
                 assert_eq!(judge.wrong(&desc, known, &right)?, None, "{a} {b} {c}");
                 let unwritten = judge.poison().get(GUARD)?;
                 for place in [0, 1, 23, 479, 958, 959] {

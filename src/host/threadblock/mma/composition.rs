@@ -1,17 +1,20 @@
 //! The composed program: which element of A and of B each multiplication reads.
 //!
-//! One CTA runs on names instead of numbers, through the same copies, layouts, and fragments as in
-//! the checked mode. The result gives, for each warp and k, the row of A in each of its rows and
-//! the column of B in each of its columns. These are the warp's two [`Panel`]s. If the warps form a
-//! grid, with one panel of A per row and one panel of B per column, they merge into one larger
-//! product. A wrong map makes a wrong composition.
+//! The index maps of a CTA are evaluated on names instead of numbers: the copies to shared memory
+//! first, then the loads of all fragments ([`names`](super::names)). The result gives, for each
+//! warp and k, the row of A in each of its rows and the column of B in each of its columns. These
+//! are the warp's two [`Panel`]s. If the warps form a grid, with one panel of A per row and one
+//! panel of B per column, they merge into one larger product. A wrong map makes a wrong
+//! composition.
 
 use crate::{
     arch::WARP,
     host::{
-        machine::{Started, run_block},
-        threadblock::mma::vectors::whole,
-        warp::{accumulated::Accumulated, microkernel::ROWS},
+        threadblock::mma::{
+            names::{Name, ThreadNames},
+            vectors::whole,
+        },
+        warp::microkernel::ROWS,
     },
     layout::index_map::{at, laws},
     operand::OperandKind,
@@ -20,36 +23,12 @@ use crate::{
     threadblock::mma::program::Program,
 };
 
-/// The coordinate of an element in an operand's tile.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Name {
-    /// Number of the k-tile.
-    pub tile: u32,
-    /// Index along M or N.
-    pub mn: u32,
-    /// Index along K.
-    pub k: u32,
-}
-
-impl Name {
-    /// Packs the name into a word: 16 bits for `tile`, and 24 bits each for `mn` and `k`. A word of
-    /// 0, which a cell has by default, is the first element.
-    fn word(self) -> u64 {
-        u64::from(self.tile) << 48 | u64::from(self.mn) << 24 | u64::from(self.k)
-    }
-
-    fn from_word(word: u64) -> Self {
-        let field = |shift: u32| (word >> shift & 0xff_ffff) as u32;
-        Self { tile: (word >> 48) as u32, mn: field(24), k: field(0) }
-    }
-}
-
 /// The elements of one operand that a product multiplies, and the destinations of its accumulators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Panel {
     /// The row of the CTA's tile that each row of the product is stored to; for B, the columns.
     pub stored: Vec<u32>,
-    /// The element of k-tile 0 in each slot, k-block by k-block.
+    /// The element of a k-tile in each slot, k-block by k-block.
     pub elements: Vec<Name>,
 }
 
@@ -75,7 +54,7 @@ impl Panel {
         let first = *self.elements.first()?;
         let slots = self.slots() as u32;
         let expected =
-            (0..).map(|i: u32| Name { mn: first.mn + i % slots, k: first.k + i / slots, ..first });
+            (0..).map(|i: u32| Name { mn: first.mn + i % slots, k: first.k + i / slots });
         self.elements.iter().copied().zip(expected).all(|(a, b)| a == b).then_some(first)
     }
 
@@ -129,18 +108,16 @@ pub struct Composition {
 }
 
 impl Composition {
-    /// Runs one CTA of `program` on names.
+    /// Evaluates the maps of one CTA of `program` on names.
+    ///
+    /// # Errors
+    /// The first fault of a map.
     pub fn compose(program: &Program) -> Result<Self, Fault> {
         let tiles = &program.base.tiles;
-        let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
-        // Two k-tiles show that the maps do not depend on the k-tile.
-        let accumulators = Accumulated::Names(Default::default());
-        let threads = run_block(
-            program,
-            &Started { source: &name, accumulators, tiles: &[2], seed: 0 },
-            None,
-        )?
-        .concat();
+        let names = [
+            ThreadNames::new(program, OperandKind::A)?,
+            ThreadNames::new(program, OperandKind::B)?,
+        ];
         stored_once(program)?;
         whole(program)?;
         let mut shares = Vec::new();
@@ -148,7 +125,7 @@ impl Composition {
             let warps =
                 (0..tiles.threads() / WARP).filter(|&warp| tiles.warp_place(warp).2 == warp_slice);
             let shares_of_warps: Vec<Share> = warps
-                .map(|warp| Ok(Share::new(panels_of(program, &threads, warp)?, warp_slice)))
+                .map(|warp| Ok(Share::new(panels_of(program, &names, warp)?, warp_slice)))
                 .collect::<Result<_, Fault>>()?;
             match joined(&shares_of_warps) {
                 Some(share) => shares.push(share),
@@ -164,7 +141,7 @@ impl Composition {
         let panel = |extent: u32| Panel {
             stored: (0..extent).collect(),
             elements: (0..block.k)
-                .flat_map(|k| (0..extent).map(move |mn| Name { tile: 0, mn, k }))
+                .flat_map(|k| (0..extent).map(move |mn| Name { mn, k }))
                 .collect(),
         };
         Self { shares: vec![Share::new([panel(block.m), panel(block.n)], 0)] }
@@ -205,10 +182,9 @@ pub(in crate::host) fn clipped(block: Mnk, (m, n, k): (usize, usize, usize)) -> 
 }
 
 /// Returns the panels of one warp.
-fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[Panel; 2], Fault> {
+fn panels_of(program: &Program, names: &[ThreadNames; 2], warp: u32) -> Result<[Panel; 2], Fault> {
     let tiles = &program.base.tiles;
     let fault = Fault::NotAnOuterProduct { warp };
-    let lanes = &threads[(warp * WARP) as usize..][..WARP as usize];
     let [rows, columns] = tiles.thread();
     let collector = warp % (tiles.threads_per_warp_slice() / WARP);
     let tile_columns = tiles.block.n;
@@ -223,7 +199,7 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
     let arrangement = tiles.lanes;
     let panel = |operand: OperandKind| -> Result<Panel, Fault> {
         let per_lane = if operand == OperandKind::A { rows } else { columns };
-        let side = |lane: u32| lanes[lane as usize].names(operand);
+        let side = |lane: u32| names[operand.index()].get(warp * WARP + lane);
         let own = |lane: u32| match operand {
             OperandKind::A => arrangement.place(lane).0,
             OperandKind::B => arrangement.place(lane).1,
@@ -247,15 +223,11 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
         }
         let per_lane = per_lane as usize;
         let mut elements = Vec::new();
-        for step in 0..2 * tiles.warp.k as usize {
+        for step in 0..tiles.warp.k as usize {
             for &lane in &leads {
                 let names = side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?;
-                elements.extend(names.iter().map(|&word| Name::from_word(word)));
+                elements.extend(names);
             }
-        }
-        let second = elements.split_off(elements.len() / 2);
-        if !elements.iter().zip(&second).all(|(a, b)| a.tile == 0 && *b == Name { tile: 1, ..*a }) {
-            return Err(fault);
         }
         Ok(Panel { stored, elements })
     };
@@ -299,14 +271,27 @@ fn joined(warps: &[Share]) -> Option<Share> {
 
 /// Checks that the threads of a warp slice store each element of the tile once, and each partial
 /// accumulator to its own place.
-pub(in crate::host) fn stored_once(program: &Program) -> Result<(), Fault> {
+pub fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.base.tiles.block.n;
     let place = |offset: u32| (offset / columns, offset % columns);
-    if program.base.tiles.warps().k > 1
-        && let Err(laws::Violation::Shared { second, .. }) =
-            laws::injective(program.maps.partials.as_ref())
-    {
-        return Err(Fault::PartialStoredTwice { thread: second.row, accumulator: second.column });
+    if program.base.tiles.warps().k > 1 {
+        match laws::injective(program.maps.partials.as_ref()) {
+            Err(laws::Violation::Shared { second, .. }) => {
+                return Err(Fault::PartialStoredTwice {
+                    thread: second.row,
+                    accumulator: second.column,
+                });
+            }
+            Err(laws::Violation::Outside { point, offset }) => {
+                let bytes = u64::from(program.base.accumulator.bytes_of(1));
+                return Err(Fault::OutOfBounds {
+                    thread: point.row,
+                    byte: u64::from(offset) * bytes,
+                    size: program.base.partials_bytes().into(),
+                });
+            }
+            _ => {}
+        }
     }
     match laws::bijective(program.maps.accumulator.as_ref()) {
         Ok(()) => Ok(()),

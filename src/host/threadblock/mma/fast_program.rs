@@ -1,4 +1,4 @@
-//! The fast mode of a program whose threads all follow one schedule.
+//! Host execution of a program whose threads all follow one schedule.
 
 use crate::{
     call::HostCall,

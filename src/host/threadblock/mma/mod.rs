@@ -1,6 +1,8 @@
-//! Fast mode of the main loops without a producer.
+//! Host execution of the main loops without a producer.
 
-pub(in crate::host) mod composition;
+pub mod composition;
 pub(in crate::host) mod fast_program;
+pub mod fragments;
+mod names;
 pub(in crate::host) mod pack;
-pub(in crate::host) mod vectors;
+pub mod vectors;

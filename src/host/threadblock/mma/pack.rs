@@ -4,7 +4,10 @@ use crate::{
     error::Error,
     host::{
         operands::{Matrix, Operands},
-        threadblock::mma::composition::{Composition, Name, Panel},
+        threadblock::mma::{
+            composition::{Composition, Panel},
+            names::Name,
+        },
         warp::microkernel::Sections,
     },
     numeric::{Accumulator, ElementKind, HostTransform, Number, Widening},

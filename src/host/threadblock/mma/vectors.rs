@@ -1,6 +1,6 @@
 //! Checks that the elements of each vector access are contiguous and aligned.
 //!
-//! The checked executor moves one element at a time, and the kernel moves whole vectors. A map that
+//! The host moves one element at a time, and the kernel moves whole vectors. A map that
 //! scatters the elements of a vector is a fault, even though each element alone would arrive.
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Checks every vector access to shared memory and to D.
-pub(in crate::host) fn whole(program: &Program) -> Result<(), Fault> {
+pub fn whole(program: &Program) -> Result<(), Fault> {
     let (base, maps) = (&program.base, &program.maps);
     for operand in OperandKind::BOTH {
         let (facts, smem) = (base.operand(operand), &maps.smem[operand.index()]);
@@ -47,7 +47,7 @@ pub(in crate::host) fn whole(program: &Program) -> Result<(), Fault> {
 
 /// Checks that accesses of `width` elements along direction `along` (rows, columns) of a tile are
 /// contiguous in shared memory.
-pub(in crate::host) fn vectors(
+pub fn vectors(
     map: &dyn IndexMap,
     operand: OperandKind,
     width: u32,

@@ -7,15 +7,47 @@ use crate::{
     host::parallel::{parallel_map, parallel_pieces},
     layout::Order,
     nest::GemmDesc,
-    numeric::{Bf16, ElementKind, EmulationKind, F16, emulation::LineFacts},
+    numeric::{
+        Bf16, ElementKind, EmulationKind, F16,
+        emulation::{EmulationBlocks, LineFacts, shift_of, unscaled},
+    },
     operand::OperandKind,
     refusal::{OperandLine, Refusal},
-    threadblock::tma_ring::program::EmulationProgram,
 };
+
+/// The functions that decompose operands and combine the products of their terms. Tests change one
+/// field and observe the effect.
+#[derive(Clone, Copy)]
+pub struct EmulationProgram {
+    /// Returns the bits of the terms of a number whose row has the given shift.
+    pub terms: fn(EmulationKind, f32, i32) -> [u16; 3],
+    /// Bits of the padding after the end of K in each term.
+    pub padding: u16,
+    /// Returns the exponent `s` of a row's scale 2^-s, from the bits of its largest magnitude.
+    pub shift: fn(u32) -> i32,
+    /// Whether the executor refuses rows whose exponent range is too wide for scaling.
+    pub windowed: bool,
+    /// Returns the block of an operand that a k-tile reads.
+    pub block: fn(&EmulationBlocks, OperandKind, u32) -> u32,
+    /// Scales a sum back. The second argument is the sum of the shifts of its row and column.
+    pub unscaled: fn(f32, i32) -> f32,
+}
+
+impl EmulationProgram {
+    /// The functions of [`numeric::emulation`](crate::numeric::emulation).
+    pub const RIGHT: Self = Self {
+        terms: EmulationKind::decompose,
+        padding: 0,
+        shift: shift_of,
+        windowed: true,
+        block: EmulationBlocks::block,
+        unscaled,
+    };
+}
 
 /// The scales that are undone in the accumulators.
 #[derive(Clone, Copy)]
-pub(in crate::host) struct Scales<'a> {
+pub struct Scales<'a> {
     /// Shifts of the rows of A and of the columns of B, for each GEMM of the batch. Empty without
     /// scaling.
     pub shifts: &'a [Vec<i32>; 2],
@@ -39,7 +71,7 @@ impl Scales<'_> {
 }
 
 /// The decomposed operands of a call.
-pub(in crate::host) struct DecomposedOperands {
+pub struct DecomposedOperands {
     emulation: EmulationKind,
     terms: [Vec<u16>; 2],
     /// Shifts of the rows of A and of the columns of B, for each GEMM of the batch. Empty without

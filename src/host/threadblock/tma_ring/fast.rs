@@ -1,4 +1,4 @@
-//! The fast mode for tensor cores: sums each tile over K in the steps of the instruction.
+//! Host execution of tensor cores: sums each tile over K in the steps of the instruction.
 
 use crate::{
     error::Error,

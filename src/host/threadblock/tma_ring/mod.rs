@@ -1,31 +1,14 @@
 //! Warp-specialized kernels on the host.
 //!
-//! A description becomes a [`WarpSpecializedProgram`]: the ring, the index maps, and the constants
-//! of its kernel. Two modes run it:
+//! The host adds the accumulators of the kernel in the same order without a ring, in parallel over
+//! tiles, so the bits are equal (`fast.rs`). On CUDA cores and for integers, accumulators are
+//! chains of multiply-adds, and the panels of the other main loops compute them.
 //!
-//! - **checked** (`checked.rs`, `numbers.rs`): runs cluster by cluster. The warps run on
-//!   [`machine`](crate::host::machine), in a pseudorandom order that a seed determines. The data in the
-//!   ring are bytes: a [`TensorCopy`](crate::threadblock::TensorCopy) writes boxes, and matrix
-//!   descriptors read them (`reading.rs`). The products are added as the instruction adds
-//!   (`products.rs`), and subtiles are staged and stored (`subtiles.rs`). Without `wgmma`, single
-//!   threads read, multiply, and store (`threads.rs`). Every element of D must be written exactly
-//!   once.
-//! - **fast** (`fast.rs`): adds the same accumulators in the same order without a ring, in parallel
-//!   over tiles, so the bits are equal. On CUDA cores and for integers, accumulators are chains of
-//!   multiply-adds, and the panels of the other main loops compute them.
-//!
-//! Emulated `f32` operands are decomposed first (`emulation.rs`), and both modes multiply the
+//! Emulated `f32` operands are decomposed first (`emulation.rs`), and the host multiplies the
 //! terms.
 
-mod checked;
-mod emulation;
+pub mod emulation;
 mod fast;
-mod numbers;
-mod partials;
-mod products;
-mod reading;
-mod subtiles;
-mod threads;
 
 use crate::{
     call::HostCall,
@@ -46,17 +29,14 @@ use crate::{
     },
     operand::Frame,
     refusal::Refusal,
-    shape::Mnk,
-    threadblock::{
-        Units, Work,
-        tma_ring::program::{EmulationProgram, WarpSpecializedProgram},
-    },
+    shape::{Mnk, at_least_one},
+    threadblock::{Units, Work},
 };
-use emulation::{DecomposedOperands, Scales};
+use emulation::{DecomposedOperands, EmulationProgram, Scales};
 use fast::Steps;
 use std::sync::Arc;
 
-/// Runs a kernel's description in the fast mode, with the description of the same GEMM and a
+/// Runs a kernel's description, with the description of the same GEMM and a
 /// row-major D. The caller has checked the description. If an operand of a batch cannot be
 /// decomposed, the call is refused before any write.
 ///
@@ -101,10 +81,22 @@ fn streams(kernel: &GemmDesc, call: &HostCall<'_>) -> Result<Option<Vec<TileSlic
     let by_rows = stores_rows(kernel);
     let extents = if by_rows { (call.m, call.n) } else { (call.n, call.m) };
     let tiles_k = kernel.blocks(call.k).tiles();
-    let work = work(kernel, (extents, call.batch, tiles_k), kernel.clusters_on_host())?;
+    let work = work(kernel, (extents, call.batch, tiles_k), clusters(kernel))?;
     let units: Units = Arc::new(Work::unit);
     let slices = TileSlices::for_gemms(&work, &units)?.into_iter();
     Ok(Some(slices.map(|slices| if by_rows { slices } else { slices.transposed() }).collect()))
+}
+
+/// Small, so that each cluster computes several tiles even of a small D.
+const CLUSTERS: u32 = 3;
+
+/// Returns the number of persistent clusters on the host; under stream-K as many as the workspace
+/// has slots for.
+pub const fn clusters(desc: &GemmDesc) -> u32 {
+    if !desc.streams_k() {
+        return CLUSTERS;
+    }
+    desc.most_streams() / at_least_one(desc.mainloop.cluster().count())
 }
 
 /// Returns the work of a kernel on `clusters` clusters. `extents` holds M and N, the number of
@@ -112,7 +104,7 @@ fn streams(kernel: &GemmDesc, call: &HostCall<'_>) -> Result<Option<Vec<TileSlic
 ///
 /// # Errors
 /// The errors of [`Work::new`].
-fn work(
+pub fn work(
     desc: &GemmDesc,
     extents: ((usize, usize), usize, u32),
     clusters: u32,
@@ -121,28 +113,12 @@ fn work(
     Work::new(kinds, (desc.threadblock(), desc.mainloop.cluster()), extents, clusters)
 }
 
-/// Runs a program in the checked mode.
-///
-/// # Errors
-/// The errors of [`execute_fast`], and [`Error::Fault`].
-pub(crate) fn execute_program(
-    program: &WarpSpecializedProgram,
-    seed: u64,
-    call: HostCall<'_>,
-) -> Result<(), Error> {
-    run_decomposed(&program.emulation, &program.desc, call, |scales, call| {
-        let desc = &program.multiplied;
-        checked::products(
-            program,
-            (seed, scales),
-            &mut Product::new(desc, tiling(desc, call.k), call)?,
-        )
-    })
-}
-
 /// Runs `compute` with the call that the kernel computes, which has decomposed operands if f32 is
 /// emulated.
-fn run_decomposed(
+///
+/// # Errors
+/// [`Error::Refused`] if an operand cannot be decomposed, and the errors of `compute`.
+pub fn run_decomposed(
     program: &EmulationProgram,
     desc: &GemmDesc,
     call: HostCall<'_>,
@@ -161,7 +137,7 @@ fn run_decomposed(
 }
 
 /// Returns the tiling of a kernel for a K of `k`.
-const fn tiling(desc: &GemmDesc, k: usize) -> Tiling {
+pub const fn tiling(desc: &GemmDesc, k: usize) -> Tiling {
     Tiling {
         block: desc.threadblock(),
         warp_slices: 1,
@@ -170,7 +146,7 @@ const fn tiling(desc: &GemmDesc, k: usize) -> Tiling {
     }
 }
 
-/// Computes D of one GEMM in the fast mode.
+/// Computes D of one GEMM.
 fn fast_product(
     desc: &GemmDesc,
     product: &mut Product<'_>,
