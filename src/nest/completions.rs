@@ -7,7 +7,7 @@ use crate::{
         check_pins::{check_pins, without_thread_instruction},
         defaults::in_place,
         features::Features,
-        places::Work,
+        places::SearchBudget,
         resolve::{First, FirstOf, configured, leaves_tile, legal, of_columns, placed, resolve},
     },
     refusal::Unresolved,
@@ -41,7 +41,9 @@ impl Completions {
         if let FirstOf::Row(first) = source {
             let further = row.knobs[first + 1..].iter();
             further
-                .filter_map(|knobs| configured(&user, frame, knobs, &pins, &mut { Work::LIMIT }))
+                .filter_map(|knobs| {
+                    configured(&user, frame, knobs, &pins, &mut { SearchBudget::LIMIT })
+                })
                 .for_each(|desc| all.add(desc));
         }
         // If no shape is pinned and a candidate has this tile, that candidate keeps its row-major
@@ -52,7 +54,7 @@ impl Completions {
             FirstOf::Row(_) | FirstOf::Computed => (given, 0),
         };
         for knobs in &row.of_columns[next..] {
-            if let Some(desc) = of_columns(&user, frame, knobs, &pins, &mut { Work::LIMIT })
+            if let Some(desc) = of_columns(&user, frame, knobs, &pins, &mut { SearchBudget::LIMIT })
                 && (pins.pins_shapes() || !has_tile_of(&all.descs[..tiles], &desc))
             {
                 all.add(desc);

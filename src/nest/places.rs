@@ -47,10 +47,10 @@ impl Places {
     }
 }
 
-/// The work of a resolution. Its limits bound the time of a build: the compiler interprets at most
-/// 2,000,000 steps, and the resources of a description take it about 1,000.
+/// The work that is left to a resolution. Its limits bound the time of a build: the compiler
+/// interprets at most 2,000,000 steps, and the resources of a description take it about 1,000.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Work {
+pub(crate) struct SearchBudget {
     /// Number of checked descriptions.
     pub checks: u32,
     /// Number of places whose knobs may still be computed.
@@ -59,7 +59,7 @@ pub(crate) struct Work {
     pub sized: u32,
 }
 
-impl Work {
+impl SearchBudget {
     /// The limits of one resolution, and those of an explanation why there is no kernel.
     pub(crate) const LIMIT: Self = Self { checks: 0, places: 4_000, sized: 800 };
 
@@ -77,7 +77,7 @@ impl GemmDesc {
         &self,
         pins: &Pins,
         at: &mut Option<Place>,
-        work: &mut Work,
+        work: &mut SearchBudget,
     ) -> Option<Self> {
         // No access with another number of elements divides a tile.
         let [a, b] = &self.operands;

@@ -15,7 +15,7 @@ use crate::{
         advice::Refused,
         check_pins::without_thread_instruction,
         defaults::{Row, rows},
-        places::Work,
+        places::SearchBudget,
     },
     refusal::{Advice, Refusal, Rule, Unresolved, hold},
 };
@@ -52,14 +52,14 @@ pub(crate) enum FirstOf {
 ///
 /// # Errors
 /// [`Unresolved`] if no row has the types, or if no kernel has all pinned knobs. The error lists a
-/// minimal set of conflicting pins, unless the work for it exceeds [`Work::LIMIT`]. Its advice
-/// leads to a kernel.
+/// minimal set of conflicting pins, unless the work for it exceeds [`SearchBudget::LIMIT`]. Its
+/// advice leads to a kernel.
 pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<First, Unresolved> {
-    let refused = match complete(user, frame, pins, &mut { Work::LIMIT }) {
+    let refused = match complete(user, frame, pins, &mut { SearchBudget::LIMIT }) {
         Ok(first) => return Ok(first),
         Err(refused) => refused,
     };
-    let (mut because, mut work) = (refused.refusal, Work::LIMIT);
+    let (mut because, mut work) = (refused.refusal, SearchBudget::LIMIT);
     if !leads_to_kernel(&refused, user, frame, pins, &mut work) {
         because = because.advise(Advice::None);
     }
@@ -81,7 +81,7 @@ const fn leads_to_kernel(
     user: Class,
     frame: Frame,
     pins: Pins,
-    work: &mut Work,
+    work: &mut SearchBudget,
 ) -> bool {
     if matches!(refused.refusal.rule, Rule::Knob) {
         return true;
@@ -108,7 +108,7 @@ pub(crate) const fn complete(
     user: Class,
     frame: Frame,
     pins: Pins,
-    work: &mut Work,
+    work: &mut SearchBudget,
 ) -> Result<First, Refused> {
     let pins = without_thread_instruction(pins, &user);
     let row = match rows(user.op, user.arch, user.combined(), &pins, 0) {
@@ -142,7 +142,7 @@ const fn complete_row(
     user: &Class,
     frame: Frame,
     pins: &Pins,
-    work: &mut Work,
+    work: &mut SearchBudget,
 ) -> Result<First, Refused> {
     let mut i = 0;
     while i < row.knobs.len() {
@@ -185,7 +185,11 @@ const fn complete_row(
 ///
 /// # Errors
 /// The refusal of the first candidate, or of a description without a candidate.
-const fn computed(base: &GemmDesc, pins: &Pins, work: &mut Work) -> Result<GemmDesc, Refused> {
+const fn computed(
+    base: &GemmDesc,
+    pins: &Pins,
+    work: &mut SearchBudget,
+) -> Result<GemmDesc, Refused> {
     let base = if base.a_from_registers() { base.settled() } else { *base };
     let (mut at, mut count, mut first) = (Some([0; 4]), 0, None);
     while count < MOST_CANDIDATES
@@ -217,7 +221,7 @@ pub(crate) const fn configured(
     frame: Frame,
     knobs: &Knobs,
     pins: &Pins,
-    work: &mut Work,
+    work: &mut SearchBudget,
 ) -> Option<GemmDesc> {
     fitting(placed(user, frame, knobs, pins), pins, work)
 }
@@ -229,7 +233,7 @@ pub(crate) const fn of_columns(
     frame: Frame,
     knobs: &Knobs,
     pins: &Pins,
-    work: &mut Work,
+    work: &mut SearchBudget,
 ) -> Option<GemmDesc> {
     if !(leaves_tile(knobs, pins) && leaves_clusters(knobs, pins)) {
         return None;
@@ -280,7 +284,11 @@ pub(crate) const fn legal(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refus
 }
 
 /// Returns the description if it is valid, and counts the check.
-const fn checked(desc: GemmDesc, pins: &Pins, work: &mut Work) -> Result<GemmDesc, Refusal> {
+const fn checked(
+    desc: GemmDesc,
+    pins: &Pins,
+    work: &mut SearchBudget,
+) -> Result<GemmDesc, Refusal> {
     work.checks += 1;
     legal(desc, pins)
 }
@@ -288,7 +296,7 @@ const fn checked(desc: GemmDesc, pins: &Pins, work: &mut Work) -> Result<GemmDes
 /// Returns the description if its tiles nest, its accesses fit, and it is valid. If the partials
 /// of a cluster leave too little shared memory, unpinned stages are reduced to those that fit. The
 /// last check is left for the refusal.
-const fn fitting(desc: GemmDesc, pins: &Pins, work: &mut Work) -> Option<GemmDesc> {
+const fn fitting(desc: GemmDesc, pins: &Pins, work: &mut SearchBudget) -> Option<GemmDesc> {
     let desc = if desc.cuts_by_cluster() { desc.with_fitting_stages(pins) } else { desc };
     if !desc.may_fit() || work.checks + 1 >= MOST_CHECKS {
         return None;

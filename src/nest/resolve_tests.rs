@@ -74,9 +74,10 @@ fn may_choose(desc: &GemmDesc, asked: &Asked) -> bool {
 /// `draws` random kernels, has the pins; its advice resolves.
 fn judge(asked: &Asked, kernels: &[GemmDesc], (seed, draws): (u64, usize)) -> Tally {
     let &Asked { user, frame, pins } = asked;
-    let mut work = Work::LIMIT;
+    let mut work = SearchBudget::LIMIT;
     let completed = complete(user, frame, pins, &mut work);
-    let (places, sized) = (Work::LIMIT.places - work.places, Work::LIMIT.sized - work.sized);
+    let (places, sized) =
+        (SearchBudget::LIMIT.places - work.places, SearchBudget::LIMIT.sized - work.sized);
     let tally = Tally { most_checks: work.checks, ..Tally::default() };
     let tally = match completed {
         Ok(_) => Tally { most_places: places, most_sized: sized, ..tally },
@@ -102,7 +103,7 @@ fn judge(asked: &Asked, kernels: &[GemmDesc], (seed, draws): (u64, usize)) -> Ta
             let mut next = advised;
             for _ in 0..MOST_ADVICE {
                 let followed = next.map(|(user, pins)| {
-                    (user, pins, complete(user, frame, pins, &mut { Work::LIMIT }))
+                    (user, pins, complete(user, frame, pins, &mut { SearchBudget::LIMIT }))
                 });
                 let Some((user, pins, Err(refused))) = followed else { break };
                 next = refused.advised(user, pins);
