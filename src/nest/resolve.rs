@@ -9,6 +9,8 @@
 //! The compiler resolves the first candidate of a type. A program computes the others when it first
 //! needs them ([`completions`](crate::nest::completions)).
 
+#![expect(clippy::result_large_err, reason = "constants have no heap, so no error can be boxed")]
+
 use crate::{
     nest::{
         Class, DecompositionKind, Frame, GemmDesc, Knobs, Pins,

@@ -111,7 +111,7 @@ impl ElementKind {
     /// Returns the size of `elements` consecutive elements in bytes, rounded up; at most
     /// `u32::MAX`.
     pub const fn bytes_of(self, elements: u32) -> u32 {
-        let bytes = (elements as u64 * self.bits() as u64 + 7) / 8;
+        let bytes = (elements as u64 * self.bits() as u64).div_ceil(8);
         if bytes > u32::MAX as u64 { u32::MAX } else { bytes as u32 }
     }
 
