@@ -11,8 +11,7 @@ use crate::{
     epilogue::Node,
     layout::{Layout, Orders, RowMajor},
     nest::{
-        Auto, Completions, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, TypedRequest,
-        Warp, With,
+        Auto, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, TypedRequest, Warp, With,
     },
     numeric::{Combined, MathType, MultipliedBy},
     refusal::Unresolved,
@@ -202,13 +201,12 @@ impl<
 {
     /// The description of the kernel, checked at compile time: for the named architecture, or for
     /// the host if the architecture is [`Native`](crate::arch::Native).
-    pub const DESC: GemmDesc = valid(&Self::COMPLETIONS).first();
+    pub const DESC: GemmDesc = valid(&Self::FIRST);
 
-    /// The candidate configurations without a machine.
-    const COMPLETIONS: Result<Completions, Unresolved> = Self::REQUEST.without_machine();
+    /// The first candidate configuration without a machine.
+    const FIRST: Result<GemmDesc, Unresolved> = Self::REQUEST.without_machine();
     /// The candidates of the operator that [`Deref`] returns.
-    const CANDIDATES: &Candidates =
-        &Candidates::from_request(Self::REQUEST, *valid(&Self::COMPLETIONS));
+    const CANDIDATES: &Candidates = &Candidates::from_request(Self::REQUEST, valid(&Self::FIRST));
     const REQUEST: TypedRequest = TypedRequest {
         types: Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND },
         orders: Orders { a: LA::ORDER, b: LB::ORDER, c: LC::ORDER },
@@ -226,7 +224,7 @@ impl<
     /// ```
     #[track_caller]
     pub const fn checked() -> GemmDesc {
-        valid(&Self::COMPLETIONS);
+        valid(&Self::FIRST);
         Self::require_valid_types()
     }
 
@@ -293,12 +291,12 @@ impl<
     }
 }
 
-/// Returns the candidate configurations. At compile time, a panic message has the reason if there
-/// are no candidates.
+/// Returns the first candidate configuration. At compile time, a panic message has the reason if
+/// there is none.
 #[track_caller]
-const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
-    match completions {
-        Ok(completions) => completions,
+const fn valid(first: &Result<GemmDesc, Unresolved>) -> GemmDesc {
+    match first {
+        Ok(first) => *first,
         Err(unresolved) => panic!("{}", unresolved.sentence().as_str()),
     }
 }

@@ -101,7 +101,7 @@ pub(super) struct PreparedKernels {
 
 impl PreparedKernels {
     fn orders(&self) -> Orders {
-        self.configurations.completions().orders()
+        self.configurations.orders()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     call::{Any, Arguments, MatrixElements, Readable, check_types},
     error::Error,
     layout::{MatrixType, Orders},
-    nest::{Completions, GemmDesc, ProblemSize, Request, TypedRequest},
+    nest::{GemmDesc, ProblemSize, Request, TypedRequest},
     numeric::{Combined, MathType},
     refusal::{Operand, Refusal},
 };
@@ -118,7 +118,7 @@ impl GemmOperation {
     /// types contradict the description.
     pub fn from_request(request: &Request) -> Result<Self, Error> {
         let candidates = match request.description {
-            Some(description) => Candidates::fixed(request.completions_of(description)?),
+            Some(description) => Candidates::fixed(request.description_of(description)?),
             None => {
                 let wanted = request.wanted()?;
                 let arch = wanted.arch.or(wanted.op.map(OpKind::default_arch));
@@ -157,24 +157,20 @@ impl<A, B, C> GemmOperation<A, B, C> {
         Self { configurations, _elements: PhantomData }
     }
 
-    fn completions(&self) -> &Completions {
-        self.configurations.completions()
-    }
-
     /// Returns the description of the first candidate configuration. If the description depends on
     /// the machine, the function returns the description for the host.
     pub fn desc(&self) -> GemmDesc {
-        self.completions().first()
+        self.configurations.first()
     }
 
     /// Returns the element types of A, B, C, and the accumulator.
     pub fn types(&self) -> Combined {
-        self.completions().types()
+        self.configurations.types()
     }
 
     /// Returns the orders of A, B, and C.
     pub fn orders(&self) -> Orders {
-        self.completions().orders()
+        self.configurations.orders()
     }
 
     /// Returns the operator on a machine, or on the host for `None`. The operator depends on the
@@ -207,7 +203,7 @@ impl<A, B, C> GemmOperation<A, B, C> {
     /// the kernel without a change, and the split-K kernel if the problem selects the slices.
     #[cfg(feature = "cuda")]
     pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
-        let completions = self.completions();
+        let completions = self.configurations.completions();
         completions
             .all()
             .iter()
@@ -226,12 +222,11 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         arguments: &Arguments<'_, S, A, B, C>,
     ) -> Result<(), Refusal> {
         let here = self.here::<S>(&arguments.queue())?;
-        let completions = here.completions();
-        let desc = completions.first().for_scalars(&arguments.scalars);
+        let desc = here.first().for_scalars(&arguments.scalars);
         arguments.check(&desc)?;
         arguments.products()?;
         arguments
-            .problems(completions.orders(), None)
+            .problems(here.orders(), None)
             .into_iter()
             .try_for_each(|problem| problem.enter(&desc).map(drop))
     }
@@ -261,8 +256,8 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         let queue = arguments.queue();
         let here = self.here::<S>(&queue)?;
         arguments.products()?;
-        let orders = here.completions().orders();
-        let size = arguments.size_for(&here.completions().first(), orders, u64::MAX);
+        let orders = here.orders();
+        let size = arguments.size_for(&here.first(), orders, u64::MAX);
         let desc = here.desc_of::<S>(&queue, &size);
         arguments.check(&desc)?;
         S::workspace_size(&desc, &arguments.problems(orders, Some(&queue)))
@@ -329,7 +324,7 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
         let here = self.here::<S>(queue)?;
-        let (first, orders) = (here.completions().first(), here.completions().orders());
+        let (first, orders) = (here.first(), here.orders());
         let size = arguments.size_for(&first, orders, arguments.workspace_given());
         let desc = here.desc_of::<S>(queue, &size);
         arguments.check(&desc)?;
@@ -353,7 +348,7 @@ impl Configurations {
     fn desc_of<S: Executor>(&self, queue: &S::Queue, size: &ProblemSize) -> GemmDesc {
         match S::machine(queue) {
             Some(machine) => self.completions().at(self.choice(size, &machine)),
-            None => self.completions().first(),
+            None => self.first(),
         }
     }
 }

@@ -98,11 +98,12 @@ impl Combined {
     pub(crate) const fn is_among(self, rows: &[Self]) -> bool {
         let mut i = 0;
         while i < rows.len() {
-            let row = rows[i];
-            if row.a.is(self.a)
-                && row.b.is(self.b)
-                && row.accumulator.is(self.accumulator)
-                && row.c.is(self.c)
+            // Without calls, because the compiler interprets each of them.
+            let row = &rows[i];
+            if row.a as u8 == self.a as u8
+                && row.b as u8 == self.b as u8
+                && row.accumulator as u8 == self.accumulator as u8
+                && row.c as u8 == self.c as u8
             {
                 return true;
             }

@@ -171,7 +171,7 @@ pub(crate) const fn rows(
     pins: &Pins,
     nth: usize,
 ) -> Result<&'static Row, Refusal> {
-    let (mut room, mut i, mut elsewhere, mut refused) = (0, 0, None, None);
+    let (mut room, mut i, mut refused) = (0, 0, None);
     let (mut left, mut with_other_rows) = (nth, false);
     while room < ALL_ROWS.len() || !with_other_rows {
         if room == ALL_ROWS.len() {
@@ -183,11 +183,7 @@ pub(crate) const fn rows(
         }
         let row = &ALL_ROWS[room][i];
         i += 1;
-        if op as u8 != row.op as u8 || !types.is_among(row.types) {
-            continue;
-        }
-        if !has_arch(row.archs, arch) {
-            elsewhere = nearest_of(row.archs, arch, elsewhere);
+        if op as u8 != row.op as u8 || !has_arch(row.archs, arch) || !types.is_among(row.types) {
             continue;
         }
         match (row.promotion, pins.promotion) {
@@ -206,7 +202,7 @@ pub(crate) const fn rows(
             Err(_) => {}
         }
     }
-    match (refused, elsewhere) {
+    match (refused, nearest_arch(op, arch, types)) {
         (Some(refusal), _) => Err(refusal),
         (None, Some(nearest)) => Err(Refusal::no_such_operation(types, op, arch, nearest)),
         (None, None) => Err(types.refused_by(op)),
@@ -235,6 +231,23 @@ pub(crate) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Opt
         }
     }
     found
+}
+
+/// Returns the architecture nearest to `arch` whose rows have the types.
+const fn nearest_arch(op: OpKind, arch: ArchKind, types: Combined) -> Option<ArchKind> {
+    let (mut room, mut i, mut nearest) = (0, 0, None);
+    while room < ALL_ROWS.len() {
+        if i == ALL_ROWS[room].len() {
+            (room, i) = (room + 1, 0);
+            continue;
+        }
+        let row = &ALL_ROWS[room][i];
+        i += 1;
+        if op as u8 == row.op as u8 && types.is_among(row.types) && !has_arch(row.archs, arch) {
+            nearest = nearest_of(row.archs, arch, nearest);
+        }
+    }
+    nearest
 }
 
 /// Returns the nearest architecture among those of a row and `nearest`: the next newer one, or else

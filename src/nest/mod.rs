@@ -16,12 +16,13 @@ macro_rules! or {
 }
 pub(crate) use or;
 
-mod axes;
+mod advice;
 mod check;
 mod check_pins;
 mod choose;
 mod class;
 mod combination;
+mod completions;
 mod cost_model;
 #[doc(hidden)]
 pub mod defaults;
@@ -29,6 +30,7 @@ mod dispatch;
 mod display;
 pub(crate) mod explanation;
 pub(crate) mod features;
+pub(crate) mod fit;
 mod gemm_desc;
 #[cfg(feature = "serde")]
 pub(crate) mod json;
@@ -39,10 +41,15 @@ mod lowering;
 mod matrices;
 mod modes;
 mod pins;
+pub(crate) mod places;
 pub(crate) mod plan;
 mod predicted_time;
+#[cfg(test)]
+mod random_kernels;
 mod request;
 mod resolve;
+#[cfg(test)]
+mod resolve_requests;
 mod units;
 mod words;
 
@@ -56,6 +63,7 @@ pub use class::GemmMode;
 pub use class::{Class, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
+pub(crate) use completions::Completions;
 #[doc(hidden)]
 pub use dispatch::Explanation;
 pub use gemm_desc::GemmDesc;
@@ -71,7 +79,6 @@ pub use pins::Pins;
 pub use predicted_time::PredictedTime;
 #[doc(hidden)]
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
-pub(crate) use resolve::Completions;
 #[doc(hidden)]
 pub use units::Target;
 pub(crate) use units::TypedRequest;

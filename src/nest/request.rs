@@ -12,9 +12,8 @@ use crate::{
     error::Error,
     layout::{MatrixType, Order, Orders},
     nest::{
-        GemmDesc, Pins, Target,
+        Completions, GemmDesc, Pins, Target,
         check_pins::{check_pins, without_thread_instruction},
-        resolve::Completions,
         units::TypedRequest,
     },
     numeric::{Combined, ElementKind},
@@ -200,12 +199,12 @@ impl Request {
         Ok(self.with_pins(self.pins()?))
     }
 
-    /// Returns a description with the request's knobs as the only candidate.
+    /// Returns a description with the request's knobs.
     ///
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
-    pub(crate) fn completions_of(&self, description: GemmDesc) -> Result<Completions, Error> {
-        Ok(Completions::from_first(self.changed(description, self.pins()?)?))
+    pub(crate) fn description_of(&self, description: GemmDesc) -> Result<GemmDesc, Error> {
+        self.changed(description, self.pins()?)
     }
 
     fn pins(&self) -> Result<Pins, Error> {

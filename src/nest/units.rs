@@ -4,9 +4,8 @@ use crate::{
     arch::{ArchKind, OpKind},
     layout::Orders,
     nest::{
-        Class, Frame, Pins,
-        defaults::default_gemm_configurations,
-        resolve::{Completions, resolve},
+        Class, Completions, Frame, GemmDesc, Pins, defaults::default_gemm_configurations,
+        resolve::resolve,
     },
     numeric::{Combined, ElementKind},
     refusal::Unresolved,
@@ -69,67 +68,85 @@ pub(crate) struct TypedRequest {
 }
 
 impl TypedRequest {
-    /// Returns the candidates for a target.
+    /// Returns the first candidate for a target.
     ///
     /// # Errors
     /// [`Unresolved`] if there is no such kernel.
-    pub const fn completions(&self, target: Target) -> Result<Completions, Unresolved> {
+    pub const fn resolve(&self, target: Target) -> Result<GemmDesc, Unresolved> {
         let arch = match self.arch {
             Some(arch) => arch,
             None => target.arch(),
         };
         match (self.op, self.arch, target) {
-            (Some(op), _, _) => self.complete_units(op, arch),
+            (Some(op), _, _) => self.resolve_units(op, arch),
             (None, None, Target::Host(_)) => self.on_host(Some(arch)),
-            (None, _, _) => self.complete_units(OpKind::fastest(self.types, arch), arch),
+            (None, _, _) => self.resolve_units(OpKind::fastest(self.types, arch), arch),
         }
     }
 
-    /// Returns the candidates without a machine. A named architecture decides; otherwise, the host
-    /// decides, with the default architecture of its units.
+    /// Returns the first candidate without a machine. A named architecture decides; otherwise, the
+    /// host decides, with the default architecture of its units.
     ///
     /// # Errors
     /// [`Unresolved`] if there is no such kernel.
-    pub const fn without_machine(&self) -> Result<Completions, Unresolved> {
+    pub const fn without_machine(&self) -> Result<GemmDesc, Unresolved> {
         match (self.arch, self.op) {
-            (Some(arch), _) => self.completions(Target::Gpu(arch)),
-            (None, Some(op)) => self.complete_units(op, op.default_arch()),
+            (Some(arch), _) => self.resolve(Target::Gpu(arch)),
+            (None, Some(op)) => self.resolve_units(op, op.default_arch()),
             (None, None) => self.on_host(None),
         }
     }
 
-    /// Returns the candidates of the host, for CUDA cores if they multiply the types. Tensor cores
-    /// are used otherwise, or if only they have the pinned knobs. No knob selects an emulation of
-    /// `f32`. `None` selects the default architecture of the units.
-    const fn on_host(&self, arch: Option<ArchKind>) -> Result<Completions, Unresolved> {
+    /// Returns the first candidate of the host, for CUDA cores if they multiply the types. Tensor
+    /// cores are used otherwise, or if only they have the pinned knobs. No knob selects an
+    /// emulation of `f32`. `None` selects the default architecture of the units.
+    const fn on_host(&self, arch: Option<ArchKind>) -> Result<GemmDesc, Unresolved> {
         let op = OpKind::on_host(self.types);
-        let first = self.complete_units_on(op, arch);
+        let first = self.resolve_units_on(op, arch);
         let simt_only = !matches!(op, OpKind::Simt) || matches!(self.types.a, ElementKind::F32);
         if first.is_ok() || simt_only || self.pins.is_none() {
             return first;
         }
-        let other = self.complete_units_on(OpKind::TensorOp, arch);
+        let other = self.resolve_units_on(OpKind::TensorOp, arch);
         if other.is_ok() { other } else { first }
     }
 
-    const fn complete_units_on(
+    const fn resolve_units_on(
         &self,
         op: OpKind,
         arch: Option<ArchKind>,
-    ) -> Result<Completions, Unresolved> {
+    ) -> Result<GemmDesc, Unresolved> {
         match arch {
-            Some(arch) => self.complete_units(op, arch),
-            None => self.complete_units(op, op.default_arch()),
+            Some(arch) => self.resolve_units(op, arch),
+            None => self.resolve_units(op, op.default_arch()),
         }
     }
 
-    /// Returns the candidates of units and an architecture.
-    pub const fn complete_units(
-        &self,
-        op: OpKind,
-        arch: ArchKind,
-    ) -> Result<Completions, Unresolved> {
+    /// Returns the first candidate of units and an architecture.
+    const fn resolve_units(&self, op: OpKind, arch: ArchKind) -> Result<GemmDesc, Unresolved> {
         let Orders { a, b, c } = self.orders;
-        resolve(Class::new(op, arch, self.types, [a, b]), Frame::for_output(c), self.pins)
+        let user = Class::new(op, arch, self.types, [a, b]);
+        match resolve(user, Frame::for_output(c), self.pins) {
+            Ok(first) => Ok(first.desc),
+            Err(unresolved) => Err(unresolved),
+        }
+    }
+
+    /// Returns the candidates for a target.
+    ///
+    /// # Errors
+    /// [`Unresolved`] if there is no such kernel.
+    pub fn completions(&self, target: Target) -> Result<Completions, Unresolved> {
+        self.resolve(target).and_then(|first| self.complete_units(first.op(), first.arch))
+    }
+
+    /// Returns the candidates of units and an architecture.
+    ///
+    /// # Errors
+    /// [`Unresolved`] if there is no such kernel.
+    pub fn complete_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
+        let Orders { a, b, c } = self.orders;
+        let user = Class::new(op, arch, self.types, [a, b]);
+        Completions::new(user, Frame::for_output(c), self.pins)
     }
 }

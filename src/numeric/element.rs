@@ -104,13 +104,15 @@ impl ElementKind {
 
     /// Returns the number of elements that fit into `bytes` bytes.
     pub const fn elements_in(self, bytes: u32) -> u32 {
-        clamped(self.matrix_elements(bytes as u64))
+        // At most `bytes`, because no element has fewer than 8 bits.
+        (bytes as u64 * 8 / self.bits() as u64) as u32
     }
 
     /// Returns the size of `elements` consecutive elements in bytes, rounded up; at most
     /// `u32::MAX`.
     pub const fn bytes_of(self, elements: u32) -> u32 {
-        clamped(self.matrix_bytes(elements as u64))
+        let bytes = (elements as u64 * self.bits() as u64).div_ceil(8);
+        if bytes > u32::MAX as u64 { u32::MAX } else { bytes as u32 }
     }
 
     /// Returns [`elements_in`](Self::elements_in) for 64-bit sizes.
@@ -163,10 +165,6 @@ impl ElementKind {
     pub const fn is(self, other: Self) -> bool {
         self as u8 == other as u8
     }
-}
-
-const fn clamped(size: u64) -> u32 {
-    if size > u32::MAX as u64 { u32::MAX } else { size as u32 }
 }
 
 words! {

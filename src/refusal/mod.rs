@@ -111,14 +111,6 @@ impl Refusal {
         }
     }
 
-    /// The greatest number of stages that shared memory holds, if two stages fit.
-    pub(crate) const fn stages_that_fit(&self) -> Option<u32> {
-        match self.advice {
-            Advice::Other(Field::Stages, Value::Number(stages)) => Some(stages as u32),
-            _ => None,
-        }
-    }
-
     /// Returns the refusal in the other frame.
     const fn swapped(self) -> Self {
         Self {

@@ -13,6 +13,9 @@ use crate::{
     warp::UnrollKind,
 };
 
+/// Maximum number of stages. The hardware has no such limit.
+pub(crate) const MOST_STAGES: u32 = 16;
+
 /// The main loop of a CTA, which moves tiles of A and B along K into shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mainloop {

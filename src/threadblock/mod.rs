@@ -6,7 +6,7 @@
 //! [`swizzle`] is the rasterization order of tiles. On Hopper, TMA moves tiles: a `TensorMapDesc`
 //! describes the tensor, and a `TensorCopy` describes one copy.
 
-mod mainloop;
+pub(crate) mod mainloop;
 pub mod mma;
 pub(crate) mod multistage;
 mod params;

@@ -17,7 +17,7 @@ use crate::{
     refusal::{Field, Operand, Refusal, rules::within},
     schedule::{Schedule, Step},
     shape::Mnk,
-    threadblock::{MmaBase, StagedOperand, mma::accesses},
+    threadblock::{MmaBase, StagedOperand, mainloop::MOST_STAGES, mma::accesses},
 };
 
 // Knobs.
@@ -47,7 +47,7 @@ impl MultistageKnobs {
         if !arch.copies_asynchronously() {
             return Err(Refusal::no_asynchronous_copy(arch));
         }
-        within(Field::Stages, self.stages as u64, 2, 16)
+        within(Field::Stages, self.stages as u64, 2, MOST_STAGES as u64)
     }
 
     /// Returns whether an access of `access` elements is too narrow for an asynchronous copy.

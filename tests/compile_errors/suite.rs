@@ -7,7 +7,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 /// Messages that the compiler must print for a case.
-const SENTENCES: [(&str, &str); 17] = [
+const SENTENCES: [(&str, &str); 18] = [
     ("wrong_slice_type", "A cannot be `&Vec<f64>`"),
     ("wrong_slice_type", "B cannot be `&[f64]`"),
     ("wrong_slice_type", "C cannot be `&Vec<f64>`"),
@@ -37,6 +37,10 @@ const SENTENCES: [(&str, &str); 17] = [
     (
         "registers_over_budget",
         "registers per thread = 126 exceeds 64 (256 threads per block, 4 blocks per multiprocessor)",
+    ),
+    (
+        "resources_over_budget_everywhere",
+        "registers per thread = 506 exceeds 255 (256 threads per block, 1 block per multiprocessor)",
     ),
     (
         "pipelined_with_four_stages",

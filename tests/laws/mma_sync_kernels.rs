@@ -35,7 +35,7 @@ fn missing_instructions_are_refused_with_supported_ones() {
         (ArchKind::Sm80, halves, &[("mainloop", "multistage"), ("align_a", "1")], "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined; no kernel was found with this mainloop and this align_a"),
         (ArchKind::Sm80, halves, &[("align_b", "3")], "align_b = 3 is not one of 1, 2, 4, 8; try 4; no kernel was found with this align_b"),
         (ArchKind::Sm80, halves, &[("warp", "40x64x32")], "warp M = 40 is not a multiple of 16; try 48; no kernel was found with this warp"),
-        (ArchKind::Sm80, halves, &[("warp", "64x144x32")], "warp N = 144 is outside 8 to 128; try 128; no kernel was found with this warp"),
+        (ArchKind::Sm80, halves, &[("warp", "64x144x32")], "warp N = 144 is outside 8 to 128; no kernel was found with this warp"),
         (ArchKind::Sm80, halves, &[("warp", "64x64x8"), ("instruction", "16x8x16")], "warp K = 8 is not a multiple of 16; try 16; no kernel was found with this warp and this instruction"),
         (
             ArchKind::Sm86,

@@ -16,24 +16,34 @@ use crate::{
 /// Valid extents of a warp tile along M and N.
 pub(crate) const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
 
-/// Maximum extent of a threadblock tile along M, and along N.
-const THREADBLOCK_MN: u32 = 256;
+/// Minimum extent of a threadblock tile.
+pub(crate) const LEAST_TILE: u32 = 8;
 
-/// Maximum depth of a threadblock tile.
-const THREADBLOCK_K: u32 = 512;
+/// Maximum extents of a threadblock tile along M, N, and K.
+pub(crate) const MOST_TILE: [u32; 3] = [256, 256, 512];
+
+/// Maximum number of warps of a CTA.
+pub(crate) const MOST_WARPS: u32 = 16;
+
+/// Maximum number of registers per thread.
+pub(crate) const MOST_REGISTERS: u32 = 255;
+
+/// Maximum number of CTAs that the description of a kernel keeps on a multiprocessor.
+pub(crate) const MOST_BLOCKS: u32 = 16;
 
 /// Checks the range of a threadblock tile, that it is a multiple of the warp tile, and the number
 /// of warps. The extents of the warp tile are not 0.
 const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
+    let [most_m, most_n, most_k] = MOST_TILE;
     let axes = [
-        (Axis::M, tb.m, warp.m, THREADBLOCK_MN),
-        (Axis::N, tb.n, warp.n, THREADBLOCK_MN),
-        (Axis::K, tb.k, warp.k, THREADBLOCK_K),
+        (Axis::M, tb.m, warp.m, most_m),
+        (Axis::N, tb.n, warp.n, most_n),
+        (Axis::K, tb.k, warp.k, most_k),
     ];
     let mut i = 0;
     while i < axes.len() {
         let (axis, value, _, most) = axes[i];
-        hold!(within(Field::Threadblock(axis), value as u64, 8, most as u64));
+        hold!(within(Field::Threadblock(axis), value as u64, LEAST_TILE as u64, most as u64));
         i += 1;
     }
     i = 0;
@@ -46,7 +56,7 @@ const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
         i += 1;
     }
     let warps = (tb.m / warp.m) * (tb.n / warp.n) * (tb.k / warp.k);
-    within(Field::WarpsOfABlock, warps as u64, 1, 16)
+    within(Field::WarpsOfABlock, warps as u64, 1, MOST_WARPS as u64)
 }
 
 /// Checks that the alignment of an operand is valid, and that it divides the contiguous extent of
@@ -98,7 +108,7 @@ const fn check_order(swizzle: SwizzleKind, blocks_per_sm: u32) -> Result<(), Ref
     {
         return Err(refusal);
     }
-    within(Field::BlocksPerSm, blocks_per_sm as u64, 1, 16)
+    within(Field::BlocksPerSm, blocks_per_sm as u64, 1, MOST_BLOCKS as u64)
 }
 
 /// Checks that a machine has the threads, registers, and shared memory for `blocks` CTAs.
@@ -141,7 +151,7 @@ const fn check_budgets(
 pub(crate) const fn registers_available(base_threads: u32, blocks: u32, per_sm: u32) -> u32 {
     let threads = base_threads.saturating_mul(blocks).div_ceil(4 * WARP).saturating_mul(4 * WARP);
     let share = per_sm / at_least_one(threads) / 8 * 8;
-    if share < 255 { share } else { 255 }
+    if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
 }
 
 impl GemmDesc {
@@ -168,7 +178,9 @@ impl GemmDesc {
         hold!(self.check_epilogue());
         let bound = match self.limits.spills {
             SpillKind::Refused => {
-                Some([base.registers(), self.registers_available(machine.registers_per_sm)])
+                let (threads, blocks) = (base.tiles.threads(), self.limits.blocks_per_sm);
+                let available = registers_available(threads, blocks, machine.registers_per_sm);
+                Some([base.registers(), available])
             }
             SpillKind::Allowed => None,
         };

@@ -100,7 +100,11 @@ impl WarpSpecialized {
     }
 
     /// Returns the ring with buffers through which consumers store subtiles of D, and the subtile.
-    const fn staged(d: &GemmDesc, unstaged: Pipeline, repeats: Mn) -> (Pipeline, Subtile) {
+    pub(crate) const fn staged(
+        d: &GemmDesc,
+        unstaged: Pipeline,
+        repeats: Mn,
+    ) -> (Pipeline, Subtile) {
         let unstaged = Pipeline { staging_buffers: 1, ..unstaged };
         let available = d.arch.machine().shared_bytes_each_of(1);
         let (columns, swizzle) = Self::subtile(d, &unstaged, available);
@@ -178,7 +182,7 @@ impl WarpSpecialized {
 }
 
 /// Subtiles in which a consumer stores its tile of D.
-struct Subtile {
+pub(crate) struct Subtile {
     /// Number per consumer; 0 if threads store D from registers.
     count: u32,
     columns: u32,

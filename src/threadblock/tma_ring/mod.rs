@@ -42,7 +42,7 @@
 //! Twin: `kernels/threadblock/tma_ring.cuh`.
 
 mod check;
-mod components;
+pub(crate) mod components;
 mod copies;
 pub(crate) mod cost;
 pub(crate) mod explain;

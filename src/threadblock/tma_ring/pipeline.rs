@@ -24,7 +24,7 @@ use crate::{
         Field, hold,
         rules::{multiple, within},
     },
-    threadblock::{split_k::ClusterSlices, tensor_map::CHUNK_BYTES},
+    threadblock::{mainloop::MOST_STAGES, split_k::ClusterSlices, tensor_map::CHUNK_BYTES},
 };
 
 /// Alignment of stages and staging buffers in bytes: the period of the 128-byte swizzle.
@@ -35,8 +35,6 @@ pub const MOST_STAGING: u32 = 8;
 pub const BARRIER_BYTES: u32 = 8;
 /// Warps per warpgroup.
 pub const WARPS: u32 = 4;
-/// Maximum number of stages. The hardware has no such limit.
-pub const MOST_STAGES: u32 = 16;
 /// Maximum number of consumers. With the producer, they have 512 threads.
 pub const MOST_CONSUMERS: u32 = 3;
 /// Registers per SM. One block may use all of them.

@@ -8,6 +8,7 @@ use crate::{
         Field, Legal, Refusal, hold,
         rules::{multiple, nearest_power_of_two, within},
     },
+    shape::Mnk,
     threadblock::mma::check,
     warp::{MmaSyncKnobs, SaturateKind, mma_sync::table},
 };
@@ -53,11 +54,23 @@ impl MmaSyncKnobs {
         if matches!(self.saturate, SaturateKind::On) && !accumulator.is_integer() {
             return Err(Refusal::nothing_to_saturate(accumulator));
         }
-        hold!(extent(Axis::M, warp.m, shape.m, desc.k_contiguous(OperandKind::A)));
-        hold!(extent(Axis::N, warp.n, shape.n, desc.k_contiguous(OperandKind::B)));
-        hold!(power(Axis::K, warp.k, WARP_DEPTHS, 8));
+        hold!(Self::check_extents(desc, shape));
         hold!(multiple(Field::Warp(Axis::K), warp.k as u64, shape.k as u64, 256));
         within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128)
+    }
+
+    /// Checks the extents of the warp tile for an instruction.
+    const fn check_extents(desc: &GemmDesc, instruction: Mnk) -> Result<(), Refusal> {
+        let warp = desc.warp();
+        let (m, n) = (instruction.m, instruction.n);
+        hold!(extent(Axis::M, warp.m, m, desc.k_contiguous(OperandKind::A)));
+        hold!(extent(Axis::N, warp.n, n, desc.k_contiguous(OperandKind::B)));
+        power(Axis::K, warp.k, WARP_DEPTHS, 8)
+    }
+
+    /// Checks the warp tile for the smallest instruction.
+    pub(crate) const fn check_warp(desc: &GemmDesc) -> Result<(), Refusal> {
+        Self::check_extents(desc, Mnk::new(8, 8, 4))
     }
 
     /// Checks that a warp can compute what the instruction reads: f32 is emulated or transformed in

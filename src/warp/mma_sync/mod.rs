@@ -38,6 +38,7 @@
 //! shape. `tests/gpu/same_bits.rs` compares the results on an H200.
 
 mod check;
+mod complete;
 mod components;
 mod cost;
 mod cuda;

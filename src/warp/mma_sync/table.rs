@@ -20,6 +20,8 @@ const fn not_one_of(axis: Axis, value: u32, legal: &'static [u32], nearest: u32)
 struct InstructionRow {
     inputs: &'static [ElementKind],
     accumulators: &'static [ElementKind],
+    /// The sets of `inputs` and of `accumulators`.
+    sets: [u32; 2],
     m: u32,
     depths: &'static [u32],
     sm: u32,
@@ -32,11 +34,12 @@ const fn row(
     depths: &'static [u32],
     sm: u32,
 ) -> InstructionRow {
-    InstructionRow { inputs, accumulators, m, depths, sm }
+    let sets = [set(inputs), set(accumulators)];
+    InstructionRow { inputs, accumulators, sets, m, depths, sm }
 }
 
 /// Instruction table. For each type, newer architectures and larger K come first.
-const TABLE: [InstructionRow; 9] = [
+static TABLE: [InstructionRow; 9] = [
     row(&[F64], &[F64], 16, &[16, 8, 4], 90),
     row(&[F64], &[F64], 8, &[4], 80),
     row(&[F16], &[F32, F16], 16, &[16, 8], 80),
@@ -48,12 +51,22 @@ const TABLE: [InstructionRow; 9] = [
     row(&[E4m3, E5m2], &[F32], 16, &[32], 89),
 ];
 
-const fn has(kinds: &[ElementKind], kind: ElementKind) -> bool {
-    let mut i = 0;
-    while i < kinds.len() && !kinds[i].is(kind) {
+/// Stored types and multiplied types of transforms.
+const TRANSFORMS: [u32; 2] = [set(&[F32, Tf32, F16, Bf16]), set(&[Tf32, F16, Bf16])];
+
+/// Returns a set of element types, one bit each. The compiler tests a set without a loop.
+const fn set(kinds: &[ElementKind]) -> u32 {
+    let (mut i, mut set) = (0, 0);
+    while i < kinds.len() {
+        set |= 1 << kinds[i] as u32;
         i += 1;
     }
-    i < kinds.len()
+    set
+}
+
+/// Returns whether a set has an element type.
+const fn has(set: u32, kind: ElementKind) -> bool {
+    set >> kind as u32 & 1 == 1
 }
 
 const fn has_depth(depths: &[u32], depth: u32) -> bool {
@@ -73,8 +86,8 @@ pub(super) const fn supported(multiplied: Multiplied, stored: ElementKind) -> bo
         Multiplied::Transformed(id) => {
             let factor = id.multiplied;
             id.stored.is(stored)
-                && has(&[F32, Tf32, F16, Bf16], stored)
-                && has(&[Tf32, F16, Bf16], factor)
+                && has(TRANSFORMS[0], stored)
+                && has(TRANSFORMS[1], factor)
                 && factor.bits() <= stored.bits()
         }
     }
@@ -89,15 +102,18 @@ impl InstructionRow {
         inputs: [ElementKind; 2],
         accumulator: ElementKind,
     ) -> bool {
+        let [inputs_of, accumulators] = self.sets;
+        if !has(accumulators, accumulator) {
+            return false;
+        }
         let ([a, b], [of_a, of_b]) = (inputs, math.multiplied());
         let [x, y] = [of_a.element(a), of_b.element(b)];
-        supported(of_a, a)
+        has(inputs_of, x)
+            && has(inputs_of, y)
+            && (x.is(y) || x.is_fp8())
+            && supported(of_a, a)
             && supported(of_b, b)
             && of_a.terms() == of_b.terms()
-            && has(self.inputs, x)
-            && has(self.inputs, y)
-            && (x.is(y) || x.is_fp8())
-            && has(self.accumulators, accumulator)
     }
 }
 
@@ -119,11 +135,11 @@ impl WarpInstruction {
     ) -> Option<Self> {
         let (mut found, mut i) = (None, 0);
         while i < TABLE.len() {
-            let InstructionRow { m, depths, sm, .. } = TABLE[i];
+            let &InstructionRow { m, depths, sm, .. } = &TABLE[i];
             // Entries of older architectures come later and override newer ones.
-            if TABLE[i].adds(math, inputs, accumulator)
-                && m == shape.m
+            if m == shape.m
                 && shape.n == EIGHT
+                && TABLE[i].adds(math, inputs, accumulator)
                 && has_depth(depths, shape.k)
             {
                 found = Some(Self { inputs, accumulator, shape, sm, math });
@@ -152,8 +168,8 @@ impl WarpInstruction {
             _,
         ) = (None, None, &[], 0);
         while i < TABLE.len() {
-            let InstructionRow { m, depths, .. } = TABLE[i];
-            if TABLE[i].adds(math, inputs, accumulator) && TABLE[i].sm <= sm {
+            let &InstructionRow { m, depths, sm: least, .. } = &TABLE[i];
+            if least <= sm && TABLE[i].adds(math, inputs, accumulator) {
                 ms = match first {
                     None if m == 8 => &[8],
                     None => &[16],

@@ -8,6 +8,8 @@
 //! loads a fragment.
 
 mod check;
+mod complete;
+mod complete_consumer;
 mod components;
 mod consumer;
 mod consumer_cuda;

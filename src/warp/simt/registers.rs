@@ -2,7 +2,7 @@
 
 use crate::{
     thread::mma::packed,
-    threadblock::{MmaBase, StagedOperand, smem::Along},
+    threadblock::{MmaBase, StagedOperand, ThreadMap, smem::Along},
     warp::SimtKnobs,
 };
 
@@ -12,15 +12,16 @@ impl SimtKnobs {
     pub(crate) const fn registers(base: &MmaBase) -> u32 {
         let [a, b] = &base.operands;
         let words = base.accumulator.bits().div_ceil(32);
-        let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
+        let maps = [a.thread_map(), b.thread_map()];
+        let accesses = maps[0].accesses().saturating_add(maps[1].accesses());
         let packed = packed(base.accumulator, base.tiles.thread());
         let fragments = (a.thread_mn().saturating_add(b.thread_mn()) / packed)
             .saturating_mul(Self::fragments(base));
         (base.tiles.accumulators() / packed)
             .saturating_add(fragments)
             .saturating_mul(words)
-            .saturating_add(Self::copy_registers(base, a))
-            .saturating_add(Self::copy_registers(base, b))
+            .saturating_add(Self::copy_registers(base, a, &maps[0]))
+            .saturating_add(Self::copy_registers(base, b, &maps[1]))
             .saturating_add(Self::swizzle_registers(a) + Self::swizzle_registers(b))
             .saturating_add(accesses.div_ceil(Self::ACCESSES_A_REGISTER))
             .saturating_add(base.registers_of_units())
@@ -46,11 +47,13 @@ impl SimtKnobs {
 
     /// Returns the registers for an operand's copies. They hold the next tile's share, one address
     /// per row, and two predicates if the last row is incomplete.
-    const fn copy_registers(base: &MmaBase, operand: &StagedOperand) -> u32 {
-        let map = operand.thread_map();
-        let staged = operand.staged_words().saturating_add(map.steps_strided());
-        (if base.mainloop.copies_asynchronously() { 0 } else { staged })
-            .saturating_add(if map.idles() { 2 } else { 0 })
+    const fn copy_registers(base: &MmaBase, operand: &StagedOperand, map: &ThreadMap) -> u32 {
+        let staged = if base.mainloop.copies_asynchronously() {
+            0
+        } else {
+            operand.staged_words().saturating_add(map.steps_strided())
+        };
+        staged.saturating_add(if map.idles() { 2 } else { 0 })
     }
 
     /// Registers for the addresses of a swizzled tile. Unlike those of a linear tile, they do not

@@ -14,10 +14,11 @@ use crate::{
     shape::Mn,
     threadblock::{
         MainloopKind, RoleOptions, SwizzleMode,
+        mainloop::MOST_STAGES,
         smem::Along,
         tensor_map::CHUNK_BYTES,
         tma_ring::{
-            pipeline::{MOST_CONSUMERS, MOST_STAGES},
+            pipeline::MOST_CONSUMERS,
             shapes::{MOST_TILE, ping_pong},
         },
     },
@@ -35,11 +36,11 @@ use crate::{
 /// that a consumer gains later by `setmaxnreg` do not count. Measured with 3 consumers, which
 /// launch with 128 registers: NVRTC 13 needs 130 registers with 104 accumulators, 138 with 112, and
 /// 146 with 120 (C7602).
-const BESIDE_ACCUMULATORS: u32 = 26;
+pub(super) const BESIDE_ACCUMULATORS: u32 = 26;
 
 /// Returns the multiplication of a stage by a warpgroup.
 const fn consumer_mma(d: &GemmDesc) -> Result<TiledMma, Refusal> {
-    let (refused, accumulator) = (d.types().refused_by(d.op()), d.output.accumulator);
+    let accumulator = d.output.accumulator;
     let b = hold!(tile(d, OperandKind::B));
     if d.a_from_registers() {
         let input = d.operands[0].stored;
@@ -62,14 +63,14 @@ const fn consumer_mma(d: &GemmDesc) -> Result<TiledMma, Refusal> {
             OperandTile::for_fragments(input, d.threadblock().m),
             MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.instruction().n),
         ) else {
-            return Err(refused);
+            return Err(d.types().refused_by(d.op()));
         };
         return Ok(TiledMma::Wgmma(mma, Some(FragmentLoad { tile, rows })));
     }
     let a = hold!(tile(d, OperandKind::A));
     match MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.instruction().n) {
         Some(mma) => Ok(TiledMma::Wgmma(mma, None)),
-        None => Err(refused),
+        None => Err(d.types().refused_by(d.op())),
     }
 }
 
@@ -81,7 +82,6 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
         OperandKind::A => (d.operands[0].stored, d.threadblock().m),
         OperandKind::B => (d.operands[1].stored, d.threadblock().n),
     };
-    let refused = d.types().refused_by(d.op());
     let along = WgmmaKnobs::along(d, operand);
     if along.is(Along::Mn) {
         // Each instruction begins at the start of a box. Instructions have 64 rows of A.
@@ -98,7 +98,7 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
     }
     match OperandTile::new(element, along, SwizzleMode::Bytes128, mn) {
         Some(tile) => Ok(tile),
-        None => Err(refused),
+        None => Err(d.types().refused_by(d.op())),
     }
 }
 

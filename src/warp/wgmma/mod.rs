@@ -28,6 +28,7 @@
 
 pub(crate) mod a_operand;
 mod arithmetic;
+mod complete;
 mod consumer;
 mod consumer_cuda;
 mod cost;

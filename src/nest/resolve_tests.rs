@@ -1,0 +1,176 @@
+//! Tests of the resolver against the enumerated requests.
+
+use super::*;
+use crate::{
+    nest::{
+        AOperandKind, Completions, PromotionKind, SaturateKind, SpillKind, random_kernels::*,
+        resolve_requests::*,
+    },
+    numeric::EmulationKind,
+};
+use rayon::prelude::*;
+
+/// Number of results of each kind.
+#[derive(Clone, Copy, Default, Debug)]
+struct Tally {
+    found: usize,
+    refused: usize,
+    advised: usize,
+    most_checks: u32,
+    /// Work of the requests that have a kernel.
+    most_places: u32,
+    most_sized: u32,
+}
+
+impl Tally {
+    fn and(self, other: Self) -> Self {
+        Self {
+            found: self.found + other.found,
+            refused: self.refused + other.refused,
+            advised: self.advised + other.advised,
+            most_checks: self.most_checks.max(other.most_checks),
+            most_places: self.most_places.max(other.most_places),
+            most_sized: self.most_sized.max(other.most_sized),
+        }
+    }
+}
+
+/// Returns whether a description has the pins, in the user's frame.
+fn has(desc: &GemmDesc, asked: &Asked) -> bool {
+    let pins = without_thread_instruction(asked.pins, &asked.user);
+    let missing = pins.differing_from(&desc.user_pins());
+    // The description holds the resolved source of A.
+    let auto = pins.a_operand == Some(AOperandKind::Auto) && desc.mma.wgmma().is_some();
+    // A transform takes precedence over the emulation of its operand.
+    let transformed = pins.transform_a.is_some() && pins.transform_b.is_some();
+    Pins {
+        a_operand: if auto { None } else { missing.a_operand },
+        emulation: if transformed { None } else { missing.emulation },
+        ..missing
+    }
+    .is_none()
+}
+
+/// Returns whether the resolver may choose a description: it has the pins. The resolver changes no
+/// knob by itself that allows spills or changes sums.
+fn may_choose(desc: &GemmDesc, asked: &Asked) -> bool {
+    let (pins, knobs) = (&asked.pins, desc.user_pins());
+    let promotes = knobs.promotion == Some(PromotionKind::Stage);
+    has(desc, asked)
+        && (pins.spills.is_some() || knobs.spills == Some(SpillKind::Refused))
+        && (pins.saturate.is_some() || knobs.saturate != Some(SaturateKind::On))
+        && (pins.promotion.is_some() || promotes == desc.emulation().decomposes())
+        && (pins.transform_a.is_some() || knobs.transform_a.is_none())
+        && (pins.transform_b.is_some() || knobs.transform_b.is_none())
+        && (pins.emulation.is_some()
+            || desc.emulation().is_among(&[
+                EmulationKind::None,
+                EmulationKind::Bf16x6,
+                EmulationKind::Tf32x3,
+            ]))
+}
+
+/// Resolves a request. A result has the pins. A refusal means that none of `kernels`, and none of
+/// `draws` random kernels, has the pins; its advice resolves.
+fn judge(asked: &Asked, kernels: &[GemmDesc], (seed, draws): (u64, usize)) -> Tally {
+    let &Asked { user, frame, pins } = asked;
+    let mut work = SearchBudget::LIMIT;
+    let completed = complete(user, frame, pins, &mut work);
+    let (places, sized) =
+        (SearchBudget::LIMIT.places - work.places, SearchBudget::LIMIT.sized - work.sized);
+    let tally = Tally { most_checks: work.checks, ..Tally::default() };
+    let tally = match completed {
+        Ok(_) => Tally { most_places: places, most_sized: sized, ..tally },
+        Err(_) => tally,
+    };
+    match (resolve(user, frame, pins), completed) {
+        (Ok(first), _) => {
+            assert_eq!(first.desc.check(), Ok(()), "{asked:?}");
+            assert!(has(&first.desc, asked), "{asked:?}\n{:?}", first.desc);
+            Tally { found: 1, ..tally }
+        }
+        (Err(unresolved), Err(refused)) => {
+            let known = kernels.iter().find(|desc| may_choose(desc, asked));
+            assert_eq!(known, None, "{asked:?}\n{unresolved}");
+            let mut draw = Draw::new(seed);
+            let drawn = (0..draws)
+                .filter_map(|_| kernel_with(&mut draw, asked))
+                .find(|desc| may_choose(desc, asked));
+            assert_eq!(drawn, None, "{asked:?}\n{unresolved}");
+            let given = !matches!(unresolved.because.advice, Advice::None | Advice::Words(_))
+                && unresolved.because.rule != Rule::Knob;
+            let advised = refused.advised(user, pins).filter(|_| given);
+            let mut next = advised;
+            for _ in 0..MOST_ADVICE {
+                let followed = next.map(|(user, pins)| {
+                    (user, pins, complete(user, frame, pins, &mut { SearchBudget::LIMIT }))
+                });
+                let Some((user, pins, Err(refused))) = followed else { break };
+                next = refused.advised(user, pins);
+            }
+            if let Some((user, pins)) = next {
+                assert!(resolve(user, frame, pins).is_ok(), "{asked:?}\n{unresolved}");
+            }
+            assert_eq!(advised.is_some(), next.is_some(), "{asked:?}\n{unresolved}");
+            Tally { refused: 1, advised: advised.is_some().into(), ..tally }
+        }
+        (Err(unresolved), Ok(_)) => panic!("{asked:?}\n{unresolved}"),
+    }
+}
+
+/// Judges the requests of every `step`th class.
+fn judge_classes(step: usize, draws: usize) -> Tally {
+    let classes: Vec<_> = (0u64..).zip(classes()).step_by(step).collect();
+    let judged = classes.into_par_iter().map(|(seed, class)| {
+        let kernels = kernels(seed, class);
+        let requests = requests(seed, class, &kernels);
+        let one = |(i, asked): (u64, &Asked)| judge(asked, &kernels, (seed << 32 | i, draws));
+        (0..).zip(&requests).map(one).fold(Tally::default(), Tally::and)
+    });
+    judged.reduce(Tally::default, Tally::and)
+}
+
+#[test]
+fn no_kernel_is_missed_in_a_sample() {
+    let tally = judge_classes(13, 50);
+    assert!(tally.found > 1_000 && tally.refused > 2_000 && tally.advised > 100, "{tally:?}");
+    assert!(tally.most_checks <= MOST_CHECKS, "{tally:?}");
+}
+
+#[test]
+#[ignore = "takes a minute: run by name"]
+fn no_kernel_is_missed() {
+    let tally = judge_classes(1, 400);
+    println!("{tally:?}");
+    assert!(tally.found > 20_000 && tally.refused > 30_000 && tally.advised > 5_000, "{tally:?}");
+    assert!(tally.most_checks <= MOST_CHECKS, "{tally:?}");
+}
+
+/// The arithmetic accepts the knobs of every kernel, so no candidate is lost before its check.
+#[test]
+fn knobs_of_kernels_suffice() {
+    let mut count = [0; 4];
+    for (seed, class) in (0u64..).zip(classes()).step_by(3) {
+        for desc in kernels(seed, class) {
+            let stages = Pins { stages: Some(desc.stages()), ..Pins::NONE };
+            assert_eq!(desc.sufficing(&stages), Some(desc), "{desc:?}");
+            count[2 * usize::from(desc.has_producer()) + desc.op() as usize] += 1;
+        }
+    }
+    assert!(count.iter().all(|count| *count > 50), "{count:?}");
+}
+
+/// The compiler resolves the first candidate of a type, and a program computes all of them.
+#[test]
+fn first_candidate_is_the_first_of_all() {
+    let mut longest = 0;
+    for (seed, class) in (0u64..).zip(classes()).step_by(9) {
+        for Asked { user, frame, pins } in requests(seed, class, &[]) {
+            let all = Completions::new(user, frame, pins);
+            let first = resolve(user, frame, pins).map(|first| first.desc);
+            assert_eq!(first, all.clone().map(|all| all.first()));
+            longest = longest.max(all.map_or(0, |all| all.all().len()));
+        }
+    }
+    assert!(longest > 10);
+}

@@ -1,0 +1,295 @@
+//! Completion of the pins of a kernel with a TMA ring on Hopper's tensor cores. One of the
+//! threadblock and warp tiles follows from the other by the number of consumers; if neither is
+//! pinned, the tile is a fraction of the row's that a cluster can share. The instruction is the
+//! widest that divides a consumer's columns and fits the registers.
+
+use crate::{
+    arch::PORTABLE_CLUSTER,
+    nest::{
+        GemmDesc, Pins,
+        fit::nests,
+        places::{Completed, Place, Places},
+    },
+    operand::OperandKind,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::{
+        Pipeline, SharedOperand, WarpSpecialized,
+        smem::Along,
+        tensor_map::CHUNK_BYTES,
+        tma_ring::{
+            components::PARTNERS, pipeline::MOST_CONSUMERS,
+            registers::registers_beside_accumulators, shapes::MOST_TILE,
+        },
+    },
+    warp::{
+        WgmmaKnobs,
+        wgmma::{
+            FRAGMENT_REGISTERS, MOST_COLUMNS, ROWS, STAGE_BYTES, STEPS, THREADS, columns_of,
+            consumer::BESIDE_ACCUMULATORS,
+        },
+    },
+};
+
+/// Divisors of the row's tile along M and N, if no tile is pinned.
+const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4), (4, 4), (4, 16)];
+
+/// Consumers of a tile along M and N. Ping-pong has the first of `ALTERNATING`.
+const SHARING: [(u32, u32); 5] = [(2, 1), (1, 2), (1, 1), (3, 1), (1, 3)];
+const ALTERNATING: (u32, u32) = (1, 1);
+
+/// Columns of the narrowest instruction.
+const NARROWEST: u32 = 8;
+
+impl WgmmaKnobs {
+    /// Returns the candidates' places: threadblock tiles, schedules with their consumers, and
+    /// widths of instructions.
+    pub(crate) const fn places(pins: &Pins) -> Places {
+        let free = pins.threadblock.is_none() && pins.warp.is_none();
+        Places::new([
+            if free { 2 * TILES.len() as u32 } else { 1 },
+            1 + SHARING.len() as u32,
+            if pins.instruction.is_some() { 1 } else { MOST_COLUMNS / NARROWEST },
+            1,
+        ])
+    }
+
+    /// Returns the knobs at a place, if tiles nest there.
+    pub(crate) const fn completed(
+        base: &GemmDesc,
+        pins: &Pins,
+        [tile, share, width, _]: Place,
+    ) -> Completed {
+        let Some((schedule, (m, n))) = consumers_at(base, pins, share as usize) else {
+            return Err(1);
+        };
+        let (threadblock, warp) = match (pins.threadblock, pins.warp) {
+            (Some(threadblock), Some(warp)) => (threadblock, warp),
+            (None, Some(warp)) => {
+                (Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k }, warp)
+            }
+            (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
+            (None, None) => {
+                let threadblock = fraction(base, pins, tile);
+                (threadblock, divided(threadblock, m, n))
+            }
+        };
+        let instruction = match pins.instruction {
+            Some(instruction) => instruction,
+            None => Mnk { n: widest(base, warp.n, width), ..base.instruction() },
+        };
+        // The rules refuse pinned tiles that do not nest.
+        if instruction.n == 0 || !nests(threadblock, warp) && pins.warp.is_none() {
+            return Err(1);
+        }
+        Ok(base.knobs().pinned(&Pins {
+            threadblock: Some(threadblock),
+            warp: Some(warp),
+            instruction: Some(instruction),
+            schedule: Some(schedule),
+            ..Pins::NONE
+        }))
+    }
+
+    /// Returns the ring of a description if its consumers fit: instructions and swizzles divide the
+    /// tiles, CTAs of a cluster share the tiles evenly, and the registers suffice.
+    pub(crate) const fn ring(user: &GemmDesc) -> Option<Pipeline> {
+        let d = &user.multiplied();
+        let (tile, warp, columns) = (d.threadblock(), d.warp(), d.instruction().n);
+        let input = d.operands[0].stored;
+        if !nests(tile, warp)
+            || tile.m > MOST_TILE
+            || tile.n > MOST_TILE
+            || !warp.m.is_multiple_of(ROWS)
+            || columns == 0
+            || columns > MOST_COLUMNS
+            || !columns.is_multiple_of(columns_of(input.is_integer(), columns))
+            || !warp.n.is_multiple_of(columns)
+            || !d.swizzle_divides(warp.n)
+            || !d.boxes_divide(columns)
+        {
+            return None;
+        }
+        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
+        let warpgroups = (tile.m / warp.m) * (tile.n / warp.n);
+        if warpgroups > if pingpong { 1 } else { MOST_CONSUMERS } {
+            return None;
+        }
+        let repeats = Mn { m: warp.m / ROWS, n: warp.n / columns };
+        let numbers = repeats.m * repeats.n * (ROWS * columns / THREADS);
+        let unstaged = Pipeline {
+            stages: d.stages(),
+            stage_bytes: [tile.m * STAGE_BYTES, tile.n * STAGE_BYTES],
+            consumers: if pingpong { PARTNERS } else { warpgroups },
+            pingpong,
+            multicast: WarpSpecialized::multicast(d),
+            slices: d.cluster_slices(numbers),
+            staging_buffers: 0,
+            staging_bytes: 0,
+            source: d.by_tma() && d.epilogue.has_source(),
+        };
+        let (ring, _) = WarpSpecialized::staged(d, unstaged, repeats);
+        let loads = d.a_from_registers();
+        let one = d.output.accumulator.bytes_of(ROWS * columns / THREADS) / 4;
+        let instruction = one + BESIDE_ACCUMULATORS + if loads { FRAGMENT_REGISTERS } else { 0 };
+        let needed = repeats.m * repeats.n * one
+            + if d.promotes() { one } else { 0 }
+            + if loads { repeats.m * STEPS * FRAGMENT_REGISTERS } else { 0 }
+            + registers_beside_accumulators(d.has_slices() && ring.slices.is_none());
+        let spills = matches!(d.limits.spills, crate::nest::SpillKind::Allowed);
+        let available = match WarpSpecialized::registers(&ring) {
+            Some([_, consumer]) => consumer as u32,
+            None => ring.launch_registers(),
+        };
+        let fits = instruction <= ring.launch_registers() && (spills || needed <= available);
+        if fits { Some(ring) } else { None }
+    }
+}
+
+impl GemmDesc {
+    /// Returns whether a row of the narrowest swizzle divides a consumer's columns of a row-major
+    /// D.
+    const fn swizzle_divides(&self, columns: u32) -> bool {
+        let row = 2 * CHUNK_BYTES;
+        !self.frame.d_order().is_row() || self.output.element.bytes_of(columns).is_multiple_of(row)
+    }
+
+    /// Returns whether instructions begin at boxes, boxes divide the tiles, and the CTAs of a
+    /// cluster divide the boxes.
+    const fn boxes_divide(&self, columns: u32) -> bool {
+        let row = self.operands[0].stored.elements_in(STAGE_BYTES);
+        let along = [
+            WgmmaKnobs::along(self, OperandKind::A).is(Along::Mn),
+            WgmmaKnobs::along(self, OperandKind::B).is(Along::Mn),
+        ];
+        let (tile, warp) = (self.threadblock(), self.warp());
+        // Two warp tiles fill whole boxes if one does not.
+        let loaded = if warp.m.is_multiple_of(row) { warp.m } else { 2 * warp.m };
+        let whole = (!along[1] || columns.is_multiple_of(row))
+            && (!self.a_from_registers() || tile.m.is_multiple_of(loaded));
+        let shared = match WarpSpecialized::multicast(self) {
+            Some(SharedOperand { operand, blocks }) => {
+                let boxed = if along[operand.index()] { row } else { NARROWEST };
+                let extent = if matches!(operand, OperandKind::A) { tile.m } else { tile.n };
+                extent.is_multiple_of(boxed.saturating_mul(blocks))
+            }
+            None => true,
+        };
+        whole && shared
+    }
+}
+
+/// Returns the schedule and the consumers at a place: those of the row's schedule first.
+const fn consumers_at(
+    base: &GemmDesc,
+    pins: &Pins,
+    place: usize,
+) -> Option<(ScheduleKind, (u32, u32))> {
+    let found = match base.schedule() {
+        ScheduleKind::Pingpong if place == 0 => (ScheduleKind::Pingpong, ALTERNATING),
+        ScheduleKind::Pingpong => (ScheduleKind::Cooperative, SHARING[place - 1]),
+        ScheduleKind::Cooperative if place < SHARING.len() => {
+            (ScheduleKind::Cooperative, SHARING[place])
+        }
+        ScheduleKind::Cooperative => (ScheduleKind::Pingpong, ALTERNATING),
+    };
+    match (pins.schedule, found.0) {
+        (None, _)
+        | (Some(ScheduleKind::Pingpong), ScheduleKind::Pingpong)
+        | (Some(ScheduleKind::Cooperative), ScheduleKind::Cooperative) => Some(found),
+        _ => None,
+    }
+}
+
+/// Returns one of `m` x `n` shares of a tile, with extents of 0 if they do not divide it.
+const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
+    if tile.m.is_multiple_of(m) && tile.n.is_multiple_of(n) {
+        Mnk { m: tile.m / m, n: tile.n / n, k: tile.k }
+    } else {
+        Mnk { m: 0, n: 0, k: tile.k }
+    }
+}
+
+/// Returns a fraction of the row's tile that instructions divide and that the CTAs of a cluster can
+/// share. Shares are multiples of swizzles or boxes.
+const fn fraction(base: &GemmDesc, pins: &Pins, tile: u32) -> Mnk {
+    let (m, n) = TILES[tile as usize / 2];
+    let boxed = if tile.is_multiple_of(2) { NARROWEST } else { ROWS };
+    // The rules refuse larger clusters.
+    let (blocks_m, blocks_n) = match base.cluster() {
+        Mn { m: m @ 1..=PORTABLE_CLUSTER, n: n @ 1..=PORTABLE_CLUSTER } => (m, n),
+        _ => (1, 1),
+    };
+    let mut columns = boxed * blocks_m;
+    if let Some(Mnk { n: instruction @ 1..=MOST_COLUMNS, .. }) = pins.instruction {
+        while !columns.is_multiple_of(instruction) {
+            columns += boxed * blocks_m;
+        }
+    }
+    let terms = base.multiplied();
+    let box_rows = match WgmmaKnobs::along(&terms, OperandKind::A) {
+        Along::Mn => terms.operands[0].stored.elements_in(STAGE_BYTES),
+        Along::K => NARROWEST,
+    };
+    let mut rows = ROWS;
+    while !rows.is_multiple_of(box_rows * blocks_n) {
+        rows += ROWS;
+    }
+    let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
+    Mnk { m: (whole_m / m).next_multiple_of(rows), n: (whole_n / n).next_multiple_of(columns), k }
+}
+
+/// Returns the columns of the widest instruction that divides a consumer's columns, after `skip`
+/// wider ones. 0 if there is none.
+const fn widest(base: &GemmDesc, columns: u32, mut skip: u32) -> u32 {
+    let mut n = if columns < MOST_COLUMNS { columns } else { MOST_COLUMNS } / NARROWEST * NARROWEST;
+    while n > 0 {
+        if columns.is_multiple_of(n)
+            && n.is_multiple_of(columns_of(base.operands[0].stored.is_integer(), n))
+        {
+            if skip == 0 {
+                return n;
+            }
+            skip -= 1;
+        }
+        n -= NARROWEST;
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{arch::ArchKind, nest::Request};
+
+    fn resolved(knobs: &[(&str, &str)]) -> GemmDesc {
+        let [a, b] = ["bf16:row", "bf16:col"].map(|text| text.parse().ok());
+        let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned()));
+        let (op, knobs) = (None, knobs.collect());
+        let request = Request { a, b, op, knobs, ..Request::default() };
+        request.resolve(ArchKind::Sm90).expect("a kernel").desc
+    }
+
+    /// One consumer has no registers for 256 rows of 128 columns, so two share the tile.
+    #[test]
+    fn consumers_share_a_tile_of_256_rows() {
+        let desc = resolved(&[("threadblock", "256x128x64")]);
+        assert_eq!((desc.schedule(), desc.warp().m), (ScheduleKind::Cooperative, 128));
+    }
+
+    #[test]
+    fn instruction_is_the_widest_that_divides_the_columns() {
+        assert_eq!(resolved(&[("threadblock", "128x208x64")]).instruction().n, 208);
+        assert_eq!(resolved(&[("threadblock", "64x320x64")]).instruction().n, 160);
+    }
+
+    /// Stages fill shared memory next to the staging buffers.
+    #[test]
+    fn stages_fit_shared_memory() {
+        let desc = resolved(&[("threadblock", "256x192x64")]);
+        let [own, more] = [0, 1].map(|more| desc.stages() + more);
+        let pinned = |stages| Pins { stages: Some(stages), ..Pins::NONE };
+        assert_eq!(desc.sufficing(&pinned(own)), Some(desc));
+        assert_eq!(desc.pinned(pinned(more)).sufficing(&pinned(more)), None);
+    }
+}
