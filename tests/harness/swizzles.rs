@@ -43,8 +43,11 @@ pub fn swizzle_words<T: ThreadblockSwizzle>() -> String {
     register_swizzle::<T>().to_string()
 }
 
-/// Kernels of each kind of work: (types, units, knobs).
-pub const KERNELS: [([&str; 3], (OpKind, ArchKind), &[(&str, &str)]); 6] = [
+/// Types, units, and knobs of a kernel.
+type Kernel = ([&'static str; 3], (OpKind, ArchKind), &'static [(&'static str, &'static str)]);
+
+/// Kernels of each kind of work.
+const KERNELS: [Kernel; 6] = [
     (
         ["f32:row", "f32:col", "f32:row"],
         (OpKind::Simt, ArchKind::Sm80),
@@ -80,7 +83,7 @@ pub const KERNELS: [([&str; 3], (OpKind, ArchKind), &[(&str, &str)]); 6] = [
 /// Returns the descriptions of [`KERNELS`] with an order of tiles, or with the default order.
 pub fn kernels(order: Option<&str>) -> Vec<GemmDesc> {
     let swizzle = order.map(|order| ("swizzle", order));
-    let kernel = |(types, units, knobs): &(_, _, &[(&str, &str)])| {
+    let kernel = |(types, units, knobs): &Kernel| {
         let knobs: Vec<_> = knobs.iter().copied().chain(swizzle).collect();
         described(*types, *units, &knobs)
     };
