@@ -73,8 +73,25 @@ impl GemmDesc {
         };
         limits
             && tile
+            && self.depths_may_fit(pins)
             && (pins.warp.is_none() || self.has_producer() || self.warp_may_fit())
             && (!asynchronous || self.arch.copies_asynchronously() && !self.copies_narrowly(pins))
+    }
+
+    /// Returns whether the pinned depths are that of a stage, if the MMA prescribes it.
+    const fn depths_may_fit(&self, pins: &Pins) -> bool {
+        let WarpMma::Wgmma(_) = self.mma else { return true };
+        let stage = WgmmaKnobs::depth(&self.multiplied());
+        let (mut i, pinned) = (0, [pins.threadblock, pins.warp]);
+        while i < pinned.len() {
+            if let Some(Mnk { k, .. }) = pinned[i]
+                && k != stage
+            {
+                return false;
+            }
+            i += 1;
+        }
+        true
     }
 
     /// Returns whether a pinned access of A or B is too narrow for asynchronous copies.

@@ -147,11 +147,16 @@ impl WgmmaKnobs {
         if !d.k_contiguous(operand) && read { Along::Mn } else { Along::K }
     }
 
+    /// Returns the depth of a stage, for operands as the kernel multiplies them.
+    pub(crate) const fn depth(d: &GemmDesc) -> u32 {
+        d.operands[0].stored.elements_in(STAGE_BYTES)
+    }
+
     /// Checks that instructions and warpgroups divide the tiles, and that a CTA supports the number
     /// of warpgroups.
     const fn check_shapes(d: &GemmDesc) -> Result<(), Refusal> {
         let (tb, warp, instruction) = (d.threadblock(), d.warp(), d.instruction());
-        let depth = d.operands[0].stored.elements_in(STAGE_BYTES) as u64;
+        let depth = Self::depth(d) as u64;
         let step = d.operands[0].stored.elements_in(STEP_BYTES) as u64;
         let rules = [
             (Field::Instruction(Axis::M), instruction.m as u64, ROWS as u64, ROWS as u64),
