@@ -347,7 +347,10 @@ struct TensorStore {
         if (n + i < group.columns(params)) two.element[i] = matrix[(long long)(n + i) * params.operands[0].column_stride + m];
       return two;
     }
-    C const* const from = matrix + (long long)m * params.operands[0].row_stride + n;
+    long long pitch = params.operands[0].row_stride;
+    // Beside many accumulators, the addresses of rows are computed again for each access.
+    if constexpr (Config::kAccumulators > 128) index::forget(pitch);
+    C const* const from = matrix + (long long)m * pitch + n;
     if constexpr (Config::kStoreAccess >= 2) {
       if (n < group.columns(params)) two = *reinterpret_cast<Pair const*>(from);
     } else {
