@@ -348,7 +348,8 @@ struct TensorStore {
       return two;
     }
     long long pitch = params.operands[0].row_stride;
-    // Beside many accumulators, the addresses of rows are computed again for each access.
+    // A thread with more than 128 accumulators has no registers for the addresses of its rows, so
+    // each access computes its own.
     if constexpr (Config::kAccumulators > 128) index::forget(pitch);
     C const* const from = matrix + (long long)m * pitch + n;
     if constexpr (Config::kStoreAccess >= 2) {

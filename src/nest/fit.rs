@@ -78,7 +78,7 @@ impl GemmDesc {
             && (!asynchronous || self.arch.copies_asynchronously() && !self.copies_narrowly(pins))
     }
 
-    /// Returns whether the pinned depths are that of a stage, if the MMA prescribes it.
+    /// Returns whether the pinned depths equal the depth of a stage, if the MMA prescribes one.
     const fn depths_may_fit(&self, pins: &Pins) -> bool {
         let WarpMma::Wgmma(_) = self.mma else { return true };
         let stage = WgmmaKnobs::depth(&self.multiplied());
@@ -120,6 +120,13 @@ impl GemmDesc {
         }
     }
 
+    /// Returns the bytes of the elements of one stage, as the kernel multiplies them.
+    const fn bytes_of_stage(&self, tile: Mnk) -> u32 {
+        let [a, b] = if self.has_producer() { self.multiplied().operands } else { self.operands };
+        let of_a = a.stored.bytes_of(tile.m.saturating_mul(tile.k));
+        of_a.saturating_add(b.stored.bytes_of(tile.n.saturating_mul(tile.k)))
+    }
+
     /// Returns whether a kernel can have a threadblock tile, whatever its other free knobs: the
     /// tile is in range, shared memory holds one stage or the pinned ones, and a multiprocessor has
     /// the registers of the accumulators.
@@ -132,11 +139,7 @@ impl GemmDesc {
         if !in_range {
             return false;
         }
-        let [a, b] = if self.has_producer() { self.multiplied().operands } else { self.operands };
-        let stage = a
-            .stored
-            .bytes_of(tile.m.saturating_mul(tile.k))
-            .saturating_add(b.stored.bytes_of(tile.n.saturating_mul(tile.k)));
+        let stage = self.bytes_of_stage(tile);
         let stages = match pins.stages {
             Some(stages) => stages,
             None => 1,
@@ -155,11 +158,7 @@ impl GemmDesc {
         if !nests(tile, self.warp()) {
             return false;
         }
-        let [a, b] = if self.has_producer() { self.multiplied().operands } else { self.operands };
-        let stage = a
-            .stored
-            .bytes_of(tile.m.saturating_mul(tile.k))
-            .saturating_add(b.stored.bytes_of(tile.n.saturating_mul(tile.k)));
+        let stage = self.bytes_of_stage(tile);
         let available = self.arch.machine().shared_bytes_each_of(self.limits.blocks_per_sm);
         let rows = match self.mma {
             WarpMma::Wgmma(knobs) => knobs.instruction.m == ROWS,

@@ -11,8 +11,8 @@ use std::{
 ///
 /// Both texts map the index of a tile in the order, `block`, to the tile's row and column in a grid
 /// of `rows` x `columns` tiles, and visit each tile once. If the kernel computes Dᵀ, because D is
-/// column-major, the grid has the tiles of Dᵀ. With clusters of CTAs, the order is that of
-/// clusters.
+/// column-major, the grid has the tiles of Dᵀ. With clusters of CTAs, `block` is the number of a
+/// cluster, and the grid counts clusters.
 ///
 /// [`register_swizzle`] checks the Rust function at several sizes, and a call refuses an order that
 /// visits a tile twice. A debug build compares both texts at these sizes when it compiles the

@@ -45,7 +45,7 @@ const LEAST_AREA: u32 = 128;
 /// Maximum depth of a warp tile.
 const MOST_DEPTH: u32 = 256;
 
-/// Extents of the other warp tiles. Those that are no powers of two need a K-major operand.
+/// Extents of the other warp tiles. An extent that is no power of two needs a K-major operand.
 const EXTENTS: [u32; 9] = [64, 32, 48, 96, 128, 16, 80, 112, 8];
 
 impl MmaSyncKnobs {

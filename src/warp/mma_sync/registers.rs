@@ -64,8 +64,8 @@ impl MmaSyncKnobs {
             .saturating_add(Self::term_registers(base, words[0]));
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
-        // Addresses of copies are dead when a second fragment loads, except of f64. If the sums of
-        // a tile are counted, the addresses fit in their registers.
+        // Addresses of copies are dead when a second fragment loads, except for copies of f64. If
+        // the sums of a tile are counted, the addresses fit in their registers.
         let wide = a.element.bits() == 64;
         let accesses = if (two && !wide) || promotes {
             0
