@@ -7,7 +7,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications.
 
-use crate::{shape::at_least_one, words::words};
+use crate::shape::{at_least_one, words::words};
 
 words! {
     /// The units that multiply.

@@ -68,21 +68,16 @@
 #![deny(missing_docs)]
 
 pub mod arch;
-mod call;
 mod codegen;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod device;
 pub mod epilogue;
-mod error;
 mod host;
-#[doc(hidden)]
-pub mod internals;
 pub mod layout;
 pub mod nest;
 pub mod numeric;
 mod operand;
-mod pass;
 pub mod refusal;
 mod schedule;
 pub mod shape;
@@ -90,14 +85,14 @@ mod sys;
 mod thread;
 pub mod threadblock;
 pub mod warp;
-mod words;
 
 /// The version of cudarc that Falchion uses. A program that imports `falchion::cudarc` cannot mix
 /// two versions of CUDA.
 #[cfg(feature = "cuda")]
 pub use cudarc;
-pub use device::{gemm, matmul};
-pub use error::{Error, ErrorKind};
+#[doc(hidden)]
+pub use device::internals;
+pub use device::{Error, ErrorKind, gemm, matmul};
 pub use numeric::Element;
 pub use refusal::Refusal;
 

@@ -2,7 +2,7 @@
 
 use crate::accumulators::Accumulators;
 use falchion::{
-    internals::operand::OperandKind,
+    internals::shape::OperandKind,
     numeric::{HostTransform, Instruction, emulation::RegisterTerms},
 };
 

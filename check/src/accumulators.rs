@@ -4,7 +4,7 @@ use core::ops::Range;
 use falchion::{
     internals::{
         numeric::Number,
-        operand::OperandKind,
+        shape::OperandKind,
         sys::simd::{Vectorized, dispatch},
         thread::mma::outer_product,
     },

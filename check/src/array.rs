@@ -5,8 +5,8 @@ use crate::{program::WarpSpecializedProgram, tma_ring::execute};
 use falchion::{
     Error,
     internals::{
-        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Source, View},
         index::{IndexMap, at, points},
+        operand::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Source, View},
         schedule::Fault,
     },
     numeric::ElementKind,

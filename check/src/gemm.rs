@@ -8,7 +8,6 @@ use crate::{
 use falchion::{
     Error,
     internals::{
-        call::{HostCall, HostSlice},
         host::{
             progress::BLOCKS,
             shared::{
@@ -18,8 +17,9 @@ use falchion::{
         },
         index::{IndexMap, at},
         nest::Program,
-        operand::OperandKind,
+        operand::{HostCall, HostSlice},
         schedule::Fault,
+        shape::OperandKind,
     },
     shape::Mnk,
     threadblock::{Unit, Work},

@@ -10,13 +10,15 @@ use falchion::{
     Error,
     device::run_on_host,
     internals::{
-        call::HostCall,
         host::{
             Array,
             shared::{each_launch, has_roles, in_frame_of},
         },
         nest::Program,
-        pass::transpose::{TransposeDesc, TransposeProgram},
+        operand::{
+            HostCall,
+            transpose::{TransposeDesc, TransposeProgram},
+        },
         sys::DefaultFloatMode,
     },
     nest::GemmDesc,

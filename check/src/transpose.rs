@@ -4,9 +4,11 @@ use crate::machine::{Tile, transpose_tile, whole_pieces};
 use falchion::{
     Error, Refusal,
     internals::{
-        call::{Elements, HostCall, Problem, View},
         host::shared::{combined, units_once},
-        pass::transpose::{TransposeDesc, TransposeProgram},
+        operand::{
+            Elements, HostCall, Problem, View,
+            transpose::{TransposeDesc, TransposeProgram},
+        },
         schedule::Fault,
     },
 };

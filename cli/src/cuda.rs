@@ -16,7 +16,7 @@ use falchion::{
     },
     internals::{
         nest::Target,
-        pass::{
+        operand::{
             PassDesc,
             transpose::{Choice, TransposeDesc},
         },

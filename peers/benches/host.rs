@@ -3,7 +3,7 @@
 
 use falchion::{
     device::{Arguments, Gemm, run_on_host},
-    internals::call::{HostCall, HostSlice, HostSliceMut, Matrices, Problem, Source},
+    internals::operand::{HostCall, HostSlice, HostSliceMut, Matrices, Problem, Source},
     prelude::*,
 };
 use falchion_check::run_checked;

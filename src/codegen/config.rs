@@ -4,7 +4,7 @@ use crate::{
     epilogue,
     nest::{GemmDesc, plan::Geometry},
     numeric::ElementKind,
-    operand::Axis,
+    shape::Axis,
     thread::mma::packed,
     threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind, registered_swizzle},
     warp::{ThreadTiles, exchange::BlockedToStriped},

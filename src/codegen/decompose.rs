@@ -11,7 +11,7 @@ use crate::{
         EmulationKind,
         emulation::{EmulationBlocks, LineFacts, shift_of},
     },
-    operand::{Frame, OperandKind},
+    shape::{Frame, OperandKind},
 };
 use core::fmt::Write;
 
@@ -30,7 +30,7 @@ mirrored! {
     }
 }
 
-const _: () = assert!(size_of::<DecomposedLine>() as u64 == crate::call::LINE_BYTES);
+const _: () = assert!(size_of::<DecomposedLine>() as u64 == crate::operand::LINE_BYTES);
 
 impl From<DecomposedLine> for LineFacts {
     fn from(line: DecomposedLine) -> Self {

@@ -2,10 +2,10 @@
 
 /// The CUDA files that kernels share: (include name, text).
 pub const KERNELS: &[(&str, &str)] = &[
-    ("pass/repack.cuh", include_str!("../../kernels/pass/repack.cuh")),
-    ("pass/decompose.cuh", include_str!("../../kernels/pass/decompose.cuh")),
-    ("pass/records.cuh", include_str!("../../kernels/pass/records.cuh")),
-    ("pass/transpose.cuh", include_str!("../../kernels/pass/transpose.cuh")),
+    ("operand/repack.cuh", include_str!("../../kernels/operand/repack.cuh")),
+    ("operand/decompose.cuh", include_str!("../../kernels/operand/decompose.cuh")),
+    ("operand/records.cuh", include_str!("../../kernels/operand/records.cuh")),
+    ("operand/transpose.cuh", include_str!("../../kernels/operand/transpose.cuh")),
     ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),
     ("epilogue/reduction.cuh", include_str!("../../kernels/epilogue/reduction.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),

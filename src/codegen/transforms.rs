@@ -4,7 +4,7 @@ use crate::{
     codegen::config::printable,
     nest::GemmDesc,
     numeric::{ElementKind, EmulationKind, Multiplied, TransformId, registered_transform},
-    operand::OperandKind,
+    shape::OperandKind,
 };
 
 /// Returns the structs of the users' transforms. A compiler message names the transform, and the

@@ -89,7 +89,7 @@ mod tests {
             through.contains(&"threadblock/smem.cuh".to_owned())
                 && through.contains(&"config.cuh".to_owned())
         );
-        assert!(!through.contains(&"pass/transpose.cuh".to_owned()), "{through:?}");
+        assert!(!through.contains(&"operand/transpose.cuh".to_owned()), "{through:?}");
     }
 
     /// Each include path is a name in [`KERNELS`], and each name appears once.

@@ -9,10 +9,9 @@ use super::{
     workspace,
 };
 use crate::{
-    call::{Call, Problem, Routes, accesses},
-    error::Error,
+    Error,
     nest::GemmDesc,
-    pass::records::Records,
+    operand::{Call, Problem, Routes, accesses, records::Records},
     sys::driver,
 };
 use cudarc::driver::CudaStream;

@@ -3,7 +3,7 @@
 use super::{
     call_launches::CallLaunches, kernel::CudaKernel, loaded::uncaptured, operands::CudaCall,
 };
-use crate::{error::Error, operand::Frame, refusal::Refusal};
+use crate::{Error, refusal::Refusal, shape::Frame};
 use core::fmt;
 use cudarc::driver::CudaStream;
 use std::sync::Arc;

@@ -5,12 +5,12 @@ use super::{
     pass::{CudaPass, check_window},
 };
 use crate::{
-    call::Launch,
-    error::Error,
-    pass::{
+    Error,
+    operand::{
         Pass, PassDesc,
         records::{Records, RecordsLaunch},
     },
+    threadblock::Launch,
 };
 use cudarc::driver::CudaStream;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! CUDA devices and their limits.
 
 use crate::{
+    Error,
     arch::Machine,
-    error::Error,
     sys::driver::{driver, present},
 };
 use cudarc::driver::{CudaContext, sys::CUdevice_attribute as Attribute};

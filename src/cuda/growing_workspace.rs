@@ -1,12 +1,7 @@
 //! Workspace that grows to the size that a call needs.
 
-use super::{Cuda, loaded::uncaptured, operands::CudaMut};
-use crate::{
-    call::{GrowingWorkspace, OperandWorkspace, WorkspaceMemory},
-    error::Error,
-    refusal::Refusal,
-    sys::driver::driver,
-};
+use super::loaded::uncaptured;
+use crate::{Error, refusal::Refusal, sys::driver::driver};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
@@ -72,24 +67,21 @@ impl Workspace {
         self.last = Some(stream.clone());
         Ok(())
     }
-}
 
-impl GrowingWorkspace<Cuda> for Workspace {
-    fn grow(&mut self, stream: &Arc<CudaStream>, bytes: u64) -> Result<CudaMut<'_, u8>, Error> {
+    /// Returns at least `bytes` bytes for work on `stream`, which waits for the last call.
+    ///
+    /// # Errors
+    /// The errors of [`reserve`](Self::reserve).
+    pub(crate) fn grow(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        bytes: u64,
+    ) -> Result<&mut CudaSlice<u8>, Error> {
         self.reserve(stream, bytes)?;
         if let Some(last) = self.last.as_ref().filter(|last| *last != stream) {
             stream.join(last)?;
             self.last = Some(stream.clone());
         }
-        match &mut self.memory {
-            Some(memory) => Ok(CudaMut(memory)),
-            None => Err(Refusal::workspace_captured(0, bytes).into()),
-        }
-    }
-}
-
-impl<'a> OperandWorkspace<'a, Cuda> for &'a mut Workspace {
-    fn memory(self) -> WorkspaceMemory<'a, Cuda> {
-        WorkspaceMemory::Growing(self)
+        self.memory.as_mut().ok_or_else(|| Refusal::workspace_captured(0, bytes).into())
     }
 }

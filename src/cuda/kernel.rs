@@ -14,15 +14,16 @@ use super::{
     workspace,
 };
 use crate::{
+    Error,
     arch::ArchKind,
-    call::{OperandNeed, Problem, ReadOffsets, Routes, accesses},
     codegen::TranslationUnit,
-    error::Error,
     nest::{
         GemmDesc, GemmMode,
         plan::{Geometry, Plan},
     },
-    pass::{Pass, PassDesc, records::Records},
+    operand::{
+        OperandNeed, Pass, PassDesc, Problem, ReadOffsets, Routes, accesses, records::Records,
+    },
     refusal::Refusal,
     sys::{
         driver::{Grid, VouchedUnit, driver, max_active_clusters},
@@ -258,7 +259,7 @@ impl CudaKernel {
         enqueued.map_err(|error| error.leave(desc.frame))
     }
 
-    /// Enqueues a call that has [entered](crate::call::Call::enter) the frame of `desc`.
+    /// Enqueues a call that has [entered](crate::operand::Call::enter) the frame of `desc`.
     ///
     /// # Errors
     /// The errors of [`run`](Self::run), with operands in the user's frame.

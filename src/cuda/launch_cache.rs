@@ -1,6 +1,6 @@
 //! Launches of calls that a kernel has checked.
 
-use crate::call::{Launch, Problem};
+use crate::{operand::Problem, threadblock::Launch};
 use std::sync::{Mutex, PoisonError};
 
 /// Number of slots, a power of two.

@@ -6,15 +6,15 @@ use super::{
     target::CodeTarget,
 };
 use crate::{
-    call::{Launch, TmaTensor},
+    Error,
     codegen::{TensorGemmParams, TensorMap, TranslationUnit},
-    error::Error,
     refusal::Refusal,
     sys::{
         driver::{self, Kernels, driver},
         nvrtc::{Compiled, ImageKind, Nvrtc, Program},
         tensor_map::encode,
     },
+    threadblock::{Launch, TmaTensor},
 };
 use cudarc::{
     driver::{CudaContext, CudaFunction, CudaStream, DriverError, sys},

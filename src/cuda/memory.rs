@@ -2,9 +2,9 @@
 
 use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
-    call::View,
-    operand::EpilogueOperands,
+    operand::View,
     refusal::{Operand, Refusal},
+    shape::EpilogueOperands,
 };
 use core::ops::Range;
 
@@ -158,12 +158,12 @@ pub(super) fn check_memory<'o, 'c: 'o, 'a: 'c>(
 mod tests {
     use super::{OperandMemory, ProductMemory, check_memory};
     use crate::{
-        call::{Source, View},
         cuda::{CudaCall, DeviceMatrix},
         layout::Order,
         numeric::ElementKind,
-        operand::EpilogueOperand,
+        operand::{Source, View},
         refusal::Operand,
+        shape::EpilogueOperand,
     };
 
     /// The range of a vector covers one element per row or per column of D. D overlaps the vector

@@ -15,7 +15,6 @@ mod growing_workspace;
 pub(crate) mod kernel;
 mod launch_cache;
 pub(crate) mod loaded;
-mod matrix;
 mod memory;
 mod operands;
 mod pass;

@@ -1,18 +1,11 @@
 //! Operands in device memory.
 
-use super::loaded::uncaptured;
 use crate::{
-    call::{Call, Matrices, Memory, Readable, Space, Writable, operand_memory, sealed::Sealed},
-    error::Error,
-    numeric::{Element, ElementKind, MathType},
-    refusal::Refusal,
-    sys::device_memory::DeviceMemory,
+    numeric::{ElementKind, MathType},
+    operand::{Call, Matrices, Memory},
 };
 use bytemuck::Pod;
-use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop,
-};
-use std::sync::Arc;
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
 /// Device memory. Operands are cudarc's slices and views, or memory of Falchion.
 #[derive(Clone, Copy, Debug)]
@@ -31,80 +24,6 @@ impl<T> Copy for CudaRef<'_, T> {}
 
 /// Output matrix in device memory.
 pub struct CudaMut<'a, T>(pub(crate) &'a mut dyn DevicePtrMut<T>);
-
-impl Sealed for Cuda {}
-
-impl Space for Cuda {
-    type Ref<'a, T: Pod> = CudaRef<'a, T>;
-    type Mut<'a, T: Pod> = CudaMut<'a, T>;
-    type Read<'a> = DeviceMatrix<'a>;
-    type Write<'a> = DeviceMatrix<'a>;
-    type Queue = Arc<CudaStream>;
-    type Owned<T: Element> = DeviceMemory<T>;
-
-    fn shorter<'a, 'b: 'a, T: Pod>(matrix: CudaRef<'b, T>) -> CudaRef<'a, T> {
-        matrix
-    }
-
-    fn shorter_mut<'a, 'b: 'a, T: Pod>(matrix: CudaMut<'b, T>) -> CudaMut<'a, T> {
-        CudaMut(matrix.0)
-    }
-
-    fn length<T: Pod>(matrix: &CudaRef<'_, T>) -> usize {
-        matrix.0.len()
-    }
-
-    fn length_mut<T: Pod>(matrix: &CudaMut<'_, T>) -> usize {
-        matrix.0.len()
-    }
-
-    fn queue<T: Pod>(d: &CudaMut<'_, T>) -> Arc<CudaStream> {
-        d.0.stream().clone()
-    }
-
-    fn queue_of_input<T: Pod>(matrix: &CudaRef<'_, T>) -> Arc<CudaStream> {
-        matrix.0.stream().clone()
-    }
-
-    fn zeros<T: Element>(
-        stream: &Arc<CudaStream>,
-        length: usize,
-    ) -> Result<DeviceMemory<T>, Error> {
-        uncaptured(stream, Refusal::allocation_captured(length, T::KIND))?;
-        DeviceMemory::zeros(stream, length)
-    }
-
-    fn owned<T: Element>(memory: &DeviceMemory<T>) -> CudaRef<'_, T> {
-        CudaRef(memory)
-    }
-
-    fn owned_mut<T: Element>(memory: &mut DeviceMemory<T>) -> CudaMut<'_, T> {
-        CudaMut(memory)
-    }
-
-    fn read<'a: 'q, 'q, T: Pod>(
-        kind: ElementKind,
-        matrix: CudaRef<'a, T>,
-        stream: &'q Arc<CudaStream>,
-    ) -> DeviceMatrix<'q> {
-        DeviceMatrix::read_memory(kind, matrix.0, stream)
-    }
-
-    fn by_value<'a: 'q, 'q>(offsets: &'a [u32], _: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
-        DeviceMatrix::by_value(offsets)
-    }
-
-    fn write<'a: 'q, 'q, T: Pod>(
-        kind: ElementKind,
-        matrix: CudaMut<'a, T>,
-        stream: &'q Arc<CudaStream>,
-    ) -> DeviceMatrix<'q> {
-        DeviceMatrix::write_memory(kind, matrix.0, stream)
-    }
-}
-
-operand_memory! { Cuda, Ref, |memory| CudaRef(memory), &'a CudaSlice<T>; &'a CudaView<'_, T>; &'a CudaViewMut<'_, T>; &'a DeviceMemory<T>; }
-operand_memory! { Cuda, Mut, |memory| CudaMut(memory), &'a mut CudaSlice<T>; &'a mut CudaViewMut<'_, T>; &'a mut DeviceMemory<T>; }
 
 /// Matrix in device memory whose element type is a value. It lives while a launch is enqueued.
 pub struct DeviceMatrix<'a> {
@@ -184,7 +103,7 @@ impl<'a> DeviceMatrix<'a> {
     }
 
     /// Creates a matrix that work on `stream` reads. The memory holds elements, or their bytes.
-    fn read_memory<T: Pod>(
+    pub(crate) fn read_memory<T: Pod>(
         kind: ElementKind,
         memory: &'a dyn DevicePtr<T>,
         stream: &'a CudaStream,
@@ -193,7 +112,8 @@ impl<'a> DeviceMatrix<'a> {
         Self::at(kind, elements::<T>(kind, length), owner as usize, memory.device_ptr(stream))
     }
 
-    fn write_memory<T: Pod>(
+    /// Creates a matrix that work on `stream` writes. The memory holds elements, or their bytes.
+    pub(crate) fn write_memory<T: Pod>(
         kind: ElementKind,
         memory: &'a mut dyn DevicePtrMut<T>,
         stream: &'a CudaStream,

@@ -8,17 +8,16 @@ use super::{
     report::Report,
 };
 use crate::{
-    call::{Call, Launch},
+    Error,
     codegen::{DecomposedLine, TranslationUnit},
-    error::Error,
-    operand::OperandKind,
-    pass::{
-        Pass, PassBatch, PassDesc, RepackCopy, RepackShapes, records::RecordsLaunch,
+    operand::{
+        Call, Pass, PassBatch, PassDesc, RepackCopy, RepackShapes, records::RecordsLaunch,
         transpose::Choice,
     },
     refusal::{Because, Field, Operand, OperandLine, Refusal, rules::multiple},
+    shape::OperandKind,
     sys::read_back::read_back,
-    threadblock::tensor_map::ADDRESS_ALIGNMENT,
+    threadblock::{Launch, tensor_map::ADDRESS_ALIGNMENT},
 };
 use bytemuck::Zeroable;
 use cudarc::driver::{CudaContext, CudaStream};
@@ -202,9 +201,9 @@ pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> R
 mod tests {
     use super::*;
     use crate::{
-        call::{Problem, Source, View},
         layout::Order,
         numeric::ElementKind,
+        operand::{Problem, Source, View},
     };
 
     /// Returns a matrix with an address that the check does not read.

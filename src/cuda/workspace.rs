@@ -2,7 +2,7 @@
 
 use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
-    call::{Routes, WORKSPACE_ALIGNMENT},
+    operand::{Routes, WORKSPACE_ALIGNMENT},
     refusal::{Operand, Refusal},
 };
 use core::ops::Range;
@@ -43,10 +43,11 @@ mod tests {
     use super::*;
     use crate::refusal::Route;
     use crate::{
-        call::{Partials, Source, View, Way},
         cuda::DeviceMatrix,
         layout::Order,
         numeric::ElementKind,
+        operand::{Source, View, Way},
+        threadblock::Partials,
     };
 
     const CONTEXT: usize = 1;

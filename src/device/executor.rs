@@ -1,23 +1,23 @@
 //! The executor trait, with one implementation per memory space.
 
 use crate::{
+    Error,
     arch::Machine,
-    call::{
-        Any, AnySlice, Arguments, Elements, Host, HostCall, Matrices, MatrixElements, Memory,
-        Offsets, OperandView, Problem, Space, View, WorkspaceMemory, check_read,
+    device::{
+        Any, AnySlice, Arguments, Host, MatrixElements, Offsets, OperandView, Space,
+        WorkspaceMemory,
     },
-    error::Error,
     host::{Array, run_on_host},
     layout::Orders,
     nest::{GemmDesc, ProblemSize},
     numeric::ElementKind,
-    operand::EpilogueOperand,
-    pass::transpose::Choice,
+    operand::{Elements, HostCall, Matrices, Memory, Problem, View, check_read, transpose::Choice},
     refusal::Refusal,
+    shape::EpilogueOperand,
 };
 
 /// A GEMM call with operands in the memory space `S`.
-pub type CallIn<'a, S> = crate::call::Call<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
+pub type CallIn<'a, S> = crate::operand::Call<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
 
 /// A memory space with a GEMM and a transpose for operands in its memory.
 ///
@@ -139,7 +139,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// # Errors
     /// The errors of [`Executor::workspace_size`] and [`GrowingWorkspace::grow`].
     ///
-    /// [`GrowingWorkspace::grow`]: crate::call::GrowingWorkspace::grow
+    /// [`GrowingWorkspace::grow`]: crate::device::GrowingWorkspace::grow
     pub(crate) fn grown(
         mut self,
         desc: &GemmDesc,

@@ -2,8 +2,8 @@
 
 use super::{Executor, Gemm, GemmOperation};
 use crate::{
-    call::{Arguments, Mat, MatMut, MatRef, ViewGeometry},
-    error::Error,
+    Error,
+    device::{Arguments, Mat, MatMut, MatRef, ViewGeometry},
     layout::{MatrixType, Order, RowMajor},
     numeric::{Element, ElementKind, MultipliedBy},
 };

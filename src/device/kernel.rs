@@ -2,19 +2,19 @@
 
 use super::{Executor, configurations::Configurations, operation::ElementTypes};
 use crate::{
+    Error,
     arch::Machine,
-    call::{Any, Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
     cuda::{
         BoundCall, Cuda, CudaCall, CudaKernel, DeviceMatrix, known_machine, report::Report,
         transpose,
     },
-    error::Error,
+    device::{Any, Arguments, MatrixElements},
     layout::Orders,
     nest::{GemmDesc, ProblemSize},
-    operand::Axis,
-    pass::transpose::Choice,
+    operand::{Problem, transpose::Choice},
     refusal::Refusal,
+    shape::Axis,
 };
 use core::{fmt, marker::PhantomData};
 use cudarc::driver::CudaStream;

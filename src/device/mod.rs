@@ -1,30 +1,56 @@
 //! Device operators: GEMM and transpose, their arguments, and the executors that run them.
 
+mod any;
+mod arguments;
+mod array;
 mod chosen;
 mod configurations;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod error;
 mod executor;
 mod functions;
 mod gemm;
+mod geometry;
+mod identity;
+#[doc(hidden)]
+pub mod internals;
 #[cfg(feature = "cuda")]
 mod kernel;
+mod matrix;
+mod of_views;
+mod operand_view;
 mod operation;
+mod owned;
 #[cfg(feature = "cuda")]
 mod prepare;
+mod space;
 pub mod transpose;
+mod workspace;
 
 #[doc(hidden)]
 pub use crate::host::run_on_host;
-pub use crate::{
-    call::{
-        Any, AnySlice, AnySliceMut, Arguments, Host, Identity, Mat, MatMut, MatRef, MatrixElements,
-        OperandWorkspace, Readable, Space, Writable,
-    },
-    nest::{Explanation, ProblemSize, Request, Target},
-};
+pub use crate::nest::{Explanation, ProblemSize, Request, Target};
+pub use any::{Any, AnySlice, AnySliceMut};
+pub use arguments::Arguments;
+pub(crate) use arguments::Offsets;
+#[doc(hidden)]
+pub use error::{Error, ErrorKind};
 pub use executor::Executor;
 pub use functions::{gemm, matmul};
 pub use gemm::{Gemm, GemmUniversal};
+pub(crate) use geometry::ViewGeometry;
+pub use identity::Identity;
 #[cfg(feature = "cuda")]
 pub use kernel::Kernel;
+pub use matrix::{MatMut, MatRef};
+pub(crate) use operand_view::{OperandView, Placement};
 pub use operation::GemmOperation;
+pub use owned::Mat;
+#[cfg(feature = "cuda")]
+pub(crate) use space::operand_memory;
+pub(crate) use space::{EpilogueInput, OperandA, OperandB, OperandC, OperandD};
+pub use space::{Host, MatrixElements, Readable, Space, Writable};
 pub use transpose::Transpose;
+pub use workspace::OperandWorkspace;
+pub(crate) use workspace::WorkspaceMemory;

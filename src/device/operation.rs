@@ -6,12 +6,13 @@ use super::{
     executor::Executor,
 };
 use crate::{
+    Error,
     arch::{Machine, OpKind},
-    call::{Any, Arguments, MatrixElements, Readable, check_types},
-    error::Error,
+    device::{Any, Arguments, MatrixElements, Readable},
     layout::{MatrixType, Orders},
     nest::{GemmDesc, ProblemSize, Request, TypedRequest},
     numeric::{Combined, MathType},
+    operand::check_types,
     refusal::{Operand, Refusal},
 };
 use core::{fmt, marker::PhantomData};

@@ -5,9 +5,9 @@ use super::{
     kernel::{PreparedKernels, array_kernel, batched_kernel, grouped_kernel, single_kernel},
 };
 use crate::{
-    call::{Arguments, MatrixElements},
+    Error,
     cuda::{Cuda, CudaKernel, machine_of},
-    error::Error,
+    device::{Arguments, MatrixElements},
     host::parallel_map,
     nest::GemmDesc,
 };

@@ -3,8 +3,8 @@
 use super::function::NodeId;
 use crate::{
     numeric::{ComputeKind, ElementKind},
-    operand::{EpilogueOperand, EpilogueOperands, framed},
     refusal::{Malformed, Refusal, Scalar},
+    shape::{EpilogueOperand, EpilogueOperands, framed},
 };
 
 /// Maximum number of nodes per tree.

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     numeric::{Compute, ComputeKind, Functions},
-    operand::{EpilogueOperand, EpilogueOperands},
     refusal::Refusal,
+    shape::{EpilogueOperand, EpilogueOperands},
 };
 
 /// Inputs that an epilogue reads, given its scalars.

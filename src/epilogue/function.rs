@@ -3,7 +3,7 @@
 use crate::{
     numeric::ComputeKind,
     refusal::Refusal,
-    words::{SEPARATOR, TextHash},
+    shape::words::{SEPARATOR, TextHash},
 };
 use core::fmt;
 use std::{

@@ -4,7 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op, scalar_slot},
     function::NodeId,
 };
-use crate::{layout::algebra::parse::pointed, numeric::ElementKind, operand::EpilogueOperand};
+use crate::{layout::algebra::parse::pointed, numeric::ElementKind, shape::EpilogueOperand};
 use core::{fmt, str::FromStr};
 
 /// Error of parsing an epilogue: position and reason.

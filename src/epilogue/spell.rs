@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     numeric::{ComputeKind, ElementKind},
-    operand::{EpilogueOperand, OperandKind},
+    shape::{EpilogueOperand, OperandKind},
 };
 use core::fmt;
 

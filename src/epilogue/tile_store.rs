@@ -19,8 +19,7 @@ use crate::{
         index_map::{Coord, IndexMap, affine},
     },
     numeric::sum_of,
-    operand::OperandKind,
-    shape::at_least_one,
+    shape::{OperandKind, at_least_one},
     threadblock::{MmaBase, SLICES_AT_ONCE, WorkKind},
     warp::{ThreadTiles, simt::maps::FragmentMap},
 };

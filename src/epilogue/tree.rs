@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     numeric::{Element, ElementKind},
-    operand::EpilogueOperand,
+    shape::EpilogueOperand,
 };
 use core::marker::PhantomData;
 

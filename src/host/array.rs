@@ -7,10 +7,10 @@ use super::{
     run::{HostKernel, run_on_host},
 };
 use crate::{
-    call::{HostCall, Source},
-    error::Error,
+    Error,
     layout::index_map::{IndexMap, at},
     nest::GemmDesc,
+    operand::{HostCall, Source},
     schedule::Fault,
     threadblock::{MATRICES_OF_PRODUCT, ProductRecords},
 };

@@ -2,7 +2,7 @@
 //! scratch memory.
 
 use super::parallel::{parallel_try, threads};
-use crate::{call::HostCall, error::Error};
+use crate::{Error, operand::HostCall};
 
 /// Multiply-adds of the largest GEMM that shares a piece with other GEMMs. The blocks of a larger
 /// GEMM run in parallel.

@@ -3,10 +3,10 @@
 
 use super::operands::{Operands, unknown};
 use crate::{
+    Error,
     epilogue::{EpilogueDesc, Rows, SCALARS, evaluate},
-    error::Error,
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
-    operand::EpilogueOperands,
+    shape::EpilogueOperands,
 };
 
 /// The conversion from accumulators to D, computed in type `E`.

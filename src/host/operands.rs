@@ -1,12 +1,11 @@
 //! The matrices of a GEMM in the executor: bytes, with the element type as a value.
 
 use crate::{
-    call::{HostCall, HostSlice, Problem, Source, View},
-    error::Error,
+    Error,
     nest::GemmDesc,
     numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
-    operand::{EpilogueOperands, OperandKind},
-    shape::Mnk,
+    operand::{HostCall, HostSlice, Problem, Source, View},
+    shape::{EpilogueOperands, Mnk, OperandKind},
     threadblock::{k_slice, tile_iterator::TileIterator},
 };
 use core::ops::Range;

@@ -2,8 +2,7 @@
 
 use super::{array::Array, operands::Tiling};
 use crate::{
-    call::HostCall,
-    error::Error,
+    Error,
     host::threadblock::{
         mma::{composition::Composition, fast_program::FastProgram},
         tma_ring,
@@ -11,6 +10,7 @@ use crate::{
     },
     nest::GemmDesc,
     numeric::{EmulationKind, emulation::EmulationBlocks},
+    operand::HostCall,
     refusal::Refusal,
     shape::Mn,
     sys::float_mode::DefaultFloatMode,

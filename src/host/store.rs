@@ -6,10 +6,10 @@ use super::{
     parallel::parallel_pieces,
 };
 use crate::{
-    call::Source,
-    error::Error,
+    Error,
     numeric::{ComputeKind, Computed, ElementKind},
-    operand::{EpilogueOperand, EpilogueOperands},
+    operand::Source,
+    shape::{EpilogueOperand, EpilogueOperands},
 };
 use core::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Element type and order of a matrix in one word: `f32:col`.
 
 use super::Order;
-use crate::{error::Error, numeric::ElementKind};
+use crate::{Error, numeric::ElementKind};
 use core::{fmt, str::FromStr};
 
 /// Element type and order of a matrix, as command lines and suites spell them: `bf16:row`.

@@ -9,10 +9,7 @@ mod matrix_type;
 pub use falchion_layout as algebra;
 pub use matrix_type::MatrixType;
 
-use crate::{
-    operand::{Frame, OperandKind, framed},
-    words::words,
-};
+use crate::shape::{Frame, OperandKind, framed, words::words};
 
 words! {
     /// Contiguous index of a matrix.

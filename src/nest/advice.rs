@@ -4,9 +4,8 @@ use crate::{
     arch::{ArchKind, OpKind},
     nest::{Class, DecompositionKind, Pins},
     numeric::EmulationKind,
-    operand::{Axis, OperandKind},
     refusal::{Advice, Field, Operand, Refusal, Value},
-    shape::{Mn, Mnk},
+    shape::{Axis, Mn, Mnk, OperandKind},
     threadblock::{MainloopKind, SwizzleKind, smem::SmemLayout},
     warp::{AOperandKind, InterleaveKind, PromotionKind, SaturateKind, UnrollKind},
 };

@@ -5,11 +5,11 @@ use crate::{
     arch::{ArchKind, Machine, OpKind},
     nest::GemmDesc,
     numeric::{ComputeKind, EmulationKind, Multiplied, registered_transform},
-    operand::OperandKind,
     refusal::{
         Because, Field, Operand, Refusal, hold,
         rules::{check_alignment, explained, within},
     },
+    shape::OperandKind,
     threadblock::{registered_swizzle, smem::SmemLayout},
 };
 

@@ -16,10 +16,10 @@
 
 use crate::{
     arch::{Machine, OpKind},
-    call::{repacked_bytes, tma_reads_rows},
     nest::{Completions, Cut, GemmDesc, ProblemSize, features::products_of_a_microsecond},
     numeric::ElementKind,
-    operand::OperandKind,
+    operand::{repacked_bytes, tma_reads_rows},
+    shape::OperandKind,
     threadblock::tensor_map::STRIDE_ALIGNMENT,
 };
 

@@ -5,8 +5,7 @@ use crate::{
     epilogue::{EpilogueDesc, LinearCombination, Node},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
-    operand::{Axis, OperandKind, framed},
-    words::words,
+    shape::{Axis, OperandKind, framed, words::words},
 };
 
 /// An input operand: A (M x K) or B (K x N).

@@ -125,14 +125,13 @@
 
 use crate::{
     arch::Machine,
-    call::Partials,
     nest::{
         Cut, DecompositionKind, GemmDesc, ProblemSize, features::Features,
         predicted_time::PredictedTime,
     },
     numeric::{ElementKind, MOST_SLICES},
-    operand::Axis,
-    shape::{Mnk, at_least_one},
+    shape::{Axis, Mnk, at_least_one},
+    threadblock::Partials,
 };
 
 /// Rows of a box beyond its operand from which the box loads measurably slower.

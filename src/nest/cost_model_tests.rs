@@ -2,10 +2,10 @@
 
 use crate::{
     arch::{ArchKind, OpKind},
-    call::Partials,
     layout::{MatrixType, Order},
     nest::{GemmDesc, ProblemSize, PromotionKind, Request},
     numeric::ElementKind,
+    threadblock::Partials,
 };
 
 /// Returns the tile that a problem selects, for A and B in these orders and a row-major D.

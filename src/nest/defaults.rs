@@ -1,5 +1,5 @@
-//! The default configurations: a table with one row per class of element types. The rows of
-//! each MMA are in one file.
+//! The default configurations: a table with one row per class of element types. The rows are
+//! beside their variants: `warp/simt`, `warp/mma_sync`, and `threadblock/tma_ring`.
 //!
 //! A row names architectures, combinations of element types, and knobs. The same rows serve `Gemm`
 //! at compile time, and flags and files at run time.
@@ -10,30 +10,26 @@ use crate::{
     nest::{GemmDesc, Knobs, Pins, PromotionKind, check_pins::check_pins},
     numeric::{Combined, ElementKind},
     refusal::{Refusal, Rule},
-    threadblock::MainloopKind,
+    threadblock::{MainloopKind, tma_ring},
+    warp,
 };
 
 /// Returns knobs with some of them replaced: `with!(knobs, stages: 3)`.
 macro_rules! with {
     ($knobs:expr, $($field:ident $(: $value:expr)?),+ $(,)?) => {
         $knobs.pinned(&$crate::nest::Pins {
-            $($field: Some(with!(@value $field $(, $value)?)),)+
+            $($field: Some($crate::nest::defaults::with!(@value $field $(, $value)?)),)+
             ..$crate::nest::Pins::NONE
         })
     };
     (@value $field:ident) => { $field };
     (@value $field:ident, $value:expr) => { $value };
 }
-
-#[doc(hidden)]
-pub mod mma_sync;
-#[doc(hidden)]
-pub mod simt;
-#[doc(hidden)]
-pub mod tma_ring;
+pub(crate) use with;
 
 /// The default tables of all kernels.
-const ALL_ROWS: &[&[Row]] = &[simt::ROWS, tma_ring::ROWS, mma_sync::ROWS];
+const ALL_ROWS: &[&[Row]] =
+    &[warp::simt::defaults::ROWS, tma_ring::defaults::ROWS, warp::mma_sync::defaults::ROWS];
 
 /// Configurations for some element types on some architectures.
 pub(crate) struct Row {
@@ -90,7 +86,7 @@ impl Alternative {
 
 impl Row {
     /// Returns a row with `knobs` as its only candidates.
-    const fn new(
+    pub(crate) const fn new(
         op: OpKind,
         archs: &'static [ArchKind],
         types: &'static [Combined],

@@ -2,12 +2,12 @@
 
 use crate::{
     arch::Machine,
-    call::{OperandNeed, Problem, Routes, fitting},
     nest::{
         GemmDesc,
         features::Features,
         plan::{Geometry, Plan},
     },
+    operand::{OperandNeed, Problem, Routes, fitting},
     refusal::Refusal,
     threadblock::{
         MOST_STREAMS, Mainloop, MainloopKind, MmaBase,

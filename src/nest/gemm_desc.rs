@@ -12,9 +12,8 @@ use crate::{
         pins::Pins,
     },
     numeric::{Combined, ComputeKind, EmulationKind, Multiplied},
-    operand::{Frame, OperandKind, framed},
     schedule::ScheduleKind,
-    shape::{Mn, Mnk, at_least_one},
+    shape::{Frame, Mn, Mnk, OperandKind, at_least_one, framed},
     threadblock::{Mainloop, SwizzleKind},
     warp::WarpMma,
 };

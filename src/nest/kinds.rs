@@ -1,6 +1,6 @@
 //! Enumerated values of knobs.
 
-use crate::words::words;
+use crate::shape::words::words;
 
 words! {
     /// Division of the k-tiles of all tiles of D among clusters.

@@ -4,7 +4,7 @@ use crate::{
     layout::Order,
     nest::{class::OperandClass, knobs::Knobs},
     numeric::{ComputeKind, ElementKind, Multiplied},
-    operand::OperandKind,
+    shape::OperandKind,
     threadblock::smem::SmemLayout,
 };
 

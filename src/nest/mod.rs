@@ -54,8 +54,8 @@ mod units;
 mod words;
 
 pub use crate::{
-    operand::{Axis, EpilogueOperand, EpilogueOperands, Frame, OperandKind},
     schedule::ScheduleKind,
+    shape::{Axis, EpilogueOperand, EpilogueOperands, Frame, OperandKind},
     warp::{AOperandKind, PromotionKind, SaturateKind},
 };
 pub use class::GemmMode;

@@ -2,7 +2,7 @@
 
 use crate::{
     nest::{GemmDesc, GemmMode},
-    operand::Axis,
+    shape::Axis,
 };
 
 impl GemmDesc {

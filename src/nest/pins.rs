@@ -5,17 +5,16 @@
 //! [`leaves`](crate::nest::leaves) pins a knob as a type.
 
 use crate::{
+    Error,
     epilogue::EpilogueDesc,
-    error::Error,
     nest::{
         AOperandKind, PromotionKind, SaturateKind,
         kinds::{DecompositionKind, SpillKind},
         words::Words,
     },
     numeric::{EmulationKind, TransformId},
-    operand::framed,
     schedule::ScheduleKind,
-    shape::{Mn, Mnk},
+    shape::{Mn, Mnk, framed},
     threadblock::{MainloopKind, SwizzleKind, smem::SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };

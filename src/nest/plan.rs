@@ -4,13 +4,13 @@
 //! A plan contains the source to compile, and the launch of a problem.
 
 use crate::{
-    call::{Grid, Launch, Problem},
     codegen::TranslationUnit,
     epilogue::reduction::Reduction,
     nest::GemmDesc,
+    operand::Problem,
     refusal::Refusal,
     shape::Mnk,
-    threadblock::WorkKind,
+    threadblock::{Grid, Launch, WorkKind},
 };
 
 /// A checked description with its derived components. Kernels with and without a

@@ -8,8 +8,8 @@
 //! [`GemmOperation`]: crate::device::GemmOperation
 
 use crate::{
+    Error,
     arch::{ArchKind, Machine, OpKind},
-    error::Error,
     layout::{MatrixType, Order, Orders},
     nest::{
         Completions, GemmDesc, Pins, Target,

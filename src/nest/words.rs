@@ -10,16 +10,15 @@
 //! ```
 
 use crate::{
+    Error,
     epilogue::EpilogueDesc,
-    error::Error,
     numeric::TransformId,
-    shape::{Mn, Mnk},
+    shape::{Mn, Mnk, words::Named},
     threadblock::{
         SwizzleId, SwizzleKind,
         smem::{Along, SmemLayout},
     },
     warp::{InterleaveKind, UnrollKind},
-    words::Named,
 };
 
 /// A value that flags and JSON can spell. `read` of the text from `spell` returns the same value.

@@ -1,7 +1,7 @@
 //! Element types of one GEMM.
 
 use super::ElementKind;
-use crate::operand::framed;
+use crate::shape::framed;
 
 /// Element types of one GEMM, as values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

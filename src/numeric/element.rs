@@ -1,6 +1,6 @@
 //! Element and math types, as types and as a value.
 
-use crate::words::words;
+use crate::shape::words::words;
 
 /// 1 sign, 4 exponent, and 3 fraction bits, bias 7. The type has no infinity; NaN is `S.1111.111`,
 /// and the largest number is 448. Source: Micikevicius et al., *FP8 Formats for Deep Learning*

@@ -19,7 +19,7 @@
 //! [`EmulationKind::Bf16x1`]: crate::numeric::EmulationKind::Bf16x1
 
 use super::{Bf16, ElementKind, F16, MathType, Tf32};
-use crate::words::{SEPARATOR, TextHash};
+use crate::shape::words::{SEPARATOR, TextHash};
 use core::fmt;
 use std::{
     collections::HashMap,

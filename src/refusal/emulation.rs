@@ -1,8 +1,8 @@
 //! The row or column of an operand that an emulation cannot scale.
 
 use crate::{
-    operand::OperandKind,
     refusal::const_sentence::{Sentence, append},
+    shape::OperandKind,
 };
 
 /// A row of A, or a column of B.

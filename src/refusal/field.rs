@@ -2,9 +2,8 @@
 
 use super::Operand;
 use crate::{
-    operand::{Axis, OperandKind},
     refusal::const_sentence::Sentence,
-    words::words,
+    shape::{Axis, OperandKind, words::words},
 };
 
 macro_rules! fields {

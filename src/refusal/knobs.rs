@@ -6,7 +6,7 @@ use super::{
 use crate::{
     arch::{ArchKind, OpKind},
     numeric::{Combined, ComputeKind, ElementKind, EmulationKind},
-    operand::Axis,
+    shape::Axis,
 };
 
 /// Units in sentences.

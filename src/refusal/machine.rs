@@ -163,7 +163,7 @@ impl Refusal {
 
     /// K is too large for the terms of an emulation.
     pub const fn too_deep(k: usize, emulation: EmulationKind, most: u64) -> Self {
-        use crate::operand::Axis;
+        use crate::shape::Axis;
         let (value, limit) = (Value::Number(k as u64), Value::Number(most));
         Self::new(Rule::AtMost, Field::Extent(Axis::K), value, limit)
             .because(Because::Words(emulation.name()))

@@ -31,7 +31,7 @@ pub use rule::Rule;
 pub use unresolved::Unresolved;
 pub use value::{Advice, Because, Value};
 
-use crate::operand::framed;
+use crate::shape::framed;
 use core::fmt;
 
 /// Returns the refusal of a rule from a `const fn`, in which `?` is not available. Returns the
@@ -137,7 +137,7 @@ impl std::error::Error for Refusal {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{layout::Order, operand::Frame};
+    use crate::{layout::Order, shape::Frame};
 
     /// In the other frame, the field, the limit, the reason, and the advice of a refusal refer to
     /// the other operand and the other order.

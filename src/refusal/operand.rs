@@ -1,9 +1,6 @@
 //! Operands of refusals, and routes of operands.
 
-use crate::{
-    operand::{EpilogueOperand, OperandKind},
-    words::words,
-};
+use crate::shape::{EpilogueOperand, OperandKind, words::words};
 
 /// A matrix of a call, or other memory of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

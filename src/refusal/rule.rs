@@ -1,6 +1,6 @@
 //! The rules of requests.
 
-use crate::words::words;
+use crate::shape::words::words;
 
 words! {
     /// A relation between a field and its limit that a request must fulfill. The word of a rule

@@ -3,7 +3,7 @@
 use super::{Advice, Because, Field, Refusal, Rule, Value};
 use crate::{
     numeric::{ElementKind, Multiplied, TransformId},
-    operand::OperandKind,
+    shape::OperandKind,
 };
 
 /// Transforms.

@@ -4,8 +4,8 @@ use super::{Legal, Operand, OperandLine, Part, Route};
 use crate::{
     layout::Order,
     numeric::{Combined, ElementKind, TransformId},
-    operand::OperandKind,
     refusal::const_sentence::{Sentence, append},
+    shape::OperandKind,
 };
 
 /// The value of a field, or the limit of a rule.

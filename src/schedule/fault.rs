@@ -1,7 +1,7 @@
 //! Faults of programs. The crate `falchion-check` finds most of them.
 
 use super::{RoleStep, ShareName, SubtileName, Who};
-use crate::{operand::OperandKind, refusal::Refusal};
+use crate::{refusal::Refusal, shape::OperandKind};
 
 /// An error that a kernel of this description would commit on a GPU, in at least one order of
 /// events that the GPU may choose.

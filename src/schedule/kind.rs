@@ -1,6 +1,6 @@
 //! Cooperative and ping-pong schedules of consumer warpgroups.
 
-use crate::words::words;
+use crate::shape::words::words;
 words! {
     /// Distribution of tiles of D over the consumer warpgroups of a block.
     pub enum ScheduleKind {

@@ -22,7 +22,7 @@ pub use roles::{Role, RoleStep, Roles};
 pub use step::Step;
 pub use who::{ShareName, SubtileName, WarpName, Who};
 
-use crate::words::words;
+use crate::shape::words::words;
 use core::fmt;
 
 words! {

@@ -13,7 +13,7 @@
 //! Twin: `kernels/schedule/roles.cuh`.
 
 use super::{Schedule, Section, steps};
-use crate::{operand::OperandKind, words::words};
+use crate::shape::{OperandKind, words::words};
 use core::fmt;
 
 steps! {

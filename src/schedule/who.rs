@@ -1,7 +1,7 @@
 //! Identities of warps and of the data that role steps move, for faults.
 
 use super::Role;
-use crate::operand::OperandKind;
+use crate::shape::OperandKind;
 use core::fmt;
 
 /// Warp of a cluster. The producer has warpgroup 0.

@@ -1,7 +1,7 @@
 //! Device memory by its address.
 
 use super::driver::driver;
-use crate::{error::Error, numeric::Element, refusal::Refusal};
+use crate::{Error, numeric::Element, refusal::Refusal};
 use bytemuck::Pod;
 use core::{fmt, marker::PhantomData};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};

@@ -1,10 +1,10 @@
 //! The CUDA driver: detection, errors, and kernel launches with or without clusters.
 
-pub use crate::call::Grid;
+pub use crate::threadblock::Grid;
 use crate::{
-    call::{AddressRange, Launch},
+    Error,
     codegen::TranslationUnit,
-    error::Error,
+    threadblock::{AddressRange, Launch},
 };
 use cudarc::driver::{
     CudaFunction, CudaStream, DriverError,

@@ -1,7 +1,7 @@
 //! Reads a few values back from device memory.
 
 use super::driver::driver;
-use crate::error::Error;
+use crate::Error;
 use bytemuck::Pod;
 use cudarc::driver::{CudaStream, sys};
 

@@ -1,8 +1,8 @@
 //! Tensor maps, encoded by the driver.
 
 use crate::{
+    Error,
     codegen::TensorMap,
-    error::Error,
     numeric::ElementKind,
     sys::driver::{driver, offers},
     threadblock::{SwizzleMode, TensorMapDesc},

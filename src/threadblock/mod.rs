@@ -6,11 +6,16 @@
 //! [`swizzle`] is the rasterization order of tiles. On Hopper, TMA moves tiles: a `TensorMapDesc`
 //! describes the tensor, and a `TensorCopy` describes one copy.
 
+mod launch;
 pub(crate) mod mainloop;
 pub mod mma;
 pub(crate) mod multistage;
 mod params;
+pub(crate) mod partials;
 pub(crate) mod pipelined;
+pub(crate) mod positions;
+#[cfg(any(feature = "cuda", test))]
+mod record_launches;
 pub(crate) mod records;
 pub(crate) mod single_stage;
 pub(crate) mod smem;
@@ -30,6 +35,8 @@ pub use crate::threadblock::smem::{
 };
 #[doc(hidden)]
 pub use crate::threadblock::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
+#[doc(hidden)]
+pub use launch::{AddressRange, Grid, Launch, TmaTensor};
 pub use mainloop::Mainloop;
 #[doc(hidden)]
 pub use mma::base::MmaBase;
@@ -37,6 +44,8 @@ pub use mma::base::MmaBase;
 pub use mma::operand::StagedOperand;
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 pub use multistage::MultistageKnobs;
+#[doc(hidden)]
+pub use partials::Partials;
 pub use pipelined::PipelinedKnobs;
 #[doc(hidden)]
 pub use records::{MATRICES_OF_PRODUCT, ProductRecords};

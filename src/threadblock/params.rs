@@ -1,12 +1,12 @@
 //! Parameters of a GEMM kernel.
 
 use crate::{
-    call::{DecomposedLayout, Partials, Problem},
     codegen::GemmParams,
     nest::GemmDesc,
     numeric::ElementKind,
-    operand::OperandKind,
-    threadblock::Work,
+    operand::{DecomposedLayout, Problem},
+    shape::OperandKind,
+    threadblock::{Partials, Work},
 };
 
 impl GemmParams {

@@ -4,7 +4,7 @@
 //! record in the workspace: the addresses of A, B, C, and D. If TMA moves matrices, the record also
 //! has their positions, because one tensor map serves all GEMMs. The third dimension of the map
 //! is the position: the number of steps from the lowest address of the operand. A
-//! [pass](crate::internals::pass::RecordsDesc) writes the records, and the kernel reads them.
+//! [pass](crate::internals::operand::RecordsDesc) writes the records, and the kernel reads them.
 //!
 //! Twin: `kernels/threadblock/records.cuh`.
 

@@ -1,6 +1,6 @@
 //! Orders of tiles, defined in other crates.
 
-use crate::words::{SEPARATOR, TextHash};
+use crate::shape::words::{SEPARATOR, TextHash};
 use core::fmt;
 use std::{
     collections::HashMap,

@@ -44,10 +44,8 @@ use crate::{
         algebra::Composed,
         index_map::{Coord, IndexMap, affine, at},
     },
-    operand::Axis,
     refusal::Refusal,
-    shape::{Mn, Mnk, at_least_one},
-    words::words,
+    shape::{Axis, Mn, Mnk, at_least_one, words::words},
 };
 
 words! {

@@ -1,6 +1,6 @@
 //! Choices of a warp's MMA: fragment loads, the source of A, promotion, and saturation.
 
-use crate::words::words;
+use crate::shape::words::words;
 
 /// Number of neighboring elements that a lane holds contiguously.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -2,8 +2,8 @@
 
 use crate::{
     nest::{GemmDesc, features::Features},
-    operand::OperandKind,
     refusal::Refusal,
+    shape::OperandKind,
     threadblock::{
         MmaBase, StagedOperand, mma::program::Program, smem::Along, tma_ring::pipeline::WARPS,
     },

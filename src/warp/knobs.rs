@@ -4,12 +4,11 @@ use crate::{
     arch::OpKind,
     nest::{Pins, or},
     numeric::EmulationKind,
-    shape::Mnk,
+    shape::{Mnk, words::words},
     warp::{
         AOperandKind, InterleaveKind, MmaSyncKnobs, PromotionKind, SaturateKind, SimtKnobs,
         WgmmaKnobs,
     },
-    words::words,
 };
 
 words! {

@@ -10,8 +10,7 @@ use crate::{
         index_map::{Coord, affine},
     },
     numeric::ElementKind,
-    operand::OperandKind,
-    shape::{Mnk, at_least_one},
+    shape::{Mnk, OperandKind, at_least_one},
 };
 
 /// Grid of the lanes of a warp.

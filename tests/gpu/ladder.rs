@@ -8,7 +8,7 @@ use falchion_lab::ladder::{Program, rungs};
 fn every_rung_has_the_bits_of_the_host() {
     use falchion::{
         cuda::{self, CudaKernel},
-        internals::call::Problem,
+        internals::operand::Problem,
     };
     use falchion_check::Mode;
     use falchion_lab::owned::{HostProduct, resident::run_from_host};

@@ -6,7 +6,7 @@ use crate::harness::{
     prelude::*,
     transposes::{check_each, named},
 };
-use falchion::{internals::pass::transpose::Configuration, refusal::Refusal};
+use falchion::{internals::operand::transpose::Configuration, refusal::Refusal};
 
 struct OnDevice(Arc<CudaStream>);
 

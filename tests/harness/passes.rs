@@ -2,10 +2,7 @@
 //! effect.
 
 use crate::harness::prelude::*;
-use falchion::internals::{
-    call::DEPTH,
-    pass::{PIECE, PIECES, RepackDesc, TILE, repack},
-};
+use falchion::internals::operand::{DEPTH, PIECE, PIECES, RepackDesc, TILE, repack};
 
 /// Access of a repack pass outside of the source or the copy, with the row and the piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -50,24 +50,21 @@ pub use falchion::{
         tile_store::PartialsMap,
     },
     internals::{
-        call::{
-            DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice, HostSliceMut,
-            Partials, Problem, Routes, Source, View,
-        },
         codegen::{GemmParams, KERNELS, TensorGemmParams, TranslationUnit},
         host::Array,
         index::{Coord, IndexMap, Map, Tabled, at, fingerprint, laws, points},
         nest::{
-            Geometry, Program,
+            Geometry, Partials, Program,
             defaults::{default_description, default_gemm_configurations},
         },
-        operand::{Axis, EpilogueOperand, EpilogueOperands, OperandKind},
-        pass::{
-            DecomposeDesc, PassBatch, PassDesc, REPACK, Realignment, RecordsDesc, RepackCopy,
-            RepackMap, RepackShapes,
+        operand::{
+            DecomposeDesc, DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice,
+            HostSliceMut, PassBatch, PassDesc, Problem, REPACK, Realignment, RecordsDesc,
+            RepackCopy, RepackMap, RepackShapes, Routes, Source, View,
             transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProgram},
         },
         schedule::{Role, RoleStep, Schedule, ScheduleKind, Section, Spelled, Step},
+        shape::{Axis, EpilogueOperand, EpilogueOperands, OperandKind},
     },
     layout::{
         ColMajor, MatrixType,

@@ -1,7 +1,7 @@
 //! Each GEMM of a pointer array has the bits of a separate call, for any addresses of the matrices.
 
 use crate::harness::{prelude::*, product::small};
-use falchion::internals::call::Host;
+use falchion::device::Host;
 use std::slice;
 
 /// Source of C.

@@ -231,7 +231,7 @@ fn a_batch_that_cannot_be_scaled_does_not_write_d() {
     }
 }
 
-type Changed<'a> = Arguments<'a, falchion::internals::call::Host, f32, f32, f32>;
+type Changed<'a> = Arguments<'a, falchion::device::Host, f32, f32, f32>;
 
 /// Invalid batches are refused with the names of the user's operands. An empty batch writes
 /// nothing.

@@ -8,7 +8,7 @@ type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
 
 const NAN: f32 = f32::NAN;
 
-type OfF32<'a> = Arguments<'a, falchion::internals::call::Host, f32, f32, f32>;
+type OfF32<'a> = Arguments<'a, falchion::device::Host, f32, f32, f32>;
 
 fn rows(arguments: OfF32<'_>) {
     Rows::new().run(arguments).expect("a row-major D");

@@ -5,7 +5,7 @@ use crate::harness::{
     groups::{largest, whole},
     prelude::*,
 };
-use falchion::internals::call::{Host, Space};
+use falchion::device::{Host, Space};
 
 /// Returns the elements from `first` on.
 fn slice(kind: ElementKind, bytes: &[u8], first: usize) -> HostSlice<'_> {

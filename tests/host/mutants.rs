@@ -292,7 +292,7 @@ fn a_layout_that_splits_vectors_is_found() {
 fn a_layout_with_conflicts_is_equivalent_and_its_fingerprint_differs() {
     let program =
         default_f32(ArchKind::Sm70, K_MAJOR).one_schedule().expect("a kernel without a producer");
-    let tile = program.base.operand(falchion::internals::operand::OperandKind::A).smem;
+    let tile = program.base.operand(falchion::internals::shape::OperandKind::A).smem;
     assert_eq!(tile.padding, 4);
     for (name, map) in [
         ("without padding", SmemTile { padding: 0, ..tile }),

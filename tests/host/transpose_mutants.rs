@@ -421,7 +421,7 @@ fn an_equivalent_map_survives_and_its_fingerprint_differs() {
         ));
     }
     let across =
-        falchion::internals::pass::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
+        falchion::internals::operand::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
     survivors.push((
         "pieces are assigned in reverse order",
         TransposeProgram { write: Arc::new(across), ..TransposeProgram::new(&wide) },

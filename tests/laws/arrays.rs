@@ -3,7 +3,7 @@
 
 use crate::harness::prelude::*;
 use falchion::{
-    internals::call::TmaTensor, layout::Order, refusal::Route, threadblock::ProductRecords,
+    internals::nest::TmaTensor, layout::Order, refusal::Route, threadblock::ProductRecords,
 };
 
 const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
@@ -173,7 +173,7 @@ fn the_least_aligned_address_limits_access_width() {
     assert_eq!((desc.work.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
     let fitting = |beyond: &[[u64; 4]]| {
         let all = Problem::from_array(&problems([Col, Row, Row], beyond), &desc).expect("products");
-        falchion::internals::call::fitting(&desc, &all).alignments()
+        falchion::internals::operand::fitting(&desc, &all).alignments()
     };
     assert_eq!(fitting(&[[0; 4]; 3]), [4, 4, 4]);
     assert_eq!(fitting(&[[0; 4], [16, 32, 48, 64], [0; 4]]), [4, 4, 4]);

@@ -3,7 +3,7 @@
 
 use crate::harness::prelude::*;
 use falchion::{
-    internals::{call::Launch, pass::Pass},
+    internals::{nest::Launch, operand::Pass},
     layout::Order,
 };
 use std::ops::Range;

@@ -7,8 +7,8 @@ use crate::harness::{
     prelude::*,
 };
 use falchion::internals::{
-    operand::Frame,
-    pass::{DecomposeStep, PIECE},
+    operand::{DecomposeStep, PIECE},
+    shape::Frame,
 };
 
 /// Consecutive k-tiles read the products of terms of one block in the order of the table. Each pair

@@ -199,7 +199,7 @@ proptest! {
 }
 
 fn check_transpose(
-    desc: &falchion::internals::pass::transpose::TransposeDesc,
+    desc: &falchion::internals::operand::transpose::TransposeDesc,
 ) -> Result<(), TestCaseError> {
     let smem = desc.smem();
     prop_assert_eq!(compare("staging", &smem)? == Answer::Layout, is_laid(&smem));

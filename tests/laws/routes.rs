@@ -3,7 +3,7 @@
 
 use crate::harness::{descriptions, prelude::*};
 use falchion::{
-    internals::call::{ReadOffsets, WORKSPACE_ALIGNMENT, Way},
+    internals::operand::{ReadOffsets, WORKSPACE_ALIGNMENT, Way},
     layout::Order,
     refusal::Route::{self, Direct, Repacked, Transposed},
 };

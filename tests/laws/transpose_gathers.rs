@@ -3,7 +3,7 @@
 
 use super::transpose_maps::{cases, legal};
 use crate::harness::{prelude::*, transposes::named};
-use falchion::{internals::pass::transpose::GatheredTile, refusal::Refusal};
+use falchion::{internals::operand::transpose::GatheredTile, refusal::Refusal};
 use falchion_lab::ladder::TransposeRung as Rung;
 use proptest::prelude::*;
 

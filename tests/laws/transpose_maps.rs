@@ -5,7 +5,7 @@ use crate::harness::{prelude::*, transposes::named};
 use falchion::{
     internals::{
         index::laws::Violation::{Missed, Outside, Shared},
-        pass::transpose::PieceMap,
+        operand::transpose::PieceMap,
     },
     refusal::Refusal,
 };

@@ -2,7 +2,7 @@
 //! the maps equal their twins.
 
 use crate::harness::{prelude::*, transposes::named};
-use falchion::internals::pass::transpose::translation_unit;
+use falchion::internals::operand::transpose::translation_unit;
 
 /// Compiles a description with the fingerprints of its maps, and returns the report of the
 /// assembler.

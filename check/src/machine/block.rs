@@ -10,8 +10,8 @@ use super::{
 use falchion::{
     arch::WARP,
     internals::{
-        operand::OperandKind,
         schedule::{Fault, Schedule, Step},
+        shape::OperandKind,
     },
 };
 

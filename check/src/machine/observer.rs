@@ -1,6 +1,6 @@
 //! Observer callbacks of the machine.
 
-use falchion::internals::operand::OperandKind;
+use falchion::internals::shape::OperandKind;
 
 /// The purpose of an access, which determines the memory that it touches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

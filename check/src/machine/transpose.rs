@@ -8,9 +8,9 @@ use core::ops::Range;
 use falchion::internals::{
     host::shared::vectors::vectors,
     index::at,
-    operand::OperandKind,
-    pass::transpose::TransposeProgram,
+    operand::transpose::TransposeProgram,
     schedule::{Fault, Spelled, Step},
+    shape::OperandKind,
     thread::take_column,
 };
 

@@ -3,11 +3,11 @@
 use super::{Edit, NamedFault, mutate, phase, redirect, revalue, stage, weaken};
 use crate::program::RingProgram;
 use falchion::internals::{
-    operand::OperandKind,
     schedule::{
         RoleStep::{self, *},
         Schedule,
     },
+    shape::OperandKind,
 };
 
 /// Property that a program must have for a fault.

@@ -1,6 +1,6 @@
 //! Programs of warp-specialized kernels: the index maps, the counts, and the schedules that the
 //! machine runs. The programs of other kernels are [`Program`] and
-//! [`TransposeProgram`](falchion::internals::pass::transpose::TransposeProgram).
+//! [`TransposeProgram`](falchion::internals::operand::transpose::TransposeProgram).
 
 mod ring;
 mod warp_specialized;

@@ -4,8 +4,8 @@ use falchion::{
     internals::{
         index::{Map, Tabled, at},
         nest::WARPS,
-        operand::OperandKind,
         schedule::Roles,
+        shape::OperandKind,
     },
     threadblock::{Pipeline, RingPosition, RoleOptions},
 };

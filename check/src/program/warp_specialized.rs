@@ -7,7 +7,7 @@ use falchion::{
     internals::{
         host::shared::ring::{EmulationProgram, clusters},
         index::{IndexMap, Map, Tabled, at},
-        operand::OperandKind,
+        shape::OperandKind,
     },
     nest::GemmDesc,
     threadblock::{ProductRecords, StageTile, SwizzleMode, Units, WarpSpecialized, Work},

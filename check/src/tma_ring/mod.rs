@@ -22,7 +22,6 @@ use crate::{
 use falchion::{
     Error, Refusal,
     internals::{
-        call::{HostCall, Source},
         host::{
             progress::BLOCKS,
             shared::{
@@ -31,8 +30,9 @@ use falchion::{
             },
         },
         nest::STRIDE_ALIGNMENT,
-        operand::OperandKind,
+        operand::{HostCall, Source},
         schedule::Fault,
+        shape::OperandKind,
     },
     numeric::Instruction,
     refusal::{Advice, Field, Rule, Value},

@@ -15,11 +15,11 @@ use falchion::{
     Error,
     arch::WARP,
     internals::{
-        call::Source,
         host::shared::{Operands, ring::Scales},
         index::at,
-        operand::OperandKind,
+        operand::Source,
         schedule::{Fault, ShareName, SubtileName, WarpName},
+        shape::OperandKind,
     },
     numeric::Instruction,
     threadblock::{Along, SharedBox, TensorCopy, TensorMapDesc, Unit, Work},

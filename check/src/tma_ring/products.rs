@@ -11,8 +11,8 @@ use falchion::{
     internals::{
         host::shared::unknown,
         numeric::{Panel, accumulate},
-        operand::OperandKind,
         schedule::WarpName,
+        shape::OperandKind,
         sys::simd::{Vectorized, dispatch},
     },
     numeric::{Accumulator, ElementKind},

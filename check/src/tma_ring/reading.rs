@@ -3,7 +3,7 @@
 
 use crate::program::{WarpSpecializedProgram, instruction_mn};
 use falchion::{
-    internals::{index::at, operand::OperandKind, schedule::Fault},
+    internals::{index::at, schedule::Fault, shape::OperandKind},
     threadblock::StageTile,
     warp::wgmma::{
         FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEP_BYTES, STEPS, THREADS, bytes_read,

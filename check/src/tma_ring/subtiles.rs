@@ -8,11 +8,11 @@ use crate::{
 use falchion::{
     Error, Refusal,
     internals::{
-        call::{HostSlice, View},
         host::shared::finished,
         index::{IndexMap, at, points},
-        operand::{EpilogueOperand, EpilogueOperands},
+        operand::{HostSlice, View},
         schedule::Fault,
+        shape::{EpilogueOperand, EpilogueOperands},
     },
     layout::Order,
     refusal::Operand,

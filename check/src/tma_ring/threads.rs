@@ -12,8 +12,8 @@ use falchion::{
         host::shared::{finished, unknown},
         index::at,
         nest::WARPS,
-        operand::{EpilogueOperand, EpilogueOperands, OperandKind},
         schedule::{Fault, WarpName},
+        shape::{EpilogueOperand, EpilogueOperands, OperandKind},
     },
     threadblock::Unit,
 };

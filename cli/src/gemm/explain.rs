@@ -5,8 +5,8 @@ use falchion::{
     arch::Machine,
     device::ProblemSize,
     internals::{
-        call::Problem,
         nest::{Origin, Resolved},
+        operand::Problem,
     },
     nest::GemmDesc,
 };

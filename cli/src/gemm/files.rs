@@ -8,8 +8,8 @@ use crate::{
 use falchion::{
     epilogue::{EpilogueDesc, SCALARS},
     internals::{
-        call::Problem,
-        operand::{EpilogueOperand, EpilogueOperands, OperandKind},
+        operand::Problem,
+        shape::{EpilogueOperand, EpilogueOperands, OperandKind},
     },
     numeric::ElementKind,
 };

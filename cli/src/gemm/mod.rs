@@ -19,9 +19,9 @@ use falchion::{
     arch::ArchKind,
     epilogue::{EpilogueDesc, SCALARS},
     internals::{
-        call::{Problem, Source},
         host::progress::BLOCKS,
         nest::{Origin, ProblemSize, Request, Resolved, Target},
+        operand::{Problem, Source},
     },
     layout::{MatrixType, Order},
     nest::GemmDesc,

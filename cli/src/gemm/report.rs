@@ -2,7 +2,7 @@
 
 use super::explain::{Subject, description};
 use crate::{args::GemmArgs, failure::Failure, output, print};
-use falchion::{internals::call::Routes, layout::MatrixType};
+use falchion::{internals::operand::Routes, layout::MatrixType};
 use falchion_lab::verify::Verdict;
 use serde_json::json;
 

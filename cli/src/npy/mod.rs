@@ -10,7 +10,7 @@ use crate::{
     print,
 };
 use falchion::{
-    internals::call::{Elements, View},
+    internals::operand::{Elements, View},
     layout::Order,
     numeric::{ElementKind, F16, Narrow},
 };

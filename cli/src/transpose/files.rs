@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     npy::{NpyFile, missing, shared, wider},
 };
-use falchion::{internals::call::Problem, numeric::ElementKind};
+use falchion::{internals::operand::Problem, numeric::ElementKind};
 use std::path::Path;
 
 /// Operand files, opened.

@@ -15,9 +15,9 @@ use crate::{
     request::description_text,
 };
 use falchion::{
-    internals::{
-        call::{Problem, Source},
-        pass::transpose::{Choice, TransposeDesc},
+    internals::operand::{
+        Problem, Source,
+        transpose::{Choice, TransposeDesc},
     },
     numeric::ElementKind,
 };

@@ -7,7 +7,7 @@ use crate::{
     output, print,
 };
 use falchion::{
-    internals::{call::Problem, pass::transpose::Choice},
+    internals::operand::{Problem, transpose::Choice},
     numeric::ElementKind,
 };
 use falchion_lab::{

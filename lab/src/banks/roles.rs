@@ -18,7 +18,7 @@ use falchion::{
     epilogue::tensor_store::StagingMap,
     internals::{
         index::{IndexMap, at},
-        operand::OperandKind,
+        shape::OperandKind,
     },
     nest::GemmDesc,
     refusal::Operand,

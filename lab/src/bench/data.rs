@@ -5,7 +5,7 @@ use crate::{
     verify::{HostBuffer, draw, order_of},
 };
 use falchion::{
-    internals::call::{Elements, Problem, View},
+    internals::operand::{Elements, Problem, View},
     numeric::ElementKind,
 };
 use rayon::prelude::*;

@@ -8,7 +8,7 @@ use falchion::{
     internals::{
         codegen::TranslationUnit,
         nest::{ProblemSize, Request},
-        pass::PassDesc,
+        operand::PassDesc,
     },
     nest::{GemmDesc, PromotionKind},
 };

@@ -23,7 +23,7 @@ use falchion::{
     arch::ArchKind,
     cuda::{CudaKernel, machine_of},
     internals::{
-        call::{Elements, Problem, View},
+        operand::{Elements, Problem, View},
         sys::driver::driver,
     },
     numeric::{Combined, ElementKind},

@@ -15,7 +15,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     cuda::{BoundCall, CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
     internals::{
-        call::{Elements, Groups, Problem, Source, View},
+        operand::{Elements, Groups, Problem, Source, View},
         sys::driver::driver,
     },
     nest::GemmDesc,

@@ -8,7 +8,7 @@ use crate::{
 };
 use cudarc::cublaslt::sys::cublasComputeType_t::{self, *};
 use falchion::{
-    internals::call::{Elements, View},
+    internals::operand::{Elements, View},
     numeric::ElementKind,
 };
 

@@ -12,8 +12,8 @@ use crate::Error;
 use falchion::{
     epilogue::SCALARS,
     internals::{
-        call::{Elements, Groups, Problem, Source, View},
-        operand::Axis,
+        operand::{Elements, Groups, Problem, Source, View},
+        shape::Axis,
     },
     layout::MatrixType,
     numeric::{ElementKind, EmulationKind},

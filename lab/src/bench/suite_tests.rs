@@ -274,7 +274,7 @@ fn data_requires_a_plain_f32_gemm() {
 #[test]
 fn the_suite_of_groups() {
     use crate::bench::{kernels::description, peer::lt_problem};
-    use falchion::{arch::ArchKind, internals::operand::Axis};
+    use falchion::{arch::ArchKind, internals::shape::Axis};
 
     let problems = parse("grouped", include_str!("../../../benches/suites/grouped.jsonl")).unwrap();
     let (alike, unlike): (Vec<_>, Vec<_>) =
@@ -303,7 +303,7 @@ fn the_suite_of_groups() {
 #[cfg(feature = "cuda")]
 fn check_ragged_groups(problems: &[SuiteProblem]) {
     use crate::bench::{kernels::description, peer::lt_problem};
-    use falchion::{arch::ArchKind, internals::operand::Axis};
+    use falchion::{arch::ArchKind, internals::shape::Axis};
 
     let mut kinds = std::collections::HashSet::new();
     for problem in problems {

@@ -19,7 +19,7 @@ use super::{
     watched::{Strides, walk_block},
 };
 use crate::{Error, banks::SECTOR_BYTES};
-use falchion::internals::{call::Problem, nest::Program, operand::OperandKind};
+use falchion::internals::{nest::Program, operand::Problem, shape::OperandKind};
 
 /// The memory accesses of a GEMM.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
@@ -215,7 +215,7 @@ mod tests {
     use crate::ladder;
     use falchion::{
         arch::{ArchKind, OpKind},
-        internals::{nest::defaults::default_description, operand::Axis},
+        internals::{nest::defaults::default_description, shape::Axis},
         layout::Order,
         nest::{COMBINATIONS, GemmDesc},
     };

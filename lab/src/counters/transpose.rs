@@ -11,9 +11,9 @@ use crate::{
     banks::{LINE_BYTES, WarpAccess},
 };
 use falchion::{
-    internals::{
-        call::{Elements, Problem, View},
-        pass::transpose::{TransposeDesc, TransposeProgram},
+    internals::operand::{
+        Elements, Problem, View,
+        transpose::{TransposeDesc, TransposeProgram},
     },
     layout::Order,
 };

@@ -7,7 +7,7 @@ use crate::{
     Error,
     banks::{Direction, WarpAccess},
 };
-use falchion::internals::{nest::Program, operand::OperandKind};
+use falchion::internals::{nest::Program, shape::OperandKind};
 use falchion_check::machine::{Access, Observer, Purpose, Touched, observe};
 
 /// Returns the direction of an access to its memory.

@@ -8,7 +8,7 @@ use falchion::{
         tensor_store::StagingMap,
         tile_store::{AccumulatorMap, PartialsMap},
     },
-    internals::{index::IndexMap, operand::OperandKind, pass::transpose::TransposeDesc},
+    internals::{index::IndexMap, operand::transpose::TransposeDesc, shape::OperandKind},
     layout::algebra::Composed,
     nest::GemmDesc,
     threadblock::{MmaBase, SmemTile, StageTile, WarpSpecialized},

@@ -4,7 +4,7 @@ use falchion::{
     Error,
     arch::Machine,
     device::{Explanation, ProblemSize},
-    internals::{call::Problem, nest::PredictedTime},
+    internals::{nest::PredictedTime, operand::Problem},
     nest::GemmDesc,
     shape::Mn,
     threadblock::WorkKind,

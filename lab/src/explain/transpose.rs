@@ -8,9 +8,9 @@ use crate::{
 };
 use falchion::{
     arch::ArchKind,
-    internals::{
-        call::{Elements, Problem, View},
-        pass::transpose::{Choice, GatheredTile, Lanes, Staging, TransposeDesc, TransposeProgram},
+    internals::operand::{
+        Elements, Problem, View,
+        transpose::{Choice, GatheredTile, Lanes, Staging, TransposeDesc, TransposeProgram},
     },
     layout::Order,
     numeric::ElementKind,

@@ -10,7 +10,7 @@ use falchion::{
     device::ProblemSize,
     internals::{
         nest::{Request, defaults::default_gemm_configurations},
-        operand::OperandKind,
+        shape::OperandKind,
     },
     nest::GemmDesc,
     numeric::{Combined, ElementKind, EmulationKind},

@@ -25,7 +25,7 @@ use crate::{
 };
 use falchion::{
     arch::WARP,
-    internals::operand::OperandKind,
+    internals::shape::OperandKind,
     nest::GemmDesc,
     threadblock::{Along, MainloopKind},
     warp::{UnrollKind, simt::maps::FragmentMap},

@@ -10,7 +10,7 @@ use crate::{
 use falchion::{
     arch::WARP,
     epilogue::SCALARS,
-    internals::call::Problem,
+    internals::operand::Problem,
     refusal::{Field, Refusal},
 };
 

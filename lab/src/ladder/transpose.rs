@@ -9,9 +9,9 @@ use crate::{
     verify::Verdict,
 };
 use falchion::{
-    internals::{
-        call::Problem,
-        pass::transpose::{Combine, TransposeProgram},
+    internals::operand::{
+        Problem,
+        transpose::{Combine, TransposeProgram},
     },
     numeric::ElementKind,
 };

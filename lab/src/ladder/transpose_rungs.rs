@@ -12,7 +12,7 @@
 //! element per piece.
 
 use falchion::{
-    internals::pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
+    internals::operand::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
     threadblock::SwizzleKind,
 };
 use serde::{Deserialize, Serialize};

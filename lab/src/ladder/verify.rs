@@ -4,7 +4,7 @@ use super::{Program, Rung, SIZE_STEP, Textbook, traffic::PRODUCT};
 use crate::{owned::HostProduct, verify::Verdict};
 use falchion::{
     Error,
-    internals::call::{HostMatrices, Problem},
+    internals::operand::{HostMatrices, Problem},
 };
 use falchion_check::Mode;
 

@@ -7,7 +7,7 @@ use crate::verify::{
 };
 use falchion::{
     Error,
-    internals::call::{Elements, HostSlice, HostSliceMut, View},
+    internals::operand::{Elements, HostSlice, HostSliceMut, View},
     layout::Order,
     numeric::ElementKind,
     refusal::Refusal,

@@ -6,13 +6,12 @@ use falchion::{
     Error,
     epilogue::SCALARS,
     internals::{
-        call::{
-            Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, Problem, Source,
-            View,
-        },
         host::Array,
-        operand::{Axis, EpilogueOperands, OperandKind},
-        pass::transpose::TransposeDesc,
+        operand::{
+            Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, Problem, Source,
+            View, transpose::TransposeDesc,
+        },
+        shape::{Axis, EpilogueOperands, OperandKind},
     },
     layout::Order,
     nest::GemmDesc,

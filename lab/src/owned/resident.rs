@@ -7,9 +7,8 @@ use falchion::{
     Error,
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, transpose},
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        operand::EpilogueOperands,
-        pass::transpose::Choice,
+        operand::{HostMatrices, HostSlice, HostSliceMut, Problem, Source, transpose::Choice},
+        shape::EpilogueOperands,
         sys::driver::driver,
     },
     numeric::ElementKind,

@@ -6,8 +6,8 @@ use falchion::{
     Error,
     cuda::{CudaKernel, CudaMatrices, DeviceMatrix},
     internals::{
-        call::{HostCall, HostSlice, Problem, Source},
-        operand::EpilogueOperands,
+        operand::{HostCall, HostSlice, Problem, Source},
+        shape::EpilogueOperands,
         sys::driver::driver,
     },
     numeric::ElementKind,

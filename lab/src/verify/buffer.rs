@@ -8,7 +8,7 @@ use crate::resources::{available_bytes, room_for};
 use core::ops::Range;
 use falchion::{
     Error,
-    internals::call::{Elements, HostSlice, HostSliceMut, View},
+    internals::operand::{Elements, HostSlice, HostSliceMut, View},
     numeric::ElementKind,
     refusal::Refusal,
 };

@@ -16,7 +16,7 @@
 use super::bound::{Estimate, Rounding};
 use falchion::{
     epilogue::{EpilogueDesc, Op, SCALARS, UserFunction, registered},
-    internals::operand::EpilogueOperands,
+    internals::shape::EpilogueOperands,
     numeric::{ComputeKind, ElementKind},
 };
 
@@ -228,7 +228,7 @@ fn decided(x: Estimate) -> f64 {
 mod tests {
     use super::*;
     use falchion::epilogue::{Apply, F64Function, Function, Node};
-    use falchion::internals::operand::EpilogueOperand;
+    use falchion::internals::shape::EpilogueOperand;
 
     /// Returns an element of C, and 7 or 0.25 for each other operand.
     fn inputs<T: From<f32>>(source: T) -> EpilogueOperands<T> {

@@ -4,7 +4,7 @@ use super::number::{Number, with_element};
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    internals::call::{Elements, HostSliceMut, View},
+    internals::operand::{Elements, HostSliceMut, View},
     layout::Order,
     numeric::{Combined, ElementKind, Instruction},
 };

@@ -60,9 +60,9 @@ use falchion::{
     Error,
     arch::OpKind,
     internals::{
-        call::{Call, HostSlice, Matrices, Problem, Source, View},
         host::progress::Gauge,
-        operand::{EpilogueOperand, EpilogueOperands},
+        operand::{Call, HostSlice, Matrices, Problem, Source, View},
+        shape::{EpilogueOperand, EpilogueOperands},
     },
     nest::GemmDesc,
     numeric::Multiplied,

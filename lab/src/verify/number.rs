@@ -6,7 +6,7 @@
 use falchion::{
     Error,
     internals::{
-        call::{HostSlice, HostSliceMut},
+        operand::{HostSlice, HostSliceMut},
         round_to_odd,
     },
     numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Narrow, Tf32},

@@ -18,8 +18,8 @@ use falchion::{
     Error,
     arch::OpKind,
     internals::{
-        call::{HostSlice, View},
         least_exponent,
+        operand::{HostSlice, View},
         sys::simd::{Vectorized, dispatch},
     },
     numeric::{ElementKind, EmulationKind, HostTransform, Multiplied, Tf32},

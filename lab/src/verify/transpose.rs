@@ -7,9 +7,11 @@ use falchion::{
     Error,
     epilogue::{LinearCombination, Node},
     internals::{
-        call::{Call, HostSlice, Problem, Source, View},
-        operand::{EpilogueOperand, EpilogueOperands},
-        pass::transpose::{Choice, Combine},
+        operand::{
+            Call, HostSlice, Problem, Source, View,
+            transpose::{Choice, Combine},
+        },
+        shape::{EpilogueOperand, EpilogueOperands},
     },
     numeric::ComputeKind,
 };
@@ -91,7 +93,7 @@ impl Job<'_> {
 mod tests {
     use super::*;
     use crate::verify::{HostBuffer, draw};
-    use falchion::{internals::call::Elements, layout::Order, numeric::ElementKind};
+    use falchion::{internals::operand::Elements, layout::Order, numeric::ElementKind};
 
     fn random(length: usize, seed: u64) -> HostBuffer {
         let mut buffer = HostBuffer::poisoned(ElementKind::F32, length).unwrap();

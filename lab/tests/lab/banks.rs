@@ -3,7 +3,7 @@
 use crate::harness::random_cases;
 use falchion::{
     arch::ArchKind,
-    internals::operand::OperandKind,
+    internals::shape::OperandKind,
     layout::Order,
     nest::GemmDesc,
     numeric::ElementKind,

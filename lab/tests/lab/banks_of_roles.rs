@@ -7,9 +7,7 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    internals::{
-        nest::defaults::default_description, operand::OperandKind, schedule::ScheduleKind,
-    },
+    internals::{nest::defaults::default_description, schedule::ScheduleKind, shape::OperandKind},
     layout::Order,
     nest::{AOperandKind, GemmDesc, Pins},
     numeric::{Combined, ElementKind},

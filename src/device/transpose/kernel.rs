@@ -2,14 +2,13 @@
 
 use super::Transpose;
 use crate::{
-    call::{Arguments, Identity, MatrixElements, Memory, Problem, Source},
+    Error,
     codegen::TranslationUnit,
     cuda::{Cuda, CudaPass, report::Report},
-    device::Executor,
-    error::Error,
+    device::{Arguments, Executor, Identity, MatrixElements},
     numeric::MathType,
-    pass::{
-        PassDesc,
+    operand::{
+        Memory, PassDesc, Problem, Source,
         transpose::{Configuration, TransposeDesc},
     },
 };

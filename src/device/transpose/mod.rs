@@ -23,15 +23,18 @@ pub use kernel::TransposeKernel;
 
 use super::executor::{CallIn, Executor};
 use crate::{
-    call::{Arguments, Identity, MatrixElements, Memory, Placement, Problem, check_read},
+    Error,
+    device::{Arguments, Identity, MatrixElements, Placement},
     epilogue::{LinearCombination, Node},
-    error::Error,
     layout::Order,
     nest::Auto,
     numeric::MathType,
-    operand::Frame,
-    pass::transpose::{Configuration, TransposeDesc},
+    operand::{
+        Memory, Problem, check_read,
+        transpose::{Configuration, TransposeDesc},
+    },
     refusal::{Operand, Refusal},
+    shape::Frame,
 };
 use core::{fmt, marker::PhantomData};
 

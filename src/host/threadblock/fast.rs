@@ -2,7 +2,7 @@
 //! multiplies in parallel.
 
 use crate::{
-    error::Error,
+    Error,
     host::{
         operands::{Product, Tiling},
         parallel::parallel_pieces,

@@ -1,7 +1,7 @@
 //! The elements of a transpose on the host: bits of a given width, or numbers that are scaled and
 //! added.
 
-use crate::{call::Problem, pass::transpose::Combine};
+use crate::operand::{Problem, transpose::Combine};
 
 /// The rule that computes an element of D from the elements of A and C.
 pub(super) trait Elementwise<T>: Sync {

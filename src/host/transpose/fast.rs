@@ -3,9 +3,9 @@
 
 use super::element::Elementwise;
 use crate::{
-    call::{Problem, Source, View},
     host::parallel::parallel_pieces,
     layout::Order,
+    operand::{Problem, Source, View},
 };
 use bytemuck::Pod;
 

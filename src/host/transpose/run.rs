@@ -2,11 +2,13 @@
 
 use super::element::{Elementwise, Linear, Move};
 use crate::{
-    call::{Call, HostCall, HostSlice, View},
-    error::Error,
+    Error,
     host::HostKernel,
     numeric::ElementKind,
-    pass::transpose::{Combine, TransposeDesc},
+    operand::{
+        Call, HostCall, HostSlice, View,
+        transpose::{Combine, TransposeDesc},
+    },
     refusal::{Operand, Refusal},
 };
 use bytemuck::Pod;

@@ -2,7 +2,7 @@
 //! vectors multiply them.
 
 use crate::{
-    error::Error,
+    Error,
     host::{
         operands::{Operands, Tiling},
         threadblock::{
@@ -13,7 +13,7 @@ use crate::{
         warp::microkernel::{Product, ROWS, register_columns},
     },
     numeric::{Accumulator, ElementKind, Number, sum_slices},
-    operand::OperandKind,
+    shape::OperandKind,
     sys::simd::dispatch,
     threadblock::SLICES_AT_ONCE,
 };

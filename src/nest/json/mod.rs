@@ -17,9 +17,9 @@ mod operand;
 mod words;
 
 use crate::{
+    Error,
     arch::ArchKind,
     epilogue::EpilogueDesc,
-    error::Error,
     layout::MatrixType,
     nest::{
         class::{Class, GemmMode},
@@ -28,7 +28,7 @@ use crate::{
         knobs::Knobs,
     },
     numeric::{Combined, ComputeKind, ElementKind},
-    operand::Frame,
+    shape::Frame,
     warp::WarpMmaKind,
 };
 use core::fmt;

@@ -1,7 +1,7 @@
 //! Blocks of K that the k-tiles of a decomposed GEMM read.
 
 use super::EmulationKind;
-use crate::operand::{Frame, OperandKind};
+use crate::shape::{Frame, OperandKind};
 
 /// Map from (operand, k-tile) to the block of the operand's row from which the tile is copied.
 ///

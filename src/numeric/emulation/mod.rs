@@ -83,7 +83,7 @@ pub use terms::{RegisterTerms, shift_of, unscaled};
 pub use window::LineFacts;
 
 use super::ElementKind;
-use crate::words::words;
+use crate::shape::words::words;
 
 words! {
     /// Emulation of `f32` on tensor cores, as a value.

@@ -5,7 +5,7 @@
 use super::EmulationKind;
 use crate::{
     numeric::{Bf16, F16, Multiplied, Tf32},
-    operand::{Frame, OperandKind},
+    shape::{Frame, OperandKind},
 };
 
 /// Bits of an `f32`'s magnitude: all but the sign.

@@ -114,7 +114,7 @@ mod tests {
     use crate::{
         arch::ArchKind,
         numeric::{self, Combined, ElementKind},
-        operand::OperandKind,
+        shape::OperandKind,
     };
 
     /// More columns than one block of lanes.

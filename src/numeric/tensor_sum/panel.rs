@@ -7,7 +7,7 @@ use crate::{
         fused_sum::{apart, least_exponent},
         instruction::Instruction,
     },
-    operand::OperandKind,
+    shape::OperandKind,
 };
 
 /// Exponent of a zero. Its sum with any other exponent is below all others.

@@ -6,8 +6,8 @@
 use crate::{
     nest::{DecompositionKind, GemmDesc},
     numeric::ElementKind,
-    operand::OperandKind,
     schedule::{Schedule, Step},
+    shape::OperandKind,
     threadblock::{Mainloop, StagedOperand, WorkKind, smem::Along},
     warp::{
         MmaComponents, MmaSyncKnobs, SimtKnobs, ThreadTiles, TiledMma,

@@ -4,12 +4,11 @@ use crate::{
     arch::{Machine, WARP},
     nest::{DecompositionKind, GemmDesc, SpillKind},
     numeric::MOST_SLICES,
-    operand::{Axis, OperandKind},
     refusal::{
         Because, Field, Operand, Part, Refusal, hold,
         rules::{check_alignment, explained, nearest_multiple, within},
     },
-    shape::{Mnk, at_least_one},
+    shape::{Axis, Mnk, OperandKind, at_least_one},
     threadblock::{MainloopKind, MmaBase, SwizzleKind},
 };
 

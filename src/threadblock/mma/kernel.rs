@@ -5,7 +5,6 @@
 
 use crate::{
     arch::OpKind,
-    call::{Launch, Problem},
     codegen::TranslationUnit,
     epilogue::reduction::Reduction,
     nest::{
@@ -14,10 +13,10 @@ use crate::{
         plan::{Geometry, Plan},
     },
     numeric::sum_of,
-    operand::OperandKind,
+    operand::Problem,
     refusal::Refusal,
-    shape::at_least_one,
-    threadblock::MmaBase,
+    shape::{OperandKind, at_least_one},
+    threadblock::{Launch, MmaBase},
 };
 
 /// The plan of a kernel without a producer.

@@ -1,11 +1,12 @@
 //! Launches of kernels whose threads all follow one schedule.
 
 use crate::{
-    call::{Grid, Launch, Partials, Problem},
     codegen::GemmParams,
     nest::{GemmDesc, plan::Geometry},
+    operand::Problem,
     refusal::Refusal,
     shape::Mn,
+    threadblock::{Grid, Launch, Partials},
 };
 
 /// Returns the launch of a problem for a kernel with this geometry. The device holds `resident` of

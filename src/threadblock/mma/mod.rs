@@ -14,7 +14,10 @@ pub(crate) mod operand;
 pub(crate) mod program;
 mod unit;
 
-use crate::{operand::OperandKind, shape::Shape, warp, words::words};
+use crate::{
+    shape::{OperandKind, Shape, words::words},
+    warp,
+};
 use core::marker::PhantomData;
 
 words! {

@@ -6,8 +6,8 @@ use crate::{
     layout::index_map::{IndexMap, Map, Tabled},
     nest::GemmDesc,
     numeric::{Combined, Instruction, emulation::RegisterTerms},
-    operand::OperandKind,
     schedule::Schedule,
+    shape::OperandKind,
     threadblock::{MmaBase, ProductRecords, Units, Work},
     warp::{
         MirroredMap,

@@ -6,8 +6,8 @@ use crate::{
     arch::Machine,
     nest::{DecompositionKind, GemmDesc, SpillKind},
     numeric::{ElementKind, MOST_SLICES},
-    operand::OperandKind,
     refusal::{Field, Legal, Operand, Refusal, hold, rules::within},
+    shape::OperandKind,
     threadblock::{
         MainloopKind, WarpSpecialized, mma::check::whole_k, tma_ring::shapes::no_choice,
     },

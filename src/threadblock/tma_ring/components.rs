@@ -4,10 +4,9 @@
 use crate::{
     arch::ArchKind,
     nest::GemmDesc,
-    operand::OperandKind,
     refusal::{Refusal, hold},
     schedule::ScheduleKind,
-    shape::Mn,
+    shape::{Mn, OperandKind},
     threadblock::{
         MainloopKind, Pipeline, RoleOptions, SharedOperand, StageTile, SwizzleMode,
         WarpSpecialized,

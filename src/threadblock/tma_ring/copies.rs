@@ -3,8 +3,8 @@
 use crate::{
     layout::Order,
     numeric::ElementKind,
-    operand::OperandKind,
     refusal::{Operand, Refusal},
+    shape::OperandKind,
     threadblock::{
         TensorMapDesc, TensorMatrix, smem::Along, tensor_map::MOST_BOX, tma_ring::WarpSpecialized,
     },

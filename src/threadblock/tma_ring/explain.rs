@@ -7,8 +7,7 @@ use crate::{
         explanation::{explanation, lines},
     },
     numeric::{ComputeKind, EmulationKind},
-    operand::OperandKind,
-    shape::{Mn, Mnk},
+    shape::{Mn, Mnk, OperandKind},
     threadblock::{Region, WarpSpecialized, smem::Along},
     warp::wgmma::ROWS,
 };

@@ -1,7 +1,6 @@
 //! Plan and launch properties of a kernel with a TMA ring.
 
 use crate::{
-    call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     epilogue::reduction::Reduction,
     nest::{
@@ -9,10 +8,11 @@ use crate::{
         plan::{Geometry, Plan},
     },
     numeric::sum_of,
-    operand::OperandKind,
+    operand::{OperandNeed, Problem},
     refusal::Refusal,
+    shape::OperandKind,
     threadblock::{
-        ClusterSlices, WarpSpecialized, WorkKind,
+        ClusterSlices, Launch, WarpSpecialized, WorkKind,
         smem::Along,
         tma_ring::{explain::WarpSpecializedExplanation, pipeline::WARPS, registers::TOGETHER},
     },

@@ -2,13 +2,15 @@
 //! once.
 
 use crate::{
-    call::{Elements, Grid, Launch, POSITIONS, Partials, Problem, TmaTensor, View},
     codegen::GemmParams,
     layout::Order,
     nest::{GemmDesc, GemmMode, plan::Geometry},
-    operand::OperandKind,
+    operand::{Elements, Problem, View},
     refusal::{Operand, Refusal},
-    threadblock::{WarpSpecialized, smem::Along},
+    shape::OperandKind,
+    threadblock::{
+        Grid, Launch, Partials, TmaTensor, WarpSpecialized, positions::POSITIONS, smem::Along,
+    },
 };
 
 /// Returns the launch of a problem, whose operands are already as the kernel reads them. `desc` is

@@ -37,7 +37,8 @@
 //! elements only K-major, so the kernel reads these elements K-major for every layout
 //! ([`WarpSpecialized::along`]). The exception is an A operand that a consumer loads to registers.
 //! CUDA-core consumers read MN-major. A call first transposes an operand with another layout, and
-//! repacks an operand whose pitch is not a multiple of 16 bytes ([`Routes`](crate::call::Routes)).
+//! repacks an operand whose pitch is not a multiple of 16 bytes
+//! ([`Routes`](crate::operand::Routes)).
 //!
 //! Twin: `kernels/threadblock/tma_ring.cuh`.
 
@@ -45,6 +46,7 @@ mod check;
 pub(crate) mod components;
 mod copies;
 pub(crate) mod cost;
+pub(crate) mod defaults;
 pub(crate) mod explain;
 mod kernel;
 mod launch;
@@ -59,9 +61,8 @@ pub use crate::threadblock::tma_ring::stage::StageTile;
 use crate::{
     layout::Order,
     nest::{Pins, or},
-    operand::OperandKind,
     schedule::{Roles, ScheduleKind},
-    shape::{Mn, Mnk},
+    shape::{Mn, Mnk, OperandKind},
     threadblock::{Pipeline, RoleOptions, SwizzleMode},
     warp::{
         ThreadTiles, TiledMma,

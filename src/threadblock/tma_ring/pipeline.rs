@@ -19,11 +19,11 @@ use crate::{
     arch::{ArchKind, PORTABLE_CLUSTER},
     codegen::facts::facts,
     layout::index_map::{Coord, IndexMap, at},
-    operand::OperandKind,
     refusal::{
         Field, hold,
         rules::{multiple, within},
     },
+    shape::OperandKind,
     threadblock::{mainloop::MOST_STAGES, split_k::ClusterSlices, tensor_map::CHUNK_BYTES},
 };
 

@@ -2,8 +2,8 @@
 //! consumers multiply parts of one tile of D (cooperative) or whole tiles (ping-pong).
 
 use crate::{
-    operand::OperandKind,
     schedule::{RoleStep, Roles, Schedule},
+    shape::OperandKind,
     threadblock::Pipeline,
 };
 

@@ -4,11 +4,11 @@ use crate::{
     arch::PORTABLE_CLUSTER,
     nest::GemmDesc,
     numeric::ElementKind,
-    operand::{Axis, OperandKind},
     refusal::{
         Because, Field, Refusal, hold,
         rules::{explained, multiple, or, within},
     },
+    shape::{Axis, OperandKind},
     threadblock::{
         MainloopKind, SharedOperand, StageTile, WarpSpecialized,
         tma_ring::pipeline::ALIGNMENT_BYTES,

@@ -2,7 +2,7 @@
 
 use crate::{
     numeric::ElementKind,
-    operand::OperandKind,
+    shape::OperandKind,
     threadblock::{
         SwizzleMode, WarpSpecialized,
         smem::{Along, BoxedTile, SmemTile},

@@ -8,7 +8,7 @@ use crate::{
     },
     epilogue::partials::SlotMap,
     nest::GemmDesc,
-    operand::OperandKind,
+    shape::OperandKind,
     threadblock::{
         ClusterTiles, ORDERED, PipelineLayout, RingPosition, WarpSpecialized, Work, WorkKind,
         smem::Along,

@@ -3,12 +3,11 @@
 use crate::{
     nest::GemmDesc,
     numeric::{ElementKind, Multiplied, TransformId},
-    operand::{Axis, OperandKind},
     refusal::{
         Field, Legal, Refusal, hold,
         rules::{multiple, nearest_power_of_two, within},
     },
-    shape::Mnk,
+    shape::{Axis, Mnk, OperandKind},
     threadblock::mma::check,
     warp::{MmaSyncKnobs, SaturateKind, mma_sync::table},
 };

@@ -9,8 +9,7 @@ use crate::{
         fit::{nests, widest_dividing},
         places::{Completed, LAST, Place, Places},
     },
-    operand::{Frame, OperandKind},
-    shape::Mnk,
+    shape::{Frame, Mnk, OperandKind},
     threadblock::{Mainloop, MainloopKind},
     warp::{
         MmaSyncKnobs, UnrollKind,

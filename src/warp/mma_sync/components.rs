@@ -3,8 +3,8 @@
 
 use crate::{
     nest::{GemmDesc, Pins, defaults::rows},
-    operand::OperandKind,
     refusal::{Refusal, hold},
+    shape::OperandKind,
     threadblock::{
         MainloopKind, StagedOperand,
         smem::{Along, SmemTile},

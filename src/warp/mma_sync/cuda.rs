@@ -8,7 +8,7 @@ use crate::{
     },
     layout::index_map::{Coord, Map, Tabled, at},
     nest::GemmDesc,
-    operand::OperandKind,
+    shape::OperandKind,
     threadblock::{MmaBase, mma::program::Program},
     warp::{
         MirroredMap, MmaSyncKnobs, MmaText,

@@ -6,8 +6,7 @@ use crate::{
         explanation::{explanation, lines},
     },
     numeric::{ComputeKind, EmulationKind},
-    operand::OperandKind,
-    shape::Mnk,
+    shape::{Mnk, OperandKind},
     threadblock::MmaBase,
     warp::mma_sync::WordLoad,
 };

@@ -42,6 +42,7 @@ mod complete;
 mod components;
 mod cost;
 mod cuda;
+pub(crate) mod defaults;
 pub(crate) mod explain;
 mod loads;
 mod registers;
@@ -57,8 +58,7 @@ use crate::{
         index_map::{Coord, IndexMap, affine},
     },
     numeric::{ElementKind, EmulationKind, Multiplied, emulation::RegisterTerms},
-    operand::{Frame, OperandKind},
-    shape::{Mnk, at_least_one},
+    shape::{Frame, Mnk, OperandKind, at_least_one},
     warp::{LaneArrangement, SaturateKind, ThreadTiles},
 };
 

@@ -2,8 +2,7 @@
 
 use crate::{
     numeric::EmulationKind,
-    operand::OperandKind,
-    shape::at_least_one,
+    shape::{OperandKind, at_least_one},
     threadblock::{MmaBase, StagedOperand},
     warp::MmaSyncKnobs,
 };

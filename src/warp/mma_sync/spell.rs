@@ -3,7 +3,7 @@
 use crate::{
     codegen::fragment_transform,
     numeric::ElementKind,
-    operand::OperandKind,
+    shape::OperandKind,
     warp::{
         asm::{bound, operands},
         mma_sync::WarpInstruction,

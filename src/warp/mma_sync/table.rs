@@ -5,9 +5,8 @@ use crate::{
         ElementKind::{self, Bf16, E4m3, E5m2, F16, F32, F64, I8, I32, Tf32, U8},
         EmulationKind, Multiplied,
     },
-    operand::{Axis, Frame},
     refusal::{Field, Legal, Refusal},
-    shape::Mnk,
+    shape::{Axis, Frame, Mnk},
     warp::mma_sync::{EIGHT, MathOperator, WarpInstruction},
 };
 

@@ -4,11 +4,11 @@
 use crate::{
     nest::GemmDesc,
     numeric::{ElementKind, TransformId},
-    operand::{Axis, OperandKind},
     refusal::{
         Field, Legal, Operand, Part, Refusal, hold,
         rules::{nearest_power_of_two, within},
     },
+    shape::{Axis, OperandKind},
     threadblock::{StagedOperand, mma::check, smem::SmemLayout},
     warp::{InterleaveKind, SimtKnobs},
 };

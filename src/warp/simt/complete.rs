@@ -9,8 +9,7 @@ use crate::{
         fit::{nests, widest_dividing},
         places::{Completed, LAST, Place, Places},
     },
-    operand::{Axis, OperandKind},
-    shape::Mnk,
+    shape::{Axis, Mnk, OperandKind},
     threadblock::{
         Mainloop, MainloopKind,
         smem::{Along, SmemLayout},

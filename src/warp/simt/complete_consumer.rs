@@ -10,9 +10,8 @@ use crate::{
         places::{Completed, LAST, Place, Places},
     },
     numeric::ElementKind,
-    operand::OperandKind,
     schedule::ScheduleKind,
-    shape::{Mn, Mnk},
+    shape::{Mn, Mnk, OperandKind},
     threadblock::{
         Pipeline, SharedOperand, WarpSpecialized,
         tma_ring::{

@@ -4,8 +4,7 @@
 use crate::{
     nest::GemmDesc,
     numeric::ElementKind,
-    operand::OperandKind,
-    shape::at_least_one,
+    shape::{OperandKind, at_least_one},
     threadblock::{
         StagedOperand, ThreadMap,
         smem::{Along, SmemTile, WIDEST_ACCESS},

@@ -28,13 +28,12 @@ use crate::{
         features::{Exchange, Features},
     },
     numeric::ElementKind,
-    operand::Axis,
     refusal::{
         Because, Field, Legal, Operand, Refusal, hold,
         rules::{explained, multiple, within},
     },
     schedule::ScheduleKind,
-    shape::Mn,
+    shape::{Axis, Mn},
     threadblock::{
         MainloopKind,
         tma_ring::{

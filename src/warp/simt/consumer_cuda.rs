@@ -3,7 +3,7 @@
 use crate::{
     codegen::{facts::facts, facts_of_threads},
     nest::GemmDesc,
-    operand::OperandKind,
+    shape::OperandKind,
     threadblock::WarpSpecialized,
     warp::{MirroredMap, MmaText, SimtKnobs, ThreadTiles, simt::maps::FragmentMap},
 };

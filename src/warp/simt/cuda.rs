@@ -3,7 +3,7 @@
 use crate::{
     codegen::{facts::facts, fingerprint_assertion, transform_name, transform_structs},
     nest::GemmDesc,
-    operand::OperandKind,
+    shape::OperandKind,
     threadblock::{MmaBase, mma::program::Program},
     warp::{MirroredMap, MmaText, SimtKnobs, exchange::BlockedToStriped},
 };

@@ -20,7 +20,7 @@ use crate::{
         index_map::{Coord, IndexMap, affine},
     },
     numeric::ElementKind,
-    operand::OperandKind,
+    shape::OperandKind,
     warp::{InterleaveKind, OperandExtents, ThreadTiles},
 };
 

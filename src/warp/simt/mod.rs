@@ -15,6 +15,7 @@ mod consumer;
 mod consumer_cuda;
 mod cost;
 mod cuda;
+pub(crate) mod defaults;
 pub(crate) mod explain;
 pub mod maps;
 mod registers;

@@ -4,8 +4,8 @@
 use crate::{
     nest::{AOperandKind, GemmDesc, Pins},
     numeric::EmulationKind,
-    operand::OperandKind,
     refusal::{Because, Field, Refusal, rules::explained},
+    shape::OperandKind,
     threadblock::tma_ring::shapes::no_choice,
     warp::wgmma::reads_along_mn,
 };

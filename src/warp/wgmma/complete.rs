@@ -10,9 +10,8 @@ use crate::{
         fit::nests,
         places::{Completed, Place, Places},
     },
-    operand::OperandKind,
     schedule::ScheduleKind,
-    shape::{Mn, Mnk},
+    shape::{Mn, Mnk, OperandKind},
     threadblock::{
         Pipeline, SharedOperand, WarpSpecialized,
         smem::Along,

@@ -5,13 +5,12 @@
 
 use crate::{
     nest::GemmDesc,
-    operand::{Axis, OperandKind},
     refusal::{
         Because, Field, Refusal, hold,
         rules::{explained, multiple, within},
     },
     schedule::ScheduleKind,
-    shape::Mn,
+    shape::{Axis, Mn, OperandKind},
     threadblock::{
         MainloopKind, RoleOptions, SwizzleMode,
         mainloop::MOST_STAGES,

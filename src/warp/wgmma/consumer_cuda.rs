@@ -5,7 +5,7 @@ use crate::{
     epilogue::tensor_store::{StagedMap, StagingMap},
     layout::index_map::Map,
     nest::GemmDesc,
-    operand::OperandKind,
+    shape::OperandKind,
     threadblock::{StageTile, WarpSpecialized},
     warp::{
         MirroredMap, MmaText, WgmmaKnobs,

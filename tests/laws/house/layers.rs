@@ -4,20 +4,19 @@
 use super::{files, library_code, root};
 use crate::harness::prelude::*;
 
-/// The levels of the loop nest, with the calls and the headers of their kernels. A level has the
+/// The levels of the loop nest, with the operands and the headers of their kernels. A level has the
 /// rules, the launch, and the text of its kernels, so these modules import each other.
-const LOOP_NEST: [&str; 7] = ["nest", "threadblock", "warp", "epilogue", "call", "codegen", "pass"];
+const LOOP_NEST: [&str; 6] = ["nest", "threadblock", "warp", "epilogue", "operand", "codegen"];
 
 /// Layers from the lowest up. Modules of one layer may import each other.
-const LAYERS: [&[&str]; 9] = [
-    &["arch", "layout", "numeric", "operand", "shape", "words"],
+const LAYERS: [&[&str]; 8] = [
+    &["arch", "layout", "numeric", "shape"],
     &["refusal"],
     &["schedule"],
     &["thread"],
     &LOOP_NEST,
     &["host", "cuda"],
     &["device"],
-    &["internals"],
     &["prelude"],
 ];
 
@@ -30,7 +29,7 @@ const CRATES: [(&str, &str); 5] = [
     ("falchion-cli", "cli"),
 ];
 
-/// Modules outside of all layers: unsafe code, and the error type that every module may return.
+/// Names outside of all layers: unsafe code, and the error type that every module may return.
 const OUTSIDE: [&str; 2] = ["error", "sys"];
 
 /// Modules with the modules that their files import, and the importing files.

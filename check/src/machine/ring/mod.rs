@@ -36,8 +36,8 @@ use core::ops::Range;
 use falchion::{
     internals::{
         nest::{REGISTERS, WARPS},
-        operand::OperandKind,
         schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
+        shape::OperandKind,
     },
     threadblock::Region,
 };

@@ -11,8 +11,8 @@ use super::{
     warp::{FragmentSet, Reads},
 };
 use falchion::internals::{
-    operand::OperandKind,
     schedule::{Fault, RoleStep, ShareName, Spelled, SubtileName},
+    shape::OperandKind,
 };
 
 impl Cluster<'_> {

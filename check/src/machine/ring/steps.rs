@@ -10,8 +10,8 @@ use falchion::{
     internals::{
         index::{IndexMap, at},
         nest::WARPS,
-        operand::OperandKind,
         schedule::{Fault, Role, RoleStep, ShareName, Spelled, Who},
+        shape::OperandKind,
     },
     threadblock::Region,
 };

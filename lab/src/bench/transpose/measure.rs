@@ -22,9 +22,8 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     cuda::{DeviceMatrix, pass_unit, transpose},
     internals::{
-        call::{Problem, Source},
-        pass::{
-            PassDesc,
+        operand::{
+            PassDesc, Problem, Source,
             transpose::{Choice, TransposeDesc},
         },
         sys::driver::driver,

@@ -9,9 +9,9 @@
 use crate::ladder::TransposeRung;
 use crate::{Error, bench::suite::parse_lines};
 use falchion::{
-    internals::{
-        call::{Elements, Problem, View},
-        pass::transpose::{Choice, Combine, TransposeDesc},
+    internals::operand::{
+        Elements, Problem, View,
+        transpose::{Choice, Combine, TransposeDesc},
     },
     numeric::ElementKind,
 };
@@ -154,7 +154,7 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<SuiteTranspose>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::internals::call::Source;
+    use falchion::internals::operand::Source;
 
     #[test]
     fn suites_of_transposes_are_recognized() {

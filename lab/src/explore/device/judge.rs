@@ -9,7 +9,7 @@ use crate::{
     },
     verify::{Claim, Fill, HostBuffer, bound::Accumulation, sampled},
 };
-use falchion::{internals::call::Problem, nest::GemmDesc};
+use falchion::{internals::operand::Problem, nest::GemmDesc};
 
 /// Elements of poison before and after a D that is verified.
 pub(super) const GUARD: usize = 1024;
@@ -121,8 +121,8 @@ mod tests {
         arch::{ArchKind, OpKind},
         device::run_on_host,
         internals::{
-            call::{HostMatrices, Source},
             nest::Request,
+            operand::{HostMatrices, Source},
         },
         shape::Mnk,
     };

@@ -25,8 +25,8 @@ use falchion::{
     cuda::{cache::Cache, compile, compile_to_disk, kernel_unit, machine_of, report::Report},
     epilogue::{LinearCombination, Node},
     internals::{
-        call::fitting,
-        operand::{Axis, OperandKind},
+        operand::fitting,
+        shape::{Axis, OperandKind},
         sys::driver::{self, driver},
         within,
     },

@@ -15,7 +15,7 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
-    internals::{call::Source, sys::driver::driver},
+    internals::{operand::Source, sys::driver::driver},
     nest::GemmDesc,
     numeric::{Combined, ElementKind},
     refusal::{Operand, Refusal},

@@ -5,7 +5,7 @@ use crate::owned::HostProduct;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    internals::{call::Problem, nest::defaults::default_description},
+    internals::{nest::defaults::default_description, operand::Problem},
     layout::Order,
     nest::GemmDesc,
     numeric::{Combined, ElementKind},

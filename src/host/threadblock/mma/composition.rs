@@ -17,9 +17,8 @@ use crate::{
         warp::microkernel::ROWS,
     },
     layout::index_map::{at, laws},
-    operand::OperandKind,
     schedule::Fault,
-    shape::Mnk,
+    shape::{Mnk, OperandKind},
     threadblock::mma::program::Program,
 };
 

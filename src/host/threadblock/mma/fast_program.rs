@@ -1,8 +1,7 @@
 //! Host execution of a program whose threads all follow one schedule.
 
 use crate::{
-    call::HostCall,
-    error::Error,
+    Error,
     host::{
         array::product_of,
         batch::each_gemm,
@@ -16,6 +15,7 @@ use crate::{
         warp::chains::Chains,
     },
     numeric::{Accumulator, ElementKind, F16, Number, Saturating},
+    operand::HostCall,
     threadblock::{Work, mma::program::Program},
 };
 

@@ -3,8 +3,8 @@
 use crate::{
     arch::WARP,
     layout::index_map::at,
-    operand::OperandKind,
     schedule::Fault,
+    shape::OperandKind,
     threadblock::{MmaBase, mma::program::Program},
     warp::{mma_sync::MATRICES, simt::maps::FragmentMap},
 };

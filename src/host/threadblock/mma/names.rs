@@ -5,8 +5,8 @@
 //! every k-tile and every stage, so one k-tile suffices.
 
 use crate::{
-    host::threadblock::mma::fragments::Fragments, layout::index_map::at, operand::OperandKind,
-    schedule::Fault, threadblock::mma::program::Program,
+    host::threadblock::mma::fragments::Fragments, layout::index_map::at, schedule::Fault,
+    shape::OperandKind, threadblock::mma::program::Program,
 };
 
 /// The coordinate of an element in an operand's tile.

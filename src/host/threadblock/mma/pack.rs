@@ -1,7 +1,7 @@
 //! Packing: gathers the panels of an operand through the composition and widens their elements.
 
 use crate::{
-    error::Error,
+    Error,
     host::{
         operands::{Matrix, Operands},
         threadblock::mma::{
@@ -11,7 +11,7 @@ use crate::{
         warp::microkernel::Sections,
     },
     numeric::{Accumulator, ElementKind, HostTransform, Number, Widening},
-    operand::OperandKind,
+    shape::OperandKind,
     sys::simd::{Vectorized, dispatch},
     threadblock::tile_iterator::TileIterator,
 };

@@ -5,8 +5,8 @@
 
 use crate::{
     layout::index_map::{Coord, IndexMap, at, points},
-    operand::OperandKind,
     schedule::Fault,
+    shape::OperandKind,
     threadblock::mma::program::Program,
 };
 

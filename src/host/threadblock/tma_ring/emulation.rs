@@ -2,8 +2,7 @@
 //! workspace.
 
 use crate::{
-    call::{DecomposedLayout, HostCall, HostSlice, View},
-    error::Error,
+    Error,
     host::parallel::{parallel_map, parallel_pieces},
     layout::Order,
     nest::GemmDesc,
@@ -11,8 +10,9 @@ use crate::{
         Bf16, ElementKind, EmulationKind, F16,
         emulation::{EmulationBlocks, LineFacts, shift_of, unscaled},
     },
-    operand::OperandKind,
+    operand::{DecomposedLayout, HostCall, HostSlice, View},
     refusal::{OperandLine, Refusal},
+    shape::OperandKind,
 };
 
 /// The functions that decompose operands and combine the products of their terms. Tests change one

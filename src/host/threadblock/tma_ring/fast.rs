@@ -1,7 +1,7 @@
 //! Host execution of tensor cores: sums each tile over K in the steps of the instruction.
 
 use crate::{
-    error::Error,
+    Error,
     host::{
         operands::{Operands, Tiling},
         threadblock::{fast::Arithmetic, tma_ring::emulation::Scales, units::TileSlices},
@@ -10,7 +10,7 @@ use crate::{
         Accumulator, ElementKind, F16, Instruction, Panel, Widening, accumulate,
         emulation::RegisterTerms, sum_slices,
     },
-    operand::OperandKind,
+    shape::OperandKind,
     threadblock::SLICES_AT_ONCE,
 };
 use core::ops::Range;

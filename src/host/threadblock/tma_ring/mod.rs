@@ -11,8 +11,7 @@ pub mod emulation;
 mod fast;
 
 use crate::{
-    call::HostCall,
-    error::Error,
+    Error,
     host::{
         batch::each_gemm,
         operands::{Product, Tiling},
@@ -27,9 +26,9 @@ use crate::{
     numeric::{
         Accumulator, ElementKind, F16, Instruction, Multiplied, Number, emulation::RegisterTerms,
     },
-    operand::Frame,
+    operand::HostCall,
     refusal::Refusal,
-    shape::{Mnk, at_least_one},
+    shape::{Frame, Mnk, at_least_one},
     threadblock::{Units, Work},
 };
 use emulation::{DecomposedOperands, EmulationProgram, Scales};

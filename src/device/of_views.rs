@@ -1,0 +1,85 @@
+//! Arguments from views of matrices.
+
+use crate::{
+    device::{Arguments, MatMut, MatRef, MatrixElements, Placement, Space},
+    numeric::{Element, MathType},
+    operand::Source,
+    refusal::{Operand, Refusal},
+    shape::OperandKind,
+};
+
+impl<'a, S: Space, A, B, C> Arguments<'a, S, A, B, C>
+where
+    A: MathType<Storage: Element>,
+    B: MathType<Storage: Element>,
+    C: MathType<Storage: Element>,
+{
+    /// Creates the arguments of `D = A * B` from views, whose shapes determine m, n, and k.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// // D = Aᵀ * B.
+    /// let (a, b, mut d) = ([[1.0f32, 2.0], [3.0, 4.0]], [[1.0f32], [1.0]], [[0.0f32]; 2]);
+    /// let (a, b) = (MatRef::from(&a), MatRef::from(&b));
+    /// Gemm::<f32, ColMajor>::new().run(Arguments::from_views(a.t(), b, &mut d)?)?;
+    /// assert_eq!(d, [[4.0], [6.0]]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Refusal`] if the number of columns of A is not the number of rows of B.
+    pub fn from_views<'b: 'a, 'c: 'a, 'd: 'a>(
+        a: impl Into<MatRef<'b, A::Storage, S>>,
+        b: impl Into<MatRef<'c, B::Storage, S>>,
+        d: impl Into<MatMut<'d, C::Storage, S>>,
+    ) -> Result<Self, Refusal> {
+        let (a, b, d) = (a.into(), b.into(), d.into());
+        let ((m, columns_of_a), (rows_of_b, n)) = (a.shape(), b.shape());
+        if columns_of_a != rows_of_b {
+            return Err(Refusal::inner_extents(columns_of_a, rows_of_b));
+        }
+        Ok(Self::new((m, n, columns_of_a), a, b, d))
+    }
+}
+
+impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'_, S, A, B, C> {
+    /// Returns the placements of A, B, C, and D. In place, D has the strides of C. Groups share A,
+    /// C, and D.
+    pub(crate) fn placements(&self) -> [Placement; 4] {
+        let [a, b, c] = [self.a.placement, self.b.placement, self.c.placement];
+        let in_place = matches!(self.c.memory, Source::InPlace);
+        let d = if in_place { self.d.placement.or(c) } else { self.d.placement };
+        match self.groups {
+            None => [a, b, c, d],
+            Some(_) => [a.shared(), b, c.shared(), d.shared()],
+        }
+    }
+
+    /// Checks that views have the shapes of the call, and that the call sets no strides for them.
+    ///
+    /// # Errors
+    /// The errors of [`ViewGeometry::check`](crate::device::ViewGeometry::check).
+    pub(crate) fn check_views(&self) -> Result<(), Refusal> {
+        let (m, n, k) = self.extents;
+        self.a.placement.check(Operand::A, (m, k))?;
+        self.b.placement.check(Operand::B, (k, n))?;
+        self.c.placement.check(Operand::C, (m, n))?;
+        for &(name, ref view) in &self.operands {
+            let extents = match name.side() {
+                None => (m, n),
+                Some(OperandKind::A) => (m, 1),
+                Some(OperandKind::B) => (1, n),
+            };
+            let operand = Operand::Epilogue(name);
+            view.placement.check(operand, extents)?;
+            let strides = view.placement.strides().filter(|_| name.side().is_some());
+            if let Some([down, across]) = strides
+                && (down > 1 && extents.0 > 1 || across > 1 && extents.1 > 1)
+            {
+                return Err(Refusal::strides(operand, [down, across], None));
+            }
+        }
+        self.d.placement.check(Operand::D, (m, n))
+    }
+}

@@ -1,0 +1,216 @@
+//! Groups of a grouped GEMM: consecutive rows of A and D, or consecutive columns of B and D.
+
+use crate::{
+    nest::{GemmDesc, GemmMode},
+    operand::{Call, Elements, HostCall, Problem, View},
+    refusal::{Field, Refusal, rules::within},
+    shape::{Axis, Mn, Mnk, OperandKind},
+    threadblock::{SwizzleKind, Work, WorkKind, group_rectangles, lines_of_rectangle},
+};
+use core::ops::Range;
+
+/// Groups of a grouped GEMM. Group `i` is the lines of D along `axis` from offset `i` to offset
+/// `i + 1`. With [`Axis::M`], the kernel multiplies group `i` of A by the `i`-th B. With
+/// [`Axis::N`], it multiplies the `i`-th A by group `i` of B. Lines outside all groups keep their
+/// values.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Groups<R> {
+    /// M for groups of rows of A and D, N for groups of columns of B and D.
+    pub axis: Axis,
+    /// Unsigned 32-bit offsets, one more than groups, as a column vector.
+    pub offsets: View<R>,
+    /// Reader of the offsets.
+    pub read: ReadOffsets,
+}
+
+/// Reader of the group offsets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadOffsets {
+    /// The kernel reads the offsets in the memory of the operands.
+    InPlace,
+    /// The kernel reads the offsets in the memory of the operands. The call first copies the
+    /// offsets to the host, and checks them before it enqueues work.
+    Checked,
+    /// Kernel parameters carry the offsets from host memory to the workspace.
+    ByValue,
+}
+
+impl<R> Groups<R> {
+    /// Creates groups from their offsets.
+    pub const fn new(axis: Axis, offsets: R) -> Self {
+        Self { axis, offsets: View::vector(offsets, OperandKind::A), read: ReadOffsets::InPlace }
+    }
+
+    pub(super) fn swapped(self) -> Self {
+        Self { axis: self.axis.swapped(), ..self }
+    }
+
+    /// Returns the groups with offsets in other memory.
+    pub fn with<S>(&self, offsets: S) -> Groups<S> {
+        Groups { axis: self.axis, offsets: self.offsets.with(offsets), read: self.read }
+    }
+}
+
+impl<R, W> Call<R, W> {
+    /// Returns the mode of the kernel that computes this call, in the frame of this call.
+    pub(crate) fn mode(&self) -> GemmMode {
+        GemmMode::for_batch(self.groups.as_ref().map(|groups| groups.axis), self.batch)
+    }
+
+    /// Returns the description of the kernel that computes the user's call: one GEMM, a batch, or
+    /// groups.
+    pub fn kernel_of(&self, desc: GemmDesc) -> GemmDesc {
+        self.groups
+            .as_ref()
+            .map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis))
+    }
+
+    /// Returns the number of Ds. Groups share one D.
+    pub(super) const fn outputs(&self) -> usize {
+        if self.groups.is_some() { 1 } else { self.batch }
+    }
+
+    /// Returns the number of lines of D along the axis of the groups.
+    const fn lines_of_groups(&self, axis: Axis) -> usize {
+        if matches!(axis, Axis::N) { self.n } else { self.m }
+    }
+
+    /// Returns a reader that checks the offsets of groups along `axis` in sequence.
+    pub(crate) const fn ascent(&self, axis: Axis) -> Ascent {
+        Ascent { number: 0, last: 0, most: self.lines_of_groups(axis) }
+    }
+
+    /// Checks the number of groups, and that the kernel supports grouped GEMM.
+    pub(super) fn check_groups(&self, d: &GemmDesc) -> Result<(), Refusal> {
+        if self.groups.is_none() {
+            return Ok(());
+        }
+        within(Field::Groups, self.batch as u64, 0, i32::MAX as u64)?;
+        d.check_groups()
+    }
+}
+
+impl Problem {
+    /// Returns the grouped GEMM with `count` groups of the rows of this problem, each with its own
+    /// B.
+    #[must_use]
+    pub fn grouped(self, count: usize) -> Self {
+        let (a, c, d) = (self.a.batched(0), self.c.map(|c| c.batched(0)), self.d.batched(0));
+        let operands = self.operands.map(|_, view| view.batched(0));
+        let groups = Some(Groups::with_count(Axis::M, count));
+        Self { batch: count, groups, a, c, d, operands, ..self }
+    }
+
+    /// Returns the bytes of offsets that kernel parameters carry, in whole 8-byte words.
+    pub(super) fn offset_bytes(&self) -> u64 {
+        self.groups
+            .filter(|groups| groups.by_value())
+            .map_or(0, |_| (self.batch as u64 / 2 + 1).saturating_mul(size_of::<u64>() as u64))
+    }
+
+    /// Sets the address of offsets that kernel parameters carried to the workspace.
+    pub(super) fn with_offsets_at(mut self, address: u64) -> Self {
+        if let Some(groups) = self.groups.as_mut().filter(|groups| groups.by_value()) {
+            groups.offsets.memory.address = address;
+        }
+        self
+    }
+
+    /// Returns the address of the group offsets, or of the records of an array. The records follow
+    /// the partials in the workspace. Other kernels do not read the address.
+    pub(crate) fn records(&self) -> u64 {
+        match (&self.groups, &self.workspace) {
+            (Some(groups), _) => groups.offsets.memory.address,
+            (None, Some(partials)) => partials.address + partials.length as u64,
+            (None, None) => 0,
+        }
+    }
+
+    /// Returns the work of this problem, as [`Work::new`] does. Group offsets may be unknown, so a
+    /// grouped GEMM assumes the largest possible number of rectangles.
+    pub fn work(
+        &self,
+        kinds: (WorkKind, SwizzleKind, u32),
+        (tile, cluster, group_step): (Mnk, Mn, u32),
+        tiles_k: u32,
+        resident: u32,
+    ) -> Result<Work, Refusal> {
+        let (mut extents, batch) = ((self.m, self.n), self.outputs());
+        if let Some(Groups { axis, .. }) = self.groups {
+            let lines = if matches!(axis, Axis::N) { &mut extents.1 } else { &mut extents.0 };
+            let of_rectangle = lines_of_rectangle(axis, tile, cluster);
+            *lines = group_rectangles(*lines, self.batch, of_rectangle, group_step)
+                .saturating_mul(of_rectangle as usize);
+        }
+        Work::new(kinds, (tile, cluster), (extents, batch, tiles_k), resident)
+    }
+}
+
+/// Index of a group, and its lines of D.
+pub(crate) type Group = (usize, Range<usize>);
+
+/// Checked reader of group offsets, which must not descend.
+pub(crate) struct Ascent {
+    number: u32,
+    last: usize,
+    /// Number of lines of D.
+    most: usize,
+}
+
+impl Ascent {
+    /// Returns the group that ends at the next offset, or `None` if the group is empty.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the offset descends or exceeds the lines of D.
+    pub fn group(&mut self, offset: u32) -> Result<Option<Group>, Refusal> {
+        let (number, first, end) = (self.number, self.last, offset as usize);
+        within(Field::GroupOffset(number), end as u64, first as u64, self.most as u64)?;
+        (self.number, self.last) = (number + 1, end);
+        Ok((number > 0 && end > first).then(|| (number as usize - 1, first..end)))
+    }
+}
+
+impl HostCall<'_> {
+    /// Returns the groups of this call that are not empty.
+    ///
+    /// # Errors
+    /// [`Refusal`] for the first offset that descends or exceeds the lines of D.
+    pub(crate) fn groups(&self) -> Result<Option<Vec<Group>>, Refusal> {
+        let Some(groups) = &self.groups else { return Ok(None) };
+        let (words, _) = groups.offsets.memory.bytes().as_chunks::<4>();
+        let mut ascent = self.ascent(groups.axis);
+        words
+            .iter()
+            .filter_map(|word| ascent.group(u32::from_ne_bytes(*word)).transpose())
+            .collect::<Result<_, _>>()
+            .map(Some)
+    }
+
+    /// Returns the GEMM of one group.
+    pub(crate) fn group(&mut self, (number, lines): Group) -> HostCall<'_> {
+        let all = (0..self.m, 0..self.n);
+        let (rows, columns) = match self.mode().groups() {
+            Some(Axis::N) => (all.0, lines),
+            _ => (lines, all.1),
+        };
+        self.sub_space(number, (rows, columns))
+    }
+}
+
+/// Groups of a problem without data.
+impl Groups<Elements> {
+    /// Creates `count` groups.
+    pub const fn with_count(axis: Axis, count: usize) -> Self {
+        Self::new(axis, Elements::new(count + 1))
+    }
+
+    /// Returns whether kernel parameters carry the offsets.
+    const fn by_value(&self) -> bool {
+        matches!(self.read, ReadOffsets::ByValue)
+    }
+
+    /// Returns the number of groups.
+    pub(crate) const fn count(&self) -> usize {
+        self.offsets.memory.length.saturating_sub(1)
+    }
+}

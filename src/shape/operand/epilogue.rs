@@ -1,0 +1,189 @@
+//! Operands of an epilogue by name.
+
+use crate::shape::{OperandKind, framed, words::words};
+
+words! {
+    /// Operand of an epilogue. The index is the position in [`ALL`](EpilogueOperand::ALL); C is
+    /// operand 0.
+    #[derive(PartialOrd, Ord)]
+    pub enum EpilogueOperand {
+        /// Matrix C, m x n.
+        Source = "source",
+        /// Bias with one value per row of D.
+        BiasM = "bias_m",
+        /// Bias with one value per column of D.
+        BiasN = "bias_n",
+        /// Scale with one value per row of D.
+        ScaleM = "scale_m",
+        /// Scale with one value per column of D.
+        ScaleN = "scale_n",
+        /// Auxiliary matrix 0, m x n.
+        Aux0 = "aux0",
+        /// Auxiliary matrix 1, m x n.
+        Aux1 = "aux1",
+        /// Auxiliary matrix 2, m x n.
+        Aux2 = "aux2",
+        /// Auxiliary matrix 3, m x n.
+        Aux3 = "aux3",
+    }
+}
+
+impl EpilogueOperand {
+    /// Number of operands that have a name.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The vectors, with one value per row or per column of D.
+    pub const VECTORS: [Self; 4] = [Self::BiasM, Self::BiasN, Self::ScaleM, Self::ScaleN];
+
+    /// The auxiliary matrices.
+    pub const AUXILIARY: [Self; 4] = [Self::Aux0, Self::Aux1, Self::Aux2, Self::Aux3];
+
+    /// Returns the axis of a vector, as the operand with the same axis: A for one value per row of
+    /// D, B for one value per column. Returns `None` for a matrix.
+    pub const fn side(self) -> Option<OperandKind> {
+        match self {
+            Self::BiasM | Self::ScaleM => Some(OperandKind::A),
+            Self::BiasN | Self::ScaleN => Some(OperandKind::B),
+            Self::Source | Self::Aux0 | Self::Aux1 | Self::Aux2 | Self::Aux3 => None,
+        }
+    }
+
+    /// Returns the operand in the transposed GEMM.
+    pub const fn swapped(self) -> Self {
+        match self {
+            Self::BiasM => Self::BiasN,
+            Self::BiasN => Self::BiasM,
+            Self::ScaleM => Self::ScaleN,
+            Self::ScaleN => Self::ScaleM,
+            matrix => matrix,
+        }
+    }
+
+    /// Returns the index in [`ALL`](Self::ALL).
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Returns whether both operands are the same, for use in `const fn`s.
+    pub const fn is(self, other: Self) -> bool {
+        self as u8 == other as u8
+    }
+}
+
+framed!(EpilogueOperand);
+
+/// Optional values, one per [`EpilogueOperand`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EpilogueOperands<T>([Option<T>; EpilogueOperand::COUNT]);
+
+impl<T> Default for EpilogueOperands<T> {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// Collects values by operand. The last value for an operand counts.
+impl<T> FromIterator<(EpilogueOperand, T)> for EpilogueOperands<T> {
+    fn from_iter<I: IntoIterator<Item = (EpilogueOperand, T)>>(values: I) -> Self {
+        let mut operands = Self::NONE;
+        values.into_iter().for_each(|(operand, value)| *operands.slot(operand) = Some(value));
+        operands
+    }
+}
+
+impl<T> EpilogueOperands<T> {
+    /// No value for any operand.
+    pub const NONE: Self = Self([const { None }; EpilogueOperand::COUNT]);
+
+    /// Calls `of` for each operand and collects the values.
+    pub fn by(of: impl FnMut(EpilogueOperand) -> Option<T>) -> Self {
+        Self(EpilogueOperand::ALL.map(of))
+    }
+
+    /// Returns whether there is no value for any operand, as in most calls.
+    pub const fn is_empty(&self) -> bool {
+        let mut i = 0;
+        while i < self.0.len() {
+            if self.0[i].is_some() {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+
+    /// Returns the value for one operand.
+    pub const fn get(&self, operand: EpilogueOperand) -> Option<&T> {
+        self.0[operand.index()].as_ref()
+    }
+
+    /// Returns a mutable reference to the slot of one operand.
+    pub const fn slot(&mut self, operand: EpilogueOperand) -> &mut Option<T> {
+        &mut self.0[operand.index()]
+    }
+
+    /// Returns an iterator over the present values.
+    pub fn iter(&self) -> impl Iterator<Item = (EpilogueOperand, &T)> + Clone {
+        EpilogueOperand::ALL
+            .into_iter()
+            .zip(&self.0)
+            .filter_map(|(operand, value)| Some((operand, value.as_ref()?)))
+    }
+
+    /// Returns an iterator over mutable references to the present values.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (EpilogueOperand, &mut T)> {
+        EpilogueOperand::ALL
+            .into_iter()
+            .zip(&mut self.0)
+            .filter_map(|(operand, value)| Some((operand, value.as_mut()?)))
+    }
+
+    /// Applies `f` to each present value.
+    pub fn map<U>(self, mut f: impl FnMut(EpilogueOperand, T) -> U) -> EpilogueOperands<U> {
+        self.filter_map(|operand, value| Some(f(operand, value)))
+    }
+
+    /// Applies `f` to each present value, and drops the values for which `f` returns `None`.
+    pub fn filter_map<U>(
+        self,
+        mut f: impl FnMut(EpilogueOperand, T) -> Option<U>,
+    ) -> EpilogueOperands<U> {
+        if self.is_empty() {
+            return EpilogueOperands::NONE;
+        }
+        let mut operands = EpilogueOperand::ALL.into_iter();
+        EpilogueOperands(self.0.map(|value| f(operands.next()?, value?)))
+    }
+
+    /// Applies a fallible `f` to each present value.
+    ///
+    /// # Errors
+    /// The first error of `f`.
+    pub fn try_map<U, E>(
+        self,
+        mut f: impl FnMut(EpilogueOperand, T) -> Result<U, E>,
+    ) -> Result<EpilogueOperands<U>, E> {
+        let mut values = EpilogueOperands::NONE;
+        if self.is_empty() {
+            return Ok(values);
+        }
+        for (operand, value) in EpilogueOperand::ALL.into_iter().zip(self.0) {
+            *values.slot(operand) = value.map(|value| f(operand, value)).transpose()?;
+        }
+        Ok(values)
+    }
+
+    /// Returns references to the values.
+    pub fn as_ref(&self) -> EpilogueOperands<&T> {
+        EpilogueOperands(self.0.each_ref().map(Option::as_ref))
+    }
+
+    /// Returns the operands in the transposed GEMM.
+    #[must_use]
+    pub fn swapped(mut self) -> Self {
+        if self.is_empty() {
+            return self;
+        }
+        Self::by(|operand| self.slot(operand.swapped()).take())
+    }
+}
