@@ -49,5 +49,6 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("warp/simt.cuh", include_str!("../../kernels/warp/simt.cuh")),
     ("warp/mma_sync.cuh", include_str!("../../kernels/warp/mma_sync.cuh")),
     ("warp/mma_sync/loads.cuh", include_str!("../../kernels/warp/mma_sync/loads.cuh")),
+    ("warp/mma_sync/consumer.cuh", include_str!("../../kernels/warp/mma_sync/consumer.cuh")),
     ("warp/wgmma.cuh", include_str!("../../kernels/warp/wgmma.cuh")),
 ];

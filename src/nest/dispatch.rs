@@ -30,7 +30,7 @@ const LEGAL: [[bool; 3]; 4] = [
     [true, false, false],
     [true, true,  false],
     [true, true,  false],
-    [true, false, true],
+    [true, true,  true],
 ];
 
 /// Returns whether a main loop can feed an MMA.

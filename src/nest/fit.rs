@@ -209,7 +209,8 @@ impl GemmDesc {
         }
         let ring = match self.mma {
             WarpMma::Wgmma(_) => WgmmaKnobs::ring(self),
-            WarpMma::Simt(_) | WarpMma::MmaSync(_) => SimtKnobs::ring(self),
+            WarpMma::MmaSync(knobs) => knobs.ring(self),
+            WarpMma::Simt(_) => SimtKnobs::ring(self),
         };
         let Some(ring) = ring else { return None };
         let stages = match self.stages_of_ring(&ring) {

@@ -127,7 +127,8 @@ impl GemmDesc {
     const fn places(&self, pins: &Pins) -> Places {
         match (self.has_producer(), self.mma) {
             (true, WarpMma::Wgmma(_)) => WgmmaKnobs::places(pins),
-            (true, _) => SimtKnobs::consumer_places(pins),
+            (true, WarpMma::MmaSync(_)) => MmaSyncKnobs::consumer_places(pins),
+            (true, WarpMma::Simt(_)) => SimtKnobs::consumer_places(pins),
             (false, WarpMma::MmaSync(_)) => MmaSyncKnobs::places(pins),
             (false, _) => SimtKnobs::places(pins),
         }
@@ -137,7 +138,8 @@ impl GemmDesc {
     const fn completed(&self, pins: &Pins, at: Place) -> Completed {
         match (self.has_producer(), self.mma) {
             (true, WarpMma::Wgmma(_)) => WgmmaKnobs::completed(self, pins, at),
-            (true, _) => SimtKnobs::completed_consumer(self, pins, at),
+            (true, WarpMma::MmaSync(_)) => MmaSyncKnobs::completed_consumer(self, pins, at),
+            (true, WarpMma::Simt(_)) => SimtKnobs::completed_consumer(self, pins, at),
             (false, WarpMma::MmaSync(_)) => MmaSyncKnobs::completed(self, pins, at),
             (false, _) => SimtKnobs::completed(self, pins, at),
         }

@@ -88,6 +88,7 @@ fn knobs(draw: &mut Draw, user: &Class) -> Knobs {
         Simt if on_hopper && is_f32 && draw.once_in(2) => threads(draw),
         Simt => simt(draw, user),
         TensorOp if on_hopper && !user.a.element.is(F64) && !draw.once_in(3) => wgmma(draw, user),
+        TensorOp if on_hopper && user.a.element.is(F64) && draw.once_in(2) => mma_sync_ring(draw),
         TensorOp => mma_sync(draw, user),
     }
 }
@@ -271,5 +272,22 @@ fn threads(draw: &mut Draw) -> Knobs {
     let mma =
         WarpMma::Simt(SimtKnobs { warp, thread: Some(thread), interleave: InterleaveKind::Vector });
     let knobs = Knobs::new(ring(draw, tile, schedule), mma, [4, 4, draw.of(&[1, 2, 4])]);
+    limits(draw, knobs)
+}
+
+/// Returns the knobs of a random TMA-fed `mma.sync` kernel.
+fn mma_sync_ring(draw: &mut Draw) -> Knobs {
+    let sides = [16, 16, 32, 32, 48, 64, 128];
+    let warp = Mnk::new(draw.of(&sides), draw.of(&sides), 16);
+    let grid = draw.of(&[(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (6, 2), (3, 4), (12, 1)]);
+    let tile = Mnk::new(warp.m * grid.0, warp.n * grid.1, 16);
+    let schedule = if grid.0 * grid.1 == 4 && draw.once_in(2) {
+        ScheduleKind::Pingpong
+    } else {
+        ScheduleKind::Cooperative
+    };
+    let (instruction, saturate) = (Mnk::new(16, 8, draw.of(&[4, 8])), SaturateKind::Off);
+    let mma = WarpMma::MmaSync(MmaSyncKnobs { warp, instruction, saturate });
+    let knobs = Knobs::new(ring(draw, tile, schedule), mma, [2, 2, draw.of(&[1, 2, 2])]);
     limits(draw, knobs)
 }

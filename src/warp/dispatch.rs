@@ -81,7 +81,7 @@ impl WarpMma {
     }
 }
 
-/// Consumers of a TMA ring. `check` refuses `mma.sync` there, so its results are arbitrary.
+/// Consumers of a TMA ring.
 impl WarpMma {
     /// Returns the consumer of a description. `user` has the operands in memory, and `desc` has the
     /// operands that the kernel multiplies; both are equal without emulation.
@@ -95,7 +95,8 @@ impl WarpMma {
     ) -> Result<Consumer, Refusal> {
         match self {
             Self::Wgmma(_) => WgmmaKnobs::consumer(user, desc),
-            Self::Simt(_) | Self::MmaSync(_) => SimtKnobs::consumer(desc),
+            Self::MmaSync(knobs) => knobs.consumer(desc),
+            Self::Simt(_) => SimtKnobs::consumer(desc),
         }
     }
 
@@ -103,7 +104,8 @@ impl WarpMma {
     pub(crate) const fn along(&self, desc: &GemmDesc, operand: OperandKind) -> Along {
         match self {
             Self::Wgmma(_) => WgmmaKnobs::along(desc, operand),
-            Self::Simt(_) | Self::MmaSync(_) => Along::Mn,
+            Self::MmaSync(_) => Along::K,
+            Self::Simt(_) => Along::Mn,
         }
     }
 
@@ -111,9 +113,8 @@ impl WarpMma {
     pub(crate) const fn consumer_features(&self, desc: &GemmDesc) -> Features {
         match self {
             Self::Wgmma(_) => WgmmaKnobs::consumer_features(desc, desc.slice_exchange()),
-            Self::Simt(_) | Self::MmaSync(_) => {
-                SimtKnobs::consumer_features(desc, desc.slice_exchange())
-            }
+            Self::MmaSync(_) => MmaSyncKnobs::consumer_features(desc, desc.slice_exchange()),
+            Self::Simt(_) => SimtKnobs::consumer_features(desc, desc.slice_exchange()),
         }
     }
 

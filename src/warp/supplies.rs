@@ -40,6 +40,8 @@ pub(crate) struct ConsumerRegisters {
     pub partial_accumulators: u32,
     /// Registers of operand fragments.
     pub fragments: u32,
+    /// Registers of a sum of split-K slices.
+    pub sum: u32,
     /// Launch registers that one instruction needs.
     pub instruction: u32,
 }

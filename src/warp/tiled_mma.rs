@@ -5,7 +5,7 @@ use crate::{
     shape::Mn,
     threadblock::{RoleOptions, WarpSpecialized},
     warp::{
-        ConsumerRegisters, MirroredMap, MmaText, SimtKnobs, ThreadTiles, WgmmaKnobs,
+        ConsumerRegisters, MirroredMap, MmaSyncKnobs, MmaText, SimtKnobs, ThreadTiles, WgmmaKnobs,
         mma_sync::WarpInstruction,
         wgmma::{FragmentLoad, MmaWarpgroup},
     },
@@ -71,7 +71,10 @@ impl TiledMma {
         options: &RoleOptions,
     ) -> ConsumerRegisters {
         match self {
-            Self::Simt(tiles) | Self::MmaSync(tiles, _) => SimtKnobs::consumer_registers(tiles),
+            Self::Simt(tiles) => SimtKnobs::consumer_registers(tiles),
+            Self::MmaSync(tiles, instruction) => {
+                MmaSyncKnobs::consumer_registers(tiles, instruction)
+            }
             Self::Wgmma(mma, load) => {
                 WgmmaKnobs::consumer_registers((mma, *load), repeats, options)
             }
@@ -81,8 +84,9 @@ impl TiledMma {
     /// Returns the parts of a consumer's translation unit that depend on the MMA.
     pub(crate) fn consumer_cuda(&self, desc: &GemmDesc, components: &WarpSpecialized) -> MmaText {
         match self {
-            Self::Simt(tiles) | Self::MmaSync(tiles, _) => {
-                SimtKnobs::consumer_cuda(desc, components, tiles)
+            Self::Simt(tiles) => SimtKnobs::consumer_cuda(desc, components, tiles),
+            Self::MmaSync(tiles, instruction) => {
+                MmaSyncKnobs::consumer_cuda(desc, components, (tiles, instruction))
             }
             Self::Wgmma(mma, _) => WgmmaKnobs::consumer_cuda(desc, components, mma),
         }
@@ -91,8 +95,9 @@ impl TiledMma {
     /// Returns the maps of a consumer that have a C++ twin.
     pub(crate) fn consumer_maps(&self, components: &WarpSpecialized) -> Vec<MirroredMap> {
         match self {
-            Self::Simt(tiles) | Self::MmaSync(tiles, _) => {
-                SimtKnobs::consumer_maps(components, tiles)
+            Self::Simt(tiles) => SimtKnobs::consumer_maps(components, tiles),
+            Self::MmaSync(tiles, instruction) => {
+                MmaSyncKnobs::consumer_maps(components, (tiles, instruction))
             }
             Self::Wgmma(mma, _) => WgmmaKnobs::consumer_maps(components, mma),
         }

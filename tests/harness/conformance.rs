@@ -129,6 +129,11 @@ pub fn mma_sync(arch: Option<ArchKind>) -> Wanted {
     Wanted { kernel_kind: KernelKind::MmaSync, arch, ..Wanted::default() }
 }
 
+/// Returns the filter for TMA-fed `mma.sync` kernels.
+pub fn mma_sync_ring() -> Wanted {
+    Wanted { kernel_kind: KernelKind::MmaSyncRing, ..Wanted::default() }
+}
+
 /// Returns the filter for TMA-fed SIMT kernels.
 pub fn by_threads() -> Wanted {
     Wanted { kernel_kind: KernelKind::Threads, ..Wanted::default() }

@@ -79,6 +79,7 @@ impl Decomposition {
                 KernelKind::Threads,
                 KernelKind::Simt,
                 KernelKind::MmaSync,
+                KernelKind::MmaSyncRing,
             ],
             Self::Cluster => &[KernelKind::WarpSpecialized, KernelKind::Threads],
             Self::Parallel => &[KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized],

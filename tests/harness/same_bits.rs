@@ -205,6 +205,12 @@ pub fn threads() -> Wanted {
     Wanted { largest_tile: MOST_WORK as u32, kernel_kind: KernelKind::Threads, ..Wanted::default() }
 }
 
+/// Returns the filter for small tiles of TMA-fed `mma.sync` kernels.
+pub fn mma_sync_ring() -> Wanted {
+    let kernel_kind = KernelKind::MmaSyncRing;
+    Wanted { largest_tile: MOST_WORK as u32, kernel_kind, ..Wanted::default() }
+}
+
 /// Returns the filter for small tiles of `mma.sync` kernels of one architecture, or of all.
 pub fn mma_sync(arch: Option<ArchKind>) -> Wanted {
     let kernel_kind = KernelKind::MmaSync;

@@ -21,6 +21,7 @@ mod groups;
 #[cfg(feature = "cuda")]
 mod missing_libraries;
 mod mma_sync;
+mod mma_sync_ring;
 mod mutants;
 mod operations;
 mod promotion;

@@ -45,6 +45,7 @@ fn a_pair_without_kernels_is_refused_by_name() {
         (MainloopKind::SingleStage, &[WarpMmaKind::Simt]),
         (MainloopKind::Pipelined, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
         (MainloopKind::Multistage, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
+        // `mma.sync` multiplies only f64 there.
         (MainloopKind::TmaRing, &[WarpMmaKind::Simt, WarpMmaKind::Wgmma]),
     ];
     let types = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16);

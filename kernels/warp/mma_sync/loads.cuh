@@ -18,7 +18,7 @@ struct OperandFragment {
   static constexpr int kOfInstruction = Operand::kInstructionWords;
   static constexpr int kTiles = Operand::kWarpMn / Operand::kInstructionMn;
   static constexpr int kWords = kTiles * kOfInstruction;
-  static constexpr int kRows = Config::kThreads;
+  static constexpr int kRows = Config::kThreadsPerWarpSlice * Config::kWarpsK;
   static constexpr int kColumns = kWords * Operand::kPerWord;
 
   static __device__ __forceinline__ constexpr int mn_of_word(int word) { return word / kOfInstruction * Operand::kInstructionMn + word % kOfInstruction % kEights * 8; }
@@ -46,7 +46,7 @@ template <class Config, class Operand, bool AlongM>
 struct MatrixLoads {
   using Fragment = OperandFragment<Config, Operand, AlongM>;
   static constexpr bool kTransposed = Operand::kLoad == WordLoad::Transposed;
-  static constexpr int kRows = Config::kThreads;
+  static constexpr int kRows = Config::kThreadsPerWarpSlice * Config::kWarpsK;
   static constexpr int kColumns = (Fragment::kWords + 3) / 4;
 
   static __device__ __forceinline__ constexpr int mn_of_lane(int lane) { return Fragment::mn_of_word(lane / 8) + (kTransposed ? 0 : lane % 8); }
@@ -93,7 +93,7 @@ struct FragmentReads {
   static constexpr int kEach = kMatrices ? Loads::kColumns : Fragment::kColumns;
   // Domain of the fingerprint: as many warps as the compiler can evaluate, then as many k-blocks.
   static constexpr int kMost = Config::kMostReads, kWarps = kMost / kEach / threadblock::kWarp, kMostThreads = (kWarps < 1 ? 1 : kWarps) * threadblock::kWarp;
-  static constexpr int kRows = Config::kThreads < kMostThreads ? Config::kThreads : kMostThreads;
+  static constexpr int kAll = Config::kThreadsPerWarpSlice * Config::kWarpsK, kRows = kAll < kMostThreads ? kAll : kMostThreads;
   static constexpr int kFit = kMost / (kRows * kEach), kBlocks = Config::kWarpK / Config::kStep;
   static constexpr int kColumns = (kFit < 1 ? 1 : kFit < kBlocks ? kFit : kBlocks) * kEach;
 
@@ -120,7 +120,7 @@ struct FragmentReads {
 // Map from (thread, k-block) to the first k of the k-block.
 template <class Config>
 struct StepMap {
-  static constexpr int kRows = Config::kThreads;
+  static constexpr int kRows = Config::kThreadsPerWarpSlice * Config::kWarpsK;
   static constexpr int kColumns = Config::kWarpK / Config::kStep;
   static __device__ __forceinline__ constexpr int at(int thread, int group) {
     return WarpPlace<Config>::k(thread / threadblock::kWarp) * Config::kWarpK + group * Config::kStep;

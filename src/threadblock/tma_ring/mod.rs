@@ -43,6 +43,7 @@
 //! Twin: `kernels/threadblock/tma_ring.cuh`.
 
 mod check;
+pub(crate) mod complete;
 pub(crate) mod components;
 mod copies;
 pub(crate) mod cost;

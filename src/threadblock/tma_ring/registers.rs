@@ -22,16 +22,17 @@ const OF_ARRAYS: u32 = 2;
 pub(crate) const TOGETHER: u32 = 4;
 
 /// Returns the registers needed to load `vectors` vectors of each of [`SLICES_AT_ONCE`] split-K
-/// slices, including their sums and addresses. NVRTC 13 spilled with fewer registers, even if it
-/// added one slice after another.
-const fn registers_of_slices(vectors: u32) -> u32 {
-    TOGETHER * vectors * (SLICES_AT_ONCE + 1) + 2 * SLICES_AT_ONCE
+/// slices, including their sums of `words` registers and their addresses. NVRTC 13 spilled with
+/// fewer registers, even if it added one slice after another.
+const fn registers_of_slices(vectors: u32, words: u32) -> u32 {
+    TOGETHER * vectors * words * (SLICES_AT_ONCE + 1) + 2 * SLICES_AT_ONCE
 }
 
 /// Returns the registers of a consumer thread that hold neither accumulators nor fragments, without
-/// those of groups and arrays. `split_k` tells whether the thread reduces split-K partials.
-pub(crate) const fn registers_beside_accumulators(split_k: bool) -> u32 {
-    OVERHEAD + if split_k { registers_of_slices(1) } else { 0 }
+/// those of groups and arrays. `split_k` tells whether the thread reduces split-K partials, whose
+/// sums have `words` registers.
+pub(crate) const fn registers_beside_accumulators(split_k: bool, words: u32) -> u32 {
+    OVERHEAD + if split_k { registers_of_slices(1, words) } else { 0 }
 }
 
 impl WarpSpecialized {
@@ -43,6 +44,11 @@ impl WarpSpecialized {
     /// Returns the number of registers per thread that hold accumulators.
     pub const fn accumulators(&self) -> u32 {
         self.consumer_registers().accumulators
+    }
+
+    /// Returns the registers of a sum of split-K slices.
+    const fn words_of_sum(&self) -> u32 {
+        self.consumer_registers().sum
     }
 
     /// Returns the number of accumulators per thread. Two `f16` accumulators share a register.
@@ -65,7 +71,8 @@ impl WarpSpecialized {
         // Split-K slices within a cluster are exchanged through distributed shared memory, a few
         // accumulators at a time. The registers that the main loop frees suffice.
         let added = self.options.split_k && self.ring.slices.is_none();
-        self.registers_of_tiles() + if added { registers_of_slices(1) } else { 0 }
+        let of_slices = if added { registers_of_slices(1, self.words_of_sum()) } else { 0 };
+        self.registers_of_tiles() + of_slices
     }
 
     /// Returns the registers needed without split-K reduction.
@@ -83,7 +90,7 @@ impl WarpSpecialized {
     pub(crate) const fn vectors_ahead(&self) -> u32 {
         let spare = self.registers_available().saturating_sub(self.registers_of_tiles());
         let mut vectors = 4;
-        while vectors > 0 && registers_of_slices(vectors) > spare {
+        while vectors > 0 && registers_of_slices(vectors, self.words_of_sum()) > spare {
             vectors /= 2;
         }
         vectors

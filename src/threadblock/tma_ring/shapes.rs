@@ -2,16 +2,17 @@
 
 use crate::{
     arch::PORTABLE_CLUSTER,
+    layout::Order,
     nest::GemmDesc,
-    numeric::ElementKind,
     refusal::{
-        Because, Field, Refusal, hold,
+        Because, Field, Operand, Refusal, hold,
         rules::{explained, multiple, or, within},
     },
+    schedule::ScheduleKind,
     shape::{Axis, OperandKind},
     threadblock::{
         MainloopKind, SharedOperand, StageTile, WarpSpecialized,
-        tma_ring::pipeline::ALIGNMENT_BYTES,
+        tma_ring::pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
     },
     warp::wgmma::MOST_COLUMNS,
 };
@@ -28,6 +29,42 @@ pub(crate) const MOST_DEPTH: u64 = 64;
 /// Names the schedule in the refusal of a ping-pong kernel, whose consumers compute separate tiles.
 pub(crate) const fn ping_pong(rule: Result<(), Refusal>) -> Result<(), Refusal> {
     or(explained(rule, Because::Words("schedule = pingpong")), "schedule = cooperative")
+}
+
+/// Checks that the warps of a tile form whole consumers: one with ping-pong, else at most
+/// [`MOST_CONSUMERS`].
+pub(crate) const fn check_warps(d: &GemmDesc) -> Result<(), Refusal> {
+    let (tile, warp) = (d.threadblock(), d.warp());
+    let warps = (tile.m / warp.m) as u64 * (tile.n / warp.n) as u64;
+    let (field, one) = (Field::WarpsOfConsumers, WARPS as u64);
+    match d.schedule() {
+        ScheduleKind::Pingpong => ping_pong(within(field, warps, one, one)),
+        ScheduleKind::Cooperative => {
+            let most = (WARPS * MOST_CONSUMERS) as u64;
+            hold!(within(field, warps, one, most));
+            multiple(field, warps, one, most)
+        }
+    }
+}
+
+/// Checks that the threadblock tile is a multiple of the warp tile, of the same depth.
+pub(crate) const fn check_warp_grid(d: &GemmDesc) -> Result<(), Refusal> {
+    let (tile, warp, most) = (d.threadblock(), d.warp(), MOST_TILE as u64);
+    hold!(within(Field::Warp(Axis::K), warp.k as u64, tile.k as u64, tile.k as u64));
+    hold!(within(Field::Threadblock(Axis::M), tile.m as u64, warp.m as u64, most));
+    hold!(within(Field::Threadblock(Axis::N), tile.n as u64, warp.n as u64, most));
+    hold!(multiple(Field::Threadblock(Axis::M), tile.m as u64, warp.m as u64, most));
+    multiple(Field::Threadblock(Axis::N), tile.n as u64, warp.n as u64, most)
+}
+
+/// Checks that threads store a row-major D, as the consumers on `units` do.
+pub(crate) const fn check_row_major_d(d: &GemmDesc, units: &'static str) -> Result<(), Refusal> {
+    if d.frame.d_order().is_row() {
+        return Ok(());
+    }
+    let (value, nearest) = (Order::Col.name(), Order::Row.name());
+    let refused = no_choice(Field::Layout(Operand::C), value, nearest);
+    explained(refused, Because::Words(units))
 }
 
 /// Returns the refusal of a value that the TMA ring does not support.
@@ -90,11 +127,11 @@ impl WarpSpecialized {
         while i < OperandKind::BOTH.len() {
             let operand = OperandKind::BOTH[i];
             let tile = self.tile(operand);
-            if let StageTile::Warpgroup(_) = tile {
+            let StageTile::Threads { element, .. } = tile else {
                 // Its rows have 128 bytes, and its extents are multiples of eight.
                 return Ok(());
-            }
-            let row = ElementKind::F32.bytes_of(tile.mn() / self.ring.shares(operand));
+            };
+            let row = element.bytes_of(tile.mn() / self.ring.shares(operand));
             // The smallest power of two whose product with a row is a multiple of a kilobyte. A row
             // has at least 32 bytes.
             let of = ALIGNMENT_BYTES

@@ -6,9 +6,10 @@ use crate::{
     threadblock::{
         SwizzleMode, WarpSpecialized,
         smem::{Along, BoxedTile, SmemTile},
+        tensor_map::CHUNK_BYTES,
     },
     warp::{
-        TiledMma,
+        MmaSyncKnobs, SimtKnobs, TiledMma,
         wgmma::{OperandA, OperandTile},
     },
 };
@@ -19,14 +20,20 @@ pub enum StageTile {
     /// Tile that matrix descriptors address. For an A operand in registers, it is the M-major tile
     /// that the warpgroup loads.
     Warpgroup(OperandTile),
-    /// Tile that threads read: MN-major, without a swizzle.
+    /// Tile that threads read.
     Threads {
+        /// Type of the elements.
+        element: ElementKind,
+        /// Contiguous index.
+        along: Along,
         /// Extent along M or N.
         mn: u32,
         /// Extent along K.
         k: u32,
-        /// Extent of a warp's part along M or N. The part lies in one box.
-        warp_mn: u32,
+        /// Extent along M or N of which a box is a multiple.
+        multiple: u32,
+        /// Swizzle that TMA applies.
+        swizzle: SwizzleMode,
     },
 }
 
@@ -40,9 +47,9 @@ impl StageTile {
                 OperandA::Registers(_) => Self::Warpgroup(mma.b()),
             },
             (TiledMma::Wgmma(mma, _), OperandKind::B) => Self::Warpgroup(mma.b()),
-            (TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _), _) => {
-                let extents = tiles.extents(operand);
-                Self::Threads { mn: extents.block, k: tiles.block.k, warp_mn: extents.warp }
+            (TiledMma::Simt(tiles), _) => SimtKnobs::stage_tile(tiles, operand),
+            (TiledMma::MmaSync(tiles, instruction), _) => {
+                MmaSyncKnobs::stage_tile(tiles, instruction, operand)
             }
         }
     }
@@ -51,7 +58,7 @@ impl StageTile {
     pub const fn along(&self) -> Along {
         match self {
             Self::Warpgroup(tile) => tile.along(),
-            Self::Threads { .. } => Along::Mn,
+            Self::Threads { along, .. } => *along,
         }
     }
 
@@ -75,7 +82,7 @@ impl StageTile {
     pub const fn row_bytes(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.bytes() / tile.mn(),
-            Self::Threads { k, .. } => ElementKind::F32.bytes_of(*k),
+            Self::Threads { element, k, .. } => element.bytes_of(*k),
         }
     }
 
@@ -88,7 +95,7 @@ impl StageTile {
     pub const fn multiple(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.multiple(),
-            Self::Threads { warp_mn, .. } => *warp_mn,
+            Self::Threads { multiple, .. } => *multiple,
         }
     }
 
@@ -106,7 +113,7 @@ impl StageTile {
     pub const fn swizzle(&self) -> SwizzleMode {
         match self {
             Self::Warpgroup(_) => SwizzleMode::Bytes128,
-            Self::Threads { .. } => SwizzleMode::None,
+            Self::Threads { swizzle, .. } => *swizzle,
         }
     }
 }
@@ -115,15 +122,16 @@ impl WarpSpecialized {
     /// Returns the tile of an operand in one stage as threads read it: a sequence of TMA boxes.
     pub const fn boxed_tile(&self, operand: OperandKind) -> BoxedTile {
         let tile = self.tile(operand);
-        let one = SmemTile {
-            along: tile.along(),
-            mn: self.box_mn(operand),
-            k: tile.k(),
-            padding: 0,
-            bits: 0,
-            base: 0,
-            shift: 0,
+        // TMA moves chunks of 16 bytes by bits of the row. Only rows of the swizzle's width are
+        // swizzled tiles of threads, so the lowest bits of the row move them.
+        let (bits, base) = match tile {
+            StageTile::Threads { element, swizzle, .. } if swizzle.bits() > 0 => {
+                (swizzle.bits(), element.elements_in(CHUNK_BYTES).trailing_zeros())
+            }
+            _ => (0, 0),
         };
+        let (along, mn, k) = (tile.along(), self.box_mn(operand), tile.k());
+        let one = SmemTile { along, mn, k, padding: 0, bits, base, shift: 0 };
         BoxedTile { one, mn: tile.mn() }
     }
 }

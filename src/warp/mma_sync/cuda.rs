@@ -6,10 +6,11 @@ use crate::{
         emulation_header, facts::facts, fingerprint_assertion, register_fingerprints,
         transform_structs,
     },
-    layout::index_map::{Coord, Map, Tabled, at},
+    layout::index_map::{Coord, IndexMap, Map, Tabled, at},
     nest::GemmDesc,
+    numeric::ElementKind,
     shape::OperandKind,
-    threadblock::{MmaBase, mma::program::Program},
+    threadblock::{MmaBase, mma::program::Program, smem::Along},
     warp::{
         MirroredMap, MmaSyncKnobs, MmaText,
         mma_sync::{WarpInstruction, WordLoad},
@@ -20,12 +21,15 @@ use std::sync::Arc;
 
 /// Maximum number of points in a map of reads that has a fingerprint. Compilers limit the
 /// evaluation of constants.
-const MOST_READS: u32 = 8192;
+pub(super) const MOST_READS: u32 = 8192;
 
 /// Returns the facts by which fragments of an operand are loaded.
-fn operand_members(base: &MmaBase, instruction: &WarpInstruction, operand: OperandKind) -> String {
-    let staged = base.operand(operand);
-    let load = match WordLoad::for_element(staged.element, staged.smem.along) {
+pub(super) fn operand_members(
+    (element, along): (ElementKind, Along),
+    instruction: &WarpInstruction,
+    operand: OperandKind,
+) -> String {
+    let load = match WordLoad::for_element(element, along) {
         WordLoad::Matrices => "Matrices",
         WordLoad::Transposed => "Transposed",
         WordLoad::Elements => "Elements",
@@ -78,7 +82,10 @@ impl MmaSyncKnobs {
             name: "warp::MmaTensorOp<Config>",
             includes: &["warp/mma_sync.cuh"],
             declarations: terms + &instruction.declaration(),
-            operands: OperandKind::BOTH.map(|operand| operand_members(base, &instruction, operand)),
+            operands: OperandKind::BOTH.map(|operand| {
+                let staged = base.operand(operand);
+                operand_members((staged.element, staged.smem.along), &instruction, operand)
+            }),
             members: facts("int", &own) + "  using Instruction = MmaInstruction;\n",
         }
     }
@@ -120,18 +127,40 @@ impl MmaSyncKnobs {
     }
 }
 
-/// Returns the composed map of shared-memory reads for an operand, limited to the first warps and
-/// k-blocks. It maps (thread, k-block and load or element) to an offset in a stage.
+/// The maps that compose to the shared-memory reads of an operand.
+pub(super) struct Reads<'m> {
+    /// (thread, load or element) of a k-block to `mn * step + k`.
+    pub of_k_block: &'m Map,
+    /// (thread, k-block) to its first k.
+    pub depth: &'m dyn IndexMap,
+    /// (mn, k) to an offset in a stage, in elements.
+    pub smem: &'m Map,
+    /// K extent of a k-block.
+    pub step: u32,
+}
+
+impl Reads<'_> {
+    /// Returns the composed map, limited to the first warps and k-blocks. It maps (thread, k-block
+    /// and load or element) to an offset in a stage.
+    pub fn map(&self) -> Map {
+        let Self { of_k_block, depth, smem, step } = *self;
+        let Coord { row: threads, column: each } = of_k_block.domain();
+        let offset = |point: Coord| {
+            let place = of_k_block.at(at(point.row, point.column % each))?;
+            let k = depth.at(at(point.row, point.column / each))?;
+            smem.at(at(place / step, k + place % step))
+        };
+        let threads = threads.min((MOST_READS / each.max(1) / WARP).max(1) * WARP);
+        let k_blocks = depth.domain().column;
+        let fit = (MOST_READS / (threads * each).max(1)).clamp(1, k_blocks);
+        Arc::new(Tabled::by(at(threads, each * fit), smem.codomain(), offset))
+    }
+}
+
+/// Returns the map of an operand's shared-memory reads.
 fn reads(program: &Program, operand: OperandKind) -> Map {
-    let (maps, side, step) = (&program.maps, operand.index(), program.base.step());
+    let (maps, side) = (&program.maps, operand.index());
     let of_k_block = maps.rows[side].as_ref().unwrap_or(&maps.fragment[side]);
-    let Coord { row: threads, column: each } = of_k_block.domain();
-    let offset = |point: Coord| {
-        let place = of_k_block.at(at(point.row, point.column % each))?;
-        let k = maps.depth.at(at(point.row, point.column / each))?;
-        maps.smem[side].at(at(place / step, k + place % step))
-    };
-    let threads = threads.min((MOST_READS / each.max(1) / WARP).max(1) * WARP);
-    let fit = (MOST_READS / (threads * each).max(1)).clamp(1, program.base.k_blocks());
-    Arc::new(Tabled::by(at(threads, each * fit), maps.smem[side].codomain(), offset))
+    let (depth, smem) = (&*maps.depth, &maps.smem[side]);
+    Reads { of_k_block, depth, smem, step: program.base.step() }.map()
 }

@@ -39,7 +39,10 @@
 
 mod check;
 mod complete;
+mod complete_consumer;
 mod components;
+mod consumer;
+mod consumer_cuda;
 mod cost;
 mod cuda;
 pub(crate) mod defaults;

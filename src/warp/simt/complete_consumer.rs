@@ -3,44 +3,23 @@
 //! grids.
 
 use crate::{
-    arch::{PORTABLE_CLUSTER, WARP},
+    arch::WARP,
     nest::{
-        GemmDesc, Pins, SpillKind,
+        GemmDesc, Pins,
         fit::nests,
         places::{Completed, LAST, Place, Places},
     },
     numeric::ElementKind,
-    schedule::ScheduleKind,
-    shape::{Mn, Mnk, OperandKind},
+    shape::Mnk,
     threadblock::{
-        Pipeline, SharedOperand, WarpSpecialized,
-        tma_ring::{
-            components::PARTNERS,
-            pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
-            registers::registers_beside_accumulators,
-            shapes::MOST_TILE,
-        },
+        Pipeline,
+        tma_ring::complete::{GRIDS, RingParts, TILES, ring_of_warps, schedule_at, tiles_at},
     },
     warp::SimtKnobs,
 };
 
-/// Divisors of the row's tile along M and N, if no tile is pinned.
-const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4), (4, 4), (4, 16)];
-
-/// Warps of a tile along M and N, for two, one, and three consumers.
-#[rustfmt::skip]
-const GRIDS: [(u32, u32); 13] = [
-    (4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (1, 8), (6, 2), (3, 4), (4, 3), (2, 6), (12, 1), (1, 12),
-];
-
 /// Lanes of a warp along M.
 const LANES: [u32; 4] = [4, 8, 2, 16];
-
-/// Divisor of the extents of a threadblock tile that is not pinned: lanes of a warp.
-const BOXED: u32 = 16;
-
-/// Rows of D that the shares of a cluster are multiples of.
-const ROWS: u32 = 64;
 
 impl SimtKnobs {
     /// Returns the places of a kernel with a TMA ring: threadblock tiles and schedules, grids of
@@ -57,13 +36,8 @@ impl SimtKnobs {
         pins: &Pins,
         [tile, grid, lanes, _]: Place,
     ) -> Completed {
-        let schedule = match (tile % 2, base.schedule()) {
-            (0, schedule) => schedule,
-            _ if pins.schedule.is_some() => return Err(0),
-            (_, ScheduleKind::Cooperative) => ScheduleKind::Pingpong,
-            (_, ScheduleKind::Pingpong) => ScheduleKind::Cooperative,
-        };
-        let ((m, n), lanes) = (GRIDS[grid as usize], LANES[lanes as usize]);
+        let Some(schedule) = schedule_at(base, pins, tile % 2 == 1) else { return Err(0) };
+        let lanes = LANES[lanes as usize];
         let pinned_warp = match (pins.warp, pins.instruction) {
             (None, Some(thread)) => Some(Mnk {
                 m: thread.m.saturating_mul(lanes),
@@ -75,17 +49,8 @@ impl SimtKnobs {
             }),
             (warp, _) => warp,
         };
-        let (threadblock, warp) = match (pins.threadblock, pinned_warp) {
-            (Some(threadblock), Some(warp)) => (threadblock, warp),
-            (None, Some(warp)) => {
-                (Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k }, warp)
-            }
-            (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
-            (None, None) => {
-                let threadblock = fraction(base, tile / 2);
-                (threadblock, divided(threadblock, m, n))
-            }
-        };
+        let pinned = (pins.threadblock, pinned_warp);
+        let (threadblock, warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize]);
         let instruction = match pins.instruction {
             Some(instruction) => instruction,
             None => Mnk { m: warp.m / lanes, n: warp.n.saturating_mul(lanes) / WARP, k: 1 },
@@ -106,50 +71,22 @@ impl SimtKnobs {
     /// Returns the ring of a description if its consumers fit: thread tiles fill warp tiles, warps
     /// fill warpgroups, CTAs of a cluster share the tiles evenly, and the registers suffice.
     pub(crate) const fn ring(d: &GemmDesc) -> Option<Pipeline> {
-        let (tile, warp, thread) = (d.threadblock(), d.warp(), d.instruction());
+        let (warp, thread) = (d.warp(), d.instruction());
         if !is_thread(thread)
-            || !nests(tile, warp)
-            || tile.m > MOST_TILE
-            || tile.n > MOST_TILE
             || !warp.m.is_multiple_of(thread.m)
             || !warp.n.is_multiple_of(thread.n)
             || (warp.m / thread.m).saturating_mul(warp.n / thread.n) != WARP
         {
             return None;
         }
-        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
-        let warps = (tile.m / warp.m) * (tile.n / warp.n);
-        let most = if pingpong { WARPS } else { WARPS * MOST_CONSUMERS };
-        let multicast = WarpSpecialized::multicast(d);
-        if !warps.is_multiple_of(WARPS)
-            || warps > most
-            || !shares_evenly(multicast, OperandKind::A, tile.m, warp.m, tile.k)
-            || !shares_evenly(multicast, OperandKind::B, tile.n, warp.n, tile.k)
-        {
-            return None;
-        }
         let accumulators = thread.m * thread.n;
-        let row = ElementKind::F32.bytes_of(tile.k);
-        let ring = Pipeline {
-            stages: d.stages(),
-            stage_bytes: [tile.m.saturating_mul(row), tile.n.saturating_mul(row)],
-            consumers: if pingpong { PARTNERS } else { warps / WARPS },
-            pingpong,
-            multicast,
-            slices: d.cluster_slices(accumulators),
-            staging_buffers: 0,
-            staging_bytes: 0,
-            source: false,
+        let parts = RingParts {
+            element: ElementKind::F32,
+            multiple: [warp.m, warp.n],
+            accumulators,
+            registers: Self::thread_registers(thread.m, thread.n),
         };
-        let needed = accumulators
-            + 2 * (thread.m + thread.n)
-            + registers_beside_accumulators(d.has_slices() && ring.slices.is_none());
-        let available = match WarpSpecialized::registers(&ring) {
-            Some([_, consumer]) => consumer as u32,
-            None => ring.launch_registers(),
-        };
-        let fits = matches!(d.limits.spills, SpillKind::Allowed) || needed <= available;
-        if fits { Some(ring) } else { None }
+        ring_of_warps(d, &parts)
     }
 }
 
@@ -158,55 +95,13 @@ const fn is_thread(tile: Mnk) -> bool {
     matches!((tile.m, tile.n, tile.k), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16, 1))
 }
 
-/// Returns whether the CTAs of a cluster divide the boxes of an operand's tile, and whether each
-/// share of a stage is a multiple of the ring's alignment.
-const fn shares_evenly(
-    multicast: Option<SharedOperand>,
-    operand: OperandKind,
-    extent: u32,
-    boxed: u32,
-    k: u32,
-) -> bool {
-    let blocks = match multicast {
-        Some(shared) if shared.operand.index() == operand.index() => shared.blocks,
-        _ => 1,
-    };
-    let bytes = ElementKind::F32.bytes_of(extent.saturating_mul(k));
-    extent.is_multiple_of(boxed.saturating_mul(blocks))
-        && bytes.is_multiple_of(ALIGNMENT_BYTES.saturating_mul(blocks))
-}
-
-/// Returns one of `m` x `n` shares of a tile, with extents of 0 if they do not divide it.
-const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
-    if tile.m.is_multiple_of(m) && tile.n.is_multiple_of(n) {
-        Mnk { m: tile.m / m, n: tile.n / n, k: tile.k }
-    } else {
-        Mnk { m: 0, n: 0, k: tile.k }
-    }
-}
-
-/// Returns a fraction of the row's tile that the CTAs of a cluster can share.
-const fn fraction(base: &GemmDesc, tile: u32) -> Mnk {
-    let (m, n) = TILES[tile as usize];
-    // The rules refuse larger clusters.
-    let (blocks_m, blocks_n) = match base.cluster() {
-        Mn { m: m @ 1..=PORTABLE_CLUSTER, n: n @ 1..=PORTABLE_CLUSTER } => (m, n),
-        _ => (1, 1),
-    };
-    let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
-    Mnk {
-        m: (whole_m / m).next_multiple_of(ROWS * blocks_n),
-        n: (whole_n / n).next_multiple_of(BOXED * blocks_m),
-        k,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         arch::{ArchKind, OpKind},
         nest::Request,
+        threadblock::tma_ring::pipeline::WARPS,
     };
 
     fn resolved(knobs: &[(&str, &str)]) -> GemmDesc {

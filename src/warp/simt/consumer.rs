@@ -22,24 +22,24 @@
 
 use crate::{
     arch::WARP,
-    layout::Order,
     nest::{
         GemmDesc,
         features::{Exchange, Features},
     },
     numeric::ElementKind,
     refusal::{
-        Because, Field, Legal, Operand, Refusal, hold,
-        rules::{explained, multiple, within},
+        Field, Legal, Refusal, hold,
+        rules::{multiple, within},
     },
     schedule::ScheduleKind,
-    shape::{Axis, Mn},
+    shape::{Axis, Mn, OperandKind},
     threadblock::{
-        MainloopKind,
+        MainloopKind, StageTile, SwizzleMode,
+        smem::Along,
         tma_ring::{
             cost::prologue_elements,
-            pipeline::{MOST_CONSUMERS, WARPS},
-            shapes::{MOST_DEPTH, MOST_TILE, no_choice, ping_pong},
+            pipeline::WARPS,
+            shapes::{MOST_DEPTH, check_row_major_d, check_warp_grid, check_warps},
         },
     },
     warp::{
@@ -78,11 +78,7 @@ impl SimtKnobs {
         {
             return Err(Refusal::tensor_cores_only(MainloopKind::TmaRing.name()));
         }
-        if !d.frame.d_order().is_row() {
-            let (value, nearest) = (Order::Col.name(), Order::Row.name());
-            let refused = no_choice(Field::Layout(Operand::C), value, nearest);
-            hold!(explained(refused, Because::Words("CUDA cores")));
-        }
+        hold!(check_row_major_d(d, "CUDA cores"));
         hold!(Self::check_thread_tiles(d));
         let (warp, thread) = (d.warp(), d.instruction());
         let tiles = ThreadTiles {
@@ -107,7 +103,7 @@ impl SimtKnobs {
     /// that the warps form whole warpgroups.
     const fn check_thread_tiles(d: &GemmDesc) -> Result<(), Refusal> {
         let (tb, warp, thread) = (d.threadblock(), d.warp(), d.instruction());
-        let (vector, most_tile) = (VECTOR as u64, MOST_TILE as u64);
+        let vector = VECTOR as u64;
         hold!(within(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
         hold!(multiple(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
         hold!(within(Field::Instruction(Axis::N), thread.n as u64, vector, MOST_THREAD));
@@ -122,21 +118,21 @@ impl SimtKnobs {
         hold!(within(Field::Warp(Axis::N), warp.n as u64, columns, columns));
         hold!(within(Field::Threadblock(Axis::K), tb.k as u64, DEPTHS.0, DEPTHS.1));
         hold!(multiple(Field::Threadblock(Axis::K), tb.k as u64, DEPTHS.0, DEPTHS.1));
-        hold!(within(Field::Warp(Axis::K), warp.k as u64, tb.k as u64, tb.k as u64));
-        hold!(within(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, most_tile));
-        hold!(within(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
-        hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, most_tile));
-        hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
-        let warps = (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64;
-        match d.schedule() {
-            ScheduleKind::Pingpong => {
-                ping_pong(within(Field::WarpsOfConsumers, warps, WARPS as u64, WARPS as u64))
-            }
-            ScheduleKind::Cooperative => {
-                let field = Field::WarpsOfConsumers;
-                hold!(within(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64));
-                multiple(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64)
-            }
+        hold!(check_warp_grid(d));
+        check_warps(d)
+    }
+
+    /// Returns the tile of an operand in a stage: MN-major, without a swizzle. A warp's part lies
+    /// in one box.
+    pub(crate) const fn stage_tile(tiles: &ThreadTiles, operand: OperandKind) -> StageTile {
+        let extents = tiles.extents(operand);
+        StageTile::Threads {
+            element: ElementKind::F32,
+            along: Along::Mn,
+            mn: extents.block,
+            k: tiles.block.k,
+            multiple: extents.warp,
+            swizzle: SwizzleMode::None,
         }
     }
 
@@ -144,10 +140,16 @@ impl SimtKnobs {
     /// current k and of the next k.
     pub(crate) const fn consumer_registers(tiles: &ThreadTiles) -> ConsumerRegisters {
         let [m, n] = tiles.thread();
+        Self::thread_registers(m, n)
+    }
+
+    /// Returns the registers of a thread with a tile of `m` x `n`.
+    pub(super) const fn thread_registers(m: u32, n: u32) -> ConsumerRegisters {
         ConsumerRegisters {
-            accumulators: tiles.accumulators(),
+            accumulators: m * n,
             partial_accumulators: 0,
             fragments: 2 * (m + n),
+            sum: 1,
             instruction: 0,
         }
     }

@@ -134,7 +134,7 @@ impl WgmmaKnobs {
         let needed = repeats.m * repeats.n * one
             + if d.promotes() { one } else { 0 }
             + if loads { repeats.m * STEPS * FRAGMENT_REGISTERS } else { 0 }
-            + registers_beside_accumulators(d.has_slices() && ring.slices.is_none());
+            + registers_beside_accumulators(d.has_slices() && ring.slices.is_none(), 1);
         let spills = matches!(d.limits.spills, crate::nest::SpillKind::Allowed);
         let available = match WarpSpecialized::registers(&ring) {
             Some([_, consumer]) => consumer as u32,

@@ -221,6 +221,7 @@ impl WgmmaKnobs {
                 _ => 0,
             },
             fragments: if load.is_some() { options.fragment_sets() * set } else { 0 },
+            sum: 1,
             instruction: accumulators
                 + BESIDE_ACCUMULATORS
                 + if load.is_some() { FRAGMENT_REGISTERS } else { 0 },

@@ -2,6 +2,7 @@
 
 pub mod coverage;
 pub mod mma_sync;
+pub mod mma_sync_ring;
 pub mod simt;
 pub mod threads;
 pub mod warp_specialized;
@@ -20,6 +21,8 @@ pub enum KernelKind {
     MmaSync,
     /// Warp-specialized TMA-fed SIMT kernels on Hopper's CUDA cores.
     Threads,
+    /// Warp-specialized TMA-fed `mma.sync` kernels.
+    MmaSyncRing,
 }
 
 /// Constraints on a random description.
@@ -127,6 +130,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         KernelKind::WarpSpecialized => warp_specialized::description(seed, wanted),
         KernelKind::MmaSync => mma_sync::description(seed, wanted),
         KernelKind::Threads => threads::description(seed, wanted),
+        KernelKind::MmaSyncRing => mma_sync_ring::description(seed, wanted),
     };
     let desc = with_groups_under_way(desc, seed);
     if wanted.plain { desc } else { with_vectors(desc, seed) }

@@ -11,6 +11,7 @@ mod columns;
 mod halves;
 mod machine_code;
 mod mma_sync;
+mod mma_sync_ring;
 mod nodes;
 mod ptx;
 mod registers;

@@ -1,0 +1,86 @@
+//! Completion of the pins of a TMA-fed `mma.sync` kernel. The threadblock tile is a grid of warp
+//! tiles, and the instruction has a depth of 8 or 4.
+
+use crate::{
+    nest::{
+        GemmDesc, Pins,
+        fit::nests,
+        places::{Completed, LAST, Place, Places},
+    },
+    numeric::ElementKind,
+    shape::{Mnk, OperandKind},
+    threadblock::{
+        Pipeline,
+        tma_ring::complete::{GRIDS, RingParts, TILES, ring_of_warps, schedule_at, tiles_at},
+    },
+    warp::{
+        MmaSyncKnobs, ThreadTiles,
+        mma_sync::{
+            EIGHT, INTERLEAVE, LANES,
+            consumer::{DEPTHS, ROW_BYTES, is_extent},
+        },
+    },
+};
+
+impl MmaSyncKnobs {
+    /// Returns the places of a kernel with a TMA ring: threadblock tiles and schedules, grids of
+    /// warps, and instructions.
+    pub(crate) const fn consumer_places(pins: &Pins) -> Places {
+        let free = pins.threadblock.is_none() && pins.warp.is_none();
+        let tiles = if free { TILES.len() as u32 } else { 1 };
+        let instructions = if pins.instruction.is_none() { DEPTHS.len() as u32 } else { 1 };
+        Places::new([2 * tiles, GRIDS.len() as u32, instructions, 1])
+    }
+
+    /// Returns the knobs at a place, if tiles nest there.
+    pub(crate) const fn completed_consumer(
+        base: &GemmDesc,
+        pins: &Pins,
+        [tile, grid, depth, _]: Place,
+    ) -> Completed {
+        let Some(schedule) = schedule_at(base, pins, tile % 2 == 1) else { return Err(0) };
+        let pinned = (pins.threadblock, pins.warp);
+        let (threadblock, warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize]);
+        // The rules refuse pinned tiles that do not nest.
+        if pins.warp.is_none() && (!nests(threadblock, warp) || !is_warp(warp)) {
+            return Err(LAST);
+        }
+        let instruction = match pins.instruction {
+            Some(instruction) => instruction,
+            None => Mnk { k: DEPTHS[depth as usize], ..base.instruction() },
+        };
+        Ok(base.knobs().pinned(&Pins {
+            threadblock: Some(threadblock),
+            warp: Some(warp),
+            instruction: Some(instruction),
+            schedule: Some(schedule),
+            ..Pins::NONE
+        }))
+    }
+
+    /// Returns the ring of a description if its consumers fit.
+    pub(crate) const fn ring(&self, d: &GemmDesc) -> Option<Pipeline> {
+        let Ok(instruction) = self.checked_instruction(d) else { return None };
+        if !is_warp(d.warp()) || d.cuts_by_cluster() {
+            return None;
+        }
+        let tiles = ThreadTiles {
+            block: d.threadblock(),
+            warp: d.warp(),
+            lanes: LANES,
+            interleave: INTERLEAVE,
+        };
+        let parts = RingParts {
+            element: instruction.input(OperandKind::A),
+            multiple: [EIGHT; 2],
+            accumulators: tiles.accumulators(),
+            registers: Self::consumer_registers(&tiles, &instruction),
+        };
+        ring_of_warps(d, &parts)
+    }
+}
+
+/// Returns whether a warp of a consumer can have the tile.
+const fn is_warp(tile: Mnk) -> bool {
+    is_extent(tile.m) && is_extent(tile.n) && ElementKind::F64.bytes_of(tile.k) == ROW_BYTES
+}

@@ -1,0 +1,60 @@
+//! Random descriptions of TMA-fed `mma.sync` kernels, which multiply f64.
+
+use super::{adding, epilogue, order, spills};
+use crate::harness::prelude::*;
+
+const F64: Combined = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
+
+/// Returns the description of a TMA-fed `mma.sync` kernel with these tiles of a CTA and of a warp,
+/// and this depth of an instruction. It has three stages and default values otherwise.
+pub fn plain(orders: [Order; 3], block: (u32, u32), warp: (u32, u32), k: u32) -> GemmDesc {
+    let ring = TmaRingKnobs {
+        threadblock: Mnk::new(block.0, block.1, 16),
+        stages: 3,
+        cluster: Mn::ONE,
+        schedule: ScheduleKind::Cooperative,
+    };
+    let mma = MmaSyncKnobs {
+        warp: Mnk::new(warp.0, warp.1, 16),
+        instruction: Mnk::new(16, 8, k),
+        saturate: SaturateKind::Off,
+    };
+    let knobs = Knobs::new(Mainloop::TmaRing(ring), WarpMma::MmaSync(mma), [2; 3]);
+    GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, F64, orders, knobs)
+}
+
+/// Returns a random valid description.
+pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
+    let mut random = Random::new(seed);
+    // Layouts and cluster stay fixed while the other knobs are drawn again, so that each keeps its
+    // share.
+    let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
+    let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
+    for _ in 0..100_000 {
+        let desc = attempt(&mut random, orders, cluster, wanted.plain);
+        let tile = desc.threadblock();
+        if tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
+            return desc;
+        }
+    }
+    panic!("no legal description was drawn from seed {seed}: {orders:?} {cluster:?}");
+}
+
+/// Returns random values for every free knob. Many of the descriptions are invalid.
+fn attempt(
+    random: &mut Random,
+    orders: [Order; 3],
+    (m, n): (u32, u32),
+    plain_epilogue: bool,
+) -> GemmDesc {
+    let warp = (random.pick(&[16, 16, 32, 48, 64]), random.pick(&[16, 16, 32, 48, 64]));
+    let pingpong = random.once_in(4);
+    let (down, across) = if pingpong {
+        random.pick(&[(1, 4), (2, 2), (4, 1)])
+    } else {
+        random.pick(&[(1, 4), (2, 2), (4, 1), (2, 4), (4, 2), (8, 1), (3, 4), (2, 6), (6, 2)])
+    };
+    let desc = plain(orders, (warp.0 * down, warp.1 * across), warp, random.pick(&[4, 8]));
+    let split_k = random.pick(&[1, 1, 1, 2, 5]);
+    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), split_k: split_k, decomposition: adding(split_k), align_c: random.pick(&[2, 2, 1]), cluster: Mn { m, n }, schedule: if pingpong { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative }, spills: spills(random, !plain_epilogue, 4), epilogue: epilogue(random, plain_epilogue))
+}
