@@ -60,7 +60,8 @@ struct MmaSyncConsumer : Worker<Config, Params> {
       this->holds_sum = Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
-      // Computed again, because the compiler would keep the place in memory while the warp multiplies.
+      // The compiler would keep the place in memory while the warp multiplies, so it is computed
+      // again.
       int at;
       asm volatile("mov.u32 %0, %%tid.x;" : "=r"(at));
       at -= Config::Ring::kWarpgroup * (Config::Ring::kTurns > 0 ? 1 + this->consumer : 1);

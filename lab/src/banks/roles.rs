@@ -4,7 +4,7 @@
 //!
 //! The accesses are those of the kernels' source, at the addresses of the host's maps:
 //! `kernels/warp/wgmma/registers.cuh`, `kernels/warp/simt/consumer.cuh`,
-//! and `kernels/epilogue/tensor_store.cuh`. Stages and staging buffers begin at multiples of 1024
+//! `kernels/warp/mma_sync.cuh`, and `kernels/epilogue/tensor_store.cuh`. Stages and staging buffers begin at multiples of 1024
 //! bytes, so the bank of an offset is the bank of its address.
 
 use super::{
@@ -25,6 +25,7 @@ use falchion::{
     threadblock::WarpSpecialized,
     warp::{
         ThreadTiles,
+        mma_sync::{self, StepMap, WarpInstruction},
         simt::maps::FragmentMap,
         wgmma::{FragmentLoad, ROWS, STEPS, THREADS},
     },
@@ -47,8 +48,9 @@ pub(super) fn warp_specialized_steps(
 ) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();
     let counted = match &components.mma {
-        TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => {
-            fragments_of_threads(d, components, tiles, &mut steps)
+        TiledMma::Simt(tiles) => fragments_of_threads(d, components, tiles, &mut steps),
+        TiledMma::MmaSync(tiles, instruction) => {
+            fragments_of_warps(d, components, (tiles, instruction), &mut steps)
         }
         TiledMma::Wgmma(_, Some(load)) => fragments_of_a(d, components, load, &mut steps)
             .and_then(|()| epilogue(d, components, &mut steps)),
@@ -86,6 +88,37 @@ fn fragments_of_threads(
                     Some(element.bytes_of(stage.at(at(fragment.mn(warp * WARP + lane, i), k))?))
                 });
                 let access = WarpAccess::new(Direction::Load, element.bytes_of(run), of)?;
+                steps.add(Purpose::Load, Some(user(d, operand)), access);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the loads of `f64` fragments with `mma.sync`: one element at a time for each k-block of a
+/// stage, by every warp.
+fn fragments_of_warps(
+    d: &GemmDesc,
+    components: &WarpSpecialized,
+    (tiles, instruction): (&ThreadTiles, &WarpInstruction),
+    steps: &mut Steps,
+) -> Result<(), NotAnAccess> {
+    let depth = StepMap { tiles: *tiles, step: instruction.shape().k };
+    for operand in OperandKind::BOTH {
+        let (stage, element) = (components.boxed_tile(operand), d.operand(operand).stored);
+        let fragment = mma_sync::FragmentMap::new(*tiles, *instruction, operand);
+        let blocks = depth.domain().column;
+        for (warp, block) in
+            (0..tiles.threads() / WARP).flat_map(|warp| (0..blocks).map(move |block| (warp, block)))
+        {
+            for i in 0..fragment.domain().column {
+                let of = lanes(|lane| {
+                    let thread = warp * WARP + lane;
+                    let (place, k) = (fragment.at(at(thread, i))?, depth.at(at(thread, block))?);
+                    let point = at(place / depth.step, k + place % depth.step);
+                    Some(element.bytes_of(stage.at(point)?))
+                });
+                let access = WarpAccess::new(Direction::Load, element.bytes_of(1), of)?;
                 steps.add(Purpose::Load, Some(user(d, operand)), access);
             }
         }

@@ -49,13 +49,21 @@ impl MmaSyncKnobs {
     pub(crate) const fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
         hold!(Self::check_multiplied(desc));
         let (instruction, warp) = (hold!(self.checked_instruction(desc)), self.warp);
-        let (shape, accumulator) = (instruction.shape(), desc.output.accumulator);
-        if matches!(self.saturate, SaturateKind::On) && !accumulator.is_integer() {
-            return Err(Refusal::nothing_to_saturate(accumulator));
-        }
+        let shape = instruction.shape();
+        hold!(self.check_saturate(desc.output.accumulator));
         hold!(Self::check_extents(desc, shape));
         hold!(multiple(Field::Warp(Axis::K), warp.k as u64, shape.k as u64, 256));
         within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128)
+    }
+
+    /// Checks that only sums of integers saturate.
+    pub(super) const fn check_saturate(&self, accumulator: ElementKind) -> Result<(), Refusal> {
+        match self.saturate {
+            SaturateKind::On if !accumulator.is_integer() => {
+                Err(Refusal::nothing_to_saturate(accumulator))
+            }
+            SaturateKind::On | SaturateKind::Off => Ok(()),
+        }
     }
 
     /// Checks the extents of the warp tile for an instruction.

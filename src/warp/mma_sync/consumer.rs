@@ -90,6 +90,7 @@ impl MmaSyncKnobs {
             hold!(explained(refused, Because::Words("sums of f64")));
         }
         let instruction = hold!(self.checked_instruction(d));
+        hold!(self.check_saturate(d.output.accumulator));
         hold!(Self::check_tiles(d, instruction));
         let tiles = ThreadTiles {
             block: d.threadblock(),
