@@ -28,12 +28,6 @@ const fn registers_of_slices(vectors: u32) -> u32 {
     TOGETHER * vectors * (SLICES_AT_ONCE + 1) + 2 * SLICES_AT_ONCE
 }
 
-/// Returns the registers of a consumer thread that hold neither accumulators nor fragments, without
-/// those of groups and arrays. `split_k` tells whether the thread reduces split-K partials.
-pub(crate) const fn registers_beside_accumulators(split_k: bool) -> u32 {
-    OVERHEAD + if split_k { registers_of_slices(1) } else { 0 }
-}
-
 impl WarpSpecialized {
     /// Returns the registers that the MMA needs.
     pub(crate) const fn consumer_registers(&self) -> ConsumerRegisters {

@@ -5,24 +5,13 @@
 use crate::{
     arch::{PORTABLE_CLUSTER, WARP},
     nest::{
-        GemmDesc, Pins, SpillKind,
+        GemmDesc, Pins,
         fit::nests,
         places::{Completed, LAST, Place, Places},
     },
-    numeric::ElementKind,
-    operand::OperandKind,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::{
-        Pipeline, SharedOperand, WarpSpecialized,
-        tma_ring::{
-            components::PARTNERS,
-            pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
-            registers::registers_beside_accumulators,
-            shapes::MOST_TILE,
-        },
-    },
-    warp::SimtKnobs,
+    warp::{SimtKnobs, simt::consumer::DEPTHS},
 };
 
 /// Divisors of the row's tile along M and N, if no tile is pinned.
@@ -39,6 +28,9 @@ const LANES: [u32; 4] = [4, 8, 2, 16];
 
 /// Divisor of the extents of a threadblock tile that is not pinned: lanes of a warp.
 const BOXED: u32 = 16;
+
+/// Minimum depth of a stage.
+const LEAST_DEPTH: u32 = DEPTHS.0 as u32;
 
 /// Rows of D that the shares of a cluster are multiples of.
 const ROWS: u32 = 64;
@@ -71,7 +63,12 @@ impl SimtKnobs {
                 n: thread.n.saturating_mul(WARP / lanes),
                 k: match pins.threadblock {
                     Some(threadblock) => threadblock.k,
-                    None => base.threadblock().k,
+                    None => depth(
+                        base,
+                        pins,
+                        thread.m.saturating_mul(lanes).saturating_mul(m),
+                        thread.n.saturating_mul(WARP / lanes).saturating_mul(n),
+                    ),
                 },
             }),
             (warp, _) => warp,
@@ -83,7 +80,7 @@ impl SimtKnobs {
             }
             (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
             (None, None) => {
-                let threadblock = fraction(base, tile / 2);
+                let threadblock = fraction(base, pins, tile / 2);
                 (threadblock, divided(threadblock, m, n))
             }
         };
@@ -103,78 +100,11 @@ impl SimtKnobs {
             ..Pins::NONE
         }))
     }
-
-    /// Returns the ring of a description if its consumers fit: thread tiles fill warp tiles, warps
-    /// fill warpgroups, CTAs of a cluster share the tiles evenly, and the registers suffice.
-    pub(crate) const fn ring(d: &GemmDesc) -> Option<Pipeline> {
-        let (tile, warp, thread) = (d.threadblock(), d.warp(), d.instruction());
-        if !is_thread(thread)
-            || !nests(tile, warp)
-            || tile.m > MOST_TILE
-            || tile.n > MOST_TILE
-            || !warp.m.is_multiple_of(thread.m)
-            || !warp.n.is_multiple_of(thread.n)
-            || (warp.m / thread.m).saturating_mul(warp.n / thread.n) != WARP
-        {
-            return None;
-        }
-        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
-        let warps = (tile.m / warp.m) * (tile.n / warp.n);
-        let most = if pingpong { WARPS } else { WARPS * MOST_CONSUMERS };
-        let multicast = WarpSpecialized::multicast(d);
-        if !warps.is_multiple_of(WARPS)
-            || warps > most
-            || !shares_evenly(multicast, OperandKind::A, tile.m, warp.m, tile.k)
-            || !shares_evenly(multicast, OperandKind::B, tile.n, warp.n, tile.k)
-        {
-            return None;
-        }
-        let accumulators = thread.m * thread.n;
-        let row = ElementKind::F32.bytes_of(tile.k);
-        let ring = Pipeline {
-            stages: d.stages(),
-            stage_bytes: [tile.m.saturating_mul(row), tile.n.saturating_mul(row)],
-            consumers: if pingpong { PARTNERS } else { warps / WARPS },
-            pingpong,
-            multicast,
-            slices: d.cluster_slices(accumulators),
-            staging_buffers: 0,
-            staging_bytes: 0,
-            source: false,
-        };
-        let needed = accumulators
-            + 2 * (thread.m + thread.n)
-            + registers_beside_accumulators(d.has_slices() && ring.slices.is_none());
-        let available = match WarpSpecialized::registers(&ring) {
-            Some([_, consumer]) => consumer as u32,
-            None => ring.launch_registers(),
-        };
-        let fits = matches!(d.limits.spills, SpillKind::Allowed) || needed <= available;
-        if fits { Some(ring) } else { None }
-    }
 }
 
 /// Returns whether a thread can have the tile.
 const fn is_thread(tile: Mnk) -> bool {
     matches!((tile.m, tile.n, tile.k), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16, 1))
-}
-
-/// Returns whether the CTAs of a cluster divide the boxes of an operand's tile, and whether each
-/// share of a stage is a multiple of the ring's alignment.
-const fn shares_evenly(
-    multicast: Option<SharedOperand>,
-    operand: OperandKind,
-    extent: u32,
-    boxed: u32,
-    k: u32,
-) -> bool {
-    let blocks = match multicast {
-        Some(shared) if shared.operand.index() == operand.index() => shared.blocks,
-        _ => 1,
-    };
-    let bytes = ElementKind::F32.bytes_of(extent.saturating_mul(k));
-    extent.is_multiple_of(boxed.saturating_mul(blocks))
-        && bytes.is_multiple_of(ALIGNMENT_BYTES.saturating_mul(blocks))
 }
 
 /// Returns one of `m` x `n` shares of a tile, with extents of 0 if they do not divide it.
@@ -187,19 +117,30 @@ const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
 }
 
 /// Returns a fraction of the row's tile that the CTAs of a cluster can share.
-const fn fraction(base: &GemmDesc, tile: u32) -> Mnk {
+const fn fraction(base: &GemmDesc, pins: &Pins, tile: u32) -> Mnk {
     let (m, n) = TILES[tile as usize];
     // The rules refuse larger clusters.
     let (blocks_m, blocks_n) = match base.cluster() {
         Mn { m: m @ 1..=PORTABLE_CLUSTER, n: n @ 1..=PORTABLE_CLUSTER } => (m, n),
         _ => (1, 1),
     };
-    let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
-    Mnk {
-        m: (whole_m / m).next_multiple_of(ROWS * blocks_n),
-        n: (whole_n / n).next_multiple_of(BOXED * blocks_m),
-        k,
+    let Mnk { m: whole_m, n: whole_n, .. } = base.threadblock();
+    let m = (whole_m / m).next_multiple_of(ROWS * blocks_n);
+    let n = (whole_n / n).next_multiple_of(BOXED * blocks_m);
+    Mnk { m, n, k: depth(base, pins, m, n) }
+}
+
+/// Returns the row's depth, halved until shared memory holds the pinned stages and their barriers.
+const fn depth(base: &GemmDesc, pins: &Pins, m: u32, n: u32) -> u32 {
+    let (mut k, available) = (base.threadblock().k, base.arch.machine().shared_bytes_each_of(1));
+    if let Some(stages) = pins.stages {
+        while k > LEAST_DEPTH
+            && base.bytes_of_stage(Mnk { m, n, k }).saturating_mul(stages) >= available
+        {
+            k /= 2;
+        }
     }
+    k
 }
 
 #[cfg(test)]
@@ -208,6 +149,7 @@ mod tests {
     use crate::{
         arch::{ArchKind, OpKind},
         nest::Request,
+        threadblock::tma_ring::pipeline::WARPS,
     };
 
     fn resolved(knobs: &[(&str, &str)]) -> GemmDesc {

@@ -61,7 +61,7 @@ const LANES: (u32, u32) = (2, 16);
 
 /// Depths of a stage: the minimum, which is also their divisor, and the maximum. Loops over K are
 /// unrolled.
-const DEPTHS: (u64, u64) = (8, MOST_DEPTH);
+pub(super) const DEPTHS: (u64, u64) = (8, MOST_DEPTH);
 
 impl SimtKnobs {
     /// Returns the consumer of a description. All consumers count along M, because warps form the
