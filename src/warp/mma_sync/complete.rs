@@ -53,10 +53,10 @@ const MOST_DEPTH: u32 = 256;
 const EXTENTS: [u32; 9] = [64, 32, 48, 96, 128, 16, 80, 112, 8];
 
 impl MmaSyncKnobs {
-    /// Returns the candidates' places: instructions for each main loop, with the widest accesses and
-    /// with those whose copies need the fewest registers; threadblock tiles and depths; and warp
-    /// tiles, by a pair or by M and N. Instructions come twice: first those that divide a warp tile
-    /// at least twice, and then those that divide it once.
+    /// Returns the candidates' places: instructions for each main loop, with the widest accesses
+    /// and with those whose copies need the fewest registers; threadblock tiles and depths; and
+    /// warp tiles, by a pair or by M and N. Instructions come twice: first those that divide a warp
+    /// tile at least twice, and then those that divide it once.
     pub(crate) const fn places(pins: &Pins) -> Places {
         Places::new([
             2 * loops(pins) * instructions(pins),
