@@ -3,13 +3,14 @@
 
 use crate::{
     arch::WARP,
-    nest::{GemmDesc, Pins, SpillKind},
-    shape::Mnk,
+    nest::{AOperandKind, GemmDesc, Pins, SpillKind},
+    refusal::{Field, Operand, rules::check_alignment},
+    shape::{Mnk, OperandKind},
     threadblock::{
-        MainloopKind, MmaBase, MultistageKnobs, Pipeline, WarpSpecialized,
+        MainloopKind, MultistageKnobs, Pipeline, WarpSpecialized,
         mainloop::MOST_STAGES,
         mma::check::{
-            LEAST_TILE, MOST_BLOCKS, MOST_REGISTERS, MOST_TILE, MOST_WARPS, registers_available,
+            MOST_BLOCKS, MOST_WARPS, check_range, check_threadblock, registers_available,
         },
         tma_ring::shapes as tma_ring,
     },
@@ -32,13 +33,6 @@ pub(crate) const fn widest_dividing(extent: u32, most: u32) -> u32 {
         Some(widest) if widest < most => widest,
         _ => most,
     }
-}
-
-/// Returns whether a threadblock tile without a producer is in range.
-const fn is_in_range(Mnk { m, n, k }: Mnk) -> bool {
-    let [most_m, most_n, most_k] = MOST_TILE;
-    let least = m >= LEAST_TILE && n >= LEAST_TILE && k >= LEAST_TILE;
-    least && m <= most_m && n <= most_n && k <= most_k
 }
 
 /// Returns the stages of `stage` bytes that `available` bytes hold next to `beside` bytes, at most
@@ -73,9 +67,25 @@ impl GemmDesc {
         };
         limits
             && tile
+            && self.operands_may_fit()
             && self.depths_may_fit(pins)
-            && (pins.warp.is_none() || self.has_producer() || self.warp_may_fit())
+            && (self.has_producer() || self.warps_may_fit(pins))
             && (!asynchronous || self.arch.copies_asynchronously() && !self.copies_narrowly(pins))
+    }
+
+    /// Returns whether a kernel can have the accesses and the transforms of A and B.
+    const fn operands_may_fit(&self) -> bool {
+        let mut i = 0;
+        while i < 2 {
+            let (kind, operand) = (OperandKind::BOTH[i], self.operands[i]);
+            let (field, widest) =
+                (Field::Alignment(Operand::from_kind(kind)), operand.stored.elements_in(16));
+            if check_alignment(field, operand.access, widest).is_err() {
+                return false;
+            }
+            i += 1;
+        }
+        self.has_producer() || self.mma.check_multiplied(self).is_ok()
     }
 
     /// Returns whether the pinned depths equal the depth of a stage, if the MMA prescribes one.
@@ -108,20 +118,47 @@ impl GemmDesc {
         false
     }
 
-    /// Returns whether a kernel without a producer can have the warp tile.
-    const fn warp_may_fit(&self) -> bool {
-        let warp = self.warp();
-        let sums = self.output.accumulator.bytes_of(warp.m.saturating_mul(warp.n)) / (4 * WARP);
-        let fits = matches!(self.limits.spills, SpillKind::Allowed) || sums < MOST_REGISTERS;
-        fits && match self.mma {
-            WarpMma::Simt(knobs) => knobs.check().is_ok(),
-            WarpMma::MmaSync(_) => MmaSyncKnobs::check_warp(self).is_ok(),
-            WarpMma::Wgmma(_) => true,
+    /// Returns whether a kernel without a producer can have the pinned warp tile, or warp tiles for
+    /// the pinned threadblock tile.
+    const fn warps_may_fit(&self, pins: &Pins) -> bool {
+        match (self.mma, pins.warp) {
+            (WarpMma::Simt(knobs), Some(_)) => {
+                self.registers_may_suffice(1) && knobs.check().is_ok()
+            }
+            (WarpMma::MmaSync(_), Some(_)) => {
+                self.registers_may_suffice(1) && MmaSyncKnobs::check_warp(self).is_ok()
+            }
+            (WarpMma::MmaSync(_), None) => match pins.threadblock {
+                Some(tile) => MmaSyncKnobs::fewest_warps(self, tile) <= MOST_WARPS,
+                None => true,
+            },
+            _ => true,
         }
     }
 
+    /// Returns whether a CTA of `warps` warps without a producer can have the registers of its warp
+    /// tile, whatever its main loop and its accesses.
+    pub(crate) const fn registers_may_suffice(&self, warps: u32) -> bool {
+        if matches!(self.limits.spills, SpillKind::Allowed) {
+            return true;
+        }
+        let (accumulator, warp) = (self.output.accumulator, self.warp());
+        let needed = match self.mma {
+            WarpMma::Simt(_) => SimtKnobs::least_registers(accumulator, warp),
+            WarpMma::MmaSync(_) => MmaSyncKnobs::least_registers(accumulator, warp),
+            WarpMma::Wgmma(_) => 0,
+        };
+        needed <= self.most_registers(warps)
+    }
+
+    /// Returns the registers available to a thread of a CTA of `warps` warps without a producer.
+    pub(crate) const fn most_registers(&self, warps: u32) -> u32 {
+        let (threads, per_sm) = (WARP.saturating_mul(warps), self.arch.machine().registers_per_sm);
+        registers_available(threads, self.limits.blocks_per_sm, per_sm)
+    }
+
     /// Returns the bytes of the elements of one stage, as the kernel multiplies them.
-    const fn bytes_of_stage(&self, tile: Mnk) -> u32 {
+    pub(crate) const fn bytes_of_stage(&self, tile: Mnk) -> u32 {
         let [a, b] = if self.has_producer() { self.multiplied().operands } else { self.operands };
         let of_a = a.stored.bytes_of(tile.m.saturating_mul(tile.k));
         of_a.saturating_add(b.stored.bytes_of(tile.n.saturating_mul(tile.k)))
@@ -134,7 +171,7 @@ impl GemmDesc {
         let (machine, blocks) = (self.arch.machine(), self.limits.blocks_per_sm);
         let in_range = match self.has_producer() {
             true => tile.m <= tma_ring::MOST_TILE && tile.n <= tma_ring::MOST_TILE,
-            false => is_in_range(tile),
+            false => check_range(tile).is_ok(),
         };
         if !in_range {
             return false;
@@ -198,31 +235,24 @@ impl GemmDesc {
     /// the registers.
     pub(crate) const fn sufficing(&self, pins: &Pins) -> Option<Self> {
         if !self.has_producer() {
-            if !self.nests_without_producer() {
-                return None;
-            }
             let desc = self.with_fitting_stages(pins);
             return if desc.fits_without_producer() { Some(desc) } else { None };
         }
-        if !self.has_whole_vectors() {
+        // The stages are the same for both sources of A.
+        let sized = match self.mma.a_operand() {
+            AOperandKind::Auto => {
+                self.pinned(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE })
+            }
+            _ => *self,
+        };
+        let Ok(components) = WarpSpecialized::new(&sized) else { return None };
+        if self.check_registers(&components).is_err() {
             return None;
         }
-        let ring = match self.mma {
-            WarpMma::Wgmma(_) => WgmmaKnobs::ring(self),
-            WarpMma::MmaSync(knobs) => knobs.ring(self),
-            WarpMma::Simt(_) => SimtKnobs::ring(self),
-        };
-        let Some(ring) = ring else { return None };
-        let stages = match self.stages_of_ring(&ring) {
-            Some(stages) => stages,
-            None => return None,
-        };
-        if stages == self.stages() {
-            return Some(*self);
-        }
-        match pins.stages {
-            None => Some(self.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
-            Some(_) => None,
+        match (self.stages_of_ring(&components.ring), pins.stages) {
+            (Some(stages), _) if stages == self.stages() => Some(*self),
+            (Some(stages), None) => Some(self.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
+            _ => None,
         }
     }
 
@@ -246,52 +276,27 @@ impl GemmDesc {
         self.arch.machine().shared_bytes_each_of(self.limits.blocks_per_sm)
     }
 
-    /// Returns whether the tiles of a CTA without a producer are in range and nest, and whether the
-    /// architecture has the copies.
-    const fn nests_without_producer(&self) -> bool {
+    /// Returns whether the knobs of a description nest: the tiles are in range, and the main loop
+    /// has its copies, or the accesses are those of TMA. The test is cheaper than that of the
+    /// resources.
+    pub(crate) const fn nests(&self) -> bool {
+        if self.has_producer() {
+            return self.has_whole_vectors();
+        }
         let (tile, warp) = (self.threadblock(), self.warp());
-        if !is_in_range(tile) || !nests(tile, warp) {
+        if !nests(tile, warp) || check_threadblock(tile, warp).is_err() {
             return false;
         }
         let warps = (tile.m / warp.m) * (tile.n / warp.n) * (tile.k / warp.k);
         let asynchronous = self.mainloop.copies_asynchronously();
-        warps <= MOST_WARPS && (!asynchronous || self.arch.copies_asynchronously())
+        self.registers_may_suffice(warps) && (!asynchronous || self.arch.copies_asynchronously())
     }
 
     /// Returns whether a CTA without a producer fits, whose tiles nest: accesses divide tiles, and
     /// a multiprocessor has the threads, the registers, and the shared memory.
     const fn fits_without_producer(&self) -> bool {
-        let (machine, asynchronous) = (self.arch.machine(), self.mainloop.copies_asynchronously());
         let base = self.base();
-        let (threads, blocks) = (base.tiles.threads(), self.limits.blocks_per_sm);
-        threads <= machine.threads_per_block
-            && threads.saturating_mul(blocks) <= machine.threads_per_sm
-            && base.smem_bytes() <= self.shared_bytes_available()
-            && self.copies_fit(&base, asynchronous)
-            && (matches!(self.limits.spills, SpillKind::Allowed)
-                || base.registers()
-                    <= registers_available(threads, blocks, machine.registers_per_sm))
-    }
-
-    /// Returns whether the accesses divide the tiles, and whether shared memory has the accesses of
-    /// asynchronous copies and the blocks of swizzles in whole.
-    const fn copies_fit(&self, base: &MmaBase, asynchronous: bool) -> bool {
-        let mut i = 0;
-        while i < 2 {
-            let staged = &base.operands[i];
-            let narrow = self.mainloop.is_too_narrow(staged.element, staged.access);
-            let block = match 1u32.checked_shl(staged.smem.bits.saturating_add(staged.smem.base)) {
-                Some(block) if staged.smem.bits > 0 => block,
-                _ => 1,
-            };
-            if !staged.tile_contiguous().is_multiple_of(self.operands[i].access)
-                || asynchronous && (narrow || staged.shared_access() < staged.access)
-                || !staged.smem.row().is_multiple_of(block)
-            {
-                return false;
-            }
-            i += 1;
-        }
-        true
+        self.check_copies(&base).is_ok()
+            && self.check_resources(&base, &self.arch.machine()).is_ok()
     }
 }

@@ -79,9 +79,7 @@ impl GemmDesc {
         at: &mut Option<Place>,
         work: &mut SearchBudget,
     ) -> Option<Self> {
-        // No access with another number of elements divides a tile.
-        let [a, b] = &self.operands;
-        if !a.access.is_power_of_two() || !b.access.is_power_of_two() || !self.pins_may_fit(pins) {
+        if !self.pins_may_fit(pins) {
             return None;
         }
         let places = self.places(pins);
@@ -101,8 +99,12 @@ impl GemmDesc {
                 if !self.tile_may_fit(pins, knobs.threadblock()) {
                     continue;
                 }
+                let desc = self.with_kernel_knobs(&knobs);
+                if !desc.nests() {
+                    continue;
+                }
                 work.sized -= 1;
-                if let Some(desc) = self.with_kernel_knobs(&knobs).sufficing(pins) {
+                if let Some(desc) = desc.sufficing(pins) {
                     return Some(desc);
                 }
             }

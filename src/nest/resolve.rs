@@ -159,7 +159,11 @@ const fn complete_row(
         Err(refused) => refused,
     };
     // The CTAs of a cluster reduce partials with fewer registers.
-    if base.has_producer() && base.split_k() > 1 && pins.decomposition.is_none() {
+    if work.checks < MOST_CHECKS
+        && base.has_producer()
+        && base.split_k() > 1
+        && pins.decomposition.is_none()
+    {
         let cluster = (base.split_k(), DecompositionKind::SplitKCluster);
         if let Ok(desc) = computed(&base.divided(cluster), &pins.enter(frame), work) {
             return Ok(First { desc, row, source: FirstOf::Computed });
@@ -176,7 +180,7 @@ const fn complete_row(
     if work.checks < MOST_CHECKS
         && columns.is_of_columns()
         && !base.is_of_columns()
-        && let Ok(desc) = computed(&columns, &pins.enter(frame), work)
+        && let Ok(desc) = computed(&columns, &pins.enter(columns.frame), work)
     {
         return Ok(First { desc, row, source: FirstOf::Computed });
     }

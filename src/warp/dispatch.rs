@@ -2,7 +2,7 @@
 
 use crate::{
     nest::{GemmDesc, features::Features},
-    refusal::Refusal,
+    refusal::{Refusal, hold},
     shape::OperandKind,
     threadblock::{
         MmaBase, StagedOperand, mma::program::Program, smem::Along, tma_ring::pipeline::WARPS,
@@ -26,8 +26,20 @@ impl WarpMma {
     /// Checks the knobs.
     pub(crate) const fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
         match self {
-            Self::Simt(knobs) => knobs.check(),
+            Self::Simt(knobs) => {
+                hold!(knobs.check());
+                SimtKnobs::check_multiplied(desc)
+            }
             Self::MmaSync(knobs) => knobs.check(desc),
+            Self::Wgmma(_) => Ok(()),
+        }
+    }
+
+    /// Checks that the MMA multiplies the operands: their emulations and transforms.
+    pub(crate) const fn check_multiplied(&self, desc: &GemmDesc) -> Result<(), Refusal> {
+        match self {
+            Self::Simt(_) => SimtKnobs::check_multiplied(desc),
+            Self::MmaSync(_) => MmaSyncKnobs::check_multiplied(desc),
             Self::Wgmma(_) => Ok(()),
         }
     }

@@ -30,9 +30,23 @@ pub(crate) const MOST_REGISTERS: u32 = 255;
 /// Maximum number of CTAs that the description of a kernel keeps on a multiprocessor.
 pub(crate) const MOST_BLOCKS: u32 = 16;
 
+/// Checks the range of a threadblock tile.
+pub(crate) const fn check_range(tb: Mnk) -> Result<(), Refusal> {
+    let [most_m, most_n, most_k] = MOST_TILE;
+    let axes = [(Axis::M, tb.m, most_m), (Axis::N, tb.n, most_n), (Axis::K, tb.k, most_k)];
+    let mut i = 0;
+    while i < axes.len() {
+        let (axis, value, most) = axes[i];
+        hold!(within(Field::Threadblock(axis), value as u64, LEAST_TILE as u64, most as u64));
+        i += 1;
+    }
+    Ok(())
+}
+
 /// Checks the range of a threadblock tile, that it is a multiple of the warp tile, and the number
 /// of warps. The extents of the warp tile are not 0.
-const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
+pub(crate) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
+    hold!(check_range(tb));
     let [most_m, most_n, most_k] = MOST_TILE;
     let axes = [
         (Axis::M, tb.m, warp.m, most_m),
@@ -40,12 +54,6 @@ const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
         (Axis::K, tb.k, warp.k, most_k),
     ];
     let mut i = 0;
-    while i < axes.len() {
-        let (axis, value, _, most) = axes[i];
-        hold!(within(Field::Threadblock(axis), value as u64, LEAST_TILE as u64, most as u64));
-        i += 1;
-    }
-    i = 0;
     while i < axes.len() {
         let (axis, value, of, most) = axes[i];
         if !value.is_multiple_of(of) {
@@ -166,15 +174,30 @@ impl GemmDesc {
         hold!(check_order(self.work.swizzle, self.limits.blocks_per_sm));
         hold!(self.mainloop.check(self));
         let base = self.base();
+        hold!(self.check_copies(&base));
+        hold!(self.check_epilogue());
+        self.check_resources(&base, machine)
+    }
+
+    /// Checks the accesses of A and B, their layouts in shared memory, and the copies between.
+    pub(crate) const fn check_copies(&self, base: &MmaBase) -> Result<(), Refusal> {
         let mut i = 0;
         while i < OperandKind::BOTH.len() {
             let (kind, staged) = (OperandKind::BOTH[i], &base.operands[i]);
-            hold!(check_access(&base, kind, self.operands[i].access));
+            hold!(check_access(base, kind, self.operands[i].access));
             hold!(self.mma.check_operand(self, kind, staged));
             hold!(self.mainloop.check_copies(Operand::from_kind(kind), staged));
             i += 1;
         }
-        hold!(self.check_epilogue());
+        Ok(())
+    }
+
+    /// Checks that a machine has the threads, registers, and shared memory of the CTAs.
+    pub(crate) const fn check_resources(
+        &self,
+        base: &MmaBase,
+        machine: &Machine,
+    ) -> Result<(), Refusal> {
         let bound = match self.limits.spills {
             SpillKind::Refused => {
                 let (threads, blocks) = (base.tiles.threads(), self.limits.blocks_per_sm);
@@ -183,7 +206,7 @@ impl GemmDesc {
             }
             SpillKind::Allowed => None,
         };
-        check_budgets(&base, machine, self.limits.blocks_per_sm, bound)
+        check_budgets(base, machine, self.limits.blocks_per_sm, bound)
     }
 
     /// Returns the registers available to a thread of a kernel without a producer.

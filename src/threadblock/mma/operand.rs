@@ -4,11 +4,21 @@ use crate::{
     numeric::ElementKind,
     shape::at_least_one,
     threadblock::{
-        ThreadMap,
+        Mainloop, ThreadMap,
         smem::{Along, SmemTile},
     },
     warp::{InterleaveKind, simt::maps},
 };
+
+/// Registers for the copies of an operand, in shares of a register: for each staged word, each row
+/// of accesses, each access, and an incomplete last row.
+#[derive(Clone, Copy)]
+pub(crate) struct CopyCost {
+    pub word: u32,
+    pub row: u32,
+    pub access: u32,
+    pub idle: u32,
+}
 
 /// Facts of one operand. `mn` stands for M of A and for N of B.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -105,6 +115,41 @@ impl StagedOperand {
     /// Returns the registers that stage a thread's part of a tile on its way to shared memory.
     pub const fn staged_words(&self) -> u32 {
         self.thread_map().accesses().saturating_mul(self.access_bytes().div_ceil(4))
+    }
+
+    /// Returns the shares of registers for the copies.
+    pub(crate) const fn copy_shares(&self, cost: &CopyCost) -> u32 {
+        let map = self.thread_map();
+        let words = map.accesses().saturating_mul(self.access_bytes().div_ceil(4));
+        let words = cost.word.saturating_mul(words);
+        let rows = cost.row.saturating_mul(map.steps_strided());
+        let accesses = cost.access.saturating_mul(map.accesses());
+        words.saturating_add(rows).saturating_add(accesses).saturating_add(if map.idles() {
+            cost.idle
+        } else {
+            0
+        })
+    }
+
+    /// Returns the access whose copies need the fewest registers, and the widest of several. Copies
+    /// of the main loop support the access, and it divides the tile.
+    pub(crate) const fn leanest_access(&self, mainloop: &Mainloop, cost: &CopyCost) -> u32 {
+        let asynchronous = mainloop.copies_asynchronously();
+        let (mut access, mut best, mut least) =
+            (self.element.elements_in(16), self.access, u32::MAX);
+        while access > 0 {
+            let one = Self { access, ..*self };
+            let is_whole = !mainloop.is_too_narrow(self.element, access)
+                && (!asynchronous || one.shared_access() == access);
+            if is_whole && self.tile_contiguous().is_multiple_of(access) {
+                let shares = one.copy_shares(cost);
+                if shares < least {
+                    (best, least) = (access, shares);
+                }
+            }
+            access /= 2;
+        }
+        best
     }
 
     /// Returns the size of one stage in bytes, rounded up to a multiple of 16.

@@ -56,15 +56,8 @@ impl GemmDesc {
         }
         hold!(self.check_promotion());
         hold!(self.check_epilogue());
+        hold!(self.check_registers(&components));
         let ring = components.ring;
-        let (needed, available) = (components.instruction_registers(), ring.launch_registers());
-        if needed > available {
-            return Err(Refusal::registers(needed, available, ring.threads(), 1));
-        }
-        let (needed, available) = (components.registers_needed(), components.registers_available());
-        if needed > available && matches!(self.limits.spills, SpillKind::Refused) {
-            return Err(Refusal::registers(needed, available, ring.threads(), 1));
-        }
         let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
         if needed > available {
             let (stages, stage) = (self.stages(), ring.expect_bytes());
@@ -75,6 +68,24 @@ impl GemmDesc {
                 1,
                 machine.sm,
             ));
+        }
+        Ok(())
+    }
+
+    /// Checks that consumers have the registers of an instruction at launch, and those of their
+    /// accumulators, fragments, and epilogue.
+    pub(crate) const fn check_registers(
+        &self,
+        components: &WarpSpecialized,
+    ) -> Result<(), Refusal> {
+        let ring = components.ring;
+        let (needed, available) = (components.instruction_registers(), ring.launch_registers());
+        if needed > available {
+            return Err(Refusal::registers(needed, available, ring.threads(), 1));
+        }
+        let (needed, available) = (components.registers_needed(), components.registers_available());
+        if needed > available && matches!(self.limits.spills, SpillKind::Refused) {
+            return Err(Refusal::registers(needed, available, ring.threads(), 1));
         }
         Ok(())
     }

@@ -3,20 +3,9 @@
 
 use crate::{
     arch::PORTABLE_CLUSTER,
-    nest::{GemmDesc, Pins, SpillKind, fit::nests},
-    numeric::ElementKind,
+    nest::{GemmDesc, Pins},
     schedule::ScheduleKind,
-    shape::{Mn, Mnk, OperandKind},
-    threadblock::{
-        Pipeline, SharedOperand, WarpSpecialized,
-        tma_ring::{
-            components::PARTNERS,
-            pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
-            registers::registers_beside_accumulators,
-            shapes::MOST_TILE,
-        },
-    },
-    warp::ConsumerRegisters,
+    shape::{Mn, Mnk},
 };
 
 /// Divisors of the row's tile along M and N, if no tile is pinned.
@@ -64,77 +53,6 @@ pub(crate) const fn tiles_at(
             (threadblock, divided(threadblock, m, n))
         }
     }
-}
-
-/// The parts of a stage and of a thread that decide whether a ring fits.
-pub(crate) struct RingParts {
-    /// Type of the elements of a stage.
-    pub element: ElementKind,
-    /// Extents along M and N of which a share of a stage is a multiple.
-    pub multiple: [u32; 2],
-    /// Accumulators per thread.
-    pub accumulators: u32,
-    /// Registers of a thread.
-    pub registers: ConsumerRegisters,
-}
-
-/// Returns the ring of a description if its warps fill warpgroups, CTAs of a cluster share the
-/// tiles evenly, and the registers suffice.
-pub(crate) const fn ring_of_warps(d: &GemmDesc, parts: &RingParts) -> Option<Pipeline> {
-    let (tile, warp) = (d.threadblock(), d.warp());
-    if !nests(tile, warp) || tile.m > MOST_TILE || tile.n > MOST_TILE {
-        return None;
-    }
-    let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
-    let warps = (tile.m / warp.m) * (tile.n / warp.n);
-    let most = if pingpong { WARPS } else { WARPS * MOST_CONSUMERS };
-    let multicast = WarpSpecialized::multicast(d);
-    let row = parts.element.bytes_of(tile.k);
-    let [of_m, of_n] = parts.multiple;
-    if !warps.is_multiple_of(WARPS)
-        || warps > most
-        || !shares_evenly(multicast, OperandKind::A, (tile.m, of_m), row)
-        || !shares_evenly(multicast, OperandKind::B, (tile.n, of_n), row)
-    {
-        return None;
-    }
-    let ConsumerRegisters { accumulators, fragments, sum, .. } = parts.registers;
-    let ring = Pipeline {
-        stages: d.stages(),
-        stage_bytes: [tile.m.saturating_mul(row), tile.n.saturating_mul(row)],
-        consumers: if pingpong { PARTNERS } else { warps / WARPS },
-        pingpong,
-        multicast,
-        slices: d.cluster_slices(parts.accumulators),
-        staging_buffers: 0,
-        staging_bytes: 0,
-        source: false,
-    };
-    let needed = accumulators
-        + fragments
-        + registers_beside_accumulators(d.has_slices() && ring.slices.is_none(), sum);
-    let available = match WarpSpecialized::registers(&ring) {
-        Some([_, consumer]) => consumer as u32,
-        None => ring.launch_registers(),
-    };
-    let fits = matches!(d.limits.spills, SpillKind::Allowed) || needed <= available;
-    if fits { Some(ring) } else { None }
-}
-
-/// Returns whether the CTAs of a cluster divide the boxes of an operand's tile, and whether each
-/// share of a stage is a multiple of the ring's alignment.
-const fn shares_evenly(
-    multicast: Option<SharedOperand>,
-    operand: OperandKind,
-    (extent, boxed): (u32, u32),
-    row: u32,
-) -> bool {
-    let blocks = match multicast {
-        Some(shared) if shared.operand.index() == operand.index() => shared.blocks,
-        _ => 1,
-    };
-    extent.is_multiple_of(boxed.saturating_mul(blocks))
-        && extent.saturating_mul(row).is_multiple_of(ALIGNMENT_BYTES.saturating_mul(blocks))
 }
 
 /// Returns one of `m` x `n` shares of a tile, with extents of 0 if they do not divide it.

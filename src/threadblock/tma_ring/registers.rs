@@ -28,13 +28,6 @@ const fn registers_of_slices(vectors: u32, words: u32) -> u32 {
     TOGETHER * vectors * words * (SLICES_AT_ONCE + 1) + 2 * SLICES_AT_ONCE
 }
 
-/// Returns the registers of a consumer thread that hold neither accumulators nor fragments, without
-/// those of groups and arrays. `split_k` tells whether the thread reduces split-K partials, whose
-/// sums have `words` registers.
-pub(crate) const fn registers_beside_accumulators(split_k: bool, words: u32) -> u32 {
-    OVERHEAD + if split_k { registers_of_slices(1, words) } else { 0 }
-}
-
 impl WarpSpecialized {
     /// Returns the registers that the MMA needs.
     pub(crate) const fn consumer_registers(&self) -> ConsumerRegisters {

@@ -13,7 +13,11 @@ use crate::{
 };
 
 /// Valid depths of a warp tile.
-const WARP_DEPTHS: &[u32] = &[8, 16, 32, 64, 128, 256];
+pub(super) const WARP_DEPTHS: &[u32] = &[8, 16, 32, 64, 128, 256];
+
+/// Minimum and maximum extent of a warp tile along M and N.
+const LEAST_EXTENT: u32 = 8;
+const MOST_EXTENT: u32 = 128;
 
 /// Divisor of larger warp extents of K-major operands: whole `ldmatrix` loads of an instruction's
 /// words.
@@ -30,8 +34,8 @@ const fn extent(axis: Axis, value: u32, least: u32, k_contiguous: bool) -> Resul
         return power(axis, value, check::WARP_EXTENTS, least);
     }
     let field = Field::Warp(axis);
-    hold!(within(field, value as u64, least as u64, 128));
-    multiple(field, value as u64, ROWS as u64, 128)
+    hold!(within(field, value as u64, least as u64, MOST_EXTENT as u64));
+    multiple(field, value as u64, ROWS as u64, MOST_EXTENT as u64)
 }
 
 /// Checks that an extent of a warp tile is a power of two in its range.
@@ -77,12 +81,38 @@ impl MmaSyncKnobs {
 
     /// Checks the warp tile for the smallest instruction.
     pub(crate) const fn check_warp(desc: &GemmDesc) -> Result<(), Refusal> {
-        Self::check_extents(desc, Mnk::new(8, 8, 4))
+        Self::check_extents(desc, Mnk::new(LEAST_EXTENT, LEAST_EXTENT, 4))
+    }
+
+    /// Returns the number of the largest warp tiles that fill a threadblock tile. It is the maximum
+    /// of `u32` if none does.
+    pub(crate) const fn fewest_warps(desc: &GemmDesc, tile: Mnk) -> u32 {
+        let axes = [
+            (Axis::M, tile.m, desc.k_contiguous(OperandKind::A)),
+            (Axis::N, tile.n, desc.k_contiguous(OperandKind::B)),
+        ];
+        let (mut i, mut warps) = (0, 1u32);
+        while i < axes.len() {
+            let (axis, whole, k_contiguous) = axes[i];
+            let mut warp = MOST_EXTENT;
+            while warp > 0
+                && !(whole.is_multiple_of(warp)
+                    && extent(axis, warp, LEAST_EXTENT, k_contiguous).is_ok())
+            {
+                warp -= LEAST_EXTENT;
+            }
+            warps = match whole.checked_div(warp) {
+                Some(along) => warps.saturating_mul(along),
+                None => return u32::MAX,
+            };
+            i += 1;
+        }
+        warps
     }
 
     /// Checks that a warp can compute what the instruction reads: f32 is emulated or transformed in
     /// registers, no other type is emulated, and A and B become one type.
-    const fn check_multiplied(desc: &GemmDesc) -> Result<(), Refusal> {
+    pub(crate) const fn check_multiplied(desc: &GemmDesc) -> Result<(), Refusal> {
         let ([a, b], mut i) = (desc.operands, 0);
         while i < 2 {
             let (operand, stored) = (desc.operands[i], desc.operands[i].stored);

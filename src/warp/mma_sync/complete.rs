@@ -5,34 +5,38 @@
 
 use crate::{
     nest::{
-        GemmDesc, Knobs, Pins,
+        GemmDesc, Knobs, Pins, SpillKind,
         fit::{nests, widest_dividing},
         places::{Completed, LAST, Place, Places},
     },
-    shape::{Frame, Mnk, OperandKind},
-    threadblock::{Mainloop, MainloopKind},
+    shape::{Frame, Mnk, OperandKind, at_least_one},
+    threadblock::{Mainloop, MainloopKind, mma::check::MOST_WARPS},
     warp::{
         MmaSyncKnobs, UnrollKind,
-        mma_sync::{MathOperator, WarpInstruction},
+        mma_sync::{MathOperator, WarpInstruction, check::WARP_DEPTHS},
     },
 };
 
 /// Rows and depths of instructions after the row's own.
 const INSTRUCTIONS: [(u32, u32); 5] = [(16, 8), (16, 4), (16, 16), (8, 4), (8, 16)];
 
-/// Threadblock tiles: divisors of the row's tile, or multiples of the pinned warp tile.
+/// Divisors of the row's threadblock tile along M and N.
 #[rustfmt::skip]
 const TILES: [(u32, u32); 13] = [
     (1, 1), (2, 2), (1, 2), (2, 1), (4, 2), (2, 4), (4, 4), (4, 1), (8, 4), (8, 8), (1, 4), (8, 1), (1, 8),
 ];
 
-/// Divisors of the depth of the row's tile, if no tile is pinned. MN-major bytes need registers for
-/// each k-block.
-const DEPTHS: [u32; 3] = [1, 2, 4];
+/// Warps of a threadblock tile along M and N, if the warp tile is pinned. Those of the row's tile
+/// come first.
+#[rustfmt::skip]
+const GRIDS: [(u32, u32); 24] = [
+    (2, 2), (1, 2), (2, 1), (1, 1), (4, 2), (2, 4), (4, 1), (1, 4), (4, 4), (8, 1), (1, 8), (8, 2),
+    (2, 8), (3, 2), (2, 3), (4, 3), (3, 4), (6, 1), (1, 6), (3, 1), (1, 3), (16, 1), (1, 16), (3, 3),
+];
 
-/// Divisors of accesses of A and B that are not pinned. Narrower accesses can need fewer registers,
-/// if rows are shorter than the threads of a CTA.
-const NARROWER: [[u32; 2]; 6] = [[1, 1], [2, 2], [4, 4], [8, 8], [2, 1], [1, 2]];
+/// Depths of a tile that is not pinned, or of the warp tiles of a pinned tile: each has half the
+/// depth of the one before. MN-major bytes need registers for each k-block.
+const DEPTHS: u32 = 5;
 
 /// Preferred warp tiles after the row's own.
 const WARPS: [(u32, u32); 9] =
@@ -48,12 +52,13 @@ const MOST_DEPTH: u32 = 256;
 const EXTENTS: [u32; 9] = [64, 32, 48, 96, 128, 16, 80, 112, 8];
 
 impl MmaSyncKnobs {
-    /// Returns the candidates' places: instructions for each access and main loop, threadblock
-    /// tiles with their depths, and warp tiles, by a pair or by M and N. Instructions come twice:
-    /// first those that divide a warp tile at least twice, and then those that divide it once.
+    /// Returns the candidates' places: instructions for each main loop, with the widest accesses
+    /// and with those whose copies need the fewest registers; threadblock tiles and depths; and
+    /// warp tiles, by a pair or by M and N. Instructions come twice: first those that divide a warp
+    /// tile at least twice, and then those that divide it once.
     pub(crate) const fn places(pins: &Pins) -> Places {
         Places::new([
-            loops(pins) * accesses(pins) * instructions(pins),
+            2 * loops(pins) * instructions(pins),
             depths(pins) * tiles(pins),
             match (pins.threadblock, pins.warp) {
                 (_, Some(_)) => 1,
@@ -71,63 +76,67 @@ impl MmaSyncKnobs {
         [first, tile, warp_m, warp_n]: Place,
     ) -> Completed {
         let (place, first) = (first % instructions(pins), first / instructions(pins));
-        let (divisors, mainloop) =
-            (NARROWER[(first % accesses(pins)) as usize], first / accesses(pins));
-        let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop > 0) else {
+        let lean = first % 2 > 0;
+        let Some((mainloop, stages)) = mainloop_and_stages(base, pins, first / 2 > 0) else {
             return Err(0);
         };
-        // Asynchronous copies do not pass through registers.
         let asynchronous = matches!(mainloop, MainloopKind::Multistage);
-        if asynchronous
-            && (divisors[0] * divisors[1] > 1
-                || pins.mainloop.is_none() && base.copies_narrowly(pins))
+        if lean && !has_lean_accesses(base, pins, asynchronous)
+            || asynchronous && pins.mainloop.is_none() && base.copies_narrowly(pins)
         {
             return Err(0);
         }
-        let once = pins.instruction.is_some() || 2 * place >= instructions(pins);
         let Some(instruction) = instruction_at(base, pins, place % (1 + INSTRUCTIONS.len() as u32))
         else {
             return Err(0);
         };
-        let (tile, depth) = (tile % tiles(pins), tile / tiles(pins));
-        // The depth of warp tiles that are not pinned.
+        // The depths of warp tiles that are not pinned. `deep` is the least of them.
         let (least, twice) = (instruction.k, instruction.k.saturating_mul(2));
-        let wanted = match (pins.threadblock, depth) {
-            (Some(_), 1) => MOST_DEPTH,
-            (Some(_), 2) => least,
-            _ if base.warp().k < twice => twice,
-            _ => base.warp().k,
+        let once = 2 * place >= instructions(pins);
+        let deep = if once || pins.instruction.is_some() { least } else { twice };
+        // The depths of a fraction come before the next fraction.
+        let (tile, depth) = match (pins.threadblock, pins.warp) {
+            (None, None) => (tile / depths(pins), tile % depths(pins)),
+            _ => (tile % tiles(pins), tile / tiles(pins)),
         };
+        let Some(wanted) = depth_at(base, pins, depth, [deep, twice]) else { return Err(1) };
         let Some(warp) = warp_at(base, pins, (warp_m, warp_n), wanted) else { return Err(2) };
         let threadblock = match pins.threadblock {
             Some(threadblock) => threadblock,
-            None => tile_at(base, pins, (tile, depth), warp, twice),
+            None => match tile_at(base, pins, (tile, depth), warp, deep) {
+                Some(threadblock) => threadblock,
+                None => return Err(1),
+            },
         };
-        if pins.warp.is_none() && !threadblock.m.is_multiple_of(warp.m) {
+        if pins.warp.is_none()
+            && (!threadblock.m.is_multiple_of(warp.m)
+                || !is_legal(warp.m, instruction.m, base.k_contiguous(OperandKind::A)))
+        {
             return Err(2);
         }
         let warp = match pins.warp {
             Some(pinned) => pinned,
             None => Mnk { k: widest_dividing(threadblock.k, warp.k), ..warp },
         };
-        let deep = if once { least } else { twice };
         if pins.warp.is_none()
             && (warp.k < deep
                 || !nests(threadblock, warp)
                 || warp.m * warp.n < LEAST_AREA
-                || !is_legal(warp.m, instruction.m, base.k_contiguous(OperandKind::A))
+                || warp_m as usize > WARPS.len() && is_preferred(warp)
                 || !is_legal(warp.n, instruction.n, base.k_contiguous(OperandKind::B)))
         {
             return Err(LAST);
         }
         if pins.instruction.is_none()
-            && (warp.m < instruction.m || !warp.k.is_multiple_of(instruction.k))
+            && (warp.m < instruction.m
+                || !warp.k.is_multiple_of(instruction.k)
+                || once && (pins.warp.is_some() || warp.k >= twice))
         {
-            return Err(LAST);
+            return Err(if pins.warp.is_some() { 0 } else { LAST });
         }
         let [align_a, align_b] = [
-            access(base, OperandKind::A, pins.align_a, threadblock, divisors[0]),
-            access(base, OperandKind::B, pins.align_b, threadblock, divisors[1]),
+            access(base, OperandKind::A, pins.align_a, threadblock),
+            access(base, OperandKind::B, pins.align_b, threadblock),
         ];
         let knobs = base.knobs();
         let derived = Knobs {
@@ -136,18 +145,46 @@ impl MmaSyncKnobs {
             ..knobs
         };
         let (warp, instruction) = (Some(warp), Some(instruction));
-        Ok(derived.pinned(&Pins { warp, instruction, mainloop: None, ..*pins }))
+        let derived = derived.pinned(&Pins { warp, instruction, mainloop: None, ..*pins });
+        // The registers beside those of copies do not depend on the threadblock tile.
+        if pins.warp.is_some() && tile == 0 && depth == 0 && !base.warp_has_registers(&derived) {
+            return Err(0);
+        }
+        Ok(if lean { leanest(base, pins, derived) } else { derived })
     }
+}
+
+impl GemmDesc {
+    /// Returns whether a thread has the registers for the warp tile of knobs, beside those of
+    /// copies.
+    const fn warp_has_registers(&self, knobs: &Knobs) -> bool {
+        let needed = MmaSyncKnobs::registers_beside_copies(&self.with_kernel_knobs(knobs).base());
+        matches!(self.limits.spills, SpillKind::Allowed) || needed <= self.most_registers(1)
+    }
+}
+
+/// Returns whether other accesses than the widest can need fewer registers: copies pass through
+/// registers, or the last copy of f64 is idle for some threads.
+const fn has_lean_accesses(base: &GemmDesc, pins: &Pins, asynchronous: bool) -> bool {
+    let pinned = pins.align_a.is_some() && pins.align_b.is_some();
+    !pinned && (!asynchronous || base.operands[0].stored.bits() == 64)
+}
+
+/// Returns the knobs with the accesses of A and B whose copies need the fewest registers.
+const fn leanest(base: &GemmDesc, pins: &Pins, mut knobs: Knobs) -> Knobs {
+    let cta = base.with_kernel_knobs(&knobs).base();
+    if pins.align_a.is_none() {
+        knobs.access[0] = MmaSyncKnobs::leanest_access(&cta, OperandKind::A);
+    }
+    if pins.align_b.is_none() {
+        knobs.access[1] = MmaSyncKnobs::leanest_access(&cta, OperandKind::B);
+    }
+    knobs
 }
 
 /// Returns the number of main loops.
 const fn loops(pins: &Pins) -> u32 {
     if pins.mainloop.is_some() { 1 } else { 2 }
-}
-
-/// Returns the number of divisors of accesses.
-const fn accesses(pins: &Pins) -> u32 {
-    if pins.align_a.is_some() && pins.align_b.is_some() { 1 } else { NARROWER.len() as u32 }
 }
 
 /// Returns the number of instructions, each of which comes twice.
@@ -157,54 +194,90 @@ const fn instructions(pins: &Pins) -> u32 {
 
 /// Returns the number of threadblock tiles of one depth.
 const fn tiles(pins: &Pins) -> u32 {
-    if pins.threadblock.is_some() { 1 } else { TILES.len() as u32 }
+    match (pins.threadblock, pins.warp) {
+        (Some(_), _) => 1,
+        (None, Some(_)) => 1 + GRIDS.len() as u32,
+        (None, None) => TILES.len() as u32,
+    }
 }
 
 /// Returns the number of depths: of tiles that are not pinned, or of the warp tiles of a pinned
 /// tile.
 const fn depths(pins: &Pins) -> u32 {
     match (pins.threadblock, pins.warp) {
-        (None, None) => DEPTHS.len() as u32,
+        (None, None) => DEPTHS,
         (Some(_), Some(_)) => 1,
-        (Some(_), None) => 3,
+        (Some(_), None) => 2 + DEPTHS,
         (None, Some(_)) => 2,
     }
 }
 
-/// Returns a fraction of the row's tile, or a multiple of the pinned warp tile. The second depth of
-/// a multiple is the depth of the warp tile.
+/// Returns the greatest depth of a warp tile that is not pinned. For a pinned threadblock tile, the
+/// row's own comes first, and then the powers of two that divide the tile, the greatest first.
+const fn depth_at(
+    base: &GemmDesc,
+    pins: &Pins,
+    depth: u32,
+    [deep, twice]: [u32; 2],
+) -> Option<u32> {
+    let own = if base.warp().k < twice { twice } else { base.warp().k };
+    match (pins.threadblock, pins.warp) {
+        (Some(tile), None) if depth > 0 => {
+            let wanted = widest_dividing(tile.k, MOST_DEPTH) >> (depth - 1);
+            let repeats = wanted == widest_dividing(tile.k, own);
+            if repeats || wanted < deep || wanted < WARP_DEPTHS[0] { None } else { Some(wanted) }
+        }
+        _ => Some(own),
+    }
+}
+
+/// Returns a fraction of the row's tile, or a multiple of the pinned warp tile. A multiple has the
+/// depth of the warp tile, and then the row's depth.
 const fn tile_at(
     base: &GemmDesc,
     pins: &Pins,
     (tile, depth): (u32, u32),
     warp: Mnk,
-    twice: u32,
-) -> Mnk {
-    let (m, n) = TILES[tile as usize];
+    deep: u32,
+) -> Option<Mnk> {
     let Mnk { m: down, n: across, k } = base.threadblock();
-    match pins.warp {
-        Some(_) => {
-            let whole = depth == 0 && warp.k > 0 && k.is_multiple_of(warp.k);
-            let k = if whole { k } else { warp.k };
-            Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k }
-        }
-        None => {
-            let k = k / DEPTHS[depth as usize];
-            let k = if twice > 0 && k.is_multiple_of(twice) { k } else { warp.k };
-            Mnk { m: down / m, n: across / n, k }
-        }
+    if pins.warp.is_some() {
+        let (m, n) = match tile {
+            0 => grid_of(base.threadblock(), warp),
+            _ => GRIDS[tile as usize - 1],
+        };
+        let k = match depth {
+            0 => warp.k,
+            _ if warp.k > 0 && k > warp.k && k.is_multiple_of(warp.k) => k,
+            _ => return None,
+        };
+        return Some(Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k });
     }
+    let (m, n) = TILES[tile as usize];
+    let k = match k >> depth {
+        k if deep > 0 && k >= deep && k.is_multiple_of(deep) => k,
+        _ if depth == 0 => warp.k,
+        _ => return None,
+    };
+    Some(Mnk { m: down / m, n: across / n, k })
 }
 
-/// Returns the pinned access of an operand, or the widest that divides the tile, up to the row's
-/// divided by `divisor`.
-const fn access(
-    base: &GemmDesc,
-    operand: OperandKind,
-    pinned: Option<u32>,
-    tile: Mnk,
-    divisor: u32,
-) -> u32 {
+/// Returns the warps that fill a tile, halved along the longer axis until a CTA holds them.
+const fn grid_of(tile: Mnk, warp: Mnk) -> (u32, u32) {
+    let (mut m, mut n) =
+        (at_least_one(tile.m / at_least_one(warp.m)), at_least_one(tile.n / at_least_one(warp.n)));
+    while m * n > MOST_WARPS {
+        if m > n {
+            m /= 2;
+        } else {
+            n /= 2;
+        }
+    }
+    (m, n)
+}
+
+/// Returns the pinned access of an operand, or the widest that divides the tile, up to the row's.
+const fn access(base: &GemmDesc, operand: OperandKind, pinned: Option<u32>, tile: Mnk) -> u32 {
     if let Some(pinned) = pinned {
         return pinned;
     }
@@ -213,8 +286,7 @@ const fn access(
         OperandKind::A => tile.m,
         OperandKind::B => tile.n,
     };
-    let own = base.operand(operand).access;
-    widest_dividing(extent, if own < divisor { own } else { own / divisor })
+    widest_dividing(extent, base.operand(operand).access)
 }
 
 /// Returns the pinned main loop, the row's own, or the pipelined main loop, which supports narrow
@@ -233,9 +305,9 @@ const fn mainloop_and_stages(
             Some(3..) if asynchronous => Some((MainloopKind::Multistage, deepest)),
             _ => Some((base.mainloop.kind(), base.stages())),
         },
-        (None, true) => match pins.stages {
-            None | Some(2) => Some((MainloopKind::Pipelined, 2)),
-            Some(_) => None,
+        (None, true) => match (pins.stages, base.mainloop.kind()) {
+            (_, MainloopKind::Pipelined) | (Some(..=1 | 3..), _) => None,
+            (None | Some(2), _) => Some((MainloopKind::Pipelined, 2)),
         },
     }
 }
@@ -262,16 +334,19 @@ const fn instruction_at(base: &GemmDesc, pins: &Pins, place: u32) -> Option<Mnk>
 /// pair has no value along N, and neither has a pinned tile.
 const fn warp_at(base: &GemmDesc, pins: &Pins, (m, n): (u32, u32), k: u32) -> Option<Mnk> {
     let (m, n, preferred) = (m as usize, n as usize, 1 + WARPS.len());
-    if n > 0 && m < preferred {
-        return None;
-    }
     let (m, n) = match pins.warp {
         Some(pinned) => return Some(pinned),
+        None if m < preferred && n > 0 => return None,
         None if m == 0 => (base.warp().m, base.warp().n),
         None if m < preferred => WARPS[m - 1],
         None => (EXTENTS[m - preferred], EXTENTS[n]),
     };
     Some(Mnk { m, n, k })
+}
+
+/// Returns whether [`WARPS`] has a warp tile's extents.
+const fn is_preferred(Mnk { m, n, .. }: Mnk) -> bool {
+    matches!((m, n), (16 | 32 | 64, 16 | 32 | 64))
 }
 
 /// Returns whether an extent of a warp tile is valid for an instruction with this extent.

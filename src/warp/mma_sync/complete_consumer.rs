@@ -8,17 +8,11 @@ use crate::{
         places::{Completed, LAST, Place, Places},
     },
     numeric::ElementKind,
-    shape::{Mnk, OperandKind},
-    threadblock::{
-        Pipeline,
-        tma_ring::complete::{GRIDS, RingParts, TILES, ring_of_warps, schedule_at, tiles_at},
-    },
+    shape::Mnk,
+    threadblock::tma_ring::complete::{GRIDS, TILES, schedule_at, tiles_at},
     warp::{
-        MmaSyncKnobs, ThreadTiles,
-        mma_sync::{
-            EIGHT, INTERLEAVE, LANES,
-            consumer::{DEPTHS, ROW_BYTES, is_extent},
-        },
+        MmaSyncKnobs,
+        mma_sync::consumer::{DEPTHS, ROW_BYTES, is_extent},
     },
 };
 
@@ -56,27 +50,6 @@ impl MmaSyncKnobs {
             schedule: Some(schedule),
             ..Pins::NONE
         }))
-    }
-
-    /// Returns the ring of a description if its consumers fit.
-    pub(crate) const fn ring(&self, d: &GemmDesc) -> Option<Pipeline> {
-        let Ok(instruction) = self.checked_instruction(d) else { return None };
-        if !is_warp(d.warp()) || d.cuts_by_cluster() {
-            return None;
-        }
-        let tiles = ThreadTiles {
-            block: d.threadblock(),
-            warp: d.warp(),
-            lanes: LANES,
-            interleave: INTERLEAVE,
-        };
-        let parts = RingParts {
-            element: instruction.input(OperandKind::A),
-            multiple: [EIGHT; 2],
-            accumulators: tiles.accumulators(),
-            registers: Self::consumer_registers(&tiles, &instruction),
-        };
-        ring_of_warps(d, &parts)
     }
 }
 

@@ -1,9 +1,10 @@
 //! An estimate of the registers per thread of an `mma.sync` kernel, before compilation.
 
 use crate::{
-    numeric::EmulationKind,
-    shape::{OperandKind, at_least_one},
-    threadblock::{MmaBase, StagedOperand},
+    arch::WARP,
+    numeric::{ElementKind, EmulationKind},
+    shape::{Mnk, OperandKind, at_least_one},
+    threadblock::{MmaBase, StagedOperand, mma::operand::CopyCost},
     warp::MmaSyncKnobs,
 };
 
@@ -36,15 +37,28 @@ impl MmaSyncKnobs {
     /// of the assembler.
     const AHEAD: u32 = 12;
 
-    /// Returns the registers that a thread needs without spills: accumulators, two fragments of A,
-    /// and one or two of B. It adds the words that load ahead, the copies on their way to shared
-    /// memory, and [`OVERHEAD`](Self::OVERHEAD).
+    /// Returns the registers that a thread needs without spills: accumulators, fragments, and the
+    /// copies on their way to shared memory.
     pub(crate) const fn registers(base: &MmaBase) -> u32 {
+        let [a, b] = &base.operands;
+        let (cost, per_register) = Self::copy_cost(base);
+        let copies = a.copy_shares(&cost).saturating_add(b.copy_shares(&cost));
+        let wide = a.element.bits() == 64;
+        let idle = wide && (a.thread_map().idles() || b.thread_map().idles());
+        Self::registers_beside_copies(base)
+            .saturating_add(copies.div_ceil(per_register))
+            .saturating_add(if idle { Self::IDLE } else { 0 })
+            .saturating_add(if base.tiles.warps().k > 1 { Self::SLICES } else { 0 })
+    }
+
+    /// Returns the registers for accumulators, two fragments of A, and one or two of B. It adds the
+    /// words that load ahead, and [`OVERHEAD`](Self::OVERHEAD). The number does not depend on the
+    /// threadblock tile.
+    pub(super) const fn registers_beside_copies(base: &MmaBase) -> u32 {
         let [a, b] = &base.operands;
         let accumulators = base.accumulator.bytes_of(base.tiles.accumulators()).div_ceil(4);
         let words = [Self::words(base, OperandKind::A), Self::words(base, OperandKind::B)];
-        let (two, promotes) =
-            (base.fragments_of_b() > 1, Self::emulation(base).promotes_in_registers());
+        let (two, promotes) = (base.fragments_of_b() > 1, Self::promotes(base));
         // Nothing loads ahead while the sums of a tile have their own registers.
         let ahead = if two {
             words[1]
@@ -61,39 +75,61 @@ impl MmaSyncKnobs {
             .saturating_add(words[1])
             .saturating_add(ahead)
             .saturating_add(Self::term_registers(base, words[0]));
-        let through = !base.mainloop.copies_asynchronously();
-        let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
-        // Addresses of copies are dead when a second fragment loads, except for copies of f64. If
-        // the sums of a tile are counted, the addresses fit in their registers.
-        let wide = a.element.bits() == 64;
-        let accesses = if (two && !wide) || promotes {
-            0
-        } else {
-            a.thread_map().accesses().saturating_add(b.thread_map().accesses())
-        };
-        let accesses_per_register = match (through, wide) {
-            (true, _) => 2,
-            (false, false) => 4,
-            (false, true) => 8,
-        };
         let loads = Self::loads(a, words[0], base.k_blocks()).saturating_add(Self::loads(
             b,
             words[1],
             base.k_blocks(),
         ));
-        let idle = wide && (a.thread_map().idles() || b.thread_map().idles());
+        let through = !base.mainloop.copies_asynchronously();
         let bytes = a.element.bits() == 8 && (!a.k_contiguous || !b.k_contiguous);
         accumulators
             .saturating_add(sums)
             .saturating_add(fragments)
-            .saturating_add(staged)
-            .saturating_add(accesses.div_ceil(accesses_per_register))
-            .saturating_add(if idle { Self::IDLE } else { 0 })
             .saturating_add(loads)
             .saturating_add(if bytes && through { Self::BYTES_THROUGH_REGISTERS } else { 0 })
-            .saturating_add(if base.tiles.warps().k > 1 { Self::SLICES } else { 0 })
             .saturating_add(base.registers_of_units())
             .saturating_add(Self::OVERHEAD)
+    }
+
+    /// Returns whether the sums of a tile have their own registers.
+    const fn promotes(base: &MmaBase) -> bool {
+        Self::emulation(base).promotes_in_registers()
+    }
+
+    /// Returns the registers for an operand's copies, in shares of a register, and the shares per
+    /// register. Addresses of copies are dead when a second fragment loads, except for copies of
+    /// f64. If the sums of a tile are counted, the addresses fit in their registers. The caller
+    /// adds [`IDLE`](Self::IDLE) once for both operands.
+    const fn copy_cost(base: &MmaBase) -> (CopyCost, u32) {
+        let (through, wide) =
+            (!base.mainloop.copies_asynchronously(), base.operands[0].element.bits() == 64);
+        let per_register = match (through, wide) {
+            (true, _) => 2,
+            (false, false) => 4,
+            (false, true) => 8,
+        };
+        let dead = (base.fragments_of_b() > 1 && !wide) || Self::promotes(base);
+        let cost = CopyCost {
+            word: if through { per_register } else { 0 },
+            row: 0,
+            access: if dead { 0 } else { 1 },
+            idle: 0,
+        };
+        (cost, per_register)
+    }
+
+    /// Returns the access of an operand whose copies need the fewest registers.
+    pub(super) const fn leanest_access(base: &MmaBase, operand: OperandKind) -> u32 {
+        let staged = base.operand(operand);
+        let (cost, per_register) = Self::copy_cost(base);
+        let idle = if staged.element.bits() == 64 { per_register * Self::IDLE } else { 0 };
+        staged.leanest_access(&base.mainloop, &CopyCost { idle, ..cost })
+    }
+
+    /// Returns the registers that accumulators and addresses need in any kernel with a warp tile.
+    pub(crate) const fn least_registers(accumulator: ElementKind, warp: Mnk) -> u32 {
+        let sums = accumulator.bytes_of(warp.m.saturating_mul(warp.n)) / (4 * WARP);
+        sums.saturating_add(Self::OVERHEAD)
     }
 
     /// Returns the additional registers for what transforms compute: of A's fragment, which is live

@@ -50,6 +50,19 @@ impl SimtKnobs {
         Ok(())
     }
 
+    /// Checks the transforms of the operands.
+    pub(crate) const fn check_multiplied(desc: &GemmDesc) -> Result<(), Refusal> {
+        let mut i = 0;
+        while i < OperandKind::BOTH.len() {
+            let kind = OperandKind::BOTH[i];
+            if let Some(id) = desc.operand(kind).multiplied.transform() {
+                hold!(Self::check_transform(desc, kind, id));
+            }
+            i += 1;
+        }
+        Ok(())
+    }
+
     /// Checks a transform of an operand. Threads widen stored elements to the type of the
     /// accumulators, apply the transform, and multiply.
     const fn check_transform(
@@ -73,16 +86,13 @@ impl SimtKnobs {
         ))
     }
 
-    /// Checks the transform of an operand, and its layout in shared memory.
+    /// Checks the layout of an operand in shared memory.
     pub(crate) const fn check_operand(
         desc: &GemmDesc,
         kind: OperandKind,
         staged: &StagedOperand,
     ) -> Result<(), Refusal> {
         let operand = Operand::from_kind(kind);
-        if let Some(id) = desc.operand(kind).multiplied.transform() {
-            hold!(Self::check_transform(desc, kind, id));
-        }
         match desc.operand(kind).smem {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {

@@ -1,7 +1,8 @@
 //! Completion of the pins of a SIMT kernel without a producer. The threadblock tile is the row's, a
 //! fraction of it, or a multiple of the pinned warp tile. The warp tile is the one with the most
 //! multiply-adds per read whose accumulators, fragments, and copies fit the registers. Accesses are
-//! the widest that divide the tile.
+//! the widest that divide the tile. If no tile has the registers or the shared memory for them,
+//! layouts and accesses are those whose copies need the fewest registers.
 
 use crate::{
     nest::{
@@ -20,8 +21,16 @@ use crate::{
 /// Divisors of the row's threadblock tile along M and N.
 const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (4, 2), (2, 4), (4, 4), (8, 8)];
 
-/// Warps of a threadblock tile along M and N, if the warp tile is pinned.
-const GRIDS: [(u32, u32); 8] = [(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (2, 1), (1, 2), (1, 1)];
+/// Warps of a threadblock tile along M and N, if the warp tile is pinned. Copies need fewer
+/// registers per thread if more warps share them.
+#[rustfmt::skip]
+const GRIDS: [(u32, u32); 24] = [
+    (4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (2, 1), (1, 2), (1, 1), (8, 1), (1, 8), (3, 2), (2, 3),
+    (4, 3), (3, 4), (6, 1), (1, 6), (3, 1), (1, 3), (4, 4), (8, 2), (2, 8), (16, 1), (1, 16), (3, 3),
+];
+
+/// Depths of warp tiles that share the depth of a pinned threadblock tile.
+const DEPTHS: u32 = 4;
 
 /// Warp tiles along M and N. (0, 0) is the row's own, and the others are sorted by multiply-adds
 /// per read, the highest first.
@@ -35,26 +44,26 @@ const WARPS: [(u32, u32); 22] = [
 /// multiplications do not overlap.
 const MAINLOOPS: [MainloopKind; 2] = [MainloopKind::Pipelined, MainloopKind::Multistage];
 
-/// Factors and divisors of accesses of A and B that are not pinned. Other accesses can need fewer
-/// registers: narrower ones if rows are shorter than the threads of a CTA, and wider ones if they
-/// are longer.
-#[rustfmt::skip]
-const ACCESSES: [[(u32, u32); 2]; 10] = [
-    [(1, 1); 2], [(1, 2); 2], [(1, 4); 2], [(1, 8); 2], [(2, 1); 2], [(4, 1); 2], [(8, 1); 2], [(16, 1); 2],
-    [(1, 2), (1, 1)], [(1, 1), (1, 2)],
-];
+/// Axes along which A and B are contiguous in shared memory, if their copies shall need the fewest
+/// registers. The axis of a pinned layout stands. Each comes with padding, and then without it.
+const LEAN: [[Along; 2]; 4] =
+    [[Along::Mn, Along::Mn], [Along::K, Along::Mn], [Along::Mn, Along::K], [Along::K, Along::K]];
+
+/// Number of layouts with their accesses: those of the row first.
+const LAYOUTS: u32 = 1 + 2 * LEAN.len() as u32;
 
 /// Stages of the multistage main loop if the row has another main loop.
 const STAGES: u32 = 4;
 
 impl SimtKnobs {
-    /// Returns the candidates' places: accesses, threadblock tiles, warp tiles, and main loops.
-    /// Accesses repeat with the single-stage main loop.
+    /// Returns the candidates' places: layouts with accesses, threadblock tiles or depths of warp
+    /// tiles, warp tiles, and main loops. Layouts repeat with the single-stage main loop.
     pub(crate) const fn places(pins: &Pins) -> Places {
         Places::new([
-            2 * ACCESSES.len() as u32,
+            2 * LAYOUTS,
             match (pins.threadblock, pins.warp) {
-                (Some(_), _) => 1,
+                (Some(_), Some(_)) => 1,
+                (Some(_), None) => DEPTHS,
                 (None, None) => TILES.len() as u32,
                 (None, Some(_)) => 2 * GRIDS.len() as u32,
             },
@@ -67,17 +76,13 @@ impl SimtKnobs {
     pub(crate) const fn completed(
         base: &GemmDesc,
         pins: &Pins,
-        [access, tile, warp, mainloop]: Place,
+        [layout, tile, warp, mainloop]: Place,
     ) -> Completed {
-        let access = access as usize;
-        let single = access >= ACCESSES.len();
-        let pinned = pins.align_a.is_some() && pins.align_b.is_some();
-        if single && pins.mainloop.is_some() || !access.is_multiple_of(ACCESSES.len()) && pinned {
+        let single = layout >= LAYOUTS;
+        if single && pins.mainloop.is_some() || !single && needs_single_stage(base, pins) {
             return Err(0);
         }
-        if !single && needs_single_stage(base, pins) {
-            return Err(0);
-        }
+        let Ok(lean) = lean(pins, layout % LAYOUTS) else { return Err(0) };
         let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop, single) else {
             return Err(if single { 2 } else { LAST });
         };
@@ -85,11 +90,12 @@ impl SimtKnobs {
         if asynchronous && pins.mainloop.is_none() && base.copies_narrowly(pins) {
             return Err(LAST);
         }
-        let accesses = ACCESSES[access % ACCESSES.len()];
-        let operands = [
-            operand(base, pins, OperandKind::A, mainloop, accesses[0]),
-            operand(base, pins, OperandKind::B, mainloop, accesses[1]),
-        ];
+        let (Some(a), Some(b)) = (
+            operand(base, pins, OperandKind::A, mainloop, lean),
+            operand(base, pins, OperandKind::B, mainloop, lean),
+        ) else {
+            return Err(LAST);
+        };
         let warp = match (pins.warp, WARPS[warp as usize]) {
             (Some(pinned), _) => pinned,
             (None, (0, 0)) => base.warp(),
@@ -102,16 +108,21 @@ impl SimtKnobs {
                     Some(warp) => warp.k,
                     None => 8,
                 };
-                operands[1].whole(operands[0].whole(fraction(base, pins, tile), depths), depths)
+                b.whole(a.whole(fraction(base, pins, tile), depths), depths)
             }
         };
-        let warp = if pins.warp.is_none() { Mnk { k: depth(threadblock.k), ..warp } } else { warp };
+        let warp = match (pins.warp, pins.threadblock) {
+            (Some(pinned), _) => pinned,
+            (None, None) => Mnk { k: depth(threadblock.k, 0), ..warp },
+            (None, Some(_)) => match depth(threadblock.k, tile) {
+                0 => return Err(1),
+                k => Mnk { k, ..warp },
+            },
+        };
         // The rules refuse pinned tiles that do not nest.
         if !nests(threadblock, warp) && pins.warp.is_none() {
             return Err(if pins.threadblock.is_some() { 2 } else { LAST });
         }
-        let [align_a, align_b] =
-            [operands[0].dividing(threadblock), operands[1].dividing(threadblock)];
         let knobs = base.knobs();
         let derived = Knobs {
             mainloop: Mainloop::without_producer(
@@ -120,12 +131,51 @@ impl SimtKnobs {
                 stages,
                 knobs.mainloop.unroll(),
             ),
-            access: [align_a, align_b, knobs.access[2]],
-            smem: [operands[0].smem, operands[1].smem],
+            access: [a.dividing(threadblock), b.dividing(threadblock), knobs.access[2]],
+            smem: [a.smem, b.smem],
             ..knobs
         };
-        Ok(derived.pinned(&Pins { warp: Some(warp), mainloop: None, ..*pins }))
+        let derived = derived.pinned(&Pins { warp: Some(warp), mainloop: None, ..*pins });
+        Ok(if lean.is_some() { leanest(base, pins, derived) } else { derived })
     }
+}
+
+/// Returns the axes of lean layouts, and whether they have padding. `None` stands for the row's
+/// layouts and accesses.
+///
+/// # Errors
+/// If pinned layouts and accesses leave nothing to choose.
+const fn lean(pins: &Pins, layout: u32) -> Result<Option<([Along; 2], bool)>, ()> {
+    if layout == 0 {
+        return Ok(None);
+    }
+    let (layout, bare) = ((layout as usize - 1) % LEAN.len(), layout as usize > LEAN.len());
+    let [a, b] = LEAN[layout];
+    let fixed = [pins.smem_a.is_some(), pins.smem_b.is_some()];
+    if fixed[0] && a.is(Along::K)
+        || fixed[1] && b.is(Along::K)
+        || fixed[0] && fixed[1] && bare
+        || layout == 0 && !bare && pins.align_a.is_some() && pins.align_b.is_some()
+    {
+        return Err(());
+    }
+    Ok(Some(([a, b], !bare)))
+}
+
+/// Returns the knobs with the accesses of A and B whose copies need the fewest registers. A
+/// transposing asynchronous copy moves single elements, whatever the access.
+const fn leanest(base: &GemmDesc, pins: &Pins, mut knobs: Knobs) -> Knobs {
+    let operands = SimtKnobs::components(&base.with_kernel_knobs(&knobs)).operands;
+    let cost = SimtKnobs::copy_cost(&knobs.mainloop);
+    let (mut i, pinned) = (0, [pins.align_a.is_some(), pins.align_b.is_some()]);
+    while i < 2 {
+        let transposes = operands[i].transposes() && knobs.mainloop.copies_asynchronously();
+        if !pinned[i] && !transposes {
+            knobs.access[i] = operands[i].leanest_access(&knobs.mainloop, &cost);
+        }
+        i += 1;
+    }
+    knobs
 }
 
 /// Returns a fraction of the row's tile, or a multiple of the pinned warp tile. The second half of
@@ -162,36 +212,42 @@ struct Rows {
 
 /// Returns the requirements of an operand. In the multistage main loop, a K-major operand with
 /// elements below 32 bits stays K-major in shared memory, because asynchronous copies are wider
-/// than such elements. There, an access has at most the elements that are adjacent in shared
-/// memory.
+/// than such elements; `None` for another lean layout. There, an access has at most the elements
+/// that are adjacent in shared memory.
 const fn operand(
     base: &GemmDesc,
     pins: &Pins,
     operand: OperandKind,
     mainloop: MainloopKind,
-    (factor, divisor): (u32, u32),
-) -> Rows {
+    lean: Option<([Along; 2], bool)>,
+) -> Option<Rows> {
     let OperandDesc { stored: element, access, smem, .. } = base.operand(operand);
-    let pinned = match operand {
-        OperandKind::A => pins.align_a,
-        OperandKind::B => pins.align_b,
-    };
-    let access = match pinned {
-        None if access >= divisor && access * factor <= element.elements_in(16) => {
-            access / divisor * factor
-        }
-        _ => access,
+    let (pinned, pinned_smem) = match operand {
+        OperandKind::A => (pins.align_a, pins.smem_a),
+        OperandKind::B => (pins.align_b, pins.smem_b),
     };
     let k_contiguous = base.k_contiguous(operand);
     let contiguous = if k_contiguous { Axis::K } else { operand.axis() };
-    let wide = k_contiguous && element.bits() < 32;
-    let (smem, along) = match (smem, mainloop) {
-        (SmemLayout::Auto, MainloopKind::Multistage) if wide => {
-            (SmemLayout::Padded { along: Along::K, padding: element.elements_in(16) }, Axis::K)
+    let narrow = matches!(mainloop, MainloopKind::Multistage) && element.bits() < 32;
+    let padding = element.elements_in(16);
+    let smem = match (pinned_smem, lean) {
+        (Some(pinned), _) => pinned,
+        (None, None) if narrow && k_contiguous => SmemLayout::Padded { along: Along::K, padding },
+        (None, None) => smem,
+        (None, Some((along, padded))) => {
+            let along = along[operand.index()];
+            if narrow && along.is(Along::K) != k_contiguous {
+                return None;
+            }
+            match (along, padded) {
+                (Along::Mn, true) => SmemLayout::Auto,
+                (_, padded) => {
+                    SmemLayout::Padded { along, padding: if padded { padding } else { 0 } }
+                }
+            }
         }
-        _ if matches!(smem.along(), Along::K) => (smem, Axis::K),
-        _ => (smem, operand.axis()),
     };
+    let along = if matches!(smem.along(), Along::K) { Axis::K } else { operand.axis() };
     let chunk = match smem {
         SmemLayout::Swizzled { bits: bits @ 0..=4, base: base @ 0..=4, .. } => 1 << (bits + base),
         _ => 1,
@@ -205,7 +261,7 @@ const fn operand(
         SmemLayout::Swizzled { base: base @ 0..=4, .. } if 1 << base < access => 1 << base,
         _ => access,
     };
-    Rows { contiguous, align, smem, along, chunk }
+    Some(Rows { contiguous, align, smem, along, chunk })
 }
 
 impl Rows {
@@ -287,14 +343,21 @@ const fn mainloop_and_stages(
     if fits || pins.mainloop.is_some() { Some((mainloop, stages)) } else { None }
 }
 
-/// Returns the depth of warp tiles for a threadblock tile of depth `k`: `k` itself, or its largest
-/// even divisor up to 64.
-const fn depth(k: u32) -> u32 {
-    let mut depth = if k < 64 { k } else { 64 };
-    while depth > 8 && !(k.is_multiple_of(depth) && depth.is_multiple_of(2)) {
+/// Returns the depth of warp tiles for a threadblock tile of depth `k`, after `skip` greater ones:
+/// `k` itself, or an even divisor from 8 to 64. 0 if there is none.
+const fn depth(k: u32, skip: u32) -> u32 {
+    let greatest = if k < 64 { k } else { 64 };
+    let (mut depth, mut left) = (greatest, skip);
+    while depth >= 8 {
+        if k.is_multiple_of(depth) && depth.is_multiple_of(2) {
+            if left == 0 {
+                return depth;
+            }
+            left -= 1;
+        }
         depth -= 1;
     }
-    depth
+    if skip == 0 { greatest - greatest.saturating_sub(8) } else { 0 }
 }
 
 #[cfg(test)]

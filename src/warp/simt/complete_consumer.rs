@@ -9,17 +9,16 @@ use crate::{
         fit::nests,
         places::{Completed, LAST, Place, Places},
     },
-    numeric::ElementKind,
     shape::Mnk,
-    threadblock::{
-        Pipeline,
-        tma_ring::complete::{GRIDS, RingParts, TILES, ring_of_warps, schedule_at, tiles_at},
-    },
-    warp::SimtKnobs,
+    threadblock::tma_ring::complete::{GRIDS, TILES, schedule_at, tiles_at},
+    warp::{SimtKnobs, simt::consumer::DEPTHS},
 };
 
 /// Lanes of a warp along M.
 const LANES: [u32; 4] = [4, 8, 2, 16];
+
+/// Minimum depth of a stage.
+const LEAST_DEPTH: u32 = DEPTHS.0 as u32;
 
 impl SimtKnobs {
     /// Returns the places of a kernel with a TMA ring: threadblock tiles and schedules, grids of
@@ -50,7 +49,11 @@ impl SimtKnobs {
             (warp, _) => warp,
         };
         let pinned = (pins.threadblock, pinned_warp);
-        let (threadblock, warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize]);
+        let (mut threadblock, mut warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize]);
+        if pins.threadblock.is_none() && pins.warp.is_none() {
+            let k = depth(base, pins, threadblock.m, threadblock.n);
+            (threadblock.k, warp.k) = (k, k);
+        }
         let instruction = match pins.instruction {
             Some(instruction) => instruction,
             None => Mnk { m: warp.m / lanes, n: warp.n.saturating_mul(lanes) / WARP, k: 1 },
@@ -67,32 +70,24 @@ impl SimtKnobs {
             ..Pins::NONE
         }))
     }
-
-    /// Returns the ring of a description if its consumers fit: thread tiles fill warp tiles, warps
-    /// fill warpgroups, CTAs of a cluster share the tiles evenly, and the registers suffice.
-    pub(crate) const fn ring(d: &GemmDesc) -> Option<Pipeline> {
-        let (warp, thread) = (d.warp(), d.instruction());
-        if !is_thread(thread)
-            || !warp.m.is_multiple_of(thread.m)
-            || !warp.n.is_multiple_of(thread.n)
-            || (warp.m / thread.m).saturating_mul(warp.n / thread.n) != WARP
-        {
-            return None;
-        }
-        let accumulators = thread.m * thread.n;
-        let parts = RingParts {
-            element: ElementKind::F32,
-            multiple: [warp.m, warp.n],
-            accumulators,
-            registers: Self::thread_registers(thread.m, thread.n),
-        };
-        ring_of_warps(d, &parts)
-    }
 }
 
 /// Returns whether a thread can have the tile.
 const fn is_thread(tile: Mnk) -> bool {
     matches!((tile.m, tile.n, tile.k), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16, 1))
+}
+
+/// Returns the row's depth, halved until shared memory holds the pinned stages and their barriers.
+const fn depth(base: &GemmDesc, pins: &Pins, m: u32, n: u32) -> u32 {
+    let (mut k, available) = (base.threadblock().k, base.arch.machine().shared_bytes_each_of(1));
+    if let Some(stages) = pins.stages {
+        while k > LEAST_DEPTH
+            && base.bytes_of_stage(Mnk { m, n, k }).saturating_mul(stages) >= available
+        {
+            k /= 2;
+        }
+    }
+    k
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ const LANES: (u32, u32) = (2, 16);
 
 /// Depths of a stage: the minimum, which is also their divisor, and the maximum. Loops over K are
 /// unrolled.
-const DEPTHS: (u64, u64) = (8, MOST_DEPTH);
+pub(super) const DEPTHS: (u64, u64) = (8, MOST_DEPTH);
 
 impl SimtKnobs {
     /// Returns the consumer of a description. All consumers count along M, because warps form the
@@ -140,11 +140,6 @@ impl SimtKnobs {
     /// current k and of the next k.
     pub(crate) const fn consumer_registers(tiles: &ThreadTiles) -> ConsumerRegisters {
         let [m, n] = tiles.thread();
-        Self::thread_registers(m, n)
-    }
-
-    /// Returns the registers of a thread with a tile of `m` x `n`.
-    pub(super) const fn thread_registers(m: u32, n: u32) -> ConsumerRegisters {
         ConsumerRegisters {
             accumulators: m * n,
             partial_accumulators: 0,

@@ -1,9 +1,11 @@
 //! An estimate of the registers per thread of a SIMT kernel without a producer, before compilation.
 
 use crate::{
+    numeric::ElementKind,
+    shape::Mnk,
     thread::mma::packed,
-    threadblock::{MmaBase, StagedOperand, ThreadMap, smem::Along},
-    warp::SimtKnobs,
+    threadblock::{Mainloop, MmaBase, StagedOperand, mma::operand::CopyCost, smem::Along},
+    warp::{LaneArrangement, SimtKnobs, ThreadTiles},
 };
 
 impl SimtKnobs {
@@ -11,21 +13,36 @@ impl SimtKnobs {
     /// operands, copies, and [`OVERHEAD`](Self::OVERHEAD).
     pub(crate) const fn registers(base: &MmaBase) -> u32 {
         let [a, b] = &base.operands;
-        let words = base.accumulator.bits().div_ceil(32);
-        let maps = [a.thread_map(), b.thread_map()];
-        let accesses = maps[0].accesses().saturating_add(maps[1].accesses());
-        let packed = packed(base.accumulator, base.tiles.thread());
-        let fragments = (a.thread_mn().saturating_add(b.thread_mn()) / packed)
-            .saturating_mul(Self::fragments(base));
-        (base.tiles.accumulators() / packed)
+        let cost = Self::copy_cost(&base.mainloop);
+        let copies = a.copy_shares(&cost).saturating_add(b.copy_shares(&cost));
+        Self::registers_beside_copies(base.accumulator, &base.tiles, Self::fragments(base))
+            .saturating_add(Self::swizzle_registers(a) + Self::swizzle_registers(b))
+            .saturating_add(copies.div_ceil(Self::ACCESSES_A_REGISTER))
+            .saturating_add(base.registers_of_units())
+    }
+
+    /// Returns the registers for accumulators, `fragments` fragments of both operands, and
+    /// [`OVERHEAD`](Self::OVERHEAD).
+    const fn registers_beside_copies(
+        accumulator: ElementKind,
+        tiles: &ThreadTiles,
+        fragments: u32,
+    ) -> u32 {
+        let ([m, n], words) = (tiles.thread(), accumulator.bits().div_ceil(32));
+        let packed = packed(accumulator, [m, n]);
+        let fragments = (m.saturating_add(n) / packed).saturating_mul(fragments);
+        (tiles.accumulators() / packed)
             .saturating_add(fragments)
             .saturating_mul(words)
-            .saturating_add(Self::copy_registers(base, a, &maps[0]))
-            .saturating_add(Self::copy_registers(base, b, &maps[1]))
-            .saturating_add(Self::swizzle_registers(a) + Self::swizzle_registers(b))
-            .saturating_add(accesses.div_ceil(Self::ACCESSES_A_REGISTER))
-            .saturating_add(base.registers_of_units())
             .saturating_add(Self::OVERHEAD)
+    }
+
+    /// Returns the registers that accumulators, fragments, and addresses need in any kernel with a
+    /// warp tile.
+    pub(crate) const fn least_registers(accumulator: ElementKind, warp: Mnk) -> u32 {
+        let lanes = LaneArrangement::best(warp.m, warp.n, accumulator);
+        let tiles = ThreadTiles { block: warp, warp, lanes, interleave: [1, 1] };
+        Self::registers_beside_copies(accumulator, &tiles, Self::LEAST_FRAGMENTS)
     }
 
     /// Returns the fragments of an operand that are live at once.
@@ -35,26 +52,26 @@ impl SimtKnobs {
     const fn fragments(base: &MmaBase) -> u32 {
         let [a, b] = &base.operands;
         if !base.mainloop.loads_ahead() {
-            2
+            Self::LEAST_FRAGMENTS
         } else if a.element.bits() == 8 {
             6
         } else if a.smem.along.is(Along::K) && b.smem.along.is(Along::K) {
             4
         } else {
-            2
+            Self::LEAST_FRAGMENTS
         }
     }
 
-    /// Returns the registers for an operand's copies. They hold the next tile's share, one address
-    /// per row, and two predicates if the last row is incomplete.
-    const fn copy_registers(base: &MmaBase, operand: &StagedOperand, map: &ThreadMap) -> u32 {
-        let staged = if base.mainloop.copies_asynchronously() {
-            0
-        } else {
-            operand.staged_words().saturating_add(map.steps_strided())
-        };
-        staged.saturating_add(if map.idles() { 2 } else { 0 })
+    /// Returns the registers for an operand's copies, in shares of a register. They hold the next
+    /// tile's share, one address per row, and two predicates if the last row is incomplete.
+    pub(super) const fn copy_cost(mainloop: &Mainloop) -> CopyCost {
+        let register = Self::ACCESSES_A_REGISTER;
+        let through = if mainloop.copies_asynchronously() { 0 } else { register };
+        CopyCost { word: through, row: through, access: 1, idle: 2 * register }
     }
+
+    /// Fragments of an operand that are live at once in any kernel.
+    const LEAST_FRAGMENTS: u32 = 2;
 
     /// Registers for the addresses of a swizzled tile. Unlike those of a linear tile, they do not
     /// fold into the accesses.

@@ -12,21 +12,10 @@ use crate::{
     },
     schedule::ScheduleKind,
     shape::{Mn, Mnk, OperandKind},
-    threadblock::{
-        Pipeline, SharedOperand, WarpSpecialized,
-        smem::Along,
-        tensor_map::CHUNK_BYTES,
-        tma_ring::{
-            components::PARTNERS, pipeline::MOST_CONSUMERS,
-            registers::registers_beside_accumulators, shapes::MOST_TILE,
-        },
-    },
+    threadblock::smem::Along,
     warp::{
         WgmmaKnobs,
-        wgmma::{
-            FRAGMENT_REGISTERS, MOST_COLUMNS, ROWS, STAGE_BYTES, STEPS, THREADS, columns_of,
-            consumer::BESIDE_ACCUMULATORS,
-        },
+        wgmma::{MOST_COLUMNS, ROWS, STAGE_BYTES, columns_of},
     },
 };
 
@@ -88,93 +77,6 @@ impl WgmmaKnobs {
             schedule: Some(schedule),
             ..Pins::NONE
         }))
-    }
-
-    /// Returns the ring of a description if its consumers fit: instructions and swizzles divide the
-    /// tiles, CTAs of a cluster share the tiles evenly, and the registers suffice.
-    pub(crate) const fn ring(user: &GemmDesc) -> Option<Pipeline> {
-        let d = &user.multiplied();
-        let (tile, warp, columns) = (d.threadblock(), d.warp(), d.instruction().n);
-        let input = d.operands[0].stored;
-        if !nests(tile, warp)
-            || tile.m > MOST_TILE
-            || tile.n > MOST_TILE
-            || !warp.m.is_multiple_of(ROWS)
-            || columns == 0
-            || columns > MOST_COLUMNS
-            || !columns.is_multiple_of(columns_of(input.is_integer(), columns))
-            || !warp.n.is_multiple_of(columns)
-            || !d.swizzle_divides(warp.n)
-            || !d.boxes_divide(columns)
-        {
-            return None;
-        }
-        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
-        let warpgroups = (tile.m / warp.m) * (tile.n / warp.n);
-        if warpgroups > if pingpong { 1 } else { MOST_CONSUMERS } {
-            return None;
-        }
-        let repeats = Mn { m: warp.m / ROWS, n: warp.n / columns };
-        let numbers = repeats.m * repeats.n * (ROWS * columns / THREADS);
-        let unstaged = Pipeline {
-            stages: d.stages(),
-            stage_bytes: [tile.m * STAGE_BYTES, tile.n * STAGE_BYTES],
-            consumers: if pingpong { PARTNERS } else { warpgroups },
-            pingpong,
-            multicast: WarpSpecialized::multicast(d),
-            slices: d.cluster_slices(numbers),
-            staging_buffers: 0,
-            staging_bytes: 0,
-            source: d.by_tma() && d.epilogue.has_source(),
-        };
-        let (ring, _) = WarpSpecialized::staged(d, unstaged, repeats);
-        let loads = d.a_from_registers();
-        let one = d.output.accumulator.bytes_of(ROWS * columns / THREADS) / 4;
-        let instruction = one + BESIDE_ACCUMULATORS + if loads { FRAGMENT_REGISTERS } else { 0 };
-        let needed = repeats.m * repeats.n * one
-            + if d.promotes() { one } else { 0 }
-            + if loads { repeats.m * STEPS * FRAGMENT_REGISTERS } else { 0 }
-            + registers_beside_accumulators(d.has_slices() && ring.slices.is_none(), 1);
-        let spills = matches!(d.limits.spills, crate::nest::SpillKind::Allowed);
-        let available = match WarpSpecialized::registers(&ring) {
-            Some([_, consumer]) => consumer as u32,
-            None => ring.launch_registers(),
-        };
-        let fits = instruction <= ring.launch_registers() && (spills || needed <= available);
-        if fits { Some(ring) } else { None }
-    }
-}
-
-impl GemmDesc {
-    /// Returns whether a row of the narrowest swizzle divides a consumer's columns of a row-major
-    /// D.
-    const fn swizzle_divides(&self, columns: u32) -> bool {
-        let row = 2 * CHUNK_BYTES;
-        !self.frame.d_order().is_row() || self.output.element.bytes_of(columns).is_multiple_of(row)
-    }
-
-    /// Returns whether instructions begin at boxes, boxes divide the tiles, and the CTAs of a
-    /// cluster divide the boxes.
-    const fn boxes_divide(&self, columns: u32) -> bool {
-        let row = self.operands[0].stored.elements_in(STAGE_BYTES);
-        let along = [
-            WgmmaKnobs::along(self, OperandKind::A).is(Along::Mn),
-            WgmmaKnobs::along(self, OperandKind::B).is(Along::Mn),
-        ];
-        let (tile, warp) = (self.threadblock(), self.warp());
-        // Two warp tiles fill whole boxes if one does not.
-        let loaded = if warp.m.is_multiple_of(row) { warp.m } else { 2 * warp.m };
-        let whole = (!along[1] || columns.is_multiple_of(row))
-            && (!self.a_from_registers() || tile.m.is_multiple_of(loaded));
-        let shared = match WarpSpecialized::multicast(self) {
-            Some(SharedOperand { operand, blocks }) => {
-                let boxed = if along[operand.index()] { row } else { NARROWEST };
-                let extent = if matches!(operand, OperandKind::A) { tile.m } else { tile.n };
-                extent.is_multiple_of(boxed.saturating_mul(blocks))
-            }
-            None => true,
-        };
-        whole && shared
     }
 }
 
