@@ -18,12 +18,6 @@ pub(crate) const GRIDS: [(u32, u32); 13] = [
     (4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (1, 8), (6, 2), (3, 4), (4, 3), (2, 6), (12, 1), (1, 12),
 ];
 
-/// Divisor of the extents of a threadblock tile that is not pinned: lanes of a warp.
-const BOXED: u32 = 16;
-
-/// Rows of D that the shares of a cluster are multiples of.
-const ROWS: u32 = 64;
-
 /// Returns the row's schedule, or the other one, unless the schedule is pinned.
 pub(crate) const fn schedule_at(base: &GemmDesc, pins: &Pins, other: bool) -> Option<ScheduleKind> {
     match (other, base.schedule()) {
@@ -35,12 +29,14 @@ pub(crate) const fn schedule_at(base: &GemmDesc, pins: &Pins, other: bool) -> Op
 }
 
 /// Returns the threadblock tile and the warp tile of a grid of warps. Without a pinned tile, the
-/// threadblock tile is fraction number `tile` of the row's.
+/// threadblock tile is fraction number `tile` of the row's, with multiples of `shares` rows and
+/// columns for each CTA of a cluster.
 pub(crate) const fn tiles_at(
     base: &GemmDesc,
     pinned: (Option<Mnk>, Option<Mnk>),
     tile: u32,
     (m, n): (u32, u32),
+    shares: [u32; 2],
 ) -> (Mnk, Mnk) {
     match pinned {
         (Some(threadblock), Some(warp)) => (threadblock, warp),
@@ -49,7 +45,7 @@ pub(crate) const fn tiles_at(
         }
         (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
         (None, None) => {
-            let threadblock = fraction(base, tile);
+            let threadblock = fraction(base, tile, shares);
             (threadblock, divided(threadblock, m, n))
         }
     }
@@ -65,7 +61,7 @@ const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
 }
 
 /// Returns a fraction of the row's tile that the CTAs of a cluster can share.
-const fn fraction(base: &GemmDesc, tile: u32) -> Mnk {
+const fn fraction(base: &GemmDesc, tile: u32, [rows, columns]: [u32; 2]) -> Mnk {
     let (m, n) = TILES[tile as usize];
     // The rules refuse larger clusters.
     let (blocks_m, blocks_n) = match base.cluster() {
@@ -74,8 +70,8 @@ const fn fraction(base: &GemmDesc, tile: u32) -> Mnk {
     };
     let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
     Mnk {
-        m: (whole_m / m).next_multiple_of(ROWS * blocks_n),
-        n: (whole_n / n).next_multiple_of(BOXED * blocks_m),
+        m: (whole_m / m).next_multiple_of(rows * blocks_n),
+        n: (whole_n / n).next_multiple_of(columns * blocks_m),
         k,
     }
 }

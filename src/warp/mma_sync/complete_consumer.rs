@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// Rows and columns of which the CTAs of a cluster share multiples.
+const SHARES: [u32; 2] = [16; 2];
+
 impl MmaSyncKnobs {
     /// Returns the places of a kernel with a TMA ring: threadblock tiles and schedules, grids of
     /// warps, and instructions.
@@ -34,7 +37,7 @@ impl MmaSyncKnobs {
     ) -> Completed {
         let Some(schedule) = schedule_at(base, pins, tile % 2 == 1) else { return Err(0) };
         let pinned = (pins.threadblock, pins.warp);
-        let (threadblock, warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize]);
+        let (threadblock, warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize], SHARES);
         // The rules refuse pinned tiles that do not nest.
         if pins.warp.is_none() && (!nests(threadblock, warp) || !is_warp(warp)) {
             return Err(LAST);

@@ -17,6 +17,9 @@ use crate::{
 /// Lanes of a warp along M.
 const LANES: [u32; 4] = [4, 8, 2, 16];
 
+/// Rows and columns of which the CTAs of a cluster share multiples.
+const SHARES: [u32; 2] = [64, 16];
+
 /// Minimum depth of a stage.
 const LEAST_DEPTH: u32 = DEPTHS.0 as u32;
 
@@ -49,7 +52,8 @@ impl SimtKnobs {
             (warp, _) => warp,
         };
         let pinned = (pins.threadblock, pinned_warp);
-        let (mut threadblock, mut warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize]);
+        let (mut threadblock, mut warp) =
+            tiles_at(base, pinned, tile / 2, GRIDS[grid as usize], SHARES);
         if pins.threadblock.is_none() && pins.warp.is_none() {
             let k = depth(base, pins, threadblock.m, threadblock.n);
             (threadblock.k, warp.k) = (k, k);
