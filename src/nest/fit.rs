@@ -6,8 +6,8 @@ use crate::{
     nest::{GemmDesc, Pins, SpillKind},
     shape::Mnk,
     threadblock::{
-        MainloopKind, MmaBase, MultistageKnobs, Pipeline, WarpSpecialized,
-        mainloop::MOST_STAGES,
+        MmaBase, Pipeline, WarpSpecialized,
+        mainloop::{MOST_STAGES, is_too_narrow},
         mma::check::{
             LEAST_TILE, MOST_BLOCKS, MOST_REGISTERS, MOST_TILE, MOST_WARPS, registers_available,
         },
@@ -64,7 +64,7 @@ impl GemmDesc {
             };
         let asynchronous = match (pins.mainloop, pins.stages) {
             _ if self.has_producer() => false,
-            (Some(mainloop), _) => matches!(mainloop, MainloopKind::Multistage),
+            (Some(mainloop), _) => mainloop.copies_asynchronously() && !mainloop.has_producer(),
             (None, stages) => matches!(stages, Some(3..)),
         };
         let tile = match pins.threadblock {
@@ -99,7 +99,7 @@ impl GemmDesc {
         let (pinned, mut i) = ([pins.align_a, pins.align_b], 0);
         while i < 2 {
             if let Some(access) = pinned[i]
-                && MultistageKnobs::is_too_narrow(self.operands[i].stored, access)
+                && is_too_narrow(self.operands[i].stored, access)
             {
                 return true;
             }

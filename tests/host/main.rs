@@ -21,14 +21,17 @@ mod groups;
 #[cfg(feature = "cuda")]
 mod missing_libraries;
 mod mma_sync;
+mod multistage;
 mod mutants;
 mod operations;
+mod pipelined;
 mod promotion;
 mod register_terms;
 mod roles;
 mod roles_payload;
 mod same_bits;
 mod saturate;
+mod single_stage;
 mod small_gemms;
 mod split_k;
 mod split_k_cluster;

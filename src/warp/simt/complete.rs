@@ -31,9 +31,9 @@ const WARPS: [(u32, u32); 22] = [
     (32, 16), (16, 16), (8, 64), (64, 8), (8, 128), (128, 8), (8, 32), (32, 8), (8, 16), (16, 8),
 ];
 
-/// Main loops after the row's own. The single-stage main loop comes last, because its copies and
+/// Main loops after the row's own. The main loop with one stage comes last, because its copies and
 /// multiplications do not overlap.
-const MAINLOOPS: [MainloopKind; 2] = [MainloopKind::Pipelined, MainloopKind::Multistage];
+const MAINLOOPS: &[MainloopKind] = &[MainloopKind::Pipelined, MainloopKind::Multistage];
 
 /// Factors and divisors of accesses of A and B that are not pinned. Other accesses can need fewer
 /// registers: narrower ones if rows are shorter than the threads of a CTA, and wider ones if they
@@ -44,12 +44,12 @@ const ACCESSES: [[(u32, u32); 2]; 10] = [
     [(1, 2), (1, 1)], [(1, 1), (1, 2)],
 ];
 
-/// Stages of the multistage main loop if the row has another main loop.
+/// Stages of a main loop with any number of stages, if the row has another main loop.
 const STAGES: u32 = 4;
 
 impl SimtKnobs {
     /// Returns the candidates' places: accesses, threadblock tiles, warp tiles, and main loops.
-    /// Accesses repeat with the single-stage main loop.
+    /// Accesses repeat with the main loop that has one stage.
     pub(crate) const fn places(pins: &Pins) -> Places {
         Places::new([
             2 * ACCESSES.len() as u32,
@@ -75,13 +75,13 @@ impl SimtKnobs {
         if single && pins.mainloop.is_some() || !access.is_multiple_of(ACCESSES.len()) && pinned {
             return Err(0);
         }
-        if !single && needs_single_stage(base, pins) {
+        if !single && needs_one_stage(base, pins) {
             return Err(0);
         }
         let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop, single) else {
             return Err(if single { 2 } else { LAST });
         };
-        let asynchronous = matches!(mainloop, MainloopKind::Multistage);
+        let asynchronous = mainloop.copies_asynchronously();
         if asynchronous && pins.mainloop.is_none() && base.copies_narrowly(pins) {
             return Err(LAST);
         }
@@ -114,12 +114,7 @@ impl SimtKnobs {
             [operands[0].dividing(threadblock), operands[1].dividing(threadblock)];
         let knobs = base.knobs();
         let derived = Knobs {
-            mainloop: Mainloop::without_producer(
-                mainloop,
-                threadblock,
-                stages,
-                knobs.mainloop.unroll(),
-            ),
+            mainloop: Mainloop::new(mainloop, threadblock, stages, knobs.mainloop.unroll()),
             access: [align_a, align_b, knobs.access[2]],
             smem: [operands[0].smem, operands[1].smem],
             ..knobs
@@ -160,9 +155,9 @@ struct Rows {
     chunk: u32,
 }
 
-/// Returns the requirements of an operand. In the multistage main loop, a K-major operand with
-/// elements below 32 bits stays K-major in shared memory, because asynchronous copies are wider
-/// than such elements. There, an access has at most the elements that are adjacent in shared
+/// Returns the requirements of an operand. With asynchronous copies, a K-major operand with
+/// elements below 32 bits stays K-major in shared memory, because the copies are wider than such
+/// elements. There, an access has at most the elements that are adjacent in shared
 /// memory.
 const fn operand(
     base: &GemmDesc,
@@ -185,8 +180,9 @@ const fn operand(
     let k_contiguous = base.k_contiguous(operand);
     let contiguous = if k_contiguous { Axis::K } else { operand.axis() };
     let wide = k_contiguous && element.bits() < 32;
-    let (smem, along) = match (smem, mainloop) {
-        (SmemLayout::Auto, MainloopKind::Multistage) if wide => {
+    let asynchronous = mainloop.copies_asynchronously();
+    let (smem, along) = match smem {
+        SmemLayout::Auto if wide && asynchronous => {
             (SmemLayout::Padded { along: Along::K, padding: element.elements_in(16) }, Axis::K)
         }
         _ if matches!(smem.along(), Along::K) => (smem, Axis::K),
@@ -198,9 +194,7 @@ const fn operand(
     };
     let transposes = k_contiguous != matches!(along, Axis::K);
     let align = match smem {
-        _ if pinned.is_some() || transposes || !matches!(mainloop, MainloopKind::Multistage) => {
-            access
-        }
+        _ if pinned.is_some() || transposes || !asynchronous => access,
         SmemLayout::Padded { padding, .. } if padding > 0 => widest_dividing(padding, access),
         SmemLayout::Swizzled { base: base @ 0..=4, .. } if 1 << base < access => 1 << base,
         _ => access,
@@ -251,10 +245,11 @@ const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
     tile
 }
 
-/// Returns whether only the single-stage main loop has the pinned stages and the pinned unrolling.
-const fn needs_single_stage(base: &GemmDesc, pins: &Pins) -> bool {
+/// Returns whether only the main loop with one stage has the pinned stages and the pinned
+/// unrolling.
+const fn needs_one_stage(base: &GemmDesc, pins: &Pins) -> bool {
     let pinned = matches!(pins.stages, Some(1)) || matches!(pins.unroll, Some(UnrollKind::By(_)));
-    let row = matches!(base.mainloop.kind(), MainloopKind::SingleStage);
+    let row = matches!(base.mainloop.kind().fixed_stages(), Some(1));
     pinned && pins.mainloop.is_none() && !row
 }
 
@@ -265,24 +260,23 @@ const fn mainloop_and_stages(
     place: u32,
     single: bool,
 ) -> Option<(MainloopKind, u32)> {
-    let mainloop = match (place, single) {
-        (0, false) => base.mainloop.kind(),
-        (0, true) if pins.mainloop.is_none() => MainloopKind::SingleStage,
-        (_, true) => return None,
-        (_, false) => MAINLOOPS[place as usize - 1],
+    let mainloop = match (place, single, MainloopKind::with_stages(Some(1))) {
+        (0, false, _) => base.mainloop.kind(),
+        (0, true, Some(mainloop)) if pins.mainloop.is_none() => mainloop,
+        (_, true, _) => return None,
+        (_, false, _) => MAINLOOPS[place as usize - 1],
     };
     let unrolled = matches!(pins.unroll, Some(UnrollKind::By(_)));
-    let stages = match (mainloop, pins.stages) {
-        (MainloopKind::SingleStage, None) => 1,
-        (MainloopKind::Pipelined, None) => 2,
-        (_, None) if base.stages() > 2 => base.stages(),
-        (_, None) => STAGES,
+    let stages = match (mainloop.fixed_stages(), pins.stages) {
         (_, Some(stages)) => stages,
+        (Some(fixed), None) => fixed,
+        (None, None) if base.stages() > 2 => base.stages(),
+        (None, None) => STAGES,
     };
-    let fits = match mainloop {
-        MainloopKind::SingleStage => stages == 1,
-        MainloopKind::Pipelined => stages == 2 && !unrolled,
-        _ => stages >= 2 && !unrolled,
+    let fits = match mainloop.fixed_stages() {
+        Some(1) => stages == 1,
+        Some(fixed) => stages == fixed && !unrolled,
+        None => stages >= 2 && !unrolled,
     };
     if fits || pins.mainloop.is_some() { Some((mainloop, stages)) } else { None }
 }
