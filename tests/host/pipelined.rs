@@ -1,7 +1,11 @@
-//! Transforms of operands of `mma.sync`. The kernels, or those with which they are compared, copy
-//! 16-bit elements one by one, so they need the pipelined main loop.
+//! Mutants of programs of the pipelined main loop, and transforms of operands of `mma.sync`. The
+//! latter kernels, or those with which they are compared, copy 16-bit elements one by one, so they
+//! need this main loop.
 
-use super::transforms::*;
+use super::{
+    mutants::{K_MAJOR, drop_steps, mutate_maps, programs, sliced, streams, swap_steps},
+    transforms::*,
+};
 use crate::harness::{
     on_tensor_cores::ORDERS,
     prelude::*,
@@ -78,4 +82,39 @@ fn divisions_of_k_multiply_transformed_elements() {
         let how = ((MULTISTAGE_OR_OTHER[0], BOTH), (ORDERS[4], more));
         checked::<Scaled<f32, Bf16>, _>(TENSOR_OP[1], how.0, how.1, (&F32, &BF16));
     }
+}
+
+/// Returns the programs that are mutated: the defaults, warp slices, and stream-K.
+fn subjects() -> Vec<(String, Program)> {
+    let default =
+        |arch, ab, acc, c| default_of(OpKind::Simt, arch, element_types(ab, acc, c), K_MAJOR);
+    let classic = default_f32(ArchKind::Sm70, K_MAJOR);
+    let narrow = but!(classic, align_a: 1, align_b: 1);
+    let (f64, i8, i32) = (ElementKind::F64, ElementKind::I8, ElementKind::I32);
+    let all = vec![
+        ("f32 sm70", classic),
+        ("f64 sm80", default(ArchKind::Sm80, f64, f64, f64)),
+        ("i8 sm90", default(ArchKind::Sm90, i8, i32, i32)),
+        ("2 warp slices", sliced(narrow, 2)),
+        ("3 warp slices", sliced(narrow, 3)),
+        ("streams", streams(sliced(narrow, 1))),
+        ("stream-K, 2 warp slices", streams(sliced(narrow, 2))),
+    ];
+    assert!(all.iter().all(|(_, desc)| desc.mainloop.kind() == MainloopKind::Pipelined));
+    programs(all)
+}
+
+#[test]
+fn every_dropped_step_is_found() {
+    drop_steps(&subjects(), 0);
+}
+
+#[test]
+fn swapped_steps_are_found_or_commute() {
+    swap_steps(&subjects(), 0, 0);
+}
+
+#[test]
+fn maps_with_wrong_edges_are_found() {
+    mutate_maps(&subjects(), 0);
 }

@@ -1,8 +1,7 @@
-//! Mutants of programs of the single-stage main loop, as in `mutants.rs`.
+//! Mutants of programs of the single-stage main loop.
 
-use super::mutants::{K_MAJOR, commute, find, find_fault, programs, sliced, streams};
+use super::mutants::{K_MAJOR, drop_steps, mutate_maps, programs, sliced, streams, swap_steps};
 use crate::harness::prelude::*;
-use falchion_check::mutation::drop_each;
 
 /// Returns the programs that are mutated: the default, warp slices, and stream-K.
 fn subjects() -> Vec<(String, Program)> {
@@ -18,21 +17,15 @@ fn subjects() -> Vec<(String, Program)> {
 
 #[test]
 fn every_dropped_step_is_found() {
-    for (name, program) in subjects() {
-        assert_eq!(find_fault(&program), None, "{name}, unchanged");
-    }
-    drop_each(&subjects(), find).check(25);
+    drop_steps(&subjects(), 25);
 }
 
 #[test]
 fn swapped_steps_are_found_or_commute() {
-    let sections = [Section::Prologue, Section::Body, Section::Epilogue];
-    let findings = swap_each(&subjects(), &sections, commute, |program, _| find(program));
-    findings.check(17);
-    assert_eq!(findings.tried, 20);
+    swap_steps(&subjects(), 17, 20);
 }
 
 #[test]
 fn maps_with_wrong_edges_are_found() {
-    mutate_edges(&subjects(), |_, _, _| None, |program, _| find(program)).check(84);
+    mutate_maps(&subjects(), 84);
 }

@@ -2,9 +2,9 @@
 
 use crate::harness::{prelude::*, random_cases};
 use falchion::{
-    nest::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
+    nest::{AlignmentA, AlignmentB, Config, SharedA, SharedB},
     shape::TiledBy,
-    threadblock::{SmemAuto, SmemPadded, SmemSwizzled},
+    threadblock::{SmemPadded, SmemSwizzled},
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
