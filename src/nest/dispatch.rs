@@ -23,19 +23,34 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Pairs of a main loop and an MMA that have kernels. Rows are main loops: single-stage, pipelined,
-/// multistage, and the TMA ring. Columns are MMAs: SIMT, `mma.sync`, and `wgmma`.
-#[rustfmt::skip]
-const LEGAL: [[bool; 3]; 4] = [
-    [true, false, false],
-    [true, true,  false],
-    [true, true,  false],
-    [true, true,  true],
+/// Pairs of a main loop and an MMA that have kernels: each main loop with its MMAs. A refusal of
+/// another pair suggests the first main loop that feeds the MMA.
+const LEGAL: &[(MainloopKind, &[WarpMmaKind])] = &[
+    (MainloopKind::Pipelined, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
+    (MainloopKind::Multistage, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
+    (MainloopKind::SingleStage, &[WarpMmaKind::Simt]),
+    (MainloopKind::TmaRing, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync, WarpMmaKind::Wgmma]),
 ];
 
 /// Returns whether a main loop can feed an MMA.
 pub(crate) const fn feeds(mainloop: MainloopKind, mma: WarpMmaKind) -> bool {
-    LEGAL[mainloop as usize][mma as usize]
+    let mut i = 0;
+    while i < LEGAL.len() {
+        if LEGAL[i].0 as u8 == mainloop as u8 {
+            return mma.is_among(LEGAL[i].1);
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Returns the first main loop that feeds an MMA.
+const fn first_that_feeds(mma: WarpMmaKind) -> MainloopKind {
+    let mut i = 0;
+    while i + 1 < LEGAL.len() && !mma.is_among(LEGAL[i].1) {
+        i += 1;
+    }
+    LEGAL[i].0
 }
 
 /// The derived facts of a description. The JSON form contains only the facts.
@@ -73,7 +88,14 @@ impl GemmDesc {
             (_, WarpMma::MmaSync(_)) => {
                 Ok(Explanation::MmaSync(MmaSyncExplanation::new(self, &self.base())))
             }
-            _ => Ok(Explanation::Simt(SimtExplanation::new(self, &self.base()))),
+            (_, WarpMma::Simt(_)) => {
+                Ok(Explanation::Simt(SimtExplanation::new(self, &self.base())))
+            }
+            (_, WarpMma::Wgmma(_)) => Err(Refusal::not_fed(
+                self.mainloop.kind().name(),
+                self.mma.kind().name(),
+                first_that_feeds(self.mma.kind()).name(),
+            )),
         }
     }
 
@@ -81,11 +103,8 @@ impl GemmDesc {
     pub(crate) const fn check_pair(&self, machine: &Machine) -> Result<(), Refusal> {
         let (mainloop, mma) = (self.mainloop.kind(), self.mma.kind());
         if !feeds(mainloop, mma) {
-            let nearest = match self.mma {
-                WarpMma::Wgmma(_) => MainloopKind::TmaRing,
-                _ => MainloopKind::Pipelined,
-            };
-            return Err(Refusal::not_fed(mainloop.name(), mma.name(), nearest.name()));
+            let nearest = first_that_feeds(mma).name();
+            return Err(Refusal::not_fed(mainloop.name(), mma.name(), nearest));
         }
         match self.has_producer() {
             true => self.check_on_ring(machine),

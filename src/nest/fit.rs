@@ -7,8 +7,8 @@ use crate::{
     refusal::{Field, Operand, rules::check_alignment},
     shape::{Mnk, OperandKind},
     threadblock::{
-        MainloopKind, MultistageKnobs, Pipeline, WarpSpecialized,
-        mainloop::MOST_STAGES,
+        Pipeline, WarpSpecialized,
+        mainloop::{MOST_STAGES, is_too_narrow},
         mma::check::{
             MOST_BLOCKS, MOST_WARPS, check_range, check_threadblock, registers_available,
         },
@@ -58,7 +58,7 @@ impl GemmDesc {
             };
         let asynchronous = match (pins.mainloop, pins.stages) {
             _ if self.has_producer() => false,
-            (Some(mainloop), _) => matches!(mainloop, MainloopKind::Multistage),
+            (Some(mainloop), _) => mainloop.copies_asynchronously() && !mainloop.has_producer(),
             (None, stages) => matches!(stages, Some(3..)),
         };
         let tile = match pins.threadblock {
@@ -109,7 +109,7 @@ impl GemmDesc {
         let (pinned, mut i) = ([pins.align_a, pins.align_b], 0);
         while i < 2 {
             if let Some(access) = pinned[i]
-                && MultistageKnobs::is_too_narrow(self.operands[i].stored, access)
+                && is_too_narrow(self.operands[i].stored, access)
             {
                 return true;
             }

@@ -135,7 +135,7 @@ impl GemmDesc {
 
     /// Returns whether a producer warpgroup copies tiles by TMA.
     pub const fn has_producer(&self) -> bool {
-        self.mainloop.tma_ring().is_some()
+        self.mainloop.has_producer()
     }
 
     /// Returns the threadblock tile in elements: the tile of D that one CTA computes, and its depth

@@ -59,7 +59,7 @@ impl Knobs {
     /// Returns the knobs of a main loop and an MMA. The other knobs have their most common values.
     pub const fn new(mainloop: Mainloop, mma: WarpMma, access: [u32; 3]) -> Self {
         let swizzle = match mma.op() {
-            OpKind::Simt if mainloop.tma_ring().is_none() => SwizzleKind::Identity(1),
+            OpKind::Simt if !mainloop.has_producer() => SwizzleKind::Identity(1),
             _ => SwizzleKind::Grouped(8),
         };
         Self {
@@ -90,7 +90,7 @@ impl Knobs {
 
     /// Returns whether a producer warpgroup copies tiles by TMA.
     pub const fn has_producer(&self) -> bool {
-        self.mainloop.tma_ring().is_some()
+        self.mainloop.has_producer()
     }
 
     /// Returns all knobs as pins.
@@ -126,7 +126,7 @@ impl Knobs {
                 unroll: Some(self.mainloop.unroll()),
                 ..pins
             },
-            _ => pins,
+            WarpMma::MmaSync(_) | WarpMma::Wgmma(_) => pins,
         }
     }
 
@@ -187,8 +187,7 @@ impl Knobs {
     /// Returns whether a pin may select the main loop: it feeds the MMA, and has a producer like
     /// the main loop of these knobs.
     const fn may_have(&self, mainloop: MainloopKind) -> bool {
-        feeds(mainloop, self.mma.kind())
-            && matches!(mainloop, MainloopKind::TmaRing) == self.has_producer()
+        feeds(mainloop, self.mma.kind()) && mainloop.has_producer() == self.has_producer()
     }
 }
 

@@ -121,24 +121,21 @@ pub(super) fn transforms(stored: ElementKind) -> Vec<TransformId> {
 
 /// Returns a random main loop without a producer.
 fn mainloop(draw: &mut Draw, threadblock: Mnk, single: bool) -> Mainloop {
-    match draw.below(6) {
-        0 if single => {
-            let unroll = draw.of(&[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(4)]);
-            Mainloop::without_producer(MainloopKind::SingleStage, threadblock, 1, unroll)
-        }
-        0..=2 => {
-            Mainloop::without_producer(MainloopKind::Pipelined, threadblock, 2, UnrollKind::Full)
-        }
-        _ => {
-            let stages = draw.of(&[2, 3, 3, 4, 4, 5, 6, 8, 12]);
-            Mainloop::without_producer(
-                MainloopKind::Multistage,
-                threadblock,
-                stages,
-                UnrollKind::Full,
-            )
-        }
-    }
+    let stages = match draw.below(6) {
+        0 if single => Some(1),
+        0..=2 => Some(2),
+        _ => None,
+    };
+    let unroll = match stages {
+        Some(1) => draw.of(&[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(4)]),
+        _ => UnrollKind::Full,
+    };
+    let fed =
+        |kind: &MainloopKind| !kind.has_producer() && (single || kind.fixed_stages() != Some(1));
+    let any = || MainloopKind::ALL.into_iter().find(fed).expect("a main loop");
+    let kind = MainloopKind::with_stages(stages).unwrap_or_else(any);
+    let stages = stages.unwrap_or_else(|| draw.of(&[2, 3, 3, 4, 4, 5, 6, 8, 12]));
+    Mainloop::new(kind, threadblock, stages, unroll)
 }
 
 fn simt(draw: &mut Draw, user: &Class) -> Knobs {

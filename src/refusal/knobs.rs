@@ -242,7 +242,6 @@ impl Refusal {
 
     /// An asynchronous copy moves 4, 8, or 16 bytes. `nearest` is 0 if no alignment helps.
     pub const fn copy_width(operand: Operand, bytes: u32, nearest: u32) -> Self {
-        const PIPELINED: &str = "mainloop = pipelined";
         Self::new(
             Rule::OneOf,
             Field::CopyBytes(operand),
@@ -251,7 +250,7 @@ impl Refusal {
         )
         .advise(match nearest {
             0 => Advice::Other(Field::Mainloop, word("pipelined")),
-            _ => Advice::OtherOr(Field::Alignment(operand), nearest, PIPELINED),
+            _ => Advice::OtherOr(Field::Alignment(operand), nearest, "mainloop = pipelined"),
         })
     }
 

@@ -16,6 +16,14 @@ use crate::{
 /// Maximum number of stages. The hardware has no such limit.
 pub(crate) const MOST_STAGES: u32 = 16;
 
+/// Size of the narrowest asynchronous copy in bytes. Source: PTX ISA, `cp.async`.
+pub(crate) const LEAST_COPY: u32 = 4;
+
+/// Returns whether an access of `access` elements is too narrow for an asynchronous copy.
+pub(crate) const fn is_too_narrow(element: ElementKind, access: u32) -> bool {
+    element.bytes_of(access) < LEAST_COPY
+}
+
 /// The main loop of a CTA, which moves tiles of A and B along K into shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mainloop {
@@ -31,8 +39,8 @@ pub enum Mainloop {
 
 /// Knobs.
 impl Mainloop {
-    /// Returns a main loop without a producer warp.
-    pub(crate) const fn without_producer(
+    /// Returns a main loop. Knobs that only the TMA ring has are those of a single CTA.
+    pub(crate) const fn new(
         kind: MainloopKind,
         threadblock: Mnk,
         stages: u32,
@@ -43,7 +51,13 @@ impl Mainloop {
                 Self::SingleStage(SingleStageKnobs { threadblock, unroll })
             }
             MainloopKind::Pipelined => Self::Pipelined(PipelinedKnobs { threadblock }),
-            _ => Self::Multistage(MultistageKnobs { threadblock, stages }),
+            MainloopKind::Multistage => Self::Multistage(MultistageKnobs { threadblock, stages }),
+            MainloopKind::TmaRing => Self::TmaRing(TmaRingKnobs {
+                threadblock,
+                stages,
+                cluster: Mn::ONE,
+                schedule: ScheduleKind::Cooperative,
+            }),
         }
     }
 
@@ -78,27 +92,24 @@ impl Mainloop {
         }
     }
 
-    /// Returns the knobs of a TMA ring, or `None` for another main loop.
-    pub const fn tma_ring(&self) -> Option<&TmaRingKnobs> {
-        match self {
-            Self::TmaRing(knobs) => Some(knobs),
-            _ => None,
-        }
+    /// Returns whether a producer warpgroup copies tiles by TMA.
+    pub const fn has_producer(&self) -> bool {
+        self.kind().has_producer()
     }
 
     /// Returns the cluster shape in CTAs along M and N.
     pub const fn cluster(&self) -> Mn {
-        match self.tma_ring() {
-            Some(knobs) => knobs.cluster,
-            None => Mn::ONE,
+        match self {
+            Self::SingleStage(_) | Self::Pipelined(_) | Self::Multistage(_) => Mn::ONE,
+            Self::TmaRing(knobs) => knobs.cluster,
         }
     }
 
     /// Returns the schedule of the consumers, or `None` without a producer.
     pub const fn consumers(&self) -> Option<ScheduleKind> {
-        match self.tma_ring() {
-            Some(knobs) => Some(knobs.schedule),
-            None => None,
+        match self {
+            Self::SingleStage(_) | Self::Pipelined(_) | Self::Multistage(_) => None,
+            Self::TmaRing(knobs) => Some(knobs.schedule),
         }
     }
 
@@ -106,7 +117,7 @@ impl Mainloop {
     pub const fn unroll(&self) -> UnrollKind {
         match self {
             Self::SingleStage(knobs) => knobs.unroll,
-            _ => UnrollKind::Full,
+            Self::Pipelined(_) | Self::Multistage(_) | Self::TmaRing(_) => UnrollKind::Full,
         }
     }
 
@@ -130,17 +141,16 @@ impl Mainloop {
     pub(crate) const fn pinned(self, pins: &Pins) -> Self {
         let threadblock = or!(pins.threadblock, self.threadblock());
         let stages = or!(pins.stages, self.stages());
-        if let Self::TmaRing(knobs) = self {
-            return Self::TmaRing(knobs.pinned(threadblock, stages, pins));
-        }
-        match or!(pins.mainloop, self.kind()) {
-            MainloopKind::SingleStage => {
+        let kind = match pins.mainloop {
+            Some(kind) if !kind.has_producer() && !self.has_producer() => kind,
+            _ => self.kind(),
+        };
+        match (kind, self) {
+            (_, Self::TmaRing(knobs)) => Self::TmaRing(knobs.pinned(threadblock, stages, pins)),
+            (MainloopKind::SingleStage, _) => {
                 Self::SingleStage(SingleStageKnobs::pinned(threadblock, self.unroll(), pins))
             }
-            MainloopKind::TmaRing => {
-                Self::without_producer(self.kind(), threadblock, stages, self.unroll())
-            }
-            kind => Self::without_producer(kind, threadblock, stages, UnrollKind::Full),
+            _ => Self::new(kind, threadblock, stages, UnrollKind::Full),
         }
     }
 }
@@ -159,9 +169,10 @@ impl Mainloop {
                 Self::Multistage(_) | Self::TmaRing(_) => {}
             }
         }
-        match (pins.unroll, self) {
-            (None | Some(UnrollKind::Full), _) | (_, Self::SingleStage(_)) => Ok(()),
-            (Some(UnrollKind::By(k_blocks)), _) => {
+        match (self, pins.unroll) {
+            (Self::SingleStage(_), _) => Ok(()),
+            (_, None | Some(UnrollKind::Full)) => Ok(()),
+            (_, Some(UnrollKind::By(k_blocks))) => {
                 Err(Refusal::no_loop_to_unroll(k_blocks, self.kind().name()))
             }
         }
@@ -193,7 +204,7 @@ impl Mainloop {
     /// loop.
     pub(crate) const fn is_too_narrow(&self, element: ElementKind, access: u32) -> bool {
         match self {
-            Self::Multistage(_) => MultistageKnobs::is_too_narrow(element, access),
+            Self::Multistage(_) => is_too_narrow(element, access),
             Self::SingleStage(_) | Self::Pipelined(_) | Self::TmaRing(_) => false,
         }
     }
@@ -208,7 +219,10 @@ impl Mainloop {
 
     /// Returns whether the fragments of the next k-block load while the current one is multiplied.
     pub(crate) const fn loads_ahead(&self) -> bool {
-        !matches!(self, Self::SingleStage(_))
+        match self {
+            Self::SingleStage(_) => false,
+            Self::Pipelined(_) | Self::Multistage(_) | Self::TmaRing(_) => true,
+        }
     }
 
     /// Returns the schedule that all threads of the block follow. It is empty with a producer,

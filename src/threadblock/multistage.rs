@@ -13,11 +13,14 @@
 
 use crate::{
     arch::ArchKind,
-    numeric::ElementKind,
     refusal::{Field, Operand, Refusal, rules::within},
     schedule::{Schedule, Step},
     shape::Mnk,
-    threadblock::{MmaBase, StagedOperand, mainloop::MOST_STAGES, mma::accesses},
+    threadblock::{
+        MmaBase, StagedOperand,
+        mainloop::{LEAST_COPY, MOST_STAGES, is_too_narrow},
+        mma::accesses,
+    },
 };
 
 // Knobs.
@@ -30,9 +33,6 @@ pub struct MultistageKnobs {
     /// Number of stages in shared memory, 2 to 16.
     pub stages: u32,
 }
-
-/// Size of the narrowest asynchronous copy in bytes. Source: PTX ISA, `cp.async`.
-const LEAST_COPY: u32 = 4;
 
 /// Number of k-blocks, from the first one on, over which the copies of a tile are spread. Measured:
 /// a single batch delays the multiplications, and each further batch adds instructions. The
@@ -50,11 +50,6 @@ impl MultistageKnobs {
         within(Field::Stages, self.stages as u64, 2, MOST_STAGES as u64)
     }
 
-    /// Returns whether an access of `access` elements is too narrow for an asynchronous copy.
-    pub(crate) const fn is_too_narrow(element: ElementKind, access: u32) -> bool {
-        element.bytes_of(access) < LEAST_COPY
-    }
-
     /// Checks that asynchronous copies support the accesses of an operand. A wider access helps
     /// only if it divides the tile, and if its elements stay adjacent in shared memory.
     pub(crate) const fn check_copies(
@@ -62,7 +57,7 @@ impl MultistageKnobs {
         staged: &StagedOperand,
     ) -> Result<(), Refusal> {
         let element = staged.element;
-        if Self::is_too_narrow(element, staged.access) {
+        if is_too_narrow(element, staged.access) {
             let wider = element.elements_in(LEAST_COPY);
             let helps = !staged.transposes()
                 && staged.smem.vector(wider) == wider
@@ -75,7 +70,7 @@ impl MultistageKnobs {
         }
         let run = staged.shared_access();
         if run < staged.access {
-            let nearest = if Self::is_too_narrow(element, run) { 0 } else { run };
+            let nearest = if is_too_narrow(element, run) { 0 } else { run };
             return Err(Refusal::copy_not_whole(operand, staged.access, run, nearest));
         }
         Ok(())

@@ -78,3 +78,18 @@ impl PipelinedKnobs {
         (1, THROUGH_REGISTERS / at_least_one(self.threadblock.k) as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{arch::ArchKind, nest::Request, threadblock::MainloopKind};
+
+    /// No asynchronous copy has two bytes.
+    #[test]
+    fn access_of_one_half_needs_the_pipelined_main_loop() {
+        let [a, b] = ["f16:row", "f16:col"].map(|text| text.parse().ok());
+        let knobs = vec![("align_a".to_owned(), "1".to_owned())];
+        let request = Request { a, b, op: None, knobs, ..Request::default() };
+        let desc = request.resolve(ArchKind::Sm80).expect("a kernel").desc;
+        assert_eq!(desc.mainloop.kind(), MainloopKind::Pipelined);
+    }
+}

@@ -13,6 +13,7 @@ pub use crate::harness::{
         coverage::{Coverage, with_vectors},
         description,
         mma_sync::ARCHS,
+        simt::{MULTISTAGE_OR_OTHER, ONE_SCHEDULE, THROUGH_REGISTERS},
         with_stream_k,
     },
     functions::{HalvedInBoth, NearSquare},

@@ -47,7 +47,7 @@ pub fn swizzle_words<T: ThreadblockSwizzle>() -> String {
 type Kernel = ([&'static str; 3], (OpKind, ArchKind), &'static [(&'static str, &'static str)]);
 
 /// Kernels of each kind of work.
-const KERNELS: [Kernel; 6] = [
+const KERNELS: &[Kernel] = &[
     (
         ["f32:row", "f32:col", "f32:row"],
         (OpKind::Simt, ArchKind::Sm80),

@@ -104,6 +104,32 @@ pub fn lengthen(lines: &[String]) -> Vec<String> {
     lines.iter().map(String::as_str).map(long).collect()
 }
 
+/// Main loops and MMAs of the whole tree, by their words.
+const VARIANTS: &str = "singlestage pipelined multistage warpspecialized simt mmasync wgmma";
+
+/// Returns whether the tree has all variants. `scripts/variant.sh` deletes one.
+pub fn has_all_variants() -> bool {
+    let known = MainloopKind::ALL.len() + WarpMmaKind::ALL.len();
+    known == VARIANTS.split(' ').count()
+}
+
+/// Returns whether this tree has the main loop and the MMA of a line.
+pub fn is_computed(line: &str) -> bool {
+    let words = split(line);
+    let word = |name: &str| {
+        let own = words.iter().find(|(word, _)| *word == name);
+        own.or_else(|| USUAL.iter().find(|(word, _)| *word == name)).map_or("", |(_, word)| word)
+    };
+    let Ok(mainloop) = word("mainloop").parse::<MainloopKind>() else { return false };
+    let tensor_op = word("op") == OpKind::TensorOp.name();
+    let mma = match (tensor_op, mainloop.has_producer()) {
+        (false, _) => 4,
+        (true, false) => 5,
+        (true, true) => 6,
+    };
+    WarpMmaKind::ALL.iter().any(|kind| Some(kind.name()) == VARIANTS.split(' ').nth(mma))
+}
+
 /// Returns the description of a line.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! Mutants of programs whose threads all follow one schedule. The checked machine reports a fault,
-//! or D differs from the reference. The tables name the mutants that compute the same result.
+//! or D differs from the reference. The tables name the mutants that compute the same result. The
+//! steps of each main loop are mutated in its own file.
 
 use crate::harness::{
     integers::{ragged, wrong},
@@ -11,41 +12,11 @@ use falchion_check::mutation::{NamedFault, drop_each};
 use proptest::prelude::*;
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
-const ROWS: [Order; 3] = [Order::Row; 3];
-const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
+pub(crate) const ROWS: [Order; 3] = [Order::Row; 3];
+pub(crate) const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
-/// Returns the programs that are mutated: the defaults, 2, 3, and 4 stages, 2, 3, and 4 warp
-/// slices, and stream-K.
-fn subjects() -> Vec<(String, Program)> {
-    let default =
-        |arch, ab, acc, c| default_of(OpKind::Simt, arch, element_types(ab, acc, c), K_MAJOR);
-    let classic = default_f32(ArchKind::Sm70, K_MAJOR);
-    let ring = ring(ROWS);
-    let single = but!(classic, mainloop: MainloopKind::SingleStage, stages: 1).expect();
-    let sliced = |d: GemmDesc, warp_slices: u32| {
-        but!(d, threadblock: Mnk::new(64, 64, 8 * warp_slices), warp: Mnk::new(32, 32, 8)).expect()
-    };
-    let streams = |d: GemmDesc| but!(d, decomposition: DecompositionKind::StreamK).expect();
-    #[rustfmt::skip]
-    let all = vec![
-        ("f32 sm70", classic),
-        ("f32 sm80", default_f32(ArchKind::Sm80, ROWS)),
-        ("f32 sm80 K-major", default_f32(ArchKind::Sm80, K_MAJOR)),
-        ("4 stages", ring),
-        ("f64 sm80", default(ArchKind::Sm80, ElementKind::F64, ElementKind::F64, ElementKind::F64)),
-        ("i8 sm90", default(ArchKind::Sm90, ElementKind::I8, ElementKind::I32, ElementKind::I32)),
-        ("2 stages", but!(ring, stages: 2).expect()),
-        ("3 stages", but!(ring, stages: 3).expect()),
-        ("2 warp slices", sliced(but!(classic, align_a: 1, align_b: 1), 2)),
-        ("3 warp slices", sliced(but!(classic, align_a: 1, align_b: 1), 3)),
-        ("1 stage", single),
-        ("1 stage, 2 warp slices", sliced(but!(single, align_a: 1, align_b: 1), 2)),
-        ("4 warp slices of 3 stages", sliced(but!(ring, stages: 3, blocks_per_sm: 1), 4)),
-        ("streams", streams(sliced(but!(classic, align_a: 1, align_b: 1), 1))),
-        ("stream-K, 2 warp slices", streams(sliced(but!(classic, align_a: 1, align_b: 1), 2))),
-        ("stream-K, 1 stage, 2 warp slices", streams(sliced(but!(single, align_a: 1, align_b: 1), 2))),
-        ("stream-K, 3 stages, 2 warp slices", streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2))),
-    ];
+/// Returns the descriptions as named programs.
+pub(crate) fn programs(all: Vec<(&str, GemmDesc)>) -> Vec<(String, Program)> {
     all.into_iter()
         .map(|(name, desc)| {
             (name.to_owned(), desc.one_schedule().expect("a kernel without a producer"))
@@ -53,9 +24,19 @@ fn subjects() -> Vec<(String, Program)> {
         .collect()
 }
 
+/// Returns a description with small tiles and warps that divide K.
+pub(crate) fn sliced(d: GemmDesc, warp_slices: u32) -> GemmDesc {
+    but!(d, threadblock: Mnk::new(64, 64, 8 * warp_slices), warp: Mnk::new(32, 32, 8)).expect()
+}
+
+/// Returns a description with stream-K.
+pub(crate) fn streams(d: GemmDesc) -> GemmDesc {
+    but!(d, decomposition: DecompositionKind::StreamK).expect()
+}
+
 /// Runs a mutant on the checked machine, and returns the finding. Two CTAs compute stream-K: each
 /// has slices of two tiles, and whole tiles.
-fn find_fault(program: &Program) -> Option<String> {
+pub(crate) fn find_fault(program: &Program) -> Option<String> {
     let [m, n, k] = ragged(&program.desc);
     let tiles = if program.desc.streams_k() { 4 } else { 0 };
     wrong(
@@ -71,34 +52,6 @@ fn find(program: &Program) -> Option<String> {
     let words = finding.split_whitespace();
     let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
     Some(words.take(9).collect::<Vec<_>>().join(" "))
-}
-
-#[test]
-fn every_dropped_step_is_found() {
-    for (name, program) in subjects() {
-        assert_eq!(find_fault(&program), None, "{name}, unchanged");
-    }
-    drop_each(&subjects(), find).check(477);
-}
-
-#[test]
-fn main_loop_page_names_the_faults_of_removed_steps() {
-    let page: Vec<_> =
-        include_str!("../../book/src/mainloop.md").lines().map(without_numbers).collect();
-    let program =
-        default_f32(ArchKind::Sm80, ROWS).one_schedule().expect("a kernel without a producer");
-    for removed in [
-        Step::Wait { pending: 2 },
-        Step::Commit,
-        Step::Barrier,
-        Step::Copy { part: 0, of: 2 },
-        Step::Load { k_block: 3 },
-        Step::Multiply { k_block: 3 },
-    ] {
-        let fault = find_fault(&without_first(&program, Section::Body, removed)).expect("a fault");
-        let fault = without_numbers(&fault);
-        assert!(page.iter().any(|line| line.contains(&fault)), "{removed}: {fault}");
-    }
 }
 
 /// Returns the reason why two neighboring steps may be swapped.
@@ -117,35 +70,25 @@ fn commute(_: &Program, first: Step, second: Step) -> Option<&'static str> {
     one_way(first, second).or_else(|| one_way(second, first))
 }
 
-#[test]
-fn swapped_steps_are_found_or_commute() {
-    let sections = [Section::Prologue, Section::Body, Section::Epilogue];
-    let findings = swap_each(&subjects(), &sections, commute, |program, _| find(program));
-    findings.check(251);
-    assert_eq!(findings.tried, 439);
-}
-
-#[test]
-fn a_wait_that_leaves_one_more_copy_in_flight_is_found() {
-    let weaker = |step| match step {
-        Step::Wait { pending } => Some(Step::Wait { pending: pending + 1 }),
-        _ => None,
-    };
-    let findings = weaken_each(&subjects(), weaker, find_fault);
-    findings.check(14);
-    assert!(findings.kinds("").iter().all(|kind| kind.contains("before the wait for thread")));
-}
-
-#[test]
-fn a_ring_with_fewer_stages_than_its_schedule_is_found() {
-    for stages in [3, 4, 5] {
-        let desc = but!(ring(ROWS), stages, blocks_per_sm: 1).expect();
-        let program = desc.one_schedule().expect("a kernel without a producer");
-        let fewer = but!(desc, stages: stages - 1);
-        let fewer = Program { desc: fewer, base: fewer.base(), ..program };
-        let finding = find_fault(&fewer).expect("the ring is overrun");
-        println!("{stages} stages in {}: {finding}", stages - 1);
+/// Checks that dropped steps are found: at least `least`.
+pub(crate) fn drop_steps(subjects: &[(String, Program)], least: usize) {
+    for (name, program) in subjects {
+        assert_eq!(find_fault(program), None, "{name}, unchanged");
     }
+    drop_each(subjects, find).check(least);
+}
+
+/// Checks that swapped steps are found, or commute: at least `least` of `tried`.
+pub(crate) fn swap_steps(subjects: &[(String, Program)], least: usize, tried: usize) {
+    let sections = [Section::Prologue, Section::Body, Section::Epilogue];
+    let findings = swap_each(subjects, &sections, commute, |program, _| find(program));
+    findings.check(least);
+    assert_eq!(findings.tried, tried);
+}
+
+/// Checks that maps with wrong edges are found: at least `least`.
+pub(crate) fn mutate_maps(subjects: &[(String, Program)], least: usize) {
+    mutate_edges(subjects, |_, _, _| None, |program, _| find(program)).check(least);
 }
 
 /// Program that a fault of a map needs.
@@ -215,16 +158,13 @@ fn leave_out_last(map: &mut falchion::internals::index::Map) {
 
 #[test]
 fn every_wrong_map_is_found_in_both_modes() {
-    let mut all = subjects();
-    let of = |of, name: &str, all: &mut Vec<(String, Program)>| {
-        let at = all.iter().position(|(other, _)| other == name).expect("a subject");
-        (of, all.swap_remove(at).1)
-    };
+    let classic = default_f32(ArchKind::Sm70, K_MAJOR);
     let programs = [
-        of(Needs::Classic, "f32 sm70", &mut all),
-        of(Needs::Ring, "4 stages", &mut all),
-        of(Needs::Sliced, "3 warp slices", &mut all),
-    ];
+        (Needs::Classic, classic),
+        (Needs::Ring, ring(ROWS)),
+        (Needs::Sliced, sliced(but!(classic, align_a: 1, align_b: 1), 3)),
+    ]
+    .map(|(of, desc)| (of, desc.one_schedule().expect("a kernel without a producer")));
     for mode in [CHECKED, Mode::Fast] {
         for (of, program) in &programs {
             let subject = [(format!("{mode:?}"), program.clone())];
@@ -234,11 +174,6 @@ fn every_wrong_map_is_found_in_both_modes() {
             apply_each(&subject, &faults, |_, _| true, |p| &mut p.maps, find).check(faults.len());
         }
     }
-}
-
-#[test]
-fn maps_with_wrong_edges_are_found() {
-    mutate_edges(&subjects(), |_, _, _| None, |program, _| find(program)).check(468);
 }
 
 #[test]
@@ -260,29 +195,6 @@ fn a_wrong_tile_order_is_found_in_both_modes() {
         for mode in [CHECKED, Mode::Fast] {
             println!("{name:25} {mode:?}: {}", wrong(&program, mode, [257, 130, 9]).expect(name));
         }
-    }
-}
-
-#[test]
-fn a_layout_that_splits_vectors_is_found() {
-    let desc = but!(ring(ROWS), stages: 3);
-    // Enough shared memory for each of these layouts: the pitch of the description is 128 + 8.
-    let padded = SmemLayout::Padded { along: Along::Mn, padding: 8 };
-    let desc = but!(desc, smem_a: padded, smem_b: padded).expect();
-    let tile =
-        SmemTile { padding: 8, along: Along::Mn, mn: 128, k: 16, bits: 0, base: 0, shift: 0 };
-    for (name, map) in [
-        ("rows begin between vectors", SmemTile { padding: 5, ..tile }),
-        ("the swizzle is finer than a vector", SmemTile { bits: 2, base: 1, ..tile }),
-        (
-            "K-major, although copies are vectors along MN",
-            SmemTile { along: Along::K, padding: 0, ..tile },
-        ),
-    ] {
-        let mut program = desc.one_schedule().expect("a kernel without a producer");
-        program.maps.smem[0] = Arc::new(map);
-        println!("{name}: {}", find_fault(&program).expect(name));
-        println!("{name}: {}", wrong(&program, Mode::Fast, ragged(&desc)).expect(name));
     }
 }
 

@@ -12,22 +12,24 @@ fn kernel(types: [&str; 3], op: OpKind, knobs: &[(&str, &str)]) -> GemmDesc {
 
 /// Returns stream-K kernels with two warp slices: every main loop, SIMT and `mma.sync`.
 fn sliced() -> Vec<GemmDesc> {
-    let streams = [("decomposition", "streamk"), ("threadblock", "64x64x32")];
-    let with = |more: [(&'static str, &'static str); 2]| [&streams[..], &more[..]].concat();
-    let simt = |mainloop| {
-        kernel(["f32:row"; 3], OpKind::Simt, &with([("warp", "32x32x16"), ("mainloop", mainloop)]))
+    let simt = ONE_SCHEDULE.iter().map(|&mainloop| sliced_in(OpKind::Simt, mainloop));
+    let mma = MULTISTAGE_OR_OTHER.iter().map(|&mainloop| sliced_in(OpKind::TensorOp, mainloop));
+    simt.chain(mma).collect()
+}
+
+/// Returns the stream-K kernel of a main loop with two warp slices.
+fn sliced_in(op: OpKind, mainloop: MainloopKind) -> GemmDesc {
+    let types = match op {
+        OpKind::Simt => ["f32:row"; 3],
+        OpKind::TensorOp => ["f16:row", "f16:col", "f32:row"],
     };
-    let mma = |mainloop| {
-        let types = ["f16:row", "f16:col", "f32:row"];
-        kernel(types, OpKind::TensorOp, &with([("warp", "32x32x16"), ("mainloop", mainloop)]))
-    };
-    vec![
-        simt("singlestage"),
-        simt("pipelined"),
-        simt("multistage"),
-        mma("pipelined"),
-        mma("multistage"),
-    ]
+    let knobs = [
+        ("decomposition", "streamk"),
+        ("threadblock", "64x64x32"),
+        ("warp", "32x32x16"),
+        ("mainloop", mainloop.name()),
+    ];
+    kernel(types, op, &knobs)
 }
 
 /// Returns the program for a device that holds `clusters` CTAs at once.
@@ -70,7 +72,8 @@ fn integers_are_exact_on_any_number_of_ctas() {
         }
     }
     println!("{seen:?}");
-    assert!(seen.len() == 10 && seen.values().all(|&count| count >= 2), "{seen:?}");
+    let main_loops = ONE_SCHEDULE.len() + MULTISTAGE_OR_OTHER.len();
+    assert!(seen.len() == 2 * main_loops && seen.values().all(|&count| count >= 2), "{seen:?}");
 }
 
 /// With sliced K, a missing barrier between units is found: the next unit copies over the partials
@@ -137,7 +140,10 @@ fn wrong_stream_k_units_are_found() {
             w.unit(block, 0, i).map(|unit| Unit { slice: 0, ..unit })
         }),
     ];
-    for desc in [sliced()[1], sliced()[4]] {
+    for desc in [
+        sliced_in(OpKind::Simt, THROUGH_REGISTERS[0]),
+        sliced_in(OpKind::TensorOp, MULTISTAGE_OR_OTHER[0]),
+    ] {
         for (name, mutation) in mutations {
             let units = Arc::new(move |w: &Work, block, _, i| mutation(w, block, i));
             let mutant = Program { units, ..program(&desc, 4) };
@@ -169,11 +175,13 @@ fn batches_and_arrays_support_stream_k() {
     let a: Vec<i8> = (0..products * m * k).map(number).collect();
     let b: Vec<i8> = (0..products * k * n).map(|i| number(3 * i + 1)).collect();
     let of = |product: usize| [&a[product * m * k..][..m * k], &b[product * k * n..][..k * n]];
-    for (op, mainloop) in [(OpKind::Simt, "pipelined"), (OpKind::TensorOp, "multistage")] {
+    for (op, mainloop) in
+        [(OpKind::Simt, THROUGH_REGISTERS[0]), (OpKind::TensorOp, MULTISTAGE_OR_OTHER[0])]
+    {
         let knobs = [
             ("threadblock", "64x64x64"),
             ("warp", "32x32x32"),
-            ("mainloop", mainloop),
+            ("mainloop", mainloop.name()),
             ("decomposition", "streamk"),
         ];
         let streamed = kernel(["i8:row", "i8:col", "i32:row"], op, &knobs);
@@ -218,7 +226,9 @@ fn both_modes_add_stream_k_slices_in_the_same_order() {
         let call = problem.with(slices::<f32, f32, f32>(a, b, d));
         run_in_mode(&program(desc, 5), mode, call).expect("a product");
     };
-    for (desc, batch) in [(sliced()[1], 1), (sliced()[2], 1), (sliced()[2].for_batch(3), 3)] {
+    let ring = sliced_in(OpKind::Simt, MULTISTAGE_OR_OTHER[0]);
+    let double = sliced_in(OpKind::Simt, THROUGH_REGISTERS[0]);
+    for (desc, batch) in [(double, 1), (ring, 1), (ring.for_batch(3), 3)] {
         for extents @ (m, n, k) in [(130, 190, 500), (64, 64, 700), (200, 300, 33)] {
             let (a, b): (Vec<f32>, Vec<f32>) = (
                 (0..batch * m * k).map(rounding).collect(),

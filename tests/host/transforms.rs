@@ -27,26 +27,26 @@ macro_rules! transform {
 }
 pub(super) use transform;
 
-const SIZES: (usize, usize, usize) = (35, 41, 70);
+pub(super) const SIZES: (usize, usize, usize) = (35, 41, 70);
 
 /// Conversions between `f32` and an element type.
-struct Numbers<E: MathType> {
+pub(super) struct Numbers<E: MathType> {
     from_f32: fn(f32) -> E::Storage,
     to_f32: fn(E::Storage) -> f32,
 }
 
-const F32: Numbers<f32> = Numbers { from_f32: |x| x, to_f32: |x| x };
+pub(super) const F32: Numbers<f32> = Numbers { from_f32: |x| x, to_f32: |x| x };
 /// Elements that tensor cores read without loss.
-const TF32: Numbers<Tf32> = Numbers { from_f32: Tf32::as_read, to_f32: |x| x };
-const F16_: Numbers<F16> = Numbers { from_f32: F16::from_f32, to_f32: F16::to_f32 };
-const BF16: Numbers<Bf16> = Numbers { from_f32: Bf16::from_f32, to_f32: Bf16::to_f32 };
+pub(super) const TF32: Numbers<Tf32> = Numbers { from_f32: Tf32::as_read, to_f32: |x| x };
+pub(super) const F16_: Numbers<F16> = Numbers { from_f32: F16::from_f32, to_f32: F16::to_f32 };
+pub(super) const BF16: Numbers<Bf16> = Numbers { from_f32: Bf16::from_f32, to_f32: Bf16::to_f32 };
 
 /// Small tiles for units and a main loop.
-fn knobs_of(op: OpKind, mainloop: MainloopKind) -> Vec<(&'static str, &'static str)> {
-    let stages = match mainloop {
-        MainloopKind::SingleStage => "1",
-        MainloopKind::Pipelined => "2",
-        _ => "3",
+pub(super) fn knobs_of(op: OpKind, mainloop: MainloopKind) -> Vec<(&'static str, &'static str)> {
+    let stages = match mainloop.fixed_stages() {
+        Some(1) => "1",
+        Some(_) => "2",
+        None => "3",
     };
     let tiles: [_; 2] = match op {
         OpKind::TensorOp => [("threadblock", "32x32x32"), ("warp", "16x32x16")],
@@ -74,7 +74,7 @@ pub(crate) fn small(
 
 /// Checks the transform `T` of one operand or both against the kernel that multiplies `X` as
 /// stored.
-fn checked<T: Transform, X: MathType>(
+pub(super) fn checked<T: Transform, X: MathType>(
     units: (OpKind, ArchKind),
     (mainloop, transformed): (MainloopKind, [bool; 2]),
     (orders, more): ([Order; 3], &[(&str, &str)]),
@@ -91,11 +91,10 @@ fn checked<T: Transform, X: MathType>(
     // The instruction determines the order of additions, and the main loop does not. Narrow copies
     // of 16-bit elements need this main loop.
     let instruction = desc.instruction().to_string();
-    let mut pipelined =
-        [&knobs_of(units.0, MainloopKind::Pipelined)[..], &[("instruction", &instruction)], more]
-            .concat();
-    pipelined.retain(|(name, _)| units.0 == OpKind::TensorOp || *name != "instruction");
-    let plain = small(units, X::KIND, orders, &pipelined);
+    let own = knobs_of(units.0, THROUGH_REGISTERS[0]);
+    let mut own = [&own[..], &[("instruction", &instruction)], more].concat();
+    own.retain(|(name, _)| units.0 == OpKind::TensorOp || *name != "instruction");
+    let plain = small(units, X::KIND, orders, &own);
     let (m, n, k) = SIZES;
     let numbers = |seed: usize, count: usize| -> Vec<_> {
         (0..count).map(|i| (stored.from_f32)(rounding(i * 3 + seed))).collect()
@@ -116,49 +115,10 @@ fn checked<T: Transform, X: MathType>(
     }
 }
 
-const BOTH: [bool; 2] = [true, true];
-const EACH: [[bool; 2]; 3] = [BOTH, [true, false], [false, true]];
+pub(super) const BOTH: [bool; 2] = [true, true];
+pub(super) const EACH: [[bool; 2]; 3] = [BOTH, [true, false], [false, true]];
 pub(crate) const TENSOR_OP: [(OpKind, ArchKind); 2] =
     [(OpKind::TensorOp, ArchKind::Sm80), (OpKind::TensorOp, ArchKind::Sm90)];
-
-#[test]
-fn mma_sync_multiplies_f32_as_narrower_types() {
-    for units in TENSOR_OP {
-        for mainloop in [MainloopKind::Pipelined, MainloopKind::Multistage] {
-            for orders in ORDERS {
-                let how = ((mainloop, BOTH), (orders, &[][..]));
-                checked::<Scaled<f32, Bf16>, _>(units, how.0, how.1, (&F32, &BF16));
-                checked::<Scaled<f32, F16>, _>(units, how.0, how.1, (&F32, &F16_));
-                checked::<Scaled<f32, Tf32>, _>(units, how.0, how.1, (&F32, &TF32));
-            }
-        }
-    }
-}
-
-#[test]
-fn mma_sync_transforms_elements_of_one_type() {
-    for (units, transformed) in TENSOR_OP.into_iter().flat_map(|units| EACH.map(|of| (units, of))) {
-        for orders in [ORDERS[0], ORDERS[3], ORDERS[4]] {
-            let how = ((MainloopKind::Pipelined, transformed), (orders, &[][..]));
-            checked::<Scaled<Bf16, Bf16>, _>(units, how.0, how.1, (&BF16, &BF16));
-            checked::<Magnitude<F16, F16>, _>(units, how.0, how.1, (&F16_, &F16_));
-            checked::<Scaled<Tf32, Tf32>, _>(units, how.0, how.1, (&TF32, &TF32));
-        }
-    }
-}
-
-#[test]
-fn instructions_of_each_depth_multiply_transformed_elements() {
-    for (depth, units) in
-        [("16x8x8", TENSOR_OP[0]), ("16x8x16", TENSOR_OP[0]), ("16x8x8", TENSOR_OP[1])]
-    {
-        let how = ((MainloopKind::Pipelined, BOTH), (ORDERS[0], &[("instruction", depth)][..]));
-        checked::<Scaled<f32, Bf16>, _>(units, how.0, how.1, (&F32, &BF16));
-        checked::<Magnitude<f32, F16>, _>(units, how.0, how.1, (&F32, &F16_));
-    }
-    let how = ((MainloopKind::Multistage, BOTH), (ORDERS[1], &[("instruction", "16x8x4")][..]));
-    checked::<Magnitude<f32, Tf32>, _>(TENSOR_OP[0], how.0, how.1, (&F32, &TF32));
-}
 
 #[test]
 fn simt_transforms_elements_of_each_main_loop() {
@@ -181,42 +141,19 @@ fn simt_transforms_elements_of_each_main_loop() {
     }
 }
 
+/// Divisions of K among CTAs.
+pub(super) const DIVISIONS: [&[(&str, &str)]; 3] = [
+    &[("split_k", "3")],
+    &[("split_k", "2"), ("decomposition", "splitkparallel")],
+    &[("decomposition", "streamk")],
+];
+
 #[test]
 fn divisions_of_k_multiply_transformed_elements() {
     let simt = (OpKind::Simt, ArchKind::Sm80);
-    for more in [
-        &[("split_k", "3")][..],
-        &[("split_k", "2"), ("decomposition", "splitkparallel")],
-        &[("decomposition", "streamk")],
-    ] {
-        let how = ((MainloopKind::Multistage, [true, false]), (ORDERS[4], more));
+    for more in DIVISIONS {
+        let how = ((MULTISTAGE_OR_OTHER[0], [true, false]), (ORDERS[4], more));
         checked::<Scaled<f32, f32>, _>(simt, how.0, how.1, (&F32, &F32));
-        let how = ((MainloopKind::Multistage, BOTH), (ORDERS[4], more));
-        checked::<Scaled<f32, Bf16>, _>(TENSOR_OP[1], how.0, how.1, (&F32, &BF16));
-    }
-}
-
-/// The result is rounded to f16 before the products, as f16 accumulators need.
-#[test]
-fn f16_accumulators_add_transformed_elements() {
-    let (arch, words) = (ArchKind::Sm80, transform_words::<Scaled<F16, F16>>());
-    let kernel = |pins: &[(&str, &str)]| {
-        let f16 = ElementKind::F16;
-        let tiles = knobs_of(OpKind::TensorOp, MainloopKind::Pipelined);
-        let knobs = [&tiles[..], pins].concat();
-        let types = element_types(f16, f16, f16);
-        let request = request_of(OpKind::TensorOp, types, ORDERS[0], &knobs);
-        let request = Request { arch: Some(arch), ..request };
-        GemmOperation::from_request(&request).expect("a kernel").desc()
-    };
-    let [plain, desc] = [kernel(&[]), kernel(&[("transform_b", &words)])];
-    let (a, b) = rounding_operands(SIZES, F16::from_f32);
-    let scaled: Vec<_> = b.iter().map(|x| F16::from_f32(0.3 * x.to_f32())).collect();
-    let nan = F16::NAN;
-    let wanted = computed::<F16, F16>(&plain, &plain, Mode::Fast, SIZES, ([&a, &scaled], nan));
-    for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
-        let d = computed::<F16, F16>(&desc, &desc, mode, SIZES, ([&a, &b], nan));
-        assert!(d == wanted && d.iter().all(|x| x.is_finite()), "{mode:?}");
     }
 }
 
@@ -226,10 +163,10 @@ fn the_lab_verifies_transformed_operands() {
     let [m, n, k] = [20, 24, 70];
     let words = transform_words::<Scaled<f32, Bf16>>();
     let pins = [("transform_a", &*words), ("transform_b", &words)];
-    let tensor = [&knobs_of(OpKind::TensorOp, MainloopKind::Multistage)[..], &pins].concat();
+    let tensor = [&knobs_of(OpKind::TensorOp, MULTISTAGE_OR_OTHER[0])[..], &pins].concat();
     let words = transform_words::<Magnitude<f32, f32>>();
     let pins = [("transform_b", &*words)];
-    let simt = [&knobs_of(OpKind::Simt, MainloopKind::Multistage)[..], &pins].concat();
+    let simt = [&knobs_of(OpKind::Simt, MULTISTAGE_OR_OTHER[0])[..], &pins].concat();
     let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     register_transform::<Scaled<f32, f32>>();
     for (units, knobs) in [(TENSOR_OP[1], tensor), ((OpKind::Simt, ArchKind::Sm80), simt)] {
@@ -253,7 +190,7 @@ fn a_transform_of_a_stands_beside_an_emulation_of_b() {
     let words = transform_words::<Same>();
     let (m, n, k) = SIZES;
     let (a, b) = rounding_operands((m, n, k), |x| x);
-    let knobs = knobs_of(OpKind::TensorOp, MainloopKind::Multistage);
+    let knobs = knobs_of(OpKind::TensorOp, MULTISTAGE_OR_OTHER[0]);
     let d = |more: &[(&str, &str)], orders| {
         let knobs = [&knobs[..], &[("emulation", "bf16x1")], more].concat();
         let desc = small(TENSOR_OP[0], ElementKind::F32, orders, &knobs);

@@ -2,14 +2,14 @@
 
 use crate::harness::{prelude::*, random_cases};
 use falchion::{
-    nest::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
+    nest::{AlignmentA, AlignmentB, Config, SharedA, SharedB},
     shape::TiledBy,
-    threadblock::{SmemAuto, SmemPadded, SmemSwizzled},
+    threadblock::{SmemPadded, SmemSwizzled},
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
 /// Returns the row-major `f32` description with a configuration.
-fn f32_desc<C: Config>() -> GemmDesc {
+pub(super) fn f32_desc<C: Config>() -> GemmDesc {
     Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, C>::DESC
 }
 
@@ -48,28 +48,9 @@ fn leaves_commute() {
     );
 }
 
-/// Pinning every knob to its default changes nothing.
+/// A loop nest is one leaf, and its parts are pinned.
 #[test]
-fn pinned_defaults_change_nothing() {
-    type Tiles = With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>;
-    type Loop = With<With<Tiles, MmaMultistage>, Stages<4>>;
-    type Aligned = With<With<With<Loop, AlignmentA<4>>, AlignmentB<4>>, AlignmentC<4>>;
-    type Shared =
-        With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
-    type All = With<With<Shared, BlocksPerSm<1>>, EpilogueTree<LinearCombination>>;
-    assert_eq!(f32_desc::<All>(), f32_desc::<Auto>());
-}
-
-/// A loop nest is one leaf, and equals the pins of its parts.
-#[test]
-fn a_loop_nest_is_one_leaf() {
-    type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
-    type Slices = With<
-        With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>,
-        Stages<3>,
-    >;
-    assert_eq!(f32_desc::<With<Auto, Nest>>(), f32_desc::<Slices>());
-    assert_eq!(<Nest as Leaf>::PINS, <With<Slices, MmaMultistage> as Config>::PINS);
+fn a_loop_nest_of_tensor_cores_is_one_leaf() {
     type TensorCores = MmaWarpSpecialized<
         GemmShape<128, 256, 64>,
         MmaTensorOp<GemmShape<64, 256, 64>, GemmShape<64, 256, 16>>,
@@ -97,18 +78,13 @@ assert_impl_all!(GemmShape<64, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 
 /// Descriptions are computed at compile time.
-const DESC: GemmDesc = Plain::DESC;
+pub(super) const DESC: GemmDesc = Plain::DESC;
 const_assert!(
     DESC.frame.swapped
-        && DESC.stages() == 4
         && DESC.threads() == 256
-        && DESC.smem_bytes() == 4 * DESC.base().stage_bytes()
+        && DESC.smem_bytes() == DESC.stages() * DESC.base().stage_bytes()
 );
-const_assert!(
-    matches!(DESC.mainloop.kind(), MainloopKind::Multistage)
-        && DESC.check().is_ok()
-        && DESC.base().registers() <= 255
-);
+const_assert!(DESC.check().is_ok() && DESC.base().registers() <= 255);
 const_assert!(matches!(
     (DESC.operands[0].layout, DESC.operands[1].layout),
     (Order::Row, Order::Row)

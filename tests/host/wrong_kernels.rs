@@ -53,7 +53,7 @@ impl Case {
         let desc = default_of(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3]);
         // f16 sums are slow on the host, so small tiles save time.
         let tile = Mnk::new(32, 32, 16);
-        let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);
+        let (mainloop, stages, blocks_per_sm) = (THROUGH_REGISTERS[0], 2, 1);
         let desc = but!(desc, threadblock: tile, warp: tile, mainloop, stages, blocks_per_sm);
         let problem = packed([m, n, k]);
         Self { desc, guarded: Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false } }

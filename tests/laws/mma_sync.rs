@@ -169,10 +169,9 @@ fn each_instruction() -> Vec<GemmDesc> {
                 [orders[0], orders[1], Order::Row],
                 knobs.expect("a row")[0],
             );
-            let (stages, mainloop) = if arch == ArchKind::Sm75 {
-                (2, falchion::threadblock::MainloopKind::Pipelined)
-            } else {
-                (3, falchion::threadblock::MainloopKind::Multistage)
+            let (stages, mainloop) = match arch {
+                ArchKind::Sm75 => (2, THROUGH_REGISTERS[0]),
+                _ => (3, MULTISTAGE_OR_OTHER[0]),
             };
             let pins = Pins {
                 threadblock: Some(Mnk::new(64, 64, k)),

@@ -4,9 +4,9 @@
 use crate::harness::prelude::*;
 
 /// Main loops and MMAs with tiles that are valid in some pair.
-fn parts() -> ([Mainloop; 4], [WarpMma; 3]) {
+fn parts() -> (Vec<Mainloop>, Vec<WarpMma>) {
     let (tile, stages) = (Mnk::new(128, 128, 64), 4);
-    let mainloops = [
+    let mainloops = vec![
         Mainloop::SingleStage(SingleStageKnobs { threadblock: tile, unroll: UnrollKind::Full }),
         Mainloop::Pipelined(PipelinedKnobs { threadblock: tile }),
         Mainloop::Multistage(MultistageKnobs { threadblock: tile, stages }),
@@ -17,7 +17,7 @@ fn parts() -> ([Mainloop; 4], [WarpMma; 3]) {
             schedule: ScheduleKind::Cooperative,
         }),
     ];
-    let mmas = [
+    let mmas = vec![
         WarpMma::Simt(SimtKnobs {
             warp: Mnk::new(64, 64, 64),
             thread: None,
@@ -41,7 +41,7 @@ fn parts() -> ([Mainloop; 4], [WarpMma; 3]) {
 
 #[test]
 fn a_pair_without_kernels_is_refused_by_name() {
-    let fed: [(MainloopKind, &[WarpMmaKind]); 4] = [
+    let fed: &[(MainloopKind, &[WarpMmaKind])] = &[
         (MainloopKind::SingleStage, &[WarpMmaKind::Simt]),
         (MainloopKind::Pipelined, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
         (MainloopKind::Multistage, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
@@ -52,9 +52,9 @@ fn a_pair_without_kernels_is_refused_by_name() {
     let orders = [Order::Row, Order::Col, Order::Row];
     let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders);
     let (mainloops, mmas) = parts();
-    for (mainloop, (kind, fed)) in mainloops.into_iter().zip(fed) {
+    for (mainloop, &(kind, fed)) in mainloops.into_iter().zip(fed) {
         assert_eq!(mainloop.kind(), kind);
-        for mma in mmas {
+        for &mma in &mmas {
             let desc = GemmDesc { mainloop, mma, ..desc };
             let said = desc.check().map_or_else(|refusal| refusal.to_string(), |()| String::new());
             let (first, second) = (kind.name(), mma.kind().name());

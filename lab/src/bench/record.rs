@@ -292,7 +292,7 @@ pub(super) mod tests {
         let circumstances = Circumstances {
             suite: "simt".into(),
             kind: "gemm".into(),
-            family: "multistage".into(),
+            family: "multi-stage".into(),
             op: "simt".into(),
             config: "128x128x16".into(),
             route: falchion::refusal::Route::Direct.name().to_owned(),

@@ -26,7 +26,7 @@ type Lists = Vec<(String, Vec<String>)>;
 type Row = (OpKind, fn(&GemmDesc) -> Lists);
 
 /// The subspaces, in order.
-const SUBSPACES: [Row; 6] = [
+const SUBSPACES: &[Row] = &[
     (OpKind::Simt, single_stage),
     (OpKind::Simt, pipelined),
     (OpKind::Simt, multistage),
@@ -108,10 +108,8 @@ impl Space {
     /// # Errors
     /// The errors of [`Space::with_subspaces`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
-        let own = SUBSPACES
-            .into_iter()
-            .filter(|(op, _)| *op == base.op())
-            .map(|(_, subspace)| subspace(base));
+        let own =
+            SUBSPACES.iter().filter(|(op, _)| *op == base.op()).map(|(_, subspace)| subspace(base));
         Self::with_subspaces(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
     }
 }

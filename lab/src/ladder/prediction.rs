@@ -27,7 +27,7 @@ use falchion::{
     arch::WARP,
     internals::shape::OperandKind,
     nest::GemmDesc,
-    threadblock::{Along, MainloopKind},
+    threadblock::Along,
     warp::{UnrollKind, simt::maps::FragmentMap},
 };
 
@@ -139,7 +139,7 @@ impl Machine {
             }
             Program::Gemm(d) => {
                 let base = d.base();
-                let waits = base.mainloop.kind() == MainloopKind::SingleStage;
+                let waits = base.mainloop.kind().fixed_stages() == Some(1);
                 (base.tiles.block, base.tiles.threads(), base.registers(), base.smem_bytes(), waits)
             }
         };

@@ -57,11 +57,17 @@ const fn rows(along: Along, padding: u32) -> SmemLayout {
     SmemLayout::Padded { along, padding }
 }
 
+/// Returns the main loop with the fixed number of stages closest to `wanted`, and that number.
+fn with_stages(wanted: u32) -> (Option<MainloopKind>, Option<u32>) {
+    let fixed = MainloopKind::ALL.into_iter().filter_map(|kind| Some((kind, kind.fixed_stages()?)));
+    fixed.min_by_key(|(_, stages)| stages.abs_diff(wanted)).unzip()
+}
+
 /// Knobs of a first version: A as `[m][k]`, B as `[k][n]`, contiguous elements per thread, and one
 /// stage.
 fn first_written(knobs: &mut Pins, tile: Mnk, warp: Mnk) {
     (knobs.threadblock, knobs.warp) = (Some(tile), Some(warp));
-    (knobs.mainloop, knobs.stages) = (Some(MainloopKind::SingleStage), Some(1));
+    (knobs.mainloop, knobs.stages) = with_stages(1);
     (knobs.smem_a, knobs.smem_b) = (Some(rows(Along::K, 0)), Some(rows(Along::Mn, 0)));
     knobs.interleave = Some(InterleaveKind::Elements(64));
 }
@@ -82,7 +88,7 @@ pub(super) fn first_configuration() -> Result<GemmDesc, Refusal> {
 }
 
 fn double_buffered(knobs: &mut Pins) {
-    (knobs.mainloop, knobs.stages) = (Some(MainloopKind::Pipelined), Some(2));
+    (knobs.mainloop, knobs.stages) = with_stages(2);
 }
 
 /// Tile of 64 x 64 x 64 with 4 x 4 elements per thread, 16 elements apart: the last kernel of the

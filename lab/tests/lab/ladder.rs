@@ -1,7 +1,7 @@
 //! The ladder: its configurations equal those of the sources, its counts equal their formulas, and
 //! every rung computes the GEMM.
 
-use falchion::{shape::Mnk, threadblock::MainloopKind};
+use falchion::shape::Mnk;
 use falchion_lab::counters::Counters;
 use falchion_lab::ladder::{
     Climb, Machine, Program, Rung, Textbook, check_size, rungs, traffic, verify,
@@ -144,14 +144,14 @@ fn the_predicted_order_equals_that_of_the_ladder() {
     for rung in climb.rungs.iter().filter(|rung| rung.wrong_turn_of.is_some()) {
         assert!(rung.predicted_tflops < rate(rung.wrong_turn_of.unwrap()), "{}", rung.name);
     }
-    for [below, above] in [
-        ["V1 naive", "V2 shared memory"],
-        ["V2 shared memory", "V3 2x2 per thread"],
-        ["V3 2x2 per thread", "V4 4x4, vectors"],
-        ["V5 double buffer", "V6 no conflicts"],
-        ["V6 no conflicts", "V6 larger tile"],
-        ["V6 larger tile", "128x128x8"],
-        ["128x128x8", "multistage"],
+    for (below, above) in [
+        ("V1 naive", "V2 shared memory"),
+        ("V2 shared memory", "V3 2x2 per thread"),
+        ("V3 2x2 per thread", "V4 4x4, vectors"),
+        ("V5 double buffer", "V6 no conflicts"),
+        ("V6 no conflicts", "V6 larger tile"),
+        ("V6 larger tile", "128x128x8"),
+        ("128x128x8", "multistage"),
     ] {
         assert!(rate(below) < rate(above), "{below} and {above}");
     }
@@ -215,19 +215,4 @@ fn the_chart_has_every_rung() {
         svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("a &lt; b &amp; c")
     );
     assert_eq!(letters.lines().count(), all().len());
-}
-
-/// A rung with one stage has the single-stage main loop.
-#[test]
-fn one_stage_selects_the_single_stage_main_loop() {
-    for rung in all() {
-        if let Program::Gemm(d) = rung.program {
-            assert_eq!(
-                d.mainloop.kind() == MainloopKind::SingleStage,
-                d.stages() == 1,
-                "{}",
-                rung.name
-            );
-        }
-    }
 }

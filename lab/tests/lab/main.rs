@@ -14,4 +14,5 @@ mod figures;
 mod ladder;
 mod model;
 mod pins;
+mod single_stage;
 mod trials;

@@ -2,9 +2,8 @@
 
 use crate::{
     nest::{AOperandKind, Knobs, Pins, PromotionKind, SaturateKind},
-    schedule::ScheduleKind,
-    shape::{Mn, Mnk},
-    threadblock::{Mainloop, MainloopKind, TmaRingKnobs},
+    shape::Mnk,
+    threadblock::{Mainloop, MainloopKind},
     warp::{InterleaveKind, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind, WgmmaKnobs},
 };
 use core::fmt;
@@ -69,19 +68,11 @@ impl KnobWords {
 /// Returns arbitrary knobs of a main loop and an MMA.
 fn template(mainloop: MainloopKind, mma: WarpMmaKind) -> Knobs {
     let tile = Mnk::new(0, 0, 0);
-    let mainloop = match mainloop {
-        MainloopKind::TmaRing => Mainloop::TmaRing(TmaRingKnobs {
-            threadblock: tile,
-            stages: 0,
-            cluster: Mn::ONE,
-            schedule: ScheduleKind::Cooperative,
-        }),
-        kind => Mainloop::without_producer(kind, tile, 0, UnrollKind::Full),
-    };
+    let mainloop = Mainloop::new(mainloop, tile, 0, UnrollKind::Full);
     let mma = match mma {
         WarpMmaKind::Simt => WarpMma::Simt(SimtKnobs {
             warp: tile,
-            thread: if mainloop.tma_ring().is_some() { Some(tile) } else { None },
+            thread: if mainloop.has_producer() { Some(tile) } else { None },
             interleave: InterleaveKind::Vector,
         }),
         WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs {

@@ -16,6 +16,7 @@ mod unit;
 
 use crate::{
     shape::{OperandKind, Shape, words::words},
+    threadblock::{PipelinedKnobs, SingleStageKnobs},
     warp,
 };
 use core::marker::PhantomData;
@@ -78,9 +79,48 @@ main_loops! {
 }
 
 impl MainloopKind {
+    /// Main loops that copy through registers, as default tables prefer them.
+    pub(crate) const THROUGH_REGISTERS: &[Self] = &[Self::Pipelined, Self::SingleStage];
+
+    /// Returns whether a producer warpgroup copies tiles by TMA.
+    pub const fn has_producer(self) -> bool {
+        match self {
+            Self::SingleStage | Self::Pipelined | Self::Multistage => false,
+            Self::TmaRing => true,
+        }
+    }
+
     /// Returns whether copies to shared memory bypass registers.
     pub const fn copies_asynchronously(self) -> bool {
-        matches!(self, Self::Multistage | Self::TmaRing)
+        match self {
+            Self::SingleStage | Self::Pipelined => false,
+            Self::Multistage | Self::TmaRing => true,
+        }
+    }
+
+    /// Returns the number of stages, or `None` if it is a knob.
+    pub const fn fixed_stages(self) -> Option<u32> {
+        match self {
+            Self::SingleStage => Some(SingleStageKnobs::STAGES),
+            Self::Pipelined => Some(PipelinedKnobs::STAGES),
+            Self::Multistage | Self::TmaRing => None,
+        }
+    }
+
+    /// Returns the main loop without a producer that has this number of stages. If `None`, its
+    /// stages are a knob.
+    pub(crate) const fn with_stages(stages: Option<u32>) -> Option<Self> {
+        let mut i = 0;
+        while i < Self::ALL.len() {
+            match (Self::ALL[i].fixed_stages(), stages) {
+                _ if Self::ALL[i].has_producer() => {}
+                (None, None) => return Some(Self::ALL[i]),
+                (Some(own), Some(stages)) if own == stages => return Some(Self::ALL[i]),
+                _ => {}
+            }
+            i += 1;
+        }
+        None
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     nest::{
         GemmDesc, Knobs, Pins, SpillKind,
         fit::{nests, widest_dividing},
+        or,
         places::{Completed, LAST, Place, Places},
     },
     shape::{Frame, Mnk, OperandKind, at_least_one},
@@ -80,7 +81,7 @@ impl MmaSyncKnobs {
         let Some((mainloop, stages)) = mainloop_and_stages(base, pins, first / 2 > 0) else {
             return Err(0);
         };
-        let asynchronous = matches!(mainloop, MainloopKind::Multistage);
+        let asynchronous = mainloop.copies_asynchronously();
         if lean && !has_lean_accesses(base, pins, asynchronous)
             || asynchronous && pins.mainloop.is_none() && base.copies_narrowly(pins)
         {
@@ -140,7 +141,7 @@ impl MmaSyncKnobs {
         ];
         let knobs = base.knobs();
         let derived = Knobs {
-            mainloop: Mainloop::without_producer(mainloop, threadblock, stages, UnrollKind::Full),
+            mainloop: Mainloop::new(mainloop, threadblock, stages, UnrollKind::Full),
             access: [align_a, align_b, knobs.access[2]],
             ..knobs
         };
@@ -289,8 +290,8 @@ const fn access(base: &GemmDesc, operand: OperandKind, pinned: Option<u32>, tile
     widest_dividing(extent, base.operand(operand).access)
 }
 
-/// Returns the pinned main loop, the row's own, or the pipelined main loop, which supports narrow
-/// accesses.
+/// Returns the pinned main loop, the row's own, or the main loop with two stages, which supports
+/// narrow accesses.
 const fn mainloop_and_stages(
     base: &GemmDesc,
     pins: &Pins,
@@ -299,15 +300,16 @@ const fn mainloop_and_stages(
     let deepest = if base.stages() > 2 { base.stages() } else { 3 };
     let asynchronous = base.arch.copies_asynchronously();
     match (pins.mainloop, through_registers) {
-        (Some(MainloopKind::Pipelined), _) => Some((MainloopKind::Pipelined, 2)),
-        (Some(mainloop), _) => Some((mainloop, deepest)),
-        (None, false) => match pins.stages {
-            Some(3..) if asynchronous => Some((MainloopKind::Multistage, deepest)),
+        (Some(mainloop), _) => Some((mainloop, or!(mainloop.fixed_stages(), deepest))),
+        (None, false) => match (pins.stages, MainloopKind::with_stages(None)) {
+            (Some(3..), Some(ring)) if asynchronous => Some((ring, deepest)),
             _ => Some((base.mainloop.kind(), base.stages())),
         },
-        (None, true) => match (pins.stages, base.mainloop.kind()) {
-            (_, MainloopKind::Pipelined) | (Some(..=1 | 3..), _) => None,
-            (None | Some(2), _) => Some((MainloopKind::Pipelined, 2)),
+        (None, true) => match (pins.stages, MainloopKind::with_stages(Some(2))) {
+            (None | Some(2), Some(double)) if base.mainloop.kind() as u8 != double as u8 => {
+                Some((double, 2))
+            }
+            _ => None,
         },
     }
 }
@@ -372,13 +374,6 @@ mod tests {
         assert_eq!(resolved(&[]).instruction().k, 16);
         let desc = resolved(&[("threadblock", "64x64x24")]);
         assert_eq!((desc.instruction().k, desc.warp().k), (8, 8));
-    }
-
-    /// No asynchronous copy has two bytes.
-    #[test]
-    fn access_of_one_half_needs_the_pipelined_main_loop() {
-        let desc = resolved(&[("align_a", "1")]);
-        assert_eq!(desc.mainloop.kind(), MainloopKind::Pipelined);
     }
 
     /// A warp tile of a K-major operand may have 80 rows. No power of two but 16 divides 80, and

@@ -12,9 +12,12 @@ use crate::{
     numeric::{Combined, ElementKind::*, EmulationKind},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::{Mainloop, MainloopKind, MultistageKnobs, TmaRingKnobs},
-    warp::{MmaSyncKnobs, WarpMma},
+    threadblock::{Mainloop, MainloopKind, TmaRingKnobs},
+    warp::{MmaSyncKnobs, UnrollKind, WarpMma},
 };
+
+/// Main loops of the rows. The rows have the first.
+const LOOPS: &[MainloopKind] = &[MainloopKind::Multistage, MainloopKind::Pipelined];
 
 /// Returns the knobs of a threadblock tile and a warp tile of depth `k`, with asynchronous copies
 /// into `stages` stages. An access has `align` elements, which are 16 bytes by default.
@@ -27,7 +30,7 @@ const fn tiled(
     align: u32,
 ) -> Knobs {
     Knobs::new(
-        Mainloop::Multistage(MultistageKnobs { threadblock: Mnk::new(m, n, k), stages }),
+        Mainloop::new(LOOPS[0], Mnk::new(m, n, k), stages, UnrollKind::Full),
         WarpMma::MmaSync(MmaSyncKnobs {
             warp: Mnk::new(warp_m, warp_n, k),
             instruction,
@@ -54,8 +57,8 @@ const fn four(k: u32, instruction: Mnk, stages: u32, align: u32) -> [Knobs; 4] {
     [tiled((128, 256), (64, 64), 2 * k, instruction, 3, align), most, half, quarter]
 }
 
-/// Returns the knobs with the pipelined main loop, because Turing copies through registers.
-const fn pipelined(knobs: Knobs) -> Knobs {
+/// Returns the knobs with two stages that are copied through registers, as on Turing.
+const fn through_registers(knobs: Knobs) -> Knobs {
     with!(knobs, mainloop: MainloopKind::Pipelined, stages: 2)
 }
 
@@ -120,7 +123,7 @@ const fn narrow(k: u32, instruction: Mnk, [eight, four]: [u32; 2]) -> [Knobs; 6]
         anywhere(k, instruction, 1),
     );
     let (e, f) = (with!(e, align_c: 1), with!(f, align_c: 1));
-    [a, b, c, d, pipelined(e), pipelined(f)]
+    [a, b, c, d, through_registers(e), through_registers(f)]
 }
 
 const HALVES_IN_PLACE: [Knobs; 6] = narrow(64, Mnk::new(16, 8, 16), [4, 2]);
@@ -148,14 +151,14 @@ const FAST: [Knobs; 3] = [
 ];
 
 const HALVES_OF_TURING: [Knobs; 2] = [
-    pipelined(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),
-    pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 8), 2, 8)),
+    through_registers(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),
+    through_registers(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 8), 2, 8)),
 ];
 /// The last tile is for MN-major bytes, whose loads need registers for each k-block.
 const BYTES_OF_TURING: [Knobs; 3] = [
-    pipelined(tiled((128, 128), (64, 64), 64, Mnk::new(8, 8, 16), 2, 16)),
-    pipelined(tiled((64, 64), (32, 32), 64, Mnk::new(8, 8, 16), 2, 16)),
-    pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(8, 8, 16), 2, 16)),
+    through_registers(tiled((128, 128), (64, 64), 64, Mnk::new(8, 8, 16), 2, 16)),
+    through_registers(tiled((64, 64), (32, 32), 64, Mnk::new(8, 8, 16), 2, 16)),
+    through_registers(tiled((64, 64), (32, 32), 32, Mnk::new(8, 8, 16), 2, 16)),
 ];
 
 const fn tensor_op(

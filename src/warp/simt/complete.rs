@@ -40,9 +40,9 @@ const WARPS: [(u32, u32); 22] = [
     (32, 16), (16, 16), (8, 64), (64, 8), (8, 128), (128, 8), (8, 32), (32, 8), (8, 16), (16, 8),
 ];
 
-/// Main loops after the row's own. The single-stage main loop comes last, because its copies and
+/// Main loops after the row's own. The main loop with one stage comes last, because its copies and
 /// multiplications do not overlap.
-const MAINLOOPS: [MainloopKind; 2] = [MainloopKind::Pipelined, MainloopKind::Multistage];
+const MAINLOOPS: &[MainloopKind] = &[MainloopKind::Pipelined, MainloopKind::Multistage];
 
 /// Axes along which A and B are contiguous in shared memory, if their copies shall need the fewest
 /// registers. The axis of a pinned layout stands. Each comes with padding, and then without it.
@@ -52,12 +52,12 @@ const LEAN: [[Along; 2]; 4] =
 /// Number of layouts with their accesses: those of the row first.
 const LAYOUTS: u32 = 1 + 2 * LEAN.len() as u32;
 
-/// Stages of the multistage main loop if the row has another main loop.
+/// Stages of a main loop with any number of stages, if the row has another main loop.
 const STAGES: u32 = 4;
 
 impl SimtKnobs {
     /// Returns the candidates' places: layouts with accesses, threadblock tiles or depths of warp
-    /// tiles, warp tiles, and main loops. Layouts repeat with the single-stage main loop.
+    /// tiles, warp tiles, and main loops. Layouts repeat with the main loop that has one stage.
     pub(crate) const fn places(pins: &Pins) -> Places {
         Places::new([
             2 * LAYOUTS,
@@ -79,14 +79,14 @@ impl SimtKnobs {
         [layout, tile, warp, mainloop]: Place,
     ) -> Completed {
         let single = layout >= LAYOUTS;
-        if single && pins.mainloop.is_some() || !single && needs_single_stage(base, pins) {
+        if single && pins.mainloop.is_some() || !single && needs_one_stage(base, pins) {
             return Err(0);
         }
         let Ok(lean) = lean(pins, layout % LAYOUTS) else { return Err(0) };
         let Some((mainloop, stages)) = mainloop_and_stages(base, pins, mainloop, single) else {
             return Err(if single { 2 } else { LAST });
         };
-        let asynchronous = matches!(mainloop, MainloopKind::Multistage);
+        let asynchronous = mainloop.copies_asynchronously();
         if asynchronous && pins.mainloop.is_none() && base.copies_narrowly(pins) {
             return Err(LAST);
         }
@@ -125,12 +125,7 @@ impl SimtKnobs {
         }
         let knobs = base.knobs();
         let derived = Knobs {
-            mainloop: Mainloop::without_producer(
-                mainloop,
-                threadblock,
-                stages,
-                knobs.mainloop.unroll(),
-            ),
+            mainloop: Mainloop::new(mainloop, threadblock, stages, knobs.mainloop.unroll()),
             access: [a.dividing(threadblock), b.dividing(threadblock), knobs.access[2]],
             smem: [a.smem, b.smem],
             ..knobs
@@ -210,10 +205,10 @@ struct Rows {
     chunk: u32,
 }
 
-/// Returns the requirements of an operand. In the multistage main loop, a K-major operand with
-/// elements below 32 bits stays K-major in shared memory, because asynchronous copies are wider
-/// than such elements; `None` for another lean layout. There, an access has at most the elements
-/// that are adjacent in shared memory.
+/// Returns the requirements of an operand. With asynchronous copies, a K-major operand with
+/// elements below 32 bits stays K-major in shared memory, because the copies are wider than such
+/// elements; `None` for another lean layout. There, an access has at most the elements that are
+/// adjacent in shared memory.
 const fn operand(
     base: &GemmDesc,
     pins: &Pins,
@@ -228,7 +223,8 @@ const fn operand(
     };
     let k_contiguous = base.k_contiguous(operand);
     let contiguous = if k_contiguous { Axis::K } else { operand.axis() };
-    let narrow = matches!(mainloop, MainloopKind::Multistage) && element.bits() < 32;
+    let asynchronous = mainloop.copies_asynchronously();
+    let narrow = asynchronous && element.bits() < 32;
     let padding = element.elements_in(16);
     let smem = match (pinned_smem, lean) {
         (Some(pinned), _) => pinned,
@@ -254,9 +250,7 @@ const fn operand(
     };
     let transposes = k_contiguous != matches!(along, Axis::K);
     let align = match smem {
-        _ if pinned.is_some() || transposes || !matches!(mainloop, MainloopKind::Multistage) => {
-            access
-        }
+        _ if pinned.is_some() || transposes || !asynchronous => access,
         SmemLayout::Padded { padding, .. } if padding > 0 => widest_dividing(padding, access),
         SmemLayout::Swizzled { base: base @ 0..=4, .. } if 1 << base < access => 1 << base,
         _ => access,
@@ -307,10 +301,11 @@ const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
     tile
 }
 
-/// Returns whether only the single-stage main loop has the pinned stages and the pinned unrolling.
-const fn needs_single_stage(base: &GemmDesc, pins: &Pins) -> bool {
+/// Returns whether only the main loop with one stage has the pinned stages and the pinned
+/// unrolling.
+const fn needs_one_stage(base: &GemmDesc, pins: &Pins) -> bool {
     let pinned = matches!(pins.stages, Some(1)) || matches!(pins.unroll, Some(UnrollKind::By(_)));
-    let row = matches!(base.mainloop.kind(), MainloopKind::SingleStage);
+    let row = matches!(base.mainloop.kind().fixed_stages(), Some(1));
     pinned && pins.mainloop.is_none() && !row
 }
 
@@ -321,24 +316,23 @@ const fn mainloop_and_stages(
     place: u32,
     single: bool,
 ) -> Option<(MainloopKind, u32)> {
-    let mainloop = match (place, single) {
-        (0, false) => base.mainloop.kind(),
-        (0, true) if pins.mainloop.is_none() => MainloopKind::SingleStage,
-        (_, true) => return None,
-        (_, false) => MAINLOOPS[place as usize - 1],
+    let mainloop = match (place, single, MainloopKind::with_stages(Some(1))) {
+        (0, false, _) => base.mainloop.kind(),
+        (0, true, Some(mainloop)) if pins.mainloop.is_none() => mainloop,
+        (_, true, _) => return None,
+        (_, false, _) => MAINLOOPS[place as usize - 1],
     };
     let unrolled = matches!(pins.unroll, Some(UnrollKind::By(_)));
-    let stages = match (mainloop, pins.stages) {
-        (MainloopKind::SingleStage, None) => 1,
-        (MainloopKind::Pipelined, None) => 2,
-        (_, None) if base.stages() > 2 => base.stages(),
-        (_, None) => STAGES,
+    let stages = match (mainloop.fixed_stages(), pins.stages) {
         (_, Some(stages)) => stages,
+        (Some(fixed), None) => fixed,
+        (None, None) if base.stages() > 2 => base.stages(),
+        (None, None) => STAGES,
     };
-    let fits = match mainloop {
-        MainloopKind::SingleStage => stages == 1,
-        MainloopKind::Pipelined => stages == 2 && !unrolled,
-        _ => stages >= 2 && !unrolled,
+    let fits = match mainloop.fixed_stages() {
+        Some(1) => stages == 1,
+        Some(fixed) => stages == fixed && !unrolled,
+        None => stages >= 2 && !unrolled,
     };
     if fits || pins.mainloop.is_some() { Some((mainloop, stages)) } else { None }
 }

@@ -11,14 +11,16 @@ use crate::{
     },
     numeric::{Combined, ElementKind::*},
     shape::Mnk,
-    threadblock::{Mainloop, MainloopKind, PipelinedKnobs, tma_ring::defaults::COPIED_BY_TMA},
-    warp::{InterleaveKind, SimtKnobs, WarpMma},
+    threadblock::{Mainloop, MainloopKind, tma_ring},
+    warp::{InterleaveKind, SimtKnobs, UnrollKind, WarpMma},
 };
+
+const THROUGH_REGISTERS: &[MainloopKind] = MainloopKind::THROUGH_REGISTERS;
 
 /// The first configuration of this library, and CUTLASS's for the CUDA cores: 128x128x8, two
 /// stages, accesses of one element, and shared-memory layouts that follow from the operands.
 const CLASSIC: Knobs = Knobs::new(
-    Mainloop::Pipelined(PipelinedKnobs { threadblock: Mnk::new(128, 128, 8) }),
+    Mainloop::new(THROUGH_REGISTERS[0], Mnk::new(128, 128, 8), 2, UnrollKind::Full),
     WarpMma::Simt(SimtKnobs {
         warp: Mnk::new(32, 64, 8),
         thread: None,
@@ -160,7 +162,10 @@ pub(crate) const ROWS: &[Row] = &[
         ..simt(&[Sm80, Sm86, Sm89], &[combined(F32, F32, F32)], SINGLES)
     },
     Row {
-        alternatives: &[AsGiven(aligned(STREAMED, 4, 4)), AsGiven(COPIED_BY_TMA)],
+        alternatives: &[
+            AsGiven(aligned(STREAMED, 4, 4)),
+            AsGiven(tma_ring::defaults::COPIED_BY_TMA),
+        ],
         ..simt(&[Sm90], &[combined(F32, F32, F32)], SINGLES)
     },
     simt(NEWER, &[combined(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),

@@ -12,7 +12,7 @@ use crate::{
     schedule::ScheduleKind,
     shape::{Axis, Mn, OperandKind},
     threadblock::{
-        MainloopKind, RoleOptions, SwizzleMode,
+        RoleOptions, SwizzleMode,
         mainloop::MOST_STAGES,
         smem::Along,
         tensor_map::CHUNK_BYTES,
@@ -123,9 +123,8 @@ impl WgmmaKnobs {
         let stored =
             !d.output.accumulator.is_integer() || d.output.element.is(d.output.accumulator);
         if !is_input(d.operands[0].stored) || !stored {
-            let (mainloop, nearest) =
-                (MainloopKind::TmaRing.name(), MainloopKind::Multistage.name());
-            return Err(Refusal::other_mainloop(mainloop, d.op(), d.arch, nearest));
+            let mainloop = d.mainloop.kind().name();
+            return Err(Refusal::other_mainloop(mainloop, d.op(), d.arch, "multistage"));
         }
         hold!(Self::check_shapes(d));
         let (tile, warp) = (d.threadblock(), d.warp());

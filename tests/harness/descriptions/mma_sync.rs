@@ -1,6 +1,6 @@
 //! Random descriptions of `mma.sync` kernels.
 
-use super::{epilogue, order, spills, work};
+use super::{epilogue, order, simt::main_loop, spills, work};
 use crate::harness::prelude::*;
 
 /// Architectures with `mma.sync` instructions.
@@ -64,8 +64,10 @@ fn attempt(
     let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
     let mainloop =
         random.pick(&[MainloopKind::Pipelined, MainloopKind::Multistage, MainloopKind::Multistage]);
-    let stages =
-        if mainloop == MainloopKind::Pipelined { 2 } else { random.pick(&[2, 3, 4, 5, 6]) };
+    let stages = match mainloop.fixed_stages() {
+        Some(stages) => stages,
+        None => random.pick(&[2, 3, 4, 5, 6]),
+    };
     let swizzle = order(random);
     let split_k = random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]);
     let access = [align(random), align(random), align(random)];
@@ -78,10 +80,7 @@ fn attempt(
     let spills = spills(random, !plain, 3);
     let knobs = Knobs {
         work: work(swizzle, split_k),
-        mainloop: match mainloop {
-            MainloopKind::Pipelined => Mainloop::Pipelined(PipelinedKnobs { threadblock }),
-            _ => Mainloop::Multistage(MultistageKnobs { threadblock, stages }),
-        },
+        mainloop: main_loop(mainloop, threadblock, stages, UnrollKind::Full),
         mma: WarpMma::MmaSync(MmaSyncKnobs { warp, instruction, saturate }),
         access,
         smem: [SmemLayout::Auto; 2],

@@ -4,8 +4,16 @@ use super::{epilogue, order, spills, work};
 use crate::harness::prelude::*;
 
 /// Main loops whose threads all follow one schedule.
-pub const ONE_SCHEDULE: [MainloopKind; 3] =
-    [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
+pub const ONE_SCHEDULE: &[MainloopKind] =
+    &[MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
+
+/// Main loops that copy through registers.
+pub const THROUGH_REGISTERS: &[MainloopKind] =
+    &[MainloopKind::Pipelined, MainloopKind::SingleStage];
+
+/// The multistage main loop, and the main loop that replaces it in a tree without it.
+pub const MULTISTAGE_OR_OTHER: &[MainloopKind] =
+    &[MainloopKind::Multistage, MainloopKind::Pipelined];
 
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
@@ -13,7 +21,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     // Types stay fixed while the other knobs are drawn again, so that each keeps its share.
     let types = random.pick(COMBINATIONS);
     let arch = wanted.arch.unwrap_or(random.pick(&ArchKind::ALL));
-    let mainloop = random.pick(&ONE_SCHEDULE);
+    let mainloop = random.pick(ONE_SCHEDULE);
     for _ in 0..100_000 {
         let desc = attempt(&mut random, types, arch, mainloop, wanted.plain);
         if desc.check().is_ok()
@@ -22,7 +30,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         {
             return desc;
         }
-        if mainloop == MainloopKind::Multistage && !arch.copies_asynchronously() {
+        if mainloop.copies_asynchronously() && !arch.copies_asynchronously() {
             return description(seed.wrapping_mul(31).wrapping_add(7), wanted);
         }
     }
@@ -49,10 +57,9 @@ fn attempt(
         Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
     let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
     let epilogue = epilogue(random, plain);
-    let stages = match mainloop {
-        MainloopKind::SingleStage => 1,
-        MainloopKind::Pipelined => 2,
-        MainloopKind::Multistage | MainloopKind::TmaRing => random.pick(&[2, 3, 4, 5, 6]),
+    let stages = match mainloop.fixed_stages() {
+        Some(stages) => stages,
+        None => random.pick(&[2, 3, 4, 5, 6]),
     };
     let swizzle = order(random);
     let access = [align(random), align(random), align(random)];
@@ -62,23 +69,15 @@ fn attempt(
         0 => InterleaveKind::Vector,
         _ => InterleaveKind::Elements(1 << random.below(7)),
     };
-    let unroll = match mainloop {
-        MainloopKind::SingleStage if !random.once_in(3) => {
-            UnrollKind::By(1 + random.below(8) as u32)
-        }
+    let unroll = match mainloop.fixed_stages() {
+        Some(1) if !random.once_in(3) => UnrollKind::By(1 + random.below(8) as u32),
         _ => UnrollKind::Full,
     };
     let spills = spills(random, !plain, 3);
     let split_k = random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]);
     let knobs = Knobs {
         work: work(swizzle, split_k),
-        mainloop: match mainloop {
-            MainloopKind::SingleStage => {
-                Mainloop::SingleStage(SingleStageKnobs { threadblock, unroll })
-            }
-            MainloopKind::Pipelined => Mainloop::Pipelined(PipelinedKnobs { threadblock }),
-            _ => Mainloop::Multistage(MultistageKnobs { threadblock, stages }),
-        },
+        mainloop: main_loop(mainloop, threadblock, stages, unroll),
         mma: WarpMma::Simt(SimtKnobs { warp, thread: None, interleave }),
         access,
         smem,
@@ -88,6 +87,23 @@ fn attempt(
     let desc = but!(GemmDesc::from_values(OpKind::Simt, arch, types, orders, knobs), epilogue);
     let scaled = desc.output.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
+}
+
+/// Returns a main loop without a producer.
+pub fn main_loop(
+    kind: MainloopKind,
+    threadblock: Mnk,
+    stages: u32,
+    unroll: UnrollKind,
+) -> Mainloop {
+    match kind {
+        MainloopKind::SingleStage => {
+            Mainloop::SingleStage(SingleStageKnobs { threadblock, unroll })
+        }
+        MainloopKind::Pipelined => Mainloop::Pipelined(PipelinedKnobs { threadblock }),
+        MainloopKind::Multistage => Mainloop::Multistage(MultistageKnobs { threadblock, stages }),
+        MainloopKind::TmaRing => unreachable!("a producer has its own descriptions"),
+    }
 }
 
 fn shared(random: &mut Random) -> SmemLayout {

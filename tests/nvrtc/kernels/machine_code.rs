@@ -12,7 +12,10 @@ pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Opti
         .find(|types| [types.a, types.b, types.accumulator] == [a, b, one.accumulator()])?;
     let shape = one.shape();
     // Warp-specialized kernels have no instruction with 8 rows.
-    let mainloop = if arch == ArchKind::Sm75 { "pipelined" } else { "multistage" };
+    let mainloop = match arch {
+        ArchKind::Sm75 => THROUGH_REGISTERS[0].name(),
+        _ => MULTISTAGE_OR_OTHER[0].name(),
+    };
     let instruction = format!("{}x{}x{}", shape.m, shape.n, shape.k);
     // Emulated f32 with terms that threads compute from fragments.
     let emulation =

@@ -26,7 +26,7 @@ fn fault(text: &str, one: &WarpInstruction, desc: &GemmDesc, ptx: ArchKind) -> O
         return Some(format!("ldmatrix: {matrices}, expected for {:?}", facts.by_ldmatrix));
     }
     let asynchronous = text.contains("cp.async");
-    if asynchronous != (desc.mainloop.kind() == MainloopKind::Multistage) {
+    if asynchronous != (desc.mainloop.copies_asynchronously()) {
         return Some(format!("cp.async: {asynchronous}"));
     }
     // The driver would contract a multiplication and an addition without rounding modes.

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Deletes one variant of the loop nest from a copy of the tree: its file, twin, host part, tests,
+# and arms. The rest must build; with `test`, its tests must pass. A number selects a variant.
+#     scripts/variant.sh VARIANT|NUMBER [check|test|copy]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Words by which files and arms name a variant. The first is the variant.
+all=(
+    "singlestage|single_stage|SingleStage|SingleStageKnobs|MmaSingleStage"
+    "pipelined|Pipelined|PipelinedKnobs|MmaPipelined"
+    "multistage|Multistage|MultistageKnobs|MmaMultistage"
+    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized"
+    "simt|Simt|SimtKnobs|MmaSimt"
+    "mma_sync|mmasync|MmaSync|MmaSyncKnobs"
+    "wgmma|Wgmma|WgmmaKnobs"
+)
+# Variants without which the rest builds, and of these the variants without which the tests pass.
+builds=" singlestage pipelined multistage "
+passes=" singlestage "
+
+variant=${1:?a variant, or a number} mode=${2:-check} words=""
+[[ $variant =~ ^[0-9]+$ ]] && variant=${all[$((variant % ${#all[@]}))]%%|*}
+for row in "${all[@]}"; do [[ $row == "$variant|"* ]] && words=$row; done
+[ -n "$words" ] || { echo "$variant is no variant"; exit 2; }
+supported=$builds && [ "$mode" != test ] || supported=$passes
+if [ "$mode" != copy ] && [[ $supported != *" $variant "* ]]; then
+    echo "$variant: not supported by \`$mode\` yet; nothing ran"
+    # A number stands for any variant, so only a named variant is an error.
+    [[ $1 =~ ^[0-9]+$ ]] && exit 0 || exit 2
+fi
+
+# A target folder of its own: cargo identifies the crates of a workspace by relative paths. It
+# starts with the dependencies that the checkout has compiled.
+target=${CARGO_TARGET_DIR:-$PWD/target}
+copy=$target/variants/copy
+export CARGO_TARGET_DIR=$target/variants/target
+if [ -d "$target/debug/.fingerprint" ] && [ ! -d "$CARGO_TARGET_DIR" ]; then
+    hashes=$(ls "$target/debug/.fingerprint" | grep -v ^falchion | sed 's/.*-//' | paste -sd'|')
+    mkdir -p "$CARGO_TARGET_DIR/debug"
+    (cd "$target/debug" && find .fingerprint build deps -type f | grep -E -- "-($hashes)[./]" |
+        xargs cp -p --parents -t "$CARGO_TARGET_DIR/debug")
+fi
+rm -rf "$copy" && mkdir -p "$copy"
+# The copies have new times, so cargo compiles the crates of the workspace again.
+git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$copy"
+cd "$copy"
+count() { grep -rhoE --include='*.rs' '#\[test\]' . | wc -l; }
+before=$(count)
+find . -name '*.rs' -o -name '*.cuh' | xargs python3 scripts/variant_arms.py "$words"
+share=$((100 * $(count) / before))
+echo "$variant: $(count) of $before tests are left ($share %)"
+[ "$share" -ge 60 ]
+case $mode in
+check) cargo check --tests ;;
+test) cargo test -p falchion --lib --test laws --test host --no-fail-fast ;;
+esac

@@ -1,0 +1,14 @@
+//! Refusals of the pipelined main loop.
+
+use super::refusals::{are_refused, changed};
+use crate::harness::prelude::*;
+
+#[test]
+fn another_number_of_stages_and_unrolling_are_refused() {
+    #[rustfmt::skip]
+    are_refused(vec![
+        (changed(|d| d.stages = 1), "stages = 1 is not 2; try 2", true),
+        (changed(|d| d.unroll = UnrollKind::By(2)), "unroll = 2 is not supported by the pipelined main loop; try full", true),
+        (changed(|d| d.stages = 3), "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer", true),
+    ]);
+}
