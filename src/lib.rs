@@ -62,9 +62,29 @@
 //! | [`epilogue`] | accumulators of one thread | `epilogue/{tile_store,tensor_store}`, one [`epilogue::Node`] per operation | `epilogue` |
 //!
 //! Every knob of every level is a field of one value, [`nest::GemmDesc`]. The value is checked at
-//! compile time, lowered to CUDA source, and executed on the CPU. The crate `falchion-layout` is
-//! CuTe's layout algebra. `falchion-check` finds races and wrong schedules of kernels on the CPU.
-//! `falchion-lab` verifies, measures, and explores kernels.
+//! compile time, lowered to CUDA source, and executed on the CPU. Main loops and MMAs use the same
+//! file names: `check` (rules), `complete` (values of free knobs), `defaults` (rows of the default
+//! table), `registers`, `cost`, and `cuda` (facts for the kernel).
+//!
+//! # Around the loop nest
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`nest`] | `GemmDesc`, its knobs and its JSON; from pins to a description; the cost model |
+//! | `operand` | a call in memory: sizes, matrices, batches, groups; its checks, its work, and its routes; the passes `transpose`, `repack`, `decompose`, and `records`, with their kernels |
+//! | `schedule` | the order of the steps of a main loop, and of the roles of a TMA ring |
+//! | [`numeric`] | element types and rounding; the sums of tensor cores and emulated f32, as the CPU computes them |
+//! | [`layout`] | orders of matrices; index maps |
+//! | [`shape`], [`arch`] | tile shapes, axes, and operands; architectures and machines |
+//! | [`refusal`] | the errors of descriptions and calls; the functions by which `check` states rules |
+//! | `codegen` | the generated header of a kernel, and its parameter structs |
+//! | `host` | the CPU executor: composes the maps of a kernel, packs panels, and multiplies them |
+//! | `cuda`, `sys` | the device executor: NVRTC, the cache, and launches; all `unsafe` code |
+//!
+//! Other crates: `falchion-layout` is CuTe's layout algebra. `falchion-check` finds races and wrong
+//! schedules of kernels on the CPU. `falchion-lab` verifies (`verify`), measures (`bench`),
+//! explains (`explain`, `banks`, `counters`), and explores (`explore`) kernels, and evaluates
+//! expressions of layouts (`layout`).
 #![deny(missing_docs)]
 
 pub mod arch;
