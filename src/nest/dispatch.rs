@@ -45,7 +45,7 @@ pub(crate) const fn feeds(mainloop: MainloopKind, mma: WarpMmaKind) -> bool {
 }
 
 /// Returns the first main loop that feeds an MMA.
-const fn first_that_feeds(mma: WarpMmaKind) -> MainloopKind {
+pub(crate) const fn first_that_feeds(mma: WarpMmaKind) -> MainloopKind {
     let mut i = 0;
     while i + 1 < LEGAL.len() && !mma.is_among(LEGAL[i].1) {
         i += 1;

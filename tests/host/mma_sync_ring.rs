@@ -1,11 +1,10 @@
-//! TMA-fed `mma.sync` kernels on the host: they conform, their threads read what TMA writes, and
-//! they give the bits of every other main loop.
+//! TMA-fed `mma.sync` kernels on the host: they conform, and their threads read what TMA writes.
 
 use crate::harness::{
     conformance::{self, suites},
     descriptions::mma_sync_ring::plain,
     prelude::*,
-    same_bits::{self, Pairs, compare, run},
+    same_bits::{self, Pairs, run},
 };
 
 suites! {
@@ -28,28 +27,6 @@ fn fast_and_checked_give_the_same_bits_for_tma_fed_mma_sync() {
     assert!(has(|desc| desc.cluster() != Mn::ONE));
     assert!(has(|desc| desc.split_k() > 1));
     assert!(has(|desc| desc.instruction().k == 4) && has(|desc| desc.instruction().k == 8));
-}
-
-/// A sum of products in ascending k does not depend on how tiles arrive.
-#[test]
-fn the_ring_gives_the_bits_of_the_multistage_main_loop() {
-    let orders = [Order::Row, Order::Col, Order::Row];
-    for (seed, k) in [(1, 4), (2, 8)] {
-        let ring = plain(orders, (64, 64), (32, 32), k);
-        let mainloop =
-            Mainloop::Multistage(MultistageKnobs { threadblock: ring.threadblock(), stages: 3 });
-        let multistage = GemmDesc { mainloop, ..ring };
-        assert_eq!((ring.check(), multistage.check()), (Ok(()), Ok(())));
-        let other = |_: &GemmDesc, guarded: &Guarded, buffers: &Buffers, _| {
-            run(&multistage, Mode::Fast, guarded, buffers)
-        };
-        let other =
-            |guarded: &Guarded, buffers: &Buffers, seed| other(&ring, guarded, buffers, seed);
-        for problem in 0..8 {
-            compare(&ring, (seed, draw(seed, problem)), true, &other)
-                .unwrap_or_else(|error| panic!("{error}"));
-        }
-    }
 }
 
 /// The map of a stage is a bijection, TMA writes 128 bytes of every row, and each element of the

@@ -24,6 +24,7 @@ use crate::{
     nest::{
         DecompositionKind, GemmDesc,
         features::{Exchange, Features},
+        first_that_feeds,
     },
     numeric::{ElementKind, Multiplied},
     refusal::{
@@ -33,7 +34,7 @@ use crate::{
     schedule::ScheduleKind,
     shape::{Axis, Mn, OperandKind},
     threadblock::{
-        MainloopKind, StageTile, SwizzleMode,
+        StageTile, SwizzleMode,
         smem::Along,
         tma_ring::{
             cost::prologue_elements,
@@ -42,7 +43,7 @@ use crate::{
         },
     },
     warp::{
-        Consumer, ConsumerRegisters, MmaSyncKnobs, ThreadTiles, TiledMma, WarpMmaKind,
+        Consumer, ConsumerRegisters, MmaSyncKnobs, ThreadTiles, TiledMma,
         mma_sync::{EIGHT, INTERLEAVE, LANES, WarpInstruction},
     },
 };
@@ -78,9 +79,9 @@ impl MmaSyncKnobs {
         let stored =
             matches!((a.multiplied, b.multiplied), (Multiplied::Stored, Multiplied::Stored));
         if !(a.stored.is(f64) && b.stored.is(f64) && d.output.element.is(f64) && stored) {
-            let (mainloop, nearest) = (MainloopKind::TmaRing, MainloopKind::Multistage);
-            let mma = WarpMmaKind::MmaSync.name();
-            return Err(Refusal::not_fed(mainloop.name(), mma, nearest.name())
+            let (mainloop, mma) = (d.mainloop.kind().name(), d.mma.kind());
+            let nearest = first_that_feeds(mma).name();
+            return Err(Refusal::not_fed(mainloop, mma.name(), nearest)
                 .because(Because::Words("element types other than f64")));
         }
         hold!(check_row_major_d(d, "mma.sync"));
