@@ -23,7 +23,7 @@
 //! ```
 //! use falchion::{
 //!     internals::{
-//!         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
+//!         operand::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
 //!         schedule::{Section, Step},
 //!     },
 //!     prelude::*,

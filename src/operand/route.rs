@@ -21,7 +21,7 @@
 //! TMA cannot store D, threads do.
 //!
 //! ```
-//! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::call::Problem, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
+//! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::operand::Problem, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
 //! # use falchion::internals::nest::defaults::default_description;
 //!
 //! let i8s = Combined { a: ElementKind::I8, b: ElementKind::I8, accumulator: ElementKind::I32, c: ElementKind::I32 };

@@ -84,7 +84,7 @@ impl Counters {
 /// the accumulator, for example because alpha is 0, nothing is multiplied and all counts are 0.
 ///
 /// ```
-/// use falchion::{internals::call::Problem, prelude::*};
+/// use falchion::{internals::operand::Problem, prelude::*};
 /// use falchion_lab::counters::count;
 ///
 /// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;

@@ -41,7 +41,7 @@ pub struct TransposeCounters {
 /// bytes.
 ///
 /// ```
-/// use falchion::internals::{call::Problem, pass::transpose::{Combine, TransposeProgram}};
+/// use falchion::internals::operand::{Problem, transpose::{Combine, TransposeProgram}};
 /// use falchion_lab::ladder::TransposeRung;
 /// use falchion_lab::counters::count_transpose;
 ///

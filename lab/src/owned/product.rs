@@ -167,7 +167,7 @@ impl HostProduct {
     /// of the problem are checked before any allocation.
     ///
     /// ```
-    /// use falchion::{internals::{call::Problem, pass::transpose::Choice}, layout::Order, numeric::ElementKind};
+    /// use falchion::{internals::operand::{Problem, transpose::Choice}, layout::Order, numeric::ElementKind};
     /// use falchion_check::Mode;
     /// use falchion_lab::owned::HostProduct;
     ///

@@ -7,7 +7,7 @@
 //! results are compared with `==`, or random numbers.
 //!
 //! ```
-//! use falchion::{internals::call::{HostSlice, Problem}, prelude::*};
+//! use falchion::{internals::operand::{HostSlice, Problem}, prelude::*};
 //! use falchion_lab::verify::{self, Claim};
 //!
 //! let (a, b, mut d) = (vec![0.1f32; 6], vec![0.7f32; 12], vec![f32::NAN; 8]);
