@@ -39,6 +39,25 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SliceSum<Config::
   __device__ __forceinline__ unsigned k_tiles_before(unsigned units) const { return k_tiles_beside(units, -1); }
   __device__ __forceinline__ unsigned k_tiles_behind(unsigned units) const { return k_tiles_beside(units, 1); }
 
+  // Reduces the split-K slices of a consumer whose threads hold the accumulators of warp_mma.
+  template <class Mma>
+  __device__ __forceinline__ void reduce_slices(Mma& warp_mma) {
+    using Partials = epilogue::Partials<Config>;
+    auto const get = [&](int i) { return convert<typename Partials::Sum>(warp_mma.accumulator(i)); };
+    auto const set = [&](int i, typename Partials::Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };
+    this->holds_sum = Partials::reduce(params, unit, this->consumer, this->thread, get, set);
+  }
+
+  // Returns a zero that depends on loaded bits. Loads from shared memory and an arrival at a
+  // barrier may be reordered if stores of other blocks to this shared memory delay the loads. The
+  // arrival's address therefore depends on the loaded values.
+  static __device__ __forceinline__ unsigned zero_after(unsigned loaded) {
+    unsigned none;
+    // The grid has one layer along z, which the compiler does not know.
+    asm("mov.u32 %0, %%ctaid.z;" : "=r"(none));
+    return loaded & none;
+  }
+
   // Performs the consumer's steps that exchange split-K slices within a cluster.
   template <RoleStepKind Kind, class Get, class Set>
   __device__ __forceinline__ void exchange_partials(Get get, Set set) {

@@ -277,8 +277,8 @@ impl GemmDesc {
     }
 
     /// Returns whether the knobs of a description nest: the tiles are in range, and the main loop
-    /// has its copies, or the accesses are those of TMA. The test is cheaper than that of the
-    /// resources.
+    /// has its copies, or the accesses are as wide as TMA requires. The test is cheaper than the
+    /// test of the resources.
     pub(crate) const fn nests(&self) -> bool {
         if self.has_producer() {
             return self.has_whole_vectors();

@@ -252,6 +252,17 @@ fn wgmma(draw: &mut Draw, user: &Class) -> Knobs {
     limits(draw, Knobs { multiplied, ..Knobs::new(ring, mma, access) })
 }
 
+/// Returns the warps of a tile along M and N, and a schedule.
+fn grid_of_warps(draw: &mut Draw) -> ((u32, u32), ScheduleKind) {
+    let grid = draw.of(&[(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (6, 2), (3, 4), (12, 1)]);
+    let schedule = if grid.0 * grid.1 == 4 && draw.once_in(2) {
+        ScheduleKind::Pingpong
+    } else {
+        ScheduleKind::Cooperative
+    };
+    (grid, schedule)
+}
+
 /// Returns the knobs of a random TMA-fed SIMT kernel.
 fn threads(draw: &mut Draw) -> Knobs {
     let sides = [4, 8, 8, 12, 16];
@@ -259,13 +270,8 @@ fn threads(draw: &mut Draw) -> Knobs {
         (Mnk::new(draw.of(&sides), draw.of(&sides), 1), draw.of(&[4, 4, 8, 2, 16]));
     let k = draw.of(&[8, 16, 16, 32, 64, 24]);
     let warp = Mnk::new(lanes * thread.m, 32 / lanes * thread.n, k);
-    let grid = draw.of(&[(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (6, 2), (3, 4), (12, 1)]);
+    let (grid, schedule) = grid_of_warps(draw);
     let tile = Mnk::new(warp.m * grid.0, warp.n * grid.1, k);
-    let schedule = if grid.0 * grid.1 == 4 && draw.once_in(2) {
-        ScheduleKind::Pingpong
-    } else {
-        ScheduleKind::Cooperative
-    };
     let mma =
         WarpMma::Simt(SimtKnobs { warp, thread: Some(thread), interleave: InterleaveKind::Vector });
     let knobs = Knobs::new(ring(draw, tile, schedule), mma, [4, 4, draw.of(&[1, 2, 4])]);
@@ -276,13 +282,8 @@ fn threads(draw: &mut Draw) -> Knobs {
 fn mma_sync_ring(draw: &mut Draw) -> Knobs {
     let sides = [16, 16, 32, 32, 48, 64, 128];
     let warp = Mnk::new(draw.of(&sides), draw.of(&sides), 16);
-    let grid = draw.of(&[(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (6, 2), (3, 4), (12, 1)]);
+    let (grid, schedule) = grid_of_warps(draw);
     let tile = Mnk::new(warp.m * grid.0, warp.n * grid.1, 16);
-    let schedule = if grid.0 * grid.1 == 4 && draw.once_in(2) {
-        ScheduleKind::Pingpong
-    } else {
-        ScheduleKind::Cooperative
-    };
     let (instruction, saturate) = (Mnk::new(16, 8, draw.of(&[4, 8])), SaturateKind::Off);
     let mma = WarpMma::MmaSync(MmaSyncKnobs { warp, instruction, saturate });
     let knobs = Knobs::new(ring(draw, tile, schedule), mma, [2, 2, draw.of(&[1, 2, 2])]);

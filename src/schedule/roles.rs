@@ -68,8 +68,8 @@ steps! {
         /// Waits until tile `t` is full, if the tile of D has another k-tile to multiply; otherwise
         /// does nothing.
         AwaitNext,
-        /// Each lane reads its fragments of tile `t`'s first k, if the tile exists; otherwise does
-        /// nothing.
+        /// Each lane reads its fragments of tile `t`'s first k-block, if the tile exists; otherwise
+        /// does nothing.
         LoadFirst,
         /// Each warp loads A of tile `t` to fragment set `k mod sets`. Its lanes have read A when
         /// the step ends.
@@ -78,8 +78,8 @@ steps! {
         /// accumulators.
         FenceOperands,
         /// Starts to multiply tile `t`: accumulators += A tile times B tile; the first k-tile
-        /// overwrites them. On CUDA cores, multiplies all k but the last, whose fragments each lane
-        /// holds when the step ends.
+        /// overwrites them. Without `wgmma`, multiplies all k-blocks but the last, whose fragments
+        /// each lane holds when the step ends.
         MultiplyStage,
         /// Starts to multiply instruction tile `tile` of k-tile `t`: partial accumulators = A tile
         /// times B tile. All instruction tiles share one set of partial accumulators, which the

@@ -39,7 +39,7 @@ pub enum Mainloop {
 
 /// Knobs.
 impl Mainloop {
-    /// Returns a main loop. Knobs that only the TMA ring has are those of a single CTA.
+    /// Returns a main loop. The knobs that only the TMA ring has describe a single CTA.
     pub(crate) const fn new(
         kind: MainloopKind,
         threadblock: Mnk,

@@ -3,7 +3,7 @@
 //!
 //! The data in the ring are bytes: a [`TensorCopy`] writes boxes, and matrix descriptors read them
 //! (`reading.rs`). The products are added as the instruction adds (`products.rs`), and subtiles are
-//! staged and stored (`subtiles.rs`). Without `wgmma`, single threads read, multiply, and store
+//! staged and stored (`subtiles.rs`). Without `wgmma`, threads read, multiply, and store
 //! (`threads.rs`). Every element of D must be written exactly once.
 //!
 //! [`TensorCopy`]: falchion::threadblock::TensorCopy

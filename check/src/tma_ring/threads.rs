@@ -1,4 +1,7 @@
-//! Consumers whose threads multiply: the loads of each thread from a stage, and its stores to D.
+//! Consumers whose threads hold accumulators: the loads of each thread from a stage, and its stores
+//! to D. With `mma.sync`, lanes load elements for each other. Here, each thread loads the rows and
+//! columns of its own accumulators, in ascending k, so the bits are the same. NVRTC compares the
+//! map of each lane's loads with its CUDA twin.
 
 use crate::{
     accumulators::Accumulators,

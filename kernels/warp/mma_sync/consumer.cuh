@@ -54,10 +54,7 @@ struct MmaSyncConsumer : Worker<Config, Params> {
     } else if constexpr (Kind == RoleStepKind::MultiplyLast) {
       warp_mma.template multiply<kGroups - 1>();
     } else if constexpr (Kind == RoleStepKind::ReduceSlices) {
-      using Partials = epilogue::Partials<Config>;
-      auto const get = [&](int i) { return convert<typename Partials::Sum>(warp_mma.accumulator(i)); };
-      auto const set = [&](int i, typename Partials::Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };
-      this->holds_sum = Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
+      this->reduce_slices(warp_mma);
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
       // The compiler would keep the place in memory while the warp multiplies, so it is computed
@@ -71,17 +68,15 @@ struct MmaSyncConsumer : Worker<Config, Params> {
     }
   }
 
-  // Returns a zero that depends on the last k-block's loads, as SimtConsumer does.
+  // Returns a zero that depends on the last k-block's loads.
   __device__ __forceinline__ unsigned once_loaded() const {
     constexpr int last = (kGroups - 1) % 2;
-    unsigned loaded = 0, none;
+    unsigned loaded = 0;
 #pragma unroll
     for (int i = 0; i < Mma::ReadsA::Fragment::kWords; ++i) loaded |= bits_of(warp_mma.a[last][i / A::kInstructionWords][i % A::kInstructionWords]);
 #pragma unroll
     for (int i = 0; i < Mma::ReadsB::Fragment::kWords; ++i) loaded |= bits_of(warp_mma.b[last][i / B::kInstructionWords][i % B::kInstructionWords]);
-    // The grid has one layer along z, which the compiler does not know.
-    asm("mov.u32 %0, %%ctaid.z;" : "=r"(none));
-    return loaded & none;
+    return this->zero_after(loaded);
   }
 
  private:

@@ -45,10 +45,7 @@ struct SimtConsumer : Worker<Config, Params> {
     } else if constexpr (Kind == RoleStepKind::MultiplyLast) {
       warp_mma.template multiply<Config::kWarpK - 1>();
     } else if constexpr (Kind == RoleStepKind::ReduceSlices) {
-      using Partials = epilogue::Partials<Config>;
-      auto const get = [&](int i) { return convert<typename Partials::Sum>(warp_mma.accumulator(i)); };
-      auto const set = [&](int i, typename Partials::Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };
-      this->holds_sum = Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
+      this->reduce_slices(warp_mma);
     } else if constexpr (Kind == RoleStepKind::SendPartials || Kind == RoleStepKind::AddPartials) {
       using Sum = typename epilogue::Partials<Config>::Sum;
       auto const get = [&](int i) { return convert<Sum>(warp_mma.accumulator(i)); };
@@ -60,19 +57,15 @@ struct SimtConsumer : Worker<Config, Params> {
     }
   }
 
-  // Returns a zero that depends on the last k-block's loads. Loads from shared memory and an
-  // arrival at a barrier may be reordered if stores of other blocks to this shared memory delay the
-  // loads. The arrival's address therefore depends on the loaded values.
+  // Returns a zero that depends on the last k-block's loads.
   __device__ __forceinline__ unsigned once_loaded() const {
     constexpr int last = (Config::kWarpK - 1) % 2, vector = 4;
-    unsigned loaded = 0, none;
+    unsigned loaded = 0;
 #pragma unroll
     for (int i = 0; i < A::kThreadMn; i += vector) loaded |= __float_as_uint(warp_mma.a[last][i]);
 #pragma unroll
     for (int i = 0; i < B::kThreadMn; i += vector) loaded |= __float_as_uint(warp_mma.b[last][i]);
-    // The grid has one layer along z, which the compiler does not know.
-    asm("mov.u32 %0, %%ctaid.z;" : "=r"(none));
-    return loaded & none;
+    return this->zero_after(loaded);
   }
 
  private:

@@ -156,12 +156,21 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
                     "{tile_m} x {tile_n}: {repeats_m} x {repeats_n} instructions of {m} x {n} x {k}"
                 ),
             ),
-            Some([down, across]) => (
-                "warp tile",
-                format!(
-                    "{tile_m} x {tile_n}: {down} x {across} lanes, {m} x {n} a thread, four warps a consumer"
-                ),
-            ),
+            Some([down, across]) => {
+                // On CUDA cores, the instruction is the tile of a thread.
+                let [thread_m, thread_n] = [tile_m / down.max(1), tile_n / across.max(1)];
+                let instruction = if [m, n] == [thread_m, thread_n] {
+                    String::new()
+                } else {
+                    format!(" by instructions of {m} x {n} x {k}")
+                };
+                (
+                    "warp tile",
+                    format!(
+                        "{tile_m} x {tile_n}: {down} x {across} lanes, {thread_m} x {thread_n} a thread{instruction}, four warps a consumer"
+                    ),
+                )
+            }
         },
         (
             "registers",

@@ -3,9 +3,10 @@
 use crate::{
     nest::{
         GemmDesc,
-        features::{Exchange, Reduced, products_of_a_microsecond},
+        features::{Exchange, Features, Reduced, products_of_a_microsecond},
     },
     numeric::sum_of,
+    schedule::ScheduleKind,
     shape::at_least_one,
     threadblock::tma_ring::registers::TOGETHER,
 };
@@ -23,6 +24,26 @@ impl GemmDesc {
     pub(crate) const fn elements_per_consumer(&self) -> u64 {
         let tile = self.threadblock();
         tile.m as u64 * tile.n as u64 / at_least_one(self.sharing()) as u64
+    }
+
+    /// Returns the facts of a kernel whose threads store D. `each` is the time per k of one tile.
+    pub(crate) const fn features_of_threads(&self, each: f64, exchange: Exchange) -> Features {
+        // A prologue and epilogue, for any thread tile.
+        const OF_THREADS: u64 = 44;
+        let share = self.elements_per_consumer();
+        let pingpong = matches!(self.schedule(), ScheduleKind::Pingpong);
+        Features {
+            lines: None,
+            transposed: 0,
+            each,
+            latency: 0.0,
+            alone: 0.0,
+            block: None,
+            not_hidden: (OF_THREADS * prologue_elements(share)) as f64,
+            further: [if pingpong { 0.0 } else { (OF_THREADS * share) as f64 }; 2],
+            memory: None,
+            exchange,
+        }
     }
 
     /// Returns the times of the reduction. The constants are in hundredths of a microsecond. Rounds

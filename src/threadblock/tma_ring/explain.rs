@@ -30,9 +30,9 @@ explanation! {
     threads: u32 = ring.threads();
     /// Consumer warpgroups along M and N.
     consumers: [u32; 2] = pair(components.consumers);
-    /// Tile of a consumer along M and N, or of a warp in a SIMT kernel.
+    /// Tile of a consumer along M and N, or of a warp if threads store D.
     consumer_tile: [u32; 2] = [d.warp().m, d.warp().n];
-    /// Lanes of a warp along M and N, in a SIMT kernel.
+    /// Lanes of a warp along M and N, if threads store D.
     lanes: Option<[u32; 2]> = tiles.map(|tiles| [tiles.lanes.m, tiles.lanes.n]);
     /// Shape of the instruction, or the tile of a thread in a SIMT kernel.
     instruction: Mnk = d.instruction();

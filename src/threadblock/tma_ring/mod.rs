@@ -1,6 +1,7 @@
 //! Warp-specialized main loop for Hopper. One producer warpgroup fills a ring of stages by TMA. The
-//! consumer warpgroups multiply on tensor cores, or on CUDA cores for true `f32` (`op simt`;
-//! `src/warp/simt/consumer.rs` describes the differences).
+//! consumer warpgroups multiply with `wgmma`; on CUDA cores for true `f32` (`op simt`); or with
+//! `mma.sync` for `f64`. `src/warp/simt/consumer.rs` and `src/warp/mma_sync/consumer.rs` describe
+//! the differences from `wgmma`.
 //!
 //! ```text
 //! for each tile of D, in the order of the swizzle     CTAs are persistent, and take the next tile; a cluster takes as many as it has blocks
@@ -36,9 +37,9 @@
 //! A description keeps the layouts that A and B have in memory. Tensor cores read 8-bit and 32-bit
 //! elements only K-major, so the kernel reads these elements K-major for every layout
 //! ([`WarpSpecialized::along`]). The exception is an A operand that a consumer loads to registers.
-//! CUDA-core consumers read MN-major. A call first transposes an operand with another layout, and
-//! repacks an operand whose pitch is not a multiple of 16 bytes
-//! ([`Routes`](crate::operand::Routes)).
+//! Consumers on CUDA cores read MN-major, and consumers with `mma.sync` K-major. A call first
+//! transposes an operand with another layout, and repacks an operand whose pitch is not a multiple
+//! of 16 bytes ([`Routes`](crate::operand::Routes)).
 //!
 //! Twin: `kernels/threadblock/tma_ring.cuh`.
 
@@ -103,10 +104,10 @@ impl TmaRingKnobs {
 pub struct WarpSpecialized {
     /// Ring of stages, followed by the staging buffers of D.
     pub ring: Pipeline,
-    /// Consumers along M and N of the threadblock tile. On CUDA cores, all consumers count along M,
-    /// because warps form the grid.
+    /// Consumers along M and N of the threadblock tile. Without `wgmma`, all consumers count along
+    /// M, because warps form the grid.
     pub consumers: Mn,
-    /// Instruction tiles along M and N of a consumer's tile; 1 and 1 on CUDA cores.
+    /// Instruction tiles along M and N of a consumer's tile; 1 and 1 without `wgmma`.
     pub repeats: Mn,
     /// MMA that a consumer performs on a stage; its tiles are the block's tiles.
     pub mma: TiledMma,
@@ -136,12 +137,12 @@ impl WarpSpecialized {
         StageTile::read_by(&self.mma, operand)
     }
 
-    /// Returns the MMA of a warpgroup, or `None` on CUDA cores.
+    /// Returns the MMA of a warpgroup, or `None` without `wgmma`.
     pub const fn warpgroup(&self) -> Option<&MmaWarpgroup> {
         self.mma.warpgroup()
     }
 
-    /// Returns the thread tiles on CUDA cores, or `None` on tensor cores.
+    /// Returns the tiles of threads that store D, or `None` with `wgmma`.
     pub const fn threads(&self) -> Option<&ThreadTiles> {
         self.mma.thread_tiles()
     }

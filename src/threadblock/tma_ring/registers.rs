@@ -96,7 +96,7 @@ impl WarpSpecialized {
     }
 
     /// Returns the number of launch registers that one instruction needs. A configuration with
-    /// fewer is invalid even if spills are allowed. CUDA-core consumers need none.
+    /// fewer is invalid even if spills are allowed. Only `wgmma` needs any.
     pub const fn instruction_registers(&self) -> u32 {
         self.consumer_registers().instruction
     }

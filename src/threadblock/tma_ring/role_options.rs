@@ -25,8 +25,8 @@ pub struct RoleOptions {
     /// Whether a work unit is a split-K slice, whose partial accumulators must be added to those of
     /// the other slices.
     pub split_k: bool,
-    /// Whether each thread multiplies and stores its own tile on CUDA cores. Products are then
-    /// synchronous, and nothing is staged.
+    /// Whether threads hold their own accumulators and store them to D, as on CUDA cores and with
+    /// `mma.sync`. Products are then synchronous, and nothing is staged.
     pub by_threads: bool,
     /// Registers per thread of the producer and of a consumer; `None` keeps the registers of the
     /// launch.
@@ -101,8 +101,8 @@ impl RoleOptions {
         }
     }
 
-    /// Returns the schedule of a CUDA-core consumer. While it multiplies the last k of a stage, it
-    /// reads the first fragments of the next stage.
+    /// Returns the schedule of a consumer without `wgmma`. While it multiplies the last k of a
+    /// stage, it reads the first fragments of the next stage.
     fn threads(&self, ring: &Pipeline) -> Schedule<RoleStep> {
         let next = [RoleStep::AwaitNext, RoleStep::LoadFirst];
         let pingpong = ring.pingpong;

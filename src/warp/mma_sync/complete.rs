@@ -27,8 +27,8 @@ const TILES: [(u32, u32); 13] = [
     (1, 1), (2, 2), (1, 2), (2, 1), (4, 2), (2, 4), (4, 4), (4, 1), (8, 4), (8, 8), (1, 4), (8, 1), (1, 8),
 ];
 
-/// Warps of a threadblock tile along M and N, if the warp tile is pinned. Those of the row's tile
-/// come first.
+/// Warps of a threadblock tile along M and N, if the warp tile is pinned. The grids of the
+/// row's tile come first.
 #[rustfmt::skip]
 const GRIDS: [(u32, u32); 24] = [
     (2, 2), (1, 2), (2, 1), (1, 1), (4, 2), (2, 4), (4, 1), (1, 4), (4, 4), (8, 1), (1, 8), (8, 2),

@@ -7,12 +7,11 @@ use crate::{
         fit::nests,
         places::{Completed, LAST, Place, Places},
     },
-    numeric::ElementKind,
     shape::Mnk,
     threadblock::tma_ring::complete::{GRIDS, TILES, schedule_at, tiles_at},
     warp::{
         MmaSyncKnobs,
-        mma_sync::consumer::{DEPTHS, ROW_BYTES, is_extent},
+        mma_sync::consumer::{DEPTHS, check_warp},
     },
 };
 
@@ -39,7 +38,7 @@ impl MmaSyncKnobs {
         let pinned = (pins.threadblock, pins.warp);
         let (threadblock, warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize], SHARES);
         // The rules refuse pinned tiles that do not nest.
-        if pins.warp.is_none() && (!nests(threadblock, warp) || !is_warp(warp)) {
+        if pins.warp.is_none() && (!nests(threadblock, warp) || check_warp(warp).is_err()) {
             return Err(LAST);
         }
         let instruction = match pins.instruction {
@@ -54,9 +53,4 @@ impl MmaSyncKnobs {
             ..Pins::NONE
         }))
     }
-}
-
-/// Returns whether a warp of a consumer can have the tile.
-const fn is_warp(tile: Mnk) -> bool {
-    is_extent(tile.m) && is_extent(tile.n) && ElementKind::F64.bytes_of(tile.k) == ROW_BYTES
 }

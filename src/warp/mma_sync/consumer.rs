@@ -31,13 +31,11 @@ use crate::{
         Because, Field, Legal, Refusal, hold,
         rules::{explained, multiple, within},
     },
-    schedule::ScheduleKind,
-    shape::{Axis, Mn, OperandKind},
+    shape::{Axis, Mn, Mnk, OperandKind},
     threadblock::{
         StageTile, SwizzleMode,
         smem::Along,
         tma_ring::{
-            cost::prologue_elements,
             pipeline::WARPS,
             shapes::{check_row_major_d, check_warp_grid, check_warps, no_choice},
         },
@@ -51,20 +49,25 @@ use crate::{
 /// Size of a row of a stage in bytes: the width of TMA's widest swizzle.
 pub(super) const ROW_BYTES: u32 = SwizzleMode::Bytes128.row_bytes();
 
-/// K extents of instructions, of which a tile has an even number.
-pub(super) const DEPTHS: &[u32] = &[8, 4];
+/// K extents of instructions. A tile has an even number of their k-blocks.
+pub(super) const DEPTHS: [u32; 2] = [8, 4];
 
-/// Registers that stay free because fragments of a deep instruction begin at multiples of eight.
-/// With fewer, NVRTC 13 spilled.
+/// Registers that stay free with the deeper instruction, whose fragment of A has eight adjacent
+/// registers. With fewer, NVRTC 13 spilled.
 const ALIGNED: u32 = 28;
 
 /// Divisor of the extents of a warp tile, and their maximum.
 const WARP_EXTENTS: (u32, u32) = (16, 128);
 
-/// Returns whether a warp tile can have the extent along M or N.
-pub(super) const fn is_extent(extent: u32) -> bool {
-    let (of, most) = WARP_EXTENTS;
-    extent >= of && extent <= most && extent.is_multiple_of(of)
+/// Checks the extents and the depth of a warp tile.
+pub(super) const fn check_warp(warp: Mnk) -> Result<(), Refusal> {
+    let (of, most) = (WARP_EXTENTS.0 as u64, WARP_EXTENTS.1 as u64);
+    hold!(within(Field::Warp(Axis::M), warp.m as u64, of, most));
+    hold!(multiple(Field::Warp(Axis::M), warp.m as u64, of, most));
+    hold!(within(Field::Warp(Axis::N), warp.n as u64, of, most));
+    hold!(multiple(Field::Warp(Axis::N), warp.n as u64, of, most));
+    let row = ElementKind::F64.elements_in(ROW_BYTES) as u64;
+    within(Field::Warp(Axis::K), warp.k as u64, row, row)
 }
 
 impl MmaSyncKnobs {
@@ -111,18 +114,14 @@ impl MmaSyncKnobs {
     /// Checks that instructions fill warp tiles, that warp tiles divide the threadblock tile, and
     /// that the warps form whole warpgroups.
     const fn check_tiles(d: &GemmDesc, instruction: WarpInstruction) -> Result<(), Refusal> {
-        let (tile, warp, shape) = (d.threadblock(), d.warp(), instruction.shape());
-        if !matches!(shape.k, 4 | 8) {
-            let field = Field::Instruction(Axis::K);
-            return Err(Refusal::not_one_of(field, shape.k as u64, Legal::OneOf(DEPTHS), 8));
+        let (k, [deep, shallow]) = (instruction.shape().k, DEPTHS);
+        if k != deep && k != shallow {
+            let (field, legal) = (Field::Instruction(Axis::K), Legal::OneOf(&DEPTHS));
+            return Err(Refusal::not_one_of(field, k as u64, legal, deep as u64));
         }
-        let (of, most) = (WARP_EXTENTS.0 as u64, WARP_EXTENTS.1 as u64);
-        hold!(within(Field::Warp(Axis::M), warp.m as u64, of, most));
-        hold!(multiple(Field::Warp(Axis::M), warp.m as u64, of, most));
-        hold!(within(Field::Warp(Axis::N), warp.n as u64, of, most));
-        hold!(multiple(Field::Warp(Axis::N), warp.n as u64, of, most));
         let row = ElementKind::F64.elements_in(ROW_BYTES) as u64;
-        hold!(within(Field::Threadblock(Axis::K), tile.k as u64, row, row));
+        hold!(within(Field::Threadblock(Axis::K), d.threadblock().k as u64, row, row));
+        hold!(check_warp(d.warp()));
         hold!(check_warp_grid(d));
         check_warps(d)
     }
@@ -155,7 +154,7 @@ impl MmaSyncKnobs {
         ConsumerRegisters {
             accumulators: 2 * tiles.accumulators(),
             partial_accumulators: 0,
-            fragments: 2 * 2 * words + if shape.k > 4 { ALIGNED } else { 0 },
+            fragments: 2 * 2 * words + if shape.k == DEPTHS[0] { ALIGNED } else { 0 },
             sum: 2,
             instruction: 0,
         }
@@ -165,20 +164,7 @@ impl MmaSyncKnobs {
     /// (`cost.rs`), and prologues and epilogues as on CUDA cores. No measurement fits them, because
     /// no selection has the kernel as a candidate.
     pub(crate) const fn consumer_features(d: &GemmDesc, exchange: Exchange) -> Features {
-        const OF_THREADS: u64 = 44;
-        let (tile, share) = (d.threadblock(), d.elements_per_consumer());
-        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
-        Features {
-            lines: None,
-            transposed: 0,
-            each: (tile.m as u64 * tile.n as u64 * 11 / 10) as f64,
-            latency: 0.0,
-            alone: 0.0,
-            block: None,
-            not_hidden: (OF_THREADS * prologue_elements(share)) as f64,
-            further: [if pingpong { 0.0 } else { (OF_THREADS * share) as f64 }; 2],
-            memory: None,
-            exchange,
-        }
+        let tile = d.threadblock();
+        d.features_of_threads((tile.m as u64 * tile.n as u64 * 11 / 10) as f64, exchange)
     }
 }

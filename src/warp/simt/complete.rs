@@ -1,8 +1,8 @@
 //! Completion of the pins of a SIMT kernel without a producer. The threadblock tile is the row's, a
 //! fraction of it, or a multiple of the pinned warp tile. The warp tile is the one with the most
 //! multiply-adds per read whose accumulators, fragments, and copies fit the registers. Accesses are
-//! the widest that divide the tile. If no tile has the registers or the shared memory for them,
-//! layouts and accesses are those whose copies need the fewest registers.
+//! the widest that divide the tile. If no tile has the registers or the shared memory for them, the
+//! completion selects layouts and accesses whose copies need the fewest registers.
 
 use crate::{
     nest::{

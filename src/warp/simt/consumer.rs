@@ -31,13 +31,11 @@ use crate::{
         Field, Legal, Refusal, hold,
         rules::{multiple, within},
     },
-    schedule::ScheduleKind,
     shape::{Axis, Mn, OperandKind},
     threadblock::{
         MainloopKind, StageTile, SwizzleMode,
         smem::Along,
         tma_ring::{
-            cost::prologue_elements,
             pipeline::WARPS,
             shapes::{MOST_DEPTH, check_row_major_d, check_warp_grid, check_warps},
         },
@@ -151,23 +149,10 @@ impl SimtKnobs {
 
     /// Returns the facts for the cost model. A transpose counts as time of its own.
     pub(crate) const fn consumer_features(d: &GemmDesc, exchange: Exchange) -> Features {
-        // A prologue and epilogue, for any thread tile.
-        const OF_THREADS: u64 = 44;
-        let (cluster, share) = (d.mainloop.cluster(), d.elements_per_consumer());
-        let pingpong = matches!(d.schedule(), ScheduleKind::Pingpong);
+        let cluster = d.mainloop.cluster();
         let products = d.threadblock().m as u64 * d.threadblock().n as u64 * 145 / 100;
-        Features {
-            lines: None,
-            transposed: 0,
-            each: (if cluster.count() > 1 { products * 17 / 16 } else { products }) as f64,
-            latency: 0.0,
-            alone: 0.0,
-            block: None,
-            not_hidden: (OF_THREADS * prologue_elements(share)) as f64,
-            further: [if pingpong { 0.0 } else { (OF_THREADS * share) as f64 }; 2],
-            memory: None,
-            exchange,
-        }
+        let each = if cluster.count() > 1 { products * 17 / 16 } else { products };
+        d.features_of_threads(each as f64, exchange)
     }
 }
 

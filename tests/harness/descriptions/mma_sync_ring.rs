@@ -1,6 +1,6 @@
 //! Random descriptions of TMA-fed `mma.sync` kernels, which multiply f64.
 
-use super::{adding, epilogue, order, spills};
+use super::{adding, epilogue, first_valid, grid_of_warps, order, spills};
 use crate::harness::prelude::*;
 
 const F64: Combined = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
@@ -25,19 +25,7 @@ pub fn plain(orders: [Order; 3], block: (u32, u32), warp: (u32, u32), k: u32) ->
 
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
-    let mut random = Random::new(seed);
-    // Layouts and cluster stay fixed while the other knobs are drawn again, so that each keeps its
-    // share.
-    let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
-    let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
-    for _ in 0..100_000 {
-        let desc = attempt(&mut random, orders, cluster, wanted.plain);
-        let tile = desc.threadblock();
-        if tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
-            return desc;
-        }
-    }
-    panic!("no legal description was drawn from seed {seed}: {orders:?} {cluster:?}");
+    first_valid(seed, wanted, attempt)
 }
 
 /// Returns random values for every free knob. Many of the descriptions are invalid.
@@ -48,13 +36,8 @@ fn attempt(
     plain_epilogue: bool,
 ) -> GemmDesc {
     let warp = (random.pick(&[16, 16, 32, 48, 64]), random.pick(&[16, 16, 32, 48, 64]));
-    let pingpong = random.once_in(4);
-    let (down, across) = if pingpong {
-        random.pick(&[(1, 4), (2, 2), (4, 1)])
-    } else {
-        random.pick(&[(1, 4), (2, 2), (4, 1), (2, 4), (4, 2), (8, 1), (3, 4), (2, 6), (6, 2)])
-    };
+    let (schedule, (down, across)) = grid_of_warps(random);
     let desc = plain(orders, (warp.0 * down, warp.1 * across), warp, random.pick(&[4, 8]));
     let split_k = random.pick(&[1, 1, 1, 2, 5]);
-    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), split_k: split_k, decomposition: adding(split_k), align_c: random.pick(&[2, 2, 1]), cluster: Mn { m, n }, schedule: if pingpong { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative }, spills: spills(random, !plain_epilogue, 4), epilogue: epilogue(random, plain_epilogue))
+    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), split_k: split_k, decomposition: adding(split_k), align_c: random.pick(&[2, 2, 1]), cluster: Mn { m, n }, schedule: schedule, spills: spills(random, !plain_epilogue, 4), epilogue: epilogue(random, plain_epilogue))
 }

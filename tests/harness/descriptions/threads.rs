@@ -1,7 +1,7 @@
 //! Random descriptions of warp-specialized TMA-fed SIMT kernels, which multiply f32 on the CUDA
 //! cores.
 
-use super::{epilogue, order};
+use super::{epilogue, first_valid, grid_of_warps, order};
 use crate::harness::prelude::*;
 
 const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
@@ -31,19 +31,7 @@ pub fn plain(
 
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
-    let mut random = Random::new(seed);
-    // Layouts and cluster stay fixed while the other knobs are drawn again, so that each keeps its
-    // share.
-    let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
-    let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
-    for _ in 0..100_000 {
-        let desc = attempt(&mut random, orders, cluster, wanted.plain);
-        let tile = desc.threadblock();
-        if tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
-            return desc;
-        }
-    }
-    panic!("no legal description was drawn from seed {seed}: {orders:?} {cluster:?}");
+    first_valid(seed, wanted, attempt)
 }
 
 /// Returns random values for every free knob. Many of the descriptions are invalid.
@@ -56,13 +44,8 @@ fn attempt(
     let thread = (random.pick(&[4, 4, 8, 8, 12, 16]), random.pick(&[4, 4, 8, 8, 12, 16]));
     let lanes = random.pick(&[2, 4, 4, 8, 16]);
     let warp = (thread.0 * lanes, thread.1 * (32 / lanes));
-    let pingpong = random.once_in(4);
-    let (down, across) = if pingpong {
-        random.pick(&[(1, 4), (2, 2), (4, 1)])
-    } else {
-        random.pick(&[(1, 4), (2, 2), (4, 1), (2, 4), (4, 2), (8, 1), (3, 4), (2, 6), (6, 2)])
-    };
+    let (schedule, (down, across)) = grid_of_warps(random);
     let k = 8 * (1 + random.below(5) as u32);
     let desc = plain(orders, (warp.0 * down, warp.1 * across, k), warp, thread);
-    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), split_k: random.pick(&[1, 1, 1, 2, 5]), align_c: random.pick(&[4, 4, 2, 1]), cluster: Mn { m, n }, schedule: if pingpong { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative }, spills: if !plain_epilogue && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused }, epilogue: epilogue(random, plain_epilogue))
+    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), split_k: random.pick(&[1, 1, 1, 2, 5]), align_c: random.pick(&[4, 4, 2, 1]), cluster: Mn { m, n }, schedule: schedule, spills: if !plain_epilogue && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused }, epilogue: epilogue(random, plain_epilogue))
 }

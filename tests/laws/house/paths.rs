@@ -52,9 +52,10 @@ fn every_named_path_exists() {
         files(&["src", "layout", "kernels", "check", "lab", "cli", "tests", "peers"], "rs");
     texts.extend(files(&["kernels", "layout/kernels", "lab/kernels"], "cuh"));
     texts.extend(files(&["docs", "book"], "md"));
-    texts.insert(
-        "README.md".to_owned(),
-        std::fs::read_to_string(root().join("README.md")).expect("text"),
+    texts.extend(
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md"].map(|page| {
+            (page.to_owned(), std::fs::read_to_string(root().join(page)).expect("text"))
+        }),
     );
     // The examples in the tests of twins and layers do not exist.
     let tried = |name: &str| name.starts_with("tests/laws/house/");
