@@ -5,10 +5,11 @@
 use falchion::{
     Error,
     cuda::open,
-    nest::{TransformB, UserSwizzle},
+    nest::{SplitK, TransformB, UserSwizzle},
     numeric::Transform,
     prelude::*,
-    threadblock::ThreadblockSwizzle,
+    threadblock::{MmaMultistage, ThreadblockSwizzle},
+    warp::MmaSimt,
 };
 
 /// Down a column of tiles, up the next column, and so on. Neighboring CTAs share an operand tile
@@ -38,9 +39,15 @@ impl Transform for Pruned {
     }
 }
 
-type F32<Configuration = Auto> =
+/// A loop nest that does not depend on the machine. CPU and GPU add the products of each element in
+/// the same order only if they use the same loop nest.
+type Nest = With<
+    With<Auto, MmaMultistage<GemmShape<128, 64, 32>, MmaSimt<GemmShape<32, 64, 32>>, 3>>,
+    SplitK<1>,
+>;
+type F32<Configuration = Nest> =
     Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Configuration>;
-type Extended = F32<With<With<Auto, UserSwizzle<Snake>>, TransformB<Pruned>>>;
+type Extended = F32<With<With<Nest, UserSwizzle<Snake>>, TransformB<Pruned>>>;
 
 fn main() -> Result<(), Error> {
     let (m, n, k) = (500, 700, 300);
