@@ -19,7 +19,7 @@ pub struct Suite {
 }
 
 /// All suites whose peer is cuBLASLt, in the order of the overview.
-pub const SUITES: [Suite; 15] = [
+pub const SUITES: [Suite; 16] = [
     suite("hopper", "large, aligned, K-major operands, tensor cores", true),
     suite("hopper_layouts", "large, the other operand layouts", true),
     suite("hopper_odd", "large, odd sizes (K-major and others)", true),
@@ -35,6 +35,7 @@ pub const SUITES: [Suite; 15] = [
     suite("f64", "f64 on tensor cores", true),
     suite("f32_accurate", "emulated f32 relative to cuBLASLt's exact f32", true),
     suite("mma_sync", "`mma.sync` kernels of sm_80, on Hopper", true),
+    suite("mma_sync_ring", "f64 on tensor cores, fed by TMA", true),
 ];
 
 /// Maximum seconds per problem in the committed measurements.
