@@ -228,17 +228,6 @@ __device__ __forceinline__ Compute scaled(Compute scale, Compute x) {
   return scale == Compute(0) ? Compute(0) : times(scale, x);
 }
 
-// Comparisons instead of fmin and fmax, so that NaN and the sign of zero equal the host's.
-template <class Compute>
-__device__ __forceinline__ Compute at_least(Compute x, Compute low) {
-  return x < low ? low : x;
-}
-
-template <class Compute>
-__device__ __forceinline__ Compute at_most(Compute x, Compute high) {
-  return x > high ? high : x;
-}
-
 // --- vectors ---
 
 // N neighboring elements that move in one access.

@@ -49,8 +49,12 @@ fn header(desc: &GemmDesc, geometry: &Geometry, text: &MainloopText) -> String {
         ("kClusterM", cluster.m),
         ("kClusterN", cluster.n),
     ];
-    let includes =
-        [&["numeric.cuh", "threadblock/work.cuh"], text.includes, text.mma.includes].concat();
+    let includes = [
+        &["numeric.cuh", "epilogue/math.cuh", "threadblock/work.cuh"],
+        text.includes,
+        text.mma.includes,
+    ]
+    .concat();
     let declarations =
         [&EpilogueOperandParams::declaration(), &GemmParams::declaration(), &text.declarations]
             .map(String::as_str)

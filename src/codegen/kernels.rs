@@ -6,6 +6,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("operand/decompose.cuh", include_str!("../../kernels/operand/decompose.cuh")),
     ("operand/records.cuh", include_str!("../../kernels/operand/records.cuh")),
     ("operand/transpose.cuh", include_str!("../../kernels/operand/transpose.cuh")),
+    ("epilogue/math.cuh", include_str!("../../kernels/epilogue/math.cuh")),
     ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),
     ("epilogue/reduction.cuh", include_str!("../../kernels/epilogue/reduction.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),

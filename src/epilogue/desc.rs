@@ -1,6 +1,6 @@
 //! Epilogue as a value: its expression tree in postfix order.
 
-use super::function::NodeId;
+use super::{function::NodeId, math::MathFunction};
 use crate::{
     numeric::{ComputeKind, ElementKind},
     refusal::{Malformed, Refusal, Scalar},
@@ -35,12 +35,8 @@ pub enum Op {
     Multiply,
     /// Product of the two previous nodes; 0 if the first, a scalar, is 0.
     Scale,
-    /// Minimum of the two previous nodes.
-    Minimum,
-    /// Maximum of the two previous nodes.
-    Maximum,
-    /// Previous node, or 0 if it is negative.
-    Relu,
+    /// Mathematical function of the previous node, or of the two previous nodes.
+    Math(MathFunction),
     /// User function of the previous node.
     User(NodeId),
 }
@@ -57,8 +53,9 @@ impl Op {
             | Self::Operand(..)
             | Self::Scalar(_)
             | Self::Constant(_) => 0,
-            Self::Relu | Self::User(_) => 1,
-            Self::Add | Self::Multiply | Self::Scale | Self::Minimum | Self::Maximum => 2,
+            Self::Math(function) => function.arity(),
+            Self::User(_) => 1,
+            Self::Add | Self::Multiply | Self::Scale => 2,
         }
     }
 }

@@ -94,11 +94,13 @@ impl<E: Compute> Rows<E> {
         }
     }
 
-    fn map(&mut self, f: impl Fn(E) -> E) {
+    /// Applies a function to the last row.
+    pub(super) fn map(&mut self, f: impl Fn(E) -> E) {
         self.stack[self.depth - 1].iter_mut().for_each(|x| *x = f(*x));
     }
 
-    fn zip(&mut self, f: impl Fn(E, E) -> E) {
+    /// Replaces the last two rows by a function of both.
+    pub(super) fn zip(&mut self, f: impl Fn(E, E) -> E) {
         self.depth -= 1;
         let (left, right) = self.stack.split_at_mut(self.depth);
         left[self.depth - 1].iter_mut().zip(&right[0]).for_each(|(x, y)| *x = f(*x, *y));
@@ -143,9 +145,7 @@ pub fn evaluate<'r, E: Compute>(
                     rows.zip(E::times);
                 }
             }
-            Op::Minimum => rows.zip(E::at_most),
-            Op::Maximum => rows.zip(E::at_least),
-            Op::Relu => rows.map(|x| x.at_least(E::default())),
+            Op::Math(function) => function.apply(rows),
             Op::User(id) => {
                 if let Some(UserFunction { host: f32, f64, .. }) = registered(id) {
                     let f64 = f64.map_or(core::convert::identity as fn(f64) -> f64, |function| {

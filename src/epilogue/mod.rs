@@ -25,6 +25,7 @@
 mod desc;
 pub(crate) mod evaluate;
 mod function;
+mod math;
 mod parse;
 #[doc(hidden)]
 pub mod partials;
@@ -42,12 +43,12 @@ pub use desc::{EpilogueDesc, Op};
 pub use evaluate::Reads;
 pub(crate) use evaluate::{Rows, evaluate};
 pub use function::{F64Function, Function, NodeId, UserFunction, register, registered};
+pub use math::*;
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::{expression, functions};
 pub use tree::{
     Acc, Add, Alpha, Apply, Aux, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination,
-    LinearCombinationRelu, Maximum, Minimum, Multiply, Node, Relu, Scalar, ScalarNode, ScaleM,
-    ScaleN, Scaled, Source,
+    LinearCombinationRelu, Multiply, Node, Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source,
 };
 #[doc(hidden)]
 pub use tree::{OfD, OperandElement};

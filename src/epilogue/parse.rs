@@ -3,6 +3,7 @@
 use super::{
     desc::{EpilogueDesc, Op, scalar_slot},
     function::NodeId,
+    math::MathFunction,
 };
 use crate::{layout::algebra::parse::pointed, numeric::ElementKind, shape::EpilogueOperand};
 use core::{fmt, str::FromStr};
@@ -42,9 +43,10 @@ impl std::error::Error for ParseEpilogueError {}
 /// Numbers are integers; a fraction must be a scalar, whose value the call provides. Names are
 /// `acc`, `alpha`, `beta`, and `s2` to `s7`. Operands are `source` (C), the vectors `bias_m`,
 /// `bias_n`, `scale_m`, and `scale_n`, and the matrices `aux0` to `aux3`. An operand has D's
-/// element type, or the type after its name: `bias_n:f32`. Functions are `relu(x)`, `min(x, y)`,
-/// `max(x, y)`, `clamp(x, low, high)`, and `multiply(x, y)`. A [registered](super::register) user
-/// function is `user_` followed by its [`NodeId`]: 16 hexadecimal digits, as the identifier prints.
+/// element type, or the type after its name: `bias_n:f32`. Functions are those of [`MathFunction`],
+/// such as `relu(x)` and `min(x, y)`, `clamp(x, low, high)`, and `multiply(x, y)`. A
+/// [registered](super::register) user function is `user_` followed by its [`NodeId`]: 16 hexadecimal
+/// digits, as the identifier prints.
 impl FromStr for EpilogueDesc {
     type Err = ParseEpilogueError;
 
@@ -196,35 +198,34 @@ impl Reader<'_> {
         if let Some(op) = leaf {
             return Ok(EpilogueDesc::leaf(op));
         }
-        let function: Option<(usize, &[Op])> = match name.as_str() {
-            "relu" => Some((1, &[Op::Relu])),
-            "min" => Some((2, &[Op::Minimum])),
-            "max" => Some((2, &[Op::Maximum])),
-            "multiply" => Some((2, &[Op::Multiply])),
-            "clamp" => Some((3, &[Op::Maximum, Op::Minimum])),
-            _ => None,
+        let function = MathFunction::from_name(&name);
+        let ops = match (name.as_str(), function) {
+            ("multiply", _) => vec![Op::Multiply],
+            ("clamp", _) => [MathFunction::Maximum, MathFunction::Minimum].map(Op::Math).to_vec(),
+            (_, Some(function)) => vec![Op::Math(function)],
+            _ => Vec::new(),
         };
         let user =
             name.strip_prefix("user_").and_then(|id| u64::from_str_radix(id, 16).ok()).map(NodeId);
-        if function.is_none() && user.is_none() {
+        let ops = if let Some(id) = user { vec![Op::User(id)] } else { ops };
+        if ops.is_empty() {
             self.at = start;
             return Err(self.fault(&format!(
-                "`{name}` is not known; names are acc, {}, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply, and user_ with the id of a function of yours",
-                EpilogueOperand::ALL.map(EpilogueOperand::name).join(", ")
+                "`{name}` is not known; names are acc, {}, alpha, beta, s2 .. s7, {}, clamp, multiply, and user_ with the id of a function of yours",
+                EpilogueOperand::ALL.map(EpilogueOperand::name).join(", "),
+                MathFunction::ALL.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ")
             )));
         }
         self.need('(')?;
         let mut desc = self.sum()?;
-        if let Some((count, ops)) = function {
-            if count == 1 {
-                desc = desc.then(ops[0]);
-            }
-            for i in 1..count {
+        for op in ops {
+            for _ in 1..op.arity() {
                 self.need(',')?;
-                desc = desc.join(self.sum()?, ops[(i - 1).min(ops.len() - 1)]);
+                desc = desc.join(self.sum()?, op);
             }
-        } else if let Some(id) = user {
-            desc = desc.then(Op::User(id));
+            if op.arity() == 1 {
+                desc = desc.then(op);
+            }
         }
         self.need(')')?;
         Ok(desc)

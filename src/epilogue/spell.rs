@@ -99,11 +99,7 @@ pub(crate) fn expression(desc: &EpilogueDesc, (compute, d): (ComputeKind, Elemen
             Op::Add => "plus".to_owned(),
             Op::Multiply => "times".to_owned(),
             Op::Scale => "scaled".to_owned(),
-            Op::Minimum => "at_most".to_owned(),
-            Op::Maximum => "at_least".to_owned(),
-            Op::Relu => {
-                return Expression::atom(format!("at_least({}, Compute(0))", joined(operands)));
-            }
+            Op::Math(function) => format!("math::{}", function.name()),
             Op::User(id) => {
                 return Expression::atom(format!(
                     "convert<Compute>(user_{id}(convert<{}>({})))",
@@ -158,9 +154,9 @@ impl fmt::Display for EpilogueDesc {
                 bond: Bond::Product,
             },
             Op::Multiply => Expression::atom(format!("multiply({})", joined(operands))),
-            Op::Minimum => Expression::atom(format!("min({})", joined(operands))),
-            Op::Maximum => Expression::atom(format!("max({})", joined(operands))),
-            Op::Relu => Expression::atom(format!("relu({})", joined(operands))),
+            Op::Math(function) => {
+                Expression::atom(format!("{}({})", function.name(), joined(operands)))
+            }
             Op::User(id) => Expression::atom(format!("user_{id}({})", joined(operands))),
             _ => Expression::atom(String::new()),
         });

@@ -3,6 +3,7 @@
 use super::{
     desc::{EpilogueDesc, Op},
     function::{Function, NodeId, register},
+    math::{Maximum, Minimum, Relu},
 };
 use crate::{
     numeric::{Element, ElementKind},
@@ -131,15 +132,13 @@ macro_rules! binary {
     };
 }
 
+pub(super) use binary;
+
 binary! {
     /// Sum `X + Y`.
     Add<X, Y> = Op::Add;
     /// Product `X * Y`.
     Multiply<X, Y> = Op::Multiply;
-    /// `X`, or `Y` if `X > Y`.
-    Minimum<X, Y> = Op::Minimum;
-    /// `X`, or `Y` if `X < Y`.
-    Maximum<X, Y> = Op::Maximum;
 }
 
 /// Node with one value for the whole GEMM.
@@ -157,16 +156,6 @@ pub struct Scaled<S, X>(PhantomData<(S, X)>);
 
 impl<S: ScalarNode, X: Node> Node for Scaled<S, X> {
     const DESC: EpilogueDesc = S::DESC.join(X::DESC, Op::Scale);
-    fn register() {
-        X::register();
-    }
-}
-
-/// `X`, or 0 if `X < 0`; NaN stays NaN.
-pub struct Relu<X>(PhantomData<X>);
-
-impl<X: Node> Node for Relu<X> {
-    const DESC: EpilogueDesc = X::DESC.then(Op::Relu);
     fn register() {
         X::register();
     }

@@ -181,7 +181,7 @@ knobs! {
     /// Kernels that need more registers per thread than the hardware has: refused or allowed.
     spills: SpillKind, flag "--spills";
     /// Expression for D over acc, source (C), alpha, beta, s2 to s7, bias_m, bias_n, scale_m,
-    /// and scale_n, with +, *, multiply, min, max, relu, and clamp.
+    /// and scale_n, with +, *, and functions such as multiply, min, relu, and clamp.
     epilogue: EpilogueDesc, flag "--epilogue";
 }
 

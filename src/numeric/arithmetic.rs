@@ -140,9 +140,6 @@ pub struct Functions {
 }
 
 /// Compute type of an epilogue: `f32`, `f64`, or `i32`, which wraps.
-///
-/// Minimum, maximum, and comparison are written as comparisons, so that every executor returns the
-/// same NaN and the same sign of zero.
 pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
     /// Converts a scalar argument, rounded to nearest.
     fn from_scalar(x: f64) -> Self;
@@ -153,16 +150,6 @@ pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
     /// Applies a user's function. An integer uses the `f64` function, and the result is rounded to
     /// nearest.
     fn through(self, functions: Functions) -> Self;
-    /// Returns `self`, or `other` if `self` is less.
-    #[inline(always)]
-    fn at_least(self, other: Self) -> Self {
-        if self < other { other } else { self }
-    }
-    /// Returns `self`, or `other` if `self` is greater.
-    #[inline(always)]
-    fn at_most(self, other: Self) -> Self {
-        if self > other { other } else { self }
-    }
 }
 
 macro_rules! floating {

@@ -1,17 +1,18 @@
-//! Vectors and auxiliary matrices of an epilogue on a device.
+//! Vectors, auxiliary matrices, and mathematical functions of an epilogue on a device.
 
 use crate::harness::{
-    conformance::judge_both, epilogue_operands::descriptions, prelude::*, problems,
+    conformance::judge_both,
+    epilogue_operands::{descriptions, math_functions},
+    prelude::*,
+    problems,
     same_bits::compare,
 };
 
-/// The device gives the bits of the host, and the values of the reference.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_device_reads_each_operand() {
+/// Checks that the device gives the bits of the host, and the values of the reference.
+fn conform(descriptions: &[(u64, GemmDesc)]) {
     let device = OnCuda::new();
     let wanted = problems::Wanted { most_work: 2_000_000, aligned: true };
-    descriptions(0xa0c7, 120).par_iter().for_each(|(seed, desc)| {
+    descriptions.par_iter().for_each(|(seed, desc)| {
         let on_device = |guarded: &Guarded, buffers: &Buffers, _| {
             let mut after = buffers.clone();
             after.run(&device, desc, guarded)?;
@@ -21,4 +22,16 @@ fn the_device_reads_each_operand() {
             .unwrap_or_else(|error| panic!("{error}\n  {desc:?}"));
         judge_both(&device, desc, &guarded(*seed, desc, wanted), (0, *seed));
     });
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_device_reads_each_operand() {
+    conform(&descriptions(0xa0c7, 120));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_device_computes_each_math_function() {
+    conform(&math_functions(0xa0c8, 200));
 }

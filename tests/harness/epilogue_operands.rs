@@ -19,11 +19,45 @@ const PLAIN: [&str; 2] = ["alpha * acc + beta * source + aux0 + bias_n", "max(ac
 const OF_I32: [&str; 2] =
     ["acc + aux0:i8 + beta * source", "multiply(acc, scale_m:f32) + aux1:f32"];
 
-/// Returns random kernels of each main loop and MMA, with the seed of each.
+/// Returns random kernels of each main loop and MMA that read vectors and matrices, with the seed
+/// of each.
 pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
+    with_epilogues(seed, count, |compute| match compute {
+        ComputeKind::F32 => OF_F32.to_vec(),
+        ComputeKind::F64 => PLAIN.to_vec(),
+        ComputeKind::I32 => [PLAIN, OF_I32].concat(),
+    })
+}
+
+/// Returns random kernels of each main loop and MMA that apply a mathematical function, with the
+/// seed of each. Each function occurs in each compute type.
+pub fn math_functions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
+    let text = |function: &MathFunction| match function.arity() {
+        1 => format!("{}(alpha * acc + beta * source)", function.name()),
+        _ => format!("{}(acc, beta * source)", function.name()),
+    };
+    let texts: Vec<_> = MathFunction::ALL.iter().map(text).collect();
+    let found = with_epilogues(seed, count, |_| texts.iter().map(String::as_str).collect());
+    for function in MathFunction::ALL {
+        let apply =
+            |(_, desc): &&(u64, GemmDesc)| desc.epilogue.ops().contains(&Op::Math(*function));
+        let computes: HashSet<_> =
+            found.iter().filter(apply).map(|(_, desc)| desc.output.compute).collect();
+        assert_eq!(computes.len(), 3, "{function:?} has kernels of f32, f64, and i32");
+    }
+    found
+}
+
+/// Returns random kernels of each main loop and MMA with the epilogues that `texts` lists for a
+/// compute type, with the seed of each.
+fn with_epilogues<'t>(
+    seed: u64,
+    count: usize,
+    texts: impl Fn(ComputeKind) -> Vec<&'t str>,
+) -> Vec<(u64, GemmDesc)> {
     let kinds =
         [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized, KernelKind::Threads];
-    let mut found = Vec::new();
+    let mut found: Vec<(u64, GemmDesc)> = Vec::new();
     for i in 0.. {
         let (seed, kind) = (draw(seed, i), kinds[i as usize % kinds.len()]);
         // The instructions of older architectures round otherwise on a newer GPU.
@@ -31,12 +65,9 @@ pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
         let wanted =
             Wanted { kernel_kind: kind, arch, largest_tile: largest(kind), ..Wanted::default() };
         let desc = description(seed, wanted);
-        let texts: &[&str] = match desc.output.compute {
-            ComputeKind::F32 => &OF_F32,
-            ComputeKind::F64 => &PLAIN,
-            ComputeKind::I32 => &[PLAIN[0], PLAIN[1], OF_I32[0], OF_I32[1]],
-        };
-        let text = texts[(i as usize / kinds.len()) % texts.len()];
+        let texts = texts(desc.output.compute);
+        let before = found.iter().filter(|(_, other)| other.output.compute == desc.output.compute);
+        let text = texts[before.count() % texts.len()];
         let epilogue = text.parse::<EpilogueDesc>().expect("an expression").enter(desc.frame);
         let desc = desc.pinned(Pins { epilogue: Some(epilogue), ..Pins::NONE });
         if desc.check().is_ok() {

@@ -182,9 +182,7 @@ pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
         Just(Op::Add),
         Just(Op::Multiply),
         Just(Op::Scale),
-        Just(Op::Minimum),
-        Just(Op::Maximum),
-        Just(Op::Relu),
+        select(MathFunction::ALL).prop_map(Op::Math),
         any::<u64>().prop_map(|id| Op::User(NodeId(id))),
     ];
     proptest::collection::vec(node, 1..40)

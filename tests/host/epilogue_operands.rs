@@ -3,7 +3,7 @@
 use crate::harness::{
     case::Tally,
     conformance::judge_both,
-    epilogue_operands::descriptions,
+    epilogue_operands::{descriptions, math_functions},
     prelude::*,
     problems,
     same_bits::{compare, run},
@@ -29,6 +29,20 @@ fn the_fast_host_reads_each_operand() {
 #[test]
 fn the_checked_machine_reads_each_operand() {
     descriptions(0xa0c6, 60).par_iter().for_each(|(seed, desc)| {
+        let checked = |guarded: &Guarded, buffers: &Buffers, seed| {
+            run(desc, Mode::Checked { seed }, guarded, buffers)
+        };
+        compare(desc, (0, *seed), false, &checked)
+            .unwrap_or_else(|error| panic!("{error}\n  {desc:?}"));
+    });
+}
+
+/// Mathematical functions have the values of the reference, and the bits of the checked machine.
+#[test]
+fn math_functions_conform_on_the_host() {
+    let wanted = problems::Wanted { most_work: 2_000_000, aligned: false };
+    math_functions(0xa0c8, 200).par_iter().for_each(|(seed, desc)| {
+        judge_both(&OnHost(Mode::Fast), desc, &guarded(*seed, desc, wanted), (0, *seed));
         let checked = |guarded: &Guarded, buffers: &Buffers, seed| {
             run(desc, Mode::Checked { seed }, guarded, buffers)
         };

@@ -10,6 +10,12 @@ use falchion::epilogue::{
 };
 use proptest::prelude::*;
 
+/// Strategy for the mathematical functions of `arity` operands.
+fn math(arity: usize) -> impl Strategy<Value = Op> {
+    let functions = MathFunction::ALL.iter().filter(|function| function.arity() == arity);
+    prop::sample::select(functions.copied().map(Op::Math).collect::<Vec<_>>())
+}
+
 /// Random trees of at most 12 nodes: a leaf, or a node with smaller trees.
 fn tree() -> impl Strategy<Value = EpilogueDesc> {
     let scalar = || (0u8..8).prop_map(Op::Scalar);
@@ -27,8 +33,8 @@ fn tree() -> impl Strategy<Value = EpilogueDesc> {
     ];
     let leaf = leaf.prop_map(EpilogueDesc::leaf);
     let trees = leaf.prop_recursive(5, 12, 2, move |inner| {
-        let binary = prop_oneof![Just(Op::Add), Just(Op::Multiply), Just(Op::Minimum), Just(Op::Maximum)];
-        let unary = prop_oneof![Just(Op::Relu), any::<u64>().prop_map(|id| Op::User(NodeId(id)))];
+        let binary = prop_oneof![Just(Op::Add), Just(Op::Multiply), math(2)];
+        let unary = prop_oneof![math(1), any::<u64>().prop_map(|id| Op::User(NodeId(id)))];
         prop_oneof![
             3 => (inner.clone(), inner.clone(), binary).prop_map(|(x, y, op)| x.join(y, op)),
             2 => (scalar(), inner.clone()).prop_map(|(s, x)| EpilogueDesc::leaf(s).join(x, Op::Scale)),

@@ -6,7 +6,7 @@
 //! | `x + y` | `x + y` | `ex + ey + r` |
 //! | `x * y` | `x y` | `|x| ey + |y| ex + ex ey + r` |
 //! | scaled by a scalar that is 0 | 0, for any operand | 0 |
-//! | `min`, `max`, `relu` | the same | `max(ex, ey)`: they are 1-Lipschitz and do not round |
+//! | a [`MathFunction`] | the same | `max(ex, ey)`: they are 1-Lipschitz and do not round |
 //! | a user's function `f` | `f(x)` as the host computes it | twice the larger of `|f(x - ex) - f(x)|` and `|f(x + ex) - f(x)|`, and [`USER_ULPS`] ulps |
 //!
 //! The rounding is `r = u (|result| + error) + h`. A user's function is assumed to be monotone or
@@ -15,7 +15,7 @@
 
 use super::bound::{Estimate, Rounding};
 use falchion::{
-    epilogue::{EpilogueDesc, Op, SCALARS, UserFunction, registered},
+    epilogue::{EpilogueDesc, MathFunction, Op, SCALARS, UserFunction, registered},
     internals::shape::EpilogueOperands,
     numeric::{ComputeKind, ElementKind},
 };
@@ -89,12 +89,19 @@ impl<'d> Evaluation<'d> {
                     same(self.held(given))
                 }
                 Op::Constant(x) => same(self.held(f64::from(x))),
-                Op::Relu => each(pop().estimates, |x| self.relu(x)),
+                Op::Math(function) => {
+                    let mut last = pop().estimates;
+                    let first = if function.arity() == 2 { pop().estimates } else { last.clone() };
+                    for (x, y) in first.into_iter().zip(&mut last) {
+                        *y = self.math(function, x, *y);
+                    }
+                    last
+                }
                 Op::User(id) => {
                     let function = registered(id);
                     each(pop().estimates, |x| self.user(x, function))
                 }
-                Op::Add | Op::Multiply | Op::Scale | Op::Minimum | Op::Maximum => {
+                Op::Add | Op::Multiply | Op::Scale => {
                     let (y, mut x) = (pop(), pop());
                     for (x, y) in x.estimates.iter_mut().zip(y.estimates) {
                         *x = self.binary(*op, *x, y);
@@ -144,18 +151,6 @@ impl<'d> Evaluation<'d> {
     }
 
     fn binary(&self, op: Op, x: Estimate, y: Estimate) -> Estimate {
-        // Comparisons, as in the kernel, decide the result for NaN.
-        match op {
-            Op::Minimum => {
-                let value = if x.value > y.value { y.value } else { x.value };
-                return Estimate::within(value, decided(x).max(decided(y)));
-            }
-            Op::Maximum => {
-                let value = if x.value < y.value { y.value } else { x.value };
-                return Estimate::within(value, decided(x).max(decided(y)));
-            }
-            _ => {}
-        }
         let overflows = x.overflows || y.overflows;
         if x.error == 0.0 && y.error == 0.0 {
             let value = self.exactly(op, x.value, y.value);
@@ -191,8 +186,12 @@ impl<'d> Evaluation<'d> {
         }
     }
 
-    fn relu(&self, x: Estimate) -> Estimate {
-        Estimate::within(if x.value < 0.0 { 0.0 } else { x.value }, decided(x))
+    /// Applies a mathematical function to `x`, or to `x` and `y`.
+    fn math(&self, function: MathFunction, x: Estimate, y: Estimate) -> Estimate {
+        let exact = x.error == 0.0 && y.error == 0.0;
+        let compute = if exact { self.compute } else { ComputeKind::F64 };
+        let value = function.in_arithmetic(compute, x.value, y.value);
+        Estimate::within(value, decided(x).max(decided(y)))
     }
 
     /// Applies a user's function in the type of the epilogue. A function that the type does not
@@ -218,8 +217,8 @@ impl<'d> Evaluation<'d> {
     }
 }
 
-/// Returns the error of an operand of min, max, or relu. These turn infinities into finite numbers,
-/// so an operand that may overflow has an infinite error.
+/// Returns the error of an operand of a mathematical function. Some of these turn infinities into
+/// finite numbers, so an operand that may overflow has an infinite error.
 fn decided(x: Estimate) -> f64 {
     if x.overflows { f64::INFINITY } else { x.error }
 }

@@ -177,7 +177,7 @@ impl fmt::Display for Verdict {
             None if checked > 0 && undecided == checked => {
                 write!(
                     f,
-                    "nothing is known of {checked} elements: their sums are too long for the precision of their accumulator, or they may overflow before a min, max, or relu; use small whole numbers"
+                    "nothing is known of {checked} elements: their sums are too long for the precision of their accumulator, or they may overflow before a function such as min or relu; use small whole numbers"
                 )
             }
             None => {

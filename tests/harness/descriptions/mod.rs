@@ -197,7 +197,8 @@ fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
     if random.once_in(3) {
         let sum = random.pick(VECTORS).parse().expect("they are expressions");
         let epilogue = desc.epilogue.join(sum, Op::Add);
-        desc.epilogue = if random.once_in(2) { epilogue.then(Op::Relu) } else { epilogue };
+        desc.epilogue =
+            if random.once_in(2) { epilogue.then(Op::Math(MathFunction::Relu)) } else { epilogue };
     }
     desc
 }
