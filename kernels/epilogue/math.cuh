@@ -20,4 +20,8 @@ __device__ __forceinline__ Compute relu(Compute x) {
   return max(x, Compute(0));
 }
 
+__device__ __forceinline__ float abs(float x) { return fabsf(x); }
+__device__ __forceinline__ double abs(double x) { return fabs(x); }
+__device__ __forceinline__ int abs(int x) { return x < 0 ? int(0u - unsigned(x)) : x; }
+
 }  // namespace math

@@ -83,6 +83,8 @@ functions! {
     unary {
         /// `X`, or 0 if `X < 0`; NaN stays NaN.
         Relu<X> = relu;
+        /// `|X|`. The least integer has no positive counterpart and stays as it is.
+        Absolute<X> = abs;
     }
     binary {
         /// `X`, or `Y` if `X > Y`.
@@ -115,6 +117,10 @@ impl MathFunction {
 
 fn relu<E: Compute>(x: E) -> E {
     max(x, E::default())
+}
+
+fn abs<E: Compute>(x: E) -> E {
+    x.absolute()
 }
 
 fn min<E: Compute>(x: E, y: E) -> E {

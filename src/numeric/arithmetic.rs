@@ -147,6 +147,8 @@ pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
     fn plus(self, other: Self) -> Self;
     /// Returns `self * other`.
     fn times(self, other: Self) -> Self;
+    /// Returns `|self|`; the least integer wraps to itself.
+    fn absolute(self) -> Self;
     /// Applies a user's function. An integer uses the `f64` function, and the result is rounded to
     /// nearest.
     fn through(self, functions: Functions) -> Self;
@@ -184,6 +186,10 @@ macro_rules! floating {
                 self * other
             }
             #[inline(always)]
+            fn absolute(self) -> Self {
+                self.abs()
+            }
+            #[inline(always)]
             fn through(self, functions: Functions) -> Self {
                 (functions.$float)(self)
             }
@@ -208,6 +214,10 @@ impl Compute for i32 {
     #[inline(always)]
     fn times(self, other: Self) -> Self {
         self.wrapping_mul(other)
+    }
+    #[inline(always)]
+    fn absolute(self) -> Self {
+        self.wrapping_abs()
     }
     #[inline(always)]
     fn through(self, functions: Functions) -> Self {
