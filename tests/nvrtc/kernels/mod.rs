@@ -379,6 +379,14 @@ fn epilogues_compile_clean() {
         ]
         .map(|text| text.parse::<EpilogueDesc>().unwrap_or_else(|error| panic!("{text}: {error}"))),
     );
+    let accumulator = EpilogueDesc::leaf(Op::Accumulator);
+    epilogues.push(MathFunction::ALL.iter().fold(
+        accumulator,
+        |x, &function| match function.arity() {
+            1 => x.then(Op::Math(function)),
+            _ => x.join(EpilogueDesc::leaf(Op::SOURCE), Op::Math(function)),
+        },
+    ));
     let mut kernels = Vec::new();
     for types in COMBINATIONS {
         // One per type of accumulator and of C, because the epilogue depends on no other types.
