@@ -70,21 +70,41 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`nest`] | `GemmDesc`, its knobs and its JSON; from pins to a description; the cost model |
-//! | `operand` | a call in memory: sizes, matrices, batches, groups; its checks, its work, and its routes; the passes `transpose`, `repack`, `decompose`, and `records`, with their kernels |
-//! | `schedule` | the order of the steps of a main loop, and of the roles of a TMA ring |
+//! | [`nest`] | `GemmDesc` and its JSON; knobs as pins and as leaves (types); `Request` and `resolve`, from pins to a description; the cost model in cycles, and `choose` |
+//! | `operand` | a call in memory: sizes, matrices, batches, groups; its checks, its work, and its routes (with or without a pass); the passes `transpose`, `repack`, `decompose`, and `records`, with their kernels |
+//! | `schedule` | the order of the steps of a main loop (prologue, loop, and its own epilogue), and of the roles of a TMA ring |
 //! | [`numeric`] | element types and rounding; the sums of tensor cores and emulated f32, as the CPU computes them |
 //! | [`layout`] | orders of matrices; index maps |
 //! | [`shape`], [`arch`] | tile shapes, axes, and operands; architectures and machines |
-//! | [`refusal`] | the errors of descriptions and calls; the functions by which `check` states rules |
-//! | `codegen` | the generated header of a kernel, and its parameter structs |
+//! | [`refusal`] | the errors of descriptions and calls, with their words and fields; the functions by which `check` states rules |
+//! | `codegen` | the generated header of a kernel (`Config` and `Facts`), and its parameter structs |
 //! | `host` | the CPU executor: composes the maps of a kernel, packs panels, and multiplies them |
 //! | `cuda`, `sys` | the device executor: NVRTC, the cache, and launches; all `unsafe` code |
 //!
-//! Other crates: `falchion-layout` is CuTe's layout algebra. `falchion-check` finds races and wrong
-//! schedules of kernels on the CPU. `falchion-lab` verifies (`verify`), measures (`bench`),
-//! explains (`explain`, `banks`, `counters`), and explores (`explore`) kernels, and evaluates
-//! expressions of layouts (`layout`).
+//! | term | meaning | place |
+//! |---|---|---|
+//! | class | element types, orders, and units of a GEMM, without knobs | `nest` |
+//! | tensor map | description of a matrix for TMA, and of the boxes that TMA copies | `threadblock/{tensor_map,tma_ring}` |
+//! | partials, slot, sender | sums of a split-K slice, and their place in a workspace or in the shared memory of a cluster | `threadblock/{partials.rs,tma_ring}`, `epilogue/partials.rs` |
+//! | `MmaSimt`, `MmaMultistage`, .. | types that write a loop nest, as in CUTLASS | `warp/mod.rs`, `threadblock/mma` |
+//! | staging | D's tile in shared memory before TMA or vectors store it | `epilogue/tensor_store` |
+//!
+//! Tests of one file are in the file, or beside it in `*_tests.rs`. `tests/laws` checks
+//! descriptions, refusals, and the rules of this repository. `tests/{host,nvrtc,gpu}` run kernels.
+//!
+//! `falchion-layout` is CuTe's layout algebra. `falchion-check` finds races and wrong schedules of
+//! kernels on the CPU. The folders of `falchion-lab` are commands:
+//!
+//! | folder of `lab/src` | contents |
+//! |---|---|
+//! | `verify` | operand data, the reference product, and error bounds |
+//! | `bench` | suites, peers, and the protocol of measurements; `pages` writes the pages |
+//! | `ladder` | one GEMM in steps (rungs), from three loops to the fastest kernel |
+//! | `explore` | the space of kernels, trials, and logs |
+//! | `explain`, `banks`, `counters` | what a kernel does: registers, bank conflicts, memory accesses |
+//! | `layout` | expressions of layouts, and a GEMM whose loops and copies are layouts, with its kernel in `lab/kernels/layout` |
+//!
+//! `lab/tests` tests these commands, and `cli` is their command line.
 #![deny(missing_docs)]
 
 pub mod arch;

@@ -26,7 +26,6 @@ use crate::harness::{
     prelude::*,
     random_cases::{self, orders},
 };
-use falchion::epilogue::register;
 use std::ops::Range;
 
 /// Machines that have a tag and that NVRTC 13 compiles for.
@@ -359,46 +358,4 @@ fn a_wrong_simt_map_is_named() {
     ] {
         a_wrong_fact_is_named(&unit, fact, name);
     }
-}
-
-#[test]
-#[ignore = "needs NVRTC"]
-fn epilogues_compile_clean() {
-    register::<nodes::Softsign>();
-    let mut epilogues = vec![<nodes::Activated<nodes::Softsign> as Node>::DESC];
-    epilogues.extend(
-        [
-            "acc",
-            "3",
-            "relu(alpha * acc + beta * source)",
-            "clamp(alpha * acc + beta * source, -6, 6)",
-            "max(min(acc, source), -2) + s7 * source",
-            "multiply(acc + 1, source + -1)",
-            "relu(alpha * acc + bias_n)",
-            "multiply(acc, bias_m) + beta * bias_n + s2 * source",
-        ]
-        .map(|text| text.parse::<EpilogueDesc>().unwrap_or_else(|error| panic!("{text}: {error}"))),
-    );
-    let accumulator = EpilogueDesc::leaf(Op::Accumulator);
-    epilogues.push(MathFunction::ALL.iter().fold(
-        accumulator,
-        |x, &function| match function.arity() {
-            1 => x.then(Op::Math(function)),
-            _ => x.join(EpilogueDesc::leaf(Op::SOURCE), Op::Math(function)),
-        },
-    ));
-    let mut kernels = Vec::new();
-    for types in COMBINATIONS {
-        // One per type of accumulator and of C, because the epilogue depends on no other types.
-        let firsts = COMBINATIONS
-            .iter()
-            .find(|other| (other.accumulator, other.c) == (types.accumulator, types.c));
-        if firsts == Some(types) {
-            let d = default(ArchKind::Sm80, *types, [Order::Row; 3]);
-            kernels.extend(
-                epilogues.iter().map(|e| (e.to_string(), but!(d, epilogue: *e), ArchKind::Sm80)),
-            );
-        }
-    }
-    all_clean("epilogues", kernels);
 }

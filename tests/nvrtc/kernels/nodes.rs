@@ -1,11 +1,11 @@
-//! Epilogue nodes of a user: the kernel contains their text in the epilogue's math type, and the
-//! error names a node that is not valid CUDA.
+//! Epilogue nodes: each one compiles for each type of accumulator. The kernel contains the text of
+//! a user's node in the math type of the epilogue. The error names a node that is not valid CUDA.
 
 use super::{F32, all_clean, cache, default, default_f32};
 use crate::harness::prelude::*;
 use falchion::epilogue::{Source, register};
 
-pub(super) struct Softsign;
+struct Softsign;
 
 impl Function for Softsign {
     const NAME: &'static str = "softsign";
@@ -40,7 +40,7 @@ impl Function for Unbalanced {
     }
 }
 
-pub(super) type Activated<F> = Apply<F, Add<Acc, Scaled<Beta, Source>>>;
+type Activated<F> = Apply<F, Add<Acc, Scaled<Beta, Source>>>;
 
 #[test]
 #[ignore = "needs NVRTC"]
@@ -104,4 +104,46 @@ fn a_user_node_uses_the_math_type_of_the_epilogue() {
         );
     }
     all_clean("nodes", kernels);
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn epilogues_compile_clean() {
+    register::<Softsign>();
+    let mut epilogues = vec![<Activated<Softsign> as Node>::DESC];
+    epilogues.extend(
+        [
+            "acc",
+            "3",
+            "relu(alpha * acc + beta * source)",
+            "clamp(alpha * acc + beta * source, -6, 6)",
+            "max(min(acc, source), -2) + s7 * source",
+            "multiply(acc + 1, source + -1)",
+            "relu(alpha * acc + bias_n)",
+            "multiply(acc, bias_m) + beta * bias_n + s2 * source",
+        ]
+        .map(|text| text.parse::<EpilogueDesc>().unwrap_or_else(|error| panic!("{text}: {error}"))),
+    );
+    let accumulator = EpilogueDesc::leaf(Op::Accumulator);
+    epilogues.push(MathFunction::ALL.iter().fold(
+        accumulator,
+        |x, &function| match function.arity() {
+            1 => x.then(Op::Math(function)),
+            _ => x.join(EpilogueDesc::leaf(Op::SOURCE), Op::Math(function)),
+        },
+    ));
+    let mut kernels = Vec::new();
+    for types in COMBINATIONS {
+        // One per type of accumulator and of C, because the epilogue depends on no other types.
+        let firsts = COMBINATIONS
+            .iter()
+            .find(|other| (other.accumulator, other.c) == (types.accumulator, types.c));
+        if firsts == Some(types) {
+            let d = default(ArchKind::Sm80, *types, [Order::Row; 3]);
+            kernels.extend(
+                epilogues.iter().map(|e| (e.to_string(), but!(d, epilogue: *e), ArchKind::Sm80)),
+            );
+        }
+    }
+    all_clean("epilogues", kernels);
 }
