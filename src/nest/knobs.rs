@@ -119,10 +119,9 @@ impl Knobs {
         }
         let pins = Pins { blocks_per_sm: Some(self.limits.blocks_per_sm), ..pins };
         match self.mma {
-            WarpMma::Simt(knobs) => Pins {
+            WarpMma::Simt(_) => Pins {
                 smem_a: Some(self.smem[0]),
                 smem_b: Some(self.smem[1]),
-                interleave: Some(knobs.interleave),
                 unroll: Some(self.mainloop.unroll()),
                 ..pins
             },

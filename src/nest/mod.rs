@@ -35,6 +35,7 @@ mod gemm_desc;
 #[cfg(feature = "serde")]
 pub(crate) mod json;
 mod kinds;
+mod knob_struct;
 mod knobs;
 mod leaves;
 mod lowering;
@@ -70,6 +71,7 @@ pub(crate) use dispatch::first_that_feeds;
 pub use gemm_desc::GemmDesc;
 pub(crate) use kinds::Cut;
 pub use kinds::{DecompositionKind, SpillKind};
+pub(crate) use knob_struct::knob_struct;
 #[doc(hidden)]
 pub use knobs::Knobs;
 pub use knobs::{Limits, WorkDesc};

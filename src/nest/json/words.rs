@@ -1,10 +1,10 @@
 //! Knobs as JSON: an object whose values are words, or numbers if a word is a number.
 
 use crate::{
-    nest::{AOperandKind, Knobs, Pins, PromotionKind, SaturateKind},
+    nest::{Knobs, Pins},
     shape::Mnk,
     threadblock::{Mainloop, MainloopKind},
-    warp::{InterleaveKind, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind, WgmmaKnobs},
+    warp::{MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind, WgmmaKnobs},
 };
 use core::fmt;
 use serde::{
@@ -65,28 +65,16 @@ impl KnobWords {
     }
 }
 
-/// Returns arbitrary knobs of a main loop and an MMA.
+/// Returns the defaults of a main loop and an MMA. Tiles, stages, and accesses are 0.
 fn template(mainloop: MainloopKind, mma: WarpMmaKind) -> Knobs {
-    let tile = Mnk::new(0, 0, 0);
-    let mainloop = Mainloop::new(mainloop, tile, 0, UnrollKind::Full);
+    let mainloop = Mainloop::new(mainloop, Mnk::ZERO, 0, UnrollKind::Full);
     let mma = match mma {
         WarpMmaKind::Simt => WarpMma::Simt(SimtKnobs {
-            warp: tile,
-            thread: if mainloop.has_producer() { Some(tile) } else { None },
-            interleave: InterleaveKind::Vector,
+            thread: mainloop.has_producer().then_some(Mnk::ZERO),
+            ..SimtKnobs::DEFAULT
         }),
-        WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs {
-            warp: tile,
-            instruction: tile,
-            saturate: SaturateKind::Off,
-        }),
-        WarpMmaKind::Wgmma => WarpMma::Wgmma(WgmmaKnobs {
-            warp: tile,
-            instruction: tile,
-            a_operand: AOperandKind::Shared,
-            pending: 0,
-            promotion: PromotionKind::Never,
-        }),
+        WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs::DEFAULT),
+        WarpMmaKind::Wgmma => WarpMma::Wgmma(WgmmaKnobs::DEFAULT),
     };
     Knobs::new(mainloop, mma, [0; 3])
 }

@@ -62,7 +62,7 @@ mod unit;
 pub use crate::threadblock::tma_ring::stage::StageTile;
 use crate::{
     layout::Order,
-    nest::{Pins, or},
+    nest::knob_struct,
     schedule::{Roles, ScheduleKind},
     shape::{Mn, Mnk, OperandKind},
     threadblock::{Pipeline, RoleOptions, SwizzleMode},
@@ -72,30 +72,17 @@ use crate::{
     },
 };
 
-/// Knobs of the TMA ring.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TmaRingKnobs {
-    /// Threadblock tile in elements.
-    pub threadblock: Mnk,
-    /// Number of stages of the ring, 2 to 16.
-    pub stages: u32,
-    /// CTAs of a cluster along M and N.
-    pub cluster: Mn,
-    /// Schedule of the consumers.
-    pub schedule: ScheduleKind,
-}
-
-impl TmaRingKnobs {
-    /// Adds the knobs to pins.
-    pub(crate) const fn pins(&self, pins: Pins) -> Pins {
-        Pins { cluster: Some(self.cluster), schedule: Some(self.schedule), ..pins }
-    }
-
-    /// Returns the ring with this threadblock tile, these stages, and the pinned knobs.
-    pub(crate) const fn pinned(self, threadblock: Mnk, stages: u32, pins: &Pins) -> Self {
-        let (cluster, schedule) =
-            (or!(pins.cluster, self.cluster), or!(pins.schedule, self.schedule));
-        Self { threadblock, stages, cluster, schedule }
+knob_struct! {
+    /// Knobs of the TMA ring.
+    pub struct TmaRingKnobs {
+        /// Threadblock tile in elements.
+        pub threadblock: Mnk = Mnk::ZERO,
+        /// Number of stages of the ring, 2 to 16.
+        pub stages: u32 = 0,
+        /// CTAs of a cluster along M and N.
+        pub cluster: Mn = Mn::ONE,
+        /// Schedule of the consumers.
+        pub schedule: ScheduleKind = ScheduleKind::Cooperative,
     }
 }
 
