@@ -77,7 +77,7 @@ pub use knobs::Knobs;
 pub use knobs::{Limits, WorkDesc};
 pub use leaves::*;
 pub use matrices::{OperandDesc, OutputDesc};
-pub use pins::Pins;
+pub use pins::*;
 #[doc(hidden)]
 pub use predicted_time::PredictedTime;
 #[doc(hidden)]
