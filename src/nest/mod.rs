@@ -52,7 +52,7 @@ mod resolve;
 #[cfg(test)]
 mod resolve_requests;
 mod units;
-mod words;
+pub(crate) mod words;
 
 pub use crate::{
     schedule::ScheduleKind,
