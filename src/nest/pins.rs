@@ -24,7 +24,7 @@ use crate::{
 macro_rules! knobs {
     ($(
         $(#[doc = $doc:literal])*
-        $field:ident: $ty:ty, flag $flag:literal {
+        $field:ident: $ty:ty, flag $flag:literal $(, $omitted:ident if default)? {
             $($(#[$leaf:meta])* $Leaf:ident $(<$(const $N:ident),+>)? = $value:expr;)*
         }
     )*) => {
@@ -42,6 +42,11 @@ macro_rules! knobs {
             /// Rows of (JSON name, command-line flag, meaning), one per knob.
             pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
                 &[$((stringify!($field), $flag, concat!($($doc),*))),*];
+
+            /// JSON names of the knobs whose defaults JSON and the names of kernels omit. These
+            /// knobs are newer than the version of the JSON form.
+            pub(crate) const OMITTED: &'static [&'static str] =
+                &[$($(knobs!(@name $omitted $field),)?)*];
 
             /// Returns the first pinned knob and the remaining ones.
             pub const fn split_first(self) -> Option<(Self, Self)> {
@@ -113,6 +118,7 @@ macro_rules! knobs {
             const PINS: Pins = Pins { $field: Some($value), ..Pins::NONE };
         })*)*
     };
+    (@name omitted $field:ident) => { stringify!($field) };
 }
 
 knobs! {

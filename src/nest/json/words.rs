@@ -2,9 +2,7 @@
 
 use crate::{
     nest::{Knobs, Pins},
-    shape::Mnk,
-    threadblock::{Mainloop, MainloopKind},
-    warp::{MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind, WgmmaKnobs},
+    warp::WarpMmaKind,
 };
 use core::fmt;
 use serde::{
@@ -20,15 +18,19 @@ impl KnobWords {
     /// Knobs that JSON states as the field `multiplied` of the operands.
     const OF_OPERANDS: [&str; 3] = ["emulation", "transform_a", "transform_b"];
 
-    /// Returns the names and words of the pinned knobs that are not fields of operands.
-    pub fn from_pins(pins: &Pins) -> Self {
-        let words = Pins::TABLE.iter().zip(pins.words());
-        let own = words.filter(|(row, _)| !Self::OF_OPERANDS.contains(&row.0));
-        Self(own.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
+    /// Returns the names and words of the knobs that are not fields of operands.
+    pub fn from_knobs(knobs: &Knobs) -> Self {
+        let own = knobs.words().filter(|(name, _)| !Self::OF_OPERANDS.contains(name));
+        Self(own.map(|(name, words)| (name.to_owned(), words)).collect())
+    }
+
+    /// Returns whether JSON may omit a knob that a kernel has.
+    fn is_optional(name: &str) -> bool {
+        Self::OF_OPERANDS.contains(&name) || Pins::OMITTED.contains(&name)
     }
 
     /// Returns the knobs of a kernel: all knobs of its main loop and MMA, and no others. The
-    /// operands are multiplied as stored.
+    /// operands are multiplied as stored. A missing knob of [`Pins::OMITTED`] is the default.
     ///
     /// # Errors
     /// A text that names the invalid value, the unknown field, or the missing field.
@@ -44,7 +46,7 @@ impl KnobWords {
         }
         let missing = |name: &str| format!("missing field `{name}` of the kernel's knobs");
         let mainloop = pins.mainloop.ok_or_else(|| missing("mainloop"))?;
-        let knobs = template(mainloop, mma).pinned(&pins);
+        let knobs = Knobs::defaults_of(mainloop, mma).pinned(&pins);
         let own = knobs.pins();
         for (row, (given, own)) in Pins::TABLE.iter().zip(pins.words().iter().zip(own.words())) {
             match (given, own) {
@@ -54,29 +56,13 @@ impl KnobWords {
                         row.0
                     ));
                 }
-                (None, Some(_)) if !Self::OF_OPERANDS.contains(&row.0) => {
-                    return Err(missing(row.0));
-                }
+                (None, Some(_)) if !Self::is_optional(row.0) => return Err(missing(row.0)),
                 _ => {}
             }
         }
         knobs.mainloop.check_pinned(&pins).map_err(|refusal| refusal.to_string())?;
         Ok(knobs)
     }
-}
-
-/// Returns the defaults of a main loop and an MMA. Tiles, stages, and accesses are 0.
-fn template(mainloop: MainloopKind, mma: WarpMmaKind) -> Knobs {
-    let mainloop = Mainloop::new(mainloop, Mnk::ZERO, 0, UnrollKind::Full);
-    let mma = match mma {
-        WarpMmaKind::Simt => WarpMma::Simt(SimtKnobs {
-            thread: mainloop.has_producer().then_some(Mnk::ZERO),
-            ..SimtKnobs::DEFAULT
-        }),
-        WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs::DEFAULT),
-        WarpMmaKind::Wgmma => WarpMma::Wgmma(WgmmaKnobs::DEFAULT),
-    };
-    Knobs::new(mainloop, mma, [0; 3])
 }
 
 impl Serialize for KnobWords {
