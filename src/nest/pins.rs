@@ -17,7 +17,7 @@ use crate::{
     numeric::{EmulationKind, TransformId},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, framed},
-    threadblock::{MainloopKind, SwizzleKind, smem::SmemLayout},
+    threadblock::{L2PromotionKind, MainloopKind, SwizzleKind, smem::SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };
 
@@ -218,6 +218,22 @@ knobs! {
         /// Pins [`ScheduleKind::Pingpong`]: one consumer warpgroup multiplies while the other
         /// stores.
         PingpongSchedule = ScheduleKind::Pingpong;
+    }
+    /// Granularity in bytes at which the L2 cache fills TMA's copies of A and B from global
+    /// memory: none (whole sectors), 64, 128, or 256. Results do not depend on it.
+    l2_promotion: L2PromotionKind, flag "--l2-promotion", omitted if default {
+        /// Pins [`L2PromotionKind::None`].
+        #[doc(hidden)]
+        NoL2Promotion = L2PromotionKind::None;
+        /// Pins [`L2PromotionKind::Bytes64`].
+        #[doc(hidden)]
+        L2Promotion64 = L2PromotionKind::Bytes64;
+        /// Pins [`L2PromotionKind::Bytes128`].
+        #[doc(hidden)]
+        L2Promotion128 = L2PromotionKind::Bytes128;
+        /// Pins [`L2PromotionKind::Bytes256`].
+        #[doc(hidden)]
+        L2Promotion256 = L2PromotionKind::Bytes256;
     }
     /// Maximum number of wgmma groups that a consumer leaves in flight when the consumer moves
     /// to the next stage. With promoted accumulators, the number is 0.

@@ -21,6 +21,7 @@
 //! |---|---|
 //! | `stages` | stages of the ring, 2 to 16; the default is as many as fit into shared memory next to the staging buffers of D |
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each block multicasts its share to all |
+//! | `l2_promotion` | granularity at which the L2 cache fills A and B, in their tensor maps |
 //! | `pending` | `wgmma` groups that a consumer leaves in flight when it continues with the next stage; 0 if accumulators are promoted |
 //! | `promotion` | for fp8 and for terms of emulated f32: a consumer multiplies each stage separately, one instruction tile after another, and adds the result to its accumulators in f32 |
 //! | `a_operand` | `registers`: an M-major A of 8 or 32 bits is copied without a transpose, and a consumer loads it to registers, one stage ahead of the multiplication |
@@ -65,7 +66,7 @@ use crate::{
     nest::knob_struct,
     schedule::{Roles, ScheduleKind},
     shape::{Mn, Mnk, OperandKind},
-    threadblock::{Pipeline, RoleOptions, SwizzleMode},
+    threadblock::{L2PromotionKind, Pipeline, RoleOptions, SwizzleMode},
     warp::{
         ThreadTiles, TiledMma,
         wgmma::{FragmentLoad, FragmentRows, MmaWarpgroup},
@@ -83,6 +84,9 @@ knob_struct! {
         pub cluster: Mn = Mn::ONE,
         /// Schedule of the consumers.
         pub schedule: ScheduleKind = ScheduleKind::Cooperative,
+        /// Granularity of the L2 cache's fills for A and B. It is a field of their tensor maps and
+        /// changes no machine code.
+        pub l2_promotion: L2PromotionKind = L2PromotionKind::DEFAULT,
     }
 }
 
