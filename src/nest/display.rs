@@ -1,7 +1,7 @@
 //! The short name of a kernel in tables.
 
 use crate::{
-    nest::{AOperandKind, GemmDesc, PromotionKind, SaturateKind},
+    nest::{AOperandKind, GemmDesc, Pins, PromotionKind, SaturateKind},
     numeric::EmulationKind,
 };
 use core::fmt;
@@ -47,6 +47,9 @@ impl fmt::Display for GemmDesc {
             && (slices > 1 || self.streams_k())
         {
             write!(f, " {by} {slices}")?;
+        }
+        for (name, words) in self.knobs().words().filter(|(name, _)| Pins::OMITTED.contains(name)) {
+            write!(f, " {name} {words}")?;
         }
         f.write_str(if self.is_of_columns() { " (exchanged)" } else { "" })
     }

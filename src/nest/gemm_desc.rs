@@ -153,7 +153,7 @@ impl GemmDesc {
     /// Returns the shape of the instruction, or the tile of a thread of a TMA-fed SIMT kernel. All
     /// extents are 0 if the resolver selects the tile of a thread.
     pub const fn instruction(&self) -> Mnk {
-        or!(self.mma.instruction(), Mnk::new(0, 0, 0))
+        or!(self.mma.instruction(), Mnk::ZERO)
     }
 
     /// Returns the number of k-tiles that shared memory holds at once.

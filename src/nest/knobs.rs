@@ -11,7 +11,7 @@ use crate::{
     numeric::{EmulationKind, Multiplied, TransformId},
     shape::Mnk,
     threadblock::{Mainloop, MainloopKind, SwizzleKind, smem::SmemLayout},
-    warp::WarpMma,
+    warp::{MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind, WgmmaKnobs},
 };
 
 /// Assignment of tiles of D, and of K, to CTAs.
@@ -78,6 +78,31 @@ impl Knobs {
         }
     }
 
+    /// Returns the defaults of a main loop and an MMA. Tiles, stages, and accesses are 0.
+    pub(crate) fn defaults_of(mainloop: MainloopKind, mma: WarpMmaKind) -> Self {
+        let mainloop = Mainloop::new(mainloop, Mnk::ZERO, 0, UnrollKind::Full);
+        let mma = match mma {
+            WarpMmaKind::Simt => WarpMma::Simt(SimtKnobs {
+                thread: mainloop.has_producer().then_some(Mnk::ZERO),
+                ..SimtKnobs::DEFAULT
+            }),
+            WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs::DEFAULT),
+            WarpMmaKind::Wgmma => WarpMma::Wgmma(WgmmaKnobs::DEFAULT),
+        };
+        Self::new(mainloop, mma, [0; 3])
+    }
+
+    /// Returns the JSON name and the words of each knob, without the defaults of
+    /// [`Pins::OMITTED`].
+    pub(crate) fn words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let defaults = Self::defaults_of(self.mainloop.kind(), self.mma.kind()).pins().words();
+        let words = Pins::TABLE.iter().zip(self.pins().words().into_iter().zip(defaults));
+        words.filter_map(|(row, (own, default))| match Pins::OMITTED.contains(&row.0) {
+            true if own == default => None,
+            _ => Some((row.0, own?)),
+        })
+    }
+
     /// Returns the threadblock tile in elements.
     pub const fn threadblock(&self) -> Mnk {
         self.mainloop.threadblock()
@@ -119,10 +144,9 @@ impl Knobs {
         }
         let pins = Pins { blocks_per_sm: Some(self.limits.blocks_per_sm), ..pins };
         match self.mma {
-            WarpMma::Simt(knobs) => Pins {
+            WarpMma::Simt(_) => Pins {
                 smem_a: Some(self.smem[0]),
                 smem_b: Some(self.smem[1]),
-                interleave: Some(knobs.interleave),
                 unroll: Some(self.mainloop.unroll()),
                 ..pins
             },

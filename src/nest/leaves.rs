@@ -3,19 +3,14 @@
 
 use crate::{
     epilogue::Node,
-    nest::{
-        AOperandKind, PromotionKind, SaturateKind,
-        kinds::{DecompositionKind, SpillKind},
-        pins::Pins,
-    },
-    numeric::{EmulationKind, Transform, TransformId, register_transform},
-    schedule::ScheduleKind,
-    shape::{Mn, Mnk, Shape, TiledBy},
+    nest::pins::Pins,
+    numeric::{Transform, TransformId, register_transform},
+    shape::{Mnk, Shape, TiledBy},
     threadblock::{
         MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized,
         SwizzleId, SwizzleKind, ThreadblockSwizzle, register_swizzle, smem::SmemChoice,
     },
-    warp::{self, InterleaveKind, UnrollKind},
+    warp,
 };
 use core::marker::PhantomData;
 
@@ -67,93 +62,7 @@ pub trait Leaf: 'static {
     fn register() {}
 }
 
-macro_rules! leaves {
-    ($($(#[doc = $doc:literal])* $Leaf:ident $(<$(const $N:ident),+>)? => $field:ident: $value:expr;)*) => {
-        $($(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $Leaf $(<$(const $N: u32),+>)?;
-
-        impl $(<$(const $N: u32),+>)? Leaf for $Leaf $(<$($N),+>)? {
-            const PINS: Pins = Pins { $field: Some($value), ..Pins::NONE };
-        })*
-    };
-}
-
-leaves! {
-    /// Keeps `N` k-tiles in shared memory at once.
-    Stages<const N> => stages: N;
-    /// Requires that a multiprocessor holds at least `N` CTAs at once, which limits the registers
-    /// per thread.
-    BlocksPerSm<const N> => blocks_per_sm: N;
-    /// Divides K into `N` split-K slices, each with its own CTA.
-    SplitK<const N> => split_k: N;
-    /// Pins [`DecompositionKind::DataParallel`].
-    DataParallel => decomposition: DecompositionKind::DataParallel;
-    /// Pins [`DecompositionKind::SplitKParallel`].
-    SplitKParallel => decomposition: DecompositionKind::SplitKParallel;
-    /// Pins [`DecompositionKind::SplitKCluster`].
-    SplitKCluster => decomposition: DecompositionKind::SplitKCluster;
-    /// Pins [`DecompositionKind::StreamK`].
-    StreamK => decomposition: DecompositionKind::StreamK;
-    /// Pins a cluster of `M` x `N` CTAs.
-    ClusterShape<const M, const N> => cluster: Mn { m: M, n: N };
-    /// Pins `N` elements of A per access.
-    AlignmentA<const N> => align_a: N;
-    /// Pins `N` elements of B per access.
-    AlignmentB<const N> => align_b: N;
-    /// Pins `N` elements of C and D per access.
-    AlignmentC<const N> => align_c: N;
-    /// Pins [`SwizzleKind::Identity`]: down columns of tiles, in groups of `TILE` columns.
-    IdentitySwizzle<const TILE> => swizzle: SwizzleKind::Identity(TILE);
-    /// Pins [`SwizzleKind::Horizontal`]: along rows of tiles.
-    HorizontalSwizzle => swizzle: SwizzleKind::Horizontal;
-    /// Pins [`SwizzleKind::Grouped`]: along rows of tiles, in groups of `TILE` rows.
-    GroupedSwizzle<const TILE> => swizzle: SwizzleKind::Grouped(TILE);
-    /// Pins [`SwizzleKind::Hilbert`]: along a Hilbert curve in squares of tiles.
-    HilbertSwizzle => swizzle: SwizzleKind::Hilbert;
-    /// Pins [`ScheduleKind::Cooperative`]: all consumer warpgroups share each tile.
-    CooperativeSchedule => schedule: ScheduleKind::Cooperative;
-    /// Pins [`ScheduleKind::Pingpong`]: one consumer warpgroup multiplies while the other stores.
-    PingpongSchedule => schedule: ScheduleKind::Pingpong;
-    /// Leaves at most `N` `wgmma` groups in flight when a consumer moves to the next stage.
-    Pending<const N> => pending: N;
-    /// Pins [`PromotionKind::Never`].
-    NoPromotion => promotion: PromotionKind::Never;
-    /// Pins [`PromotionKind::Stage`].
-    PromoteEachStage => promotion: PromotionKind::Stage;
-    /// Pins [`EmulationKind::None`].
-    NoEmulation => emulation: EmulationKind::None;
-    /// Pins [`EmulationKind::Bf16x6`].
-    Bf16x6 => emulation: EmulationKind::Bf16x6;
-    /// Pins [`EmulationKind::Bf16x3`].
-    Bf16x3 => emulation: EmulationKind::Bf16x3;
-    /// Pins [`EmulationKind::F16x3`].
-    F16x3 => emulation: EmulationKind::F16x3;
-    /// Pins [`EmulationKind::Tf32x3`].
-    Tf32x3 => emulation: EmulationKind::Tf32x3;
-    /// Pins [`EmulationKind::Bf16x1`].
-    Bf16x1 => emulation: EmulationKind::Bf16x1;
-    /// Pins [`AOperandKind::Shared`].
-    FromShared => a_operand: AOperandKind::Shared;
-    /// Pins [`AOperandKind::Registers`].
-    FromRegisters => a_operand: AOperandKind::Registers;
-    /// Pins [`SaturateKind::On`].
-    Saturate => saturate: SaturateKind::On;
-    /// Pins [`InterleaveKind::Vector`].
-    VectorInterleave => interleave: InterleaveKind::Vector;
-    /// Pins [`InterleaveKind::Elements`]. With 1, single elements alternate among the lanes. With
-    /// the extent of a thread's tile, each tile is contiguous.
-    Interleave<const N> => interleave: InterleaveKind::Elements(N);
-    /// Pins [`UnrollKind::Full`].
-    FullUnroll => unroll: UnrollKind::Full;
-    /// Pins [`UnrollKind::By`].
-    UnrollBy<const N> => unroll: UnrollKind::By(N);
-    /// Pins [`SpillKind::Refused`].
-    NoSpills => spills: SpillKind::Refused;
-    /// Pins [`SpillKind::Allowed`].
-    SpillsAllowed => spills: SpillKind::Allowed;
-}
-
+// Leaves whose value is a type. The rows of `src/nest/pins.rs` have the other leaves.
 macro_rules! leaves_of {
     ($($(#[doc = $doc:literal])* $Leaf:ident<$T:ident: $Bound:path> => $field:ident: $value:expr $(, $register:ident)?;)*) => {
         $($(#[doc = $doc])*

@@ -35,6 +35,7 @@ mod gemm_desc;
 #[cfg(feature = "serde")]
 pub(crate) mod json;
 mod kinds;
+mod knob_struct;
 mod knobs;
 mod leaves;
 mod lowering;
@@ -51,7 +52,7 @@ mod resolve;
 #[cfg(test)]
 mod resolve_requests;
 mod units;
-mod words;
+pub(crate) mod words;
 
 pub use crate::{
     schedule::ScheduleKind,
@@ -70,12 +71,13 @@ pub(crate) use dispatch::first_that_feeds;
 pub use gemm_desc::GemmDesc;
 pub(crate) use kinds::Cut;
 pub use kinds::{DecompositionKind, SpillKind};
+pub(crate) use knob_struct::knob_struct;
 #[doc(hidden)]
 pub use knobs::Knobs;
 pub use knobs::{Limits, WorkDesc};
 pub use leaves::*;
 pub use matrices::{OperandDesc, OutputDesc};
-pub use pins::Pins;
+pub use pins::*;
 #[doc(hidden)]
 pub use predicted_time::PredictedTime;
 #[doc(hidden)]

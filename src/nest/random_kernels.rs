@@ -10,7 +10,7 @@ use crate::{
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{
-        Mainloop, MainloopKind, SwizzleKind, TmaRingKnobs,
+        L2PromotionKind, Mainloop, MainloopKind, SwizzleKind, TmaRingKnobs,
         smem::{Along, SmemLayout},
     },
     warp::{
@@ -216,7 +216,8 @@ fn ring(draw: &mut Draw, threadblock: Mnk, schedule: ScheduleKind) -> Mainloop {
         Mn { m: 3, n: 1 },
     ]);
     let stages = draw.of(&[2, 2, 3, 4, 5, 6, 8, 12, 16]);
-    Mainloop::TmaRing(TmaRingKnobs { threadblock, stages, cluster, schedule })
+    let l2_promotion = draw.of(&L2PromotionKind::ALL);
+    Mainloop::TmaRing(TmaRingKnobs { threadblock, stages, cluster, schedule, l2_promotion })
 }
 
 /// Returns the knobs of a random kernel with a ring and `wgmma`.

@@ -17,7 +17,7 @@ use crate::{
     },
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::{MainloopKind, SwizzleKind},
+    threadblock::{L2PromotionKind, MainloopKind, SwizzleKind},
     warp::{AOperandKind, InterleaveKind, PromotionKind, SaturateKind, UnrollKind},
 };
 
@@ -209,6 +209,7 @@ fn drawn(draw: &mut Draw, user: &Class) -> Pins {
             ],
         ),
         schedule: draw.maybe(2 * often, &ScheduleKind::ALL),
+        l2_promotion: draw.maybe(6 * often, &L2PromotionKind::ALL),
         pending: draw.maybe(3 * often, &[0, 1, 2, 3]),
         promotion: draw.maybe(3 * often, &PromotionKind::ALL),
         emulation: draw.maybe(3 * often, &EmulationKind::ALL),

@@ -14,11 +14,7 @@ use crate::{
     epilogue::EpilogueDesc,
     numeric::TransformId,
     shape::{Mn, Mnk, words::Named},
-    threadblock::{
-        SwizzleId, SwizzleKind,
-        smem::{Along, SmemLayout},
-    },
-    warp::{InterleaveKind, UnrollKind},
+    threadblock::smem::{Along, SmemLayout},
 };
 
 /// A value that flags and JSON can spell. `read` of the text from `spell` returns the same value.
@@ -90,37 +86,6 @@ impl Words for Mn {
     }
 }
 
-impl Words for SwizzleKind {
-    const FORM: &'static str = "N|horizontal|grouped:N|hilbert|swizzle_HASH";
-
-    fn read(text: &str) -> Result<Self, String> {
-        let rows = text.strip_prefix("grouped:").and_then(|rows| rows.parse().ok());
-        if let Some(id) = SwizzleId::from_words(text) {
-            return Ok(Self::User(id));
-        }
-        match (text, text.parse(), rows) {
-            ("horizontal", ..) => Ok(Self::Horizontal),
-            ("hilbert", ..) => Ok(Self::Hilbert),
-            (_, Ok(group_size), _) => Ok(Self::Identity(group_size)),
-            (_, _, Some(rows)) => Ok(Self::Grouped(rows)),
-            _ => {
-                Err("the value must be a group size in columns of tiles, horizontal, grouped:N with groups of N rows, hilbert, or the identifier of a registered order"
-                    .to_owned())
-            }
-        }
-    }
-
-    fn spell(&self) -> String {
-        match self {
-            Self::Identity(group_size) => group_size.to_string(),
-            Self::Horizontal => "horizontal".to_owned(),
-            Self::Grouped(rows) => format!("grouped:{rows}"),
-            Self::Hilbert => "hilbert".to_owned(),
-            Self::User(id) => id.to_string(),
-        }
-    }
-}
-
 impl Words for SmemLayout {
     const FORM: &'static str = "auto|mn+PAD|k+PAD|mn^BITS,BASE,SHIFT|k^..";
 
@@ -163,10 +128,20 @@ impl Words for SmemLayout {
     }
 }
 
-/// Implements [`Words`] for a type that is a number or one word.
-macro_rules! number_or {
-    ($($Kind:ident: $Word:ident = $word:literal, $Number:ident $means:literal;)*) => {
-        $(impl Words for $Kind {
+/// Declares an enum of one word and a number, with its spelling in flags and files.
+macro_rules! word_or_number {
+    ($(#[$meta:meta])* pub enum $Kind:ident {
+        $(#[$word_doc:meta])* $Word:ident = $word:literal,
+        $(#[$number_doc:meta])* $Number:ident(u32) = $means:literal,
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum $Kind {
+            $(#[$word_doc])* $Word,
+            $(#[$number_doc])* $Number(u32),
+        }
+
+        impl $crate::nest::words::Words for $Kind {
             const FORM: &'static str = concat!($word, "|N");
 
             fn read(text: &str) -> Result<Self, String> {
@@ -183,14 +158,11 @@ macro_rules! number_or {
                     Self::$Number(number) => number.to_string(),
                 }
             }
-        })*
+        }
     };
 }
 
-number_or! {
-    InterleaveKind: Vector = "vector", Elements "the number of adjacent elements per lane";
-    UnrollKind: Full = "full", By "the number of k-blocks per iteration";
-}
+pub(crate) use word_or_number;
 
 impl Words for TransformId {
     const FORM: &'static str = "transform_HASH:STORED:MULTIPLIED";
@@ -228,7 +200,8 @@ mod tests {
     use crate::{
         nest::{DecompositionKind, PromotionKind, SaturateKind, SpillKind},
         numeric::EmulationKind,
-        threadblock::MainloopKind,
+        threadblock::{MainloopKind, SwizzleId, SwizzleKind},
+        warp::{InterleaveKind, UnrollKind},
     };
     use core::fmt::Debug;
 

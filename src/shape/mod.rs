@@ -37,6 +37,9 @@ pub struct Mnk {
 }
 
 impl Mnk {
+    /// The shape with extents of 0.
+    pub(crate) const ZERO: Self = Self::new(0, 0, 0);
+
     /// Returns the shape `m` x `n` x `k`.
     pub const fn new(m: u32, n: u32, k: u32) -> Self {
         Self { m, n, k }

@@ -5,7 +5,7 @@ use crate::{
     codegen::TensorMap,
     numeric::ElementKind,
     sys::driver::{driver, offers},
-    threadblock::{SwizzleMode, TensorMapDesc},
+    threadblock::{L2PromotionKind, SwizzleMode, TensorMapDesc},
 };
 use cudarc::driver::sys;
 use std::{ffi::c_void, mem::MaybeUninit, sync::OnceLock};
@@ -40,9 +40,7 @@ pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
             steps.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
             swizzle(desc.swizzle),
-            // The L2 cache fetches 128 bytes at a time. With 256 bytes, the speed fell by a fifth
-            // at pitches of a multiple of 32 bytes plus 16, and other pitches gained nothing.
-            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+            l2_promotion(desc.l2_promotion),
             sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )
     }
@@ -73,5 +71,30 @@ const fn swizzle(swizzle: SwizzleMode) -> sys::CUtensorMapSwizzle {
         SwizzleMode::Bytes32 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
         SwizzleMode::Bytes64 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
         SwizzleMode::Bytes128 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+    }
+}
+
+const fn l2_promotion(promotion: L2PromotionKind) -> sys::CUtensorMapL2promotion {
+    match promotion {
+        L2PromotionKind::None => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        L2PromotionKind::Bytes64 => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+        L2PromotionKind::Bytes128 => {
+            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+        }
+        L2PromotionKind::Bytes256 => {
+            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of `CUtensorMapL2promotion` in `cuda.h`.
+    #[test]
+    fn l2_promotions_have_the_numbers_of_the_driver() {
+        let numbers = L2PromotionKind::ALL.map(|kind| (kind.name(), l2_promotion(kind) as u32));
+        assert_eq!(numbers, [("none", 0), ("64", 1), ("128", 2), ("256", 3)]);
     }
 }

@@ -1,7 +1,7 @@
 //! The knobs of the main loops as one value, and dispatch to the file of each main loop.
 
 use crate::{
-    nest::{GemmDesc, Pins, or},
+    nest::{GemmDesc, Pins},
     numeric::ElementKind,
     refusal::{Operand, Refusal, hold},
     schedule::{Schedule, ScheduleKind},
@@ -39,7 +39,7 @@ pub enum Mainloop {
 
 /// Knobs.
 impl Mainloop {
-    /// Returns a main loop. The knobs that only the TMA ring has describe a single CTA.
+    /// Returns a main loop. The knobs that only the TMA ring has are the defaults.
     pub(crate) const fn new(
         kind: MainloopKind,
         threadblock: Mnk,
@@ -52,12 +52,9 @@ impl Mainloop {
             }
             MainloopKind::Pipelined => Self::Pipelined(PipelinedKnobs { threadblock }),
             MainloopKind::Multistage => Self::Multistage(MultistageKnobs { threadblock, stages }),
-            MainloopKind::TmaRing => Self::TmaRing(TmaRingKnobs {
-                threadblock,
-                stages,
-                cluster: Mn::ONE,
-                schedule: ScheduleKind::Cooperative,
-            }),
+            MainloopKind::TmaRing => {
+                Self::TmaRing(TmaRingKnobs { threadblock, stages, ..TmaRingKnobs::DEFAULT })
+            }
         }
     }
 
@@ -123,15 +120,11 @@ impl Mainloop {
 
     /// Adds the knobs to pins.
     pub(crate) const fn pins(&self, pins: Pins) -> Pins {
-        let pins = Pins {
-            mainloop: Some(self.kind()),
-            threadblock: Some(self.threadblock()),
-            stages: Some(self.stages()),
-            ..pins
-        };
+        let pins = Pins { mainloop: Some(self.kind()), stages: Some(self.stages()), ..pins };
         match self {
             Self::SingleStage(knobs) => knobs.pins(pins),
-            Self::Pipelined(_) | Self::Multistage(_) => pins,
+            Self::Pipelined(knobs) => knobs.pins(pins),
+            Self::Multistage(knobs) => knobs.pins(pins),
             Self::TmaRing(knobs) => knobs.pins(pins),
         }
     }
@@ -139,18 +132,17 @@ impl Mainloop {
     /// Returns the main loop with the pinned knobs replaced. The main loops without a producer
     /// replace each other.
     pub(crate) const fn pinned(self, pins: &Pins) -> Self {
-        let threadblock = or!(pins.threadblock, self.threadblock());
-        let stages = or!(pins.stages, self.stages());
-        let kind = match pins.mainloop {
-            Some(kind) if !kind.has_producer() && !self.has_producer() => kind,
-            _ => self.kind(),
-        };
-        match (kind, self) {
-            (_, Self::TmaRing(knobs)) => Self::TmaRing(knobs.pinned(threadblock, stages, pins)),
-            (MainloopKind::SingleStage, _) => {
-                Self::SingleStage(SingleStageKnobs::pinned(threadblock, self.unroll(), pins))
+        let mainloop = match pins.mainloop {
+            Some(kind) if !kind.has_producer() && !self.has_producer() => {
+                Self::new(kind, self.threadblock(), self.stages(), self.unroll())
             }
-            _ => Self::new(kind, threadblock, stages, UnrollKind::Full),
+            _ => self,
+        };
+        match mainloop {
+            Self::SingleStage(knobs) => Self::SingleStage(knobs.pinned(pins)),
+            Self::Pipelined(knobs) => Self::Pipelined(knobs.pinned(pins)),
+            Self::Multistage(knobs) => Self::Multistage(knobs.pinned(pins)),
+            Self::TmaRing(knobs) => Self::TmaRing(knobs.pinned(pins)),
         }
     }
 }

@@ -60,6 +60,7 @@ pub use swizzle::SwizzleKind;
 pub use swizzle::{HILBERT_SIDE, TileOrder};
 #[doc(hidden)]
 pub use tensor_copy::{SharedBox, TensorCopy};
+pub use tensor_map::L2PromotionKind;
 #[doc(hidden)]
 pub use tensor_map::{TensorMapDesc, TensorMatrix};
 #[doc(hidden)]

@@ -13,6 +13,7 @@
 
 use crate::{
     arch::ArchKind,
+    nest::knob_struct,
     refusal::{Field, Operand, Refusal, rules::within},
     schedule::{Schedule, Step},
     shape::Mnk,
@@ -25,13 +26,14 @@ use crate::{
 
 // Knobs.
 
-/// Knobs of the multistage main loop.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct MultistageKnobs {
-    /// Threadblock tile in elements.
-    pub threadblock: Mnk,
-    /// Number of stages in shared memory, 2 to 16.
-    pub stages: u32,
+knob_struct! {
+    /// Knobs of the multistage main loop.
+    pub struct MultistageKnobs {
+        /// Threadblock tile in elements.
+        pub threadblock: Mnk = Mnk::ZERO,
+        /// Number of stages in shared memory, 2 to 16.
+        pub stages: u32 = 0,
+    }
 }
 
 /// Number of k-blocks, from the first one on, over which the copies of a tile are spread. Measured:

@@ -12,6 +12,7 @@
 //! CUTLASS: `MmaPipelined`. Twin: `kernels/threadblock/pipelined.cuh`.
 
 use crate::{
+    nest::knob_struct,
     refusal::{Field, Refusal, rules::within},
     schedule::{Schedule, Step},
     shape::{Mnk, at_least_one},
@@ -20,11 +21,12 @@ use crate::{
 
 // Knobs.
 
-/// Knobs of the pipelined main loop.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct PipelinedKnobs {
-    /// Threadblock tile in elements.
-    pub threadblock: Mnk,
+knob_struct! {
+    /// Knobs of the pipelined main loop.
+    pub struct PipelinedKnobs {
+        /// Threadblock tile in elements.
+        pub threadblock: Mnk = Mnk::ZERO,
+    }
 }
 
 impl PipelinedKnobs {

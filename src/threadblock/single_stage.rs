@@ -12,7 +12,7 @@
 //! CUTLASS: `MmaSingleStage`. Twin: `kernels/threadblock/single_stage.cuh`.
 
 use crate::{
-    nest::{Pins, or},
+    nest::knob_struct,
     refusal::{Field, Refusal, rules::within},
     schedule::{Schedule, Step},
     shape::Mnk,
@@ -21,28 +21,19 @@ use crate::{
 
 // Knobs.
 
-/// Knobs of the single-stage main loop.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct SingleStageKnobs {
-    /// Threadblock tile in elements.
-    pub threadblock: Mnk,
-    /// Unrolling of the loop over a tile's k-blocks.
-    pub unroll: UnrollKind,
+knob_struct! {
+    /// Knobs of the single-stage main loop.
+    pub struct SingleStageKnobs {
+        /// Threadblock tile in elements.
+        pub threadblock: Mnk = Mnk::ZERO,
+        /// Unrolling of the loop over a tile's k-blocks.
+        pub unroll: UnrollKind = UnrollKind::Full,
+    }
 }
 
 impl SingleStageKnobs {
     /// Number of stages in shared memory.
     pub(crate) const STAGES: u32 = 1;
-
-    /// Adds the knobs to pins.
-    pub(crate) const fn pins(&self, pins: Pins) -> Pins {
-        Pins { unroll: Some(self.unroll), ..pins }
-    }
-
-    /// Returns the main loop with this threadblock tile and the pinned knobs.
-    pub(crate) const fn pinned(threadblock: Mnk, unroll: UnrollKind, pins: &Pins) -> Self {
-        Self { threadblock, unroll: or!(pins.unroll, unroll) }
-    }
 
     // Rules.
 

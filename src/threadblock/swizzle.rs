@@ -21,6 +21,7 @@ use crate::{
         algebra::Composed,
         index_map::{Coord, IndexMap, affine},
     },
+    nest::words::Words,
     threadblock::SwizzleId,
 };
 use core::fmt;
@@ -44,6 +45,37 @@ pub enum SwizzleKind {
     Hilbert,
     /// A user's [`ThreadblockSwizzle`](crate::threadblock::ThreadblockSwizzle).
     User(SwizzleId),
+}
+
+impl Words for SwizzleKind {
+    const FORM: &'static str = "N|horizontal|grouped:N|hilbert|swizzle_HASH";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let rows = text.strip_prefix("grouped:").and_then(|rows| rows.parse().ok());
+        if let Some(id) = SwizzleId::from_words(text) {
+            return Ok(Self::User(id));
+        }
+        match (text, text.parse(), rows) {
+            ("horizontal", ..) => Ok(Self::Horizontal),
+            ("hilbert", ..) => Ok(Self::Hilbert),
+            (_, Ok(group_size), _) => Ok(Self::Identity(group_size)),
+            (_, _, Some(rows)) => Ok(Self::Grouped(rows)),
+            _ => {
+                Err("the value must be a group size in columns of tiles, horizontal, grouped:N with groups of N rows, hilbert, or the identifier of a registered order"
+                    .to_owned())
+            }
+        }
+    }
+
+    fn spell(&self) -> String {
+        match self {
+            Self::Identity(group_size) => group_size.to_string(),
+            Self::Horizontal => "horizontal".to_owned(),
+            Self::Grouped(rows) => format!("grouped:{rows}"),
+            Self::Hilbert => "hilbert".to_owned(),
+            Self::User(id) => id.to_string(),
+        }
+    }
 }
 
 /// Maximum side of a Hilbert square in tiles. With 16, the 132 blocks of an H200 are about half a

@@ -1,24 +1,26 @@
 //! Choices of a warp's MMA: fragment loads, the source of A, promotion, and saturation.
 
-use crate::shape::words::words;
+use crate::{nest::words::word_or_number, shape::words::words};
 
-/// Number of neighboring elements that a lane holds contiguously.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum InterleaveKind {
-    /// As many elements as one access of 16 bytes loads.
-    Vector,
-    /// This number, or the largest power of two below it that divides the elements of a thread.
-    Elements(u32),
+word_or_number! {
+    /// Number of neighboring elements that a lane holds contiguously.
+    pub enum InterleaveKind {
+        /// As many elements as one access of 16 bytes loads.
+        Vector = "vector",
+        /// This number, or the largest power of two below it that divides the elements of a thread.
+        Elements(u32) = "the number of adjacent elements per lane",
+    }
 }
 
-/// Unrolling of the loop over a tile's k-blocks.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum UnrollKind {
-    /// Full unrolling.
-    Full,
-    /// This number of k-blocks per iteration. Only the single-stage main loop has this loop; the
-    /// other main loops schedule every k-block.
-    By(u32),
+word_or_number! {
+    /// Unrolling of the loop over a tile's k-blocks.
+    pub enum UnrollKind {
+        /// Full unrolling.
+        Full = "full",
+        /// This number of k-blocks per iteration. Only the single-stage main loop has this loop;
+        /// the other main loops schedule every k-block.
+        By(u32) = "the number of k-blocks per iteration",
+    }
 }
 
 words! {

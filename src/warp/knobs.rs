@@ -2,7 +2,7 @@
 
 use crate::{
     arch::OpKind,
-    nest::{Pins, or},
+    nest::Pins,
     numeric::EmulationKind,
     shape::{Mnk, words::words},
     warp::{
@@ -132,46 +132,21 @@ impl WarpMma {
         }
     }
 
-    /// Returns the knobs as pins.
+    /// Adds the knobs to pins.
     pub(crate) const fn pins(&self, pins: Pins) -> Pins {
-        let pins = Pins { warp: Some(self.warp()), instruction: self.instruction(), ..pins };
         match self {
-            Self::Simt(_) => pins,
-            Self::MmaSync(knobs) => Pins { saturate: Some(knobs.saturate), ..pins },
-            Self::Wgmma(knobs) => Pins {
-                a_operand: Some(knobs.a_operand),
-                pending: Some(knobs.pending),
-                promotion: Some(knobs.promotion),
-                ..pins
-            },
+            Self::Simt(knobs) => knobs.pins(pins),
+            Self::MmaSync(knobs) => knobs.pins(pins),
+            Self::Wgmma(knobs) => knobs.pins(pins),
         }
     }
 
     /// Returns the MMA with the pinned knobs replaced.
     pub(crate) const fn pinned(self, pins: &Pins) -> Self {
-        let warp = or!(pins.warp, self.warp());
         match self {
-            Self::Simt(knobs) => Self::Simt(SimtKnobs {
-                warp,
-                thread: if pins.instruction.is_some() && knobs.thread.is_some() {
-                    pins.instruction
-                } else {
-                    knobs.thread
-                },
-                interleave: or!(pins.interleave, knobs.interleave),
-            }),
-            Self::MmaSync(knobs) => Self::MmaSync(MmaSyncKnobs {
-                warp,
-                instruction: or!(pins.instruction, knobs.instruction),
-                saturate: or!(pins.saturate, knobs.saturate),
-            }),
-            Self::Wgmma(knobs) => Self::Wgmma(WgmmaKnobs {
-                warp,
-                instruction: or!(pins.instruction, knobs.instruction),
-                a_operand: or!(pins.a_operand, knobs.a_operand),
-                pending: or!(pins.pending, knobs.pending),
-                promotion: or!(pins.promotion, knobs.promotion),
-            }),
+            Self::Simt(knobs) => Self::Simt(knobs.pinned(pins)),
+            Self::MmaSync(knobs) => Self::MmaSync(knobs.pinned(pins)),
+            Self::Wgmma(knobs) => Self::Wgmma(knobs.pinned(pins)),
         }
     }
 }

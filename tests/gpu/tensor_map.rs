@@ -249,6 +249,20 @@ fn the_driver_encodes_every_valid_description() {
     println!("{count} descriptions packed");
 }
 
+/// The driver encodes each L2 promotion into other bits of the map.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_driver_encodes_every_l2_promotion_differently() {
+    let _device = Device::new();
+    let desc = packed(ElementKind::Bf16, &[512, 512], &[64, 128], 0, SwizzleMode::Bytes128);
+    let maps = L2PromotionKind::ALL.map(|l2_promotion| {
+        encode(&TensorMapDesc { l2_promotion, ..desc }, 0x10_0000_0000).expect("a map").word
+    });
+    for (i, map) in maps.iter().enumerate() {
+        assert!(!maps[..i].contains(map), "{} is not encoded", L2PromotionKind::ALL[i]);
+    }
+}
+
 /// Matrices of a batch at the same address: a stride of 0.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]

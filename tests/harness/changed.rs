@@ -128,14 +128,12 @@ impl Changed {
             pending: Some(self.pending),
             promotion: Some(self.promotion),
             emulation: Some(self.emulation),
-            transform_a: None,
-            transform_b: None,
             a_operand: Some(self.a_operand),
             saturate: Some(self.saturate),
             interleave: Some(self.interleave),
             unroll: Some(self.unroll),
             spills: Some(self.spills),
-            epilogue: None,
+            ..Pins::NONE
         };
         Pins { stages: all.stages, ..all.differing_from(&self.before) }
     }

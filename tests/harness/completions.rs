@@ -93,12 +93,13 @@ pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
     };
     let clusters = ["1x1", "2x1", "1x2", "4x1", "1x4", "3x1", "1x5", "8x1"].map(str::to_owned);
     let problem = |tiles: Vec<Mnk>| tiles.into_iter().map(|tile| tile.to_string()).collect();
-    let lists: [(&'static str, Vec<String>); 7] = [
+    let lists: [(&'static str, Vec<String>); 8] = [
         ("threadblock", problem(threadblocks)),
         ("warp", problem(warps)),
         ("stages", (1..=16).map(|stages: u32| stages.to_string()).collect()),
         ("cluster", clusters.to_vec()),
         ("pending", (0..4).map(|groups: u32| groups.to_string()).collect()),
+        ("l2_promotion", L2PromotionKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
         ("schedule", ScheduleKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
         ("mainloop", MainloopKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
     ];

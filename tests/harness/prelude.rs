@@ -88,10 +88,11 @@ pub use falchion::{
     refusal::{Because, Field, Operand, Rule, Value},
     shape::{Mn, Mnk},
     threadblock::{
-        Along, MOST_STREAMS, Mainloop, MainloopKind, MultistageKnobs, Pipeline, PipelineLayout,
-        PipelinedKnobs, RingPosition, RoleOptions, SharedBox, SharedOperand, SingleStageKnobs,
-        SmemLayout, SmemTile, Streams, SwizzleKind, SwizzleMode, TensorCopy, TensorMapDesc,
-        TensorMatrix, TileOrder, TmaRingKnobs, Unit, Units, WarpSpecialized, Work, WorkKind,
+        Along, L2PromotionKind, MOST_STREAMS, Mainloop, MainloopKind, MultistageKnobs, Pipeline,
+        PipelineLayout, PipelinedKnobs, RingPosition, RoleOptions, SharedBox, SharedOperand,
+        SingleStageKnobs, SmemLayout, SmemTile, Streams, SwizzleKind, SwizzleMode, TensorCopy,
+        TensorMapDesc, TensorMatrix, TileOrder, TmaRingKnobs, Unit, Units, WarpSpecialized, Work,
+        WorkKind,
     },
     warp::{
         InterleaveKind, LaneArrangement, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind,

@@ -26,6 +26,7 @@ pub fn packed(
         strides_bytes: [0; 4],
         box_dims: [1; 5],
         swizzle,
+        l2_promotion: L2PromotionKind::Bytes128,
     };
     desc.dims[..dims.len()].copy_from_slice(dims);
     desc.box_dims[..dims.len()].copy_from_slice(box_dims);

@@ -26,6 +26,7 @@ const USUAL: &[(&str, &str)] = &[
     ("unroll", "full"),
     ("cluster", "1x1"),
     ("schedule", "cooperative"),
+    ("l2_promotion", "128"),
     ("pending", "1"),
     ("promotion", "never"),
     ("a_operand", "shared"),

@@ -72,6 +72,25 @@ fn run(
     run_in_mode(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}"));
 }
 
+/// The host executors accept every L2 promotion, which changes no bit of D.
+#[test]
+fn l2_promotion_changes_no_bit_of_d() {
+    let orders = [Order::Row, Order::Col, Order::Row];
+    let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders);
+    for mode in MODES {
+        let product = |kind: L2PromotionKind| {
+            let desc = desc.with(Pins { l2_promotion: Some(kind), ..Pins::NONE });
+            assert_eq!(desc.pins().l2_promotion, Some(kind));
+            let mut d = vec![f32::NAN; 70 * 45];
+            run(&desc, mode, [70, 45, 100], [1.0, 0.0], None, &mut d);
+            d.iter().map(|value| value.to_bits()).collect::<Vec<_>>()
+        };
+        let all = L2PromotionKind::ALL.map(product);
+        assert!(all[0].iter().all(|bits| !f32::from_bits(*bits).is_nan()));
+        assert!(all.iter().all(|d| *d == all[0]));
+    }
+}
+
 #[test]
 fn unread_operands_do_not_change_d() {
     for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]] {

@@ -35,6 +35,7 @@ mod single_stage;
 mod tensor_core_bound;
 mod tensor_map;
 mod tensor_map_refusals;
+mod tma_ring;
 mod transpose_garbage;
 mod transpose_gathers;
 mod transpose_maps;

@@ -10,12 +10,7 @@ fn parts() -> (Vec<Mainloop>, Vec<WarpMma>) {
         Mainloop::SingleStage(SingleStageKnobs { threadblock: tile, unroll: UnrollKind::Full }),
         Mainloop::Pipelined(PipelinedKnobs { threadblock: tile }),
         Mainloop::Multistage(MultistageKnobs { threadblock: tile, stages }),
-        Mainloop::TmaRing(TmaRingKnobs {
-            threadblock: tile,
-            stages,
-            cluster: Mn::ONE,
-            schedule: ScheduleKind::Cooperative,
-        }),
+        Mainloop::TmaRing(TmaRingKnobs { threadblock: tile, stages, ..TmaRingKnobs::DEFAULT }),
     ];
     let mmas = vec![
         WarpMma::Simt(SimtKnobs {

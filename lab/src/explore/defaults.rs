@@ -12,7 +12,7 @@ use falchion::{
         nest::{Request, defaults::default_gemm_configurations},
         shape::OperandKind,
     },
-    nest::GemmDesc,
+    nest::{GemmDesc, ScheduleKind},
     numeric::{Combined, ElementKind, EmulationKind},
     shape::Mnk,
     warp::{WarpMma, mma_sync::WarpInstruction},
@@ -147,7 +147,7 @@ fn by_threads(base: &GemmDesc) -> Lists {
         some("stages", "3 4 5 6"),
         some("swizzle", "1 grouped:4 grouped:8 hilbert"),
         some("cluster", "1x1 2x1 1x2"),
-        some("schedule", "cooperative pingpong"),
+        list("schedule", ScheduleKind::ALL.map(ScheduleKind::name)),
     ]
 }
 
@@ -229,7 +229,7 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
             list("instruction", shapes(&[64], &columns, step)),
             some("stages", "4 8 11 12 16"),
             some("cluster", "1x1 2x1 1x2"),
-            some("schedule", "cooperative pingpong"),
+            list("schedule", ScheduleKind::ALL.map(ScheduleKind::name)),
             some("decomposition", "splitk splitkcluster splitkparallel"),
             some("split_k", "1 2 4 8"),
         ];
@@ -243,7 +243,7 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
         some("stages", "3 4 5 6 7 8"),
         some("swizzle", "1 grouped:4 grouped:8 hilbert"),
         some("cluster", "1x1 2x1 1x2 4x1 1x4"),
-        some("schedule", "cooperative pingpong"),
+        list("schedule", ScheduleKind::ALL.map(ScheduleKind::name)),
     ]
 }
 

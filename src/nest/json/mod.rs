@@ -72,7 +72,7 @@ enum MmaWords {
 
 impl From<Knobs> for MmaWords {
     fn from(knobs: Knobs) -> Self {
-        let words = KnobWords::from_pins(&knobs.pins());
+        let words = KnobWords::from_knobs(&knobs);
         match knobs.mma.kind() {
             WarpMmaKind::Simt => Self::Simt(words),
             WarpMmaKind::MmaSync => Self::MmaSync(words),

@@ -1,10 +1,8 @@
 //! Knobs as JSON: an object whose values are words, or numbers if a word is a number.
 
 use crate::{
-    nest::{AOperandKind, Knobs, Pins, PromotionKind, SaturateKind},
-    shape::Mnk,
-    threadblock::{Mainloop, MainloopKind},
-    warp::{InterleaveKind, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind, WgmmaKnobs},
+    nest::{Knobs, Pins},
+    warp::WarpMmaKind,
 };
 use core::fmt;
 use serde::{
@@ -20,15 +18,19 @@ impl KnobWords {
     /// Knobs that JSON states as the field `multiplied` of the operands.
     const OF_OPERANDS: [&str; 3] = ["emulation", "transform_a", "transform_b"];
 
-    /// Returns the names and words of the pinned knobs that are not fields of operands.
-    pub fn from_pins(pins: &Pins) -> Self {
-        let words = Pins::TABLE.iter().zip(pins.words());
-        let own = words.filter(|(row, _)| !Self::OF_OPERANDS.contains(&row.0));
-        Self(own.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
+    /// Returns the names and words of the knobs that are not fields of operands.
+    pub fn from_knobs(knobs: &Knobs) -> Self {
+        let own = knobs.words().filter(|(name, _)| !Self::OF_OPERANDS.contains(name));
+        Self(own.map(|(name, words)| (name.to_owned(), words)).collect())
+    }
+
+    /// Returns whether JSON may omit a knob that a kernel has.
+    fn is_optional(name: &str) -> bool {
+        Self::OF_OPERANDS.contains(&name) || Pins::OMITTED.contains(&name)
     }
 
     /// Returns the knobs of a kernel: all knobs of its main loop and MMA, and no others. The
-    /// operands are multiplied as stored.
+    /// operands are multiplied as stored. A missing knob of [`Pins::OMITTED`] is the default.
     ///
     /// # Errors
     /// A text that names the invalid value, the unknown field, or the missing field.
@@ -44,7 +46,7 @@ impl KnobWords {
         }
         let missing = |name: &str| format!("missing field `{name}` of the kernel's knobs");
         let mainloop = pins.mainloop.ok_or_else(|| missing("mainloop"))?;
-        let knobs = template(mainloop, mma).pinned(&pins);
+        let knobs = Knobs::defaults_of(mainloop, mma).pinned(&pins);
         let own = knobs.pins();
         for (row, (given, own)) in Pins::TABLE.iter().zip(pins.words().iter().zip(own.words())) {
             match (given, own) {
@@ -54,41 +56,13 @@ impl KnobWords {
                         row.0
                     ));
                 }
-                (None, Some(_)) if !Self::OF_OPERANDS.contains(&row.0) => {
-                    return Err(missing(row.0));
-                }
+                (None, Some(_)) if !Self::is_optional(row.0) => return Err(missing(row.0)),
                 _ => {}
             }
         }
         knobs.mainloop.check_pinned(&pins).map_err(|refusal| refusal.to_string())?;
         Ok(knobs)
     }
-}
-
-/// Returns arbitrary knobs of a main loop and an MMA.
-fn template(mainloop: MainloopKind, mma: WarpMmaKind) -> Knobs {
-    let tile = Mnk::new(0, 0, 0);
-    let mainloop = Mainloop::new(mainloop, tile, 0, UnrollKind::Full);
-    let mma = match mma {
-        WarpMmaKind::Simt => WarpMma::Simt(SimtKnobs {
-            warp: tile,
-            thread: if mainloop.has_producer() { Some(tile) } else { None },
-            interleave: InterleaveKind::Vector,
-        }),
-        WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs {
-            warp: tile,
-            instruction: tile,
-            saturate: SaturateKind::Off,
-        }),
-        WarpMmaKind::Wgmma => WarpMma::Wgmma(WgmmaKnobs {
-            warp: tile,
-            instruction: tile,
-            a_operand: AOperandKind::Shared,
-            pending: 0,
-            promotion: PromotionKind::Never,
-        }),
-    };
-    Knobs::new(mainloop, mma, [0; 3])
 }
 
 impl Serialize for KnobWords {

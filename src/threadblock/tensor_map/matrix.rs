@@ -1,7 +1,7 @@
 //! Tensor maps of a matrix, and of a batch of matrices.
 
 use super::{
-    SwizzleMode, TensorMapDesc,
+    L2PromotionKind, SwizzleMode, TensorMapDesc,
     check::{MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
 };
 use crate::{
@@ -43,7 +43,8 @@ impl TensorMatrix {
     }
 
     /// Returns the tensor map for boxes of `box_extents` (rows, columns). Dimension 0 is the
-    /// contiguous index, and a batch adds dimension 2. A box lies within one matrix.
+    /// contiguous index, and a batch adds dimension 2. A box lies within one matrix. The L2
+    /// promotion is the default.
     ///
     /// # Errors
     /// [`Refusal`] for a leading dimension below the contiguous extent. [`Refusal`] for strides
@@ -80,6 +81,7 @@ impl TensorMatrix {
             strides_bytes: [leading, batch_stride, 0, 0],
             box_dims: [box_dims[0], box_dims[1], 1, 1, 1],
             swizzle,
+            l2_promotion: L2PromotionKind::DEFAULT,
         };
         hold!(map.check());
         Ok(map)

@@ -34,6 +34,7 @@ pub use matrix::TensorMatrix;
 
 use crate::{
     numeric::ElementKind,
+    shape::words::words,
     threadblock::smem::{SwizzleMode, WAVEFRONT_BYTES},
 };
 
@@ -42,6 +43,26 @@ pub const MOST_RANK: usize = 5;
 
 /// Size of a line of shared memory in bytes: one word of each bank.
 pub const LINE_BYTES: u32 = WAVEFRONT_BYTES;
+
+words! {
+    /// Granularity at which the L2 cache fills the requests of a copy from global memory.
+    pub enum L2PromotionKind {
+        /// No promotion: the sectors of 32 bytes that the copy reads.
+        None = "none",
+        /// 64 bytes.
+        Bytes64 = "64",
+        /// 128 bytes.
+        Bytes128 = "128",
+        /// 256 bytes.
+        Bytes256 = "256",
+    }
+}
+
+impl L2PromotionKind {
+    /// 128 bytes. With 256 bytes, the speed fell by a fifth at pitches of a multiple of 32 bytes
+    /// plus 16, and other pitches gained nothing.
+    pub(crate) const DEFAULT: Self = Self::Bytes128;
+}
 
 /// A tensor in global memory, and the box that TMA copies. Elements beyond the tensor are read as
 /// zeros and not written.
@@ -63,6 +84,8 @@ pub struct TensorMapDesc {
     pub box_dims: [u32; MOST_RANK],
     /// Swizzle of a box in shared memory.
     pub swizzle: SwizzleMode,
+    /// Granularity of the fills of the L2 cache.
+    pub l2_promotion: L2PromotionKind,
 }
 
 impl TensorMapDesc {

@@ -35,13 +35,11 @@ const fn specialized(
     let (threadblock, warp) = (Mnk::new(m, n, depth), Mnk::new(warp_m, n, depth));
     let schedule = if warp_m == m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
     Knobs::new(
-        Mainloop::TmaRing(TmaRingKnobs { threadblock, stages, cluster: Mn::ONE, schedule }),
+        Mainloop::TmaRing(TmaRingKnobs { threadblock, stages, schedule, ..TmaRingKnobs::DEFAULT }),
         WarpMma::Wgmma(WgmmaKnobs {
             warp,
             instruction: Mnk::new(64, n, step),
-            a_operand: AOperandKind::Shared,
-            pending: 1,
-            promotion: PromotionKind::Never,
+            ..WgmmaKnobs::DEFAULT
         }),
         [a.elements_in(16), a.elements_in(16), c.elements_in(16)],
     )
@@ -270,8 +268,7 @@ pub const COPIED_BY_TMA: Knobs = Knobs::new(
     Mainloop::TmaRing(TmaRingKnobs {
         threadblock: Mnk::new(256, 128, 16),
         stages: 8,
-        cluster: Mn::ONE,
-        schedule: ScheduleKind::Cooperative,
+        ..TmaRingKnobs::DEFAULT
     }),
     WarpMma::Simt(SimtKnobs {
         warp: Mnk::new(64, 64, 16),

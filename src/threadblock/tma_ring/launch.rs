@@ -9,7 +9,8 @@ use crate::{
     refusal::{Operand, Refusal},
     shape::OperandKind,
     threadblock::{
-        Grid, Launch, Partials, TmaTensor, WarpSpecialized, positions::POSITIONS, smem::Along,
+        Grid, L2PromotionKind, Launch, Mainloop, Partials, TensorMapDesc, TmaTensor,
+        WarpSpecialized, positions::POSITIONS, smem::Along,
     },
 };
 
@@ -36,18 +37,19 @@ pub(crate) fn launch(
         GemmMode::Array => Some((POSITIONS, view.batch_stride as u64)),
         mode => mode.several().then(|| problem.matrices(view)),
     };
+    let l2_promotion = match desc.mainloop {
+        Mainloop::TmaRing(knobs) => knobs.l2_promotion,
+        _ => L2PromotionKind::DEFAULT,
+    };
     // Tensor map of an operand; none if K is 0.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.operand(operand).stored);
         let order = Order::for_operand(operand, components.tile(operand).along().is(Along::K));
         let extents = (problem.mn(operand) as u64, problem.k as u64);
         let map = || {
-            components.operand_map(
-                operand,
-                element,
-                extents,
-                (view.leading(order) as u64, batch(view)),
-            )
+            components
+                .operand_map(operand, element, extents, (view.leading(order) as u64, batch(view)))
+                .map(|map| TensorMapDesc { l2_promotion, ..map })
         };
         (problem.k > 0)
             .then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address }))

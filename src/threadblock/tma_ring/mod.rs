@@ -21,6 +21,7 @@
 //! |---|---|
 //! | `stages` | stages of the ring, 2 to 16; the default is as many as fit into shared memory next to the staging buffers of D |
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each block multicasts its share to all |
+//! | `l2_promotion` | granularity at which the L2 cache fills A and B, in their tensor maps |
 //! | `pending` | `wgmma` groups that a consumer leaves in flight when it continues with the next stage; 0 if accumulators are promoted |
 //! | `promotion` | for fp8 and for terms of emulated f32: a consumer multiplies each stage separately, one instruction tile after another, and adds the result to its accumulators in f32 |
 //! | `a_operand` | `registers`: an M-major A of 8 or 32 bits is copied without a transpose, and a consumer loads it to registers, one stage ahead of the multiplication |
@@ -62,40 +63,30 @@ mod unit;
 pub use crate::threadblock::tma_ring::stage::StageTile;
 use crate::{
     layout::Order,
-    nest::{Pins, or},
+    nest::knob_struct,
     schedule::{Roles, ScheduleKind},
     shape::{Mn, Mnk, OperandKind},
-    threadblock::{Pipeline, RoleOptions, SwizzleMode},
+    threadblock::{L2PromotionKind, Pipeline, RoleOptions, SwizzleMode},
     warp::{
         ThreadTiles, TiledMma,
         wgmma::{FragmentLoad, FragmentRows, MmaWarpgroup},
     },
 };
 
-/// Knobs of the TMA ring.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TmaRingKnobs {
-    /// Threadblock tile in elements.
-    pub threadblock: Mnk,
-    /// Number of stages of the ring, 2 to 16.
-    pub stages: u32,
-    /// CTAs of a cluster along M and N.
-    pub cluster: Mn,
-    /// Schedule of the consumers.
-    pub schedule: ScheduleKind,
-}
-
-impl TmaRingKnobs {
-    /// Adds the knobs to pins.
-    pub(crate) const fn pins(&self, pins: Pins) -> Pins {
-        Pins { cluster: Some(self.cluster), schedule: Some(self.schedule), ..pins }
-    }
-
-    /// Returns the ring with this threadblock tile, these stages, and the pinned knobs.
-    pub(crate) const fn pinned(self, threadblock: Mnk, stages: u32, pins: &Pins) -> Self {
-        let (cluster, schedule) =
-            (or!(pins.cluster, self.cluster), or!(pins.schedule, self.schedule));
-        Self { threadblock, stages, cluster, schedule }
+knob_struct! {
+    /// Knobs of the TMA ring.
+    pub struct TmaRingKnobs {
+        /// Threadblock tile in elements.
+        pub threadblock: Mnk = Mnk::ZERO,
+        /// Number of stages of the ring, 2 to 16.
+        pub stages: u32 = 0,
+        /// CTAs of a cluster along M and N.
+        pub cluster: Mn = Mn::ONE,
+        /// Schedule of the consumers.
+        pub schedule: ScheduleKind = ScheduleKind::Cooperative,
+        /// Granularity of the L2 cache's fills for A and B. It is a field of their tensor maps and
+        /// changes no machine code.
+        pub l2_promotion: L2PromotionKind = L2PromotionKind::DEFAULT,
     }
 }
 

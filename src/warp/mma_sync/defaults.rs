@@ -10,8 +10,7 @@ use crate::{
         defaults::{Row, combined, mixed, with},
     },
     numeric::{Combined, ElementKind::*, EmulationKind},
-    schedule::ScheduleKind,
-    shape::{Mn, Mnk},
+    shape::Mnk,
     threadblock::{Mainloop, MainloopKind, TmaRingKnobs},
     warp::{MmaSyncKnobs, UnrollKind, WarpMma},
 };
@@ -84,8 +83,7 @@ const COPIED_BY_TMA: Knobs = Knobs::new(
     Mainloop::TmaRing(TmaRingKnobs {
         threadblock: Mnk::new(128, 128, 16),
         stages: 6,
-        cluster: Mn::ONE,
-        schedule: ScheduleKind::Cooperative,
+        ..TmaRingKnobs::DEFAULT
     }),
     WarpMma::MmaSync(MmaSyncKnobs {
         warp: Mnk::new(64, 32, 16),

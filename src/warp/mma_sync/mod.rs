@@ -60,20 +60,22 @@ use crate::{
         algebra::Composed,
         index_map::{Coord, IndexMap, affine},
     },
+    nest::knob_struct,
     numeric::{ElementKind, EmulationKind, Multiplied, emulation::RegisterTerms},
     shape::{Frame, Mnk, OperandKind, at_least_one},
     warp::{LaneArrangement, SaturateKind, ThreadTiles},
 };
 
-/// Knobs of `mma.sync`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct MmaSyncKnobs {
-    /// Warp tile in elements, with its share of the depth.
-    pub warp: Mnk,
-    /// Shape of one instruction.
-    pub instruction: Mnk,
-    /// Saturation of integer sums.
-    pub saturate: SaturateKind,
+knob_struct! {
+    /// Knobs of `mma.sync`.
+    pub struct MmaSyncKnobs {
+        /// Warp tile in elements, with its share of the depth.
+        pub warp: Mnk = Mnk::ZERO,
+        /// Shape of one instruction.
+        pub instruction: Mnk = Mnk::ZERO,
+        /// Saturation of integer sums.
+        pub saturate: SaturateKind = SaturateKind::Off,
+    }
 }
 
 /// Lanes that hold one row of A, or one column of B.

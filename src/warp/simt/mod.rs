@@ -20,7 +20,11 @@ pub(crate) mod explain;
 pub mod maps;
 mod registers;
 
-use crate::{shape::Mnk, warp::InterleaveKind};
+use crate::{
+    nest::{Pins, or},
+    shape::Mnk,
+    warp::InterleaveKind,
+};
 
 /// Knobs of the MMA on CUDA cores.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,4 +36,31 @@ pub struct SimtKnobs {
     pub thread: Option<Mnk>,
     /// Neighboring elements that a lane holds contiguously.
     pub interleave: InterleaveKind,
+}
+
+// `knob_struct!` cannot write these functions: a kernel has either the tile of a thread or the
+// interleave, and pins call the tile `instruction`.
+impl SimtKnobs {
+    /// The default of each knob without a producer. The warp tile, which has no default, is 0.
+    pub const DEFAULT: Self =
+        Self { warp: Mnk::ZERO, thread: None, interleave: InterleaveKind::Vector };
+
+    /// Adds the knobs to pins.
+    pub(crate) const fn pins(&self, pins: Pins) -> Pins {
+        let interleave = if self.thread.is_none() { Some(self.interleave) } else { None };
+        Pins { warp: Some(self.warp), instruction: self.thread, interleave, ..pins }
+    }
+
+    /// Returns the knobs with the pinned ones replaced. A kernel without the tile of a thread keeps
+    /// none.
+    pub(crate) const fn pinned(self, pins: &Pins) -> Self {
+        Self {
+            warp: or!(pins.warp, self.warp),
+            thread: match pins.instruction {
+                Some(_) if self.thread.is_some() => pins.instruction,
+                _ => self.thread,
+            },
+            interleave: or!(pins.interleave, self.interleave),
+        }
+    }
 }

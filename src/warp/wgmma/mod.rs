@@ -50,24 +50,26 @@ pub use registers::FragmentLoad;
 pub use tile::{OperandTile, STAGE_BYTES, STEPS};
 
 use crate::{
+    nest::knob_struct,
     numeric::ElementKind,
     shape::Mnk,
     warp::{AOperandKind, PromotionKind},
 };
 
-/// Knobs of `wgmma`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct WgmmaKnobs {
-    /// Tile of a warpgroup in elements. Its depth equals the depth of a stage.
-    pub warp: Mnk,
-    /// Shape of one instruction.
-    pub instruction: Mnk,
-    /// Memory from which the instruction reads A.
-    pub a_operand: AOperandKind,
-    /// Maximum number of groups in flight when a consumer moves to the next stage.
-    pub pending: u32,
-    /// Promotion of accumulators to f32.
-    pub promotion: PromotionKind,
+knob_struct! {
+    /// Knobs of `wgmma`.
+    pub struct WgmmaKnobs {
+        /// Tile of a warpgroup in elements. Its depth equals the depth of a stage.
+        pub warp: Mnk = Mnk::ZERO,
+        /// Shape of one instruction.
+        pub instruction: Mnk = Mnk::ZERO,
+        /// Memory from which the instruction reads A.
+        pub a_operand: AOperandKind = AOperandKind::Shared,
+        /// Maximum number of groups in flight when a consumer moves to the next stage.
+        pub pending: u32 = 1,
+        /// Promotion of accumulators to f32.
+        pub promotion: PromotionKind = PromotionKind::Never,
+    }
 }
 
 /// Source of A of a stage.

@@ -11,8 +11,7 @@ pub fn plain(orders: [Order; 3], block: (u32, u32), warp: (u32, u32), k: u32) ->
     let ring = TmaRingKnobs {
         threadblock: Mnk::new(block.0, block.1, 16),
         stages: 3,
-        cluster: Mn::ONE,
-        schedule: ScheduleKind::Cooperative,
+        ..TmaRingKnobs::DEFAULT
     };
     let mma = MmaSyncKnobs {
         warp: Mnk::new(warp.0, warp.1, 16),

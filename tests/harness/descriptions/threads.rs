@@ -17,8 +17,7 @@ pub fn plain(
     let ring = TmaRingKnobs {
         threadblock: Mnk::new(block.0, block.1, block.2),
         stages: 3,
-        cluster: Mn::ONE,
-        schedule: ScheduleKind::Cooperative,
+        ..TmaRingKnobs::DEFAULT
     };
     let mma = SimtKnobs {
         warp: Mnk::new(warp.0, warp.1, block.2),

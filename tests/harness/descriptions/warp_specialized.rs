@@ -107,7 +107,13 @@ fn attempt(
     let cluster = Mn { m, n };
     let knobs = Knobs {
         work: work(swizzle, split_k),
-        mainloop: Mainloop::TmaRing(TmaRingKnobs { threadblock, stages, cluster, schedule }),
+        mainloop: Mainloop::TmaRing(TmaRingKnobs {
+            threadblock,
+            stages,
+            cluster,
+            schedule,
+            ..TmaRingKnobs::DEFAULT
+        }),
         mma: WarpMma::Wgmma(WgmmaKnobs { warp, instruction, a_operand, pending: 1, promotion }),
         access: [types.a.elements_in(16), types.b.elements_in(16), align_c],
         smem: [SmemLayout::Auto; 2],

@@ -1,0 +1,3 @@
+//! Laws of the TMA ring.
+
+mod l2_promotion;
