@@ -11,13 +11,14 @@ all=(
     "singlestage|single_stage|SingleStage|SingleStageKnobs|MmaSingleStage"
     "pipelined|Pipelined|PipelinedKnobs|MmaPipelined"
     "multistage|Multistage|MultistageKnobs|MmaMultistage"
-    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized"
-    "simt|Simt|SimtKnobs|MmaSimt"
-    "mma_sync|mmasync|MmaSync|MmaSyncKnobs"
-    "wgmma|Wgmma|WgmmaKnobs"
+    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized|\
+simt_ring|mma_sync_ring|wgmma_ring|SimtRing|MmaSyncRing|WgmmaRing"
+    "simt|Simt|SimtKnobs|MmaSimt|simt_ring|SimtRing"
+    "mma_sync|mmasync|MmaSync|MmaSyncKnobs|mma_sync_ring|MmaSyncRing"
+    "wgmma|Wgmma|WgmmaKnobs|wgmma_ring|WgmmaRing"
 )
 # Variants without which the rest builds, and of these the variants without which the tests pass.
-builds=" singlestage pipelined multistage "
+builds=" singlestage pipelined multistage mma_sync "
 passes=" singlestage "
 
 variant=${1:?a variant, or a number} mode=${2:-check} words=""

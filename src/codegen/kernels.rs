@@ -45,6 +45,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("warp/wgmma/consumer.cuh", include_str!("../../kernels/warp/wgmma/consumer.cuh")),
     ("warp/wgmma/registers.cuh", include_str!("../../kernels/warp/wgmma/registers.cuh")),
     ("warp/exchange.cuh", include_str!("../../kernels/warp/exchange.cuh")),
+    ("warp/thread_maps.cuh", include_str!("../../kernels/warp/thread_maps.cuh")),
     ("warp/thread_tiles.cuh", include_str!("../../kernels/warp/thread_tiles.cuh")),
     ("warp/simt.cuh", include_str!("../../kernels/warp/simt.cuh")),
     ("warp/mma_sync.cuh", include_str!("../../kernels/warp/mma_sync.cuh")),

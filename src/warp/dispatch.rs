@@ -5,7 +5,10 @@ use crate::{
     refusal::{Refusal, hold},
     shape::OperandKind,
     threadblock::{
-        MmaBase, StagedOperand, mma::program::Program, smem::Along, tma_ring::pipeline::WARPS,
+        MmaBase, StagedOperand,
+        mma::{kernel, program::Program},
+        smem::Along,
+        tma_ring::pipeline::WARPS,
     },
     warp::{
         Consumer, MirroredMap, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma, WgmmaKnobs,
@@ -18,8 +21,9 @@ impl WarpMma {
     /// Returns the components of a CTA.
     pub(crate) const fn components(&self, desc: &GemmDesc) -> MmaComponents {
         match self {
+            Self::Simt(_) => SimtKnobs::components(desc),
             Self::MmaSync(knobs) => knobs.components(desc),
-            Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::components(desc),
+            Self::Wgmma(_) => MmaComponents::unsupported(desc),
         }
     }
 
@@ -87,8 +91,9 @@ impl WarpMma {
     /// Returns the facts for the cost model.
     pub(crate) const fn features(&self, desc: &GemmDesc, base: &MmaBase) -> Features {
         match self {
+            Self::Simt(_) => SimtKnobs::features(base),
             Self::MmaSync(_) => MmaSyncKnobs::features(desc, base),
-            Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::features(base),
+            Self::Wgmma(_) => kernel::features(base, 0),
         }
     }
 }

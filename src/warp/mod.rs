@@ -12,8 +12,10 @@ pub mod mma_sync;
 #[doc(hidden)]
 pub mod simt;
 mod supplies;
+#[doc(hidden)]
+pub mod thread_maps;
 mod thread_tiles;
-mod tiled_mma;
+pub(crate) mod tiled_mma;
 #[doc(hidden)]
 pub mod wgmma;
 

@@ -1,10 +1,12 @@
 //! The parts that an MMA supplies to the main loops: components, registers, and C++.
 
 use crate::{
+    arch::WARP,
     layout::index_map::Map,
-    shape::Mn,
-    threadblock::StagedOperand,
-    warp::{ThreadTiles, TiledMma},
+    nest::{GemmDesc, OperandDesc},
+    shape::{Mn, OperandKind},
+    threadblock::{StagedOperand, smem::SmemTile},
+    warp::{InterleaveKind, LaneArrangement, ThreadTiles, TiledMma},
 };
 
 /// The components of a CTA without a producer.
@@ -16,6 +18,42 @@ pub(crate) struct MmaComponents {
     pub operands: [StagedOperand; 2],
     /// The MMA.
     pub mma: TiledMma,
+}
+
+impl MmaComponents {
+    /// Returns the components of a description that `check` refuses. They are arbitrary.
+    pub const fn unsupported(desc: &GemmDesc) -> Self {
+        let tiles = ThreadTiles {
+            block: desc.threadblock(),
+            warp: desc.warp(),
+            lanes: LaneArrangement { m: 1, n: WARP, quads: false },
+            interleave: [1, 1],
+        };
+        Self {
+            tiles,
+            operands: [
+                Self::operand(desc, &tiles, OperandKind::A),
+                Self::operand(desc, &tiles, OperandKind::B),
+            ],
+            mma: TiledMma::Unsupported,
+        }
+    }
+
+    /// Returns the facts of one operand, in the order of global memory.
+    const fn operand(desc: &GemmDesc, tiles: &ThreadTiles, operand: OperandKind) -> StagedOperand {
+        let (OperandDesc { stored, access, smem, .. }, extents) =
+            (desc.operand(operand), tiles.extents(operand));
+        StagedOperand {
+            element: stored,
+            k_contiguous: desc.k_contiguous(operand),
+            access,
+            smem: SmemTile::new(smem, extents.block, tiles.block.k, stored, None),
+            threads: tiles.threads(),
+            warp_mn: extents.warp,
+            lanes: extents.lanes,
+            interleave: InterleaveKind::Elements(1),
+        }
+    }
 }
 
 /// A consumer of a TMA ring.
@@ -44,6 +82,12 @@ pub(crate) struct ConsumerRegisters {
     pub sum: u32,
     /// Launch registers that one instruction needs.
     pub instruction: u32,
+}
+
+impl ConsumerRegisters {
+    /// No registers.
+    pub const NONE: Self =
+        Self { accumulators: 0, partial_accumulators: 0, fragments: 0, sum: 0, instruction: 0 };
 }
 
 /// A map with its name and the name of its C++ twin.

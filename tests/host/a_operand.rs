@@ -1,7 +1,7 @@
 //! A from registers gives the bits of A from shared memory on the host, in every layout that
 //! supports both. Invalid requests are refused.
 
-use crate::harness::{descriptions::threads, prelude::*, problems::Wanted, same_bits::run};
+use crate::harness::{descriptions::tma_ring::simt, prelude::*, problems::Wanted, same_bits::run};
 
 fn types() -> [Combined; 4] {
     use ElementKind::{Bf16, E4m3, E5m2, F16, F32, I8, I32, Tf32};
@@ -204,7 +204,7 @@ fn auto_selects_registers_if_supported() {
         "a_operand = auto is not supported by the warpspecialized main loop (the resolver selects the source of A); try shared"
     );
     let threads =
-        but!(threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8)), layout_c: col);
+        but!(simt::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8)), layout_c: col);
     let says = threads.check().message();
     assert_eq!(
         says,

@@ -2,7 +2,7 @@
 //! row-major D.
 
 use crate::harness::{
-    descriptions::{threads, warp_specialized::types},
+    descriptions::tma_ring::{simt, wgmma::types},
     prelude::*,
     problems::Wanted,
     same_bits::run,
@@ -122,7 +122,7 @@ fn kernels_that_cannot_store_columns_are_unchanged() {
     let (row, col) = (Order::Row, Order::Col);
     let f32s = element_types(F32, F32, F32);
     let simt = default_of(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]);
-    let threads = threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8));
+    let threads = simt::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8));
     let i8s = default(element_types(I8, I32, I32), [col, col, row]);
     let registers = i8s.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     for desc in [simt, threads, registers] {

@@ -11,7 +11,6 @@ mod columns;
 mod conformance;
 mod contract;
 mod counters;
-mod cutlass_list;
 mod empty_problems;
 mod epilogue_operands;
 mod f32_accurate;

@@ -1,6 +1,9 @@
 //! `mma.sync` kernels on the host: they conform, both modes give the same bits, and mutants are
 //! found.
 
+mod conformance;
+mod cutlass_list;
+
 use crate::harness::{
     integers::{ragged, wrong},
     prelude::*,

@@ -1,5 +1,7 @@
 //! Mutants of programs of the multistage main loop, and types that name this main loop, which is
-//! the default of `f32` from sm80 on. It gives the bits of the TMA ring.
+//! the default of `f32` from sm80 on.
+
+mod mma_sync_ring;
 
 use super::{
     mutants::{
@@ -8,11 +10,9 @@ use super::{
     types::{DESC, f32_desc},
 };
 use crate::harness::{
-    descriptions::mma_sync_ring::plain,
     integers::{ragged, wrong},
     prelude::*,
     random_cases::ring,
-    same_bits::{compare, run},
 };
 use falchion::{
     nest::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
@@ -142,27 +142,5 @@ fn a_layout_that_splits_vectors_is_found() {
         program.maps.smem[0] = Arc::new(map);
         println!("{name}: {}", find_fault(&program).expect(name));
         println!("{name}: {}", wrong(&program, Mode::Fast, ragged(&desc)).expect(name));
-    }
-}
-
-/// A sum of products in ascending k does not depend on how tiles arrive.
-#[test]
-fn the_ring_gives_the_bits_of_the_multistage_main_loop() {
-    let orders = [Order::Row, Order::Col, Order::Row];
-    for (seed, k) in [(1, 4), (2, 8)] {
-        let ring = plain(orders, (64, 64), (32, 32), k);
-        let mainloop =
-            Mainloop::Multistage(MultistageKnobs { threadblock: ring.threadblock(), stages: 3 });
-        let multistage = GemmDesc { mainloop, ..ring };
-        assert_eq!((ring.check(), multistage.check()), (Ok(()), Ok(())));
-        let other = |_: &GemmDesc, guarded: &Guarded, buffers: &Buffers, _| {
-            run(&multistage, Mode::Fast, guarded, buffers)
-        };
-        let other =
-            |guarded: &Guarded, buffers: &Buffers, seed| other(&ring, guarded, buffers, seed);
-        for problem in 0..8 {
-            compare(&ring, (seed, draw(seed, problem)), true, &other)
-                .unwrap_or_else(|error| panic!("{error}"));
-        }
     }
 }

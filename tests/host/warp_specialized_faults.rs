@@ -2,7 +2,7 @@
 //! each fault, or D has other bits than in the fast mode.
 
 use crate::harness::{
-    descriptions::threads::plain,
+    descriptions::tma_ring::simt::plain,
     prelude::*,
     subject::{program, programs},
 };

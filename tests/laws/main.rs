@@ -20,7 +20,6 @@ mod index_maps;
 mod layout_algebra;
 mod layouts_of_maps;
 mod mma_sync;
-mod mma_sync_kernels;
 mod multistage;
 mod numeric_types;
 mod pairs;

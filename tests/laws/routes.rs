@@ -309,7 +309,8 @@ fn typed_and_textual_requests_agree_for_8_bit_layouts() {
 /// TMA-fed SIMT kernels read f32 along M and N, so a K-major operand is transposed to be MN-major.
 #[test]
 fn operands_of_simt_kernels_are_mn_major() {
-    let of = |orders| descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
+    let of =
+        |orders| descriptions::tma_ring::simt::plain(orders, (128, 256, 16), (32, 128), (8, 16));
     let extents = (1000, 3000, 200);
     for (orders, wanted) in [
         ([Col, Row, Row], [Direct, Direct]),

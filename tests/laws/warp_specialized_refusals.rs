@@ -31,8 +31,12 @@ fn with_types(
 /// Returns a changed TMA-fed SIMT description: two consumers of four warps on a tile of 128 x 256,
 /// with 8 x 16 per thread.
 fn threads(change: impl FnOnce(&mut Changed)) -> Changed {
-    let mut d =
-        Changed::new(descriptions::threads::plain(K_MAJOR, (128, 256, 16), (32, 128), (8, 16)));
+    let mut d = Changed::new(descriptions::tma_ring::simt::plain(
+        K_MAJOR,
+        (128, 256, 16),
+        (32, 128),
+        (8, 16),
+    ));
     change(&mut d);
     d
 }
@@ -219,7 +223,7 @@ fn refusals_name_the_users_operand() {
 
 fn legal() -> impl Strategy<Value = GemmDesc> {
     let wanted = |threads| Wanted {
-        kernel_kind: if threads { KernelKind::Threads } else { KernelKind::WarpSpecialized },
+        kernel_kind: if threads { KernelKind::SimtRing } else { KernelKind::WgmmaRing },
         ..Wanted::default()
     };
     (any::<u64>(), any::<bool>())

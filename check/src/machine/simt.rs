@@ -171,7 +171,7 @@ pub(crate) fn run_block(
             bytes: base.operand(operand).element.bytes_of(1),
         }),
         stage_bytes: base.stage_bytes().into(),
-        widths: OperandKind::BOTH.map(|operand| base.fragment_access(operand).0),
+        widths: OperandKind::BOTH.map(|operand| base.mma.fragment_access(base, operand).0),
         fragments: OperandKind::BOTH.map(|operand| Fragments::new(program, operand)),
         arithmetic: program.arithmetic(),
         transforms: program
@@ -331,17 +331,17 @@ impl<'a> Block<'a> {
             let of_tile = |offset: u32| (offset / step, first + offset % step);
             let (staged, buffer) =
                 (self.staged(operand, tile), self.buffer(operand, tile, k_block));
-            let rows = maps.rows[side].as_ref().zip(base.matrix_loads(operand));
-            for load in 0..rows.as_ref().map_or(0, |(rows, _)| rows.domain().column) {
+            let rows = maps.rows[side].as_ref();
+            for load in 0..rows.map_or(0, |rows| rows.domain().column) {
                 // Each lane gives the address of a row, which other lanes receive.
-                if let Some(row) = rows.as_ref().and_then(|(rows, _)| rows.at(at(id, load))) {
+                if let Some(row) = rows.and_then(|rows| rows.at(at(id, load))) {
                     let row = staged.place(of_tile(row))?;
                     lane.sees(Purpose::Load, Some(operand), [k_block, load], row.neighbours(width));
                 }
             }
             let fragment = &mut self.threads[id as usize].fragments[side][buffer];
             for (element, held) in (0..).zip(fragment) {
-                let (mn, k) = self.fragments[side].coordinate(base, id, element)?;
+                let (mn, k) = self.fragments[side].coordinate(id, element)?;
                 let place = staged.place((mn, first + k))?;
                 if rows.is_none() && element.is_multiple_of(width) {
                     lane.sees(
@@ -367,7 +367,7 @@ impl<'a> Block<'a> {
     /// one here.
     fn buffer(&self, operand: OperandKind, tile: u32, k_block: u32) -> usize {
         let base = &self.program.base;
-        let one = operand == OperandKind::B && base.instruction().is_some();
+        let one = operand == OperandKind::B && base.mma.is_warp_wide();
         (if one { tile.wrapping_mul(base.k_blocks()).wrapping_add(k_block) } else { k_block })
             as usize
             % 2

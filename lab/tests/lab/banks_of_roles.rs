@@ -2,7 +2,7 @@
 //! derived here: bytes / 128 per wavefront, and the effect of swizzles on 8-byte accesses.
 
 use crate::harness::{
-    descriptions::{KernelKind, Wanted, description, threads::plain},
+    descriptions::{KernelKind, Wanted, description, tma_ring::simt::plain},
     random_cases::cases as config,
 };
 use falchion::{
@@ -197,7 +197,7 @@ proptest! {
     /// once.
     #[test]
     fn every_element_is_accessed_once(seed in any::<u64>()) {
-        let desc = description(seed, Wanted { kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() });
+        let desc = description(seed, Wanted { kernel_kind: KernelKind::WgmmaRing, ..Wanted::default() });
         let (components, steps) = (desc.components().expect("a kernel"), description_steps(&desc).expect("steps"));
         let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc);
         let of_d = u64::from(d.multiplied().output.element.bytes_of(m * n));

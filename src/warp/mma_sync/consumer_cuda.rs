@@ -9,9 +9,10 @@ use crate::{
     warp::{
         MirroredMap, MmaSyncKnobs, MmaText, ThreadTiles,
         mma_sync::{
-            FragmentMap, StepMap, WarpInstruction,
+            FragmentMap, WarpInstruction,
             cuda::{MOST_READS, Reads, operand_members},
         },
+        thread_maps::StepMap,
     },
 };
 use std::sync::Arc;

@@ -42,7 +42,7 @@ use crate::{
     },
     warp::{
         Consumer, ConsumerRegisters, InterleaveKind, LaneArrangement, SimtKnobs, ThreadTiles,
-        TiledMma, simt::maps::interleave,
+        TiledMma, thread_maps::interleave,
     },
 };
 

@@ -5,7 +5,7 @@ use crate::{
     nest::GemmDesc,
     shape::OperandKind,
     threadblock::WarpSpecialized,
-    warp::{MirroredMap, MmaText, SimtKnobs, ThreadTiles, simt::maps::FragmentMap},
+    warp::{MirroredMap, MmaText, SimtKnobs, ThreadTiles, thread_maps::FragmentMap},
 };
 use std::sync::Arc;
 

@@ -17,7 +17,6 @@ mod cost;
 mod cuda;
 pub(crate) mod defaults;
 pub(crate) mod explain;
-pub mod maps;
 mod registers;
 
 use crate::{shape::Mnk, warp::InterleaveKind};

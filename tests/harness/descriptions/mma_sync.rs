@@ -3,10 +3,6 @@
 use super::{epilogue, order, simt::main_loop, spills, work};
 use crate::harness::prelude::*;
 
-/// Architectures with `mma.sync` instructions.
-pub const ARCHS: [ArchKind; 5] =
-    [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
-
 /// Returns the instructions of an architecture for a type combination.
 pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {
     if types.a.is_fp8() && arch == ArchKind::Sm90 {

@@ -2,7 +2,9 @@
 
 use super::{
     a_wrong_fact_is_named, all_clean,
-    descriptions::{KernelKind, Wanted, description, largest_shape_that_fits, threads::plain},
+    descriptions::{
+        KernelKind, Wanted, description, largest_shape_that_fits, tma_ring::simt::plain,
+    },
     unit_of,
 };
 use crate::harness::{prelude::*, random_cases::orders};
@@ -24,7 +26,7 @@ fn tma_fed_simt_kernels_compile_clean() {
     let random_description = |seed: u64, plain, draw: &dyn Fn(u64, Wanted) -> GemmDesc| {
         (
             format!("seed {seed}"),
-            draw(seed, Wanted { plain, kernel_kind: KernelKind::Threads, ..Wanted::default() }),
+            draw(seed, Wanted { plain, kernel_kind: KernelKind::SimtRing, ..Wanted::default() }),
             ArchKind::Sm90,
         )
     };

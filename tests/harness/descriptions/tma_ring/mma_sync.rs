@@ -1,6 +1,9 @@
 //! Random descriptions of TMA-fed `mma.sync` kernels, which multiply f64.
 
-use super::{adding, epilogue, first_valid, grid_of_warps, order, spills};
+use super::{
+    super::{adding, epilogue, order, spills},
+    first_valid, grid_of_warps,
+};
 use crate::harness::prelude::*;
 
 const F64: Combined = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);

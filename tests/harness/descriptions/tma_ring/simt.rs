@@ -1,7 +1,10 @@
 //! Random descriptions of warp-specialized TMA-fed SIMT kernels, which multiply f32 on the CUDA
 //! cores.
 
-use super::{epilogue, first_valid, grid_of_warps, order};
+use super::{
+    super::{epilogue, order},
+    first_valid, grid_of_warps,
+};
 use crate::harness::prelude::*;
 
 const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);

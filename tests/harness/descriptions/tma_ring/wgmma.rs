@@ -1,6 +1,6 @@
 //! Random descriptions of warp-specialized kernels.
 
-use super::{epilogue, order, spills, work};
+use super::super::{epilogue, order, spills, work};
 use crate::harness::prelude::*;
 
 /// Returns the type combinations with a warp-specialized default.
@@ -54,6 +54,19 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         }
     }
     panic!("no legal description was drawn from seed {seed}: {types:?} {orders:?} {cluster:?}");
+}
+
+/// Returns a random valid description with a random number of pending `wgmma` groups, if valid. Half of the
+/// descriptions with `bf16x6` change to `bf16x3`.
+pub fn with_groups_under_way(seed: u64, wanted: Wanted) -> GemmDesc {
+    let desc = description(seed, wanted);
+    let mut random = Random::new(draw(seed, 1));
+    let emulation = match desc.emulation() {
+        EmulationKind::Bf16x6 if random.once_in(2) => EmulationKind::Bf16x3,
+        other => other,
+    };
+    let other = but!(desc, emulation, pending: random.below(4) as u32);
+    if other.check().is_ok() { other } else { desc }
 }
 
 /// Returns random values for every free knob. Many of the descriptions are invalid.

@@ -74,7 +74,7 @@ fn missing_instructions_are_refused_with_supported_ones() {
 #[test]
 fn every_layout_of_supported_types_has_a_kernel() {
     let mut kernels = 0;
-    for arch in descriptions::mma_sync::ARCHS {
+    for arch in descriptions::ARCHS {
         for &types in falchion::nest::TENSOR_OP_COMBINATIONS {
             if default_gemm_configurations(OpKind::TensorOp, arch, types).is_err() {
                 continue;
@@ -96,7 +96,7 @@ fn every_layout_of_supported_types_has_a_kernel() {
 fn int_accumulators_narrow_only_with_mma_sync() {
     for (ab, c) in [(I8, I8), (I8, F16), (I8, F32), (U8, U8)] {
         let types = element_types(ab, I32, c);
-        for arch in descriptions::mma_sync::ARCHS {
+        for arch in descriptions::ARCHS {
             let configurations = default_gemm_configurations(OpKind::TensorOp, arch, types)
                 .unwrap_or_else(|refusal| panic!("{arch}: {refusal}"));
             assert!(
@@ -183,4 +183,32 @@ fn pins_select_mma_sync_on_hopper() {
     ] {
         assert!(resolved(&knobs).mma.kind() == WarpMmaKind::MmaSync, "{knobs:?}");
     }
+}
+
+/// The default configurations of `mma.sync` have enough registers for accesses of single elements,
+/// some of them with smaller tiles.
+#[test]
+fn configurations_of_mma_sync_have_registers_for_single_elements() {
+    let mut smaller = 0;
+    for arch in ARCHS {
+        for &types in TENSOR_OP_COMBINATIONS {
+            let all =
+                default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
+            for &knobs in all.iter().filter(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync) {
+                for orders in [
+                    [Order::Row, Order::Col, Order::Row],
+                    [Order::Row; 3],
+                    [Order::Col, Order::Row, Order::Row],
+                ] {
+                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs);
+                    if desc.check().is_ok() {
+                        let narrow = desc.narrowed([1; 3]);
+                        assert_eq!(narrow.check(), Ok(()), "{desc:?}");
+                        smaller += usize::from(narrow.threadblock() != desc.threadblock());
+                    }
+                }
+            }
+        }
+    }
+    assert!(smaller > 0);
 }

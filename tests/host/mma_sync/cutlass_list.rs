@@ -2,8 +2,8 @@
 //! counted by its refusal.
 
 use crate::harness::{
-    cutlass_list::{kernels, list},
     integers::{ragged, wrong},
+    mma_sync::cutlass_list::{kernels, list},
     prelude::*,
 };
 

@@ -1,7 +1,10 @@
 //! PTX of older architectures for the driver of a newer GPU: it has the requested target, and the
 //! instructions of its description.
 
-use super::{cache, descriptions::mma_sync::ARCHS, machine_code::kernel, sample, unit_of};
+use super::{
+    super::{cache, sample, unit_of},
+    machine_code::kernel,
+};
 use crate::harness::prelude::*;
 
 /// Returns the first fault in the PTX of a kernel.

@@ -1,6 +1,7 @@
-//! Warp-level MMA on CUDA cores: an outer product per k.
+//! Maps of MMAs in which a thread holds its own accumulators: the rows and columns of a thread, and
+//! its k.
 //!
-//! The lanes of a warp form a grid, `lanes.m` x `lanes.n` = 32. The grid makes a thread's tile as
+//! On CUDA cores, the lanes of a warp form a grid, `lanes.m` x `lanes.n` = 32. The grid makes a thread's tile as
 //! square as possible, because a thread reads `tm + tn` elements for `tm * tn` products. The bits
 //! of the lane index alternate between M and N. Lanes (i, i^1) therefore read the same B and lanes
 //! (i, i^2) the same A, so a 16-byte access needs two wavefronts instead of four. A thread's
@@ -10,8 +11,8 @@
 //! mn = (i / interleave) * lanes * interleave + lane * interleave + i mod interleave
 //! ```
 //!
-//! Twin: `kernels/warp/simt.cuh`. Source: PTX ISA, "ld.shared"; the phases of wide accesses are
-//! measured.
+//! Twin: `kernels/warp/thread_maps.cuh`. Source: PTX ISA, "ld.shared"; the phases of wide accesses
+//! are measured.
 
 use crate::{
     arch::WARP,
@@ -20,7 +21,7 @@ use crate::{
         index_map::{Coord, IndexMap, affine},
     },
     numeric::ElementKind,
-    shape::OperandKind,
+    shape::{OperandKind, at_least_one},
     warp::{InterleaveKind, OperandExtents, ThreadTiles},
 };
 
@@ -101,6 +102,40 @@ impl IndexMap for DepthMap {
             self.domain(),
             &[(self.0.threads_per_warp_slice(), 0), warp_slices],
             &[(self.0.warp.k, 1)],
+        )
+    }
+}
+
+/// Map from (thread, k-block) to the first k of the k-block in the block's tile. Each warp slice
+/// has its own share of K.
+#[derive(Clone, Copy, Debug)]
+pub struct StepMap {
+    /// Tiles of the block, its warps, and its threads.
+    pub tiles: ThreadTiles,
+    /// K extent of a k-block.
+    pub step: u32,
+}
+
+impl IndexMap for StepMap {
+    fn domain(&self) -> Coord {
+        Coord { row: self.tiles.threads(), column: self.tiles.warp.k / at_least_one(self.step) }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.tiles.block.k
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let (_, _, warp_slice) = self.tiles.warp_place(point.row / WARP);
+        Some(warp_slice * self.tiles.warp.k + point.column * self.step)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let warp_slices = (self.tiles.warps().k, self.tiles.warp.k);
+        affine(
+            self.domain(),
+            &[(self.tiles.threads_per_warp_slice(), 0), warp_slices],
+            &[(self.domain().column, self.step)],
         )
     }
 }

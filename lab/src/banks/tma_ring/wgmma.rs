@@ -1,18 +1,10 @@
-//! The accesses of a warp-specialized kernel's threads to shared memory: loads of fragments from a
-//! stage, and the epilogue's accesses to the staging buffers. Accesses by TMA and by matrix
-//! descriptors do not belong to threads.
-//!
-//! The accesses are those of the kernels' source, at the addresses of the host's maps:
-//! `kernels/warp/wgmma/registers.cuh`, `kernels/warp/simt/consumer.cuh`,
-//! `kernels/warp/mma_sync.cuh`, and `kernels/epilogue/tensor_store.cuh`. Stages and staging buffers
-//! begin at multiples of 1024 bytes, so the bank of an offset is the bank of its address.
+//! The accesses of consumers with `wgmma`: loads of A to registers, and those of the epilogue.
 
 use super::{
-    Direction, LANES, NotAnAccess, WarpAccess,
-    steps::{SharedStep, Steps},
+    super::{Direction, NotAnAccess, WarpAccess, steps::Steps},
+    Lanes, lanes, stored_by_threads, user,
 };
-use crate::{Error, counters::Purpose};
-use falchion::warp::TiledMma;
+use crate::counters::Purpose;
 use falchion::{
     arch::WARP,
     epilogue::tensor_store::StagingMap,
@@ -23,12 +15,7 @@ use falchion::{
     nest::GemmDesc,
     refusal::Operand,
     threadblock::WarpSpecialized,
-    warp::{
-        ThreadTiles,
-        mma_sync::{self, StepMap, WarpInstruction},
-        simt::maps::FragmentMap,
-        wgmma::{FragmentLoad, ROWS, STEPS, THREADS},
-    },
+    warp::wgmma::{FragmentLoad, ROWS, STEPS, THREADS},
 };
 
 /// Columns that the lanes of a warp hold in pairs.
@@ -37,93 +24,25 @@ const OCTET: u32 = 8;
 /// Warps per consumer.
 const WARPS: u32 = THREADS / WARP;
 
-/// The first byte that each lane touches; `None` for inactive lanes.
-type Lanes = [Option<u64>; LANES];
-
-/// Returns the accesses of a kernel's threads: loads for one k-tile, and the epilogue's accesses
-/// for one tile of D.
-pub(super) fn warp_specialized_steps(
+/// Adds all accesses of the consumers.
+pub(super) fn accesses(
     d: &GemmDesc,
     components: &WarpSpecialized,
-) -> Result<Vec<SharedStep>, Error> {
-    let mut steps = Steps::default();
-    let counted = match &components.mma {
-        TiledMma::Simt(tiles) => fragments_of_threads(d, components, tiles, &mut steps),
-        TiledMma::MmaSync(tiles, instruction) => {
-            fragments_of_warps(d, components, (tiles, instruction), &mut steps)
-        }
-        TiledMma::Wgmma(_, Some(load)) => fragments_of_a(d, components, load, &mut steps)
-            .and_then(|()| epilogue(d, components, &mut steps)),
-        TiledMma::Wgmma(_, None) => epilogue(d, components, &mut steps),
-    };
-    counted.map_err(|apart| Error::Measurement { because: apart.to_string() })?;
-    Ok(steps.in_order())
-}
-
-/// Returns the operand in the user's frame.
-const fn user(d: &GemmDesc, operand: OperandKind) -> Operand {
-    Operand::from_kind(operand.leave(d.frame))
-}
-
-fn lanes(address: impl Fn(u32) -> Option<u32>) -> Lanes {
-    core::array::from_fn(|lane| address(lane as u32).map(u64::from))
-}
-
-/// Adds the loads of `f32` fragments on CUDA cores: 16 bytes at a time for each k of a stage, by
-/// every warp.
-fn fragments_of_threads(
-    d: &GemmDesc,
-    components: &WarpSpecialized,
-    tiles: &ThreadTiles,
+    load: Option<&FragmentLoad>,
     steps: &mut Steps,
 ) -> Result<(), NotAnAccess> {
-    for operand in OperandKind::BOTH {
-        let (stage, fragment) = (components.boxed_tile(operand), FragmentMap::new(*tiles, operand));
-        let (element, run) = (d.operand(operand).stored, tiles.interleave[operand.index()]);
-        for (warp, k) in
-            (0..tiles.threads() / WARP).flat_map(|warp| (0..tiles.warp.k).map(move |k| (warp, k)))
-        {
-            for i in (0..fragment.domain().column).step_by(run as usize) {
-                let of = lanes(|lane| {
-                    Some(element.bytes_of(stage.at(at(fragment.mn(warp * WARP + lane, i), k))?))
-                });
-                let access = WarpAccess::new(Direction::Load, element.bytes_of(run), of)?;
-                steps.add(Purpose::Load, Some(user(d, operand)), access);
-            }
-        }
+    if let Some(load) = load {
+        fragments_of_a(d, components, load, steps)?;
     }
-    Ok(())
+    epilogue(d, components, steps)
 }
 
-/// Adds the loads of `f64` fragments with `mma.sync`: one element at a time for each k-block of a
-/// stage, by every warp.
-fn fragments_of_warps(
-    d: &GemmDesc,
-    components: &WarpSpecialized,
-    (tiles, instruction): (&ThreadTiles, &WarpInstruction),
-    steps: &mut Steps,
-) -> Result<(), NotAnAccess> {
-    let depth = StepMap { tiles: *tiles, step: instruction.shape().k };
-    for operand in OperandKind::BOTH {
-        let (stage, element) = (components.boxed_tile(operand), d.operand(operand).stored);
-        let fragment = mma_sync::FragmentMap::new(*tiles, *instruction, operand);
-        let blocks = depth.domain().column;
-        for (warp, block) in
-            (0..tiles.threads() / WARP).flat_map(|warp| (0..blocks).map(move |block| (warp, block)))
-        {
-            for i in 0..fragment.domain().column {
-                let of = lanes(|lane| {
-                    let thread = warp * WARP + lane;
-                    let (place, k) = (fragment.at(at(thread, i))?, depth.at(at(thread, block))?);
-                    let point = at(place / depth.step, k + place % depth.step);
-                    Some(element.bytes_of(stage.at(point)?))
-                });
-                let access = WarpAccess::new(Direction::Load, element.bytes_of(1), of)?;
-                steps.add(Purpose::Load, Some(user(d, operand)), access);
-            }
-        }
+/// Describes the reads of an operand.
+pub(super) const fn reads(operand: OperandKind, a_from_registers: bool) -> &'static str {
+    match operand {
+        OperandKind::A if a_from_registers => "the loads of it to registers are counted",
+        _ => "wgmma reads it by matrix descriptors: no thread accesses it",
     }
-    Ok(())
 }
 
 /// Adds the loads of A into registers. For each instruction's 64 rows and each step, there is one
@@ -191,11 +110,6 @@ fn epilogue(
         }
     }
     Ok(())
-}
-
-/// Returns the elements per store of a thread, if D's rows are not aligned for TMA.
-const fn stored_by_threads(d: &GemmDesc) -> Option<u32> {
-    if d.output.element.bytes_of(d.output.access) < 16 { Some(d.output.access) } else { None }
 }
 
 /// Returns the accesses between registers and the staging buffer for a subtile, with their bytes
@@ -276,42 +190,4 @@ fn stores(components: &WarpSpecialized, elements: u32) -> (u32, Vec<Lanes>) {
     // With few columns, a warp may be beyond the last row.
     let taking_part = |of: &Lanes| of.iter().any(Option::is_some);
     (elements * map.element_bytes(), accesses.map(of).filter(taking_part).collect())
-}
-
-/// Describes the accesses that do not belong to threads.
-pub(super) fn without_threads(d: &GemmDesc, components: &WarpSpecialized) -> Vec<String> {
-    let by_registers = components.fragment_load().is_some();
-    let mut said = Vec::new();
-    // In the user's order.
-    for operand in OperandKind::BOTH.map(|operand| operand.leave(d.frame)) {
-        let name = user(d, operand).name();
-        said.push(match components.mma {
-            TiledMma::Simt(_) | TiledMma::MmaSync(..) => format!("{name}: TMA writes its tile, and the threads' loads of it are counted"),
-            _ if by_registers && matches!(operand, OperandKind::A) => {
-                format!("{name}: TMA writes its tile, and the loads of it to registers are counted")
-            }
-            _ => format!("{name}: TMA writes its tile, and wgmma reads it by matrix descriptors: no thread accesses it"),
-        });
-    }
-    if components.threads().is_some() {
-        said.push(
-            "C and D: threads read and write them in global memory, from registers".to_owned(),
-        );
-        return said;
-    }
-    if components.ring.source {
-        said.push(
-            "C: TMA writes it to the staging buffers, for an epilogue that reads it; the threads' loads of it are counted"
-                .to_owned(),
-        );
-    } else if d.epilogue.has_source() {
-        said.push("C: threads read it in global memory".to_owned());
-    }
-    said.push(match stored_by_threads(d) {
-        None => "D: TMA stores it from the staging buffers: no thread reads them".to_owned(),
-        Some(_) => {
-            "D: threads store it from the staging buffers, and their loads are counted".to_owned()
-        }
-    });
-    said
 }

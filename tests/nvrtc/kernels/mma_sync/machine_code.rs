@@ -1,7 +1,7 @@
 //! `mma.sync` in machine code: the main loop has the number of instructions that the description
 //! states, and the kernel neither spills nor exceeds the machine's shared memory.
 
-use super::{cache, descriptions::mma_sync::ARCHS, sample, unit_of};
+use super::super::{cache, sample, unit_of};
 use crate::{harness::prelude::*, sass::Sass};
 
 /// Returns the default kernel of an architecture with a given instruction.

@@ -59,7 +59,7 @@ fn listed(line: &'static str) -> Listed {
 }
 
 pub fn list() -> Vec<Listed> {
-    include_str!("../data/cutlass_mma_sync.txt")
+    include_str!("../../data/cutlass_mma_sync.txt")
         .lines()
         .filter(|line| !line.starts_with('#'))
         .map(listed)
