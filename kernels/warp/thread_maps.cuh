@@ -1,4 +1,5 @@
-// Twin of src/warp/thread_maps.rs: rows, columns, and k of threads that hold their own accumulators.
+// Twin of src/warp/thread_maps.rs: rows, columns, and k of threads that hold their own
+// accumulators.
 #pragma once
 #include "threadblock/thread_map.cuh"
 #include "warp/thread_tiles.cuh"

@@ -28,7 +28,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/pipelined.cuh", include_str!("../../kernels/threadblock/pipelined.cuh")),
     ("threadblock/single_stage.cuh", include_str!("../../kernels/threadblock/single_stage.cuh")),
     ("threadblock/tma_ring.cuh", include_str!("../../kernels/threadblock/tma_ring.cuh")),
-    ("warp/simt/consumer.cuh", include_str!("../../kernels/warp/simt/consumer.cuh")),
+    ("warp/simt/tma_ring.cuh", include_str!("../../kernels/warp/simt/tma_ring.cuh")),
     (
         "threadblock/tma_ring/pipeline.cuh",
         include_str!("../../kernels/threadblock/tma_ring/pipeline.cuh"),
@@ -42,7 +42,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/split_k.cuh", include_str!("../../kernels/threadblock/split_k.cuh")),
     ("threadblock/stream_k.cuh", include_str!("../../kernels/threadblock/stream_k.cuh")),
     ("threadblock/work.cuh", include_str!("../../kernels/threadblock/work.cuh")),
-    ("warp/wgmma/consumer.cuh", include_str!("../../kernels/warp/wgmma/consumer.cuh")),
+    ("warp/wgmma/tma_ring.cuh", include_str!("../../kernels/warp/wgmma/tma_ring.cuh")),
     ("warp/wgmma/registers.cuh", include_str!("../../kernels/warp/wgmma/registers.cuh")),
     ("warp/exchange.cuh", include_str!("../../kernels/warp/exchange.cuh")),
     ("warp/thread_maps.cuh", include_str!("../../kernels/warp/thread_maps.cuh")),
@@ -50,6 +50,6 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("warp/simt.cuh", include_str!("../../kernels/warp/simt.cuh")),
     ("warp/mma_sync.cuh", include_str!("../../kernels/warp/mma_sync.cuh")),
     ("warp/mma_sync/loads.cuh", include_str!("../../kernels/warp/mma_sync/loads.cuh")),
-    ("warp/mma_sync/consumer.cuh", include_str!("../../kernels/warp/mma_sync/consumer.cuh")),
+    ("warp/mma_sync/tma_ring.cuh", include_str!("../../kernels/warp/mma_sync/tma_ring.cuh")),
     ("warp/wgmma.cuh", include_str!("../../kernels/warp/wgmma.cuh")),
 ];

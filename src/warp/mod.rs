@@ -25,7 +25,7 @@ pub use knobs::WarpMma;
 pub use knobs::WarpMmaKind;
 pub use mma_sync::MmaSyncKnobs;
 pub use simt::SimtKnobs;
-pub(crate) use supplies::{Consumer, ConsumerRegisters, MirroredMap, MmaComponents, MmaText};
+pub(crate) use supplies::{MirroredMap, MmaComponents, MmaText};
 pub(crate) use thread_tiles::OperandExtents;
 #[doc(hidden)]
 pub use thread_tiles::{LaneArrangement, ThreadTiles};

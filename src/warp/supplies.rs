@@ -4,7 +4,7 @@ use crate::{
     arch::WARP,
     layout::index_map::Map,
     nest::{GemmDesc, OperandDesc},
-    shape::{Mn, OperandKind},
+    shape::OperandKind,
     threadblock::{StagedOperand, smem::SmemTile},
     warp::{InterleaveKind, LaneArrangement, ThreadTiles, TiledMma},
 };
@@ -54,40 +54,6 @@ impl MmaComponents {
             interleave: InterleaveKind::Elements(1),
         }
     }
-}
-
-/// A consumer of a TMA ring.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Consumer {
-    /// The MMA.
-    pub mma: TiledMma,
-    /// Consumers along M and N of the threadblock tile.
-    pub consumers: Mn,
-    /// Instruction tiles along M and N of a consumer's tile.
-    pub repeats: Mn,
-    /// Whether threads store D from registers, without staging buffers.
-    pub by_threads: bool,
-}
-
-/// Registers of a consumer's MMA, per thread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ConsumerRegisters {
-    /// Registers of the accumulators.
-    pub accumulators: u32,
-    /// Registers of the accumulators of one stage, which are promoted.
-    pub partial_accumulators: u32,
-    /// Registers of operand fragments.
-    pub fragments: u32,
-    /// Registers of a sum of split-K slices.
-    pub sum: u32,
-    /// Launch registers that one instruction needs.
-    pub instruction: u32,
-}
-
-impl ConsumerRegisters {
-    /// No registers.
-    pub const NONE: Self =
-        Self { accumulators: 0, partial_accumulators: 0, fragments: 0, sum: 0, instruction: 0 };
 }
 
 /// A map with its name and the name of its C++ twin.

@@ -1,11 +1,12 @@
 //! Maps of MMAs in which a thread holds its own accumulators: the rows and columns of a thread, and
 //! its k.
 //!
-//! On CUDA cores, the lanes of a warp form a grid, `lanes.m` x `lanes.n` = 32. The grid makes a thread's tile as
-//! square as possible, because a thread reads `tm + tn` elements for `tm * tn` products. The bits
-//! of the lane index alternate between M and N. Lanes (i, i^1) therefore read the same B and lanes
-//! (i, i^2) the same A, so a 16-byte access needs two wavefronts instead of four. A thread's
-//! elements form runs of `interleave` neighbors, and the runs of all lanes alternate:
+//! On CUDA cores, the lanes of a warp form a grid, `lanes.m` x `lanes.n` = 32. The grid makes a
+//! thread's tile as square as possible, because a thread reads `tm + tn` elements for `tm * tn`
+//! products. The bits of the lane index alternate between M and N. Lanes (i, i^1) therefore read
+//! the same B and lanes (i, i^2) the same A, so a 16-byte access needs two wavefronts instead of
+//! four. A thread's elements form runs of `interleave` neighbors, and the runs of all lanes
+//! alternate:
 //!
 //! ```text
 //! mn = (i / interleave) * lanes * interleave + lane * interleave + i mod interleave

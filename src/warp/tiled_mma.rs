@@ -2,12 +2,11 @@
 
 use crate::{
     layout::index_map::{IndexMap, Map, Tabled},
-    nest::GemmDesc,
     numeric::{Instruction, emulation::RegisterTerms},
-    shape::{Mn, OperandKind},
-    threadblock::{MmaBase, RoleOptions, WarpSpecialized, mma::program::Program},
+    shape::OperandKind,
+    threadblock::{MmaBase, mma::program::Program},
     warp::{
-        ConsumerRegisters, MirroredMap, MmaSyncKnobs, MmaText, SimtKnobs, ThreadTiles, WgmmaKnobs,
+        MmaSyncKnobs, SimtKnobs, ThreadTiles,
         mma_sync::WarpInstruction,
         thread_maps::FragmentMap,
         wgmma::{FragmentLoad, MmaWarpgroup},
@@ -50,58 +49,6 @@ impl TiledMma {
         match self {
             Self::Wgmma(_, Some(load)) => Some(load),
             _ => None,
-        }
-    }
-
-    /// Returns the accumulators per thread of a consumer whose tile has `repeats` instruction
-    /// tiles.
-    pub(crate) const fn consumer_accumulators(&self, repeats: Mn) -> u32 {
-        match self {
-            Self::Simt(tiles) | Self::MmaSync(tiles, _) => tiles.accumulators(),
-            Self::Wgmma(mma, _) => WgmmaKnobs::accumulators(mma, repeats),
-            Self::Unsupported => 0,
-        }
-    }
-
-    /// Returns the registers of a consumer thread.
-    pub(crate) const fn consumer_registers(
-        &self,
-        repeats: Mn,
-        options: &RoleOptions,
-    ) -> ConsumerRegisters {
-        match self {
-            Self::Simt(tiles) => SimtKnobs::consumer_registers(tiles),
-            Self::MmaSync(tiles, instruction) => {
-                MmaSyncKnobs::consumer_registers(tiles, instruction)
-            }
-            Self::Wgmma(mma, load) => {
-                WgmmaKnobs::consumer_registers((mma, *load), repeats, options)
-            }
-            Self::Unsupported => ConsumerRegisters::NONE,
-        }
-    }
-
-    /// Returns the parts of a consumer's translation unit that depend on the MMA.
-    pub(crate) fn consumer_cuda(&self, desc: &GemmDesc, components: &WarpSpecialized) -> MmaText {
-        match self {
-            Self::Simt(tiles) => SimtKnobs::consumer_cuda(desc, components, tiles),
-            Self::MmaSync(tiles, instruction) => {
-                MmaSyncKnobs::consumer_cuda(desc, components, (tiles, instruction))
-            }
-            Self::Wgmma(mma, _) => WgmmaKnobs::consumer_cuda(desc, components, mma),
-            Self::Unsupported => MmaText::default(),
-        }
-    }
-
-    /// Returns the maps of a consumer that have a C++ twin.
-    pub(crate) fn consumer_maps(&self, components: &WarpSpecialized) -> Vec<MirroredMap> {
-        match self {
-            Self::Simt(tiles) => SimtKnobs::consumer_maps(components, tiles),
-            Self::MmaSync(tiles, instruction) => {
-                MmaSyncKnobs::consumer_maps(components, (tiles, instruction))
-            }
-            Self::Wgmma(mma, _) => WgmmaKnobs::consumer_maps(components, mma),
-            Self::Unsupported => Vec::new(),
         }
     }
 }

@@ -9,11 +9,9 @@ pub use crate::harness::{
     conformance::wgmma_ring,
     decompositions::{eight_by_eight, on_clusters},
     descriptions::{
-        ARCHS, KernelKind, Wanted,
+        ARCHS, KernelKind, MULTISTAGE_OR_OTHER, ONE_SCHEDULE, THROUGH_REGISTERS, Wanted,
         coverage::{Coverage, with_vectors},
-        description,
-        simt::{MULTISTAGE_OR_OTHER, ONE_SCHEDULE, THROUGH_REGISTERS},
-        with_stream_k,
+        description, with_stream_k,
     },
     functions::{HalvedInBoth, NearSquare},
     gemms::{HopperK, HopperMn, KMajor, MnMajor, SmallTile},

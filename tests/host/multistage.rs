@@ -1,50 +1,16 @@
-//! Mutants of programs of the multistage main loop, and types that name this main loop, which is
-//! the default of `f32` from sm80 on.
+//! Mutants of programs of the multistage main loop.
 
 mod mma_sync_ring;
+mod simt;
 
-use super::{
-    mutants::{
-        K_MAJOR, ROWS, drop_steps, find_fault, mutate_maps, programs, sliced, streams, swap_steps,
-    },
-    types::{DESC, f32_desc},
+use super::mutants::{
+    K_MAJOR, ROWS, drop_steps, find_fault, mutate_maps, programs, sliced, streams, swap_steps,
 };
 use crate::harness::{
     integers::{ragged, wrong},
     prelude::*,
     random_cases::ring,
 };
-use falchion::{
-    nest::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
-    threadblock::SmemAuto,
-};
-use static_assertions::const_assert;
-
-const_assert!(matches!(DESC.mainloop.kind(), MainloopKind::Multistage) && DESC.stages() == 4);
-
-/// Pinning every knob to its default changes nothing.
-#[test]
-fn pinned_defaults_change_nothing() {
-    type Tiles = With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>;
-    type Loop = With<With<Tiles, MmaMultistage>, Stages<4>>;
-    type Aligned = With<With<With<Loop, AlignmentA<4>>, AlignmentB<4>>, AlignmentC<4>>;
-    type Shared =
-        With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
-    type All = With<With<Shared, BlocksPerSm<1>>, EpilogueTree<LinearCombination>>;
-    assert_eq!(f32_desc::<All>(), f32_desc::<Auto>());
-}
-
-/// A loop nest is one leaf, and equals the pins of its parts.
-#[test]
-fn a_loop_nest_is_one_leaf() {
-    type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
-    type Slices = With<
-        With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>,
-        Stages<3>,
-    >;
-    assert_eq!(f32_desc::<With<Auto, Nest>>(), f32_desc::<Slices>());
-    assert_eq!(<Nest as Leaf>::PINS, <With<Slices, MmaMultistage> as Config>::PINS);
-}
 
 /// Returns the programs that are mutated: the defaults, 2, 3, and 4 stages, warp slices, and
 /// stream-K.

@@ -55,7 +55,7 @@ fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
             }
             seen[usize::from(clustered.schedule() == ScheduleKind::Pingpong)] += 1;
             seen[2] += usize::from(clustered.output.accumulator != ElementKind::F32);
-            seen[3] += usize::from(kernel_kind == KernelKind::SimtRing);
+            seen[3] += usize::from(desc.op() == OpKind::Simt);
         }
     }
     println!("cooperative, ping-pong, not f32, threads: {seen:?}");

@@ -185,7 +185,7 @@ pub(crate) fn each(base: &GemmDesc, knob: &'static str, value: &str) {
 fn some_knobs_of_a_valid_kernel_complete() {
     for (kernel_kind, mainloop) in [
         (KernelKind::Simt, None),
-        (KernelKind::WgmmaRing, None),
+        (KernelKind::WgmmaRing, None::<&str>),
         (KernelKind::SimtRing, Some("warpspecialized")),
     ] {
         let mut unfound = 0;

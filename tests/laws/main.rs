@@ -30,6 +30,7 @@ mod refusals;
 mod repack;
 mod request_refusals;
 mod routes;
+mod simt_ring;
 mod single_stage;
 mod tensor_core_bound;
 mod tensor_map;

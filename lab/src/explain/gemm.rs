@@ -1,14 +1,13 @@
 //! Explanations of GEMM descriptions, for `falchion gemm --explain`.
 
-use super::{mma_sync, simt, tma_ring};
 use falchion::{device::Explanation, layout::Order};
 
 /// Returns the facts of a kernel: their names and their values.
 pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
     match explanation {
-        Explanation::Simt(facts) => simt::facts(facts),
-        Explanation::TmaRing(facts) => tma_ring::facts(facts),
-        Explanation::MmaSync(facts) => mma_sync::facts(facts),
+        Explanation::Simt(facts) => super::simt::facts(facts),
+        Explanation::TmaRing(facts) => super::tma_ring::facts(facts),
+        Explanation::MmaSync(facts) => super::mma_sync::facts(facts),
     }
 }
 

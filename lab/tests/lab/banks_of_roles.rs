@@ -2,7 +2,7 @@
 //! derived here: bytes / 128 per wavefront, and the effect of swizzles on 8-byte accesses.
 
 use crate::harness::{
-    descriptions::{KernelKind, Wanted, description, tma_ring::simt::plain},
+    descriptions::{KernelKind, Wanted, description},
     random_cases::cases as config,
 };
 use falchion::{
@@ -44,7 +44,7 @@ fn tile_of_128(desc: GemmDesc) -> GemmDesc {
 }
 
 /// Returns (purpose, matrix, bytes per lane, accesses, wavefronts, ideal wavefronts) of each step.
-fn counted(desc: &GemmDesc) -> Vec<(Purpose, Option<Operand>, u32, u64, u64, u64)> {
+pub(super) fn counted(desc: &GemmDesc) -> Vec<(Purpose, Option<Operand>, u32, u64, u64, u64)> {
     let row = |step: SharedStep| {
         (step.purpose, step.operand, step.worst.bytes(), step.accesses, step.wavefronts, step.ideal)
     };
@@ -161,25 +161,6 @@ fn threads_that_store_read_their_subtiles() {
             "C: threads read it in global memory",
             "D: threads store it from the staging buffers, and their loads are counted"
         ]
-    );
-}
-
-/// TMA-fed SIMT `f32`, 256 x 128 x 16 with 64 x 64 warp tiles and 16 x 8 thread tiles: 8 warps read
-/// 16 k each, with 4 accesses to A and 2 to B, which are 512 and 256. Lanes (i, i^2) read the same
-/// part of A, and (i, i^1) the same part of B. An access therefore has two phases of at most 64
-/// bytes, and takes two wavefronts.
-#[test]
-fn fragments_of_f32_take_two_wavefronts() {
-    let desc =
-        plain([Order::Col, Order::Row, Order::Row], (256, 128, 16), (64, 64), (16, 8)).expect();
-    let b = Some(Operand::B);
-    assert_eq!(
-        counted(&desc),
-        [(Purpose::Load, A, 16, 512, 1024, 1024), (Purpose::Load, b, 16, 256, 512, 512)]
-    );
-    assert!(
-        without_threads(&desc)[2]
-            .starts_with("C and D: threads read and write them in global memory")
     );
 }
 

@@ -39,10 +39,7 @@
 
 mod check;
 mod complete;
-mod complete_consumer;
 mod components;
-mod consumer;
-mod consumer_cuda;
 mod cost;
 mod cuda;
 pub(crate) mod defaults;
@@ -52,6 +49,7 @@ mod loads;
 mod registers;
 mod spell;
 mod table;
+pub(crate) mod tma_ring;
 
 pub use loads::{MATRICES, MatrixLoads, WordLoad};
 

@@ -1,6 +1,6 @@
 //! Random descriptions of `mma.sync` kernels.
 
-use super::{epilogue, order, simt::main_loop, spills, work};
+use super::{epilogue, main_loop, order, spills, work};
 use crate::harness::prelude::*;
 
 /// Returns the instructions of an architecture for a type combination.

@@ -6,7 +6,6 @@ pub mod simt;
 pub mod tma_ring;
 
 use crate::harness::prelude::*;
-pub use simt::ONE_SCHEDULE;
 
 /// Kinds of kernels: an MMA, and whether a TMA ring feeds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +36,18 @@ impl KernelKind {
         }
     }
 }
+
+/// Main loops whose threads all follow one schedule.
+pub const ONE_SCHEDULE: &[MainloopKind] =
+    &[MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
+
+/// Main loops that copy through registers.
+pub const THROUGH_REGISTERS: &[MainloopKind] =
+    &[MainloopKind::Pipelined, MainloopKind::SingleStage];
+
+/// The multistage main loop, and the main loop that replaces it in a tree without it.
+pub const MULTISTAGE_OR_OTHER: &[MainloopKind] =
+    &[MainloopKind::Multistage, MainloopKind::Pipelined];
 
 /// Architectures with tensor cores that kernels without a producer use.
 pub const ARCHS: [ArchKind; 5] =
@@ -127,6 +138,23 @@ fn epilogue(random: &mut Random, plain: bool) -> EpilogueDesc {
             random.pick(EPILOGUES).parse::<EpilogueDesc>().expect("the epilogues are expressions")
         }
         _ => LinearCombination::DESC,
+    }
+}
+
+/// Returns a main loop without a producer.
+pub fn main_loop(
+    kind: MainloopKind,
+    threadblock: Mnk,
+    stages: u32,
+    unroll: UnrollKind,
+) -> Mainloop {
+    match kind {
+        MainloopKind::SingleStage => {
+            Mainloop::SingleStage(SingleStageKnobs { threadblock, unroll })
+        }
+        MainloopKind::Pipelined => Mainloop::Pipelined(PipelinedKnobs { threadblock }),
+        MainloopKind::Multistage => Mainloop::Multistage(MultistageKnobs { threadblock, stages }),
+        MainloopKind::TmaRing => unreachable!("a producer has its own descriptions"),
     }
 }
 

@@ -13,9 +13,9 @@ mod mma_sync;
 mod mma_sync_ring;
 mod nodes;
 mod registers;
+mod simt_ring;
 mod streams;
 mod swizzles;
-mod threads;
 mod transforms;
 mod vectors;
 

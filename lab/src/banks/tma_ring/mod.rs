@@ -3,7 +3,7 @@
 //! descriptors do not belong to threads.
 //!
 //! The accesses are those of the kernels' source, at the addresses of the host's maps:
-//! `kernels/warp/wgmma/registers.cuh`, `kernels/warp/simt/consumer.cuh`,
+//! `kernels/warp/wgmma/registers.cuh`, `kernels/warp/simt/tma_ring.cuh`,
 //! `kernels/warp/mma_sync.cuh`, and `kernels/epilogue/tensor_store.cuh`. Stages and staging buffers
 //! begin at multiples of 1024 bytes, so the bank of an offset is the bank of its address.
 

@@ -56,8 +56,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     panic!("no legal description was drawn from seed {seed}: {types:?} {orders:?} {cluster:?}");
 }
 
-/// Returns a random valid description with a random number of pending `wgmma` groups, if valid. Half of the
-/// descriptions with `bf16x6` change to `bf16x3`.
+/// Returns a random valid description with a random number of pending `wgmma` groups, if valid.
+/// Half of the descriptions with `bf16x6` change to `bf16x3`.
 pub fn with_groups_under_way(seed: u64, wanted: Wanted) -> GemmDesc {
     let desc = description(seed, wanted);
     let mut random = Random::new(draw(seed, 1));

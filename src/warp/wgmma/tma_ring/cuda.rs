@@ -54,7 +54,7 @@ impl WgmmaKnobs {
             ("kFragmentSets", components.options.fragment_sets()),
         ];
         MmaText {
-            header: "warp/wgmma/consumer.cuh",
+            header: "warp/wgmma/tma_ring.cuh",
             name: "threadblock::WgmmaConsumer",
             includes: &["warp/wgmma/registers.cuh"],
             declarations: structs,

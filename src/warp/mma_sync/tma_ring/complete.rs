@@ -11,7 +11,7 @@ use crate::{
     threadblock::tma_ring::complete::{GRIDS, TILES, schedule_at, tiles_at},
     warp::{
         MmaSyncKnobs,
-        mma_sync::consumer::{DEPTHS, check_warp},
+        mma_sync::tma_ring::{DEPTHS, check_warp},
     },
 };
 

@@ -11,7 +11,7 @@ use crate::{
     },
     shape::Mnk,
     threadblock::tma_ring::complete::{GRIDS, TILES, schedule_at, tiles_at},
-    warp::{SimtKnobs, simt::consumer::DEPTHS},
+    warp::{SimtKnobs, simt::tma_ring::DEPTHS},
 };
 
 /// Lanes of a warp along M.

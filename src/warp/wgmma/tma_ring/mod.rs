@@ -1,7 +1,13 @@
 //! Consumers of a TMA ring on Hopper's tensor cores: each warpgroup multiplies tiles in shared
 //! memory with `wgmma`.
 //!
-//! Twin: `kernels/warp/wgmma/consumer.cuh`.
+//! Twin: `kernels/warp/wgmma/tma_ring.cuh`.
+
+mod a_operand;
+mod arithmetic;
+mod complete;
+mod cost;
+mod cuda;
 
 use crate::{
     nest::GemmDesc,
@@ -17,12 +23,13 @@ use crate::{
         smem::Along,
         tensor_map::CHUNK_BYTES,
         tma_ring::{
+            Consumer, ConsumerRegisters,
             pipeline::MOST_CONSUMERS,
             shapes::{MOST_TILE, ping_pong},
         },
     },
     warp::{
-        Consumer, ConsumerRegisters, TiledMma, WgmmaKnobs,
+        TiledMma, WgmmaKnobs,
         wgmma::{
             FRAGMENT_REGISTERS, FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA,
             OperandTile, ROWS, STAGE_BYTES, STEP_BYTES, STEPS, THREADS, columns_of, is_input,

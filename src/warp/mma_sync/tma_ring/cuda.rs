@@ -53,7 +53,7 @@ impl MmaSyncKnobs {
         let own =
             [("kStep", instruction.shape().k), ("kMostReads", MOST_READS), ("kFragmentsOfB", 2)];
         MmaText {
-            header: "warp/mma_sync/consumer.cuh",
+            header: "warp/mma_sync/tma_ring.cuh",
             name: "threadblock::MmaSyncConsumer",
             includes: &["warp/mma_sync.cuh"],
             declarations: instruction.declaration(),

@@ -1,5 +1,5 @@
-// Twin of src/warp/mma_sync/consumer.rs: consumers with mma.sync, in which each warp multiplies and
-// stores its own tile.
+// Twin of src/warp/mma_sync/tma_ring/mod.rs: consumers with mma.sync, in which each warp
+// multiplies and stores its own tile.
 #pragma once
 #include "epilogue/tile_store.cuh"
 #include "threadblock/tma_ring.cuh"

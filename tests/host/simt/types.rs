@@ -1,4 +1,5 @@
-//! Facts about the types that name a GEMM and its configuration.
+//! Facts about the types that name a GEMM and its configuration. The default of `f32` is a SIMT
+//! kernel.
 
 use crate::harness::{prelude::*, random_cases};
 use falchion::{
@@ -9,7 +10,7 @@ use falchion::{
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
 /// Returns the row-major `f32` description with a configuration.
-pub(super) fn f32_desc<C: Config>() -> GemmDesc {
+pub(in super::super) fn f32_desc<C: Config>() -> GemmDesc {
     Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, C>::DESC
 }
 
@@ -48,25 +49,6 @@ fn leaves_commute() {
     );
 }
 
-/// A loop nest is one leaf, and its parts are pinned.
-#[test]
-fn a_loop_nest_of_tensor_cores_is_one_leaf() {
-    type TensorCores = MmaWarpSpecialized<
-        GemmShape<128, 256, 64>,
-        MmaTensorOp<GemmShape<64, 256, 64>, GemmShape<64, 256, 16>>,
-        3,
-    >;
-    let desc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp>::new();
-    assert_eq!(desc.desc().arch, ArchKind::Sm90);
-    let nest = desc.with::<TensorCores>().with::<falchion::nest::CooperativeSchedule>().desc();
-    assert_eq!(
-        (nest.threadblock(), nest.warp(), nest.stages()),
-        (Mnk::new(128, 256, 64), Mnk::new(64, 256, 64), 3)
-    );
-    assert_eq!(<Auto as Config>::PINS, Pins::NONE);
-    assert!(<With<Auto, PromoteEachStage> as Config>::PINS.promotion.is_some());
-}
-
 // A GEMM has no data: it is defined by its type.
 type Plain = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
 assert_eq_size!(Plain, ());
@@ -78,7 +60,7 @@ assert_impl_all!(GemmShape<64, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 
 /// Descriptions are computed at compile time.
-pub(super) const DESC: GemmDesc = Plain::DESC;
+pub(in super::super) const DESC: GemmDesc = Plain::DESC;
 const_assert!(
     DESC.frame.swapped
         && DESC.threads() == 256

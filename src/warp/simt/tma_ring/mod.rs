@@ -18,7 +18,11 @@
 //!
 //! A call first transposes a K-major operand into its workspace.
 //!
-//! Twin: `kernels/warp/simt/consumer.cuh`.
+//! Twin: `kernels/warp/simt/tma_ring.cuh`.
+
+mod complete;
+mod cuda;
+pub(crate) mod defaults;
 
 use crate::{
     arch::WARP,
@@ -36,13 +40,13 @@ use crate::{
         MainloopKind, StageTile, SwizzleMode,
         smem::Along,
         tma_ring::{
+            Consumer, ConsumerRegisters,
             pipeline::WARPS,
             shapes::{MOST_DEPTH, check_row_major_d, check_warp_grid, check_warps},
         },
     },
     warp::{
-        Consumer, ConsumerRegisters, InterleaveKind, LaneArrangement, SimtKnobs, ThreadTiles,
-        TiledMma, thread_maps::interleave,
+        InterleaveKind, LaneArrangement, SimtKnobs, ThreadTiles, TiledMma, thread_maps::interleave,
     },
 };
 

@@ -1,5 +1,5 @@
-// Twin of src/warp/wgmma/consumer.rs: a consumer on tensor cores, a warpgroup that multiplies its
-// part of the block's tile and stores it.
+// Twin of src/warp/wgmma/tma_ring/mod.rs: a consumer on tensor cores, a warpgroup that
+// multiplies its part of the block's tile and stores it.
 #pragma once
 #include "epilogue/tensor_store.cuh"
 #include "threadblock/tma_ring.cuh"

@@ -39,7 +39,7 @@ impl SimtKnobs {
     ) -> MmaText {
         let access = d.output.access.min(tiles.interleave[1]);
         MmaText {
-            header: "warp/simt/consumer.cuh",
+            header: "warp/simt/tma_ring.cuh",
             name: "threadblock::SimtConsumer",
             includes: &["warp/simt.cuh"],
             operands: OperandKind::BOTH.map(|which| operand(d, (components, tiles), which)),

@@ -1,5 +1,5 @@
-// Twin of src/warp/simt/consumer.rs: consumers on CUDA cores, in which each thread multiplies and
-// stores its own tile.
+// Twin of src/warp/simt/tma_ring/mod.rs: consumers on CUDA cores, in which each thread
+// multiplies and stores its own tile.
 #pragma once
 #include "epilogue/tile_store.cuh"
 #include "threadblock/tma_ring.cuh"

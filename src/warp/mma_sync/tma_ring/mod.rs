@@ -18,7 +18,11 @@
 //!
 //! A call first transposes an MN-major operand into its workspace.
 //!
-//! Twin: `kernels/warp/mma_sync/consumer.cuh`.
+//! Twin: `kernels/warp/mma_sync/tma_ring.cuh`.
+
+mod complete;
+mod cuda;
+pub(crate) mod defaults;
 
 use crate::{
     nest::{
@@ -36,12 +40,13 @@ use crate::{
         StageTile, SwizzleMode,
         smem::Along,
         tma_ring::{
+            Consumer, ConsumerRegisters,
             pipeline::WARPS,
             shapes::{check_row_major_d, check_warp_grid, check_warps, no_choice},
         },
     },
     warp::{
-        Consumer, ConsumerRegisters, MmaSyncKnobs, ThreadTiles, TiledMma,
+        MmaSyncKnobs, ThreadTiles, TiledMma,
         mma_sync::{EIGHT, INTERLEAVE, LANES, WarpInstruction},
     },
 };
