@@ -1,6 +1,7 @@
 //! `mma.sync` kernels on the host: they conform, both modes give the same bits, and mutants are
 //! found.
 
+mod batches;
 mod conformance;
 mod cutlass_list;
 

@@ -43,7 +43,7 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
 
 #[test]
 fn every_named_fault_of_a_program_is_found() {
-    let all = vec![on_tensor_cores(), super::simt_ring::subjects()].concat();
+    let all = [on_tensor_cores(), super::simt_ring::subjects()].concat();
     let runs: BTreeMap<&str, Subject> =
         all.iter().map(|(name, desc)| (*name, Subject::new(desc))).collect();
     let (programs, find) = (programs(&all), |name: &str, mutant: &_| runs[name].find(mutant));
