@@ -11,13 +11,15 @@ all=(
     "singlestage|single_stage|SingleStage|SingleStageKnobs|MmaSingleStage"
     "pipelined|Pipelined|PipelinedKnobs|MmaPipelined"
     "multistage|Multistage|MultistageKnobs|MmaMultistage"
-    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized"
-    "simt|Simt|SimtKnobs|MmaSimt"
-    "mma_sync|mmasync|MmaSync|MmaSyncKnobs"
-    "wgmma|Wgmma|WgmmaKnobs"
+    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized|\
+simt_ring|mma_sync_ring|wgmma_ring|SimtRing|MmaSyncRing|WgmmaRing"
+    "simt/|SimtKnobs|MmaSimt|simt_ring|SimtRing|SimtExplanation|\
+WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|MmaWords::Simt|KernelKind::Simt"
+    "mma_sync|mmasync|MmaSync|MmaSyncKnobs|mma_sync_ring|MmaSyncRing"
+    "wgmma|Wgmma|WgmmaKnobs|wgmma_ring|WgmmaRing"
 )
 # Variants without which the rest builds, and of these the variants without which the tests pass.
-builds=" singlestage pipelined multistage "
+builds=" singlestage pipelined multistage mma_sync simt "
 passes=" singlestage "
 
 variant=${1:?a variant, or a number} mode=${2:-check} words=""
@@ -25,7 +27,7 @@ if [[ $variant =~ ^[0-9]+$ ]]; then
     [ "$mode" = test ] && choices=($passes) || choices=($builds)
     variant=${choices[$((variant % ${#choices[@]}))]}
 fi
-for row in "${all[@]}"; do [[ $row == "$variant|"* ]] && words=$row; done
+for row in "${all[@]}"; do [[ $row == "$variant"?(/)"|"* ]] && words=$row; done
 [ -n "$words" ] || { echo "$variant is no variant"; exit 2; }
 supported=$builds && [ "$mode" != test ] || supported=$passes
 if [ "$mode" != copy ] && [[ $supported != *" $variant "* ]]; then

@@ -4,27 +4,56 @@ Files and folders with one of the names go. Elsewhere, each name selects the inn
 contains it, and the element goes: a match arm or one alternative of its pattern, an enum variant,
 an element of a list or of a `use`, a row of a macro, or an item. Statements stay, so a branch
 outside of these places fails the build. In texts, only names without spaces count.
+
+A name `Enum::Variant` counts for this enum only. A name with a slash, `simt/`, counts in paths.
 """
 import re
 import sys
 from pathlib import Path
 
 NAMES = sys.argv[1].split("|")
-WORD = re.compile(r"\b(" + "|".join(NAMES) + r")\b")
+WHOLE = [name for name in NAMES if "::" not in name and "/" not in name]
+FOLDERS = [name[:-1] for name in NAMES if name.endswith("/")]
+ENDS = [name.split("::")[1] for name in NAMES if "::" in name]
+WORD = re.compile(r"\b(" + "|".join(WHOLE + FOLDERS + ENDS) + r")\b")
 # Comments, texts, characters, words, operators of several characters, and single characters.
 TOKEN = re.compile(r'//[^\n]*|r#".*?"#|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\\\'])\'|\w+|=>|->|::|[=!<>]=|.', re.S)
 PATH = re.compile(r'"[\w/.]+"')
 ITEM = re.compile(r"\s*(?:(?://[^\n]*|#!?\[[^\n]*\])\s*)*(?:pub(?:\([a-z]+\))? )?"
                   r"(?:use|mod|const|static|fn|struct|enum|impl|type)\b")
 # Macros whose arguments are an expression.
-EXPRESSIONS = ["matches", "assert", "assert_eq", "unreachable", "format"]
+EXPRESSIONS = ["matches", "assert", "assert_eq", "unreachable", "format", "include_str"]
+
+
+def owner(found, at):
+    """Returns the enum, or the type of the `impl`, around token `at`."""
+    while at >= 0:
+        at = enclosing(found, at)[0]
+        header = [token for token, *_ in found[max(0, at - 9):max(0, at)]]
+        if at >= 0 and found[at][0] == "{" and header[-2:-1] in (["enum"], ["impl"], ["for"]):
+            return header[-1]
+    return ""
+
+
+def named(found, i):
+    """Returns whether token `i` names the variant."""
+    token, before = found[i][0], [before for before, *_ in found[max(0, i - 2):i]]
+    if '"' in token:
+        return bool(PATH.fullmatch(token)) and any(
+            word in WHOLE or "/" in token for word in WORD.findall(token))
+    if token in FOLDERS:
+        return before[-1:] in (["mod"], ["::"]) or found[i + 1:i + 2] and found[i + 1][0] == "::"
+    if token in ENDS and token not in WHOLE:
+        of = before[0] if before[-1:] == ["::"] else "Self"
+        return f"{owner(found, i) if of == 'Self' else of}::{token}" in NAMES
+    return token in WHOLE
 
 
 def tokens(text):
     """Returns the text, the start, and whether the variant is named, of each token."""
     found = [(match.group(), match.start()) for match in TOKEN.finditer(text)]
-    return [(token, start, bool(WORD.search(token)) and ('"' not in token or bool(PATH.fullmatch(token))))
-            for token, start in found if not token.isspace() and not token.startswith("//")]
+    found = [token for token in found if not (token[0].isspace() or token[0].startswith("//"))]
+    return [(*token, bool(WORD.search(token[0])) and named(found, i)) for i, token in enumerate(found)]
 
 
 def enclosing(found, at):
@@ -100,19 +129,19 @@ def element(text, found, inner):
             if k is not None:  # One of several alternatives.
                 return (end(edges[k] - 1), end(edges[k + 1] - 1)) if k else (end(begin - 1), end(bars[0]))
         alone = begin == first + 1 and all(found[i][0] == "," for i in range(stop, last))
-        if not (alone and (before == "::" or opening == "[")):
+        if not (alone and (before == "::" or opening == "[" and not macro)):
             return end(begin - 1), end(stop - 1)
         inner = first  # A list goes with its only element.
 
 
 for path in map(Path, sys.argv[2:]):
-    if any(part.split(".")[0] in NAMES for part in path.parts):
+    if any(part.split(".")[0] in WHOLE + FOLDERS for part in path.parts):
         path.unlink()
         continue
     old = text = path.read_text()
     while path.suffix == ".rs" and WORD.search(text):
         found = tokens(text)
-        spans = (element(text, found, at) for at, (_, _, named) in enumerate(found) if named)
+        spans = (element(text, found, at) for at, (_, _, is_named) in enumerate(found) if is_named)
         if not (span := next((span for span in spans if span), None)):
             break
         text = text[:span[0]] + text[span[1]:]

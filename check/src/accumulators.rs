@@ -99,7 +99,7 @@ impl Accumulators {
     /// Returns `count` zeros of the accumulator type of a CTA, which saturates if its instruction
     /// does.
     pub(crate) fn for_block(base: &MmaBase, count: usize) -> Self {
-        if base.saturates() {
+        if base.mma.saturates() {
             Self::Saturating(vec![Saturating::default(); count])
         } else {
             Self::zeros(base.accumulator, count)

@@ -55,15 +55,17 @@ mod tests {
     use super::*;
     use crate::{nest::GemmDesc, prelude::*};
 
-    const DESC: GemmDesc = Gemm::<f32>::DESC;
+    fn desc() -> GemmDesc {
+        Gemm::<f32>::new().desc()
+    }
 
     fn problem(m: usize, address: u64) -> Problem {
         let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        Problem::new(&DESC, (m, 8, 8), [None; 3], scalars).at([address, 4096])
+        Problem::new(&desc(), (m, 8, 8), [None; 3], scalars).at([address, 4096])
     }
 
     fn launch(problem: &Problem) -> Launch {
-        DESC.plan().unwrap().launch(problem, &DESC.geometry(), 1).expect("a launch")
+        desc().plan().unwrap().launch(problem, &desc().geometry(), 1).expect("a launch")
     }
 
     /// A problem that differs in a size, an address, or the sign of a zero has no launch of

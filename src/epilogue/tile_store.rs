@@ -21,7 +21,7 @@ use crate::{
     numeric::sum_of,
     shape::{OperandKind, at_least_one},
     threadblock::{MmaBase, SLICES_AT_ONCE, WorkKind},
-    warp::{ThreadTiles, simt::maps::FragmentMap},
+    warp::{ThreadTiles, thread_maps::FragmentMap},
 };
 
 /// Returns the number of accumulators of each of [`SLICES_AT_ONCE`] split-K slices that a thread

@@ -28,8 +28,13 @@ macro_rules! with {
 pub(crate) use with;
 
 /// The default tables of all kernels.
-const ALL_ROWS: &[&[Row]] =
-    &[warp::simt::defaults::ROWS, tma_ring::defaults::ROWS, warp::mma_sync::defaults::ROWS];
+const ALL_ROWS: &[&[Row]] = &[
+    warp::simt::defaults::ROWS,
+    warp::simt::tma_ring::defaults::ROWS,
+    tma_ring::defaults::ROWS,
+    warp::mma_sync::defaults::ROWS,
+    warp::mma_sync::tma_ring::defaults::ROWS,
+];
 
 /// Configurations for some element types on some architectures.
 pub(crate) struct Row {

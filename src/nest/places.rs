@@ -2,7 +2,7 @@
 
 use crate::{
     nest::{GemmDesc, Knobs, Pins},
-    warp::{MmaSyncKnobs, SimtKnobs, WarpMma, WgmmaKnobs},
+    threadblock::Mainloop,
 };
 
 /// Values of four free knobs. The first changes slowest.
@@ -127,23 +127,21 @@ impl GemmDesc {
 
     /// Returns the places of the candidates of this main loop and MMA.
     const fn places(&self, pins: &Pins) -> Places {
-        match (self.has_producer(), self.mma) {
-            (true, WarpMma::Wgmma(_)) => WgmmaKnobs::places(pins),
-            (true, WarpMma::MmaSync(_)) => MmaSyncKnobs::consumer_places(pins),
-            (true, WarpMma::Simt(_)) => SimtKnobs::consumer_places(pins),
-            (false, WarpMma::MmaSync(_)) => MmaSyncKnobs::places(pins),
-            (false, _) => SimtKnobs::places(pins),
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.mma.consumer_places(pins),
+            Mainloop::SingleStage(_) | Mainloop::Pipelined(_) | Mainloop::Multistage(_) => {
+                self.mma.places(pins)
+            }
         }
     }
 
     /// Returns the knobs at a place, or the level of the first value that has none.
     const fn completed(&self, pins: &Pins, at: Place) -> Completed {
-        match (self.has_producer(), self.mma) {
-            (true, WarpMma::Wgmma(_)) => WgmmaKnobs::completed(self, pins, at),
-            (true, WarpMma::MmaSync(_)) => MmaSyncKnobs::completed_consumer(self, pins, at),
-            (true, WarpMma::Simt(_)) => SimtKnobs::completed_consumer(self, pins, at),
-            (false, WarpMma::MmaSync(_)) => MmaSyncKnobs::completed(self, pins, at),
-            (false, _) => SimtKnobs::completed(self, pins, at),
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.mma.completed_consumer(self, pins, at),
+            Mainloop::SingleStage(_) | Mainloop::Pipelined(_) | Mainloop::Multistage(_) => {
+                self.mma.completed(self, pins, at)
+            }
         }
     }
 }

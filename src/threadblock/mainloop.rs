@@ -250,3 +250,13 @@ impl Mainloop {
         }
     }
 }
+
+impl GemmDesc {
+    /// Returns the k-blocks per iteration of the loop over a tile.
+    pub const fn groups_a_turn(&self) -> u32 {
+        match self.mainloop.unroll() {
+            UnrollKind::Full => self.warp().k,
+            UnrollKind::By(groups) => groups,
+        }
+    }
+}

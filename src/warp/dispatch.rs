@@ -1,15 +1,18 @@
 //! Dispatch from an MMA to its files.
 
 use crate::{
-    nest::{GemmDesc, features::Features},
+    nest::{
+        GemmDesc, Pins,
+        features::Features,
+        places::{Completed, Place, Places},
+    },
     refusal::{Refusal, hold},
     shape::OperandKind,
     threadblock::{
-        MmaBase, StagedOperand, mma::program::Program, smem::Along, tma_ring::pipeline::WARPS,
+        MmaBase, StagedOperand,
+        mma::{kernel, program::Program},
     },
-    warp::{
-        Consumer, MirroredMap, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma, WgmmaKnobs,
-    },
+    warp::{MirroredMap, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma},
 };
 
 /// Components, rules, C++, and cost in a CTA without a producer. `check` refuses `wgmma` there, so
@@ -18,8 +21,9 @@ impl WarpMma {
     /// Returns the components of a CTA.
     pub(crate) const fn components(&self, desc: &GemmDesc) -> MmaComponents {
         match self {
+            Self::Simt(_) => SimtKnobs::components(desc),
             Self::MmaSync(knobs) => knobs.components(desc),
-            Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::components(desc),
+            Self::Wgmma(_) => MmaComponents::unsupported(desc),
         }
     }
 
@@ -87,59 +91,28 @@ impl WarpMma {
     /// Returns the facts for the cost model.
     pub(crate) const fn features(&self, desc: &GemmDesc, base: &MmaBase) -> Features {
         match self {
+            Self::Simt(_) => SimtKnobs::features(base),
             Self::MmaSync(_) => MmaSyncKnobs::features(desc, base),
-            Self::Simt(_) | Self::Wgmma(_) => SimtKnobs::features(base),
+            Self::Wgmma(_) => kernel::features(base, 0),
         }
     }
-}
 
-/// Consumers of a TMA ring.
-impl WarpMma {
-    /// Returns the consumer of a description. `user` has the operands in memory, and `desc` has the
-    /// operands that the kernel multiplies; both are equal without emulation.
-    ///
-    /// # Errors
-    /// The refusal of types and of tiles.
-    pub(crate) const fn consumer(
-        &self,
-        user: &GemmDesc,
-        desc: &GemmDesc,
-    ) -> Result<Consumer, Refusal> {
+    /// Returns the places of the candidates.
+    pub(crate) const fn places(&self, pins: &Pins) -> Places {
         match self {
-            Self::Wgmma(_) => WgmmaKnobs::consumer(user, desc),
-            Self::MmaSync(knobs) => knobs.consumer(desc),
-            Self::Simt(_) => SimtKnobs::consumer(desc),
+            Self::Simt(_) => SimtKnobs::places(pins),
+            Self::MmaSync(_) => MmaSyncKnobs::places(pins),
+            Self::Wgmma(_) => Places::new([0; 4]),
         }
     }
 
-    /// Returns the index along which a consumer reads an operand.
-    pub(crate) const fn along(&self, desc: &GemmDesc, operand: OperandKind) -> Along {
+    /// Returns the knobs at a place, or the level of the first value that has none. `base` has the
+    /// knobs of a row, with the pins applied.
+    pub(crate) const fn completed(&self, base: &GemmDesc, pins: &Pins, at: Place) -> Completed {
         match self {
-            Self::Wgmma(_) => WgmmaKnobs::along(desc, operand),
-            Self::MmaSync(_) => Along::K,
-            Self::Simt(_) => Along::Mn,
+            Self::Simt(_) => SimtKnobs::completed(base, pins, at),
+            Self::MmaSync(_) => MmaSyncKnobs::completed(base, pins, at),
+            Self::Wgmma(_) => Err(0),
         }
-    }
-
-    /// Returns the facts of a kernel with a TMA ring for the cost model.
-    pub(crate) const fn consumer_features(&self, desc: &GemmDesc) -> Features {
-        match self {
-            Self::Wgmma(_) => WgmmaKnobs::consumer_features(desc, desc.slice_exchange()),
-            Self::MmaSync(_) => MmaSyncKnobs::consumer_features(desc, desc.slice_exchange()),
-            Self::Simt(_) => SimtKnobs::consumer_features(desc, desc.slice_exchange()),
-        }
-    }
-
-    /// Returns the number of warp tiles that one consumer computes.
-    pub(crate) const fn warp_tiles_per_consumer(&self) -> u32 {
-        match self {
-            Self::Wgmma(_) => 1,
-            Self::Simt(_) | Self::MmaSync(_) => WARPS,
-        }
-    }
-
-    /// Returns whether a kernel can reduce the split-K partials of consumers.
-    pub(crate) const fn has_ring_reduction(&self) -> bool {
-        matches!(self, Self::Wgmma(_))
     }
 }

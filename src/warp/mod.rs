@@ -12,8 +12,10 @@ pub mod mma_sync;
 #[doc(hidden)]
 pub mod simt;
 mod supplies;
+#[doc(hidden)]
+pub mod thread_maps;
 mod thread_tiles;
-mod tiled_mma;
+pub(crate) mod tiled_mma;
 #[doc(hidden)]
 pub mod wgmma;
 
@@ -23,7 +25,7 @@ pub use knobs::WarpMma;
 pub use knobs::WarpMmaKind;
 pub use mma_sync::MmaSyncKnobs;
 pub use simt::SimtKnobs;
-pub(crate) use supplies::{Consumer, ConsumerRegisters, MirroredMap, MmaComponents, MmaText};
+pub(crate) use supplies::{MirroredMap, MmaComponents, MmaText};
 pub(crate) use thread_tiles::OperandExtents;
 #[doc(hidden)]
 pub use thread_tiles::{LaneArrangement, ThreadTiles};

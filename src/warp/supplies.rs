@@ -1,10 +1,12 @@
 //! The parts that an MMA supplies to the main loops: components, registers, and C++.
 
 use crate::{
+    arch::WARP,
     layout::index_map::Map,
-    shape::Mn,
-    threadblock::StagedOperand,
-    warp::{ThreadTiles, TiledMma},
+    nest::{GemmDesc, OperandDesc},
+    shape::OperandKind,
+    threadblock::{StagedOperand, smem::SmemTile},
+    warp::{InterleaveKind, LaneArrangement, ThreadTiles, TiledMma},
 };
 
 /// The components of a CTA without a producer.
@@ -18,32 +20,40 @@ pub(crate) struct MmaComponents {
     pub mma: TiledMma,
 }
 
-/// A consumer of a TMA ring.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Consumer {
-    /// The MMA.
-    pub mma: TiledMma,
-    /// Consumers along M and N of the threadblock tile.
-    pub consumers: Mn,
-    /// Instruction tiles along M and N of a consumer's tile.
-    pub repeats: Mn,
-    /// Whether threads store D from registers, without staging buffers.
-    pub by_threads: bool,
-}
+impl MmaComponents {
+    /// Returns the components of a description that `check` refuses. They are arbitrary.
+    pub const fn unsupported(desc: &GemmDesc) -> Self {
+        let tiles = ThreadTiles {
+            block: desc.threadblock(),
+            warp: desc.warp(),
+            lanes: LaneArrangement { m: 1, n: WARP, quads: false },
+            interleave: [1, 1],
+        };
+        Self {
+            tiles,
+            operands: [
+                Self::operand(desc, &tiles, OperandKind::A),
+                Self::operand(desc, &tiles, OperandKind::B),
+            ],
+            mma: TiledMma::Unsupported,
+        }
+    }
 
-/// Registers of a consumer's MMA, per thread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ConsumerRegisters {
-    /// Registers of the accumulators.
-    pub accumulators: u32,
-    /// Registers of the accumulators of one stage, which are promoted.
-    pub partial_accumulators: u32,
-    /// Registers of operand fragments.
-    pub fragments: u32,
-    /// Registers of a sum of split-K slices.
-    pub sum: u32,
-    /// Launch registers that one instruction needs.
-    pub instruction: u32,
+    /// Returns the facts of one operand, in the order of global memory.
+    const fn operand(desc: &GemmDesc, tiles: &ThreadTiles, operand: OperandKind) -> StagedOperand {
+        let (OperandDesc { stored, access, smem, .. }, extents) =
+            (desc.operand(operand), tiles.extents(operand));
+        StagedOperand {
+            element: stored,
+            k_contiguous: desc.k_contiguous(operand),
+            access,
+            smem: SmemTile::new(smem, extents.block, tiles.block.k, stored, None),
+            threads: tiles.threads(),
+            warp_mn: extents.warp,
+            lanes: extents.lanes,
+            interleave: InterleaveKind::Elements(1),
+        }
+    }
 }
 
 /// A map with its name and the name of its C++ twin.

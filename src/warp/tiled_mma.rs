@@ -1,15 +1,18 @@
 //! The MMA of a CTA, in values of its components.
 
 use crate::{
-    nest::GemmDesc,
-    shape::Mn,
-    threadblock::{RoleOptions, WarpSpecialized},
+    layout::index_map::{IndexMap, Map, Tabled},
+    numeric::{Instruction, emulation::RegisterTerms},
+    shape::OperandKind,
+    threadblock::{MmaBase, mma::program::Program},
     warp::{
-        ConsumerRegisters, MirroredMap, MmaSyncKnobs, MmaText, SimtKnobs, ThreadTiles, WgmmaKnobs,
+        MmaSyncKnobs, SimtKnobs, ThreadTiles,
         mma_sync::WarpInstruction,
+        thread_maps::FragmentMap,
         wgmma::{FragmentLoad, MmaWarpgroup},
     },
 };
+use std::sync::Arc;
 
 /// The MMA of a CTA, in values of its components.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -20,6 +23,8 @@ pub enum TiledMma {
     MmaSync(ThreadTiles, WarpInstruction),
     /// `wgmma`: the MMA of a stage, and the loads that move A to registers, if it comes from there.
     Wgmma(MmaWarpgroup, Option<FragmentLoad>),
+    /// No MMA of a CTA without a producer. `check` refuses the description, so facts are arbitrary.
+    Unsupported,
 }
 
 impl TiledMma {
@@ -27,15 +32,7 @@ impl TiledMma {
     pub const fn thread_tiles(&self) -> Option<&ThreadTiles> {
         match self {
             Self::Simt(tiles) | Self::MmaSync(tiles, _) => Some(tiles),
-            Self::Wgmma(..) => None,
-        }
-    }
-
-    /// Returns the instruction of a warp, or `None` for another MMA than `mma.sync`.
-    pub const fn warp_instruction(&self) -> Option<WarpInstruction> {
-        match self {
-            Self::MmaSync(_, instruction) => Some(*instruction),
-            Self::Simt(_) | Self::Wgmma(..) => None,
+            Self::Wgmma(..) | Self::Unsupported => None,
         }
     }
 
@@ -43,7 +40,7 @@ impl TiledMma {
     pub const fn warpgroup(&self) -> Option<&MmaWarpgroup> {
         match self {
             Self::Wgmma(mma, _) => Some(mma),
-            Self::Simt(_) | Self::MmaSync(..) => None,
+            Self::Simt(_) | Self::MmaSync(..) | Self::Unsupported => None,
         }
     }
 
@@ -54,52 +51,104 @@ impl TiledMma {
             _ => None,
         }
     }
+}
 
-    /// Returns the accumulators per thread of a consumer whose tile has `repeats` instruction
-    /// tiles.
-    pub(crate) const fn consumer_accumulators(&self, repeats: Mn) -> u32 {
+/// The MMA of a CTA without a producer. No such CTA multiplies with `wgmma`.
+impl TiledMma {
+    /// Returns the registers that a thread needs without spills.
+    pub(crate) const fn registers(&self, base: &MmaBase) -> u32 {
         match self {
-            Self::Simt(tiles) | Self::MmaSync(tiles, _) => tiles.accumulators(),
-            Self::Wgmma(mma, _) => WgmmaKnobs::accumulators(mma, repeats),
+            Self::Simt(_) => SimtKnobs::registers(base),
+            Self::MmaSync(..) => MmaSyncKnobs::registers(base),
+            Self::Wgmma(..) | Self::Unsupported => 0,
         }
     }
 
-    /// Returns the registers of a consumer thread.
-    pub(crate) const fn consumer_registers(
-        &self,
-        repeats: Mn,
-        options: &RoleOptions,
-    ) -> ConsumerRegisters {
+    /// Returns the K extent of a k-block: the instruction's K, or 1 on CUDA cores.
+    pub const fn step(&self) -> u32 {
         match self {
-            Self::Simt(tiles) => SimtKnobs::consumer_registers(tiles),
-            Self::MmaSync(tiles, instruction) => {
-                MmaSyncKnobs::consumer_registers(tiles, instruction)
+            Self::MmaSync(_, instruction) => instruction.shape().k,
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => 1,
+        }
+    }
+
+    /// Returns whether an instruction of the whole warp reads fragments.
+    pub const fn is_warp_wide(&self) -> bool {
+        match self {
+            Self::MmaSync(..) => true,
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => false,
+        }
+    }
+
+    /// Returns whether integer sums saturate instead of wrapping.
+    pub const fn saturates(&self) -> bool {
+        match self {
+            Self::MmaSync(_, instruction) => instruction.saturates(),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => false,
+        }
+    }
+
+    /// Returns the number of elements of an operand that a thread holds per k-block.
+    pub(crate) const fn fragment_elements(&self, base: &MmaBase, operand: OperandKind) -> u32 {
+        match self {
+            Self::MmaSync(_, instruction) => {
+                MmaSyncKnobs::fragment_elements(base, instruction, operand)
             }
-            Self::Wgmma(mma, load) => {
-                WgmmaKnobs::consumer_registers((mma, *load), repeats, options)
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
+                base.operand(operand).thread_mn()
             }
         }
     }
 
-    /// Returns the parts of a consumer's translation unit that depend on the MMA.
-    pub(crate) fn consumer_cuda(&self, desc: &GemmDesc, components: &WarpSpecialized) -> MmaText {
+    /// Returns the elements per shared-memory access of a fragment load, and whether these elements
+    /// are contiguous along K.
+    pub const fn fragment_access(&self, base: &MmaBase, operand: OperandKind) -> (u32, bool) {
         match self {
-            Self::Simt(tiles) => SimtKnobs::consumer_cuda(desc, components, tiles),
-            Self::MmaSync(tiles, instruction) => {
-                MmaSyncKnobs::consumer_cuda(desc, components, (tiles, instruction))
+            Self::MmaSync(..) => MmaSyncKnobs::fragment_access(base, operand),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
+                (base.operand(operand).fragment_access(), false)
             }
-            Self::Wgmma(mma, _) => WgmmaKnobs::consumer_cuda(desc, components, mma),
         }
     }
 
-    /// Returns the maps of a consumer that have a C++ twin.
-    pub(crate) fn consumer_maps(&self, components: &WarpSpecialized) -> Vec<MirroredMap> {
+    /// Returns the number of fragments of B that a thread holds.
+    pub(crate) const fn fragments_of_b(&self, base: &MmaBase) -> u32 {
         match self {
-            Self::Simt(tiles) => SimtKnobs::consumer_maps(components, tiles),
-            Self::MmaSync(tiles, instruction) => {
-                MmaSyncKnobs::consumer_maps(components, (tiles, instruction))
-            }
-            Self::Wgmma(mma, _) => WgmmaKnobs::consumer_maps(components, mma),
+            Self::MmaSync(_, instruction) => MmaSyncKnobs::fragments_of_b(base, instruction),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => 2,
         }
     }
+
+    /// Returns the map of an operand's fragments as a table.
+    pub(crate) fn fragment_map(&self, base: &MmaBase, operand: OperandKind) -> Map {
+        match self {
+            Self::MmaSync(_, instruction) => MmaSyncKnobs::fragment_map(base, instruction, operand),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
+                tabled(&FragmentMap::new(base.tiles, operand))
+            }
+        }
+    }
+
+    /// Returns the map of the rows that `ldmatrix` reads of an operand as a table. `None` if
+    /// threads load their fragments without `ldmatrix`.
+    pub(crate) fn row_map(&self, base: &MmaBase, operand: OperandKind) -> Option<Map> {
+        match self {
+            Self::MmaSync(..) => MmaSyncKnobs::row_map(base, operand),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => None,
+        }
+    }
+
+    /// Returns the arithmetic of the tensor-core instruction and the terms into which it decomposes
+    /// fragments. `None` if every accumulator is a chain of fused multiply-adds.
+    pub(crate) fn arithmetic(&self, program: &Program) -> Option<(Instruction, RegisterTerms)> {
+        match self {
+            Self::MmaSync(_, instruction) => MmaSyncKnobs::arithmetic(program, instruction),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => None,
+        }
+    }
+}
+
+/// Returns a map as a table. The executor evaluates each point many times.
+pub(crate) fn tabled(map: &dyn IndexMap) -> Map {
+    Arc::new(Tabled::new(map))
 }

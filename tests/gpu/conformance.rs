@@ -3,7 +3,7 @@
 use crate::harness::{
     completions::{conform, conform_all},
     conformance::*,
-    cutlass_list::{kernels, list},
+    mma_sync::cutlass_list::{kernels, list},
     on_cuda::ByPtx,
     prelude::*,
     requested_case,
@@ -15,10 +15,10 @@ suites! {
         Wanted::default(), (160, 15), 3_000_000, 0x0c0d_a001, (2000, 100), 0.05, any;
     #[ignore = "needs an NVIDIA GPU of Hopper"]
     the_device_conforms_where_threads_multiply: run of OnCuda::new(),
-        by_threads(), (60, 12), 24_000_000, 0x0c0d_a0f3, (700, 50), 0.05, any;
+        simt_ring(), (60, 12), 24_000_000, 0x0c0d_a0f3, (700, 50), 0.05, any;
     #[ignore = "needs an NVIDIA GPU of Hopper"]
     the_device_conforms_for_warp_specialized_kernels: run of OnCuda::new(),
-        warp_specialized_only(), (90, 12), 24_000_000, 0x0c0d_a090, (1000, 80), 0.02, any;
+        wgmma_ring(), (90, 12), 24_000_000, 0x0c0d_a090, (1000, 80), 0.02, any;
     #[ignore = "needs an NVIDIA GPU of Hopper"]
     the_device_conforms_for_mma_sync: run of OnCuda::new(),
         mma_sync(Some(ArchKind::Sm90)), (90, 12), 8_000_000, 0x0c0d_a0b0, (1000, 80), 0.02, any;
@@ -33,10 +33,10 @@ suites! {
         mma_sync(Some(ArchKind::Sm90)), (40, 1), 1_000_000, 0x5a41_7292, (40, 1), -1.0, any;
     #[ignore = "needs an NVIDIA GPU of Hopper"]
     a_few_warp_specialized_cases_for_a_sanitizer: run of OnCuda::new(),
-        warp_specialized_only(), (40, 1), 6_000_000, 0x5a41_7290, (40, 1), -1.0, any;
+        wgmma_ring(), (40, 1), 6_000_000, 0x5a41_7290, (40, 1), -1.0, any;
     #[ignore = "needs an NVIDIA GPU of Hopper"]
     a_few_cases_by_threads_for_a_sanitizer: run of OnCuda::new(),
-        by_threads(), (20, 1), 6_000_000, 0x5a41_7291, (20, 1), -1.0, any;
+        simt_ring(), (20, 1), 6_000_000, 0x5a41_7291, (20, 1), -1.0, any;
 }
 
 /// Kernels for older architectures as PTX, which the driver compiles. Every branch of the kernel

@@ -211,7 +211,7 @@ fn selected_second_kernels_have_the_bits_of_tickets() {
 fn stage_release_waits_for_reads_under_dsmem_traffic() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let wide = |desc: &GemmDesc| desc.threadblock().n == 512 && desc.split_k() == 3;
-    let all = Decomposition::Cluster.pairs(64, KernelKind::Threads);
+    let all = Decomposition::Cluster.pairs(64, KernelKind::SimtRing);
     let ([whole, clustered], seed) =
         all.iter().find(|([_, desc], _)| wide(desc)).expect("32x512 with three slices");
     let problem = problem_of_several_tiles(clustered, *seed);

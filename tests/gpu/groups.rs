@@ -135,7 +135,7 @@ fn random_descriptions(
 fn groups_have_the_bits_of_separate_gemms() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     for (kernel_kind, count) in
-        [(KernelKind::Simt, 16), (KernelKind::WarpSpecialized, 24), (KernelKind::MmaSync, 16)]
+        [(KernelKind::Simt, 16), (KernelKind::WgmmaRing, 24), (KernelKind::MmaSync, 16)]
     {
         let all: Vec<_> = random_descriptions(0x6120_0700, count, kernel_kind).collect();
         all.par_iter().for_each(|(desc, seed)| compare(&context, desc, *seed));
@@ -147,7 +147,7 @@ fn groups_have_the_bits_of_separate_gemms() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_groups_for_a_sanitizer() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for kernel_kind in [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::WgmmaRing, KernelKind::MmaSync] {
         for (desc, seed) in random_descriptions(0x6120_0700, 6, kernel_kind) {
             compare(&context, &desc, seed);
         }

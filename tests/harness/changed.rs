@@ -153,18 +153,16 @@ impl Changed {
     }
 }
 
-/// Returns an MMA of these units with the same warp tile.
+/// Returns an MMA of these units with the same warp tile, or `mma` if there is none.
 pub fn with_units(mma: WarpMma, op: OpKind) -> WarpMma {
     let warp = mma.warp();
-    match op {
-        _ if mma.op() == op => mma,
-        OpKind::Simt => {
-            WarpMma::Simt(SimtKnobs { warp, thread: None, interleave: InterleaveKind::Vector })
-        }
-        OpKind::TensorOp => WarpMma::MmaSync(MmaSyncKnobs {
+    let all = [
+        WarpMma::Simt(SimtKnobs { warp, thread: None, interleave: InterleaveKind::Vector }),
+        WarpMma::MmaSync(MmaSyncKnobs {
             warp,
             instruction: Mnk::new(16, 8, 8),
             saturate: SaturateKind::Off,
         }),
-    }
+    ];
+    [mma].into_iter().chain(all).find(|mma| mma.op() == op).unwrap_or(mma)
 }

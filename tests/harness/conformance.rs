@@ -120,8 +120,8 @@ pub fn any(_: &[GemmDesc]) -> Vec<String> {
 }
 
 /// Returns the filter for warp-specialized kernels on tensor cores.
-pub fn warp_specialized_only() -> Wanted {
-    Wanted { kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() }
+pub fn wgmma_ring() -> Wanted {
+    Wanted { kernel_kind: KernelKind::WgmmaRing, ..Wanted::default() }
 }
 
 /// Returns the filter for `mma.sync` kernels of one architecture, or of all.
@@ -135,6 +135,6 @@ pub fn mma_sync_ring() -> Wanted {
 }
 
 /// Returns the filter for TMA-fed SIMT kernels.
-pub fn by_threads() -> Wanted {
-    Wanted { kernel_kind: KernelKind::Threads, ..Wanted::default() }
+pub fn simt_ring() -> Wanted {
+    Wanted { kernel_kind: KernelKind::SimtRing, ..Wanted::default() }
 }

@@ -75,14 +75,14 @@ impl Decomposition {
     pub const fn kernel_kinds(self) -> &'static [KernelKind] {
         match self {
             Self::StreamK => &[
-                KernelKind::WarpSpecialized,
-                KernelKind::Threads,
+                KernelKind::WgmmaRing,
+                KernelKind::SimtRing,
                 KernelKind::Simt,
                 KernelKind::MmaSync,
                 KernelKind::MmaSyncRing,
             ],
-            Self::Cluster => &[KernelKind::WarpSpecialized, KernelKind::Threads],
-            Self::Parallel => &[KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized],
+            Self::Cluster => &[KernelKind::WgmmaRing, KernelKind::SimtRing],
+            Self::Parallel => &[KernelKind::Simt, KernelKind::MmaSync, KernelKind::WgmmaRing],
         }
     }
 
@@ -90,7 +90,7 @@ impl Decomposition {
     pub fn pairs(self, count: u64, kernel_kind: KernelKind) -> Vec<Pair> {
         let arch = Some(ArchKind::Sm90);
         let wanted = Wanted { kernel_kind, largest_tile: 1 << 20, arch, plain: true };
-        let roles = kernel_kind == KernelKind::WarpSpecialized;
+        let roles = kernel_kind == KernelKind::WgmmaRing;
         // TMA has no narrower accesses. Other kernels need registers for the narrowest ones.
         let accesses = if roles { [u32::MAX, u32::MAX, 1] } else { [1; 3] };
         let pair = |i: u64| {

@@ -56,14 +56,12 @@ fn with_epilogues<'t>(
     texts: impl Fn(ComputeKind) -> Vec<&'t str>,
 ) -> Vec<(u64, GemmDesc)> {
     let kinds =
-        [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized, KernelKind::Threads];
+        [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WgmmaRing, KernelKind::SimtRing];
     let mut found: Vec<(u64, GemmDesc)> = Vec::new();
     for i in 0.. {
         let (seed, kind) = (draw(seed, i), kinds[i as usize % kinds.len()]);
-        // The instructions of older architectures round otherwise on a newer GPU.
-        let arch = (kind == KernelKind::MmaSync).then_some(ArchKind::Sm90);
-        let wanted =
-            Wanted { kernel_kind: kind, arch, largest_tile: largest(kind), ..Wanted::default() };
+        let (arch, largest_tile) = (kind.arch_of_one_rounding(), largest(kind));
+        let wanted = Wanted { kernel_kind: kind, arch, largest_tile, ..Wanted::default() };
         let desc = description(seed, wanted);
         let texts = texts(desc.output.compute);
         let before = found.iter().filter(|(_, other)| other.output.compute == desc.output.compute);

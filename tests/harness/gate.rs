@@ -45,7 +45,7 @@ pub fn defaults() -> Vec<GemmDesc> {
 /// cluster, or another mode if the mode is valid.
 pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
     let kernel_kinds =
-        [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync, KernelKind::Threads];
+        [KernelKind::Simt, KernelKind::WgmmaRing, KernelKind::MmaSync, KernelKind::SimtRing];
     let of = |i: usize| {
         let kernel_kind = kernel_kinds[i % kernel_kinds.len()];
         let desc = description(draw(seed, i as u64), Wanted { kernel_kind, ..Wanted::default() });

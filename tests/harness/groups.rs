@@ -145,7 +145,7 @@ pub fn whole(desc: GemmDesc) -> GemmDesc {
 /// Returns the maximum tile of a kind of kernel in multiplications. Warpgroup tiles are larger.
 pub const fn largest(kernel_kind: KernelKind) -> u32 {
     match kernel_kind {
-        KernelKind::WarpSpecialized => 1 << 20,
+        KernelKind::WgmmaRing => 1 << 20,
         _ => 1 << 16,
     }
 }

@@ -10,7 +10,6 @@ pub mod case;
 pub mod completions;
 pub mod conformance;
 pub mod cute_partitions;
-pub mod cutlass_list;
 pub mod decompositions;
 pub mod descriptions;
 pub mod epilogue_operands;
@@ -19,6 +18,7 @@ pub mod gate;
 pub mod gemms;
 pub mod groups;
 pub mod integers;
+pub mod mma_sync;
 pub mod multicast;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;

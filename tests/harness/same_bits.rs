@@ -197,12 +197,16 @@ impl Pairs {
 
 /// Returns the filter for small warp-specialized tiles.
 pub fn roles() -> Wanted {
-    Wanted { largest_tile: 1 << 20, kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() }
+    Wanted { largest_tile: 1 << 20, kernel_kind: KernelKind::WgmmaRing, ..Wanted::default() }
 }
 
 /// Returns the filter for small tiles of TMA-fed SIMT kernels.
 pub fn threads() -> Wanted {
-    Wanted { largest_tile: MOST_WORK as u32, kernel_kind: KernelKind::Threads, ..Wanted::default() }
+    Wanted {
+        largest_tile: MOST_WORK as u32,
+        kernel_kind: KernelKind::SimtRing,
+        ..Wanted::default()
+    }
 }
 
 /// Returns the filter for small tiles of TMA-fed `mma.sync` kernels.

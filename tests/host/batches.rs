@@ -1,6 +1,6 @@
 //! Each GEMM of a batch has the bits of a separate call, for any strides and options.
 
-use crate::harness::{prelude::*, product::small};
+use crate::harness::prelude::*;
 
 /// Returns a view of a batch in a buffer of exactly its length. Interleaved matrices share rows.
 fn view(
@@ -30,7 +30,10 @@ enum Apart {
 
 /// Compares a batch with separate GEMMs in both modes. Each separate GEMM starts at its first
 /// elements in the same memory.
-fn compare<A: MathType, B: MathType, C: MathType>(desc: &GemmDesc, extents: (usize, usize, usize)) {
+pub(super) fn compare<A: MathType, B: MathType, C: MathType>(
+    desc: &GemmDesc,
+    extents: (usize, usize, usize),
+) {
     compare_in::<A, B, C>(&[Mode::Fast, Mode::Checked { seed: 9 }], desc, (extents, 3));
 }
 
@@ -128,29 +131,6 @@ fn batches_of_small_gemms_have_the_bits_of_separate_gemms() {
             compare_in::<Bf16, Bf16, f32>(&[Mode::Fast], &Hopper::<RowMajor>::DESC, call);
         }
     }
-}
-
-/// `mma.sync` kernels with each way to load fragments, and with sliced K.
-#[test]
-fn mma_sync_batches_have_the_bits_of_separate_gemms() {
-    type Halves<LC> = KMajor<F16, F16, LC, f32, TensorOp, Sm80>;
-    type Transposed = MnMajor<F16, f32, ColMajor, f32, TensorOp, Sm75>;
-    type Bytes = KMajor<i8, i8, RowMajor, i32, TensorOp, Sm80>;
-    type BytesApart = MnMajor<u8, i32, RowMajor, i32, TensorOp, Sm75>;
-    type Doubles<LC> = Gemm<f64, ColMajor, f64, ColMajor, f64, LC, f64, TensorOp, Sm90>;
-    compare::<F16, F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33));
-    compare::<F16, F16, F16>(
-        &small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()),
-        (7, 129, 40),
-    );
-    compare::<F16, F16, f32>(&small(Transposed::DESC), (9, 67, 35));
-    compare::<i8, i8, i8>(&small(Bytes::DESC), (3, 131, 66));
-    compare::<u8, u8, i32>(&small(BytesApart::DESC), (66, 3, 17));
-    compare::<f64, f64, f64>(&small(Doubles::<RowMajor>::DESC), (33, 7, 19));
-    compare::<f64, f64, f64>(
-        &small(Doubles::<ColMajor>::new().epilogue::<WithVectors>().desc()).cut(2),
-        (5, 65, 40),
-    );
 }
 
 /// Mutation of a CTA's unit of work.

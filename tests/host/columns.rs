@@ -2,7 +2,7 @@
 //! row-major D.
 
 use crate::harness::{
-    descriptions::{threads, warp_specialized::types},
+    descriptions::tma_ring::{self, wgmma::types},
     prelude::*,
     problems::Wanted,
     same_bits::run,
@@ -121,11 +121,14 @@ fn kernels_that_cannot_store_columns_are_unchanged() {
     use ElementKind::{F32, I8, I32};
     let (row, col) = (Order::Row, Order::Col);
     let f32s = element_types(F32, F32, F32);
-    let simt = default_of(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]);
-    let threads = threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8));
     let i8s = default(element_types(I8, I32, I32), [col, col, row]);
     let registers = i8s.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
-    for desc in [simt, threads, registers] {
+    let threads = ((128, 128, 16), (64, 32), (8, 8));
+    for desc in [
+        registers,
+        default_of(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]),
+        tma_ring::simt::plain([col, row, row], threads.0, threads.1, threads.2),
+    ] {
         assert_eq!(desc.with_rows_as_columns(), desc);
     }
     // A kernel with a column-major D can read A from registers if the knob is pinned.

@@ -7,17 +7,11 @@ suites! {
         Wanted::default(), (360, 15), 3_000_000, 0x0fa1_c410, (5000, 300), 0.05,
         |all| with_vectors(all, Coverage::from_descriptions(all).missing());
     the_fast_host_conforms_for_warp_specialized_kernels: run_decisively of OnHost(Mode::Fast),
-        warp_specialized_only(), (200, 6), 24_000_000, 0x0fa1_c490, (900, 150), 0.02,
+        wgmma_ring(), (200, 6), 24_000_000, 0x0fa1_c490, (900, 150), 0.02,
         |all| with_vectors(all, Coverage::missing_warp_specialized(all));
     the_fast_host_conforms_for_tma_fed_simt_kernels: run_decisively of OnHost(Mode::Fast),
-        by_threads(), (100, 6), 8_000_000, 0x0fa1_c4f3, (600, 90), 0.05,
+        simt_ring(), (100, 6), 8_000_000, 0x0fa1_c4f3, (600, 90), 0.05,
         |all| with_vectors(all, Coverage::missing_threads(all));
-    the_fast_host_conforms_for_mma_sync: run_decisively of OnHost(Mode::Fast),
-        mma_sync(None), (160, 6), 6_000_000, 0x0fa1_c4b0, (900, 140), 0.02,
-        Coverage::missing_mma_sync;
-    the_checked_host_conforms_for_mma_sync: run of OnHost(Mode::Checked { seed: 7 }),
-        Wanted { largest_tile: 64 * 64 * 64, ..mma_sync(None) }, (60, 2), 200_000, 0x0fa1_c4b1,
-        (120, 0), 0.0, any;
 }
 
 /// Completions of every single pinned knob conform.

@@ -55,7 +55,7 @@ fn compare(desc: &GemmDesc, seed: u64, mode: Mode) {
 #[test]
 fn groups_equal_separate_gemms() {
     for kernel_kind in
-        [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync, KernelKind::Threads]
+        [KernelKind::Simt, KernelKind::WgmmaRing, KernelKind::MmaSync, KernelKind::SimtRing]
     {
         let wanted =
             Wanted { kernel_kind, largest_tile: largest(kernel_kind), ..Wanted::default() };

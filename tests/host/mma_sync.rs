@@ -1,6 +1,10 @@
 //! `mma.sync` kernels on the host: they conform, both modes give the same bits, and mutants are
 //! found.
 
+mod batches;
+mod conformance;
+mod cutlass_list;
+
 use crate::harness::{
     integers::{ragged, wrong},
     prelude::*,
@@ -85,7 +89,7 @@ fn f64_tensorop_selects_tensor_cores() {
         "no kernel multiplies f64 by f64 accumulating in f64 into f64 on tensor cores (sm75); try arch = sm80"
     );
     let simt = default_gemm_configurations(OpKind::Simt, ArchKind::Sm90, types).expect("a row")[0];
-    assert!(simt.mma.kind() == WarpMmaKind::Simt, "{simt:?}");
+    assert!(simt.mma.op() == OpKind::Simt, "{simt:?}");
     let halves = default_gemm_configurations(
         OpKind::TensorOp,
         ArchKind::Sm90,

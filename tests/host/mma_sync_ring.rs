@@ -2,7 +2,7 @@
 
 use crate::harness::{
     conformance::{self, suites},
-    descriptions::mma_sync_ring::plain,
+    descriptions::tma_ring::mma_sync::plain,
     prelude::*,
     same_bits::{self, Pairs, run},
 };

@@ -1,50 +1,16 @@
-//! Mutants of programs of the multistage main loop, and types that name this main loop, which is
-//! the default of `f32` from sm80 on. It gives the bits of the TMA ring.
+//! Mutants of programs of the multistage main loop.
 
-use super::{
-    mutants::{
-        K_MAJOR, ROWS, drop_steps, find_fault, mutate_maps, programs, sliced, streams, swap_steps,
-    },
-    types::{DESC, f32_desc},
+mod mma_sync_ring;
+mod simt;
+
+use super::mutants::{
+    K_MAJOR, ROWS, drop_steps, find_fault, mutate_maps, programs, sliced, streams, swap_steps,
 };
 use crate::harness::{
-    descriptions::mma_sync_ring::plain,
     integers::{ragged, wrong},
     prelude::*,
     random_cases::ring,
-    same_bits::{compare, run},
 };
-use falchion::{
-    nest::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
-    threadblock::SmemAuto,
-};
-use static_assertions::const_assert;
-
-const_assert!(matches!(DESC.mainloop.kind(), MainloopKind::Multistage) && DESC.stages() == 4);
-
-/// Pinning every knob to its default changes nothing.
-#[test]
-fn pinned_defaults_change_nothing() {
-    type Tiles = With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>;
-    type Loop = With<With<Tiles, MmaMultistage>, Stages<4>>;
-    type Aligned = With<With<With<Loop, AlignmentA<4>>, AlignmentB<4>>, AlignmentC<4>>;
-    type Shared =
-        With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
-    type All = With<With<Shared, BlocksPerSm<1>>, EpilogueTree<LinearCombination>>;
-    assert_eq!(f32_desc::<All>(), f32_desc::<Auto>());
-}
-
-/// A loop nest is one leaf, and equals the pins of its parts.
-#[test]
-fn a_loop_nest_is_one_leaf() {
-    type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
-    type Slices = With<
-        With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>,
-        Stages<3>,
-    >;
-    assert_eq!(f32_desc::<With<Auto, Nest>>(), f32_desc::<Slices>());
-    assert_eq!(<Nest as Leaf>::PINS, <With<Slices, MmaMultistage> as Config>::PINS);
-}
 
 /// Returns the programs that are mutated: the defaults, 2, 3, and 4 stages, warp slices, and
 /// stream-K.
@@ -142,27 +108,5 @@ fn a_layout_that_splits_vectors_is_found() {
         program.maps.smem[0] = Arc::new(map);
         println!("{name}: {}", find_fault(&program).expect(name));
         println!("{name}: {}", wrong(&program, Mode::Fast, ragged(&desc)).expect(name));
-    }
-}
-
-/// A sum of products in ascending k does not depend on how tiles arrive.
-#[test]
-fn the_ring_gives_the_bits_of_the_multistage_main_loop() {
-    let orders = [Order::Row, Order::Col, Order::Row];
-    for (seed, k) in [(1, 4), (2, 8)] {
-        let ring = plain(orders, (64, 64), (32, 32), k);
-        let mainloop =
-            Mainloop::Multistage(MultistageKnobs { threadblock: ring.threadblock(), stages: 3 });
-        let multistage = GemmDesc { mainloop, ..ring };
-        assert_eq!((ring.check(), multistage.check()), (Ok(()), Ok(())));
-        let other = |_: &GemmDesc, guarded: &Guarded, buffers: &Buffers, _| {
-            run(&multistage, Mode::Fast, guarded, buffers)
-        };
-        let other =
-            |guarded: &Guarded, buffers: &Buffers, seed| other(&ring, guarded, buffers, seed);
-        for problem in 0..8 {
-            compare(&ring, (seed, draw(seed, problem)), true, &other)
-                .unwrap_or_else(|error| panic!("{error}"));
-        }
     }
 }

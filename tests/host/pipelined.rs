@@ -2,6 +2,8 @@
 //! latter kernels, or those with which they are compared, copy 16-bit elements one by one, so they
 //! need this main loop.
 
+mod mma_sync;
+
 use super::{
     mutants::{K_MAJOR, drop_steps, mutate_maps, programs, sliced, streams, swap_steps},
     transforms::*,

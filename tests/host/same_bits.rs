@@ -114,7 +114,7 @@ fn tma_fed_simt_has_the_bits_of_other_main_loops() {
 #[test]
 fn fast_and_checked_give_the_same_bits_with_stream_k() {
     let kernel_kinds =
-        [KernelKind::WarpSpecialized, KernelKind::Threads, KernelKind::MmaSync, KernelKind::Simt];
+        [KernelKind::WgmmaRing, KernelKind::SimtRing, KernelKind::MmaSync, KernelKind::Simt];
     let all: Vec<(u64, GemmDesc)> = kernel_kinds
         .into_iter()
         .zip([roles(), threads(), threads(), threads()])

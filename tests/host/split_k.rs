@@ -275,7 +275,7 @@ fn workspace_holds_the_partials_of_a_kernel_with_narrower_accesses() {
 /// kernel has one CTA per access of the threads of each tile.
 #[test]
 fn a_second_kernel_reduces_without_tickets() {
-    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized] {
+    for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WgmmaRing] {
         let mut seen = 0;
         for seed in 0..200 {
             let drawn =

@@ -37,7 +37,7 @@ fn cluster_split_k_has_the_bits_of_workspace_split_k() {
 #[test]
 fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
     let mut seen = [0; 4];
-    for kernel_kind in [KernelKind::WarpSpecialized, KernelKind::Threads] {
+    for kernel_kind in [KernelKind::WgmmaRing, KernelKind::SimtRing] {
         let wanted =
             Wanted { kernel_kind, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..24 {
@@ -55,7 +55,7 @@ fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
             }
             seen[usize::from(clustered.schedule() == ScheduleKind::Pingpong)] += 1;
             seen[2] += usize::from(clustered.output.accumulator != ElementKind::F32);
-            seen[3] += usize::from(kernel_kind == KernelKind::Threads);
+            seen[3] += usize::from(desc.op() == OpKind::Simt);
         }
     }
     println!("cooperative, ping-pong, not f32, threads: {seen:?}");

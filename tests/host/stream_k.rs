@@ -147,14 +147,14 @@ fn are_sums_of_ranges(desc: GemmDesc) {
 #[test]
 fn integers_are_exact_on_any_number_of_ctas() {
     let mut seen = [0; 4];
-    for kernel_kind in [KernelKind::WarpSpecialized, KernelKind::Threads] {
+    for kernel_kind in [KernelKind::WgmmaRing, KernelKind::SimtRing] {
         let wanted =
             Wanted { kernel_kind, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..12 {
             let desc = description(0x57e4 + seed, wanted);
             // Emulated f32 rounds the sums of its terms.
             let Some([whole, streamed]) = with_stream_k(desc).filter(|_| {
-                desc.operands[0].stored != ElementKind::F32 || kernel_kind == KernelKind::Threads
+                desc.operands[0].stored != ElementKind::F32 || desc.op() == OpKind::Simt
             }) else {
                 continue;
             };
@@ -169,7 +169,7 @@ fn integers_are_exact_on_any_number_of_ctas() {
             }
             seen[usize::from(streamed.schedule() == ScheduleKind::Pingpong)] += 1;
             seen[2] += usize::from(streamed.cluster() != Mn::ONE);
-            seen[3] += usize::from(kernel_kind == KernelKind::Threads);
+            seen[3] += usize::from(desc.op() == OpKind::Simt);
         }
     }
     println!("cooperative, ping-pong, clusters, threads: {seen:?}");

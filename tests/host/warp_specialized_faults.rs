@@ -2,7 +2,6 @@
 //! each fault, or D has other bits than in the fast mode.
 
 use crate::harness::{
-    descriptions::threads::plain,
     prelude::*,
     subject::{program, programs},
 };
@@ -42,29 +41,9 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
     table.into()
 }
 
-/// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along
-/// N, and operands in every order.
-fn by_threads() -> Vec<(&'static str, GemmDesc)> {
-    let (row, col) = (Order::Row, Order::Col);
-    let four = |orders, block| plain(orders, block, (32, 16), (4, 4));
-    let eight = plain([col, row, row], (64, 128, 8), (32, 64), (8, 8));
-    let pingpong =
-        but!(four([row, row, row], (64, 32, 8)), schedule: ScheduleKind::Pingpong, stages: 2);
-    #[rustfmt::skip]
-    let table = [
-        ("MN-major", four([col, row, row], (64, 64, 8))),
-        ("8 x 8 per thread", eight),
-        ("both K-major, stored one by one", but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2)),
-        ("ping-pong", pingpong),
-        ("cluster 2x1", but!(four([col, col, row], (64, 64, 8)), cluster: Mn { m: 2, n: 1 })),
-        ("cluster 1x2, column-major D", but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 })),
-    ];
-    table.into()
-}
-
 #[test]
 fn every_named_fault_of_a_program_is_found() {
-    let all = [on_tensor_cores(), by_threads()].concat();
+    let all = [on_tensor_cores(), super::simt_ring::subjects()].concat();
     let runs: BTreeMap<&str, Subject> =
         all.iter().map(|(name, desc)| (*name, Subject::new(desc))).collect();
     let (programs, find) = (programs(&all), |name: &str, mutant: &_| runs[name].find(mutant));
@@ -96,41 +75,5 @@ fn programs_have_the_byte_counts_of_the_description() {
             desc.warp().m * desc.warp().n * desc.output.element.bytes_of(1),
             "{name}"
         );
-    }
-}
-
-/// For each subject, the map of a stage is a bijection to its elements, and threads read whole
-/// 16-byte vectors within one box. Threads hold each row and column that they share, and each
-/// element of the tile belongs to one accumulator.
-#[test]
-fn thread_maps_are_bijections() {
-    for (name, desc) in by_threads() {
-        let components = desc.components().expect("components");
-        let program = program(&desc);
-        let maps = program.threads.as_ref().expect("threads multiply");
-        for operand in OperandKind::BOTH {
-            let boxed = components.boxed_tile(operand);
-            assert_eq!(laws::bijective(&boxed), Ok(()), "{name}");
-            assert_eq!(
-                boxed.codomain() * 4,
-                components.ring.stage_bytes[operand.index()],
-                "{name}"
-            );
-            let fragment = &maps.fragment[operand.index()];
-            assert_eq!(vectors_whole(fragment.as_ref(), 4), Ok(()), "{name}");
-            let mut held: Vec<u32> = (0..fragment.domain().row)
-                .flat_map(|row| (0..fragment.domain().column).map(move |column| at(row, column)))
-                .map(|point| fragment.at(point).expect("an element"))
-                .collect();
-            held.sort_unstable();
-            held.dedup();
-            assert_eq!(held, (0..boxed.mn).collect::<Vec<_>>(), "{name}");
-            // The tile of a warp is inside one box.
-            for thread in 0..fragment.domain().row {
-                let boxes = |i| fragment.at(at(thread / 32 * 32, i)).map(|mn| mn / boxed.one.mn);
-                assert!((0..fragment.domain().column).all(|i| boxes(i) == boxes(0)), "{name}");
-            }
-        }
-        assert_eq!(laws::bijective(maps.accumulator.as_ref()), Ok(()), "{name}");
     }
 }

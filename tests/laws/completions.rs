@@ -185,8 +185,8 @@ pub(crate) fn each(base: &GemmDesc, knob: &'static str, value: &str) {
 fn some_knobs_of_a_valid_kernel_complete() {
     for (kernel_kind, mainloop) in [
         (KernelKind::Simt, None),
-        (KernelKind::WarpSpecialized, None),
-        (KernelKind::Threads, Some("warpspecialized")),
+        (KernelKind::WgmmaRing, None::<&str>),
+        (KernelKind::SimtRing, Some("warpspecialized")),
     ] {
         let mut unfound = 0;
         for seed in 0..3000u64 {
@@ -244,34 +244,6 @@ fn single_element_accesses_complete() {
         }
         assert!(pipelined > 100 && copied > 100, "{kernel_kind:?}: {pipelined}, {copied}");
     }
-}
-
-/// The default configurations of `mma.sync` have enough registers for accesses of single elements,
-/// some of them with smaller tiles.
-#[test]
-fn configurations_of_mma_sync_have_registers_for_single_elements() {
-    let mut smaller = 0;
-    for arch in ARCHS {
-        for &types in TENSOR_OP_COMBINATIONS {
-            let all =
-                default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
-            for &knobs in all.iter().filter(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync) {
-                for orders in [
-                    [Order::Row, Order::Col, Order::Row],
-                    [Order::Row; 3],
-                    [Order::Col, Order::Row, Order::Row],
-                ] {
-                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs);
-                    if desc.check().is_ok() {
-                        let narrow = desc.narrowed([1; 3]);
-                        assert_eq!(narrow.check(), Ok(()), "{desc:?}");
-                        smaller += usize::from(narrow.threadblock() != desc.threadblock());
-                    }
-                }
-            }
-        }
-    }
-    assert!(smaller > 0);
 }
 
 /// Resolving ends without a panic for any pins.

@@ -199,7 +199,7 @@ fn group_enumerations_without_the_step_are_found() {
 fn steps_of_random_kernels_are_vectors() {
     let mut steps = BTreeMap::<(u64, u32), u32>::new();
     for kernel_kind in
-        [KernelKind::Simt, KernelKind::WarpSpecialized, KernelKind::MmaSync, KernelKind::Threads]
+        [KernelKind::Simt, KernelKind::WgmmaRing, KernelKind::MmaSync, KernelKind::SimtRing]
     {
         for seed in 0..64 {
             let d =

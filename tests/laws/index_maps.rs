@@ -10,7 +10,7 @@ use falchion::{
     epilogue::tile_store::AccumulatorMap,
     internals::thread::mma::packed,
     threadblock::{StagedOperand, ThreadMap},
-    warp::simt::maps::FragmentMap,
+    warp::thread_maps::FragmentMap,
 };
 use proptest::prelude::*;
 

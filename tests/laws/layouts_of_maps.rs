@@ -13,7 +13,7 @@ use falchion::{
     layout::algebra::Map,
     threadblock::{BoxedTile, ClusterTiles},
     warp::{
-        simt::maps::{DepthMap, FragmentMap},
+        thread_maps::{DepthMap, FragmentMap},
         wgmma::{self, Instruction},
     },
 };
@@ -146,7 +146,7 @@ proptest! {
 
     #[test]
     fn maps_of_warp_specialized_kernels_equal_their_layouts(seed in any::<u64>()) {
-        for kernel_kind in [KernelKind::WarpSpecialized, KernelKind::Threads] {
+        for kernel_kind in [KernelKind::WgmmaRing, KernelKind::SimtRing] {
             check_warp_specialized(&description(seed, Wanted { kernel_kind, ..Wanted::default() }))?;
         }
     }

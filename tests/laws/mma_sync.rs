@@ -1,5 +1,7 @@
 //! Laws of `mma.sync`: its fragments, conflict-free loads from shared memory, and refusals.
 
+mod kernels;
+
 use crate::harness::{descriptions, prelude::*};
 use falchion::{
     internals::index::laws::bijective,
@@ -238,7 +240,7 @@ fn ldmatrix_loads_the_fragments_of_the_instruction() {
 fn shared_memory_has_conflicts_only_without_its_swizzle() {
     let mut wide = 0;
     let mut descs = each_instruction();
-    for arch in descriptions::mma_sync::ARCHS {
+    for arch in descriptions::ARCHS {
         for types in falchion::nest::TENSOR_OP_COMBINATIONS {
             let Ok(all) = default_gemm_configurations(OpKind::TensorOp, arch, *types) else {
                 continue;

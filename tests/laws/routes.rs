@@ -1,7 +1,7 @@
 //! Routes of operands to a kernel: the table of routes, the law that TMA can read the output of
 //! each pass, and the size of the workspace. No GPU is needed.
 
-use crate::harness::{descriptions, prelude::*};
+use crate::harness::prelude::*;
 use falchion::{
     internals::operand::{ReadOffsets, WORKSPACE_ALIGNMENT, Way},
     layout::Order,
@@ -23,7 +23,7 @@ fn i8(orders: [Order; 3]) -> GemmDesc {
     on_tensor_cores(ElementKind::I8, ElementKind::I32, orders)
 }
 
-fn routes(
+pub(super) fn routes(
     desc: &GemmDesc,
     extents: (usize, usize, usize),
     leading: [Option<usize>; 2],
@@ -304,30 +304,4 @@ fn typed_and_textual_requests_agree_for_8_bit_layouts() {
     assert_eq!(gemm.workspace_size(&Arguments::new((2, 2, 3), &a, &b, &mut d)), Ok(0));
     gemm.run(Arguments::new((2, 2, 3), &a, &b, &mut d).workspace(&mut none)).expect("it runs");
     assert_eq!(d, [3; 4]);
-}
-
-/// TMA-fed SIMT kernels read f32 along M and N, so a K-major operand is transposed to be MN-major.
-#[test]
-fn operands_of_simt_kernels_are_mn_major() {
-    let of = |orders| descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
-    let extents = (1000, 3000, 200);
-    for (orders, wanted) in [
-        ([Col, Row, Row], [Direct, Direct]),
-        ([Row, Row, Row], [Transposed, Direct]),
-        ([Col, Col, Row], [Direct, Transposed]),
-        ([Row, Col, Col], [Transposed, Transposed]),
-    ] {
-        let routes = routes(&of(orders), extents, [None; 2], [0, 0]);
-        assert_eq!([routes.a.route, routes.b.route], wanted, "{orders:?}");
-        for (way, mn) in [(routes.a, 1000), (routes.b, 3000)] {
-            let bytes = if way.route == Direct { 0 } else { 200 * way.leading as u64 * 4 };
-            assert!(
-                way.leading >= mn && way.leading.is_multiple_of(4) && way.bytes >= bytes,
-                "{way:?}"
-            );
-        }
-    }
-    // Rows of 1001 floats are not a multiple of 16 bytes.
-    let odd = routes(&of([Col, Row, Row]), (1001, 3000, 200), [None; 2], [0, 4]);
-    assert_eq!([odd.a.route, odd.b.route], [Repacked, Repacked]);
 }

@@ -32,13 +32,49 @@ fn a_problem_of_a_missing_variant_is_refused_by_name() {
             }
             Err(error) => {
                 let sentence = error.to_string();
-                let named = if level == "mainloop" { variant } else { op.name() };
-                let tensor_cores = sentence.contains("tensor cores") && op == OpKind::TensorOp;
-                assert!(sentence.contains(named) || tensor_cores, "{line}: {sentence}");
+                let units = match op {
+                    OpKind::Simt => "CUDA cores",
+                    OpKind::TensorOp => "tensor cores",
+                };
+                let named = if level == "mainloop" { variant } else { units };
+                assert!(sentence.contains(named), "{line}: {sentence}");
                 println!("{line}: {sentence}");
                 refused += 1;
             }
         }
     }
     assert_eq!(refused == 0, has_all_variants(), "{refused} problems are refused");
+}
+
+/// A description in JSON names its main loop and its MMA. The text of a missing one is refused with
+/// its name.
+#[test]
+fn a_description_of_a_missing_variant_is_refused_by_name() {
+    let f32 = ElementKind::F32;
+    let bf16 = element_types(ElementKind::Bf16, f32, f32);
+    let of = |(op, types)| default_description(op, ArchKind::Sm90, types, [Order::Row; 3]).ok();
+    let classes = [(OpKind::TensorOp, bf16), (OpKind::Simt, element_types(f32, f32, f32))];
+    let desc = classes.into_iter().find_map(of).expect("a kernel");
+    let (text, own) =
+        (desc.to_json().expect("text"), [desc.mainloop.kind().name(), desc.mma.kind().name()]);
+    let mut refused = 0;
+    for line in PROBLEMS.lines() {
+        let words: Vec<_> = line.split(' ').collect();
+        let (level, variant) = (words[4], words[5]);
+        let (own, known) = match level {
+            "mainloop" => (own[0], MainloopKind::ALL.iter().any(|kind| kind.name() == variant)),
+            _ => (own[1], WarpMmaKind::ALL.iter().any(|kind| kind.name() == variant)),
+        };
+        let said = |word: &str| {
+            let other = text.replace(&format!("\"{own}\""), &format!("\"{word}\""));
+            GemmDesc::from_json(&other).map_or_else(|error| error.to_string(), |_| String::new())
+        };
+        // No tree has the word `sycl`.
+        let sentence = said(variant);
+        let unknown =
+            sentence.contains(variant) && sentence == said("sycl").replace("sycl", variant);
+        assert_eq!(unknown, !known, "{variant}: {sentence}");
+        refused += usize::from(unknown);
+    }
+    assert_eq!(refused == 0, has_all_variants(), "{refused} descriptions are refused");
 }

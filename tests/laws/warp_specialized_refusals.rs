@@ -1,7 +1,7 @@
 //! Refusals of warp-specialized kernels: each message names the field, the value, and the limit,
 //! and the suggested value is valid.
 
-use crate::harness::{descriptions, prelude::*, random_cases::*, ring_programs::check_options};
+use crate::harness::{prelude::*, random_cases::*, ring_programs::check_options};
 use proptest::{prelude::*, sample::select};
 
 const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
@@ -24,15 +24,6 @@ fn with_types(
     d.threadblock = Mnk::new(128, 256, 128 / bytes);
     (d.warp, d.instruction) = (Mnk::new(64, 256, 128 / bytes), Mnk::new(64, 256, 32 / bytes));
     (d.stages, d.schedule) = (4, ScheduleKind::Cooperative);
-    change(&mut d);
-    d
-}
-
-/// Returns a changed TMA-fed SIMT description: two consumers of four warps on a tile of 128 x 256,
-/// with 8 x 16 per thread.
-fn threads(change: impl FnOnce(&mut Changed)) -> Changed {
-    let mut d =
-        Changed::new(descriptions::threads::plain(K_MAJOR, (128, 256, 16), (32, 128), (8, 16)));
     change(&mut d);
     d
 }
@@ -85,35 +76,12 @@ fn warp_specialized_refusals_name_field_value_limit_and_a_valid_value() {
         (changed(|d| d.desc.output.compute = ComputeKind::F64), "compute type of the epilogue = f64 is not supported by floating-point accumulators or outputs; try f32", true),
         (changed(|d| (d.desc.operands[0].stored, d.desc.operands[1].stored, d.desc.output.element) = (E4m3, E4m3, F64)), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f64; try D of f32, f16, or bf16", false),
     ];
-    #[rustfmt::skip]
-    let of_threads: Vec<(Changed, &str, bool)> = vec![
-        (threads(|d| d.desc.arch = ArchKind::Sm80), "mainloop = warpspecialized is not supported by sm80; try arch = sm90", true),
-        (threads(|d| (d.desc.operands[0].stored, d.desc.operands[1].stored, d.desc.output.accumulator, d.desc.output.element) = (F64, F64, F64, F64)), "mainloop = warpspecialized is not supported by CUDA cores (element types other than f32); try op = tensorop", true),
-        (threads(|d| d.instruction.m = 2), "instruction M = 2 is outside 4 to 16; try 4", true),
-        (threads(|d| d.instruction.n = 18), "instruction N = 18 is outside 4 to 16; try 16", true),
-        (threads(|d| d.instruction.m = 6), "instruction M = 6 is not a multiple of 4; try 8", true),
-        (threads(|d| d.instruction.k = 8), "instruction K = 8 is not 1; try 1", true),
-        (threads(|d| d.warp.m = 24), "warp M = 24 is not one of 2, 4, 8, and 16 times instruction M; try 32", true),
-        (threads(|d| d.warp.m = 1000), "warp M = 1000 is not one of 2, 4, 8, and 16 times instruction M; try 128", true),
-        (threads(|d| d.warp.n = 64), "warp N = 64 is not 128; try 128", true),
-        (threads(|d| d.threadblock.k = 72), "threadblock K = 72 is outside 8 to 64; try 64", true),
-        (threads(|d| d.threadblock.k = 12), "threadblock K = 12 is not a multiple of 8; try 16", true),
-        (threads(|d| d.warp.k = 8), "warp K = 8 is not 16; try 16", true),
-        (threads(|d| d.threadblock.m = 0), "threadblock M = 0 is outside 32 to 512; try 32", true),
-        (threads(|d| d.threadblock.m = 100), "threadblock M = 100 is not a multiple of 32; try 128", true),
-        (threads(|d| d.threadblock.m = 96), "consumer warps = 6 is not a multiple of 4; try 8", false),
-        (threads(|d| d.threadblock.n = 512), "consumer warps = 16 is outside 4 to 12; try 12", false),
-        (threads(|d| d.schedule = ScheduleKind::Pingpong), "consumer warps = 8 is not 4 (schedule = pingpong); try 4, or schedule = cooperative", false),
-        (threads(|d| d.cluster = Mn { m: 2, n: 2 }), "cluster N = 2 is not 1 (cluster M = 2; a cluster shares operands along one axis); try 1", true),
-        (threads(|d| d.cluster.m = 4), "cluster M = 4 does not divide 2 (boxes of a tile); try 2", true),
-        (threads(|d| { (d.warp, d.threadblock) = (Mnk::new(8, 64, 8), Mnk::new(8, 256, 8)); (d.instruction.m, d.instruction.n) = (4, 4) }), "threadblock K = 8 is not a multiple of 32 (stages are multiples of 1024 bytes); try 32", true),
-        (threads(|d| d.stages = 1), "stages = 1 is outside 2 to 16; try 2", true),
-        (threads(|d| d.stages = 10), "shared memory of a block = 245920 bytes exceeds 232448 bytes (10 stages of 24576 and 160; sm_90 with 1 block per multiprocessor); try stages = 9", true),
-        (threads(|d| { (d.warp, d.threadblock) = (Mnk::new(64, 96, 16), Mnk::new(128, 192, 16)); (d.instruction.m, d.instruction.n) = (16, 12) }), "registers per thread = 288 exceeds 248 (256 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
-        (threads(|d| d.align_a = 2), "align_a = 2 is not one of 4 (16 bytes of TMA); try 4", true),
-    ];
-    assert_eq!(threads(|_| ()).unchecked().check(), Ok(()));
-    for (desc, wanted, nearest) in table.into_iter().chain(of_threads) {
+    check_refusals(table);
+}
+
+/// Checks each sentence, and whether its advice is valid.
+pub(super) fn check_refusals(table: Vec<(Changed, &str, bool)>) {
+    for (desc, wanted, nearest) in table {
         let refusal = desc.apply().expect_err(wanted);
         let sentence = refusal.to_string();
         assert_eq!(sentence, wanted);
@@ -218,13 +186,10 @@ fn refusals_name_the_users_operand() {
 }
 
 fn legal() -> impl Strategy<Value = GemmDesc> {
-    let wanted = |threads| Wanted {
-        kernel_kind: if threads { KernelKind::Threads } else { KernelKind::WarpSpecialized },
-        ..Wanted::default()
-    };
-    (any::<u64>(), any::<bool>())
-        .no_shrink()
-        .prop_map(move |(seed, threads)| description(seed, wanted(threads)))
+    let kinds = vec![KernelKind::WgmmaRing, KernelKind::SimtRing];
+    (any::<u64>(), select(kinds)).no_shrink().prop_map(move |(seed, kernel_kind)| {
+        description(seed, Wanted { kernel_kind, ..Wanted::default() })
+    })
 }
 
 proptest! {

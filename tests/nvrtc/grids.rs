@@ -34,7 +34,7 @@ fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
 /// Returns kernels of random descriptions of every kind, with split-K, batches, and groups.
 fn gemms() -> Vec<TranslationUnit> {
     let kernel_kinds =
-        [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WarpSpecialized, KernelKind::Threads];
+        [KernelKind::Simt, KernelKind::MmaSync, KernelKind::WgmmaRing, KernelKind::SimtRing];
     let drawn = kernel_kinds.into_iter().flat_map(|kernel_kind| {
         (0..6).map(move |seed| {
             description(seed, Wanted { kernel_kind, plain: true, ..Wanted::default() })

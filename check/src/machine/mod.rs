@@ -16,14 +16,14 @@
 mod block;
 mod memory;
 mod observer;
+mod one_schedule;
 mod ring;
 mod scheduler;
-mod simt;
 mod sync;
 mod transpose;
 
 pub use observer::{Access, Observer, Purpose, Touched};
+pub use one_schedule::observe;
+pub(crate) use one_schedule::{Started, run_block};
 pub use ring::{Bytes, ClusterWork, Payload, Staged, Tally, run};
-pub use simt::observe;
-pub(crate) use simt::{Started, run_block};
 pub use transpose::{Tile, run as transpose_tile, whole as whole_pieces};

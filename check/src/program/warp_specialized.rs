@@ -12,7 +12,7 @@ use falchion::{
     nest::GemmDesc,
     threadblock::{ProductRecords, StageTile, SwizzleMode, Units, WarpSpecialized, Work},
     warp::{
-        simt::maps::{DepthMap, FragmentMap},
+        thread_maps::{DepthMap, FragmentMap},
         wgmma::{AccumulatorMap, ROWS, STEPS},
     },
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include "layout/index_map.cuh"
 #include "threadblock/thread_map.cuh"
+#include "warp/thread_maps.cuh"
 #include "warp/thread_tiles.cuh"
 
 namespace warp {
@@ -114,16 +115,6 @@ struct FragmentReads {
   static __device__ constexpr unsigned at(int thread, int i) {
     if (kMatrices && 4 * (i % kEach) + thread % threadblock::kWarp / 8 >= Fragment::kWords) return index::kLeftOut;
     return Place::base(mn(thread), k(thread)) + Place::access(Place::within(mn(thread), k(thread)), mn_of(i % kEach), i / kEach * Config::kStep + k_of(i % kEach));
-  }
-};
-
-// Map from (thread, k-block) to the first k of the k-block.
-template <class Config>
-struct StepMap {
-  static constexpr int kRows = Config::kThreadsPerWarpSlice * Config::kWarpsK;
-  static constexpr int kColumns = Config::kWarpK / Config::kStep;
-  static __device__ __forceinline__ constexpr int at(int thread, int group) {
-    return WarpPlace<Config>::k(thread / threadblock::kWarp) * Config::kWarpK + group * Config::kStep;
   }
 };
 

@@ -10,9 +10,9 @@ mod layouts;
 mod picture;
 #[cfg(feature = "cuda")]
 pub mod probe;
-mod roles;
 mod rule;
 mod steps;
+mod tma_ring;
 
 pub use access::{BANKS, Direction, LANES, NotAnAccess, WORD_BYTES, WarpAccess};
 pub use global::{LINE_BYTES, SECTOR_BYTES, lines, sectors};

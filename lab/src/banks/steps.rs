@@ -5,7 +5,7 @@
 //! source, at the addresses of the same maps. A compiler may merge adjacent accesses of the source,
 //! and a device then needs fewer instructions.
 
-use super::{WarpAccess, Wavefronts, roles, wavefronts};
+use super::{WarpAccess, Wavefronts, tma_ring, wavefronts};
 use crate::{
     Error,
     counters::{Purpose, walk_block},
@@ -104,7 +104,7 @@ impl Steps {
 pub fn description_steps(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
     match desc.components() {
-        Some(components) => roles::warp_specialized_steps(&desc.multiplied(), &components),
+        Some(components) => tma_ring::warp_specialized_steps(&desc.multiplied(), &components),
         None => program_steps(&desc.one_schedule()?),
     }
 }
@@ -113,7 +113,7 @@ pub fn description_steps(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
 /// wavefronts of threads. The list is empty for kernels whose threads copy the tiles.
 pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
     match desc.components() {
-        Some(components) => roles::without_threads(&desc.multiplied(), &components),
+        Some(components) => tma_ring::without_threads(&desc.multiplied(), &components),
         None => Vec::new(),
     }
 }

@@ -1,22 +1,17 @@
 //! The layouts of a kernel's maps in CuTe's notation.
 
+use super::{mma_sync, tma_ring};
 use falchion::warp::TiledMma;
 use falchion::{
     Error,
-    epilogue::{
-        partials::SlotMap,
-        tensor_store::StagingMap,
-        tile_store::{AccumulatorMap, PartialsMap},
-    },
+    epilogue::tile_store::{AccumulatorMap, PartialsMap},
     internals::{index::IndexMap, operand::transpose::TransposeDesc, shape::OperandKind},
     layout::algebra::Composed,
     nest::GemmDesc,
-    threadblock::{MmaBase, SmemTile, StageTile, WarpSpecialized},
+    threadblock::MmaBase,
     warp::{
         ThreadTiles,
-        mma_sync::{self, StepMap},
-        simt::maps::FragmentMap,
-        wgmma,
+        thread_maps::{FragmentMap, StepMap},
     },
 };
 
@@ -31,7 +26,11 @@ pub struct StatedLayout {
     pub layout: Option<String>,
 }
 
-fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>) -> StatedLayout {
+pub(super) fn stated(
+    what: impl Into<String>,
+    maps: &'static str,
+    layout: Option<Composed>,
+) -> StatedLayout {
     StatedLayout { what: what.into(), maps, layout: layout.map(|layout| layout.to_string()) }
 }
 
@@ -54,13 +53,13 @@ fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>)
 pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
     desc.check()?;
     Ok(match desc.components() {
-        Some(components) => warp_specialized_layouts(&components),
+        Some(components) => tma_ring::layouts(&components),
         None => thread_layouts(&desc.one_schedule()?.base),
     })
 }
 
 /// Returns the name of the map of an operand's tile.
-const fn tile_of(operand: OperandKind) -> &'static str {
+pub(super) const fn tile_of(operand: OperandKind) -> &'static str {
     match operand {
         OperandKind::A => "(m, k) to an element",
         OperandKind::B => "(n, k) to an element",
@@ -82,25 +81,10 @@ fn thread_layouts(base: &MmaBase) -> Vec<StatedLayout> {
             facts.thread_map().layout(),
         ));
     }
-    match base.instruction() {
-        None => found.extend(tile_layouts(&base.tiles)),
-        Some(instruction) => {
-            for (operand, maps) in OperandKind::BOTH
-                .into_iter()
-                .zip(["(thread, element) to m * k + k", "(thread, element) to n * k + k"])
-            {
-                let fragment = mma_sync::FragmentMap::new(base.tiles, instruction, operand);
-                found.push(stated(
-                    format!("fragment of {}", operand.name()),
-                    maps,
-                    fragment.layout(),
-                ));
-            }
-            found.push(stated(
-                "accumulators",
-                "(thread, accumulator) to m * N + n",
-                AccumulatorMap(base.tiles).layout(),
-            ));
+    match &base.mma {
+        TiledMma::MmaSync(_, instruction) => found.extend(mma_sync::layouts(base, instruction)),
+        TiledMma::Simt(_) | TiledMma::Wgmma(..) | TiledMma::Unsupported => {
+            found.extend(tile_layouts(&base.tiles))
         }
     }
     if base.tiles.warps().k > 1 {
@@ -119,7 +103,7 @@ fn thread_layouts(base: &MmaBase) -> Vec<StatedLayout> {
 }
 
 /// Returns the maps of threads that multiply, each with its own tile.
-fn tile_layouts(tiles: &ThreadTiles) -> Vec<StatedLayout> {
+pub(super) fn tile_layouts(tiles: &ThreadTiles) -> Vec<StatedLayout> {
     let mut found = vec![stated("lanes", "lane to m * lanes along N + n", tiles.lanes.layout())];
     for (operand, maps) in
         OperandKind::BOTH.into_iter().zip(["(thread, element) to m", "(thread, element) to n"])
@@ -135,58 +119,6 @@ fn tile_layouts(tiles: &ThreadTiles) -> Vec<StatedLayout> {
         "(thread, accumulator) to m * N + n",
         AccumulatorMap(*tiles).layout(),
     ));
-    found
-}
-
-fn warp_specialized_layouts(components: &WarpSpecialized) -> Vec<StatedLayout> {
-    let mut found = Vec::new();
-    for operand in OperandKind::BOTH {
-        let (whole, one) = match components.tile(operand) {
-            StageTile::Warpgroup(tile) => (tile.layout(), tile.tma_box()),
-            StageTile::Threads { .. } => {
-                let tile = components.boxed_tile(operand);
-                (tile.layout(), tile.one)
-            }
-        };
-        let one = SmemTile { mn: components.box_mn(operand), ..one };
-        found.push(stated(format!("{} in shared memory", operand.name()), tile_of(operand), whole));
-        found.push(stated(
-            format!("TMA box of {}", operand.name()),
-            tile_of(operand),
-            one.layout(),
-        ));
-    }
-    match components.mma {
-        TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => found.extend(tile_layouts(&tiles)),
-        TiledMma::Wgmma(mma, _) => {
-            if let Some(load) = components.fragment_load() {
-                found.push(stated(
-                    "A in registers",
-                    "(thread, element of a stage) to an element",
-                    load.layout(),
-                ));
-            }
-            let accumulators = wgmma::AccumulatorMap::new(&mma.instruction())
-                .with_rows(components.fragment_rows());
-            found.push(stated(
-                "accumulators",
-                "(thread, accumulator) to m * N + n",
-                accumulators.layout(),
-            ));
-            found.push(stated(
-                "subtile of D",
-                "(m, n) to a byte",
-                StagingMap::new(components).layout(),
-            ));
-        }
-    }
-    if components.options.split_k {
-        found.push(stated(
-            "slot of a split-K slice",
-            "(thread, accumulator) to a place",
-            SlotMap::new(components).layout(),
-        ));
-    }
     found
 }
 

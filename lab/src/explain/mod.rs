@@ -3,6 +3,9 @@
 mod gemm;
 mod layouts;
 mod machine;
+mod mma_sync;
+mod simt;
+mod tma_ring;
 mod transpose;
 
 pub use gemm::facts;

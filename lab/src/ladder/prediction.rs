@@ -28,7 +28,7 @@ use falchion::{
     internals::shape::OperandKind,
     nest::GemmDesc,
     threadblock::Along,
-    warp::{UnrollKind, simt::maps::FragmentMap},
+    warp::{UnrollKind, thread_maps::FragmentMap},
 };
 
 /// The machine constants of a prediction.

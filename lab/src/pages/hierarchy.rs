@@ -3,7 +3,7 @@
 
 use super::{CODE, FONT, Palette};
 use crate::svg::Svg;
-use falchion::{device::Explanation, prelude::*};
+use falchion::prelude::*;
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 330.0;
@@ -27,8 +27,8 @@ fn levels() -> Vec<Level> {
     let desc = Gemm::<f32>::new().desc();
     let (tile, stages) = (desc.threadblock(), desc.stages());
     let warp = desc.warp();
-    let Ok(Explanation::Simt(explained)) = desc.explain() else { return Vec::new() };
-    let (lanes, [rows, columns]) = (explained.lanes, explained.thread_tile);
+    let tiles = desc.base().tiles;
+    let (lanes, [rows, columns]) = ([tiles.lanes.m, tiles.lanes.n], tiles.thread());
     let shape = |[m, n, k]: [u32; 3]| format!("GemmShape<{m}, {n}, {k}>");
     let block = shape([tile.m, tile.n, tile.k]);
     let level = |name, rust: [&str; 2], loops: String, grid, cell| Level {

@@ -19,7 +19,7 @@ pub struct Suite {
 }
 
 /// All suites whose peer is cuBLASLt, in the order of the overview.
-pub const SUITES: [Suite; 16] = [
+pub const SUITES: &[Suite] = &[
     suite("hopper", "large, aligned, K-major operands, tensor cores", true),
     suite("hopper_layouts", "large, the other operand layouts", true),
     suite("hopper_odd", "large, odd sizes (K-major and others)", true),
@@ -67,11 +67,11 @@ impl SuiteResult {
 pub fn results(
     mut read: impl FnMut(&str) -> Result<String, String>,
 ) -> Result<Vec<SuiteResult>, String> {
-    let result = |suite: Suite| {
+    let result = |&suite: &Suite| {
         let lines = crate::bench::record::read_lines(&read(suite.name)?);
         Ok(SuiteResult { suite, lines: lines.map_err(|error| error.to_string())? })
     };
-    SUITES.into_iter().map(result).collect()
+    SUITES.iter().map(result).collect()
 }
 
 /// `docs/performance/README.md`.

@@ -10,7 +10,7 @@ use falchion::{
     refusal::Operand,
     shape::Mnk,
     threadblock::{Along, SmemLayout},
-    warp::simt::maps::FragmentMap,
+    warp::thread_maps::FragmentMap,
 };
 use falchion_lab::{
     banks::{Direction, SharedStep, WarpAccess, cases, description_steps, wavefronts},

@@ -2,7 +2,7 @@
 //! derived here: bytes / 128 per wavefront, and the effect of swizzles on 8-byte accesses.
 
 use crate::harness::{
-    descriptions::{KernelKind, Wanted, description, threads::plain},
+    descriptions::{KernelKind, Wanted, description},
     random_cases::cases as config,
 };
 use falchion::{
@@ -44,7 +44,7 @@ fn tile_of_128(desc: GemmDesc) -> GemmDesc {
 }
 
 /// Returns (purpose, matrix, bytes per lane, accesses, wavefronts, ideal wavefronts) of each step.
-fn counted(desc: &GemmDesc) -> Vec<(Purpose, Option<Operand>, u32, u64, u64, u64)> {
+pub(super) fn counted(desc: &GemmDesc) -> Vec<(Purpose, Option<Operand>, u32, u64, u64, u64)> {
     let row = |step: SharedStep| {
         (step.purpose, step.operand, step.worst.bytes(), step.accesses, step.wavefronts, step.ideal)
     };
@@ -164,25 +164,6 @@ fn threads_that_store_read_their_subtiles() {
     );
 }
 
-/// TMA-fed SIMT `f32`, 256 x 128 x 16 with 64 x 64 warp tiles and 16 x 8 thread tiles: 8 warps read
-/// 16 k each, with 4 accesses to A and 2 to B, which are 512 and 256. Lanes (i, i^2) read the same
-/// part of A, and (i, i^1) the same part of B. An access therefore has two phases of at most 64
-/// bytes, and takes two wavefronts.
-#[test]
-fn fragments_of_f32_take_two_wavefronts() {
-    let desc =
-        plain([Order::Col, Order::Row, Order::Row], (256, 128, 16), (64, 64), (16, 8)).expect();
-    let b = Some(Operand::B);
-    assert_eq!(
-        counted(&desc),
-        [(Purpose::Load, A, 16, 512, 1024, 1024), (Purpose::Load, b, 16, 256, 512, 512)]
-    );
-    assert!(
-        without_threads(&desc)[2]
-            .starts_with("C and D: threads read and write them in global memory")
-    );
-}
-
 /// Returns the bytes that the steps of a purpose and a matrix access, including inactive lanes.
 fn bytes(steps: &[SharedStep], purpose: Purpose, of: Operand) -> u64 {
     let mine = steps.iter().filter(|step| (step.purpose, step.operand) == (purpose, Some(of)));
@@ -197,7 +178,7 @@ proptest! {
     /// once.
     #[test]
     fn every_element_is_accessed_once(seed in any::<u64>()) {
-        let desc = description(seed, Wanted { kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() });
+        let desc = description(seed, Wanted { kernel_kind: KernelKind::WgmmaRing, ..Wanted::default() });
         let (components, steps) = (desc.components().expect("a kernel"), description_steps(&desc).expect("steps"));
         let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc);
         let of_d = u64::from(d.multiplied().output.element.bytes_of(m * n));

@@ -14,5 +14,6 @@ mod figures;
 mod ladder;
 mod model;
 mod pins;
+mod simt_ring;
 mod single_stage;
 mod trials;

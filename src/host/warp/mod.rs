@@ -2,3 +2,4 @@
 
 pub(in crate::host) mod chains;
 pub(in crate::host) mod microkernel;
+mod mma_sync;

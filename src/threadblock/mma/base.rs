@@ -8,11 +8,8 @@ use crate::{
     numeric::ElementKind,
     schedule::{Schedule, Step},
     shape::OperandKind,
-    threadblock::{Mainloop, StagedOperand, WorkKind, smem::Along},
-    warp::{
-        MmaComponents, MmaSyncKnobs, SimtKnobs, ThreadTiles, TiledMma,
-        mma_sync::{FragmentMap, MatrixLoads, WarpInstruction, WordLoad},
-    },
+    threadblock::{Mainloop, StagedOperand, WorkKind},
+    warp::{MmaComponents, ThreadTiles, TiledMma},
 };
 
 /// A threadblock whose threads all follow one schedule. Facts can be computed before the
@@ -60,11 +57,7 @@ impl MmaBase {
 
     /// Returns the registers that a thread needs without spills.
     pub const fn registers(&self) -> u32 {
-        match self.mma {
-            TiledMma::Simt(_) => SimtKnobs::registers(self),
-            TiledMma::MmaSync(..) => MmaSyncKnobs::registers(self),
-            TiledMma::Wgmma(..) => 0,
-        }
+        self.mma.registers(self)
     }
 
     /// Returns the description of one operand.
@@ -72,22 +65,9 @@ impl MmaBase {
         self.operands[operand.index()]
     }
 
-    /// Returns the instruction of a warp, or `None` on CUDA cores.
-    pub const fn instruction(&self) -> Option<WarpInstruction> {
-        self.mma.warp_instruction()
-    }
-
     /// Returns the K extent of a k-block: the instruction's K, or 1 on CUDA cores.
     pub const fn step(&self) -> u32 {
-        match self.instruction() {
-            Some(instruction) => instruction.shape().k,
-            None => 1,
-        }
-    }
-
-    /// Returns whether integer sums saturate instead of wrapping.
-    pub const fn saturates(&self) -> bool {
-        matches!(self.instruction(), Some(instruction) if instruction.saturates())
+        self.mma.step()
     }
 
     /// Returns the number of k-blocks per warp tile. One `Load` or `Multiply` step handles one
@@ -96,43 +76,9 @@ impl MmaBase {
         self.tiles.warp.k / self.step()
     }
 
-    /// Returns the fragment map of an operand for one k-block, or `None` on CUDA cores.
-    pub const fn fragment(&self, operand: OperandKind) -> Option<FragmentMap> {
-        match self.instruction() {
-            Some(instruction) => Some(FragmentMap::new(self.tiles, instruction, operand)),
-            None => None,
-        }
-    }
-
     /// Returns the number of elements of an operand that a thread holds per k-block.
     pub const fn fragment_elements(&self, operand: OperandKind) -> u32 {
-        match self.fragment(operand) {
-            Some(fragment) => fragment.elements(),
-            None => self.operand(operand).thread_mn(),
-        }
-    }
-
-    /// Returns the warp-wide matrix loads (`ldmatrix`) of an operand, or `None` if each thread
-    /// loads its own elements.
-    pub const fn matrix_loads(&self, operand: OperandKind) -> Option<MatrixLoads> {
-        let facts = self.operand(operand);
-        match self.fragment(operand) {
-            Some(fragment) => {
-                MatrixLoads::new(fragment, WordLoad::for_element(facts.element, facts.smem.along))
-            }
-            None => None,
-        }
-    }
-
-    /// Returns the elements per shared-memory access of a fragment load, and whether these elements
-    /// are contiguous along K.
-    pub const fn fragment_access(&self, operand: OperandKind) -> (u32, bool) {
-        let facts = self.operand(operand);
-        match (self.matrix_loads(operand), self.instruction()) {
-            (Some(loads), _) => (loads.row_elements(), facts.smem.along.is(Along::K)),
-            (None, Some(_)) => (1, false),
-            (None, None) => (facts.fragment_access(), false),
-        }
+        self.mma.fragment_elements(self, operand)
     }
 
     /// Returns the size of one stage of both operands in bytes.
@@ -154,20 +100,6 @@ impl MmaBase {
         let (stages, partials) =
             (self.stages.saturating_mul(self.stage_bytes()), self.partials_bytes());
         if stages > partials { stages } else { partials }
-    }
-
-    /// Returns the number of fragments of B that a thread holds. Tensor-core warps hold one
-    /// fragment and reload each word after the products that read it. For f64 they hold two: the
-    /// instruction reads its operands when it begins, so such a reload would wait for it.
-    pub const fn fragments_of_b(&self) -> u32 {
-        match self.instruction() {
-            Some(instruction)
-                if self.k_blocks() == 1 || instruction.input(OperandKind::B).bits() < 64 =>
-            {
-                1
-            }
-            _ => 2,
-        }
     }
 
     /// Returns whether both operands are copied in accesses narrower than 16 bytes. Such tiles need
@@ -192,8 +124,8 @@ impl MmaBase {
         let [load, multiply] = [Step::Load { k_block: next }, Step::Multiply { k_block }];
         let [load_a, multiply_load] =
             [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }];
-        match self.fragments_of_b() {
-            2 if self.instruction().is_some() && !self.copies_narrow() => {
+        match self.mma.fragments_of_b(self) {
+            2 if self.mma.is_warp_wide() && !self.copies_narrow() => {
                 [between, vec![load, multiply]].concat()
             }
             2 => [vec![load], between, vec![multiply]].concat(),

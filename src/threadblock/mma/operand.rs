@@ -7,7 +7,7 @@ use crate::{
         Mainloop, ThreadMap,
         smem::{Along, SmemTile},
     },
-    warp::{InterleaveKind, simt::maps},
+    warp::{InterleaveKind, thread_maps},
 };
 
 /// Registers for the copies of an operand, in shares of a register: for each staged word, each row
@@ -99,7 +99,7 @@ impl StagedOperand {
     /// Returns the number of neighboring elements along M or N that a lane holds before the next
     /// lane's elements begin.
     pub const fn interleave(&self) -> u32 {
-        maps::interleave(self.interleave, self.element, self.thread_mn())
+        thread_maps::interleave(self.interleave, self.element, self.thread_mn())
     }
 
     /// Returns the elements per shared-memory access of a fragment load.

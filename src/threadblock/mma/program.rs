@@ -3,17 +3,13 @@
 
 use crate::{
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
-    layout::index_map::{IndexMap, Map, Tabled},
+    layout::index_map::Map,
     nest::GemmDesc,
-    numeric::{Combined, Instruction, emulation::RegisterTerms},
+    numeric::{Instruction, emulation::RegisterTerms},
     schedule::Schedule,
     shape::OperandKind,
     threadblock::{MmaBase, ProductRecords, Units, Work},
-    warp::{
-        MirroredMap,
-        mma_sync::StepMap,
-        simt::maps::{DepthMap, FragmentMap},
-    },
+    warp::{MirroredMap, thread_maps::StepMap, tiled_mma::tabled},
 };
 use std::sync::Arc;
 
@@ -63,21 +59,12 @@ pub struct Program {
 impl Program {
     /// Returns the program of a checked description and its CTA.
     pub(crate) fn new(desc: GemmDesc, base: MmaBase) -> Self {
-        // The executor evaluates each point many times, so tables replace the formulas.
-        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::new(map)) };
         let maps = Maps {
             copy: base.operands.map(|operand| tabled(&operand.thread_map())),
             smem: base.operands.map(|operand| tabled(&operand.smem)),
-            fragment: OperandKind::BOTH.map(|operand| match base.fragment(operand) {
-                Some(fragment) => tabled(&fragment),
-                None => tabled(&FragmentMap::new(base.tiles, operand)),
-            }),
-            rows: OperandKind::BOTH
-                .map(|operand| base.matrix_loads(operand).map(|loads| tabled(&loads))),
-            depth: match base.instruction() {
-                Some(_) => tabled(&StepMap { tiles: base.tiles, step: base.step() }),
-                None => tabled(&DepthMap(base.tiles)),
-            },
+            fragment: OperandKind::BOTH.map(|operand| base.mma.fragment_map(&base, operand)),
+            rows: OperandKind::BOTH.map(|operand| base.mma.row_map(&base, operand)),
+            depth: tabled(&StepMap { tiles: base.tiles, step: base.step() }),
             accumulator: tabled(&AccumulatorMap(base.tiles)),
             partials: tabled(&PartialsMap(base.tiles)),
         };
@@ -95,18 +82,7 @@ impl Program {
     /// Returns the arithmetic of the tensor-core instruction and the terms into which it decomposes
     /// fragments. `None` if every accumulator is a chain of fused multiply-adds.
     pub fn arithmetic(&self) -> Option<(Instruction, RegisterTerms)> {
-        let desc = &self.desc;
-        let of_warp = self.base.instruction()?;
-        let [a, b] = OperandKind::BOTH.map(|operand| of_warp.factor(operand));
-        let instruction = Instruction::for_types(Combined { a, b, ..desc.types() }, desc.arch)?;
-        Some((
-            instruction.with_terms(
-                of_warp.math().emulation(),
-                self.base.step(),
-                self.base.tiles.warp.k,
-            ),
-            of_warp.terms(),
-        ))
+        self.base.mma.arithmetic(self)
     }
 
     /// Returns the maps that have a CUDA twin. The fingerprints cover these maps.

@@ -13,14 +13,12 @@ use crate::{
         smem::Along,
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
         tma_ring::{
+            Consumer,
             pipeline::{LEAST_REGISTERS, MOST_STAGING},
             shapes::MOST_PROMOTED_TILES,
         },
     },
-    warp::{
-        Consumer,
-        wgmma::{ROWS, STAGE_BYTES},
-    },
+    warp::wgmma::{ROWS, STAGE_BYTES},
 };
 
 impl WarpSpecialized {

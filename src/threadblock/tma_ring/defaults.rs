@@ -17,7 +17,7 @@ use crate::{
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{Mainloop, TmaRingKnobs},
-    warp::{InterleaveKind, SimtKnobs, WarpMma, WgmmaKnobs},
+    warp::{WarpMma, WgmmaKnobs},
 };
 
 /// Returns knobs for Hopper's tensor cores. The threadblock tile is `m` x `n` and 128 bytes deep,
@@ -261,23 +261,6 @@ const fn fp8_types(c: ElementKind) -> [Combined; 4] {
     ]
 }
 
-/// Knobs of the TMA-fed SIMT kernel for `f32`, with 16x8 per thread, the fastest in `git show
-/// e863db3:./docs/performance/f32_simt.md`. It is not the configuration of
-/// [`Auto`](crate::nest::Auto), because K-major operands need a workspace.
-pub const COPIED_BY_TMA: Knobs = Knobs::new(
-    Mainloop::TmaRing(TmaRingKnobs {
-        threadblock: Mnk::new(256, 128, 16),
-        stages: 8,
-        ..TmaRingKnobs::DEFAULT
-    }),
-    WarpMma::Simt(SimtKnobs {
-        warp: Mnk::new(64, 64, 16),
-        thread: Some(Mnk::new(16, 8, 1)),
-        interleave: InterleaveKind::Vector,
-    }),
-    [4; 3],
-);
-
 const fn tensor_op(types: &'static [Combined], knobs: &'static [Knobs]) -> Row {
     Row::new(OpKind::TensorOp, &[Sm90], types, knobs)
 }
@@ -307,7 +290,6 @@ const fn with_promotion(types: &'static [Combined], knobs: &'static [Knobs]) -> 
 
 /// The rows of the table.
 pub(crate) const ROWS: &[Row] = &[
-    Row { op: OpKind::Simt, ..tensor_op(&[combined(F32, F32, F32)], &[COPIED_BY_TMA]) },
     and_beside(
         &[combined(F16, F32, F16), combined(F16, F32, Bf16), combined(F16, F16, F16)],
         &half_knobs(F16),

@@ -1,7 +1,7 @@
 //! Warp-specialized main loop for Hopper. One producer warpgroup fills a ring of stages by TMA. The
 //! consumer warpgroups multiply with `wgmma`; on CUDA cores for true `f32` (`op simt`); or with
-//! `mma.sync` for `f64`. `src/warp/simt/consumer.rs` and `src/warp/mma_sync/consumer.rs` describe
-//! the differences from `wgmma`.
+//! `mma.sync` for `f64`. `src/warp/simt/tma_ring/mod.rs` and `src/warp/mma_sync/tma_ring/mod.rs`
+//! describe the differences from `wgmma`.
 //!
 //! ```text
 //! for each tile of D, in the order of the swizzle     CTAs are persistent, and take the next tile; a cluster takes as many as it has blocks
@@ -50,6 +50,7 @@ pub(crate) mod components;
 mod copies;
 pub(crate) mod cost;
 pub(crate) mod defaults;
+mod dispatch;
 pub(crate) mod explain;
 mod kernel;
 mod launch;
@@ -61,6 +62,8 @@ mod stage;
 mod unit;
 
 pub use crate::threadblock::tma_ring::stage::StageTile;
+pub(crate) use dispatch::{Consumer, ConsumerRegisters};
+
 use crate::{
     layout::Order,
     nest::knob_struct,

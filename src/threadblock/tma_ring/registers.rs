@@ -1,8 +1,7 @@
 //! Register budget of a consumer thread: registers needed and registers available.
 
-use crate::{
-    threadblock::{RoleOptions, SLICES_AT_ONCE, WarpSpecialized},
-    warp::ConsumerRegisters,
+use crate::threadblock::{
+    RoleOptions, SLICES_AT_ONCE, WarpSpecialized, tma_ring::ConsumerRegisters,
 };
 
 /// Registers of a consumer thread other than accumulators: addresses, the ring position, and

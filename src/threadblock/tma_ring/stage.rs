@@ -38,6 +38,16 @@ pub enum StageTile {
 }
 
 impl StageTile {
+    /// Tile without elements, of an unsupported MMA.
+    const EMPTY: Self = Self::Threads {
+        element: ElementKind::F32,
+        along: Along::K,
+        mn: 0,
+        k: 0,
+        multiple: 1,
+        swizzle: SwizzleMode::None,
+    };
+
     /// Returns the tile of an operand that an MMA reads.
     pub const fn read_by(mma: &TiledMma, operand: OperandKind) -> Self {
         match (mma, operand) {
@@ -51,6 +61,7 @@ impl StageTile {
             (TiledMma::MmaSync(tiles, instruction), _) => {
                 MmaSyncKnobs::stage_tile(tiles, instruction, operand)
             }
+            (TiledMma::Unsupported, _) => Self::EMPTY,
         }
     }
 

@@ -35,7 +35,7 @@ impl MmaSyncKnobs {
             mma: match instruction {
                 Some(instruction) => TiledMma::MmaSync(tiles, instruction),
                 // `check` refuses the instruction.
-                None => TiledMma::Simt(tiles),
+                None => TiledMma::Unsupported,
             },
         }
     }

@@ -75,7 +75,7 @@ impl MmaSyncKnobs {
         let own = [
             ("kStep", base.step()),
             ("kMostReads", MOST_READS),
-            ("kFragmentsOfB", base.fragments_of_b()),
+            ("kFragmentsOfB", base.mma.fragments_of_b(base)),
         ];
         MmaText {
             header: "warp/mma_sync.cuh",

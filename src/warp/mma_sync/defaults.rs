@@ -11,7 +11,7 @@ use crate::{
     },
     numeric::{Combined, ElementKind::*, EmulationKind},
     shape::Mnk,
-    threadblock::{Mainloop, MainloopKind, TmaRingKnobs},
+    threadblock::{Mainloop, MainloopKind},
     warp::{MmaSyncKnobs, UnrollKind, WarpMma},
 };
 
@@ -76,22 +76,6 @@ const DOUBLE: [Knobs; 6] = [
 const fn double(block: (u32, u32), warp: (u32, u32), k: u32) -> Knobs {
     tiled(block, warp, k, Mnk::new(16, 8, 8), 3, 2)
 }
-
-/// Knobs of the TMA-fed kernel for `f64`. It is not the configuration of
-/// [`Auto`](crate::nest::Auto), because MN-major operands need a workspace.
-const COPIED_BY_TMA: Knobs = Knobs::new(
-    Mainloop::TmaRing(TmaRingKnobs {
-        threadblock: Mnk::new(128, 128, 16),
-        stages: 6,
-        ..TmaRingKnobs::DEFAULT
-    }),
-    WarpMma::MmaSync(MmaSyncKnobs {
-        warp: Mnk::new(64, 32, 16),
-        instruction: Mnk::new(16, 8, 4),
-        saturate: SaturateKind::Off,
-    }),
-    [2; 3],
-);
 
 /// `f64` on Ampere: the tiles that fit its instruction of 8x8x4.
 const DOUBLE_OF_AMPERE: [Knobs; 3] = [
@@ -205,7 +189,6 @@ const OF_BYTES: &[Combined] = &[
 /// architecture that has it.
 pub(crate) const ROWS: &[Row] = &[
     tensor_op(&[Sm90], &[combined(F64, F64, F64)], &DOUBLE),
-    tensor_op(&[Sm90], &[combined(F64, F64, F64)], &[COPIED_BY_TMA]),
     tensor_op(AMPERE, &[combined(F64, F64, F64)], &DOUBLE_OF_AMPERE),
     tensor_op(&[Sm75], OF_F16, &HALVES_OF_TURING),
     tensor_op(SMALL, OF_F16, &HALVES_OF_99_KB),

@@ -39,18 +39,17 @@
 
 mod check;
 mod complete;
-mod complete_consumer;
 mod components;
-mod consumer;
-mod consumer_cuda;
 mod cost;
 mod cuda;
 pub(crate) mod defaults;
 pub(crate) mod explain;
+mod fragments;
 mod loads;
 mod registers;
 mod spell;
 mod table;
+pub(crate) mod tma_ring;
 
 pub use loads::{MATRICES, MatrixLoads, WordLoad};
 
@@ -344,40 +343,6 @@ impl IndexMap for FragmentMap {
             self.domain(),
             &threads,
             &[(per_word, 1), (eights, EIGHT * shape.k), (words, QUAD * per_word), tiles],
-        )
-    }
-}
-
-/// Map from (thread, k-block) to the first k of the k-block in the block's tile. Each warp slice
-/// has its own share of K.
-#[derive(Clone, Copy, Debug)]
-pub struct StepMap {
-    /// Tiles of the block, its warps, and its threads.
-    pub tiles: ThreadTiles,
-    /// K extent of a k-block.
-    pub step: u32,
-}
-
-impl IndexMap for StepMap {
-    fn domain(&self) -> Coord {
-        Coord { row: self.tiles.threads(), column: self.tiles.warp.k / at_least_one(self.step) }
-    }
-
-    fn codomain(&self) -> u32 {
-        self.tiles.block.k
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        let (_, _, warp_slice) = self.tiles.warp_place(point.row / WARP);
-        Some(warp_slice * self.tiles.warp.k + point.column * self.step)
-    }
-
-    fn layout(&self) -> Option<Composed> {
-        let warp_slices = (self.tiles.warps().k, self.tiles.warp.k);
-        affine(
-            self.domain(),
-            &[(self.tiles.threads_per_warp_slice(), 0), warp_slices],
-            &[(self.domain().column, self.step)],
         )
     }
 }

@@ -58,7 +58,7 @@ impl MmaSyncKnobs {
         let [a, b] = &base.operands;
         let accumulators = base.accumulator.bytes_of(base.tiles.accumulators()).div_ceil(4);
         let words = [Self::words(base, OperandKind::A), Self::words(base, OperandKind::B)];
-        let (two, promotes) = (base.fragments_of_b() > 1, Self::promotes(base));
+        let (two, promotes) = (base.mma.fragments_of_b(base) > 1, Self::promotes(base));
         // Nothing loads ahead while the sums of a tile have their own registers.
         let ahead = if two {
             words[1]
@@ -108,7 +108,7 @@ impl MmaSyncKnobs {
             (false, false) => 4,
             (false, true) => 8,
         };
-        let dead = (base.fragments_of_b() > 1 && !wide) || Self::promotes(base);
+        let dead = (base.mma.fragments_of_b(base) > 1 && !wide) || Self::promotes(base);
         let cost = CopyCost {
             word: if through { per_register } else { 0 },
             row: 0,

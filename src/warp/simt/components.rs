@@ -9,7 +9,7 @@ use crate::{
         StagedOperand, ThreadMap,
         smem::{Along, SmemTile, WIDEST_ACCESS},
     },
-    warp::{LaneArrangement, MmaComponents, SimtKnobs, ThreadTiles, TiledMma, UnrollKind},
+    warp::{LaneArrangement, MmaComponents, SimtKnobs, ThreadTiles, TiledMma},
 };
 
 impl SimtKnobs {
@@ -62,16 +62,6 @@ impl SimtKnobs {
             warp_mn: extents.warp,
             lanes: extents.lanes,
             interleave,
-        }
-    }
-}
-
-impl GemmDesc {
-    /// Returns the k-blocks per iteration of the loop over a tile.
-    pub const fn groups_a_turn(&self) -> u32 {
-        match self.mainloop.unroll() {
-            UnrollKind::Full => self.warp().k,
-            UnrollKind::By(groups) => groups,
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::{
     },
     numeric::{Combined, ElementKind::*},
     shape::Mnk,
-    threadblock::{Mainloop, MainloopKind, tma_ring},
-    warp::{InterleaveKind, SimtKnobs, UnrollKind, WarpMma},
+    threadblock::{Mainloop, MainloopKind},
+    warp::{InterleaveKind, SimtKnobs, UnrollKind, WarpMma, simt::tma_ring},
 };
 
 const THROUGH_REGISTERS: &[MainloopKind] = MainloopKind::THROUGH_REGISTERS;

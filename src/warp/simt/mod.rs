@@ -6,19 +6,18 @@
 //!
 //! Without a producer, a user's [`Transform`](crate::numeric::Transform) to f32 runs when a thread
 //! loads a fragment.
+//!
+//! Twin: `kernels/warp/simt.cuh`.
 
 mod check;
 mod complete;
-mod complete_consumer;
 mod components;
-mod consumer;
-mod consumer_cuda;
 mod cost;
 mod cuda;
 pub(crate) mod defaults;
 pub(crate) mod explain;
-pub mod maps;
 mod registers;
+pub(crate) mod tma_ring;
 
 use crate::{
     nest::{Pins, or},

@@ -26,12 +26,6 @@
 //! Twin: `kernels/warp/wgmma.cuh`. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix
 //! Instructions".
 
-pub(crate) mod a_operand;
-mod arithmetic;
-mod complete;
-mod consumer;
-mod consumer_cuda;
-mod cost;
 mod descriptor;
 mod fragment;
 mod instruction;
@@ -39,6 +33,7 @@ mod model;
 mod registers;
 mod spell;
 mod tile;
+pub(crate) mod tma_ring;
 
 pub use crate::threadblock::smem::{CHUNK_BYTES, SwizzleMode};
 pub use descriptor::{CORE_ROWS, MatrixDescriptor};

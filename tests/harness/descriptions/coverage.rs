@@ -143,7 +143,7 @@ impl Coverage {
             ));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle())));
         }
-        let mut wanted: Vec<String> = super::warp_specialized::types()
+        let mut wanted: Vec<String> = super::tma_ring::wgmma::types()
             .iter()
             .map(|types| format!("{} {} {}", types.a, types.accumulator, types.c))
             .collect();

@@ -1,11 +1,7 @@
 //! Random descriptions of `mma.sync` kernels.
 
-use super::{epilogue, order, simt::main_loop, spills, work};
+use super::{epilogue, main_loop, order, spills, work};
 use crate::harness::prelude::*;
-
-/// Architectures with `mma.sync` instructions.
-pub const ARCHS: [ArchKind; 5] =
-    [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
 /// Returns the instructions of an architecture for a type combination.
 pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {

@@ -2,28 +2,56 @@
 
 pub mod coverage;
 pub mod mma_sync;
-pub mod mma_sync_ring;
 pub mod simt;
-pub mod threads;
-pub mod warp_specialized;
+pub mod tma_ring;
 
 use crate::harness::prelude::*;
-pub use simt::ONE_SCHEDULE;
 
-/// Kinds of kernels: an MMA with its main loops.
+/// Kinds of kernels: an MMA, and whether a TMA ring feeds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KernelKind {
     /// SIMT kernels on the CUDA cores. All threads follow one schedule.
     Simt,
     /// Warp-specialized kernels on Hopper's tensor cores.
-    WarpSpecialized,
+    WgmmaRing,
     /// `mma.sync` kernels. All threads follow one schedule.
     MmaSync,
     /// Warp-specialized TMA-fed SIMT kernels on Hopper's CUDA cores.
-    Threads,
+    SimtRing,
     /// Warp-specialized TMA-fed `mma.sync` kernels.
     MmaSyncRing,
 }
+
+impl KernelKind {
+    /// All kinds.
+    pub const ALL: &[Self] =
+        &[Self::Simt, Self::WgmmaRing, Self::MmaSync, Self::SimtRing, Self::MmaSyncRing];
+
+    /// Returns the architecture of kernels that round alike on a GPU, or any. The instructions of
+    /// older architectures round otherwise on a newer GPU.
+    pub const fn arch_of_one_rounding(self) -> Option<ArchKind> {
+        match self {
+            Self::MmaSync => Some(ArchKind::Sm90),
+            Self::Simt | Self::WgmmaRing | Self::SimtRing | Self::MmaSyncRing => None,
+        }
+    }
+}
+
+/// Main loops whose threads all follow one schedule.
+pub const ONE_SCHEDULE: &[MainloopKind] =
+    &[MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
+
+/// Main loops that copy through registers.
+pub const THROUGH_REGISTERS: &[MainloopKind] =
+    &[MainloopKind::Pipelined, MainloopKind::SingleStage];
+
+/// The multistage main loop, and the main loop that replaces it in a tree without it.
+pub const MULTISTAGE_OR_OTHER: &[MainloopKind] =
+    &[MainloopKind::Multistage, MainloopKind::Pipelined];
+
+/// Architectures with tensor cores that kernels without a producer use.
+pub const ARCHS: [ArchKind; 5] =
+    [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
 /// Constraints on a random description.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +68,7 @@ pub struct Wanted {
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { largest_tile: u32::MAX, arch: None, plain: false, kernel_kind: KernelKind::Simt }
+        Self { largest_tile: u32::MAX, arch: None, plain: false, kernel_kind: KernelKind::ALL[0] }
     }
 }
 
@@ -113,6 +141,23 @@ fn epilogue(random: &mut Random, plain: bool) -> EpilogueDesc {
     }
 }
 
+/// Returns a main loop without a producer.
+pub fn main_loop(
+    kind: MainloopKind,
+    threadblock: Mnk,
+    stages: u32,
+    unroll: UnrollKind,
+) -> Mainloop {
+    match kind {
+        MainloopKind::SingleStage => {
+            Mainloop::SingleStage(SingleStageKnobs { threadblock, unroll })
+        }
+        MainloopKind::Pipelined => Mainloop::Pipelined(PipelinedKnobs { threadblock }),
+        MainloopKind::Multistage => Mainloop::Multistage(MultistageKnobs { threadblock, stages }),
+        MainloopKind::TmaRing => unreachable!("a producer has its own descriptions"),
+    }
+}
+
 /// Returns a random tile order.
 fn order(random: &mut Random) -> SwizzleKind {
     match random.below(4) {
@@ -123,63 +168,16 @@ fn order(random: &mut Random) -> SwizzleKind {
     }
 }
 
-/// Returns the first valid description of a TMA-fed kernel without `wgmma` among random ones.
-/// Layouts and the cluster stay fixed while `attempt` draws the other knobs again, so that each
-/// keeps its share.
-fn first_valid(
-    seed: u64,
-    wanted: Wanted,
-    attempt: fn(&mut Random, [Order; 3], (u32, u32), bool) -> GemmDesc,
-) -> GemmDesc {
-    let mut random = Random::new(seed);
-    let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
-    let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
-    for _ in 0..100_000 {
-        let desc = attempt(&mut random, orders, cluster, wanted.plain);
-        let tile = desc.threadblock();
-        if tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
-            return desc;
-        }
-    }
-    panic!("no valid description was drawn from seed {seed}: {orders:?} {cluster:?}");
-}
-
-/// Returns a random schedule, and the warps of a tile along M and N.
-fn grid_of_warps(random: &mut Random) -> (ScheduleKind, (u32, u32)) {
-    if random.once_in(4) {
-        (ScheduleKind::Pingpong, random.pick(&[(1, 4), (2, 2), (4, 1)]))
-    } else {
-        let grids = [(1, 4), (2, 2), (4, 1), (2, 4), (4, 2), (8, 1), (3, 4), (2, 6), (6, 2)];
-        (ScheduleKind::Cooperative, random.pick(&grids))
-    }
-}
-
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let desc = match wanted.kernel_kind {
         KernelKind::Simt => simt::description(seed, wanted),
-        KernelKind::WarpSpecialized => warp_specialized::description(seed, wanted),
+        KernelKind::WgmmaRing => tma_ring::wgmma::with_groups_under_way(seed, wanted),
         KernelKind::MmaSync => mma_sync::description(seed, wanted),
-        KernelKind::Threads => threads::description(seed, wanted),
-        KernelKind::MmaSyncRing => mma_sync_ring::description(seed, wanted),
+        KernelKind::SimtRing => tma_ring::simt::description(seed, wanted),
+        KernelKind::MmaSyncRing => tma_ring::mma_sync::description(seed, wanted),
     };
-    let desc = with_groups_under_way(desc, seed);
     if wanted.plain { desc } else { with_vectors(desc, seed) }
-}
-
-/// Returns the description with a random number of pending `wgmma` groups, if valid. Half of the
-/// descriptions with `bf16x6` change to `bf16x3`.
-fn with_groups_under_way(desc: GemmDesc, seed: u64) -> GemmDesc {
-    if desc.mma.wgmma().is_none() {
-        return desc;
-    }
-    let mut random = Random::new(draw(seed, 1));
-    let emulation = match desc.emulation() {
-        EmulationKind::Bf16x6 if random.once_in(2) => EmulationKind::Bf16x3,
-        other => other,
-    };
-    let other = but!(desc, emulation, pending: random.below(4) as u32);
-    if other.check().is_ok() { other } else { desc }
 }
 
 /// Sums with vectors. Some have a scale of 0, as s2 is.

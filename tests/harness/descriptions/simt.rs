@@ -1,19 +1,7 @@
 //! Random descriptions of SIMT kernels on the CUDA cores.
 
-use super::{epilogue, order, spills, work};
+use super::{epilogue, main_loop, order, spills, work};
 use crate::harness::prelude::*;
-
-/// Main loops whose threads all follow one schedule.
-pub const ONE_SCHEDULE: &[MainloopKind] =
-    &[MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
-
-/// Main loops that copy through registers.
-pub const THROUGH_REGISTERS: &[MainloopKind] =
-    &[MainloopKind::Pipelined, MainloopKind::SingleStage];
-
-/// The multistage main loop, and the main loop that replaces it in a tree without it.
-pub const MULTISTAGE_OR_OTHER: &[MainloopKind] =
-    &[MainloopKind::Multistage, MainloopKind::Pipelined];
 
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
@@ -87,23 +75,6 @@ fn attempt(
     let desc = but!(GemmDesc::from_values(OpKind::Simt, arch, types, orders, knobs), epilogue);
     let scaled = desc.output.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
-}
-
-/// Returns a main loop without a producer.
-pub fn main_loop(
-    kind: MainloopKind,
-    threadblock: Mnk,
-    stages: u32,
-    unroll: UnrollKind,
-) -> Mainloop {
-    match kind {
-        MainloopKind::SingleStage => {
-            Mainloop::SingleStage(SingleStageKnobs { threadblock, unroll })
-        }
-        MainloopKind::Pipelined => Mainloop::Pipelined(PipelinedKnobs { threadblock }),
-        MainloopKind::Multistage => Mainloop::Multistage(MultistageKnobs { threadblock, stages }),
-        MainloopKind::TmaRing => unreachable!("a producer has its own descriptions"),
-    }
 }
 
 fn shared(random: &mut Random) -> SmemLayout {

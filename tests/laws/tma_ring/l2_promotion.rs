@@ -1,6 +1,6 @@
 //! The knob `l2_promotion`: its tensor maps, its texts, its refusals, and its leaves.
 
-use crate::harness::{descriptions, prelude::*};
+use crate::harness::{descriptions::tma_ring, prelude::*};
 use falchion::{
     layout::Order::{Col, Row},
     nest::{L2Promotion64, L2Promotion128, L2Promotion256, NoL2Promotion},
@@ -10,12 +10,12 @@ const KIND: L2PromotionKind = L2PromotionKind::Bytes256;
 
 /// Returns a kernel for each MMA that a TMA ring feeds, with operands that the kernel reads in
 /// place.
-fn rings() -> [GemmDesc; 3] {
+fn rings() -> Vec<GemmDesc> {
     let bf16 = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16);
-    [
+    vec![
         default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]),
-        descriptions::threads::plain([Col, Row, Row], (128, 256, 16), (32, 128), (8, 16)),
-        descriptions::mma_sync_ring::plain([Row, Col, Row], (128, 128), (64, 32), 4),
+        tma_ring::simt::plain([Col, Row, Row], (128, 256, 16), (32, 128), (8, 16)),
+        tma_ring::mma_sync::plain([Row, Col, Row], (128, 128), (64, 32), 4),
     ]
 }
 

@@ -98,7 +98,7 @@ fn kernels_for_few_tiles_compile_clean() {
     ];
     let mut kernels = Vec::new();
     for types in
-        descriptions::warp_specialized::types().into_iter().filter(|types| types.a.bits() == 16)
+        descriptions::tma_ring::wgmma::types().into_iter().filter(|types| types.a.bits() == 16)
     {
         for (i, (extents, wanted)) in problems.into_iter().enumerate() {
             let b = [Order::Col, Order::Row][i % 2];

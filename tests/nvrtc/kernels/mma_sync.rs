@@ -1,8 +1,11 @@
 //! Kernels with `mma.sync`.
 
+mod machine_code;
+mod ptx;
+
 use super::{
     a_wrong_fact_is_named, all_clean,
-    descriptions::{KernelKind, Wanted, description, mma_sync::ARCHS},
+    descriptions::{ARCHS, KernelKind, Wanted, description},
     unit_of,
 };
 use crate::harness::prelude::*;

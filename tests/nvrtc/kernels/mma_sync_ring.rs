@@ -3,7 +3,7 @@
 use super::{
     a_wrong_fact_is_named, all_clean,
     descriptions::{
-        KernelKind, Wanted, description, largest_shape_that_fits, mma_sync_ring::plain,
+        KernelKind, Wanted, description, largest_shape_that_fits, tma_ring::mma_sync::plain,
     },
     unit_of,
 };

@@ -9,15 +9,13 @@ mod batches;
 mod blackwell;
 mod columns;
 mod halves;
-mod machine_code;
 mod mma_sync;
 mod mma_sync_ring;
 mod nodes;
-mod ptx;
 mod registers;
+mod simt_ring;
 mod streams;
 mod swizzles;
-mod threads;
 mod transforms;
 mod vectors;
 
@@ -189,7 +187,7 @@ fn warp_specialized_kernels_compile_clean() {
     let of = |orders| {
         let default =
             move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-        descriptions::warp_specialized::types()
+        descriptions::tma_ring::wgmma::types()
             .into_iter()
             .filter_map(move |types| default(types).ok())
     };
@@ -216,7 +214,7 @@ fn warp_specialized_kernels_compile_clean() {
 #[ignore = "needs NVRTC"]
 fn kernels_that_promote_compile_clean() {
     let orders = [Order::Row, Order::Col, Order::Row];
-    let fp8 = descriptions::warp_specialized::types().into_iter().filter(|types| types.a.is_fp8());
+    let fp8 = descriptions::tma_ring::wgmma::types().into_iter().filter(|types| types.a.is_fp8());
     let promoted = |types| random_cases::promoted(types, orders);
     let kernels: Vec<_> = fp8
         .map(promoted)
@@ -239,7 +237,7 @@ type Kernel = (String, GemmDesc, ArchKind);
 
 /// Returns the default of each type combination of warp-specialized kernels, each in other layouts.
 fn rotated_defaults(shift: usize) -> impl Iterator<Item = Kernel> {
-    let types = descriptions::warp_specialized::types().into_iter().enumerate();
+    let types = descriptions::tma_ring::wgmma::types().into_iter().enumerate();
     types.filter_map(move |(i, types)| {
         let orders =
             [1, 2, 4].map(|bit| if (i + shift) & bit != 0 { Order::Col } else { Order::Row });
@@ -263,14 +261,13 @@ fn stored_by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
 
 /// Returns TMA-fed SIMT kernels of some seeds.
 fn by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
-    let wanted = Wanted { plain: true, kernel_kind: KernelKind::Threads, ..Wanted::default() };
+    let wanted = Wanted { plain: true, kernel_kind: KernelKind::SimtRing, ..Wanted::default() };
     seeds.map(move |seed| (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90))
 }
 
 /// Returns a random description whose D TMA stores.
 fn warp_specialized_only(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> Kernel {
-    let d =
-        draw(seed, Wanted { plain, kernel_kind: KernelKind::WarpSpecialized, ..Wanted::default() });
+    let d = draw(seed, Wanted { plain, kernel_kind: KernelKind::WgmmaRing, ..Wanted::default() });
     (format!("seed {seed}"), but!(d, align_c: d.output.element.elements_in(16)), ArchKind::Sm90)
 }
 

@@ -9,15 +9,16 @@ use crate::harness::{prelude::*, random_cases::orders};
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_with_vectors_compile_clean() {
     let mut known = HashSet::new();
-    let mut types: Vec<_> = descriptions::warp_specialized::types().into_iter().collect();
+    let mut types: Vec<_> = descriptions::tma_ring::wgmma::types().into_iter().collect();
     types.retain(|types| known.insert((types.a.bytes_of(1), types.accumulator, types.c)));
     let mut kernels = Vec::new();
     for orders in orders() {
         let of = |types: &Combined| {
             default_description(OpKind::TensorOp, ArchKind::Sm90, *types, orders).ok()
         };
-        let threads = descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
-        for d in types.iter().filter_map(of).chain([threads]).filter(|d| d.check().is_ok()) {
+        let others =
+            vec![descriptions::tma_ring::simt::plain(orders, (128, 256, 16), (32, 128), (8, 16))];
+        for d in types.iter().filter_map(of).chain(others).filter(|d| d.check().is_ok()) {
             let operands = "relu(alpha * acc + beta * source + multiply(bias_m, bias_n))";
             for text in ["alpha * acc + bias_n", "alpha * acc + bias_m", operands] {
                 let epilogue = text.parse::<EpilogueDesc>().expect("an expression");

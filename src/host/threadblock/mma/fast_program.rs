@@ -55,7 +55,7 @@ impl FastProgram<'_> {
         };
         match self.program.desc.output.accumulator {
             ElementKind::F64 => self.chains::<f64>(composition, calls),
-            ElementKind::I32 if self.program.base.saturates() => {
+            ElementKind::I32 if self.program.base.mma.saturates() => {
                 self.chains::<Saturating>(composition, calls)
             }
             ElementKind::I32 => self.chains::<i32>(composition, calls),

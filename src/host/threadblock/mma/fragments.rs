@@ -6,7 +6,7 @@ use crate::{
     schedule::Fault,
     shape::OperandKind,
     threadblock::{MmaBase, mma::program::Program},
-    warp::{mma_sync::MATRICES, simt::maps::FragmentMap},
+    warp::{TiledMma, thread_maps::FragmentMap},
 };
 
 /// The fragments of an operand in all threads of a CTA.
@@ -15,25 +15,29 @@ pub struct Fragments {
     operand: OperandKind,
     /// Elements of the fragment of one thread.
     pub elements: u32,
-    /// Whether `ldmatrix` loads the fragments.
-    by_rows: bool,
+    /// Fragment elements per `ldmatrix`; `None` if threads load single elements.
+    pub(in crate::host) per_load: Option<u32>,
     /// For each element of each thread, (mn, k) in a k-block; `None` if a map leaves it out.
-    coordinates: Vec<Option<(u32, u32)>>,
+    pub(in crate::host) coordinates: Vec<Option<(u32, u32)>>,
     /// For warp-level instructions: the lane and the fragment element that hold (row or column of
     /// the warp's tile, k of a k-block).
-    holders: Option<Vec<(u32, u32)>>,
+    pub(in crate::host) holders: Option<Vec<(u32, u32)>>,
 }
 
 impl Fragments {
     /// Returns the fragments that the maps of a program describe.
     pub fn new(program: &Program, operand: OperandKind) -> Self {
         let base = &program.base;
-        Self {
+        let of_threads = Self {
             operand,
             elements: base.fragment_elements(operand),
-            by_rows: program.maps.rows[operand.index()].is_some(),
+            per_load: None,
             coordinates: coordinates(program, operand),
-            holders: holders(base, operand),
+            holders: None,
+        };
+        match &base.mma {
+            TiledMma::MmaSync(_, instruction) => of_threads.of_warps(program, operand, instruction),
+            TiledMma::Simt(_) | TiledMma::Wgmma(..) | TiledMma::Unsupported => of_threads,
         }
     }
 
@@ -41,15 +45,12 @@ impl Fragments {
     ///
     /// # Errors
     /// [`Fault::LeftOut`] if a map leaves the element out.
-    pub fn coordinate(
-        &self,
-        base: &MmaBase,
-        thread: u32,
-        element: u32,
-    ) -> Result<(u32, u32), Fault> {
-        let left_out = || match self.by_rows {
-            true => Fault::LeftOut { map: "rows", row: thread, column: load_of(base, element) },
-            false => Fault::LeftOut { map: "fragment", row: thread, column: element },
+    pub fn coordinate(&self, thread: u32, element: u32) -> Result<(u32, u32), Fault> {
+        let left_out = || match self.per_load {
+            Some(elements) => {
+                Fault::LeftOut { map: "rows", row: thread, column: element / elements }
+            }
+            None => Fault::LeftOut { map: "fragment", row: thread, column: element },
         };
         let coordinate = self.coordinates.get((thread * self.elements + element) as usize);
         coordinate.copied().flatten().ok_or_else(left_out)
@@ -80,47 +81,14 @@ impl Fragments {
     }
 }
 
-/// Returns the matrix load that fills a fragment element.
-fn load_of(base: &MmaBase, element: u32) -> u32 {
-    element / base.instruction().map_or(1, |instruction| instruction.per_word()) / MATRICES
-}
-
-/// Returns the lane and the fragment element that hold (mn, k) of a warp's tile, row by row; `None`
-/// without a warp-level instruction.
-fn holders(base: &MmaBase, operand: OperandKind) -> Option<Vec<(u32, u32)>> {
-    let instruction = base.instruction()?;
-    let step = instruction.shape().k;
-    let (extent, per_word) = (instruction.extent(operand), instruction.per_word());
-    let (own, elements) = (instruction.words(operand) * per_word, base.fragment_elements(operand));
-    let mut held = vec![(0, 0); (base.operand(operand).warp_mn * step) as usize];
-    for lane in 0..WARP {
-        for element in 0..elements {
-            let (mn, k) = instruction.coordinate(
-                operand,
-                lane,
-                (element % own / per_word, element % per_word),
-            );
-            held[((element / own * extent + mn) * step + k) as usize] = (lane, element);
-        }
-    }
-    Some(held)
-}
-
 /// Returns the (mn, k) in a k-block of each fragment element of each thread, thread by thread;
 /// `None` if a map leaves it out.
 fn coordinates(program: &Program, operand: OperandKind) -> Vec<Option<(u32, u32)>> {
-    let (Program { maps, base, .. }, side) = (program, operand.index());
+    let Program { maps, base, .. } = program;
     let (step, elements) = (base.step(), base.fragment_elements(operand));
-    let per_word = base.instruction().map_or(1, |instruction| instruction.per_word());
-    let of_offset = |offset: u32| (offset / step, offset % step);
-    let rows = maps.rows[side].as_ref().zip(base.matrix_loads(operand));
-    let coordinate = |(thread, element): (u32, u32)| match &rows {
-        None => maps.fragment[side].at(at(thread, element)).map(of_offset),
-        Some((rows, loads)) => {
-            let (from, within) = loads.source(thread, (element / per_word, element % per_word));
-            let (mn, k) = of_offset(rows.at(at(from, load_of(base, element)))?);
-            Some(if loads.transposed() { (mn + within, k) } else { (mn, k + within) })
-        }
+    let fragment = &maps.fragment[operand.index()];
+    let coordinate = |(thread, element): (u32, u32)| {
+        fragment.at(at(thread, element)).map(|offset| (offset / step, offset % step))
     };
     let threads = 0..base.tiles.threads();
     threads.flat_map(|thread| (0..elements).map(move |i| (thread, i))).map(coordinate).collect()

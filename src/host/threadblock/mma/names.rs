@@ -43,7 +43,7 @@ impl ThreadNames {
                 let left_out = Fault::LeftOut { map: "depth", row: thread, column: k_block };
                 let first = maps.depth.at(at(thread, k_block)).ok_or(left_out)?;
                 for element in 0..fragments.elements {
-                    let (mn, k) = fragments.coordinate(base, thread, element)?;
+                    let (mn, k) = fragments.coordinate(thread, element)?;
                     held.push(stage.read(thread, Name { mn, k: first + k })?);
                 }
             }

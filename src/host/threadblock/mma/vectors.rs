@@ -15,7 +15,7 @@ pub fn whole(program: &Program) -> Result<(), Fault> {
     let (base, maps) = (&program.base, &program.maps);
     for operand in OperandKind::BOTH {
         let (facts, smem) = (base.operand(operand), &maps.smem[operand.index()]);
-        let (loaded, loaded_along_k) = base.fragment_access(operand);
+        let (loaded, loaded_along_k) = base.mma.fragment_access(base, operand);
         // The two accesses are the copy to shared memory and the load of fragments.
         for (along_k, width) in
             [(facts.k_contiguous, facts.shared_access()), (loaded_along_k, loaded)]
@@ -24,7 +24,7 @@ pub fn whole(program: &Program) -> Result<(), Fault> {
         }
         // Each row that `ldmatrix` reads begins at the address of its first element and is a whole
         // vector.
-        let width = if base.instruction().is_some() { 1 } else { loaded };
+        let width = if base.mma.is_warp_wide() { 1 } else { loaded };
         let fragment = maps.fragment[operand.index()].as_ref();
         for point in points(fragment).filter(|point| point.column.is_multiple_of(width)) {
             if !side_by_side(width, |i| fragment.at(at(point.row, point.column + i))) {

@@ -1,0 +1,3 @@
+//! Shared code of the tests of `mma.sync`.
+
+pub mod cutlass_list;

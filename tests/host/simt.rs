@@ -1,0 +1,3 @@
+//! SIMT kernels on the host.
+
+pub(super) mod types;

@@ -1,0 +1,214 @@
+//! Valid `mma.sync` kernels. Requests that an architecture, type, or layout does not support are
+//! refused with advice.
+
+use crate::harness::{
+    descriptions::{self, mma_sync::instructions},
+    prelude::*,
+};
+use falchion::numeric::ElementKind::{self, Bf16, E4m3, F16, *};
+
+fn refused(
+    arch: ArchKind,
+    (ab, accumulator, c): (ElementKind, ElementKind, ElementKind),
+    knobs: &[(&str, &str)],
+) -> String {
+    let (types, orders) = (element_types(ab, accumulator, c), [Order::Row, Order::Col, Order::Row]);
+    let request = request_of(OpKind::TensorOp, types, orders, knobs);
+    let request = Request { arch: Some(arch), ..request };
+    match request.resolve(arch) {
+        Ok(resolved) => panic!("{:?}", resolved.desc),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn missing_instructions_are_refused_with_supported_ones() {
+    let (f64s, halves) = ((F64, F64, F64), (F16, F32, F16));
+    #[rustfmt::skip]
+    let table = [
+        (ArchKind::Sm80, f64s, &[("instruction", "16x8x8")][..], "instruction M = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm90, f64s, &[("instruction", "16x16x8")], "instruction N = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm90, f64s, &[("instruction", "16x8x12")], "instruction K = 12 is not one of 16, 8, 4; try 16; no kernel was found with this instruction"),
+        (ArchKind::Sm75, halves, &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm75, halves, &[("stages", "3")], "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer; no kernel was found with this stages"),
+        (ArchKind::Sm75, halves, &[("mainloop", "multistage")], "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2"),
+        (ArchKind::Sm80, halves, &[("mainloop", "multistage"), ("align_a", "1")], "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined; no kernel was found with this mainloop and this align_a"),
+        (ArchKind::Sm80, halves, &[("align_b", "3")], "align_b = 3 is not one of 1, 2, 4, 8; try 4; no kernel was found with this align_b"),
+        (ArchKind::Sm80, halves, &[("warp", "40x64x32")], "warp M = 40 is not a multiple of 16; try 48; no kernel was found with this warp"),
+        (ArchKind::Sm80, halves, &[("warp", "64x144x32")], "warp N = 144 is outside 8 to 128; no kernel was found with this warp"),
+        (ArchKind::Sm80, halves, &[("warp", "64x64x8"), ("instruction", "16x8x16")], "warp K = 8 is not a multiple of 16; try 16; no kernel was found with this warp and this instruction"),
+        (
+            ArchKind::Sm86,
+            halves,
+            &[("stages", "9"), ("threadblock", "128x128x32")],
+            "shared memory of a block = 147456 bytes exceeds 101376 bytes (9 stages of 16384; sm_86 with 1 block per multiprocessor); try stages = 6; no kernel was found with this threadblock and this stages",
+        ),
+        (ArchKind::Sm75, (E4m3, F32, F16), &[], "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f16 on tensor cores (sm75); try arch = sm89"),
+        (ArchKind::Sm80, halves, &[("emulation", "tf32x3")], "emulation = tf32x3 is not supported by f16; try none; no kernel was found with this emulation"),
+        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "bf16x6")], "emulation = bf16x6 is not supported by mma.sync kernels; try mainloop = warpspecialized on sm90, or emulation = tf32x3; no kernel was found with this emulation"),
+        (
+            ArchKind::Sm90,
+            (F32, F32, F32),
+            &[("emulation", "tf32x3"), ("mainloop", "warpspecialized")],
+            "emulation = tf32x3 is not supported by the warpspecialized main loop; try mainloop = multistage, or emulation = bf16x6; no kernel was found with this mainloop and this emulation",
+        ),
+        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "tf32x3"), ("saturate", "on")], "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate"),
+        (
+            ArchKind::Sm80,
+            (F32, F32, F32),
+            &[("emulation", "none")],
+            "emulation = none is not supported by f32 on tensor cores; try bf16x6 (all 24 bits), bf16x3 (16 bits), f16x3 (limited exponents), or tf32x3 (22 bits, mma.sync); no kernel was found with this emulation",
+        ),
+        (ArchKind::Sm80, (F32, F32, F32), &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8, 4; try 8; no kernel was found with this instruction"),
+        (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "no kernel multiplies f32 by f32 accumulating in f32 into f32 on tensor cores (sm75); try arch = sm80"),
+        (ArchKind::Sm80, halves, &[("saturate", "on")], "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate"),
+        (ArchKind::Sm90, f64s, &[("saturate", "on")], "saturate = on is not supported by f64 (accumulators are not integers); try off; no kernel was found with this saturate"),
+    ];
+    for (arch, types, knobs, wanted) in table {
+        let sentence = refused(arch, types, knobs);
+        assert_eq!(sentence, wanted);
+    }
+}
+
+/// Every type combination of tensor cores has a kernel in every order of A, B, and D.
+#[test]
+fn every_layout_of_supported_types_has_a_kernel() {
+    let mut kernels = 0;
+    for arch in descriptions::ARCHS {
+        for &types in falchion::nest::TENSOR_OP_COMBINATIONS {
+            if default_gemm_configurations(OpKind::TensorOp, arch, types).is_err() {
+                continue;
+            }
+            for bits in 0..8 {
+                let order = |bit: u32| if bits >> bit & 1 == 1 { Order::Col } else { Order::Row };
+                request_of(OpKind::TensorOp, types, [0, 1, 2].map(order), &[])
+                    .resolve(arch)
+                    .unwrap_or_else(|error| panic!("{arch} {types:?} {bits}: {error}"));
+                kernels += 1;
+            }
+        }
+    }
+    assert!(kernels >= 600, "{kernels}");
+}
+
+/// On Hopper, only `mma.sync` kernels convert integer accumulators to narrow types.
+#[test]
+fn int_accumulators_narrow_only_with_mma_sync() {
+    for (ab, c) in [(I8, I8), (I8, F16), (I8, F32), (U8, U8)] {
+        let types = element_types(ab, I32, c);
+        for arch in descriptions::ARCHS {
+            let configurations = default_gemm_configurations(OpKind::TensorOp, arch, types)
+                .unwrap_or_else(|refusal| panic!("{arch}: {refusal}"));
+            assert!(
+                configurations.iter().all(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync),
+                "{arch} {types:?}"
+            );
+        }
+        let sums = default_gemm_configurations(
+            OpKind::TensorOp,
+            ArchKind::Sm90,
+            Combined { c: I32, ..types },
+        )
+        .expect("a row");
+        let orders = [Order::Row, Order::Col, Order::Row];
+        let refusal =
+            GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, sums[0])
+                .check()
+                .expect_err("not stored by TMA");
+        let sentence = refusal.to_string();
+        assert!(sentence.contains("multistage"), "{sentence}");
+        let sentence = refused(ArchKind::Sm90, (ab, I32, c), &[("mainloop", "warpspecialized")]);
+        assert!(
+            sentence.contains("warpspecialized") && sentence.contains("multistage"),
+            "{sentence}"
+        );
+    }
+}
+
+/// If an operand is MN-major, the warp tile is a power of two along it. If it is K-major, the warp
+/// tile is a multiple of 16.
+#[test]
+fn warp_tiles_of_48_rows_need_k_major_operands() {
+    let types = element_types(F16, F32, F16);
+    let knobs =
+        default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, types).expect("a row")[1];
+    let of = |a, b, block, warp| {
+        let desc = GemmDesc::from_values(
+            OpKind::TensorOp,
+            ArchKind::Sm80,
+            types,
+            [a, b, Order::Row],
+            knobs,
+        );
+        desc.pinned(Pins { threadblock: Some(block), warp: Some(warp), ..Pins::NONE })
+            .check()
+            .map_err(|refusal| refusal.to_string())
+    };
+    let (row, col) = (Order::Row, Order::Col);
+    for (block, warp) in [
+        ((96, 128), (48, 64)),
+        ((128, 96), (64, 48)),
+        ((192, 96), (96, 48)),
+        ((112, 80), (112, 16)),
+    ] {
+        let [block, warp] = [block, warp].map(|(m, n)| Mnk::new(m, n, 32));
+        assert_eq!(of(row, col, block, warp), Ok(()));
+        let refused = of(col, row, block, warp).expect_err("operands lie along M and N");
+        assert!(
+            refused.starts_with("warp ")
+                && refused.contains("is not one of 8, 16, 32, 64, 128; try "),
+            "{refused}"
+        );
+    }
+}
+
+/// On Hopper, 16-bit GEMMs are warp-specialized by default. A pinned instruction or main loop
+/// selects `mma.sync`.
+#[test]
+fn pins_select_mma_sync_on_hopper() {
+    let types = element_types(Bf16, F32, Bf16);
+    assert_eq!(instructions(types, ArchKind::Sm90).len(), 2);
+    let resolved = |knobs: &[(&str, &str)]| {
+        let orders = [Order::Row, Order::Col, Order::Row];
+        let request = request_of(OpKind::TensorOp, types, orders, knobs);
+        request.resolve(ArchKind::Sm90).expect("a kernel").desc
+    };
+    assert!(resolved(&[]).has_producer());
+    assert!(resolved(&[("instruction", "64x128x16")]).has_producer());
+    for knobs in [
+        [("instruction", "16x8x16")],
+        [("instruction", "16x8x8")],
+        [("mainloop", "multistage")],
+        [("mainloop", "pipelined")],
+    ] {
+        assert!(resolved(&knobs).mma.kind() == WarpMmaKind::MmaSync, "{knobs:?}");
+    }
+}
+
+/// The default configurations of `mma.sync` have enough registers for accesses of single elements,
+/// some of them with smaller tiles.
+#[test]
+fn configurations_of_mma_sync_have_registers_for_single_elements() {
+    let mut smaller = 0;
+    for arch in ARCHS {
+        for &types in TENSOR_OP_COMBINATIONS {
+            let all =
+                default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
+            for &knobs in all.iter().filter(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync) {
+                for orders in [
+                    [Order::Row, Order::Col, Order::Row],
+                    [Order::Row; 3],
+                    [Order::Col, Order::Row, Order::Row],
+                ] {
+                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs);
+                    if desc.check().is_ok() {
+                        let narrow = desc.narrowed([1; 3]);
+                        assert_eq!(narrow.check(), Ok(()), "{desc:?}");
+                        smaller += usize::from(narrow.threadblock() != desc.threadblock());
+                    }
+                }
+            }
+        }
+    }
+    assert!(smaller > 0);
+}
