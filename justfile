@@ -21,7 +21,7 @@ kernels:
 gpu:
     cargo test --test gpu -- --ignored --test-threads=1
 
-# compute-sanitizer's four tools over the GPU tests.
+# compute-sanitizer's four tools over a few cases of each kind of kernel, in the folder of `just bundle`.
 sanitize:
     scripts/sanitize.sh bundle
 

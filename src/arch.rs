@@ -34,6 +34,16 @@ words! {
     }
 }
 
+impl OpKind {
+    /// Returns the units that this kind is not.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Simt => Self::TensorOp,
+            Self::TensorOp => Self::Simt,
+        }
+    }
+}
+
 impl OpRequest {
     /// Returns the units; `None` for [`Best`](Self::Best).
     pub const fn kind(self) -> Option<OpKind> {

@@ -159,7 +159,8 @@ pub mod prelude {
     };
 }
 
-/// Programs of the README and the book. All programs compile, and the CPU programs also run.
+/// Programs of the README and of the start pages of the book. All of them compile, and the CPU
+/// programs also run.
 #[cfg(all(doctest, feature = "cuda"))]
 mod programs {
     #[doc = include_str!("../README.md")]

@@ -155,7 +155,7 @@ pub struct GemmArgs {
     /// Device that computes. auto selects the GPU if it works, and the CPU otherwise.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
-    /// Compute on the CPU, thread by thread, and check every access to shared memory for races.
+    /// Compute on the CPU, warp by warp, and check every access to shared memory for races.
     #[arg(long)]
     pub checked: bool,
     /// Compare D with a reference and an a-priori error bound. If D is large, --verify checks
@@ -231,7 +231,7 @@ pub struct TransposeArgs {
     /// Device that computes. auto selects the GPU if it works, and the CPU otherwise.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
-    /// Compute on the CPU, thread by thread, and check every access to shared memory for races.
+    /// Compute on the CPU, warp by warp, and check every access to shared memory for races.
     #[arg(long)]
     pub checked: bool,
     /// Compare every element of D with a reference.

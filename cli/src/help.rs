@@ -29,7 +29,7 @@ Examples:
   falchion gemm --m 64 --n 64 --k 64 --desc kernel.json --verify
 
 The CPU and the GPU return the same bits for the same description. Name the architecture, such as
---arch sm90, to reproduce a GPU's result on the CPU.";
+--arch sm90, in both commands to reproduce a result of --on cuda with --on host.";
 
 /// The text of `falchion banks --help`.
 pub const BANKS: &str = "\

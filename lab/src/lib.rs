@@ -9,7 +9,7 @@
 //! | measure against a peer | `bench` (with CUDA) |
 //! | generate pages, tables, and pictures of the suites | `pages` (with CUDA) |
 //! | search the space of descriptions | [`explore`] |
-//! | climb from three loops to the TMA ring | [`ladder`] |
+//! | climb from three loops to the multistage main loop | [`ladder`] |
 //! | count the bank conflicts of an access or a kernel | [`banks`] |
 //! | count the memory accesses of a kernel | [`counters`] |
 //! | explain the selection of a kernel | [`explain`] |

@@ -94,7 +94,7 @@ mod tensors;
 mod transforms;
 mod unit;
 
-pub(crate) use config::{config_header, facts_of_threads, order_header, work_facts};
+pub(crate) use config::{config_header, facts_of_threads, order_header, printable, work_facts};
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub(crate) use gemm::{MainloopFingerprints, MainloopText, gemm_unit};

@@ -159,10 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn names_differ() {
-        for function in MathFunction::ALL {
-            assert_eq!(MathFunction::from_name(function.name()), Some(*function));
-        }
+    fn names_are_the_words_of_expressions() {
+        let names: Vec<_> = MathFunction::ALL.iter().map(|function| function.name()).collect();
+        assert_eq!(names, ["relu", "abs", "min", "max"]);
         assert_eq!(MathFunction::from_name("accu"), None);
     }
 }

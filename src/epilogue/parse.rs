@@ -5,7 +5,11 @@ use super::{
     function::NodeId,
     math::MathFunction,
 };
-use crate::{layout::algebra::parse::pointed, numeric::ElementKind, shape::EpilogueOperand};
+use crate::{
+    layout::algebra::parse::pointed,
+    numeric::ElementKind,
+    shape::{EpilogueOperand, words::TextHash},
+};
 use core::{fmt, str::FromStr};
 
 /// Error of parsing an epilogue: position and reason.
@@ -205,8 +209,7 @@ impl Reader<'_> {
             (_, Some(function)) => vec![Op::Math(function)],
             _ => Vec::new(),
         };
-        let user =
-            name.strip_prefix("user_").and_then(|id| u64::from_str_radix(id, 16).ok()).map(NodeId);
+        let user = TextHash::read("user_", &name).map(NodeId);
         let ops = if let Some(id) = user { vec![Op::User(id)] } else { ops };
         if ops.is_empty() {
             self.at = start;

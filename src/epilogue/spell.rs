@@ -5,6 +5,7 @@ use super::{
     function::registered,
 };
 use crate::{
+    codegen::printable,
     numeric::{ComputeKind, ElementKind},
     shape::{EpilogueOperand, OperandKind},
 };
@@ -126,9 +127,10 @@ pub(crate) fn functions(desc: &EpilogueDesc, compute: ComputeKind) -> String {
         .filter_map(|id| {
             let (function, number) = (registered(*id)?, number(compute));
             let text = function.text(compute).ok()?;
-            let name: String = function.name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect();
+            let name = printable(function.name);
+            // The text may end with a comment, so the line ends with the text.
             Some(format!(
-                "#line 1 \"epilogue node {name}\"\n__device__ __forceinline__ {number} user_{id}({number} x) {{ return {text}; }}\n#line 1 \"epilogue.cuh\"\n"
+                "__device__ __forceinline__ {number} user_{id}({number} x) {{\n  return\n#line 1 \"epilogue node {name}\"\n{text}\n#line 1 \"epilogue.cuh\"\n      ;\n}}\n"
             ))
         })
         .collect()

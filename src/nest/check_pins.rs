@@ -33,10 +33,7 @@ pub(crate) const fn check_pins(
             {
                 return Err(check::by_clusters(knobs.mainloop.kind()));
             }
-            let units = match op {
-                OpKind::Simt => OpKind::TensorOp,
-                OpKind::TensorOp => OpKind::Simt,
-            };
+            let units = op.other();
             match mainloop_with(op, arch, one) {
                 Some(other) => Err(Refusal::knob_of_another_kernel(knob, nearest, other.name())),
                 None if mainloop_with(units, arch, one).is_some() => {

@@ -141,10 +141,7 @@ impl Combined {
     /// Returns the refusal of these types for an operation class. The proposed combination keeps A
     /// and B if any units multiply them.
     pub(crate) const fn refused_by(self, op: OpKind) -> Refusal {
-        let other = match op {
-            OpKind::Simt => OpKind::TensorOp,
-            OpKind::TensorOp => OpKind::Simt,
-        };
+        let other = op.other();
         if self.is_of(other) {
             return Refusal::other_units(self, op, other);
         }

@@ -1,5 +1,5 @@
 //! The facts of a kernel for the cost model. Times are in multiply-adds of a multiprocessor.
-//! [`extents`](crate::nest::cost_model) explains the constants.
+//! [`cost_model`](crate::nest::cost_model) explains the constants.
 
 use crate::{
     arch::{Machine, OpKind},

@@ -112,7 +112,7 @@ impl ProblemSize {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Origin {
     /// The tables: the first row of [`Combined::all_of`] that agrees, and the row of
-    /// [`default_gemm_configuration`](crate::nest::defaults) for these types.
+    /// [`default_gemm_configurations`](crate::nest::defaults::default_gemm_configurations) for these types.
     Default,
     /// The given description.
     Description,
@@ -304,8 +304,7 @@ impl Request {
         let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.element);
         let (a, b, c) = (kind(self.a), kind(self.b), kind(self.c));
         let agree = |wanted: Option<ElementKind>, kind| wanted.is_none_or(|wanted| wanted == kind);
-        let other = if matches!(op, OpKind::Simt) { OpKind::TensorOp } else { OpKind::Simt };
-        let row = [op, other].into_iter().flat_map(Combined::all_of).find(|row| {
+        let row = [op, op.other()].into_iter().flat_map(Combined::all_of).find(|row| {
             agree(a, row.a)
                 && agree(b, row.b)
                 && agree(c, row.c)
@@ -316,6 +315,7 @@ impl Request {
         row.copied().unwrap_or_else(|| {
             let [a, b, c] = [a, b, c].map(|kind| kind.unwrap_or(first));
             let types = Combined { a, b, accumulator: self.accumulator.unwrap_or(first), c };
+            let other = op.other();
             let op = if types.likeness_to(other) > types.likeness_to(op) { other } else { op };
             let nearest = types.nearest(op).accumulator;
             Combined { accumulator: self.accumulator.unwrap_or(nearest), ..types }

@@ -105,10 +105,9 @@ impl TransformId {
     /// Returns the identifier in a text of the form `transform_HASH:STORED:MULTIPLIED`, in which
     /// `HASH` has 16 hexadecimal digits.
     pub(crate) fn from_words(text: &str) -> Option<Self> {
-        let mut parts = text.strip_prefix("transform_")?.split(':');
+        let mut parts = text.split(':');
         let (hash, stored, multiplied) = (parts.next()?, parts.next()?, parts.next()?);
-        let digits = hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let hash = u64::from_str_radix(hash, 16).ok().filter(|_| digits)?;
+        let hash = TextHash::read("transform_", hash)?;
         let [stored, multiplied] =
             [ElementKind::from_name(stored)?, ElementKind::from_name(multiplied)?];
         parts.next().is_none().then_some(Self { hash, stored, multiplied })

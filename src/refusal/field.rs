@@ -68,7 +68,7 @@ macro_rules! fields {
 }
 
 fields! {
-    // Knobs have the names of the table in `src/nest/knobs.rs`.
+    // Knobs have the names of the table in `src/nest/pins.rs`.
     knobs {
     Op "op";
     Arch "arch";

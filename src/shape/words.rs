@@ -84,6 +84,13 @@ impl TextHash {
     /// The hash of no text.
     pub(crate) const EMPTY: Self = Self(0xcbf2_9ce4_8422_2325);
 
+    /// Returns the hash in a text of the form `PREFIX` and 16 hexadecimal digits.
+    pub(crate) fn read(prefix: &str, text: &str) -> Option<u64> {
+        let hash = text.strip_prefix(prefix)?;
+        let digits = hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        u64::from_str_radix(hash, 16).ok().filter(|_| digits)
+    }
+
     /// Returns the hash with a further text.
     pub(crate) const fn and(mut self, text: &str) -> Self {
         let bytes = text.as_bytes();

@@ -55,8 +55,7 @@ impl fmt::Display for Place {
 
 /// Returns all places to search, in order.
 ///
-/// If the variable `wanted.variable` is set, its place is the only one: a user who names a library
-/// does not want another.
+/// If the variable `wanted.variable` is set, only its place is searched.
 pub fn candidates(environment: &Environment, wanted: &Wanted) -> Vec<Place> {
     if let Some(value) = environment.variable(wanted.variable) {
         let path = std::path::absolute(value).unwrap_or_else(|_| PathBuf::from(value));

@@ -2,7 +2,7 @@
 //! clusters.
 //!
 //! Full waves of tiles keep every SM busy and are not split. The remaining tiles, together with one
-//! full wave, are streamed: their k-tiles are numbered tile by tile and cut into one span per
+//! full wave, use stream-K: their k-tiles form one sequence, which is divided into one span per
 //! cluster. Spans differ by at most one k-tile, and the longer ones come first. A span is a
 //! sequence of work units: the end of a tile that the previous cluster began, whole tiles, and the
 //! beginning of a tile that the next cluster continues. A cluster computes its span before its

@@ -68,9 +68,7 @@ impl SwizzleId {
     /// Returns the identifier in a text of the form `swizzle_HASH`, in which `HASH` has 16
     /// hexadecimal digits.
     pub(crate) fn from_words(text: &str) -> Option<Self> {
-        let hash = text.strip_prefix("swizzle_")?;
-        let digits = hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        u64::from_str_radix(hash, 16).ok().filter(|_| digits).map(Self)
+        TextHash::read("swizzle_", text).map(Self)
     }
 
     /// Returns the C++ name of the order.

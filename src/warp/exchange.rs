@@ -122,7 +122,7 @@ mod tests {
     /// The exchange exists only if D is stored one element at a time, a lane has neighbors, and a
     /// stripe is a whole number of runs.
     #[test]
-    fn lanes_that_have_no_neighbours_exchange_nothing() {
+    fn lanes_that_have_no_neighbors_exchange_nothing() {
         use crate::{shape::Mnk, warp::LaneArrangement};
         let tiles = |run, n, quads| ThreadTiles {
             block: Mnk { m: 64, n: 64, k: 8 },

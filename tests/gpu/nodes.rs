@@ -19,8 +19,7 @@ fn a_function_of_f64_computes_in_f64_on_a_device() {
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
     let mut beyond_f32 = 0;
     for (got, want) in stream.clone_dtoh(&d).unwrap().into_iter().zip(want) {
-        // A compiler may fuse the addition with the multiplication.
-        assert!((got - want).abs() <= 2.0 * f64::EPSILON * want, "{got:e} {want:e}");
+        assert_eq!(got.to_bits(), want.to_bits(), "{got:e} {want:e}");
         beyond_f32 += usize::from(got != f64::from(got as f32));
     }
     assert!(beyond_f32 > m * n / 2, "{beyond_f32} numbers that f32 cannot represent");

@@ -41,7 +41,8 @@ pub fn defaults() -> Vec<GemmDesc> {
     all
 }
 
-/// Returns random descriptions of all kinds of kernels. A third uses stream-K, split-K in a
+/// Returns random descriptions of four kinds of kernels; TMA-fed `mma.sync` is newer than the
+/// record. A third uses stream-K, split-K in a
 /// cluster, or another mode if the mode is valid.
 pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
     let kernel_kinds =

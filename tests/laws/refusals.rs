@@ -1,7 +1,7 @@
 //! Every refusal that safe host code can cause: the message names the field, the value, and the
 //! limit, and the suggested value is valid.
 //!
-//! `Overlap`, `PartlyShared`, `OtherDevice`, and `NotPrepared` concern operands on a device. Their
+//! `Rule::Apart`, `Rule::SameDevice`, and `Rule::Uncaptured` concern operands on a device. Their
 //! messages are checked here, and the tests of the CUDA executor cause them.
 
 use crate::harness::{

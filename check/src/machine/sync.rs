@@ -178,7 +178,7 @@ impl Barrier {
     }
 
     /// Returns whether a wait for `parity` passes, which depends only on the parity of the last
-    /// completed phase. A wait that passes learns what the arriving agents had learned.
+    /// completed phase. A completed wait merges the clocks of the arriving agents.
     pub fn passes(&self, parity: u32, clock: &mut Clock) -> bool {
         let passes = self.is_over(parity);
         if passes {

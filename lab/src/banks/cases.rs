@@ -1,7 +1,7 @@
 //! The accesses that test the rule of bank conflicts: in tests on every machine, and with
 //! `scripts/banks.sh` on a device.
 //!
-//! The sources are five documents that teach GEMM by example (`book/src/banks.md` names them).
+//! The sources are three documents that teach GEMM by example (`book/src/banks.md` names them).
 //! Their accesses are here with their true counts.
 
 use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess};

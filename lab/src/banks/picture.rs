@@ -1,7 +1,7 @@
 //! Pictures of accesses: memory as rows of 32 banks, and below it the words of each wavefront.
 //!
 //! A cell is a word. Adjacent words that the same lanes touch are drawn as one. Strips have the
-//! colours of the lanes. The number in the middle lists the lanes, and the small number lists the
+//! colors of the lanes. The number in the middle lists the lanes, and the small number lists the
 //! wavefronts. In the lower half, a white cell is a bank without a word in that wavefront.
 
 use crate::banks::{BANKS, Delivery, LANES, WarpAccess, deliveries, wavefronts};
@@ -247,7 +247,7 @@ mod tests {
             ["5", "0-2", "0,8", "0,8..", "10.."]
         );
         assert_eq!(listed(&BTreeSet::from([10, 11, 14, 15]), 4.0 * CELL.0), "10,11,14,15");
-        let colours: BTreeSet<_> = (0..LANES).map(colour).collect();
-        assert_eq!(colours.len(), LANES);
+        let colors: BTreeSet<_> = (0..LANES).map(colour).collect();
+        assert_eq!(colors.len(), LANES);
     }
 }

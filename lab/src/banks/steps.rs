@@ -1,6 +1,6 @@
 //! The accesses of a kernel's threads to shared memory, step by step.
 //!
-//! The host executor runs one tile of one CTA, and its accesses are counted, at the addresses of
+//! The checked machine runs one tile of one CTA, and its accesses are counted, at the addresses of
 //! the executor's own maps. For warp-specialized kernels, the accesses are those of the kernels'
 //! source, at the addresses of the same maps. A compiler may merge adjacent accesses of the source,
 //! and a device then needs fewer instructions.
@@ -121,7 +121,7 @@ pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
 /// Returns the accesses of a program in the order of [`Purpose`], with A before B.
 ///
 /// # Errors
-/// [`falchion::Error::Fault`] if the host executor finds a fault in the program.
+/// [`falchion::Error::Fault`] if the checked machine finds a fault in the program.
 pub fn program_steps(program: &Program) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();
     walk_block(program, 1, None, &mut |(purpose, operand), &access| {

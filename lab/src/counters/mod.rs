@@ -1,4 +1,4 @@
-//! Memory accesses of GEMMs and transposes. The counts come from accesses of the host executor, not
+//! Memory accesses of GEMMs and transposes. The counts come from accesses of the checked machine, not
 //! from formulas.
 
 mod accesses;

@@ -1,4 +1,4 @@
-//! The memory accesses of a rung's threads, counted one by one. The host executor counts the
+//! The memory accesses of a rung's threads, counted one by one. The checked machine counts the
 //! accesses of configurations.
 
 use super::{Program, Textbook};

@@ -13,7 +13,7 @@ const BANK_BYTES: u64 = 4;
 /// Colours of owners, used cyclically.
 const OWNERS: [&str; 8] =
     ["#cfe0f5", "#fbdcc0", "#d3ebd0", "#f6cfd3", "#e2d8f2", "#f7ecb8", "#cdebe7", "#e6dfd6"];
-/// Text colours of the owners' names, in the same hues.
+/// Text colors of the owners' names, in the same hues.
 const INKS: [&str; 8] =
     ["#2f5c94", "#a2591a", "#3c7a36", "#a33f4a", "#6a4aa0", "#86700e", "#1f7a70", "#6d5f4c"];
 const INK: &str = "#1f2937";

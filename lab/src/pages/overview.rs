@@ -35,7 +35,7 @@ pub const SUITES: &[Suite] = &[
     suite("f64", "f64 on tensor cores", true),
     suite("f32_accurate", "emulated f32 relative to cuBLASLt's exact f32", true),
     suite("mma_sync", "`mma.sync` kernels of sm_80, on Hopper", true),
-    suite("mma_sync_ring", "f64 on tensor cores, fed by TMA", true),
+    suite("mma_sync_ring", "f64 with and without TMA, pinned tiles", false),
 ];
 
 /// Maximum seconds per problem in the committed measurements.

@@ -60,9 +60,7 @@ impl Stopwatch {
 /// and no launch waits for another.
 ///
 /// All memory under the guard must be allocated, used, and released on one stream, as in
-/// [`Bench`](crate::bench::measure::Bench),
-/// [`TransposeBench`](crate::bench::transpose::measure::TransposeBench), and
-/// [`Gpu`](crate::explore::device::Gpu).
+/// [`Bench`](crate::bench::measure::Bench) and [`Gpu`](crate::explore::device::Gpu).
 pub(crate) struct Untracked(Arc<CudaStream>);
 
 impl Untracked {

@@ -7,11 +7,7 @@ use crate::{
     },
     epilogue::tile_store::sums_ahead,
     nest::GemmDesc,
-    threadblock::{
-        MmaBase, StagedOperand,
-        mma::{check::registers_available, program::Program},
-        smem::Along,
-    },
+    threadblock::{MmaBase, StagedOperand, mma::program::Program, smem::Along},
 };
 use core::fmt::Write;
 
@@ -48,11 +44,7 @@ pub(crate) fn translation_unit(
     base: &MmaBase,
     with_fingerprints: bool,
 ) -> TranslationUnit {
-    let available = registers_available(
-        base.tiles.threads(),
-        desc.limits.blocks_per_sm,
-        desc.arch.machine().registers_per_sm,
-    );
+    let available = desc.registers_available(desc.arch.machine().registers_per_sm);
     let own = [
         ("kStages", base.stages),
         ("kStageBytes", base.stage_bytes()),

@@ -2,9 +2,9 @@
 //! TMA-written tiles are its operands.
 //!
 //! ```text
-//! for each 128 bytes of K                    a stage: OperandTile, what TMA wrote
-//!     four wgmma.mma_async, 32 bytes of K    Instruction, told where to read by a MatrixDescriptor
-//!         D (64 x N) += A (64 x K) B (K x N) FragmentMap, AccumulatorMap: who holds what
+//! for each 128 bytes of K                    a stage: OperandTile has the bytes that TMA wrote
+//!     four wgmma.mma_async, 32 bytes of K    Instruction, with a MatrixDescriptor per operand
+//!         D (64 x N) += A (64 x K) B (K x N) FragmentMap, AccumulatorMap: the elements of each thread
 //! ```
 //!
 //! Every item is a value. The instruction table has the instructions of PTX. A tile is an index

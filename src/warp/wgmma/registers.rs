@@ -11,9 +11,9 @@
 //! ```text
 //! 8 bits    ldmatrix.x4.trans takes four matrices of eight k, 16 bytes of M each: lane l gets rows 2p, 2p + 1 of the matrix's k 2q, 2q + 1
 //!           matrices 0, 1 have the first 16 k, 2, 3 the others:   k = 16 (matrix / 2) + 4 q + 2 (matrix xor q / 2) mod 4 + (0, 1)
-//!           so lanes of q >= 2 find the words of two matrices exchanged, and the bytes of both words are dealt out by a selector a lane
+//!           so in lanes of q >= 2, the words of two matrices are swapped; each lane permutes the bytes of both words with its own selector
 //! 32 bits   two accesses of 8 bytes:                              k = q + 4 (access xor q mod 2)
-//!           so lanes of odd q find them exchanged
+//!           so in lanes of odd q, they are swapped
 //! ```
 //!
 //! These orders avoid bank conflicts. The eight k of a matrix, and the four k of a half warp's

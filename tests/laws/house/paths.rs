@@ -4,7 +4,7 @@ use super::{files, root};
 use std::collections::BTreeSet;
 
 /// Folders of the repository whose paths are checked.
-const FOLDERS: [&str; 12] = [
+const FOLDERS: [&str; 14] = [
     "src/",
     "layout/src/",
     "layout/kernels/",
@@ -15,6 +15,8 @@ const FOLDERS: [&str; 12] = [
     "tests/",
     "docs/",
     "benches/",
+    "book/",
+    "examples/",
     "scripts/",
     "peers/",
 ];

@@ -130,8 +130,10 @@ fn comments_and_markdown_wrap_at_100_columns() {
             wide.extend(wide_lines(&name, &text));
         }
     }
-    let readme = std::fs::read_to_string(super::root().join("README.md")).expect("README.md");
-    wide.extend(wide_lines("README.md", &readme));
+    for page in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"] {
+        let text = std::fs::read_to_string(super::root().join(page)).expect(page);
+        wide.extend(wide_lines(page, &text));
+    }
     assert_eq!(wide, [""; 0]);
 }
 

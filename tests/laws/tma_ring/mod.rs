@@ -1,3 +1,4 @@
 //! Laws of the TMA ring.
 
 mod l2_promotion;
+mod mma_sync;

@@ -44,6 +44,23 @@ type Activated<F> = Apply<F, Add<Acc, Scaled<Beta, Source>>>;
 
 #[test]
 #[ignore = "needs NVRTC"]
+fn a_user_node_may_end_with_a_comment() {
+    struct Halved;
+
+    impl Function for Halved {
+        const NAME: &'static str = "halved";
+        const CUDA: &'static str = "0.5f * x  // exact";
+        fn host(x: f32) -> f32 {
+            0.5 * x
+        }
+    }
+    register::<Halved>();
+    let d = but!(default_f32(ArchKind::Sm90), epilogue: <Activated<Halved> as Node>::DESC);
+    compile(&cache(), &unit_of(&d, false), 90).expect("a kernel");
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
 fn a_user_node_with_invalid_cuda_is_named() {
     register::<Softsign>();
     register::<Misspelled>();
