@@ -44,8 +44,8 @@ pub(crate) const fn feeds(mainloop: MainloopKind, mma: WarpMmaKind) -> bool {
     false
 }
 
-/// Returns whether a main loop that copies through registers feeds an MMA. Architectures before sm80
-/// need such a main loop.
+/// Returns whether a main loop that copies through registers feeds an MMA. Architectures before
+/// sm80 need such a main loop.
 pub(crate) const fn feeds_through_registers(mma: WarpMmaKind) -> bool {
     let mut i = 0;
     while i < LEGAL.len() {
