@@ -44,6 +44,20 @@ pub(crate) const fn feeds(mainloop: MainloopKind, mma: WarpMmaKind) -> bool {
     false
 }
 
+/// Returns whether a main loop that copies through registers feeds an MMA. Architectures before
+/// sm80 need such a main loop.
+pub(crate) const fn feeds_through_registers(mma: WarpMmaKind) -> bool {
+    let mut i = 0;
+    while i < LEGAL.len() {
+        let (mainloop, mmas) = LEGAL[i];
+        if !mainloop.has_producer() && !mainloop.copies_asynchronously() && mma.is_among(mmas) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
 /// Returns the first main loop that feeds an MMA.
 pub(crate) const fn first_that_feeds(mma: WarpMmaKind) -> MainloopKind {
     let mut i = 0;

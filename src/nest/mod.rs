@@ -67,7 +67,7 @@ pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 pub(crate) use completions::Completions;
 #[doc(hidden)]
 pub use dispatch::Explanation;
-pub(crate) use dispatch::first_that_feeds;
+pub(crate) use dispatch::{feeds_through_registers, first_that_feeds};
 pub use gemm_desc::GemmDesc;
 pub(crate) use kinds::Cut;
 pub use kinds::{DecompositionKind, SpillKind};

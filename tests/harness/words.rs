@@ -108,10 +108,16 @@ pub fn lengthen(lines: &[String]) -> Vec<String> {
 /// Main loops and MMAs of the whole tree, by their words.
 const VARIANTS: &str = "singlestage pipelined multistage warpspecialized simt mmasync wgmma";
 
-/// Returns whether the tree has all variants. `scripts/variant.sh` deletes one.
+/// Returns the words of variants that the tree lacks. `scripts/variant.sh` deletes one.
+pub fn missing_variants() -> Vec<&'static str> {
+    let known = MainloopKind::ALL.map(MainloopKind::name).into_iter();
+    let known: Vec<_> = known.chain(WarpMmaKind::ALL.map(WarpMmaKind::name)).collect();
+    VARIANTS.split(' ').filter(|word| !known.contains(word)).collect()
+}
+
+/// Returns whether the tree has all variants.
 pub fn has_all_variants() -> bool {
-    let known = MainloopKind::ALL.len() + WarpMmaKind::ALL.len();
-    known == VARIANTS.split(' ').count()
+    missing_variants().is_empty()
 }
 
 /// Returns whether this tree has the main loop and the MMA of a line.

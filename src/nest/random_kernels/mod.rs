@@ -80,9 +80,12 @@ pub(super) fn kernel_with(draw: &mut Draw, asked: &Asked) -> Option<GemmDesc> {
     desc.check().is_ok().then_some(desc)
 }
 
-/// Kinds of kernels: their units, whether a TMA ring feeds them, the types of A that they multiply,
-/// and their knobs.
-const KINDS: &[(OpKind, bool, fn(ElementKind) -> bool, fn(&mut Draw, &Class) -> Knobs)] = &[
+/// A kind of kernels: its units, whether a TMA ring feeds it, the types of A that it multiplies,
+/// and its knobs.
+type RandomKind = (OpKind, bool, fn(ElementKind) -> bool, fn(&mut Draw, &Class) -> Knobs);
+
+/// The kinds of kernels.
+const KINDS: &[RandomKind] = &[
     (OpKind::Simt, true, |a| a.is(F32), tma_ring::simt::knobs),
     (OpKind::TensorOp, true, |a| a.is(F64), tma_ring::mma_sync::knobs),
     (OpKind::TensorOp, true, |a| !a.is(F64), tma_ring::wgmma::knobs),
@@ -99,11 +102,7 @@ fn knobs(draw: &mut Draw, user: &Class) -> Option<Knobs> {
             OpKind::Simt if !a.is(F32) => false,
             OpKind::Simt | OpKind::TensorOp => draw.once_in(2),
         };
-    let fits = |fed| {
-        move |kind: &&(OpKind, bool, fn(ElementKind) -> bool, _)| {
-            (kind.0, kind.1) == (user.op, fed) && kind.2(a)
-        }
-    };
+    let fits = |fed| move |kind: &&RandomKind| (kind.0, kind.1) == (user.op, fed) && kind.2(a);
     let (.., knobs) = KINDS.iter().find(fits(fed)).or_else(|| KINDS.iter().find(fits(false)))?;
     Some(knobs(draw, user))
 }

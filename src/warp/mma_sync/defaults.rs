@@ -8,12 +8,18 @@ use crate::{
     nest::{
         Knobs, SaturateKind,
         defaults::{Row, combined, mixed, with},
+        feeds_through_registers,
     },
     numeric::{Combined, ElementKind::*, EmulationKind},
     shape::Mnk,
     threadblock::{Mainloop, MainloopKind},
-    warp::{MmaSyncKnobs, UnrollKind, WarpMma},
+    warp::{MmaSyncKnobs, UnrollKind, WarpMma, WarpMmaKind},
 };
+
+/// Turing, which has no asynchronous copies. It has no rows without a main loop that copies through
+/// registers.
+const TURING: &[ArchKind] =
+    if feeds_through_registers(WarpMmaKind::MmaSync) { &[Sm75] } else { &[] };
 
 /// Main loops of the rows. The rows have the first.
 const LOOPS: &[MainloopKind] = &[MainloopKind::Multistage, MainloopKind::Pipelined];
@@ -190,7 +196,7 @@ const OF_BYTES: &[Combined] = &[
 pub(crate) const ROWS: &[Row] = &[
     tensor_op(&[Sm90], &[combined(F64, F64, F64)], &DOUBLE),
     tensor_op(AMPERE, &[combined(F64, F64, F64)], &DOUBLE_OF_AMPERE),
-    tensor_op(&[Sm75], OF_F16, &HALVES_OF_TURING),
+    tensor_op(TURING, OF_F16, &HALVES_OF_TURING),
     tensor_op(SMALL, OF_F16, &HALVES_OF_99_KB),
     in_place(OF_F16, &HALVES, &HALVES_IN_PLACE),
     tensor_op(SMALL, OF_BF16, &HALVES_OF_99_KB),
@@ -198,7 +204,7 @@ pub(crate) const ROWS: &[Row] = &[
     tensor_op(SMALL, &[combined(Tf32, F32, F32)], &WORDS_OF_99_KB),
     in_place(&[combined(Tf32, F32, F32)], &WORDS, &WORDS_IN_PLACE),
     tensor_op(&[Sm80, Sm86, Sm89, Sm90], &[combined(F32, F32, F32)], &FAST),
-    tensor_op(&[Sm75], OF_BYTES, &BYTES_OF_TURING),
+    tensor_op(TURING, OF_BYTES, &BYTES_OF_TURING),
     tensor_op(SMALL, OF_BYTES, &BYTES_OF_99_KB),
     in_place(OF_BYTES, &BYTES, &BYTES_IN_PLACE),
     tensor_op(

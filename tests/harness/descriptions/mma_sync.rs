@@ -16,6 +16,10 @@ pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {
     WarpInstruction::all().filter(fits).collect()
 }
 
+/// Main loops of the descriptions.
+const LOOPS: &[MainloopKind] =
+    &[MainloopKind::Pipelined, MainloopKind::Multistage, MainloopKind::Multistage];
+
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
@@ -23,7 +27,9 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         let types = random.pick(TENSOR_OP_COMBINATIONS);
         let arch = wanted.arch.unwrap_or(random.pick(&ARCHS));
         let shapes = instructions(types, arch);
-        if !shapes.is_empty() {
+        let copies =
+            |of: &MainloopKind| !of.copies_asynchronously() || arch.copies_asynchronously();
+        if !shapes.is_empty() && LOOPS.iter().any(copies) {
             break (types, arch, shapes);
         }
     };
@@ -58,8 +64,7 @@ fn attempt(
     let threadblock =
         Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
     let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
-    let mainloop =
-        random.pick(&[MainloopKind::Pipelined, MainloopKind::Multistage, MainloopKind::Multistage]);
+    let mainloop = random.pick(LOOPS);
     let stages = match mainloop.fixed_stages() {
         Some(stages) => stages,
         None => random.pick(&[2, 3, 4, 5, 6]),

@@ -7,7 +7,7 @@ use crate::harness::{
 };
 use falchion::numeric::ElementKind::{self, Bf16, E4m3, F16, *};
 
-fn refused(
+pub(crate) fn refused(
     arch: ArchKind,
     (ab, accumulator, c): (ElementKind, ElementKind, ElementKind),
     knobs: &[(&str, &str)],
@@ -29,9 +29,6 @@ fn missing_instructions_are_refused_with_supported_ones() {
         (ArchKind::Sm80, f64s, &[("instruction", "16x8x8")][..], "instruction M = 16 is not one of 8; try 8; no kernel was found with this instruction"),
         (ArchKind::Sm90, f64s, &[("instruction", "16x16x8")], "instruction N = 16 is not one of 8; try 8; no kernel was found with this instruction"),
         (ArchKind::Sm90, f64s, &[("instruction", "16x8x12")], "instruction K = 12 is not one of 16, 8, 4; try 16; no kernel was found with this instruction"),
-        (ArchKind::Sm75, halves, &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8; try 8; no kernel was found with this instruction"),
-        (ArchKind::Sm75, halves, &[("stages", "3")], "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer; no kernel was found with this stages"),
-        (ArchKind::Sm75, halves, &[("mainloop", "multistage")], "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2"),
         (ArchKind::Sm80, halves, &[("mainloop", "multistage"), ("align_a", "1")], "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try align_a = 2, or mainloop = pipelined; no kernel was found with this mainloop and this align_a"),
         (ArchKind::Sm80, halves, &[("align_b", "3")], "align_b = 3 is not one of 1, 2, 4, 8; try 4; no kernel was found with this align_b"),
         (ArchKind::Sm80, halves, &[("warp", "40x64x32")], "warp M = 40 is not a multiple of 16; try 48; no kernel was found with this warp"),
@@ -183,32 +180,4 @@ fn pins_select_mma_sync_on_hopper() {
     ] {
         assert!(resolved(&knobs).mma.kind() == WarpMmaKind::MmaSync, "{knobs:?}");
     }
-}
-
-/// The default configurations of `mma.sync` have enough registers for accesses of single elements,
-/// some of them with smaller tiles.
-#[test]
-fn configurations_of_mma_sync_have_registers_for_single_elements() {
-    let mut smaller = 0;
-    for arch in ARCHS {
-        for &types in TENSOR_OP_COMBINATIONS {
-            let all =
-                default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
-            for &knobs in all.iter().filter(|knobs| knobs.mma.kind() == WarpMmaKind::MmaSync) {
-                for orders in [
-                    [Order::Row, Order::Col, Order::Row],
-                    [Order::Row; 3],
-                    [Order::Col, Order::Row, Order::Row],
-                ] {
-                    let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs);
-                    if desc.check().is_ok() {
-                        let narrow = desc.narrowed([1; 3]);
-                        assert_eq!(narrow.check(), Ok(()), "{desc:?}");
-                        smaller += usize::from(narrow.threadblock() != desc.threadblock());
-                    }
-                }
-            }
-        }
-    }
-    assert!(smaller > 0);
 }
