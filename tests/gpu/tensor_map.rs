@@ -255,11 +255,12 @@ fn the_driver_encodes_every_valid_description() {
 fn the_driver_encodes_every_l2_promotion_differently() {
     let _device = Device::new();
     let desc = packed(ElementKind::Bf16, &[512, 512], &[64, 128], 0, SwizzleMode::Bytes128);
-    let maps = L2PromotionKind::ALL.map(|l2_promotion| {
-        encode(&TensorMapDesc { l2_promotion, ..desc }, 0x10_0000_0000).expect("a map").word
-    });
-    for (i, map) in maps.iter().enumerate() {
-        assert!(!maps[..i].contains(map), "{} is not encoded", L2PromotionKind::ALL[i]);
+    let mut maps = Vec::new();
+    for l2_promotion in L2PromotionKind::ALL {
+        let promoted = TensorMapDesc { l2_promotion, ..desc };
+        let map = encode(&promoted, 0x10_0000_0000).expect("a map").word;
+        assert!(!maps.contains(&map), "{l2_promotion} is not encoded");
+        maps.push(map);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Memory accesses of GEMMs and transposes. The counts come from accesses of the checked machine, not
-//! from formulas.
+//! Memory accesses of GEMMs and transposes. The counts come from accesses of the checked machine,
+//! not from formulas.
 
 mod accesses;
 mod product;
