@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// Inputs that an epilogue reads, given its scalars.
+#[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reads {
     /// Whether it reads the accumulator, and therefore A and B.
@@ -33,6 +34,7 @@ impl Reads {
 
 impl EpilogueDesc {
     /// Returns the inputs that the epilogue reads. A subtree that is scaled by 0 is not read.
+    #[doc(hidden)]
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
         // Stack of sets: bit 0 is the accumulator, and the bits after it are the operands.
         let (mut stack, mut depth) = ([0u16; CAPACITY], 0usize);

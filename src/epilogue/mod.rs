@@ -40,6 +40,7 @@ mod tree;
 #[doc(hidden)]
 pub use desc::{CAPACITY, MOST_OPERANDS, SCALARS};
 pub use desc::{EpilogueDesc, Op};
+#[doc(hidden)]
 pub use evaluate::Reads;
 pub(crate) use evaluate::{Rows, evaluate};
 pub use function::{F64Function, Function, NodeId, UserFunction, register, registered};
