@@ -77,7 +77,7 @@
 //! | [`layout`] | orders of matrices; index maps |
 //! | [`shape`], [`arch`] | tile shapes, axes, and operands; architectures and machines |
 //! | [`refusal`] | the errors of descriptions and calls, with their words and fields; the functions by which `check` states rules |
-//! | `codegen` | the generated header of a kernel (`Config` and `Facts`), and its parameter structs |
+//! | `codegen` | the embedded CUDA files, the generated header of a kernel (`Config` and `Facts`), and its parameter structs |
 //! | `host` | the CPU executor: composes the maps of a kernel, packs panels, and multiplies them |
 //! | `cuda`, `sys` | the device executor: NVRTC, the cache, and launches; all `unsafe` code |
 //!

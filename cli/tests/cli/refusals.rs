@@ -178,8 +178,9 @@ fn invalid_kernels_are_refused() {
             "numbers are whole; a fraction is a scalar, s2 to s7 (column 10)",
         ),
         ("gemm --explain --epilogue foo", "`foo` is not known"),
+        ("gemm --m 1 --n 1 --k 1 --epilogue user_1(acc)", "`user_1` is not known"),
         (
-            "gemm --m 1 --n 1 --k 1 --epilogue user_1(acc)",
+            "gemm --m 1 --n 1 --k 1 --epilogue user_0000000000000001(acc)",
             "is not registered; call epilogue::register first",
         ),
         (
