@@ -86,6 +86,33 @@ fn generated_pages_and_pictures_are_current() {
     assert_eq!(stale, [""; 0], "run `cargo run --release -p falchion-lab --example pages`");
 }
 
+/// A line of a committed page has the kernel that Falchion selects. If another kernel is selected,
+/// the suite must be measured again.
+#[test]
+fn pages_have_the_selected_kernels() {
+    use falchion::arch::ArchKind;
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance");
+    let (mut compared, mut other) = (0, Vec::new());
+    for suite in falchion_lab::pages::SUITES {
+        let text = std::fs::read_to_string(root.join(format!("{}.jsonl", suite.name)))
+            .unwrap_or_else(|error| panic!("{}: {error}", suite.name));
+        for line in read_lines::<SuiteProblem>(&text).expect("lines") {
+            if line.refused.is_some() {
+                continue;
+            }
+            let problem = SuiteProblem { op: Some(line.op), ..line.problem };
+            let desc = falchion_lab::bench::kernels::description(&problem, ArchKind::Sm90)
+                .unwrap_or_else(|error| panic!("{}: {error}", suite.name));
+            if desc.to_string() != line.config {
+                other.push(format!("{}: {} instead of {desc}", suite.name, line.config));
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 500, "{compared} lines");
+    assert_eq!(other, [""; 0], "measure these suites again");
+}
+
 /// The documented error of the split-K model (`src/nest/cost_model.rs`) covers the recorded times
 /// of blocks with more than 64 threads.
 #[test]
