@@ -89,7 +89,7 @@
 //! | `MmaSimt`, `MmaMultistage`, .. | types that write a loop nest, as in CUTLASS | `warp/mod.rs`, `threadblock/mma` |
 //! | staging | D's tile in shared memory before TMA or vectors store it | `epilogue/tensor_store` |
 //!
-//! Tests of one file are in the file, or beside it in `*_tests.rs`. `tests/laws` checks
+//! Unit tests are in the tested file, or in `*_tests.rs` of the same folder. `tests/laws` checks
 //! descriptions, refusals, and the rules of this repository. `tests/{host,nvrtc,gpu}` run kernels.
 //!
 //! `falchion-layout` is CuTe's layout algebra. `falchion-check` finds races and wrong schedules of
@@ -159,7 +159,7 @@ pub mod prelude {
     };
 }
 
-/// Programs of the README and of the start pages of the book. All of them compile, and the CPU
+/// Programs of the README and of the start pages of the book. All programs compile, and the CPU
 /// programs also run.
 #[cfg(all(doctest, feature = "cuda"))]
 mod programs {

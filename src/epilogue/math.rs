@@ -159,6 +159,17 @@ mod tests {
     }
 
     #[test]
+    fn absolute_values_have_no_sign_except_of_the_least_integer() {
+        let abs = |compute, x| MathFunction::Absolute.in_arithmetic(compute, x, x);
+        let least = f64::from(i32::MIN);
+        assert_eq!(abs(ComputeKind::I32, least), least);
+        assert_eq!(abs(ComputeKind::I32, -3.0), 3.0);
+        for compute in [ComputeKind::F32, ComputeKind::F64] {
+            assert!(abs(compute, -0.0).is_sign_positive() && abs(compute, f64::NAN).is_nan());
+        }
+    }
+
+    #[test]
     fn names_are_the_words_of_expressions() {
         let names: Vec<_> = MathFunction::ALL.iter().map(|function| function.name()).collect();
         assert_eq!(names, ["relu", "abs", "min", "max"]);

@@ -47,8 +47,8 @@ impl std::error::Error for ParseEpilogueError {}
 /// Numbers are integers; a fraction must be a scalar, whose value the call provides. Names are
 /// `acc`, `alpha`, `beta`, and `s2` to `s7`. Operands are `source` (C), the vectors `bias_m`,
 /// `bias_n`, `scale_m`, and `scale_n`, and the matrices `aux0` to `aux3`. An operand has D's
-/// element type, or the type after its name: `bias_n:f32`. Functions are those of [`MathFunction`],
-/// such as `relu(x)` and `min(x, y)`, `clamp(x, low, high)`, and `multiply(x, y)`. A
+/// element type, or the type after its name: `bias_n:f32`. The functions are `multiply(x, y)`,
+/// `clamp(x, low, high)`, and each [`MathFunction`] by its name, such as `min(x, y)`. A
 /// [registered](super::register) user function is `user_` followed by its [`NodeId`]: 16 hexadecimal
 /// digits, as the identifier prints.
 impl FromStr for EpilogueDesc {

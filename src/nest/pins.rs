@@ -308,9 +308,9 @@ knobs! {
         /// Pins [`SpillKind::Allowed`].
         SpillsAllowed = SpillKind::Allowed;
     }
-    /// Expression for D over acc, the operands (source is C, then bias_m, bias_n, scale_m,
-    /// scale_n, and aux0 to aux3), and the scalars alpha, beta, and s2 to s7, with +, *, and
-    /// functions such as multiply, min, relu, and clamp.
+    /// Expression for D over acc, operands, and scalars, with +, *, and functions such as
+    /// multiply, min, relu, and clamp. Operands are source (C), bias_m, bias_n, scale_m, scale_n,
+    /// and aux0 to aux3. Scalars are alpha, beta, and s2 to s7.
     epilogue: EpilogueDesc, flag "--epilogue" {}
 }
 

@@ -60,7 +60,7 @@ pub(crate) struct SearchBudget {
 }
 
 impl SearchBudget {
-    /// The limits of one resolution, and those of an explanation why there is no kernel.
+    /// The limits of a resolution. An explanation of a failed resolution has the same limits.
     pub(crate) const LIMIT: Self = Self { checks: 0, places: 4_000, sized: 800 };
 
     /// Returns whether no work is left.

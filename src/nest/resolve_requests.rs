@@ -144,20 +144,24 @@ fn drawn(draw: &mut Draw, user: &Class) -> Pins {
     let k = depth(user);
     let extents = [8, 16, 24, 32, 48, 64, 96, 128, 160, 176, 192, 256, 512, 100];
     let shape = |draw: &mut Draw| {
-        Mnk::new(draw.of(&extents), draw.of(&extents), draw.of(&[k, k, 8, 16, 32, 64, 128, 24]))
+        Mnk::new(
+            draw.choose(&extents),
+            draw.choose(&extents),
+            draw.choose(&[k, k, 8, 16, 32, 64, 128, 24]),
+        )
     };
-    let often = draw.of(&[3, 6, 12]);
+    let often = draw.choose(&[3, 6, 12]);
     Pins {
         threadblock: draw.once_in(often).then(|| shape(draw)),
         warp: draw.once_in(often).then(|| shape(draw)),
         instruction: draw.once_in(often).then(|| match draw.below(4) {
             0 => Mnk::new(
                 64,
-                draw.of(&[8, 64, 128, 192, 256, 96, 40]),
+                draw.choose(&[8, 64, 128, 192, 256, 96, 40]),
                 user.a.element.elements_in(32),
             ),
-            1 => Mnk::new(draw.of(&[8, 16]), 8, draw.of(&[4, 8, 16, 32])),
-            2 => Mnk::new(draw.of(&[4, 8, 12, 16]), draw.of(&[4, 8, 12, 16]), 1),
+            1 => Mnk::new(draw.choose(&[8, 16]), 8, draw.choose(&[4, 8, 16, 32])),
+            2 => Mnk::new(draw.choose(&[4, 8, 12, 16]), draw.choose(&[4, 8, 12, 16]), 1),
             _ => Mnk::new(1, 1, 1),
         }),
         mainloop: draw.maybe(
@@ -232,7 +236,7 @@ fn drawn(draw: &mut Draw, user: &Class) -> Pins {
 
 /// Returns some of the pins.
 fn some_of(draw: &mut Draw, mut pins: Pins) -> Pins {
-    let (of, mut kept) = (draw.of(&[2, 2, 3, 5, 8]), Pins::NONE);
+    let (of, mut kept) = (draw.choose(&[2, 2, 3, 5, 8]), Pins::NONE);
     let most = draw.once_in(8);
     while let Some((one, others)) = pins.split_first() {
         if draw.once_in(of) != most {

@@ -12,7 +12,7 @@ use crate::{
 
 impl Fragments {
     /// Returns the fragments that an instruction of a warp reads.
-    pub(in crate::host) fn of_warps(
+    pub(in crate::host) fn with_holders(
         mut self,
         program: &Program,
         operand: OperandKind,

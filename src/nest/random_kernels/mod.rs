@@ -46,12 +46,12 @@ impl Draw {
         self.below(n) == 0
     }
 
-    pub(super) fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(super) fn choose<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u64) as usize]
     }
 
     pub(super) fn maybe<T: Copy>(&mut self, n: u64, all: &[T]) -> Option<T> {
-        (self.once_in(n) && !all.is_empty()).then(|| self.of(all))
+        (self.once_in(n) && !all.is_empty()).then(|| self.choose(all))
     }
 }
 
@@ -111,14 +111,18 @@ fn limits(draw: &mut Draw, knobs: Knobs) -> Knobs {
     let (decomposition, split_k) = match draw.below(8) {
         0 => (DecompositionKind::StreamK, 1),
         1 => (DecompositionKind::DataParallel, 1),
-        2 => (DecompositionKind::SplitKParallel, draw.of(&[1, 2, 11])),
-        3 => (DecompositionKind::SplitKCluster, draw.of(&[2, 4, 8])),
-        _ => (DecompositionKind::SplitK, draw.of(&[1, 1, 1, 2, 8])),
+        2 => (DecompositionKind::SplitKParallel, draw.choose(&[1, 2, 11])),
+        3 => (DecompositionKind::SplitKCluster, draw.choose(&[2, 4, 8])),
+        _ => (DecompositionKind::SplitK, draw.choose(&[1, 1, 1, 2, 8])),
     };
-    let swizzle = draw.of(&[knobs.work.swizzle, SwizzleKind::Hilbert, SwizzleKind::Grouped(4)]);
-    let blocks_per_sm = if knobs.has_producer() { 1 } else { draw.of(&[1, 1, 1, 1, 2, 3, 4]) };
-    let spills =
-        draw.of(&[SpillKind::Refused, SpillKind::Refused, SpillKind::Refused, SpillKind::Allowed]);
+    let swizzle = draw.choose(&[knobs.work.swizzle, SwizzleKind::Hilbert, SwizzleKind::Grouped(4)]);
+    let blocks_per_sm = if knobs.has_producer() { 1 } else { draw.choose(&[1, 1, 1, 1, 2, 3, 4]) };
+    let spills = draw.choose(&[
+        SpillKind::Refused,
+        SpillKind::Refused,
+        SpillKind::Refused,
+        SpillKind::Allowed,
+    ]);
     Knobs {
         work: WorkDesc { decomposition, split_k, swizzle, ..knobs.work },
         limits: Limits { blocks_per_sm, spills },
@@ -141,13 +145,13 @@ fn mainloop(draw: &mut Draw, threadblock: Mnk, single: bool) -> Mainloop {
         _ => None,
     };
     let unroll = match stages {
-        Some(1) => draw.of(&[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(4)]),
+        Some(1) => draw.choose(&[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(4)]),
         _ => UnrollKind::Full,
     };
     let fed =
         |kind: &MainloopKind| !kind.has_producer() && (single || kind.fixed_stages() != Some(1));
     let any = || MainloopKind::ALL.into_iter().find(fed).expect("a main loop");
     let kind = MainloopKind::with_stages(stages).unwrap_or_else(any);
-    let stages = stages.unwrap_or_else(|| draw.of(&[2, 3, 3, 4, 4, 5, 6, 8, 12]));
+    let stages = stages.unwrap_or_else(|| draw.choose(&[2, 3, 3, 4, 4, 5, 6, 8, 12]));
     Mainloop::new(kind, threadblock, stages, unroll)
 }

@@ -11,15 +11,18 @@ use crate::{
 
 pub(super) fn knobs(draw: &mut Draw, user: &Class) -> Knobs {
     let (sides, k) =
-        ([8, 16, 16, 32, 32, 64, 64, 128], draw.of(&[8, 8, 8, 16, 16, 32, 12, 64, 10]));
-    let warp = Mnk::new(draw.of(&sides), draw.of(&sides), k);
+        ([8, 16, 16, 32, 32, 64, 64, 128], draw.choose(&[8, 8, 8, 16, 16, 32, 12, 64, 10]));
+    let warp = Mnk::new(draw.choose(&sides), draw.choose(&sides), k);
     let warps = [1, 1, 2, 2, 3, 4, 8];
-    let tile =
-        Mnk::new(warp.m * draw.of(&warps), warp.n * draw.of(&warps), k * draw.of(&[1, 1, 1, 2, 4]));
+    let tile = Mnk::new(
+        warp.m * draw.choose(&warps),
+        warp.n * draw.choose(&warps),
+        k * draw.choose(&[1, 1, 1, 2, 4]),
+    );
     let most = user.a.element.elements_in(16);
     let accesses = [1, 2, 4, 8, 16].map(|access: u32| access.min(most));
-    let access = [draw.of(&accesses), draw.of(&accesses), draw.of(&[1, 2, 4])];
-    let interleave = draw.of(&[
+    let access = [draw.choose(&accesses), draw.choose(&accesses), draw.choose(&[1, 2, 4])];
+    let interleave = draw.choose(&[
         InterleaveKind::Vector,
         InterleaveKind::Vector,
         InterleaveKind::Elements(1),
@@ -27,12 +30,13 @@ pub(super) fn knobs(draw: &mut Draw, user: &Class) -> Knobs {
     ]);
     let mma = WarpMma::Simt(SimtKnobs { warp, thread: None, interleave });
     let knobs = Knobs::new(mainloop(draw, tile, true), mma, access);
-    let smem = [(); 2].map(|()| if draw.once_in(4) { draw.of(&SMEM) } else { SmemLayout::Auto });
+    let smem =
+        [(); 2].map(|()| if draw.once_in(4) { draw.choose(&SMEM) } else { SmemLayout::Auto });
     let multiplied = [user.a.element, user.b.element].map(|stored| {
         let transforms = transforms(stored);
         match transforms.is_empty() || !draw.once_in(6) {
             true => Multiplied::Stored,
-            false => Multiplied::Transformed(draw.of(&transforms)),
+            false => Multiplied::Transformed(draw.choose(&transforms)),
         }
     });
     limits(draw, Knobs { smem, multiplied, ..knobs })

@@ -1,9 +1,9 @@
-//! Completion of the pins of a TMA ring whose consumers are grids of warps. The threadblock tile is
-//! a grid of warp tiles.
+//! Completion of the pins of a TMA ring. The threadblock tile is a grid of warp tiles. With
+//! `wgmma`, a warp tile is the tile of a consumer.
 
 use crate::{
     arch::PORTABLE_CLUSTER,
-    nest::{GemmDesc, Pins},
+    nest::{GemmDesc, Knobs, Pins},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
 };
@@ -28,50 +28,64 @@ pub(crate) const fn schedule_at(base: &GemmDesc, pins: &Pins, other: bool) -> Op
     }
 }
 
-/// Returns the threadblock tile and the warp tile of a grid of warps. Without a pinned tile, the
-/// threadblock tile is fraction number `tile` of the row's, with multiples of `shares` rows and
-/// columns for each CTA of a cluster.
-pub(crate) const fn tiles_at(
-    base: &GemmDesc,
+/// Returns the threadblock tile and the warp tile for an `m` x `n` grid of warp tiles, or `None` if
+/// neither tile is pinned.
+pub(crate) const fn pinned_tiles(
     pinned: (Option<Mnk>, Option<Mnk>),
-    tile: u32,
     (m, n): (u32, u32),
-    shares: [u32; 2],
-) -> (Mnk, Mnk) {
+) -> Option<(Mnk, Mnk)> {
     match pinned {
-        (Some(threadblock), Some(warp)) => (threadblock, warp),
+        (Some(threadblock), Some(warp)) => Some((threadblock, warp)),
         (None, Some(warp)) => {
-            (Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k }, warp)
+            let m = warp.m.saturating_mul(m);
+            Some((Mnk { m, n: warp.n.saturating_mul(n), k: warp.k }, warp))
         }
-        (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
-        (None, None) => {
-            let threadblock = fraction(base, tile, shares);
-            (threadblock, divided(threadblock, m, n))
-        }
+        (Some(threadblock), None) => Some(tiles_of(threadblock, (m, n))),
+        (None, None) => None,
     }
 }
 
-/// Returns one of `m` x `n` shares of a tile, with extents of 0 if they do not divide it.
-const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
-    if tile.m.is_multiple_of(m) && tile.n.is_multiple_of(n) {
-        Mnk { m: tile.m / m, n: tile.n / n, k: tile.k }
-    } else {
-        Mnk { m: 0, n: 0, k: tile.k }
-    }
+/// Returns a threadblock tile and the warp tile of its `m` x `n` grid. The warp tile has extents of
+/// 0 if the grid does not divide the threadblock tile.
+pub(crate) const fn tiles_of(threadblock: Mnk, (m, n): (u32, u32)) -> (Mnk, Mnk) {
+    let divides = threadblock.m.is_multiple_of(m) && threadblock.n.is_multiple_of(n);
+    let [rows, columns] = if divides { [threadblock.m / m, threadblock.n / n] } else { [0, 0] };
+    (threadblock, Mnk { m: rows, n: columns, k: threadblock.k })
 }
 
-/// Returns a fraction of the row's tile that the CTAs of a cluster can share.
-const fn fraction(base: &GemmDesc, tile: u32, [rows, columns]: [u32; 2]) -> Mnk {
-    let (m, n) = TILES[tile as usize];
+/// Returns the knobs of the row with these tiles and this schedule.
+pub(crate) const fn with_tiles(
+    base: &GemmDesc,
+    (threadblock, warp, instruction): (Mnk, Mnk, Mnk),
+    schedule: ScheduleKind,
+) -> Knobs {
+    base.knobs().pinned(&Pins {
+        threadblock: Some(threadblock),
+        warp: Some(warp),
+        instruction: Some(instruction),
+        schedule: Some(schedule),
+        ..Pins::NONE
+    })
+}
+
+/// Returns the CTAs of the row's cluster along M and N.
+pub(crate) const fn ctas(base: &GemmDesc) -> (u32, u32) {
     // The rules refuse larger clusters.
-    let (blocks_m, blocks_n) = match base.cluster() {
+    match base.cluster() {
         Mn { m: m @ 1..=PORTABLE_CLUSTER, n: n @ 1..=PORTABLE_CLUSTER } => (m, n),
         _ => (1, 1),
-    };
+    }
+}
+
+/// Returns fraction number `tile` of the row's tile, with multiples of `rows` and `columns` for
+/// each CTA of a cluster.
+pub(crate) const fn fraction(base: &GemmDesc, tile: u32, [rows, columns]: [u32; 2]) -> Mnk {
+    let (m, n) = TILES[tile as usize];
+    let (ctas_m, ctas_n) = ctas(base);
     let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
     Mnk {
-        m: (whole_m / m).next_multiple_of(rows * blocks_n),
-        n: (whole_n / n).next_multiple_of(columns * blocks_m),
+        m: (whole_m / m).next_multiple_of(rows * ctas_n),
+        n: (whole_n / n).next_multiple_of(columns * ctas_m),
         k,
     }
 }

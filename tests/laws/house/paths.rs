@@ -50,7 +50,7 @@ fn exists(path: &str) -> bool {
 }
 
 /// Returns whether a path names a main loop or an MMA that the tree lacks.
-fn is_of_missing_variant(path: &str) -> bool {
+fn names_missing_variant(path: &str) -> bool {
     let whole = path.replace('_', "");
     missing_variants().iter().any(|variant| {
         let stem = if *variant == "warpspecialized" { "tmaring" } else { variant };
@@ -77,7 +77,7 @@ fn every_named_path_exists() {
         .flat_map(|(name, text)| {
             named(text)
                 .into_iter()
-                .filter(|path| !exists(path) && !is_of_missing_variant(path))
+                .filter(|path| !exists(path) && !names_missing_variant(path))
                 .map(move |path| format!("{name}: {path}"))
         })
         .collect();

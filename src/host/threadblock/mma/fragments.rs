@@ -36,7 +36,9 @@ impl Fragments {
             holders: None,
         };
         match &base.mma {
-            TiledMma::MmaSync(_, instruction) => of_threads.of_warps(program, operand, instruction),
+            TiledMma::MmaSync(_, instruction) => {
+                of_threads.with_holders(program, operand, instruction)
+            }
             TiledMma::Simt(_) | TiledMma::Wgmma(..) | TiledMma::Unsupported => of_threads,
         }
     }

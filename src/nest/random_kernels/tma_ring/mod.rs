@@ -13,7 +13,7 @@ use crate::{
 
 /// Returns a random ring.
 fn ring(draw: &mut Draw, threadblock: Mnk, schedule: ScheduleKind) -> Mainloop {
-    let cluster = draw.of(&[
+    let cluster = draw.choose(&[
         Mn::ONE,
         Mn::ONE,
         Mn::ONE,
@@ -22,14 +22,15 @@ fn ring(draw: &mut Draw, threadblock: Mnk, schedule: ScheduleKind) -> Mainloop {
         Mn { m: 1, n: 4 },
         Mn { m: 3, n: 1 },
     ]);
-    let stages = draw.of(&[2, 2, 3, 4, 5, 6, 8, 12, 16]);
-    let l2_promotion = draw.of(&L2PromotionKind::ALL);
+    let stages = draw.choose(&[2, 2, 3, 4, 5, 6, 8, 12, 16]);
+    let l2_promotion = draw.choose(&L2PromotionKind::ALL);
     Mainloop::TmaRing(TmaRingKnobs { threadblock, stages, cluster, schedule, l2_promotion })
 }
 
 /// Returns the warps of a tile along M and N, and a schedule.
 fn grid_of_warps(draw: &mut Draw) -> ((u32, u32), ScheduleKind) {
-    let grid = draw.of(&[(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (6, 2), (3, 4), (12, 1)]);
+    let grid =
+        draw.choose(&[(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (6, 2), (3, 4), (12, 1)]);
     let schedule = if grid.0 * grid.1 == 4 && draw.once_in(2) {
         ScheduleKind::Pingpong
     } else {

@@ -8,7 +8,9 @@ use crate::{
         places::{Completed, LAST, Place, Places},
     },
     shape::Mnk,
-    threadblock::tma_ring::complete::{GRIDS, TILES, schedule_at, tiles_at},
+    threadblock::tma_ring::complete::{
+        GRIDS, TILES, fraction, pinned_tiles, schedule_at, tiles_of, with_tiles,
+    },
     warp::{
         MmaSyncKnobs,
         mma_sync::tma_ring::{DEPTHS, check_warp},
@@ -35,8 +37,11 @@ impl MmaSyncKnobs {
         [tile, grid, depth, _]: Place,
     ) -> Completed {
         let Some(schedule) = schedule_at(base, pins, tile % 2 == 1) else { return Err(0) };
-        let pinned = (pins.threadblock, pins.warp);
-        let (threadblock, warp) = tiles_at(base, pinned, tile / 2, GRIDS[grid as usize], SHARES);
+        let grid = GRIDS[grid as usize];
+        let (threadblock, warp) = match pinned_tiles((pins.threadblock, pins.warp), grid) {
+            Some(tiles) => tiles,
+            None => tiles_of(fraction(base, tile / 2, SHARES), grid),
+        };
         // The rules refuse pinned tiles that do not nest.
         if pins.warp.is_none() && (!nests(threadblock, warp) || check_warp(warp).is_err()) {
             return Err(LAST);
@@ -45,12 +50,6 @@ impl MmaSyncKnobs {
             Some(instruction) => instruction,
             None => Mnk { k: DEPTHS[depth as usize], ..base.instruction() },
         };
-        Ok(base.knobs().pinned(&Pins {
-            threadblock: Some(threadblock),
-            warp: Some(warp),
-            instruction: Some(instruction),
-            schedule: Some(schedule),
-            ..Pins::NONE
-        }))
+        Ok(with_tiles(base, (threadblock, warp, instruction), schedule))
     }
 }

@@ -10,7 +10,9 @@ use crate::{
         places::{Completed, LAST, Place, Places},
     },
     shape::Mnk,
-    threadblock::tma_ring::complete::{GRIDS, TILES, schedule_at, tiles_at},
+    threadblock::tma_ring::complete::{
+        GRIDS, TILES, fraction, pinned_tiles, schedule_at, tiles_of, with_tiles,
+    },
     warp::{SimtKnobs, simt::tma_ring::DEPTHS},
 };
 
@@ -51,9 +53,11 @@ impl SimtKnobs {
             }),
             (warp, _) => warp,
         };
-        let pinned = (pins.threadblock, pinned_warp);
-        let (mut threadblock, mut warp) =
-            tiles_at(base, pinned, tile / 2, GRIDS[grid as usize], SHARES);
+        let (pinned, grid) = ((pins.threadblock, pinned_warp), GRIDS[grid as usize]);
+        let (mut threadblock, mut warp) = match pinned_tiles(pinned, grid) {
+            Some(tiles) => tiles,
+            None => tiles_of(fraction(base, tile / 2, SHARES), grid),
+        };
         if pins.threadblock.is_none() && pins.warp.is_none() {
             let k = depth(base, pins, threadblock.m, threadblock.n);
             (threadblock.k, warp.k) = (k, k);
@@ -66,13 +70,7 @@ impl SimtKnobs {
         if pins.warp.is_none() && (!nests(threadblock, warp) || !is_thread(instruction)) {
             return Err(LAST);
         }
-        Ok(base.knobs().pinned(&Pins {
-            threadblock: Some(threadblock),
-            warp: Some(warp),
-            instruction: Some(instruction),
-            schedule: Some(schedule),
-            ..Pins::NONE
-        }))
+        Ok(with_tiles(base, (threadblock, warp, instruction), schedule))
     }
 }
 

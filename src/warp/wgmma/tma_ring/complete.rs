@@ -4,23 +4,22 @@
 //! widest that divides a consumer's columns and fits the registers.
 
 use crate::{
-    arch::PORTABLE_CLUSTER,
     nest::{
         GemmDesc, Pins,
         fit::nests,
         places::{Completed, Place, Places},
     },
     schedule::ScheduleKind,
-    shape::{Mn, Mnk, OperandKind},
-    threadblock::smem::Along,
+    shape::{Mnk, OperandKind},
+    threadblock::{
+        smem::Along,
+        tma_ring::complete::{TILES, ctas, pinned_tiles, tiles_of, with_tiles},
+    },
     warp::{
         WgmmaKnobs,
         wgmma::{MOST_COLUMNS, ROWS, STAGE_BYTES, columns_of},
     },
 };
-
-/// Divisors of the row's tile along M and N, if no tile is pinned.
-const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4), (4, 4), (4, 16)];
 
 /// Consumers of a tile along M and N. Ping-pong has the first of `ALTERNATING`.
 const SHARING: [(u32, u32); 5] = [(2, 1), (1, 2), (1, 1), (3, 1), (1, 3)];
@@ -48,19 +47,12 @@ impl WgmmaKnobs {
         pins: &Pins,
         [tile, share, width, _]: Place,
     ) -> Completed {
-        let Some((schedule, (m, n))) = consumers_at(base, pins, share as usize) else {
+        let Some((schedule, grid)) = consumers_at(base, pins, share as usize) else {
             return Err(1);
         };
-        let (threadblock, warp) = match (pins.threadblock, pins.warp) {
-            (Some(threadblock), Some(warp)) => (threadblock, warp),
-            (None, Some(warp)) => {
-                (Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k }, warp)
-            }
-            (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
-            (None, None) => {
-                let threadblock = fraction(base, pins, tile);
-                (threadblock, divided(threadblock, m, n))
-            }
+        let (threadblock, warp) = match pinned_tiles((pins.threadblock, pins.warp), grid) {
+            Some(tiles) => tiles,
+            None => tiles_of(fraction(base, pins, tile), grid),
         };
         let instruction = match pins.instruction {
             Some(instruction) => instruction,
@@ -70,13 +62,7 @@ impl WgmmaKnobs {
         if instruction.n == 0 || !nests(threadblock, warp) && pins.warp.is_none() {
             return Err(1);
         }
-        Ok(base.knobs().pinned(&Pins {
-            threadblock: Some(threadblock),
-            warp: Some(warp),
-            instruction: Some(instruction),
-            schedule: Some(schedule),
-            ..Pins::NONE
-        }))
+        Ok(with_tiles(base, (threadblock, warp, instruction), schedule))
     }
 }
 
@@ -102,29 +88,16 @@ const fn consumers_at(
     }
 }
 
-/// Returns one of `m` x `n` shares of a tile, with extents of 0 if they do not divide it.
-const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
-    if tile.m.is_multiple_of(m) && tile.n.is_multiple_of(n) {
-        Mnk { m: tile.m / m, n: tile.n / n, k: tile.k }
-    } else {
-        Mnk { m: 0, n: 0, k: tile.k }
-    }
-}
-
 /// Returns a fraction of the row's tile that instructions divide and that the CTAs of a cluster can
 /// share. Shares are multiples of swizzles or boxes.
 const fn fraction(base: &GemmDesc, pins: &Pins, tile: u32) -> Mnk {
     let (m, n) = TILES[tile as usize / 2];
     let boxed = if tile.is_multiple_of(2) { NARROWEST } else { ROWS };
-    // The rules refuse larger clusters.
-    let (blocks_m, blocks_n) = match base.cluster() {
-        Mn { m: m @ 1..=PORTABLE_CLUSTER, n: n @ 1..=PORTABLE_CLUSTER } => (m, n),
-        _ => (1, 1),
-    };
-    let mut columns = boxed * blocks_m;
+    let (ctas_m, ctas_n) = ctas(base);
+    let mut columns = boxed * ctas_m;
     if let Some(Mnk { n: instruction @ 1..=MOST_COLUMNS, .. }) = pins.instruction {
         while !columns.is_multiple_of(instruction) {
-            columns += boxed * blocks_m;
+            columns += boxed * ctas_m;
         }
     }
     let terms = base.multiplied();
@@ -133,7 +106,7 @@ const fn fraction(base: &GemmDesc, pins: &Pins, tile: u32) -> Mnk {
         Along::K => NARROWEST,
     };
     let mut rows = ROWS;
-    while !rows.is_multiple_of(box_rows * blocks_n) {
+    while !rows.is_multiple_of(box_rows * ctas_n) {
         rows += ROWS;
     }
     let Mnk { m: whole_m, n: whole_n, k } = base.threadblock();
