@@ -16,10 +16,10 @@ simt_ring|mma_sync_ring|wgmma_ring|SimtRing|MmaSyncRing|WgmmaRing"
     "simt/|SimtKnobs|MmaSimt|simt_ring|SimtRing|SimtExplanation|\
 WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|MmaWords::Simt|KernelKind::Simt"
     "mma_sync|mmasync|MmaSync|MmaSyncKnobs|mma_sync_ring|MmaSyncRing"
-    "wgmma|Wgmma|WgmmaKnobs|wgmma_ring|WgmmaRing"
+    "wgmma|Wgmma|WgmmaKnobs|wgmma_ring|WgmmaRing|MmaWarpgroup|FragmentLoad|StageTile::Warpgroup"
 )
 # Variants without which the rest builds, and of these the variants without which the tests pass.
-builds=" singlestage pipelined multistage mma_sync simt "
+builds=" singlestage pipelined multistage mma_sync simt wgmma "
 passes=" singlestage "
 
 variant=${1:?a variant, or a number} mode=${2:-check} words=""

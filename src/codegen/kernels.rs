@@ -52,5 +52,6 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("warp/mma_sync.cuh", include_str!("../../kernels/warp/mma_sync.cuh")),
     ("warp/mma_sync/loads.cuh", include_str!("../../kernels/warp/mma_sync/loads.cuh")),
     ("warp/mma_sync/tma_ring.cuh", include_str!("../../kernels/warp/mma_sync/tma_ring.cuh")),
+    ("warp/warpgroup.cuh", include_str!("../../kernels/warp/warpgroup.cuh")),
     ("warp/wgmma.cuh", include_str!("../../kernels/warp/wgmma.cuh")),
 ];

@@ -10,7 +10,7 @@ use crate::{
     nest::{GemmDesc, Knobs, Pins, PromotionKind, check_pins::check_pins},
     numeric::{Combined, ElementKind},
     refusal::{Refusal, Rule},
-    threadblock::{MainloopKind, tma_ring},
+    threadblock::MainloopKind,
     warp,
 };
 
@@ -31,7 +31,7 @@ pub(crate) use with;
 const ALL_ROWS: &[&[Row]] = &[
     warp::simt::defaults::ROWS,
     warp::simt::tma_ring::defaults::ROWS,
-    tma_ring::defaults::ROWS,
+    warp::wgmma::tma_ring::defaults::ROWS,
     warp::mma_sync::defaults::ROWS,
     warp::mma_sync::tma_ring::defaults::ROWS,
 ];

@@ -14,7 +14,7 @@ use crate::{
         },
         tma_ring::shapes as tma_ring,
     },
-    warp::{MmaSyncKnobs, SimtKnobs, WarpMma, WgmmaKnobs, wgmma::ROWS},
+    warp::{MmaSyncKnobs, SimtKnobs, WarpMma, warpgroup::ROWS},
 };
 
 /// Returns whether a shape is a whole number of `inner` shapes, and not empty.
@@ -90,8 +90,7 @@ impl GemmDesc {
 
     /// Returns whether the pinned depths equal the depth of a stage, if the MMA prescribes one.
     const fn depths_may_fit(&self, pins: &Pins) -> bool {
-        let WarpMma::Wgmma(_) = self.mma else { return true };
-        let stage = WgmmaKnobs::depth(&self.multiplied());
+        let Some(stage) = self.mma.stage_depth(self) else { return true };
         let (mut i, pinned) = (0, [pins.threadblock, pins.warp]);
         while i < pinned.len() {
             if let Some(Mnk { k, .. }) = pinned[i]

@@ -46,7 +46,7 @@ fn has(desc: &GemmDesc, asked: &Asked) -> bool {
     let pins = without_thread_instruction(asked.pins, &asked.user);
     let missing = pins.differing_from(&desc.user_pins());
     // The description holds the resolved source of A.
-    let auto = pins.a_operand == Some(AOperandKind::Auto) && desc.mma.wgmma().is_some();
+    let auto = pins.a_operand == Some(AOperandKind::Auto) && desc.user_pins().a_operand.is_some();
     // A transform takes precedence over the emulation of its operand.
     let transformed = pins.transform_a.is_some() && pins.transform_b.is_some();
     Pins {

@@ -3,7 +3,7 @@
 use crate::{
     numeric::{ElementKind, EmulationKind},
     operand::WORKSPACE_ALIGNMENT,
-    warp::wgmma::STAGE_BYTES,
+    warp::warpgroup::STAGE_BYTES,
 };
 
 /// Padding unit of K in elements: the depth of a pipeline stage.

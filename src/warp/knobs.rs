@@ -84,35 +84,35 @@ impl WarpMma {
         }
     }
 
-    /// Returns the knobs of `wgmma`, or `None` for another MMA.
-    pub const fn wgmma(&self) -> Option<&WgmmaKnobs> {
+    /// Returns whether consumers of a TMA ring store D through staging buffers.
+    pub const fn stages_d(&self) -> bool {
         match self {
-            Self::Wgmma(knobs) => Some(knobs),
-            _ => None,
+            Self::Wgmma(_) => true,
+            Self::Simt(_) | Self::MmaSync(_) => false,
         }
     }
 
     /// Returns the memory from which the instruction reads A.
     pub const fn a_operand(&self) -> AOperandKind {
-        match self.wgmma() {
-            Some(knobs) => knobs.a_operand,
-            None => AOperandKind::Shared,
+        match self {
+            Self::Wgmma(knobs) => knobs.a_operand,
+            Self::Simt(_) | Self::MmaSync(_) => AOperandKind::Shared,
         }
     }
 
     /// Returns how often accumulators are promoted.
     pub const fn promotion(&self) -> PromotionKind {
-        match self.wgmma() {
-            Some(knobs) => knobs.promotion,
-            None => PromotionKind::Never,
+        match self {
+            Self::Wgmma(knobs) => knobs.promotion,
+            Self::Simt(_) | Self::MmaSync(_) => PromotionKind::Never,
         }
     }
 
     /// Returns the maximum number of groups in flight when a consumer moves to the next stage.
     pub const fn pending(&self) -> u32 {
-        match self.wgmma() {
-            Some(knobs) => knobs.pending,
-            None => 0,
+        match self {
+            Self::Wgmma(knobs) => knobs.pending,
+            Self::Simt(_) | Self::MmaSync(_) => 0,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Warp level: the MMA of 32 threads (CUDA cores, `mma.sync`) or of a warpgroup (`wgmma`), and its
 //! fragments.
 
+mod a_operand;
 mod asm;
 mod choices;
 mod dispatch;
@@ -9,6 +10,7 @@ pub mod exchange;
 mod knobs;
 #[doc(hidden)]
 pub mod mma_sync;
+mod multiplied;
 #[doc(hidden)]
 pub mod simt;
 mod supplies;
@@ -16,6 +18,8 @@ mod supplies;
 pub mod thread_maps;
 mod thread_tiles;
 pub(crate) mod tiled_mma;
+#[doc(hidden)]
+pub mod warpgroup;
 #[doc(hidden)]
 pub mod wgmma;
 

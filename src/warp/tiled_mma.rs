@@ -36,14 +36,6 @@ impl TiledMma {
         }
     }
 
-    /// Returns the MMA of a warpgroup, or `None` for another MMA than `wgmma`.
-    pub const fn warpgroup(&self) -> Option<&MmaWarpgroup> {
-        match self {
-            Self::Wgmma(mma, _) => Some(mma),
-            Self::Simt(_) | Self::MmaSync(..) | Self::Unsupported => None,
-        }
-    }
-
     /// Returns the loads that move A to registers, or `None` if A stays in shared memory.
     pub const fn fragment_load(&self) -> Option<&FragmentLoad> {
         match self {

@@ -32,5 +32,5 @@ mod tensor_steps;
 mod transforms;
 mod transpose;
 mod universal;
-mod warpgroup;
+mod wgmma;
 mod workspace;

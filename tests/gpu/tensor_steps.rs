@@ -1,7 +1,7 @@
 //! Steps of a device's tensor cores have the host's bits: steps recorded on an H200, and random
 //! numbers down to the smallest ones. Each step starts from the device's previous sum.
 
-use crate::harness::{prelude::*, tensor_steps::recorded, warpgroups};
+use crate::harness::{prelude::*, tensor_steps::recorded, wgmma};
 
 /// Rows of A and columns of B of a product.
 const MN: usize = 64;
@@ -64,7 +64,7 @@ struct Stage {
 
 impl Stage {
     fn new(kind: Kind) -> Self {
-        let tile = warpgroups::tile(kind.input, Along::K, SwizzleMode::Bytes128, MN as u32);
+        let tile = wgmma::tile(kind.input, Along::K, SwizzleMode::Bytes128, MN as u32);
         let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, ElementKind::F32, MN as u32)
             .expect("a product");
         let probe =

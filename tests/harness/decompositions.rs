@@ -90,9 +90,11 @@ impl Decomposition {
     pub fn pairs(self, count: u64, kernel_kind: KernelKind) -> Vec<Pair> {
         let arch = Some(ArchKind::Sm90);
         let wanted = Wanted { kernel_kind, largest_tile: 1 << 20, arch, plain: true };
-        let roles = kernel_kind == KernelKind::WgmmaRing;
         // TMA has no narrower accesses. Other kernels need registers for the narrowest ones.
-        let accesses = if roles { [u32::MAX, u32::MAX, 1] } else { [1; 3] };
+        let accesses = match kernel_kind {
+            KernelKind::WgmmaRing => [u32::MAX, u32::MAX, 1],
+            _ => [1; 3],
+        };
         let pair = |i: u64| {
             let (first, slices): (_, &[u32]) = match self {
                 Self::StreamK => (0x57e_a400, &[1]),
@@ -105,8 +107,7 @@ impl Decomposition {
             let both = match self {
                 // Emulated f32 rounds the sums of its terms.
                 Self::StreamK => with_stream_k(desc).filter(|both| {
-                    (desc.operands[0].stored != ElementKind::F32 || !roles)
-                        && both.iter().all(copies_single_elements)
+                    !desc.emulation().decomposes() && both.iter().all(copies_single_elements)
                 }),
                 Self::Cluster => cut_by_clusters(desc, slices),
                 Self::Parallel => cut_in_parallel(desc, slices)

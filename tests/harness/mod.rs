@@ -49,8 +49,7 @@ pub mod transposes;
 #[cfg(feature = "cuda")]
 pub mod twins;
 pub mod vectors;
-pub mod warpgroup_probe;
-pub mod warpgroups;
+pub mod wgmma;
 pub mod whole;
 pub mod words;
 

@@ -32,8 +32,8 @@ pub use crate::harness::{
     subject::Subject,
     transposes::{TransposeCase, Transposer, any_extents, random_descriptions},
     vectors::vectors_whole,
-    warpgroup_probe::lay::{fragment_bytes, tile_bytes},
-    warpgroups::products,
+    wgmma::probe::lay::{fragment_bytes, tile_bytes},
+    wgmma::products,
     whole::numbers,
     without_numbers,
 };
@@ -95,9 +95,10 @@ pub use falchion::{
         InterleaveKind, LaneArrangement, MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind,
         WgmmaKnobs,
         mma_sync::WarpInstruction,
+        warpgroup::FragmentRows,
         wgmma::{
-            AOperand, CHUNK_BYTES, FragmentLoad, FragmentRows, MatrixDescriptor, MmaWarpgroup,
-            OperandA, OperandTile, STEPS,
+            AOperand, CHUNK_BYTES, FragmentLoad, MatrixDescriptor, MmaWarpgroup, OperandA,
+            OperandTile, STEPS,
         },
     },
 };
@@ -143,7 +144,7 @@ pub use crate::harness::{
     tensor_device::Device,
     tensor_kernels::{MULTICAST, untouched},
     twins::a_wrong_fingerprint_is_named,
-    warpgroup_probe::kernel::WarpgroupProbe,
+    wgmma::probe::kernel::WarpgroupProbe,
 };
 #[cfg(feature = "cuda")]
 pub use cudarc::{

@@ -2,7 +2,7 @@
 //! row-major D.
 
 use crate::harness::{
-    descriptions::tma_ring::{self, wgmma::types},
+    descriptions::tma_ring::{self, types},
     prelude::*,
     problems::Wanted,
     same_bits::run,

@@ -6,29 +6,29 @@ use crate::harness::{
     random_cases::{cases, legal},
     tensors::copies,
     transposes,
-    warpgroups::{INPUTS, tiles, types},
 };
 use falchion::{
     epilogue::{partials::SlotMap, tile_store::AccumulatorMap},
     layout::algebra::Map,
     threadblock::{BoxedTile, ClusterTiles},
     warp::{
+        TiledMma,
         thread_maps::{DepthMap, FragmentMap},
-        wgmma::{self, Instruction},
+        warpgroup::FragmentRows,
     },
 };
 use proptest::prelude::*;
 
 /// Result of the comparison of a map with its layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Answer {
+pub enum Answer {
     Layout,
     None,
 }
 
 /// Compares a map with its layout. At each point of the domain both give the same offset, or the
 /// map omits the point and the layout exceeds the codomain.
-fn compare(name: &str, map: &dyn IndexMap) -> Result<Answer, TestCaseError> {
+pub fn compare(name: &str, map: &dyn IndexMap) -> Result<Answer, TestCaseError> {
     let Some(layout) = map.layout() else { return Ok(Answer::None) };
     let extent = map.domain();
     prop_assert!(
@@ -47,7 +47,7 @@ fn compare(name: &str, map: &dyn IndexMap) -> Result<Answer, TestCaseError> {
 }
 
 /// Checks a map that is known to be affine up to a swizzle.
-fn affine(name: &str, map: &dyn IndexMap) -> Result<(), TestCaseError> {
+pub fn affine(name: &str, map: &dyn IndexMap) -> Result<(), TestCaseError> {
     prop_assert_eq!(compare(name, map)?, Answer::Layout, "{} states no layout", name);
     Ok(())
 }
@@ -93,9 +93,12 @@ fn check_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     let crossed = components.fragment_rows() == FragmentRows::Crossed;
     let wanted = if crossed { Answer::None } else { Answer::Layout };
     prop_assert_eq!(compare("staged", &StagedMap::new(&components))?, wanted);
-    if let Some(load) = components.fragment_load() {
-        affine("tile of A", &load.tile)?;
-        prop_assert_eq!(compare("load of A", load)?, wanted);
+    match &components.mma {
+        TiledMma::Wgmma(_, Some(load)) => {
+            affine("tile of A", &load.tile)?;
+            prop_assert_eq!(compare("load of A", load)?, wanted);
+        }
+        _ => {}
     }
     Ok(())
 }
@@ -226,50 +229,6 @@ fn maps_of_shipped_transposes_equal_their_layouts() {
     }
 }
 
-/// Tiles of all types, axes, swizzles, and sizes; accumulators of every instruction, for each order
-/// of rows; and loads of A. Loads of crossed rows, and crossed rows whose width is not a power of
-/// two, need two swizzles and have no layout.
-#[test]
-fn warpgroup_maps_equal_their_layouts() -> Result<(), TestCaseError> {
-    for tile in tiles() {
-        affine("operand", &tile)?;
-        affine("box", &tile.tma_box())?;
-    }
-    for (a, b, accumulator) in types() {
-        for n in 1..=32 {
-            let Some(wgmma) =
-                Instruction::new((a, b), accumulator, 8 * n, AOperand::Registers, Along::K)
-            else {
-                continue;
-            };
-            let map = wgmma::AccumulatorMap::new(&wgmma);
-            affine("accumulators", &map)?;
-            affine("accumulators", &map.with_rows(FragmentRows::Paired))?;
-            let crossed = if n.is_power_of_two() { Answer::Layout } else { Answer::None };
-            prop_assert_eq!(
-                compare("accumulators", &map.with_rows(FragmentRows::Crossed))?,
-                crossed,
-                "{}",
-                n
-            );
-        }
-    }
-    for input in INPUTS {
-        affine("fragment", &wgmma::FragmentMap { input })?;
-        for m in [64, 128, 256, 384]
-            .into_iter()
-            .filter(|m| input.bytes_of(1) != 2 && m * input.bytes_of(1) % 128 == 0)
-        {
-            let tile = OperandTile::for_fragments(input, m).expect("whole boxes");
-            affine("tile of A", &tile)?;
-            affine("load of A", &FragmentLoad { tile, rows: FragmentRows::Paired })?;
-            let crossed = FragmentLoad { tile, rows: FragmentRows::Crossed };
-            prop_assert!(input.bytes_of(1) > 1 || crossed.layout().is_none());
-        }
-    }
-    Ok(())
-}
-
 /// The repack pass for each width of a tile's rows, and the decompose pass for both orders.
 #[test]
 fn pass_maps_equal_their_layouts() -> Result<(), TestCaseError> {
@@ -360,7 +319,7 @@ fn maps_without_a_layout_have_none() -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Layouts in CuTe's notation: shared-memory atoms, and 64 x 16 accumulators with contiguous rows.
+/// Layouts of shared-memory atoms, lanes, and tile orders print in CuTe's notation.
 #[test]
 fn layouts_print_in_cute_notation() {
     let said = |map: &dyn IndexMap| map.layout().expect("a layout").to_string();
@@ -380,13 +339,6 @@ fn layouts_print_in_cute_notation() {
         said(&SharedBox::new(&bytes, 0).expect("a tile")),
         "Sw<3,4,3> o _0 o (_8,_128):(_128,_1)"
     );
-    let (f16, along) = (ElementKind::F16, Along::K);
-    let wgmma = Instruction::new((f16, f16), ElementKind::F32, 16, AOperand::Shared(along), along)
-        .expect("an instruction");
-    let sums = wgmma::AccumulatorMap::new(&wgmma);
-    assert_eq!(said(&sums), "((_4,_8,_4),(_2,_2,_2)):((_2,_16,_256),(_1,_128,_8))");
-    let crossed = sums.with_rows(FragmentRows::Crossed);
-    assert_eq!(said(&crossed), "Sw<1,4,3> o _0 o ((_4,_32),(_2,_2,_2)):((_2,_32),(_1,_16,_8))");
     let lanes = LaneArrangement { m: 4, n: 8, quads: false };
     // Bits 0 and 2 of a lane select the row, and bits 1, 3, and 4 the column.
     assert_eq!(

@@ -76,7 +76,13 @@ fn read(path: &Path, radix: u32) -> Vec<Vec<f32>> {
 }
 
 /// The sums in the folder of one GPU and operand type.
-fn sums(folder: &Path, gpu: &str, input: &str, accumulator: ElementKind, wgmma: bool) -> Vec<Sum> {
+fn sums(
+    folder: &Path,
+    gpu: &str,
+    input: &str,
+    accumulator: ElementKind,
+    without_c: bool,
+) -> Vec<Sum> {
     let (half, output) = match accumulator {
         ElementKind::F16 => (true, "fp16"),
         _ => (false, "fp32"),
@@ -93,7 +99,7 @@ fn sums(folder: &Path, gpu: &str, input: &str, accumulator: ElementKind, wgmma: 
         let c = if half { F16::from_f32(*c).to_f32() } else { *c };
         let (a, b) = (a[i].clone(), b[i].clone());
         assert_eq!(a.len(), b.len(), "{place}: K of line {i}");
-        Sum { a, b, c: if wgmma { 0.0 } else { c }, d: *d }
+        Sum { a, b, c: if without_c { 0.0 } else { c }, d: *d }
     };
     (0..d.len()).map(sum).collect()
 }
@@ -112,9 +118,9 @@ fn tables() -> Vec<Table> {
                     continue;
                 }
                 let fp8 = matches!(kind, ElementKind::E4m3 | ElementKind::E5m2);
-                let wgmma = fp8 && arch == ArchKind::Sm90;
+                let without_c = fp8 && arch == ArchKind::Sm90;
                 let folder = root.join(gpu).join(input);
-                let sums = sums(&folder, gpu, input, accumulator, wgmma);
+                let sums = sums(&folder, gpu, input, accumulator, without_c);
                 let name = format!("{gpu} {kind}, {accumulator} accumulator");
                 tables.push(Table { name, arch, types, sums });
             }

@@ -18,4 +18,4 @@ mod ring;
 mod sass;
 mod tensor_map;
 mod transpose;
-mod warpgroup;
+mod wgmma;

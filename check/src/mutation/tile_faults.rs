@@ -4,7 +4,7 @@ use super::{
     Edit, NamedFault, mutate, redirect, revalue,
     ring_faults::{RING_FAULTS, faults},
 };
-use crate::program::{RingProgram, ThreadMaps, WarpSpecializedProgram};
+use crate::program::{RingProgram, ThreadMaps, WarpSpecializedProgram, accumulators};
 use falchion::{
     internals::{
         index::{Coord, IndexMap, at},
@@ -14,6 +14,7 @@ use falchion::{
         },
     },
     threadblock::{SwizzleMode, Unit},
+    warp::warpgroup::FragmentRows,
 };
 use std::sync::Arc;
 
@@ -212,7 +213,7 @@ faults! {
     "every warp loads the first warp's rows", Fragments, |p|
         redirect(&mut p.operands[0].fragments, |row, column| (row / 128 * 128 + row % 32, column));
     "accumulators are mapped as if A came from shared memory", Fragments, |p| {
-        let ordinary = p.components.warpgroup().expect("tensor cores").accumulators();
+        let ordinary = accumulators(&p.components, FragmentRows::Ordinary);
         mutate(&mut p.accumulator, move |_, point| ordinary.at(point));
     };
     "steps of B advance by half", Tensor, |p| mutate(&mut p.operands[1].start, |map, point| {

@@ -4,10 +4,11 @@
 
 mod ring;
 mod warp_specialized;
+mod wgmma;
 
 pub use ring::RingProgram;
-pub(crate) use warp_specialized::instruction_mn;
 pub use warp_specialized::{OperandMaps, SubtileMaps, ThreadMaps, WarpSpecializedProgram};
+pub(crate) use warp_specialized::{accumulators, instruction_mn};
 
 use falchion::{Refusal, internals::nest::Program, nest::GemmDesc};
 

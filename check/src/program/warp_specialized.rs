@@ -12,8 +12,10 @@ use falchion::{
     nest::GemmDesc,
     threadblock::{ProductRecords, StageTile, SwizzleMode, Units, WarpSpecialized, Work},
     warp::{
+        TiledMma,
         thread_maps::{DepthMap, FragmentMap},
-        wgmma::{AccumulatorMap, ROWS, STEPS},
+        warpgroup::{FragmentRows, ROWS},
+        wgmma::AccumulatorMap,
     },
 };
 use std::sync::Arc;
@@ -99,8 +101,24 @@ pub struct WarpSpecializedProgram {
     pub clusters: u32,
 }
 
+/// Returns the map from (thread, accumulator) to `row * instruction N + column`, for an assignment
+/// of rows to threads. It is empty if threads multiply.
+pub(crate) fn accumulators(components: &WarpSpecialized, rows: FragmentRows) -> Map {
+    match &components.mma {
+        TiledMma::Wgmma(mma, _) => {
+            Arc::new(AccumulatorMap::new(&mma.instruction()).with_rows(rows))
+        }
+        _ => nowhere(),
+    }
+}
+
 /// Returns a table of `f` over all points of a `rows` x `columns` rectangle.
-fn table(rows: u32, columns: u32, codomain: u32, f: impl Fn(u32, u32) -> Option<u32>) -> Map {
+pub(super) fn table(
+    rows: u32,
+    columns: u32,
+    codomain: u32,
+    f: impl Fn(u32, u32) -> Option<u32>,
+) -> Map {
     Arc::new(Tabled::by(at(rows, columns), codomain, |point| f(point.row, point.column)))
 }
 
@@ -151,11 +169,10 @@ impl WarpSpecializedProgram {
                         + consumer / consumers.m % consumers.n * warp.n,
                 )
             }),
-            accumulator: components.warpgroup().map_or_else(nowhere, |mma| {
-                Arc::new(Tabled::new(
-                    &AccumulatorMap::new(&mma.instruction()).with_rows(components.fragment_rows()),
-                ))
-            }),
+            accumulator: Arc::new(Tabled::new(&*accumulators(
+                &components,
+                components.fragment_rows(),
+            ))),
             subtile,
             staging,
             fetch: subtiles.clone(),
@@ -191,26 +208,12 @@ impl OperandMaps {
             stride: 0,
             swizzle: SwizzleMode::None,
         };
-        if let (OperandKind::A, Some(load)) = (operand, components.fragment_load()) {
-            let (domain, bytes) = (load.domain(), load.tile.input().bytes_of(1));
-            let byte = |thread, element| Some(load.at(at(thread, element))? * bytes);
-            return Self {
-                fragments: table(domain.row, domain.column, load.tile.bytes(), byte),
-                ..boxes
-            };
-        }
-        let StageTile::Warpgroup(tile) = tile else { return boxes };
-        let extent = instruction_mn(desc, operand);
-        let of_tile = |mn| tile.descriptor(0, mn);
-        let first = of_tile(0);
-        Self {
-            start: table(tile.mn() / extent, STEPS, tile.bytes(), |number, step| {
-                Some(of_tile(number * extent)?.start() + tile.step_bytes(step)?)
-            }),
-            leading: first.map_or(0, |descriptor| descriptor.leading()),
-            stride: first.map_or(0, |descriptor| descriptor.stride()),
-            swizzle: tile.swizzle(),
-            ..boxes
+        match (&components.mma, tile) {
+            (TiledMma::Wgmma(_, Some(load)), _) if operand == OperandKind::A => boxes.loaded(load),
+            (_, StageTile::Warpgroup(tile)) => {
+                boxes.described(&tile, instruction_mn(desc, operand))
+            }
+            (_, StageTile::Threads { .. }) => boxes,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! the seed.
 //!
 //! The data in the ring are bytes: a [`TensorCopy`] writes boxes, and matrix descriptors read them
-//! (`reading.rs`). The products are added as the instruction adds (`products.rs`), and subtiles are
+//! (`wgmma.rs`). The products are added as the instruction adds (`products.rs`), and subtiles are
 //! staged and stored (`subtiles.rs`). Without `wgmma`, threads read, multiply, and store
 //! (`threads.rs`). Every element of D must be written exactly once.
 //!
@@ -14,6 +14,7 @@ mod products;
 mod reading;
 mod subtiles;
 mod threads;
+mod wgmma;
 
 use crate::{
     machine::{ClusterWork, run},

@@ -16,7 +16,7 @@ use falchion::{
         sys::simd::{Vectorized, dispatch},
     },
     numeric::{Accumulator, ElementKind},
-    warp::wgmma::ROWS,
+    warp::warpgroup::ROWS,
 };
 use std::{collections::VecDeque, sync::Arc};
 

@@ -3,6 +3,7 @@
 use crate::{
     accumulators::Accumulators,
     machine::Staged,
+    program::accumulators as accumulators_of,
     tma_ring::numbers::{NOTHING, Numbers},
 };
 use falchion::{
@@ -17,7 +18,7 @@ use falchion::{
     layout::Order,
     refusal::Operand,
     threadblock::{SharedBox, TensorCopy, TensorMapDesc, Unit},
-    warp::wgmma::{AccumulatorMap, ROWS},
+    warp::warpgroup::{FragmentRows, ROWS},
 };
 
 /// Lanes per warp, and rows of an instruction per warp.
@@ -70,8 +71,7 @@ impl Numbers<'_> {
         let product = place.unit.product;
         let (origin, first) =
             (self.origin(place)?, self.subtile(&*program.subtile, place.subtile)?);
-        let instruction = program.components.warpgroup().map(|mma| mma.instruction());
-        let held = instruction.map(|instruction| AccumulatorMap::new(&instruction));
+        let held = accumulators_of(&program.components, FragmentRows::Ordinary);
         let down = first.0 / ROWS;
         let (mut places, mut numbers, mut shifts, mut read) =
             (Vec::new(), Vec::new(), Vec::new(), EpilogueOperands::<Vec<u8>>::NONE);
@@ -92,7 +92,8 @@ impl Numbers<'_> {
             else {
                 continue;
             };
-            let (m, in_n) = held.as_ref().and_then(|held| held.place(thread, i)).ok_or(left_out)?;
+            let of_held = held.at(at(thread, i)).ok_or(left_out)?;
+            let (m, in_n) = (of_held / n, of_held % n);
             let number =
                 ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n
                     + in_n;

@@ -1,7 +1,7 @@
 // Twin of src/epilogue/tensor_store/staging.rs: layout of a subtile in its staging buffer, and each
 // thread's part of it.
 #pragma once
-#include "warp/wgmma.cuh"
+#include "warp/warpgroup.cuh"
 
 namespace epilogue {
 

@@ -213,8 +213,8 @@ pub(super) fn layouts(components: &WarpSpecialized) -> Vec<StatedLayout> {
     match components.mma {
         TiledMma::Simt(tiles) | TiledMma::MmaSync(tiles, _) => found.extend(tile_layouts(&tiles)),
         TiledMma::Unsupported => {}
-        TiledMma::Wgmma(mma, _) => {
-            if let Some(load) = components.fragment_load() {
+        TiledMma::Wgmma(mma, load) => {
+            if let Some(load) = load {
                 found.push(stated(
                     "A in registers",
                     "(thread, element of a stage) to an element",

@@ -183,7 +183,7 @@ proptest! {
         let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc);
         let of_d = u64::from(d.multiplied().output.element.bytes_of(m * n));
         // A single group of 8 columns leaves half of the lanes of a matrix access inactive.
-        let by_columns = components.layout_c == Order::Col && components.fragment_load().is_none();
+        let by_columns = components.layout_c == Order::Col && !desc.a_from_registers();
         let columns = components.subtile_columns;
         let lanes = if by_columns && d.output.element.bits() == 16 { columns.next_multiple_of(16) } else { columns };
         let staged = of_d / u64::from(columns) * u64::from(lanes);
@@ -194,7 +194,7 @@ proptest! {
         let stored = bytes(&steps, Purpose::EpilogueLoad, Operand::D);
         prop_assert_eq!(stored, if d.output.element.bytes_of(d.output.access) < 16 { of_d } else { 0 });
         let a = OperandKind::A.enter(desc.frame);
-        let loaded = components.fragment_load().map_or(0, |load| load.tile.bytes() * components.consumers.n);
+        let loaded = if desc.a_from_registers() { components.tile(OperandKind::A).bytes() * components.consumers.n } else { 0 };
         prop_assert_eq!(bytes(&steps, Purpose::Load, Operand::from_kind(a)), u64::from(loaded));
         // Loads of A have no conflicts in any kernel.
         prop_assert!(steps.iter().filter(|step| step.purpose == Purpose::Load).all(|step| step.conflicts() == 0));

@@ -8,7 +8,7 @@ use crate::{
         index_map::{Coord, IndexMap, affine},
     },
     threadblock::{SwizzleMode, WarpSpecialized},
-    warp::wgmma::{FragmentRows, ROWS, THREADS},
+    warp::warpgroup::{FragmentRows, ROWS, THREADS},
 };
 
 /// Map from (row, column) of a subtile to an offset in its staging buffer, in bytes.

@@ -54,7 +54,6 @@ impl GemmDesc {
                 hold!(whole_k(self.work.split_k, self.work.decomposition))
             }
         }
-        hold!(self.check_promotion());
         hold!(self.check_epilogue());
         hold!(self.check_registers(&components));
         let ring = components.ring;

@@ -15,10 +15,9 @@ use crate::{
         tma_ring::{
             Consumer,
             pipeline::{LEAST_REGISTERS, MOST_STAGING},
-            shapes::MOST_PROMOTED_TILES,
         },
     },
-    warp::wgmma::{ROWS, STAGE_BYTES},
+    warp::warpgroup::{ROWS, STAGE_BYTES},
 };
 
 impl WarpSpecialized {
@@ -61,13 +60,7 @@ impl WarpSpecialized {
             true => (unstaged, Subtile::NONE),
             false => Self::staged(d, unstaged, repeats),
         };
-        let promoted_tiles = match d.promotes() {
-            true if repeats.m * repeats.n > MOST_PROMOTED_TILES => {
-                return Err(Self::too_many_promoted_tiles(d, repeats.m));
-            }
-            true => Some((repeats.m * repeats.n) as u8),
-            false => None,
-        };
+        let promoted_tiles = if d.promotes() { Some((repeats.m * repeats.n) as u8) } else { None };
         let options = RoleOptions {
             pending: if d.promotes() { 0 } else { d.mma.pending() as u8 },
             promoted_tiles,
@@ -206,7 +199,7 @@ impl GemmDesc {
     #[doc(hidden)]
     pub const fn by_tma(&self) -> bool {
         let aligned = self.output.element.bytes_of(self.output.access) >= STRIDE_ALIGNMENT as u32;
-        self.mma.wgmma().is_some() && aligned
+        self.mma.stages_d() && aligned
     }
 
     /// Returns whether the kernel reads an operand's transpose, along an index that is not

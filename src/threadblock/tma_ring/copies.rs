@@ -8,7 +8,7 @@ use crate::{
     threadblock::{
         TensorMapDesc, TensorMatrix, smem::Along, tensor_map::MOST_BOX, tma_ring::WarpSpecialized,
     },
-    warp::wgmma::ROWS,
+    warp::warpgroup::ROWS,
 };
 
 impl WarpSpecialized {

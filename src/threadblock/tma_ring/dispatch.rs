@@ -9,7 +9,10 @@ use crate::{
     refusal::Refusal,
     shape::{Mn, OperandKind},
     threadblock::{RoleOptions, WarpSpecialized, smem::Along, tma_ring::pipeline::WARPS},
-    warp::{MirroredMap, MmaSyncKnobs, MmaText, SimtKnobs, TiledMma, WarpMma, WgmmaKnobs},
+    warp::{
+        MirroredMap, MmaSyncKnobs, MmaText, SimtKnobs, TiledMma, WarpMma, WgmmaKnobs,
+        warpgroup::FragmentRows,
+    },
 };
 
 /// A consumer of a TMA ring.
@@ -74,6 +77,14 @@ impl WarpMma {
         }
     }
 
+    /// Returns the depth of a stage, if the MMA prescribes one.
+    pub(crate) const fn stage_depth(&self, desc: &GemmDesc) -> Option<u32> {
+        match self {
+            Self::Wgmma(_) => Some(WgmmaKnobs::depth(&desc.multiplied())),
+            Self::MmaSync(_) | Self::Simt(_) => None,
+        }
+    }
+
     /// Returns the facts of a kernel with a TMA ring for the cost model.
     pub(crate) const fn consumer_features(&self, desc: &GemmDesc) -> Features {
         match self {
@@ -93,7 +104,10 @@ impl WarpMma {
 
     /// Returns whether a kernel can reduce the split-K partials of consumers.
     pub(crate) const fn has_ring_reduction(&self) -> bool {
-        matches!(self, Self::Wgmma(_))
+        match self {
+            Self::Wgmma(_) => true,
+            Self::Simt(_) | Self::MmaSync(_) => false,
+        }
     }
 
     /// Returns the places of the candidates.
@@ -130,6 +144,14 @@ impl TiledMma {
             Self::Simt(tiles) | Self::MmaSync(tiles, _) => tiles.accumulators(),
             Self::Wgmma(mma, _) => WgmmaKnobs::accumulators(mma, repeats),
             Self::Unsupported => 0,
+        }
+    }
+
+    /// Returns the assignment of an instruction's rows to a thread's accumulators.
+    pub(crate) const fn fragment_rows(&self) -> FragmentRows {
+        match self {
+            Self::Wgmma(_, Some(load)) => load.rows,
+            _ => FragmentRows::Ordinary,
         }
     }
 

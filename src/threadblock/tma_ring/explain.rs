@@ -9,7 +9,7 @@ use crate::{
     numeric::{ComputeKind, EmulationKind},
     shape::{Mn, Mnk, OperandKind},
     threadblock::{Region, WarpSpecialized, smem::Along},
-    warp::wgmma::ROWS,
+    warp::warpgroup::ROWS,
 };
 
 explanation! {

@@ -49,7 +49,6 @@ pub(crate) mod complete;
 pub(crate) mod components;
 mod copies;
 pub(crate) mod cost;
-pub(crate) mod defaults;
 mod dispatch;
 pub(crate) mod explain;
 mod kernel;
@@ -70,10 +69,7 @@ use crate::{
     schedule::{Roles, ScheduleKind},
     shape::{Mn, Mnk, OperandKind},
     threadblock::{L2PromotionKind, Pipeline, RoleOptions, SwizzleMode},
-    warp::{
-        ThreadTiles, TiledMma,
-        wgmma::{FragmentLoad, FragmentRows, MmaWarpgroup},
-    },
+    warp::{ThreadTiles, TiledMma, warpgroup::FragmentRows, wgmma::FragmentLoad},
 };
 
 knob_struct! {
@@ -131,11 +127,6 @@ impl WarpSpecialized {
         StageTile::read_by(&self.mma, operand)
     }
 
-    /// Returns the MMA of a warpgroup, or `None` without `wgmma`.
-    pub const fn warpgroup(&self) -> Option<&MmaWarpgroup> {
-        self.mma.warpgroup()
-    }
-
     /// Returns the tiles of threads that store D, or `None` with `wgmma`.
     pub const fn threads(&self) -> Option<&ThreadTiles> {
         self.mma.thread_tiles()
@@ -148,9 +139,6 @@ impl WarpSpecialized {
 
     /// Returns the assignment of an instruction's rows to a thread's accumulators.
     pub const fn fragment_rows(&self) -> FragmentRows {
-        match self.fragment_load() {
-            Some(load) => load.rows,
-            None => FragmentRows::Ordinary,
-        }
+        self.mma.fragment_rows()
     }
 }

@@ -14,11 +14,7 @@ use crate::{
         MainloopKind, SharedOperand, StageTile, WarpSpecialized,
         tma_ring::pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
     },
-    warp::wgmma::MOST_COLUMNS,
 };
-
-/// Maximum number of instruction tiles that a consumer promotes per stage.
-pub(crate) const MOST_PROMOTED_TILES: u32 = u8::MAX as u32;
 
 /// Maximum extent of a threadblock tile along M and N.
 pub(crate) const MOST_TILE: u32 = 512;
@@ -95,15 +91,6 @@ impl WarpSpecialized {
             return Err(Refusal::cluster_along_both_axes(m, n));
         }
         Ok(())
-    }
-
-    /// Returns the refusal of too many promoted tiles. Each instruction tile of a stage is a step
-    /// of the schedule.
-    pub(crate) const fn too_many_promoted_tiles(d: &GemmDesc, repeats_m: u32) -> Refusal {
-        let least = (repeats_m * d.warp().n).div_ceil(MOST_PROMOTED_TILES).next_multiple_of(8);
-        let (field, value) = (Field::Instruction(Axis::N), d.instruction().n as u64);
-        Refusal::out_of_range(field, value, least as u64, MOST_COLUMNS as u64)
-            .because(Because::Words("promotion = stage"))
     }
 
     /// Checks that the boxes of the shared operand divide evenly among the CTAs of a cluster.

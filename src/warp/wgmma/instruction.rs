@@ -14,16 +14,14 @@
 //!
 //! Source: PTX ISA, "Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async".
 
-use crate::{numeric::ElementKind, threadblock::smem::Along};
+use crate::{
+    numeric::ElementKind,
+    threadblock::smem::Along,
+    warp::warpgroup::{ROWS, THREADS},
+};
 
 /// K extent of one instruction in bytes, for every type.
 pub const STEP_BYTES: u32 = 32;
-
-/// Rows of A per instruction.
-pub const ROWS: u32 = 64;
-
-/// Threads per warpgroup.
-pub const THREADS: u32 = 128;
 
 /// Maximum number of columns per instruction.
 pub(crate) const MOST_COLUMNS: u32 = 256;

@@ -35,14 +35,17 @@ mod spell;
 mod tile;
 pub(crate) mod tma_ring;
 
-pub use crate::threadblock::smem::{CHUNK_BYTES, SwizzleMode};
+pub use crate::{
+    threadblock::smem::{CHUNK_BYTES, SwizzleMode},
+    warp::warpgroup::{FragmentRows, ROWS, STAGE_BYTES, THREADS},
+};
 pub use descriptor::{CORE_ROWS, MatrixDescriptor};
-pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows};
-pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, is_input, reads_along_mn};
+pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap};
+pub use instruction::{AOperand, Instruction, STEP_BYTES, is_input, reads_along_mn};
 pub(crate) use instruction::{MOST_COLUMNS, columns_of};
 pub use model::bytes_read;
 pub use registers::FragmentLoad;
-pub use tile::{OperandTile, STAGE_BYTES, STEPS};
+pub use tile::{OperandTile, STEPS};
 
 use crate::{
     nest::knob_struct,

@@ -13,7 +13,7 @@
 //!
 //! is added to the start address. Then bits 7, 8, and 9 of the sum are XORed into bits 4, 5, and 6:
 //! all three for rows of 128 bytes, 7 and 8 for 64, and 7 for 32. This module is independent of the
-//! tiles; `tests/laws/warpgroup_descriptors.rs` checks that both agree.
+//! tiles; `tests/laws/wgmma/descriptors.rs` checks that both agree.
 //!
 //! Source: PTX ISA, "Strides" and "Canonical Layouts" of `wgmma`'s shared memory matrix layout.
 

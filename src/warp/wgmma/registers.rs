@@ -28,9 +28,9 @@ use crate::{
         algebra::Composed,
         index_map::{Coord, IndexMap, affine},
     },
-    warp::wgmma::{
-        FragmentMap, FragmentRows, OperandTile, STEPS,
-        instruction::{ROWS, STEP_BYTES, THREADS},
+    warp::{
+        warpgroup::{FragmentRows, ROWS, THREADS},
+        wgmma::{FragmentMap, OperandTile, STEPS, instruction::STEP_BYTES},
     },
 };
 

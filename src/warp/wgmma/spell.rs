@@ -10,10 +10,8 @@ use crate::{
     threadblock::smem::{Along, CHUNK_BYTES},
     warp::{
         asm::{bound, operands},
-        wgmma::{
-            FRAGMENT_REGISTERS, MmaWarpgroup, OperandA, OperandTile, STEPS,
-            instruction::{ROWS, THREADS},
-        },
+        warpgroup::{ROWS, THREADS},
+        wgmma::{FRAGMENT_REGISTERS, MmaWarpgroup, OperandA, OperandTile, STEPS},
     },
 };
 use core::fmt::Write;

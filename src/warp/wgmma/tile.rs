@@ -24,15 +24,15 @@ use crate::{
     },
     numeric::ElementKind,
     threadblock::smem::{Along, CHUNK_BYTES, SmemTile, SwizzleMode},
-    warp::wgmma::{
-        MatrixDescriptor,
-        descriptor::{CORE_ROWS, REACH_BYTES},
-        instruction::{STEP_BYTES, is_input, reads_along_mn},
+    warp::{
+        warpgroup::STAGE_BYTES,
+        wgmma::{
+            MatrixDescriptor,
+            descriptor::{CORE_ROWS, REACH_BYTES},
+            instruction::{STEP_BYTES, is_input, reads_along_mn},
+        },
     },
 };
-
-/// K extent of a stage in bytes: a row of the 128-byte swizzle.
-pub const STAGE_BYTES: u32 = 128;
 
 /// Instructions along the K of a stage.
 pub const STEPS: u32 = STAGE_BYTES / STEP_BYTES;

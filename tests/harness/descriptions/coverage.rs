@@ -143,7 +143,7 @@ impl Coverage {
             ));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle())));
         }
-        let mut wanted: Vec<String> = super::tma_ring::wgmma::types()
+        let mut wanted: Vec<String> = super::tma_ring::types()
             .iter()
             .map(|types| format!("{} {} {}", types.a, types.accumulator, types.c))
             .collect();
@@ -257,7 +257,7 @@ pub fn with_vectors(descriptions: &[GemmDesc], mut missing: Vec<String>) -> Vec<
 /// other kernels.
 fn describe_columns(d: &GemmDesc) -> Vec<String> {
     let (components, bytes) = (d.components().expect("a kernel"), d.output.element.bytes_of(1));
-    if d.frame.d_order().is_row() || components.fragment_load().is_some() {
+    if d.frame.d_order().is_row() || d.a_from_registers() {
         return Vec::new();
     }
     let alone = components.subtile_columns % 16 == 8;

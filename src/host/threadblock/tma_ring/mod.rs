@@ -30,6 +30,7 @@ use crate::{
     refusal::Refusal,
     shape::{Frame, Mnk, at_least_one},
     threadblock::{Units, Work},
+    warp::WarpMma,
 };
 use emulation::{DecomposedOperands, EmulationProgram, Scales};
 use fast::Steps;
@@ -152,7 +153,11 @@ fn fast_product(
     scales: (Scales<'_>, usize),
     (composition, streams): (&Composition, Option<&TileSlices>),
 ) -> Result<(), Error> {
-    let instruction = desc.matrix_instruction().filter(|_| desc.mma.wgmma().is_some());
+    // Other accumulators are chains of multiply-adds.
+    let instruction = match desc.mma {
+        WarpMma::Wgmma(_) => desc.matrix_instruction(),
+        WarpMma::Simt(_) | WarpMma::MmaSync(_) => None,
+    };
     if let Some(instruction) = instruction {
         return stepped(product, scales, (instruction, WHOLE), streams);
     }

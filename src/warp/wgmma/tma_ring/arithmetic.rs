@@ -1,34 +1,42 @@
-//! The arithmetic of warp-specialized kernels: emulation of `f32` on tensor cores, and promotion of
-//! accumulators. The tensor cores multiply no `f32`, and their accumulators of fp8 keep 13 bits of
-//! fraction.
+//! The rules of operands and accumulators: the source of A, emulation of `f32`, and promotion. The
+//! tensor cores multiply no `f32`, and their accumulators of fp8 keep 13 bits of fraction.
 
 use crate::{
-    layout::Order,
-    nest::{GemmDesc, OperandDesc, PromotionKind},
-    numeric::{ElementKind, EmulationKind, Instruction, emulation::EmulationBlocks},
+    nest::{AOperandKind, GemmDesc, PromotionKind},
+    numeric::{ElementKind, EmulationKind},
     refusal::{Because, Field, Refusal, rules::explained},
+    shape::{Axis, Mn, OperandKind},
     threadblock::tma_ring::shapes::no_choice,
+    warp::wgmma::{MOST_COLUMNS, reads_along_mn},
 };
 
 impl GemmDesc {
-    /// Returns the description as its kernel reads the operands. If f32 is emulated, the operands
-    /// are terms, which are K-major for any layout of the user's. No call has this description.
-    #[must_use]
-    pub const fn multiplied(&self) -> Self {
-        let Some(term) = self.emulation().term_type() else { return *self };
-        let mut multiplied = *self;
-        let [a, b] = self.operands;
-        multiplied.operands = [
-            OperandDesc { stored: term, layout: Order::Row, ..a },
-            OperandDesc { stored: term, layout: Order::Col, ..b },
-        ];
-        multiplied
-    }
-
-    /// Returns the blocks of K that k-tiles read. Rows have `length` elements of the
-    /// [`multiplied`](Self::multiplied) operands.
-    pub const fn blocks(&self, length: usize) -> EmulationBlocks {
-        EmulationBlocks::new((self.emulation(), self.frame), length, self.threadblock().k)
+    /// Checks that A can come from registers if the knob requires it: elements of 8 or 32 bits,
+    /// M-major, on Hopper's tensor cores.
+    pub(crate) const fn check_a_operand(&self) -> Result<(), Refusal> {
+        if matches!(self.mma.a_operand(), AOperandKind::Auto) {
+            let (value, nearest) = (AOperandKind::Auto.name(), AOperandKind::Shared.name());
+            return explained(
+                no_choice(Field::AOperand, value, nearest),
+                Because::Words("the resolver selects the source of A"),
+            );
+        }
+        if !self.a_from_registers() {
+            return Ok(());
+        }
+        let because = if !matches!(self.emulation(), EmulationKind::None) {
+            Because::Words("terms of emulated f32 are K-major")
+        } else if self.promotes() {
+            Because::Words("promoted accumulators")
+        } else if reads_along_mn(self.operands[0].stored) {
+            Because::Words("wgmma reads 16-bit elements in both orders")
+        } else if self.operands[0].layout.is_row() {
+            Because::Major { operand: OperandKind::A, along_k: true }
+        } else {
+            return Ok(());
+        };
+        let (value, nearest) = (AOperandKind::Registers.name(), AOperandKind::Shared.name());
+        explained(no_choice(Field::AOperand, value, nearest), because)
     }
 
     /// Checks that `f32` on tensor cores is emulated, that no other type is, and that both operands
@@ -51,23 +59,8 @@ impl GemmDesc {
         }
     }
 
-    /// Returns whether accumulators are promoted.
-    pub const fn promotes(&self) -> bool {
-        matches!(self.mma.promotion(), PromotionKind::Stage)
-    }
-
-    /// Returns the arithmetic of the tensor-core instruction, including promotion. `None` if
-    /// [`Instruction::for_types`] has no entry.
-    pub const fn matrix_instruction(&self) -> Option<Instruction> {
-        match Instruction::for_types(self.multiplied().types(), self.arch) {
-            Some(instruction) if self.promotes() => {
-                Some(instruction.promoted_every(self.threadblock().k))
-            }
-            instruction => instruction,
-        }
-    }
-
-    /// Checks that promotion applies: to f32 accumulators of fp8 or of emulated f32.
+    /// Checks that promotion applies: to f32 accumulators of fp8 or of emulated f32. `self` has the
+    /// operands in memory.
     pub(crate) const fn check_promotion(&self) -> Result<(), Refusal> {
         let fp8 = self.operands[0].stored.is_fp8() && self.output.accumulator.is(ElementKind::F32);
         if self.promotes() && !(fp8 || self.emulation().decomposes()) {
@@ -80,4 +73,19 @@ impl GemmDesc {
         }
         Ok(())
     }
+
+    /// Checks that the instruction tiles that a consumer promotes per stage are at most
+    /// [`MOST_PROMOTED_TILES`]. Each is a step of the schedule.
+    pub(crate) const fn check_promoted_tiles(&self, repeats: Mn) -> Result<(), Refusal> {
+        if !self.promotes() || repeats.m * repeats.n <= MOST_PROMOTED_TILES {
+            return Ok(());
+        }
+        let least = (repeats.m * self.warp().n).div_ceil(MOST_PROMOTED_TILES).next_multiple_of(8);
+        let (field, value) = (Field::Instruction(Axis::N), self.instruction().n as u64);
+        Err(Refusal::out_of_range(field, value, least as u64, MOST_COLUMNS as u64)
+            .because(Because::Words("promotion = stage")))
+    }
 }
+
+/// Maximum number of instruction tiles that a consumer promotes per stage.
+const MOST_PROMOTED_TILES: u32 = u8::MAX as u32;

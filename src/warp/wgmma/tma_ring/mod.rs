@@ -3,11 +3,11 @@
 //!
 //! Twin: `kernels/warp/wgmma/tma_ring.cuh`.
 
-mod a_operand;
 mod arithmetic;
 mod complete;
 mod cost;
 mod cuda;
+pub(crate) mod defaults;
 
 use crate::{
     nest::GemmDesc,
@@ -117,6 +117,7 @@ impl WgmmaKnobs {
     pub(crate) const fn consumer(user: &GemmDesc, d: &GemmDesc) -> Result<Consumer, Refusal> {
         hold!(user.check_a_operand());
         hold!(user.check_emulation());
+        hold!(user.check_promotion());
         // The ring refuses stages that are out of range.
         if let 2..=MOST_STAGES = d.stages() {
             let most = RoleOptions::most_pending(d.stages(), d.a_from_registers());
@@ -135,10 +136,12 @@ impl WgmmaKnobs {
         }
         hold!(Self::check_shapes(d));
         let (tile, warp) = (d.threadblock(), d.warp());
+        let repeats = Mn { m: warp.m / ROWS, n: warp.n / d.instruction().n };
+        hold!(d.check_promoted_tiles(repeats));
         Ok(Consumer {
             mma: hold!(consumer_mma(d)),
             consumers: Mn { m: tile.m / warp.m, n: tile.n / warp.n },
-            repeats: Mn { m: warp.m / ROWS, n: warp.n / d.instruction().n },
+            repeats,
             by_threads: false,
         })
     }

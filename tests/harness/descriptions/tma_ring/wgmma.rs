@@ -1,16 +1,10 @@
 //! Random descriptions of warp-specialized kernels.
 
-use super::super::{epilogue, order, spills, work};
+use super::{
+    super::{epilogue, order, spills, work},
+    types,
+};
 use crate::harness::prelude::*;
-
-/// Returns the type combinations with a warp-specialized default.
-pub fn types() -> Vec<Combined> {
-    let has_default = |types: &&Combined| {
-        let configurations = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
-        configurations.is_ok_and(|configurations| configurations[0].has_producer())
-    };
-    TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
-}
 
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {

@@ -4,7 +4,7 @@
 
 use crate::harness::{
     prelude::*,
-    warpgroups::{self, bits, *},
+    wgmma::{self, bits, *},
 };
 use falchion::warp::wgmma::FragmentMap;
 
@@ -82,10 +82,10 @@ fn large_tiles_are_exact() {
     let mut stages = Vec::new();
     for input in [ElementKind::Bf16, ElementKind::Tf32, ElementKind::I8] {
         for swizzle in SwizzleMode::ALL {
-            for &along_a in warpgroups::ways(input) {
-                for &along_b in warpgroups::ways(input) {
-                    let a = OperandA::Shared(warpgroups::tile(input, along_a, swizzle, 256));
-                    let b = warpgroups::tile(input, along_b, swizzle, 384);
+            for &along_a in wgmma::ways(input) {
+                for &along_b in wgmma::ways(input) {
+                    let a = OperandA::Shared(wgmma::tile(input, along_a, swizzle, 256));
+                    let b = wgmma::tile(input, along_b, swizzle, 384);
                     stages
                         .push(MmaWarpgroup::new(a, b, input.accumulator(), 128).expect("a stage"));
                 }

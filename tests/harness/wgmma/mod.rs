@@ -1,6 +1,8 @@
 //! `wgmma` instructions for the tests of their maps, and integers as the bits of each input type.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod probe;
+
 use crate::harness::prelude::*;
 
 /// Input types of `wgmma` in the PTX ISA.

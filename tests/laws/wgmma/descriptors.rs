@@ -3,7 +3,7 @@
 
 use crate::harness::{
     prelude::*,
-    warpgroups::{bits, products, whole, *},
+    wgmma::{bits, products, whole, *},
 };
 use falchion::warp::wgmma::{FragmentMap, ROWS, STAGE_BYTES, bytes_read};
 

@@ -7,8 +7,8 @@
 use super::kernels::{assert_clean, cache};
 use crate::harness::{
     prelude::*,
-    warpgroup_probe::text::ProbeText,
-    warpgroups::{tile, types, words},
+    wgmma::probe::text::ProbeText,
+    wgmma::{tile, types, words},
 };
 
 const HOPPER: u32 = 90;

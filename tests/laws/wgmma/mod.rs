@@ -1,7 +1,11 @@
 //! Laws of a warpgroup's product: its instructions, the layout of its operands, and the fragments
 //! of its threads.
 
-use crate::harness::{prelude::*, warpgroups::*};
+mod descriptors;
+mod fragments;
+mod layouts;
+
+use crate::harness::{prelude::*, wgmma::*};
 use falchion::{
     layout::algebra,
     warp::wgmma::{AccumulatorMap, CORE_ROWS, FragmentMap, Instruction, is_input},

@@ -1,14 +1,7 @@
 //! The source of A for Hopper's tensor cores, shared memory or registers, and the order of D in the
 //! kernel's frame.
 
-use crate::{
-    nest::{AOperandKind, GemmDesc, Pins},
-    numeric::EmulationKind,
-    refusal::{Because, Field, Refusal, rules::explained},
-    shape::OperandKind,
-    threadblock::tma_ring::shapes::no_choice,
-    warp::wgmma::reads_along_mn,
-};
+use crate::nest::{AOperandKind, GemmDesc, Pins};
 
 impl GemmDesc {
     /// Returns the description with the source of A resolved. If A comes from registers and only B
@@ -64,7 +57,7 @@ impl GemmDesc {
     #[must_use]
     pub const fn with_rows_as_columns(self) -> Self {
         let stores_columns =
-            self.mma.wgmma().is_some() && matches!(self.mma.a_operand(), AOperandKind::Shared);
+            self.mma.stages_d() && matches!(self.mma.a_operand(), AOperandKind::Shared);
         if !(stores_columns && self.frame.d_order().is_row()) {
             return self;
         }
@@ -75,7 +68,7 @@ impl GemmDesc {
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_columns(&self) -> bool {
-        self.mma.wgmma().is_some()
+        self.mma.stages_d()
             && !self.frame.d_order().is_row()
             && matches!(self.mma.a_operand(), AOperandKind::Shared)
     }
@@ -88,33 +81,5 @@ impl GemmDesc {
     /// Returns whether consumers load A into registers before they multiply it.
     pub const fn a_from_registers(&self) -> bool {
         matches!(self.mma.a_operand(), AOperandKind::Registers)
-    }
-
-    /// Checks that A can come from registers if the knob requires it: elements of 8 or 32 bits,
-    /// M-major, on Hopper's tensor cores.
-    pub(crate) const fn check_a_operand(&self) -> Result<(), Refusal> {
-        if matches!(self.mma.a_operand(), AOperandKind::Auto) {
-            let (value, nearest) = (AOperandKind::Auto.name(), AOperandKind::Shared.name());
-            return explained(
-                no_choice(Field::AOperand, value, nearest),
-                Because::Words("the resolver selects the source of A"),
-            );
-        }
-        if !self.a_from_registers() {
-            return Ok(());
-        }
-        let because = if !matches!(self.emulation(), EmulationKind::None) {
-            Because::Words("terms of emulated f32 are K-major")
-        } else if self.promotes() {
-            Because::Words("promoted accumulators")
-        } else if reads_along_mn(self.operands[0].stored) {
-            Because::Words("wgmma reads 16-bit elements in both orders")
-        } else if self.operands[0].layout.is_row() {
-            Because::Major { operand: OperandKind::A, along_k: true }
-        } else {
-            return Ok(());
-        };
-        let (value, nearest) = (AOperandKind::Registers.name(), AOperandKind::Shared.name());
-        explained(no_choice(Field::AOperand, value, nearest), because)
     }
 }
