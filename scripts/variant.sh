@@ -11,7 +11,7 @@ all=(
     "singlestage|single_stage|SingleStage|SingleStageKnobs|MmaSingleStage"
     "pipelined|Pipelined|PipelinedKnobs|MmaPipelined"
     "multistage|Multistage|MultistageKnobs|MmaMultistage"
-    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized|\
+    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized|WarpSpecialized|RingProgram|WarpSpecializedProgram|HostProgram::Roles|tensor_store|\
 simt_ring|mma_sync_ring|wgmma_ring|SimtRing|MmaSyncRing|WgmmaRing"
     "simt/|SimtKnobs|MmaSimt|simt_ring|SimtRing|SimtExplanation|\
 WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|MmaWords::Simt|KernelKind::Simt"
@@ -19,7 +19,7 @@ WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|MmaWords::Simt|
     "wgmma|Wgmma|WgmmaKnobs|wgmma_ring|WgmmaRing|MmaWarpgroup|FragmentLoad|StageTile::Warpgroup"
 )
 # Variants without which the rest builds, and of these the variants without which the tests pass.
-builds=" singlestage pipelined multistage mma_sync simt wgmma "
+builds=" singlestage pipelined multistage mma_sync simt wgmma tma_ring "
 passes=" singlestage "
 
 variant=${1:?a variant, or a number} mode=${2:-check} words=""

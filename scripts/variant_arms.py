@@ -21,6 +21,8 @@ TOKEN = re.compile(r'//[^\n]*|r#".*?"#|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\\\'])\'|\w+
 PATH = re.compile(r'"[\w/.]+"')
 ITEM = re.compile(r"\s*(?:(?://[^\n]*|#!?\[[^\n]*\])\s*)*(?:pub(?:\([a-z]+\))? )?"
                   r"(?:use|mod|const|static|fn|struct|enum|impl|type)\b")
+# The documentation of a file, which stays if its first item goes.
+INNER = re.compile(r"(?:(?://!|#!\[)[^\n]*\n)*")
 # Macros whose arguments are an expression.
 EXPRESSIONS = ["matches", "assert", "assert_eq", "unreachable", "format", "include_str"]
 
@@ -144,6 +146,7 @@ for path in map(Path, sys.argv[2:]):
         spans = (element(text, found, at) for at, (_, _, is_named) in enumerate(found) if is_named)
         if not (span := next((span for span in spans if span), None)):
             break
-        text = text[:span[0]] + text[span[1]:]
+        first = span[0] or INNER.match(text).end()
+        text = text[:first] + text[span[1]:]
     if text != old:
         path.write_text(text)

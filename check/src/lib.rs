@@ -56,7 +56,6 @@
 
 mod accumulated;
 mod accumulators;
-mod array;
 mod gemm;
 pub mod machine;
 pub mod mutation;

@@ -1,7 +1,7 @@
 //! Entry points: run a description or a program on the machine, or in a mode.
 
 use crate::{
-    array, gemm,
+    gemm,
     program::{HostProgram, WarpSpecializedProgram},
     tma_ring, transpose,
 };
@@ -157,7 +157,7 @@ impl CheckedKernel for Array<'_, WarpSpecializedProgram> {
         let desc = &self.0.desc;
         desc.check()?;
         let Mode::Checked { seed } = mode else { return Err(has_roles(desc).into()) };
-        each_launch(desc, calls, |calls| array::gathered(self.0, seed, calls))
+        each_launch(desc, calls, |calls| tma_ring::array::gathered(self.0, seed, calls))
     }
 }
 

@@ -52,10 +52,9 @@ pub mod host {
         };
         /// Operands of warp-specialized kernels.
         pub mod ring {
-            pub use crate::host::shared::ring::{
-                clusters,
+            pub use crate::host::shared::{
                 emulation::{EmulationProgram, Scales},
-                run_decomposed, tiling, work,
+                tma_ring::{clusters, run_decomposed, tiling, work},
             };
         }
     }
@@ -115,10 +114,9 @@ pub mod nest {
     pub use crate::threadblock::{Launch, Partials, TmaTensor};
     /// The checked machine copies operands, and runs rings of warps.
     pub use crate::threadblock::{
-        mma::accesses,
-        tensor_map::STRIDE_ALIGNMENT,
-        tma_ring::pipeline::{REGISTERS, WARPS},
+        mma::accesses, tensor_map::STRIDE_ALIGNMENT, tma_ring::pipeline::REGISTERS,
     };
+    pub use crate::warp::warpgroup::WARPS;
     /// The lab prints explanations.
     pub use crate::{
         threadblock::tma_ring::explain::{BoxesExplanation, WarpSpecializedExplanation},

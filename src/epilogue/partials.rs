@@ -15,11 +15,11 @@ use crate::{
         algebra::Composed,
         index_map::{Coord, IndexMap, affine, at},
     },
-    threadblock::{
-        WarpSpecialized,
-        tma_ring::{pipeline::WARPS, registers::TOGETHER},
-    },
+    warp::warpgroup::THREADS,
 };
+
+/// Accumulators per access when a thread moves them to or from a slot of the workspace.
+pub(crate) const TOGETHER: u32 = 4;
 
 /// Map from (thread, accumulator) of a consumer to an offset in its part of a slot, in
 /// accumulators.
@@ -30,9 +30,9 @@ pub struct SlotMap {
 }
 
 impl SlotMap {
-    /// Returns the map of a main loop.
-    pub const fn new(components: &WarpSpecialized) -> Self {
-        Self { threads: WARPS * 32, accumulators: components.numbers() }
+    /// Returns the map of a consumer with `accumulators` accumulators per thread.
+    pub const fn new(accumulators: u32) -> Self {
+        Self { threads: THREADS, accumulators }
     }
 }
 

@@ -44,9 +44,10 @@ pub mod shared {
         store::Blocks,
         threadblock::{
             mma::{composition::stored_once, fragments::Fragments, vectors},
-            tma_ring as ring,
+            tma_ring,
             units::units_once,
         },
         transpose::element::combined,
+        warp::emulation,
     };
 }

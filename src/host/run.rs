@@ -14,7 +14,7 @@ use crate::{
     refusal::Refusal,
     shape::Mn,
     sys::float_mode::DefaultFloatMode,
-    threadblock::{Work, mma::program::Program},
+    threadblock::{Mainloop, Work, mma::program::Program},
 };
 use core::slice;
 use std::{
@@ -54,9 +54,9 @@ impl HostKernel for GemmDesc {
         desc.check()?;
         // The host does not model subtiles of D. Swapped operands do not change the accumulators.
         let (kernel, desc) = (desc, desc.with_row_major_d());
-        in_frame_of(&desc, call, |mut call| match desc.has_producer() {
-            true => tma_ring::execute_fast([&kernel, &desc], call),
-            false => {
+        in_frame_of(&desc, call, |mut call| match desc.mainloop {
+            Mainloop::TmaRing(_) => tma_ring::execute_fast([&kernel, &desc], call),
+            _ => {
                 let known = composed(&desc)?;
                 execute(&known.program, Some(&known.composition), slice::from_mut(&mut call))
             }

@@ -120,9 +120,9 @@ impl GemmDesc {
             let nearest = first_that_feeds(mma).name();
             return Err(Refusal::not_fed(mainloop.name(), mma.name(), nearest));
         }
-        match self.has_producer() {
-            true => self.check_on_ring(machine),
-            false => self.check_without_producer(machine),
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.check_on_ring(machine),
+            _ => self.check_without_producer(machine),
         }
     }
 
@@ -140,17 +140,17 @@ impl GemmDesc {
     /// Returns the properties that determine the launch.
     #[doc(hidden)]
     pub const fn geometry(&self) -> Geometry {
-        match self.has_producer() {
-            true => self.geometry_ring(),
-            false => kernel::geometry(self, &self.base()),
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.geometry_ring(),
+            _ => kernel::geometry(self, &self.base()),
         }
     }
 
     /// Returns the facts for the cost model.
     pub(crate) const fn features(&self) -> Features {
-        match self.has_producer() {
-            true => self.mma.consumer_features(self),
-            false => self.mma.features(self, &self.base()),
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.mma.consumer_features(self),
+            _ => self.mma.features(self, &self.base()),
         }
     }
 
@@ -168,9 +168,9 @@ impl GemmDesc {
 
     /// Returns the requirements under which the kernel reads A and B in place.
     pub(crate) fn needs(&self) -> [OperandNeed; 2] {
-        match self.has_producer() {
-            true => self.needs_ring(),
-            false => self.base().operands.map(|operand| OperandNeed::Accesses(operand.access)),
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.needs_ring(),
+            _ => self.base().operands.map(|operand| OperandNeed::Accesses(operand.access)),
         }
     }
 
@@ -183,9 +183,9 @@ impl GemmDesc {
     pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
         self.check()?;
         self.check_registered()?;
-        match self.has_producer() {
-            true => self.planned_ring(),
-            false => Ok(Arc::new(OneSchedulePlan::new(*self))),
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.planned_ring(),
+            _ => Ok(Arc::new(OneSchedulePlan::new(*self))),
         }
     }
 
@@ -197,9 +197,9 @@ impl GemmDesc {
     pub fn one_schedule(&self) -> Result<Program, Refusal> {
         self.check()?;
         self.check_registered()?;
-        match self.has_producer() {
-            true => Err(Refusal::warp_specialized(self.mainloop.kind().name())),
-            false => Ok(Program::new(*self, self.base())),
+        match self.mainloop {
+            Mainloop::TmaRing(_) => Err(Refusal::warp_specialized(self.mainloop.kind().name())),
+            _ => Ok(Program::new(*self, self.base())),
         }
     }
 

@@ -3,11 +3,11 @@
 
 use crate::{
     arch::WARP,
-    nest::{AOperandKind, GemmDesc, Pins, SpillKind},
+    nest::{GemmDesc, Pins, SpillKind},
     refusal::{Field, Operand, rules::check_alignment},
     shape::{Mnk, OperandKind},
     threadblock::{
-        Pipeline, WarpSpecialized,
+        Mainloop,
         mainloop::{MOST_STAGES, is_too_narrow},
         mma::check::{
             MOST_BLOCKS, MOST_WARPS, check_range, check_threadblock, registers_available,
@@ -37,7 +37,12 @@ pub(crate) const fn widest_dividing(extent: u32, most: u32) -> u32 {
 
 /// Returns the stages of `stage` bytes that `available` bytes hold next to `beside` bytes, at most
 /// `stages`. `None` if fewer than two of several stages fit.
-const fn fitting_stages(stages: u32, stage: u32, beside: u32, available: u32) -> Option<u32> {
+pub(crate) const fn fitting_stages(
+    stages: u32,
+    stage: u32,
+    beside: u32,
+    available: u32,
+) -> Option<u32> {
     if beside.saturating_add(stages.saturating_mul(stage)) <= available {
         return Some(stages);
     }
@@ -168,9 +173,9 @@ impl GemmDesc {
     /// the registers of the accumulators.
     pub(crate) const fn tile_may_fit(&self, pins: &Pins, tile: Mnk) -> bool {
         let (machine, blocks) = (self.arch.machine(), self.limits.blocks_per_sm);
-        let in_range = match self.has_producer() {
-            true => tile.m <= tma_ring::MOST_TILE && tile.n <= tma_ring::MOST_TILE,
-            false => check_range(tile).is_ok(),
+        let in_range = match self.mainloop {
+            Mainloop::TmaRing(_) => tile.m <= tma_ring::MOST_TILE && tile.n <= tma_ring::MOST_TILE,
+            _ => check_range(tile).is_ok(),
         };
         if !in_range {
             return false;
@@ -214,13 +219,9 @@ impl GemmDesc {
     /// are pinned. Returns it unchanged if shared memory holds fewer than two.
     #[must_use]
     pub(crate) const fn with_fitting_stages(self, pins: &Pins) -> Self {
-        let fit = if self.has_producer() {
-            match WarpSpecialized::new(&self) {
-                Ok(WarpSpecialized { ring, .. }) => self.stages_of_ring(&ring),
-                Err(_) => None,
-            }
-        } else {
-            self.stages_without_producer()
+        let fit = match self.mainloop {
+            Mainloop::TmaRing(_) => self.fitting_stages_on_ring(),
+            _ => self.stages_without_producer(),
         };
         match fit {
             Some(stages) if pins.stages.is_none() && stages != self.stages() => {
@@ -233,36 +234,14 @@ impl GemmDesc {
     /// Returns the description with free knobs whose resources suffice: its stages fit, and so do
     /// the registers.
     pub(crate) const fn sufficing(&self, pins: &Pins) -> Option<Self> {
-        if !self.has_producer() {
-            let desc = self.with_fitting_stages(pins);
-            return if desc.fits_without_producer() { Some(desc) } else { None };
-        }
-        // The stages are the same for both sources of A.
-        let sized = match self.mma.a_operand() {
-            AOperandKind::Auto => {
-                self.pinned(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE })
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.sufficing_on_ring(pins),
+            _ => {
+                let desc = self.with_fitting_stages(pins);
+                if desc.fits_without_producer() { Some(desc) } else { None }
             }
-            _ => *self,
-        };
-        let Ok(components) = WarpSpecialized::new(&sized) else { return None };
-        if self.check_registers(&components).is_err() {
-            return None;
-        }
-        match (self.stages_of_ring(&components.ring), pins.stages) {
-            (Some(stages), _) if stages == self.stages() => Some(*self),
-            (Some(stages), None) => Some(self.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
-            _ => None,
         }
     }
-
-    /// Returns the stages of a ring that shared memory holds, at most those of the description.
-    const fn stages_of_ring(&self, ring: &Pipeline) -> Option<u32> {
-        let stages = self.stages();
-        let beside = ring.shared_bytes().saturating_sub(stages.saturating_mul(ring.expect_bytes()));
-        let available = self.arch.machine().shared_bytes_each_of(1);
-        fitting_stages(stages, ring.expect_bytes(), beside, available)
-    }
-
     /// Returns the stages that shared memory holds without a producer, at most those of the
     /// description.
     const fn stages_without_producer(&self) -> Option<u32> {

@@ -11,8 +11,12 @@ use crate::{
     threadblock::{
         MmaBase, StagedOperand,
         mma::{kernel, program::Program},
+        smem::Along,
     },
-    warp::{MirroredMap, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma},
+    warp::{
+        MirroredMap, MmaComponents, MmaSyncKnobs, MmaText, SimtKnobs, WarpMma, WgmmaKnobs,
+        warpgroup::WARPS,
+    },
 };
 
 /// Components, rules, C++, and cost in a CTA without a producer. `check` refuses `wgmma` there, so
@@ -113,6 +117,42 @@ impl WarpMma {
             Self::Simt(_) => SimtKnobs::completed(base, pins, at),
             Self::MmaSync(_) => MmaSyncKnobs::completed(base, pins, at),
             Self::Wgmma(_) => Err(0),
+        }
+    }
+}
+
+/// Facts of consumers of a TMA ring.
+impl WarpMma {
+    /// Returns the index along which a consumer reads an operand.
+    pub(crate) const fn along(&self, desc: &GemmDesc, operand: OperandKind) -> Along {
+        match self {
+            Self::Wgmma(_) => WgmmaKnobs::along(desc, operand),
+            Self::MmaSync(_) => Along::K,
+            Self::Simt(_) => Along::Mn,
+        }
+    }
+
+    /// Returns the depth of a stage, if the MMA prescribes one.
+    pub(crate) const fn stage_depth(&self, desc: &GemmDesc) -> Option<u32> {
+        match self {
+            Self::Wgmma(_) => Some(WgmmaKnobs::depth(&desc.multiplied())),
+            Self::MmaSync(_) | Self::Simt(_) => None,
+        }
+    }
+
+    /// Returns the number of warp tiles that one consumer computes.
+    pub(crate) const fn warp_tiles_per_consumer(&self) -> u32 {
+        match self {
+            Self::Wgmma(_) => 1,
+            Self::Simt(_) | Self::MmaSync(_) => WARPS,
+        }
+    }
+
+    /// Returns whether a kernel can reduce the split-K partials of consumers.
+    pub(crate) const fn has_ring_reduction(&self) -> bool {
+        match self {
+            Self::Wgmma(_) => true,
+            Self::Simt(_) | Self::MmaSync(_) => false,
         }
     }
 }

@@ -5,6 +5,8 @@ use crate::{
     layout::Order,
     nest::{GemmDesc, OperandDesc, PromotionKind},
     numeric::{Instruction, emulation::EmulationBlocks},
+    shape::OperandKind,
+    threadblock::{smem::Along, tensor_map::STRIDE_ALIGNMENT},
 };
 
 impl GemmDesc {
@@ -42,5 +44,34 @@ impl GemmDesc {
             }
             instruction => instruction,
         }
+    }
+}
+
+/// The operands of a kernel with a TMA ring.
+impl GemmDesc {
+    /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, and the kernel must use
+    /// tensor cores.
+    #[doc(hidden)]
+    pub const fn by_tma(&self) -> bool {
+        let aligned = self.output.element.bytes_of(self.output.access) >= STRIDE_ALIGNMENT as u32;
+        self.mma.stages_d() && aligned
+    }
+
+    /// Returns whether the kernel reads an operand's transpose, along an index that is not
+    /// contiguous in global memory.
+    pub const fn reads_transposed(&self, operand: OperandKind) -> bool {
+        self.mma.along(self, operand).is(Along::K) != self.k_contiguous(operand)
+    }
+
+    /// Returns whether the kernel reads the output of a pass for any address of its operands.
+    pub const fn reads_what_passes_make(&self) -> bool {
+        let transposes =
+            self.reads_transposed(OperandKind::A) || self.reads_transposed(OperandKind::B);
+        transposes || self.emulation().decomposes()
+    }
+
+    /// Returns the number of operands that a call first transposes into its workspace.
+    pub(crate) const fn transposed(&self) -> u32 {
+        self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32
     }
 }

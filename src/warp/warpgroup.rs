@@ -4,8 +4,11 @@
 
 use crate::arch::WARP;
 
+/// Warps per warpgroup.
+pub const WARPS: u32 = 4;
+
 /// Threads per warpgroup.
-pub const THREADS: u32 = 4 * WARP;
+pub const THREADS: u32 = WARPS * WARP;
 
 /// Rows of D per instruction of a warpgroup.
 pub const ROWS: u32 = 64;

@@ -6,7 +6,7 @@ use falchion_check::{
     machine::Tally,
     mutation::{
         NamedFault, drop_each,
-        ring_faults::{RING_FAULTS, RingNeeds},
+        tma_ring::ring_faults::{RING_FAULTS, RingNeeds},
         weaker,
     },
 };

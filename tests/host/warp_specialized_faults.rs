@@ -5,7 +5,9 @@ use crate::harness::{
     prelude::*,
     subject::{program, programs},
 };
-use falchion_check::mutation::tile_faults::{TILE_FAULTS, TileNeeds, ring_faults_of_tiles};
+use falchion_check::mutation::tma_ring::tile_faults::{
+    TILE_FAULTS, TileNeeds, ring_faults_of_tiles,
+};
 
 /// Rings of two and three stages, clusters along M and along N, K-major and MN-major operands, and
 /// stores by TMA and by threads.

@@ -8,7 +8,7 @@ use crate::harness::{
     transposes,
 };
 use falchion::{
-    epilogue::{partials::SlotMap, tile_store::AccumulatorMap},
+    epilogue::tile_store::AccumulatorMap,
     layout::algebra::Map,
     threadblock::{BoxedTile, ClusterTiles},
     warp::{
@@ -76,11 +76,8 @@ fn check_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
 /// the staging of D.
 fn check_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     let components = d.components().expect("a kernel");
-    prop_assert_eq!(
-        falchion::internals::index::laws::bijective(&SlotMap::new(&components)),
-        Ok(())
-    );
-    affine("slot", &SlotMap::new(&components))?;
+    prop_assert_eq!(falchion::internals::index::laws::bijective(&components.slot_map()), Ok(()));
+    affine("slot", &components.slot_map())?;
     if let Some(&tiles) = components.threads() {
         for operand in OperandKind::BOTH {
             affine("boxes", &components.boxed_tile(operand))?;

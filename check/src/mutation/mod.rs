@@ -4,18 +4,16 @@
 //! survives, as assertions do.
 
 mod edits;
-pub mod ring_faults;
-pub mod tile_faults;
+pub mod tma_ring;
 
 pub use edits::{
     Edit, Transposed, mutant, mutate, phase, redirect, revalue, stage, weaken, weaker, without,
 };
 
-use crate::program::RingProgram;
 use falchion::internals::{
     index::{Coord, IndexMap, Map, at},
     nest::Program,
-    schedule::{Role, RoleStep, Schedule, Section, Spelled, Step},
+    schedule::{Schedule, Section, Spelled, Step},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -53,26 +51,6 @@ impl Mutable for Program {
             ("fragment A", fragment_a),
             ("fragment B", fragment_b),
             ("accumulator", &mut maps.accumulator),
-        ]
-    }
-}
-
-impl Mutable for RingProgram {
-    type Step = RoleStep;
-
-    fn schedules(&mut self) -> Vec<(&'static str, &mut Schedule<RoleStep>)> {
-        let roles = &mut self.roles;
-        let all = [&mut roles.setup, &mut roles.producer, &mut roles.consumer];
-        Role::ALL.map(Role::name).into_iter().zip(all).collect()
-    }
-
-    fn maps(&mut self) -> Vec<(&'static str, &mut Map)> {
-        vec![
-            ("producer position", &mut self.producer_position),
-            ("consumer position", &mut self.consumer_position),
-            ("released", &mut self.released),
-            ("destinations", &mut self.destinations),
-            ("share", &mut self.share),
         ]
     }
 }

@@ -2,15 +2,12 @@
 //! machine runs. The programs of other kernels are [`Program`] and
 //! [`TransposeProgram`](falchion::internals::operand::transpose::TransposeProgram).
 
-mod ring;
-mod warp_specialized;
-mod wgmma;
+mod tma_ring;
 
-pub use ring::RingProgram;
-pub use warp_specialized::{OperandMaps, SubtileMaps, ThreadMaps, WarpSpecializedProgram};
-pub(crate) use warp_specialized::{accumulators, instruction_mn};
+pub use tma_ring::{OperandMaps, RingProgram, SubtileMaps, ThreadMaps, WarpSpecializedProgram};
+pub(crate) use tma_ring::{accumulators, instruction_mn};
 
-use falchion::{Refusal, internals::nest::Program, nest::GemmDesc};
+use falchion::{Refusal, internals::nest::Program, nest::GemmDesc, threadblock::Mainloop};
 
 /// The program of a kernel.
 #[derive(Clone)]
@@ -27,10 +24,11 @@ impl HostProgram {
     /// # Errors
     /// A [`Refusal`] of the description or of its components.
     pub fn new(desc: &GemmDesc) -> Result<Self, Refusal> {
-        if desc.has_producer() {
-            WarpSpecializedProgram::new(desc).map(Box::new).map(Self::Roles)
-        } else {
-            desc.one_schedule().map(Box::new).map(Self::OneSchedule)
+        match desc.mainloop {
+            Mainloop::TmaRing(_) => {
+                WarpSpecializedProgram::new(desc).map(Box::new).map(Self::Roles)
+            }
+            _ => desc.one_schedule().map(Box::new).map(Self::OneSchedule),
         }
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! [`TensorCopy`]: falchion::threadblock::TensorCopy
 
+pub(crate) mod array;
 mod numbers;
 mod partials;
 mod products;

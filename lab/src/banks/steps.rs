@@ -10,7 +10,7 @@ use crate::{
     Error,
     counters::{Purpose, walk_block},
 };
-use falchion::{internals::nest::Program, nest::GemmDesc, refusal::Operand};
+use falchion::{internals::nest::Program, nest::GemmDesc, refusal::Operand, threadblock::Mainloop};
 
 /// The accesses of all warps of a CTA with the same purpose and operand, for one k-tile. Epilogue
 /// stores and loads occur once per tile of D.
@@ -103,18 +103,18 @@ impl Steps {
 /// [`falchion::Error::Refused`] if the description is invalid; the errors of [`program_steps`].
 pub fn description_steps(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
-    match desc.components() {
-        Some(components) => tma_ring::warp_specialized_steps(&desc.multiplied(), &components),
-        None => program_steps(&desc.one_schedule()?),
+    match desc.mainloop {
+        Mainloop::TmaRing(_) => tma_ring::warp_specialized_steps(desc),
+        _ => program_steps(&desc.one_schedule()?),
     }
 }
 
 /// Describes the accesses to shared memory by TMA and by matrix descriptors, which need no
 /// wavefronts of threads. The list is empty for kernels whose threads copy the tiles.
 pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
-    match desc.components() {
-        Some(components) => tma_ring::without_threads(&desc.multiplied(), &components),
-        None => Vec::new(),
+    match desc.mainloop {
+        Mainloop::TmaRing(_) => tma_ring::without_threads(desc),
+        _ => Vec::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use falchion::{
     internals::{index::IndexMap, operand::transpose::TransposeDesc, shape::OperandKind},
     layout::algebra::Composed,
     nest::GemmDesc,
-    threadblock::MmaBase,
+    threadblock::{Mainloop, MmaBase},
     warp::{
         ThreadTiles,
         thread_maps::{FragmentMap, StepMap},
@@ -52,10 +52,10 @@ pub(super) fn stated(
 /// [`Error::Refused`] if the description is invalid.
 pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
     desc.check()?;
-    Ok(match desc.components() {
-        Some(components) => tma_ring::layouts(&components),
-        None => thread_layouts(&desc.one_schedule()?.base),
-    })
+    match desc.mainloop {
+        Mainloop::TmaRing(_) => tma_ring::layouts(desc),
+        _ => Ok(thread_layouts(&desc.one_schedule()?.base)),
+    }
 }
 
 /// Returns the name of the map of an operand's tile.

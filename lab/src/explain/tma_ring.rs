@@ -5,12 +5,14 @@ use super::{
     layouts::{StatedLayout, stated, tile_layouts, tile_of},
 };
 use falchion::{
-    epilogue::{partials::SlotMap, tensor_store::StagingMap},
+    Error,
+    epilogue::tensor_store::StagingMap,
     internals::{
         index::IndexMap,
         nest::{BoxesExplanation, WarpSpecializedExplanation},
         shape::OperandKind,
     },
+    nest::GemmDesc,
     shape::Mnk,
     threadblock::{SmemTile, StageTile, WarpSpecialized},
     warp::{TiledMma, wgmma},
@@ -192,7 +194,11 @@ fn boxes(of: &BoxesExplanation) -> String {
 }
 
 /// Returns the maps of a kernel.
-pub(super) fn layouts(components: &WarpSpecialized) -> Vec<StatedLayout> {
+///
+/// # Errors
+/// [`Error::Refused`] if the description is invalid.
+pub(super) fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
+    let components = &WarpSpecialized::new(desc)?;
     let mut found = Vec::new();
     for operand in OperandKind::BOTH {
         let (whole, one) = match components.tile(operand) {
@@ -239,8 +245,8 @@ pub(super) fn layouts(components: &WarpSpecialized) -> Vec<StatedLayout> {
         found.push(stated(
             "slot of a split-K slice",
             "(thread, accumulator) to a place",
-            SlotMap::new(components).layout(),
+            components.slot_map().layout(),
         ));
     }
-    found
+    Ok(found)
 }

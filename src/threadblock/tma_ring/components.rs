@@ -11,7 +11,7 @@ use crate::{
         MainloopKind, Pipeline, RoleOptions, SharedOperand, StageTile, SwizzleMode,
         WarpSpecialized,
         smem::Along,
-        tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
+        tensor_map::CHUNK_BYTES,
         tma_ring::{
             Consumer,
             pipeline::{LEAST_REGISTERS, MOST_STAGING},
@@ -194,27 +194,6 @@ const COLUMNS: u32 = 8;
 pub(crate) const PARTNERS: u32 = 2;
 
 impl GemmDesc {
-    /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, and the kernel must use
-    /// tensor cores.
-    #[doc(hidden)]
-    pub const fn by_tma(&self) -> bool {
-        let aligned = self.output.element.bytes_of(self.output.access) >= STRIDE_ALIGNMENT as u32;
-        self.mma.stages_d() && aligned
-    }
-
-    /// Returns whether the kernel reads an operand's transpose, along an index that is not
-    /// contiguous in global memory.
-    pub const fn reads_transposed(&self, operand: OperandKind) -> bool {
-        WarpSpecialized::along(self, operand).is(Along::K) != self.k_contiguous(operand)
-    }
-
-    /// Returns whether the kernel reads the output of a pass for any address of its operands.
-    pub const fn reads_what_passes_make(&self) -> bool {
-        let transposes =
-            self.reads_transposed(OperandKind::A) || self.reads_transposed(OperandKind::B);
-        transposes || self.emulation().decomposes()
-    }
-
     /// Returns the components of a kernel with a TMA ring. `None` for another main loop, and for an
     /// invalid description.
     pub const fn components(&self) -> Option<WarpSpecialized> {

@@ -1,6 +1,7 @@
 //! The cost of a TMA ring that does not depend on the MMA of its consumers.
 
 use crate::{
+    epilogue::partials::TOGETHER,
     nest::{
         GemmDesc,
         features::{Exchange, Features, Reduced, products_of_a_microsecond},
@@ -8,7 +9,6 @@ use crate::{
     numeric::sum_of,
     schedule::ScheduleKind,
     shape::at_least_one,
-    threadblock::tma_ring::registers::TOGETHER,
 };
 
 /// Returns the elements of D that determine the time of a prologue and an epilogue. A smaller tile

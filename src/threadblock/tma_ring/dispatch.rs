@@ -7,8 +7,8 @@ use crate::{
         places::{Completed, Place, Places},
     },
     refusal::Refusal,
-    shape::{Mn, OperandKind},
-    threadblock::{RoleOptions, WarpSpecialized, smem::Along, tma_ring::pipeline::WARPS},
+    shape::Mn,
+    threadblock::{RoleOptions, WarpSpecialized},
     warp::{
         MirroredMap, MmaSyncKnobs, MmaText, SimtKnobs, TiledMma, WarpMma, WgmmaKnobs,
         warpgroup::FragmentRows,
@@ -68,45 +68,12 @@ impl WarpMma {
         }
     }
 
-    /// Returns the index along which a consumer reads an operand.
-    pub(crate) const fn along(&self, desc: &GemmDesc, operand: OperandKind) -> Along {
-        match self {
-            Self::Wgmma(_) => WgmmaKnobs::along(desc, operand),
-            Self::MmaSync(_) => Along::K,
-            Self::Simt(_) => Along::Mn,
-        }
-    }
-
-    /// Returns the depth of a stage, if the MMA prescribes one.
-    pub(crate) const fn stage_depth(&self, desc: &GemmDesc) -> Option<u32> {
-        match self {
-            Self::Wgmma(_) => Some(WgmmaKnobs::depth(&desc.multiplied())),
-            Self::MmaSync(_) | Self::Simt(_) => None,
-        }
-    }
-
     /// Returns the facts of a kernel with a TMA ring for the cost model.
     pub(crate) const fn consumer_features(&self, desc: &GemmDesc) -> Features {
         match self {
             Self::Wgmma(_) => WgmmaKnobs::consumer_features(desc, desc.slice_exchange()),
             Self::MmaSync(_) => MmaSyncKnobs::consumer_features(desc, desc.slice_exchange()),
             Self::Simt(_) => SimtKnobs::consumer_features(desc, desc.slice_exchange()),
-        }
-    }
-
-    /// Returns the number of warp tiles that one consumer computes.
-    pub(crate) const fn warp_tiles_per_consumer(&self) -> u32 {
-        match self {
-            Self::Wgmma(_) => 1,
-            Self::Simt(_) | Self::MmaSync(_) => WARPS,
-        }
-    }
-
-    /// Returns whether a kernel can reduce the split-K partials of consumers.
-    pub(crate) const fn has_ring_reduction(&self) -> bool {
-        match self {
-            Self::Wgmma(_) => true,
-            Self::Simt(_) | Self::MmaSync(_) => false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::TranslationUnit,
-    epilogue::reduction::Reduction,
+    epilogue::{partials::TOGETHER, reduction::Reduction},
     nest::{
         DecompositionKind, GemmDesc,
         plan::{Geometry, Plan},
@@ -12,10 +12,10 @@ use crate::{
     refusal::Refusal,
     shape::OperandKind,
     threadblock::{
-        ClusterSlices, Launch, WarpSpecialized, WorkKind,
-        smem::Along,
-        tma_ring::{explain::WarpSpecializedExplanation, pipeline::WARPS, registers::TOGETHER},
+        ClusterSlices, Launch, WarpSpecialized, WorkKind, smem::Along,
+        tma_ring::explain::WarpSpecializedExplanation,
     },
+    warp::warpgroup::WARPS,
 };
 use std::sync::Arc;
 
@@ -127,10 +127,5 @@ impl GemmDesc {
         } else {
             self.operand(operand).stored.elements_in(16)
         }
-    }
-
-    /// Returns the number of operands that a call first transposes into its workspace.
-    pub(crate) const fn transposed(&self) -> u32 {
-        self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32
     }
 }

@@ -51,6 +51,7 @@ mod copies;
 pub(crate) mod cost;
 mod dispatch;
 pub(crate) mod explain;
+mod fit;
 mod kernel;
 mod launch;
 pub(crate) mod pipeline;

@@ -25,6 +25,7 @@ use crate::{
     },
     shape::OperandKind,
     threadblock::{mainloop::MOST_STAGES, split_k::ClusterSlices, tensor_map::CHUNK_BYTES},
+    warp::warpgroup::WARPS,
 };
 
 /// Alignment of stages and staging buffers in bytes: the period of the 128-byte swizzle.
@@ -33,8 +34,6 @@ pub const ALIGNMENT_BYTES: u32 = 1024;
 pub const MOST_STAGING: u32 = 8;
 /// Size of an mbarrier in bytes.
 pub const BARRIER_BYTES: u32 = 8;
-/// Warps per warpgroup.
-pub const WARPS: u32 = 4;
 /// Maximum number of consumers. With the producer, they have 512 threads.
 pub const MOST_CONSUMERS: u32 = 3;
 /// Registers per SM. One block may use all of them.

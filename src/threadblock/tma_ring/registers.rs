@@ -1,7 +1,8 @@
 //! Register budget of a consumer thread: registers needed and registers available.
 
-use crate::threadblock::{
-    RoleOptions, SLICES_AT_ONCE, WarpSpecialized, tma_ring::ConsumerRegisters,
+use crate::{
+    epilogue::partials::{SlotMap, TOGETHER},
+    threadblock::{RoleOptions, SLICES_AT_ONCE, WarpSpecialized, tma_ring::ConsumerRegisters},
 };
 
 /// Registers of a consumer thread other than accumulators: addresses, the ring position, and
@@ -16,9 +17,6 @@ const OF_GROUPS: u32 = 8;
 /// Registers that hold the positions of C and D of a GEMM of an array. NVRTC 13 spilled one of
 /// these registers next to two vectors of each split-K slice.
 const OF_ARRAYS: u32 = 2;
-
-/// Accumulators per access when a thread moves them to or from a slot of the workspace.
-pub(crate) const TOGETHER: u32 = 4;
 
 /// Returns the registers needed to load `vectors` vectors of each of [`SLICES_AT_ONCE`] split-K
 /// slices, including their sums of `words` registers and their addresses. NVRTC 13 spilled with
@@ -46,6 +44,11 @@ impl WarpSpecialized {
     /// Returns the number of accumulators per thread. Two `f16` accumulators share a register.
     pub(crate) const fn numbers(&self) -> u32 {
         self.mma.consumer_accumulators(self.repeats)
+    }
+
+    /// Returns the map of a consumer's partial accumulators to its part of a slot.
+    pub const fn slot_map(&self) -> SlotMap {
+        SlotMap::new(self.numbers())
     }
 
     /// Returns the description with as many fragment sets as the registers allow. If two sets do

@@ -12,8 +12,9 @@ use crate::{
     shape::{Axis, OperandKind},
     threadblock::{
         MainloopKind, SharedOperand, StageTile, WarpSpecialized,
-        tma_ring::pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
+        tma_ring::pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS},
     },
+    warp::warpgroup::WARPS,
 };
 
 /// Maximum extent of a threadblock tile along M and N.

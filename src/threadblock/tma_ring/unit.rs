@@ -6,7 +6,6 @@ use crate::{
         TranslationUnit, emulation_fingerprints, emulation_header, facts::facts,
         fingerprint_assertion, gemm_unit,
     },
-    epilogue::partials::SlotMap,
     nest::GemmDesc,
     shape::OperandKind,
     threadblock::{
@@ -52,7 +51,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<MirroredMap> {
         ),
     ];
     let slot = components.options.split_k.then(|| -> MirroredMap {
-        ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::new(components)))
+        ("slot", "epilogue::Partials<Config>::Map", Arc::new(components.slot_map()))
     });
     components.mma.consumer_maps(components).into_iter().chain(ring).chain(slot).collect()
 }

@@ -6,7 +6,7 @@ use crate::{
     refusal::{Refusal, hold},
     shape::OperandKind,
     threadblock::{
-        MainloopKind, StagedOperand,
+        StagedOperand,
         smem::{Along, SmemTile},
     },
     warp::{
@@ -99,11 +99,11 @@ impl MmaSyncKnobs {
             // If the architecture has no kernel for the types, the refusal says so.
             _ => match rows(desc.op(), desc.arch, desc.types(), &Pins::NONE, 0) {
                 Err(refusal) => Err(refusal),
-                Ok(_) => Err(Refusal::other_mainloop(
+                Ok(row) => Err(Refusal::other_mainloop(
                     desc.mainloop.kind().name(),
                     desc.op(),
                     desc.arch,
-                    MainloopKind::TmaRing.name(),
+                    row.knobs[0].mainloop.kind().name(),
                 )),
             },
         }

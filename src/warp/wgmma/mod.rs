@@ -48,9 +48,10 @@ pub use registers::FragmentLoad;
 pub use tile::{OperandTile, STEPS};
 
 use crate::{
-    nest::knob_struct,
+    nest::{GemmDesc, knob_struct},
     numeric::ElementKind,
-    shape::Mnk,
+    shape::{Mnk, OperandKind},
+    threadblock::smem::Along,
     warp::{AOperandKind, PromotionKind},
 };
 
@@ -125,5 +126,21 @@ impl MmaWarpgroup {
     /// Returns the map of the accumulators.
     pub const fn accumulators(&self) -> AccumulatorMap {
         AccumulatorMap::new(&self.instruction)
+    }
+}
+
+impl WgmmaKnobs {
+    /// Returns the index along which a warpgroup reads an operand. It is the contiguous index in
+    /// global memory if `wgmma` supports that for the element's width, and K otherwise.
+    pub(crate) const fn along(d: &GemmDesc, operand: OperandKind) -> Along {
+        let element = d.operand(operand).stored;
+        let read = reads_along_mn(element)
+            || is_input(element) && matches!(operand, OperandKind::A) && d.a_from_registers();
+        if !d.k_contiguous(operand) && read { Along::Mn } else { Along::K }
+    }
+
+    /// Returns the depth of a stage, for operands as the kernel multiplies them.
+    pub(crate) const fn depth(d: &GemmDesc) -> u32 {
+        d.operands[0].stored.elements_in(STAGE_BYTES)
     }
 }

@@ -8,7 +8,7 @@ const MOST_LINES: usize = 400;
 /// Files above the limit with their reasons. `wrapped` files had at most 400 lines at 130 columns.
 const LARGE: [(&str, &str); 22] = [
     ("check/src/machine/one_schedule.rs", "wrapped"),
-    ("check/src/machine/ring/mod.rs", "wrapped"),
+    ("check/src/machine/tma_ring/mod.rs", "wrapped"),
     ("cli/src/args.rs", "wrapped"),
     ("cli/tests/cli/gemm.rs", "wrapped"),
     ("cli/tests/cli/hostile.rs", "wrapped"),

@@ -26,10 +26,8 @@ type Lanes = [Option<u64>; LANES];
 
 /// Returns the accesses of a kernel's threads: loads for one k-tile, and the epilogue's accesses
 /// for one tile of D.
-pub(super) fn warp_specialized_steps(
-    d: &GemmDesc,
-    components: &WarpSpecialized,
-) -> Result<Vec<SharedStep>, Error> {
+pub(super) fn warp_specialized_steps(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
+    let (d, components) = (&desc.multiplied(), &WarpSpecialized::new(desc)?);
     let mut steps = Steps::default();
     let counted = match &components.mma {
         TiledMma::Simt(tiles) => simt::fragments(d, components, tiles, &mut steps),
@@ -58,8 +56,10 @@ const fn stored_by_threads(d: &GemmDesc) -> Option<u32> {
 }
 
 /// Describes the accesses that do not belong to threads.
-pub(super) fn without_threads(d: &GemmDesc, components: &WarpSpecialized) -> Vec<String> {
+pub(super) fn without_threads(desc: &GemmDesc) -> Vec<String> {
     let mut said = Vec::new();
+    let Some(components) = &desc.components() else { return said };
+    let d = &desc.multiplied();
     // In the user's order.
     for operand in OperandKind::BOTH.map(|operand| operand.leave(d.frame)) {
         let name = user(d, operand).name();

@@ -9,10 +9,9 @@ use crate::{
         threadblock::{
             fast::{Scratch, compute},
             mma::composition::Composition,
-            tma_ring::stepped_unscaled,
             units::{TileSlices, unit_of},
         },
-        warp::chains::Chains,
+        warp::{chains::Chains, steps::stepped_unscaled},
     },
     numeric::{Accumulator, ElementKind, F16, Number, Saturating},
     operand::HostCall,

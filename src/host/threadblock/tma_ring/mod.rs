@@ -1,14 +1,10 @@
 //! Warp-specialized kernels on the host.
 //!
 //! The host adds the accumulators of the kernel in the same order without a ring, in parallel over
-//! tiles, so the bits are equal (`fast.rs`). On CUDA cores and for integers, accumulators are
-//! chains of multiply-adds, and the panels of the other main loops compute them.
+//! tiles, so the bits are equal. On CUDA cores and for integers, accumulators are chains of
+//! multiply-adds, and the panels of the other main loops compute them.
 //!
-//! Emulated `f32` operands are decomposed first (`emulation.rs`), and the host multiplies the
-//! terms.
-
-pub mod emulation;
-mod fast;
+//! Emulated `f32` operands are decomposed first, and the host multiplies the terms.
 
 use crate::{
     Error,
@@ -20,20 +16,20 @@ use crate::{
             mma::composition::{Composition, clipped},
             units::TileSlices,
         },
-        warp::chains::Chains,
+        warp::{
+            chains::Chains,
+            emulation::{DecomposedOperands, EmulationProgram, Scales},
+            steps::{WHOLE, stepped},
+        },
     },
     nest::GemmDesc,
-    numeric::{
-        Accumulator, ElementKind, F16, Instruction, Multiplied, Number, emulation::RegisterTerms,
-    },
+    numeric::{Accumulator, ElementKind, F16, Number},
     operand::HostCall,
     refusal::Refusal,
-    shape::{Frame, Mnk, at_least_one},
+    shape::{Mnk, at_least_one},
     threadblock::{Units, Work},
     warp::WarpMma,
 };
-use emulation::{DecomposedOperands, EmulationProgram, Scales};
-use fast::Steps;
 use std::sync::Arc;
 
 /// Runs a kernel's description, with the description of the same GEMM and a
@@ -167,41 +163,6 @@ fn fast_product(
         ElementKind::F16 => chains::<F16>(product, composition, streams),
         _ => chains::<f32>(product, composition, streams),
     }
-}
-
-/// The terms of an instruction whose operands are not transformed in registers.
-const WHOLE: RegisterTerms =
-    RegisterTerms { multiplied: [Multiplied::Stored; 2], frame: Frame::USER, k: 1 };
-
-/// Computes D with accumulators that are summed in the steps of an instruction.
-fn stepped(
-    product: &mut Product<'_>,
-    scales: (Scales<'_>, usize),
-    instruction: (Instruction, RegisterTerms),
-    streams: Option<&TileSlices>,
-) -> Result<(), Error> {
-    let steps = Steps::new(product.operands, scales, instruction, streams)?;
-    let grid @ (_, columns) = steps.grid();
-    let place = |block| Ok((block / columns as u32, block % columns as u32));
-    compute(&steps, grid, place, product, &mut Scratch::default())
-}
-
-/// Computes D with the steps of an instruction and without scaling. The instruction may belong to
-/// any tensor-core kernel.
-///
-/// # Errors
-/// [`Error::Refused`] if `f32` cannot represent the operands' elements.
-pub(in crate::host) fn stepped_unscaled(
-    product: &mut Product<'_>,
-    instruction: (Instruction, RegisterTerms),
-    streams: Option<&TileSlices>,
-) -> Result<(), Error> {
-    let scales = Scales {
-        shifts: &Default::default(),
-        lines: [[0; 2]; 2],
-        unscaled: EmulationProgram::RIGHT.unscaled,
-    };
-    stepped(product, (scales, 0), instruction, streams)
 }
 
 /// Computes D with accumulators that are chains of multiply-adds in ascending k.

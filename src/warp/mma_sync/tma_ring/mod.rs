@@ -41,13 +41,13 @@ use crate::{
         smem::Along,
         tma_ring::{
             Consumer, ConsumerRegisters,
-            pipeline::WARPS,
             shapes::{check_row_major_d, check_warp_grid, check_warps, no_choice},
         },
     },
     warp::{
         MmaSyncKnobs, ThreadTiles, TiledMma,
         mma_sync::{EIGHT, INTERLEAVE, LANES, WarpInstruction},
+        warpgroup::WARPS,
     },
 };
 

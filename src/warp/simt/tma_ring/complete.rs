@@ -98,7 +98,7 @@ mod tests {
     use crate::{
         arch::{ArchKind, OpKind},
         nest::Request,
-        threadblock::tma_ring::pipeline::WARPS,
+        warp::warpgroup::WARPS,
     };
 
     fn resolved(knobs: &[(&str, &str)]) -> GemmDesc {

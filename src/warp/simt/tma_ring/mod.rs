@@ -41,12 +41,12 @@ use crate::{
         smem::Along,
         tma_ring::{
             Consumer, ConsumerRegisters,
-            pipeline::WARPS,
             shapes::{MOST_DEPTH, check_row_major_d, check_warp_grid, check_warps},
         },
     },
     warp::{
         InterleaveKind, LaneArrangement, SimtKnobs, ThreadTiles, TiledMma, thread_maps::interleave,
+        warpgroup::WARPS,
     },
 };
 

@@ -33,7 +33,6 @@ use crate::{
         wgmma::{
             FRAGMENT_REGISTERS, FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA,
             OperandTile, ROWS, STAGE_BYTES, STEP_BYTES, STEPS, THREADS, columns_of, is_input,
-            reads_along_mn,
         },
     },
 };
@@ -144,20 +143,6 @@ impl WgmmaKnobs {
             repeats,
             by_threads: false,
         })
-    }
-
-    /// Returns the index along which a consumer reads an operand. It is the contiguous index in
-    /// global memory if `wgmma` supports that for the element's width, and K otherwise.
-    pub(crate) const fn along(d: &GemmDesc, operand: OperandKind) -> Along {
-        let element = d.operand(operand).stored;
-        let read = reads_along_mn(element)
-            || is_input(element) && matches!(operand, OperandKind::A) && d.a_from_registers();
-        if !d.k_contiguous(operand) && read { Along::Mn } else { Along::K }
-    }
-
-    /// Returns the depth of a stage, for operands as the kernel multiplies them.
-    pub(crate) const fn depth(d: &GemmDesc) -> u32 {
-        d.operands[0].stored.elements_in(STAGE_BYTES)
     }
 
     /// Checks that instructions and warpgroups divide the tiles, and that a CTA supports the number

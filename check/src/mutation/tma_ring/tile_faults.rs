@@ -1,10 +1,10 @@
 //! Named faults of warp-specialized programs with data: their maps, numbers, and schedules.
 
-use super::{
-    Edit, NamedFault, mutate, redirect, revalue,
-    ring_faults::{RING_FAULTS, faults},
+use super::ring_faults::{RING_FAULTS, faults};
+use crate::{
+    mutation::{Edit, NamedFault, mutate, redirect, revalue},
+    program::{RingProgram, ThreadMaps, WarpSpecializedProgram, accumulators},
 };
-use crate::program::{RingProgram, ThreadMaps, WarpSpecializedProgram, accumulators};
 use falchion::{
     internals::{
         index::{Coord, IndexMap, at},

@@ -1,6 +1,10 @@
 //! The program of a warp-specialized description: its ring, maps, and counts.
 
-use crate::program::RingProgram;
+mod ring;
+mod wgmma;
+
+pub use ring::RingProgram;
+
 use falchion::{
     Refusal,
     epilogue::{tensor_store::StagingMap, tile_store::AccumulatorMap as ThreadAccumulators},
@@ -113,12 +117,7 @@ pub(crate) fn accumulators(components: &WarpSpecialized, rows: FragmentRows) -> 
 }
 
 /// Returns a table of `f` over all points of a `rows` x `columns` rectangle.
-pub(super) fn table(
-    rows: u32,
-    columns: u32,
-    codomain: u32,
-    f: impl Fn(u32, u32) -> Option<u32>,
-) -> Map {
+fn table(rows: u32, columns: u32, codomain: u32, f: impl Fn(u32, u32) -> Option<u32>) -> Map {
     Arc::new(Tabled::by(at(rows, columns), codomain, |point| f(point.row, point.column)))
 }
 

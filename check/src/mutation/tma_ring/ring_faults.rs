@@ -1,7 +1,9 @@
 //! Named faults of a ring and its roles: counts, phases, stages, ranks, bytes, and orders.
 
-use super::{Edit, NamedFault, mutate, phase, redirect, revalue, stage, weaken};
-use crate::program::RingProgram;
+use crate::{
+    mutation::{Edit, NamedFault, mutate, phase, redirect, revalue, stage, weaken},
+    program::RingProgram,
+};
 use falchion::internals::{
     schedule::{
         RoleStep::{self, *},

@@ -1,6 +1,6 @@
 //! The maps by which `wgmma` reads an operand's tile.
 
-use crate::program::{OperandMaps, warp_specialized::table};
+use crate::program::tma_ring::{OperandMaps, table};
 use falchion::{
     internals::index::{IndexMap, at},
     warp::wgmma::{FragmentLoad, OperandTile, STEPS},

@@ -3,14 +3,18 @@
 use crate::{
     Error,
     host::{
-        operands::{Operands, Tiling},
-        threadblock::{fast::Arithmetic, tma_ring::emulation::Scales, units::TileSlices},
+        operands::{Operands, Product, Tiling},
+        threadblock::{
+            fast::{Arithmetic, Scratch, compute},
+            units::TileSlices,
+        },
+        warp::emulation::{EmulationProgram, Scales},
     },
     numeric::{
-        Accumulator, ElementKind, F16, Instruction, Panel, Widening, accumulate,
+        Accumulator, ElementKind, F16, Instruction, Multiplied, Panel, Widening, accumulate,
         emulation::RegisterTerms, sum_slices,
     },
-    shape::OperandKind,
+    shape::{Frame, OperandKind},
     threadblock::SLICES_AT_ONCE,
 };
 use core::ops::Range;
@@ -194,4 +198,39 @@ impl Arithmetic for Steps<'_> {
             }
         }
     }
+}
+
+/// The terms of an instruction whose operands are not transformed in registers.
+pub(in crate::host) const WHOLE: RegisterTerms =
+    RegisterTerms { multiplied: [Multiplied::Stored; 2], frame: Frame::USER, k: 1 };
+
+/// Computes D with accumulators that are summed in the steps of an instruction.
+pub(in crate::host) fn stepped(
+    product: &mut Product<'_>,
+    scales: (Scales<'_>, usize),
+    instruction: (Instruction, RegisterTerms),
+    streams: Option<&TileSlices>,
+) -> Result<(), Error> {
+    let steps = Steps::new(product.operands, scales, instruction, streams)?;
+    let grid @ (_, columns) = steps.grid();
+    let place = |block| Ok((block / columns as u32, block % columns as u32));
+    compute(&steps, grid, place, product, &mut Scratch::default())
+}
+
+/// Computes D with the steps of an instruction and without scaling. The instruction may belong to
+/// any tensor-core kernel.
+///
+/// # Errors
+/// [`Error::Refused`] if `f32` cannot represent the operands' elements.
+pub(in crate::host) fn stepped_unscaled(
+    product: &mut Product<'_>,
+    instruction: (Instruction, RegisterTerms),
+    streams: Option<&TileSlices>,
+) -> Result<(), Error> {
+    let scales = Scales {
+        shifts: &Default::default(),
+        lines: [[0; 2]; 2],
+        unscaled: EmulationProgram::RIGHT.unscaled,
+    };
+    stepped(product, (scales, 0), instruction, streams)
 }
