@@ -11,7 +11,9 @@ all=(
     "singlestage|single_stage|SingleStage|SingleStageKnobs|MmaSingleStage"
     "pipelined|Pipelined|PipelinedKnobs|MmaPipelined"
     "multistage|Multistage|MultistageKnobs|MmaMultistage"
-    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized|WarpSpecialized|RingProgram|WarpSpecializedProgram|HostProgram::Roles|tensor_store|\
+    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized|WarpSpecialized|RingProgram|WarpSpecializedProgram|HostProgram::Roles|\
+tensor_store|StagingMap|StagedMap|Pipeline|PipelineLayout|RingPosition|RoleOptions|SharedOperand|\
+ClusterWork|Payload|Decomposition::Cluster|\
 simt_ring|mma_sync_ring|wgmma_ring|SimtRing|MmaSyncRing|WgmmaRing"
     "simt/|SimtKnobs|MmaSimt|simt_ring|SimtRing|SimtExplanation|\
 WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|MmaWords::Simt|KernelKind::Simt"

@@ -1,6 +1,9 @@
 //! The device gives the host's bits.
 
-use crate::harness::{prelude::*, same_bits::*};
+use crate::harness::{
+    prelude::*,
+    same_bits::{wgmma_ring, *},
+};
 
 fn on_device(
     device: &OnCuda,
@@ -64,7 +67,7 @@ fn packed_halves_have_the_bits_of_the_host() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn tma_fed_simt_has_the_bits_of_the_host() {
-    let descriptions = device_pairs(0xb175_0ff3, 60, (threads(), all), (400, 50));
+    let descriptions = device_pairs(0xb175_0ff3, 60, (simt_ring(), all), (400, 50));
     let missing = Coverage::missing_threads(&descriptions);
     assert!(missing.len() <= 2, "{missing:?}");
 }
@@ -73,7 +76,7 @@ fn tma_fed_simt_has_the_bits_of_the_host() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn hopper_tensor_cores_have_the_bits_of_the_host() {
-    let descriptions = device_pairs(0xb175_0f90, 90, (roles(), all), (500, 80));
+    let descriptions = device_pairs(0xb175_0f90, 90, (wgmma_ring(), all), (500, 80));
     let kinds = [ElementKind::F16, ElementKind::Bf16, ElementKind::I8];
     assert!(kinds.iter().all(|&kind| count(&descriptions, kind) >= 3));
 }

@@ -31,10 +31,7 @@ pub mod product;
 pub mod random;
 pub mod random_cases;
 #[cfg(feature = "cuda")]
-pub mod ring_kernel;
-pub mod ring_programs;
 pub mod same_bits;
-pub mod subject;
 pub mod swizzles;
 #[cfg(feature = "cuda")]
 pub mod tensor_checks;
@@ -44,6 +41,7 @@ pub mod tensor_device;
 pub mod tensor_kernels;
 pub mod tensor_steps;
 pub mod tensors;
+pub mod tma_ring;
 pub mod transforms;
 pub mod transposes;
 #[cfg(feature = "cuda")]

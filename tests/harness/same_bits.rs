@@ -196,12 +196,12 @@ impl Pairs {
 }
 
 /// Returns the filter for small warp-specialized tiles.
-pub fn roles() -> Wanted {
+pub fn wgmma_ring() -> Wanted {
     Wanted { largest_tile: 1 << 20, kernel_kind: KernelKind::WgmmaRing, ..Wanted::default() }
 }
 
 /// Returns the filter for small tiles of TMA-fed SIMT kernels.
-pub fn threads() -> Wanted {
+pub fn simt_ring() -> Wanted {
     Wanted {
         largest_tile: MOST_WORK as u32,
         kernel_kind: KernelKind::SimtRing,

@@ -1,6 +1,6 @@
 //! TMA-fed SIMT kernels on the host: the subjects of faults, and their maps.
 
-use crate::harness::{descriptions::tma_ring::simt::plain, prelude::*, subject::program};
+use crate::harness::{descriptions::tma_ring::simt::plain, prelude::*, tma_ring::subject::program};
 
 /// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along
 /// N, and operands in every order.

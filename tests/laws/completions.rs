@@ -183,11 +183,12 @@ pub(crate) fn each(base: &GemmDesc, knob: &'static str, value: &str) {
 /// percent of random choices are refused, with advice.
 #[test]
 fn some_knobs_of_a_valid_kernel_complete() {
-    for (kernel_kind, mainloop) in [
+    let kinds: &[(KernelKind, Option<&str>)] = &[
         (KernelKind::Simt, None),
-        (KernelKind::WgmmaRing, None::<&str>),
+        (KernelKind::WgmmaRing, None),
         (KernelKind::SimtRing, Some("warpspecialized")),
-    ] {
+    ];
+    for &(kernel_kind, mainloop) in kinds {
         let mut unfound = 0;
         for seed in 0..3000u64 {
             let desc = description(seed, Wanted { plain: true, kernel_kind, ..Wanted::default() });

@@ -210,7 +210,7 @@ fn steps_of_random_kernels_are_vectors() {
             let bytes = d.operand(operand).stored.matrix_bytes(step.into());
             assert!(step > 0 && tile.is_multiple_of(step) && bytes <= 16, "{step}: {d:?}");
             if d.has_producer() {
-                let along = WarpSpecialized::along(&d, operand).is(Along::Mn);
+                let along = d.reads_transposed(operand) == d.k_contiguous(operand);
                 assert_eq!((step > 1, bytes == 16), (along, along || bytes == 16), "{d:?}");
             } else {
                 assert!(step == 1 || !d.k_contiguous(operand), "{d:?}");

@@ -41,6 +41,5 @@ mod transpose_maps;
 mod transpose_refusals;
 mod unread_arguments;
 mod variants;
-mod warp_specialized_refusals;
 mod wgmma;
 mod work;

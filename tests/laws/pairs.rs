@@ -53,7 +53,7 @@ fn a_pair_without_kernels_is_refused_by_name() {
                 WarpMmaKind::MmaSync => {
                     [MainloopKind::Pipelined, MainloopKind::Multistage].contains(&kind)
                 }
-                WarpMmaKind::Wgmma => [MainloopKind::TmaRing].contains(&kind),
+                WarpMmaKind::Wgmma => kind.has_producer(),
             };
             assert_eq!(not_fed, !fed, "{first} with {second}: {said}");
             // Queries of an unchecked description return arbitrary numbers.

@@ -123,7 +123,7 @@ fn a_route_is_direct_only_if_tma_can_read_the_operand() {
         for (operand, way) in OperandKind::BOTH.into_iter().zip([of_kernel.a, of_kernel.b]) {
             let user = operand.leave(desc.frame).index();
             let mn = [m, n][user];
-            let along_k = WarpSpecialized::along(&desc, operand).is(Along::K);
+            let along_k = desc.reads_transposed(operand) != desc.k_contiguous(operand);
             let map = |leading: usize| {
                 let order = if along_k { Row } else { Col };
                 let matrix = TensorMatrix::new(

@@ -1,6 +1,6 @@
 //! TMA-fed SIMT kernels: their refusals, and the routes of their operands.
 
-use super::{routes::routes, warp_specialized_refusals::check_refusals};
+use super::{routes::routes, tma_ring::refusals::check_refusals};
 use crate::harness::{descriptions::tma_ring::simt::plain, prelude::*};
 use falchion::refusal::Route::{Direct, Repacked, Transposed};
 

@@ -6,7 +6,6 @@
 mod harness;
 
 mod banks;
-mod banks_of_roles;
 mod cute_gemm;
 mod cute_layouts;
 mod explore;
@@ -16,4 +15,5 @@ mod model;
 mod pins;
 mod simt_ring;
 mod single_stage;
+mod tma_ring;
 mod trials;

@@ -1,6 +1,6 @@
 //! Shared-memory accesses of the threads of TMA-fed SIMT kernels.
 
-use super::banks_of_roles::counted;
+use super::tma_ring::counted;
 use crate::harness::descriptions::tma_ring::simt::plain;
 use falchion::{layout::Order, refusal::Operand};
 use falchion_lab::{banks::without_threads, counters::Purpose};

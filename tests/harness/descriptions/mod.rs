@@ -203,11 +203,11 @@ fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
 
 /// Returns a random valid description that is refused if it needs `spare` more registers.
 pub fn largest_shape_that_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDesc {
-    let fits = |d: &GemmDesc| match d.components() {
-        Some(components) => {
+    let fits = |d: &GemmDesc| match d.mainloop {
+        Mainloop::TmaRing(_) => d.components().is_some_and(|components| {
             components.registers_needed() + spare > components.registers_available()
-        }
-        None => {
+        }),
+        _ => {
             d.base().registers() + spare > d.registers_available(d.arch.machine().registers_per_sm)
         }
     };
@@ -215,4 +215,13 @@ pub fn largest_shape_that_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDes
         .map(|i| description(draw(seed, i), wanted))
         .find(fits)
         .expect("a description that just fits")
+}
+
+/// Returns the type combinations of tensor cores whose default has a TMA ring.
+pub fn ring_types() -> Vec<Combined> {
+    let has_default = |types: &&Combined| {
+        let configurations = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
+        configurations.is_ok_and(|configurations| configurations[0].has_producer())
+    };
+    TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
 }

@@ -6,7 +6,7 @@ use super::{files, library_code};
 const MOST_LINES: usize = 400;
 
 /// Files above the limit with their reasons. `wrapped` files had at most 400 lines at 130 columns.
-const LARGE: [(&str, &str); 22] = [
+const LARGE: &[(&str, &str)] = &[
     ("check/src/machine/one_schedule.rs", "wrapped"),
     ("check/src/machine/tma_ring/mod.rs", "wrapped"),
     ("cli/src/args.rs", "wrapped"),
@@ -60,7 +60,8 @@ fn files_are_short() {
         .filter(|(_, text)| lines(text) > MOST_LINES)
         .map(|(name, _)| name)
         .collect();
-    assert_eq!(large, LARGE.map(|(name, _)| name).iter().collect::<Vec<_>>());
+    let listed: Vec<_> = LARGE.iter().map(|(name, _)| *name).collect();
+    assert_eq!(large, listed);
     let mut sizes: Vec<_> = files(&["src"], "rs").values().map(lines).collect();
     sizes.sort_unstable();
     assert!(

@@ -2,3 +2,5 @@
 
 mod l2_promotion;
 mod mma_sync;
+pub mod refusals;
+mod wgmma;

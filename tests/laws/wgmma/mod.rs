@@ -2,7 +2,7 @@
 //! of its threads.
 
 mod descriptors;
-mod fragments;
+pub mod fragments;
 mod layouts;
 
 use crate::harness::{prelude::*, wgmma::*};

@@ -97,7 +97,7 @@ fn kernels_for_few_tiles_compile_clean() {
         ((128, 128, 16384), (32, 8)),
     ];
     let mut kernels = Vec::new();
-    for types in descriptions::tma_ring::types().into_iter().filter(|types| types.a.bits() == 16) {
+    for types in descriptions::ring_types().into_iter().filter(|types| types.a.bits() == 16) {
         for (i, (extents, wanted)) in problems.into_iter().enumerate() {
             let b = [Order::Col, Order::Row][i % 2];
             let [a, b, c] = [(types.a, Order::Row), (types.b, b), (types.c, Order::Row)]

@@ -21,7 +21,7 @@ fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) ->
 #[ignore = "needs NVRTC"]
 fn kernels_with_a_small_n_compile_clean() {
     let mut kernels = Vec::new();
-    for (number, types) in descriptions::tma_ring::types().into_iter().enumerate() {
+    for (number, types) in descriptions::ring_types().into_iter().enumerate() {
         for (i, n) in [8, 16, 24, 32, 40, 48, 56, 64, 128, 152].into_iter().enumerate() {
             if types.a.is_integer() && n % 16 != 0 && n > 32 {
                 continue;

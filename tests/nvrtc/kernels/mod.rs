@@ -187,7 +187,7 @@ fn warp_specialized_kernels_compile_clean() {
     let of = |orders| {
         let default =
             move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-        descriptions::tma_ring::types().into_iter().filter_map(move |types| default(types).ok())
+        descriptions::ring_types().into_iter().filter_map(move |types| default(types).ok())
     };
     let checked = orders().flat_map(of).filter(|d| d.check().is_ok());
     let defaults: Vec<_> = checked.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
@@ -212,7 +212,7 @@ fn warp_specialized_kernels_compile_clean() {
 #[ignore = "needs NVRTC"]
 fn kernels_that_promote_compile_clean() {
     let orders = [Order::Row, Order::Col, Order::Row];
-    let fp8 = descriptions::tma_ring::types().into_iter().filter(|types| types.a.is_fp8());
+    let fp8 = descriptions::ring_types().into_iter().filter(|types| types.a.is_fp8());
     let promoted = |types| random_cases::promoted(types, orders);
     let kernels: Vec<_> = fp8
         .map(promoted)
@@ -235,7 +235,7 @@ type Kernel = (String, GemmDesc, ArchKind);
 
 /// Returns the default of each type combination of warp-specialized kernels, each in other layouts.
 fn rotated_defaults(shift: usize) -> impl Iterator<Item = Kernel> {
-    let types = descriptions::tma_ring::types().into_iter().enumerate();
+    let types = descriptions::ring_types().into_iter().enumerate();
     types.filter_map(move |(i, types)| {
         let orders =
             [1, 2, 4].map(|bit| if (i + shift) & bit != 0 { Order::Col } else { Order::Row });

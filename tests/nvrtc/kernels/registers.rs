@@ -9,7 +9,7 @@ use crate::harness::prelude::*;
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_with_a_in_registers_compile_clean() {
-    let types = descriptions::tma_ring::types()
+    let types = descriptions::ring_types()
         .into_iter()
         .filter(|types| types.a.bytes_of(1) != 2 && types.a != ElementKind::F32);
     let mut kernels = Vec::new();

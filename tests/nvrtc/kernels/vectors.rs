@@ -9,7 +9,7 @@ use crate::harness::{prelude::*, random_cases::orders};
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_with_vectors_compile_clean() {
     let mut known = HashSet::new();
-    let mut types: Vec<_> = descriptions::tma_ring::types().into_iter().collect();
+    let mut types: Vec<_> = descriptions::ring_types().into_iter().collect();
     types.retain(|types| known.insert((types.a.bytes_of(1), types.accumulator, types.c)));
     let mut kernels = Vec::new();
     for orders in orders() {

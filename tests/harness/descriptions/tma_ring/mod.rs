@@ -1,20 +1,12 @@
 //! Random descriptions of kernels with a TMA ring.
 
+mod coverage;
 pub mod mma_sync;
 pub mod simt;
 pub mod wgmma;
 
 use super::Wanted;
 use crate::harness::prelude::*;
-
-/// Returns the type combinations of tensor cores whose default has a TMA ring.
-pub fn types() -> Vec<Combined> {
-    let has_default = |types: &&Combined| {
-        let configurations = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
-        configurations.is_ok_and(|configurations| configurations[0].has_producer())
-    };
-    TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
-}
 
 /// Returns the first valid description of a TMA-fed kernel without `wgmma` among random ones.
 /// Layouts and the cluster stay fixed while `attempt` draws the other knobs again, so that each

@@ -1,9 +1,6 @@
 //! Random descriptions of warp-specialized kernels.
 
-use super::{
-    super::{epilogue, order, spills, work},
-    types,
-};
+use super::super::{epilogue, order, ring_types, spills, work};
 use crate::harness::prelude::*;
 
 /// Returns a random valid description.
@@ -11,7 +8,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
     // Types and layouts stay fixed while the other knobs are drawn again. Each type and layout
     // therefore keeps its share of the descriptions.
-    let types = random.pick(&types());
+    let types = random.pick(&ring_types());
     let c = random.pick(&[Order::Row, Order::Col]);
     let source = if types.a.bytes_of(1) != 2 && types.a != ElementKind::F32 {
         random.pick(&[AOperandKind::Shared, AOperandKind::Registers])

@@ -2,7 +2,7 @@
 //! row-major D.
 
 use crate::harness::{
-    descriptions::tma_ring::{self, types},
+    descriptions::{ring_types as types, tma_ring},
     prelude::*,
     problems::Wanted,
     same_bits::run,

@@ -3,7 +3,7 @@
 
 use crate::harness::{
     prelude::*,
-    subject::{program, programs},
+    tma_ring::subject::{program, programs},
 };
 use falchion_check::mutation::tma_ring::tile_faults::{
     TILE_FAULTS, TileNeeds, ring_faults_of_tiles,
@@ -45,7 +45,7 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
 
 #[test]
 fn every_named_fault_of_a_program_is_found() {
-    let all = [on_tensor_cores(), super::simt_ring::subjects()].concat();
+    let all = [on_tensor_cores(), crate::simt_ring::subjects()].concat();
     let runs: BTreeMap<&str, Subject> =
         all.iter().map(|(name, desc)| (*name, Subject::new(desc))).collect();
     let (programs, find) = (programs(&all), |name: &str, mutant: &_| runs[name].find(mutant));

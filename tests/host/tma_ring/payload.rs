@@ -1,7 +1,7 @@
 //! Numbers through the ring: for every order of events, each tile of D is the sum over its own
 //! k-tiles, in order.
 
-use crate::harness::{prelude::*, ring_programs::*};
+use crate::harness::{prelude::*, tma_ring::programs::*};
 use falchion::internals::schedule::{ShareName, SubtileName, WarpName};
 use falchion_check::{
     Accumulators,

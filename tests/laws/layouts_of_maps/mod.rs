@@ -1,6 +1,8 @@
 //! A map that is affine up to a swizzle states its layout: at each point of the domain, the layout
 //! equals the map. Every map that is known to be affine states a layout.
 
+mod tma_ring;
+
 use crate::harness::{
     prelude::*,
     random_cases::{cases, legal},
@@ -11,11 +13,7 @@ use falchion::{
     epilogue::tile_store::AccumulatorMap,
     layout::algebra::Map,
     threadblock::{BoxedTile, ClusterTiles},
-    warp::{
-        TiledMma,
-        thread_maps::{DepthMap, FragmentMap},
-        warpgroup::FragmentRows,
-    },
+    warp::thread_maps::{DepthMap, FragmentMap},
 };
 use proptest::prelude::*;
 
@@ -72,34 +70,6 @@ fn check_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
     affine("partials", &PartialsMap(tiles))
 }
 
-/// Checks the maps of a warp-specialized kernel: A's and B's tiles of a stage, the fragments, and
-/// the staging of D.
-fn check_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
-    let components = d.components().expect("a kernel");
-    prop_assert_eq!(falchion::internals::index::laws::bijective(&components.slot_map()), Ok(()));
-    affine("slot", &components.slot_map())?;
-    if let Some(&tiles) = components.threads() {
-        for operand in OperandKind::BOTH {
-            affine("boxes", &components.boxed_tile(operand))?;
-            affine("fragment", &FragmentMap::new(tiles, operand))?;
-        }
-        affine("depth", &DepthMap(tiles))?;
-        return affine("accumulators", &AccumulatorMap(tiles));
-    }
-    affine("staging", &StagingMap::new(&components))?;
-    let crossed = components.fragment_rows() == FragmentRows::Crossed;
-    let wanted = if crossed { Answer::None } else { Answer::Layout };
-    prop_assert_eq!(compare("staged", &StagedMap::new(&components))?, wanted);
-    match &components.mma {
-        TiledMma::Wgmma(_, Some(load)) => {
-            affine("tile of A", &load.tile)?;
-            prop_assert_eq!(compare("load of A", load)?, wanted);
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
 fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(), TestCaseError> {
     // A group that is narrower than the others is not affine, and curves are not affine either.
     let regular = match kind {
@@ -142,13 +112,6 @@ proptest! {
     #[test]
     fn thread_maps_equal_their_layouts(d in legal()) {
         check_threads(&d)?;
-    }
-
-    #[test]
-    fn maps_of_warp_specialized_kernels_equal_their_layouts(seed in any::<u64>()) {
-        for kernel_kind in [KernelKind::WgmmaRing, KernelKind::SimtRing] {
-            check_warp_specialized(&description(seed, Wanted { kernel_kind, ..Wanted::default() }))?;
-        }
     }
 
     #[test]
@@ -289,28 +252,13 @@ fn a_mutated_layout_breaks_the_law() {
     }
 }
 
-/// The map of a layout states that layout. A table, the regions of a ring, its positions, curves,
-/// and narrow last groups have no layout.
+/// The map of a layout states that layout. A table, curves, and narrow last groups have no layout.
 #[test]
 fn maps_without_a_layout_have_none() -> Result<(), TestCaseError> {
     let layout =
         Map::new(&"(4,(2,3)):(2,(1,8))".parse::<Layout>().expect("a layout")).expect("a map");
     affine("a layout's", &layout)?;
-    let ring = Pipeline {
-        stages: 4,
-        stage_bytes: [16384, 8192],
-        consumers: 2,
-        pingpong: false,
-        multicast: None,
-        slices: None,
-        staging_buffers: 2,
-        staging_bytes: 4096,
-        source: false,
-    };
-    let (layout_of_ring, position) = (PipelineLayout(ring), RingPosition { stages: 4 });
-    let tabled = Tabled::new(&layout);
-    let maps: [&dyn IndexMap; 3] = [&layout_of_ring, &position, &tabled];
-    prop_assert!(maps.into_iter().all(|map| map.layout().is_none()));
+    prop_assert!(Tabled::new(&layout).layout().is_none());
     orders(SwizzleKind::Identity(4), 5, 10, Mn::ONE)?;
     orders(SwizzleKind::Hilbert, 8, 8, Mn::ONE)?;
     Ok(())

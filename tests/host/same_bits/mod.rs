@@ -2,7 +2,12 @@
 //! The data include infinities, NaN, signed zeros, denormals, and integers that wrap. NaN may have
 //! any payload.
 
-use crate::harness::{prelude::*, same_bits::*};
+mod simt_ring;
+
+use crate::harness::{
+    prelude::*,
+    same_bits::{simt_ring, wgmma_ring, *},
+};
 
 fn checked(
     desc: &GemmDesc,
@@ -53,60 +58,15 @@ pairs! {
         (2800, 1200, 1), |all| with_vectors(all, Coverage::from_descriptions(all).missing());
     // The checked mode moves bytes through the ring, and reads them through descriptors.
     fast_and_checked_give_the_same_bits_for_warp_specialized_kernels: 0x5a3e_b190,
-        roles(), 220, 3,
+        wgmma_ring(), 220, 3,
         (450, 150, 1), |all| with_vectors(all, Coverage::missing_warp_specialized(all));
     // Threads read TMA boxes, in an order of events that a seed selects.
     fast_and_checked_give_the_same_bits_where_threads_multiply: 0x5a3e_b1f3,
-        threads(), 200, 3,
+        simt_ring(), 200, 3,
         (600, 200, 1), |all| with_vectors(all, Coverage::missing_threads(all));
     fast_and_checked_give_the_same_bits_of_mma_sync: 0xb175_55c0,
         mma_sync(None), 120, 3,
         (360, 50, 100), |_| Vec::new();
-}
-
-/// Returns the SIMT kernel without TMA that computes the same GEMM.
-fn with_one_schedule(d: &GemmDesc) -> GemmDesc {
-    let knobs =
-        default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.types()).expect("a row")[0];
-    let k = d.threadblock().k;
-    but!(
-        but!(*d, arch: ArchKind::Sm80).with_knobs(knobs),
-        mainloop: MainloopKind::Pipelined,
-        threadblock: Mnk::new(64, 32, k),
-        warp: Mnk::new(32, 16, k),
-        stages: 2,
-        split_k: d.split_k(),
-        align_a: 1,
-        align_b: 1,
-        align_c: 1
-    )
-}
-
-/// A TMA-fed SIMT kernel on the checked machine has the bits of a main loop whose threads copy the
-/// tiles: `D = epilogue(fma chain over k of A B, C)`, for all tiles.
-#[test]
-fn tma_fed_simt_has_the_bits_of_other_main_loops() {
-    let compared: usize = (0..60u64)
-        .into_par_iter()
-        .map(|i| {
-            let seed = draw(0x5a3e_b1f4, i);
-            let desc = description(seed, threads());
-            let other = with_one_schedule(&desc);
-            assert_eq!(other.check(), Ok(()), "{other:?}");
-            let checked = |guarded: &Guarded, buffers: &Buffers, seed| {
-                let ring = run(&desc, Mode::Checked { seed }, guarded, buffers)?;
-                let threads = run(&other, Mode::Checked { seed }, guarded, buffers)?;
-                assert_eq!(difference(&ring, &threads)?, None, "{desc:?} {guarded:?}");
-                Ok(threads)
-            };
-            for i in 0..3 {
-                compare(&desc, (seed, draw(seed, i)), false, &checked).expect("two results");
-            }
-            3
-        })
-        .sum();
-    println!("{compared} products");
-    assert!(compared >= 180);
 }
 
 /// Stream-K of every kind of kernel: tile edges, clusters with several tiles, both frames of D, and
@@ -117,9 +77,12 @@ fn fast_and_checked_give_the_same_bits_with_stream_k() {
         [KernelKind::WgmmaRing, KernelKind::SimtRing, KernelKind::MmaSync, KernelKind::Simt];
     let all: Vec<(u64, GemmDesc)> = kernel_kinds
         .into_iter()
-        .zip([roles(), threads(), threads(), threads()])
-        .flat_map(|(kernel_kind, wanted)| {
-            let wanted = Wanted { kernel_kind, ..wanted };
+        .flat_map(|kernel_kind| {
+            let largest_tile = match kernel_kind {
+                KernelKind::WgmmaRing => 1 << 20,
+                _ => MOST_WORK as u32,
+            };
+            let wanted = Wanted { kernel_kind, largest_tile, ..Wanted::default() };
             (0..40).filter_map(move |i| {
                 let seed = draw(0x57e4, i);
                 with_stream_k(description(seed, wanted)).map(|[_, desc]| (seed, desc))

@@ -211,8 +211,8 @@ fn auto_selects_registers_if_supported() {
 fn register_spaces_consist_of_valid_kernels() {
     use falchion_lab::explore::{Census, Space};
     let texts = [
-        include_str!("../../benches/spaces/hopper_registers_8bit.json"),
-        include_str!("../../benches/spaces/hopper_registers_32bit.json"),
+        include_str!("../../../../benches/spaces/hopper_registers_8bit.json"),
+        include_str!("../../../../benches/spaces/hopper_registers_32bit.json"),
     ];
     for (types, orders) in types()
         .into_iter()

@@ -2,7 +2,7 @@
 //! slices, and no workspace is needed.
 
 use crate::harness::{
-    decompositions::product, descriptions::cut_by_clusters, prelude::*, subject::program,
+    decompositions::product, descriptions::cut_by_clusters, prelude::*, tma_ring::subject::program,
 };
 use falchion::nest::{ClusterShape, CooperativeSchedule, DataParallel, StreamK};
 

@@ -1,7 +1,7 @@
 //! Refusals of warp-specialized kernels: each message names the field, the value, and the limit,
 //! and the suggested value is valid.
 
-use crate::harness::{prelude::*, random_cases::*, ring_programs::check_options};
+use crate::harness::{prelude::*, random_cases::*, tma_ring::programs::check_options};
 use proptest::{prelude::*, sample::select};
 
 const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
@@ -80,7 +80,7 @@ fn warp_specialized_refusals_name_field_value_limit_and_a_valid_value() {
 }
 
 /// Checks each sentence, and whether its advice is valid.
-pub(super) fn check_refusals(table: Vec<(Changed, &str, bool)>) {
+pub fn check_refusals(table: Vec<(Changed, &str, bool)>) {
     for (desc, wanted, nearest) in table {
         let refusal = desc.apply().expect_err(wanted);
         let sentence = refusal.to_string();

@@ -5,7 +5,7 @@
 
 use crate::harness::{
     prelude::*,
-    ring_kernel::{compile, *},
+    tma_ring::kernel::{compile, *},
 };
 use cudarc::driver::sys;
 

@@ -5,7 +5,7 @@
 
 use crate::harness::{
     prelude::*,
-    ring_kernel::{compile, options, program, report, ring},
+    tma_ring::kernel::{compile, options, program, report, ring},
 };
 
 fn shared(operand: OperandKind) -> Option<SharedOperand> {

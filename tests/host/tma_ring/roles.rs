@@ -1,7 +1,7 @@
 //! Producers and consumers over the ring, under adversarial schedulers: no shipped program has a
 //! fault, and the checked machine finds every mutant.
 
-use crate::harness::{prelude::*, ring_programs::*};
+use crate::harness::{prelude::*, tma_ring::programs::*};
 use falchion_check::{
     machine::Tally,
     mutation::{
@@ -127,7 +127,7 @@ fn every_named_ring_fault_is_found() {
 #[test]
 fn main_loop_page_names_the_faults_of_removed_role_steps() {
     let page: Vec<_> =
-        include_str!("../../book/src/mainloop.md").lines().map(without_numbers).collect();
+        include_str!("../../../book/src/mainloop.md").lines().map(without_numbers).collect();
     let program = legal(Pipeline { pingpong: true, ..ring(6, None) }, &options(1));
     for removed in [
         RoleStep::AwaitFull,

@@ -1,7 +1,9 @@
 //! Stream-K: each tile is the sum of its clusters' ranges, added in ascending k. Integers are exact
 //! for any kernel and number of clusters.
 
-use crate::harness::{decompositions::product, prelude::*, product::computed, subject::program};
+use crate::harness::{
+    decompositions::product, prelude::*, product::computed, tma_ring::subject::program,
+};
 
 type Small = HopperK<Bf16, f32, RowMajor, With<SmallTile, StreamK>>;
 

@@ -1,0 +1,5 @@
+//! Programs of the TMA ring, their mutants, and kernels around a ring.
+
+pub mod kernel;
+pub mod programs;
+pub mod subject;
