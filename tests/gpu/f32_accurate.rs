@@ -1,6 +1,6 @@
 //! Emulated `f32` on a device's tensor cores. D has the host's bits in every layout and at any
 //! address. Refused calls do not write D. The workspace has exactly the size that `workspace_bytes`
-//! states. Random descriptions and problems are in `tests/host/same_bits.rs` and
+//! states. Random descriptions and problems are in `tests/host/same_bits/mod.rs` and
 //! `tests/host/conformance.rs`.
 
 use super::prepared::{capture, end_capture, untracked};
