@@ -340,6 +340,11 @@ impl CudaKernel {
         }
     }
 
+    /// Returns the kernel of a description if the context of `stream` has it.
+    pub(crate) fn loaded(stream: &CudaStream, desc: &GemmDesc) -> Option<Self> {
+        KNOWN.get(stream.context(), &(*desc, None))
+    }
+
     /// Returns the kernel of a description for a run on `stream`. If the kernel is not loaded,
     /// compiles it, except during stream capture.
     pub(crate) fn for_run(stream: &CudaStream, desc: &GemmDesc) -> Result<Self, Error> {

@@ -335,16 +335,20 @@ fn bare_launch<const N: usize>(
 fn the_host_cost_of_a_run_is_limited() {
     let (context, stream) = device();
     let kernel = Sgemm::new().prepare(&context).unwrap();
-    let [mut untracked, mut tracked] =
-        [Problem::untracked(&stream, (64, 64, 16)), Problem::new(&stream, (64, 64, 16))];
+    let [mut untracked, mut unprepared] =
+        [(); 2].map(|()| Problem::untracked(&stream, (64, 64, 16)));
+    let mut tracked = Problem::new(&stream, (64, 64, 16));
     let mut bare = bare_launch::<208>(&context, &stream);
     let mut run = || kernel.run(untracked.arguments()).unwrap();
     let mut run_tracked = || kernel.run(tracked.arguments()).unwrap();
-    let [bare, off, on] = host_costs(&stream, [&mut bare, &mut run, &mut run_tracked]);
+    let mut run_unprepared = || Sgemm::new().run(unprepared.arguments()).unwrap();
+    let [bare, off, on, typed] =
+        host_costs(&stream, [&mut bare, &mut run, &mut run_tracked, &mut run_unprepared]);
     println!(
-        "host cost of run: {bare:.2} us of a bare launch, {off:.2} us with event tracking off, {on:.2} us with it on"
+        "host cost of run: {bare:.2} us of a bare launch, {off:.2} us with event tracking off, {on:.2} us with it on, {typed:.2} us of an operator that was not prepared"
     );
     assert!(off < bare + 1.2, "{off:.2} us, and {bare:.2} us of a bare launch");
+    assert!(typed < off + 2.0, "{typed:.2} us without `prepare`, and {off:.2} us with it");
 }
 
 /// Host cost of a run of a kernel with tensor maps. A run with new addresses encodes the maps.
