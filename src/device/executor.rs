@@ -272,7 +272,9 @@ impl Executor for Host {
 
     /// Returns 0, because the host reads every operand in place.
     fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal> {
-        problems.iter().try_for_each(|problem| problem.enter(desc).map(drop)).map(|()| 0)
+        let check =
+            |problem: &Problem| problem.enter(&desc.for_scalars(&problem.scalars)).map(drop);
+        problems.iter().try_for_each(check).map(|()| 0)
     }
 
     fn machine((): &()) -> Option<Machine> {

@@ -233,11 +233,10 @@ fn implementable_calls_run() {
         let (mut d, mut e) = ([7; 4], [7; 4]);
         let can =
             gemm.can_implement(&Arguments::new((2, 2, 2), &a, &b, &mut d).alpha(alpha)).is_ok();
-        assert_eq!(
-            can,
-            gemm.run(Arguments::new((2, 2, 2), &a, &b, &mut e).alpha(alpha)).is_ok(),
-            "alpha {alpha}"
-        );
+        let ran = gemm.run(Arguments::new((2, 2, 2), &a, &b, &mut e).alpha(alpha)).is_ok();
+        assert_eq!((can, ran), (true, true), "alpha {alpha}");
+        let size = gemm.workspace_size(&Arguments::new((2, 2, 2), &a, &b, &mut e).alpha(alpha));
+        assert_eq!(size.expect("a valid call"), 0, "alpha {alpha}");
     }
 }
 
