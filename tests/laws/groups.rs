@@ -222,6 +222,21 @@ fn steps_of_random_kernels_are_vectors() {
     assert!(steps.len() > 10);
 }
 
+/// JSON has the groups' axis of the user's D. It reads back for both orders of D.
+#[test]
+fn grouped_descriptions_read_back_from_json() {
+    let types = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
+    for order in [Order::Row, Order::Col] {
+        for (axis, mode) in [(Axis::M, "grouped-m"), (Axis::N, "grouped-n")] {
+            let orders = [Order::Row, Order::Row, order];
+            let desc = default_of(OpKind::Simt, ArchKind::Sm80, types, orders).for_groups(axis);
+            let json = desc.to_json().expect("text");
+            assert!(json.contains(mode), "{axis:?} of {order:?}: {json}");
+            assert_eq!(GemmDesc::from_json(&json).expect("a description"), desc);
+        }
+    }
+}
+
 /// The grid has the maximum number of rectangles that groups may need, and no more than some groups
 /// need.
 #[test]

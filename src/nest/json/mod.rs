@@ -52,7 +52,8 @@ struct Document {
     mode: GemmMode,
     epilogue: EpilogueDesc,
     /// Whether the kernel computes the transposed GEMM, with A and B swapped.
-    exchanged: bool,
+    #[serde(alias = "exchanged")]
+    swapped: bool,
     mma: MmaWords,
 }
 
@@ -111,9 +112,9 @@ impl From<GemmDesc> for Document {
             accumulator: types.accumulator,
             compute: desc.output.compute,
             arch: desc.arch,
-            mode: desc.work.mode,
+            mode: desc.work.mode.leave(desc.frame),
             epilogue: desc.epilogue.leave(desc.frame),
-            exchanged: desc.frame.swapped,
+            swapped: desc.frame.swapped,
             mma: knobs.into(),
         }
     }
@@ -123,19 +124,8 @@ impl TryFrom<Document> for GemmDesc {
     type Error = String;
 
     fn try_from(document: Document) -> Result<Self, String> {
-        let Document {
-            version,
-            a,
-            b,
-            c,
-            accumulator,
-            compute,
-            arch,
-            mode,
-            epilogue,
-            exchanged,
-            mma,
-        } = document;
+        let Document { version, a, b, c, accumulator, compute, arch, mode, epilogue, swapped, mma } =
+            document;
         if version != VERSION {
             return Err(other_version(version));
         }
@@ -147,7 +137,7 @@ impl TryFrom<Document> for GemmDesc {
         let mut class = Class::new(knobs.mma.op(), arch, types, [stored_a.order, stored_b.order]);
         (class.compute, class.output.epilogue, class.mode) = (compute, epilogue, mode);
         // The order of the user's D and the bit determine the order of the kernel's D.
-        let bit = Frame { swapped: exchanged, ..Frame::USER };
+        let bit = Frame { swapped, ..Frame::USER };
         let frame = Frame::USER.with_d_order(c.order.enter(bit));
         Ok(Self { frame, ..Self::new(&class, &knobs) }.enter(bit))
     }
