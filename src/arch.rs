@@ -242,9 +242,16 @@ macro_rules! architectures {
             /// Returns the newest tag whose instructions a machine of compute capability `sm`
             /// (major times 10 plus minor) has. Only Hopper has the instructions of sm_90, so a
             /// newer machine gets sm_89.
-            pub fn newest_of(sm: u32) -> Option<Self> {
-                let has = |arch: &Self| arch.sm() <= sm && (*arch != Self::Sm90 || sm < 100);
-                Self::ALL.into_iter().rev().find(has)
+            pub const fn newest_of(sm: u32) -> Option<Self> {
+                let mut i = Self::ALL.len();
+                while i > 0 {
+                    i -= 1;
+                    let arch = Self::ALL[i];
+                    if arch.sm() <= sm && (!matches!(arch, Self::Sm90) || sm < 100) {
+                        return Some(arch);
+                    }
+                }
+                None
             }
 
             /// Returns the limits of the smallest machine that has these instructions.

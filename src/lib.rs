@@ -1,8 +1,9 @@
 //! GEMM in Rust with CUTLASS's hierarchy: `D = epilogue(alpha * A * B, beta * C)`.
 //!
-//! Each level of the loop nest is a trait, and each knob is a type. A configuration becomes one
-//! CUDA kernel, which NVRTC compiles at run time for the GPU at hand. The CPU runs the same
-//! configuration and returns the same bits. Builds and tests need neither nvcc nor a GPU.
+//! Each level of the loop nest below the device is a trait, and each knob is a type. A
+//! configuration becomes one CUDA kernel, which NVRTC compiles at run time for the GPU at hand. The
+//! CPU runs the same configuration and returns the same bits. Builds and tests need neither nvcc
+//! nor a GPU.
 //!
 //! ```
 //! use falchion::prelude::*;
@@ -57,14 +58,14 @@
 //! |---|---|---|---|
 //! | [`device`] | problems: batches, groups, arrays | [`device::Gemm`] and the other operators | |
 //! | [`threadblock`] | tiles of D, in the order of the swizzle; k-tiles of one tile | `threadblock/{single_stage,pipelined,multistage,tma_ring}`, `threadblock/{work,smem}.rs` | `threadblock` |
-//! | [`warp`] | k-blocks of a k-tile; instructions of a k-block | `warp/{simt,mma_sync,wgmma}` | `warp` |
+//! | [`warp`] | k-blocks of a k-tile; instructions of a k-block | `warp/{simt,mma_sync,wgmma}`; the fragments and rows that threads hold, in `warp/*.rs` | `warp`, with `Group`, the fragments of a k-block |
 //! | `thread` | multiply-adds of one thread | `thread/mma.rs` | `thread` |
 //! | [`epilogue`] | accumulators of one thread | `epilogue/{tile_store,tensor_store}`, one [`epilogue::Node`] per operation | `epilogue` |
 //!
 //! Every knob of every level is a field of one value, [`nest::GemmDesc`]. The value is checked at
-//! compile time, lowered to CUDA source, and executed on the CPU. Main loops and MMAs use the same
-//! file names: `check` (rules), `complete` (values of free knobs), `defaults` (rows of the default
-//! table), `registers`, `cost`, and `cuda` (facts for the kernel).
+//! compile time, lowered to CUDA source, and executed on the CPU. The folders of MMAs, and the
+//! folders `tma_ring`, use the same file names: `check` (rules), `complete` (values of free knobs),
+//! `defaults` (rows of the default table), `registers`, `cost`, and `cuda` (facts for the kernel).
 //!
 //! # Around the loop nest
 //!
@@ -72,13 +73,13 @@
 //! |---|---|
 //! | [`nest`] | `GemmDesc` and its JSON; knobs as pins and as leaves (types); `Request` and `resolve`, from pins to a description; the cost model in cycles, and `choose` |
 //! | `operand` | a call in memory: sizes, matrices, batches, groups; its checks, its work, and its routes (with or without a pass); the passes `transpose`, `repack`, `decompose`, and `records`, with their kernels |
-//! | `schedule` | the order of the steps of a main loop (prologue, loop, and its own epilogue), and of the roles of a TMA ring |
+//! | `schedule` | the kinds of steps, and their sections; the roles of a TMA ring; `Fault`, the error of the checked machine. Each main loop lists its own steps |
 //! | [`numeric`] | element types and rounding; the sums of tensor cores and emulated f32, as the CPU computes them |
-//! | [`layout`] | orders of matrices; index maps |
+//! | [`layout`] | orders of matrices and their words; the trait `IndexMap`. Each map is at the level that uses it |
 //! | [`shape`], [`arch`] | tile shapes, axes, and operands; architectures and machines |
 //! | [`refusal`] | the errors of descriptions and calls, with their words and fields; the functions by which `check` states rules |
-//! | `codegen` | the embedded CUDA files, the generated header of a kernel (`Config` and `Facts`), and its parameter structs |
-//! | `host` | the CPU executor: composes the maps of a kernel, packs panels, and multiplies them |
+//! | `codegen` | the embedded CUDA files, the generated header of a kernel (`Config` and `Facts`), the fingerprints of maps that NVRTC compares, and the parameter structs |
+//! | `host` | the CPU executor: composes the maps of a kernel, packs panels, and multiplies them. `numeric` has the sums of tensor cores |
 //! | `cuda`, `sys` | the device executor: NVRTC, the cache, and launches; all `unsafe` code |
 //!
 //! | term | meaning | place |
@@ -86,25 +87,30 @@
 //! | class | element types, orders, and units of a GEMM, without knobs | `nest` |
 //! | tensor map | description of a matrix for TMA, and of the boxes that TMA copies | `threadblock/{tensor_map,tma_ring}` |
 //! | partials, slot, sender | sums of a split-K slice, and their place in a workspace or in the shared memory of a cluster | `threadblock/{partials.rs,tma_ring}`, `epilogue/partials.rs` |
+//! | records, positions | addresses of the matrices of a pointer array, which kernels read | `threadblock/{records,positions}.rs` |
 //! | `MmaSimt`, `MmaMultistage`, .. | types that write a loop nest, as in CUTLASS | `warp/mod.rs`, `threadblock/mma` |
 //! | staging | D's tile in shared memory before TMA or vectors store it | `epilogue/tensor_store` |
 //!
-//! Unit tests are in the tested file, or in `*_tests.rs` of the same folder. `tests/laws` checks
-//! descriptions, refusals, and the rules of this repository. `tests/{host,nvrtc,gpu}` run kernels.
+//! Unit tests are in the tested file, or in `*_tests.rs` of the same folder; the resolver's cases
+//! are in `nest/random_kernels` and `nest/resolve_requests.rs`. `tests/laws` checks descriptions,
+//! refusals, and the rules of this repository. `tests/{host,nvrtc,gpu}` run kernels.
 //!
 //! `falchion-layout` is CuTe's layout algebra. `falchion-check` finds races and wrong schedules of
-//! kernels on the CPU. The folders of `falchion-lab` are commands:
+//! kernels on the CPU. `falchion-lab` measures and explains:
 //!
 //! | folder of `lab/src` | contents |
 //! |---|---|
 //! | `verify` | operand data, the reference product, and error bounds |
 //! | `bench` | suites, peers, and the protocol of measurements; `pages` writes the pages |
-//! | `ladder` | one GEMM in steps (rungs), from three loops to the fastest kernel |
+//! | `ladder` | one GEMM in steps (rungs), from three loops to the multistage main loop |
 //! | `explore` | the space of kernels, trials, and logs |
-//! | `explain`, `banks`, `counters` | what a kernel does: registers, bank conflicts, memory accesses |
+//! | `explain` | the facts, the schedule, and the layouts of a kernel |
+//! | `banks` | the shared-memory accesses of warps, and their bank conflicts |
+//! | `counters` | the accesses to shared and global memory |
+//! | `owned`, `sys` | matrices whose types are values; cuBLASLt, launches, and timers |
 //! | `layout` | expressions of layouts, and a GEMM whose loops and copies are layouts, with its kernel in `lab/kernels/layout` |
 //!
-//! `lab/tests` tests these commands, and `cli` is their command line.
+//! `lab/tests` tests the lab, and `cli` is its command line.
 #![deny(missing_docs)]
 
 pub mod arch;

@@ -44,7 +44,7 @@ pub enum Command {
     /// configurations without a GPU.
     #[command(after_help = help::EXPLORE)]
     Explore(Box<ExploreArgs>),
-    /// Verify and compare a ladder of GEMM kernels, from three loops to asynchronous copies.
+    /// Verify and compare a ladder of GEMM kernels, from three loops to the multistage main loop.
     Ladder(LadderArgs),
     /// Evaluate an expression of CuTe layouts, and print or draw the result.
     #[command(after_help = help::LAYOUT)]

@@ -145,7 +145,17 @@ impl<T: Element> MatMut<'_, T> {
         self.memory.get(self.geometry.index(row, column)?).copied()
     }
 
-    /// Returns the view with a shorter lifetime.
+    /// Returns the view with a shorter lifetime, for several calls with the same D.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    /// let (a, mut d) = ([1.0f32, 2.0, 3.0, 4.0], [0.0f32; 4]);
+    /// let (x, mut y) = (MatRef::new(&a, (2, 2)), MatMut::new(&mut d, (2, 2)));
+    /// falchion::gemm(x, x, y.reborrow())?;
+    /// assert_eq!(y.get(1, 1), Some(22.0));
+    /// falchion::gemm(x, x, y)?;
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
     pub fn reborrow(&mut self) -> MatMut<'_, T> {
         MatMut { memory: &mut *self.memory, geometry: self.geometry }
     }

@@ -1,6 +1,7 @@
 //! The cost model: the predicted time of a problem with a description, and the number of split-K
 //! slices. [`choose`](crate::nest::choose) compares these times, and `--explain` shows the terms of
-//! a [`PredictedTime`].
+//! a [`PredictedTime`]. Logs are the files that `git ls-tree e863db3:./docs/performance/explore/`
+//! lists.
 //!
 //! The model follows the busiest multiprocessor. It computes as many units at once as CTAs fit, and
 //! the other units in waves:

@@ -1,5 +1,5 @@
 //! The default configurations: a table with one row per class of element types. The rows are
-//! beside their variants: `warp/simt`, `warp/mma_sync`, and `threadblock/tma_ring`.
+//! beside their MMAs: in `defaults.rs` of a folder of `src/warp/`, and of its folder `tma_ring`.
 //!
 //! A row names architectures, combinations of element types, and knobs. The same rows serve `Gemm`
 //! at compile time, and flags and files at run time.

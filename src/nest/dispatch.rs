@@ -134,7 +134,10 @@ impl GemmDesc {
     /// Returns the alignment of the first tile of a group, in rows or columns of D.
     #[doc(hidden)]
     pub const fn group_step(&self) -> u32 {
-        self.geometry().group_step
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.group_step_ring(),
+            _ => self.geometry().group_step,
+        }
     }
 
     /// Returns the properties that determine the launch.
@@ -157,8 +160,8 @@ impl GemmDesc {
     /// Returns the maximum number of stream-K clusters, which bounds the workspace.
     ///
     /// The workspace size is computed before the device and the registers per thread are known. The
-    /// bound therefore assumes the largest device. On each multiprocessor, it assumes the estimated
-    /// or the pinned number of CTAs, whichever is larger.
+    /// bound therefore assumes [`MOST_STREAMS`] multiprocessors, and on each one the estimated or
+    /// the pinned number of CTAs, whichever is larger. A larger device leaves multiprocessors idle.
     #[doc(hidden)]
     pub const fn most_streams(&self) -> u32 {
         let held = self.features().resident(&self.arch.machine());

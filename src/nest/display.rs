@@ -51,6 +51,6 @@ impl fmt::Display for GemmDesc {
         for (name, words) in self.knobs().words().filter(|(name, _)| Pins::OMITTED.contains(name)) {
             write!(f, " {name} {words}")?;
         }
-        f.write_str(if self.is_of_columns() { " (exchanged)" } else { "" })
+        f.write_str(if self.is_of_columns() { " (swap-AB)" } else { "" })
     }
 }

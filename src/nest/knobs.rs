@@ -36,7 +36,8 @@ pub struct Limits {
     pub spills: SpillKind,
 }
 
-/// All knobs of a kernel in the user's frame: a description without its class.
+/// All knobs of a kernel: a description without its class. They are in the frame of the description
+/// that returns them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Knobs {
     /// Assignment of tiles to CTAs.

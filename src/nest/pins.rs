@@ -28,8 +28,9 @@ macro_rules! knobs {
             $($(#[$leaf:meta])* $Leaf:ident $(<$(const $N:ident),+>)? = $value:expr;)*
         }
     )*) => {
-        /// Pinned knobs. The resolver chooses each knob that is `None`. Knobs of operands refer to
-        /// the user's A and B, except `a_operand`, which refers to the kernel's A.
+        /// Pinned knobs. The resolver chooses each knob that is `None`. Alignments, transforms, and
+        /// layouts in shared memory refer to the user's A and B. Tile shapes, the cluster, and
+        /// `a_operand` refer to the kernel, which may swap A and B.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub struct Pins {
             $($(#[doc = $doc])* pub $field: Option<$ty>,)*

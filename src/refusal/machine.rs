@@ -11,14 +11,9 @@ use crate::{
 impl Refusal {
     /// The device is older than the architecture of the kernel.
     pub const fn machine_too_old(arch: ArchKind, sm: u32) -> Self {
-        let advice = match sm {
-            0..70 => Advice::Words("no architecture is as old"),
-            70..75 => Advice::Other(Field::Arch, Value::Word("sm70")),
-            75..80 => Advice::Other(Field::Arch, Value::Word("sm75")),
-            80..86 => Advice::Other(Field::Arch, Value::Word("sm80")),
-            86..89 => Advice::Other(Field::Arch, Value::Word("sm86")),
-            89 => Advice::Other(Field::Arch, Value::Word("sm89")),
-            _ => Advice::Other(Field::Arch, Value::Word("sm90")),
+        let advice = match ArchKind::newest_of(sm) {
+            Some(newest) => Advice::Other(Field::Arch, Value::Word(newest.name())),
+            None => Advice::Words("no architecture is as old"),
         };
         let (value, limit) = (Value::Number(sm as u64), Value::Number(arch.sm() as u64));
         Self::new(Rule::AtLeast, Field::ComputeCapability, value, limit).advise(advice)

@@ -4,9 +4,6 @@
 //! for the limit, and advice. [`Refusal::sentence`] writes the sentence with the names of knobs,
 //! for the output of the compiler and for [`Error::Refused`](crate::Error::Refused).
 //! [`Refusal::sentence_with_flags`] writes the sentence with the flags of the command line.
-//!
-//! The constructors of refusals are in `knobs`, `transform`, `swizzle`, `call`, `memory`, and
-//! `machine`.
 
 mod call;
 mod combined;

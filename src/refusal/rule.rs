@@ -23,8 +23,6 @@ words! {
         Equal = "is not",
         /// The limit supports the value of the field.
         Supported = "is not supported by",
-        /// The field needs the limit.
-        Requires = "requires",
         /// A kernel multiplies the types.
         Multiplied = "no kernel multiplies",
         /// The kernel reads the argument.

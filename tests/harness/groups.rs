@@ -44,8 +44,8 @@ impl Grouped {
     pub fn random(desc: &GemmDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (tile, types, orders) = (desc.threadblock(), desc.user_types(), desc.orders());
-        let exchanged = desc.frame.swapped;
-        let (rows, across) = if exchanged { (tile.n, tile.m) } else { (tile.m, tile.n) };
+        let swapped = desc.frame.swapped;
+        let (rows, across) = if swapped { (tile.n, tile.m) } else { (tile.m, tile.n) };
         let lengths = [rows - 1, 0, rows + 1, 1, 2 * rows, random.below(rows as usize) as u32, 0];
         let mut offsets = vec![random.below(5) as u32];
         for length in lengths {

@@ -62,7 +62,7 @@ fn the_gemms_compile_clean() {
 /// for the arithmetic of terms.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_that_differ_from_rust_do_not_compile() {
+fn a_changed_fingerprint_names_its_map() {
     for emulation in EmulationKind::MODES {
         let unit = DecomposeDesc { emulation }.translation_unit(true);
         for (twin, name) in [

@@ -22,7 +22,7 @@ fn the_kernel_compiles_clean_on_every_architecture() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn a_map_that_differs_from_rust_does_not_compile() {
+fn a_changed_fingerprint_names_its_map() {
     let unit = REPACK.translation_unit(true);
     for (twin, name) in
         [("pass::Realignment", "realignment"), ("pass::RepackMap<Config, 3, 11>", "repack")]

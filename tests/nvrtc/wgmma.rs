@@ -1,7 +1,7 @@
 //! Every stage of a warpgroup's product compiles, keeps its register budget, is not serialized, and
 //! has the maps and descriptors of Rust. These tests need NVRTC and no GPU.
 //!
-//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc warpgroup -- --ignored --nocapture
+//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc wgmma:: -- --ignored --nocapture
 //! --test-threads 1`
 
 use super::kernels::{assert_clean, cache};

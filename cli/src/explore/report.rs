@@ -76,7 +76,7 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     let mut axes: Vec<(&str, &[String], Vec<String>)> = Vec::new();
     for (name, flag, _) in Pins::TABLE {
         for subspace in space.subspaces() {
-            let swapped = if subspace.base().is_of_columns() { " (exchanged)" } else { "" };
+            let swapped = if subspace.base().is_of_columns() { " (swap-AB)" } else { "" };
             let mainloop = subspace.list("mainloop").join(", ") + swapped;
             let values = subspace.list(name);
             match axes.iter_mut().find(|axis| axis.0 == *flag && axis.1 == values) {

@@ -116,14 +116,14 @@ fn small_m_includes_swapped_operands() {
         let few = if c == "bf16:row" { "16x4096x4096" } else { "4096x16x4096" };
         let said = of(few, "");
         assert!(
-            said.contains(" 1.000  warpspecialized 64x16x64_64x16x64_s16_b1_r8 (exchanged)"),
+            said.contains(" 1.000  warpspecialized 64x16x64_64x16x64_s16_b1_r8 (swap-AB)"),
             "{said}"
         );
         let tile = of(few, "--threadblock 64x64x64 --warp 64x64x64");
-        for kernel in ["64x64x64_64x64x64_s6_b1_r8\n", "64x64x64_64x64x64_s4_b1_r8 (exchanged)"] {
+        for kernel in ["64x64x64_64x64x64_s6_b1_r8\n", "64x64x64_64x64x64_s4_b1_r8 (swap-AB)"] {
             assert!(tile.contains(kernel), "{kernel}: {tile}");
         }
-        assert!(!of("4096x4096x4096", "").contains("exchanged"));
+        assert!(!of("4096x4096x4096", "").contains("swap-AB"));
     }
 }
 

@@ -432,7 +432,7 @@ fn explain_names_the_origin_of_each_knob() {
     assert!(text.contains("Barrier"), "{text}");
     let size = ["--m", "5", "--n", "6", "--k", "7", "--c", "f32:col"];
     let text = done(&[&["gemm", "--on", "host", "--explain"][..], &size].concat());
-    assert!(text.contains("exchanged") && text.contains("5 x 6 x 7 on "), "{text}");
+    assert!(text.contains("swapped operands") && text.contains("5 x 6 x 7 on "), "{text}");
 }
 
 #[test]

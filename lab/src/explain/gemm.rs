@@ -12,8 +12,8 @@ pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
 }
 
 /// Adds a fact if the operands are swapped.
-pub(super) fn exchanged_fact(
-    exchanged: bool,
+pub(super) fn swapped_fact(
+    swapped: bool,
     d: Order,
     from_registers: bool,
 ) -> Option<(&'static str, String)> {
@@ -24,5 +24,5 @@ pub(super) fn exchanged_fact(
             "A and B, transposed, so that few rows are few columns of an instruction"
         }
     };
-    exchanged.then(|| ("exchanged", why.to_owned()))
+    swapped.then(|| ("swapped operands", why.to_owned()))
 }

@@ -1,7 +1,7 @@
 //! The explanation of an `mma.sync` kernel without a producer.
 
 use super::{
-    gemm::exchanged_fact,
+    gemm::swapped_fact,
     layouts::{StatedLayout, stated},
 };
 use falchion::{
@@ -50,7 +50,7 @@ pub(super) fn facts(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
         };
         facts.insert(0, ("emulation", made));
     }
-    facts.splice(0..0, exchanged_fact(of.exchanged, Order::Col, false));
+    facts.splice(0..0, swapped_fact(of.swapped, Order::Col, false));
     facts
 }
 

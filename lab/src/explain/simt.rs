@@ -1,6 +1,6 @@
 //! The explanation of a SIMT kernel without a producer.
 
-use super::gemm::exchanged_fact;
+use super::gemm::swapped_fact;
 use falchion::{
     internals::nest::{OperandExplanation, SimtExplanation},
     layout::Order,
@@ -24,7 +24,7 @@ pub(super) fn facts(of: &SimtExplanation) -> Vec<(&'static str, String)> {
         ("D", format!("stored {} at a time", of.store_access)),
         ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
     ];
-    facts.splice(0..0, exchanged_fact(of.exchanged, Order::Col, false));
+    facts.splice(0..0, swapped_fact(of.swapped, Order::Col, false));
     facts
 }
 

@@ -1,7 +1,7 @@
 //! The explanation of a kernel with a TMA ring.
 
 use super::{
-    gemm::exchanged_fact,
+    gemm::swapped_fact,
     layouts::{StatedLayout, stated, tile_layouts, tile_of},
 };
 use falchion::{
@@ -122,8 +122,7 @@ pub(super) fn facts(of: &WarpSpecializedExplanation) -> Vec<(&'static str, Strin
             ("emulation", format!("f32 in {terms} terms of {term}{scaled}; {products} of {all} products of terms are summed")),
         );
     }
-    facts
-        .splice(0..0, exchanged_fact(of.exchanged, of.layout_c.transposed(), of.fragment_sets > 0));
+    facts.splice(0..0, swapped_fact(of.swapped, of.layout_c.transposed(), of.fragment_sets > 0));
     facts
 }
 

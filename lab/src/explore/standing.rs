@@ -172,7 +172,7 @@ pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {
         .collect();
     let mut head: Vec<String> = shown.iter().map(|&at| Pins::TABLE[at].0.to_owned()).collect();
     let of_columns = standings.iter().any(|standing| standing.desc.is_of_columns());
-    head.extend(of_columns.then(|| "exchanged".to_owned()));
+    head.extend(of_columns.then(|| "swap-AB".to_owned()));
     head.extend(["us", "TFLOP/s", "ratio"].map(str::to_owned));
     let mut rows = vec![head];
     for (standing, words) in standings.iter().zip(&words) {

@@ -1,4 +1,4 @@
-//! The ladder: the steps from a GEMM of three loops to a pipeline of asynchronous copies.
+//! The ladder: the steps from a GEMM of three loops to the multistage main loop.
 //!
 //! Two rungs are separate kernels, [`Textbook`]: one shares nothing between threads, and the other
 //! shares only memory. All other rungs are descriptions of the one parameterized kernel, so each

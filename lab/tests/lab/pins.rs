@@ -42,7 +42,7 @@ fn pinned(problem: &SuiteProblem, desc: &GemmDesc) -> SuiteProblem {
 #[test]
 fn pinning_the_selected_values_gives_the_selected_kernel() {
     let machine = ArchKind::Sm90.machine();
-    let (mut count, mut exchanged) = (0, 0);
+    let (mut count, mut swapped) = (0, 0);
     for problem in problems() {
         let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
         let found = description(&pinned(&problem, &chosen), ArchKind::Sm90)
@@ -50,11 +50,11 @@ fn pinning_the_selected_values_gives_the_selected_kernel() {
         let size = size_of(&problem.launched());
         let of = |desc: &GemmDesc| (desc.user_pins().words(), desc.predicted(&size, &machine));
         assert_eq!(of(&found), of(&chosen), "{problem}");
-        (count, exchanged) = (count + 1, exchanged + usize::from(found.frame != chosen.frame));
+        (count, swapped) = (count + 1, swapped + usize::from(found.frame != chosen.frame));
     }
     assert!(
-        count > 450 && exchanged < count / 10,
-        "{count} problems, {exchanged} of them in the other frame"
+        count > 450 && swapped < count / 10,
+        "{count} problems, {swapped} of them in the other frame"
     );
 }
 

@@ -112,11 +112,6 @@ impl StagedOperand {
         }
     }
 
-    /// Returns the registers that stage a thread's part of a tile on its way to shared memory.
-    pub const fn staged_words(&self) -> u32 {
-        self.thread_map().accesses().saturating_mul(self.access_bytes().div_ceil(4))
-    }
-
     /// Returns the shares of registers for the copies.
     pub(crate) const fn copy_shares(&self, cost: &CopyCost) -> u32 {
         let map = self.thread_map();

@@ -21,7 +21,7 @@ explanation! {
         let tiles = components.threads();
     }
     /// Whether A and B are swapped: for a row-major D, for A in registers, or for a small M.
-    exchanged: bool = d.frame.swapped;
+    swapped: bool = d.frame.swapped;
     /// Order of D in the kernel's frame.
     layout_c: Order = d.frame.d_order();
     /// Fragment sets that hold A of a stage, round-robin; 0 if `wgmma` reads A from shared memory.

@@ -84,12 +84,15 @@ impl GemmDesc {
 
     /// Returns the kernel that reduces split-K partials, if the module has one.
     const fn reduction_ring(&self) -> Option<Reduction> {
+        if !self.has_reduction() {
+            return None;
+        }
         match self.components() {
-            Some(components) if self.has_reduction() => {
+            Some(components) => {
                 let octets = self.sharing() * (components.numbers() / TOGETHER);
                 Some(Reduction { blocks: octets, threads: WARPS * 32 })
             }
-            _ => None,
+            None => None,
         }
     }
 

@@ -17,7 +17,7 @@ explanation! {
         let (tiles, lanes, machine) = (&base.tiles, base.tiles.lanes, d.arch.machine());
     }
     /// Whether A and B are swapped.
-    exchanged: bool = d.frame.swapped;
+    swapped: bool = d.frame.swapped;
     /// Threads per CTA.
     threads: u32 = tiles.threads();
     /// Warps of a CTA along M, N, and K.

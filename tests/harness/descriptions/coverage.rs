@@ -21,7 +21,7 @@ pub(super) fn layouts_of(d: &GemmDesc) -> String {
 }
 
 fn layouts(a: Order, b: Order, swapped: bool) -> String {
-    format!("A {a} B {b} exchanged {swapped}")
+    format!("A {a} B {b} swapped {swapped}")
 }
 
 /// Returns all layouts of A and B, with and without swapped operands.
@@ -87,9 +87,9 @@ impl Coverage {
     pub fn missing_vectors(descriptions: &[GemmDesc]) -> Vec<String> {
         let all = EpilogueOperand::VECTORS
             .into_iter()
-            .flat_map(|kind| [false, true].map(|exchanged| (kind, exchanged)));
-        let has = |d: &GemmDesc, (kind, exchanged): (EpilogueOperand, bool)| {
-            d.frame.swapped == exchanged && d.epilogue.has(kind)
+            .flat_map(|kind| [false, true].map(|swapped| (kind, swapped)));
+        let has = |d: &GemmDesc, (kind, swapped): (EpilogueOperand, bool)| {
+            d.frame.swapped == swapped && d.epilogue.has(kind)
         };
         all.filter(|one| !descriptions.iter().any(|d| has(d, *one)))
             .map(|one| format!("{one:?}"))

@@ -1,4 +1,4 @@
-//! Speed of the algebra: `cargo test --test laws layout_algebra speed -- --ignored --nocapture`.
+//! Speed of the algebra: `cargo test --test laws layout_algebra::speed -- --ignored --nocapture`.
 
 use crate::harness::prelude::*;
 

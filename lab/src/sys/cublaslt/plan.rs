@@ -77,7 +77,7 @@ impl Scalar {
 pub struct LtPlan {
     table: &'static Table,
     problem: LtProblem,
-    exchanged: bool,
+    swapped: bool,
     product: Descriptor<cublasLtMatmulDesc_t>,
     first: Descriptor<cublasLtMatrixLayout_t>,
     second: Descriptor<cublasLtMatrixLayout_t>,
@@ -131,7 +131,7 @@ impl LtPlan {
         Ok(Self {
             table,
             problem: problem.clone(),
-            exchanged: form.exchanged,
+            swapped: form.swapped,
             product,
             first: layout(table, &form.first, problem.batch)?,
             second: layout(table, &form.second, problem.batch)?,
@@ -158,7 +158,7 @@ impl LtPlan {
     /// Returns the alignments of the library's first and second operand, of C, and of D, in bytes.
     fn alignments(&self) -> [u32; 4] {
         let [a, b, c, d] = self.problem.alignment;
-        if self.exchanged { [b, a, c, d] } else { [a, b, c, d] }
+        if self.swapped { [b, a, c, d] } else { [a, b, c, d] }
     }
 
     pub(super) fn algorithms(
@@ -233,7 +233,7 @@ impl LtPlan {
         at: &LtAddresses,
         stream: cudaStream_t,
     ) -> Result<(), Error> {
-        let (first, second) = if self.exchanged { (at.b, at.a) } else { (at.a, at.b) };
+        let (first, second) = if self.swapped { (at.b, at.a) } else { (at.a, at.b) };
         // SAFETY: descriptors and scalars are alive, and the scalars have the type of the
         // descriptor (host pointers are the default mode, read before the call returns); the caller
         // promises everything else.

@@ -94,7 +94,7 @@ pub(super) struct Stored {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ColumnMajor {
     /// Whether the library's first operand is B and its second operand is A.
-    pub(super) exchanged: bool,
+    pub(super) swapped: bool,
     pub(super) first: Stored,
     pub(super) second: Stored,
     pub(super) c: Stored,
@@ -104,7 +104,7 @@ pub(super) struct ColumnMajor {
 impl LtProblem {
     pub(super) fn column_major(&self) -> ColumnMajor {
         let frame = self.d.order;
-        let exchanged = frame == Order::Row;
+        let swapped = frame == Order::Row;
         // In D's frame, a matrix with D's order is used as it is. A matrix of the other order needs
         // a transpose flag.
         let operand = |x: &LtOperand, rows: u64, columns: u64| {
@@ -114,13 +114,13 @@ impl LtProblem {
         };
         // C has no transpose flag. The library gets the order, and reports whether it supports it.
         let result = |x: &LtOperand| {
-            let (rows, columns) = if exchanged { (self.n, self.m) } else { (self.m, self.n) };
+            let (rows, columns) = if swapped { (self.n, self.m) } else { (self.m, self.n) };
             stored(x, rows, columns, false, x.order != frame)
         };
         let a = operand(&self.a, self.m, self.k);
         let b = operand(&self.b, self.k, self.n);
-        let (first, second) = if exchanged { (b, a) } else { (a, b) };
-        ColumnMajor { exchanged, first, second, c: result(&self.c), d: result(&self.d) }
+        let (first, second) = if swapped { (b, a) } else { (a, b) };
+        ColumnMajor { swapped, first, second, c: result(&self.c), d: result(&self.d) }
     }
 }
 

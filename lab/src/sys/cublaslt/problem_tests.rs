@@ -49,7 +49,7 @@ fn the_column_major_form_computes_the_same_gemm() {
         let (ma, mb) = (filled(&problem.a, m, k, 1), filled(&problem.b, k, n, 5));
         let form = problem.column_major();
         assert_eq!(form.c, form.d);
-        let (first, second) = if form.exchanged { (&mb, &ma) } else { (&ma, &mb) };
+        let (first, second) = if form.swapped { (&mb, &ma) } else { (&ma, &mb) };
         let mut result = vec![f64::NAN; problem.d.span_bytes(m, n, 1).unwrap() / 8];
         for j in 0..form.d.columns {
             for i in 0..form.d.rows {
@@ -94,7 +94,7 @@ fn row_major_tn_equals_column_major_tn_with_swapped_operands() {
     let form = problem.column_major();
     // Both operands are K-major, the library's preferred form: the first is transposed, and the
     // second is not.
-    assert!(form.exchanged && form.first.transposed && !form.second.transposed);
+    assert!(form.swapped && form.first.transposed && !form.second.transposed);
     assert_eq!(
         (form.first.rows, form.first.columns, form.second.rows, form.second.columns),
         (5, 4, 5, 3)
@@ -102,7 +102,7 @@ fn row_major_tn_equals_column_major_tn_with_swapped_operands() {
     assert!(form.c.row_major && !form.d.row_major);
     assert_eq!((form.c.rows, form.c.columns), (4, 3));
     problem.d.order = Col;
-    assert!(!problem.column_major().exchanged && problem.column_major().first.transposed);
+    assert!(!problem.column_major().swapped && problem.column_major().first.transposed);
 }
 
 /// The batch strides stay with their operands, with swapped operands or without. A shared matrix
@@ -132,7 +132,7 @@ fn strides_of_a_batch_stay_with_their_operands() {
         }
         .column_major();
         let strides = [form.first, form.second, form.c, form.d].map(|x| x.batch_stride);
-        assert_eq!(strides, if form.exchanged { [0, 100, 200, 300] } else { [100, 0, 200, 300] });
+        assert_eq!(strides, if form.swapped { [0, 100, 200, 300] } else { [100, 0, 200, 300] });
     }
 }
 

@@ -113,7 +113,7 @@ fn describe_columns(d: &GemmDesc) -> Vec<String> {
     [
         format!("{bytes} bytes by TMA {}", d.alignments()[2] * bytes == 16),
         format!("{bytes} bytes, an octet alone {alone}"),
-        format!("exchanged {}", d.frame.swapped),
+        format!("swapped {}", d.frame.swapped),
         format!("promoted {}", d.promotes()),
         format!("N {}", d.instruction().n),
     ]
@@ -126,7 +126,7 @@ fn wanted_of_columns() -> Vec<String> {
     let mut wanted: Vec<_> = (1..=8).map(|eighth| format!("N {}", 8 * eighth)).collect();
     for more in [false, true] {
         wanted.extend(
-            ["2 bytes by TMA", "4 bytes by TMA", "exchanged", "promoted"]
+            ["2 bytes by TMA", "4 bytes by TMA", "swapped", "promoted"]
                 .map(|what| format!("{what} {more}")),
         );
         wanted.push(format!("2 bytes, an octet alone {more}"));

@@ -178,10 +178,10 @@ fn auto_selects_registers_if_supported() {
     };
     let (never, stage) = (PromotionKind::Never, PromotionKind::Stage);
     for orders in orders() {
-        let exchanged = orders[0] == orders[1] && orders[1] == orders[2];
+        let swapped = orders[0] == orders[1] && orders[1] == orders[2];
         assert_eq!(
             made(i8, orders, never),
-            (AOperandKind::Registers, if exchanged { col } else { row }),
+            (AOperandKind::Registers, if swapped { col } else { row }),
             "{orders:?}"
         );
     }
