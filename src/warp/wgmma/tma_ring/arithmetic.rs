@@ -4,7 +4,7 @@
 
 use crate::{
     layout::Order,
-    nest::{GemmDesc, OperandDesc, PromotionKind},
+    nest::{GemmDesc, OperandDesc, PromotionKind, emulation_of_others},
     numeric::{ElementKind, EmulationKind, Instruction, emulation::EmulationBlocks},
     refusal::{Because, Field, Refusal, rules::explained},
     threadblock::tma_ring::shapes::no_choice,
@@ -42,7 +42,7 @@ impl GemmDesc {
         let (a, b) = (self.operands[0].stored, self.operands[1].stored);
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         if self.emulation().in_registers() {
-            return Err(Refusal::emulation_of_others(self.emulation()));
+            return Err(emulation_of_others(self.emulation()));
         }
         match (self.emulation(), is_f32) {
             (EmulationKind::None, true) => Err(Refusal::NOT_EMULATED),
