@@ -125,7 +125,7 @@ pub fn in_frame_of(
 
 /// Returns the refusal of a warp-specialized kernel.
 pub fn has_roles(desc: &GemmDesc) -> Refusal {
-    Refusal::warp_specialized(desc.mainloop.kind().name())
+    desc.mainloop.kind().needs_roles()
 }
 
 /// Returns the tiling of a program for a K of `k`.

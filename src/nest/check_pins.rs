@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{ArchKind, OpKind},
-    nest::{Class, DecompositionKind, Knobs, Pins, defaults::mainloop_with},
+    nest::{Class, DecompositionKind, Knobs, Pins, defaults::mainloop_with, emulation_of_others},
     refusal::Refusal,
     shape::Mnk,
     threadblock::mma::check,
@@ -26,7 +26,7 @@ pub(crate) const fn check_pins(
         (None, Some((one, _))) => {
             let [Some(knob)] = one.names() else { return Ok(()) };
             if let (Some(emulation), Some(_)) = (one.emulation, knobs.pins().emulation) {
-                return Err(Refusal::emulation_of_others(emulation));
+                return Err(emulation_of_others(emulation));
             }
             if let (Some(DecompositionKind::SplitKCluster), Some(_)) =
                 (one.decomposition, knobs.pins().decomposition)

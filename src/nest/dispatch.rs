@@ -7,6 +7,7 @@ use crate::{
         features::Features,
         plan::{Geometry, Plan},
     },
+    numeric::EmulationKind,
     operand::{OperandNeed, Problem, Routes, fitting},
     refusal::Refusal,
     threadblock::{
@@ -44,18 +45,38 @@ pub(crate) const fn feeds(mainloop: MainloopKind, mma: WarpMmaKind) -> bool {
     false
 }
 
-/// Returns whether a main loop that copies through registers feeds an MMA. Architectures before
+/// Returns the first main loop that copies through registers and feeds an MMA. Architectures before
 /// sm80 need such a main loop.
-pub(crate) const fn feeds_through_registers(mma: WarpMmaKind) -> bool {
+pub(crate) const fn first_through_registers(mma: WarpMmaKind) -> Option<MainloopKind> {
     let mut i = 0;
     while i < LEGAL.len() {
         let (mainloop, mmas) = LEGAL[i];
         if !mainloop.has_producer() && !mainloop.copies_asynchronously() && mma.is_among(mmas) {
-            return true;
+            return Some(mainloop);
         }
         i += 1;
     }
-    false
+    None
+}
+
+/// Main loops and MMAs that emulate f32, and whether they compute terms in registers.
+const EMULATING: &[(bool, MainloopKind, WarpMmaKind)] = &[
+    (true, MainloopKind::Multistage, WarpMmaKind::MmaSync),
+    (true, MainloopKind::Pipelined, WarpMmaKind::MmaSync),
+    (false, MainloopKind::TmaRing, WarpMmaKind::Wgmma),
+];
+
+/// Returns the refusal of an emulation by kernels whose terms have another place. It suggests the
+/// first main loop that supports the emulation.
+pub(crate) const fn emulation_of_others(emulation: EmulationKind) -> Refusal {
+    let (mut other, mut i) = (None, EMULATING.len());
+    while i > 0 {
+        i -= 1;
+        if EMULATING[i].0 == emulation.in_registers() {
+            other = Some(EMULATING[i].1.advice_or_emulation(emulation.in_registers()));
+        }
+    }
+    Refusal::emulation_of_others(emulation, other)
 }
 
 /// Returns the first main loop that feeds an MMA.
@@ -201,7 +222,7 @@ impl GemmDesc {
         self.check()?;
         self.check_registered()?;
         match self.mainloop {
-            Mainloop::TmaRing(_) => Err(Refusal::warp_specialized(self.mainloop.kind().name())),
+            Mainloop::TmaRing(_) => Err(self.mainloop.kind().needs_roles()),
             _ => Ok(Program::new(*self, self.base())),
         }
     }

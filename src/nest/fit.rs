@@ -7,7 +7,7 @@ use crate::{
     refusal::{Field, Operand, rules::check_alignment},
     shape::{Mnk, OperandKind},
     threadblock::{
-        Mainloop,
+        Mainloop, MainloopKind,
         mainloop::{MOST_STAGES, is_too_narrow},
         mma::check::{
             MOST_BLOCKS, MOST_WARPS, check_range, check_threadblock, registers_available,
@@ -75,7 +75,10 @@ impl GemmDesc {
             && self.operands_may_fit()
             && self.depths_may_fit(pins)
             && (self.has_producer() || self.warps_may_fit(pins))
-            && (!asynchronous || self.arch.copies_asynchronously() && !self.copies_narrowly(pins))
+            && (!asynchronous
+                || MainloopKind::with_stages(None).is_some()
+                    && self.arch.copies_asynchronously()
+                    && !self.copies_narrowly(pins))
     }
 
     /// Returns whether a kernel can have the accesses and the transforms of A and B.

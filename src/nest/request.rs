@@ -516,7 +516,7 @@ mod tests {
         for (name, words, says) in [
             ("stages", "many", "stages cannot be `many`: the value must be a whole number"),
             ("depth", "1", "depth cannot be `1`: there is no knob of this name"),
-            ("stages", "99", "stages = 99 is outside 2 to 16"),
+            ("swizzle", "99", "swizzle = 99 is outside 1 to 64"),
         ] {
             let request =
                 Request { knobs: vec![(name.into(), words.into())], ..Request::default() };

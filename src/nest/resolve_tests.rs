@@ -7,6 +7,7 @@ use crate::{
         resolve_requests::*,
     },
     numeric::EmulationKind,
+    warp::WarpMmaKind,
 };
 use rayon::prelude::*;
 
@@ -165,13 +166,20 @@ fn no_kernel_is_missed() {
 /// The arithmetic accepts the knobs of every kernel, so no candidate is lost before its check.
 #[test]
 fn knobs_of_kernels_suffice() {
-    let mut count = [0; 4];
+    let kinds = [
+        (false, WarpMmaKind::Simt),
+        (false, WarpMmaKind::MmaSync),
+        (true, WarpMmaKind::Simt),
+        (true, WarpMmaKind::Wgmma),
+    ];
+    let mut count = kinds.map(|_| 0);
     for (seed, class) in (0u64..).zip(classes()).step_by(3) {
         for desc in kernels(seed, class) {
             let stages = Pins { stages: Some(desc.stages()), ..Pins::NONE };
             assert!(desc.nests(), "{desc:?}");
             assert_eq!(desc.sufficing(&stages), Some(desc), "{desc:?}");
-            count[2 * usize::from(desc.has_producer()) + desc.op() as usize] += 1;
+            let kind = (desc.has_producer(), desc.mma.kind());
+            kinds.iter().position(|of| *of == kind).into_iter().for_each(|i| count[i] += 1);
         }
     }
     assert!(count.iter().all(|count| *count > 50), "{count:?}");

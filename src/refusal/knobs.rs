@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     arch::{ArchKind, OpKind},
-    numeric::{Combined, ComputeKind, ElementKind, EmulationKind},
+    numeric::{Combined, ComputeKind, ElementKind},
     shape::Axis,
 };
 
@@ -137,28 +137,35 @@ impl Refusal {
     }
 
     /// A program of one schedule does not run a warp-specialized kernel.
-    pub const fn warp_specialized(mainloop: &'static str) -> Self {
+    pub const fn warp_specialized(mainloop: &'static str, nearest: &'static str) -> Self {
         Self::new(
             Rule::Supported,
             Field::Mainloop,
             word(mainloop),
             word("a program of one schedule"),
         )
-        .advise(Advice::Value(word("multistage")))
+        .advise(Advice::Value(word(nearest)))
     }
 
-    /// The pipelined main loop has two stages.
-    pub const fn pipelined_stages(stages: u32) -> Self {
+    /// The pipelined main loop has two stages. `other` advises a main loop with more stages.
+    pub const fn pipelined_stages(stages: u32, other: Option<&'static str>) -> Self {
         Self::new(Rule::Equal, Field::Stages, number(stages), number(2))
             .because(Because::Words("pipelined main loop"))
-            .advise(Advice::ValueOr(2, "mainloop = multistage on sm80 and newer"))
+            .advise(match other {
+                Some(words) => Advice::ValueOr(2, words),
+                None => Advice::Value(number(2)),
+            })
     }
 
-    /// The architecture has no asynchronous copies for the multistage main loop.
-    pub const fn no_asynchronous_copy(arch: ArchKind) -> Self {
+    /// The architecture has no asynchronous copies for the multistage main loop. `other` advises a
+    /// newer architecture or another main loop.
+    pub const fn no_asynchronous_copy(arch: ArchKind, other: Option<&'static str>) -> Self {
         Self::new(Rule::Supported, Field::Mainloop, word("multistage"), word(arch.name()))
             .because(Because::Words("asynchronous copies need sm80"))
-            .advise(Advice::Words("try arch = sm80, or mainloop = pipelined with stages = 2"))
+            .advise(match other {
+                Some(words) => Advice::Words(words),
+                None => Advice::Other(Field::Arch, word("sm80")),
+            })
     }
 
     /// Only the single-stage main loop has an inner loop to unroll.
@@ -240,28 +247,43 @@ impl Refusal {
         Self::number(Rule::Multiple, field, value, Value::Number(of), nearest)
     }
 
-    /// An asynchronous copy moves 4, 8, or 16 bytes. `nearest` is 0 if no alignment helps.
-    pub const fn copy_width(operand: Operand, bytes: u32, nearest: u32) -> Self {
+    /// An asynchronous copy moves 4, 8, or 16 bytes. `nearest` is 0 if no alignment helps. `other`
+    /// is the name of a main loop that supports the access, and the advice to use it.
+    pub const fn copy_width(
+        operand: Operand,
+        bytes: u32,
+        nearest: u32,
+        other: Option<[&'static str; 2]>,
+    ) -> Self {
         Self::new(
             Rule::OneOf,
             Field::CopyBytes(operand),
             Value::Bytes(bytes as u64),
             Value::OneOf(Legal::OneOf(&[4, 8, 16])),
         )
-        .advise(match nearest {
-            0 => Advice::Other(Field::Mainloop, word("pipelined")),
-            _ => Advice::OtherOr(Field::Alignment(operand), nearest, "mainloop = pipelined"),
+        .advise(match (nearest, other) {
+            (0, Some([name, _])) => Advice::Other(Field::Mainloop, word(name)),
+            (0, None) => Advice::None,
+            (_, Some([_, words])) => Advice::OtherOr(Field::Alignment(operand), nearest, words),
+            (_, None) => Advice::Other(Field::Alignment(operand), number(nearest)),
         })
     }
 
     /// An asynchronous copy moves adjacent elements of shared memory. `nearest` is 0 if no
-    /// alignment helps.
-    pub const fn copy_not_whole(operand: Operand, access: u32, run: u32, nearest: u32) -> Self {
+    /// alignment helps. `other` then advises another layout or main loop.
+    pub const fn copy_not_whole(
+        operand: Operand,
+        access: u32,
+        run: u32,
+        nearest: u32,
+        other: Option<&'static str>,
+    ) -> Self {
         let (value, limit) = (Value::Elements(access as u64), Value::Elements(run as u64));
         Self::new(Rule::AtMost, Field::CopyElements(operand), value, limit)
             .because(Because::Words("adjacent elements in shared memory"))
-            .advise(match nearest {
-                0 => Advice::Words("use another layout of shared memory, or mainloop = pipelined"),
+            .advise(match (nearest, other) {
+                (0, Some(words)) => Advice::Words(words),
+                (0, None) => Advice::Words("use another layout of shared memory"),
                 _ => Advice::Other(Field::Alignment(operand), number(nearest)),
             })
     }
@@ -340,41 +362,8 @@ impl Refusal {
     }
 }
 
-/// Emulations of f32.
-#[doc(hidden)]
-impl Refusal {
-    /// Tensor cores multiply f32 only by emulation.
-    pub const NOT_EMULATED: Self =
-        Self::new(Rule::Supported, Field::Emulation, word("none"), word("f32 on tensor cores"))
-            .advise(Advice::Words(
-                "try bf16x6 (all 24 bits), bf16x3 (16 bits), f16x3 (limited exponents), or tf32x3 (22 bits, mma.sync)",
-            ));
-
-    /// Another tensor-core kernel supports the emulation.
-    pub const fn emulation_of_others(emulation: EmulationKind) -> Self {
-        let (limit, advice) = if emulation.in_registers() {
-            ("the warpspecialized main loop", "try mainloop = multistage, or emulation = bf16x6")
-        } else {
-            ("mma.sync kernels", "try mainloop = warpspecialized on sm90, or emulation = tf32x3")
-        };
-        Self::new(Rule::Supported, Field::Emulation, word(emulation.name()), word(limit))
-            .advise(Advice::Words(advice))
-    }
-
-    /// Only f32 is emulated.
-    pub const fn nothing_to_emulate(
-        emulation: EmulationKind,
-        a: ElementKind,
-        b: ElementKind,
-    ) -> Self {
-        let other = if a.is(ElementKind::F32) { b } else { a };
-        Self::new(Rule::Supported, Field::Emulation, word(emulation.name()), Value::Element(other))
-            .advise(Advice::Value(word("none")))
-    }
-}
-
 /// A word as a value.
-const fn word(word: &'static str) -> Value {
+pub(super) const fn word(word: &'static str) -> Value {
     Value::Word(word)
 }
 

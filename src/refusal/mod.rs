@@ -144,8 +144,8 @@ mod tests {
         let (a, b, d) = (Operand::A, Operand::B, Operand::D);
         let (row, col) = (Order::Row, Order::Col);
         for (of_kernel, of_user) in [
-            (Refusal::copy_width(a, 2, 2), Refusal::copy_width(b, 2, 2)),
-            (Refusal::copy_not_whole(b, 8, 4, 4), Refusal::copy_not_whole(a, 8, 4, 4)),
+            (Refusal::copy_width(a, 2, 2, None), Refusal::copy_width(b, 2, 2, None)),
+            (Refusal::copy_not_whole(b, 8, 4, 4, None), Refusal::copy_not_whole(a, 8, 4, 4, None)),
             (Refusal::leading_dimension(a, 5, 6, row), Refusal::leading_dimension(b, 5, 6, col)),
             (Refusal::strides(d, [1, 4], Some(row)), Refusal::strides(d, [4, 1], Some(col))),
             (Refusal::array_length(b, 2, 3), Refusal::array_length(a, 2, 3)),

@@ -1,7 +1,7 @@
 //! The knobs of the main loops as one value, and dispatch to the file of each main loop.
 
 use crate::{
-    nest::{GemmDesc, Pins},
+    nest::{GemmDesc, Pins, first_through_registers},
     numeric::ElementKind,
     refusal::{Operand, Refusal, hold},
     schedule::{Schedule, ScheduleKind},
@@ -10,7 +10,7 @@ use crate::{
         MainloopKind, MmaBase, MultistageKnobs, PipelinedKnobs, SingleStageKnobs, StagedOperand,
         TmaRingKnobs,
     },
-    warp::UnrollKind,
+    warp::{UnrollKind, WarpMmaKind},
 };
 
 /// Maximum number of stages. The hardware has no such limit.
@@ -175,19 +175,25 @@ impl Mainloop {
         match self {
             Self::SingleStage(knobs) => knobs.check(desc.warp().k),
             Self::Pipelined(_) => Ok(()),
-            Self::Multistage(knobs) => knobs.check(desc.arch),
-            Self::TmaRing(_) => Err(Refusal::warp_specialized(self.kind().name())),
+            Self::Multistage(knobs) => {
+                knobs.check(desc.arch, first_through_registers(desc.mma.kind()))
+            }
+            Self::TmaRing(_) => Err(self.kind().needs_roles()),
         }
     }
 
-    /// Checks that the copies of the main loop support the accesses of an operand.
+    /// Checks that the copies of the main loop, which feeds `mma`, support the accesses of an
+    /// operand.
     pub(crate) const fn check_copies(
         &self,
         operand: Operand,
         staged: &StagedOperand,
+        mma: WarpMmaKind,
     ) -> Result<(), Refusal> {
         match self {
-            Self::Multistage(_) => MultistageKnobs::check_copies(operand, staged),
+            Self::Multistage(_) => {
+                MultistageKnobs::check_copies(operand, staged, first_through_registers(mma))
+            }
             Self::SingleStage(_) | Self::Pipelined(_) | Self::TmaRing(_) => Ok(()),
         }
     }

@@ -18,7 +18,7 @@ use crate::{
     schedule::{Schedule, Step},
     shape::Mnk,
     threadblock::{
-        MmaBase, StagedOperand,
+        MainloopKind, MmaBase, StagedOperand,
         mainloop::{LEAST_COPY, MOST_STAGES, is_too_narrow},
         mma::accesses,
     },
@@ -44,19 +44,30 @@ const COPY_PARTS: u8 = 2;
 impl MultistageKnobs {
     // Rules.
 
-    /// Checks that the architecture has asynchronous copies, and the number of stages.
-    pub(crate) const fn check(&self, arch: ArchKind) -> Result<(), Refusal> {
+    /// Checks that the architecture has asynchronous copies, and the number of stages. `other` is a
+    /// main loop that copies through registers and feeds the same MMA.
+    pub(crate) const fn check(
+        &self,
+        arch: ArchKind,
+        other: Option<MainloopKind>,
+    ) -> Result<(), Refusal> {
         if !arch.copies_asynchronously() {
-            return Err(Refusal::no_asynchronous_copy(arch));
+            let words = match other {
+                Some(other) => Some(other.advice_or_sm80()),
+                None => None,
+            };
+            return Err(Refusal::no_asynchronous_copy(arch, words));
         }
         within(Field::Stages, self.stages as u64, 2, MOST_STAGES as u64)
     }
 
     /// Checks that asynchronous copies support the accesses of an operand. A wider access helps
-    /// only if it divides the tile, and if its elements stay adjacent in shared memory.
+    /// only if it divides the tile, and if its elements stay adjacent in shared memory. `other` is
+    /// a main loop that copies through registers and feeds the same MMA.
     pub(crate) const fn check_copies(
         operand: Operand,
         staged: &StagedOperand,
+        other: Option<MainloopKind>,
     ) -> Result<(), Refusal> {
         let element = staged.element;
         if is_too_narrow(element, staged.access) {
@@ -64,16 +75,21 @@ impl MultistageKnobs {
             let helps = !staged.transposes()
                 && staged.smem.vector(wider) == wider
                 && staged.tile_contiguous().is_multiple_of(wider);
-            return Err(Refusal::copy_width(
-                operand,
-                staged.access_bytes(),
-                if helps { wider } else { 0 },
-            ));
+            let words = match other {
+                Some(other) => Some([other.name(), other.advice()]),
+                None => None,
+            };
+            let (bytes, nearest) = (staged.access_bytes(), if helps { wider } else { 0 });
+            return Err(Refusal::copy_width(operand, bytes, nearest, words));
         }
         let run = staged.shared_access();
         if run < staged.access {
             let nearest = if is_too_narrow(element, run) { 0 } else { run };
-            return Err(Refusal::copy_not_whole(operand, staged.access, run, nearest));
+            let words = match other {
+                Some(other) => Some(other.advice_or_layout()),
+                None => None,
+            };
+            return Err(Refusal::copy_not_whole(operand, staged.access, run, nearest, words));
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::{
     refusal::{Field, Refusal, rules::within},
     schedule::{Schedule, Step},
     shape::{Mnk, at_least_one},
-    threadblock::MmaBase,
+    threadblock::{MainloopKind, MmaBase},
 };
 
 // Knobs.
@@ -37,8 +37,12 @@ impl PipelinedKnobs {
 
     /// Checks the pinned number of stages.
     pub(crate) const fn check_stages(stages: u32) -> Result<(), Refusal> {
+        let other = match MainloopKind::with_stages(None) {
+            Some(ring) => Some(ring.advice_from_sm80()),
+            None => None,
+        };
         if stages > Self::STAGES {
-            return Err(Refusal::pipelined_stages(stages));
+            return Err(Refusal::pipelined_stages(stages, other));
         }
         within(Field::Stages, stages as u64, 2, 2)
     }

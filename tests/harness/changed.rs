@@ -163,6 +163,7 @@ pub fn with_units(mma: WarpMma, op: OpKind) -> WarpMma {
             instruction: Mnk::new(16, 8, 8),
             saturate: SaturateKind::Off,
         }),
+        WarpMma::Wgmma(WgmmaKnobs { warp, ..WgmmaKnobs::DEFAULT }),
     ];
     [mma].into_iter().chain(all).find(|mma| mma.op() == op).unwrap_or(mma)
 }

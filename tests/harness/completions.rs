@@ -38,10 +38,9 @@ pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
 /// Returns the default descriptions of all type combinations of an operation on sm90, with K-major
 /// operands and with operands that are contiguous along M and N.
 pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
-    let combinations = if op == OpKind::Simt { COMBINATIONS } else { TENSOR_OP_COMBINATIONS };
     let orders = [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]];
     let of = move |types: &Combined, orders| default_of(op, ArchKind::Sm90, *types, orders);
-    combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
+    multiplied(op).into_iter().flat_map(move |types| orders.map(|orders| of(&types, orders)))
 }
 
 /// Returns descriptions with CUTLASS's threadblock and warp tiles for `f16` accumulators, in every
@@ -118,15 +117,16 @@ pub fn change_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
     all
 }
 
+/// Returns the completed descriptions of every single knob and class of an operation.
+pub fn completions_of_single_knobs(op: OpKind) -> Vec<GemmDesc> {
+    sample(classes(op).flat_map(|base| change_single_knobs(&base)).collect())
+}
+
 /// Runs the completed descriptions of every single knob and class of an operation. Each has its own
 /// problem, with integers and then with random data. Panics at the first wrong result.
 /// `FALCHION_SAMPLE` selects a part of the descriptions.
 pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
-    conform_all(
-        runner,
-        &sample(classes(op).flat_map(|base| change_single_knobs(&base)).collect()),
-        most_work,
-    )
+    conform_all(runner, &completions_of_single_knobs(op), most_work)
 }
 
 /// Runs descriptions as [`conform`] does.

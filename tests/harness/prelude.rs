@@ -11,7 +11,7 @@ pub use crate::harness::{
     descriptions::{
         ARCHS, KernelKind, MULTISTAGE_OR_OTHER, ONE_SCHEDULE, THROUGH_REGISTERS, Wanted,
         coverage::{Coverage, with_vectors},
-        description, with_stream_k,
+        description, first_tensor_cores, multiplied, op_of, with_stream_k,
     },
     functions::{HalvedInBoth, NearSquare},
     gemms::{HopperK, HopperMn, KMajor, MnMajor, SmallTile},

@@ -75,10 +75,12 @@ pub fn default_f32(arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
 }
 
 /// Returns a 128x128x16 description with four stages of asynchronous copies, independent of the
-/// defaults. Without the multistage main loop, it has two stages.
+/// defaults. Without the multistage main loop, it has two stages, and a multiprocessor one CTA.
 pub fn ring(orders: [Order; 3]) -> GemmDesc {
-    but!(default_f32(ArchKind::Sm80, orders), threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 64, 16), mainloop: MULTISTAGE_OR_OTHER[0], stages: MULTISTAGE_OR_OTHER[0].fixed_stages().unwrap_or(4), blocks_per_sm: 2, align_a: 4, align_b: 4, align_c: 4)
-    .expect()
+    let mainloop = MULTISTAGE_OR_OTHER[0];
+    let blocks_per_sm = if mainloop.copies_asynchronously() { 2 } else { 1 };
+    let ring = but!(default_f32(ArchKind::Sm80, orders), threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 64, 16), mainloop, stages: mainloop.fixed_stages().unwrap_or(4), blocks_per_sm, align_a: 4, align_b: 4, align_c: 4);
+    ring.expect()
 }
 
 fn order() -> impl Strategy<Value = Order> {

@@ -44,38 +44,38 @@ pub fn swizzle_words<T: ThreadblockSwizzle>() -> String {
 }
 
 /// Types, units, and knobs of a kernel.
-type Kernel = ([&'static str; 3], (OpKind, ArchKind), &'static [(&'static str, &'static str)]);
+type Kernel = ([&'static str; 3], (WarpMmaKind, ArchKind), &'static [(&'static str, &'static str)]);
 
 /// Kernels of each kind of work.
 const KERNELS: &[Kernel] = &[
     (
         ["f32:row", "f32:col", "f32:row"],
-        (OpKind::Simt, ArchKind::Sm80),
+        (WarpMmaKind::Simt, ArchKind::Sm80),
         &[("mainloop", "pipelined")],
     ),
     (
         ["f32:row", "f32:row", "f32:col"],
-        (OpKind::Simt, ArchKind::Sm80),
+        (WarpMmaKind::Simt, ArchKind::Sm80),
         &[("threadblock", "32x32x8"), ("decomposition", "streamk")],
     ),
     (
         ["bf16:row", "bf16:col", "f32:row"],
-        (OpKind::TensorOp, ArchKind::Sm80),
+        (WarpMmaKind::MmaSync, ArchKind::Sm80),
         &[("threadblock", "64x64x32"), ("split_k", "3")],
     ),
     (
         ["bf16:row", "bf16:col", "f32:row"],
-        (OpKind::TensorOp, ArchKind::Sm90),
+        (WarpMmaKind::Wgmma, ArchKind::Sm90),
         &[("cluster", "2x1")],
     ),
     (
         ["bf16:row", "bf16:col", "f32:col"],
-        (OpKind::TensorOp, ArchKind::Sm90),
+        (WarpMmaKind::Wgmma, ArchKind::Sm90),
         &[("decomposition", "streamk")],
     ),
     (
         ["f32:row", "f32:col", "f32:row"],
-        (OpKind::Simt, ArchKind::Sm90),
+        (WarpMmaKind::Simt, ArchKind::Sm90),
         &[("mainloop", "warpspecialized")],
     ),
 ];
@@ -83,9 +83,9 @@ const KERNELS: &[Kernel] = &[
 /// Returns the descriptions of [`KERNELS`] with an order of tiles, or with the default order.
 pub fn kernels(order: Option<&str>) -> Vec<GemmDesc> {
     let swizzle = order.map(|order| ("swizzle", order));
-    let kernel = |(types, units, knobs): &Kernel| {
+    let kernel = |(types, (mma, arch), knobs): &Kernel| {
         let knobs: Vec<_> = knobs.iter().copied().chain(swizzle).collect();
-        described(*types, *units, &knobs)
+        described(*types, (op_of(*mma), *arch), &knobs)
     };
     KERNELS.iter().map(kernel).collect()
 }

@@ -136,12 +136,8 @@ fn batches_of_small_gemms_have_the_bits_of_separate_gemms() {
 /// Mutation of a CTA's unit of work.
 type Mutation = fn(&Work, Unit) -> Option<Unit>;
 
-/// Wrong units of a batch are found, for every kind of kernel.
-#[test]
-fn wrong_units_of_a_batch_are_found() {
-    type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
-    type Hopper = HopperK<Bf16, f32>;
-    type Ampere = KMajor<Bf16, f32, RowMajor, f32, TensorOp, Sm80>;
+/// Checks that wrong units of a batch are found.
+pub(super) fn wrong_units_are_found<A: MathType>(desc: &GemmDesc) {
     #[rustfmt::skip]
     let mutations: [(&str, Mutation); 4] = [
         ("every unit computes the first GEMM", |_, unit| Some(Unit { product: 0, ..unit })),
@@ -168,26 +164,26 @@ fn wrong_units_of_a_batch_are_found() {
         let matrices = matrices(a, b, HostSliceMut::new::<f32>(&mut z));
         run_in_mode(program, Mode::Checked { seed: 5 }, problem.with(matrices)).map(|()| z)
     }
-    for (desc, run) in [
-        (Simt::DESC, run::<f32> as fn(&_, &_) -> _),
-        (Hopper::DESC, run::<Bf16>),
-        (Ampere::DESC, run::<Bf16>),
-    ] {
-        let program = HostProgram::new(&desc).expect("a kernel");
-        let right = run(&desc, &program).expect("a correct program");
-        for (name, mutated) in mutations {
-            let units: Units =
-                Arc::new(move |work, cluster, rank, i| mutated(work, work.unit(cluster, rank, i)?));
-            let mut program = program.clone();
-            match &mut program {
-                HostProgram::OneSchedule(program) => program.units = units,
-                HostProgram::Roles(program) => program.units = units,
-            }
-            let found = run(&desc, &program);
-            let bits = |d: &[f32]| d.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            assert!(!found.is_ok_and(|d| bits(&d) == bits(&right)), "{name}: {:?}", desc.mma);
+    let program = HostProgram::new(desc).expect("a kernel");
+    let right = run::<A>(desc, &program).expect("a correct program");
+    for (name, mutated) in mutations {
+        let units: Units =
+            Arc::new(move |work, cluster, rank, i| mutated(work, work.unit(cluster, rank, i)?));
+        let mut program = program.clone();
+        match &mut program {
+            HostProgram::OneSchedule(program) => program.units = units,
+            HostProgram::Roles(program) => program.units = units,
         }
+        let found = run::<A>(desc, &program);
+        let bits = |d: &[f32]| d.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert!(!found.is_ok_and(|d| bits(&d) == bits(&right)), "{name}: {:?}", desc.mma);
     }
+}
+
+#[test]
+fn wrong_units_of_a_batch_are_found() {
+    wrong_units_are_found::<f32>(&Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor>::DESC);
+    wrong_units_are_found::<Bf16>(&HopperK::<Bf16, f32>::DESC);
 }
 
 /// If a row of any GEMM cannot be scaled, the whole batch is refused before anything is written.

@@ -1,6 +1,11 @@
 //! The host executor conforms, and the suite finds wrong executors.
 
-use crate::harness::{completions::conform, conformance::*, prelude::*, problems};
+use crate::harness::{
+    completions::{completions_of_single_knobs, conform_all},
+    conformance::*,
+    prelude::*,
+    problems,
+};
 
 suites! {
     the_fast_host_conforms: run_decisively of OnHost(Mode::Fast),
@@ -14,14 +19,27 @@ suites! {
         |all| with_vectors(all, Coverage::missing_threads(all));
 }
 
-/// Completions of every single pinned knob conform.
+/// Completions of every single pinned knob conform. Each pair of a main loop and an MMA has a
+/// minimum number of cases.
 #[test]
 fn completions_of_single_knobs_conform() {
-    for (op, most_work, least) in [(OpKind::TensorOp, 600_000, 1500), (OpKind::Simt, 100_000, 1400)]
-    {
-        let tally = conform(&OnHost(Mode::Fast), op, most_work);
-        println!("{op}: {tally:?}");
-        assert!(tally.cases >= least && tally.largest <= 1.0, "{op}: {tally:?}");
+    let ops = [OpKind::TensorOp, OpKind::Simt];
+    let all: Vec<_> = ops.into_iter().flat_map(completions_of_single_knobs).collect();
+    for (mainloop, mma, most_work, least) in [
+        (MainloopKind::Pipelined, WarpMmaKind::MmaSync, 600_000, 30),
+        (MainloopKind::Multistage, WarpMmaKind::MmaSync, 600_000, 240),
+        (MainloopKind::TmaRing, WarpMmaKind::MmaSync, 600_000, 20),
+        (MainloopKind::TmaRing, WarpMmaKind::Wgmma, 600_000, 1800),
+        (MainloopKind::SingleStage, WarpMmaKind::Simt, 100_000, 80),
+        (MainloopKind::Pipelined, WarpMmaKind::Simt, 100_000, 860),
+        (MainloopKind::Multistage, WarpMmaKind::Simt, 100_000, 460),
+        (MainloopKind::TmaRing, WarpMmaKind::Simt, 100_000, 20),
+    ] {
+        let is_pair = |desc: &&GemmDesc| (desc.mainloop.kind(), desc.mma.kind()) == (mainloop, mma);
+        let pair: Vec<_> = all.iter().filter(is_pair).copied().collect();
+        let tally = conform_all(&OnHost(Mode::Fast), &pair, most_work);
+        println!("{mainloop}, {mma}: {tally:?}");
+        assert!(tally.cases >= least && tally.largest <= 1.0, "{mainloop}, {mma}: {tally:?}");
     }
 }
 

@@ -48,17 +48,22 @@ fn operands_that_are_not_read_may_be_empty() {
 #[test]
 fn an_empty_batch_computes_nothing() {
     let [f32s, halves] = [["f32:row"; 3], ["bf16:row", "bf16:col", "f32:row"]];
-    for (types, op, arch, knobs) in [
-        (f32s, "simt", "sm80", &[][..]),
-        (f32s, "simt", "sm80", &[("decomposition", "streamk")]),
-        (f32s, "simt", "sm90", &[("mainloop", "warpspecialized"), ("schedule", "cooperative")]),
-        (halves, "tensorop", "sm80", &[]),
-        (halves, "tensorop", "sm90", &[("schedule", "pingpong")]),
-        (halves, "tensorop", "sm90", &[("decomposition", "streamk")]),
-        (f32s, "tensorop", "sm90", &[("emulation", "bf16x3")]),
-        (f32s, "tensorop", "sm90", &[("emulation", "f16x3")]),
+    for (types, mma, arch, knobs) in [
+        (f32s, WarpMmaKind::Simt, "sm80", &[][..]),
+        (f32s, WarpMmaKind::Simt, "sm80", &[("decomposition", "streamk")]),
+        (
+            f32s,
+            WarpMmaKind::Simt,
+            "sm90",
+            &[("mainloop", "warpspecialized"), ("schedule", "cooperative")],
+        ),
+        (halves, WarpMmaKind::MmaSync, "sm80", &[]),
+        (halves, WarpMmaKind::Wgmma, "sm90", &[("schedule", "pingpong")]),
+        (halves, WarpMmaKind::Wgmma, "sm90", &[("decomposition", "streamk")]),
+        (f32s, WarpMmaKind::Wgmma, "sm90", &[("emulation", "bf16x3")]),
+        (f32s, WarpMmaKind::Wgmma, "sm90", &[("emulation", "f16x3")]),
     ] {
-        let units = (op.parse().expect("units"), arch.parse().expect("an architecture"));
+        let units = (op_of(mma), arch.parse().expect("an architecture"));
         let desc = described(types, units, knobs);
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             for extents in [(4, 4, 4), (200_000, 3, 200_000)] {

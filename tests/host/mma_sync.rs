@@ -1,9 +1,16 @@
-//! `mma.sync` kernels on the host: they conform, both modes give the same bits, and mutants are
-//! found.
+//! `mma.sync` kernels on the host: they conform, and both modes give the same bits. The folders of
+//! the main loops have the mutants.
 
+mod arrays;
 mod batches;
 mod conformance;
-mod cutlass_list;
+pub(super) mod cutlass_list;
+mod epilogue_operands;
+mod operations;
+mod register_terms;
+mod saturate;
+mod tensor_core_claims;
+mod transforms;
 
 use crate::harness::{
     integers::{ragged, wrong},
@@ -13,7 +20,7 @@ use crate::harness::{
 use falchion_check::mutation::{Edit, drop_each};
 
 const CHECKED: Mode = Mode::Checked { seed: 7 };
-const ORDERS: [[Order; 3]; 4] = [
+pub(super) const ORDERS: [[Order; 3]; 4] = [
     [Order::Row, Order::Col, Order::Row],
     [Order::Row, Order::Row, Order::Row],
     [Order::Col, Order::Col, Order::Col],
@@ -49,19 +56,10 @@ fn default_knobs(types: Combined, arch: ArchKind) -> Option<Knobs> {
     (first.mma.kind() == WarpMmaKind::MmaSync).then_some(first)
 }
 
-#[test]
-fn defaults_of_every_architecture_conform() {
-    let defaults = defaults();
-    for (arch, least) in [
-        (ArchKind::Sm75, 6),
-        (ArchKind::Sm80, 11),
-        (ArchKind::Sm86, 11),
-        (ArchKind::Sm89, 23),
-        (ArchKind::Sm90, 1),
-    ] {
-        let count = defaults.iter().filter(|desc| desc.arch == arch).count();
-        assert!(count >= least, "{count} defaults on {arch}");
-    }
+/// Checks that an architecture has at least `least` defaults, and that they conform.
+pub(super) fn defaults_conform(arch: ArchKind, least: usize) {
+    let defaults: Vec<_> = defaults().into_iter().filter(|desc| desc.arch == arch).collect();
+    assert!(defaults.len() >= least, "{} defaults on {arch}", defaults.len());
     for (i, desc) in defaults.iter().enumerate() {
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
         let wanted = problems::Wanted { most_work: 300_000, aligned: true };
@@ -71,6 +69,15 @@ fn defaults_of_every_architecture_conform() {
             judge_one(&runner, desc, &guarded(1, desc, wanted), fill, seeds)
                 .unwrap_or_else(|wrong| panic!("{wrong}"));
         }
+    }
+}
+
+#[test]
+fn defaults_of_every_architecture_conform() {
+    for (arch, least) in
+        [(ArchKind::Sm80, 11), (ArchKind::Sm86, 11), (ArchKind::Sm89, 23), (ArchKind::Sm90, 1)]
+    {
+        defaults_conform(arch, least);
     }
 }
 
@@ -98,69 +105,48 @@ fn f64_tensorop_selects_tensor_cores() {
     assert!(halves.expect("a row")[0].has_producer());
 }
 
-/// Returns programs of f64, of f16 by ldmatrix, and of bytes one by one, with sliced K.
-fn subjects() -> Vec<(String, Program)> {
-    let f64s = element_types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
-    let halves = element_types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
-    let bytes = element_types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
-    let make = |(name, types, arch, orders, tile, warp, mainloop, stages)| {
-        let mut pins = Pins::NONE;
-        for (knob, words) in
-            [("threadblock", tile), ("warp", warp), ("mainloop", mainloop), ("stages", stages)]
-        {
-            pins.set(knob, words).expect("a value");
-        }
-        let default_knobs = default_knobs(types, arch).expect("a row");
-        let desc = GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, default_knobs)
-            .pinned(pins);
-        assert_eq!(desc.check(), Ok(()), "{desc:?}");
-        (String::from(name), desc.one_schedule().expect("one schedule"))
-    };
-    let (hopper, ampere) = (ArchKind::Sm90, ArchKind::Sm80);
-    [
-        ("f64", f64s, hopper, ORDERS[1], "32x32x16", "16x16x16", "multistage", "3"),
-        ("f16", halves, ampere, ORDERS[0], "32x32x64", "32x16x32", "multistage", "2"),
-        ("f16 transposed", halves, ampere, ORDERS[3], "64x64x32", "32x32x32", "multistage", "4"),
-        ("f16 one deep", halves, ampere, ORDERS[1], "32x32x16", "16x16x16", "multistage", "3"),
-        ("f16 in registers", halves, ampere, ORDERS[3], "32x32x32", "32x16x16", "pipelined", "2"),
-        ("bytes", bytes, ampere, ORDERS[3], "32x32x64", "16x32x64", "pipelined", "2"),
-    ]
-    .map(make)
-    .into()
+/// Name, types, architecture, orders, threadblock and warp tiles, main loop, and stages of a
+/// program.
+type Subject =
+    (&'static str, Combined, ArchKind, [Order; 3], [&'static str; 2], (MainloopKind, u32));
+
+/// Returns the program of a subject.
+pub(super) fn subject((name, types, arch, orders, tiles, of): Subject) -> (String, Program) {
+    let [threadblock, warp] = tiles.map(|tile| tile.parse().ok());
+    let (mainloop, stages) = (Some(of.0), Some(of.1));
+    let pins = Pins { threadblock, warp, mainloop, stages, ..Pins::NONE };
+    let default_knobs = default_knobs(types, arch).expect("a row");
+    let desc =
+        GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, default_knobs).pinned(pins);
+    assert_eq!(desc.check(), Ok(()), "{desc:?}");
+    (String::from(name), desc.one_schedule().expect("one schedule"))
 }
 
 fn find_fault(program: &Program) -> Option<String> {
     wrong(program, CHECKED, ragged(&program.desc))
 }
 
-#[test]
-fn every_dropped_step_is_found() {
-    for (name, program) in subjects() {
-        assert_eq!(find_fault(&program), None, "{name}, unchanged");
+/// Checks that each dropped step is found, and that there are `count` of them.
+pub(super) fn drop_steps(subjects: &[(String, Program)], count: usize) {
+    for (name, program) in subjects {
+        assert_eq!(find_fault(program), None, "{name}, unchanged");
     }
-    drop_each(&subjects(), find_fault).check(91);
+    drop_each(subjects, find_fault).check(count);
 }
 
-/// A tile with one k-block has one fragment of A. A load before the products would overwrite it
-/// with the fragment of the next tile.
-#[test]
-fn a_tile_with_one_k_block_loads_a_after_its_products() {
-    let mut deep = 0;
-    for (name, program) in
-        subjects().into_iter().filter(|(_, program)| program.base.k_blocks() == 1)
-    {
-        let mut mutant = program.clone();
-        let at = mutant.schedule.body.first_like(Step::LoadA { k_block: 0 });
-        assert!(
-            matches!(mutant.schedule.body[at - 1], Step::MultiplyLoad { k_block: 0, next: 0 }),
-            "{name}"
-        );
-        mutant.schedule.body.swap(at - 1, at);
-        let fault = find_fault(&mutant).expect("found");
-        assert!(fault.contains("fragment"), "{name}: {fault}");
-        deep += 1;
-    }
-    assert_eq!(deep, 2);
+/// Checks a tile with one k-block, which has one fragment of A. A load before the products would
+/// overwrite it with the fragment of the next tile.
+pub(super) fn load_a_before_products((name, program): (String, Program)) {
+    assert_eq!(program.base.k_blocks(), 1, "{name}");
+    let mut mutant = program.clone();
+    let at = mutant.schedule.body.first_like(Step::LoadA { k_block: 0 });
+    assert!(
+        matches!(mutant.schedule.body[at - 1], Step::MultiplyLoad { k_block: 0, next: 0 }),
+        "{name}"
+    );
+    mutant.schedule.body.swap(at - 1, at);
+    let fault = find_fault(&mutant).expect("found");
+    assert!(fault.contains("fragment"), "{name}: {fault}");
 }
 
 /// Swaps the values of two random points of a map.
@@ -180,9 +166,9 @@ fn exchange(map: &mut Map, seed: u64) {
     });
 }
 
-#[test]
-fn every_map_with_two_swapped_points_is_found() {
-    for (name, program) in subjects() {
+/// Checks that a map with two swapped points is found.
+pub(super) fn swap_points(subjects: &[(String, Program)]) {
+    for (name, program) in subjects {
         let found = |what: &str, change: &dyn Fn(&mut Program)| {
             let mut mutant = program.clone();
             change(&mut mutant);

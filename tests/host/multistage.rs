@@ -1,5 +1,6 @@
 //! Mutants of programs of the multistage main loop.
 
+mod mma_sync;
 mod mma_sync_ring;
 mod simt;
 

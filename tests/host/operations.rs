@@ -44,7 +44,7 @@ fn an_operation_equals_the_gemm_of_its_types() {
 }
 
 /// Returns the units and the architecture on a machine with a given architecture tag.
-fn units_on(operation: &GemmOperation, arch: ArchKind) -> (OpKind, ArchKind) {
+pub(super) fn units_on(operation: &GemmOperation, arch: ArchKind) -> (OpKind, ArchKind) {
     let class = operation.on(Some(&arch.machine())).expect("units").desc().class();
     (class.op, class.arch)
 }
@@ -53,14 +53,8 @@ fn units_on(operation: &GemmOperation, arch: ArchKind) -> (OpKind, ArchKind) {
 fn new_operation_uses_the_fastest_units_of_each_machine() {
     use ArchKind::*;
     let of = |text: &str| text.parse().expect("a matrix");
-    for (types, first) in [
-        ("f16", Some(Sm75)),
-        ("bf16", Some(Sm80)),
-        ("f64", Some(Sm80)),
-        ("i8", Some(Sm75)),
-        ("f32", None),
-        ("i32", None),
-    ] {
+    for types in ["f16", "bf16", "f64", "i8", "f32", "i32"] {
+        let first = first_tensor_cores(types.parse().expect("an element"));
         let c = if types == "i8" { "i32:row" } else { &format!("{types}:row") };
         let ab = of(&format!("{types}:row"));
         let operation = GemmOperation::new(ab, ab, of(c)).expect("a kernel");
@@ -78,23 +72,22 @@ fn new_operation_uses_the_fastest_units_of_each_machine() {
     let operation = GemmOperation::new(fp8, fp8, of("bf16:row")).expect("a kernel");
     assert_eq!(operation.desc().op(), OpKind::TensorOp);
     let refused = operation.on(Some(&Sm80.machine())).message();
+    let first = first_tensor_cores(ElementKind::E4m3).expect("tensor cores");
     assert_eq!(
         refused,
-        "no kernel multiplies e4m3 by e4m3 accumulating in f32 into bf16 on tensor cores (sm80); try arch = sm89"
+        format!(
+            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into bf16 on tensor cores (sm80); try arch = {first}"
+        )
     );
 }
 
 #[test]
-fn request_names_units_or_an_architecture_for_every_machine() {
+fn request_names_units_for_every_machine() {
     let matrix = |text: &str| Some(text.parse().expect("a matrix"));
     let bf16 = Request { a: matrix("bf16:row"), b: matrix("bf16:row"), ..Request::default() };
     let simt = Request { op: Some(OpKind::Simt), ..bf16.clone() };
     let simt = GemmOperation::from_request(&simt).expect("a kernel");
     assert_eq!(units_on(&simt, ArchKind::Sm90), (OpKind::Simt, ArchKind::Sm80));
-    let ampere = Request { arch: Some(ArchKind::Sm80), ..bf16.clone() };
-    let ampere = GemmOperation::from_request(&ampere).expect("a kernel");
-    assert_eq!(ampere.desc().op(), OpKind::TensorOp);
-    assert_eq!(units_on(&ampere, ArchKind::Sm90), (OpKind::TensorOp, ArchKind::Sm80));
     // A knob of tensor cores also selects them on the host. `f32` stays exact.
     let knobs = knobs(&[("schedule", "pingpong")]);
     let pinned = Request { knobs: knobs.clone(), ..bf16 };
@@ -121,7 +114,7 @@ fn every_type_combination_multiplies_bytes_in_every_layout() {
     let (m, n, k) = (9, 7, 5);
     for (op, types) in [OpKind::Simt, OpKind::TensorOp]
         .into_iter()
-        .flat_map(|op| Combined::all_of(op).iter().map(move |row| (op, *row)))
+        .flat_map(|op| multiplied(op).into_iter().map(move |row| (op, row)))
     {
         for orders in (0..8).map(|bits| [0, 1, 2].map(|which| ORDERS[bits >> which & 1])) {
             let operation =
@@ -312,10 +305,10 @@ fn operations_without_a_kernel_are_refused() {
         says(&mixed),
         "no kernel multiplies f32 by f64 accumulating in f32 into f32; try f32 by f32 accumulating in f32 into f32"
     );
-    let stages = Request { knobs: knobs(&[("stages", "99")]), ..Request::default() };
+    let swizzle = Request { knobs: knobs(&[("swizzle", "99")]), ..Request::default() };
     assert_eq!(
-        says(&stages),
-        "stages = 99 is outside 2 to 16; try 16; no kernel was found with this stages"
+        says(&swizzle),
+        "swizzle = 99 is outside 1 to 64; try 64; no kernel was found with this swizzle"
     );
     let halves = GemmOperation::from_request(&Request {
         a: matrix("bf16:row"),

@@ -87,16 +87,15 @@ fn rows_do_not_depend_on_other_rows() {
             described(types.each_ref().map(|types| &types[..]), (op, arch), &knobs)
         };
         let simt = of("f32", OpKind::Simt, ArchKind::Sm80, "splitk");
-        let (mma_sync, roles) = (
-            of("bf16", OpKind::TensorOp, ArchKind::Sm80, "splitk"),
-            of("bf16", OpKind::TensorOp, ArchKind::Sm90, "splitk"),
-        );
+        let on_tensor_cores =
+            [(WarpMmaKind::MmaSync, ArchKind::Sm80), (WarpMmaKind::Wgmma, ArchKind::Sm90)]
+                .map(|(mma, arch)| of("bf16", op_of(mma), arch, "splitk"));
         for other in [66, 257, 640] {
             assert!(
                 rows::<f32>(&simt, 65, |x| x) == rows::<f32>(&simt, other, |x| x),
                 "{other} rows, {slices} slices"
             );
-            for desc in [&mma_sync, &roles] {
+            for desc in &on_tensor_cores {
                 let of = |m| rows::<Bf16>(desc, m, Bf16::from_f32);
                 assert!(of(65) == of(other), "{other} rows, {slices} slices: {desc:?}");
             }
@@ -256,18 +255,6 @@ fn workspace_holds_the_partials_of_a_kernel_with_narrower_accesses() {
                 }
             }
         }
-    }
-    // Random kernels have enough registers for narrow copies. The widest tiles with few warps do
-    // not, so narrower accesses need smaller tiles.
-    let pins = [("threadblock", "128x256x64"), ("split_k", "2")];
-    let types = ["bf16:row", "bf16:col", "bf16:row"];
-    let wide = described(types, (OpKind::TensorOp, ArchKind::Sm80), &pins);
-    let narrow = wide.narrowed([1; 3]);
-    assert_ne!(narrow.threadblock(), wide.threadblock());
-    for (m, n) in [(128, 256), (12_800, 25_600), (1000, 70_001)] {
-        let problem = Problem::new(&narrow, (m, n, 4096), [None; 3], [1.0; 8]);
-        let taken = Partials::for_launch(&narrow, &problem, 1).0.bytes();
-        assert!(taken > 0 && taken <= Partials::new(&wide, (m, n), 1).bytes(), "{m}x{n}: {taken}");
     }
 }
 

@@ -10,15 +10,25 @@ fn kernel(types: [&str; 3], op: OpKind, knobs: &[(&str, &str)]) -> GemmDesc {
     described(types, (op, ArchKind::Sm80), knobs)
 }
 
+/// MMAs with their main loops.
+const MAIN_LOOPS: &[(WarpMmaKind, &[MainloopKind])] =
+    &[(WarpMmaKind::Simt, ONE_SCHEDULE), (WarpMmaKind::MmaSync, MULTISTAGE_OR_OTHER)];
+
+/// MMAs with one main loop each.
+const ONE_MAIN_LOOP: &[(WarpMmaKind, MainloopKind)] =
+    &[(WarpMmaKind::Simt, THROUGH_REGISTERS[0]), (WarpMmaKind::MmaSync, MULTISTAGE_OR_OTHER[0])];
+
 /// Returns stream-K kernels with two warp slices: every main loop, SIMT and `mma.sync`.
 fn sliced() -> Vec<GemmDesc> {
-    let simt = ONE_SCHEDULE.iter().map(|&mainloop| sliced_in(OpKind::Simt, mainloop));
-    let mma = MULTISTAGE_OR_OTHER.iter().map(|&mainloop| sliced_in(OpKind::TensorOp, mainloop));
-    simt.chain(mma).collect()
+    let sliced = |&(mma, mainloops): &(_, &[MainloopKind])| {
+        mainloops.iter().map(move |&mainloop| sliced_in(mma, mainloop)).collect::<Vec<_>>()
+    };
+    MAIN_LOOPS.iter().flat_map(sliced).collect()
 }
 
 /// Returns the stream-K kernel of a main loop with two warp slices.
-fn sliced_in(op: OpKind, mainloop: MainloopKind) -> GemmDesc {
+fn sliced_in(mma: WarpMmaKind, mainloop: MainloopKind) -> GemmDesc {
+    let op = op_of(mma);
     let types = match op {
         OpKind::Simt => ["f32:row"; 3],
         OpKind::TensorOp => ["f16:row", "f16:col", "f32:row"],
@@ -51,7 +61,7 @@ fn integers_are_exact_on_any_number_of_ctas() {
     for kernel_kind in [KernelKind::Simt, KernelKind::MmaSync] {
         let wanted =
             Wanted { kernel_kind, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
-        for seed in 0..40 {
+        for seed in 0..60 {
             // Some descriptions do not have enough registers for stream-K.
             let Some([_, streamed]) = with_stream_k(description(0x57e4_0000 + seed, wanted)) else {
                 continue;
@@ -72,7 +82,7 @@ fn integers_are_exact_on_any_number_of_ctas() {
         }
     }
     println!("{seen:?}");
-    let main_loops = ONE_SCHEDULE.len() + MULTISTAGE_OR_OTHER.len();
+    let main_loops: usize = MAIN_LOOPS.iter().map(|(_, mainloops)| mainloops.len()).sum();
     assert!(seen.len() == 2 * main_loops && seen.values().all(|&count| count >= 2), "{seen:?}");
 }
 
@@ -140,10 +150,7 @@ fn wrong_stream_k_units_are_found() {
             w.unit(block, 0, i).map(|unit| Unit { slice: 0, ..unit })
         }),
     ];
-    for desc in [
-        sliced_in(OpKind::Simt, THROUGH_REGISTERS[0]),
-        sliced_in(OpKind::TensorOp, MULTISTAGE_OR_OTHER[0]),
-    ] {
+    for desc in ONE_MAIN_LOOP.iter().map(|&(mma, mainloop)| sliced_in(mma, mainloop)) {
         for (name, mutation) in mutations {
             let units = Arc::new(move |w: &Work, block, _, i| mutation(w, block, i));
             let mutant = Program { units, ..program(&desc, 4) };
@@ -175,16 +182,14 @@ fn batches_and_arrays_support_stream_k() {
     let a: Vec<i8> = (0..products * m * k).map(number).collect();
     let b: Vec<i8> = (0..products * k * n).map(|i| number(3 * i + 1)).collect();
     let of = |product: usize| [&a[product * m * k..][..m * k], &b[product * k * n..][..k * n]];
-    for (op, mainloop) in
-        [(OpKind::Simt, THROUGH_REGISTERS[0]), (OpKind::TensorOp, MULTISTAGE_OR_OTHER[0])]
-    {
+    for &(mma, mainloop) in ONE_MAIN_LOOP {
         let knobs = [
             ("threadblock", "64x64x64"),
             ("warp", "32x32x32"),
             ("mainloop", mainloop.name()),
             ("decomposition", "streamk"),
         ];
-        let streamed = kernel(["i8:row", "i8:col", "i32:row"], op, &knobs);
+        let streamed = kernel(["i8:row", "i8:col", "i32:row"], op_of(mma), &knobs);
         let whole = but!(streamed, decomposition: DecompositionKind::SplitK);
         let mut wanted = vec![0; products * m * n];
         for (product, d) in wanted.chunks_mut(m * n).enumerate() {
@@ -226,8 +231,8 @@ fn both_modes_add_stream_k_slices_in_the_same_order() {
         let call = problem.with(slices::<f32, f32, f32>(a, b, d));
         run_in_mode(&program(desc, 5), mode, call).expect("a product");
     };
-    let ring = sliced_in(OpKind::Simt, MULTISTAGE_OR_OTHER[0]);
-    let double = sliced_in(OpKind::Simt, THROUGH_REGISTERS[0]);
+    let ring = sliced_in(WarpMmaKind::Simt, MULTISTAGE_OR_OTHER[0]);
+    let double = sliced_in(WarpMmaKind::Simt, THROUGH_REGISTERS[0]);
     for (desc, batch) in [(double, 1), (ring, 1), (ring.for_batch(3), 3)] {
         for extents @ (m, n, k) in [(130, 190, 500), (64, 64, 700), (200, 300, 33)] {
             let (a, b): (Vec<f32>, Vec<f32>) = (
@@ -370,9 +375,12 @@ fn refusals_name_the_rule() {
     let request =
         Request { op: Some(OpKind::Simt), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
     let refused = GemmOperation::from_request(&request).message();
+    let first = MULTISTAGE_OR_OTHER[0];
     assert_eq!(
         refused,
-        "decomposition = splitkcluster is not supported by the multistage main loop; try splitk; no kernel was found with this decomposition"
+        format!(
+            "decomposition = splitkcluster is not supported by the {first} main loop; try splitk; no kernel was found with this decomposition"
+        )
     );
 }
 

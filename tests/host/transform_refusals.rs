@@ -10,7 +10,7 @@ use crate::harness::{
 use falchion::numeric::register_transform;
 
 /// Returns the sentence of a request that is refused.
-fn refused(units: (OpKind, ArchKind), ab: &str, knobs: &[(&str, &str)]) -> String {
+pub(super) fn refused(units: (OpKind, ArchKind), ab: &str, knobs: &[(&str, &str)]) -> String {
     let d = if ab == "f64" { "f64:row" } else { "f32:row" };
     let types = [&format!("{ab}:row"), &format!("{ab}:row"), d];
     let request = Request { op: Some(units.0), arch: Some(units.1), ..request(types, knobs) };
@@ -54,74 +54,78 @@ fn a_transform_that_does_not_map_0_to_0_is_refused() {
 
 #[test]
 fn transforms_of_other_types_are_refused() {
-    let (simt, tensor) = ((OpKind::Simt, ArchKind::Sm80), TENSOR_OP[0]);
     let of_f32 = transform_words::<Magnitude<f32, f32>>();
     let to_bf16 = transform_words::<Magnitude<f32, Bf16>>();
     let to_f16 = transform_words::<Magnitude<f32, F16>>();
     let wider = transform_words::<Magnitude<Bf16, Tf32>>();
-    for (units, ab, knobs, says) in [
+    for (mma, ab, knobs, says) in [
         (
-            simt,
+            WarpMmaKind::Simt,
             "f16",
             &[("transform_a", &*of_f32)][..],
             "is not supported by f16 (the transform has another stored type)",
         ),
         (
-            tensor,
+            WarpMmaKind::MmaSync,
             "bf16",
             &[("transform_b", &to_bf16)],
             "is not supported by bf16 (the transform has another stored type)",
         ),
         (
-            simt,
+            WarpMmaKind::Simt,
             "f32",
             &[("transform_a", &to_bf16)],
             "is not supported by SIMT kernels (they multiply transformed elements as f32",
         ),
-        (simt, "f64", &[("transform_a", &of_f32)], "is not supported by f64"),
+        (WarpMmaKind::Simt, "f64", &[("transform_a", &of_f32)], "is not supported by f64"),
         (
-            tensor,
+            WarpMmaKind::MmaSync,
             "f32",
             &[("transform_a", &of_f32), ("transform_b", &of_f32)],
             "is not supported by mma.sync kernels (they transform f32, tf32, f16, and bf16",
         ),
-        (tensor, "bf16", &[("transform_a", &wider)], "is not supported by mma.sync kernels"),
         (
-            tensor,
+            WarpMmaKind::MmaSync,
+            "bf16",
+            &[("transform_a", &wider)],
+            "is not supported by mma.sync kernels",
+        ),
+        (
+            WarpMmaKind::MmaSync,
             "f32",
             &[("transform_a", &to_bf16), ("transform_b", &to_f16)],
             "multiplied type of A = bf16 differs from f16",
         ),
         (
-            tensor,
+            WarpMmaKind::MmaSync,
             "f32",
             &[("transform_b", &to_bf16)],
             "multiplied type of A = tf32 differs from bf16",
         ),
     ] {
-        let said = refused(units, ab, knobs);
+        let said = refused((op_of(mma), ArchKind::Sm80), ab, knobs);
         assert!(said.contains(says), "{said}");
     }
-    transform!(Truncated "truncated": f32 => Tf32, "x", |x| x);
-    let one_term = transform_words::<Truncated>();
-    let said = refused(tensor, "f32", &[("transform_a", &one_term)]);
-    assert!(said.contains("multiplied type of A = 1 term differs from 2 terms"), "{said}");
 }
 
 #[test]
 fn other_pairs_refuse_a_transform_by_name() {
     let id = register_transform::<Scaled<f32, f32>>();
     let knobs = [("mainloop", "warpspecialized"), ("transform_a", &*id.to_string())];
+    let nearest: Vec<_> = MULTISTAGE_OR_OTHER.iter().map(|mainloop| mainloop.name()).collect();
+    let nearest = nearest.join(" or ");
     // A request names the knob that no such kernel has; a description, the rule of its main loop.
-    for op in [OpKind::Simt, OpKind::TensorOp] {
-        let said = refused((op, ArchKind::Sm90), "f32", &knobs);
+    for mma in [WarpMmaKind::Simt, WarpMmaKind::MmaSync] {
+        let said = refused((op_of(mma), ArchKind::Sm90), "f32", &knobs);
         assert!(said.contains("transform_a") && said.contains("warpspecialized"), "{said}");
+    }
+    for op in [OpKind::Simt, OpKind::TensorOp] {
         let mut desc = small((op, ArchKind::Sm90), ElementKind::F32, ORDERS[2], &knobs[..1]);
         desc.operands[1].multiplied = Multiplied::Transformed(id);
         assert_eq!(
             desc.check().map_err(|refusal| refusal.to_string()),
             Err(format!(
-                "transform_b = {id} is not supported by the warpspecialized main loop (its MMA reads elements as TMA copied them); try mainloop = multistage or pipelined"
+                "transform_b = {id} is not supported by the warpspecialized main loop (its MMA reads elements as TMA copied them); try mainloop = {nearest}"
             ))
         );
     }
@@ -133,58 +137,6 @@ fn other_pairs_refuse_a_transform_by_name() {
     unlike.operands[1].multiplied = Multiplied::Terms(EmulationKind::F16x3);
     let said = unlike.check().map_err(|refusal| refusal.to_string()).expect_err("unlike types");
     assert!(said.contains("multiplied type of A = bf16 differs from f16"), "{said}");
-}
-
-#[cfg(feature = "serde")]
-#[test]
-fn a_description_with_transforms_comes_back_from_json() {
-    let id = register_transform::<Scaled<f32, Bf16>>();
-    let words = id.to_string();
-    let transformed = small(
-        TENSOR_OP[1],
-        ElementKind::F32,
-        [Order::Row, Order::Row, Order::Col],
-        &[("emulation", "bf16x1"), ("transform_a", &words)],
-    );
-    let text = transformed.to_json().expect("a text");
-    assert!(
-        text.contains(&format!(
-            r#""a":{{"stored":"f32:row","multiplied":"{id}"}},"b":{{"stored":"f32:row","multiplied":"bf16x1"}},"#
-        )),
-        "{text}"
-    );
-    assert!(!text.contains("emulation") && !text.contains("\"transform_a\""), "{text}");
-    assert_eq!(GemmDesc::from_json(&text).expect("what was written"), transformed);
-    let plain = small(TENSOR_OP[1], ElementKind::Bf16, ORDERS[0], &[]);
-    let text = plain.to_json().expect("a text");
-    assert!(text.contains(r#""a":"bf16:row","b":"bf16:col""#), "{text}");
-    assert_eq!(GemmDesc::from_json(&text).expect("what was written"), plain);
-    let as_object =
-        text.replace(r#""a":"bf16:row""#, r#""a":{"stored":"bf16:row","multiplied":"stored"}"#);
-    assert_eq!(GemmDesc::from_json(&as_object).expect("an object"), plain);
-    for (from, to, says) in [
-        (
-            r#""a":"bf16:row""#,
-            r#""a":{"stored":"bf16:row","multiplied":"tf32x4"}"#,
-            "`tf32x4` is not stored, an emulation",
-        ),
-        (r#""a":"bf16:row""#, r#""a":{"stored":"bf16:row"}"#, "missing field `multiplied`"),
-        (
-            r#""a":"bf16:row""#,
-            r#""a":{"stored":"bf16:row","multiplied":"stored","access":1}"#,
-            "unknown field `access`",
-        ),
-        (r#""a":"bf16:row""#, r#""a":7"#, "invalid type"),
-        (
-            r#""mainloop""#,
-            r#""emulation":"none","mainloop""#,
-            "unknown field `emulation`: the field `multiplied` of an operand",
-        ),
-    ] {
-        assert!(text.contains(from), "{text}");
-        let said = GemmDesc::from_json(&text.replacen(from, to, 1)).map(drop).message();
-        assert!(said.contains(says), "{said}");
-    }
 }
 
 #[test]

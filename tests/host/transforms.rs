@@ -157,51 +157,28 @@ fn divisions_of_k_multiply_transformed_elements() {
     }
 }
 
-/// The verdict of the lab transforms the elements of its reference.
-#[test]
-fn the_lab_verifies_transformed_operands() {
+/// Checks that the verdict of the lab transforms the elements of its reference.
+pub(super) fn lab_verifies(units: (OpKind, ArchKind), pins: &[(&str, &str)]) {
     let [m, n, k] = [20, 24, 70];
-    let words = transform_words::<Scaled<f32, Bf16>>();
-    let pins = [("transform_a", &*words), ("transform_b", &words)];
-    let tensor = [&knobs_of(OpKind::TensorOp, MULTISTAGE_OR_OTHER[0])[..], &pins].concat();
-    let words = transform_words::<Magnitude<f32, f32>>();
-    let pins = [("transform_b", &*words)];
-    let simt = [&knobs_of(OpKind::Simt, MULTISTAGE_OR_OTHER[0])[..], &pins].concat();
+    let knobs = [&knobs_of(units.0, MULTISTAGE_OR_OTHER[0])[..], pins].concat();
     let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     register_transform::<Scaled<f32, f32>>();
-    for (units, knobs) in [(TENSOR_OP[1], tensor), ((OpKind::Simt, ArchKind::Sm80), simt)] {
-        let desc = small(units, ElementKind::F32, ORDERS[0], &knobs);
-        let sizes = [m, n, k];
-        let mut d = on_tensor_cores::computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("D");
-        let verdict = judge(&desc, sizes, (&a, &b), &d);
-        assert!(verdict.is_right(), "{desc}: {verdict}");
-        let plain = small((OpKind::Simt, ArchKind::Sm80), ElementKind::F32, ORDERS[0], &[]);
-        let other = but!(plain, transform_a: TransformId::new::<Scaled<f32, f32>>());
-        assert!(!judge(&other, sizes, (&a, &b), &d).is_right(), "another transform");
-        d[5] *= 1.0 + 1e-3;
-        assert!(!judge(&desc, sizes, (&a, &b), &d).is_right(), "{desc}");
-    }
+    let desc = small(units, ElementKind::F32, ORDERS[0], &knobs);
+    let sizes = [m, n, k];
+    let mut d = on_tensor_cores::computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("D");
+    let verdict = judge(&desc, sizes, (&a, &b), &d);
+    assert!(verdict.is_right(), "{desc}: {verdict}");
+    let plain = small((OpKind::Simt, ArchKind::Sm80), ElementKind::F32, ORDERS[0], &[]);
+    let other = but!(plain, transform_a: TransformId::new::<Scaled<f32, f32>>());
+    assert!(!judge(&other, sizes, (&a, &b), &d).is_right(), "another transform");
+    d[5] *= 1.0 + 1e-3;
+    assert!(!judge(&desc, sizes, (&a, &b), &d).is_right(), "{desc}");
 }
 
-/// The rounding of bf16x1 is the transform of f32 to bf16 that returns its argument.
 #[test]
-fn a_transform_of_a_stands_beside_an_emulation_of_b() {
-    transform!(Same "same": f32 => Bf16, "x", |x| x);
-    let words = transform_words::<Same>();
-    let (m, n, k) = SIZES;
-    let (a, b) = rounding_operands((m, n, k), |x| x);
-    let knobs = knobs_of(OpKind::TensorOp, MULTISTAGE_OR_OTHER[0]);
-    let d = |more: &[(&str, &str)], orders| {
-        let knobs = [&knobs[..], &[("emulation", "bf16x1")], more].concat();
-        let desc = small(TENSOR_OP[0], ElementKind::F32, orders, &knobs);
-        bits(&computed::<f32, f32>(&desc, &desc, Mode::Fast, SIZES, ([&a, &b], f32::NAN)))
-    };
-    for orders in [ORDERS[0], ORDERS[3]] {
-        let wanted = d(&[], orders);
-        for name in ["transform_a", "transform_b"] {
-            assert!(d(&[(name, &words)], orders) == wanted, "{name} {orders:?}");
-        }
-    }
+fn the_lab_verifies_transformed_operands() {
+    let words = transform_words::<Magnitude<f32, f32>>();
+    lab_verifies((OpKind::Simt, ArchKind::Sm80), &[("transform_b", &words)]);
 }
 
 #[test]

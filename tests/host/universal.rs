@@ -32,18 +32,21 @@ fn each_machine_selects_its_units_and_instructions() {
     // True f32, and types that no tensor core multiplies, use CUDA cores everywhere.
     assert_eq!(f32, archs.map(|arch| Ok((Simt, arch))));
     assert_eq!(i32, archs.map(|arch| Ok((Simt, arch))));
-    let tensor_op_from =
-        |first: ArchKind| archs.map(|arch| Ok((if arch >= first { TensorOp } else { Simt }, arch)));
-    assert_eq!(f16, tensor_op_from(Sm75));
-    assert_eq!(f64, tensor_op_from(Sm80));
+    let is_on_tensor_cores =
+        |element, arch| first_tensor_cores(element).is_some_and(|first| arch >= first);
+    for (units, element) in [(f16, ElementKind::F16), (f64, ElementKind::F64)] {
+        let op = |arch| if is_on_tensor_cores(element, arch) { TensorOp } else { Simt };
+        assert_eq!(units, archs.map(|arch| Ok((op(arch), arch))));
+    }
     // Types that only tensor cores multiply are refused on machines without them.
-    assert_eq!(tf32[2..], tensor_op_from(Sm80)[2..]);
-    assert_eq!(
-        tf32[..2],
-        ["sm70", "sm75"].map(|arch| {
-            Err(format!("no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on tensor cores ({arch}); try arch = sm80"))
-        })
-    );
+    let first = first_tensor_cores(ElementKind::Tf32).expect("tensor cores");
+    for (units, arch) in tf32.into_iter().zip(archs) {
+        let refused = format!(
+            "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on tensor cores ({arch}); try arch = {first}"
+        );
+        let has = is_on_tensor_cores(ElementKind::Tf32, arch);
+        assert_eq!(units, if has { Ok((TensorOp, arch)) } else { Err(refused) });
+    }
 }
 
 /// An operator resolves each architecture once. Another epilogue is another operator.

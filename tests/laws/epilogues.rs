@@ -347,11 +347,11 @@ mod json {
         says("\"version\":5", "\"version\":3", "`version` is 3, and only version 5 is supported");
         says("\"version\":5", "\"version\":\"1\"", "`version` is \"1\"");
         says("\"version\":5", "\"other\":5", "it has no field `version`");
-        says("\"stages\"", "\"steps\"", "steps cannot be `4`: there is no knob of this name");
-        says("\"stages\":4,", "", "missing field `stages`");
-        says("\"stages\":4", "\"stages\":4,\"stages\":4", "duplicate field `stages`");
-        says("\"stages\":4", "\"stages\":4,\"cluster\":\"1x1\"", "unknown field `cluster`");
-        says("\"stages\":4", "\"stages\":4,\"epilogue\":\"acc\"", "unknown field `epilogue`");
+        says("\"align_a\"", "\"steps\"", "steps cannot be `4`: there is no knob of this name");
+        says("\"align_a\":4,", "", "missing field `align_a`");
+        says("\"align_a\":4", "\"align_a\":4,\"align_a\":4", "duplicate field `align_a`");
+        says("\"align_a\":4", "\"align_a\":4,\"cluster\":\"1x1\"", "unknown field `cluster`");
+        says("\"align_a\":4", "\"align_a\":4,\"epilogue\":\"acc\"", "unknown field `epilogue`");
         says("\"arch\":\"sm80\"", "\"arch\":\"sm80\",\"arch\":\"sm80\"", "duplicate field `arch`");
         says("\"arch\":\"sm80\"", "\"arch\":\"sm80\",\"depth\":1", "unknown field `depth`");
         says("\"mma\":{\"simt\"", "\"mma\":{\"sycl\"", "unknown variant `sycl`");
@@ -360,9 +360,9 @@ mod json {
             "\"threadblock\":\"128x128\"",
             "threadblock cannot be `128x128`",
         );
-        says("\"stages\":4", "\"stages\":-4", "stages cannot be `-4`");
-        says("\"stages\":4", "\"stages\":4294967296", "stages cannot be `4294967296`");
-        says("\"stages\":4", "\"stages\":[4]", "the value must be a text or a number");
+        says("\"align_a\":4", "\"align_a\":-4", "align_a cannot be `-4`");
+        says("\"align_a\":4", "\"align_a\":4294967296", "align_a cannot be `4294967296`");
+        says("\"align_a\":4", "\"align_a\":[4]", "the value must be a text or a number");
         says("\"a\":\"f32:row\"", "\"a\":\"f32\"", "is not of the form");
         says("\"arch\":\"sm80\"", "\"arch\":\"sm81\"", "unknown variant `sm81`");
         says("alpha * acc", "alpha * accu", "`accu` is not known");

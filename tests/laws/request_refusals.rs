@@ -16,7 +16,8 @@ const F32: [&str; 3] = ["f32:row"; 3];
 
 #[test]
 fn knob_of_other_units_names_the_units_that_have_it() {
-    for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
+    let first = first_tensor_cores(ElementKind::Bf16).expect("tensor cores");
+    for arch in ArchKind::ALL.into_iter().filter(|arch| *arch >= first) {
         for (knob, value) in
             [("smem_a", "k+8"), ("smem_b", "k+8"), ("interleave", "2"), ("unroll", "2")]
         {
@@ -26,10 +27,6 @@ fn knob_of_other_units_names_the_units_that_have_it() {
             );
         }
     }
-    assert_eq!(
-        said(&request(None, F32, &[("saturate", "on")]), ArchKind::Sm80),
-        "saturate is not a knob of CUDA-core kernels; try op = tensorop"
-    );
 }
 
 #[test]
@@ -95,10 +92,11 @@ fn a_description_keeps_its_mode() {
         let desc = desc.expect("a kernel").desc;
         let modes = [desc.for_batch(3), desc.for_array(3), desc.for_groups(Axis::M)];
         for desc in modes.into_iter().chain([desc.for_groups(Axis::N)]) {
-            let knobs = vec![("stages".to_owned(), "4".to_owned())];
+            let knobs = vec![("align_c".to_owned(), "1".to_owned())];
             let request = Request { description: Some(desc), knobs, ..Request::default() };
             let changed = request.resolve(ArchKind::Sm80).expect("a kernel").desc;
-            assert_eq!((changed.work.mode, changed.stages()), (desc.work.mode, 4));
+            assert_ne!(changed, desc);
+            assert_eq!((changed.work.mode, changed.alignments()[2]), (desc.work.mode, 1));
         }
     }
 }

@@ -186,7 +186,7 @@ impl GemmDesc {
             let (kind, staged) = (OperandKind::BOTH[i], &base.operands[i]);
             hold!(check_access(base, kind, self.operands[i].access));
             hold!(self.mma.check_operand(self, kind, staged));
-            hold!(self.mainloop.check_copies(Operand::from_kind(kind), staged));
+            hold!(self.mainloop.check_copies(Operand::from_kind(kind), staged, self.mma.kind()));
             i += 1;
         }
         Ok(())

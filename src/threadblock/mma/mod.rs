@@ -6,6 +6,7 @@
 //!
 //! Twin: `kernels/threadblock/mma.cuh`.
 
+mod advice;
 pub(crate) mod base;
 pub(crate) mod check;
 pub(crate) mod kernel;
@@ -81,6 +82,9 @@ main_loops! {
 impl MainloopKind {
     /// Main loops that copy through registers, as default tables prefer them.
     pub(crate) const THROUGH_REGISTERS: &[Self] = &[Self::Pipelined, Self::SingleStage];
+
+    /// Main loops that transform operands of every MMA without a producer.
+    pub(crate) const TRANSFORMS: &[Self] = &[Self::Multistage, Self::Pipelined];
 
     /// Returns whether a producer warpgroup copies tiles by TMA.
     pub const fn has_producer(self) -> bool {

@@ -99,7 +99,7 @@ const fn no_transform(desc: &GemmDesc, operand: OperandKind) -> Result<(), Refus
         id,
         "the warpspecialized main loop",
         "its MMA reads elements as TMA copied them",
-        "try mainloop = multistage or pipelined",
+        MainloopKind::advice_to_transform(),
     ))
 }
 

@@ -1,7 +1,7 @@
 //! The rules of an `mma.sync` kernel without a producer: those of its own knobs and types.
 
 use crate::{
-    nest::GemmDesc,
+    nest::{GemmDesc, emulation_of_others},
     numeric::{ElementKind, Multiplied, TransformId},
     refusal::{
         Field, Legal, Refusal, hold,
@@ -124,7 +124,7 @@ impl MmaSyncKnobs {
                     return Err(Refusal::nothing_to_emulate(emulation, a.stored, b.stored));
                 }
                 Multiplied::Terms(emulation) if !emulation.in_registers() => {
-                    return Err(Refusal::emulation_of_others(emulation));
+                    return Err(emulation_of_others(emulation));
                 }
                 Multiplied::Stored | Multiplied::Terms(_) => {}
                 Multiplied::Transformed(id) => {

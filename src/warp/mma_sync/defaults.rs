@@ -8,7 +8,7 @@ use crate::{
     nest::{
         Knobs, SaturateKind,
         defaults::{Row, combined, mixed, with},
-        feeds_through_registers,
+        first_through_registers,
     },
     numeric::{Combined, ElementKind::*, EmulationKind},
     shape::Mnk,
@@ -19,7 +19,7 @@ use crate::{
 /// Turing, which has no asynchronous copies. It has no rows without a main loop that copies through
 /// registers.
 const TURING: &[ArchKind] =
-    if feeds_through_registers(WarpMmaKind::MmaSync) { &[Sm75] } else { &[] };
+    if first_through_registers(WarpMmaKind::MmaSync).is_some() { &[Sm75] } else { &[] };
 
 /// Main loops of the rows. The rows have the first.
 const LOOPS: &[MainloopKind] = &[MainloopKind::Multistage, MainloopKind::Pipelined];

@@ -383,11 +383,15 @@ mod tests {
         assert_eq!(desc.alignments()[..2], [2, 2]);
     }
 
-    /// An asynchronous copy moves at least two elements of f16, which must be adjacent.
-    #[test]
-    fn k_major_halves_stay_k_major_in_a_multistage_kernel() {
-        let desc = resolved(["f16:row", "f16:row"], &[("mainloop", "multistage")]);
-        assert!(matches!(desc.operands[0].smem, SmemLayout::Padded { along: Along::K, .. }));
-        assert_eq!(desc.operands[1].smem, SmemLayout::Auto);
+    mod multistage {
+        use super::*;
+
+        /// An asynchronous copy moves at least two elements of f16, which must be adjacent.
+        #[test]
+        fn k_major_halves_stay_k_major() {
+            let desc = resolved(["f16:row", "f16:row"], &[("mainloop", "multistage")]);
+            assert!(matches!(desc.operands[0].smem, SmemLayout::Padded { along: Along::K, .. }));
+            assert_eq!(desc.operands[1].smem, SmemLayout::Auto);
+        }
     }
 }

@@ -5,7 +5,7 @@ pub mod mma_sync;
 pub mod simt;
 pub mod tma_ring;
 
-use crate::harness::prelude::*;
+use crate::harness::{prelude::*, words::has_all_variants};
 
 /// Kinds of kernels: an MMA, and whether a TMA ring feeds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +48,45 @@ pub const THROUGH_REGISTERS: &[MainloopKind] =
 /// The multistage main loop, and the main loop that replaces it in a tree without it.
 pub const MULTISTAGE_OR_OTHER: &[MainloopKind] =
     &[MainloopKind::Multistage, MainloopKind::Pipelined];
+
+/// Returns the operation class of an MMA.
+pub fn op_of(mma: WarpMmaKind) -> OpKind {
+    match mma {
+        WarpMmaKind::Simt => OpKind::Simt,
+        WarpMmaKind::MmaSync => OpKind::TensorOp,
+        WarpMmaKind::Wgmma => OpKind::TensorOp,
+    }
+}
+
+/// Returns the type combinations of an operation class that have kernels on sm90. In a tree with
+/// all variants, each has one.
+pub fn multiplied(op: OpKind) -> Vec<Combined> {
+    let has_kernel =
+        |types: &Combined| default_gemm_configurations(op, ArchKind::Sm90, *types).is_ok();
+    let (found, others): (Vec<_>, Vec<_>) =
+        Combined::all_of(op).iter().copied().partition(has_kernel);
+    assert!(others.is_empty() || !has_all_variants(), "{others:?}");
+    found
+}
+
+/// Main loops and MMAs on tensor cores, with the first architecture of some element types.
+const TENSOR_CORES: &[(MainloopKind, WarpMmaKind, ArchKind, &[ElementKind])] = {
+    use ArchKind::*;
+    use ElementKind::*;
+    &[
+        (MainloopKind::Pipelined, WarpMmaKind::MmaSync, Sm75, &[F16, I8]),
+        (MainloopKind::Pipelined, WarpMmaKind::MmaSync, Sm80, &[Bf16, Tf32, F64]),
+        (MainloopKind::Pipelined, WarpMmaKind::MmaSync, Sm89, &[E4m3]),
+        (MainloopKind::Multistage, WarpMmaKind::MmaSync, Sm80, &[F16, I8, Bf16, Tf32, F64]),
+        (MainloopKind::Multistage, WarpMmaKind::MmaSync, Sm89, &[E4m3]),
+        (MainloopKind::TmaRing, WarpMmaKind::Wgmma, Sm90, &[F16, I8, Bf16, Tf32, E4m3]),
+    ]
+};
+
+/// Returns the first architecture whose tensor cores multiply an element type.
+pub fn first_tensor_cores(element: ElementKind) -> Option<ArchKind> {
+    TENSOR_CORES.iter().find(|row| row.3.contains(&element)).map(|row| row.2)
+}
 
 /// Architectures with tensor cores that kernels without a producer use.
 pub const ARCHS: [ArchKind; 5] =

@@ -1,6 +1,6 @@
 //! Batches of `mma.sync` kernels.
 
-use super::super::batches::compare;
+use super::super::batches::{compare, wrong_units_are_found};
 use crate::harness::{prelude::*, product::small};
 
 /// `mma.sync` kernels by `ldmatrix` and element by element, with sliced K.
@@ -20,4 +20,9 @@ fn mma_sync_batches_have_the_bits_of_separate_gemms() {
         &small(Doubles::<ColMajor>::new().epilogue::<WithVectors>().desc()).cut(2),
         (5, 65, 40),
     );
+}
+
+#[test]
+fn wrong_units_of_a_batch_are_found() {
+    wrong_units_are_found::<Bf16>(&KMajor::<Bf16, f32, RowMajor, f32, TensorOp, Sm80>::DESC);
 }

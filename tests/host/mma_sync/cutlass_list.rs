@@ -9,7 +9,7 @@ use crate::harness::{
 
 /// Refusals of the list, and the number of refused lines. A count may decrease if the reason is
 /// known.
-const REFUSED: &[(&str, usize)] = &[
+pub(in super::super) const REFUSED: &[(&str, usize)] = &[
     // Mixed types that need a conversion before the instruction.
     ("bf16 by i8 accumulating in f32", 7),
     ("bf16 by u8 accumulating in f32", 2),
@@ -34,24 +34,32 @@ const REFUSED: &[(&str, usize)] = &[
     ("u8 by f16 accumulating in f32", 2),
 ];
 
-/// Number of kernels whose threads exceed the register limit. They need `--spills allowed`, as the
-/// refusal says.
-const SPILLED: usize = 3;
-
 #[test]
-fn cutlass_configurations_are_exact() {
-    let mut list = list();
+fn operators_are_those_of_cutlass() {
+    let list = list();
     let operators = |name: &str| list.iter().filter(|listed| listed.operator == name).count();
     assert_eq!(
         ["-", "saturate", "upcast", "fast_accum", "fast_bf16"].map(operators),
         [411, 129, 33, 2, 1]
     );
+}
+
+/// Checks `count` lines of some architectures: their refusals, the results of the kernels, and the
+/// number of kernels whose threads exceed the register limit. The latter need `--spills allowed`,
+/// as the refusal says.
+pub(in super::super) fn lines_are_exact(
+    count: usize,
+    archs: impl Fn(ArchKind) -> bool,
+    expected: &[(&str, usize)],
+    spills: usize,
+) {
+    let mut list: Vec<_> = list().into_iter().filter(|listed| archs(listed.arch)).collect();
     let (kernels, refused, spilled) = kernels(&mut list);
     assert_eq!(
         refused.iter().map(|(kind, &count)| (kind.as_str(), count)).collect::<Vec<_>>(),
-        REFUSED
+        expected
     );
-    assert_eq!((kernels.len() + refused.values().sum::<usize>(), spilled), (576, SPILLED));
+    assert_eq!((kernels.len() + refused.values().sum::<usize>(), spilled), (count, spills));
     // If several kernels differ in D only, one of them runs on the checked machine.
     let mut main_loops = BTreeSet::new();
     let runs: Vec<_> = kernels

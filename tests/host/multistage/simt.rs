@@ -1,6 +1,9 @@
 //! Types that name the multistage main loop, which is the default of `f32` from sm80 on.
 
-use super::super::simt::types::{DESC, f32_desc};
+use super::super::{
+    fast_equals_checked::give_the_same_bits,
+    simt::types::{DESC, f32_desc},
+};
 use crate::harness::prelude::*;
 use falchion::{
     nest::{AlignmentA, AlignmentB, AlignmentC, Config, Leaf, SharedA, SharedB},
@@ -9,6 +12,25 @@ use falchion::{
 use static_assertions::const_assert;
 
 const_assert!(matches!(DESC.mainloop.kind(), MainloopKind::Multistage) && DESC.stages() == 4);
+
+#[test]
+fn both_modes_give_the_same_bits_with_three_stages() {
+    give_the_same_bits(&[("f32:row f32:row f32:row", "f32", "stages=3")]);
+}
+
+/// Pins of the number of stages commute with others. The last of two pins of one knob wins.
+#[test]
+fn stages_commute() {
+    type Shape = GemmShape<64, 32, 8>;
+    assert_eq!(
+        f32_desc::<With<With<Auto, Warp<Shape>>, Stages<3>>>(),
+        f32_desc::<With<With<Auto, Stages<3>>, Warp<Shape>>>()
+    );
+    assert_eq!(
+        f32_desc::<With<With<Auto, Stages<2>>, Stages<3>>>(),
+        f32_desc::<With<Auto, Stages<3>>>()
+    );
+}
 
 /// Pinning every knob to its default changes nothing.
 #[test]

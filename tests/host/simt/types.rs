@@ -20,8 +20,8 @@ type Shape = GemmShape<64, 32, 8>;
 #[test]
 fn leaves_commute() {
     assert_eq!(
-        f32_desc::<With<With<Auto, Warp<Shape>>, Stages<3>>>(),
-        f32_desc::<With<With<Auto, Stages<3>>, Warp<Shape>>>()
+        f32_desc::<With<With<Auto, Warp<Shape>>, Stages<2>>>(),
+        f32_desc::<With<With<Auto, Stages<2>>, Warp<Shape>>>()
     );
     type Small = Warp<GemmShape<16, 32, 8>>;
     type Tile = Threadblock<GemmShape<32, 32, 8>>;
@@ -30,8 +30,8 @@ fn leaves_commute() {
         f32_desc::<With<With<Auto, Tile>, Small>>()
     );
     assert_eq!(
-        f32_desc::<With<With<Auto, Stages<2>>, Stages<3>>>(),
-        f32_desc::<With<Auto, Stages<3>>>()
+        f32_desc::<With<With<Auto, BlocksPerSm<2>>, BlocksPerSm<1>>>(),
+        f32_desc::<With<Auto, BlocksPerSm<1>>>()
     );
     type Padded = SharedB<SmemPadded<false, 4>>;
     type Swizzled = SharedA<SmemSwizzled<false, 3, 2, 0>>;

@@ -22,18 +22,18 @@ fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighboring_ctas() {
 
 /// Returns bf16 kernels with every main loop, whole warp tiles, and sliced K.
 fn with_one_schedule() -> Vec<GemmDesc> {
-    let kernel = |(op, mainloop, warp): (OpKind, &str, &str)| {
+    let kernel = |(mma, mainloop, warp): (WarpMmaKind, &str, &str)| {
         let tile = [("decomposition", "streamk"), ("threadblock", "64x64x32")];
         let knobs = [&tile[..], &[("mainloop", mainloop), ("warp", warp)]].concat();
-        described(["bf16:row", "bf16:col", "f32:row"], (op, ArchKind::Sm80), &knobs)
+        described(["bf16:row", "bf16:col", "f32:row"], (op_of(mma), ArchKind::Sm80), &knobs)
     };
     let all = [
-        (OpKind::Simt, "singlestage", "32x32x16"),
-        (OpKind::Simt, "pipelined", "32x32x32"),
-        (OpKind::Simt, "multistage", "32x32x16"),
-        (OpKind::TensorOp, "pipelined", "32x32x32"),
-        (OpKind::TensorOp, "multistage", "32x32x32"),
-        (OpKind::TensorOp, "multistage", "32x32x16"),
+        (WarpMmaKind::Simt, "singlestage", "32x32x16"),
+        (WarpMmaKind::Simt, "pipelined", "32x32x32"),
+        (WarpMmaKind::Simt, "multistage", "32x32x16"),
+        (WarpMmaKind::MmaSync, "pipelined", "32x32x32"),
+        (WarpMmaKind::MmaSync, "multistage", "32x32x32"),
+        (WarpMmaKind::MmaSync, "multistage", "32x32x16"),
     ];
     all.map(kernel).into()
 }

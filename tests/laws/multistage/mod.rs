@@ -1,6 +1,8 @@
 //! Refusals and completions of the multistage main loop.
 
+mod mma_sync;
 mod pipelined;
+mod simt;
 
 use super::{
     completions::each,
@@ -32,6 +34,15 @@ fn too_many_stages_and_split_copies_are_refused() {
         (Changed::new(but!(ring_of(i8, columns, 8), smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 })), "asynchronous copy of A = 8 elements exceeds 4 elements (adjacent elements in shared memory); try align_a = 4", true),
         (ring(|d| d.stages = 9), "shared memory of a block = 149760 bytes exceeds 82944 bytes (9 stages of 16640; sm_80 with 2 blocks per multiprocessor); try stages = 4", true),
     ]);
+}
+
+#[test]
+fn a_machine_with_less_shared_memory_is_named() {
+    let small = random_cases::ring(ROWS).check_on(&ArchKind::Sm86.machine()).message();
+    assert_eq!(
+        small,
+        "shared memory of a block = 66560 bytes exceeds 50176 bytes (4 stages of 16640; sm_86 with 2 blocks per multiprocessor); try stages = 3"
+    );
 }
 
 #[test]

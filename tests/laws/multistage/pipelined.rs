@@ -2,7 +2,7 @@
 //! select it.
 
 use super::{
-    super::refusals::{ROWS, are_refused},
+    super::refusals::{ROWS, are_refused, changed},
     ring_of,
 };
 use crate::harness::{prelude::*, random_cases};
@@ -18,6 +18,15 @@ fn copies_that_only_the_pipelined_main_loop_supports_are_refused() {
         (Changed::new(ring_of(bf16, [Order::Row, Order::Row, Order::Row], 8)), "asynchronous copy of A = 2 bytes is not one of 4, 8, 16; try mainloop = pipelined", false),
         (Changed::new(but!(ring_of(bf16, columns, 8), smem_a: odd)), "asynchronous copy of A = 8 elements exceeds 1 element (adjacent elements in shared memory); use another layout of shared memory, or mainloop = pipelined", false),
     ]);
+}
+
+#[test]
+fn more_than_two_stages_of_the_pipelined_main_loop_are_refused() {
+    are_refused(vec![(
+        changed(|d| d.stages = 3),
+        "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer",
+        true,
+    )]);
 }
 
 /// A problem with any pitch has a kernel. The kernel has the same tile if it may spill. If

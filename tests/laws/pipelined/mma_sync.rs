@@ -1,5 +1,6 @@
 //! `mma.sync` kernels with the pipelined main loop, the only one of Turing.
 
+mod multistage;
 mod wgmma_ring;
 
 use super::super::mma_sync::kernels::refused;
@@ -12,8 +13,6 @@ fn stages_and_instructions_that_turing_lacks_are_refused() {
     #[rustfmt::skip]
     let table = [
         (ArchKind::Sm75, halves, &[("instruction", "16x8x16")][..], "instruction K = 16 is not one of 8; try 8; no kernel was found with this instruction"),
-        (ArchKind::Sm75, halves, &[("stages", "3")], "stages = 3 is not 2 (pipelined main loop); try 2, or mainloop = multistage on sm80 and newer; no kernel was found with this stages"),
-        (ArchKind::Sm75, halves, &[("mainloop", "multistage")], "mainloop = multistage is not supported by sm75 (asynchronous copies need sm80); try arch = sm80, or mainloop = pipelined with stages = 2"),
     ];
     for (arch, types, knobs, wanted) in table {
         assert_eq!(refused(arch, types, knobs), wanted);

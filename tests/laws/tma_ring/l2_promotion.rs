@@ -99,18 +99,22 @@ fn an_unknown_l2_promotion_is_refused_with_the_valid_words() {
 /// The refusal names the main loop of the default table.
 #[test]
 fn main_loops_without_tma_refuse_l2_promotion_by_name() {
-    for (types, mainloop) in [
-        ("f32:row", "singlestage"),
-        ("f32:row", "pipelined"),
-        ("f32:row", "multistage"),
-        ("bf16:row", "multistage"),
+    // Types, the main loop, and the MMA that it feeds.
+    for (types, mainloop, _) in [
+        ("f32:row", MainloopKind::SingleStage, WarpMmaKind::Simt),
+        ("f32:row", MainloopKind::Pipelined, WarpMmaKind::Simt),
+        ("f32:row", MainloopKind::Multistage, WarpMmaKind::Simt),
+        ("bf16:row", MainloopKind::Multistage, WarpMmaKind::MmaSync),
     ] {
         for kind in L2PromotionKind::ALL {
-            let pins = [("mainloop", mainloop), ("l2_promotion", kind.name())];
+            let pins = [("mainloop", mainloop.name()), ("l2_promotion", kind.name())];
             let sentence = request([types; 3], &pins).resolve(ArchKind::Sm90).message();
+            let first = MULTISTAGE_OR_OTHER[0];
             assert_eq!(
                 sentence,
-                "l2_promotion is not a knob of the multistage main loop; try mainloop = warpspecialized"
+                format!(
+                    "l2_promotion is not a knob of the {first} main loop; try mainloop = warpspecialized"
+                )
             );
         }
     }

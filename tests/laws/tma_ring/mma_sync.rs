@@ -1,5 +1,6 @@
 //! The pair of the TMA ring and `mma.sync`, which has kernels only for f64.
 
+use super::super::mma_sync::kernels::refused;
 use crate::harness::prelude::*;
 
 #[test]
@@ -12,4 +13,16 @@ fn a_ring_feeds_mma_sync_only_for_f64() {
     let other = default_of(units.0, units.1, bf16, [Order::Row, Order::Col, Order::Row]);
     let refusal = GemmDesc { mma: desc.mma, ..other }.check().expect_err("no kernel").to_string();
     assert!(refusal.contains(desc.mma.kind().name()), "{refusal}");
+}
+
+#[test]
+fn emulation_in_registers_is_refused_by_the_ring() {
+    let (f32, nearest) = (ElementKind::F32, MULTISTAGE_OR_OTHER[0]);
+    let knobs = [("emulation", "tf32x3"), ("mainloop", "warpspecialized")];
+    assert_eq!(
+        refused(ArchKind::Sm90, (f32, f32, f32), &knobs),
+        format!(
+            "emulation = tf32x3 is not supported by the warpspecialized main loop; try mainloop = {nearest}, or emulation = bf16x6; no kernel was found with this mainloop and this emulation"
+        )
+    );
 }

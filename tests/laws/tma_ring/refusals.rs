@@ -40,7 +40,6 @@ fn warp_specialized_refusals_name_field_value_limit_and_a_valid_value() {
         (changed(|d| d.desc.arch = ArchKind::Sm80), "mainloop = warpspecialized is not supported by sm80; try arch = sm90", true),
         (changed(|d| d.desc.mma = with_units(d.desc.mma, OpKind::Simt)), "mainloop = warpspecialized is not supported by CUDA cores (element types other than f32); try op = tensorop", true),
         (changed(|d| d.desc.operands[1].stored = ElementKind::F16), "no kernel multiplies bf16 by f16 accumulating in f32 into bf16; try f16 by f16 accumulating in f32 into bf16", false),
-        (changed(|d| (d.desc.operands[0].stored, d.desc.operands[1].stored, d.desc.output.accumulator, d.desc.output.element) = (F64, F64, F64, F64)), "mainloop = warpspecialized is not supported by sm90 (on tensor cores); try multistage", false),
         (changed(|d| d.schedule = ScheduleKind::Pingpong), "consumer warpgroups = 2 is not 1 (schedule = pingpong); try 1, or schedule = cooperative", false),
         (changed(|d| d.pending = 4), "pending = 4 is outside 0 to 3; try 3", true),
         (changed(|d| d.instruction.m = 16), "instruction M = 16 is not 64; try 64", true),
@@ -79,6 +78,19 @@ fn warp_specialized_refusals_name_field_value_limit_and_a_valid_value() {
     check_refusals(table);
 }
 
+#[test]
+fn types_that_only_mma_sync_multiplies_are_refused() {
+    let (f64, nearest) = (ElementKind::F64, MULTISTAGE_OR_OTHER[0]);
+    let sentence = format!(
+        "mainloop = warpspecialized is not supported by sm90 (on tensor cores); try {nearest}"
+    );
+    let f64s = changed(|d| {
+        (d.desc.operands[0].stored, d.desc.operands[1].stored) = (f64, f64);
+        (d.desc.output.accumulator, d.desc.output.element) = (f64, f64);
+    });
+    check_refusals(vec![(f64s, &sentence, false)]);
+}
+
 /// Checks each sentence, and whether its advice is valid.
 pub fn check_refusals(table: Vec<(Changed, &str, bool)>) {
     for (desc, wanted, nearest) in table {
@@ -109,19 +121,20 @@ fn machines_other_than_hopper_are_refused() {
 /// A knob that the pinned main loop or MMA lacks is refused by name.
 #[test]
 fn a_knob_of_another_main_loop_or_mma_is_named() {
-    let f32 = ElementKind::F32;
-    for (op, kind, knob, value, mainloop) in [
-        (OpKind::TensorOp, ElementKind::E4m3, "blocks_per_sm", "2", "warpspecialized"),
-        (OpKind::Simt, f32, "cluster", "2x1", "multistage"),
-        (OpKind::Simt, f32, "schedule", "pingpong", "multistage"),
-        (OpKind::Simt, f32, "instruction", "8x8x1", "multistage"),
+    let (f32, first) = (ElementKind::F32, MULTISTAGE_OR_OTHER[0].name());
+    for (mma, kind, knob, value, mainloop) in [
+        (WarpMmaKind::MmaSync, ElementKind::E4m3, "blocks_per_sm", "2", "warpspecialized"),
+        (WarpMmaKind::Simt, f32, "cluster", "2x1", first),
+        (WarpMmaKind::Simt, f32, "schedule", "pingpong", first),
+        (WarpMmaKind::Simt, f32, "instruction", "8x8x1", first),
     ] {
+        let op = op_of(mma);
         let a = Some(MatrixType { element: kind, order: Order::Row });
         let knobs = vec![(knob.to_owned(), value.to_owned())];
         let (arch, other) = if op == OpKind::Simt {
             (ArchKind::Sm80, "warpspecialized")
         } else {
-            (ArchKind::Sm90, "multistage")
+            (ArchKind::Sm90, first)
         };
         let request = Request { a, op: Some(op), knobs, ..Request::default() };
         let sentence = request.resolve(arch).message();
@@ -165,9 +178,12 @@ fn a_knob_selects_the_main_loop_or_mma_that_has_it() {
 fn a_warp_specialized_kernel_is_not_a_program_of_one_schedule() {
     let d = changed(|_| ());
     let sentence = d.unchecked().one_schedule().message();
+    let nearest = MULTISTAGE_OR_OTHER[0];
     assert_eq!(
         sentence,
-        "mainloop = warpspecialized is not supported by a program of one schedule; try multistage"
+        format!(
+            "mainloop = warpspecialized is not supported by a program of one schedule; try {nearest}"
+        )
     );
 }
 

@@ -2,7 +2,7 @@
 //! tensor cores multiply no `f32`, and their accumulators of fp8 keep 13 bits of fraction.
 
 use crate::{
-    nest::{AOperandKind, GemmDesc, PromotionKind},
+    nest::{AOperandKind, GemmDesc, PromotionKind, emulation_of_others},
     numeric::{ElementKind, EmulationKind},
     refusal::{Because, Field, Refusal, rules::explained},
     shape::{Axis, Mn, OperandKind},
@@ -50,7 +50,7 @@ impl GemmDesc {
         let (a, b) = (self.operands[0].stored, self.operands[1].stored);
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         if self.emulation().in_registers() {
-            return Err(Refusal::emulation_of_others(self.emulation()));
+            return Err(emulation_of_others(self.emulation()));
         }
         match (self.emulation(), is_f32) {
             (EmulationKind::None, true) => Err(Refusal::NOT_EMULATED),

@@ -18,7 +18,7 @@ use crate::{
     schedule::ScheduleKind,
     shape::{Axis, Mn, OperandKind},
     threadblock::{
-        RoleOptions, SwizzleMode,
+        MainloopKind, RoleOptions, SwizzleMode,
         mainloop::MOST_STAGES,
         smem::Along,
         tensor_map::CHUNK_BYTES,
@@ -131,7 +131,8 @@ impl WgmmaKnobs {
             !d.output.accumulator.is_integer() || d.output.element.is(d.output.accumulator);
         if !is_input(d.operands[0].stored) || !stored {
             let mainloop = d.mainloop.kind().name();
-            return Err(Refusal::other_mainloop(mainloop, d.op(), d.arch, "multistage"));
+            let nearest = MainloopKind::without_producer().name();
+            return Err(Refusal::other_mainloop(mainloop, d.op(), d.arch, nearest));
         }
         hold!(Self::check_shapes(d));
         let (tile, warp) = (d.threadblock(), d.warp());

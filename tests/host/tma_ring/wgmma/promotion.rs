@@ -82,9 +82,12 @@ fn a_wrong_promotion_schedule_is_found() {
     let run = |program: &WarpSpecializedProgram| tried(program, Mode::Checked { seed: 3 });
     // The fast mode depends on the description only, so a changed schedule has no effect there.
     let refused = tried(&right, Mode::Fast).message();
+    let nearest = MULTISTAGE_OR_OTHER[0];
     assert_eq!(
         refused,
-        "mainloop = warpspecialized is not supported by a program of one schedule; try multistage"
+        format!(
+            "mainloop = warpspecialized is not supported by a program of one schedule; try {nearest}"
+        )
     );
     let fast = computed(&promoted(), Mode::Fast);
     assert_eq!(run(&right).unwrap_or_else(|error| panic!("{error}")), fast);

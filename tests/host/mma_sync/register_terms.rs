@@ -15,10 +15,11 @@ fn resolve(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)
 
 /// Returns a small kernel.
 fn desc(emulation: EmulationKind, arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
+    let stages = MULTISTAGE_OR_OTHER[0].fixed_stages().unwrap_or(3).to_string();
     let knobs = [
         ("threadblock", "32x32x32"),
         ("warp", "16x32x32"),
-        ("stages", "3"),
+        ("stages", &stages),
         ("emulation", emulation.name()),
         ("align_a", "1"),
         ("align_b", "1"),

@@ -134,12 +134,13 @@ fn sums_of_warp_slices_and_of_split_k_slices_saturate() {
     let k = 34_000;
     let a = vec![255u8; EXTENTS[0] * k];
     let b: Vec<u8> = (0..EXTENTS[1] * k).map(|at| 255 - (at / k) as u8).collect();
+    let stages = MULTISTAGE_OR_OTHER[0].fixed_stages().unwrap_or(3).to_string();
     let small = [
         ("saturate", "on"),
         ("threadblock", "16x8x64"),
         ("warp", "16x8x32"),
         ("instruction", "16x8x16"),
-        ("stages", "3"),
+        ("stages", &stages),
         ("align_c", "1"),
     ];
     let sliced_k = byte_kernel("u8", ArchKind::Sm80, &small);
