@@ -48,8 +48,9 @@ fn operands_that_are_not_read_may_be_empty() {
 #[test]
 fn an_empty_batch_computes_nothing() {
     let [f32s, halves] = [["f32:row"; 3], ["bf16:row", "bf16:col", "f32:row"]];
-    for (types, mma, arch, knobs) in [
-        (f32s, WarpMmaKind::Simt, "sm80", &[][..]),
+    type Row<'a> = ([&'a str; 3], WarpMmaKind, &'a str, &'a [(&'a str, &'a str)]);
+    let rows: &[Row<'_>] = &[
+        (f32s, WarpMmaKind::Simt, "sm80", &[]),
         (f32s, WarpMmaKind::Simt, "sm80", &[("decomposition", "streamk")]),
         (
             f32s,
@@ -62,7 +63,8 @@ fn an_empty_batch_computes_nothing() {
         (halves, WarpMmaKind::Wgmma, "sm90", &[("decomposition", "streamk")]),
         (f32s, WarpMmaKind::Wgmma, "sm90", &[("emulation", "bf16x3")]),
         (f32s, WarpMmaKind::Wgmma, "sm90", &[("emulation", "f16x3")]),
-    ] {
+    ];
+    for &(types, mma, arch, knobs) in rows {
         let units = (op_of(mma), arch.parse().expect("an architecture"));
         let desc = described(types, units, knobs);
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {

@@ -58,51 +58,53 @@ fn transforms_of_other_types_are_refused() {
     let to_bf16 = transform_words::<Magnitude<f32, Bf16>>();
     let to_f16 = transform_words::<Magnitude<f32, F16>>();
     let wider = transform_words::<Magnitude<Bf16, Tf32>>();
-    for (mma, ab, knobs, says) in [
+    type Row<'a> = (WarpMmaKind, &'a str, &'a [(&'a str, &'a str)], &'a str);
+    let rows: &[Row<'_>] = &[
         (
             WarpMmaKind::Simt,
             "f16",
-            &[("transform_a", &*of_f32)][..],
+            &[("transform_a", &*of_f32)],
             "is not supported by f16 (the transform has another stored type)",
         ),
         (
             WarpMmaKind::MmaSync,
             "bf16",
-            &[("transform_b", &to_bf16)],
+            &[("transform_b", &*to_bf16)],
             "is not supported by bf16 (the transform has another stored type)",
         ),
         (
             WarpMmaKind::Simt,
             "f32",
-            &[("transform_a", &to_bf16)],
+            &[("transform_a", &*to_bf16)],
             "is not supported by SIMT kernels (they multiply transformed elements as f32",
         ),
-        (WarpMmaKind::Simt, "f64", &[("transform_a", &of_f32)], "is not supported by f64"),
+        (WarpMmaKind::Simt, "f64", &[("transform_a", &*of_f32)], "is not supported by f64"),
         (
             WarpMmaKind::MmaSync,
             "f32",
-            &[("transform_a", &of_f32), ("transform_b", &of_f32)],
+            &[("transform_a", &*of_f32), ("transform_b", &*of_f32)],
             "is not supported by mma.sync kernels (they transform f32, tf32, f16, and bf16",
         ),
         (
             WarpMmaKind::MmaSync,
             "bf16",
-            &[("transform_a", &wider)],
+            &[("transform_a", &*wider)],
             "is not supported by mma.sync kernels",
         ),
         (
             WarpMmaKind::MmaSync,
             "f32",
-            &[("transform_a", &to_bf16), ("transform_b", &to_f16)],
+            &[("transform_a", &*to_bf16), ("transform_b", &*to_f16)],
             "multiplied type of A = bf16 differs from f16",
         ),
         (
             WarpMmaKind::MmaSync,
             "f32",
-            &[("transform_b", &to_bf16)],
+            &[("transform_b", &*to_bf16)],
             "multiplied type of A = tf32 differs from bf16",
         ),
-    ] {
+    ];
+    for &(mma, ab, knobs, says) in rows {
         let said = refused((op_of(mma), ArchKind::Sm80), ab, knobs);
         assert!(said.contains(says), "{said}");
     }
