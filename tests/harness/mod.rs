@@ -30,7 +30,6 @@ pub mod problems;
 pub mod product;
 pub mod random;
 pub mod random_cases;
-#[cfg(feature = "cuda")]
 pub mod same_bits;
 pub mod swizzles;
 #[cfg(feature = "cuda")]

@@ -25,10 +25,10 @@ fn check_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
         TiledMma::Wgmma(_, Some(load)) => {
             affine("tile of A", &load.tile)?;
             prop_assert_eq!(compare("load of A", load)?, wanted);
+            Ok(())
         }
-        _ => {}
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The regions of a ring and its positions have no layout.
