@@ -421,7 +421,6 @@ mod tests {
         assert_eq!(units(&bf16, host), (OpKind::Simt, ArchKind::Sm90));
         assert_eq!(units(&bf16, gpu), (OpKind::TensorOp, ArchKind::Sm90));
         assert_eq!(units(&bf16, ArchKind::Sm75.into()), (OpKind::Simt, ArchKind::Sm75));
-        assert_eq!(units(&typed("e4m3:row", "", ""), host).0, OpKind::TensorOp);
         assert_eq!(units(&typed("f32:row", "", ""), gpu).0, OpKind::Simt);
         // A named architecture reproduces the bits of its GPUs on the host.
         let hopper = Request { arch: Some(ArchKind::Sm90), ..bf16.clone() };
@@ -448,32 +447,6 @@ mod tests {
             let again = again.resolve(ArchKind::Sm90).unwrap();
             assert_eq!((again.desc, again.orders), (resolved.desc, resolved.orders));
         }
-    }
-
-    /// Two consumers share a threadblock tile of 256 rows on tensor cores. By default, each
-    /// consumer has its own tile, with ping-pong.
-    #[test]
-    fn consequences_of_a_pin_name_the_pin() {
-        let matrix = |order: &str| Some(format!("bf16:{order}").parse().unwrap());
-        let knobs = vec![("threadblock".to_owned(), "256x128x64".to_owned())];
-        let request = Request {
-            a: matrix("row"),
-            b: matrix("col"),
-            c: matrix("row"),
-            op: Some(OpKind::TensorOp),
-            knobs,
-            ..Request::default()
-        };
-        let from = |request: &Request, flag: &str| {
-            let choices = request.resolve(ArchKind::Sm90).unwrap().choices;
-            choices.iter().find(|choice| choice.flag == flag).expect("a knob of its kernel").from
-        };
-        let of = |flag| from(&request, flag);
-        assert_eq!(
-            [of("--threadblock"), of("--schedule"), of("--swizzle")],
-            [Origin::Flag, Origin::Derived, Origin::Default]
-        );
-        assert_eq!(from(&Request { knobs: Vec::new(), ..request }, "--schedule"), Origin::Default);
     }
 
     #[test]

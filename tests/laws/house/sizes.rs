@@ -17,7 +17,6 @@ const LARGE: &[(&str, &str)] = &[
     ("lab/src/bench/suite.rs", "wrapped"),
     ("lab/src/bench/suite_tests.rs", "wrapped"),
     ("lab/src/owned/product.rs", "wrapped"),
-    ("src/nest/cost_model_tests.rs", "wrapped"),
     ("src/nest/request.rs", "wrapped"),
     ("src/sys/nvrtc.rs", "wrapped"),
     ("src/threadblock/tma_ring/pipeline.rs", "wrapped"),

@@ -222,3 +222,8 @@ impl WgmmaKnobs {
         }
     }
 }
+
+#[cfg(test)]
+mod record_tests;
+#[cfg(test)]
+mod selection_tests;
