@@ -35,13 +35,22 @@ pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
     Ok(desc)
 }
 
+/// Returns the type combinations of an operation that have a kernel on sm90. In a whole tree, these
+/// are all combinations.
+pub fn combinations_on_hopper(op: OpKind) -> Vec<Combined> {
+    let has_kernel =
+        |types: &&Combined| default_gemm_configurations(op, ArchKind::Sm90, **types).is_ok();
+    Combined::all_of(op).iter().filter(has_kernel).copied().collect()
+}
+
 /// Returns the default descriptions of all type combinations of an operation on sm90, with K-major
 /// operands and with operands that are contiguous along M and N.
 pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
-    let combinations = if op == OpKind::Simt { COMBINATIONS } else { TENSOR_OP_COMBINATIONS };
     let orders = [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]];
-    let of = move |types: &Combined, orders| default_of(op, ArchKind::Sm90, *types, orders);
-    combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
+    let of = move |types, orders| default_of(op, ArchKind::Sm90, types, orders);
+    combinations_on_hopper(op)
+        .into_iter()
+        .flat_map(move |types| orders.map(|orders| of(types, orders)))
 }
 
 /// Returns descriptions with CUTLASS's threadblock and warp tiles for `f16` accumulators, in every
