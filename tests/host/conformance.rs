@@ -1,6 +1,8 @@
 //! The host executor conforms, and the suite finds wrong executors.
 
-use crate::harness::{completions::conform, conformance::*, prelude::*, problems};
+use crate::harness::{
+    completions::conform, conformance::*, prelude::*, problems, words::has_all_variants,
+};
 
 suites! {
     the_fast_host_conforms: run_decisively of OnHost(Mode::Fast),
@@ -21,6 +23,8 @@ fn completions_of_single_knobs_conform() {
     {
         let tally = conform(&OnHost(Mode::Fast), op, most_work);
         println!("{op}: {tally:?}");
+        // A tree without a variant has fewer completions.
+        let least = if has_all_variants() { least } else { least / 10 };
         assert!(tally.cases >= least && tally.largest <= 1.0, "{op}: {tally:?}");
     }
 }

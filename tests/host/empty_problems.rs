@@ -48,15 +48,16 @@ fn operands_that_are_not_read_may_be_empty() {
 #[test]
 fn an_empty_batch_computes_nothing() {
     let [f32s, halves] = [["f32:row"; 3], ["bf16:row", "bf16:col", "f32:row"]];
-    for (types, op, arch, knobs) in [
-        (f32s, "simt", "sm80", &[][..]),
-        (f32s, "simt", "sm80", &[("decomposition", "streamk")]),
-        (f32s, "simt", "sm90", &[("mainloop", "warpspecialized"), ("schedule", "cooperative")]),
-        (halves, "tensorop", "sm80", &[]),
-        (halves, "tensorop", "sm90", &[("schedule", "pingpong")]),
-        (halves, "tensorop", "sm90", &[("decomposition", "streamk")]),
-        (f32s, "tensorop", "sm90", &[("emulation", "bf16x3")]),
-        (f32s, "tensorop", "sm90", &[("emulation", "f16x3")]),
+    let ring = &[("mainloop", "warpspecialized"), ("schedule", "cooperative")];
+    for (_, types, op, arch, knobs) in [
+        (KernelKind::Simt, f32s, "simt", "sm80", &[][..]),
+        (KernelKind::Simt, f32s, "simt", "sm80", &[("decomposition", "streamk")]),
+        (KernelKind::SimtRing, f32s, "simt", "sm90", ring),
+        (KernelKind::MmaSync, halves, "tensorop", "sm80", &[]),
+        (KernelKind::WgmmaRing, halves, "tensorop", "sm90", &[("schedule", "pingpong")]),
+        (KernelKind::WgmmaRing, halves, "tensorop", "sm90", &[("decomposition", "streamk")]),
+        (KernelKind::WgmmaRing, f32s, "tensorop", "sm90", &[("emulation", "bf16x3")]),
+        (KernelKind::WgmmaRing, f32s, "tensorop", "sm90", &[("emulation", "f16x3")]),
     ] {
         let units = (op.parse().expect("units"), arch.parse().expect("an architecture"));
         let desc = described(types, units, knobs);

@@ -30,6 +30,7 @@ mod simt_ring;
 mod single_stage;
 mod small_gemms;
 mod split_k;
+mod stream_k;
 mod stream_k_one_schedule;
 mod tensor_core_claims;
 mod tma_ring;
