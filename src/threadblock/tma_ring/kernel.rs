@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::TranslationUnit,
-    epilogue::{partials::TOGETHER, reduction::Reduction},
+    epilogue::reduction::Reduction,
     nest::{
         DecompositionKind, GemmDesc,
         plan::{Geometry, Plan},
@@ -86,8 +86,7 @@ impl GemmDesc {
     const fn reduction_ring(&self) -> Option<Reduction> {
         match self.components() {
             Some(components) if self.has_reduction() => {
-                let octets = self.sharing() * (components.numbers() / TOGETHER);
-                Some(Reduction { blocks: octets, threads: WARPS * 32 })
+                Some(Reduction::of_octets(self.sharing(), components.numbers()))
             }
             _ => None,
         }
