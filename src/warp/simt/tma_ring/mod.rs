@@ -168,3 +168,6 @@ const fn nearest_lanes(lanes: u32) -> u32 {
     }
     best
 }
+
+#[cfg(test)]
+mod cost_tests;
