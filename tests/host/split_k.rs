@@ -330,14 +330,6 @@ fn a_second_kernel_reduces_without_tickets() {
         }
         assert!(seen > 100, "{kernel_kind:?}: {seen}");
     }
-    let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
-    let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
-    let request = Request { arch: Some(ArchKind::Sm90), knobs, ..Request::default() };
-    let said = GemmOperation::from_request(&request).message();
-    assert_eq!(
-        said,
-        "decomposition = splitkparallel is not supported by the warpspecialized main loop; try splitk; no kernel was found with this mainloop and this decomposition"
-    );
 }
 
 /// Each split-K slice of a tile has a slot. Each eight slices have a ticket, and so has each eight

@@ -161,9 +161,11 @@ fn every_value_of_other_knobs_completes() {
             let all = all.into_iter().flat_map(|tile| on_tensor_cores(&base, Some(tile), None));
             all.map(|pins| Pins { cluster: Some(cluster), ..pins }).collect()
         });
-        for (knob, value) in
-            [("schedule", "cooperative"), ("schedule", "pingpong"), ("mainloop", "warpspecialized")]
-        {
+        for (knob, value) in [
+            ("schedule", "cooperative"),
+            ("schedule", "pingpong"),
+            ("mainloop", base.mainloop.kind().name()),
+        ] {
             each(&base, knob, value);
         }
     }
@@ -172,13 +174,6 @@ fn every_value_of_other_knobs_completes() {
         ["singlestage", "pipelined", "multistage"]
             .into_iter()
             .for_each(|value| each(&base, "mainloop", value));
-        // A CTA has one to three consumers of four warps.
-        if base.operands[0].stored == ElementKind::F32 {
-            "1x1 2x1 3x1 4x1 6x1 8x1 1x2 1x3 1x4 1x6 1x8"
-                .split(' ')
-                .for_each(|value| each(&base, "cluster", value));
-            each(&base, "mainloop", "warpspecialized");
-        }
     }
 }
 
