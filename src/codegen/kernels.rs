@@ -8,8 +8,11 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("operand/transpose.cuh", include_str!("../../kernels/operand/transpose.cuh")),
     ("epilogue/math.cuh", include_str!("../../kernels/epilogue/math.cuh")),
     ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),
-    ("epilogue/reduction.cuh", include_str!("../../kernels/epilogue/reduction.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
+    (
+        "epilogue/tensor_store/reduction.cuh",
+        include_str!("../../kernels/epilogue/tensor_store/reduction.cuh"),
+    ),
     (
         "epilogue/tensor_store/staging.cuh",
         include_str!("../../kernels/epilogue/tensor_store/staging.cuh"),

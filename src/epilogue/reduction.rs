@@ -8,10 +8,7 @@
 //! groups), so the bits are equal. The kernel is in the same module, has the same parameters, and
 //! is launched while the first kernel ends.
 //!
-//! An access is the set of accumulators that a thread stores at once. For a warpgroup, it is the
-//! four accumulators in an octet of columns.
-//!
-//! Twin: `kernels/epilogue/reduction.cuh`.
+//! An access is the set of accumulators that a thread stores at once.
 
 /// Launch configuration of the second kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -19,6 +19,7 @@
 //!
 //! Twin: `kernels/epilogue/tensor_store.cuh`.
 
+mod reduction;
 mod staging;
 
 pub use staging::{StagedMap, StagingMap};

@@ -39,7 +39,7 @@ pub(crate) const fn check_pins(
                 None if mainloop_with(units, arch, one).is_some() => {
                     Err(Refusal::knob_of_other_units(knob, op, units))
                 }
-                None => Err(Refusal::knob_of_another_kernel(knob, nearest, nearest)),
+                None => Err(Refusal::knob_of_no_kernel(knob, nearest)),
             }
         }
     }

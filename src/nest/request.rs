@@ -421,7 +421,6 @@ mod tests {
         assert_eq!(units(&bf16, host), (OpKind::Simt, ArchKind::Sm90));
         assert_eq!(units(&bf16, gpu), (OpKind::TensorOp, ArchKind::Sm90));
         assert_eq!(units(&bf16, ArchKind::Sm75.into()), (OpKind::Simt, ArchKind::Sm75));
-        assert_eq!(units(&typed("e4m3:row", "", ""), host).0, OpKind::TensorOp);
         assert_eq!(units(&typed("f32:row", "", ""), gpu).0, OpKind::Simt);
         // A named architecture reproduces the bits of its GPUs on the host.
         let hopper = Request { arch: Some(ArchKind::Sm90), ..bf16.clone() };
@@ -450,32 +449,6 @@ mod tests {
         }
     }
 
-    /// Two consumers share a threadblock tile of 256 rows on tensor cores. By default, each
-    /// consumer has its own tile, with ping-pong.
-    #[test]
-    fn consequences_of_a_pin_name_the_pin() {
-        let matrix = |order: &str| Some(format!("bf16:{order}").parse().unwrap());
-        let knobs = vec![("threadblock".to_owned(), "256x128x64".to_owned())];
-        let request = Request {
-            a: matrix("row"),
-            b: matrix("col"),
-            c: matrix("row"),
-            op: Some(OpKind::TensorOp),
-            knobs,
-            ..Request::default()
-        };
-        let from = |request: &Request, flag: &str| {
-            let choices = request.resolve(ArchKind::Sm90).unwrap().choices;
-            choices.iter().find(|choice| choice.flag == flag).expect("a knob of its kernel").from
-        };
-        let of = |flag| from(&request, flag);
-        assert_eq!(
-            [of("--threadblock"), of("--schedule"), of("--swizzle")],
-            [Origin::Flag, Origin::Derived, Origin::Default]
-        );
-        assert_eq!(from(&Request { knobs: Vec::new(), ..request }, "--schedule"), Origin::Default);
-    }
-
     #[test]
     fn a_description_is_not_contradicted() {
         let description =
@@ -488,27 +461,6 @@ mod tests {
         assert!(says.ends_with("the accumulator is f32, but f64 is requested"), "{says}");
         let says = beside(Request { op: Some(OpKind::TensorOp), ..Request::default() });
         assert!(says.ends_with("op is simt, but tensorop is requested"), "{says}");
-    }
-
-    /// If a main loop is pinned, the refusal names the knob that the main loop lacks.
-    #[test]
-    fn a_knob_of_another_main_loop_is_refused_by_its_name() {
-        for (name, words) in
-            [("smem_a", "mn+4"), ("unroll", "2"), ("blocks_per_sm", "1"), ("interleave", "4")]
-        {
-            let knobs = vec![
-                ("mainloop".to_owned(), "warpspecialized".to_owned()),
-                (name.to_owned(), words.to_owned()),
-            ];
-            let said = Request { knobs, ..Request::default() }
-                .resolve(ArchKind::Sm90)
-                .unwrap_err()
-                .to_string();
-            assert!(
-                said.starts_with(&format!("{name} is not a knob of the warpspecialized main loop")),
-                "{said}"
-            );
-        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::{
         resolve_requests::*,
     },
     numeric::EmulationKind,
+    threadblock::MainloopKind,
     warp::WarpMmaKind,
 };
 use rayon::prelude::*;
@@ -182,7 +183,9 @@ fn knobs_of_kernels_suffice() {
             kinds.iter().position(|of| *of == kind).into_iter().for_each(|i| count[i] += 1);
         }
     }
-    assert!(count.iter().all(|count| *count > 50), "{count:?}");
+    let has_producers = MainloopKind::ALL.iter().any(|kind| kind.has_producer());
+    let kinds = if has_producers { &count[..] } else { &count[..2] };
+    assert!(kinds.iter().all(|count| *count > 50), "{count:?}");
 }
 
 /// The compiler resolves the first candidate of a type, and a program computes all of them.

@@ -35,6 +35,14 @@ pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
     Ok(desc)
 }
 
+/// Returns the type combinations of an operation that have a kernel on sm90. In a whole tree, these
+/// are all combinations.
+pub fn combinations_on_hopper(op: OpKind) -> Vec<Combined> {
+    let has_kernel =
+        |types: &&Combined| default_gemm_configurations(op, ArchKind::Sm90, **types).is_ok();
+    Combined::all_of(op).iter().filter(has_kernel).copied().collect()
+}
+
 /// Returns the default descriptions of all type combinations of an operation on sm90, with K-major
 /// operands and with operands that are contiguous along M and N.
 pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {

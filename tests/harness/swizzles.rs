@@ -43,37 +43,48 @@ pub fn swizzle_words<T: ThreadblockSwizzle>() -> String {
     register_swizzle::<T>().to_string()
 }
 
-/// Types, units, and knobs of a kernel.
-type Kernel = ([&'static str; 3], (WarpMmaKind, ArchKind), &'static [(&'static str, &'static str)]);
+/// Kind, types, units, and knobs of a kernel.
+type Kernel = (
+    KernelKind,
+    [&'static str; 3],
+    (WarpMmaKind, ArchKind),
+    &'static [(&'static str, &'static str)],
+);
 
 /// Kernels of each kind of work.
 const KERNELS: &[Kernel] = &[
     (
+        KernelKind::Simt,
         ["f32:row", "f32:col", "f32:row"],
         (WarpMmaKind::Simt, ArchKind::Sm80),
         &[("mainloop", "pipelined")],
     ),
     (
+        KernelKind::Simt,
         ["f32:row", "f32:row", "f32:col"],
         (WarpMmaKind::Simt, ArchKind::Sm80),
         &[("threadblock", "32x32x8"), ("decomposition", "streamk")],
     ),
     (
+        KernelKind::MmaSync,
         ["bf16:row", "bf16:col", "f32:row"],
         (WarpMmaKind::MmaSync, ArchKind::Sm80),
         &[("threadblock", "64x64x32"), ("split_k", "3")],
     ),
     (
+        KernelKind::WgmmaRing,
         ["bf16:row", "bf16:col", "f32:row"],
         (WarpMmaKind::Wgmma, ArchKind::Sm90),
         &[("cluster", "2x1")],
     ),
     (
+        KernelKind::WgmmaRing,
         ["bf16:row", "bf16:col", "f32:col"],
         (WarpMmaKind::Wgmma, ArchKind::Sm90),
         &[("decomposition", "streamk")],
     ),
     (
+        KernelKind::SimtRing,
         ["f32:row", "f32:col", "f32:row"],
         (WarpMmaKind::Simt, ArchKind::Sm90),
         &[("mainloop", "warpspecialized")],
@@ -83,7 +94,7 @@ const KERNELS: &[Kernel] = &[
 /// Returns the descriptions of [`KERNELS`] with an order of tiles, or with the default order.
 pub fn kernels(order: Option<&str>) -> Vec<GemmDesc> {
     let swizzle = order.map(|order| ("swizzle", order));
-    let kernel = |(types, (mma, arch), knobs): &Kernel| {
+    let kernel = |(_, types, (mma, arch), knobs): &Kernel| {
         let knobs: Vec<_> = knobs.iter().copied().chain(swizzle).collect();
         described(*types, (op_of(*mma), *arch), &knobs)
     };

@@ -48,23 +48,25 @@ fn operands_that_are_not_read_may_be_empty() {
 #[test]
 fn an_empty_batch_computes_nothing() {
     let [f32s, halves] = [["f32:row"; 3], ["bf16:row", "bf16:col", "f32:row"]];
-    type Row<'a> = ([&'a str; 3], WarpMmaKind, &'a str, &'a [(&'a str, &'a str)]);
+    type Row<'a> = (KernelKind, [&'a str; 3], WarpMmaKind, &'a str, &'a [(&'a str, &'a str)]);
+    let ring = &[("mainloop", "warpspecialized"), ("schedule", "cooperative")];
     let rows: &[Row<'_>] = &[
-        (f32s, WarpMmaKind::Simt, "sm80", &[]),
-        (f32s, WarpMmaKind::Simt, "sm80", &[("decomposition", "streamk")]),
+        (KernelKind::Simt, f32s, WarpMmaKind::Simt, "sm80", &[]),
+        (KernelKind::Simt, f32s, WarpMmaKind::Simt, "sm80", &[("decomposition", "streamk")]),
+        (KernelKind::SimtRing, f32s, WarpMmaKind::Simt, "sm90", ring),
+        (KernelKind::MmaSync, halves, WarpMmaKind::MmaSync, "sm80", &[]),
+        (KernelKind::WgmmaRing, halves, WarpMmaKind::Wgmma, "sm90", &[("schedule", "pingpong")]),
         (
-            f32s,
-            WarpMmaKind::Simt,
+            KernelKind::WgmmaRing,
+            halves,
+            WarpMmaKind::Wgmma,
             "sm90",
-            &[("mainloop", "warpspecialized"), ("schedule", "cooperative")],
+            &[("decomposition", "streamk")],
         ),
-        (halves, WarpMmaKind::MmaSync, "sm80", &[]),
-        (halves, WarpMmaKind::Wgmma, "sm90", &[("schedule", "pingpong")]),
-        (halves, WarpMmaKind::Wgmma, "sm90", &[("decomposition", "streamk")]),
-        (f32s, WarpMmaKind::Wgmma, "sm90", &[("emulation", "bf16x3")]),
-        (f32s, WarpMmaKind::Wgmma, "sm90", &[("emulation", "f16x3")]),
+        (KernelKind::WgmmaRing, f32s, WarpMmaKind::Wgmma, "sm90", &[("emulation", "bf16x3")]),
+        (KernelKind::WgmmaRing, f32s, WarpMmaKind::Wgmma, "sm90", &[("emulation", "f16x3")]),
     ];
-    for &(types, mma, arch, knobs) in rows {
+    for &(_, types, mma, arch, knobs) in rows {
         let units = (op_of(mma), arch.parse().expect("an architecture"));
         let desc = described(types, units, knobs);
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {

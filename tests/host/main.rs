@@ -28,6 +28,7 @@ mod simt_ring;
 mod single_stage;
 mod small_gemms;
 mod split_k;
+mod stream_k;
 mod stream_k_one_schedule;
 mod tma_ring;
 mod transform_refusals;

@@ -27,6 +27,7 @@ macro_rules! check_same_descriptions {
         })*
     };
 }
+pub(crate) use check_same_descriptions;
 
 #[test]
 fn an_operation_equals_the_gemm_of_its_types() {
@@ -37,7 +38,6 @@ fn an_operation_equals_the_gemm_of_its_types() {
         i8, ColMajor, i8, ColMajor, f32, RowMajor, i32, Simt;
         Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp;
         Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp;
-        E4m3, ColMajor, E5m2, ColMajor, F16, RowMajor, f32, TensorOp;
         i8, RowMajor, i8, RowMajor, i32, ColMajor, i32, TensorOp;
         f32, ColMajor, f32, ColMajor, f32, ColMajor, f32, TensorOp;
     }
@@ -51,7 +51,6 @@ pub(super) fn units_on(operation: &GemmOperation, arch: ArchKind) -> (OpKind, Ar
 
 #[test]
 fn new_operation_uses_the_fastest_units_of_each_machine() {
-    use ArchKind::*;
     let of = |text: &str| text.parse().expect("a matrix");
     for types in ["f16", "bf16", "f64", "i8", "f32", "i32"] {
         let first = first_tensor_cores(types.parse().expect("an element"));
@@ -67,18 +66,6 @@ fn new_operation_uses_the_fastest_units_of_each_machine() {
             assert_eq!(operation.desc_for(&size, &arch.machine()).op(), op, "{types}");
         }
     }
-    // Only tensor cores multiply fp8, from Ada on.
-    let fp8 = of("e4m3:row");
-    let operation = GemmOperation::new(fp8, fp8, of("bf16:row")).expect("a kernel");
-    assert_eq!(operation.desc().op(), OpKind::TensorOp);
-    let refused = operation.on(Some(&Sm80.machine())).message();
-    let first = first_tensor_cores(ElementKind::E4m3).expect("tensor cores");
-    assert_eq!(
-        refused,
-        format!(
-            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into bf16 on tensor cores (sm80); try arch = {first}"
-        )
-    );
 }
 
 #[test]
@@ -88,15 +75,10 @@ fn request_names_units_for_every_machine() {
     let simt = Request { op: Some(OpKind::Simt), ..bf16.clone() };
     let simt = GemmOperation::from_request(&simt).expect("a kernel");
     assert_eq!(units_on(&simt, ArchKind::Sm90), (OpKind::Simt, ArchKind::Sm80));
-    // A knob of tensor cores also selects them on the host. `f32` stays exact.
-    let knobs = knobs(&[("schedule", "pingpong")]);
-    let pinned = Request { knobs: knobs.clone(), ..bf16 };
-    assert_eq!(
-        GemmOperation::from_request(&pinned).expect("a kernel").desc().op(),
-        OpKind::TensorOp
-    );
-    let f32 = Request { knobs, ..Request::default() };
-    GemmOperation::from_request(&f32).expect_err("f32 has no such kernel");
+    let ampere = Request { arch: Some(ArchKind::Sm80), ..bf16 };
+    let ampere = GemmOperation::from_request(&ampere).expect("a kernel");
+    assert_eq!(ampere.desc().op(), OpKind::TensorOp);
+    assert_eq!(units_on(&ampere, ArchKind::Sm90), (OpKind::TensorOp, ArchKind::Sm80));
 }
 
 #[test]
@@ -106,15 +88,14 @@ fn request_without_layouts_is_row_major() {
     assert_eq!(operation.desc().orders(), row);
 }
 
-/// Every type combination in every layout, from bytes. Sums of small integers are exact in each
-/// type, except for 8-bit results, which saturate.
+/// Every type combination with a kernel in every layout, from bytes. Sums of small integers are
+/// exact in each type, except for 8-bit results, which saturate.
 #[test]
 fn every_type_combination_multiplies_bytes_in_every_layout() {
     let mut random = Random::new(26);
     let (m, n, k) = (9, 7, 5);
-    for (op, types) in [OpKind::Simt, OpKind::TensorOp]
-        .into_iter()
-        .flat_map(|op| multiplied(op).into_iter().map(move |row| (op, row)))
+    for (op, types) in
+        OpKind::ALL.into_iter().flat_map(|op| multiplied(op).into_iter().map(move |row| (op, row)))
     {
         for orders in (0..8).map(|bits| [0, 1, 2].map(|which| ORDERS[bits >> which & 1])) {
             let operation =

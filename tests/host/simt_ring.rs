@@ -57,3 +57,15 @@ fn thread_maps_are_bijections() {
         assert_eq!(laws::bijective(maps.accumulator.as_ref()), Ok(()), "{name}");
     }
 }
+
+#[test]
+fn tma_fed_simt_kernels_refuse_a_second_kernel() {
+    let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
+    let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
+    let request = Request { arch: Some(ArchKind::Sm90), knobs, ..Request::default() };
+    let said = GemmOperation::from_request(&request).message();
+    assert_eq!(
+        said,
+        "decomposition = splitkparallel is not supported by the warpspecialized main loop; try splitk; no kernel was found with this mainloop and this decomposition"
+    );
+}

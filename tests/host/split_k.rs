@@ -317,14 +317,6 @@ fn a_second_kernel_reduces_without_tickets() {
         }
         assert!(seen > 100, "{kernel_kind:?}: {seen}");
     }
-    let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
-    let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
-    let request = Request { arch: Some(ArchKind::Sm90), knobs, ..Request::default() };
-    let said = GemmOperation::from_request(&request).message();
-    assert_eq!(
-        said,
-        "decomposition = splitkparallel is not supported by the warpspecialized main loop; try splitk; no kernel was found with this mainloop and this decomposition"
-    );
 }
 
 /// Each split-K slice of a tile has a slot. Each eight slices have a ticket, and so has each eight
@@ -347,26 +339,4 @@ fn the_workspace_has_slots_and_tickets() {
     let tickets = (4 * 10_000 * 4 * 4u64).next_multiple_of(256);
     assert_eq!(bytes("f32", 20, (6400, 6400, 1000)), 10_000 * 20 * slot + tickets + 256);
     assert_eq!(bytes("f32", 20, (0, 100, 1000)), 0);
-    // Each of two consumers that share a tile has its own tickets, and the rectangle of a cluster
-    // has tiles beyond D.
-    let tensor_cores = |tile: &str, cluster: &str, extents| {
-        let knobs = [
-            ("threadblock", tile),
-            ("split_k", "20"),
-            ("cluster", cluster),
-            ("schedule", "cooperative"),
-        ];
-        let types = ["bf16:row", "bf16:col", "bf16:row"];
-        let desc = described(types, (OpKind::TensorOp, ArchKind::Sm90), &knobs);
-        desc.routes(&Problem::new(&desc, extents, [None; 3], [1.0; 8]))
-            .expect("a kernel")
-            .workspace_bytes()
-    };
-    let slot = 128 * 64 * 4;
-    assert_eq!(tensor_cores("128x64x64", "1x1", (128, 64, 2048)), 20 * slot + 256 + 256);
-    assert_eq!(
-        tensor_cores("128x64x64", "1x1", (1280, 64, 2048)),
-        10 * 20 * slot + (10 * 2 * 4 * 4u64).next_multiple_of(256) + 256
-    );
-    assert_eq!(tensor_cores("128x64x64", "2x1", (128, 64, 2048)), 2 * 20 * slot + 256 + 256);
 }

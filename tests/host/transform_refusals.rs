@@ -1,16 +1,15 @@
 //! Refusals of user transforms, and their texts in JSON and flags.
 
-use super::transforms::{TENSOR_OP, small, transform};
+use super::transforms::{small, transform};
 use crate::harness::{
     on_tensor_cores::ORDERS,
     prelude::*,
     product::try_compute,
     transforms::{Magnitude, Scaled, transform_words},
 };
-use falchion::numeric::register_transform;
 
 /// Returns the sentence of a request that is refused.
-pub(super) fn refused(units: (OpKind, ArchKind), ab: &str, knobs: &[(&str, &str)]) -> String {
+pub fn refused(units: (OpKind, ArchKind), ab: &str, knobs: &[(&str, &str)]) -> String {
     let d = if ab == "f64" { "f64:row" } else { "f32:row" };
     let types = [&format!("{ab}:row"), &format!("{ab}:row"), d];
     let request = Request { op: Some(units.0), arch: Some(units.1), ..request(types, knobs) };
@@ -108,37 +107,6 @@ fn transforms_of_other_types_are_refused() {
         let said = refused((op_of(mma), ArchKind::Sm80), ab, knobs);
         assert!(said.contains(says), "{said}");
     }
-}
-
-#[test]
-fn other_pairs_refuse_a_transform_by_name() {
-    let id = register_transform::<Scaled<f32, f32>>();
-    let knobs = [("mainloop", "warpspecialized"), ("transform_a", &*id.to_string())];
-    let nearest: Vec<_> = MULTISTAGE_OR_OTHER.iter().map(|mainloop| mainloop.name()).collect();
-    let nearest = nearest.join(" or ");
-    // A request names the knob that no such kernel has; a description, the rule of its main loop.
-    for mma in [WarpMmaKind::Simt, WarpMmaKind::MmaSync] {
-        let said = refused((op_of(mma), ArchKind::Sm90), "f32", &knobs);
-        assert!(said.contains("transform_a") && said.contains("warpspecialized"), "{said}");
-    }
-    for op in [OpKind::Simt, OpKind::TensorOp] {
-        let mut desc = small((op, ArchKind::Sm90), ElementKind::F32, ORDERS[2], &knobs[..1]);
-        desc.operands[1].multiplied = Multiplied::Transformed(id);
-        assert_eq!(
-            desc.check().map_err(|refusal| refusal.to_string()),
-            Err(format!(
-                "transform_b = {id} is not supported by the warpspecialized main loop (its MMA reads elements as TMA copied them); try mainloop = {nearest}"
-            ))
-        );
-    }
-    let mut unlike = small(TENSOR_OP[1], ElementKind::F32, ORDERS[0], &[("emulation", "bf16x6")]);
-    unlike.operands[1].multiplied = Multiplied::Terms(EmulationKind::Bf16x3);
-    let said = unlike.check().map_err(|refusal| refusal.to_string()).expect_err("unlike terms");
-    assert!(said.contains("multiplied type of A = 3 terms differs from 2 terms"), "{said}");
-    // bf16x6 and f16x3 also differ in their element types.
-    unlike.operands[1].multiplied = Multiplied::Terms(EmulationKind::F16x3);
-    let said = unlike.check().map_err(|refusal| refusal.to_string()).expect_err("unlike types");
-    assert!(said.contains("multiplied type of A = bf16 differs from f16"), "{said}");
 }
 
 #[test]

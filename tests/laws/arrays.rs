@@ -2,14 +2,12 @@
 //! width. No GPU is needed.
 
 use crate::harness::prelude::*;
-use falchion::{
-    internals::nest::TmaTensor, layout::Order, refusal::Route, threadblock::ProductRecords,
-};
+use falchion::{layout::Order, refusal::Route, threadblock::ProductRecords};
 
-const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
+pub const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
 /// Returns GEMMs of 64 x 48 x 32. Each matrix begins `beyond` bytes after a multiple of 256.
-fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
+pub fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
     let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let of_product = |(number, beyond): (usize, &[u64; 4])| {
         let view = |matrix: usize, order, extents| {
@@ -62,107 +60,26 @@ fn pieces_of_records_do_not_overlap() {
     );
 }
 
-fn hopper() -> GemmDesc {
-    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
-    default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row])
-}
-
-/// One launch computes an array whose records are in the workspace. Each GEMM is a separate launch
-/// if its operands need passes.
-#[test]
-fn records_are_in_the_workspace() {
-    let (desc, simt) = (hopper(), default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]));
-    let modes = |desc: GemmDesc| [0, 1, 2, 300].map(|products| desc.for_array(products).work.mode);
-    let (one, array) = (GemmMode::Gemm, GemmMode::Array);
-    for desc in [desc, desc.for_array(7), simt, simt.for_array(2)] {
-        assert_eq!(modes(desc), [one, one, array, array]);
-    }
-    let emulated = but!(desc_of_f32(), emulation: EmulationKind::Bf16x6);
-    assert_eq!(modes(emulated), [one; 4]);
-    let bytes = |desc: GemmDesc, products: usize, beyond: u64| {
-        let orders = desc.orders();
-        let all = problems([orders.a, orders.b, orders.c], &vec![[beyond; 4]; products]);
-        let bytes = desc.workspace_of(&all).expect("a size");
-        let routes = Routes::for_array(&desc.for_array(products), &all);
-        assert_eq!(bytes, routes.iter().map(Routes::workspace_bytes).max().unwrap_or(0));
-        (bytes, routes.len())
+/// Checks that the workspace size that the selection assumes covers all GEMMs if the workspace has
+/// space for the records. It excludes the bytes that the records need.
+pub fn check_workspace_for_selection(desc: &GemmDesc, record: u64) {
+    let size = ProblemSize::new((64, 48, 32));
+    let told = |workspace, products| {
+        let ProblemSize { batch, workspace, .. } =
+            ProblemSize { workspace, ..size }.for_array(desc, products);
+        (batch, workspace)
     };
-    for products in [2, 7, 300] {
-        let records = |bytes: u64| (products as u64 * bytes + 256, 1);
-        assert_eq!(bytes(desc, products, 0), records(48));
-        assert_eq!(bytes(simt, products, 4), records(32));
-    }
-    // If passes repack operands, the workspace has no records.
-    let (repacked, launches) = bytes(desc, 7, 2);
-    assert!(launches == 7 && repacked > 0 && repacked == bytes(desc, 2, 2).0);
-    // The records follow the split-K partials of all GEMMs.
-    let cut = desc.cut(2);
-    let partials_bytes = |products: usize| {
-        let mut all = problems([Row, Col, Row], &vec![[0; 4]; products]);
-        for problem in &mut all {
-            problem.k = 256;
-            problem.a = View::packed(problem.a.memory, Row, (64, 256), None);
-            problem.b = View::packed(problem.b.memory, Col, (256, 48), None);
-        }
-        let routes = Routes::for_array(&cut.for_array(products), &all);
-        let [one] = routes[..] else { panic!("{} routes", routes.len()) };
-        assert_eq!(cut.workspace_of(&all), Ok(one.workspace_bytes()));
-        assert_eq!(one.record_bytes, products as u64 * 48);
-        assert_eq!(one.workspace_bytes(), one.partials.bytes() + one.record_bytes + 256);
-        assert_eq!(one.records(4096), 4096 + one.partials.bytes());
-        assert!(one.records(0).is_multiple_of(256));
-        // The kernel reads the records where the pass writes them.
-        let all = Problem::from_array(&all, &cut.for_array(products)).expect("products");
-        let routed = one.problem(&cut, &all, 4096);
-        let partials = routed.workspace.expect("partials");
-        assert_eq!(partials.address + partials.length as u64, one.records(4096));
-        one.partials.bytes()
-    };
-    assert!(partials_bytes(6) < partials_bytes(12));
+    assert_eq!(told(0, 6), (1, 0));
+    assert_eq!(told(300 * record + 255, 300), (1, 300 * record + 255));
+    assert_eq!(told(300 * record + 256, 300), (300, 256));
+    assert_eq!(told(u64::MAX, 300), (300, u64::MAX - 300 * record));
+    assert_eq!(told(u64::MAX, 1), (1, u64::MAX));
 }
 
-/// Returns a description that emulates f32.
-fn desc_of_f32() -> GemmDesc {
-    default_of(OpKind::TensorOp, ArchKind::Sm90, F32, [Row, Col, Row])
-}
-
-/// The workspace size that the selection assumes covers all GEMMs if the workspace has space for
-/// the records. It excludes the bytes that the records need.
 #[test]
 fn workspace_size_for_selection_excludes_records() {
-    let size = ProblemSize::new((64, 48, 32));
     let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]);
-    for (desc, record) in [(hopper(), 48), (simt, 32)] {
-        let told = |workspace, products| {
-            let ProblemSize { batch, workspace, .. } =
-                ProblemSize { workspace, ..size }.for_array(&desc, products);
-            (batch, workspace)
-        };
-        assert_eq!(told(0, 6), (1, 0));
-        assert_eq!(told(300 * record + 255, 300), (1, 300 * record + 255));
-        assert_eq!(told(300 * record + 256, 300), (300, 256));
-        assert_eq!(told(u64::MAX, 300), (300, u64::MAX - 300 * record));
-        assert_eq!(told(u64::MAX, 1), (1, u64::MAX));
-    }
-}
-
-/// A launch has at most as many GEMMs as the grid has CTAs for their tiles.
-#[test]
-fn the_grid_limits_the_gemms_of_a_launch() {
-    let (desc, tile) = (hopper().for_array(300), hopper().threadblock());
-    let cluster = desc.cluster();
-    // D has `down` x `across` rectangles of a cluster's tiles.
-    let of = |down: usize, across: usize| {
-        let mut all = problems([Row, Col, Row], &[[0; 4]; 300]);
-        for problem in &mut all {
-            (problem.m, problem.n) =
-                (down * (tile.m * cluster.m) as usize, across * (tile.n * cluster.n) as usize);
-        }
-        Problem::from_array(&all, &desc).expect("products").batch
-    };
-    assert_eq!([of(1, 1), of(1 << 13, 1 << 13), of(1 << 20, 1 << 20)], [300, 31, 1]);
-    let records = Routes::for_array(&desc, &problems([Row, Col, Row], &[[0; 4]; 300]));
-    assert_eq!(records[0].record_bytes, 300 * 48);
+    check_workspace_for_selection(&simt, 32);
 }
 
 /// The least aligned address of an operand limits the width of its accesses.
@@ -218,42 +135,6 @@ fn a_launch_has_the_tiles_of_all_gemms() {
     assert_eq!(all[2].matrix_addresses(), wanted);
 }
 
-/// The tensors of a TMA-fed kernel have the extents of one GEMM, and begin at the lowest address of
-/// each operand. Their third dimension leads to the matrix of each GEMM.
-#[test]
-fn a_tma_launch_has_one_tensor_per_operand() {
-    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
-    let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).for_array(3);
-    let all = problems([Row, Col, Row], &[[0; 4], [16; 4], [0, 32, 48, 64]]);
-    let geometry = Geometry {
-        tile: desc.threadblock(),
-        cluster: 1,
-        work: WorkKind::Persistent,
-        group_step: 1,
-        threads: 384,
-        shared_bytes: 0,
-        reduction: None,
-    };
-    let together = Problem::from_array(&all, &desc).expect("products");
-    let routes = Routes::for_array(&desc, &all);
-    let routed = routes[0].problem(&desc, &together, 1 << 30);
-    let launch = desc.plan().expect("a kernel").launch(&routed, &geometry, 132).expect("a launch");
-    for (number, (tensor, extents)) in
-        launch.tensors.into_iter().zip([[32, 64], [32, 48], [48, 64], [48, 64]]).enumerate()
-    {
-        let TmaTensor { desc, address } = tensor.expect("a tensor");
-        assert_eq!((desc.rank, desc.dims), (3, [extents[0], extents[1], 1 << 31, 1, 1]));
-        for problem in &all {
-            let distance = problem.matrix_addresses()[number] - address;
-            assert!(distance.is_multiple_of(desc.strides_bytes[1]), "{distance}");
-        }
-    }
-    let told: GemmParams =
-        bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<GemmParams>()]);
-    assert_eq!((told.batch, told.own), (3, 0b111));
-    assert_eq!(told.records, routes[0].records(1 << 30));
-}
-
 /// All GEMMs share one route if the kernel reads every operand in place. Otherwise each GEMM has
 /// its own route.
 #[test]
@@ -267,16 +148,5 @@ fn gemms_share_a_route_if_all_operands_are_direct() {
     assert_eq!(
         transposed.iter().map(|routes| routes.a.route).collect::<Vec<_>>(),
         [Route::Transposed; 2]
-    );
-    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
-    let hopper = default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]);
-    let aligned =
-        Routes::for_array(&hopper.for_array(2), &problems([Row, Col, Row], &[[16; 4], [0; 4]]));
-    assert_eq!(aligned.len(), 1);
-    // TMA reads the second B, and not the first.
-    let by_tma = routes(&hopper, [Row, Col, Row]);
-    assert_eq!(
-        by_tma.iter().map(|routes| routes.b.route).collect::<Vec<_>>(),
-        [Route::Repacked, Route::Direct]
     );
 }

@@ -3,15 +3,15 @@
 use crate::harness::{prelude::*, product};
 
 /// Returns the request of types and knobs, as the command line spells them.
-pub(super) fn request(op: Option<OpKind>, types: [&str; 3], knobs: &[(&str, &str)]) -> Request {
+pub fn request(op: Option<OpKind>, types: [&str; 3], knobs: &[(&str, &str)]) -> Request {
     Request { op, ..product::request(types, knobs) }
 }
 
-pub(super) fn said(request: &Request, arch: ArchKind) -> String {
+pub fn said(request: &Request, arch: ArchKind) -> String {
     request.resolve(arch).message()
 }
 
-const BF16: [&str; 3] = ["bf16:row", "bf16:col", "bf16:row"];
+pub const BF16: [&str; 3] = ["bf16:row", "bf16:col", "bf16:row"];
 const F32: [&str; 3] = ["f32:row"; 3];
 
 #[test]
@@ -40,24 +40,6 @@ fn unsupported_d_keeps_a_and_b_and_lists_the_types_of_d() {
     ];
     for (types, op, wanted) in table {
         assert_eq!(said(&request(op, types, &[]), ArchKind::Sm90), wanted);
-    }
-}
-
-#[test]
-fn cluster_along_both_axes_is_refused_as_such() {
-    let clusters = |shape| request(Some(OpKind::TensorOp), BF16, &[("cluster", shape)]);
-    let refused = said(&clusters("2x2"), ArchKind::Sm90);
-    assert_eq!(
-        refused,
-        "cluster N = 2 is not 1 (cluster M = 2; a cluster shares operands along one axis); try 1; no kernel was found with this cluster"
-    );
-    let refused = said(&clusters("1x9"), ArchKind::Sm90);
-    assert_eq!(
-        refused,
-        "cluster N = 9 is outside 1 to 8; try 8; no kernel was found with this cluster"
-    );
-    for shape in ["2x1", "1x2"] {
-        clusters(shape).resolve(ArchKind::Sm90).expect("a kernel");
     }
 }
 

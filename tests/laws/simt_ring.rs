@@ -1,7 +1,7 @@
 //! TMA-fed SIMT kernels: their refusals, and the routes of their operands.
 
-use super::{routes::routes, tma_ring::refusals::check_refusals};
-use crate::harness::{descriptions::tma_ring::simt::plain, prelude::*};
+use super::{completions::each, routes::routes, tma_ring::refusals::check_refusals};
+use crate::harness::{completions::classes, descriptions::tma_ring::simt::plain, prelude::*};
 use falchion::refusal::Route::{Direct, Repacked, Transposed};
 
 const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
@@ -82,4 +82,16 @@ fn a_column_major_d_is_refused() {
         but!(d, layout_c: Col).check().message(),
         "layout of C = col is not supported by the warpspecialized main loop (CUDA cores); try row"
     );
+}
+
+/// A CTA has one to three consumers of four warps.
+#[test]
+fn every_cluster_of_tma_fed_simt_kernels_completes() {
+    let is_f32 = |base: &GemmDesc| base.operands[0].stored == ElementKind::F32;
+    for base in classes(OpKind::Simt).filter(is_f32) {
+        "1x1 2x1 3x1 4x1 6x1 8x1 1x2 1x3 1x4 1x6 1x8"
+            .split(' ')
+            .for_each(|value| each(&base, "cluster", value));
+        each(&base, "mainloop", "warpspecialized");
+    }
 }

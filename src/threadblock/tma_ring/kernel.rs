@@ -2,7 +2,7 @@
 
 use crate::{
     codegen::TranslationUnit,
-    epilogue::{partials::TOGETHER, reduction::Reduction},
+    epilogue::reduction::Reduction,
     nest::{
         DecompositionKind, GemmDesc,
         plan::{Geometry, Plan},
@@ -88,10 +88,7 @@ impl GemmDesc {
             return None;
         }
         match self.components() {
-            Some(components) => {
-                let octets = self.sharing() * (components.numbers() / TOGETHER);
-                Some(Reduction { blocks: octets, threads: WARPS * 32 })
-            }
+            Some(components) => Some(Reduction::of_octets(self.sharing(), components.numbers())),
             None => None,
         }
     }

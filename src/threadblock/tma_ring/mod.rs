@@ -143,3 +143,6 @@ impl WarpSpecialized {
         self.mma.fragment_rows()
     }
 }
+
+#[cfg(test)]
+mod request_tests;

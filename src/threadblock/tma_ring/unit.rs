@@ -111,7 +111,7 @@ pub(crate) fn translation_unit(
             .to_owned()
             + &facts("int", &own),
         params: "TensorGemmParams",
-        reduction: ("epilogue/reduction.cuh", "epilogue::ReduceOctets<Config>"),
+        reduction: ("epilogue/tensor_store/reduction.cuh", "epilogue::ReduceOctets<Config>"),
         mma,
     };
     let fingerprints = with_fingerprints.then(|| MainloopFingerprints {

@@ -1,6 +1,7 @@
 //! Each GEMM of a pointer array has the bits of a separate call, for any addresses of the matrices.
 
-mod tma_ring;
+mod simt_ring;
+mod wgmma_ring;
 
 use crate::harness::prelude::*;
 use falchion::device::Host;
@@ -133,11 +134,6 @@ fn each_gemm_of_an_array_has_the_bits_of_a_separate_call() {
     compare::<i8, i32>(&Integers::DESC, (3, 131, 33), 4);
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     compare::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
-    let machine = ArchKind::Sm90.machine();
-    let of_clusters =
-        Hopper::<RowMajor>::new().desc_for(&ProblemSize::new((16, 2112, 7168)), &machine);
-    assert!(of_clusters.cuts_by_cluster());
-    compare::<Bf16, f32>(&of_clusters, (7, 130, 200), 3);
     compare::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
     compare::<Bf16, f32>(
         &Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(),
@@ -279,12 +275,6 @@ fn invalid_arrays_are_refused_by_name() {
             "GEMM 2 of the array differs from GEMM 0 (extents, strides, operands of the epilogue, or scalars)"
         );
     }
-    // A pass decomposes the operands of emulated f32.
-    let mut emulated = HopperK::<f32, f32>::DESC;
-    assert_eq!(emulated.for_array(9), emulated);
-    emulated.work.mode = GemmMode::Array;
-    let said = emulated.check().message();
-    assert_eq!(said, "mode = array is not supported by kernels with a pass; try gemm");
 }
 
 /// Typed and run-time arguments: one matrix for all GEMMs, separate Cs, and C in place.

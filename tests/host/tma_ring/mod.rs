@@ -1,8 +1,8 @@
 //! The TMA ring on the host executor and on the checked machine.
 
-mod faults;
 mod payload;
 mod roles;
 mod split_k_cluster;
 mod stream_k;
+mod transform_refusals;
 mod wgmma;

@@ -1,7 +1,7 @@
 //! Names: each type name has one meaning in the whole library, and no name is meaningless.
 
 use super::{files, library_code, root};
-use crate::harness::prelude::*;
+use crate::harness::{prelude::*, words::has_all_variants};
 use std::fs;
 
 /// Names without meaning.
@@ -80,7 +80,11 @@ fn a_name_means_one_thing() {
     let grown: Vec<_> = twice.difference(&known).map(|name| (name, &names[*name])).collect();
     assert!(grown.is_empty(), "{grown:?}");
     let gone: Vec<_> = known.difference(&twice).collect();
-    assert!(gone.is_empty(), "{gone:?} have one meaning now; remove them from the list");
+    // A tree without a variant lacks some meanings.
+    assert!(
+        gone.is_empty() || !has_all_variants(),
+        "{gone:?} have one meaning now; remove them from the list"
+    );
 }
 
 #[test]
@@ -115,7 +119,9 @@ fn every_internal_name_has_a_user() {
         .collect();
     let names = exported(&code);
     assert!(names.len() > 50, "{names:?}");
-    assert_eq!(names.difference(&words).collect::<Vec<_>>(), [&""; 0]);
+    // A tree without a variant also lacks users.
+    let unused: Vec<_> = names.difference(&words).collect();
+    assert!(unused.is_empty() || !has_all_variants(), "{unused:?}");
 }
 
 #[test]

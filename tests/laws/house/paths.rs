@@ -52,9 +52,11 @@ fn exists(path: &str) -> bool {
 /// Returns whether a path names a main loop or an MMA that the tree lacks.
 fn names_missing_variant(path: &str) -> bool {
     let whole = path.replace('_', "");
-    missing_variants().iter().any(|variant| {
-        let stem = if *variant == "warpspecialized" { "tmaring" } else { variant };
-        whole.contains(stem)
+    missing_variants().iter().any(|variant| match *variant {
+        "warpspecialized" => {
+            ["tmaring", "simtring", "syncring", "wgmmaring"].iter().any(|s| whole.contains(s))
+        }
+        stem => whole.contains(stem),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Laws of the TMA ring.
 
-mod l2_promotion;
+pub mod l2_promotion;
 mod mma_sync;
 pub mod refusals;
 mod wgmma;

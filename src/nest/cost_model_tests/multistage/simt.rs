@@ -23,7 +23,6 @@ fn small_problems_take_small_tiles() {
         (1536, 128, 1),
         (2048, 256, 1),
         (3000, 128, 1),
-        (4096, 256, 1),
     ];
     for (size, rows, slices) in singles {
         let desc = choose_for_one_type(
@@ -54,59 +53,6 @@ fn few_rows_have_tiles_of_their_own() {
     }
     // In a larger tile, each transposed element of B serves more multiply-adds.
     assert_eq!(taken(Order::Col, (333, 127, 30011)), (128, 128));
-}
-
-/// For `f32` on the CUDA cores, the wanted kernels measured best, or within 5% of the best
-/// (`lab/data/trials.csv`, log `streams_f32`). Without a workspace, no kernel uses stream-K or a
-/// transpose.
-#[test]
-fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
-    let singles = |orders, size| choose_for_one_type(ElementKind::F32, OpKind::Simt, orders, size);
-    let taken = |orders: [Order; 2], size: usize, workspace: u64| {
-        let desc = singles(
-            orders,
-            ProblemSize {
-                workspace,
-                for_passes: workspace,
-                ..ProblemSize::new((size, size, size))
-            },
-        );
-        (desc.streams_k(), desc.has_producer())
-    };
-    let (rows, direct) = ([Order::Row; 2], [Order::Col, Order::Row]);
-    for size in [2304, 2560, 3000, 3072, 5000] {
-        assert_eq!(
-            [rows, direct].map(|orders| taken(orders, size, u64::MAX)),
-            [(true, false); 2],
-            "{size}"
-        );
-        assert!(!taken(rows, size, 0).0, "{size}");
-    }
-    for size in [2048, 4096, 7000, 8192] {
-        assert_eq!(
-            [rows, direct].map(|orders| taken(orders, size, u64::MAX)),
-            [(false, true); 2],
-            "{size}"
-        );
-        assert_eq!(
-            [rows, direct].map(|orders| taken(orders, size, 0)),
-            [(false, false), (false, true)],
-            "{size}"
-        );
-    }
-    for size in [256, 512, 1024, 1280] {
-        assert_eq!(taken(rows, size, u64::MAX), (false, false), "{size}");
-    }
-    // A batch of sixteen GEMMs uses a TMA kernel after a transpose. In an array, each GEMM would
-    // need its own launch, and groups are not transposed.
-    let by_tma = |size| singles(rows, size).has_producer();
-    let batch = ProblemSize { batch: 16, ..ProblemSize::new((1024, 1024, 1024)) };
-    let first = singles(
-        rows,
-        ProblemSize { workspace: 0, for_passes: 0, ..ProblemSize::new((4096, 4096, 4096)) },
-    );
-    let groups = ProblemSize::for_groups((8192, 4096, 4096), 2);
-    assert_eq!([batch, batch.for_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }
 
 /// Two CTAs of a multiprocessor finish at the same time, and new CTAs take both slots. Three tiles

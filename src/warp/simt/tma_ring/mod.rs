@@ -168,3 +168,7 @@ const fn nearest_lanes(lanes: u32) -> u32 {
     }
     best
 }
+
+#[cfg(test)]
+#[path = "cost_tests/multistage.rs"]
+mod multistage;

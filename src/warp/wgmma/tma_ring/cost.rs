@@ -65,3 +65,7 @@ impl WgmmaKnobs {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "cost_tests.rs"]
+mod tests;

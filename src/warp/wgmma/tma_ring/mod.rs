@@ -223,3 +223,8 @@ impl WgmmaKnobs {
         }
     }
 }
+
+#[cfg(test)]
+mod record_tests;
+#[cfg(test)]
+mod selection_tests;

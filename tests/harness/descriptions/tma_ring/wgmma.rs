@@ -3,6 +3,12 @@
 use super::super::{epilogue, order, ring_types, spills, work};
 use crate::harness::prelude::*;
 
+/// Returns the default description of `bf16` in these layouts.
+pub fn plain(orders: [Order; 3]) -> GemmDesc {
+    let bf16 = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16);
+    default_of(OpKind::TensorOp, ArchKind::Sm90, bf16, orders)
+}
+
 /// Returns a random valid description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);

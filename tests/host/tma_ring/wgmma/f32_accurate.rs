@@ -333,6 +333,27 @@ fn invalid_emulations_are_refused() {
     );
 }
 
+/// If a row of any GEMM cannot be scaled, the whole batch is refused before anything is written.
+#[test]
+fn a_batch_that_cannot_be_scaled_does_not_write_d() {
+    type Scaled = HopperK<f32, f32, RowMajor, With<Auto, F16x3>>;
+    let (m, n, k) = (20, 12, 70);
+    for product in 0..3 {
+        let (mut a, b) = (vec![1.0f32; 3 * m * k], vec![2.0f32; 3 * k * n]);
+        a[product * m * k + 3 * k + 1] = f32::INFINITY;
+        let mut d = vec![7.0f32; 3 * m * n];
+        let refused = Scaled::new()
+            .run(Arguments::new((m, n, k), &a, &b, &mut d).batch(3))
+            .expect_err("infinite");
+        let sentence = format!("a number of A is not finite (row 3 of A of GEMM {product})");
+        assert!(refused.to_string().starts_with(&sentence), "{refused}");
+        assert!(d.iter().all(|&x| x == 7.0), "product {product}");
+        a[product * m * k + 3 * k + 1] = 1.0;
+        Scaled::new().run(Arguments::new((m, n, k), &a, &b, &mut d).batch(3)).expect("a batch");
+        assert!(d.iter().all(|&x| x == 140.0));
+    }
+}
+
 /// The bound is useful for every K: from K = 1000 on, it is below `K 2^-24`, the bound of a plain
 /// f32 sum.
 #[test]

@@ -3,6 +3,12 @@
 mod a_operand;
 mod columns;
 mod f32_accurate;
+mod faults;
 mod leaf;
+mod operations;
 mod promotion;
+mod split_k;
+mod split_k_cluster;
+mod stream_k;
+mod transform_refusals;
 mod typed_calls;

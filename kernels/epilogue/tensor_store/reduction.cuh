@@ -1,4 +1,5 @@
-// Twin of src/epilogue/reduction.rs: the second kernel of parallel split-K for warpgroup kernels.
+// Twin of src/epilogue/tensor_store/reduction.rs: the second kernel of parallel split-K for
+// warpgroup kernels.
 // epilogue/tile_store.cuh has it for the other kernels.
 #pragma once
 #include "epilogue/partials.cuh"

@@ -1,15 +1,12 @@
-//! Pointer arrays of kernels with a TMA ring.
+//! Pointer arrays of kernels with a TMA ring and `wgmma`.
 
 use super::*;
-use falchion::nest::GemmMode;
-
 /// Arrays of warp-specialized kernels. In the checked machine, an array is one launch: with and
-/// without split-K, with stores by TMA and by threads, and for TMA-fed SIMT kernels.
+/// without split-K, in a workspace or in a cluster, and with stores by TMA and by threads.
 #[test]
 fn warp_specialized_arrays_have_the_bits_of_separate_calls() {
     type Hopper<LC> = HopperK<Bf16, f32, LC>;
     type Bytes = KMajor<i8, i32, RowMajor, i32, TensorOp, Sm90>;
-    type Threads = MnMajor<f32, f32, RowMajor, f32, Simt, Sm90, With<Auto, MmaWarpSpecialized>>;
     let rows = Hopper::<RowMajor>::DESC;
     assert_eq!((rows.check(), rows.for_array(7).work.mode), (Ok(()), GemmMode::Array));
     compare::<Bf16, f32>(&rows, (70, 7, 66), 7);
@@ -21,8 +18,21 @@ fn warp_specialized_arrays_have_the_bits_of_separate_calls() {
         7,
     );
     compare::<i8, i32>(&Bytes::DESC, (3, 131, 33), 8);
-    assert_eq!(Threads::DESC.for_array(7).work.mode, GemmMode::Array);
-    compare::<f32, f32>(&Threads::DESC, (5, 9, 40), 7);
+    let machine = ArchKind::Sm90.machine();
+    let of_clusters =
+        Hopper::<RowMajor>::new().desc_for(&ProblemSize::new((16, 2112, 7168)), &machine);
+    assert!(of_clusters.cuts_by_cluster());
+    compare::<Bf16, f32>(&of_clusters, (7, 130, 200), 3);
+}
+
+/// A pass decomposes the operands of emulated f32.
+#[test]
+fn arrays_with_a_pass_are_refused() {
+    let mut emulated = HopperK::<f32, f32>::DESC;
+    assert_eq!(emulated.for_array(9), emulated);
+    emulated.work.mode = GemmMode::Array;
+    let said = emulated.check().message();
+    assert_eq!(said, "mode = array is not supported by kernels with a pass; try gemm");
 }
 
 /// Wrong positions and addresses of a GEMM are found.

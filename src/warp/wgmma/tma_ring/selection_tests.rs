@@ -1,0 +1,138 @@
+//! Tests of the selection among kernels with `wgmma`: by TMA or in place, and the sources of knobs.
+
+use crate::{
+    arch::{ArchKind, OpKind},
+    layout::{MatrixType, Order},
+    nest::{Origin, ProblemSize, Request, Target},
+    numeric::ElementKind,
+};
+
+/// Returns whether TMA feeds the kernel that a problem selects.
+fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
+    let matrix = |element, order| Some(MatrixType { element, order });
+    let c = match kind {
+        ElementKind::I8 => ElementKind::I32,
+        ElementKind::Tf32 => ElementKind::F32,
+        _ => ElementKind::Bf16,
+    };
+    let [a, b] = orders.map(|order| matrix(kind, order));
+    let request = Request {
+        a,
+        b,
+        c: matrix(c, Order::Row),
+        op: Some(OpKind::TensorOp),
+        ..Request::default()
+    };
+    request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.has_producer()
+}
+
+/// In-place kernels are chosen where they measured less time than passes and a kernel
+/// (`lab/data/trials.csv`, log `odd_in_graphs`). Rows that TMA can read are never read in
+/// place.
+#[test]
+fn rows_that_lie_anywhere_are_read_in_place_where_that_takes_less_time() {
+    let (along_k, square) = ([Order::Row, Order::Col], |size| ProblemSize::new((size, size, size)));
+    for (kind, in_place, copied) in [
+        (ElementKind::Bf16, &[255, 260, 516][..], &[511, 765, 1004, 1023, 4095][..]),
+        (ElementKind::I8, &[255], &[511, 1004, 1023, 4095]),
+        (ElementKind::Tf32, &[255], &[767, 1023, 2047]),
+        (ElementKind::E4m3, &[], &[511, 1000]),
+    ] {
+        for (sizes, copies) in [(in_place, false), (copied, true)] {
+            sizes.iter().for_each(|&size| {
+                assert_eq!(by_tma(kind, along_k, square(size)), copies, "{kind} {size}")
+            });
+        }
+        for size in [768, 1024, 4096] {
+            assert!(
+                by_tma(kind, along_k, ProblemSize { for_passes: 0, ..square(size) }),
+                "{kind} {size}"
+            );
+        }
+    }
+    let batch = ProblemSize { batch: 16, ..square(300) };
+    assert!(by_tma(ElementKind::Bf16, along_k, batch));
+    let pitched = ProblemSize { leading: [Some(1008); 2], ..square(1002) };
+    assert!(by_tma(ElementKind::Bf16, along_k, pitched));
+    // Rows of 2^30 + 1 elements do not overflow.
+    assert!(by_tma(ElementKind::Bf16, along_k, square((1 << 30) + 1)));
+}
+
+/// If TMA can read the operands, a TMA kernel is always chosen: in graph replays, it is faster
+/// even for the smallest problems (`lab/data/trials.csv`, log `in_graphs`).
+#[test]
+fn operands_that_tma_reads_need_no_pass() {
+    for kind in
+        [ElementKind::Bf16, ElementKind::F16, ElementKind::I8, ElementKind::Tf32, ElementKind::E4m3]
+    {
+        for size in [16, 64, 256, 512, 1024] {
+            for of in [
+                ProblemSize::new((size, size, size)),
+                ProblemSize { batch: 64, ..ProblemSize::new((size, size, size)) },
+            ] {
+                assert!(by_tma(kind, [Order::Row, Order::Col], of), "{kind} {size}");
+            }
+        }
+    }
+}
+
+/// Copies that exceed the workspace are not made. The same comparison applies to transposes.
+#[test]
+fn without_a_workspace_rows_are_read_in_place() {
+    let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
+    let odd = ProblemSize::new((2044, 2044, 2044));
+    let bytes = 2 * 2044 * 2048 * 2;
+    for (for_passes, copies) in [(0, false), (bytes - 1, false), (bytes, true)] {
+        assert_eq!(
+            by_tma(ElementKind::Bf16, along_k, ProblemSize { for_passes, ..odd }),
+            copies,
+            "{for_passes}"
+        );
+    }
+    let whole = ProblemSize::new((8192, 8192, 8192));
+    assert!(by_tma(ElementKind::Tf32, along_n, ProblemSize { for_passes: 0, ..whole }));
+    let transposed = [Order::Col, Order::Row];
+    for (size, by_copy) in [(256, false), (512, false), (1000, true), (1024, true)] {
+        assert_eq!(
+            by_tma(ElementKind::Tf32, transposed, ProblemSize::new((size, size, size))),
+            by_copy,
+            "{size}"
+        );
+    }
+    assert!(by_tma(ElementKind::Tf32, transposed, whole));
+    assert!(!by_tma(ElementKind::Tf32, transposed, ProblemSize { for_passes: 0, ..whole }));
+}
+
+/// Two consumers share a threadblock tile of 256 rows on tensor cores. By default, each
+/// consumer has its own tile, with ping-pong.
+#[test]
+fn consequences_of_a_pin_name_the_pin() {
+    let matrix = |order: &str| Some(format!("bf16:{order}").parse().unwrap());
+    let knobs = vec![("threadblock".to_owned(), "256x128x64".to_owned())];
+    let request = Request {
+        a: matrix("row"),
+        b: matrix("col"),
+        c: matrix("row"),
+        op: Some(OpKind::TensorOp),
+        knobs,
+        ..Request::default()
+    };
+    let from = |request: &Request, flag: &str| {
+        let choices = request.resolve(ArchKind::Sm90).unwrap().choices;
+        choices.iter().find(|choice| choice.flag == flag).expect("a knob of its kernel").from
+    };
+    let of = |flag| from(&request, flag);
+    assert_eq!(
+        [of("--threadblock"), of("--schedule"), of("--swizzle")],
+        [Origin::Flag, Origin::Derived, Origin::Default]
+    );
+    assert_eq!(from(&Request { knobs: Vec::new(), ..request }, "--schedule"), Origin::Default);
+}
+
+/// No CUDA core multiplies fp8, so the host uses tensor cores.
+#[test]
+fn fp8_selects_tensor_cores_on_the_host() {
+    let a = Some(MatrixType::row(ElementKind::E4m3));
+    let resolved = Request { a, ..Request::default() }.resolve(Target::Host(ArchKind::Sm90));
+    assert_eq!(resolved.unwrap().desc.op(), OpKind::TensorOp);
+}

@@ -1,0 +1,10 @@
+//! Laws of kernels with a TMA ring and `wgmma`.
+
+mod arrays;
+mod bank_conflicts;
+mod batches;
+mod completions;
+mod emulation_layout;
+mod l2_promotion;
+mod refusals;
+mod routes;
