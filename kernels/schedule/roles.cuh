@@ -2,7 +2,6 @@
 // synchronize.
 #pragma once
 #include "schedule.cuh"
-#include "threadblock/tma_ring/pipeline.cuh"
 
 enum class RoleStepKind {
   InitBarriers,

@@ -5,6 +5,7 @@
 #include "schedule/roles.cuh"
 #include "threadblock/records.cuh"
 #include "threadblock/tensor_copy.cuh"
+#include "threadblock/tma_ring/pipeline.cuh"
 #include "threadblock/work.cuh"
 
 namespace threadblock {

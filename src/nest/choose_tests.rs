@@ -9,12 +9,16 @@ use crate::{
     warp::WarpMmaKind,
 };
 
-#[path = "choose_tests/mma_sync.rs"]
-mod mma_sync;
 #[path = "choose_tests/multistage"]
 mod multistage {
-    mod mma_sync;
     mod simt;
+}
+#[path = "choose_tests/wgmma"]
+mod wgmma {
+    mod mma_sync;
+    mod multistage {
+        mod mma_sync;
+    }
 }
 
 /// The lower bound skips a candidate only if its cost exceeds the limit.

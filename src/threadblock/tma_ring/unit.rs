@@ -94,7 +94,7 @@ pub(crate) fn translation_unit(
     ];
     let text = MainloopText {
         template: d.mainloop.cuda(),
-        includes: &["schedule/roles.cuh"],
+        includes: &["schedule/roles.cuh", "threadblock/tma_ring/pipeline.cuh"],
         declarations: [
             TensorMap::declaration(),
             TensorGemmParams::declaration(),

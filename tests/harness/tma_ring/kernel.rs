@@ -159,7 +159,7 @@ pub fn program(ring: &Pipeline, options: &RoleOptions) -> Program {
         .multicast
         .map_or(String::new(), |multicast| format!("__cluster_dims__({}, 1, 1)", multicast.blocks));
     let mut source = format!(
-        "#include \"layout/index_map.cuh\"\n#include \"schedule/roles.cuh\"\n{}{}#define CLUSTER {cluster}\n#define CONSTANTS {CONSTANTS}\n{KERNEL}",
+        "#include \"layout/index_map.cuh\"\n#include \"schedule/roles.cuh\"\n#include \"threadblock/tma_ring/pipeline.cuh\"\n{}{}#define CLUSTER {cluster}\n#define CONSTANTS {CONSTANTS}\n{KERNEL}",
         ring.header(),
         roles.header()
     );

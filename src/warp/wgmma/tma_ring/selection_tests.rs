@@ -26,22 +26,18 @@ fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
     request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.has_producer()
 }
 
-/// In-place kernels are chosen where they measured less time than passes and a kernel
-/// (`lab/data/trials.csv`, log `odd_in_graphs`). Rows that TMA can read are never read in
-/// place.
+/// Rows that TMA can read are never read in place, and neither are the others of large problems.
 #[test]
-fn rows_that_lie_anywhere_are_read_in_place_where_that_takes_less_time() {
+fn rows_of_large_problems_are_copied_for_tma() {
     let (along_k, square) = ([Order::Row, Order::Col], |size| ProblemSize::new((size, size, size)));
-    for (kind, in_place, copied) in [
-        (ElementKind::Bf16, &[255, 260, 516][..], &[511, 765, 1004, 1023, 4095][..]),
-        (ElementKind::I8, &[255], &[511, 1004, 1023, 4095]),
-        (ElementKind::Tf32, &[255], &[767, 1023, 2047]),
-        (ElementKind::E4m3, &[], &[511, 1000]),
+    for (kind, copied) in [
+        (ElementKind::Bf16, &[511, 765, 1004, 1023, 4095][..]),
+        (ElementKind::I8, &[511, 1004, 1023, 4095]),
+        (ElementKind::Tf32, &[767, 1023, 2047]),
+        (ElementKind::E4m3, &[511, 1000]),
     ] {
-        for (sizes, copies) in [(in_place, false), (copied, true)] {
-            sizes.iter().for_each(|&size| {
-                assert_eq!(by_tma(kind, along_k, square(size)), copies, "{kind} {size}")
-            });
+        for &size in copied {
+            assert!(by_tma(kind, along_k, square(size)), "{kind} {size}");
         }
         for size in [768, 1024, 4096] {
             assert!(
@@ -74,33 +70,6 @@ fn operands_that_tma_reads_need_no_pass() {
             }
         }
     }
-}
-
-/// Copies that exceed the workspace are not made. The same comparison applies to transposes.
-#[test]
-fn without_a_workspace_rows_are_read_in_place() {
-    let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
-    let odd = ProblemSize::new((2044, 2044, 2044));
-    let bytes = 2 * 2044 * 2048 * 2;
-    for (for_passes, copies) in [(0, false), (bytes - 1, false), (bytes, true)] {
-        assert_eq!(
-            by_tma(ElementKind::Bf16, along_k, ProblemSize { for_passes, ..odd }),
-            copies,
-            "{for_passes}"
-        );
-    }
-    let whole = ProblemSize::new((8192, 8192, 8192));
-    assert!(by_tma(ElementKind::Tf32, along_n, ProblemSize { for_passes: 0, ..whole }));
-    let transposed = [Order::Col, Order::Row];
-    for (size, by_copy) in [(256, false), (512, false), (1000, true), (1024, true)] {
-        assert_eq!(
-            by_tma(ElementKind::Tf32, transposed, ProblemSize::new((size, size, size))),
-            by_copy,
-            "{size}"
-        );
-    }
-    assert!(by_tma(ElementKind::Tf32, transposed, whole));
-    assert!(!by_tma(ElementKind::Tf32, transposed, ProblemSize { for_passes: 0, ..whole }));
 }
 
 /// Two consumers share a threadblock tile of 256 rows on tensor cores. By default, each
