@@ -11,7 +11,8 @@ all=(
     "singlestage|single_stage|SingleStage|SingleStageKnobs|MmaSingleStage"
     "pipelined|Pipelined|PipelinedKnobs|MmaPipelined"
     "multistage|Multistage|MultistageKnobs|MmaMultistage"
-    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized|WarpSpecialized|RingProgram|WarpSpecializedProgram|HostProgram::Roles|\
+    "tma_ring|warpspecialized|TmaRing|TmaRingKnobs|MmaWarpSpecialized|WarpSpecialized|\
+RingProgram|WarpSpecializedProgram|HostProgram::Roles|\
 tensor_store|StagingMap|StagedMap|Pipeline|PipelineLayout|RingPosition|RoleOptions|SharedOperand|\
 ClusterWork|Payload|Decomposition::Cluster|\
 simt_ring|mma_sync_ring|wgmma_ring|SimtRing|MmaSyncRing|WgmmaRing"
@@ -22,7 +23,7 @@ WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|MmaWords::Simt|
 )
 # Variants without which the rest builds, and of these the variants without which the tests pass.
 builds=" singlestage pipelined multistage mma_sync simt wgmma tma_ring "
-passes=" singlestage pipelined multistage mma_sync wgmma "
+passes=" singlestage pipelined multistage mma_sync wgmma tma_ring "
 
 variant=${1:?a variant, or a number} mode=${2:-check} words=""
 if [[ $variant =~ ^[0-9]+$ ]]; then

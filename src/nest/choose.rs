@@ -221,4 +221,4 @@ impl GemmDesc {
 
 #[cfg(test)]
 #[path = "choose_tests.rs"]
-mod tests;
+pub(crate) mod tests;

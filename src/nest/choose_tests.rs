@@ -13,11 +13,13 @@ use crate::{
 mod multistage {
     mod simt;
 }
-#[path = "choose_tests/wgmma"]
-mod wgmma {
-    mod mma_sync;
-    mod multistage {
+#[path = "choose_tests/tma_ring"]
+mod tma_ring {
+    mod wgmma {
         mod mma_sync;
+        mod multistage {
+            mod mma_sync;
+        }
     }
 }
 
@@ -25,12 +27,13 @@ mod wgmma {
 #[test]
 fn skipped_candidates_cost_more() {
     let machine = ArchKind::Sm90.machine();
-    for (kind, c, op, mma) in [
-        (ElementKind::Bf16, ElementKind::Bf16, OpKind::TensorOp, WarpMmaKind::Wgmma),
-        (ElementKind::I8, ElementKind::I32, OpKind::TensorOp, WarpMmaKind::Wgmma),
-        (ElementKind::F64, ElementKind::F64, OpKind::TensorOp, WarpMmaKind::MmaSync),
-        (ElementKind::F32, ElementKind::F32, OpKind::Simt, WarpMmaKind::Simt),
+    for (kind, c, mainloop, mma) in [
+        (ElementKind::Bf16, ElementKind::Bf16, Some(MainloopKind::TmaRing), WarpMmaKind::Wgmma),
+        (ElementKind::I8, ElementKind::I32, Some(MainloopKind::TmaRing), WarpMmaKind::Wgmma),
+        (ElementKind::F64, ElementKind::F64, None, WarpMmaKind::MmaSync),
+        (ElementKind::F32, ElementKind::F32, None, WarpMmaKind::Simt),
     ] {
+        let op = if kind == ElementKind::F32 { OpKind::Simt } else { OpKind::TensorOp };
         let matrix = |element, order| Some(MatrixType { element, order });
         let (a, b, c) = (matrix(kind, Order::Row), matrix(kind, Order::Col), matrix(c, Order::Row));
         let all = Request { a, b, c, op: Some(op), ..Request::default() }
@@ -38,7 +41,9 @@ fn skipped_candidates_cost_more() {
             .expect("no knobs")
             .completions(ArchKind::Sm90.into())
             .expect("a row");
-        assert_eq!(all.first().mma.kind(), mma);
+        let first = all.first();
+        assert_eq!(first.mma.kind(), mma);
+        assert!(mainloop.is_none_or(|mainloop| first.mainloop.kind() == mainloop), "{first}");
         for extents in [
             (1, 1, 1),
             (64, 24576, 1536),
@@ -65,7 +70,7 @@ fn skipped_candidates_cost_more() {
 }
 
 /// Returns the main loop of the kernel that a problem selects.
-fn main_loop(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> MainloopKind {
+pub(crate) fn main_loop(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> MainloopKind {
     let matrix = |element, order| Some(MatrixType { element, order });
     let c = match kind {
         ElementKind::I8 => ElementKind::I32,
@@ -84,6 +89,6 @@ fn main_loop(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> Mainlo
 }
 
 /// Returns whether TMA feeds the kernel that a problem selects.
-fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
+pub(crate) fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
     main_loop(kind, orders, size).has_producer()
 }

@@ -59,22 +59,17 @@ pub(crate) const fn first_through_registers(mma: WarpMmaKind) -> Option<Mainloop
     None
 }
 
-/// Main loops and MMAs that emulate f32, and whether they compute terms in registers.
-const EMULATING: &[(bool, MainloopKind, WarpMmaKind)] = &[
-    (true, MainloopKind::Multistage, WarpMmaKind::MmaSync),
-    (true, MainloopKind::Pipelined, WarpMmaKind::MmaSync),
-    (false, MainloopKind::TmaRing, WarpMmaKind::Wgmma),
-];
-
 /// Returns the refusal of an emulation by kernels whose terms have another place. It suggests the
-/// first main loop that supports the emulation.
+/// main loop that feeds an MMA with this emulation.
 pub(crate) const fn emulation_of_others(emulation: EmulationKind) -> Refusal {
-    let (mut other, mut i) = (None, EMULATING.len());
-    while i > 0 {
-        i -= 1;
-        if EMULATING[i].0 == emulation.in_registers() {
-            other = Some(EMULATING[i].1.advice_or_emulation(emulation.in_registers()));
+    let (mut other, mut i) = (None, 0);
+    while i < WarpMmaKind::ALL.len() && other.is_none() {
+        let (mma, preferred) = (WarpMmaKind::ALL[i], MainloopKind::without_producer());
+        let mainloop = if feeds(preferred, mma) { preferred } else { first_that_feeds(mma) };
+        if mma.emulates(emulation) && feeds(mainloop, mma) {
+            other = Some(mainloop.advice_or_emulation(emulation.in_registers()));
         }
+        i += 1;
     }
     Refusal::emulation_of_others(emulation, other)
 }

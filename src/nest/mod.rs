@@ -19,7 +19,7 @@ pub(crate) use or;
 mod advice;
 mod check;
 mod check_pins;
-mod choose;
+pub(crate) mod choose;
 mod class;
 mod combination;
 mod completions;

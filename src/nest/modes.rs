@@ -3,6 +3,7 @@
 use crate::{
     nest::{GemmDesc, GemmMode},
     shape::Axis,
+    threadblock::tensor_map::STRIDE_ALIGNMENT,
 };
 
 impl GemmDesc {
@@ -39,6 +40,14 @@ impl GemmDesc {
     /// Returns whether the records of an array contain positions.
     pub(crate) const fn has_positions(&self) -> bool {
         self.work.mode.is_array() && self.matrices_by_tma() > 0
+    }
+
+    /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, and the kernel must use
+    /// tensor cores.
+    #[doc(hidden)]
+    pub const fn by_tma(&self) -> bool {
+        let aligned = self.output.element.bytes_of(self.output.access) >= STRIDE_ALIGNMENT as u32;
+        self.mma.stages_d() && aligned
     }
 
     /// Returns the number of matrices of a GEMM that TMA moves: A and B, or all four.

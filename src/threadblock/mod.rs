@@ -15,7 +15,7 @@ pub(crate) mod partials;
 pub(crate) mod pipelined;
 pub(crate) mod positions;
 #[cfg(any(feature = "cuda", test))]
-mod record_launches;
+pub(crate) mod record_launches;
 pub(crate) mod records;
 pub(crate) mod single_stage;
 pub(crate) mod smem;

@@ -50,25 +50,27 @@ impl Problem {
     }
 }
 
+/// Returns the problems of a pointer array whose A, B, C, and D have these addresses.
+#[cfg(test)]
+pub(crate) fn problems(addresses: &[[u64; 4]], desc: &GemmDesc) -> Vec<Problem> {
+    let of_each = addresses.iter().map(|&[a, b, c, d]| {
+        let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut problem = Problem::new(desc, (64, 48, 32), [None; 3], scalars).at([a, b]);
+        problem.d.memory.address = d;
+        if let crate::operand::Source::Matrix(view) = &mut problem.c {
+            view.memory.address = c;
+        }
+        problem
+    });
+    of_each.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{operand::Source, prelude::*};
+    use crate::prelude::*;
 
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
-
-    fn problems(addresses: &[[u64; 4]], desc: &GemmDesc) -> Vec<Problem> {
-        let of_each = addresses.iter().map(|&[a, b, c, d]| {
-            let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-            let mut problem = Problem::new(desc, (64, 48, 32), [None; 3], scalars).at([a, b]);
-            problem.d.memory.address = d;
-            if let Source::Matrix(view) = &mut problem.c {
-                view.memory.address = c;
-            }
-            problem
-        });
-        of_each.collect()
-    }
 
     /// Each piece of a record is at the place of the map, and leads to the matrix.
     #[test]

@@ -1,12 +1,12 @@
-//! The operands that an MMA multiplies: terms of emulated `f32`, or the operands in memory. And the
-//! arithmetic of its instruction.
+//! The operands that an MMA multiplies, and the arithmetic of its instruction. The operands are
+//! those in memory, their transposes, or the terms of emulated `f32`.
 
 use crate::{
     layout::Order,
     nest::{GemmDesc, OperandDesc, PromotionKind},
     numeric::{Instruction, emulation::EmulationBlocks},
     shape::OperandKind,
-    threadblock::{smem::Along, tensor_map::STRIDE_ALIGNMENT},
+    threadblock::smem::Along,
 };
 
 impl GemmDesc {
@@ -49,14 +49,6 @@ impl GemmDesc {
 
 /// The operands of a kernel with a TMA ring.
 impl GemmDesc {
-    /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, and the kernel must use
-    /// tensor cores.
-    #[doc(hidden)]
-    pub const fn by_tma(&self) -> bool {
-        let aligned = self.output.element.bytes_of(self.output.access) >= STRIDE_ALIGNMENT as u32;
-        self.mma.stages_d() && aligned
-    }
-
     /// Returns whether the kernel reads an operand's transpose, along an index that is not
     /// contiguous in global memory.
     pub const fn reads_transposed(&self, operand: OperandKind) -> bool {

@@ -95,3 +95,13 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
     *d = d.pinned(pins);
     true
 }
+
+/// Returns the refusal of a description, and the description that it advises. Checks the sentence,
+/// and whether it advises one.
+pub fn refused_as(desc: &Changed, (wanted, advises): (&str, bool)) -> (Refusal, Option<GemmDesc>) {
+    let refusal = desc.apply().expect_err(wanted);
+    assert_eq!(refusal.to_string(), wanted);
+    let advice = advised(desc.unchecked(), &refusal);
+    assert_eq!(advice.is_some(), advises, "{wanted}");
+    (refusal, advice)
+}

@@ -2,7 +2,7 @@
 #![allow(unused_imports, reason = "each test binary uses its part")]
 
 pub use crate::harness::{
-    advice::advised,
+    advice::{advised, refused_as},
     case::{Buffers, Placed, Runner, judge_one},
     changed::{Changed, unit_of, with_units},
     completions::tiles_of_halves,

@@ -233,6 +233,8 @@ fn grouped_descriptions_read_back_from_json() {
             let json = desc.to_json().expect("text");
             assert!(json.contains(mode), "{axis:?} of {order:?}: {json}");
             assert_eq!(GemmDesc::from_json(&json).expect("a description"), desc);
+            let older = json.replace("\"swapped\":", "\"exchanged\":");
+            assert_eq!(GemmDesc::from_json(&older).expect("the name before 2026-11-30"), desc);
         }
     }
 }

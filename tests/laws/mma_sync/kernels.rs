@@ -36,7 +36,6 @@ fn missing_instructions_are_refused_with_supported_ones() {
         (ArchKind::Sm80, halves, &[("warp", "64x64x8"), ("instruction", "16x8x16")], "warp K = 8 is not a multiple of 16; try 16; no kernel was found with this warp and this instruction"),
         (ArchKind::Sm75, (E4m3, F32, F16), &[], "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f16 on tensor cores (sm75); try arch = sm89"),
         (ArchKind::Sm80, halves, &[("emulation", "tf32x3")], "emulation = tf32x3 is not supported by f16; try none; no kernel was found with this emulation"),
-        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "bf16x6")], "emulation = bf16x6 is not supported by mma.sync kernels; try mainloop = warpspecialized on sm90, or emulation = tf32x3; no kernel was found with this emulation"),
         (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "tf32x3"), ("saturate", "on")], "saturate = on is not supported by f32 (accumulators are not integers); try off; no kernel was found with this saturate"),
         (
             ArchKind::Sm80,

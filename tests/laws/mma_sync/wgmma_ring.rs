@@ -55,3 +55,11 @@ fn emulation_in_registers_is_refused_by_the_ring() {
         )
     );
 }
+
+#[test]
+fn emulation_by_a_pass_is_refused_by_mma_sync() {
+    assert_eq!(
+        refused(ArchKind::Sm80, (F32, F32, F32), &[("emulation", "bf16x6")]),
+        "emulation = bf16x6 is not supported by mma.sync kernels; try mainloop = warpspecialized on sm90, or emulation = tf32x3; no kernel was found with this emulation"
+    );
+}

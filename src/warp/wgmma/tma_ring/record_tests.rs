@@ -5,26 +5,14 @@ use crate::{
     layout::Order,
     nest::{GemmDesc, defaults::default_description},
     numeric::{Combined, ElementKind},
-    operand::{Problem, Source},
+    operand::Problem,
+    threadblock::record_launches::problems,
 };
 
 /// Returns the default kernel of a type that accumulates in `f32`.
 fn kernel(op: OpKind, kind: ElementKind, orders: [Order; 3]) -> GemmDesc {
     let types = Combined { a: kind, b: kind, accumulator: ElementKind::F32, c: kind };
     default_description(op, ArchKind::Sm90, types, orders).expect("a kernel")
-}
-
-fn problems(addresses: &[[u64; 4]], desc: &GemmDesc) -> Vec<Problem> {
-    let of_each = addresses.iter().map(|&[a, b, c, d]| {
-        let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        let mut problem = Problem::new(desc, (64, 48, 32), [None; 3], scalars).at([a, b]);
-        problem.d.memory.address = d;
-        if let Source::Matrix(view) = &mut problem.c {
-            view.memory.address = c;
-        }
-        problem
-    });
-    of_each.collect()
 }
 
 /// Only the distances of matrices that TMA moves divide an array.

@@ -3,28 +3,9 @@
 use crate::{
     arch::{ArchKind, OpKind},
     layout::{MatrixType, Order},
-    nest::{Origin, ProblemSize, Request, Target},
+    nest::{Origin, ProblemSize, Request, Target, choose::tests::by_tma},
     numeric::ElementKind,
 };
-
-/// Returns whether TMA feeds the kernel that a problem selects.
-fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
-    let matrix = |element, order| Some(MatrixType { element, order });
-    let c = match kind {
-        ElementKind::I8 => ElementKind::I32,
-        ElementKind::Tf32 => ElementKind::F32,
-        _ => ElementKind::Bf16,
-    };
-    let [a, b] = orders.map(|order| matrix(kind, order));
-    let request = Request {
-        a,
-        b,
-        c: matrix(c, Order::Row),
-        op: Some(OpKind::TensorOp),
-        ..Request::default()
-    };
-    request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.has_producer()
-}
 
 /// Rows that TMA can read are never read in place, and neither are the others of large problems.
 #[test]

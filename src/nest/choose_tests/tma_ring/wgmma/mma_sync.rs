@@ -1,6 +1,6 @@
 //! Tests of the selection of `mma.sync` kernels that read operands in place.
 
-use super::super::{by_tma, main_loop};
+use crate::nest::choose::tests::{by_tma, main_loop};
 use crate::{layout::Order, nest::ProblemSize, numeric::ElementKind, threadblock::MainloopKind};
 
 /// In-place kernels are chosen where they measured less time than passes and a kernel

@@ -1,6 +1,6 @@
 //! Tests of the selection of `mma.sync` kernels that read operands in place.
 
-use super::super::super::main_loop;
+use crate::nest::choose::tests::main_loop;
 use crate::{layout::Order, nest::ProblemSize, numeric::ElementKind, threadblock::MainloopKind};
 
 /// Small problems with an MN-major A are read in place, and large ones are transposed for TMA.
