@@ -11,7 +11,7 @@ use crate::{
     numeric::{Combined, ElementKind},
     refusal::{Refusal, Rule},
     threadblock::MainloopKind,
-    warp,
+    warp::DEFAULTS,
 };
 
 /// Returns knobs with some of them replaced: `with!(knobs, stages: 3)`.
@@ -27,14 +27,28 @@ macro_rules! with {
 }
 pub(crate) use with;
 
-/// The default tables of all kernels.
-const ALL_ROWS: &[&[Row]] = &[
-    warp::simt::defaults::ROWS,
-    warp::simt::tma_ring::defaults::ROWS,
-    warp::wgmma::tma_ring::defaults::ROWS,
-    warp::mma_sync::defaults::ROWS,
-    warp::mma_sync::tma_ring::defaults::ROWS,
-];
+/// The rows of the default tables of all MMAs.
+const ROWS: [&Row; rows_of(DEFAULTS)] = {
+    let (mut rows, mut found) = ([&DEFAULTS[0][0]; rows_of(DEFAULTS)], 0);
+    let mut table = 0;
+    while table < DEFAULTS.len() {
+        let mut i = 0;
+        while i < DEFAULTS[table].len() {
+            (rows[found], found, i) = (&DEFAULTS[table][i], found + 1, i + 1);
+        }
+        table += 1;
+    }
+    rows
+};
+
+/// Returns the number of rows of all tables.
+const fn rows_of(tables: &[&[Row]]) -> usize {
+    let (mut rows, mut table) = (0, 0);
+    while table < tables.len() {
+        (rows, table) = (rows + tables[table].len(), table + 1);
+    }
+    rows
+}
 
 /// Configurations for some element types on some architectures.
 pub(crate) struct Row {
@@ -121,13 +135,10 @@ pub(crate) const fn in_place(
     of: &Row,
     (op, arch, types): (OpKind, ArchKind, Combined),
 ) -> &'static [Knobs] {
-    let (mut room, mut i) = (if of.is_of_tensors() { 0 } else { ALL_ROWS.len() }, 0);
-    while room < ALL_ROWS.len() {
-        if i == ALL_ROWS[room].len() {
-            (room, i) = (room + 1, 0);
-            continue;
-        }
-        let row = &ALL_ROWS[room][i];
+    let mut i = if of.is_of_tensors() { 0 } else { ROWS.len() };
+    while i < ROWS.len() {
+        let row = ROWS[i];
+        i += 1;
         if !row.in_place.is_empty()
             && op as u8 == row.op as u8
             && has_arch(row.archs, arch)
@@ -135,7 +146,6 @@ pub(crate) const fn in_place(
         {
             return row.in_place;
         }
-        i += 1;
     }
     &[]
 }
@@ -172,17 +182,13 @@ pub(crate) const fn rows(
     pins: &Pins,
     nth: usize,
 ) -> Result<&'static Row, Refusal> {
-    let (mut room, mut i, mut refused) = (0, 0, None);
+    let (mut i, mut refused) = (0, None);
     let (mut left, mut with_other_rows) = (nth, false);
-    while room < ALL_ROWS.len() || !with_other_rows {
-        if room == ALL_ROWS.len() {
-            (room, i, with_other_rows) = (0, 0, true);
+    while i < ROWS.len() || !with_other_rows {
+        if i == ROWS.len() {
+            (i, with_other_rows) = (0, true);
         }
-        if i == ALL_ROWS[room].len() {
-            (room, i) = (room + 1, 0);
-            continue;
-        }
-        let row = &ALL_ROWS[room][i];
+        let row = ROWS[i];
         i += 1;
         if op as u8 != row.op as u8 || !has_arch(row.archs, arch) || !types.is_among(row.types) {
             continue;
@@ -213,13 +219,9 @@ pub(crate) const fn rows(
 /// Returns the main loop of units that has all pinned knobs, on this architecture if
 /// possible.
 pub(crate) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Option<MainloopKind> {
-    let (mut room, mut i, mut found) = (0, 0, None);
-    while room < ALL_ROWS.len() {
-        if i == ALL_ROWS[room].len() {
-            (room, i) = (room + 1, 0);
-            continue;
-        }
-        let row = &ALL_ROWS[room][i];
+    let (mut i, mut found) = (0, None);
+    while i < ROWS.len() {
+        let row = ROWS[i];
         i += 1;
         if op as u8 == row.op as u8 && row.knobs[0].foreign(pins).is_none() {
             let mainloop = row.knobs[0].mainloop.kind();
@@ -236,13 +238,9 @@ pub(crate) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Opt
 
 /// Returns the architecture nearest to `arch` whose rows have the types.
 const fn nearest_arch(op: OpKind, arch: ArchKind, types: Combined) -> Option<ArchKind> {
-    let (mut room, mut i, mut nearest) = (0, 0, None);
-    while room < ALL_ROWS.len() {
-        if i == ALL_ROWS[room].len() {
-            (room, i) = (room + 1, 0);
-            continue;
-        }
-        let row = &ALL_ROWS[room][i];
+    let (mut i, mut nearest) = (0, None);
+    while i < ROWS.len() {
+        let row = ROWS[i];
         i += 1;
         if op as u8 == row.op as u8 && types.is_among(row.types) && !has_arch(row.archs, arch) {
             nearest = nearest_of(row.archs, arch, nearest);

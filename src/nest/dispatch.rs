@@ -24,63 +24,22 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Pairs of a main loop and an MMA that have kernels: each main loop with its MMAs. A refusal of
-/// another pair suggests the first main loop that feeds the MMA.
-const LEGAL: &[(MainloopKind, &[WarpMmaKind])] = &[
-    (MainloopKind::Pipelined, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
-    (MainloopKind::Multistage, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
-    (MainloopKind::SingleStage, &[WarpMmaKind::Simt]),
-    (MainloopKind::TmaRing, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync, WarpMmaKind::Wgmma]),
-];
-
-/// Returns whether a main loop can feed an MMA.
-pub(crate) const fn feeds(mainloop: MainloopKind, mma: WarpMmaKind) -> bool {
-    let mut i = 0;
-    while i < LEGAL.len() {
-        if LEGAL[i].0 as u8 == mainloop as u8 {
-            return mma.is_among(LEGAL[i].1);
-        }
-        i += 1;
-    }
-    false
-}
-
-/// Returns the first main loop that copies through registers and feeds an MMA. Architectures before
-/// sm80 need such a main loop.
-pub(crate) const fn first_through_registers(mma: WarpMmaKind) -> Option<MainloopKind> {
-    let mut i = 0;
-    while i < LEGAL.len() {
-        let (mainloop, mmas) = LEGAL[i];
-        if !mainloop.has_producer() && !mainloop.copies_asynchronously() && mma.is_among(mmas) {
-            return Some(mainloop);
-        }
-        i += 1;
-    }
-    None
-}
-
 /// Returns the refusal of an emulation by kernels whose terms have another place. It suggests the
 /// main loop that feeds an MMA with this emulation.
 pub(crate) const fn emulation_of_others(emulation: EmulationKind) -> Refusal {
     let (mut other, mut i) = (None, 0);
     while i < WarpMmaKind::ALL.len() && other.is_none() {
         let (mma, preferred) = (WarpMmaKind::ALL[i], MainloopKind::without_producer());
-        let mainloop = if feeds(preferred, mma) { preferred } else { first_that_feeds(mma) };
-        if mma.emulates(emulation) && feeds(mainloop, mma) {
+        let mainloop = match preferred.feeds(mma) {
+            true => preferred,
+            false => MainloopKind::first_that_feeds(mma),
+        };
+        if mma.emulates(emulation) && mainloop.feeds(mma) {
             other = Some(mainloop.advice_or_emulation(emulation.in_registers()));
         }
         i += 1;
     }
     Refusal::emulation_of_others(emulation, other)
-}
-
-/// Returns the first main loop that feeds an MMA.
-pub(crate) const fn first_that_feeds(mma: WarpMmaKind) -> MainloopKind {
-    let mut i = 0;
-    while i + 1 < LEGAL.len() && !mma.is_among(LEGAL[i].1) {
-        i += 1;
-    }
-    LEGAL[i].0
 }
 
 /// The derived facts of a description. The JSON form contains only the facts.
@@ -121,20 +80,22 @@ impl GemmDesc {
             (_, WarpMma::Simt(_)) => {
                 Ok(Explanation::Simt(SimtExplanation::new(self, &self.base())))
             }
-            (_, WarpMma::Wgmma(_)) => Err(Refusal::not_fed(
-                self.mainloop.kind().name(),
-                self.mma.kind().name(),
-                first_that_feeds(self.mma.kind()).name(),
-            )),
+            _ => Err(self.not_fed()),
         }
+    }
+
+    /// Returns the refusal of a main loop that cannot feed the MMA.
+    const fn not_fed(&self) -> Refusal {
+        let mma = self.mma.kind();
+        let nearest = MainloopKind::first_that_feeds(mma).name();
+        Refusal::not_fed(self.mainloop.kind().name(), mma.name(), nearest)
     }
 
     /// Checks that the main loop can feed the MMA, and the rules of both.
     pub(crate) const fn check_pair(&self, machine: &Machine) -> Result<(), Refusal> {
         let (mainloop, mma) = (self.mainloop.kind(), self.mma.kind());
-        if !feeds(mainloop, mma) {
-            let nearest = first_that_feeds(mma).name();
-            return Err(Refusal::not_fed(mainloop.name(), mma.name(), nearest));
+        if !mainloop.feeds(mma) {
+            return Err(self.not_fed());
         }
         match self.mainloop {
             Mainloop::TmaRing(_) => self.check_on_ring(machine),

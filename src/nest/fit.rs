@@ -14,7 +14,6 @@ use crate::{
         },
         tma_ring::shapes as tma_ring,
     },
-    warp::{MmaSyncKnobs, SimtKnobs, WarpMma, warpgroup::ROWS},
 };
 
 /// Returns whether a shape is a whole number of `inner` shapes, and not empty.
@@ -128,18 +127,10 @@ impl GemmDesc {
     /// Returns whether a kernel without a producer can have the pinned warp tile, or warp tiles for
     /// the pinned threadblock tile.
     const fn warps_may_fit(&self, pins: &Pins) -> bool {
-        match (self.mma, pins.warp) {
-            (WarpMma::Simt(knobs), Some(_)) => {
-                self.registers_may_suffice(1) && knobs.check().is_ok()
-            }
-            (WarpMma::MmaSync(_), Some(_)) => {
-                self.registers_may_suffice(1) && MmaSyncKnobs::check_warp(self).is_ok()
-            }
-            (WarpMma::MmaSync(_), None) => match pins.threadblock {
-                Some(tile) => MmaSyncKnobs::fewest_warps(self, tile) <= MOST_WARPS,
-                None => true,
-            },
-            _ => true,
+        match (pins.warp, pins.threadblock) {
+            (Some(_), _) => self.registers_may_suffice(1) && self.mma.check_warp(self).is_ok(),
+            (None, Some(tile)) => self.mma.fewest_warps(self, tile) <= MOST_WARPS,
+            (None, None) => true,
         }
     }
 
@@ -149,13 +140,7 @@ impl GemmDesc {
         if matches!(self.limits.spills, SpillKind::Allowed) {
             return true;
         }
-        let (accumulator, warp) = (self.output.accumulator, self.warp());
-        let needed = match self.mma {
-            WarpMma::Simt(_) => SimtKnobs::least_registers(accumulator, warp),
-            WarpMma::MmaSync(_) => MmaSyncKnobs::least_registers(accumulator, warp),
-            WarpMma::Wgmma(_) => 0,
-        };
-        needed <= self.most_registers(warps)
+        self.mma.least_registers(self.output.accumulator) <= self.most_registers(warps)
     }
 
     /// Returns the registers available to a thread of a CTA of `warps` warps without a producer.
@@ -204,11 +189,8 @@ impl GemmDesc {
         }
         let stage = self.bytes_of_stage(tile);
         let available = self.arch.machine().shared_bytes_each_of(self.limits.blocks_per_sm);
-        let rows = match self.mma {
-            WarpMma::Wgmma(knobs) => knobs.instruction.m == ROWS,
-            _ => true,
-        };
-        rows && stage.saturating_mul(self.stages()) <= available
+        self.mma.has_its_rows()
+            && stage.saturating_mul(self.stages()) <= available
             && (!self.has_producer() || self.has_whole_vectors())
     }
 

@@ -4,14 +4,13 @@ use crate::{
     arch::OpKind,
     nest::{
         class::GemmMode,
-        dispatch::feeds,
         kinds::{DecompositionKind, SpillKind},
         pins::Pins,
     },
     numeric::{EmulationKind, Multiplied, TransformId},
     shape::Mnk,
     threadblock::{Mainloop, MainloopKind, SwizzleKind, smem::SmemLayout},
-    warp::{MmaSyncKnobs, SimtKnobs, UnrollKind, WarpMma, WarpMmaKind, WgmmaKnobs},
+    warp::{UnrollKind, WarpMma, WarpMmaKind},
 };
 
 /// Assignment of tiles of D, and of K, to CTAs.
@@ -82,15 +81,7 @@ impl Knobs {
     /// Returns the defaults of a main loop and an MMA. Tiles, stages, and accesses are 0.
     pub(crate) fn defaults_of(mainloop: MainloopKind, mma: WarpMmaKind) -> Self {
         let mainloop = Mainloop::new(mainloop, Mnk::ZERO, 0, UnrollKind::Full);
-        let mma = match mma {
-            WarpMmaKind::Simt => WarpMma::Simt(SimtKnobs {
-                thread: mainloop.has_producer().then_some(Mnk::ZERO),
-                ..SimtKnobs::DEFAULT
-            }),
-            WarpMmaKind::MmaSync => WarpMma::MmaSync(MmaSyncKnobs::DEFAULT),
-            WarpMmaKind::Wgmma => WarpMma::Wgmma(WgmmaKnobs::DEFAULT),
-        };
-        Self::new(mainloop, mma, [0; 3])
+        Self::new(mainloop, WarpMma::default_of(mma, mainloop.has_producer()), [0; 3])
     }
 
     /// Returns the JSON name and the words of each knob, without the defaults of
@@ -144,14 +135,14 @@ impl Knobs {
             return pins;
         }
         let pins = Pins { blocks_per_sm: Some(self.limits.blocks_per_sm), ..pins };
-        match self.mma {
-            WarpMma::Simt(_) => Pins {
-                smem_a: Some(self.smem[0]),
-                smem_b: Some(self.smem[1]),
-                unroll: Some(self.mainloop.unroll()),
-                ..pins
-            },
-            WarpMma::MmaSync(_) | WarpMma::Wgmma(_) => pins,
+        if !self.mma.has_smem_knobs() {
+            return pins;
+        }
+        Pins {
+            smem_a: Some(self.smem[0]),
+            smem_b: Some(self.smem[1]),
+            unroll: Some(self.mainloop.unroll()),
+            ..pins
         }
     }
 
@@ -212,7 +203,7 @@ impl Knobs {
     /// Returns whether a pin may select the main loop: it feeds the MMA, and has a producer like
     /// the main loop of these knobs.
     const fn may_have(&self, mainloop: MainloopKind) -> bool {
-        feeds(mainloop, self.mma.kind()) && mainloop.has_producer() == self.has_producer()
+        mainloop.feeds(self.mma.kind()) && mainloop.has_producer() == self.has_producer()
     }
 }
 

@@ -5,12 +5,8 @@ use crate::{
     epilogue::Node,
     nest::pins::Pins,
     numeric::{Transform, TransformId, register_transform},
-    shape::{Mnk, Shape, TiledBy},
-    threadblock::{
-        MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized,
-        SwizzleId, SwizzleKind, ThreadblockSwizzle, register_swizzle, smem::SmemChoice,
-    },
-    warp,
+    shape::{Mnk, Shape},
+    threadblock::{SwizzleId, SwizzleKind, ThreadblockSwizzle, register_swizzle, smem::SmemChoice},
 };
 use core::marker::PhantomData;
 
@@ -133,38 +129,6 @@ transforms! {
 
 /// Returns the instruction that a loop nest pins. The scalar `fma` is not a choice, so its 1x1x1
 /// shape pins nothing.
-const fn instruction_of(shape: Mnk) -> Option<Mnk> {
+pub(crate) const fn instruction_of(shape: Mnk) -> Option<Mnk> {
     if shape.m * shape.n * shape.k == 1 { None } else { Some(shape) }
-}
-
-// Each main loop is a leaf by itself, and a leaf with its loop nest.
-macro_rules! main_loops {
-    ($($Mma:ident $(<const $STAGES:ident>)? => $kind:ident;)*) => {
-        $(impl Leaf for $Mma {
-            const PINS: Pins = Pins { mainloop: Some(MainloopKind::$kind), ..Pins::NONE };
-        }
-
-        impl<S, W $(, const $STAGES: u32)?> Leaf for $Mma<S, W $(, $STAGES)?>
-        where
-            S: Shape + TiledBy<W::Shape>,
-            W: warp::Mma,
-            W::Shape: TiledBy<W::Instruction>,
-        {
-            const PINS: Pins = Pins {
-                threadblock: Some(S::MNK),
-                warp: Some(<W::Shape as Shape>::MNK),
-                instruction: instruction_of(<W::Instruction as Shape>::MNK),
-                mainloop: Some(MainloopKind::$kind),
-                stages: Some(<Self as Mma>::STAGES),
-                ..Pins::NONE
-            };
-        })*
-    };
-}
-
-main_loops! {
-    MmaSingleStage => SingleStage;
-    MmaPipelined => Pipelined;
-    MmaMultistage<const STAGES> => Multistage;
-    MmaWarpSpecialized<const STAGES> => TmaRing;
 }

@@ -67,7 +67,7 @@ pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 pub(crate) use completions::Completions;
 #[doc(hidden)]
 pub use dispatch::Explanation;
-pub(crate) use dispatch::{emulation_of_others, first_that_feeds, first_through_registers};
+pub(crate) use dispatch::emulation_of_others;
 pub use gemm_desc::GemmDesc;
 pub(crate) use kinds::Cut;
 pub use kinds::{DecompositionKind, SpillKind};

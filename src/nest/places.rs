@@ -129,9 +129,7 @@ impl GemmDesc {
     const fn places(&self, pins: &Pins) -> Places {
         match self.mainloop {
             Mainloop::TmaRing(_) => self.mma.consumer_places(pins),
-            Mainloop::SingleStage(_) | Mainloop::Pipelined(_) | Mainloop::Multistage(_) => {
-                self.mma.places(pins)
-            }
+            _ => self.mma.places(pins),
         }
     }
 
@@ -139,9 +137,7 @@ impl GemmDesc {
     const fn completed(&self, pins: &Pins, at: Place) -> Completed {
         match self.mainloop {
             Mainloop::TmaRing(_) => self.mma.completed_consumer(self, pins, at),
-            Mainloop::SingleStage(_) | Mainloop::Pipelined(_) | Mainloop::Multistage(_) => {
-                self.mma.completed(self, pins, at)
-            }
+            _ => self.mma.completed(self, pins, at),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The knobs of the main loops as one value, and dispatch to the file of each main loop.
 
 use crate::{
-    nest::{GemmDesc, Pins, first_through_registers},
+    nest::{GemmDesc, Pins},
     numeric::ElementKind,
     refusal::{Operand, Refusal, hold},
     schedule::{Schedule, ScheduleKind},
@@ -176,7 +176,7 @@ impl Mainloop {
             Self::SingleStage(knobs) => knobs.check(desc.warp().k),
             Self::Pipelined(_) => Ok(()),
             Self::Multistage(knobs) => {
-                knobs.check(desc.arch, first_through_registers(desc.mma.kind()))
+                knobs.check(desc.arch, MainloopKind::first_through_registers(desc.mma.kind()))
             }
             Self::TmaRing(_) => Err(self.kind().needs_roles()),
         }
@@ -192,7 +192,8 @@ impl Mainloop {
     ) -> Result<(), Refusal> {
         match self {
             Self::Multistage(_) => {
-                MultistageKnobs::check_copies(operand, staged, first_through_registers(mma))
+                let other = MainloopKind::first_through_registers(mma);
+                MultistageKnobs::check_copies(operand, staged, other)
             }
             Self::SingleStage(_) | Self::Pipelined(_) | Self::TmaRing(_) => Ok(()),
         }

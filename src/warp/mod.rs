@@ -4,10 +4,8 @@
 mod a_operand;
 mod asm;
 mod choices;
-mod dispatch;
 #[doc(hidden)]
 pub mod exchange;
-mod knobs;
 #[doc(hidden)]
 pub mod mma_sync;
 mod multiplied;
@@ -18,15 +16,13 @@ mod supplies;
 pub mod thread_maps;
 mod thread_tiles;
 pub(crate) mod tiled_mma;
+mod warp_mma;
 #[doc(hidden)]
 pub mod warpgroup;
 #[doc(hidden)]
 pub mod wgmma;
 
 pub use choices::{AOperandKind, InterleaveKind, PromotionKind, SaturateKind, UnrollKind};
-pub use knobs::WarpMma;
-#[doc(hidden)]
-pub use knobs::WarpMmaKind;
 pub use mma_sync::MmaSyncKnobs;
 pub use simt::SimtKnobs;
 pub(crate) use supplies::{MirroredMap, MmaComponents, MmaText};
@@ -35,6 +31,10 @@ pub(crate) use thread_tiles::OperandExtents;
 pub use thread_tiles::{LaneArrangement, ThreadTiles};
 #[doc(hidden)]
 pub use tiled_mma::TiledMma;
+pub(crate) use warp_mma::DEFAULTS;
+pub use warp_mma::WarpMma;
+#[doc(hidden)]
+pub use warp_mma::WarpMmaKind;
 #[doc(hidden)]
 pub use wgmma::MmaWarpgroup;
 pub use wgmma::WgmmaKnobs;

@@ -2,6 +2,7 @@
 //! those in memory, their transposes, or the terms of emulated `f32`.
 
 use crate::{
+    arch::OpKind,
     layout::Order,
     nest::{GemmDesc, OperandDesc, PromotionKind},
     numeric::{Instruction, emulation::EmulationBlocks},
@@ -35,9 +36,12 @@ impl GemmDesc {
         matches!(self.mma.promotion(), PromotionKind::Stage)
     }
 
-    /// Returns the arithmetic of the tensor-core instruction, including promotion. `None` if
-    /// [`Instruction::for_types`] has no entry.
+    /// Returns the arithmetic of the tensor-core instruction, including promotion. `None` on CUDA
+    /// cores, and if [`Instruction::for_types`] has no entry.
     pub const fn matrix_instruction(&self) -> Option<Instruction> {
+        if matches!(self.mma.op(), OpKind::Simt) {
+            return None;
+        }
         match Instruction::for_types(self.multiplied().types(), self.arch) {
             Some(instruction) if self.promotes() => {
                 Some(instruction.promoted_every(self.threadblock().k))

@@ -35,14 +35,6 @@ impl TiledMma {
             Self::Wgmma(..) | Self::Unsupported => None,
         }
     }
-
-    /// Returns the loads that move A to registers, or `None` if A stays in shared memory.
-    pub const fn fragment_load(&self) -> Option<&FragmentLoad> {
-        match self {
-            Self::Wgmma(_, Some(load)) => Some(load),
-            _ => None,
-        }
-    }
 }
 
 /// The MMA of a CTA without a producer. No such CTA multiplies with `wgmma`.
@@ -52,7 +44,7 @@ impl TiledMma {
         match self {
             Self::Simt(_) => SimtKnobs::registers(base),
             Self::MmaSync(..) => MmaSyncKnobs::registers(base),
-            Self::Wgmma(..) | Self::Unsupported => 0,
+            _ => 0,
         }
     }
 
@@ -60,7 +52,7 @@ impl TiledMma {
     pub const fn step(&self) -> u32 {
         match self {
             Self::MmaSync(_, instruction) => instruction.shape().k,
-            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => 1,
+            _ => 1,
         }
     }
 
@@ -76,7 +68,7 @@ impl TiledMma {
     pub const fn saturates(&self) -> bool {
         match self {
             Self::MmaSync(_, instruction) => instruction.saturates(),
-            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => false,
+            _ => false,
         }
     }
 
@@ -86,9 +78,7 @@ impl TiledMma {
             Self::MmaSync(_, instruction) => {
                 MmaSyncKnobs::fragment_elements(base, instruction, operand)
             }
-            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
-                base.operand(operand).thread_mn()
-            }
+            _ => base.operand(operand).thread_mn(),
         }
     }
 
@@ -97,9 +87,7 @@ impl TiledMma {
     pub const fn fragment_access(&self, base: &MmaBase, operand: OperandKind) -> (u32, bool) {
         match self {
             Self::MmaSync(..) => MmaSyncKnobs::fragment_access(base, operand),
-            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
-                (base.operand(operand).fragment_access(), false)
-            }
+            _ => (base.operand(operand).fragment_access(), false),
         }
     }
 
@@ -107,7 +95,7 @@ impl TiledMma {
     pub(crate) const fn fragments_of_b(&self, base: &MmaBase) -> u32 {
         match self {
             Self::MmaSync(_, instruction) => MmaSyncKnobs::fragments_of_b(base, instruction),
-            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => 2,
+            _ => 2,
         }
     }
 
@@ -115,9 +103,7 @@ impl TiledMma {
     pub(crate) fn fragment_map(&self, base: &MmaBase, operand: OperandKind) -> Map {
         match self {
             Self::MmaSync(_, instruction) => MmaSyncKnobs::fragment_map(base, instruction, operand),
-            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
-                tabled(&FragmentMap::new(base.tiles, operand))
-            }
+            _ => tabled(&FragmentMap::new(base.tiles, operand)),
         }
     }
 
@@ -126,7 +112,7 @@ impl TiledMma {
     pub(crate) fn row_map(&self, base: &MmaBase, operand: OperandKind) -> Option<Map> {
         match self {
             Self::MmaSync(..) => MmaSyncKnobs::row_map(base, operand),
-            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => None,
+            _ => None,
         }
     }
 
@@ -135,7 +121,7 @@ impl TiledMma {
     pub(crate) fn arithmetic(&self, program: &Program) -> Option<(Instruction, RegisterTerms)> {
         match self {
             Self::MmaSync(_, instruction) => MmaSyncKnobs::arithmetic(program, instruction),
-            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => None,
+            _ => None,
         }
     }
 }

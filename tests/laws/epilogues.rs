@@ -355,6 +355,9 @@ mod json {
         says("\"arch\":\"sm80\"", "\"arch\":\"sm80\",\"arch\":\"sm80\"", "duplicate field `arch`");
         says("\"arch\":\"sm80\"", "\"arch\":\"sm80\",\"depth\":1", "unknown field `depth`");
         says("\"mma\":{\"simt\"", "\"mma\":{\"sycl\"", "unknown variant `sycl`");
+        let one_mma = "expected the knobs of one MMA by its name";
+        says("\"mma\":{\"simt\"", "\"mma\":{\"simt\":{},\"simt\"", one_mma);
+        says(&text[text.find("\"mma\"").expect("a field")..], "\"mma\":{}}", one_mma);
         says(
             "\"threadblock\":\"128x128x16\"",
             "\"threadblock\":\"128x128\"",

@@ -24,12 +24,11 @@ use crate::{
     nest::{
         class::{Class, GemmMode},
         gemm_desc::GemmDesc,
-        json::{operand::OperandWords, words::KnobWords},
+        json::{operand::OperandWords, words::MmaWords},
         knobs::Knobs,
     },
     numeric::{Combined, ComputeKind, ElementKind},
     shape::Frame,
-    warp::WarpMmaKind,
 };
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -62,38 +61,6 @@ fn is_gemm(mode: &GemmMode) -> bool {
     *mode == GemmMode::Gemm
 }
 
-/// The MMA of a warp, with all knobs of the kernel in words.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum MmaWords {
-    Simt(KnobWords),
-    MmaSync(KnobWords),
-    Wgmma(KnobWords),
-}
-
-impl From<Knobs> for MmaWords {
-    fn from(knobs: Knobs) -> Self {
-        let words = KnobWords::from_knobs(&knobs);
-        match knobs.mma.kind() {
-            WarpMmaKind::Simt => Self::Simt(words),
-            WarpMmaKind::MmaSync => Self::MmaSync(words),
-            WarpMmaKind::Wgmma => Self::Wgmma(words),
-        }
-    }
-}
-
-impl TryFrom<MmaWords> for Knobs {
-    type Error = String;
-
-    fn try_from(mma: MmaWords) -> Result<Self, String> {
-        match mma {
-            MmaWords::Simt(words) => words.read(WarpMmaKind::Simt),
-            MmaWords::MmaSync(words) => words.read(WarpMmaKind::MmaSync),
-            MmaWords::Wgmma(words) => words.read(WarpMmaKind::Wgmma),
-        }
-    }
-}
-
 impl From<GemmDesc> for Document {
     fn from(desc: GemmDesc) -> Self {
         let (types, orders, knobs) = (desc.user_types(), desc.orders(), desc.user_knobs());
@@ -115,7 +82,7 @@ impl From<GemmDesc> for Document {
             mode: desc.work.mode.leave(desc.frame),
             epilogue: desc.epilogue.leave(desc.frame),
             swapped: desc.frame.swapped,
-            mma: knobs.into(),
+            mma: MmaWords::from_knobs(&knobs),
         }
     }
 }
@@ -133,7 +100,7 @@ impl TryFrom<Document> for GemmDesc {
         let types =
             Combined { a: stored_a.element, b: stored_b.element, accumulator, c: c.element };
         let multiplied = [a.multiplied, b.multiplied];
-        let knobs = Knobs { multiplied, ..Knobs::try_from(mma)? };
+        let knobs = Knobs { multiplied, ..mma.read()? };
         let mut class = Class::new(knobs.mma.op(), arch, types, [stored_a.order, stored_b.order]);
         (class.compute, class.output.epilogue, class.mode) = (compute, epilogue, mode);
         // The order of the user's D and the bit determine the order of the kernel's D.

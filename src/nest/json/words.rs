@@ -1,4 +1,5 @@
-//! Knobs as JSON: an object whose values are words, or numbers if a word is a number.
+//! The MMA of a warp as JSON, with all knobs of the kernel: an object whose values are words, or
+//! numbers if a word is a number.
 
 use crate::{
     nest::{Knobs, Pins},
@@ -11,8 +12,60 @@ use serde::{
     ser::SerializeMap,
 };
 
+/// The MMA of a warp, with all knobs of the kernel in words. JSON has one field, the MMA's name.
+pub(super) struct MmaWords {
+    mma: WarpMmaKind,
+    knobs: KnobWords,
+}
+
+impl MmaWords {
+    /// Returns the MMA and the knobs that are not fields of operands.
+    pub fn from_knobs(knobs: &Knobs) -> Self {
+        Self { mma: knobs.mma.kind(), knobs: KnobWords::from_knobs(knobs) }
+    }
+
+    /// Returns the knobs of the kernel, as [`KnobWords::read`].
+    ///
+    /// # Errors
+    /// The errors of [`KnobWords::read`].
+    pub fn read(&self) -> Result<Knobs, String> {
+        self.knobs.read(self.mma)
+    }
+}
+
+impl Serialize for MmaWords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(&self.mma, &self.knobs)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for MmaWords {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfMma;
+        impl<'de> Visitor<'de> for OfMma {
+            type Value = MmaWords;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the knobs of one MMA by its name")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<MmaWords, M::Error> {
+                let none = || M::Error::invalid_length(0, &self);
+                let (mma, knobs) = map.next_entry()?.ok_or_else(none)?;
+                match map.next_key::<WarpMmaKind>()? {
+                    None => Ok(MmaWords { mma, knobs }),
+                    Some(_) => Err(M::Error::invalid_length(2, &self)),
+                }
+            }
+        }
+        deserializer.deserialize_map(OfMma)
+    }
+}
+
 /// Pairs of a knob's name and its value in words.
-pub(super) struct KnobWords(Vec<(String, String)>);
+struct KnobWords(Vec<(String, String)>);
 
 impl KnobWords {
     /// Knobs that JSON states as the field `multiplied` of the operands.

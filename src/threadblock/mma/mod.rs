@@ -16,9 +16,10 @@ pub(crate) mod program;
 mod unit;
 
 use crate::{
-    shape::{OperandKind, Shape, words::words},
+    nest::{Leaf, Pins, instruction_of},
+    shape::{OperandKind, Shape, TiledBy, words::words},
     threadblock::{PipelinedKnobs, SingleStageKnobs},
-    warp,
+    warp::{self, WarpMmaKind},
 };
 use core::marker::PhantomData;
 
@@ -54,6 +55,7 @@ pub trait Mma: 'static {
     const KIND: MainloopKind;
 }
 
+// A main loop is a leaf of a configuration by itself, and with its loop nest.
 macro_rules! main_loops {
     ($($(#[doc = $doc:literal])* $Mma:ident $(<const $STAGES:ident>)? = $kind:ident, $stages:expr;)*) => {
         $($(#[doc = $doc])*
@@ -64,6 +66,26 @@ macro_rules! main_loops {
             type Warp = W;
             const STAGES: u32 = $stages;
             const KIND: MainloopKind = MainloopKind::$kind;
+        }
+
+        impl Leaf for $Mma {
+            const PINS: Pins = Pins { mainloop: Some(MainloopKind::$kind), ..Pins::NONE };
+        }
+
+        impl<S, W $(, const $STAGES: u32)?> Leaf for $Mma<S, W $(, $STAGES)?>
+        where
+            S: Shape + TiledBy<W::Shape>,
+            W: warp::Mma,
+            W::Shape: TiledBy<W::Instruction>,
+        {
+            const PINS: Pins = Pins {
+                threadblock: Some(S::MNK),
+                warp: Some(<W::Shape as Shape>::MNK),
+                instruction: instruction_of(<W::Instruction as Shape>::MNK),
+                mainloop: Some(MainloopKind::$kind),
+                stages: Some(<Self as Mma>::STAGES),
+                ..Pins::NONE
+            };
         })*
     };
 }
@@ -77,6 +99,52 @@ main_loops! {
     MmaMultistage<const STAGES> = Multistage, STAGES;
     /// One producer warpgroup and its consumers, with a ring of `STAGES` stages.
     MmaWarpSpecialized<const STAGES> = TmaRing, STAGES;
+}
+
+/// Pairs of a main loop and an MMA that have kernels: each main loop with its MMAs. A refusal of
+/// another pair suggests the first main loop that feeds the MMA.
+const LEGAL: &[(MainloopKind, &[WarpMmaKind])] = &[
+    (MainloopKind::Pipelined, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
+    (MainloopKind::Multistage, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync]),
+    (MainloopKind::SingleStage, &[WarpMmaKind::Simt]),
+    (MainloopKind::TmaRing, &[WarpMmaKind::Simt, WarpMmaKind::MmaSync, WarpMmaKind::Wgmma]),
+];
+
+impl MainloopKind {
+    /// Returns whether the main loop can feed an MMA.
+    pub(crate) const fn feeds(self, mma: WarpMmaKind) -> bool {
+        let mut i = 0;
+        while i < LEGAL.len() {
+            if LEGAL[i].0 as u8 == self as u8 {
+                return mma.is_among(LEGAL[i].1);
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Returns the first main loop that feeds an MMA.
+    pub(crate) const fn first_that_feeds(mma: WarpMmaKind) -> Self {
+        let mut i = 0;
+        while i + 1 < LEGAL.len() && !mma.is_among(LEGAL[i].1) {
+            i += 1;
+        }
+        LEGAL[i].0
+    }
+
+    /// Returns the first main loop that copies through registers and feeds an MMA. Architectures
+    /// before sm80 need such a main loop.
+    pub(crate) const fn first_through_registers(mma: WarpMmaKind) -> Option<Self> {
+        let mut i = 0;
+        while i < LEGAL.len() {
+            let (mainloop, mmas) = LEGAL[i];
+            if !mainloop.has_producer() && !mainloop.copies_asynchronously() && mma.is_among(mmas) {
+                return Some(mainloop);
+            }
+            i += 1;
+        }
+        None
+    }
 }
 
 impl MainloopKind {

@@ -70,7 +70,7 @@ use crate::{
     schedule::{Roles, ScheduleKind},
     shape::{Mn, Mnk, OperandKind},
     threadblock::{L2PromotionKind, Pipeline, RoleOptions, SwizzleMode},
-    warp::{ThreadTiles, TiledMma, warpgroup::FragmentRows, wgmma::FragmentLoad},
+    warp::{ThreadTiles, TiledMma, warpgroup::FragmentRows},
 };
 
 knob_struct! {
@@ -131,11 +131,6 @@ impl WarpSpecialized {
     /// Returns the tiles of threads that store D, or `None` with `wgmma`.
     pub const fn threads(&self) -> Option<&ThreadTiles> {
         self.mma.thread_tiles()
-    }
-
-    /// Returns the loads that move A to registers, or `None` if A stays in shared memory.
-    pub const fn fragment_load(&self) -> Option<&FragmentLoad> {
-        self.mma.fragment_load()
     }
 
     /// Returns the assignment of an instruction's rows to a thread's accumulators.

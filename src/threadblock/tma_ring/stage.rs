@@ -8,17 +8,13 @@ use crate::{
         smem::{Along, BoxedTile, SmemTile},
         tensor_map::CHUNK_BYTES,
     },
-    warp::{
-        MmaSyncKnobs, SimtKnobs, TiledMma,
-        wgmma::{OperandA, OperandTile},
-    },
+    warp::{MmaSyncKnobs, SimtKnobs, TiledMma, WgmmaKnobs, wgmma::OperandTile},
 };
 
 /// Tile of an operand in one stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StageTile {
-    /// Tile that matrix descriptors address. For an A operand in registers, it is the M-major tile
-    /// that the warpgroup loads.
+    /// Tile that matrix descriptors address, or that the warpgroup loads to registers.
     Warpgroup(OperandTile),
     /// Tile that threads read.
     Threads {
@@ -51,12 +47,7 @@ impl StageTile {
     /// Returns the tile of an operand that an MMA reads.
     pub const fn read_by(mma: &TiledMma, operand: OperandKind) -> Self {
         match (mma, operand) {
-            (TiledMma::Wgmma(_, Some(load)), OperandKind::A) => Self::Warpgroup(load.tile),
-            (TiledMma::Wgmma(mma, None), OperandKind::A) => match mma.a() {
-                OperandA::Shared(tile) => Self::Warpgroup(tile),
-                OperandA::Registers(_) => Self::Warpgroup(mma.b()),
-            },
-            (TiledMma::Wgmma(mma, _), OperandKind::B) => Self::Warpgroup(mma.b()),
+            (TiledMma::Wgmma(mma, load), _) => WgmmaKnobs::stage_tile(mma, load, operand),
             (TiledMma::Simt(tiles), _) => SimtKnobs::stage_tile(tiles, operand),
             (TiledMma::MmaSync(tiles, instruction), _) => {
                 MmaSyncKnobs::stage_tile(tiles, instruction, operand)

@@ -8,7 +8,6 @@ use crate::{
     nest::{
         Knobs, SaturateKind,
         defaults::{Row, combined, mixed, with},
-        first_through_registers,
     },
     numeric::{Combined, ElementKind::*, EmulationKind},
     shape::Mnk,
@@ -18,8 +17,12 @@ use crate::{
 
 /// Turing, which has no asynchronous copies. It has no rows without a main loop that copies through
 /// registers.
-const TURING: &[ArchKind] =
-    if first_through_registers(WarpMmaKind::MmaSync).is_some() { &[Sm75] } else { &[] };
+const TURING: &[ArchKind] = if MainloopKind::first_through_registers(WarpMmaKind::MmaSync).is_some()
+{
+    &[Sm75]
+} else {
+    &[]
+};
 
 /// Main loops of the rows. The rows have the first.
 const LOOPS: &[MainloopKind] = &[MainloopKind::Multistage, MainloopKind::Pipelined];

@@ -44,6 +44,11 @@ impl SimtKnobs {
     pub const DEFAULT: Self =
         Self { warp: Mnk::ZERO, thread: None, interleave: InterleaveKind::Vector };
 
+    /// Returns the defaults of a consumer of a TMA ring, or of a kernel without a producer.
+    pub(crate) const fn default_of(on_ring: bool) -> Self {
+        Self { thread: if on_ring { Some(Mnk::ZERO) } else { None }, ..Self::DEFAULT }
+    }
+
     /// Adds the knobs to pins.
     pub(crate) const fn pins(&self, pins: Pins) -> Pins {
         let interleave = if self.thread.is_none() { Some(self.interleave) } else { None };

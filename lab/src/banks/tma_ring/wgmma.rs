@@ -125,7 +125,7 @@ fn staging_stores(components: &WarpSpecialized) -> Vec<(u32, Lanes)> {
         (StagingMap::new(components), components.fragment_rows(), components.subtile_columns);
     let (element, octets) = (map.element_bytes(), columns / OCTET);
     let (by_rows, in_columns) =
-        (components.layout_c.is_row(), components.fragment_load().is_some());
+        (components.layout_c.is_row(), components.mma.fragment_load().is_some());
     let mut found = Vec::new();
     let mut add = |warp: u32, bytes: u32, place: &dyn Fn(u32) -> (u32, u32)| {
         let of = |lane| {

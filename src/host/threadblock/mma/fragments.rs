@@ -39,7 +39,7 @@ impl Fragments {
             TiledMma::MmaSync(_, instruction) => {
                 of_threads.with_holders(program, operand, instruction)
             }
-            TiledMma::Simt(_) | TiledMma::Wgmma(..) | TiledMma::Unsupported => of_threads,
+            _ => of_threads,
         }
     }
 

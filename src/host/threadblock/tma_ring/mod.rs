@@ -28,7 +28,6 @@ use crate::{
     refusal::Refusal,
     shape::{Mnk, at_least_one},
     threadblock::{Units, Work},
-    warp::WarpMma,
 };
 use std::sync::Arc;
 
@@ -150,11 +149,7 @@ fn fast_product(
     (composition, streams): (&Composition, Option<&TileSlices>),
 ) -> Result<(), Error> {
     // Other accumulators are chains of multiply-adds.
-    let instruction = match desc.mma {
-        WarpMma::Wgmma(_) => desc.matrix_instruction(),
-        WarpMma::Simt(_) | WarpMma::MmaSync(_) => None,
-    };
-    if let Some(instruction) = instruction {
+    if let Some(instruction) = desc.matrix_instruction() {
         return stepped(product, scales, (instruction, WHOLE), streams);
     }
     match desc.output.accumulator {

@@ -28,7 +28,6 @@ use crate::{
     nest::{
         DecompositionKind, GemmDesc,
         features::{Exchange, Features},
-        first_that_feeds,
     },
     numeric::{ElementKind, Multiplied},
     refusal::{
@@ -37,7 +36,7 @@ use crate::{
     },
     shape::{Axis, Mn, Mnk, OperandKind},
     threadblock::{
-        StageTile, SwizzleMode,
+        MainloopKind, StageTile, SwizzleMode,
         smem::Along,
         tma_ring::{
             Consumer, ConsumerRegisters,
@@ -88,7 +87,7 @@ impl MmaSyncKnobs {
             matches!((a.multiplied, b.multiplied), (Multiplied::Stored, Multiplied::Stored));
         if !(a.stored.is(f64) && b.stored.is(f64) && d.output.element.is(f64) && stored) {
             let (mainloop, mma) = (d.mainloop.kind().name(), d.mma.kind());
-            let nearest = first_that_feeds(mma).name();
+            let nearest = MainloopKind::first_that_feeds(mma).name();
             return Err(Refusal::not_fed(mainloop, mma.name(), nearest)
                 .because(Because::Words("element types other than f64")));
         }

@@ -27,7 +27,7 @@ impl WgmmaKnobs {
             "  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n"
         );
         let mut structs = mma.header("WarpgroupMma");
-        if let Some(load) = components.fragment_load() {
+        if let Some(load) = components.mma.fragment_load() {
             structs.push_str(&load.tile.header("FragmentTile"));
             let _ = writeln!(
                 aliases,
@@ -74,11 +74,12 @@ impl WgmmaKnobs {
                 StageTile::Threads { .. } => Arc::new(components.boxed_tile(operand)),
             }
         };
-        let smem_a = match components.fragment_load() {
+        let smem_a = match components.mma.fragment_load() {
             None => "warp::OperandTile<Config::Mma::A>",
             Some(_) => "Config::FragmentLoad::Tile",
         };
         let load = components
+            .mma
             .fragment_load()
             .map(|load| -> MirroredMap { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
         let others: [MirroredMap; 5] = [

@@ -18,7 +18,7 @@ use crate::{
     schedule::ScheduleKind,
     shape::{Axis, Mn, OperandKind},
     threadblock::{
-        MainloopKind, RoleOptions, SwizzleMode,
+        MainloopKind, RoleOptions, StageTile, SwizzleMode,
         mainloop::MOST_STAGES,
         smem::Along,
         tensor_map::CHUNK_BYTES,
@@ -107,7 +107,31 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
     }
 }
 
+impl TiledMma {
+    /// Returns the loads that move A to registers, or `None` if A stays in shared memory.
+    pub const fn fragment_load(&self) -> Option<&FragmentLoad> {
+        match self {
+            Self::Wgmma(_, Some(load)) => Some(load),
+            _ => None,
+        }
+    }
+}
+
 impl WgmmaKnobs {
+    /// Returns the tile of an operand in one stage. For an A operand in registers, it is the
+    /// M-major tile that the warpgroup loads.
+    pub(crate) const fn stage_tile(
+        mma: &MmaWarpgroup,
+        load: &Option<FragmentLoad>,
+        operand: OperandKind,
+    ) -> StageTile {
+        StageTile::Warpgroup(match (operand, load, mma.a()) {
+            (OperandKind::A, Some(load), _) => load.tile,
+            (OperandKind::A, None, OperandA::Shared(tile)) => tile,
+            (OperandKind::A, None, OperandA::Registers(_)) | (OperandKind::B, ..) => mma.b(),
+        })
+    }
+
     /// Returns the consumer of a description. `user` has the operands in memory, and `d` has the
     /// operands that the kernel multiplies; both are equal without emulation.
     ///
