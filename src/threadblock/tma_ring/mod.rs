@@ -143,6 +143,3 @@ impl WarpSpecialized {
         self.mma.fragment_rows()
     }
 }
-
-#[cfg(test)]
-mod request_tests;

@@ -63,3 +63,6 @@ impl SimtKnobs {
         }
     }
 }
+
+#[cfg(test)]
+mod record_tests;
