@@ -1,5 +1,6 @@
 //! The TMA ring on the host executor and on the checked machine.
 
+pub(super) mod faults;
 mod payload;
 mod roles;
 mod split_k_cluster;
