@@ -12,6 +12,7 @@ mod saturate;
 mod simt;
 mod tensor_core_claims;
 mod transforms;
+mod wgmma_ring;
 
 use crate::harness::{
     integers::{ragged, wrong},

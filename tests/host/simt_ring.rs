@@ -1,6 +1,6 @@
 //! TMA-fed SIMT kernels on the host: the subjects of faults, and their maps.
 
-use super::tma_ring::faults::find_faults;
+use super::tma_ring::{faults::find_faults, transform_refusals::check_refusals};
 use crate::harness::{descriptions::tma_ring::simt::plain, prelude::*, tma_ring::subject::program};
 
 /// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along
@@ -77,4 +77,9 @@ fn every_named_fault_of_a_program_is_found() {
     assert_eq!((tiles, rings), (27, 10));
     of_tiles.check(142);
     of_rings.check(48);
+}
+
+#[test]
+fn tma_rings_refuse_a_transform_by_name() {
+    check_refusals(OpKind::Simt);
 }

@@ -5,5 +5,5 @@ mod payload;
 mod roles;
 mod split_k_cluster;
 mod stream_k;
-mod transform_refusals;
+pub(super) mod transform_refusals;
 mod wgmma;

@@ -130,21 +130,6 @@ fn refusals_name_the_users_operand() {
     }
 }
 
-/// The pinned kernel multiplies fp8, so it has no occupancy knob.
-#[test]
-fn a_knob_of_another_main_loop_is_named() {
-    let a = Some(MatrixType { element: ElementKind::E4m3, order: Order::Row });
-    let (op, knobs) = (Some(OpKind::TensorOp), knobs(&[("blocks_per_sm", "2")]));
-    let sentence = Request { a, op, knobs, ..Request::default() }.resolve(ArchKind::Sm90).message();
-    let other = MULTISTAGE_OR_OTHER[0];
-    assert_eq!(
-        sentence,
-        format!(
-            "blocks_per_sm is not a knob of the warpspecialized main loop; try mainloop = {other}"
-        )
-    );
-}
-
 #[test]
 fn cluster_along_both_axes_is_refused_as_such() {
     let clusters = |shape| request_on(Some(OpKind::TensorOp), BF16, &[("cluster", shape)]);
