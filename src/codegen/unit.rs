@@ -83,7 +83,7 @@ mod tests {
         );
         let through = names(&unit(
             "#include \"config.cuh\"",
-            "#include \"warp/simt.cuh\"\n#include \"config.cuh\"",
+            "#include \"threadblock/mma.cuh\"\n#include \"config.cuh\"",
         ));
         assert!(
             through.contains(&"threadblock/smem.cuh".to_owned())

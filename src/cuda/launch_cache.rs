@@ -56,7 +56,7 @@ mod tests {
     use crate::{nest::GemmDesc, prelude::*};
 
     fn desc() -> GemmDesc {
-        Gemm::<f32>::new().desc()
+        Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::DESC
     }
 
     fn problem(m: usize, address: u64) -> Problem {

@@ -70,7 +70,7 @@ mod tests {
     fn a_problem_is_chosen_once_while_it_holds_its_slot() {
         let (chosen, sizes) =
             (nothing(), [64, 65, 128, 4096].map(|m| ProblemSize::new((m, 256, 1024))));
-        let (among, machine) = (Configurations::f32_configurations(), ArchKind::Sm80.machine());
+        let (among, machine) = (Configurations::bf16_configurations(), ArchKind::Sm80.machine());
         let of =
             |size: &ProblemSize, choice| chosen.get_or_choose(&among, size, &machine, || choice);
         for (number, size) in sizes.iter().enumerate() {
@@ -95,7 +95,7 @@ mod tests {
             );
             assert_eq!(
                 chosen.get_or_choose(
-                    &Configurations::f32_configurations(),
+                    &Configurations::bf16_configurations(),
                     size,
                     &ArchKind::Sm90.machine(),
                     || (11, None)
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_held_slot_does_not_block() {
         let (chosen, size, among) =
-            (nothing(), ProblemSize::new((8, 8, 8)), Configurations::f32_configurations());
+            (nothing(), ProblemSize::new((8, 8, 8)), Configurations::bf16_configurations());
         let of = |number| {
             chosen.get_or_choose(&among, &size, &ArchKind::Sm90.machine(), || (number, None))
         };

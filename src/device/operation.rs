@@ -367,9 +367,11 @@ impl<A, B, C> fmt::Debug for GemmOperation<A, B, C> {
 
 #[cfg(test)]
 impl Configurations {
-    /// The candidate configurations of f32.
-    pub fn f32_configurations() -> Self {
-        let f32 = MatrixType::row(crate::numeric::ElementKind::F32);
-        GemmOperation::new(f32, f32, f32).expect("a row").configurations
+    /// The candidate configurations of bf16 on Hopper.
+    pub fn bf16_configurations() -> Self {
+        let bf16 = Some(MatrixType::row(crate::numeric::ElementKind::Bf16));
+        let arch = Some(crate::arch::ArchKind::Sm90);
+        let request = Request { a: bf16, b: bf16, arch, ..Request::default() };
+        GemmOperation::from_request(&request).expect("a row").configurations
     }
 }

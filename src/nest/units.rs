@@ -43,18 +43,29 @@ impl OpKind {
     /// architecture. Tensor cores multiply `f32` only as an emulation, so `f32` runs on the CUDA
     /// cores.
     pub(crate) const fn fastest(types: Combined, arch: ArchKind) -> Self {
-        let exact = !matches!(types.a, ElementKind::F32);
-        let have = exact && default_gemm_configurations(Self::TensorOp, arch, types).is_ok();
-        if have { Self::TensorOp } else { Self::on_host(types) }
+        let tensor_op = is_exact(types) && Self::TensorOp.has_kernel(types, arch);
+        if tensor_op { Self::TensorOp } else { Self::on_host(types) }
     }
 
     /// Returns the units whose description the host executes: CUDA cores if they multiply the
     /// types. Unsupported types belong to the units that multiply the most similar types.
     pub(crate) const fn on_host(types: Combined) -> Self {
+        let simt = types.is_of(Self::Simt)
+            && (!is_exact(types) || Self::Simt.has_kernel(types, Self::Simt.default_arch()));
         let tensor_op = types.is_of(Self::TensorOp)
             || types.likeness_to(Self::TensorOp) > types.likeness_to(Self::Simt);
-        if !types.is_of(Self::Simt) && tensor_op { Self::TensorOp } else { Self::Simt }
+        if !simt && tensor_op { Self::TensorOp } else { Self::Simt }
     }
+
+    /// Returns whether a default table has kernels of these units.
+    const fn has_kernel(self, types: Combined, arch: ArchKind) -> bool {
+        default_gemm_configurations(self, arch, types).is_ok()
+    }
+}
+
+/// Returns whether tensor cores multiply the types as they are. They emulate `f32`.
+const fn is_exact(types: Combined) -> bool {
+    !matches!(types.a, ElementKind::F32)
 }
 
 /// A request whose types and knobs are values; the target decides the rest.

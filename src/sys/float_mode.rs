@@ -103,7 +103,9 @@ fn set_mode(_: u64) {}
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use super::*;
-    use crate::prelude::*;
+    use crate::{
+        arch::OpKind, device::Request, layout::MatrixType, numeric::ElementKind, prelude::*,
+    };
     use std::hint::black_box;
 
     /// Flush-to-zero, and on x86-64 subnormal operands as zero.
@@ -112,28 +114,48 @@ mod tests {
     #[cfg(target_arch = "aarch64")]
     const FLUSHED: u64 = 1 << 24;
 
-    fn product(rows: usize) -> Vec<u32> {
+    /// Returns D of `f32` on CUDA cores, or of `bf16` on tensor cores. `None` if no kernel exists.
+    fn product(op: OpKind, rows: usize) -> Option<Vec<u32>> {
         let (n, k) = (64, 4);
         let (a, b) = (vec![1e-30f32; rows * k], vec![1e-12f32; k * n]);
+        let halves = |x: &[f32]| x.iter().map(|&x| Bf16::from_f32(x)).collect::<Vec<_>>();
+        let (narrow_a, narrow_b) = (halves(&a), halves(&b));
+        let (element, a, b) = match op {
+            OpKind::Simt => (ElementKind::F32, AnySlice::new::<f32>(&a), AnySlice::new::<f32>(&b)),
+            OpKind::TensorOp => (
+                ElementKind::Bf16,
+                AnySlice::new::<Bf16>(&narrow_a),
+                AnySlice::new::<Bf16>(&narrow_b),
+            ),
+        };
+        let [of_a, of_d] = [element, ElementKind::F32].map(|kind| Some(MatrixType::row(kind)));
+        let request = Request { a: of_a, b: of_a, c: of_d, op: Some(op), ..Request::default() };
+        let operation = GemmOperation::from_request(&request).ok()?;
         let mut d = vec![0.0f32; rows * n];
-        Gemm::<f32>::new().run(Arguments::new((rows, n, k), &a, &b, &mut d)).expect("computed");
-        d.into_iter().map(f32::to_bits).collect()
+        let to = AnySliceMut::new::<f32>(&mut d);
+        operation.run(Arguments::new((rows, n, k), a, b, to)).expect("computed");
+        Some(d.into_iter().map(f32::to_bits).collect())
     }
 
     /// The products are subnormal. Few rows are computed by the calling thread, many by the pool.
     #[test]
     fn flush_to_zero_of_the_calling_thread_changes_no_result() {
-        for rows in [1, 4, 64, 1000] {
-            let wanted = product(rows);
+        let mut computed = 0;
+        for (op, rows) in
+            OpKind::ALL.into_iter().flat_map(|op| [1, 4, 64, 1000].map(|rows| (op, rows)))
+        {
+            let Some(wanted) = product(op, rows) else { continue };
             assert!(wanted.iter().all(|bits| *bits != 0));
             let got = std::thread::spawn(move || {
                 set_mode(FLUSHED);
                 assert_eq!(black_box(1e-30f32) * black_box(1e-12f32), 0.0);
-                let got = product(rows);
+                let got = product(op, rows);
                 assert_eq!(mode() & !FLAGS, FLUSHED, "the thread has its own mode again");
                 got
             });
-            assert_eq!(got.join().expect("no panic"), wanted, "{rows} rows");
+            assert_eq!(got.join().expect("no panic"), Some(wanted), "{rows} rows");
+            computed += 1;
         }
+        assert!(computed > 0, "no kernel exists");
     }
 }

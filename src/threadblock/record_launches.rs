@@ -68,7 +68,13 @@ pub(crate) fn problems(addresses: &[[u64; 4]], desc: &GemmDesc) -> Vec<Problem> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::*;
+    use crate::{
+        arch::{ArchKind, OpKind},
+        layout::Order,
+        nest::defaults::default_description,
+        numeric::Combined,
+        prelude::*,
+    };
 
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
 
@@ -78,7 +84,9 @@ mod tests {
         let desc = Hopper::DESC.for_array(3);
         let addresses = [1u64, 5, 2].map(|i| [i << 20, i << 36 | 256, i << 9, i << 33]);
         let all = problems(&addresses, &desc);
-        for desc in [desc, Gemm::<f32>::DESC.for_array(3)] {
+        let f32s = Combined::all_of(OpKind::Simt)[0];
+        let simt = default_description(OpKind::Simt, ArchKind::Sm80, f32s, [Order::Row; 3]);
+        for desc in [desc].into_iter().chain(simt.ok().map(|desc| desc.for_array(3))) {
             let positions = desc.has_positions();
             let records = ProductRecords { products: 3, positions };
             let words = Problem::record_words(&all, &desc);

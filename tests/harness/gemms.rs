@@ -15,6 +15,15 @@ pub type MnMajor<A, C, LC, Accumulator, Op, Arch, Config = Auto> =
 pub type HopperK<A, C, LC = RowMajor, Config = Auto> =
     KMajor<A, C, LC, f32, TensorOp, Sm90, Config>;
 
+/// GEMM on Hopper's tensor cores, accumulating in f32, whose A and B are row-major. With `Bf16`, it
+/// has a kernel in a tree without any one main loop or MMA.
+pub type HopperRows<A, C, LC = RowMajor, Config = Auto> =
+    Gemm<A, RowMajor, A, RowMajor, C, LC, f32, TensorOp, Sm90, Config>;
+
+/// [`HopperRows`] with column-major matrices.
+pub type HopperColumns<A, C, Config = Auto> =
+    Gemm<A, ColMajor, A, ColMajor, C, ColMajor, f32, TensorOp, Sm90, Config>;
+
 /// GEMM on Hopper's tensor cores, accumulating in f32, whose A is contiguous along M, and B along
 /// N.
 pub type HopperMn<A, C, LC = RowMajor, Config = Auto> =

@@ -14,7 +14,7 @@ pub use crate::harness::{
         description, first_tensor_cores, multiplied, op_of, with_stream_k,
     },
     functions::{HalvedInBoth, NearSquare},
-    gemms::{HopperK, HopperMn, KMajor, MnMajor, SmallTile},
+    gemms::{HopperColumns, HopperK, HopperMn, HopperRows, KMajor, MnMajor, SmallTile},
     groups::{Grouped, SeparateGemm},
     multicast::Multicast,
     on_host::{OnHost, slices},

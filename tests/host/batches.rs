@@ -38,7 +38,7 @@ pub(super) fn compare<A: MathType, B: MathType, C: MathType>(
 }
 
 /// Compares a batch with separate GEMMs in some modes.
-fn compare_in<A: MathType, B: MathType, C: MathType>(
+pub(super) fn compare_in<A: MathType, B: MathType, C: MathType>(
     modes: &[Mode],
     desc: &GemmDesc,
     ((m, n, k), batch): ((usize, usize, usize), usize),
@@ -99,38 +99,28 @@ fn compare_in<A: MathType, B: MathType, C: MathType>(
 
 #[test]
 fn each_gemm_of_a_batch_has_the_bits_of_a_separate_gemm() {
-    type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
     type Hopper<LC> = HopperK<Bf16, f32, LC>;
-    type Integers = Gemm<i8, ColMajor, i8, RowMajor, i32, RowMajor>;
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    compare::<f32, f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9));
-    compare::<f32, f32, f32>(
-        &Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(),
-        (7, 129, 17),
-    );
     compare::<Bf16, Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66));
     compare::<Bf16, Bf16, f32>(
         &Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(),
         (9, 130, 3),
     );
-    compare::<i8, i8, i32>(&Integers::DESC, (3, 131, 33));
     compare::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
 }
 
 /// Batches of small GEMMs whose tiles several threads compute.
 #[test]
 fn batches_of_small_gemms_have_the_bits_of_separate_gemms() {
-    type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
-    type Hopper<LC> = HopperK<Bf16, f32, LC>;
-    let with_vectors = Simt::<ColMajor>::new().epilogue::<WithVectors>().desc();
-    for extents in [(1, 1, 1), (225, 1, 4), (3, 70, 9), (140, 9, 2)] {
-        for batch in [33, 401] {
-            let call = (extents, batch);
-            compare_in::<f32, f32, f32>(&[Mode::Fast], &Simt::<RowMajor>::DESC, call);
-            compare_in::<f32, f32, f32>(&[Mode::Fast], &with_vectors, call);
-            compare_in::<Bf16, Bf16, f32>(&[Mode::Fast], &Hopper::<RowMajor>::DESC, call);
-        }
+    for call in small_batches() {
+        compare_in::<Bf16, Bf16, f32>(&[Mode::Fast], &HopperK::<Bf16, f32>::DESC, call);
     }
+}
+
+/// Returns extents and numbers of small GEMMs.
+pub(super) fn small_batches() -> impl Iterator<Item = ((usize, usize, usize), usize)> {
+    let extents = [(1, 1, 1), (225, 1, 4), (3, 70, 9), (140, 9, 2)];
+    extents.into_iter().flat_map(|extents| [33, 401].map(|batch| (extents, batch)))
 }
 
 /// Mutation of a CTA's unit of work.
@@ -182,18 +172,17 @@ pub(super) fn wrong_units_are_found<A: MathType>(desc: &GemmDesc) {
 
 #[test]
 fn wrong_units_of_a_batch_are_found() {
-    wrong_units_are_found::<f32>(&Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor>::DESC);
     wrong_units_are_found::<Bf16>(&HopperK::<Bf16, f32>::DESC);
 }
 
-type Changed<'a> = Arguments<'a, falchion::device::Host, f32, f32, f32>;
+type Changed<'a> = Arguments<'a, falchion::device::Host, Bf16, Bf16, f32>;
 
 /// Invalid batches are refused with the names of the user's operands. An empty batch writes
 /// nothing.
 #[test]
 fn invalid_batches_are_refused_by_name() {
-    type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
-    let (a, b, mut d) = (vec![1.0f32; 60], vec![1.0f32; 60], vec![7.0f32; 60]);
+    type Columns = HopperColumns<Bf16, f32>;
+    let (a, b, mut d) = (vec![Bf16::ONE; 60], vec![Bf16::ONE; 60], vec![7.0f32; 60]);
     let mut said = |change: fn(Changed) -> Changed| {
         let refused =
             Columns::new().run(change(Arguments::new((4, 5, 3), &a, &b, &mut d).batch(3)));
@@ -214,7 +203,7 @@ fn invalid_batches_are_refused_by_name() {
         "length of D = 60 elements is less than 21990232555520 elements (4 x 5, leading dimension 4, batch of 1099511627776, batch stride 20)"
     );
     let nothing =
-        Arguments::new((0, 5, 3), &[0.0f32; 0], &b, &mut d).batch(usize::MAX).batch_stride_b(0);
+        Arguments::new((0, 5, 3), &[Bf16::ZERO; 0], &b, &mut d).batch(usize::MAX).batch_stride_b(0);
     Columns::new().run(nothing).expect("GEMMs without elements are skipped");
     let mut said = || {
         Columns::new()

@@ -3,7 +3,7 @@
 
 use crate::harness::prelude::*;
 
-type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+type Rows = HopperRows<Bf16, f32>;
 
 /// Batches and grouped GEMMs with K = 0 or alpha = 0: A and B may be empty, or too short for the
 /// second matrix.
@@ -12,7 +12,7 @@ fn operands_that_are_not_read_may_be_empty() {
     let c: Vec<f32> = (0..18).map(|i| i as f32).collect();
     let doubled: Vec<f32> = c.iter().map(|x| 2.0 * x).collect();
     for length in [0, 1, 10] {
-        let (a, b) = (vec![f32::NAN; length], vec![f32::NAN; length]);
+        let (a, b) = (vec![Bf16::NAN; length], vec![Bf16::NAN; length]);
         let mut d = vec![7.0f32; 18];
         Rows::new().run(Arguments::new((2, 3, 0), &a, &b, &mut d).batch(3)).expect("no K");
         assert_eq!(d, [0.0; 18]);
@@ -36,9 +36,11 @@ fn operands_that_are_not_read_may_be_empty() {
         Rows::new().run(arguments.source(1.0, &c)).expect("alpha is 0");
         assert_eq!(d, c);
     }
-    let by_values = GemmOperation::from_request(&request(["f32:row"; 3], &[])).unwrap();
+    let types = ["bf16:row", "bf16:row", "f32:row"];
+    let by_values = Request { arch: Some(ArchKind::Sm90), ..request(types, &[]) };
+    let by_values = GemmOperation::from_request(&by_values).unwrap();
     let (bytes, mut d) = (Vec::<u8>::new(), vec![7.0f32; 6]);
-    let [a, b] = [(); 2].map(|()| AnySlice::from_bytes(ElementKind::F32, &bytes));
+    let [a, b] = [(); 2].map(|()| AnySlice::from_bytes(ElementKind::Bf16, &bytes));
     by_values.run(Arguments::new((2, 3, 0), a, b, AnySliceMut::new::<f32>(&mut d))).expect("no K");
     assert_eq!(d, [0.0; 6]);
 }
@@ -87,7 +89,7 @@ fn an_empty_batch_computes_nothing() {
 /// Offsets are checked even if D is empty, and grouped GEMM does not support a batch.
 #[test]
 fn offsets_of_an_empty_d_are_checked() {
-    let (a, b, mut d) = (vec![1.0f32; 40], vec![1.0f32; 60], Vec::<f32>::new());
+    let (a, b, mut d) = (vec![Bf16::ONE; 40], vec![Bf16::ONE; 60], Vec::<f32>::new());
     for (extents, offsets) in
         [((0, 3, 5), [0u32, 9, 1]), ((2, 0, 5), [3, 1, 0]), ((0, 0, 0), [0, 0, 1])]
     {

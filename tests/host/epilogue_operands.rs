@@ -51,17 +51,19 @@ fn math_functions_conform_on_the_host() {
     });
 }
 
+const ROWS: [Order; 3] = [Order::Row; 3];
+
 type Two = EpilogueTree<Add<Add<Acc, BiasN<f32>>, Aux<1, f32>>>;
 
 /// Each GEMM of a batch reads its own matrix; a view has any strides; D may have either order.
 #[test]
 fn a_matrix_has_strides_of_its_own() {
     fn sums<LC: Layout>() -> Vec<f32> {
-        let (a, b, bias) = ([1.0f32; 12], [1.0f32; 6], [10.0f32, 20.0, 30.0]);
+        let (a, b, bias) = ([Bf16::ONE; 12], [Bf16::ONE; 6], [10.0f32, 20.0, 30.0]);
         // The residual of row i and column j is element 2 j + 7 i.
         let residual: Vec<f32> = (0..14).map(|x| x as f32).collect();
         let mut d = vec![f32::NAN; 6];
-        let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, LC>::new().with::<Two>();
+        let gemm = HopperRows::<Bf16, f32, LC>::new().with::<Two>();
         let view = MatRef::new(&residual, (2, 3)).strides(7, 2);
         gemm.run(Arguments::new((2, 3, 2), &a, &b, &mut d).bias_n(&bias).aux::<1>(view))
             .expect("a result");
@@ -70,9 +72,9 @@ fn a_matrix_has_strides_of_its_own() {
     assert_eq!(sums::<RowMajor>(), [12.0, 24.0, 36.0, 19.0, 31.0, 43.0]);
     assert_eq!(sums::<ColMajor>(), [12.0, 19.0, 24.0, 31.0, 36.0, 43.0]);
 
-    let (a, b, bias) = ([1.0f32; 2], [1.0f32; 2], [0.0f32]);
+    let (a, b, bias) = ([Bf16::ONE; 2], [Bf16::ONE; 2], [0.0f32]);
     let mut d = [f32::NAN; 2];
-    let gemm = Gemm::<f32>::new().with::<Two>();
+    let gemm = HopperRows::<Bf16, f32>::new().with::<Two>();
     let arguments = Arguments::new((1, 1, 1), &a, &b, &mut d).batch(2);
     gemm.run(arguments.bias_n(&bias).aux::<1>(&[5.0f32, 7.0])).expect("a result");
     assert_eq!(d, [6.0, 8.0]);
@@ -81,8 +83,8 @@ fn a_matrix_has_strides_of_its_own() {
 /// Groups and the GEMMs of an array share one matrix. Group rows are rows of D.
 #[test]
 fn groups_and_arrays_share_a_matrix() {
-    let (a, b, bias) = ([1.0f32; 3], [1.0f32, 2.0], [0.0f32]);
-    let gemm = Gemm::<f32>::new().with::<Two>();
+    let (a, b, bias) = ([Bf16::ONE; 3], [1.0, 2.0].map(Bf16::from_f32), [0.0f32]);
+    let gemm = HopperRows::<Bf16, f32>::new().with::<Two>();
     let mut d = [f32::NAN; 3];
     let arguments = Arguments::new((3, 1, 1), &a, &b, &mut d).groups(&[0, 1, 3]);
     gemm.run(arguments.bias_n(&bias).aux::<1>(&[10.0f32, 20.0, 30.0])).expect("a result");
@@ -97,8 +99,8 @@ fn groups_and_arrays_share_a_matrix() {
 /// Missing, short, unread, and wrongly typed operands are refused by name, and D stays.
 #[test]
 fn wrong_operands_are_refused_by_name() {
-    let (a, b, bias) = ([1.0f32; 4], [1.0f32; 4], [0.0f32; 2]);
-    let gemm = Gemm::<f32>::new().with::<Two>();
+    let (a, b, bias) = ([Bf16::ONE; 4], [Bf16::ONE; 4], [0.0f32; 2]);
+    let gemm = HopperRows::<Bf16, f32>::new().with::<Two>();
     let mut d = [f32::NAN; 4];
     let run = |d: &mut [f32; 4], matrix: Option<&[f32]>| {
         let arguments = Arguments::new((2, 2, 2), &a, &b, d).bias_n(&bias);
@@ -142,7 +144,8 @@ fn wrong_operands_are_refused_by_name() {
     }
     let most = "source + aux0 + aux1 + aux2 + aux3 + bias_m";
     assert!(most.parse::<EpilogueDesc>().is_ok());
-    let desc = Gemm::<f32>::new().desc();
+    let first = |op| default_description(op, ArchKind::Sm80, Combined::all_of(op)[0], ROWS).ok();
+    let desc = OpKind::ALL.into_iter().find_map(first).expect("a kernel");
     let narrow = "acc + aux0:e4m3".parse::<EpilogueDesc>().expect("an expression");
     let told = desc.pinned(Pins { epilogue: Some(narrow), ..Pins::NONE }).check();
     assert!(told.expect_err("fp8").to_string().contains("conversions of fp8 need sm89"));

@@ -72,13 +72,14 @@ fn groups_equal_separate_gemms() {
     }
 }
 
-type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+type Rows = HopperRows<Bf16, f32>;
 
 /// Offsets that decrease or exceed D are refused, and so is a list without groups. D does not
 /// change.
 #[test]
 fn bad_offsets_are_refused() {
-    let (a, b, mut d) = (vec![1.0f32; 8 * 4], vec![1.0f32; 3 * 4 * 5], vec![7.0f32; 8 * 5]);
+    let (a, b) = (vec![Bf16::ONE; 8 * 4], vec![Bf16::ONE; 3 * 4 * 5]);
+    let mut d = vec![7.0f32; 8 * 5];
     let mut refused = |offsets: &[u32]| {
         let told =
             Rows::new().run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(offsets)).message();
@@ -96,7 +97,7 @@ fn bad_offsets_are_refused() {
         said,
         "length of B = 60 elements is less than 80 elements (4 x 5, leading dimension 5, batch of 4, batch stride 20)"
     );
-    let cut = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().with::<SplitK<2>>();
+    let cut = Rows::new().with::<SplitK<2>>();
     let told = cut.run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(&[0, 8])).message();
     assert_eq!(told, "split_k = 2 is not 1 (grouped GEMM keeps K whole); try 1");
 }
@@ -104,7 +105,7 @@ fn bad_offsets_are_refused() {
 /// A problem without groups has no result, like an empty batch, so D does not change.
 #[test]
 fn no_groups_do_not_write_d() {
-    let (a, b) = ([1.0f32; 32], [1.0f32; 20]);
+    let (a, b) = ([Bf16::ONE; 32], [Bf16::ONE; 20]);
     for offsets in [&[][..], &[0], &[3]] {
         let mut d = [7.0f32; 40];
         Rows::new()
@@ -122,12 +123,12 @@ fn no_groups_do_not_write_d() {
 #[test]
 fn the_number_of_offsets_is_groups_plus_one() {
     let desc = Rows::new().desc();
-    let (a, b, mut d) = ([1.0f32; 32], [1.0f32; 60], [7.0f32; 40]);
+    let (a, b, mut d) = ([Bf16::ONE; 32], [Bf16::ONE; 60], [7.0f32; 40]);
     let mut said = |offsets: HostSlice<'_>, groups: usize| {
         let problem = Problem::new(&desc, (8, 5, 4), [None; 3], [1.0; 8]).grouped(groups);
         let problem = Problem { scalars: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..problem };
         let groups = problem.groups.map(|groups| Groups::new(groups.axis, offsets));
-        let call = HostCall { groups, ..problem.with(slices::<f32, f32, f32>(&a, &b, &mut d)) };
+        let call = HostCall { groups, ..problem.with(slices::<Bf16, Bf16, f32>(&a, &b, &mut d)) };
         run_in_mode(&desc, Mode::Fast, call).map_err(|error| error.to_string())
     };
     let offsets = [0i32, 2, 2, 8];
@@ -140,8 +141,9 @@ fn the_number_of_offsets_is_groups_plus_one() {
 /// for all containers of operands.
 #[test]
 fn offsets_by_value_and_checked_offsets_give_the_same_bits() {
-    let (a, b): (Vec<f32>, Vec<f32>) =
-        ((0..32).map(|i| i as f32).collect(), (0..60).map(|i| (i % 7) as f32).collect());
+    let number = |i: usize| Bf16::from_f32(i as f32);
+    let (a, b): (Vec<_>, Vec<_>) =
+        ((0..32).map(number).collect(), (0..60).map(|i| number(i % 7)).collect());
     let ran = |given: usize, offsets: &[u32]| {
         let mut d = vec![7.0f32; 8 * 5];
         let arguments = Arguments::new((8, 5, 4), &a, &b, &mut d);
@@ -172,7 +174,8 @@ fn offsets_by_value_and_checked_offsets_give_the_same_bits() {
 /// One B for all groups, K = 0, and empty groups.
 #[test]
 fn groups_may_share_b_and_be_empty() {
-    let (a, b, mut d) = (vec![1.0f32; 6 * 4], vec![2.0f32; 4 * 3], vec![7.0f32; 6 * 3]);
+    let (a, b) = (vec![Bf16::ONE; 6 * 4], vec![Bf16::from_f32(2.0); 4 * 3]);
+    let mut d = vec![7.0f32; 6 * 3];
     Rows::new()
         .run(Arguments::new((6, 3, 4), &a, &b, &mut d).groups(&[1, 3, 3, 5]).batch_stride_b(0))
         .expect("shared");
@@ -191,7 +194,6 @@ fn groups_may_share_b_and_be_empty() {
 /// Groups consist of the user's rows, for both orders of D.
 #[test]
 fn groups_consist_of_the_users_rows() {
-    let by_columns = Gemm::<f32, ColMajor, f32, ColMajor, f32, ColMajor>::new().desc();
-    assert_eq!(by_columns.for_groups(Axis::M).work.mode.name(), "grouped-n");
+    assert_eq!(HopperColumns::<Bf16, f32>::DESC.for_groups(Axis::M).work.mode.name(), "grouped-n");
     assert_eq!(Rows::DESC.for_groups(Axis::M).work.mode.name(), "grouped-m");
 }

@@ -1,10 +1,11 @@
 //! TMA-fed SIMT kernels on the host: the subjects of faults, and their maps.
 
+use super::tma_ring::{faults::find_faults, transform_refusals::check_refusals};
 use crate::harness::{descriptions::tma_ring::simt::plain, prelude::*, tma_ring::subject::program};
 
 /// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along
 /// N, and operands in every order.
-pub(super) fn subjects() -> Vec<(&'static str, GemmDesc)> {
+fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let (row, col) = (Order::Row, Order::Col);
     let four = |orders, block| plain(orders, block, (32, 16), (4, 4));
     let eight = plain([col, row, row], (64, 128, 8), (32, 64), (8, 8));
@@ -68,4 +69,17 @@ fn tma_fed_simt_kernels_refuse_a_second_kernel() {
         said,
         "decomposition = splitkparallel is not supported by the warpspecialized main loop; try splitk; no kernel was found with this mainloop and this decomposition"
     );
+}
+
+#[test]
+fn every_named_fault_of_a_program_is_found() {
+    let [(tiles, of_tiles), (rings, of_rings)] = find_faults(&subjects());
+    assert_eq!((tiles, rings), (27, 10));
+    of_tiles.check(142);
+    of_rings.check(48);
+}
+
+#[test]
+fn tma_rings_refuse_a_transform_by_name() {
+    check_refusals(OpKind::Simt);
 }

@@ -301,19 +301,6 @@ fn the_workspace_holds_all_stream_k_partials() {
         }
     }
     assert!(narrower > 0, "no kernel had smaller tiles");
-    let simt = kernel(
-        ["f32:row"; 3],
-        OpKind::Simt,
-        &[("decomposition", "streamk"), ("threadblock", "128x128x8")],
-    );
-    let bytes = |m, n| Partials::new(&simt, (m, n), 1).bytes();
-    // A slot for each stream-K tile and for each of 264 CTAs, two per SM, and 39 tickets per tile.
-    assert_eq!(simt.most_streams(), 2 * 132);
-    let of = |tiles: u64| (tiles + 264) * 128 * 128 * 4 + (tiles * 39 * 4).next_multiple_of(256);
-    assert_eq!(
-        [bytes(128, 128), bytes(12_800, 128), bytes(12_800, 12_800), bytes(0, 9)],
-        [of(1), of(100), of(527), 0]
-    );
 }
 
 /// Stream-K keeps one slice, and supports neither groups nor split-K in a cluster.
@@ -339,30 +326,4 @@ fn refusals_name_the_rule() {
             assert_eq!(clusters.check().message(), sentence);
         }
     }
-    let knobs = knobs(&[("decomposition", "splitkcluster")]);
-    let request =
-        Request { op: Some(OpKind::Simt), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
-    let refused = GemmOperation::from_request(&request).message();
-    let first = MULTISTAGE_OR_OTHER[0];
-    assert_eq!(
-        refused,
-        format!(
-            "decomposition = splitkcluster is not supported by the {first} main loop; try splitk; no kernel was found with this decomposition"
-        )
-    );
-}
-
-/// A type can also pin stream-K: the default keeps its kind of kernel and its configuration.
-#[test]
-fn a_type_can_pin_stream_k() {
-    type Default = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80>;
-    type Streams =
-        Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, With<Auto, StreamK>>;
-    assert!(Streams::DESC.streams_k() && !Default::DESC.streams_k());
-    assert_eq!(but!(Streams::DESC, decomposition: DecompositionKind::SplitK), Default::DESC);
-    let (m, n, k) = (300, 200, 30);
-    let (a, b) = (vec![1.0f32; m * k], vec![2.0f32; k * n]);
-    let mut d = vec![f32::NAN; m * n];
-    Streams::new().run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
-    assert!(d.iter().all(|&element| element == 60.0));
 }

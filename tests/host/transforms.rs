@@ -5,9 +5,8 @@ use crate::harness::{
     on_tensor_cores::{self, Data, ORDERS, draws, judge},
     prelude::*,
     product::computed,
-    transforms::{Magnitude, Scaled, transform_words},
+    transforms::transform_words,
 };
-use falchion::numeric::register_transform;
 
 /// Declares a transform of a test: its name, types, CUDA text, and host function.
 macro_rules! transform {
@@ -120,27 +119,6 @@ pub(super) const EACH: [[bool; 2]; 3] = [BOTH, [true, false], [false, true]];
 pub(crate) const TENSOR_OP: [(OpKind, ArchKind); 2] =
     [(OpKind::TensorOp, ArchKind::Sm80), (OpKind::TensorOp, ArchKind::Sm90)];
 
-#[test]
-fn simt_transforms_elements_of_each_main_loop() {
-    let units = (OpKind::Simt, ArchKind::Sm80);
-    for mainloop in [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage] {
-        for (orders, transformed) in
-            ORDERS.into_iter().flat_map(|orders| EACH.map(|transformed| (orders, transformed)))
-        {
-            let how = ((mainloop, transformed), (orders, &[][..]));
-            checked::<Magnitude<f32, f32>, _>(units, how.0, how.1, (&F32, &F32));
-            checked::<Scaled<f32, f32>, _>(units, how.0, how.1, (&F32, &F32));
-        }
-    }
-    for (mainloop, transformed) in
-        [(MainloopKind::SingleStage, EACH[1]), (MainloopKind::Pipelined, BOTH)]
-    {
-        let how = ((mainloop, transformed), (ORDERS[3], &[][..]));
-        checked::<Scaled<Bf16, f32>, _>(units, how.0, how.1, (&BF16, &F32));
-        checked::<Scaled<F16, f32>, _>(units, how.0, how.1, (&F16_, &F32));
-    }
-}
-
 /// Divisions of K among CTAs.
 pub(super) const DIVISIONS: [&[(&str, &str)]; 3] = [
     &[("split_k", "3")],
@@ -148,56 +126,23 @@ pub(super) const DIVISIONS: [&[(&str, &str)]; 3] = [
     &[("decomposition", "streamk")],
 ];
 
-#[test]
-fn divisions_of_k_multiply_transformed_elements() {
-    let simt = (OpKind::Simt, ArchKind::Sm80);
-    for more in DIVISIONS {
-        let how = ((MULTISTAGE_OR_OTHER[0], [true, false]), (ORDERS[4], more));
-        checked::<Scaled<f32, f32>, _>(simt, how.0, how.1, (&F32, &F32));
-    }
-}
-
-/// Checks that the verdict of the lab transforms the elements of its reference.
-pub(super) fn lab_verifies(units: (OpKind, ArchKind), pins: &[(&str, &str)]) {
+/// Checks that the verdict of the lab transforms the elements of its reference. A verdict for
+/// `others` instead of `pins` finds a wrong result.
+pub(super) fn lab_verifies(
+    units: (OpKind, ArchKind),
+    pins: &[(&str, &str)],
+    others: &[(&str, &str)],
+) {
     let [m, n, k] = [20, 24, 70];
     let knobs = [&knobs_of(units.0, MULTISTAGE_OR_OTHER[0])[..], pins].concat();
     let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-    register_transform::<Scaled<f32, f32>>();
     let desc = small(units, ElementKind::F32, ORDERS[0], &knobs);
     let sizes = [m, n, k];
     let mut d = on_tensor_cores::computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("D");
     let verdict = judge(&desc, sizes, (&a, &b), &d);
     assert!(verdict.is_right(), "{desc}: {verdict}");
-    let plain = small((OpKind::Simt, ArchKind::Sm80), ElementKind::F32, ORDERS[0], &[]);
-    let other = but!(plain, transform_a: TransformId::new::<Scaled<f32, f32>>());
+    let other = small(units, ElementKind::F32, ORDERS[0], others);
     assert!(!judge(&other, sizes, (&a, &b), &d).is_right(), "another transform");
     d[5] *= 1.0 + 1e-3;
     assert!(!judge(&desc, sizes, (&a, &b), &d).is_right(), "{desc}");
-}
-
-#[test]
-fn the_lab_verifies_transformed_operands() {
-    let words = transform_words::<Magnitude<f32, f32>>();
-    lab_verifies((OpKind::Simt, ArchKind::Sm80), &[("transform_b", &words)]);
-}
-
-#[test]
-fn types_pin_and_register_transforms() {
-    transform!(Doubled "doubled": f32 => f32, "x + x", |x| x + x);
-    let id = TransformId::new::<Doubled>();
-    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::new();
-    let run = |desc: GemmDesc, result: Result<(), Error>, d: [f32; 2]| {
-        result.expect("a product");
-        (desc.user_pins().transform_a, desc.user_pins().transform_b, d)
-    };
-    let (a, b, mut d) = ([1.0, 2.0], [3.0], [0.0; 2]);
-    let of_a = gemm.with::<TransformA<Doubled>>();
-    let result = of_a.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
-    assert_eq!(run(of_a.desc(), result, d), (Some(id), None, [6.0, 12.0]));
-    let of_b = gemm.with::<TransformB<Doubled>>();
-    let result = of_b.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
-    assert_eq!(run(of_b.desc(), result, d), (None, Some(id), [6.0, 12.0]));
-    let both = gemm.with::<TransformBoth<Doubled>>();
-    let result = both.run(Arguments::new((2, 1, 1), &a, &b, &mut d));
-    assert_eq!(run(both.desc(), result, d), (Some(id), Some(id), [12.0, 24.0]));
 }

@@ -76,12 +76,13 @@ fn a_type_pins_and_registers_an_order() {
             (i / columns, i % columns)
         }
     }
-    let gemm = Gemm::<f32>::new().with::<UserSwizzle<Reversed>>();
+    let gemm = HopperRows::<Bf16, f32>::new().with::<UserSwizzle<Reversed>>();
     let (m, n, k) = EXTENTS;
-    let (a, b) = rounding_operands(EXTENTS, |x| x);
+    let (a, b) = rounding_operands(EXTENTS, Bf16::from_f32);
     let (mut one, mut other) = (vec![f32::NAN; m * n], vec![f32::NAN; m * n]);
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut one)).expect("a product");
-    Gemm::<f32>::new().run(Arguments::new((m, n, k), &a, &b, &mut other)).expect("a product");
+    let plain = HopperRows::<Bf16, f32>::new();
+    plain.run(Arguments::new((m, n, k), &a, &b, &mut other)).expect("a product");
     assert!(bits(&one) == bits(&other));
     assert_eq!(gemm.desc().swizzle(), SwizzleKind::User(register_swizzle::<Reversed>()));
 }
@@ -95,21 +96,28 @@ fn an_order_that_is_not_registered_is_refused() {
             desc.plan().map(drop).map_err(|refusal| refusal.to_string()),
             Err(sentence.to_owned())
         );
-    }
-    let desc = kernels(Some("swizzle_00000000000000aa"))[0];
-    for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
-        let result =
-            try_compute::<f32, f32>(&desc, &desc, mode, (1, 1, 1), ([&[1.0], &[1.0]], 7.0));
-        assert_eq!(result.map(drop).message(), sentence);
+        for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
+            let (one, size) = ([1.0; 96], (1, 1, 96));
+            let result = match desc.operands[0].stored {
+                ElementKind::F32 => {
+                    try_compute::<f32, f32>(&desc, &desc, mode, size, ([&one, &one], 7.0))
+                }
+                _ => {
+                    let one = one.map(Bf16::from_f32);
+                    try_compute::<Bf16, f32>(&desc, &desc, mode, size, ([&one, &one], 7.0))
+                }
+            };
+            assert_eq!(result.map(drop).message(), sentence);
+        }
     }
 }
 
 #[test]
 fn an_order_that_misses_a_tile_is_refused() {
-    let gemm = Gemm::<f32>::new().with::<UserSwizzle<FirstRow>>();
+    let gemm = HopperRows::<Bf16, f32>::new().with::<UserSwizzle<FirstRow>>();
     let mut d = [7.0];
     assert_eq!(
-        gemm.run(Arguments::new((1, 1, 1), &[1.0], &[1.0], &mut d)).message(),
+        gemm.run(Arguments::new((1, 1, 1), &[Bf16::ONE], &[Bf16::ONE], &mut d)).message(),
         "swizzle = first row is not supported by 5 x 3 (the order misses a tile of this grid); use an order that visits each tile once"
     );
     assert_eq!(d, [7.0], "a refused call does not write D");

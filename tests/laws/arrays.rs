@@ -2,7 +2,7 @@
 //! width. No GPU is needed.
 
 use crate::harness::prelude::*;
-use falchion::{layout::Order, refusal::Route, threadblock::ProductRecords};
+use falchion::{layout::Order, threadblock::ProductRecords};
 
 pub const F32: Combined = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
 
@@ -76,77 +76,22 @@ pub fn check_workspace_for_selection(desc: &GemmDesc, record: u64) {
     assert_eq!(told(u64::MAX, 1), (1, u64::MAX));
 }
 
-#[test]
-fn workspace_size_for_selection_excludes_records() {
-    let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]);
-    check_workspace_for_selection(&simt, 32);
+/// Checks that an array of at least two GEMMs is one launch.
+pub fn check_modes(desc: GemmDesc) {
+    let (one, array) = (GemmMode::Gemm, GemmMode::Array);
+    for desc in [desc, desc.for_array(2), desc.for_array(7)] {
+        let modes = [0, 1, 2, 300].map(|products| desc.for_array(products).work.mode);
+        assert_eq!(modes, [one, one, array, array]);
+    }
 }
 
-/// The least aligned address of an operand limits the width of its accesses.
-#[test]
-fn the_least_aligned_address_limits_access_width() {
-    // A K-major A is copied element by element for any address.
-    let desc = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Col, Row, Row]).for_array(3);
-    assert_eq!((desc.work.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
-    let fitting = |beyond: &[[u64; 4]]| {
-        let all = Problem::from_array(&problems([Col, Row, Row], beyond), &desc).expect("products");
-        falchion::internals::operand::fitting(&desc, &all).alignments()
-    };
-    assert_eq!(fitting(&[[0; 4]; 3]), [4, 4, 4]);
-    assert_eq!(fitting(&[[0; 4], [16, 32, 48, 64], [0; 4]]), [4, 4, 4]);
-    assert_eq!(fitting(&[[0; 4], [8, 0, 0, 0], [0, 4, 0, 0]]), [2, 1, 4]);
-    assert_eq!(fitting(&[[0; 4], [0; 4], [0, 0, 0, 8]]), [4, 4, 2]);
-    // Accesses to C have the width of accesses to D.
-    assert_eq!(fitting(&[[0; 4], [0, 0, 4, 0], [0, 0, 0, 8]]), [4, 4, 1]);
-}
-
-/// One launch computes the tiles of all GEMMs, and reads their addresses from records.
-#[test]
-fn a_launch_has_the_tiles_of_all_gemms() {
-    let desc = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]).for_array(5);
-    let all = problems([Row; 3], &[[0; 4], [16; 4], [0, 4, 8, 12], [0; 4], [0; 4]]);
-    let plan = desc.plan().expect("a kernel");
-    let geometry = Geometry {
-        tile: desc.threadblock(),
-        cluster: 1,
-        work: WorkKind::DataParallel,
-        group_step: 1,
-        threads: 256,
-        shared_bytes: 0,
-        reduction: None,
-    };
-    let routes = Routes::for_array(&desc, &all);
-    let together = Problem::from_array(&all, &desc).expect("products");
-    let routed = routes[0].problem(&desc, &together, 1 << 30);
-    let launch = plan.launch(&routed, &geometry, 1).expect("a launch");
-    let tiles = 64usize.div_ceil(desc.threadblock().m as usize)
-        * 48usize.div_ceil(desc.threadblock().n as usize);
-    assert_eq!(launch.grid.clusters as usize, 5 * tiles);
-    let told: GemmParams =
-        bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<GemmParams>()]);
-    assert_eq!((told.batch, told.lda, told.ldd, told.stride_a, told.stride_d), (5, 32, 48, 0, 0));
-    assert_eq!(told.records, routes[0].records(1 << 30));
-    // If C is D, it has D's address. A C that is not read has no address.
-    let in_place = Problem { c: Source::InPlace, ..all[2] };
-    assert_eq!(in_place.matrix_addresses()[2], all[2].d.memory.address);
-    assert_eq!(Problem { c: Source::None, ..all[2] }.matrix_addresses()[2], 0);
-    let Source::Matrix(c) = all[2].c else { panic!("a C") };
-    let wanted = [all[2].a, all[2].b, c, all[2].d].map(|view| view.memory.address);
-    assert_eq!(all[2].matrix_addresses(), wanted);
-}
-
-/// All GEMMs share one route if the kernel reads every operand in place. Otherwise each GEMM has
-/// its own route.
-#[test]
-fn gemms_share_a_route_if_all_operands_are_direct() {
-    let simt = default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]);
-    let routes = |desc: &GemmDesc, orders| {
-        Routes::for_array(&desc.for_array(2), &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
-    };
-    assert_eq!(routes(&simt, [Row; 3]).len(), 1);
-    let transposed = routes(&simt, [Col, Row, Row]);
-    assert_eq!(
-        transposed.iter().map(|routes| routes.a.route).collect::<Vec<_>>(),
-        [Route::Transposed; 2]
-    );
+/// Returns the size of an array's workspace, and the number of its launches. Each matrix begins
+/// `beyond` bytes after a multiple of 256.
+pub fn bytes(desc: GemmDesc, products: usize, beyond: u64) -> (u64, usize) {
+    let orders = desc.orders();
+    let all = problems([orders.a, orders.b, orders.c], &vec![[beyond; 4]; products]);
+    let bytes = desc.workspace_of(&all).expect("a size");
+    let routes = Routes::for_array(&desc.for_array(products), &all);
+    assert_eq!(bytes, routes.iter().map(Routes::workspace_bytes).max().unwrap_or(0));
+    (bytes, routes.len())
 }

@@ -9,26 +9,26 @@ use falchion::{
 };
 
 type Both = Add<Add<Acc, BiasM>, Multiply<BiasN, BiasN>>;
-type All = Add<Multiply<ScaleM, Add<Acc, BiasM>>, Multiply<BiasN, ScaleN>>;
+pub(super) type All = Add<Multiply<ScaleM, Add<Acc, BiasM>>, Multiply<BiasN, ScaleN>>;
 
 /// scale_m and scale_n.
-const SCALES: ([f32; M], [f32; N]) = ([1.0, -2.0, 3.0], [2.0, 3.0, 5.0, 7.0, 11.0]);
+pub(super) const SCALES: ([f32; M], [f32; N]) = ([1.0, -2.0, 3.0], [2.0, 3.0, 5.0, 7.0, 11.0]);
 
-const M: usize = 3;
-const N: usize = 5;
+pub(super) const M: usize = 3;
+pub(super) const N: usize = 5;
 
 /// Returns A, B, bias_m, and bias_n with integers. A and B are constant.
-fn operands() -> ([f32; M * 2], [f32; 2 * N], [f32; M], [f32; N]) {
+pub(super) fn operands() -> ([Bf16; M * 2], [Bf16; 2 * N], [f32; M], [f32; N]) {
     (
-        [2.0; M * 2],
-        [3.0; 2 * N],
+        [Bf16::from_f32(2.0); M * 2],
+        [Bf16::from_f32(3.0); 2 * N],
         core::array::from_fn(|i| 100.0 * i as f32),
         core::array::from_fn(|j| 1.0 + j as f32),
     )
 }
 
 /// Returns `scale_m(i) (12 + 100 i) + (1 + j) scale_n(j)` for D's elements in the order of D.
-fn wanted(order: Order) -> Vec<f32> {
+pub(super) fn wanted(order: Order) -> Vec<f32> {
     let place = |at: usize| if order.is_row() { (at / N, at % N) } else { (at % M, at / M) };
     let value = |(i, j): (usize, usize)| {
         SCALES.0[i] * (12.0 + 100.0 * i as f32) + (1.0 + j as f32) * SCALES.1[j]
@@ -36,22 +36,24 @@ fn wanted(order: Order) -> Vec<f32> {
     (0..M * N).map(place).map(value).collect()
 }
 
+/// Checks D of a GEMM with all vectors.
+macro_rules! check_vectors {
+    ($gemm:expr, $order:expr, $a:expr, $b:expr) => {{
+        let (_, _, of_m, of_n) = operands();
+        let mut d = [f32::NAN; M * N];
+        let arguments = Arguments::new((M, N, 2), $a, $b, &mut d).bias_m(&of_m).bias_n(&of_n);
+        let arguments = arguments.scale_m(&SCALES.0).scale_n(&SCALES.1);
+        $gemm.epilogue::<All>().run(arguments).expect("a product");
+        assert_eq!(d[..], wanted($order));
+    }};
+}
+pub(super) use check_vectors;
+
+/// Hopper's tensor cores, with A from shared memory and from registers.
 fn check_layouts<LA: Layout, LB: Layout, LC: Layout>() {
-    let (a, b, of_m, of_n) = operands();
-    macro_rules! checked {
-        ($gemm:expr, $a:expr, $b:expr) => {{
-            let mut d = [f32::NAN; M * N];
-            let arguments = Arguments::new((M, N, 2), $a, $b, &mut d).bias_m(&of_m).bias_n(&of_n);
-            let arguments = arguments.scale_m(&SCALES.0).scale_n(&SCALES.1);
-            $gemm.epilogue::<All>().run(arguments).expect("a product");
-            assert_eq!(d[..], wanted(LC::ORDER));
-        }};
-    }
-    checked!(Gemm::<f32, LA, f32, LB, f32, LC>::new(), &a, &b);
-    // Hopper's tensor cores, with A from shared memory and from registers.
     let [a, b] = [2.0, 3.0].map(|x| [Bf16::from_f64(x); 2 * N]);
     let gemm = Gemm::<Bf16, LA, Bf16, LB, f32, LC, f32, TensorOp, Sm90>::new();
-    checked!(gemm, &a[..2 * M], &b);
+    check_vectors!(gemm, LC::ORDER, &a[..2 * M], &b);
 }
 
 #[test]
@@ -62,47 +64,12 @@ fn vectors_apply_to_the_users_rows_and_columns() {
     check_layouts::<ColMajor, RowMajor, ColMajor>();
 }
 
-/// If the kernel's D is transposed, its rows use the user's bias_n. Messages name the user's
-/// vectors.
-#[test]
-fn a_description_names_the_users_vectors() {
-    let user: EpilogueDesc = "relu(alpha * acc + bias_n)".parse().expect("an expression");
-    assert_eq!(user, <Relu<Add<Scaled<Alpha, Acc>, BiasN>> as Node>::DESC);
-    assert_eq!(user.to_string(), "relu(alpha * acc + bias_n)");
-    let pins = Pins { epilogue: Some(user), ..Pins::NONE };
-    let sides = |d: &GemmDesc| {
-        [EpilogueOperand::BiasM, EpilogueOperand::BiasN].map(|kind| d.epilogue.has(kind))
-    };
-    type Of<LC> = Gemm<f32, RowMajor, f32, RowMajor, f32, LC>;
-    let [rows, columns] = [Of::<RowMajor>::DESC, Of::<ColMajor>::DESC].map(|desc| desc.with(pins));
-    assert_eq!((sides(&rows), sides(&columns)), ([false, true], [true, false]));
-    assert_eq!(
-        columns,
-        Of::<ColMajor>::new().epilogue::<Relu<Add<Scaled<Alpha, Acc>, BiasN>>>().desc()
-    );
-    let configurations =
-        default_gemm_configurations(columns.op(), columns.arch, columns.types()).expect("a row");
-    let others = configurations.iter().map(|knobs| columns.with_knobs(*knobs));
-    for desc in
-        [rows, columns, columns.swapped(), columns.swapped().swapped()].into_iter().chain(others)
-    {
-        assert_eq!(desc.user_pins().epilogue, Some(user), "{desc:?}");
-        assert_eq!(desc.swapped().swapped(), desc);
-        let explained = serde_json::to_string(&desc.explain().expect("a kernel")).expect("JSON");
-        let json = desc.to_json().expect("a text");
-        for text in [&explained, &json] {
-            assert!(text.contains(r#""epilogue":"relu(alpha * acc + bias_n)""#), "{text}");
-        }
-        assert_eq!(GemmDesc::from_json(&json).expect("the text parses"), desc);
-    }
-}
-
 #[test]
 fn a_vector_that_is_read_must_be_long_enough() {
     fn said<LC: Layout>(of_m: Option<&[f32]>, of_n: Option<&[f32]>) -> Option<String> {
         let (a, b, ..) = operands();
         let mut d = [f32::NAN; M * N];
-        let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, LC>::new().epilogue::<Both>();
+        let gemm = HopperRows::<Bf16, f32, LC>::new().epilogue::<Both>();
         let mut arguments = Arguments::new((M, N, 2), &a, &b, &mut d);
         arguments = if let Some(of_m) = of_m { arguments.bias_m(of_m) } else { arguments };
         arguments = if let Some(of_n) = of_n { arguments.bias_n(of_n) } else { arguments };
@@ -133,7 +100,7 @@ fn a_vector_that_is_read_must_be_long_enough() {
 fn a_vector_that_is_not_read_may_be_absent() {
     type Scaled0 = Add<Scaled<Alpha, Acc>, Scaled<Beta, Multiply<BiasM, BiasN>>>;
     let (a, b, of_m, of_n) = operands();
-    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::new().epilogue::<Scaled0>();
+    let gemm = HopperRows::<Bf16, f32, ColMajor>::new().epilogue::<Scaled0>();
     let mut d = [f32::NAN; M * N];
     gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d)).expect("beta is 0");
     assert_eq!(d, [12.0; M * N]);
@@ -141,7 +108,7 @@ fn a_vector_that_is_not_read_may_be_absent() {
     gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&[0.0f32; 0]).bias_n(&[f32::NAN; N]))
         .expect("beta is 0");
     assert_eq!(d, [12.0; M * N]);
-    let plain = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    let plain = HopperRows::<Bf16, f32>::new();
     plain
         .run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_n(&of_n))
         .expect_err("the epilogue has no vectors");
@@ -165,7 +132,7 @@ fn a_vector_that_is_not_read_may_be_absent() {
 /// In calls with run-time types, a vector with another type than C is refused.
 #[test]
 fn vectors_have_the_element_type_of_c() {
-    let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().epilogue::<Both>().desc();
+    let desc = HopperRows::<Bf16, f32>::new().epilogue::<Both>().desc();
     let (a, b, of_m, _) = operands();
     let mut d = [f32::NAN; M * N];
     let problem = Problem::new(&desc, (M, N, 2), [None; 3], [1.0; 8]);
@@ -174,7 +141,7 @@ fn vectors_have_the_element_type_of_c() {
             EpilogueOperand::BiasM => Some(HostSlice::new::<f32>(&of_m)),
             _ => Some(HostSlice::new::<f64>(&[1.0; N])),
         }),
-        ..slices::<f32, f32, f32>(&a, &b, &mut d)
+        ..slices::<Bf16, Bf16, f32>(&a, &b, &mut d)
     };
     let refused = run_in_mode(&desc, Mode::Fast, problem.with(matrices));
     assert!(

@@ -22,7 +22,7 @@ fn work(
     resident: u32,
 ) -> Work {
     let (m, n) = if axis == Axis::M { (lines, across) } else { (across, lines) };
-    let desc: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
+    let desc = HopperRows::<Bf16, f32>::DESC;
     let problem = Problem::new(
         &desc,
         (m as usize, n as usize, 12),
@@ -225,11 +225,11 @@ fn steps_of_random_kernels_are_vectors() {
 /// JSON has the groups' axis of the user's D. It reads back for both orders of D.
 #[test]
 fn grouped_descriptions_read_back_from_json() {
-    let types = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
+    let types = element_types(ElementKind::Bf16, ElementKind::F32, ElementKind::F32);
     for order in [Order::Row, Order::Col] {
         for (axis, mode) in [(Axis::M, "grouped-m"), (Axis::N, "grouped-n")] {
             let orders = [Order::Row, Order::Row, order];
-            let desc = default_of(OpKind::Simt, ArchKind::Sm80, types, orders).for_groups(axis);
+            let desc = default_of(OpKind::TensorOp, ArchKind::Sm90, types, orders).for_groups(axis);
             let json = desc.to_json().expect("text");
             assert!(json.contains(mode), "{axis:?} of {order:?}: {json}");
             assert_eq!(GemmDesc::from_json(&json).expect("a description"), desc);

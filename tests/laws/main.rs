@@ -10,7 +10,6 @@ mod completions;
 #[cfg(feature = "cuda")]
 mod cubin_cache;
 mod emulation_layout;
-mod epilogue_functions;
 mod epilogue_vectors;
 mod epilogues;
 mod groups;
@@ -29,6 +28,7 @@ mod refusals;
 mod repack;
 mod request_refusals;
 mod routes;
+mod simt;
 mod simt_ring;
 mod single_stage;
 mod tensor_core_bound;

@@ -1,6 +1,7 @@
 //! Laws of `mma.sync`: its fragments, conflict-free loads from shared memory, and refusals.
 
 pub(super) mod kernels;
+mod simt;
 mod wgmma_ring;
 
 use crate::harness::{descriptions, prelude::*};

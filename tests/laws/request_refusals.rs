@@ -12,22 +12,6 @@ pub fn said(request: &Request, arch: ArchKind) -> String {
 }
 
 pub const BF16: [&str; 3] = ["bf16:row", "bf16:col", "bf16:row"];
-const F32: [&str; 3] = ["f32:row"; 3];
-
-#[test]
-fn knob_of_other_units_names_the_units_that_have_it() {
-    let first = first_tensor_cores(ElementKind::Bf16).expect("tensor cores");
-    for arch in ArchKind::ALL.into_iter().filter(|arch| *arch >= first) {
-        for (knob, value) in
-            [("smem_a", "k+8"), ("smem_b", "k+8"), ("interleave", "2"), ("unroll", "2")]
-        {
-            assert_eq!(
-                said(&request(Some(OpKind::TensorOp), BF16, &[(knob, value)]), arch),
-                format!("{knob} is not a knob of tensor-core kernels; try op = simt")
-            );
-        }
-    }
-}
 
 #[test]
 fn unsupported_d_keeps_a_and_b_and_lists_the_types_of_d() {
@@ -43,40 +27,17 @@ fn unsupported_d_keeps_a_and_b_and_lists_the_types_of_d() {
     }
 }
 
-/// CUTLASS's notation for SIMT kernels.
-#[test]
-fn instruction_of_one_thread_is_accepted_for_simt() {
-    let i8 = ["i8:row", "i8:col", "i32:row"];
-    for (types, instruction) in [(F32, "1x1x1"), (["f64:row"; 3], "1x1x1"), (i8, "1x1x4")] {
-        for arch in [ArchKind::Sm70, ArchKind::Sm80, ArchKind::Sm90] {
-            let of = |knobs: &[_]| {
-                request(Some(OpKind::Simt), types, knobs).resolve(arch).expect("a kernel").desc
-            };
-            let desc = of(&[]);
-            assert_eq!(of(&[("instruction", instruction)]), desc);
-            let knobs = vec![("instruction".to_owned(), instruction.to_owned())];
-            let of_description =
-                Request { description: Some(desc), knobs, ..Request::default() }.resolve(arch);
-            assert_eq!(of_description.expect("a kernel").desc, desc);
-        }
-    }
-    for (types, instruction) in [(F32, "1x1x4"), (i8, "1x1x8"), (F32, "16x8x8")] {
-        let knobs = [("instruction", instruction)];
-        request(Some(OpKind::Simt), types, &knobs).resolve(ArchKind::Sm80).expect_err("refused");
-    }
-}
-
 /// A given description keeps its mode if a knob changes, for groups along either operand.
 #[test]
 fn a_description_keeps_its_mode() {
-    for types in [F32, ["f32:row", "f32:row", "f32:col"]] {
-        let desc = request(Some(OpKind::Simt), types, &[]).resolve(ArchKind::Sm80);
+    for types in [BF16, ["bf16:row", "bf16:col", "bf16:col"]] {
+        let desc = request(Some(OpKind::TensorOp), types, &[]).resolve(ArchKind::Sm90);
         let desc = desc.expect("a kernel").desc;
         let modes = [desc.for_batch(3), desc.for_array(3), desc.for_groups(Axis::M)];
         for desc in modes.into_iter().chain([desc.for_groups(Axis::N)]) {
             let knobs = vec![("align_c".to_owned(), "1".to_owned())];
             let request = Request { description: Some(desc), knobs, ..Request::default() };
-            let changed = request.resolve(ArchKind::Sm80).expect("a kernel").desc;
+            let changed = request.resolve(ArchKind::Sm90).expect("a kernel").desc;
             assert_ne!(changed, desc);
             assert_eq!((changed.work.mode, changed.alignments()[2]), (desc.work.mode, 1));
         }
@@ -85,7 +46,7 @@ fn a_description_keeps_its_mode() {
 
 #[test]
 fn batch_beyond_the_grid_is_split_into_calls() {
-    let desc = request(None, F32, &[]).resolve(ArchKind::Sm90).expect("a kernel").desc;
+    let desc = request(None, BF16, &[]).resolve(ArchKind::Sm90).expect("a kernel").desc;
     let one =
         Problem::new(&desc, (64, 64, 64), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let many = Problem { batch: 1 << 31, ..one };

@@ -23,41 +23,31 @@ pub fn routes(
     desc.routes(&problem.at(addresses)).expect("a valid description")
 }
 
-/// SIMT kernels read every operand in place.
-#[test]
-fn simt_operands_need_no_pass() {
-    let types = element_types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
-    let simt = default_of(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row]);
-    assert_eq!(routes(&simt, (77, 77, 77), [None; 2], [1, 1]).workspace_bytes(), 0);
-}
-
-/// A and B with the other order than their types are transposed, for every kernel. D and C must
-/// have the order that the kernel writes. No matrix may have gaps along both axes.
+/// Tensor cores read 16-bit operands in both orders.
 #[test]
 fn inputs_with_the_other_order_are_transposed_and_outputs_are_refused() {
-    let types = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
-    let simt = default_of(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col]);
-    for (desc, wanted) in [(bf16([Row, Col, Row]), [Direct, Direct]), (simt, [Transposed, Direct])]
-    {
-        let orders = desc.orders();
-        let problem = Problem::new(&desc, (512, 256, 128), [None; 3], SCALARS);
-        let other = |view: View<Elements>, order: Order, extents| {
-            View::packed(view.memory, order.transposed(), extents, None)
-        };
-        let transposed = Problem { a: other(problem.a, orders.a, (512, 128)), ..problem };
-        let found = desc.routes(&transposed).expect("a kernel");
-        // Tensor cores read 16-bit operands in both orders. The description has the other order.
-        let read = if wanted[0] == Direct { Transposed } else { wanted[0] };
-        assert_eq!([found.a.route, found.b.route], [read, wanted[1]], "{desc:?}");
-        assert!(transposed.enter(&desc).is_ok());
-        let written = Problem { d: other(problem.d, orders.c, (512, 256)), ..problem };
-        assert!(matches!(
-            written.enter(&desc),
-            Err(Refusal { field: Field::StridesOf(Operand::D), limit: Value::Order(_), .. })
-        ));
-        let gaps = Problem { b: View { strides: [4, 6], ..problem.b }, ..problem };
-        assert_eq!(gaps.enter(&desc).err(), Some(Refusal::strides(Operand::B, [4, 6], None)));
-    }
+    check_other_orders(&bf16([Row, Col, Row]), [Transposed, Direct]);
+}
+
+/// Checks that A and B with the other order than their types are transposed, for every kernel. D
+/// and C must have the order that the kernel writes. No matrix may have gaps along both axes.
+pub fn check_other_orders(desc: &GemmDesc, wanted: [falchion::refusal::Route; 2]) {
+    let orders = desc.orders();
+    let problem = Problem::new(desc, (512, 256, 128), [None; 3], SCALARS);
+    let other = |view: View<Elements>, order: Order, extents| {
+        View::packed(view.memory, order.transposed(), extents, None)
+    };
+    let transposed = Problem { a: other(problem.a, orders.a, (512, 128)), ..problem };
+    let found = desc.routes(&transposed).expect("a kernel");
+    assert_eq!([found.a.route, found.b.route], wanted, "{desc:?}");
+    assert!(transposed.enter(desc).is_ok());
+    let written = Problem { d: other(problem.d, orders.c, (512, 256)), ..problem };
+    assert!(matches!(
+        written.enter(desc),
+        Err(Refusal { field: Field::StridesOf(Operand::D), limit: Value::Order(_), .. })
+    ));
+    let gaps = Problem { b: View { strides: [4, 6], ..problem.b }, ..problem };
+    assert_eq!(gaps.enter(desc).err(), Some(Refusal::strides(Operand::B, [4, 6], None)));
 }
 
 #[test]

@@ -6,11 +6,11 @@ use falchion::device::Host;
 #[test]
 fn arguments_that_the_epilogue_does_not_read_are_refused() {
     use falchion::epilogue::Source as C;
-    type Of = Arguments<'static, Host, f32, f32, f32>;
+    type Of = Arguments<'static, Host, Bf16, Bf16, f32>;
     fn said<E: Node>(with: fn(Of) -> Of) -> String {
         let d = Box::leak(Box::new([7.0f32; 4]));
-        let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::new().epilogue::<E>();
-        let arguments = with(Arguments::new((2, 2, 2), &[1.0; 4], &[1.0; 4], d));
+        let gemm = HopperRows::<Bf16, f32, ColMajor>::new().epilogue::<E>();
+        let arguments = with(Arguments::new((2, 2, 2), &[Bf16::ONE; 4], &[Bf16::ONE; 4], d));
         let can = gemm.can_implement(&arguments).map_err(|refusal| refusal.to_string());
         let bytes = gemm.workspace_size(&arguments).map_err(|refusal| refusal.to_string());
         let ran = gemm.run(arguments).map_err(|error| error.to_string());

@@ -3,7 +3,7 @@
 
 use super::{CODE, FONT, Palette};
 use crate::svg::Svg;
-use falchion::prelude::*;
+use falchion::device::{GemmOperation, Request};
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 330.0;
@@ -24,7 +24,7 @@ struct Level {
 
 /// The levels of the default f32 description of sm_80.
 fn levels() -> Vec<Level> {
-    let desc = Gemm::<f32>::new().desc();
+    let desc = GemmOperation::from_request(&Request::default()).expect("a kernel").desc();
     let (tile, stages) = (desc.threadblock(), desc.stages());
     let warp = desc.warp();
     let tiles = desc.base().tiles;

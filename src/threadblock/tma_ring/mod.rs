@@ -138,6 +138,3 @@ impl WarpSpecialized {
         self.mma.fragment_rows()
     }
 }
-
-#[cfg(test)]
-mod request_tests;

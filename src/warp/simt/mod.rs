@@ -68,3 +68,6 @@ impl SimtKnobs {
         }
     }
 }
+
+#[cfg(test)]
+mod record_tests;

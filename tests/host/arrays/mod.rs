@@ -1,5 +1,6 @@
 //! Each GEMM of a pointer array has the bits of a separate call, for any addresses of the matrices.
 
+mod simt;
 mod simt_ring;
 mod wgmma_ring;
 
@@ -122,16 +123,10 @@ pub(super) fn compare<A: MathType, C: MathType>(
     }
 }
 
-/// SIMT and warp-specialized kernels, with and without split-K, and with passes.
+/// Warp-specialized kernels, with passes.
 #[test]
 fn each_gemm_of_an_array_has_the_bits_of_a_separate_call() {
-    type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
-    type Integers = Gemm<i8, ColMajor, i8, RowMajor, i32, RowMajor>;
     type Hopper<LC> = HopperK<Bf16, f32, LC>;
-    compare::<f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9), 3);
-    compare::<f32, f32>(&Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 17), 2);
-    compare::<f32, f32>(&Simt::<RowMajor>::DESC.cut(2), (5, 9, 40), 3);
-    compare::<i8, i32>(&Integers::DESC, (3, 131, 33), 4);
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     compare::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
     compare::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
@@ -202,20 +197,15 @@ pub(super) fn mutated_addresses_are_found<A: MathType>(desc: &GemmDesc) {
     );
 }
 
-#[test]
-fn mutated_addresses_of_simt_kernels_are_found() {
-    mutated_addresses_are_found::<f32>(&Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor>::DESC);
-}
-
-type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
-type OfColumns<'a> = Arguments<'a, Host, f32, f32, f32>;
+type Columns = HopperColumns<Bf16, f32>;
+type OfColumns<'a> = Arguments<'a, Host, Bf16, Bf16, f32>;
 
 /// Refusals of arrays name the operands of the user.
 #[test]
 fn invalid_arrays_are_refused_by_name() {
-    let (a, b) = (vec![vec![1.0f32; 12]; 3], vec![vec![1.0f32; 15]; 3]);
+    let (a, b) = (vec![vec![Bf16::ONE; 12]; 3], vec![vec![Bf16::ONE; 15]; 3]);
     let mut d = vec![vec![7.0f32; 20]; 3];
-    let made = |of_a: &[Vec<f32>], of_b: &[Vec<f32>], d: &mut [Vec<f32>]| {
+    let made = |of_a: &[Vec<Bf16>], of_b: &[Vec<Bf16>], d: &mut [Vec<f32>]| {
         let array = OfColumns::array((4, 5, 3), of_a, of_b, d);
         let array = array.map_err(|refusal| refusal.to_string())?;
         Columns::new().run(array).map_err(|error| error.to_string())
@@ -230,7 +220,7 @@ fn invalid_arrays_are_refused_by_name() {
     assert_eq!(made(&a[..2], &b, &mut d), counts("A", 2, 3));
     assert_eq!(made(&a, &b[1..], &mut d), counts("B", 2, 3));
     assert_eq!(made(&a, &b, &mut d[..1]), counts("A", 3, 1));
-    let short = [vec![1.0; 12], vec![1.0; 11], vec![1.0; 12]];
+    let short = [12, 11, 12].map(|length| vec![Bf16::ONE; length]);
     let said = "length of A = 11 elements is less than 12 elements (4 x 3, leading dimension 4)";
     assert_eq!(made(&short, &b, &mut d), Err(said.to_owned()));
     let mut one_short = vec![vec![7.0; 20], vec![7.0; 20], vec![7.0; 19]];
@@ -250,10 +240,11 @@ fn invalid_arrays_are_refused_by_name() {
     assert_eq!(array(&mut d, |x| x.groups(&[0, 4])), Err(beside.to_owned()));
     assert_eq!(array(&mut d, |x| x), Ok(()));
     let array = OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array");
-    let sources = array.sources(1.0, &b[..2]).map(|_| ()).map_err(|refusal| refusal.to_string());
+    let sources =
+        array.sources(1.0, &[[1.0f32; 20]; 2]).map(|_| ()).map_err(|refusal| refusal.to_string());
     assert_eq!(sources, counts("C", 2, 3));
     // Calls that do not form an array.
-    let of = Products::<f32, f32>::new(&Columns::DESC, (4, 5, 3), 3, From::Own);
+    let of = Products::<Bf16, f32>::new(&Columns::DESC, (4, 5, 3), 3, From::Own);
     let unlike = |change: fn(&mut HostCall<'_>)| {
         let mut d = of.d.clone();
         let mut calls = of.calls(&mut d);
@@ -280,7 +271,7 @@ fn invalid_arrays_are_refused_by_name() {
 /// Typed and run-time arguments: one matrix for all GEMMs, separate Cs, and C in place.
 #[test]
 fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), Error> {
-    let (a, b) = (vec![1.0f32; 12], vec![vec![1.0f32; 15], vec![2.0; 15]]);
+    let (a, b) = (vec![Bf16::ONE; 12], [1.0, 2.0].map(|x| vec![Bf16::from_f32(x); 15]));
     let (c, mut d) = (vec![vec![10.0f32; 20], vec![20.0; 20]], vec![vec![1.0f32; 20]; 2]);
     let of_a = || core::iter::repeat_n(&a, 2);
     Columns::new().run(Arguments::array((4, 5, 3), of_a(), &b, &mut d)?.sources(2.0, &c)?)?;
@@ -292,15 +283,17 @@ fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), Error> {
     // An array may have one GEMM.
     Columns::new().run(Arguments::array((4, 5, 3), [&a], &b[1..], &mut d[..1])?)?;
     assert_eq!(d, [vec![6.0; 20], vec![42.0; 20]]);
-    let by_values = GemmOperation::new("f32:col".parse()?, "f32:col".parse()?, "f32:col".parse()?)?;
-    let (x, y) = (of_a().map(AnySlice::new::<f32>), b.iter().map(AnySlice::new::<f32>));
+    let by_values = request(["bf16:col", "bf16:col", "f32:col"], &[]);
+    let by_values = Request { arch: Some(ArchKind::Sm90), ..by_values };
+    let by_values = GemmOperation::from_request(&by_values)?;
+    let (x, y) = (of_a().map(AnySlice::new::<Bf16>), b.iter().map(AnySlice::new::<Bf16>));
     by_values.run(Arguments::array((4, 5, 3), x, y, d.iter_mut().map(AnySliceMut::new::<f32>))?)?;
     assert_eq!(d, [vec![3.0; 20], vec![6.0; 20]]);
-    let wrong = [AnySlice::new::<f32>(&a), AnySlice::new::<i32>(&[0; 12])];
-    let (y, z) = (b.iter().map(AnySlice::new::<f32>), d.iter_mut().map(AnySliceMut::new::<f32>));
+    let wrong = [AnySlice::new::<Bf16>(&a), AnySlice::new::<i32>(&[0; 12])];
+    let (y, z) = (b.iter().map(AnySlice::new::<Bf16>), d.iter_mut().map(AnySliceMut::new::<f32>));
     let refused = by_values
         .run(Arguments::array((4, 5, 3), wrong, y, z)?)
         .expect_err("the second A holds integers");
-    assert_eq!(refused.to_string(), "element type of A = i32 is not f32");
+    assert_eq!(refused.to_string(), "element type of A = i32 is not bf16");
     Ok(())
 }

@@ -14,10 +14,9 @@ const N: usize = 5;
 /// Returns a description with the given types, as a source of its rules for sums. It need not be a
 /// kernel.
 fn described(types: Combined, arch: ArchKind) -> GemmDesc {
-    let f32s = element_types(F32, F32, F32);
-    let knobs =
-        default_gemm_configurations(OpKind::Simt, arch, f32s).expect("f32 is in the table")[0];
-    let knobs = Knobs { mma: with_units(knobs.mma, OpKind::TensorOp), ..knobs };
+    let halves = element_types(F16, F32, F16);
+    let knobs = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, halves);
+    let knobs = knobs.expect("f16 is in the table")[0];
     let orders = [Order::Row, Order::Col, Order::Row];
     GemmDesc::from_values(OpKind::TensorOp, arch, types, orders, knobs)
 }

@@ -12,7 +12,8 @@ use falchion::numeric::register_transform;
 #[test]
 fn the_lab_verifies_transformed_operands() {
     let words = transform_words::<Scaled<f32, Bf16>>();
-    lab_verifies(TENSOR_OP[1], &[("transform_a", &words), ("transform_b", &words)]);
+    let others = [("emulation", "bf16x1"), ("transform_a", &*words)];
+    lab_verifies(TENSOR_OP[1], &[("transform_a", &words), ("transform_b", &words)], &others);
 }
 
 /// The rounding of bf16x1 is the transform of f32 to bf16 that returns its argument.

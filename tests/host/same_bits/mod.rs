@@ -2,6 +2,7 @@
 //! The data include infinities, NaN, signed zeros, denormals, and integers that wrap. NaN may have
 //! any payload.
 
+mod simt;
 mod simt_ring;
 
 use crate::harness::{
@@ -24,15 +25,6 @@ fn fast_and_checked(desc: &GemmDesc, seeds: (u64, u64)) -> bool {
     compare(desc, seeds, false, &checked).unwrap_or_else(|error| panic!("{error}\n  {desc:?}"))
 }
 
-/// Two accumulators per register do not change the bits, for problems at the edges of CUTLASS's f16
-/// tiles.
-#[test]
-fn tiles_of_f16_accumulators_give_the_same_bits() {
-    tiles_of_halves(ArchKind::Sm90).par_iter().enumerate().for_each(|(i, desc)| {
-        fast_and_checked(desc, (0, draw(0x4a1f, i as u64)));
-    });
-}
-
 /// Defines tests that compare both modes, and require a coverage of the descriptions.
 macro_rules! pairs {
     ($($name:ident: $seed:expr, $wanted:expr, $descriptions:expr, $problems:expr, $least:expr,
@@ -51,11 +43,9 @@ macro_rules! pairs {
         })*
     };
 }
+use pairs;
 
 pairs! {
-    fast_and_checked_give_the_same_bits: 0x5a3e_b175,
-        Wanted { largest_tile: MOST_WORK as u32 / 4, ..Wanted::default() }, 700, 4,
-        (2800, 1200, 1), |all| with_vectors(all, Coverage::from_descriptions(all).missing());
     // The checked mode moves bytes through the ring, and reads them through descriptors.
     fast_and_checked_give_the_same_bits_for_warp_specialized_kernels: 0x5a3e_b190,
         wgmma_ring(), 220, 3,
@@ -104,5 +94,6 @@ fn fast_and_checked_give_the_same_bits_with_stream_k() {
     let not_f32 = of(|desc| desc.output.accumulator != ElementKind::F32);
     println!("clusters, not f32: {clusters}, {not_f32}, {special} special of {}", all.len());
     assert!(clusters >= 20 || rings == 0, "{clusters} clusters");
-    assert!(not_f32 >= 20 && 2 * special > all.len(), "{not_f32}, {special} of {}", all.len());
+    assert!(not_f32 >= 5 * kernel_kinds.len(), "{not_f32} of {}", all.len());
+    assert!(2 * special > all.len(), "{special} of {}", all.len());
 }

@@ -10,7 +10,7 @@ use falchion::{
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
 /// Returns the row-major `f32` description with a configuration.
-pub(in super::super) fn f32_desc<C: Config>() -> GemmDesc {
+pub(crate) fn f32_desc<C: Config>() -> GemmDesc {
     Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, C>::DESC
 }
 
@@ -60,7 +60,7 @@ assert_impl_all!(GemmShape<64, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 
 /// Descriptions are computed at compile time.
-pub(in super::super) const DESC: GemmDesc = Plain::DESC;
+pub(crate) const DESC: GemmDesc = Plain::DESC;
 const_assert!(
     DESC.frame.swapped
         && DESC.threads() == 256

@@ -1,8 +1,9 @@
 //! The TMA ring on the host executor and on the checked machine.
 
+pub(super) mod faults;
 mod payload;
 mod roles;
 mod split_k_cluster;
 mod stream_k;
-mod transform_refusals;
+pub(super) mod transform_refusals;
 mod wgmma;

@@ -1,19 +1,13 @@
 //! A map that is affine up to a swizzle states its layout: at each point of the domain, the layout
 //! equals the map. Every map that is known to be affine states a layout.
 
+mod simt;
 mod tma_ring;
 
-use crate::harness::{
-    prelude::*,
-    random_cases::{cases, legal},
-    tensors::copies,
-    transposes,
-};
+use crate::harness::{prelude::*, random_cases::cases, tensors::copies, transposes};
 use falchion::{
-    epilogue::tile_store::AccumulatorMap,
     layout::algebra::Map,
     threadblock::{BoxedTile, ClusterTiles},
-    warp::thread_maps::{DepthMap, FragmentMap},
 };
 use proptest::prelude::*;
 
@@ -55,21 +49,6 @@ fn is_laid(tile: &SmemTile) -> bool {
     tile.bits == 0 || tile.pitch().is_power_of_two()
 }
 
-/// Checks the maps of a SIMT kernel.
-fn check_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
-    let tiles = d.base().tiles;
-    for operand in OperandKind::BOTH {
-        let facts = d.base().operand(operand);
-        let wanted = if is_laid(&facts.smem) { Answer::Layout } else { Answer::None };
-        prop_assert_eq!(compare("smem", &facts.smem)?, wanted, "{:?}", facts.smem);
-        affine("thread map", &facts.thread_map())?;
-        affine("fragment", &FragmentMap::new(tiles, operand))?;
-    }
-    affine("depth", &DepthMap(tiles))?;
-    affine("accumulators", &AccumulatorMap(tiles))?;
-    affine("partials", &PartialsMap(tiles))
-}
-
 fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(), TestCaseError> {
     // A group that is narrower than the others is not affine, and curves are not affine either.
     let regular = match kind {
@@ -108,11 +87,6 @@ fn kinds(group_size: u32) -> [SwizzleKind; 4] {
 
 proptest! {
     #![proptest_config(cases(192))]
-
-    #[test]
-    fn thread_maps_equal_their_layouts(d in legal()) {
-        check_threads(&d)?;
-    }
 
     #[test]
     fn tma_boxes_equal_their_layouts(copy in copies()) {

@@ -1,7 +1,14 @@
 //! Maps of kernels with a TMA ring that are affine up to a swizzle state their layouts.
 
 use super::*;
-use falchion::warp::{TiledMma, warpgroup::FragmentRows};
+use falchion::{
+    epilogue::tile_store::AccumulatorMap,
+    warp::{
+        TiledMma,
+        thread_maps::{DepthMap, FragmentMap},
+        warpgroup::FragmentRows,
+    },
+};
 
 /// Checks the maps of a warp-specialized kernel: A's and B's tiles of a stage, the fragments, and
 /// the staging of D.

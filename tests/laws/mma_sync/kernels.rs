@@ -4,7 +4,6 @@
 use crate::harness::{
     descriptions::{self, mma_sync::instructions},
     prelude::*,
-    product,
 };
 use falchion::numeric::ElementKind::{self, Bf16, E4m3, F16, *};
 
@@ -110,13 +109,4 @@ fn pins_select_mma_sync_on_hopper() {
     ] {
         assert!(resolved(&knobs).mma.kind() == WarpMmaKind::MmaSync, "{knobs:?}");
     }
-}
-
-#[test]
-fn saturation_on_cuda_cores_names_the_units_that_have_it() {
-    let request = product::request(["f32:row"; 3], &[("saturate", "on")]);
-    assert_eq!(
-        request.resolve(ArchKind::Sm80).message(),
-        "saturate is not a knob of CUDA-core kernels; try op = tensorop"
-    );
 }

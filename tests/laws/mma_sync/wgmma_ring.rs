@@ -63,3 +63,18 @@ fn emulation_by_a_pass_is_refused_by_mma_sync() {
         "emulation = bf16x6 is not supported by mma.sync kernels; try mainloop = warpspecialized on sm90, or emulation = tf32x3; no kernel was found with this emulation"
     );
 }
+
+/// The pinned kernel multiplies fp8, so it has no occupancy knob.
+#[test]
+fn a_knob_of_another_main_loop_is_named() {
+    let a = Some(MatrixType { element: ElementKind::E4m3, order: Order::Row });
+    let (op, knobs) = (Some(OpKind::TensorOp), knobs(&[("blocks_per_sm", "2")]));
+    let sentence = Request { a, op, knobs, ..Request::default() }.resolve(ArchKind::Sm90).message();
+    let other = MULTISTAGE_OR_OTHER[0];
+    assert_eq!(
+        sentence,
+        format!(
+            "blocks_per_sm is not a knob of the warpspecialized main loop; try mainloop = {other}"
+        )
+    );
+}

@@ -19,37 +19,6 @@ pub fn check_refusals(table: Vec<(Changed, &str, bool)>) {
     }
 }
 
-/// A knob that the pinned main loop or MMA lacks is refused by name.
-#[test]
-fn a_knob_of_another_main_loop_or_mma_is_named() {
-    let first = MULTISTAGE_OR_OTHER[0];
-    for (knob, value) in [("cluster", "2x1"), ("schedule", "pingpong"), ("instruction", "8x8x1")] {
-        let a = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
-        let op = Some(OpKind::Simt);
-        let request = Request { a, op, knobs: knobs(&[(knob, value)]), ..Request::default() };
-        let sentence = request.resolve(ArchKind::Sm80).message();
-        assert_eq!(
-            sentence,
-            format!(
-                "{knob} is not a knob of the {first} main loop; try mainloop = warpspecialized"
-            )
-        );
-    }
-}
-
-/// A knob selects the main loop and the MMA that have it, if these compute the GEMM.
-#[test]
-fn a_knob_selects_the_main_loop_or_mma_that_has_it() {
-    let f32 = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
-    for (knob, value) in
-        [("cluster", "2x1"), ("mainloop", "warpspecialized"), ("instruction", "16x8x1")]
-    {
-        let request = Request { a: f32, knobs: knobs(&[(knob, value)]), ..Request::default() };
-        let desc = request.resolve(ArchKind::Sm90).expect("f32 by TMA").desc;
-        assert_eq!(desc.mainloop.kind(), MainloopKind::TmaRing, "{knob}");
-    }
-}
-
 fn legal() -> impl Strategy<Value = GemmDesc> {
     let kinds = vec![KernelKind::WgmmaRing, KernelKind::SimtRing];
     (any::<u64>(), select(kinds)).no_shrink().prop_map(move |(seed, kernel_kind)| {

@@ -172,3 +172,5 @@ const fn nearest_lanes(lanes: u32) -> u32 {
 #[cfg(test)]
 #[path = "cost_tests/multistage.rs"]
 mod multistage;
+#[cfg(test)]
+mod request_tests;

@@ -319,11 +319,6 @@ fn invalid_emulations_are_refused() {
         says(but!(bf16, emulation: EmulationKind::F16x3)),
         "emulation = f16x3 is not supported by bf16; try none"
     );
-    let simt = Request { op: Some(OpKind::Simt), ..request(&[("emulation", "bf16x6")]) };
-    let says = |arch| simt.resolve(arch).message();
-    for arch in [ArchKind::Sm80, ArchKind::Sm90] {
-        assert_eq!(says(arch), "emulation is not a knob of CUDA-core kernels; try op = tensorop");
-    }
     let mut deep = problem(ORDERS[0], [1, 1, 1]);
     (deep.k, deep.a.strides, deep.b.strides) = (1 << 30, [1 << 30, 1], [1, 1 << 30]);
     let refusal = deep.enter(&f32s).expect_err("too deep");

@@ -1,13 +1,7 @@
-//! Faults of warp-specialized programs on tensor cores and on threads. The checked machine reports
-//! each fault, or D has other bits than in the fast mode.
+//! Faults of warp-specialized programs on tensor cores.
 
-use crate::harness::{
-    prelude::*,
-    tma_ring::subject::{program, programs},
-};
-use falchion_check::mutation::tma_ring::tile_faults::{
-    TILE_FAULTS, TileNeeds, ring_faults_of_tiles,
-};
+use super::super::faults::find_faults;
+use crate::harness::{prelude::*, tma_ring::subject::program};
 
 /// Rings of two and three stages, clusters along M and along N, K-major and MN-major operands, and
 /// stores by TMA and by threads.
@@ -45,17 +39,11 @@ fn on_tensor_cores() -> Vec<(&'static str, GemmDesc)> {
 
 #[test]
 fn every_named_fault_of_a_program_is_found() {
-    let all = [on_tensor_cores(), crate::simt_ring::subjects()].concat();
-    let runs: BTreeMap<&str, Subject> =
-        all.iter().map(|(name, desc)| (*name, Subject::new(desc))).collect();
-    let (programs, find) = (programs(&all), |name: &str, mutant: &_| runs[name].find(mutant));
-    assert_eq!(TILE_FAULTS.len(), 74);
-    let findings = apply_each(&programs, TILE_FAULTS, TileNeeds::has, |p| p, find);
-    findings.check(650);
-    assert!(findings.kinds("").len() >= 10);
-    let of_ring = ring_faults_of_tiles();
-    let findings = apply_each(&programs, &of_ring, TileNeeds::has, |p| &mut p.ring, find);
-    findings.check(160);
+    let [(tiles, of_tiles), (rings, of_rings)] = find_faults(&on_tensor_cores());
+    assert_eq!((tiles, rings), (55, 13));
+    of_tiles.check(508);
+    assert!(of_tiles.kinds("").len() >= 10);
+    of_rings.check(133);
 }
 
 /// The programs have the byte counts of the description: of the boxes of A and B, and of the

@@ -7,6 +7,7 @@ mod faults;
 mod leaf;
 mod operations;
 mod promotion;
+mod simt;
 mod split_k;
 mod split_k_cluster;
 mod stream_k;

@@ -42,9 +42,12 @@ fn fp8_operation_needs_tensor_cores_from_ada_on() {
     let operation = GemmOperation::new(fp8, fp8, of("bf16:row")).expect("a kernel");
     assert_eq!(operation.desc().op(), OpKind::TensorOp);
     let refused = operation.on(Some(&ArchKind::Sm80.machine())).message();
+    let first = first_tensor_cores(ElementKind::E4m3).expect("tensor cores");
     assert_eq!(
         refused,
-        "no kernel multiplies e4m3 by e4m3 accumulating in f32 into bf16 on tensor cores (sm80); try arch = sm89"
+        format!(
+            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into bf16 on tensor cores (sm80); try arch = {first}"
+        )
     );
 }
 

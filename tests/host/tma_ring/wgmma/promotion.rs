@@ -155,14 +155,6 @@ fn invalid_promotions_are_refused() {
             "promotion = stage is not supported by the warpspecialized main loop (accumulators of fp8 or emulated f32 only); try never"
         );
     }
-    let f32s = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
-    let knobs = vec![("promotion".to_owned(), "stage".to_owned())];
-    let request =
-        Request { a: f32s, b: f32s, c: f32s, op: Some(OpKind::Simt), knobs, ..Request::default() };
-    let says = |arch| request.resolve(arch).message();
-    for arch in [ArchKind::Sm80, ArchKind::Sm90] {
-        assert_eq!(says(arch), "promotion is not a knob of CUDA-core kernels; try op = tensorop");
-    }
     let wide = |(m, n)| Mnk { m, n, k: 128 };
     let instruction = Mnk { m: 64, n: 256, k: 32 };
     let full = but!(promoted(), threadblock: wide((128, 256)), warp: wide((64, 256)), instruction);

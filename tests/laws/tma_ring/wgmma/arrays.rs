@@ -1,7 +1,7 @@
 //! Pointer arrays of kernels with `wgmma`: records, routes, and tensors.
 
 use crate::{
-    arrays::{F32, check_workspace_for_selection, problems},
+    arrays::{F32, bytes, check_modes, check_workspace_for_selection, problems},
     harness::prelude::*,
 };
 use falchion::{internals::nest::TmaTensor, refusal::Route};
@@ -15,26 +15,15 @@ fn hopper() -> GemmDesc {
 /// if its operands need passes.
 #[test]
 fn records_are_in_the_workspace() {
-    let (desc, simt) = (hopper(), default_of(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]));
+    let desc = hopper();
+    check_modes(desc);
     let modes = |desc: GemmDesc| [0, 1, 2, 300].map(|products| desc.for_array(products).work.mode);
-    let (one, array) = (GemmMode::Gemm, GemmMode::Array);
-    for desc in [desc, desc.for_array(7), simt, simt.for_array(2)] {
-        assert_eq!(modes(desc), [one, one, array, array]);
-    }
+    let one = GemmMode::Gemm;
     let emulated = but!(desc_of_f32(), emulation: EmulationKind::Bf16x6);
     assert_eq!(modes(emulated), [one; 4]);
-    let bytes = |desc: GemmDesc, products: usize, beyond: u64| {
-        let orders = desc.orders();
-        let all = problems([orders.a, orders.b, orders.c], &vec![[beyond; 4]; products]);
-        let bytes = desc.workspace_of(&all).expect("a size");
-        let routes = Routes::for_array(&desc.for_array(products), &all);
-        assert_eq!(bytes, routes.iter().map(Routes::workspace_bytes).max().unwrap_or(0));
-        (bytes, routes.len())
-    };
     for products in [2, 7, 300] {
         let records = |bytes: u64| (products as u64 * bytes + 256, 1);
         assert_eq!(bytes(desc, products, 0), records(48));
-        assert_eq!(bytes(simt, products, 4), records(32));
     }
     // If passes repack operands, the workspace has no records.
     let (repacked, launches) = bytes(desc, 7, 2);

@@ -8,3 +8,4 @@ mod emulation_layout;
 mod l2_promotion;
 mod refusals;
 mod routes;
+mod simt;

@@ -10,7 +10,7 @@ use crate::{
 const K_MAJOR: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
 /// Returns a changed bf16 description with two consumer warpgroups on a tile of 128 x 256.
-fn changed(change: impl FnOnce(&mut Changed)) -> Changed {
+pub(super) fn changed(change: impl FnOnce(&mut Changed)) -> Changed {
     with_types(ElementKind::Bf16, ElementKind::F32, K_MAJOR, change)
 }
 
@@ -41,7 +41,6 @@ fn warp_specialized_refusals_name_field_value_limit_and_a_valid_value() {
     #[rustfmt::skip]
     let table: Vec<(Changed, &str, bool)> = vec![
         (changed(|d| d.desc.arch = ArchKind::Sm80), "mainloop = warpspecialized is not supported by sm80; try arch = sm90", true),
-        (changed(|d| d.desc.mma = with_units(d.desc.mma, OpKind::Simt)), "mainloop = warpspecialized is not supported by CUDA cores (element types other than f32); try op = tensorop", true),
         (changed(|d| d.desc.operands[1].stored = ElementKind::F16), "no kernel multiplies bf16 by f16 accumulating in f32 into bf16; try f16 by f16 accumulating in f32 into bf16", false),
         (changed(|d| d.schedule = ScheduleKind::Pingpong), "consumer warpgroups = 2 is not 1 (schedule = pingpong); try 1, or schedule = cooperative", false),
         (changed(|d| d.pending = 4), "pending = 4 is outside 0 to 3; try 3", true),
@@ -90,21 +89,6 @@ fn machines_other_than_hopper_are_refused() {
     assert_eq!(sentence, "compute capability = 80 is less than 90; try arch = sm80");
 }
 
-/// A knob of tensor cores is refused by name on CUDA cores.
-#[test]
-fn a_knob_of_tensor_cores_is_named() {
-    for (knob, value) in
-        [("promotion", "stage"), ("emulation", "f16x3"), ("a_operand", "registers")]
-    {
-        let a = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
-        let op = Some(OpKind::Simt);
-        let request = Request { a, op, knobs: knobs(&[(knob, value)]), ..Request::default() };
-        let sentence = request.resolve(ArchKind::Sm80).message();
-        let wanted = format!("{knob} is not a knob of CUDA-core kernels; try op = tensorop");
-        assert_eq!(sentence, wanted);
-    }
-}
-
 #[test]
 fn types_that_only_mma_sync_multiplies_are_refused() {
     let (f64, nearest) = (ElementKind::F64, MULTISTAGE_OR_OTHER[0]);
@@ -144,21 +128,6 @@ fn refusals_name_the_users_operand() {
             assert!(sentence.starts_with(knob), "{sentence}");
         }
     }
-}
-
-/// The pinned kernel multiplies fp8, so it has no occupancy knob.
-#[test]
-fn a_knob_of_another_main_loop_is_named() {
-    let a = Some(MatrixType { element: ElementKind::E4m3, order: Order::Row });
-    let (op, knobs) = (Some(OpKind::TensorOp), knobs(&[("blocks_per_sm", "2")]));
-    let sentence = Request { a, op, knobs, ..Request::default() }.resolve(ArchKind::Sm90).message();
-    let other = MULTISTAGE_OR_OTHER[0];
-    assert_eq!(
-        sentence,
-        format!(
-            "blocks_per_sm is not a knob of the warpspecialized main loop; try mainloop = {other}"
-        )
-    );
 }
 
 #[test]

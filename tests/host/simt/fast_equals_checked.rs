@@ -45,7 +45,7 @@ fn kernels_of_every_form_give_the_same_bits() {
 }
 
 /// Checks that both modes give the same bits.
-pub(super) fn give_the_same_bits(kernels: &[(&str, &str, &str)]) {
+pub(crate) fn give_the_same_bits(kernels: &[(&str, &str, &str)]) {
     for (number, &(types, accumulator, pins)) in (0..).zip(kernels) {
         let types: Vec<_> = types.split(' ').collect();
         let pins = pins.split_whitespace().map(|pin| pin.split_once('=').expect("a knob"));

@@ -1,4 +1,4 @@
-//! Tests of requests that pin the TMA ring.
+//! Tests of requests for `f32` that pin the TMA ring.
 
 use crate::{arch::ArchKind, nest::Request};
 
