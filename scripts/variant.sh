@@ -16,7 +16,7 @@ tensor_store|StagingMap|StagedMap|Pipeline|PipelineLayout|RingPosition|RoleOptio
 ClusterWork|Payload|Decomposition::Cluster|\
 simt_ring|mma_sync_ring|wgmma_ring|SimtRing|MmaSyncRing|WgmmaRing"
     "simt/|SimtKnobs|MmaSimt|simt_ring|SimtRing|SimtExplanation|\
-WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|MmaWords::Simt|KernelKind::Simt"
+WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|KernelKind::Simt"
     "mma_sync|mmasync|MmaSync|MmaSyncKnobs|mma_sync_ring|MmaSyncRing"
     "wgmma|Wgmma|WgmmaKnobs|wgmma_ring|WgmmaRing|MmaWarpgroup|FragmentLoad|StageTile::Warpgroup"
 )
@@ -46,7 +46,7 @@ git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t 
 cd "$copy"
 count() { grep -rhoE --include='*.rs' '#\[test\]' . | wc -l; }
 before=$(count)
-# Files without tests that the variant's own files do not include.
+# Files in which elements that name the variant were deleted, without tests.
 arms() {
     for file in $(git -C "$root" ls-files src kernels | grep -vE 'test|random_kernels|requests'); do
         if [ -f "$file" ] && ! cmp -s "$file" "$root/$file"; then echo "$file"; fi

@@ -11,7 +11,7 @@ use crate::{
     numeric::{Combined, ElementKind},
     refusal::{Refusal, Rule},
     threadblock::MainloopKind,
-    warp::DEFAULTS,
+    warp::DEFAULT_TABLES,
 };
 
 /// Returns knobs with some of them replaced: `with!(knobs, stages: 3)`.
@@ -28,13 +28,13 @@ macro_rules! with {
 pub(crate) use with;
 
 /// The rows of the default tables of all MMAs.
-const ROWS: [&Row; rows_of(DEFAULTS)] = {
-    let (mut rows, mut found) = ([&DEFAULTS[0][0]; rows_of(DEFAULTS)], 0);
+const ALL_ROWS: [&Row; rows_of(DEFAULT_TABLES)] = {
+    let (mut rows, mut found) = ([&DEFAULT_TABLES[0][0]; rows_of(DEFAULT_TABLES)], 0);
     let mut table = 0;
-    while table < DEFAULTS.len() {
+    while table < DEFAULT_TABLES.len() {
         let mut i = 0;
-        while i < DEFAULTS[table].len() {
-            (rows[found], found, i) = (&DEFAULTS[table][i], found + 1, i + 1);
+        while i < DEFAULT_TABLES[table].len() {
+            (rows[found], found, i) = (&DEFAULT_TABLES[table][i], found + 1, i + 1);
         }
         table += 1;
     }
@@ -135,9 +135,9 @@ pub(crate) const fn in_place(
     of: &Row,
     (op, arch, types): (OpKind, ArchKind, Combined),
 ) -> &'static [Knobs] {
-    let mut i = if of.is_of_tensors() { 0 } else { ROWS.len() };
-    while i < ROWS.len() {
-        let row = ROWS[i];
+    let mut i = if of.is_of_tensors() { 0 } else { ALL_ROWS.len() };
+    while i < ALL_ROWS.len() {
+        let row = ALL_ROWS[i];
         i += 1;
         if !row.in_place.is_empty()
             && op as u8 == row.op as u8
@@ -184,11 +184,11 @@ pub(crate) const fn rows(
 ) -> Result<&'static Row, Refusal> {
     let (mut i, mut refused) = (0, None);
     let (mut left, mut with_other_rows) = (nth, false);
-    while i < ROWS.len() || !with_other_rows {
-        if i == ROWS.len() {
+    while i < ALL_ROWS.len() || !with_other_rows {
+        if i == ALL_ROWS.len() {
             (i, with_other_rows) = (0, true);
         }
-        let row = ROWS[i];
+        let row = ALL_ROWS[i];
         i += 1;
         if op as u8 != row.op as u8 || !has_arch(row.archs, arch) || !types.is_among(row.types) {
             continue;
@@ -220,8 +220,8 @@ pub(crate) const fn rows(
 /// possible.
 pub(crate) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Option<MainloopKind> {
     let (mut i, mut found) = (0, None);
-    while i < ROWS.len() {
-        let row = ROWS[i];
+    while i < ALL_ROWS.len() {
+        let row = ALL_ROWS[i];
         i += 1;
         if op as u8 == row.op as u8 && row.knobs[0].foreign(pins).is_none() {
             let mainloop = row.knobs[0].mainloop.kind();
@@ -239,8 +239,8 @@ pub(crate) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Opt
 /// Returns the architecture nearest to `arch` whose rows have the types.
 const fn nearest_arch(op: OpKind, arch: ArchKind, types: Combined) -> Option<ArchKind> {
     let (mut i, mut nearest) = (0, None);
-    while i < ROWS.len() {
-        let row = ROWS[i];
+    while i < ALL_ROWS.len() {
+        let row = ALL_ROWS[i];
         i += 1;
         if op as u8 == row.op as u8 && types.is_among(row.types) && !has_arch(row.archs, arch) {
             nearest = nearest_of(row.archs, arch, nearest);

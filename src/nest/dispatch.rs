@@ -30,10 +30,8 @@ pub(crate) const fn emulation_of_others(emulation: EmulationKind) -> Refusal {
     let (mut other, mut i) = (None, 0);
     while i < WarpMmaKind::ALL.len() && other.is_none() {
         let (mma, preferred) = (WarpMmaKind::ALL[i], MainloopKind::without_producer());
-        let mainloop = match preferred.feeds(mma) {
-            true => preferred,
-            false => MainloopKind::first_that_feeds(mma),
-        };
+        let mainloop =
+            if preferred.feeds(mma) { preferred } else { MainloopKind::first_that_feeds(mma) };
         if mma.emulates(emulation) && mainloop.feeds(mma) {
             other = Some(mainloop.advice_or_emulation(emulation.in_registers()));
         }
@@ -80,6 +78,7 @@ impl GemmDesc {
             (_, WarpMma::Simt(_)) => {
                 Ok(Explanation::Simt(SimtExplanation::new(self, &self.base())))
             }
+            // `check` has refused the other pairs.
             _ => Err(self.not_fed()),
         }
     }

@@ -189,7 +189,7 @@ impl GemmDesc {
         }
         let stage = self.bytes_of_stage(tile);
         let available = self.arch.machine().shared_bytes_each_of(self.limits.blocks_per_sm);
-        self.mma.has_its_rows()
+        self.mma.has_prescribed_rows()
             && stage.saturating_mul(self.stages()) <= available
             && (!self.has_producer() || self.has_whole_vectors())
     }

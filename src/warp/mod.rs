@@ -31,7 +31,7 @@ pub(crate) use thread_tiles::OperandExtents;
 pub use thread_tiles::{LaneArrangement, ThreadTiles};
 #[doc(hidden)]
 pub use tiled_mma::TiledMma;
-pub(crate) use warp_mma::DEFAULTS;
+pub(crate) use warp_mma::DEFAULT_TABLES;
 pub use warp_mma::WarpMma;
 #[doc(hidden)]
 pub use warp_mma::WarpMmaKind;

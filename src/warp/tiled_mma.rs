@@ -44,7 +44,7 @@ impl TiledMma {
         match self {
             Self::Simt(_) => SimtKnobs::registers(base),
             Self::MmaSync(..) => MmaSyncKnobs::registers(base),
-            _ => 0,
+            Self::Wgmma(..) | Self::Unsupported => 0,
         }
     }
 
@@ -52,7 +52,7 @@ impl TiledMma {
     pub const fn step(&self) -> u32 {
         match self {
             Self::MmaSync(_, instruction) => instruction.shape().k,
-            _ => 1,
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => 1,
         }
     }
 
@@ -68,7 +68,7 @@ impl TiledMma {
     pub const fn saturates(&self) -> bool {
         match self {
             Self::MmaSync(_, instruction) => instruction.saturates(),
-            _ => false,
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => false,
         }
     }
 
@@ -78,7 +78,9 @@ impl TiledMma {
             Self::MmaSync(_, instruction) => {
                 MmaSyncKnobs::fragment_elements(base, instruction, operand)
             }
-            _ => base.operand(operand).thread_mn(),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
+                base.operand(operand).thread_mn()
+            }
         }
     }
 
@@ -87,7 +89,9 @@ impl TiledMma {
     pub const fn fragment_access(&self, base: &MmaBase, operand: OperandKind) -> (u32, bool) {
         match self {
             Self::MmaSync(..) => MmaSyncKnobs::fragment_access(base, operand),
-            _ => (base.operand(operand).fragment_access(), false),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
+                (base.operand(operand).fragment_access(), false)
+            }
         }
     }
 
@@ -95,7 +99,7 @@ impl TiledMma {
     pub(crate) const fn fragments_of_b(&self, base: &MmaBase) -> u32 {
         match self {
             Self::MmaSync(_, instruction) => MmaSyncKnobs::fragments_of_b(base, instruction),
-            _ => 2,
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => 2,
         }
     }
 
@@ -103,7 +107,9 @@ impl TiledMma {
     pub(crate) fn fragment_map(&self, base: &MmaBase, operand: OperandKind) -> Map {
         match self {
             Self::MmaSync(_, instruction) => MmaSyncKnobs::fragment_map(base, instruction, operand),
-            _ => tabled(&FragmentMap::new(base.tiles, operand)),
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => {
+                tabled(&FragmentMap::new(base.tiles, operand))
+            }
         }
     }
 
@@ -112,7 +118,7 @@ impl TiledMma {
     pub(crate) fn row_map(&self, base: &MmaBase, operand: OperandKind) -> Option<Map> {
         match self {
             Self::MmaSync(..) => MmaSyncKnobs::row_map(base, operand),
-            _ => None,
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => None,
         }
     }
 
@@ -121,7 +127,7 @@ impl TiledMma {
     pub(crate) fn arithmetic(&self, program: &Program) -> Option<(Instruction, RegisterTerms)> {
         match self {
             Self::MmaSync(_, instruction) => MmaSyncKnobs::arithmetic(program, instruction),
-            _ => None,
+            Self::Simt(_) | Self::Wgmma(..) | Self::Unsupported => None,
         }
     }
 }

@@ -48,7 +48,7 @@ impl WarpMmaKind {
 }
 
 /// The default tables of the MMAs.
-pub(crate) const DEFAULTS: &[&[Row]] = &[
+pub(crate) const DEFAULT_TABLES: &[&[Row]] = &[
     warp::simt::defaults::ROWS,
     warp::simt::tma_ring::defaults::ROWS,
     warp::wgmma::tma_ring::defaults::ROWS,
@@ -215,7 +215,7 @@ impl WarpMma {
         }
     }
 
-    /// Checks the warp tile.
+    /// Checks the warp tile, and on CUDA cores all knobs.
     pub(crate) const fn check_warp(&self, desc: &GemmDesc) -> Result<(), Refusal> {
         match self {
             Self::Simt(knobs) => knobs.check(),
@@ -224,7 +224,7 @@ impl WarpMma {
         }
     }
 
-    /// Returns the minimum number of warps of a CTA with a threadblock tile.
+    /// Returns a lower bound of the number of warps of a CTA with a threadblock tile.
     pub(crate) const fn fewest_warps(&self, desc: &GemmDesc, tile: Mnk) -> u32 {
         match self {
             Self::MmaSync(_) => MmaSyncKnobs::fewest_warps(desc, tile),
@@ -322,7 +322,7 @@ impl WarpMma {
 /// Facts of consumers of a TMA ring.
 impl WarpMma {
     /// Returns whether the instruction has the number of rows that the MMA prescribes.
-    pub(crate) const fn has_its_rows(&self) -> bool {
+    pub(crate) const fn has_prescribed_rows(&self) -> bool {
         match self {
             Self::Wgmma(knobs) => knobs.instruction.m == ROWS,
             Self::Simt(_) | Self::MmaSync(_) => true,

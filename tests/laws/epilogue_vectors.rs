@@ -47,7 +47,17 @@ macro_rules! check_vectors {
         assert_eq!(d[..], wanted($order));
     }};
 }
-pub(super) use check_vectors;
+
+/// Checks layouts of A, B, and D: kernels that compute D, and kernels that compute its transpose.
+macro_rules! check_user_layouts {
+    ($check:ident) => {
+        $check::<RowMajor, RowMajor, RowMajor>();
+        $check::<ColMajor, ColMajor, RowMajor>();
+        $check::<RowMajor, RowMajor, ColMajor>();
+        $check::<ColMajor, RowMajor, ColMajor>();
+    };
+}
+pub(super) use {check_user_layouts, check_vectors};
 
 /// Hopper's tensor cores, with A from shared memory and from registers.
 fn check_layouts<LA: Layout, LB: Layout, LC: Layout>() {
@@ -58,10 +68,7 @@ fn check_layouts<LA: Layout, LB: Layout, LC: Layout>() {
 
 #[test]
 fn vectors_apply_to_the_users_rows_and_columns() {
-    check_layouts::<RowMajor, RowMajor, RowMajor>();
-    check_layouts::<ColMajor, ColMajor, RowMajor>();
-    check_layouts::<RowMajor, RowMajor, ColMajor>();
-    check_layouts::<ColMajor, RowMajor, ColMajor>();
+    check_user_layouts!(check_layouts);
 }
 
 #[test]

@@ -11,10 +11,7 @@ fn check_layouts<LA: Layout, LB: Layout, LC: Layout>() {
 
 #[test]
 fn vectors_apply_to_the_users_rows_and_columns() {
-    check_layouts::<RowMajor, RowMajor, RowMajor>();
-    check_layouts::<ColMajor, ColMajor, RowMajor>();
-    check_layouts::<RowMajor, RowMajor, ColMajor>();
-    check_layouts::<ColMajor, RowMajor, ColMajor>();
+    check_user_layouts!(check_layouts);
 }
 
 /// If the kernel's D is transposed, its rows use the user's bias_n. Messages name the user's
