@@ -144,7 +144,7 @@ pub struct GemmArgs {
     /// of D), or bias_n or scale_n (one value per column). Repeat the flag for each vector.
     #[arg(long = "vector", value_name = "NAME=FILE", help_heading = "Files")]
     pub vectors: Vec<String>,
-    /// Read an auxiliary matrix of the epilogue from a .npy file. NAME is aux0, aux1, aux2, or aux3
+    /// Read an auxiliary matrix of the epilogue from a .npy file. NAME is aux1, aux2, aux3, or aux4
     /// (m x n). Repeat the flag for each matrix.
     #[arg(long = "matrix", value_name = "NAME=FILE", help_heading = "Files")]
     pub matrices: Vec<String>,

@@ -290,7 +290,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         scale_n: ScaleN;
     }
 
-    /// Passes the auxiliary matrix `N` of the epilogue, 0 to 3: m x n elements of the type that the
+    /// Passes the auxiliary matrix `N` of the epilogue, 1 to 4: m x n elements of the type that the
     /// epilogue states. Memory without strides is packed, in the layout of D. A [`MatRef`] may have
     /// any strides. Each GEMM of a batch has its own matrix; the GEMMs of an array, and groups,
     /// share one.
@@ -300,19 +300,18 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// use falchion::prelude::*;
     ///
     /// // f32 values are added to a product of bf16 matrices before it is rounded.
-    /// type Residual = EpilogueTree<Add<Add<Acc, BiasN<f32>>, Aux<0, f32>>>;
+    /// type Residual = EpilogueTree<Add<Add<Acc, BiasN<f32>>, Aux<1, f32>>>;
     /// let gemm = Gemm::<Bf16>::new().with::<Residual>();
     /// let (x, bias, residual) = ([Bf16::ONE; 4], [0.5f32, 0.25], [1.0f32, 2.0, 3.0, 4.0]);
     /// let mut d = [Bf16::ZERO; 4];
-    /// gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).bias_n(&bias).aux::<0>(&residual))?;
+    /// gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).bias_n(&bias).aux::<1>(&residual))?;
     /// assert_eq!(d.map(f32::from), [3.5, 4.25, 5.5, 6.25]);
     /// # Ok::<(), falchion::Error>(())
     /// ```
     ///
     /// [`MatRef`]: crate::device::MatRef
     pub fn aux<const N: usize>(mut self, matrix: impl EpilogueInput<'a, S>) -> Self {
-        const { assert!(N < EpilogueOperand::AUXILIARY.len(), "auxiliary matrices are 0 to 3") };
-        self.operands.push((EpilogueOperand::AUXILIARY[N], matrix.placed()));
+        self.operands.push((const { EpilogueOperand::auxiliary(N) }, matrix.placed()));
         self
     }
 

@@ -138,6 +138,9 @@ impl GemmDesc {
         {
             return Err(Refusal::fp8_operand(Operand::Epilogue(operand), element, self.arch));
         }
+        if let Some(function) = self.epilogue.not_computed_in(self.output.compute) {
+            return Err(Refusal::not_computed(function.name(), self.output.compute));
+        }
         match self.epilogue.unreadable(self.output.compute) {
             Some((operand, element)) => {
                 Err(Refusal::unreadable(Operand::Epilogue(operand), element, self.output.compute))

@@ -13,6 +13,7 @@ pub mod cute_partitions;
 pub mod decompositions;
 pub mod descriptions;
 pub mod epilogue_operands;
+pub mod epilogue_trees;
 pub mod functions;
 pub mod gate;
 pub mod gemms;

@@ -39,6 +39,7 @@ mod buffer;
 mod epilogue;
 mod estimate;
 mod fill;
+mod functions;
 pub(crate) mod number;
 mod reference;
 mod scaled;
