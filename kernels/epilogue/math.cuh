@@ -101,7 +101,7 @@ __device__ __forceinline__ double divide(double x, double y) { return __ddiv_rn(
 
 template <class Float>
 __device__ __forceinline__ Float hardswish(Float x) {
-  return times(times(x, min(max(plus(x, Float(3)), Float(0)), Float(6))), Float(1) / Float(6));
+  return times(x, times(min(max(plus(x, Float(3)), Float(0)), Float(6)), Float(1) / Float(6)));
 }
 
 template <class Float>

@@ -134,8 +134,8 @@ fn wrong_operands_are_refused_by_name() {
     );
     let arguments = Arguments::new((2, 2, 2), &a, &b, &mut d).bias_n(&bias).aux::<1>(&[0.0f32; 4]);
     assert_eq!(
-        gemm.run(arguments.aux::<1>(&[0.0f32; 4])).expect_err("refused").to_string(),
-        "aux1 is not read by the epilogue; add it to the epilogue, or do not pass it"
+        gemm.run(arguments.aux::<2>(&[0.0f32; 4])).expect_err("refused").to_string(),
+        "aux2 is not read by the epilogue; add it to the epilogue, or do not pass it"
     );
     let of_three = MatRef::new(&[0.0f32; 6], (2, 3));
     let arguments = Arguments::new((2, 2, 2), &a, &b, &mut d).bias_n(&bias).aux::<1>(of_three);

@@ -26,10 +26,12 @@ pub(super) fn estimate(
     match function {
         MathFunction::Add => rounding(vx + vy, x.error + y.error),
         MathFunction::Subtract => rounding(vx - vy, x.error + y.error),
+        MathFunction::Multiply if vx.is_infinite() && may_be_zero(y) => unknown(),
+        MathFunction::Multiply if vy.is_infinite() && may_be_zero(x) => unknown(),
         MathFunction::Multiply => {
             rounding(vx * vy, vx.abs() * y.error + vy.abs() * x.error + x.error * y.error)
         }
-        MathFunction::Divide if ey > 0.0 && vy.abs() <= ey => unknown(),
+        MathFunction::Divide if may_be_zero(y) || vy == 0.0 && may_be_zero(x) => unknown(),
         MathFunction::Divide => {
             let quotient = vx / vy;
             let exact = ex == 0.0 && ey == 0.0;
@@ -109,6 +111,11 @@ pub(super) fn estimate(
             smooth(s + product(vx * slope, s * (1.0 - s)), ex, 0.9, 16.0 * ULP)
         }
     }
+}
+
+/// Returns whether a number with an error may be 0 or have the other sign.
+fn may_be_zero(x: Estimate) -> bool {
+    x.error > 0.0 && x.value.abs() <= x.error
 }
 
 /// Returns the estimate of a value that may be any number or NaN.

@@ -1,5 +1,5 @@
-//! Functions whose operations are exact or correctly rounded: host functions for every compute type,
-//! and for f32 and f64.
+//! Functions whose operations are exact or correctly rounded: host functions for every compute
+//! type, and for f32 and f64.
 
 use crate::numeric::Compute;
 
@@ -85,7 +85,8 @@ pub(super) fn divide<E: Float>(x: E, y: E) -> E {
 #[inline(always)]
 pub(super) fn hardswish<E: Float>(x: E) -> E {
     let ramp = x.plus(E::from(3.0)).larger(E::default()).smaller(E::from(6.0));
-    x.times(ramp).times(E::from(1.0) / E::from(6.0))
+    // The ramp is scaled first, so that no large x overflows.
+    x.times(ramp.times(E::from(1.0) / E::from(6.0)))
 }
 
 #[inline(always)]
