@@ -38,6 +38,7 @@ fn the_column_major_form_computes_the_same_gemm() {
             scale: ElementKind::F64,
             alpha: 1.0,
             beta: 0.0,
+            epilogue: LtEpilogue::Default,
             fast_accumulation: false,
             alignment: [ALIGNMENT_BYTES; 4],
         };
@@ -88,6 +89,7 @@ fn row_major_tn_equals_column_major_tn_with_swapped_operands() {
         scale: ElementKind::F64,
         alpha: 1.0,
         beta: 0.0,
+        epilogue: LtEpilogue::Default,
         fast_accumulation: false,
         alignment: [ALIGNMENT_BYTES; 4],
     };
