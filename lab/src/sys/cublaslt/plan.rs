@@ -397,10 +397,11 @@ mod tests {
                 scale,
                 alpha,
                 beta,
+                epilogue: LtEpilogue::Default,
                 fast_accumulation,
                 alignment,
             };
-            let plan = LtPlan::new(table, &problem).unwrap();
+            let plan = LtPlan::new(table, &problem, 0).unwrap();
             assert_eq!(plan.alignments(), [256, 2, 16, 4], "D is row-major: A and B change places");
             preference(table, 1 << 20, plan.alignments()).unwrap();
         }

@@ -129,6 +129,7 @@ fn strides_of_a_batch_stay_with_their_operands() {
             scale,
             alpha,
             beta,
+            epilogue: LtEpilogue::Default,
             fast_accumulation,
             alignment: [ALIGNMENT_BYTES; 4],
         }
