@@ -9,7 +9,9 @@ use crate::{
     nest::GemmDesc,
     operand::{Group, HostCall, HostSlice, View},
     shape::{Axis, OperandKind},
+    threadblock::GroupRange,
 };
+use core::ops::Range;
 
 /// A and B of one group with zeros before the first k, packed.
 pub(super) struct PaddedDepth {
@@ -31,7 +33,7 @@ impl PackedMatrix {
     fn new(
         (view, operand, order): (&View<HostSlice<'_>>, OperandKind, Order),
         mn: usize,
-        depth: core::ops::Range<usize>,
+        depth: Range<usize>,
         zeros: usize,
     ) -> Self {
         let (kind, all) = (view.memory.kind(), zeros + depth.len());
@@ -63,9 +65,15 @@ impl PaddedDepth {
         desc: &GemmDesc,
         call: &HostCall<'_>,
         (_, depth): &Group,
-        step: usize,
+        step: u32,
     ) -> Option<Self> {
-        let zeros = depth.start % step.max(1);
+        let range = GroupRange {
+            first: depth.start as u32,
+            limit: depth.end as u32,
+            step,
+            tile_k: desc.threadblock().k,
+        };
+        let zeros = (range.first - range.begin()) as usize;
         if call.mode().groups() != Some(Axis::K) || zeros == 0 || depth.is_empty() || call.k == 0 {
             return None;
         }

@@ -129,7 +129,7 @@ fn in_frames_of(
     let ran = match groups {
         None => run(call),
         Some(groups) => {
-            let step = kernel.in_mode(call.mode()).group_step() as usize;
+            let step = kernel.in_mode(call.mode()).group_step();
             groups.into_iter().try_for_each(|group| {
                 match PaddedDepth::new(desc, &call, &group, step) {
                     Some(padded) => run(padded.call(call.group(group))),

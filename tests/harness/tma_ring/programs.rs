@@ -33,6 +33,7 @@ pub const fn options(pending: u8) -> RoleOptions {
         subtiles: 4,
         split_k: false,
         by_threads: false,
+        groups_k: false,
         registers: Some([24, 240]),
     }
 }
@@ -47,6 +48,7 @@ pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
         by_threads,
         registers,
         split_k: _,
+        groups_k: _,
     } = *options;
     assert_eq!(ring.check(), Ok(()));
     assert!(

@@ -181,6 +181,7 @@ impl Cluster<'_> {
             RoleStep::FetchSource { subtile } => self.fetch_source(mover, step, subtile)?,
             RoleStep::AwaitStores { pending } => self.stores_have_read(mover, usize::from(pending)),
             RoleStep::StoreStaging { subtile } => self.stage(mover, subtile)?,
+            RoleStep::ClearOutside | RoleStep::MeetCleared => {}
             RoleStep::FenceProxy => self.fence_proxy(mover),
             RoleStep::StoreTensor { subtile } => self.store(mover, subtile)?,
             RoleStep::CommitStores => {
