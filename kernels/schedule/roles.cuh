@@ -133,9 +133,9 @@ template <>
 struct Exchanges<false> {};
 
 // State that every role has. A role derives from it and provides the following members.
-// - step<Kind, First, FragmentSet>(): CopyTensor, ClearOutside, LoadFirst, LoadFragments, MultiplyStage,
-//   MultiplyLast, MultiplyInstructionTile, Promote, FetchSource, StoreStaging, StoreTensor,
-//   StoreThreads, ReduceSlices, SendPartials, AddPartials. Only arrives_last may wait.
+// - step<Kind, First, FragmentSet>(): CopyTensor, ClearOutside, LoadFirst, LoadFragments,
+//   MultiplyStage, MultiplyLast, MultiplyInstructionTile, Promote, FetchSource, StoreStaging,
+//   StoreTensor, StoreThreads, ReduceSlices, SendPartials, AddPartials. Only arrives_last may wait.
 // - goes_on(): whether this thread continues after the opening.
 // - next_tile(): advances to the next tile of D; false if there is none. k_tiles(): its k-tiles.
 // - has_outside(): whether the k-tile has elements outside the group's K.

@@ -99,8 +99,8 @@ impl ProblemSize {
         Self::for_groups_along(Axis::M, extents, groups)
     }
 
-    /// Returns the size of a grouped GEMM whose groups divide the extent of `axis`. The groups count
-    /// as equally large. K of groups is not divided, so they need no workspace for partials.
+    /// Returns the size of a grouped GEMM whose groups divide the extent of `axis`. The groups
+    /// count as equally large. K of groups is not divided, so they need no workspace for partials.
     pub const fn for_groups_along(
         axis: Axis,
         (m, n, k): (usize, usize, usize),

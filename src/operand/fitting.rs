@@ -28,7 +28,7 @@ pub(crate) fn accesses(
         let first = input.stored.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, input.layout);
         let next = problem.batch_stride(view);
-        // A group may begin at any k, so an access of several elements may cross the end of a group.
+        // A group may begin at any k, so an access of several elements may cross its end.
         let apart = u64::from(
             input.layout.along_k(operand)
                 && problem.groups.is_some_and(|groups| groups.axis == Axis::K),

@@ -108,10 +108,14 @@ impl Problem {
         Self { batch: count, groups, a, c, d, operands, ..self }
     }
 
-    /// Returns the grouped GEMM with `count` groups of K, each with its own C and D. The Ds are one
-    /// behind another.
+    /// Returns the grouped GEMM with `count` groups along an axis of the user's GEMM: of rows, as
+    /// [`grouped`](Self::grouped), or along K, each with its own C and D. The Ds are one behind
+    /// another.
     #[must_use]
-    pub fn grouped_along_k(self, count: usize) -> Self {
+    pub fn grouped_along(self, axis: Axis, count: usize) -> Self {
+        if axis != Axis::K {
+            return self.grouped(count);
+        }
         let extents = (self.m, self.n);
         let (a, b) = (self.a.batched(0), self.b.batched(0));
         let (c, d) =

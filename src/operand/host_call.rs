@@ -80,8 +80,8 @@ impl HostCall<'_> {
         self.sub_space(number, [0..self.m, 0..self.n, 0..self.k])
     }
 
-    /// Returns one GEMM of a checked batch, reduced to some rows and columns of its D and a range of
-    /// K.
+    /// Returns one GEMM of a checked batch, reduced to some rows and columns of its D, and to a
+    /// range of K.
     pub(super) fn sub_space(
         &mut self,
         number: usize,
