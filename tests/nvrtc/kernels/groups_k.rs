@@ -23,10 +23,8 @@ fn kernels_of_groups_along_k_compile_clean() {
     let grouped: Vec<_> =
         kernels.into_iter().map(|(name, d, arch)| (name, d.for_groups(Axis::K), arch)).collect();
     let steps: BTreeSet<_> = grouped.iter().map(|(_, d, _)| d.group_step()).collect();
-    let pairs: BTreeSet<_> = grouped
-        .iter()
-        .map(|(_, d, _)| (d.mainloop.kind().name(), d.mma.kind().name()))
-        .collect();
+    let pairs: BTreeSet<_> =
+        grouped.iter().map(|(_, d, _)| (d.mainloop.kind().name(), d.mma.kind().name())).collect();
     println!("{} kernels, steps {steps:?}, {pairs:?}", grouped.len());
     assert!(steps.len() > 2 && pairs.len() == 8);
     all_clean("kernels of groups along K", grouped);
