@@ -253,6 +253,8 @@ __device__ __forceinline__ void synchronize(Role& role) {
     constexpr bool alone = Ring::kTurns > 0 || Ring::kConsumers == 1;
     if (role.has_outside()) {
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      // The lanes of a warp may have cleared different numbers of chunks.
+      __syncwarp();
       asm volatile("bar.sync %0, %1;" ::"r"(1 + (alone ? role.consumer : Ring::kConsumers)), "n"(Ring::kWarpgroup * (alone ? 1 : Ring::kConsumers)) : "memory");
     }
   } else if constexpr (Kind == RoleStepKind::FenceOperands) {
