@@ -2,15 +2,12 @@
 
 use crate::{
     device::{
-        AnySlice, OperandView, OperandWorkspace, WorkspaceMemory,
-        space::{
-            EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Readable, Space,
-        },
+        AnySlice, Offsets, OperandView, OperandWorkspace, WorkspaceMemory,
+        space::{EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Space},
     },
     epilogue::SCALARS,
-    numeric::ElementKind,
-    operand::{Elements, Groups, ReadOffsets, Source},
-    shape::{Axis, EpilogueOperand},
+    operand::{Elements, Source},
+    shape::EpilogueOperand,
 };
 use core::fmt;
 
@@ -70,41 +67,6 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
             .field("array", &(self.d.others.len() + 1))
             .field("groups", &self.groups.as_ref().map(|offsets| offsets.groups().count()))
             .finish_non_exhaustive()
-    }
-}
-
-/// The group offsets of a grouped GEMM.
-pub(crate) enum Offsets<'a, S: Space> {
-    /// Offsets in the memory of the operands.
-    InSpace(S::Ref<'a, u32>),
-    /// Offsets in the memory of the operands. The call checks the offsets before it enqueues work.
-    Checked(S::Ref<'a, u32>),
-    /// Offsets in host memory.
-    ByValue(&'a [u32]),
-}
-
-impl<'a, S: Space> Offsets<'a, S> {
-    /// Returns the groups of the problem.
-    pub(crate) fn groups(&self) -> Groups<Elements> {
-        let (length, read) = match self {
-            Self::InSpace(offsets) => (S::length(offsets), ReadOffsets::InPlace),
-            Self::Checked(offsets) => (S::length(offsets), ReadOffsets::Checked),
-            Self::ByValue(offsets) => (offsets.len(), ReadOffsets::ByValue),
-        };
-        Groups { read, ..Groups::with_count(Axis::M, length.saturating_sub(1)) }
-    }
-
-    /// Returns the offsets for work in a queue.
-    pub(crate) fn read<'q>(self, queue: &'q S::Queue) -> S::Read<'q>
-    where
-        'a: 'q,
-    {
-        match self {
-            Self::InSpace(offsets) | Self::Checked(offsets) => {
-                S::read(ElementKind::I32, offsets, queue)
-            }
-            Self::ByValue(offsets) => S::by_value(offsets, queue),
-        }
     }
 }
 
@@ -184,72 +146,6 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// ```
     pub fn batch(mut self, count: usize) -> Self {
         self.batch = count;
-        self
-    }
-
-    /// Sets the group offsets of a grouped GEMM. G groups need G + 1 offsets. Group `i` multiplies
-    /// rows `offsets[i]` to `offsets[i + 1]` of A by the `i`-th B, and writes the same rows of D.
-    /// The Bs are one [batch stride](Self::batch_stride_b) apart. Groups may be empty. Rows outside
-    /// all groups keep their values. m counts all rows of A and D. [`bias_m`](Self::bias_m) has one
-    /// value per row of D. All groups share [`bias_n`](Self::bias_n).
-    ///
-    /// The offsets are in the memory of the operands. [`groups_by_value`](Self::groups_by_value)
-    /// accepts host offsets for device operands. The call checks offsets in host memory. Only the
-    /// kernel reads offsets on a device, so an earlier kernel of a graph may write the offsets. An
-    /// invalid offset on a device makes groups shorter or empty. The kernel writes nothing outside
-    /// D. [`groups_checked`](Self::groups_checked) finds invalid offsets. Grouped GEMM does not
-    /// split K.
-    ///
-    /// ```
-    /// use falchion::prelude::*;
-    ///
-    /// // Three experts: two rows of A use the first, none the second, and one the third.
-    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 3 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32>::new();
-    /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups(&[0, 2, 2, 3]))?;
-    /// assert_eq!(d, [8.0; 15]);
-    /// # Ok::<(), falchion::Error>(())
-    /// ```
-    #[doc(alias = "moe")]
-    #[doc(alias = "grouped")]
-    pub fn groups(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
-        self.groups = Some(Offsets::InSpace(offsets.view()));
-        self
-    }
-
-    /// Sets the group offsets, as [`groups`](Self::groups) does, and also checks offsets on a
-    /// device. To check the offsets, the call copies them to the host, so it waits for the stream.
-    /// Stream capture refuses the call. The call refuses the first offset that descends or exceeds
-    /// m. Use `groups_checked` to debug offsets that a kernel writes.
-    ///
-    /// ```
-    /// use falchion::prelude::*;
-    ///
-    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32>::new();
-    /// let told = gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_checked(&[0, 4, 3])).unwrap_err();
-    /// assert_eq!(told.to_string(), "offset 1 of the groups = 4 is outside 0 to 3; try 3");
-    /// ```
-    pub fn groups_checked(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
-        self.groups = Some(Offsets::Checked(offsets.view()));
-        self
-    }
-
-    /// Sets group offsets in host memory, for operands in any memory. The call refuses invalid
-    /// offsets. On a device, kernel parameters carry the offsets to the
-    /// [workspace](Self::workspace). The call copies the slice. A captured graph keeps the offsets.
-    ///
-    /// ```
-    /// use falchion::prelude::*;
-    ///
-    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32>::new();
-    /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_by_value(&[0, 2, 3]))?;
-    /// assert_eq!(d, [8.0; 15]);
-    /// # Ok::<(), falchion::Error>(())
-    /// ```
-    pub fn groups_by_value(mut self, offsets: &'a [u32]) -> Self {
-        self.groups = Some(Offsets::ByValue(offsets));
         self
     }
 

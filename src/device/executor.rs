@@ -13,7 +13,7 @@ use crate::{
     numeric::ElementKind,
     operand::{Elements, HostCall, Matrices, Memory, Problem, View, check_read, transpose::Choice},
     refusal::Refusal,
-    shape::EpilogueOperand,
+    shape::{Axis, EpilogueOperand},
 };
 
 /// A GEMM call with operands in the memory space `S`.
@@ -65,7 +65,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let ((m, n, k), [a, b, c, d]) = (self.extents, self.placements());
         let groups = self.groups.as_ref().map(Offsets::groups);
         let source = self.c.memory.as_ref();
-        let shared = self.groups.is_some() || !self.d.others.is_empty();
+        let shared =
+            groups.is_some_and(|groups| groups.axis != Axis::K) || !self.d.others.is_empty();
         let operand = |operand: EpilogueOperand, view: &OperandView<AnySlice<'_, S>>| {
             let memory = Any::elements(&view.memory);
             match operand.side() {
@@ -107,11 +108,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         });
         let (for_passes, workspace) = (workspace, if strided == [None; 2] { workspace } else { 0 });
         let leading = [0, 1].map(|which| strided[which].or(leading[which]));
-        match &self.groups {
-            Some(offsets) => ProblemSize {
+        match self.groups.as_ref().map(Offsets::groups) {
+            Some(groups) => ProblemSize {
                 leading,
                 for_passes,
-                ..ProblemSize::for_groups(self.extents, offsets.groups().count())
+                ..ProblemSize::for_groups_along(groups.axis, self.extents, groups.count())
             },
             None => ProblemSize {
                 extents: self.extents,
@@ -119,7 +120,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                 workspace,
                 for_passes,
                 leading,
-                groups: false,
+                groups: None,
                 array: false,
             },
         }

@@ -12,6 +12,7 @@ mod executor;
 mod functions;
 mod gemm;
 mod geometry;
+mod group_offsets;
 mod identity;
 #[doc(hidden)]
 pub mod internals;
@@ -33,13 +34,13 @@ pub use crate::host::run_on_host;
 pub use crate::nest::{Explanation, ProblemSize, Request, Target};
 pub use any::{Any, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
-pub(crate) use arguments::Offsets;
 #[doc(hidden)]
 pub use error::{Error, ErrorKind};
 pub use executor::Executor;
 pub use functions::{gemm, matmul};
 pub use gemm::{Gemm, GemmUniversal};
 pub(crate) use geometry::ViewGeometry;
+pub(crate) use group_offsets::Offsets;
 pub use identity::Identity;
 #[cfg(feature = "cuda")]
 pub use kernel::Kernel;

@@ -9,7 +9,7 @@ use crate::{
         Because, Field, Operand, Refusal, hold,
         rules::{check_alignment, explained, within},
     },
-    shape::OperandKind,
+    shape::{Axis, OperandKind},
     threadblock::{registered_swizzle, smem::SmemLayout},
 };
 
@@ -31,8 +31,8 @@ impl GemmDesc {
         if machine.sm < self.arch.sm() {
             return Err(Refusal::machine_too_old(self.arch, machine.sm));
         }
-        if self.work.mode.groups().is_some() {
-            hold!(self.check_groups());
+        if let Some(axis) = self.work.mode.groups() {
+            hold!(self.check_groups(axis));
         }
         if self.work.mode.is_array() && self.streams_k() {
             return Err(Refusal::ARRAYS_NOT_STREAMED);
@@ -65,10 +65,14 @@ impl GemmDesc {
         Err(Refusal::knob_of_no_kernel(knob, self.mainloop.kind().name()))
     }
 
-    /// Checks that K is not divided, as grouped GEMM requires.
-    pub(crate) const fn check_groups(&self) -> Result<(), Refusal> {
+    /// Checks that K is not divided, as grouped GEMM requires. Groups along K require that no pass
+    /// decomposes operands, because the k-tiles of each term cover all of K.
+    pub(crate) const fn check_groups(&self, axis: Axis) -> Result<(), Refusal> {
         if self.streams_k() {
             return Err(Refusal::GROUPS_NOT_STREAMED);
+        }
+        if matches!(axis, Axis::K) && self.emulation().decomposes() {
+            return Err(Refusal::groups_of_terms(self.emulation()));
         }
         explained(
             within(Field::SplitK, self.split_k() as u64, 1, 1),

@@ -28,8 +28,13 @@ pub(crate) fn accesses(
         let first = input.stored.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, input.layout);
         let next = problem.batch_stride(view);
-        let fits =
-            dividing(access, &[first, view.leading(input.layout) as u64, contiguous as u64, next]);
+        // A group may begin at any k, so an access of several elements may cross its end.
+        let apart = u64::from(
+            input.layout.along_k(operand)
+                && problem.groups.is_some_and(|groups| groups.axis == Axis::K),
+        );
+        let lines = [first, view.leading(input.layout) as u64, contiguous as u64, next, apart];
+        let fits = dividing(access, &lines);
         if fits < access { fits } else { u32::MAX }
     };
     let output = desc.output;

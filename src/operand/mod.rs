@@ -31,6 +31,7 @@ pub use decomposed_layout::{DEPTH, DecomposedLayout};
 #[cfg(feature = "cuda")]
 pub(crate) use fitting::accesses;
 pub use fitting::fitting;
+pub(crate) use groups::Group;
 pub use groups::{Groups, ReadOffsets};
 pub use host_call::{HostCall, HostMatrices};
 pub use host_slice::{HostSlice, HostSliceMut};

@@ -18,6 +18,7 @@ pub mod functions;
 pub mod gate;
 pub mod gemms;
 pub mod groups;
+pub mod groups_k;
 pub mod integers;
 pub mod mma_sync;
 pub mod multicast;

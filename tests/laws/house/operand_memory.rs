@@ -19,7 +19,7 @@ enum Form {
 const HOLDERS: [(&str, Form); 26] = [
     ("src/device/any.rs $Kinds", Form::View),
     ("src/device/arguments.rs Arguments", Form::View),
-    ("src/device/arguments.rs Offsets", Form::View),
+    ("src/device/group_offsets.rs OffsetMemory", Form::View),
     ("src/device/matrix.rs $View", Form::View),
     ("src/device/operand_view.rs OperandView", Form::View),
     ("src/device/workspace.rs WorkspaceMemory", Form::View),
