@@ -125,7 +125,13 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SliceSum<Config::
   __device__ __forceinline__ unsigned k_tiles_beside(unsigned units, int side) const {
     if constexpr (!Config::kSplitK && !Work<Config>::kGroupsK) return units * k_tiles();
     unsigned tiles = 0;
-    for (unsigned i = 1; i <= units; ++i) tiles += work.k_count_beside(params, side * int(i), Config::Ring::kTurns);
+    if constexpr (Work<Config>::kGroupsK) {
+      // There are few other consumers. Unrolled, the loop would fill the instruction cache.
+#pragma unroll 1
+      for (unsigned i = 1; i <= units; ++i) tiles += work.k_count_beside(params, side * int(i), Config::Ring::kTurns);
+    } else {
+      for (unsigned i = 1; i <= units; ++i) tiles += work.k_count_beside(params, side * int(i), Config::Ring::kTurns);
+    }
     return tiles;
   }
 };
