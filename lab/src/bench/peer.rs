@@ -40,7 +40,7 @@ impl Launch for LtLaunch<'_> {
 }
 
 /// Converts `problem` for cuBLASLt; `None` if the peer does not support it (an epilogue other than
-/// those of [`lt_epilogue`], a mix of types, or ragged groups). A pointer array becomes a batch.
+/// ReLU, GELU, and a bias; a mix of types; or ragged groups). A pointer array becomes a batch.
 ///
 /// f32 is true f32 for any `op`, as for a user who does not allow tf32. D and C are the same
 /// memory.

@@ -16,7 +16,11 @@
 //! The figures are of all inputs, relative to f64 functions (`all_inputs_are_within_the_errors`).
 //! Below -87, `sigmoid` keeps its value at -87, about 1.6e-38.
 
-#![allow(clippy::excessive_precision, reason = "the digits of the fits")]
+#![allow(
+    clippy::excessive_precision,
+    clippy::approx_constant,
+    reason = "the digits of the fits, which are also C++"
+)]
 
 use crate::numeric::Compute;
 use core::num::Wrapping;
