@@ -220,14 +220,14 @@ fn groups_along_k_that_no_kernel_computes_are_refused() {
 #[test]
 fn groups_along_k_have_their_own_auxiliary_matrices() {
     use falchion::epilogue::Aux;
-    type Sum = EpilogueTree<Add<Add<Acc, BiasN<f32>>, Aux<0, f32>>>;
+    type Sum = EpilogueTree<Add<Add<Acc, BiasN<f32>>, Aux<1, f32>>>;
     let (m, n, k) = (3, 4, 70);
     let operands = tokens(m, n, k);
     let [a, b] = &operands;
     let (bias, aux) = ([1.0f32, 2.0, 3.0, 4.0], (0..2 * m * n).map(|i| i as f32));
     let (aux, mut d) = (aux.collect::<Vec<_>>(), vec![f32::NAN; 2 * m * n]);
     let gemm = Weights::new().with::<Sum>();
-    let arguments = Arguments::new((m, n, k), a, b, &mut d).bias_n(&bias).aux::<0>(&aux);
+    let arguments = Arguments::new((m, n, k), a, b, &mut d).bias_n(&bias).aux::<1>(&aux);
     gemm.run(arguments.groups_k(&[5, 40, 70])).expect("a sum");
     let sums = [sum(&operands, (m, n), 5..40), sum(&operands, (m, n), 40..70)].concat();
     let wanted = sums.iter().enumerate().map(|(i, x)| x + bias[i % n] + aux[i]);
