@@ -112,10 +112,13 @@ enum ComputeTypes {
     F32,
 }
 
+// Inlined into functions that are compiled for wide vectors and fused multiply-adds.
+#[inline(always)]
 fn each<T: Copy>(numbers: &mut [T], f: impl Fn(T) -> T) {
     numbers.iter_mut().for_each(|x| *x = f(*x));
 }
 
+#[inline(always)]
 fn both<T: Copy>(xs: &mut [T], ys: &[T], f: impl Fn(T, T) -> T) {
     xs.iter_mut().zip(ys).for_each(|(x, y)| *x = f(*x, *y));
 }
