@@ -22,7 +22,7 @@ use crate::{
         plan::{Geometry, Plan},
     },
     operand::{
-        OperandNeed, Pass, PassDesc, Problem, ReadOffsets, Routes, accesses, records::Records,
+        ListReader, OperandNeed, Pass, PassDesc, Problem, Routes, accesses, records::Records,
     },
     refusal::Refusal,
     sys::{
@@ -381,7 +381,7 @@ fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> 
         |offsets: &[u32]| offsets.iter().try_for_each(|offset| ascent.group(*offset).map(drop));
     if let Some(values) = memory.values {
         check(values)?;
-    } else if groups.read == ReadOffsets::Checked {
+    } else if groups.read == ListReader::Checked {
         uncaptured(stream, Refusal::GROUPS_CAPTURED)?;
         for first in (0..length).step_by(READ_BACK) {
             let mut read = vec![0; READ_BACK.min(length - first)];

@@ -2,15 +2,14 @@
 
 use crate::{
     device::{
-        AnySlice, OperandView, OperandWorkspace, WorkspaceMemory,
+        AnySlice, NumberList, OperandView, OperandWorkspace, WorkspaceMemory,
         space::{
             EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Readable, Space,
         },
     },
     epilogue::SCALARS,
-    numeric::ElementKind,
-    operand::{Elements, Groups, ReadOffsets, Source},
-    shape::{Axis, EpilogueOperand},
+    operand::{Elements, Source},
+    shape::EpilogueOperand,
 };
 use core::fmt;
 
@@ -34,7 +33,7 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) c: OperandView<Source<C::Ref<'a, S>>>,
     pub(crate) d: OperandView<C::Mut<'a, S>>,
     pub(crate) batch: usize,
-    pub(crate) groups: Option<Offsets<'a, S>>,
+    pub(crate) groups: Option<NumberList<'a, S>>,
     /// Operands of the epilogue except C. The last value for an operand counts.
     pub(crate) operands: Vec<(EpilogueOperand, OperandView<AnySlice<'a, S>>)>,
     pub(crate) scalars: [f64; SCALARS],
@@ -70,41 +69,6 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
             .field("array", &(self.d.others.len() + 1))
             .field("groups", &self.groups.as_ref().map(|offsets| offsets.groups().count()))
             .finish_non_exhaustive()
-    }
-}
-
-/// The group offsets of a grouped GEMM.
-pub(crate) enum Offsets<'a, S: Space> {
-    /// Offsets in the memory of the operands.
-    InSpace(S::Ref<'a, u32>),
-    /// Offsets in the memory of the operands. The call checks the offsets before it enqueues work.
-    Checked(S::Ref<'a, u32>),
-    /// Offsets in host memory.
-    ByValue(&'a [u32]),
-}
-
-impl<'a, S: Space> Offsets<'a, S> {
-    /// Returns the groups of the problem.
-    pub(crate) fn groups(&self) -> Groups<Elements> {
-        let (length, read) = match self {
-            Self::InSpace(offsets) => (S::length(offsets), ReadOffsets::InPlace),
-            Self::Checked(offsets) => (S::length(offsets), ReadOffsets::Checked),
-            Self::ByValue(offsets) => (offsets.len(), ReadOffsets::ByValue),
-        };
-        Groups { read, ..Groups::with_count(Axis::M, length.saturating_sub(1)) }
-    }
-
-    /// Returns the offsets for work in a queue.
-    pub(crate) fn read<'q>(self, queue: &'q S::Queue) -> S::Read<'q>
-    where
-        'a: 'q,
-    {
-        match self {
-            Self::InSpace(offsets) | Self::Checked(offsets) => {
-                S::read(ElementKind::I32, offsets, queue)
-            }
-            Self::ByValue(offsets) => S::by_value(offsets, queue),
-        }
     }
 }
 
@@ -213,7 +177,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     #[doc(alias = "moe")]
     #[doc(alias = "grouped")]
     pub fn groups(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
-        self.groups = Some(Offsets::InSpace(offsets.view()));
+        self.groups = Some(NumberList::InSpace(offsets.view()));
         self
     }
 
@@ -231,7 +195,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// assert_eq!(told.to_string(), "offset 1 of the groups = 4 is outside 0 to 3; try 3");
     /// ```
     pub fn groups_checked(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
-        self.groups = Some(Offsets::Checked(offsets.view()));
+        self.groups = Some(NumberList::Checked(offsets.view()));
         self
     }
 
@@ -249,7 +213,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// # Ok::<(), falchion::Error>(())
     /// ```
     pub fn groups_by_value(mut self, offsets: &'a [u32]) -> Self {
-        self.groups = Some(Offsets::ByValue(offsets));
+        self.groups = Some(NumberList::ByValue(offsets));
         self
     }
 

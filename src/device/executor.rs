@@ -4,7 +4,7 @@ use crate::{
     Error,
     arch::Machine,
     device::{
-        Any, AnySlice, Arguments, Host, MatrixElements, Offsets, OperandView, Space,
+        Any, AnySlice, Arguments, Host, MatrixElements, NumberList, OperandView, Space,
         WorkspaceMemory,
     },
     host::{Array, run_on_host},
@@ -63,7 +63,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// types.
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
         let ((m, n, k), [a, b, c, d]) = (self.extents, self.placements());
-        let groups = self.groups.as_ref().map(Offsets::groups);
+        let groups = self.groups.as_ref().map(NumberList::groups);
         let source = self.c.memory.as_ref();
         let shared = self.groups.is_some() || !self.d.others.is_empty();
         let operand = |operand: EpilogueOperand, view: &OperandView<AnySlice<'_, S>>| {

@@ -80,7 +80,7 @@ pub mod operand {
         Matrices, Problem, Routes, Source, View, fitting,
     };
     /// Tests check the layout of the workspace.
-    pub use crate::operand::{DEPTH, ReadOffsets, WORKSPACE_ALIGNMENT, Way};
+    pub use crate::operand::{DEPTH, ListReader, WORKSPACE_ALIGNMENT, Way};
     /// Tests execute passes one by one.
     pub use crate::operand::{
         DecomposeDesc, DecomposeStep, PIECE, PIECES, Pass, PassBatch, REPACK, Realignment,

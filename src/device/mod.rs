@@ -18,6 +18,7 @@ pub mod internals;
 #[cfg(feature = "cuda")]
 mod kernel;
 mod matrix;
+mod number_list;
 mod of_views;
 mod operand_view;
 mod operation;
@@ -33,7 +34,6 @@ pub use crate::host::run_on_host;
 pub use crate::nest::{Explanation, ProblemSize, Request, Target};
 pub use any::{Any, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
-pub(crate) use arguments::Offsets;
 #[doc(hidden)]
 pub use error::{Error, ErrorKind};
 pub use executor::Executor;
@@ -44,6 +44,7 @@ pub use identity::Identity;
 #[cfg(feature = "cuda")]
 pub use kernel::Kernel;
 pub use matrix::{MatMut, MatRef};
+pub(crate) use number_list::NumberList;
 pub(crate) use operand_view::{OperandView, Placement};
 pub use operation::GemmOperation;
 pub use owned::Mat;

@@ -4,7 +4,7 @@
 //! on a device. [`Call::enter`] checks the call and moves it to the kernel's frame. A call without
 //! data is a [`Problem`].
 
-use super::{Elements, Groups, Memory, ReadOffsets, Source, View};
+use super::{Elements, Groups, Memory, Source, View};
 use crate::{
     codegen::EpilogueOperandParams,
     epilogue::{MOST_OPERANDS, Reads, SCALARS},
@@ -157,11 +157,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             groups: self.groups.as_ref().map(|groups| Groups {
                 axis: groups.axis,
                 offsets: groups.offsets.without_data(),
-                read: if groups.offsets.memory.by_value() {
-                    ReadOffsets::ByValue
-                } else {
-                    groups.read
-                },
+                read: groups.read.of(&groups.offsets.memory),
             }),
             a: self.a.without_data(),
             b: self.b.without_data(),

@@ -128,7 +128,7 @@ impl Routes {
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
         let partials = Partials::new(desc, (problem.m, problem.n), problem.batch)
             .from(a.bytes.saturating_add(b.bytes));
-        Self { a, b: Way { offset, ..b }, partials, record_bytes: problem.offset_bytes() }
+        Self { a, b: Way { offset, ..b }, partials, record_bytes: problem.list_bytes() }
     }
 
     /// Selects the routes of the GEMMs of an array in the kernel's frame. If a launch computes
@@ -176,7 +176,7 @@ impl Routes {
             ..Elements::new(self.partials.bytes() as usize)
         };
         Problem { a, b, k, workspace: Some(partials), ..*problem }
-            .with_offsets_at(self.records(first))
+            .with_lists_at(self.records(first))
     }
 
     /// Returns the offset in bytes of the end of the partials.
