@@ -34,6 +34,9 @@ impl GemmDesc {
         if self.work.mode.groups().is_some() {
             hold!(self.check_groups());
         }
+        if !self.indexed().is_none() {
+            hold!(self.check_indexed());
+        }
         if self.work.mode.is_array() && self.streams_k() {
             return Err(Refusal::ARRAYS_NOT_STREAMED);
         }

@@ -32,6 +32,7 @@ pub(crate) mod explanation;
 pub(crate) mod features;
 pub(crate) mod fit;
 mod gemm_desc;
+mod indexed;
 #[cfg(feature = "serde")]
 pub(crate) mod json;
 mod kinds;
@@ -69,6 +70,7 @@ pub(crate) use completions::Completions;
 pub use dispatch::Explanation;
 pub(crate) use dispatch::emulation_of_others;
 pub use gemm_desc::GemmDesc;
+pub use indexed::Indexed;
 pub(crate) use kinds::Cut;
 pub use kinds::{DecompositionKind, SpillKind};
 pub(crate) use knob_struct::knob_struct;

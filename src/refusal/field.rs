@@ -175,6 +175,7 @@ fields! {
     ElementTypeOf "element type of ";
     NumbersOf "a number of ";
     MatricesOf "number of matrices of ";
+    IndicesOf "indices of ";
     CopyBytes "asynchronous copy of ";
     CopyElements "asynchronous copy of ";
     SwizzleBlock "swizzle block of ";
