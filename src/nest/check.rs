@@ -34,8 +34,8 @@ impl GemmDesc {
         if self.work.mode.groups().is_some() {
             hold!(self.check_groups());
         }
-        if !self.indexed().is_none() {
-            hold!(self.check_indexed());
+        if !self.addressing().is_plain() {
+            hold!(self.check_addressing());
         }
         if self.work.mode.is_array() && self.streams_k() {
             return Err(Refusal::ARRAYS_NOT_STREAMED);

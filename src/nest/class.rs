@@ -4,7 +4,7 @@ use crate::{
     arch::{ArchKind, OpKind},
     epilogue::{EpilogueDesc, LinearCombination, Node},
     layout::Order,
-    nest::indexed,
+    nest::addressing,
     numeric::{Combined, ComputeKind, ElementKind},
     shape::{Axis, OperandKind, framed, words::words},
 };
@@ -29,6 +29,8 @@ pub struct OutputClass {
     pub epilogue: EpilogueDesc,
     /// Axis of D whose lines an index list selects.
     pub indexed: Option<Axis>,
+    /// Whether C or D has another order than the layout of D, or no stride of 1.
+    pub strided: bool,
 }
 
 words! {
@@ -132,6 +134,7 @@ impl Class {
                 element: types.c,
                 epilogue: <LinearCombination as Node>::DESC,
                 indexed: None,
+                strided: false,
             },
             accumulator: types.accumulator,
             compute: ComputeKind::for_types(types.accumulator, types.c),
@@ -168,7 +171,7 @@ impl Class {
     pub(crate) const fn swapped(self) -> Self {
         let output = OutputClass {
             epilogue: self.output.epilogue.swapped(),
-            indexed: indexed::swapped(self.output.indexed),
+            indexed: addressing::swapped(self.output.indexed),
             ..self.output
         };
         Self {

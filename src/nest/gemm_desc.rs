@@ -5,8 +5,8 @@ use crate::{
     epilogue::EpilogueDesc,
     layout::Orders,
     nest::{
+        addressing,
         class::{Class, OperandClass, OutputClass},
-        indexed,
         kinds::{Cut, DecompositionKind},
         knobs::{Knobs, Limits, WorkDesc},
         matrices::{OperandDesc, OutputDesc},
@@ -57,6 +57,7 @@ impl GemmDesc {
                 accumulator: class.accumulator,
                 compute: class.compute,
                 indexed: class.output.indexed,
+                strided: class.output.strided,
             },
             arch: class.arch,
             frame: Frame::USER,
@@ -78,6 +79,7 @@ impl GemmDesc {
                 element: self.output.element,
                 epilogue: self.epilogue,
                 indexed: self.output.indexed,
+                strided: self.output.strided,
             },
             accumulator: self.output.accumulator,
             compute: self.output.compute,
@@ -310,7 +312,7 @@ impl GemmDesc {
         let [a, b] = self.operands;
         Self {
             operands: [b.transposed(), a.transposed()],
-            output: OutputDesc { indexed: indexed::swapped(self.output.indexed), ..self.output },
+            output: OutputDesc { indexed: addressing::swapped(self.output.indexed), ..self.output },
             frame: self.frame.swapped(),
             work: WorkDesc { mode: self.work.mode.swapped(), ..self.work },
             epilogue: self.epilogue.swapped(),

@@ -39,6 +39,8 @@ pub struct OutputDesc {
     pub compute: ComputeKind,
     /// Axis of D whose lines an index list selects.
     pub indexed: Option<Axis>,
+    /// Whether C or D has another order than the layout of D, or no stride of 1.
+    pub strided: bool,
 }
 
 impl OperandDesc {

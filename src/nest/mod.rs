@@ -16,6 +16,7 @@ macro_rules! or {
 }
 pub(crate) use or;
 
+mod addressing;
 mod advice;
 mod check;
 mod check_pins;
@@ -32,7 +33,6 @@ pub(crate) mod explanation;
 pub(crate) mod features;
 pub(crate) mod fit;
 mod gemm_desc;
-mod indexed;
 #[cfg(feature = "serde")]
 pub(crate) mod json;
 mod kinds;
@@ -60,6 +60,8 @@ pub use crate::{
     shape::{Axis, EpilogueOperand, EpilogueOperands, Frame, OperandKind},
     warp::{AOperandKind, PromotionKind, SaturateKind},
 };
+#[doc(hidden)]
+pub use addressing::Addressing;
 pub use class::GemmMode;
 #[doc(hidden)]
 pub use class::{Class, OperandClass, OutputClass};
@@ -70,7 +72,6 @@ pub(crate) use completions::Completions;
 pub use dispatch::Explanation;
 pub(crate) use dispatch::emulation_of_others;
 pub use gemm_desc::GemmDesc;
-pub use indexed::Indexed;
 pub(crate) use kinds::Cut;
 pub use kinds::{DecompositionKind, SpillKind};
 pub(crate) use knob_struct::knob_struct;
