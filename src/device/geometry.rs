@@ -85,7 +85,7 @@ impl ViewGeometry {
     }
 
     /// Returns the order in which the elements are contiguous. If neither stride is 1, returns the
-    /// order of the view; a call refuses such a view.
+    /// order of the view; a call refuses such an A or B.
     pub fn contiguous_order(&self) -> Order {
         let view = View::strided((), self.unsigned_strides(), self.order, self.shape);
         view.order(self.order, self.shape).unwrap_or(self.order)

@@ -48,8 +48,8 @@ macro_rules! views {
             }
 
             /// Sets the strides in elements: from a row to the next, and from a column to the next.
-            /// A call requires that one of the strides is 1, and refuses a negative stride. Rows or
-            /// columns of A and B may overlap; a stride of 0 repeats one row or column.
+            /// A call requires that one stride of A and of B is 1, and refuses a negative stride.
+            /// Rows or columns of A and B may overlap; a stride of 0 repeats one row or column.
             #[must_use]
             pub fn strides(mut self, rows: isize, columns: isize) -> Self {
                 self.geometry = self.geometry.with_strides([rows, columns]);

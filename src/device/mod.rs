@@ -13,6 +13,7 @@ mod functions;
 mod gemm;
 mod geometry;
 mod identity;
+mod indices;
 #[doc(hidden)]
 pub mod internals;
 #[cfg(feature = "cuda")]

@@ -20,6 +20,7 @@ pub(crate) fn accesses(
     (desc, needs): (&GemmDesc, [OperandNeed; 2]),
     problem: &Problem,
 ) -> [u32; 3] {
+    let addressing = problem.addressing(desc.frame.d_order());
     let access = |operand: OperandKind| {
         let (view, input) = (problem.operand(operand), desc.operand(operand));
         // TMA does not use narrower accesses.
@@ -28,8 +29,10 @@ pub(crate) fn accesses(
         let first = input.stored.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, input.layout);
         let next = problem.batch_stride(view);
-        let fits =
-            dividing(access, &[first, view.leading(input.layout) as u64, contiguous as u64, next]);
+        // Neighboring lines of an index list are apart in memory.
+        let apart = addressing.gathers[operand.index()] && !desc.k_contiguous(operand);
+        let limits = [first, view.leading(input.layout) as u64, contiguous as u64, next];
+        let fits = if apart { 1 } else { dividing(access, &limits) };
         if fits < access { fits } else { u32::MAX }
     };
     let output = desc.output;
@@ -45,7 +48,8 @@ pub(crate) fn accesses(
     // several elements may cross the end of a group.
     let along = if desc.frame.d_order().is_row() { Axis::N } else { Axis::M };
     let apart = u64::from(problem.groups.is_some_and(|groups| groups.axis == along));
-    let align_c =
-        dividing(align_c, &[desc.frame.d_order().packed(problem.m, problem.n) as u64, apart]);
+    let single = addressing.strided || addressing.scatters == Some(along);
+    let length = desc.frame.d_order().packed(problem.m, problem.n) as u64;
+    let align_c = dividing(align_c, &[length, apart, u64::from(single)]);
     [access(OperandKind::A), access(OperandKind::B), align_c]
 }

@@ -46,11 +46,13 @@ impl<R, W> Call<R, W> {
     }
 
     /// Returns the description of the kernel that computes the user's call: one GEMM, a batch, or
-    /// groups.
+    /// groups, with the addressing of the call.
     pub fn kernel_of(&self, desc: GemmDesc) -> GemmDesc {
-        self.groups
+        let desc = self
+            .groups
             .as_ref()
-            .map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis))
+            .map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis));
+        desc.for_addressing(self.addressing(desc.orders().c).enter(desc.frame))
     }
 
     /// Returns the number of Ds. Groups share one D.

@@ -1,7 +1,7 @@
 //! Calls in host memory, and the calls of their parts.
 
 use crate::{
-    operand::{Call, HostSlice, HostSliceMut, Matrices, View},
+    operand::{Call, HostSlice, HostSliceMut, Indices, Matrices, View},
     refusal::{Field, Refusal, rules::within},
 };
 use core::ops::Range;
@@ -63,6 +63,7 @@ impl HostCall<'_> {
                 k,
                 batch: 1,
                 groups: None,
+                indices: Indices::NONE,
                 a,
                 b,
                 c,
@@ -97,7 +98,8 @@ impl HostCall<'_> {
         let first = d.first_byte(kind, number) + kind.matrix_bytes(d.offset(at.0, at.1) as u64);
         let bytes = self.d.memory.bytes.get_mut(first as usize..).unwrap_or_default();
         let d = d.with(HostSliceMut { kind, bytes });
-        Call { m, n, k, batch: 1, groups: None, a, b, c, d, operands, scalars, workspace: None }
+        let (batch, groups, indices) = (1, None, Indices::NONE);
+        Call { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
     }
 
     /// Returns whether each D of the batch ends before the next D begins.
@@ -119,7 +121,8 @@ impl HostCall<'_> {
             let operands = operands.map(|_, view| read(&view, first, (0, 0)));
             let (batch, d) =
                 (each.min(batch - first), d.with(HostSliceMut::from_bytes(kind, bytes)));
-            Call { m, n, k, batch, groups: None, a, b, c, d, operands, scalars, workspace: None }
+            let (groups, indices) = (None, Indices::NONE);
+            Call { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
         })
     }
 }

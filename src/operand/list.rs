@@ -27,12 +27,16 @@ impl<R, W> Call<R, W> {
     pub(crate) fn lists(&self) -> impl Iterator<Item = (&View<R>, ListReader, usize)> {
         let offsets = self.groups.as_ref();
         let offsets = offsets.map(|groups| (&groups.offsets, groups.read, self.batch + 1));
-        offsets.into_iter()
+        let indices = self.indices.iter();
+        let indices =
+            indices.map(|(operand, list)| (&list.list, list.read, self.indices_of(operand)));
+        offsets.into_iter().chain(indices)
     }
 
     /// Returns mutable references to the lists, in the order of [`lists`](Self::lists).
     fn lists_mut(&mut self) -> impl Iterator<Item = &mut View<R>> {
-        self.groups.as_mut().map(|groups| &mut groups.offsets).into_iter()
+        let offsets = self.groups.as_mut().map(|groups| &mut groups.offsets);
+        offsets.into_iter().chain(self.indices.iter_mut().map(|list| &mut list.list))
     }
 }
 

@@ -16,6 +16,7 @@
 //! | one of them is not | [`Route::Repacked`] | a copy in the same order, whose leading dimension is whole |
 //! | MN-major, but the kernel reads K-major, or vice versa | [`Route::Transposed`] | its transpose |
 //! | `f32`, for tensor cores | [`Route::Decomposed`] | rows of its terms |
+//! | has an index list, but TMA reads it | [`Route::Gathered`] | the rows that the list selects |
 //!
 //! Other main loops read all operands in place, with narrower accesses. D never needs a pass: if
 //! TMA cannot store D, threads do.
@@ -175,8 +176,13 @@ impl Routes {
             address: first + self.partials.first,
             ..Elements::new(self.partials.bytes() as usize)
         };
-        Problem { a, b, k, workspace: Some(partials), ..*problem }
-            .with_lists_at(self.records(first))
+        let mut routed = problem.with_lists_at(self.records(first));
+        for operand in OperandKind::BOTH {
+            if self.way(operand).route == Route::Gathered {
+                routed.indices.operands[operand.index()] = None;
+            }
+        }
+        Problem { a, b, k, workspace: Some(partials), ..routed }
     }
 
     /// Returns the offset in bytes of the end of the partials.
@@ -245,7 +251,10 @@ impl Way {
             OperandNeed::Rows { along } => Order::for_operand(operand, along.is(Along::K)),
         };
         let (length, lines) = problem.lines(operand, wanted);
-        if wanted == order {
+        // Threads read by an index in place.
+        let by_threads = matches!(need, OperandNeed::Accesses(_)) && wanted == order;
+        let gathered = problem.indices.operands[operand.index()].is_some() && !by_threads;
+        if wanted == order && !gathered {
             let bytes = |elements: usize| input.stored.matrix_bytes(elements as u64);
             let next = input.stored.matrix_bytes(problem.batch_stride(view));
             let whole = (view.memory.address() | next).is_multiple_of(ADDRESS_ALIGNMENT)
@@ -258,7 +267,11 @@ impl Way {
             pitch_bytes(input.stored.matrix_bytes(length as u64)),
             repacked_bytes(input.stored, lines, length),
         );
-        let route = if wanted == order { Route::Repacked } else { Route::Transposed };
+        let route = match gathered {
+            true => Route::Gathered,
+            false if wanted == order => Route::Repacked,
+            false => Route::Transposed,
+        };
         brought(
             Self {
                 route,
@@ -281,7 +294,7 @@ impl Way {
             Route::Direct => return *given,
             // bf16 and f16 have the same size.
             Route::Decomposed => ElementKind::F16,
-            Route::Repacked | Route::Transposed => desc.operand(operand).stored,
+            Route::Repacked | Route::Transposed | Route::Gathered => desc.operand(operand).stored,
         };
         let there = Elements { address: first + self.offset, ..Elements::ALL };
         View::new(there, self.order, self.leading)

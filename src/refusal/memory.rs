@@ -46,6 +46,13 @@ impl Refusal {
         }
     }
 
+    /// Two elements of a written matrix have one address.
+    pub const fn strides_overlap(operand: Operand, [rows, columns]: [usize; 2]) -> Self {
+        let value = Value::Strides([rows as isize, columns as isize]);
+        Self::new(Rule::Injective, Field::StridesOf(operand), value, Value::None)
+            .advise(Advice::Words("let one stride exceed the reach of the other"))
+    }
+
     /// A stride of a view is negative.
     pub const fn negative_stride(operand: Operand, strides: [isize; 2]) -> Self {
         Self::new(Rule::Positive, Field::StridesOf(operand), Value::Strides(strides), Value::None)

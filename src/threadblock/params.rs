@@ -56,6 +56,8 @@ impl GemmParams {
             slots: partials.map_or(0, |partials| partials.slots().start),
             tickets: partials.map_or(0, |partials| partials.tickets().start),
             records: problem.records(),
+            indices: problem.index_params(),
+            strides_d: problem.d.strides.map(|stride| stride as i64),
         }
     }
 }
