@@ -71,8 +71,13 @@ const fn number(compute: ComputeKind) -> &'static str {
 }
 
 /// Returns the C++ expression in `accumulator`, `source`, and `scalar[]`, all of type `Compute`,
-/// and in `params`, `product`, `row`, and `column`. D has elements of type `d`.
-pub(crate) fn expression(desc: &EpilogueDesc, (compute, d): (ComputeKind, ElementKind)) -> String {
+/// and in `params`, `product`, `row`, and `column`. D has elements of type `d`. `scatter` is the
+/// axis of D with an index list, in C++.
+pub(crate) fn expression(
+    desc: &EpilogueDesc,
+    (compute, d): (ComputeKind, ElementKind),
+    scatter: Option<&str>,
+) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
         Op::Operand(EpilogueOperand::Source, _) => "source".to_owned(),
@@ -86,9 +91,15 @@ pub(crate) fn expression(desc: &EpilogueDesc, (compute, d): (ComputeKind, Elemen
                 Some(OperandKind::B) => {
                     format!("element<Compute, {element}>({from}.address, column, params.n)")
                 }
-                None => format!(
-                    "matrix_element<Compute, {element}>({from}, product, row, column, params)"
-                ),
+                None => {
+                    let function = match scatter {
+                        None => format!("matrix_element<Compute, {element}>"),
+                        Some(axis) => {
+                            format!("threadblock::scattered_element<Compute, {element}, {axis}>")
+                        }
+                    };
+                    format!("{function}({from}, product, row, column, params)")
+                }
             }
         }
         Op::Scalar(slot) => format!("scalar[{slot}]"),
