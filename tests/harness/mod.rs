@@ -17,6 +17,7 @@ pub mod functions;
 pub mod gate;
 pub mod gemms;
 pub mod groups;
+pub mod indexed;
 pub mod integers;
 pub mod mma_sync;
 pub mod multicast;

@@ -9,6 +9,7 @@ mod batches;
 mod blackwell;
 mod columns;
 mod halves;
+mod indexed;
 mod mma_sync;
 mod mma_sync_ring;
 mod nodes;
