@@ -1,4 +1,5 @@
-// Twin of src/operand/gather.rs: copies the lines of a matrix that an index list selects. A unit is
+// Twin of src/operand/gather.rs: copies the lines of a matrix that an index list selects, or whose
+// lines or units are split in two modes. A unit is
 // one access of kBytes bytes.
 #pragma once
 #include "config.cuh"
@@ -26,8 +27,12 @@ __device__ __forceinline__ void gather(Params const& params) {
     unsigned const other = slow + step * (Config::kThreads >> params.log_units);
     value[step] = {};
     if (other >= slow_extent) continue;
-    unsigned const line = indices[params.by_lines ? fast : other], unit = params.by_lines ? other : fast;
-    if (line < params.extent) value[step] = thread::read<Config::kBytes, true>(source + line * params.source_line + unit * params.source_unit);
+    unsigned line = params.by_lines ? fast : other;
+    unsigned const unit = params.by_lines ? other : fast;
+    if (indices) line = indices[line];
+    if (indices && line >= params.extent) continue;
+    char const* const from = source + line / params.lines_of_group * params.source_group + line % params.lines_of_group * params.source_line;
+    value[step] = thread::read<Config::kBytes, true>(from + unit / params.units_of_run * params.source_run + unit % params.units_of_run * params.source_unit);
   }
 #pragma unroll
   for (unsigned step = 0; step < Config::kSteps; ++step) {

@@ -38,10 +38,19 @@ __device__ __forceinline__ Place place_of(Params const& params, unsigned row, un
 template <class Config>
 constexpr bool kPlaced = Config::kScatter != Scatter::None || Config::kStrided;
 
+// Returns the offset of a place in C (Number 0) or D (1), whose rows and columns are groups. Without
+// a split, one group has all of them.
+template <int Number, class Params>
+__device__ __forceinline__ long long split_offset(Params const& params, Place const& place, long long row_stride, long long column_stride) {
+  unsigned const(&extent)[2] = params.split_extents[Number];
+  long long const(&outer)[2] = params.outer_strides[Number];
+  return place.row / extent[0] * outer[0] + place.row % extent[0] * row_stride + place.column / extent[1] * outer[1] + place.column % extent[1] * column_stride;
+}
+
 // Returns the offset of a place in D, whose elements have pitch `ldd` or two strides.
 template <class Config, bool ColumnMajor, class Params>
 __device__ __forceinline__ long long offset_in_d(Params const& params, Place const& place) {
-  if constexpr (Config::kStrided) return place.row * params.strides_d[0] + place.column * params.strides_d[1];
+  if constexpr (Config::kStrided) return split_offset<1>(params, place, params.strides_d[0], params.strides_d[1]);
   return ColumnMajor ? place.column * params.ldd + place.row : place.row * params.ldd + place.column;
 }
 
@@ -49,7 +58,7 @@ __device__ __forceinline__ long long offset_in_d(Params const& params, Place con
 template <class Config, bool ColumnMajor, class Params>
 __device__ __forceinline__ long long offset_in_c(Params const& params, Place const& place) {
   auto const& c = params.operands[0];
-  if constexpr (Config::kStrided) return place.row * c.row_stride + place.column * c.column_stride;
+  if constexpr (Config::kStrided) return split_offset<0>(params, place, c.row_stride, c.column_stride);
   return ColumnMajor ? place.column * c.column_stride + place.row : place.row * c.row_stride + place.column;
 }
 

@@ -7,7 +7,7 @@ mirrored! {
         source: u64,
         /// Address of the copy.
         destination: u64,
-        /// Address of the index list.
+        /// Address of the index list; 0 if line `i` of the copy is line `i` of the operand.
         indices: u64,
         /// Bytes between lines of the operand.
         source_line: u64,
@@ -17,10 +17,18 @@ mirrored! {
         copy_line: u64,
         /// Bytes between units of a line of the copy.
         copy_unit: u64,
+        /// Bytes between groups of lines of the operand.
+        source_group: u64,
+        /// Bytes between runs of units of the operand.
+        source_run: u64,
         /// Bytes from one matrix of the batch to the next.
         stride_source: u64,
         /// Bytes from the copy of one matrix to the next.
         stride_copy: u64,
+        /// Lines per group of the operand.
+        lines_of_group: u32,
+        /// Units per run of the operand.
+        units_of_run: u32,
         /// Number of lines of the copy.
         lines: u32,
         /// Units per line.

@@ -220,6 +220,10 @@ mirrored! {
         indices: [IndexParams; 3],
         /// Elements between neighboring rows and columns of D, for a D with two strides.
         strides_d: [i64; 2],
+        /// Elements between groups of rows and of columns of C, and of D.
+        outer_strides: [[i64; 2]; 2],
+        /// Rows and columns per group of C, and of D.
+        split_extents: [[u32; 2]; 2],
     }
 }
 

@@ -42,8 +42,8 @@ impl<'c, 'a> OperandMemory<'c, 'a> {
     /// Returns whether both matrices have the same address and strides.
     fn is(&self, other: &Self) -> bool {
         let (one, two) = (self.view, other.view);
-        let alike =
-            one.strides == two.strides && (self.batch < 2 || one.batch_stride == two.batch_stride);
+        let alike = (one.strides, one.splits) == (two.strides, two.splits)
+            && (self.batch < 2 || one.batch_stride == two.batch_stride);
         one.memory.address == two.memory.address && alike
     }
 }

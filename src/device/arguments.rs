@@ -311,8 +311,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         strides_a(a);
         /// Sets the strides of B.
         strides_b(b);
-        /// Sets the strides of C, which may be any numbers. With [`in_place`](Self::in_place), D has
-        /// the strides of C.
+        /// Sets the strides of C, which may be any numbers. With [`in_place`](Self::in_place), D
+        /// has the strides of C.
         strides_c(c);
         /// Sets the strides of D, which give each element its own address. If C or D has another
         /// order than the layout of the type, or no stride of 1, threads store single elements of

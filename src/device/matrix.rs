@@ -56,6 +56,37 @@ macro_rules! views {
                 self
             }
 
+            /// Splits the rows in groups of `inner` rows. Neighboring groups are `outer` elements
+            /// apart, and neighboring rows of a group are one row stride apart. With
+            /// [`split_columns`](Self::split_columns), a permuted tensor is a matrix, as of
+            /// CUTLASS's `PermuteDLayout`.
+            ///
+            /// ```
+            /// use falchion::prelude::*;
+            ///
+            /// // D has 2 batches of 2 tokens, and 2 heads of 1 feature. It is stored as
+            /// // (batch, head, token, feature), so tokens are 1 and heads are 2 elements apart.
+            /// let (a, b, mut d) = ([1.0f32, 2.0, 3.0, 4.0], [1.0f32, 10.0], [0.0f32; 8]);
+            /// let view = MatMut::new(&mut d, (4, 2)).strides(1, 2).split_rows(2, 4);
+            /// falchion::gemm(MatRef::new(&a, (4, 1)), MatRef::new(&b, (1, 2)), view)?;
+            /// assert_eq!(d, [1.0, 2.0, 10.0, 20.0, 3.0, 4.0, 30.0, 40.0]);
+            /// # Ok::<(), falchion::Error>(())
+            /// ```
+            #[doc(alias = "permute")]
+            #[must_use]
+            pub fn split_rows(mut self, inner: usize, outer: usize) -> Self {
+                self.geometry = self.geometry.with_split(0, inner, outer);
+                self
+            }
+
+            /// Splits the columns in groups of `inner` columns, as
+            /// [`split_rows`](Self::split_rows) splits rows.
+            #[must_use]
+            pub fn split_columns(mut self, inner: usize, outer: usize) -> Self {
+                self.geometry = self.geometry.with_split(1, inner, outer);
+                self
+            }
+
             /// Returns the transpose. No element moves.
             #[must_use]
             pub fn t(mut self) -> Self {

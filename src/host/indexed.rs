@@ -1,4 +1,4 @@
-//! Index lists and strides on the host: plain copies of the matrices, and a D whose elements are
+//! Index lists, strides, and splits on the host: plain copies of the matrices, and a D whose elements are
 //! copied back.
 //!
 //! The arithmetic of an element of D does not depend on the place of its operands, so the copies
@@ -13,8 +13,8 @@ use crate::{
     shape::{Axis, EpilogueOperands, OperandKind},
 };
 
-/// SelectedLines of the elements of indexed matrices: row `i` of the copy is row `rows[i]` of the matrix,
-/// and column `j` is column `columns[j]`.
+/// Selected lines of a matrix: row `i` of the copy is row `rows[i]` of the matrix, and column `j`
+/// is column `columns[j]`.
 struct SelectedLines {
     rows: Vec<usize>,
     columns: Vec<usize>,
@@ -98,7 +98,8 @@ pub(super) fn with_plain_matrices(
 ) -> Result<(), Error> {
     let [of_a, of_b, of_d] = lists.each_ref().map(Option::as_ref);
     let strided = call.addressing(desc.frame.d_order()).strided;
-    if [of_a, of_b, of_d] == [None; 3] && !strided {
+    let splits = OperandKind::BOTH.iter().any(|operand| call.operand(*operand).is_split());
+    if [of_a, of_b, of_d] == [None; 3] && !strided && !splits {
         return run(call);
     }
     let HostCall { m, n, k, batch, groups, .. } = call;
@@ -106,7 +107,7 @@ pub(super) fn with_plain_matrices(
     let outputs = if groups.is_some() { 1 } else { batch };
     let copy = |operand: OperandKind, extents, lists: [Option<&Vec<usize>>; 2], batch: usize| {
         let view = call.operand(operand);
-        lists.iter().any(Option::is_some).then(|| {
+        (view.is_split() || lists.iter().any(Option::is_some)).then(|| {
             let bytes = (view.memory.kind(), view.memory.bytes());
             let order = call.order(desc, operand);
             SelectedLines::new(extents, lists).copy(&view.with(()), bytes, (order, batch))

@@ -56,7 +56,10 @@ impl<R: Memory, W: Memory> Call<R, W> {
             let Problem { m, n, k, batch, groups, a, b, c, d, operands, scalars, .. } =
                 call.problem();
             let (strides, scalars) = (
-                ([a, b, d].map(|view| view.strides), c.map(|c| c.strides)),
+                (
+                    [a, b, d].map(|view| (view.strides, view.splits)),
+                    c.map(|c| (c.strides, c.splits)),
+                ),
                 scalars.map(f64::to_bits),
             );
             ((m, n, k, batch, groups.is_some()), strides, operands, scalars)

@@ -218,11 +218,17 @@ fn check_strided<M: Memory>(
     (rows, columns): (usize, usize),
     batch: usize,
 ) -> Result<(), Refusal> {
-    let [down, across] = view.strides.map(|stride| stride as u128);
-    let (below, beside) = ((rows.max(1) - 1) as u128 * down, (columns.max(1) - 1) as u128 * across);
-    let nested = (rows < 2 || down > beside) && (columns < 2 || across > 0)
-        || (columns < 2 || across > below) && (rows < 2 || down > 0);
-    if !nested {
+    let [of_rows, of_columns] = [(0, rows), (1, columns)]
+        .map(|(axis, extent)| view.splits[axis].modes(extent, view.strides[axis]));
+    let mut modes = [of_rows, of_columns].as_flattened().to_vec();
+    modes.retain(|(extent, _)| *extent > 1);
+    modes.sort_by_key(|(_, stride)| *stride);
+    // Each mode exceeds the reach of the modes with smaller strides.
+    let nested = |reach: u128, (extent, stride): &(usize, usize)| {
+        let beyond = *stride as u128 > reach;
+        beyond.then(|| reach + (*extent as u128 - 1) * *stride as u128)
+    };
+    if modes.iter().try_fold(0, nested).is_none() && rows > 0 && columns > 0 {
         return Err(Refusal::strides_overlap(Operand::D, view.strides));
     }
     check_length(Operand::D, view, (rows, columns), batch)?;

@@ -1,5 +1,5 @@
 //! The gather pass: copies the lines of an operand that an index list selects, so that TMA reads
-//! neighboring rows.
+//! neighboring rows. It also copies an operand whose lines or units are split in two modes.
 //!
 //! A line is a row of A or a column of B. A unit is one access: 16 bytes if the lines of the
 //! operand and of the copy are contiguous and aligned, or else one element. Consecutive threads
@@ -10,7 +10,7 @@
 use crate::{
     codegen::{GatherParams, TranslationUnit},
     numeric::ElementKind,
-    operand::{Elements, IndexList, PassBatch, unit_of},
+    operand::{Elements, IndexList, PassBatch, Split, unit_of},
     refusal::Refusal,
     threadblock::{Grid, Launch},
 };
@@ -36,7 +36,10 @@ pub struct GatherCopy {
     pub source: [u64; 2],
     /// Bytes between lines, and between the units of a line, of the copy.
     pub copy: [u64; 2],
-    /// Addresses of the operand, of the copy, and of the index list.
+    /// Splits of the operand's lines, and of its units: lines or units per group, or 0, and bytes
+    /// between groups.
+    pub splits: [[u64; 2]; 2],
+    /// Addresses of the operand, of the copy, and of the index list, or 0 without a list.
     pub addresses: [u64; 3],
     /// Number of lines of the operand.
     pub extent: u64,
@@ -50,15 +53,19 @@ impl GatherCopy {
     pub(super) fn new(
         element: ElementKind,
         [lines, length]: [usize; 2],
-        [source, copy]: [[usize; 2]; 2],
-        ([from, to], list): ([u64; 2], &IndexList<Elements>),
+        (source, copy): ([(usize, Split); 2], [usize; 2]),
+        ([from, to], list): ([u64; 2], Option<&IndexList<Elements>>),
         batch: PassBatch,
     ) -> Self {
         let size = element.matrix_bytes(1);
         let bytes = |elements: usize| element.matrix_bytes(elements as u64);
-        let [source, copy] = [source, copy].map(|strides| strides.map(bytes));
+        let splits = source.map(|(_, split)| [split.inner as u64, bytes(split.outer)]);
+        let (source, copy) = (source.map(|(stride, _)| bytes(stride)), copy.map(bytes));
         let [of_source, of_copy] = batch.strides_bytes;
-        let aligned = from | to | source[0] | copy[0] | bytes(length) | of_source | of_copy;
+        let [[_, of_groups], [run, of_runs]] = splits;
+        let splits_align = of_groups | of_runs | run * size;
+        let aligned =
+            from | to | source[0] | copy[0] | bytes(length) | of_source | of_copy | splits_align;
         let contiguous = source[1] == size && copy[1] == size;
         let wide = contiguous && aligned.is_multiple_of(WIDEST);
         let merged = if wide { WIDEST / size } else { 1 };
@@ -67,8 +74,9 @@ impl GatherCopy {
             extents: [lines as u64, length as u64 / merged],
             source: [source[0], source[1] * merged],
             copy: [copy[0], copy[1] * merged],
-            addresses: [from, to, list.list.memory.address],
-            extent: list.extent as u64,
+            splits: [splits[0], [splits[1][0] / merged, splits[1][1]]],
+            addresses: [from, to, list.map_or(0, |list| list.list.memory.address)],
+            extent: list.map_or(0, |list| list.extent as u64),
             batch,
         }
     }
@@ -99,6 +107,9 @@ impl GatherCopy {
         let grid = Grid::with_tiles(blocks, GatherDesc::THREADS, 0)?;
         let ([source, destination, indices], [stride_source, stride_copy]) =
             (self.addresses, self.batch.strides_bytes);
+        // Without a split, a group has more lines than a matrix.
+        let group = |inner: u64| if inner == 0 { u32::MAX } else { inner as u32 };
+        let [[lines_of_group, source_group], [units_of_run, source_run]] = self.splits;
         let params = GatherParams {
             source,
             destination,
@@ -107,8 +118,12 @@ impl GatherCopy {
             source_unit: self.source[1],
             copy_line: self.copy[0],
             copy_unit: self.copy[1],
+            source_group,
+            source_run,
             stride_source,
             stride_copy,
+            lines_of_group: group(lines_of_group),
+            units_of_run: group(units_of_run),
             lines: lines as u32,
             units: units as u32,
             extent: self.extent as u32,

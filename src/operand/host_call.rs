@@ -21,6 +21,7 @@ pub(super) fn read<'b>(
     at: (usize, usize),
 ) -> View<HostSlice<'b>> {
     let (HostSlice { kind, bytes }, [down, across]) = (view.memory, view.strides);
+    // The host copies matrices with splits before it takes parts of them.
     let element = at.0.saturating_mul(down).saturating_add(at.1.saturating_mul(across));
     let first = view.first_byte(kind, number).saturating_add(kind.matrix_bytes(element as u64));
     view.with(HostSlice { kind, bytes: bytes.get(first as usize..).unwrap_or_default() })

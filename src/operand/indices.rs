@@ -105,13 +105,15 @@ impl<R: Memory> Indices<R> {
 }
 
 impl<R, W> Call<R, W> {
-    /// Returns the addressing of the kernel for this call, in the frame of this call. `order` is the
-    /// layout of D.
+    /// Returns the addressing of the kernel for this call, in the frame of this call. `order` is
+    /// the layout of D.
     pub(crate) fn addressing(&self, order: Order) -> Addressing {
         let [a, b] = &self.indices.operands;
         let extents = self.output_extents();
         let of_source = self.c.matrix().and_then(|c| c.order(order, extents));
-        let strided = self.d.order(order, extents) != Some(order)
+        let split = self.d.is_split() || self.c.matrix().is_some_and(View::is_split);
+        let strided = split
+            || self.d.order(order, extents) != Some(order)
             || self.c.matrix().is_some() && of_source != Some(order);
         Addressing {
             gathers: [a.is_some(), b.is_some()],
@@ -169,7 +171,37 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 return Err(Refusal::index_of_terms(operand, d.emulation()));
             }
         }
-        Ok(())
+        self.check_splits(d)
+    }
+
+    /// Checks that the kernel supports the splits of the matrices. An index list already gives each
+    /// line its own place.
+    fn check_splits(&self, d: &GemmDesc) -> Result<(), Refusal> {
+        for kind in OperandKind::BOTH {
+            let (view, operand) = (self.operand(kind), Operand::from_kind(kind));
+            let lines = view.splits[if kind == OperandKind::A { 0 } else { 1 }];
+            if lines.is_some() && self.indices.operands[kind.index()].is_some() {
+                return Err(Refusal::split_of_index(operand));
+            }
+            if view.is_split() && d.emulation().decomposes() {
+                return Err(Refusal::split_of_others(operand, d.emulation().name()));
+            }
+        }
+        let scattered = match &self.indices.output {
+            Some((Axis::N, _)) => self.d.splits[1].is_some(),
+            Some(_) => self.d.splits[0].is_some(),
+            None => false,
+        };
+        if scattered {
+            return Err(Refusal::split_of_index(Operand::D));
+        }
+        match self.operands.iter().find(|(_, view)| view.is_split()) {
+            Some((name, _)) => {
+                let operand = Operand::Epilogue(name);
+                Err(Refusal::split_of_others(operand, "an operand of the epilogue"))
+            }
+            None => Ok(()),
+        }
     }
 }
 

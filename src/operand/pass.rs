@@ -202,18 +202,13 @@ impl Pass {
             }
             Route::Gathered => {
                 let list = problem.indices.operands[operand.index()];
-                let list = list.ok_or(Refusal::missing_operand(Operand::indices_of(
-                    Operand::from_kind(operand),
-                )))?;
-                let [down, across] = view.strides;
-                let source =
-                    if operand == OperandKind::A { [down, across] } else { [across, down] };
+                let lines = if operand == OperandKind::A { 0 } else { 1 };
+                let source = [lines, 1 - lines].map(|axis| (view.strides[axis], view.splits[axis]));
                 let along_k = way.order.along_k(operand);
                 let copy = if along_k { [way.leading, 1] } else { [1, way.leading] };
                 let extents = [problem.mn(operand), problem.k];
-                let addresses = ([view.memory.address, to], &list);
-                let strides = [source, copy];
-                Self::Gather(GatherCopy::new(element, extents, strides, addresses, batch))
+                let addresses = ([view.memory.address, to], list.as_ref());
+                Self::Gather(GatherCopy::new(element, extents, (source, copy), addresses, batch))
             }
             Route::Transposed => {
                 let room = Elements {

@@ -16,7 +16,7 @@
 //! | one of them is not | [`Route::Repacked`] | a copy in the same order, whose leading dimension is whole |
 //! | MN-major, but the kernel reads K-major, or vice versa | [`Route::Transposed`] | its transpose |
 //! | `f32`, for tensor cores | [`Route::Decomposed`] | rows of its terms |
-//! | has an index list, but TMA reads it | [`Route::Gathered`] | the rows that the list selects |
+//! | has an index list, but TMA reads it; has split rows or columns | [`Route::Gathered`] | a copy of its rows |
 //!
 //! Other main loops read all operands in place, with narrower accesses. D never needs a pass: if
 //! TMA cannot store D, threads do.
@@ -253,7 +253,8 @@ impl Way {
         let (length, lines) = problem.lines(operand, wanted);
         // Threads read by an index in place.
         let by_threads = matches!(need, OperandNeed::Accesses(_)) && wanted == order;
-        let gathered = problem.indices.operands[operand.index()].is_some() && !by_threads;
+        let indexed = problem.indices.operands[operand.index()].is_some();
+        let gathered = indexed && !by_threads || view.is_split();
         if wanted == order && !gathered {
             let bytes = |elements: usize| input.stored.matrix_bytes(elements as u64);
             let next = input.stored.matrix_bytes(problem.batch_stride(view));

@@ -181,6 +181,7 @@ fields! {
     NumbersOf "a number of ";
     MatricesOf "number of matrices of ";
     IndicesOf "indices of ";
+    SplitOf "split of ";
     CopyBytes "asynchronous copy of ";
     CopyElements "asynchronous copy of ";
     SwizzleBlock "swizzle block of ";

@@ -150,6 +150,9 @@ impl<'a, S: Executor, T: MathType> Arguments<'a, S, T, Identity, T> {
         if self.groups.is_some() {
             return Err(Refusal::GROUPS_OF_TRANSPOSE);
         }
+        if self.placements().iter().any(|at| at.geometry.is_some_and(|view| view.is_split())) {
+            return Err(Refusal::split_of_others(Operand::A, "a transpose"));
+        }
         if self.has_indices() {
             return Err(Refusal::INDICES_OF_TRANSPOSE);
         }
