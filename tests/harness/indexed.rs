@@ -1,7 +1,7 @@
 //! Calls with index lists or two strides of C and D, and plain calls on copies of their matrices.
 
 use crate::harness::{groups::bytes, prelude::*};
-use falchion::internals::operand::{IndexList, Indices};
+use falchion::internals::operand::{IndexList, Indices, Split};
 
 /// Bytes of the matrices of a call.
 #[derive(Clone)]
@@ -145,6 +145,28 @@ impl IndexedCase {
         let strides = [[whole_row, 2], [3, whole_column], [1, extents[2].max(1)], [n.max(1), 1]];
         let d = if random.once_in(3) { with_strides(random.pick(&strides)) } else { d };
         let of_c = if random.once_in(4) { with_strides(random.pick(&strides)) } else { d };
+        // Split rows and columns, as of a permuted tensor. An axis with a list has no split.
+        let mut split = |view: View<Elements>, extents: (usize, usize)| {
+            let [rows, columns] =
+                [extents.0, extents.1].map(|extent| 1 + random.below(extent.max(1)));
+            let (tile, across) = (rows * columns, extents.1.div_ceil(columns).max(1));
+            let splits = [
+                Split { inner: rows, outer: across * tile },
+                Split { inner: columns, outer: tile },
+            ];
+            let shared = view.batch_stride == 0;
+            let view = View { strides: [columns, 1], ..view }.with_splits(splits);
+            let view = view.one_behind_another(extents);
+            let view = if shared { view.batched(0) } else { view };
+            view.with(Elements::new(view.elements(extents, batch) as usize))
+        };
+        let plain_mask =
+            |bit: usize| gathers && mask >> bit & 1 == 0 && seed >> (20 + bit) & 3 == 0;
+        let a = if plain_mask(0) { split(a, (extents[0], k)) } else { a };
+        let b = if plain_mask(1) { split(b, (k, extents[1])) } else { b };
+        let permuted = mask >> 2 & 1 == 0 && seed >> 24 & 3 == 0;
+        let beside = d;
+        let (d, of_c) = if permuted { (split(d, of_d), split(of_c, of_d)) } else { (d, of_c) };
         let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(of_c) };
         let elements = desc.epilogue.leave(desc.frame).operands(types.c);
         let operands = EpilogueOperands::by(|name| {
@@ -154,7 +176,7 @@ impl IndexedCase {
                     let length = if side == OperandKind::A { m } else { n };
                     View::vector(Elements::new(length), side)
                 }
-                None => d,
+                None => beside,
             })
         });
         let list = |number: usize| {
@@ -217,7 +239,10 @@ impl IndexedCase {
         let of_c = of_c.unwrap_or_else(|| self.memory.c.clone());
         let operands = self.memory.operands.as_ref().map(|name, bytes| match name.side() {
             Some(_) => bytes.clone(),
-            None => of_output(&d, self.element(name), bytes).1,
+            None => {
+                let view = self.problem.operands.get(name).unwrap_or(&d);
+                of_output(view, self.element(name), bytes).1
+            }
         });
         let views = self.problem.operands.map(|name, view| match name.side() {
             Some(_) => view,

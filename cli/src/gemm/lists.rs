@@ -62,8 +62,8 @@ impl Lists {
         self.0[number].as_ref().map(Vec::len)
     }
 
-    /// Returns the problem with the lists. A matrix has the rows of its file, or as many rows as its
-    /// list needs.
+    /// Returns the problem with the lists. A matrix has the rows of its file, or as many rows as
+    /// its list needs.
     pub fn apply(
         &self,
         problem: Problem,
