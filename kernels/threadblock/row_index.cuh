@@ -38,8 +38,8 @@ __device__ __forceinline__ Place place_of(Params const& params, unsigned row, un
 template <class Config>
 constexpr bool kPlaced = Config::kScatter != Scatter::None || Config::kStrided;
 
-// Returns the offset of a place in C (Number 0) or D (1), whose rows and columns are groups. Without
-// a split, one group has all of them.
+// Returns the offset of a place in C (Number 0) or D (1), whose rows and columns are in groups.
+// Without a split, one group has all of them.
 template <int Number, class Params>
 __device__ __forceinline__ long long split_offset(Params const& params, Place const& place, long long row_stride, long long column_stride) {
   unsigned const(&extent)[2] = params.split_extents[Number];

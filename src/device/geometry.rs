@@ -2,7 +2,7 @@
 
 use crate::{
     layout::Order,
-    operand::{Split, View},
+    operand::{AxisSplit, View},
     refusal::{Field, Operand, Refusal},
 };
 use core::ops::{Bound, Range, RangeBounds};
@@ -22,7 +22,7 @@ pub struct ViewGeometry {
     /// Whether lines of an input may overlap: the strides were set one by one.
     pub overlapping: bool,
     /// Splits of the rows, and of the columns.
-    pub splits: [Split; 2],
+    pub splits: [AxisSplit; 2],
 }
 
 /// Converts a stride to a signed number. No memory has more than `isize::MAX` elements.
@@ -35,7 +35,7 @@ impl ViewGeometry {
     pub fn packed((rows, columns): (usize, usize), order: Order) -> Self {
         let leading = signed(order.packed(rows, columns));
         let strides = if order.is_row() { [leading, 1] } else { [1, leading] };
-        let splits = [Split::NONE; 2];
+        let splits = [AxisSplit::NONE; 2];
         Self { first: 0, shape: (rows, columns), strides, order, overlapping: false, splits }
     }
 
@@ -58,7 +58,7 @@ impl ViewGeometry {
 
     /// Splits the rows or the columns in groups of `inner` lines, which are `outer` elements apart.
     pub const fn with_split(mut self, axis: usize, inner: usize, outer: usize) -> Self {
-        self.splits[axis] = Split { inner, outer };
+        self.splits[axis] = AxisSplit { inner, outer };
         self
     }
 

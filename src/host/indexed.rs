@@ -1,5 +1,5 @@
-//! Index lists, strides, and splits on the host: plain copies of the matrices, and a D whose elements are
-//! copied back.
+//! Index lists, strides, and splits on the host: plain copies of the matrices, and a D whose
+//! elements are copied back.
 //!
 //! The arithmetic of an element of D does not depend on the place of its operands, so the copies
 //! give the bits of a kernel that reads through the lists.

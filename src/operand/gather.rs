@@ -10,7 +10,7 @@
 use crate::{
     codegen::{GatherParams, TranslationUnit},
     numeric::ElementKind,
-    operand::{Elements, IndexList, PassBatch, Split, unit_of},
+    operand::{AxisSplit, Elements, IndexList, PassBatch, unit_of},
     refusal::Refusal,
     threadblock::{Grid, Launch},
 };
@@ -53,7 +53,7 @@ impl GatherCopy {
     pub(super) fn new(
         element: ElementKind,
         [lines, length]: [usize; 2],
-        (source, copy): ([(usize, Split); 2], [usize; 2]),
+        (source, copy): ([(usize, AxisSplit); 2], [usize; 2]),
         ([from, to], list): ([u64; 2], Option<&IndexList<Elements>>),
         batch: PassBatch,
     ) -> Self {
@@ -63,7 +63,7 @@ impl GatherCopy {
         let (source, copy) = (source.map(|(stride, _)| bytes(stride)), copy.map(bytes));
         let [of_source, of_copy] = batch.strides_bytes;
         let [[_, of_groups], [run, of_runs]] = splits;
-        let splits_align = of_groups | of_runs | run * size;
+        let splits_align = of_groups | of_runs | (run * size);
         let aligned =
             from | to | source[0] | copy[0] | bytes(length) | of_source | of_copy | splits_align;
         let contiguous = source[1] == size && copy[1] == size;

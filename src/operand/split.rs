@@ -5,14 +5,14 @@ use crate::refusal::{Field, Refusal, rules::multiple};
 /// Split of the rows or of the columns of a matrix in groups of `inner` lines. Neighboring lines of
 /// a group are one stride of the matrix apart, and neighboring groups are `outer` elements apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Split {
+pub struct AxisSplit {
     /// Lines per group; 0 if the axis is not split.
     pub inner: usize,
     /// Elements between neighboring groups.
     pub outer: usize,
 }
 
-impl Split {
+impl AxisSplit {
     /// An axis in one mode.
     pub const NONE: Self = Self { inner: 0, outer: 0 };
 
@@ -23,20 +23,16 @@ impl Split {
 
     /// Returns the offset of line `i` in elements, for lines that are `stride` elements apart.
     pub const fn offset(self, i: usize, stride: usize) -> usize {
-        if self.inner == 0 {
-            i * stride
-        } else {
-            i / self.inner * self.outer + i % self.inner * stride
-        }
+        let (group, within) = self.place(i);
+        group + within * stride
     }
 
     /// Returns the offset of the group of line `i` in elements, and the number of the line in its
     /// group.
     pub(crate) const fn place(self, i: usize) -> (usize, usize) {
-        if self.inner == 0 {
-            (0, i)
-        } else {
-            ((i / self.inner).saturating_mul(self.outer), i % self.inner)
+        match i.checked_div(self.inner) {
+            Some(group) => (group.saturating_mul(self.outer), i % self.inner),
+            None => (0, i),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Matrices of a call: memory and strides.
 
-use super::Split;
+use super::AxisSplit;
 use crate::{
     layout::Order,
     numeric::ElementKind,
@@ -120,7 +120,7 @@ pub struct View<M> {
     /// Whether rows or columns of an input may overlap: the caller has set both strides.
     pub overlapping: bool,
     /// Splits of the rows, and of the columns.
-    pub splits: [Split; 2],
+    pub splits: [AxisSplit; 2],
 }
 
 impl<M> View<M> {
@@ -131,7 +131,7 @@ impl<M> View<M> {
             strides: if order.is_row() { [leading, 1] } else { [1, leading] },
             batch_stride: 0,
             overlapping: false,
-            splits: [Split::NONE; 2],
+            splits: [AxisSplit::NONE; 2],
         }
     }
 
@@ -164,7 +164,7 @@ impl<M> View<M> {
             (_, 1) => [down, 1],
             _ => [down, across],
         };
-        Self { memory, strides, batch_stride: 0, overlapping: false, splits: [Split::NONE; 2] }
+        Self { memory, strides, batch_stride: 0, overlapping: false, splits: [AxisSplit::NONE; 2] }
     }
 
     /// Creates an epilogue vector as an m x n matrix. A vector with one value per row of A has
@@ -175,7 +175,7 @@ impl<M> View<M> {
             strides: if matches!(side, OperandKind::A) { [1, 0] } else { [0, 1] },
             batch_stride: 0,
             overlapping: true,
-            splits: [Split::NONE; 2],
+            splits: [AxisSplit::NONE; 2],
         }
     }
 
@@ -222,8 +222,8 @@ impl<M> View<M> {
 
     /// Returns the matrix with splits of its rows and of its columns.
     #[must_use]
-    pub fn with_splits(self, splits: [Split; 2]) -> Self {
-        let overlapping = self.overlapping || splits != [Split::NONE; 2];
+    pub fn with_splits(self, splits: [AxisSplit; 2]) -> Self {
+        let overlapping = self.overlapping || splits != [AxisSplit::NONE; 2];
         Self { splits, overlapping, ..self }
     }
 

@@ -1,7 +1,7 @@
 //! Calls with index lists or two strides of C and D, and plain calls on copies of their matrices.
 
 use crate::harness::{groups::bytes, prelude::*};
-use falchion::internals::operand::{IndexList, Indices, Split};
+use falchion::internals::operand::{AxisSplit, IndexList, Indices};
 
 /// Bytes of the matrices of a call.
 #[derive(Clone)]
@@ -151,8 +151,8 @@ impl IndexedCase {
                 [extents.0, extents.1].map(|extent| 1 + random.below(extent.max(1)));
             let (tile, across) = (rows * columns, extents.1.div_ceil(columns).max(1));
             let splits = [
-                Split { inner: rows, outer: across * tile },
-                Split { inner: columns, outer: tile },
+                AxisSplit { inner: rows, outer: across * tile },
+                AxisSplit { inner: columns, outer: tile },
             ];
             let shared = view.batch_stride == 0;
             let view = View { strides: [columns, 1], ..view }.with_splits(splits);
