@@ -4,7 +4,7 @@
 //! ```text
 //! "f32:row"                                       the stored elements are multiplied
 //! {"stored":"f32:row","multiplied":"tf32x3"}      terms, or a transform's identifier
-//! {"stored":"f32:row","indexed":true}             an index list selects the rows or columns
+//! {"stored":"f32:row","multiplied":"stored","indexed":true}    an index list selects the lines
 //! ```
 
 use crate::{
@@ -31,8 +31,7 @@ pub(super) struct OperandWords {
 #[serde(deny_unknown_fields)]
 struct Fields {
     stored: MatrixType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    multiplied: Option<String>,
+    multiplied: String,
     #[serde(default, skip_serializing_if = "is_false")]
     indexed: bool,
 }
@@ -47,11 +46,8 @@ impl Serialize for OperandWords {
         let Self { stored, multiplied, indexed } = *self;
         match (multiplied, indexed) {
             (Multiplied::Stored, false) => stored.serialize(serializer),
-            (Multiplied::Stored, true) => {
-                Fields { stored, multiplied: None, indexed }.serialize(serializer)
-            }
             (multiplied, indexed) => {
-                let multiplied = Some(multiplied.to_string());
+                let multiplied = multiplied.to_string();
                 Fields { stored, multiplied, indexed }.serialize(serializer)
             }
         }
@@ -67,8 +63,8 @@ impl<'de> Deserialize<'de> for OperandWords {
         }
         let Fields { stored, multiplied, indexed } =
             Fields::deserialize(value).map_err(de::Error::custom)?;
-        let multiplied = multiplied.as_deref().map_or(Ok(Multiplied::Stored), read);
-        Ok(Self { stored, multiplied: multiplied.map_err(de::Error::custom)?, indexed })
+        let multiplied = read(&multiplied).map_err(de::Error::custom)?;
+        Ok(Self { stored, multiplied, indexed })
     }
 }
 
