@@ -60,7 +60,7 @@
 //! | [`threadblock`] | tiles of D, in the order of the swizzle; k-tiles of one tile | `threadblock/{single_stage,pipelined,multistage,tma_ring}`, `threadblock/{work,smem}.rs` | `threadblock` |
 //! | [`warp`] | k-blocks of a k-tile; instructions of a k-block | `warp/{simt,mma_sync,wgmma}`; the fragments and rows that threads hold, in `warp/*.rs` | `warp`, with `Group`, the fragments of a k-block |
 //! | `thread` | multiply-adds of one thread | `thread/mma.rs` | `thread` |
-//! | [`epilogue`] | accumulators of one thread | `epilogue/{tile_store,tensor_store}`, one [`epilogue::Node`] per operation | `epilogue` |
+//! | [`epilogue`](mod@epilogue) | accumulators of one thread | `epilogue/{tile_store,tensor_store}`, one [`epilogue::Node`] per operation | `epilogue` |
 //!
 //! Every knob of every level is a field of one value, [`nest::GemmDesc`]. The value is checked at
 //! compile time, lowered to CUDA source, and executed on the CPU. The folders of MMAs, and the

@@ -19,6 +19,7 @@ use falchion::{
             HostCall,
             transpose::{TransposeDesc, TransposeProgram},
         },
+        shape::Axis,
         sys::DefaultFloatMode,
     },
     nest::GemmDesc,
@@ -83,7 +84,11 @@ impl CheckedKernel for GemmDesc {
         if mode == Mode::Fast {
             return run_on_host(self, call);
         }
-        HostProgram::new(&self.for_scalars(&call.scalars))?.run(mode, call)
+        let desc = self.for_scalars(&call.scalars);
+        // The consumers of groups along K have steps of their own.
+        let along_k = call.groups.is_some_and(|groups| groups.axis == Axis::K);
+        let desc = if along_k { desc.for_groups(Axis::K) } else { desc };
+        HostProgram::new(&desc)?.run(mode, call)
     }
 }
 

@@ -121,12 +121,16 @@ pub struct GemmArgs {
     pub batch: usize,
     /// Pass the matrices of a batch by a pointer array instead of a stride. Each matrix has its own
     /// allocation on a GPU.
-    #[arg(long, conflicts_with = "group_rows")]
+    #[arg(long, conflicts_with_all = ["group_rows", "group_k"])]
     pub pointers: bool,
     /// Grouped GEMM: rows of A and D per group, such as 100,0,37. Each group has its own B. A file
     /// of B holds one matrix per group.
     #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = whole, allow_hyphen_values = true, conflicts_with = "batch")]
     pub group_rows: Option<Vec<usize>>,
+    /// Grouped GEMM along K: columns of A and rows of B per group, such as 100,0,37. Each group has
+    /// its own D. A file of C holds one matrix per group, or one matrix for all.
+    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = whole, allow_hyphen_values = true, conflicts_with_all = ["batch", "group_rows"])]
+    pub group_k: Option<Vec<usize>>,
     /// Seed of the random operands.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
@@ -144,7 +148,7 @@ pub struct GemmArgs {
     /// of D), or bias_n or scale_n (one value per column). Repeat the flag for each vector.
     #[arg(long = "vector", value_name = "NAME=FILE", help_heading = "Files")]
     pub vectors: Vec<String>,
-    /// Read an auxiliary matrix of the epilogue from a .npy file. NAME is aux0, aux1, aux2, or aux3
+    /// Read an auxiliary matrix of the epilogue from a .npy file. NAME is aux1, aux2, aux3, or aux4
     /// (m x n). Repeat the flag for each matrix.
     #[arg(long = "matrix", value_name = "NAME=FILE", help_heading = "Files")]
     pub matrices: Vec<String>,

@@ -24,6 +24,7 @@ Examples:
   falchion gemm --a-file a.npy --b-file b.npy --out d.npy
   falchion gemm --a-file a.npy --b-file b.npy --epilogue 'relu(alpha * acc + bias_n)' --vector bias_n=bias.npy --out d.npy
   falchion gemm --group-rows 100,0,37 --n 64 --k 32 --verify
+  falchion gemm --group-k 100,0,37 --m 64 --n 32 --a bf16:col --b bf16:row --verify
   falchion gemm --m 4096 --n 4096 --k 4096 --a bf16:row --b bf16:col --c bf16:row --explain --for h200
   falchion gemm --m 64 --n 64 --k 64 --stages 3 --json > kernel.json
   falchion gemm --m 64 --n 64 --k 64 --desc kernel.json --verify

@@ -103,7 +103,7 @@ struct TensorStore {
   // it if D is not aligned for TMA, and if the subtile is not entirely in its group.
   template <int Subtile>
   __device__ __forceinline__ bool write(unsigned staging) {
-    constexpr bool grouped = Config::kRagged != threadblock::Ragged::None;
+    constexpr bool grouped = threadblock::divides_d(Config::kRagged);
     unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
     if (Config::kByTma && group.hold(first_row, first_column, Map::kRows, Config::kSubtileColumns)) {
       if (thread == 0) {

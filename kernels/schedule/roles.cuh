@@ -20,6 +20,8 @@ enum class RoleStepKind {
   PassTurn,
   AwaitFull,
   AwaitNext,
+  ClearOutside,
+  MeetCleared,
   LoadFirst,
   LoadFragments,
   FenceOperands,
@@ -131,11 +133,12 @@ template <>
 struct Exchanges<false> {};
 
 // State that every role has. A role derives from it and provides the following members.
-// - step<Kind, First, FragmentSet>(): CopyTensor, LoadFirst, LoadFragments, MultiplyStage,
-//   MultiplyLast, MultiplyInstructionTile, Promote, FetchSource, StoreStaging, StoreTensor,
-//   StoreThreads, ReduceSlices, SendPartials, AddPartials. Only arrives_last may wait.
+// - step<Kind, First, FragmentSet>(): CopyTensor, ClearOutside, LoadFirst, LoadFragments,
+//   MultiplyStage, MultiplyLast, MultiplyInstructionTile, Promote, FetchSource, StoreStaging,
+//   StoreTensor, StoreThreads, ReduceSlices, SendPartials, AddPartials. Only arrives_last may wait.
 // - goes_on(): whether this thread continues after the opening.
 // - next_tile(): advances to the next tile of D; false if there is none. k_tiles(): its k-tiles.
+// - has_outside(): whether the k-tile has elements outside the group's K.
 // - k_tiles_before(n), k_tiles_behind(n): k-tiles of other consumers' n previous and next units.
 // - stores(): whether it stores the tile; false if another consumer has the sum of its slices.
 // - rank(), has_next(): under a cluster's split, its block's rank and whether a tile follows.
@@ -245,6 +248,15 @@ __device__ __forceinline__ void synchronize(Role& role) {
     await<false>(role.full(), role.position.phase);
   } else if constexpr (Kind == RoleStepKind::AwaitNext) {
     if (role.k < role.k_tiles()) await<false>(role.full(), role.position.phase);
+  } else if constexpr (Kind == RoleStepKind::MeetCleared) {
+    // Barriers 1 to kConsumers belong to the warpgroups.
+    constexpr bool alone = Ring::kTurns > 0 || Ring::kConsumers == 1;
+    if (role.has_outside()) {
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      // The lanes of a warp may have cleared different numbers of chunks.
+      __syncwarp();
+      asm volatile("bar.sync %0, %1;" ::"r"(1 + (alone ? role.consumer : Ring::kConsumers)), "n"(Ring::kWarpgroup * (alone ? 1 : Ring::kConsumers)) : "memory");
+    }
   } else if constexpr (Kind == RoleStepKind::FenceOperands) {
     role.pin();
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -336,7 +348,7 @@ __device__ __forceinline__ void perform(Role& role) {
     perform<List, FragmentSet, First + Count / 2, Count - Count / 2>(role);
   } else if constexpr (Count == 1) {
     constexpr RoleStep step = List::step(First);
-    if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
+    if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::ClearOutside || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyInstructionTile || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||

@@ -19,6 +19,8 @@ struct Mma {
   static_assert(Config::kWork == WorkKind::DataParallel || Config::kWork == WorkKind::StreamK, "a block of such a kernel has one unit of work, or streams");
 
   static constexpr bool kStreams = Config::kWork == WorkKind::StreamK;
+  static constexpr bool kGroupsK = Config::kRagged == Ragged::K;
+  static_assert(!kGroupsK || Config::kGroupStep == 1, "copies of a group begin at its first k");
   // Maximum number of accesses per thread for which values derived from a leading dimension are
   // recomputed in each unit. With more accesses, the compiler would keep each value.
   static constexpr int kFew = 8;
@@ -60,10 +62,14 @@ struct Mma {
       decltype(auto) pitch = pitches_read<kStreams && ThreadMap<typename Config::A>::kAccesses <= kFew, kStreams && ThreadMap<typename Config::B>::kAccesses <= kFew>(params);
       Derived mainloop(
           shared_memory,
-          IteratorA(params, matrix<typename Config::A, 0>(params, unit, params.a, params.stride_a), pitch.lda, row, unit.rows(params), params.k, thread),
-          IteratorB(params, matrix<typename Config::B, 1>(params, unit, params.b, params.stride_b), pitch.ldb, column, unit.columns(params), params.k, thread),
+          IteratorA(params, matrix<typename Config::A, 0>(params, unit, params.a, params.stride_a), pitch.lda, row, unit.rows(params), depth(params, unit), thread),
+          IteratorB(params, matrix<typename Config::B, 1>(params, unit, params.b, params.stride_b), pitch.ldb, column, unit.columns(params), depth(params, unit), thread),
           thread, unit.k_count(params));
       if constexpr (Config::kSplitK) mainloop.skip(unit.k_begin(params));
+      if constexpr (kGroupsK) {
+        mainloop.a.start_at(unit.first);
+        mainloop.b.start_at(unit.first);
+      }
       mainloop.run();
       if constexpr (kStreams || WarpMma::kFull) {
         if constexpr (Config::kSplitK) work.recall(params, unit);
@@ -131,6 +137,13 @@ struct Mma {
   }
 
  private:
+  // Extent along K of the unit's GEMM.
+  template <class Params>
+  static __device__ __forceinline__ int depth(Params const& params, Unit<Config> const& unit) {
+    if constexpr (kGroupsK) return int(unit.limit - unit.first);
+    else return params.k;
+  }
+
   template <class Operand, int Number, class Params>
   static __device__ __forceinline__ typename Operand::Element const* matrix(Params const& params, Unit<Config> const& unit, unsigned long long address, long long stride) {
     return matrix_of_product<Config, Number, typename Operand::Element const>(params, unit.product, address, stride);

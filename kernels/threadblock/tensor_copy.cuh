@@ -41,8 +41,7 @@ __device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> box_corner(Params co
   } else if constexpr (Config::kArray) {
     return {{along, across, positions.template get<Number>()}};
   } else {
-    constexpr bool grouped = Config::kRagged != Ragged::None;
-    if constexpr (grouped && Number != (Config::kRagged == Ragged::M ? 1 : 0)) return {{along, across, 0}};
+    if constexpr (divides_d(Config::kRagged) && Number != (Config::kRagged == Ragged::M ? 1 : 0)) return {{along, across, 0}};
     bool const own = Number == 3 || params.own >> Number & 1;
     return {{along, across, own ? int(product) : 0}};
   }

@@ -71,6 +71,9 @@ struct TileIterator {
     left_k -= Operand::kTileK;
   }
 
+  // Begins at element `first` along K. The extent along K counts from this element.
+  __device__ __forceinline__ void start_at(unsigned first) { pointer += Operand::kContiguousK ? (long long)first : first * leading; }
+
   // Skips `tiles` k-tiles, all of which begin within K.
   __device__ __forceinline__ void skip(unsigned tiles) {
     long long const k = (long long)tiles * Operand::kTileK;

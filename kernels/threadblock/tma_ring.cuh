@@ -40,6 +40,21 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SliceSum<Config::
   __device__ __forceinline__ unsigned k_tiles_before(unsigned units) const { return k_tiles_beside(units, -1); }
   __device__ __forceinline__ unsigned k_tiles_behind(unsigned units) const { return k_tiles_beside(units, 1); }
 
+  // Returns whether the current k-tile has elements outside the group's K.
+  __device__ __forceinline__ bool has_outside() const {
+    if (this->k >= k_tiles()) return false;
+    return unit.inside_from(this->k) > 0 || unit.inside_to(this->k) < Config::kTileK;
+  }
+
+  // Writes zeros to this thread's part of the elements outside the group's K, in both operands.
+  // TileA and TileB map (mn, k) of a stage to an offset in elements.
+  template <class TileA, class TileB>
+  __device__ __forceinline__ void clear_outside() const {
+    if (!has_outside()) return;
+    clear_outside<typename Config::A, TileA>(this->stage_a());
+    clear_outside<typename Config::B, TileB>(this->stage_b());
+  }
+
   // Reduces the split-K slices of a consumer whose threads hold the accumulators of warp_mma.
   template <class Mma>
   __device__ __forceinline__ void reduce_slices(Mma& warp_mma) {
@@ -74,11 +89,49 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SliceSum<Config::
   }
 
  private:
+  template <class Operand, class Tile>
+  __device__ __forceinline__ void clear_outside(unsigned stage) const {
+    constexpr unsigned bytes = Config::kStageRow / Config::kTileK, chunk = 16 / bytes, extent = Operand::kShares * Operand::kShareMn;
+    using Ring = typename Config::Ring;
+    constexpr unsigned threads = Ring::kWarpgroup * (Ring::kTurns > 0 ? 1 : Ring::kConsumers);
+    unsigned const from = unit.inside_from(this->k), to = unit.inside_to(this->k);
+    // Chunks of 16 bytes along K, or single k: `before` of them begin before the group, and those
+    // from `behind` on end behind it.
+    constexpr unsigned along = Operand::kAlongK ? chunk : 1, across = Operand::kAlongK ? extent : extent / chunk;
+    unsigned const before = (from + along - 1) / along, last = to / along, behind = last < before ? before : last;
+    unsigned const count = (before + Config::kTileK / along - behind) * across;
+#pragma unroll 1
+    for (unsigned i = (Ring::kTurns > 0 ? 0 : this->consumer * Ring::kWarpgroup) + this->thread; i < count; i += threads) {
+      unsigned const which = i / across, k = (which < before ? which : which - before + behind) * along;
+      unsigned const mn = i % across * (Operand::kAlongK ? 1 : chunk), address = stage + Tile::at(mn, k) * bytes;
+      if (k >= to || k + along <= from) {
+        asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(address), "r"(0) : "memory");
+      } else {
+        for (unsigned j = 0; j < chunk; ++j)
+          if (k + j < from || k + j >= to) clear_element<bytes>(address + j * bytes);
+      }
+    }
+  }
+
+  template <unsigned Bytes>
+  static __device__ __forceinline__ void clear_element(unsigned address) {
+    if constexpr (Bytes == 1) asm volatile("st.shared.b8 [%0], %1;" ::"r"(address), "r"(0) : "memory");
+    else if constexpr (Bytes == 2) asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"((unsigned short)0) : "memory");
+    else if constexpr (Bytes == 4) asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(0) : "memory");
+    else asm volatile("st.shared.b64 [%0], %1;" ::"r"(address), "l"(0ll) : "memory");
+  }
+
   // Returns the k-tiles of the next (`side` = 1) or previous (`side` = -1) `units` units.
   __device__ __forceinline__ unsigned k_tiles_beside(unsigned units, int side) const {
-    if constexpr (!Config::kSplitK) return units * k_tiles();
+    if constexpr (!Config::kSplitK && !Work<Config>::kGroupsK) return units * k_tiles();
     unsigned tiles = 0;
-    for (unsigned i = 1; i <= units; ++i) tiles += work.k_count_beside(params, side * int(i), Config::Ring::kTurns);
+    if constexpr (Work<Config>::kGroupsK) {
+      // There are few other consumers. Unrolled, the loop would fill the instruction cache.
+#pragma unroll 1
+      for (unsigned i = 1; i <= units; ++i) tiles += work.k_count_beside(params, side * int(i), Config::Ring::kTurns);
+    } else {
+      for (unsigned i = 1; i <= units; ++i) tiles += work.k_count_beside(params, side * int(i), Config::Ring::kTurns);
+    }
     return tiles;
   }
 };
@@ -109,11 +162,18 @@ struct Producer : Worker<Config, Params> {
   }
 
  private:
+  // Returns the first k of the current k-tile in an operand.
+  template <int Number>
+  __device__ __forceinline__ int first_k() const {
+    if constexpr (Work<Config>::kGroupsK) return this->unit.begin() + this->k * Config::kTileK;
+    else return numeric::block_of<typename Config::Emulation, Number>(this->unit.k_begin(this->params) + this->k, this->params.term_blocks) * Config::kTileK;
+  }
+
   // Copies this block's share of an operand's tile to all blocks that share it.
   template <class Operand, int Number>
   __device__ __forceinline__ void copy(TensorMap const& map, int origin, unsigned stage) {
     unsigned const first = Operand::kShares > 1 ? this->work.rank * Operand::kShareMn : 0;
-    int const k = numeric::block_of<typename Config::Emulation, Number>(this->unit.k_begin(this->params) + this->k, this->params.term_blocks) * Config::kTileK;
+    int const k = this->template first_k<Number>();
 #pragma unroll
     for (unsigned i = 0; i < Operand::kCopies; ++i) {
       unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;

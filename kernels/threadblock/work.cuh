@@ -1,6 +1,7 @@
 // Twin of src/threadblock/work.rs: distribution of work units over blocks.
 #pragma once
 #include "layout/index_map.cuh"
+#include "threadblock/group_range.cuh"
 #include "threadblock/split_k.cuh"
 #include "threadblock/records.cuh"
 #include "threadblock/stream_k.cuh"
@@ -22,9 +23,12 @@ struct Product<false> {
   static constexpr unsigned product = 0;
 };
 
-// Ragged axis of a grouped GEMM: M of A and D, or N of B and D. Each group has its own matrix on
-// the other side.
-enum class Ragged { None, M, N };
+// Ragged axis of a grouped GEMM: M of A and D, N of B and D, or K of A and B. Each group has its
+// own matrix on the other side; along K, its own D.
+enum class Ragged { None, M, N, K };
+
+// Returns whether groups are lines of one D.
+__device__ __forceinline__ constexpr bool divides_d(Ragged axis) { return axis == Ragged::M || axis == Ragged::N; }
 
 // Lines of a group, which are rows or columns of D: `first .. limit`. Its tiles begin at the
 // largest multiple of `Step` up to `first`. Without groups, the struct covers all lines and stores
@@ -61,10 +65,14 @@ struct Lines<Ragged::None, Step> {
   static __device__ __forceinline__ constexpr bool have_column(unsigned) { return true; }
   static __device__ __forceinline__ constexpr bool hold(unsigned, unsigned, unsigned, unsigned) { return true; }
 };
+template <unsigned Step>
+struct Lines<Ragged::K, Step> : Lines<Ragged::None, Step> {};
 
 // Range of k-tiles that a block computes of a tile.
 template <class Config>
-using RangeOf = typename index::Either<Config::kWork == WorkKind::StreamK, StreamedRange<Config::kClusterM * Config::kClusterN>, KRange<Config::kSplitK>>::Type;
+using RangeOf = typename index::Either<
+    Config::kWork == WorkKind::StreamK, StreamedRange<Config::kClusterM * Config::kClusterN>,
+    typename index::Either<Config::kRagged == Ragged::K, GroupRange<Config::kTileK, Config::kGroupStep>, KRange<Config::kSplitK>>::Type>::Type;
 
 // Work unit of a block: some k-tiles of one tile of a D.
 template <class Config>
@@ -92,10 +100,10 @@ __device__ __forceinline__ Element* matrix_of(unsigned product, unsigned long lo
   return first + product * stride;
 }
 
-// Returns a GEMM's C or D; all groups of a grouped GEMM share one.
+// Returns a GEMM's C or D; groups that are lines of D share one.
 template <class Config, class Element>
 __device__ __forceinline__ Element* output_of(unsigned product, unsigned long long address, long long stride) {
-  if constexpr (Config::kRagged != Ragged::None) return reinterpret_cast<Element*>(address);
+  if constexpr (divides_d(Config::kRagged)) return reinterpret_cast<Element*>(address);
   return matrix_of<Config, Element>(product, address, stride);
 }
 
@@ -268,10 +276,11 @@ struct Work : Slices<Config::kSplitK> {
   // Whether the blocks of a cluster compute the slices of one tile.
   static constexpr bool kOfCluster = Config::kWork == WorkKind::SplitKCluster;
   static constexpr unsigned kBlocks = kOfCluster ? Config::kClusterK : Config::kClusterM * Config::kClusterN;
-  static constexpr bool kGrouped = Config::kRagged != Ragged::None;
+  static constexpr bool kGrouped = divides_d(Config::kRagged);
+  static constexpr bool kGroupsK = Config::kRagged == Ragged::K;
   static constexpr bool kStreams = Config::kWork == WorkKind::StreamK;
   static_assert(!kStreams || (Config::kSplitK && !kGrouped), "streams have slices of K");
-  static_assert(!kGrouped || (Config::kBatched && !Config::kSplitK), "groups are a batch, whose K is whole");
+  static_assert(!(kGrouped || kGroupsK) || (Config::kBatched && !Config::kSplitK), "groups are a batch, whose K is whole");
 
   // Rectangles per D along M and N, and number of outputs.
   unsigned const rows;
@@ -301,6 +310,7 @@ struct Work : Slices<Config::kSplitK> {
     if constexpr (kGrouped) return take_of_groups(params, unit);
     else if constexpr (kStreams) return take_of_stream(params, unit);
     unit = unit_of(next);
+    if constexpr (kGroupsK) enter_group(params, unit);
     next += step;
     return true;
   }
@@ -323,6 +333,7 @@ struct Work : Slices<Config::kSplitK> {
     } else {
       if (next >= rows * columns * batch * this->slices) return false;
       unit = unit_of(next);
+      if constexpr (kGroupsK) enter_group(params, unit);
       next += step;
       return true;
     }
@@ -353,6 +364,12 @@ struct Work : Slices<Config::kSplitK> {
       Streams const streams = streams_of(params);
       unsigned const cluster = blockIdx.x / kBlocks;
       return number < streams.count(cluster) ? streams.k_count(cluster, number) : params.tiles_k;
+    } else if constexpr (kGroupsK) {
+      unsigned const group = number / (rows * columns);
+      if (group >= batch) return 0;
+      RangeOf<Config> range{};
+      range.enter(offsets_of(params), group, params.k);
+      return range.tiles();
     } else if constexpr (kOfCluster) {
       return KRange<true>::count(rank, params.slice_tiles, params.longer_slices);
     } else {
@@ -364,10 +381,21 @@ struct Work : Slices<Config::kSplitK> {
   typename index::Either<kGrouped, Groups<Config>, NoGroups>::Type groups;
 
   template <class Params>
+  static __device__ __forceinline__ unsigned const* offsets_of(Params const& params) {
+    return reinterpret_cast<unsigned const*>(params.records);
+  }
+
+  // Reads the range of K of a unit's group.
+  template <class Params>
+  static __device__ __forceinline__ void enter_group(Params const& params, Unit<Config>& unit) {
+    unit.enter(offsets_of(params), unit.product, params.k);
+  }
+
+  template <class Params>
   __device__ __forceinline__ bool take_of_groups(Params const& params, Unit<Config>& unit) {
     constexpr bool down = Config::kRagged == Ragged::M;
     unsigned const across = down ? columns : rows;
-    if (!groups.reach(next, reinterpret_cast<unsigned const*>(params.records), batch, down ? params.m : params.n, across)) return false;
+    if (!groups.reach(next, offsets_of(params), batch, down ? params.m : params.n, across)) return false;
     unit = groups.unit(next, rank, across);
     next += step;
     return true;

@@ -80,10 +80,10 @@ fn epilogue_header(desc: &GemmDesc) -> String {
     );
     let _ = writeln!(
         text,
-        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned product, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
+        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned product, unsigned row, unsigned column) {{\n{}  }}\n}};",
         desc.output.compute.cuda(),
         desc.output.element.cuda(),
-        epilogue::expression(
+        epilogue::body(
             &desc.epilogue,
             (desc.output.compute, desc.output.element),
             desc.output.indexed.map(|_| scatter(desc)).as_deref()

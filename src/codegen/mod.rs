@@ -9,10 +9,10 @@ use crate::{
     epilogue::{MOST_OPERANDS, SCALARS, reduction::Reduction},
     layout::index_map::{IndexMap, fingerprint},
     nest::GemmMode,
-    shape::{Mn, Mnk},
+    shape::{Axis, Mn, Mnk},
     threadblock::{
-        GroupTiles, KSlices, ORDERED, StreamedSlices, Streams, SwizzleKind, TileOrder, Work,
-        WorkKind, lines_of_rectangle,
+        GroupRanges, GroupTiles, KSlices, ORDERED, StreamedSlices, Streams, SwizzleKind, TileOrder,
+        Work, WorkKind, lines_of_rectangle,
     },
     warp::MirroredMap,
 };
@@ -339,6 +339,14 @@ pub(crate) fn fingerprints_of_groups(
     (order, cluster): (SwizzleKind, Mn),
 ) -> String {
     let Some(axis) = mode.groups() else { return String::new() };
+    if matches!(axis, Axis::K) {
+        let (groups, tile_k) = (6, tile.k);
+        return fingerprint_assertion(
+            &format!("threadblock::GroupRanges<Config, {groups}>"),
+            "groups",
+            &GroupRanges { groups, step, tile_k },
+        );
+    }
     let lines = lines_of_rectangle(axis, tile, cluster);
     let assertion = |(count, across): (u32, u32)| {
         let kind = WorkKind::DataParallel;

@@ -2,10 +2,8 @@
 
 use crate::{
     device::{
-        AnySlice, NumberList, OperandView, OperandWorkspace, WorkspaceMemory,
-        space::{
-            EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Readable, Space,
-        },
+        AnySlice, NumberList, Offsets, OperandView, OperandWorkspace, WorkspaceMemory,
+        space::{EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Space},
     },
     epilogue::SCALARS,
     operand::{Elements, Source},
@@ -34,7 +32,7 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) c: OperandView<Source<C::Ref<'a, S>>>,
     pub(crate) d: OperandView<C::Mut<'a, S>>,
     pub(crate) batch: usize,
-    pub(crate) groups: Option<NumberList<'a, S>>,
+    pub(crate) groups: Option<Offsets<'a, S>>,
     /// Index lists of A, B, and D.
     pub(crate) indices: [Option<NumberList<'a, S>>; 3],
     /// Operands of the epilogue except C. The last value for an operand counts.
@@ -167,72 +165,6 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// Sets the group offsets of a grouped GEMM. G groups need G + 1 offsets. Group `i` multiplies
-    /// rows `offsets[i]` to `offsets[i + 1]` of A by the `i`-th B, and writes the same rows of D.
-    /// The Bs are one [batch stride](Self::batch_stride_b) apart. Groups may be empty. Rows outside
-    /// all groups keep their values. m counts all rows of A and D. [`bias_m`](Self::bias_m) has one
-    /// value per row of D. All groups share [`bias_n`](Self::bias_n).
-    ///
-    /// The offsets are in the memory of the operands. [`groups_by_value`](Self::groups_by_value)
-    /// accepts host offsets for device operands. The call checks offsets in host memory. Only the
-    /// kernel reads offsets on a device, so an earlier kernel of a graph may write the offsets. An
-    /// invalid offset on a device makes groups shorter or empty. The kernel writes nothing outside
-    /// D. [`groups_checked`](Self::groups_checked) finds invalid offsets. Grouped GEMM does not
-    /// split K.
-    ///
-    /// ```
-    /// use falchion::prelude::*;
-    ///
-    /// // Three experts: two rows of A use the first, none the second, and one the third.
-    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 3 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32>::new();
-    /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups(&[0, 2, 2, 3]))?;
-    /// assert_eq!(d, [8.0; 15]);
-    /// # Ok::<(), falchion::Error>(())
-    /// ```
-    #[doc(alias = "moe")]
-    #[doc(alias = "grouped")]
-    pub fn groups(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
-        self.groups = Some(NumberList::InSpace(offsets.view()));
-        self
-    }
-
-    /// Sets the group offsets, as [`groups`](Self::groups) does, and also checks offsets on a
-    /// device. To check the offsets, the call copies them to the host, so it waits for the stream.
-    /// Stream capture refuses the call. The call refuses the first offset that descends or exceeds
-    /// m. Use `groups_checked` to debug offsets that a kernel writes.
-    ///
-    /// ```
-    /// use falchion::prelude::*;
-    ///
-    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32>::new();
-    /// let told = gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_checked(&[0, 4, 3])).unwrap_err();
-    /// assert_eq!(told.to_string(), "offset 1 of the groups = 4 is outside 0 to 3; try 3");
-    /// ```
-    pub fn groups_checked(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
-        self.groups = Some(NumberList::Checked(offsets.view()));
-        self
-    }
-
-    /// Sets group offsets in host memory, for operands in any memory. The call refuses invalid
-    /// offsets. On a device, kernel parameters carry the offsets to the
-    /// [workspace](Self::workspace). The call copies the slice. A captured graph keeps the offsets.
-    ///
-    /// ```
-    /// use falchion::prelude::*;
-    ///
-    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32>::new();
-    /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_by_value(&[0, 2, 3]))?;
-    /// assert_eq!(d, [8.0; 15]);
-    /// # Ok::<(), falchion::Error>(())
-    /// ```
-    pub fn groups_by_value(mut self, offsets: &'a [u32]) -> Self {
-        self.groups = Some(NumberList::ByValue(offsets));
-        self
-    }
-
     /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1.
     /// All scalars are `f64`, or a type that converts to `f64` without loss, such as `f32`.
     pub fn alpha(mut self, alpha: impl Into<f64>) -> Self {
@@ -270,7 +202,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         scale_n: ScaleN;
     }
 
-    /// Passes the auxiliary matrix `N` of the epilogue, 0 to 3: m x n elements of the type that the
+    /// Passes the auxiliary matrix `N` of the epilogue, 1 to 4: m x n elements of the type that the
     /// epilogue states. Memory without strides is packed, in the layout of D. A [`MatRef`] may have
     /// any strides. Each GEMM of a batch has its own matrix; the GEMMs of an array, and groups,
     /// share one.
@@ -280,19 +212,18 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// use falchion::prelude::*;
     ///
     /// // f32 values are added to a product of bf16 matrices before it is rounded.
-    /// type Residual = EpilogueTree<Add<Add<Acc, BiasN<f32>>, Aux<0, f32>>>;
+    /// type Residual = EpilogueTree<Add<Add<Acc, BiasN<f32>>, Aux<1, f32>>>;
     /// let gemm = Gemm::<Bf16>::new().with::<Residual>();
     /// let (x, bias, residual) = ([Bf16::ONE; 4], [0.5f32, 0.25], [1.0f32, 2.0, 3.0, 4.0]);
     /// let mut d = [Bf16::ZERO; 4];
-    /// gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).bias_n(&bias).aux::<0>(&residual))?;
+    /// gemm.run(Arguments::new((2, 2, 2), &x, &x, &mut d).bias_n(&bias).aux::<1>(&residual))?;
     /// assert_eq!(d.map(f32::from), [3.5, 4.25, 5.5, 6.25]);
     /// # Ok::<(), falchion::Error>(())
     /// ```
     ///
     /// [`MatRef`]: crate::device::MatRef
     pub fn aux<const N: usize>(mut self, matrix: impl EpilogueInput<'a, S>) -> Self {
-        const { assert!(N < EpilogueOperand::AUXILIARY.len(), "auxiliary matrices are 0 to 3") };
-        self.operands.push((EpilogueOperand::AUXILIARY[N], matrix.placed()));
+        self.operands.push((const { EpilogueOperand::auxiliary(N) }, matrix.placed()));
         self
     }
 

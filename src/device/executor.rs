@@ -4,7 +4,7 @@ use crate::{
     Error,
     arch::Machine,
     device::{
-        Any, AnySlice, Arguments, Host, MatrixElements, NumberList, OperandView, Space,
+        Any, AnySlice, Arguments, Host, MatrixElements, Offsets, OperandView, Space,
         WorkspaceMemory,
     },
     host::{Array, run_on_host},
@@ -15,7 +15,7 @@ use crate::{
         Elements, HostCall, Indices, Matrices, Memory, Problem, View, check_read, transpose::Choice,
     },
     refusal::Refusal,
-    shape::EpilogueOperand,
+    shape::{Axis, EpilogueOperand},
 };
 
 /// A GEMM call with operands in the memory space `S`.
@@ -65,14 +65,15 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// types.
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
         let ((m, n, k), [a, b, c, d]) = (self.extents, self.placements());
-        let groups = self.groups.as_ref().map(NumberList::groups);
+        let groups = self.groups.as_ref().map(Offsets::groups);
         let indices = self.index_lists(orders);
         let [rows_of_a, columns_of_b] = [(0, m), (1, n)].map(|(number, lines): (usize, usize)| {
             indices.operands[number].map_or(lines, |list| list.extent)
         });
         let rows_of_d = indices.output.map_or(m, |(_, list)| list.extent);
         let source = self.c.memory.as_ref();
-        let shared = self.groups.is_some() || !self.d.others.is_empty();
+        let shared =
+            groups.is_some_and(|groups| groups.axis != Axis::K) || !self.d.others.is_empty();
         let operand = |operand: EpilogueOperand, view: &OperandView<AnySlice<'_, S>>| {
             let memory = Any::elements(&view.memory);
             match operand.side() {
@@ -115,11 +116,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         });
         let (for_passes, workspace) = (workspace, if strided == [None; 2] { workspace } else { 0 });
         let leading = [0, 1].map(|which| strided[which].or(leading[which]));
-        match &self.groups {
-            Some(offsets) => ProblemSize {
+        match self.groups.as_ref().map(Offsets::groups) {
+            Some(groups) => ProblemSize {
                 leading,
                 for_passes,
-                ..ProblemSize::for_groups(self.extents, offsets.groups().count())
+                ..ProblemSize::for_groups_along(groups.axis, self.extents, groups.count())
             },
             None => ProblemSize {
                 extents: self.extents,
@@ -127,7 +128,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                 workspace,
                 for_passes,
                 leading,
-                groups: false,
+                groups: None,
                 array: false,
             },
         }
@@ -238,7 +239,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             Some(WorkspaceMemory::Fixed(bytes)) => Some(S::write(ElementKind::U8, bytes, queue)),
             _ => None,
         };
-        let offsets = self.groups.map(|offsets| offsets.read(queue));
+        let offsets = self.groups.map(|offsets| offsets.list.read(queue));
         let mut groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
         let lists = self.indices.map(|list| Some(list?.read(queue)));
         let mut indices = problem.indices.with(lists);

@@ -177,7 +177,7 @@ impl<
         self.with()
     }
 
-    /// Sets the epilogue, an expression of [`epilogue`](crate::epilogue) nodes.
+    /// Sets the epilogue, an expression of [`epilogue`](mod@crate::epilogue) nodes.
     #[must_use]
     pub fn epilogue<E: Node>(
         self,

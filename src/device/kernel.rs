@@ -80,8 +80,13 @@ pub(super) const fn grouped_kernel(desc: GemmDesc) -> GemmDesc {
     desc.for_groups(Axis::M)
 }
 
-/// The compiled kernels of a GEMM on one GPU. `prepare`, `prepare_batched`, `prepare_array`, and
-/// `prepare_grouped` return a `Kernel`.
+/// The kernel of a grouped GEMM along K.
+pub(super) const fn grouped_k_kernel(desc: GemmDesc) -> GemmDesc {
+    desc.for_groups(Axis::K)
+}
+
+/// The compiled kernels of a GEMM on one GPU. `prepare`, `prepare_batched`, `prepare_array`,
+/// `prepare_grouped`, and `prepare_grouped_k` return a `Kernel`.
 ///
 /// A prepared kernel runs without compiling, so stream capture can record its launch. A `Kernel`
 /// holds one kernel per candidate configuration, and each call selects a candidate as

@@ -12,6 +12,7 @@ mod executor;
 mod functions;
 mod gemm;
 mod geometry;
+mod group_offsets;
 mod identity;
 mod indices;
 #[doc(hidden)]
@@ -41,6 +42,7 @@ pub use executor::Executor;
 pub use functions::{gemm, matmul};
 pub use gemm::{Gemm, GemmUniversal};
 pub(crate) use geometry::ViewGeometry;
+pub(crate) use group_offsets::Offsets;
 pub use identity::Identity;
 #[cfg(feature = "cuda")]
 pub use kernel::Kernel;

@@ -1,11 +1,6 @@
 //! Lists of numbers of a call.
 
-use crate::{
-    device::Space,
-    numeric::ElementKind,
-    operand::{Elements, Groups, ListReader},
-    shape::Axis,
-};
+use crate::{device::Space, numeric::ElementKind, operand::ListReader};
 
 /// A list of unsigned 32-bit numbers: the group offsets of a grouped GEMM, or an index list.
 pub(crate) enum NumberList<'a, S: Space> {
@@ -25,12 +20,6 @@ impl<'a, S: Space> NumberList<'a, S> {
             Self::Checked(numbers) => (S::length(numbers), ListReader::Checked),
             Self::ByValue(numbers) => (numbers.len(), ListReader::ByValue),
         }
-    }
-
-    /// Returns the groups of the problem whose offsets are in the list.
-    pub(crate) fn groups(&self) -> Groups<Elements> {
-        let (length, read) = self.shape();
-        Groups { read, ..Groups::with_count(Axis::M, length.saturating_sub(1)) }
     }
 
     /// Returns the list for work in a queue.

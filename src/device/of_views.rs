@@ -5,7 +5,7 @@ use crate::{
     numeric::{Element, MathType},
     operand::Source,
     refusal::{Operand, Refusal},
-    shape::OperandKind,
+    shape::{Axis, OperandKind},
 };
 
 impl<'a, S: Space, A, B, C> Arguments<'a, S, A, B, C>
@@ -44,14 +44,15 @@ where
 }
 
 impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'_, S, A, B, C> {
-    /// Returns the placements of A, B, C, and D. In place, D has the strides of C. Groups share A,
-    /// C, and D.
+    /// Returns the placements of A, B, C, and D. In place, D has the strides of C. Groups of rows
+    /// share A, C, and D. Groups along K share A and B.
     pub(crate) fn placements(&self) -> [Placement; 4] {
         let [a, b, c] = [self.a.placement, self.b.placement, self.c.placement];
         let in_place = matches!(self.c.memory, Source::InPlace);
         let d = if in_place { self.d.placement.or(c) } else { self.d.placement };
-        match self.groups {
+        match self.groups.as_ref().map(|offsets| offsets.axis) {
             None => [a, b, c, d],
+            Some(Axis::K) => [a.shared(), b.shared(), c, d],
             Some(_) => [a.shared(), b, c.shared(), d.shared()],
         }
     }

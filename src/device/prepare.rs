@@ -2,7 +2,10 @@
 
 use super::{
     GemmOperation, Kernel,
-    kernel::{PreparedKernels, array_kernel, batched_kernel, grouped_kernel, single_kernel},
+    kernel::{
+        PreparedKernels, array_kernel, batched_kernel, grouped_k_kernel, grouped_kernel,
+        single_kernel,
+    },
 };
 use crate::{
     Error,
@@ -49,6 +52,14 @@ impl<A, B, C> GemmOperation<A, B, C> {
     /// The errors of [`CudaKernel::prepare`].
     pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<A, B, C>, Error> {
         self.prepared(context, grouped_kernel)
+    }
+
+    /// Compiles and loads the kernels of [groups along K](Arguments::groups_k).
+    ///
+    /// # Errors
+    /// The errors of [`CudaKernel::prepare`].
+    pub fn prepare_grouped_k(&self, context: &Arc<CudaContext>) -> Result<Kernel<A, B, C>, Error> {
+        self.prepared(context, grouped_k_kernel)
     }
 
     fn prepared(

@@ -1,6 +1,6 @@
 //! Epilogue as a value: its expression tree in postfix order.
 
-use super::{function::NodeId, math::MathFunction};
+use super::{constant::Real, function::NodeId, math::MathFunction};
 use crate::{
     numeric::{ComputeKind, ElementKind},
     refusal::{Malformed, Refusal, Scalar},
@@ -16,6 +16,9 @@ pub const SCALARS: usize = 8;
 /// Maximum number of operands that a tree can read, including C.
 pub const MOST_OPERANDS: usize = 6;
 
+/// Maximum number of named values per tree.
+pub const LOCALS: usize = 8;
+
 /// Node of an epilogue tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
@@ -27,23 +30,44 @@ pub enum Op {
     Operand(EpilogueOperand, Option<ElementKind>),
     /// Scalar argument: 0 is alpha, 1 is beta.
     Scalar(u8),
-    /// Integer constant.
-    Constant(i32),
-    /// Sum of the two previous nodes.
-    Add,
-    /// Product of the two previous nodes.
-    Multiply,
+    /// Constant.
+    Constant(Real),
+    /// Value that a previous [`Let`](Self::Let) named.
+    Local(u8),
+    /// The previous node, which gets the name of a slot.
+    Let(u8),
+    /// The last of the two previous nodes. The first one defines values.
+    Then,
     /// Product of the two previous nodes; 0 if the first, a scalar, is 0.
     Scale,
     /// Mathematical function of the previous node, or of the two previous nodes.
     Math(MathFunction),
     /// User function of the previous node.
     User(NodeId),
+    /// User function of the two previous nodes.
+    UserBinary(NodeId),
 }
 
 impl Op {
     /// Element of C.
     pub const SOURCE: Self = Self::Operand(EpilogueOperand::Source, None);
+    /// Sum of the two previous nodes.
+    pub const ADD: Self = Self::Math(MathFunction::Add);
+    /// Product of the two previous nodes.
+    pub const MULTIPLY: Self = Self::Math(MathFunction::Multiply);
+
+    /// Returns a constant that is a whole number.
+    pub const fn integer(x: i32) -> Self {
+        Self::Constant(Real::from_integer(x))
+    }
+
+    /// Returns the user function of the node, if it is one.
+    pub const fn user(self) -> Option<NodeId> {
+        match self {
+            Self::User(id) | Self::UserBinary(id) => Some(id),
+            _ => None,
+        }
+    }
 
     /// Returns the number of operands.
     pub const fn arity(self) -> usize {
@@ -52,10 +76,11 @@ impl Op {
             | Self::Accumulator
             | Self::Operand(..)
             | Self::Scalar(_)
-            | Self::Constant(_) => 0,
+            | Self::Constant(_)
+            | Self::Local(_) => 0,
             Self::Math(function) => function.arity(),
-            Self::User(_) => 1,
-            Self::Add | Self::Multiply | Self::Scale => 2,
+            Self::User(_) | Self::Let(_) => 1,
+            Self::UserBinary(_) | Self::Scale | Self::Then => 2,
         }
     }
 }
@@ -117,6 +142,19 @@ impl EpilogueDesc {
         false
     }
 
+    /// Returns whether the tree contains the accumulator.
+    #[doc(hidden)]
+    pub const fn has_accumulator(&self) -> bool {
+        let mut i = 0;
+        while i < self.length as usize {
+            if matches!(self.ops[i], Op::Accumulator) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// Returns whether the tree contains C.
     pub const fn has_source(&self) -> bool {
         self.has(EpilogueOperand::Source)
@@ -160,7 +198,8 @@ impl EpilogueDesc {
     /// # Errors
     /// [`Refusal`] if the tree has too many nodes, an empty node, an unknown scalar, a node without
     /// its operands, a scale factor that is not a scalar, not exactly one result, or too many
-    /// operands; or if an operand has two element types, or C has a type of its own.
+    /// operands; if an operand has two element types, or C has a type of its own; or if a value
+    /// has no definition before it, or slots are not in the order of definitions.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
             return Err(Refusal::epilogue(Malformed::TooLong));
@@ -168,6 +207,7 @@ impl EpilogueDesc {
         let ops = self.ops();
         let (mut i, mut depth, mut count) = (0, 0, 1);
         let mut elements = [None; EpilogueOperand::COUNT];
+        let mut named = 0;
         while i < ops.len() {
             match ops[i] {
                 Op::Operand(operand, element) => {
@@ -193,6 +233,16 @@ impl EpilogueDesc {
                 Op::Scalar(slot) if slot as usize >= SCALARS => {
                     return Err(Refusal::epilogue(Malformed::ScalarBeyond));
                 }
+                Op::Let(slot) if slot as usize >= LOCALS => {
+                    return Err(Refusal::epilogue(Malformed::TooManyValues));
+                }
+                Op::Let(slot) if slot != named => {
+                    return Err(Refusal::epilogue(Malformed::NotInOrder));
+                }
+                Op::Let(_) => named += 1,
+                Op::Local(slot) if slot >= named => {
+                    return Err(Refusal::epilogue(Malformed::NoDefinition));
+                }
                 _ => {}
             }
             if depth < ops[i].arity() {
@@ -200,6 +250,9 @@ impl EpilogueDesc {
             }
             if matches!(ops[i], Op::Scale) && self.scale_of(i).is_none() {
                 return Err(Refusal::epilogue(Malformed::ScaledByNoScalar));
+            }
+            if matches!(ops[i], Op::Then) && !matches!(ops[self.root_before(i)], Op::Let(_)) {
+                return Err(Refusal::epilogue(Malformed::NotNamed));
             }
             depth = depth + 1 - ops[i].arity();
             i += 1;
@@ -246,16 +299,52 @@ impl EpilogueDesc {
         None
     }
 
-    /// Returns the scalar slot of the `Scale` node at index `at`, or `None` if its first operand is
-    /// not a scalar.
-    pub(super) const fn scale_of(&self, at: usize) -> Option<usize> {
+    /// Returns the first mathematical function that a compute type does not have.
+    #[doc(hidden)]
+    pub const fn not_computed_in(&self, compute: ComputeKind) -> Option<MathFunction> {
+        let mut i = 0;
+        while i < self.length as usize {
+            if let Op::Math(function) = self.ops[i]
+                && !function.computes_in(compute)
+            {
+                return Some(function);
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// Returns whether an epilogue of integers can compute the tree: every constant is a whole
+    /// number, integers have every function, and every operand is an integer.
+    pub(crate) const fn computes_in_integers(&self) -> bool {
+        let mut i = 0;
+        while i < self.length as usize {
+            if let Op::Constant(x) = self.ops[i]
+                && !x.is_integer()
+            {
+                return false;
+            }
+            i += 1;
+        }
+        self.not_computed_in(ComputeKind::I32).is_none()
+            && self.unreadable(ComputeKind::I32).is_none()
+    }
+
+    /// Returns the index of the root of the first operand of the binary node at index `at`.
+    const fn root_before(&self, at: usize) -> usize {
         let (mut missing, mut i) = (1, at);
         while missing > 0 && i > 0 {
             i -= 1;
             missing = missing - 1 + self.ops[i].arity();
         }
-        match self.ops[i.saturating_sub(1)] {
-            Op::Scalar(slot) if i > 0 => Some(slot as usize % SCALARS),
+        i.saturating_sub(1)
+    }
+
+    /// Returns the scalar slot of the `Scale` node at index `at`, or `None` if its first operand is
+    /// not a scalar.
+    pub(super) const fn scale_of(&self, at: usize) -> Option<usize> {
+        match self.ops[self.root_before(at)] {
+            Op::Scalar(slot) => Some(slot as usize % SCALARS),
             _ => None,
         }
     }

@@ -1,11 +1,12 @@
 //! Evaluation of an epilogue on the host: one operation after another, each over a whole row.
 
 use super::{
-    desc::{CAPACITY, EpilogueDesc, Op, SCALARS},
-    function::{UserFunction, registered},
+    desc::{CAPACITY, EpilogueDesc, LOCALS, Op, SCALARS},
+    function::{UserBody, UserFunction, registered},
+    math::MathFunction,
 };
 use crate::{
-    numeric::{Compute, ComputeKind, Functions},
+    numeric::{BinaryFunctions, Compute, ComputeKind, Functions},
     refusal::Refusal,
     shape::{EpilogueOperand, EpilogueOperands},
 };
@@ -38,6 +39,7 @@ impl EpilogueDesc {
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
         // Stack of sets: bit 0 is the accumulator, and the bits after it are the operands.
         let (mut stack, mut depth) = ([0u16; CAPACITY], 0usize);
+        let mut locals = [0u16; LOCALS];
         for (at, op) in self.ops().iter().enumerate() {
             let zero = matches!(op, Op::Scale)
                 && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
@@ -46,9 +48,15 @@ impl EpilogueDesc {
             let leaf = match op {
                 Op::Accumulator => 1,
                 Op::Operand(operand, _) => 2 << operand.index(),
+                Op::Local(slot) => locals[*slot as usize % LOCALS],
                 _ => 0,
             };
-            stack[first] = leaf | if zero { 0 } else { below };
+            // Definitions are read where their names are.
+            let last = if matches!(op, Op::Then) { stack[first + 1] } else { below };
+            stack[first] = leaf | if zero { 0 } else { last };
+            if let Op::Let(slot) = op {
+                locals[*slot as usize % LOCALS] = stack[first];
+            }
             depth = first + 1;
         }
         let read = stack[0];
@@ -63,8 +71,11 @@ impl EpilogueDesc {
     /// [`Refusal`] for the first function that is unknown or does not.
     pub fn check_functions(&self, compute: ComputeKind) -> Result<(), Refusal> {
         for op in self.ops() {
-            if let Op::User(id) = op {
-                registered(*id).ok_or(Refusal::unknown_node(id.0))?.text(compute)?;
+            if let Some(id) = op.user() {
+                registered(id)
+                    .filter(|function| function.arity() == op.arity())
+                    .ok_or(Refusal::unknown_node(id.0))?
+                    .text(compute)?;
             }
         }
         Ok(())
@@ -76,6 +87,8 @@ impl EpilogueDesc {
 pub struct Rows<E> {
     stack: Vec<Vec<E>>,
     depth: usize,
+    /// Named values, by slot.
+    locals: [Vec<E>; LOCALS],
 }
 
 impl<E: Compute> Rows<E> {
@@ -96,13 +109,30 @@ impl<E: Compute> Rows<E> {
         }
     }
 
+    /// Replaces the last rows by a mathematical function of them.
+    fn apply(&mut self, function: MathFunction) {
+        if function.arity() == 1 {
+            function.apply(&mut self.stack[self.depth - 1]);
+            return;
+        }
+        self.depth -= 1;
+        let (left, right) = self.stack.split_at_mut(self.depth);
+        function.apply_to_both(&mut left[self.depth - 1], &mut right[0]);
+    }
+
+    /// Drops the row before the last.
+    fn keep_last(&mut self) {
+        self.depth -= 1;
+        self.stack.swap(self.depth - 1, self.depth);
+    }
+
     /// Applies a function to the last row.
-    pub(super) fn map(&mut self, f: impl Fn(E) -> E) {
+    fn map(&mut self, f: impl Fn(E) -> E) {
         self.stack[self.depth - 1].iter_mut().for_each(|x| *x = f(*x));
     }
 
     /// Replaces the last two rows by a function of both.
-    pub(super) fn zip(&mut self, f: impl Fn(E, E) -> E) {
+    fn zip(&mut self, f: impl Fn(E, E) -> E) {
         self.depth -= 1;
         let (left, right) = self.stack.split_at_mut(self.depth);
         left[self.depth - 1].iter_mut().zip(&right[0]).for_each(|(x, y)| *x = f(*x, *y));
@@ -131,11 +161,17 @@ pub fn evaluate<'r, E: Compute>(
                 E::from_scalar(scalars[slot as usize % SCALARS]),
                 length,
             )),
-            Op::Constant(x) => {
-                rows.push(core::iter::repeat_n(E::from_scalar(f64::from(x)), length))
+            Op::Constant(x) => rows.push(core::iter::repeat_n(E::from_scalar(x.value()), length)),
+            Op::Let(slot) => {
+                let Rows { stack, depth, locals } = &mut *rows;
+                locals[slot as usize % LOCALS].clone_from(&stack[*depth - 1]);
             }
-            Op::Add => rows.zip(E::plus),
-            Op::Multiply => rows.zip(E::times),
+            Op::Local(slot) => {
+                let value = core::mem::take(&mut rows.locals[slot as usize % LOCALS]);
+                rows.push(value.iter().copied());
+                rows.locals[slot as usize % LOCALS] = value;
+            }
+            Op::Then => rows.keep_last(),
             Op::Scale => {
                 // As on the device, a scalar that rounds to 0 is 0.
                 if desc
@@ -147,15 +183,22 @@ pub fn evaluate<'r, E: Compute>(
                     rows.zip(E::times);
                 }
             }
-            Op::Math(function) => function.apply(rows),
+            Op::Math(function) => rows.apply(function),
             Op::User(id) => {
-                if let Some(UserFunction { host: f32, f64, .. }) = registered(id) {
-                    let f64 = f64.map_or(core::convert::identity as fn(f64) -> f64, |function| {
-                        function.host
-                    });
+                if let Some(UserFunction { body: UserBody::Unary { host: f32, f64 }, .. }) =
+                    registered(id)
+                {
+                    let f64 = f64.unwrap_or(core::convert::identity);
                     rows.map(|x| x.through(Functions { f32, f64 }));
                 }
             }
+            Op::UserBinary(id) => match registered(id) {
+                Some(UserFunction { body: UserBody::Binary { host: f32, f64 }, .. }) => {
+                    let f64 = f64.unwrap_or(|x, _| x);
+                    rows.zip(|x, y| x.through_both(y, BinaryFunctions { f32, f64 }));
+                }
+                _ => rows.depth -= 1,
+            },
         }
     }
     &rows.stack[0]

@@ -17,13 +17,15 @@
 //! ```
 //! use falchion::epilogue::{EpilogueDesc, LinearCombination, Node, Relu};
 //! let desc = <Relu<LinearCombination> as Node>::DESC;
-//! assert_eq!(desc.to_string(), "relu(alpha * acc + beta * source)");
-//! assert_eq!("relu(alpha*acc + beta*source)".parse(), Ok(desc));
+//! assert_eq!(desc.to_string(), "relu(alpha * acc + beta * c)");
+//! assert_eq!("relu(alpha*acc + beta*c)".parse(), Ok(desc));
 //! # let _: EpilogueDesc = desc;
 //! ```
 
+mod constant;
 mod desc;
 pub(crate) mod evaluate;
+mod formula;
 mod function;
 mod math;
 mod parse;
@@ -37,19 +39,26 @@ pub mod tensor_store;
 pub mod tile_store;
 mod tree;
 
+pub use constant::Real;
 #[doc(hidden)]
-pub use desc::{CAPACITY, MOST_OPERANDS, SCALARS};
+pub use desc::{CAPACITY, LOCALS, MOST_OPERANDS, SCALARS};
 pub use desc::{EpilogueDesc, Op};
 #[doc(hidden)]
 pub use evaluate::Reads;
 pub(crate) use evaluate::{Rows, evaluate};
-pub use function::{F64Function, Function, NodeId, UserFunction, register, registered};
+#[doc(hidden)]
+pub use formula::formula;
+pub use function::{
+    BinaryFunction, F64BinaryFunction, F64Function, Function, NodeId, UserBody, UserFunction,
+    register, register_binary, registered,
+};
 pub use math::*;
 pub use parse::ParseEpilogueError;
-pub(crate) use spell::{expression, functions};
+pub(crate) use spell::{body, functions};
 pub use tree::{
-    Acc, Add, Alpha, Apply, Aux, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination,
-    LinearCombinationRelu, Multiply, Node, Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source,
+    Acc, Alpha, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, Constant, Fraction, Let,
+    LinearCombination, LinearCombinationRelu, Local, Node, Scalar, ScalarNode, ScaleM, ScaleN,
+    Scaled, Source,
 };
 #[doc(hidden)]
 pub use tree::{OfD, OperandElement};

@@ -1,8 +1,9 @@
 //! Epilogue expressions as C++ and as text.
 
 use super::{
-    desc::{EpilogueDesc, Op, scalar_name},
+    desc::{EpilogueDesc, Op, scalar_name, scalar_slot},
     function::registered,
+    math::{MathFunction, approximation},
 };
 use crate::{
     codegen::printable,
@@ -11,13 +12,16 @@ use crate::{
 };
 use core::fmt;
 
-/// Precedence of a text. A product is parenthesized as the right operand of a scale, and a sum
-/// everywhere except as the first operand.
-#[derive(Clone, Copy, PartialEq)]
+/// Precedence of a text, from the loosest binding to the tightest.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Bond {
-    Atom,
-    Product,
+    /// Definitions and an expression: `v0 = x; y`.
+    Sequence,
     Sum,
+    Product,
+    /// A sign and its operand.
+    Sign,
+    Atom,
 }
 
 /// Operand with its text.
@@ -31,13 +35,9 @@ impl Expression {
         Self { text, bond: Bond::Atom }
     }
 
-    /// Returns the text as the right operand of a left-associative operator, as in `a + (b + c)`.
-    fn right_of(&self, operator: Bond) -> String {
-        if self.bond == Bond::Sum || self.bond == operator {
-            format!("({})", self.text)
-        } else {
-            self.text.clone()
-        }
+    /// Returns the text, in parentheses if it binds less tightly than `least`.
+    fn within(&self, least: Bond) -> String {
+        if self.bond < least { format!("({})", self.text) } else { self.text.clone() }
     }
 }
 
@@ -46,7 +46,7 @@ impl Expression {
 fn spell(
     desc: &EpilogueDesc,
     leaf: impl Fn(Op) -> String,
-    call: impl Fn(Op, &[Expression]) -> Expression,
+    mut call: impl FnMut(Op, &[Expression]) -> Expression,
 ) -> String {
     let mut stack: Vec<Expression> = Vec::new();
     for op in desc.ops() {
@@ -70,10 +70,21 @@ const fn number(compute: ComputeKind) -> &'static str {
     if matches!(compute, ComputeKind::F32) { "float" } else { "double" }
 }
 
-/// Returns the C++ expression in `accumulator`, `source`, and `scalar[]`, all of type `Compute`,
-/// and in `params`, `product`, `row`, and `column`. D has elements of type `d`. `scatter` is the
-/// axis of D with an index list, in C++.
-pub(crate) fn expression(
+/// Returns a constant as C++, with the bits that the host uses.
+fn constant(x: f64, compute: ComputeKind) -> String {
+    match compute {
+        ComputeKind::I32 => format!("Compute({})", x as i32),
+        _ if f64::from(x as i32) == x => format!("Compute({x})"),
+        ComputeKind::F32 => format!("__uint_as_float({:#x}u)", (x as f32).to_bits()),
+        ComputeKind::F64 => format!("__longlong_as_double({:#x}ll)", x.to_bits()),
+    }
+}
+
+/// Returns the body of a C++ function: the definitions of named values, and the result. The
+/// expressions are in `accumulator`, `source`, and `scalar[]`, all of type `Compute`, and in
+/// `params`, `product`, `row`, and `column`. D has elements of type `d`. `scatter` is the axis of D
+/// with an index list, in C++.
+pub(crate) fn body(
     desc: &EpilogueDesc,
     (compute, d): (ComputeKind, ElementKind),
     scatter: Option<&str>,
@@ -103,35 +114,46 @@ pub(crate) fn expression(
             }
         }
         Op::Scalar(slot) => format!("scalar[{slot}]"),
-        Op::Constant(x) => format!("Compute({x})"),
+        Op::Constant(x) => constant(x.value(), compute),
+        Op::Local(slot) => format!("v{slot}"),
         _ => String::new(),
     };
-    spell(desc, leaf, |op, operands| {
+    let mut definitions = String::new();
+    let result = spell(desc, leaf, |op, operands| {
         let name = match op {
-            Op::Add => "plus".to_owned(),
-            Op::Multiply => "times".to_owned(),
+            Op::Let(slot) => {
+                let value = joined(operands);
+                definitions.push_str(&format!("    Compute const v{slot} = {value};\n"));
+                return Expression::atom(format!("v{slot}"));
+            }
+            Op::Then => return Expression::atom(operands[1].text.clone()),
             Op::Scale => "scaled".to_owned(),
             Op::Math(function) => format!("math::{}", function.name()),
-            Op::User(id) => {
-                return Expression::atom(format!(
-                    "convert<Compute>(user_{id}(convert<{}>({})))",
-                    number(compute),
-                    joined(operands)
-                ));
+            Op::User(id) | Op::UserBinary(id) => {
+                let number = number(compute);
+                let operands: Vec<_> =
+                    operands.iter().map(|x| format!("convert<{number}>({})", x.text)).collect();
+                let call = format!("user_{id}({})", operands.join(", "));
+                return Expression::atom(format!("convert<Compute>({call})"));
             }
             _ => String::new(),
         };
         Expression::atom(format!("{name}({})", joined(operands)))
-    })
+    });
+    format!("{definitions}    return {result};\n")
 }
 
-/// Returns the checked user functions as C++, each on a line that a compiler message names.
+/// Returns the functions that the epilogue calls, as C++: the approximations, and the checked user
+/// functions, each on a line that a compiler message names.
 pub(crate) fn functions(desc: &EpilogueDesc, compute: ComputeKind) -> String {
-    let mut ids: Vec<_> = desc
-        .ops()
-        .iter()
-        .filter_map(|op| if let Op::User(id) = op { Some(*id) } else { None })
-        .collect();
+    let approximates = |op: &Op| matches!(op, Op::Math(function) if function.is_approximated());
+    let approximations =
+        if desc.ops().iter().any(approximates) { approximation::cuda() } else { String::new() };
+    approximations + &user_functions(desc, compute)
+}
+
+fn user_functions(desc: &EpilogueDesc, compute: ComputeKind) -> String {
+    let mut ids: Vec<_> = desc.ops().iter().filter_map(|op| op.user()).collect();
     ids.sort_by_key(|id| id.0);
     ids.dedup();
     ids.iter()
@@ -139,9 +161,11 @@ pub(crate) fn functions(desc: &EpilogueDesc, compute: ComputeKind) -> String {
             let (function, number) = (registered(*id)?, number(compute));
             let text = function.text(compute).ok()?;
             let name = printable(function.name);
+            let parameters = ["x", "y"][..function.arity()].iter().map(|x| format!("{number} {x}"));
+            let parameters = parameters.collect::<Vec<_>>().join(", ");
             // The text may end with a comment, so the line ends with the text.
             Some(format!(
-                "__device__ __forceinline__ {number} user_{id}({number} x) {{\n  return\n#line 1 \"epilogue node {name}\"\n{text}\n#line 1 \"epilogue.cuh\"\n      ;\n}}\n"
+                "__device__ __forceinline__ {number} user_{id}({parameters}) {{\n  return\n#line 1 \"epilogue node {name}\"\n{text}\n#line 1 \"epilogue.cuh\"\n      ;\n}}\n"
             ))
         })
         .collect()
@@ -155,24 +179,55 @@ impl fmt::Display for EpilogueDesc {
             Op::Operand(operand, Some(element)) => format!("{operand}:{element}"),
             Op::Scalar(slot) => scalar_name(slot).to_owned(),
             Op::Constant(x) => x.to_string(),
+            Op::Local(slot) => format!("v{slot}"),
             _ => "nop".to_owned(),
         };
         let text = spell(self, leaf, |op, operands| match op {
-            Op::Add => Expression {
-                text: format!("{} + {}", operands[0].text, operands[1].right_of(Bond::Sum)),
-                bond: Bond::Sum,
+            Op::Let(slot) => Expression {
+                text: format!("v{slot} = {}", operands[0].within(Bond::Sum)),
+                bond: Bond::Sequence,
             },
-            Op::Scale => Expression {
-                text: format!("{} * {}", operands[0].text, operands[1].right_of(Bond::Product)),
-                bond: Bond::Product,
+            Op::Then => Expression {
+                text: format!("{}; {}", operands[0].text, operands[1].text),
+                bond: Bond::Sequence,
             },
-            Op::Multiply => Expression::atom(format!("multiply({})", joined(operands))),
-            Op::Math(function) => {
-                Expression::atom(format!("{}({})", function.name(), joined(operands)))
+            Op::Scale => infix('*', operands),
+            Op::Math(function) => match function.operator() {
+                // The parser reads a scalar times x as a scale.
+                Some('*') if scalar_slot(&operands[0].text).is_some() => {
+                    Expression::atom(format!("{}({})", function.name(), joined(operands)))
+                }
+                Some(operator) => infix(operator, operands),
+                None if function == MathFunction::Negate => {
+                    Expression { text: negation(&operands[0]), bond: Bond::Sign }
+                }
+                None => Expression::atom(format!("{}({})", function.name(), joined(operands))),
+            },
+            Op::User(id) | Op::UserBinary(id) => {
+                Expression::atom(format!("user_{id}({})", joined(operands)))
             }
-            Op::User(id) => Expression::atom(format!("user_{id}({})", joined(operands))),
             _ => Expression::atom(String::new()),
         });
         f.write_str(&text)
+    }
+}
+
+/// Returns an operator between its operands.
+fn infix(operator: char, operands: &[Expression]) -> Expression {
+    let (bond, right) = match operator {
+        '+' | '-' => (Bond::Sum, Bond::Product),
+        _ => (Bond::Product, Bond::Sign),
+    };
+    let text = format!("{} {operator} {}", operands[0].within(bond), operands[1].within(right));
+    Expression { text, bond }
+}
+
+/// Returns a text with a sign before it. The parser reads a sign before digits as a constant.
+fn negation(operand: &Expression) -> String {
+    let is_number = operand.text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
+    if is_number {
+        format!("-({})", operand.text)
+    } else {
+        format!("-{}", operand.within(Bond::Atom))
     }
 }

@@ -1,9 +1,10 @@
 //! Epilogue as a tree of types.
 
 use super::{
+    constant::Real,
     desc::{EpilogueDesc, Op},
-    function::{Function, NodeId, register},
-    math::{Maximum, Minimum, Relu},
+    function::{BinaryFunction, Function, NodeId, register, register_binary},
+    math::{Add, Maximum, Minimum, Relu},
 };
 use crate::{
     numeric::{Element, ElementKind},
@@ -93,12 +94,9 @@ operands! {
     ScaleM = EpilogueOperand::ScaleM;
     /// Element of `scale_n`, a vector with one value per column of D.
     ScaleN = EpilogueOperand::ScaleN;
-    /// Element of the auxiliary matrix `N`, 0 to 3, which has the extents of D and strides of its
+    /// Element of the auxiliary matrix `N`, 1 to 4, which has the extents of D and strides of its
     /// own.
-    Aux[N] = {
-        assert!(N < EpilogueOperand::AUXILIARY.len(), "auxiliary matrices are Aux<0> to Aux<3>");
-        EpilogueOperand::AUXILIARY[N]
-    };
+    Aux[N] = EpilogueOperand::auxiliary(N);
 }
 
 /// Scalar `s2` to `s7`.
@@ -114,7 +112,38 @@ impl<const SLOT: u8> Node for Scalar<SLOT> {
 pub struct Constant<const N: i32>;
 
 impl<const N: i32> Node for Constant<N> {
-    const DESC: EpilogueDesc = EpilogueDesc::leaf(Op::Constant(N));
+    const DESC: EpilogueDesc = EpilogueDesc::leaf(Op::integer(N));
+}
+
+/// Constant `N / D`.
+#[derive(Clone, Copy, Debug)]
+pub struct Fraction<const N: i64, const D: i64>;
+
+impl<const N: i64, const D: i64> Node for Fraction<N, D> {
+    const DESC: EpilogueDesc = match Real::new(N as f64 / D as f64) {
+        Some(x) => EpilogueDesc::leaf(Op::Constant(x)),
+        None => panic!("the denominator is not 0, and a fraction is 0 or at least 1e-20"),
+    };
+}
+
+/// Value of slot `SLOT`, 0 to 7, which a [`Let`] defines.
+#[derive(Clone, Copy, Debug)]
+pub struct Local<const SLOT: u8>;
+
+impl<const SLOT: u8> Node for Local<SLOT> {
+    const DESC: EpilogueDesc = EpilogueDesc::leaf(Op::Local(SLOT));
+}
+
+/// `Body`, in which [`Local<SLOT>`](Local) is the value of `X`. The value is computed once. The
+/// first definition of a tree has slot 0, the second one slot 1, and so on.
+pub struct Let<const SLOT: u8, X, Body>(PhantomData<(X, Body)>);
+
+impl<const SLOT: u8, X: Node, Body: Node> Node for Let<SLOT, X, Body> {
+    const DESC: EpilogueDesc = X::DESC.then(Op::Let(SLOT)).join(Body::DESC, Op::Then);
+    fn register() {
+        X::register();
+        Body::register();
+    }
 }
 
 macro_rules! binary {
@@ -133,13 +162,6 @@ macro_rules! binary {
 }
 
 pub(super) use binary;
-
-binary! {
-    /// Sum `X + Y`.
-    Add<X, Y> = Op::Add;
-    /// Product `X * Y`.
-    Multiply<X, Y> = Op::Multiply;
-}
 
 /// Node with one value for the whole GEMM.
 #[diagnostic::on_unimplemented(
@@ -169,6 +191,19 @@ impl<F: Function, X: Node> Node for Apply<F, X> {
     fn register() {
         register::<F>();
         X::register();
+    }
+}
+
+/// User function `F` of `X` and `Y`.
+pub struct Apply2<F, X, Y>(PhantomData<(F, X, Y)>);
+
+impl<F: BinaryFunction, X: Node, Y: Node> Node for Apply2<F, X, Y> {
+    const DESC: EpilogueDesc =
+        X::DESC.join(Y::DESC, Op::UserBinary(NodeId::for_binary_function::<F>()));
+    fn register() {
+        register_binary::<F>();
+        X::register();
+        Y::register();
     }
 }
 

@@ -102,10 +102,9 @@ pub(super) fn with_plain_matrices(
     if [of_a, of_b, of_d] == [None; 3] && !strided && !splits {
         return run(call);
     }
-    let HostCall { m, n, k, batch, groups, .. } = call;
-    // Groups share D.
-    let outputs = if groups.is_some() { 1 } else { batch };
-    let copy = |operand: OperandKind, extents, lists: [Option<&Vec<usize>>; 2], batch: usize| {
+    let HostCall { m, n, k, batch, .. } = call;
+    let outputs = call.outputs();
+    let copy = |operand: OperandKind, extents, lists: [Option<&Vec<usize>>; 2]| {
         let view = call.operand(operand);
         (view.is_split() || lists.iter().any(Option::is_some)).then(|| {
             let bytes = (view.memory.kind(), view.memory.bytes());
@@ -113,8 +112,8 @@ pub(super) fn with_plain_matrices(
             SelectedLines::new(extents, lists).copy(&view.with(()), bytes, (order, batch))
         })
     };
-    let a = copy(OperandKind::A, (m, k), [of_a, None], outputs);
-    let b = copy(OperandKind::B, (k, n), [None, of_b], batch);
+    let a = copy(OperandKind::A, (m, k), [of_a, None]);
+    let b = copy(OperandKind::B, (k, n), [None, of_b]);
     let plain = HostCall {
         indices: Indices::NONE,
         a: a.as_ref().map_or(call.a, Copied::slice),

@@ -20,6 +20,7 @@
 mod array;
 mod batch;
 mod epilogue;
+mod groups;
 mod indexed;
 mod operands;
 mod parallel;

@@ -1,6 +1,6 @@
 //! Runs a GEMM on the host.
 
-use super::{array::Array, indexed::with_plain_matrices, operands::Tiling};
+use super::{array::Array, groups::PaddedDepth, indexed::with_plain_matrices, operands::Tiling};
 use crate::{
     Error,
     host::threadblock::{
@@ -54,7 +54,7 @@ impl HostKernel for GemmDesc {
         desc.check()?;
         // The host does not model subtiles of D. Swapped operands do not change the accumulators.
         let (kernel, desc) = (desc, desc.with_row_major_d());
-        in_frame_of(&desc, call, |mut call| match desc.mainloop {
+        in_frames_of([&kernel, &desc], call, |mut call| match desc.mainloop {
             Mainloop::TmaRing(_) => tma_ring::execute_fast([&kernel, &desc], call),
             _ => {
                 let known = composed(&desc)?;
@@ -115,6 +115,16 @@ pub fn each_launch<'a>(
 pub fn in_frame_of(
     desc: &GemmDesc,
     call: HostCall<'_>,
+    run: impl FnMut(HostCall<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    in_frames_of([desc; 2], call, run)
+}
+
+/// Runs `run` as [`in_frame_of`] does, in the frame of `desc`. `kernel` determines the k at which
+/// the k-tiles of a group begin.
+fn in_frames_of(
+    [kernel, desc]: [&GemmDesc; 2],
+    call: HostCall<'_>,
     mut run: impl FnMut(HostCall<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let call = call.enter(desc)?;
@@ -126,7 +136,15 @@ pub fn in_frame_of(
     }
     let ran = with_plain_matrices(desc, call, &lists, |mut call| match groups {
         None => run(call),
-        Some(groups) => groups.into_iter().try_for_each(|group| run(call.group(group))),
+        Some(groups) => {
+            let step = kernel.in_mode(call.mode()).group_step();
+            groups.into_iter().try_for_each(|group| {
+                match PaddedDepth::new(desc, &call, &group, step) {
+                    Some(padded) => run(padded.call(call.group(group))),
+                    None => run(call.group(group)),
+                }
+            })
+        }
     });
     ran.map_err(|error| error.leave(desc.frame))
 }

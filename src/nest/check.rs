@@ -9,7 +9,7 @@ use crate::{
         Because, Field, Operand, Refusal, hold,
         rules::{check_alignment, explained, within},
     },
-    shape::OperandKind,
+    shape::{Axis, OperandKind},
     threadblock::{registered_swizzle, smem::SmemLayout},
 };
 
@@ -31,8 +31,8 @@ impl GemmDesc {
         if machine.sm < self.arch.sm() {
             return Err(Refusal::machine_too_old(self.arch, machine.sm));
         }
-        if self.work.mode.groups().is_some() {
-            hold!(self.check_groups());
+        if let Some(axis) = self.work.mode.groups() {
+            hold!(self.check_groups(axis));
         }
         if !self.addressing().is_plain() {
             hold!(self.check_addressing());
@@ -68,10 +68,14 @@ impl GemmDesc {
         Err(Refusal::knob_of_no_kernel(knob, self.mainloop.kind().name()))
     }
 
-    /// Checks that K is not divided, as grouped GEMM requires.
-    pub(crate) const fn check_groups(&self) -> Result<(), Refusal> {
+    /// Checks that K is not divided, as grouped GEMM requires. Groups along K require that no pass
+    /// decomposes operands, because the k-tiles of each term cover all of K.
+    pub(crate) const fn check_groups(&self, axis: Axis) -> Result<(), Refusal> {
         if self.streams_k() {
             return Err(Refusal::GROUPS_NOT_STREAMED);
+        }
+        if matches!(axis, Axis::K) && self.emulation().decomposes() {
+            return Err(Refusal::groups_of_terms(self.emulation()));
         }
         explained(
             within(Field::SplitK, self.split_k() as u64, 1, 1),
@@ -140,6 +144,9 @@ impl GemmDesc {
             && self.arch.sm() < ArchKind::Sm89.sm()
         {
             return Err(Refusal::fp8_operand(Operand::Epilogue(operand), element, self.arch));
+        }
+        if let Some(function) = self.epilogue.not_computed_in(self.output.compute) {
+            return Err(Refusal::not_computed(function.name(), self.output.compute));
         }
         match self.epilogue.unreadable(self.output.compute) {
             Some((operand, element)) => {

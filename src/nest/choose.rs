@@ -51,7 +51,7 @@ impl Completions {
         let larger = machine.has_all_of(&all[0].arch.machine());
         let fits = |desc: &GemmDesc| {
             (larger || desc.check_on(machine).is_ok())
-                && (!size.groups || desc.check_groups().is_ok())
+                && size.groups.is_none_or(|axis| desc.check_groups(axis).is_ok())
                 && !(size.array && desc.streams_k())
         };
         let chosen = |i: usize, cut: Cut| (i, Some(cut).filter(|&cut| cut != all[i].cut_of()));
@@ -67,7 +67,7 @@ impl Completions {
         let with_passes =
             |(((transposed, time), slices), i): Costing| match all[i].passes_of_threads(size) {
                 None => (((transposed, time), slices), i),
-                Some(passes) if size.groups || passes.bytes > size.for_passes => {
+                Some(passes) if size.groups.is_some() || passes.bytes > size.for_passes => {
                     (((transposed, f64::MAX), slices), i)
                 }
                 Some(passes) => (((transposed, time + passes.time), slices), i),

@@ -49,26 +49,38 @@ words! {
         GroupedM = "grouped-m",
         /// Groups of columns of B and D, each with its own A.
         GroupedN = "grouped-n",
+        /// Groups of columns of A and rows of B, each with its own D.
+        GroupedK = "grouped-k",
     }
 }
 
 impl GemmMode {
-    /// Returns the mode for groups along an axis of D, or for a batch of `products` GEMMs.
+    /// Returns the mode for groups along an axis, or for a batch of `products` GEMMs.
     pub(crate) const fn for_batch(groups: Option<Axis>, products: usize) -> Self {
         match (groups, products) {
+            (Some(Axis::M), _) => Self::GroupedM,
             (Some(Axis::N), _) => Self::GroupedN,
-            (Some(_), _) => Self::GroupedM,
+            (Some(Axis::K), _) => Self::GroupedK,
             (None, 0 | 1) => Self::Gemm,
             _ => Self::Batched,
         }
     }
 
-    /// Returns the axis of D along which groups lie, or `None` without groups.
+    /// Returns the axis along which groups lie, or `None` without groups.
     pub const fn groups(self) -> Option<Axis> {
         match self {
             Self::Gemm | Self::Batched | Self::Array => None,
             Self::GroupedM => Some(Axis::M),
             Self::GroupedN => Some(Axis::N),
+            Self::GroupedK => Some(Axis::K),
+        }
+    }
+
+    /// Returns the axis of D along which groups lie. `None` if each GEMM has its own D.
+    pub const fn groups_of_d(self) -> Option<Axis> {
+        match self.groups() {
+            Some(Axis::K) => None,
+            axis => axis,
         }
     }
 

@@ -107,7 +107,7 @@ impl GemmDesc {
         MmaBase::new(self)
     }
 
-    /// Returns the alignment of the first tile of a group, in rows or columns of D.
+    /// Returns the alignment of the first tile of a group along the axis of the groups.
     #[doc(hidden)]
     pub const fn group_step(&self) -> u32 {
         match self.mainloop {

@@ -284,13 +284,13 @@ impl GemmDesc {
 
     /// Returns the description with the pinned knobs, and the epilogue if it is pinned, replaced.
     /// The pins are in the kernel's frame. An epilogue of integers becomes one of f32 if it reads
-    /// an operand of another type. The result is not checked.
+    /// an operand of another type, or has a fraction or a function that integers do not have. The
+    /// result is not checked.
     #[must_use]
     pub const fn pinned(self, pins: Pins) -> Self {
         let mut desc = self.with_kernel_knobs(&self.knobs().pinned(&pins));
         desc.epilogue = or!(pins.epilogue, self.epilogue);
-        if desc.epilogue.unreadable(desc.output.compute).is_some()
-            && matches!(desc.output.compute, ComputeKind::I32)
+        if matches!(desc.output.compute, ComputeKind::I32) && !desc.epilogue.computes_in_integers()
         {
             desc.output.compute = ComputeKind::F32;
         }

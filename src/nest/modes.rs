@@ -15,7 +15,7 @@ impl GemmDesc {
     }
 
     /// Returns the description of the kernel for a grouped GEMM. `groups` is the axis of the user's
-    /// D along which the groups lie.
+    /// GEMM along which the groups lie.
     #[must_use]
     pub const fn for_groups(self, groups: Axis) -> Self {
         self.in_mode(GemmMode::for_batch(Some(groups.enter(self.frame)), 1))

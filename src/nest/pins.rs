@@ -309,9 +309,10 @@ knobs! {
         /// Pins [`SpillKind::Allowed`].
         SpillsAllowed = SpillKind::Allowed;
     }
-    /// Expression for D over acc, operands, and scalars, with +, *, and functions such as
-    /// multiply, min, relu, and clamp. Operands are source (C), bias_m, bias_n, scale_m, scale_n,
-    /// and aux0 to aux3. Scalars are alpha, beta, and s2 to s7.
+    /// Expression for D over acc, operands, scalars, and numbers, with +, -, *, /, and functions
+    /// such as gelu_tanh, silu, relu, exp, sqrt, min, and clamp. `x = ..;` names a value. Operands
+    /// are c, bias_m, bias_n, scale_m, scale_n, and aux1 to aux4. Scalars are alpha, beta, and s2
+    /// to s7.
     epilogue: EpilogueDesc, flag "--epilogue" {}
 }
 

@@ -43,8 +43,8 @@ pub struct Geometry {
     pub cluster: u32,
     /// Division of the work units among clusters.
     pub work: WorkKind,
-    /// Alignment of the first tile of a group, in rows or columns of D. It is the vector width of
-    /// the operand if vectors run along the axis of the groups, and 1 otherwise.
+    /// Alignment of the first tile of a group along the axis of the groups. It is the vector width
+    /// of an operand if vectors run along that axis, and 1 otherwise.
     pub group_step: u32,
     /// Threads per CTA.
     pub threads: u32,

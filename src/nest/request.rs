@@ -17,6 +17,7 @@ use crate::{
         units::TypedRequest,
     },
     numeric::{Combined, ElementKind},
+    shape::Axis,
 };
 
 /// A request for a kernel. The resolver chooses each field that is `None`.
@@ -53,8 +54,9 @@ pub struct ProblemSize {
     pub for_passes: u64,
     /// Leading dimensions of A and B in elements; `None` if packed.
     pub leading: [Option<usize>; 2],
-    /// Whether the GEMMs are groups of rows. K of a grouped GEMM is not divided.
-    pub groups: bool,
+    /// Axis along which the GEMMs are groups, or `None` without groups. K of a grouped GEMM is not
+    /// divided.
+    pub groups: Option<Axis>,
     /// Whether the GEMMs are a pointer array. Stream-K is not selected for an array, because it
     /// computes one GEMM per launch.
     pub array: bool,
@@ -69,7 +71,7 @@ impl ProblemSize {
             workspace: u64::MAX,
             for_passes: u64::MAX,
             leading: [None; 2],
-            groups: false,
+            groups: None,
             array: false,
         }
     }
@@ -91,17 +93,31 @@ impl ProblemSize {
         }
     }
 
-    /// Returns the size of a grouped GEMM whose groups have `m` rows in total. The groups count as
-    /// equally large. K of groups is not divided, so they need no workspace for partials.
-    pub const fn for_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
-        let rows = if groups == 0 { m } else { m.div_ceil(groups) };
+    /// Returns the size of a grouped GEMM whose groups have `m` rows in total, as
+    /// [`for_groups_along`](Self::for_groups_along) does.
+    pub const fn for_groups(extents: (usize, usize, usize), groups: usize) -> Self {
+        Self::for_groups_along(Axis::M, extents, groups)
+    }
+
+    /// Returns the size of a grouped GEMM whose groups divide the extent of `axis`. The groups
+    /// count as equally large. K of groups is not divided, so they need no workspace for partials.
+    pub const fn for_groups_along(
+        axis: Axis,
+        (m, n, k): (usize, usize, usize),
+        groups: usize,
+    ) -> Self {
+        let count = if groups == 0 { 1 } else { groups };
         Self {
-            extents: (rows, n, k),
+            extents: match axis {
+                Axis::M => (m.div_ceil(count), n, k),
+                Axis::N => (m, n.div_ceil(count), k),
+                Axis::K => (m, n, k.div_ceil(count)),
+            },
             batch: groups,
             workspace: 0,
             for_passes: u64::MAX,
             leading: [None; 2],
-            groups: true,
+            groups: Some(axis),
             array: false,
         }
     }

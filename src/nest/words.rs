@@ -235,7 +235,7 @@ mod tests {
             reads_back(SmemLayout::Swizzled { along, bits: 3, base: 2, shift: 1 });
         }
         reads_back(SmemLayout::Auto);
-        reads_back(EpilogueDesc::read("relu(alpha * acc + beta * source)").unwrap());
+        reads_back(EpilogueDesc::read("relu(alpha * acc + beta * c)").unwrap());
     }
 
     #[test]

@@ -139,23 +139,55 @@ pub struct Functions {
     pub f64: fn(f64) -> f64,
 }
 
+/// A user's function of two numbers for both floating-point compute types.
+#[derive(Clone, Copy, Debug)]
+pub struct BinaryFunctions {
+    /// Function for binary32.
+    pub f32: fn(f32, f32) -> f32,
+    /// Function for binary64.
+    pub f64: fn(f64, f64) -> f64,
+}
+
+/// Numbers of a compute type.
+#[derive(Debug)]
+pub enum TypedNumbers<'n> {
+    /// Numbers of type `f32`.
+    F32(&'n mut [f32]),
+    /// Numbers of type `f64`.
+    F64(&'n mut [f64]),
+    /// Numbers of type `i32`.
+    I32(&'n mut [i32]),
+}
+
 /// Compute type of an epilogue: `f32`, `f64`, or `i32`, which wraps.
 pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
     /// Converts a scalar argument, rounded to nearest.
     fn from_scalar(x: f64) -> Self;
     /// Returns `self + other`.
     fn plus(self, other: Self) -> Self;
+    /// Returns `self - other`.
+    fn minus(self, other: Self) -> Self;
     /// Returns `self * other`.
     fn times(self, other: Self) -> Self;
+    /// Returns `-self`; the least integer wraps to itself.
+    fn negated(self) -> Self;
     /// Returns `|self|`; the least integer wraps to itself.
     fn absolute(self) -> Self;
+    /// Returns the smaller number; NaN if an operand is NaN. -0 is less than +0.
+    fn smaller(self, other: Self) -> Self;
+    /// Returns the larger number; NaN if an operand is NaN. -0 is less than +0.
+    fn larger(self, other: Self) -> Self;
+    /// Returns the numbers with their type.
+    fn typed(numbers: &mut [Self]) -> TypedNumbers<'_>;
     /// Applies a user's function. An integer uses the `f64` function, and the result is rounded to
     /// nearest.
     fn through(self, functions: Functions) -> Self;
+    /// Applies a user's function of two numbers, as [`through`](Self::through) does.
+    fn through_both(self, other: Self, functions: BinaryFunctions) -> Self;
 }
 
 macro_rules! floating {
-    ($($float:ident, $kind:ident, $multiply:ident;)*) => {
+    ($($float:ident, $kind:ident, $multiply:ident, $nan:literal;)*) => {
         $(impl Accumulator for $float {
             const KIND: ElementKind = ElementKind::$kind;
             #[inline(always)]
@@ -182,24 +214,62 @@ macro_rules! floating {
                 self + other
             }
             #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+            #[inline(always)]
             fn times(self, other: Self) -> Self {
                 self * other
+            }
+            #[inline(always)]
+            fn negated(self) -> Self {
+                -self
             }
             #[inline(always)]
             fn absolute(self) -> Self {
                 self.abs()
             }
             #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                let first = self < other || self == other && self.is_sign_negative();
+                if self.is_nan() || other.is_nan() {
+                    Self::from_bits($nan)
+                } else if first {
+                    self
+                } else {
+                    other
+                }
+            }
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                let first = self > other || self == other && self.is_sign_positive();
+                if self.is_nan() || other.is_nan() {
+                    Self::from_bits($nan)
+                } else if first {
+                    self
+                } else {
+                    other
+                }
+            }
+            #[inline(always)]
+            fn typed(numbers: &mut [Self]) -> TypedNumbers<'_> {
+                TypedNumbers::$kind(numbers)
+            }
+            #[inline(always)]
             fn through(self, functions: Functions) -> Self {
                 (functions.$float)(self)
+            }
+            #[inline(always)]
+            fn through_both(self, other: Self, functions: BinaryFunctions) -> Self {
+                (functions.$float)(self, other)
             }
         })*
     };
 }
 
 floating! {
-    f32, F32, multiply_f32;
-    f64, F64, multiply_f64;
+    f32, F32, multiply_f32, 0x7fff_ffff;
+    f64, F64, multiply_f64, 0x7fff_ffff_ffff_ffff;
 }
 
 impl Compute for i32 {
@@ -212,16 +282,40 @@ impl Compute for i32 {
         self.wrapping_add(other)
     }
     #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+    #[inline(always)]
     fn times(self, other: Self) -> Self {
         self.wrapping_mul(other)
+    }
+    #[inline(always)]
+    fn negated(self) -> Self {
+        self.wrapping_neg()
     }
     #[inline(always)]
     fn absolute(self) -> Self {
         self.wrapping_abs()
     }
     #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        self.min(other)
+    }
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        self.max(other)
+    }
+    #[inline(always)]
+    fn typed(numbers: &mut [Self]) -> TypedNumbers<'_> {
+        TypedNumbers::I32(numbers)
+    }
+    #[inline(always)]
     fn through(self, functions: Functions) -> Self {
         (functions.f64)(f64::from(self)).round_ties_even() as i32
+    }
+    #[inline(always)]
+    fn through_both(self, other: Self, functions: BinaryFunctions) -> Self {
+        (functions.f64)(f64::from(self), f64::from(other)).round_ties_even() as i32
     }
 }
 

@@ -22,7 +22,8 @@ mod transform;
 
 #[doc(hidden)]
 pub use arithmetic::{
-    Accumulator, Compute, Functions, MOST_SLICES, Saturating, sum_of, sum_slices,
+    Accumulator, BinaryFunctions, Compute, Functions, MOST_SLICES, Saturating, TypedNumbers,
+    sum_of, sum_slices,
 };
 pub use combined::Combined;
 pub(crate) use convert::round_to_odd;

@@ -107,7 +107,7 @@ impl TransformId {
     pub(crate) fn from_words(text: &str) -> Option<Self> {
         let mut parts = text.split(':');
         let (hash, stored, multiplied) = (parts.next()?, parts.next()?, parts.next()?);
-        let hash = TextHash::read("transform_", hash)?;
+        let hash = TextHash::read(b"transform_", hash.as_bytes())?;
         let [stored, multiplied] =
             [ElementKind::from_name(stored)?, ElementKind::from_name(multiplied)?];
         parts.next().is_none().then_some(Self { hash, stored, multiplied })

@@ -30,9 +30,13 @@ pub(crate) fn accesses(
         let (contiguous, _) = problem.lines(operand, input.layout);
         let next = problem.batch_stride(view);
         // Neighboring lines of an index list are apart in memory.
-        let apart = addressing.gathers[operand.index()] && !desc.k_contiguous(operand);
-        let limits = [first, view.leading(input.layout) as u64, contiguous as u64, next];
-        let fits = if apart { 1 } else { dividing(access, &limits) };
+        let gathered = addressing.gathers[operand.index()] && !desc.k_contiguous(operand);
+        // A group may begin at any k, so an access of several elements may cross its end.
+        let along_k = input.layout.along_k(operand)
+            && problem.groups.is_some_and(|groups| groups.axis == Axis::K);
+        let apart = u64::from(gathered || along_k);
+        let limits = [first, view.leading(input.layout) as u64, contiguous as u64, next, apart];
+        let fits = dividing(access, &limits);
         if fits < access { fits } else { u32::MAX }
     };
     let output = desc.output;

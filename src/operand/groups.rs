@@ -1,4 +1,5 @@
-//! Groups of a grouped GEMM: consecutive rows of A and D, or consecutive columns of B and D.
+//! Groups of a grouped GEMM: consecutive rows of A and D, consecutive columns of B and D, or
+//! consecutive columns of A and rows of B.
 
 use crate::{
     nest::{GemmDesc, GemmMode},
@@ -9,13 +10,15 @@ use crate::{
 };
 use core::ops::Range;
 
-/// Groups of a grouped GEMM. Group `i` is the lines of D along `axis` from offset `i` to offset
-/// `i + 1`. With [`Axis::M`], the kernel multiplies group `i` of A by the `i`-th B. With
-/// [`Axis::N`], it multiplies the `i`-th A by group `i` of B. Lines outside all groups keep their
-/// values.
+/// Groups of a grouped GEMM. Group `i` is the lines along `axis` from offset `i` to offset `i + 1`.
+/// With [`Axis::M`], the kernel multiplies group `i` of A by the `i`-th B. With [`Axis::N`], it
+/// multiplies the `i`-th A by group `i` of B. Lines of D outside all groups keep their values. With
+/// [`Axis::K`], the kernel multiplies group `i` of A by group `i` of B, and writes all of the `i`-th
+/// D. Lines of A and B outside all groups are not read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Groups<R> {
-    /// M for groups of rows of A and D, N for groups of columns of B and D.
+    /// M for groups of rows of A and D, N for groups of columns of B and D, K for groups of columns
+    /// of A and rows of B.
     pub axis: Axis,
     /// Unsigned 32-bit offsets, one more than groups, as a column vector.
     pub offsets: View<R>,
@@ -55,28 +58,32 @@ impl<R, W> Call<R, W> {
         desc.for_addressing(self.addressing(desc.orders().c).enter(desc.frame))
     }
 
-    /// Returns the number of Ds. Groups share one D.
-    pub(super) const fn outputs(&self) -> usize {
-        if self.groups.is_some() { 1 } else { self.batch }
-    }
-
-    /// Returns the number of lines of D along the axis of the groups.
-    const fn lines_of_groups(&self, axis: Axis) -> usize {
-        if matches!(axis, Axis::N) { self.n } else { self.m }
+    /// Returns the number of Ds. Groups of rows or columns share one D.
+    pub(crate) const fn outputs(&self) -> usize {
+        match self.groups {
+            Some(Groups { axis: Axis::M | Axis::N, .. }) => 1,
+            _ => self.batch,
+        }
     }
 
     /// Returns a reader that checks the offsets of groups along `axis` in sequence.
+    ///
+    /// K is 0 if the epilogue reads no accumulator. The limit of offsets along K is then unknown,
+    /// and no element of A or B is read.
     pub(crate) const fn ascent(&self, axis: Axis) -> Ascent {
-        Ascent { number: 0, last: 0, most: self.lines_of_groups(axis) }
+        let (most, own_d) = match axis {
+            Axis::M => (self.m, false),
+            Axis::N => (self.n, false),
+            Axis::K => (if self.k == 0 { usize::MAX } else { self.k }, true),
+        };
+        Ascent { number: 0, last: 0, most, own_d }
     }
 
     /// Checks the number of groups, and that the kernel supports grouped GEMM.
     pub(super) fn check_groups(&self, d: &GemmDesc) -> Result<(), Refusal> {
-        if self.groups.is_none() {
-            return Ok(());
-        }
+        let Some(groups) = &self.groups else { return Ok(()) };
         within(Field::Groups, self.batch as u64, 0, i32::MAX as u64)?;
-        d.check_groups()
+        d.check_groups(groups.axis)
     }
 }
 
@@ -89,6 +96,26 @@ impl Problem {
         let operands = self.operands.map(|_, view| view.batched(0));
         let groups = Some(Groups::with_count(Axis::M, count));
         Self { batch: count, groups, a, c, d, operands, ..self }
+    }
+
+    /// Returns the grouped GEMM with `count` groups along an axis of the user's GEMM: of rows, as
+    /// [`grouped`](Self::grouped), or along K, each with its own C and D. The Ds are one behind
+    /// another.
+    #[must_use]
+    pub fn grouped_along(self, axis: Axis, count: usize) -> Self {
+        if axis != Axis::K {
+            return self.grouped(count);
+        }
+        let extents = self.output_extents();
+        let (a, b) = (self.a.batched(0), self.b.batched(0));
+        let (c, d) =
+            (self.c.map(|c| c.one_behind_another(extents)), self.d.one_behind_another(extents));
+        let operands = self.operands.map(|operand, view| match operand.side() {
+            Some(_) => view.batched(0),
+            None => view.one_behind_another(extents),
+        });
+        let groups = Some(Groups::with_count(Axis::K, count));
+        Self { batch: count, groups, a, b, c, d, operands, ..self }
     }
 
     /// Returns the address of the group offsets, or of the records of an array. The records follow
@@ -111,7 +138,7 @@ impl Problem {
         resident: u32,
     ) -> Result<Work, Refusal> {
         let (mut extents, batch) = ((self.m, self.n), self.outputs());
-        if let Some(Groups { axis, .. }) = self.groups {
+        if let Some(axis) = self.mode().groups_of_d() {
             let lines = if matches!(axis, Axis::N) { &mut extents.1 } else { &mut extents.0 };
             let of_rectangle = lines_of_rectangle(axis, tile, cluster);
             *lines = group_rectangles(*lines, self.batch, of_rectangle, group_step)
@@ -121,35 +148,38 @@ impl Problem {
     }
 }
 
-/// Index of a group, and its lines of D.
+/// Index of a group, and its lines along the axis of the groups.
 pub(crate) type Group = (usize, Range<usize>);
 
 /// Checked reader of group offsets, which must not descend.
 pub(crate) struct Ascent {
     number: u32,
     last: usize,
-    /// Number of lines of D.
+    /// Number of lines.
     most: usize,
+    /// Whether each group has its own D, so that an empty group has a result.
+    own_d: bool,
 }
 
 impl Ascent {
-    /// Returns the group that ends at the next offset, or `None` if the group is empty.
+    /// Returns the group that ends at the next offset, or `None` if the group has no element of D.
     ///
     /// # Errors
-    /// [`Refusal`] if the offset descends or exceeds the lines of D.
+    /// [`Refusal`] if the offset descends or exceeds the lines.
     pub fn group(&mut self, offset: u32) -> Result<Option<Group>, Refusal> {
         let (number, first, end) = (self.number, self.last, offset as usize);
         within(Field::GroupOffset(number), end as u64, first as u64, self.most as u64)?;
         (self.number, self.last) = (number + 1, end);
-        Ok((number > 0 && end > first).then(|| (number as usize - 1, first..end)))
+        let has_result = number > 0 && (end > first || self.own_d);
+        Ok(has_result.then(|| (number as usize - 1, first..end)))
     }
 }
 
 impl HostCall<'_> {
-    /// Returns the groups of this call that are not empty.
+    /// Returns the groups of this call that have an element of D.
     ///
     /// # Errors
-    /// [`Refusal`] for the first offset that descends or exceeds the lines of D.
+    /// [`Refusal`] for the first offset that descends or exceeds the lines.
     pub(crate) fn groups(&self) -> Result<Option<Vec<Group>>, Refusal> {
         let Some(groups) = &self.groups else { return Ok(None) };
         let (words, _) = groups.offsets.memory.bytes().as_chunks::<4>();
@@ -163,12 +193,13 @@ impl HostCall<'_> {
 
     /// Returns the GEMM of one group.
     pub(crate) fn group(&mut self, (number, lines): Group) -> HostCall<'_> {
-        let all = (0..self.m, 0..self.n);
-        let (rows, columns) = match self.mode().groups() {
-            Some(Axis::N) => (all.0, lines),
-            _ => (lines, all.1),
-        };
-        self.sub_space(number, (rows, columns))
+        let [mut rows, mut columns, mut depth] = [0..self.m, 0..self.n, 0..self.k];
+        match self.mode().groups() {
+            Some(Axis::N) => columns = lines,
+            Some(Axis::K) => depth = lines.start.min(self.k)..lines.end.min(self.k),
+            _ => rows = lines,
+        }
+        self.sub_space(number, [rows, columns, depth])
     }
 }
 

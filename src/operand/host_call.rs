@@ -79,18 +79,20 @@ impl HostCall<'_> {
 
     /// Returns one GEMM of a checked batch. A matrix beyond its memory has no elements.
     pub(crate) fn product(&mut self, number: usize) -> HostCall<'_> {
-        self.sub_space(number, (0..self.m, 0..self.n))
+        self.sub_space(number, [0..self.m, 0..self.n, 0..self.k])
     }
 
-    /// Returns one GEMM of a checked batch, reduced to some rows and columns of its D.
+    /// Returns one GEMM of a checked batch, reduced to some rows and columns of its D, and to a
+    /// range of K.
     pub(super) fn sub_space(
         &mut self,
         number: usize,
-        (rows, columns): (Range<usize>, Range<usize>),
+        [rows, columns, depth]: [Range<usize>; 3],
     ) -> HostCall<'_> {
         let (m, n, at) = (rows.len(), columns.len(), (rows.start, columns.start));
-        let Self { k, scalars, .. } = *self;
-        let (a, b) = (read(&self.a, number, (at.0, 0)), read(&self.b, number, (0, at.1)));
+        let (k, scalars) = (depth.len(), self.scalars);
+        let a = read(&self.a, number, (at.0, depth.start));
+        let b = read(&self.b, number, (depth.start, at.1));
         let (c, operands) = (
             self.c.as_ref().map(|c| read(c, number, at)),
             self.operands.map(|_, view| read(&view, number, at)),

@@ -36,6 +36,7 @@ pub use decomposed_layout::{DEPTH, DecomposedLayout};
 pub(crate) use fitting::accesses;
 pub use fitting::fitting;
 pub use gather::{GatherCopy, GatherDesc};
+pub(crate) use groups::Group;
 pub use groups::Groups;
 pub use host_call::{HostCall, HostMatrices};
 pub use host_slice::{HostSlice, HostSliceMut};

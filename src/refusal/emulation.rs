@@ -67,6 +67,17 @@ impl Refusal {
         )
     }
 
+    /// A pass that decomposes operands does not know the groups along K.
+    pub const fn groups_of_terms(emulation: EmulationKind) -> Self {
+        Self::new(
+            Rule::Supported,
+            Field::Emulation,
+            word(emulation.name()),
+            word("groups along K, because the k-tiles of a term cover all groups"),
+        )
+        .advise(Advice::Words("use exact f32 (op simt), or tf32"))
+    }
+
     /// Only f32 is emulated.
     pub const fn nothing_to_emulate(
         emulation: EmulationKind,

@@ -263,9 +263,13 @@ named! {
         NoOperand "a node without operands";
         ScaledByNoScalar "a factor of a node that is not a scalar";
         NotOneResult "more than one result";
-        TypeOfSource "source with a type of its own; a matrix of another type than D is aux0 to aux3";
+        TypeOfSource "c with a type of its own; a matrix of another type than D is aux1 to aux4";
         TwoTypes "an operand with two element types";
-        TooManyOperands "more than five operands in addition to source";
+        TooManyOperands "more than five operands in addition to c";
+        TooManyValues "more than eight named values";
+        NotNamed "a value without a name that nothing reads";
+        NoDefinition "a value without a definition before it";
+        NotInOrder "values whose slots are not 0, 1, .. in the order of definitions";
     }
 }
 

@@ -369,6 +369,16 @@ impl Refusal {
             .advise(Advice::Words("call epilogue::register first"))
     }
 
+    /// A mathematical function does not exist for the compute type.
+    pub const fn not_computed(function: &'static str, compute: ComputeKind) -> Self {
+        Self::new(Rule::Supported, Field::Node, word(function), word(compute.name())).because(
+            Because::Words(match compute {
+                ComputeKind::F64 => "its approximation has the precision of f32",
+                _ => "integers have no such function",
+            }),
+        )
+    }
+
     /// A node of f32 does not represent every number of the epilogue's type.
     pub const fn node_of_f32(node: &'static str, compute: ComputeKind) -> Self {
         Self::new(Rule::Supported, Field::Node, word(node), word(compute.name()))

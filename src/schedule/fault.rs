@@ -125,6 +125,8 @@ pub enum Fault {
     StageOutOfOrder { who: Who, k: u32, after: u32 },
     #[error("{who} multiplies k-tile {k}, whose fragments it does not hold")]
     NotLoaded { who: Who, k: u32 },
+    #[error("{who} reads k-tile {k} before all consumers have cleared what lies outside its group")]
+    NotCleared { who: Who, k: u32 },
     #[error("{who} loads A of k-tile {k} to set {set} of its registers while products read it")]
     FragmentsOverwritten { who: Who, k: u32, set: u32 },
     #[error("{who} multiplies the last k of a tile that it has not begun")]

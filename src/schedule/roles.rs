@@ -68,6 +68,13 @@ steps! {
         /// Waits until tile `t` is full, if the tile of D has another k-tile to multiply; otherwise
         /// does nothing.
         AwaitNext,
+        /// Each thread writes zeros to its part of tile `t`'s elements outside the group's K, in
+        /// both operands. All consumers that multiply the tile share the elements. This step and
+        /// the next do nothing if the tile lies in the group, or does not exist.
+        ClearOutside,
+        /// Makes the zeros visible to products, and synchronizes the consumers that multiply the
+        /// tile.
+        MeetCleared,
         /// Each lane reads its fragments of tile `t`'s first k-block, if the tile exists; otherwise
         /// does nothing.
         LoadFirst,

@@ -73,6 +73,15 @@ macro_rules! words {
 
 pub(crate) use words;
 
+/// Returns whether two texts are equal, for use in `const fn`s.
+pub(crate) const fn same_text(x: &[u8], y: &[u8]) -> bool {
+    let mut i = 0;
+    while i < x.len() && i < y.len() && x[i] == y[i] {
+        i += 1;
+    }
+    i == x.len() && i == y.len()
+}
+
 /// Text between two texts of a [`TextHash`].
 pub(crate) const SEPARATOR: &str = "\u{1f}";
 
@@ -85,10 +94,22 @@ impl TextHash {
     pub(crate) const EMPTY: Self = Self(0xcbf2_9ce4_8422_2325);
 
     /// Returns the hash in a text of the form `PREFIX` and 16 hexadecimal digits.
-    pub(crate) fn read(prefix: &str, text: &str) -> Option<u64> {
-        let hash = text.strip_prefix(prefix)?;
-        let digits = hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        u64::from_str_radix(hash, 16).ok().filter(|_| digits)
+    pub(crate) const fn read(prefix: &[u8], text: &[u8]) -> Option<u64> {
+        if text.len() != prefix.len() + 16 || !same_text(text.split_at(prefix.len()).0, prefix) {
+            return None;
+        }
+        let (mut hash, mut i) = (0, prefix.len());
+        while i < text.len() {
+            let digit = match text[i] {
+                byte @ b'0'..=b'9' => byte - b'0',
+                byte @ b'a'..=b'f' => byte - b'a' + 10,
+                byte @ b'A'..=b'F' => byte - b'A' + 10,
+                _ => return None,
+            };
+            hash = hash << 4 | digit as u64;
+            i += 1;
+        }
+        Some(hash)
     }
 
     /// Returns the hash with a further text.

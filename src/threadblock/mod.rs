@@ -6,6 +6,7 @@
 //! [`swizzle`] is the rasterization order of tiles. On Hopper, TMA moves tiles: a `TensorMapDesc`
 //! describes the tensor, and a `TensorCopy` describes one copy.
 
+pub(crate) mod group_range;
 mod launch;
 pub(crate) mod mainloop;
 pub mod mma;
@@ -36,6 +37,8 @@ pub use crate::threadblock::smem::{
 };
 #[doc(hidden)]
 pub use crate::threadblock::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
+#[doc(hidden)]
+pub use group_range::{GroupRange, GroupRanges};
 #[doc(hidden)]
 pub use launch::{AddressRange, Grid, Launch, TmaTensor};
 pub use mainloop::Mainloop;

@@ -68,7 +68,7 @@ impl SwizzleId {
     /// Returns the identifier in a text of the form `swizzle_HASH`, in which `HASH` has 16
     /// hexadecimal digits.
     pub(crate) fn from_words(text: &str) -> Option<Self> {
-        TextHash::read("swizzle_", text).map(Self)
+        TextHash::read(b"swizzle_", text.as_bytes()).map(Self)
     }
 
     /// Returns the C++ name of the order.

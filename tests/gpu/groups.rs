@@ -8,7 +8,7 @@ use crate::harness::{
 };
 
 /// Matrices of a case on a device, and a workspace that is large enough for all of its calls.
-struct OnDevice {
+pub(super) struct OnDevice {
     stream: Arc<CudaStream>,
     a: CudaSlice<u8>,
     b: CudaSlice<u8>,
@@ -17,12 +17,12 @@ struct OnDevice {
     operands: EpilogueOperands<CudaSlice<u8>>,
     offsets: CudaSlice<u8>,
     /// Offsets in host memory, which launches pass by value.
-    by_value: Option<Vec<u32>>,
+    pub(super) by_value: Option<Vec<u32>>,
     workspace: CudaSlice<u8>,
 }
 
 impl OnDevice {
-    fn new(stream: &Arc<CudaStream>, case: &Grouped) -> Self {
+    pub(super) fn new(stream: &Arc<CudaStream>, case: &Grouped) -> Self {
         let copied = |bytes: &[u8]| stream.clone_htod(bytes).expect("device memory");
         let mut operands = case.operands.as_ref();
         Self {
@@ -40,7 +40,7 @@ impl OnDevice {
         }
     }
 
-    fn run(
+    pub(super) fn run(
         &mut self,
         kernel: &CudaKernel,
         (problem, first, row): (&Problem, [usize; 4], usize),
@@ -70,7 +70,7 @@ impl OnDevice {
         kernel.run(stream, call)
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub(super) fn bytes(&self) -> Vec<u8> {
         self.stream.clone_dtoh(&self.d).expect("device memory")
     }
 }

@@ -36,12 +36,12 @@ impl OnDevice {
         }
     }
 
-    /// Runs a problem. `lists` are on the device, or in host memory.
+    /// Runs a problem. `lists` and group offsets are on the device, or in host memory.
     fn run(
         &mut self,
         kernel: &CudaKernel,
         (case, problem): (&IndexedCase, &Problem),
-        lists: Option<&[Option<CudaSlice<u8>>; 3]>,
+        lists: Option<&[Option<CudaSlice<u8>>; 4]>,
     ) -> Result<(), Error> {
         let (stream, types) = (&self.stream, kernel.desc().user_types());
         let read = |kind: ElementKind, bytes| DeviceMatrix::read_bytes(kind, bytes, stream);
@@ -54,7 +54,7 @@ impl OnDevice {
         };
         let list = |number: usize| match lists {
             Some(lists) => lists[number].as_ref().map(|bytes| read(ElementKind::I32, bytes)),
-            None => case.lists[number].as_deref().map(DeviceMatrix::by_value),
+            None => case.list(number).map(DeviceMatrix::by_value),
         };
         let Indices { operands: [a, b], output } = problem.indices;
         let indices = Indices {
@@ -66,7 +66,8 @@ impl OnDevice {
         };
         let workspace =
             Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut self.workspace, stream));
-        kernel.run(stream, CudaCall { indices, workspace, ..problem.with(matrices) })
+        let groups = problem.groups.zip(list(3)).map(|(groups, memory)| groups.with(memory));
+        kernel.run(stream, CudaCall { groups, indices, workspace, ..problem.with(matrices) })
     }
 
     fn bytes(&self, length: usize) -> Vec<u8> {
@@ -86,9 +87,9 @@ fn compare(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     let mut plain = OnDevice::new(&stream, &memory);
     plain.run(&kernel, (&case, &problem), None).unwrap_or_else(context_of);
     let wanted = case.scattered((&problem, &plain.bytes(memory.d.len())));
-    let lists = case.lists.each_ref().map(|list| {
-        let list = list.as_ref()?;
-        let bytes: Vec<u8> = bytemuck::cast_slice(&[&list[..], &[u32::MAX]].concat()).to_vec();
+    let lists = [0, 1, 2, 3].map(|number| {
+        let list = case.list(number)?;
+        let bytes: Vec<u8> = bytemuck::cast_slice(&[list, &[u32::MAX]].concat()).to_vec();
         Some(stream.clone_htod(&bytes).expect("device memory"))
     });
     for (what, lists) in [("on the device", Some(&lists)), ("by value", None)] {

@@ -14,6 +14,7 @@ mod epilogue_operands;
 mod explore;
 mod f32_accurate;
 mod groups;
+mod groups_k;
 mod indexed;
 mod ladder;
 mod mma_sync_ring;

@@ -1,6 +1,10 @@
 //! Calls with index lists or two strides of C and D, and plain calls on copies of their matrices.
 
-use crate::harness::{groups::bytes, prelude::*};
+use crate::harness::{
+    groups::bytes,
+    groups_k::{groups_along_k, offsets},
+    prelude::*,
+};
 use falchion::internals::operand::{AxisSplit, IndexList, Indices};
 
 /// Bytes of the matrices of a call.
@@ -18,6 +22,8 @@ pub struct IndexedCase {
     pub problem: Problem,
     /// Lists of A, B, and D. They may be longer than the lines that the call reads.
     pub lists: [Option<Vec<u32>>; 3],
+    /// Offsets of groups along K.
+    pub offsets: Option<Vec<u32>>,
     pub memory: Memory,
     types: Combined,
     elements: EpilogueOperands<ElementKind>,
@@ -79,7 +85,7 @@ fn distinct(random: &mut Random, count: usize, limit: usize) -> Vec<u32> {
 
 impl IndexedCase {
     /// Creates a call with repeated rows of A, repeated columns of B, different rows of D, or two
-    /// strides of C and D.
+    /// strides of C and D. Some calls are a batch, and some have groups along K.
     pub fn random(desc: &GemmDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (types, orders, tile) = (desc.user_types(), desc.orders(), desc.threadblock());
@@ -98,6 +104,12 @@ impl IndexedCase {
             _ => {}
         }
         let batch = random.pick(&[1, 1, 2, 3]);
+        let along_k = seed >> 28 & 3 == 0 && groups_along_k(desc);
+        let offsets = along_k.then(|| offsets(&mut Random::new(seed ^ 9), tile.k, 1));
+        let groups =
+            offsets.as_ref().map(|(offsets, _)| Groups::with_count(Axis::K, offsets.len() - 1));
+        let k = offsets.as_ref().map_or(k, |(_, k)| *k);
+        let batch = offsets.as_ref().map_or(batch, |(offsets, _)| offsets.len() - 1);
         // Terms of f32 are made of neighboring rows.
         let gathers = !desc.emulation().decomposes();
         let mask = if gathers { random.below(8) } else { 4 * random.below(2) };
@@ -131,7 +143,7 @@ impl IndexedCase {
             let view = if shared { view.batched(0) } else { view };
             view.with(Elements::new(view.elements(extents, batch) as usize))
         };
-        let [shared_a, shared_b] = [0; 2].map(|_| random.once_in(4));
+        let [shared_a, shared_b] = [0; 2].map(|_| random.once_in(4) || along_k);
         let a = matrix(orders.a, (extents[0], k), shared_a);
         let b = matrix(orders.b, (k, extents[1]), shared_b);
         let of_d = (extents[2], n);
@@ -187,8 +199,16 @@ impl IndexedCase {
             Indices { operands: [list(0), list(1)], output: list(2).map(|list| (Axis::M, list)) };
         let mut scalars = [0.0; 8];
         scalars[..3].copy_from_slice(&[1.0, [0.0, 1.0][random.below(2)], 1.0]);
-        let problem =
-            Problem { batch, indices, c, operands, scalars, ..problem_of((m, n, k), [a, b, d]) };
+        let problem = Problem {
+            batch,
+            groups,
+            indices,
+            c,
+            operands,
+            scalars,
+            ..problem_of((m, n, k), [a, b, d])
+        };
+        let offsets = offsets.map(|(offsets, _)| offsets);
         let memory = Memory {
             a: bytes(types.a, seed ^ 1, a.memory.length),
             b: bytes(types.b, seed ^ 2, b.memory.length),
@@ -199,12 +219,17 @@ impl IndexedCase {
                 bytes(kind, seed ^ (5 + name.index() as u64), view.memory.length)
             }),
         };
-        Self { problem, lists, memory, types, elements }
+        Self { problem, lists, offsets, memory, types, elements }
     }
 
     /// Returns the element type of an operand of the epilogue.
     pub fn element(&self, name: EpilogueOperand) -> ElementKind {
         self.elements.get(name).copied().unwrap_or(self.types.c)
+    }
+
+    /// Returns the list of A, B, or D, or the group offsets.
+    pub fn list(&self, number: usize) -> Option<&[u32]> {
+        self.lists.get(number).unwrap_or(&self.offsets).as_deref()
     }
 
     /// Returns the lines that the list of a matrix selects, or all lines.

@@ -18,6 +18,15 @@ macro_rules! data {
                 }
             }
 
+            /// Creates elements of a type from integers. An element without an integer is NaN, or
+            /// the largest integer of a type without NaN.
+            pub fn poisoned(kind: ElementKind, values: &[Option<i32>]) -> Self {
+                let mut all = Self::new(kind, values.iter().map(|value| value.unwrap_or(0)));
+                let missing = values.iter().enumerate().filter(|(_, value)| value.is_none());
+                missing.for_each(|(at, _)| all.poison(at));
+                all
+            }
+
             /// Returns the elements as an input slice.
             pub fn slice(&self) -> HostSlice<'_> {
                 match self { $(Self::$Kind(elements) => HostSlice::new::<$MathType>(elements),)* }
@@ -49,16 +58,34 @@ data! {
     I32: i32, |x| x, |y| f64::from(y);
 }
 
+impl Data {
+    /// Sets an element to NaN or infinity, or to the largest integer of a type.
+    fn poison(&mut self, at: usize) {
+        let x = if at.is_multiple_of(2) { f32::NAN } else { f32::INFINITY };
+        match self {
+            Self::F64(all) => all[at] = x.into(),
+            Self::F32(all) | Self::Tf32(all) => all[at] = x,
+            Self::F16(all) => all[at] = F16::from_f32(x),
+            Self::Bf16(all) => all[at] = Bf16::from_f32(x),
+            Self::E4m3(all) => all[at] = E4m3::from_f32(x),
+            Self::E5m2(all) => all[at] = E5m2::from_f32(x),
+            Self::I8(all) => all[at] = i8::MAX,
+            Self::U8(all) => all[at] = u8::MAX,
+            Self::I32(all) => all[at] = i32::MAX,
+        }
+    }
+}
+
 /// Maximum number of nonzero products per element of D. Sums of this many products fit into every
 /// narrow type.
-const PRODUCTS: usize = 112;
+pub(super) const PRODUCTS: usize = 112;
 
 /// Value of D before the GEMM. No sum of [`PRODUCTS`] products reaches it.
 const POISON: i32 = 113;
 
 /// Returns element `at` of a matrix: -5 to 5, or a smaller range for narrow types, so that sums of
 /// [`PRODUCTS`] products are exact.
-fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
+pub(super) fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
     let mut x = (at as u64 ^ salt << 32).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let draw = |n: u64| (((x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) % n) as i32;

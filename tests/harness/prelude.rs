@@ -43,8 +43,8 @@ pub use falchion::{
     device::{Arguments, Explanation, Gemm, GemmOperation, GemmUniversal, ProblemSize, Request},
     epilogue::{
         Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, EpilogueDesc, F64Function, Function,
-        LinearCombination, LinearCombinationRelu, MathFunction, Multiply, Node, NodeId, Op, Relu,
-        ScaleN, Scaled,
+        LinearCombination, LinearCombinationRelu, MathFunction, Multiply, Node, NodeId, Op, Real,
+        Relu, ScaleN, Scaled,
         tensor_store::{StagedMap, StagingMap},
         tile_store::PartialsMap,
     },

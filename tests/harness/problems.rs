@@ -154,7 +154,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     Guarded { problem, first, behind, poisoned: random.once_in(2) }
 }
 
-/// Returns an auxiliary matrix. The strides of aux1 and aux3 are both larger than 1.
+/// Returns an auxiliary matrix. The strides of aux2 and aux4 are both larger than 1.
 pub fn auxiliary(operand: EpilogueOperand, (m, n): (usize, usize)) -> View<Elements> {
     let strides = match operand.index() % 4 {
         1 => [n + 3, 1],

@@ -172,6 +172,17 @@ pub fn operand() -> impl Strategy<Value = Op> {
         .prop_map(|(operand, element)| Op::Operand(operand, element))
 }
 
+/// Strategy for constants of an epilogue: whole numbers, fractions, and numbers near the limits.
+pub fn constant() -> impl Strategy<Value = Op> {
+    let fraction =
+        (any::<f64>(), -19i32..20).prop_filter_map("a finite number", |(x, exponent)| {
+            let mantissa =
+                (x.is_finite() && x != 0.0).then(|| x / 2f64.powf(x.abs().log2().floor()))?;
+            Real::new(mantissa * 10f64.powi(exponent)).map(Op::Constant)
+        });
+    prop_oneof![any::<i32>().prop_map(Op::integer), fraction]
+}
+
 /// Strategy for epilogue nodes in any order, which mostly are invalid.
 pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
     let node = prop_oneof![
@@ -180,12 +191,14 @@ pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
         Just(Op::SOURCE),
         operand(),
         any::<u8>().prop_map(Op::Scalar),
-        any::<i32>().prop_map(Op::Constant),
-        Just(Op::Add),
-        Just(Op::Multiply),
+        constant(),
+        any::<u8>().prop_map(|slot| Op::Local(slot % 9)),
+        any::<u8>().prop_map(|slot| Op::Let(slot % 9)),
+        Just(Op::Then),
         Just(Op::Scale),
         select(MathFunction::ALL).prop_map(Op::Math),
         any::<u64>().prop_map(|id| Op::User(NodeId(id))),
+        any::<u64>().prop_map(|id| Op::UserBinary(NodeId(id))),
     ];
     proptest::collection::vec(node, 1..40)
         .prop_map(|ops| ops[1..].iter().fold(EpilogueDesc::leaf(ops[0]), |desc, op| desc.then(*op)))

@@ -33,7 +33,7 @@ const USUAL: &[(&str, &str)] = &[
     ("emulation", "none"),
     ("saturate", "off"),
     ("spills", "refused"),
-    ("epilogue", "alpha * acc + beta * source"),
+    ("epilogue", "alpha * acc + beta * c"),
 ];
 
 /// Words of a line that are not knobs.

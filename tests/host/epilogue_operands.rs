@@ -3,7 +3,7 @@
 use crate::harness::{
     case::Tally,
     conformance::judge_both,
-    epilogue_operands::{descriptions, math_functions},
+    epilogue_operands::{descriptions, math_functions, random_trees},
     prelude::*,
     problems,
     same_bits::{compare, run},
@@ -40,8 +40,8 @@ fn the_checked_machine_reads_each_operand() {
 /// Mathematical functions have the values of the reference, and the bits of the checked machine.
 #[test]
 fn math_functions_conform_on_the_host() {
-    let wanted = problems::Wanted { most_work: 2_000_000, aligned: false };
-    math_functions(0xa0c8, 200).par_iter().for_each(|(seed, desc)| {
+    let wanted = problems::Wanted { most_work: 400_000, aligned: false };
+    math_functions(0xa0c8, 600).par_iter().for_each(|(seed, desc)| {
         judge_both(&OnHost(Mode::Fast), desc, &guarded(*seed, desc, wanted), (0, *seed));
         let checked = |guarded: &Guarded, buffers: &Buffers, seed| {
             run(desc, Mode::Checked { seed }, guarded, buffers)
@@ -49,6 +49,20 @@ fn math_functions_conform_on_the_host() {
         compare(desc, (0, *seed), false, &checked)
             .unwrap_or_else(|error| panic!("{error}\n  {desc:?}"));
     });
+}
+
+/// Random trees have the values of the reference for every main loop and MMA.
+#[test]
+fn random_trees_conform_on_the_host() {
+    let wanted = problems::Wanted { most_work: 100_000, aligned: false };
+    let tally = random_trees(0xa0c9, 2000)
+        .par_iter()
+        .map(|(seed, desc)| {
+            judge_both(&OnHost(Mode::Fast), desc, &guarded(*seed, desc, wanted), (0, *seed))
+        })
+        .reduce(Tally::default, Tally::and);
+    assert!(tally.undecided < tally.elements / 10, "{tally:?}");
+    assert!(tally.exact > tally.elements / 4 && tally.largest > 0.5, "{tally:?}");
 }
 
 const ROWS: [Order; 3] = [Order::Row; 3];
@@ -120,8 +134,8 @@ fn wrong_operands_are_refused_by_name() {
     );
     let arguments = Arguments::new((2, 2, 2), &a, &b, &mut d).bias_n(&bias).aux::<1>(&[0.0f32; 4]);
     assert_eq!(
-        gemm.run(arguments.aux::<0>(&[0.0f32; 4])).expect_err("refused").to_string(),
-        "aux0 is not read by the epilogue; add it to the epilogue, or do not pass it"
+        gemm.run(arguments.aux::<2>(&[0.0f32; 4])).expect_err("refused").to_string(),
+        "aux2 is not read by the epilogue; add it to the epilogue, or do not pass it"
     );
     let of_three = MatRef::new(&[0.0f32; 6], (2, 3));
     let arguments = Arguments::new((2, 2, 2), &a, &b, &mut d).bias_n(&bias).aux::<1>(of_three);
@@ -131,25 +145,22 @@ fn wrong_operands_are_refused_by_name() {
     );
     assert!(d.iter().all(|x| x.is_nan()));
     for (text, because) in [
-        ("acc + source:f32", "source with a type of its own"),
-        ("aux0 + aux0:f32", "an operand with two element types"),
-        (
-            "aux0 + aux1 + aux2 + aux3 + bias_m + bias_n",
-            "more than five operands in addition to source",
-        ),
+        ("acc + c:f32", "source with a type of its own"),
+        ("aux1 + aux1:f32", "an operand with two element types"),
+        ("aux1 + aux2 + aux3 + aux4 + bias_m + bias_n", "more than five operands in addition to c"),
         ("acc + bias_n:f31", "an element type was expected here"),
     ] {
         let told = text.parse::<EpilogueDesc>().expect_err(text).to_string();
         assert!(told.contains(because), "{text}: {told}");
     }
-    let most = "source + aux0 + aux1 + aux2 + aux3 + bias_m";
+    let most = "c + aux1 + aux2 + aux3 + aux4 + bias_m";
     assert!(most.parse::<EpilogueDesc>().is_ok());
     let first = |op| default_description(op, ArchKind::Sm80, Combined::all_of(op)[0], ROWS).ok();
     let desc = OpKind::ALL.into_iter().find_map(first).expect("a kernel");
-    let narrow = "acc + aux0:e4m3".parse::<EpilogueDesc>().expect("an expression");
+    let narrow = "acc + aux1:e4m3".parse::<EpilogueDesc>().expect("an expression");
     let told = desc.pinned(Pins { epilogue: Some(narrow), ..Pins::NONE }).check();
     assert!(told.expect_err("fp8").to_string().contains("conversions of fp8 need sm89"));
-    let wide = "acc + aux0:f64".parse::<EpilogueDesc>().expect("an expression");
+    let wide = "acc + aux1:f64".parse::<EpilogueDesc>().expect("an expression");
     let told = desc.pinned(Pins { epilogue: Some(wide), ..Pins::NONE }).check();
-    assert!(told.expect_err("f64").to_string().starts_with("element type of aux0 = f64"));
+    assert!(told.expect_err("f64").to_string().starts_with("element type of aux1 = f64"));
 }

@@ -9,7 +9,7 @@ use falchion::{
     internals::operand::Indices,
 };
 
-/// Runs a problem with index lists on some memory.
+/// Runs a problem with index lists or groups on some memory.
 fn run(
     (desc, mode): (&GemmDesc, Mode),
     case: &IndexedCase,
@@ -38,7 +38,10 @@ fn run(
             .map(|list| list.map(|(list, memory)| list.with(memory))),
         output: output.zip(of_d).map(|((axis, list), memory)| (axis, list.with(memory))),
     };
-    run_in_mode(desc, mode, HostCall { indices, ..problem.with(matrices) })
+    let offsets = case.offsets.as_deref().map(bytemuck::cast_slice);
+    let groups = problem.groups.zip(offsets);
+    let groups = groups.map(|(groups, offsets)| groups.with(HostSlice::new::<i32>(offsets)));
+    run_in_mode(desc, mode, HostCall { groups, indices, ..problem.with(matrices) })
 }
 
 /// Compares a call with index lists with the plain call on copies, bit by bit.

@@ -11,6 +11,7 @@ mod empty_problems;
 mod epilogue_operands;
 mod gate;
 mod groups;
+mod groups_k;
 mod indexed;
 #[cfg(feature = "cuda")]
 mod missing_libraries;

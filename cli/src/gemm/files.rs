@@ -10,7 +10,7 @@ use falchion::{
     epilogue::{EpilogueDesc, SCALARS},
     internals::{
         operand::Problem,
-        shape::{EpilogueOperand, EpilogueOperands, OperandKind},
+        shape::{Axis, EpilogueOperand, EpilogueOperands, OperandKind},
     },
     numeric::ElementKind,
 };
@@ -47,8 +47,8 @@ pub fn operand_flags(
 /// Opens a file with one matrix per GEMM, or with one matrix for all.
 fn open_batch(args: &GemmArgs, path: &Path) -> Result<NpyFile, Failure> {
     let products = args.products();
-    NpyFile::open_batch(path, products, |matrices| match &args.group_rows {
-        Some(_) => format!("--group-rows has {products} groups"),
+    NpyFile::open_batch(path, products, |matrices| match args.groups() {
+        Some((axis, _)) => format!("{} has {products} groups", GemmArgs::flag_of_groups(axis)),
         None => format!("--batch is {products}; try --batch {matrices}"),
     })
 }
@@ -58,13 +58,17 @@ impl Files {
     pub fn open(args: &GemmArgs) -> Result<Self, Failure> {
         let open =
             |path: &Option<PathBuf>| path.as_deref().map(|path| open_batch(args, path)).transpose();
-        // The groups of a grouped GEMM share A and C.
-        let open_shared = |path: &Option<PathBuf>| match (&args.group_rows, path) {
-            (Some(_), Some(path)) => NpyFile::open(path).map(Some),
+        // Groups of rows share A and C, and groups along K share A and B.
+        let along = args.groups().map(|(axis, _)| axis);
+        let open_shared = |path: &Option<PathBuf>, shared: bool| match path {
+            Some(path) if shared => NpyFile::open(path).map(Some),
             _ => open(path),
         };
-        let (a, b, c) =
-            (open_shared(&args.a_file)?, open(&args.b_file)?, open_shared(&args.c_file)?);
+        let (a, b, c) = (
+            open_shared(&args.a_file, along.is_some())?,
+            open_shared(&args.b_file, along == Some(Axis::K))?,
+            open_shared(&args.c_file, along == Some(Axis::M))?,
+        );
         Ok(Self { a, b, c, operands: EpilogueOperands::NONE })
     }
 
@@ -185,16 +189,20 @@ impl Files {
                 Failure::refused(format!("{axis} is unknown; set --{axis}, or add the file of an operand with this extent"))
             })
         };
-        if let Some((m, rows)) = args.m.zip(args.rows()).filter(|(m, rows)| m != rows) {
-            return Err(Failure::refused(format!(
-                "--m is {m}, but the sum of --group-rows is {rows}; remove --m"
-            )));
+        for (axis, name, flag) in [(Axis::M, "m", args.m), (Axis::K, "k", args.k)] {
+            let both = flag.zip(args.lines_of_groups(axis));
+            if let Some((given, sum)) = both.filter(|(given, sum)| given != sum) {
+                let of_groups = GemmArgs::flag_of_groups(axis);
+                return Err(Failure::refused(format!(
+                    "--{name} is {given}, but the sum of {of_groups} is {sum}; remove --{name}"
+                )));
+            }
         }
         // A list has one index per row or column of the GEMM.
         let listed = lists.length(0).or(lists.length(2));
         let m = known("m", args.rows().or(listed), rows(a), rows(c))?;
         let n = known("n", args.n.or(lists.length(1)), columns(b), columns(c))?;
-        let k = known("k", args.k, columns(a), rows(b))?;
+        let k = known("k", args.depth(), columns(a), rows(b))?;
         // A matrix with a list has its own number of rows or columns.
         let lines = |number: usize, held: Option<usize>, all: usize| match lists.length(number) {
             Some(_) => held.unwrap_or(all),

@@ -23,6 +23,7 @@ use falchion::{
         host::progress::BLOCKS,
         nest::{Origin, ProblemSize, Request, Resolved, Target},
         operand::{Problem, Source},
+        shape::Axis,
     },
     layout::{MatrixType, Order},
     nest::GemmDesc,
@@ -57,16 +58,15 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     files.open_operands(args, &epilogue)?;
     let mut subject =
         Subject { resolved: &resolved, desc: &desc, problem: None, pointers: args.pointers };
-    if args.explain && files.is_empty() && [args.rows(), args.n, args.k] == [None; 3] {
+    if args.explain && files.is_empty() && [args.rows(), args.n, args.depth()] == [None; 3] {
         return subject.print_alone(json);
     }
     let extents = files.extents(args, &lists)?;
     let problem = Problem::new(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
     let batched = Problem { batch: args.products(), ..problem };
-    let problem = files.shared(if args.group_rows.is_some() {
-        batched.grouped(args.products())
-    } else {
-        batched
+    let problem = files.shared(match args.groups() {
+        Some((axis, groups)) => batched.grouped_along(axis, groups.len()),
+        None => batched,
     });
     let problem = lists.apply(problem, (&desc, args, &files));
     subject.problem = Some((&problem, gpu));
@@ -84,17 +84,16 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         .as_deref()
         .map(|out| OutputFile::beside(out, matrices.chain(operands)))
         .transpose()?;
-    let mut product = match &args.group_rows {
-        rows if !lists.is_empty() => {
+    let mut product = match args.groups() {
+        groups if !lists.is_empty() => {
             let scatters = lists.length(2).is_some();
-            let lists = (rows.as_deref(), lists.0);
-            let mut product = HostProduct::poisoned_with_lists(&desc, &problem, lists)?;
+            let mut product = HostProduct::poisoned_with_lists(&desc, &problem, (groups, lists.0))?;
             if scatters {
                 product.d.try_fill(Order::Row, |_, _| Ok::<_, Failure>(0.0))?;
             }
             product
         }
-        Some(rows) => HostProduct::poisoned_groups(&desc, &problem, rows)?,
+        Some((axis, lengths)) => HostProduct::poisoned_groups(&desc, &problem, axis, lengths)?,
         None => HostProduct::poisoned(&desc, &problem)?.as_array(args.pointers),
     };
     during("reading operands", || fill_operands(&mut product, &desc, files, args.seed))?;
@@ -130,21 +129,41 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
 }
 
 impl GemmArgs {
+    /// Axis of the groups and lines per group, from `--group-rows` or `--group-k`.
+    pub fn groups(&self) -> Option<(Axis, &[usize])> {
+        let rows = self.group_rows.as_deref().map(|rows| (Axis::M, rows));
+        rows.or(self.group_k.as_deref().map(|depths| (Axis::K, depths)))
+    }
+
+    /// Flag that sets the groups along an axis.
+    pub fn flag_of_groups(axis: Axis) -> &'static str {
+        if axis == Axis::K { "--group-k" } else { "--group-rows" }
+    }
+
+    /// Sum of the lines of all groups along `axis`; `None` without such groups.
+    pub fn lines_of_groups(&self, axis: Axis) -> Option<usize> {
+        let (_, lengths) = self.groups().filter(|(along, _)| *along == axis)?;
+        Some(lengths.iter().fold(0, |all: usize, length| all.saturating_add(*length)))
+    }
+
     /// Rows of A and D, from `--m` or the sum of `--group-rows`.
     pub fn rows(&self) -> Option<usize> {
-        let together =
-            |rows: &Vec<usize>| rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
-        self.group_rows.as_ref().map(together).or(self.m)
+        self.lines_of_groups(Axis::M).or(self.m)
     }
 
-    /// Number of matrices B: the batch size or the number of groups.
+    /// Columns of A and rows of B, from `--k` or the sum of `--group-k`.
+    pub fn depth(&self) -> Option<usize> {
+        self.lines_of_groups(Axis::K).or(self.k)
+    }
+
+    /// Number of GEMMs: the batch size or the number of groups.
     pub fn products(&self) -> usize {
-        self.group_rows.as_ref().map_or(self.batch, Vec::len)
+        self.groups().map_or(self.batch, |(_, lengths)| lengths.len())
     }
 
-    /// Number of matrices D. All groups share one D.
+    /// Number of matrices D. All groups of rows share one D.
     pub fn outputs(&self) -> usize {
-        if self.group_rows.is_some() { 1 } else { self.batch }
+        if self.group_rows.is_some() { 1 } else { self.products() }
     }
 }
 
@@ -156,8 +175,12 @@ fn has_c(epilogue: &EpilogueDesc) -> bool {
 /// Resolves the flags. If no flag sets the types of A and B, the files set the types.
 fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
     let leading = [args.lda, args.ldb];
-    let size = args.rows().zip(args.n).zip(args.k).map(|((m, n), k)| match &args.group_rows {
-        Some(rows) => ProblemSize { leading, ..ProblemSize::for_groups((m, n, k), rows.len()) },
+    let extents = args.rows().zip(args.n).zip(args.depth()).map(|((m, n), k)| (m, n, k));
+    let size = extents.map(|(m, n, k)| match args.groups() {
+        Some((axis, groups)) => {
+            let size = ProblemSize::for_groups_along(axis, (m, n, k), groups.len());
+            ProblemSize { leading, ..size }
+        }
         None => ProblemSize { batch: args.batch, leading, ..ProblemSize::new((m, n, k)) },
     });
     let (target, machine) = match args.gpu {

@@ -30,18 +30,18 @@ impl Report<'_> {
         let &Self { ref subject, extents: (m, n, k), args, on, routes, seconds, verdict } = self;
         let batch = args.outputs();
         let Subject { resolved, desc, .. } = *subject;
-        // A batch has the work of one GEMM with `batch` times its K.
+        // A batch has the work of one GEMM with `batch` times its K. K of groups is the sum.
         let (work, products) = (
-            (m, n, k.saturating_mul(batch)),
-            match &args.group_rows {
-                Some(rows) => format!("{} groups, in total ", rows.len()),
+            (m, n, k.saturating_mul(if args.groups().is_some() { 1 } else { batch })),
+            match args.groups() {
+                Some((_, groups)) => format!("{} groups, in total ", groups.len()),
                 None if batch == 1 => String::new(),
                 None => format!("{batch} GEMMs, each "),
             },
         );
         if json {
             let mut object = json!({
-                "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "pointers": args.pointers, "group_rows": args.group_rows, "seconds": seconds, "gflops": rate(work, seconds),
+                "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "pointers": args.pointers, "group_rows": args.group_rows, "group_k": args.group_k, "seconds": seconds, "gflops": rate(work, seconds),
                 "verified": verdict.map(|verdict| verdict.is_right()),
                 "elements_checked": verdict.map(|verdict| verdict.elements_checked), "elements": m.saturating_mul(n).saturating_mul(batch),
                 "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),

@@ -155,3 +155,54 @@ fn grouped_gemms_are_verified() {
         assert!(sentence.contains(says), "{given}: {sentence}");
     }
 }
+
+#[test]
+fn gemms_grouped_along_k_are_verified() {
+    for given in [
+        "--group-k 20,0,13 --beta 2",
+        "--group-k 0,130,3 --checked --c f32:col --lda 140",
+        "--group-k 1,2,3,60 --a bf16:col --b bf16:row --c bf16:row --op tensorop --checked --beta -1",
+        "--group-k 7,0,33 --a i8:row --b i8:col --c i32:row --op tensorop --checked",
+        "--group-k 33 --a f64:col --b f64:row --c f64:col",
+        "--group-k 0",
+    ] {
+        let args: Vec<_> = "--m 12 --n 20".split(' ').chain(given.split(' ')).collect();
+        let depths: Vec<u64> = given
+            .split(' ')
+            .nth(1)
+            .expect("depths")
+            .split(',')
+            .map(|depth| depth.parse().expect("a number"))
+            .collect();
+        let object = verified(&args);
+        assert_eq!(
+            (object["k"].as_u64(), object["batch"].as_u64(), object["elements_checked"].as_u64()),
+            (
+                Some(depths.iter().sum()),
+                Some(depths.len() as u64),
+                Some(depths.len() as u64 * 12 * 20)
+            ),
+            "{given}"
+        );
+        assert_eq!(object["group_k"], serde_json::json!(depths), "{given}");
+    }
+    let said = done(&["gemm", "--on", "host", "--m", "9", "--n", "8", "--group-k", "5,0,2"]);
+    assert!(said.starts_with("3 groups, in total 9 x 8 x 7, "), "{said}");
+    let explained = "gemm --explain --m 200 --n 64 --group-k 100,0,37 --for h200";
+    let explained = done(&explained.split(' ').collect::<Vec<_>>());
+    assert!(explained.contains(", for each of 3 groups; "), "{explained}");
+    for (given, says) in [
+        ("--k 5 --group-k 5,4", "--k is 5, but the sum of --group-k is 9; remove --k"),
+        ("--group-k 5,,4", "invalid value '' for '--group-k <N,..>'"),
+        ("--group-k 5 --batch 2", "cannot be used with"),
+        ("--group-k 5 --group-rows 2", "cannot be used with"),
+        ("--group-k 5 --pointers", "cannot be used with"),
+        ("--group-k 18446744073709551615,1", "K = 18446744073709551615 exceeds 2147483647"),
+        ("--group-k 64,64 --split-k 2", "--split-k 2 is not 1 (grouped GEMM keeps K whole); try 1"),
+    ] {
+        let args: Vec<_> =
+            "gemm --on host --m 8 --n 8".split(' ').chain(given.split(' ')).collect();
+        let sentence = refused(&args);
+        assert!(sentence.contains(says), "{given}: {sentence}");
+    }
+}

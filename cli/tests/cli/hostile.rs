@@ -85,7 +85,7 @@ const TILES: &[&str] = &[
 ];
 const EPILOGUES: &[&str] = &[
     "acc",
-    "alpha * acc + beta * source",
+    "alpha * acc + beta * c",
     "relu(acc)",
     "clamp(acc, -1, 1)",
     "acc + bias_n",
@@ -415,7 +415,7 @@ fn files(folder: &Path) {
     fs::write(folder.join("desc.json"), DESCRIPTION).unwrap();
 }
 
-const DESCRIPTION: &str = r#"{"version":5,"arch":"sm80","a":"f32:row","b":"f32:row","c":"f32:row","accumulator":"f32","compute":"f32","swapped":false,"epilogue":"alpha * acc + beta * source","mma":{"simt":{"mainloop":"multistage","threadblock":"128x128x8","warp":"32x64x8","stages":4,"swizzle":1,"split_k":1,"decomposition":"splitk","align_a":1,"align_b":4,"align_c":4,"interleave":"vector","unroll":"full","smem_a":"auto","smem_b":"auto","blocks_per_sm":2,"spills":"refused"}}}"#;
+const DESCRIPTION: &str = r#"{"version":5,"arch":"sm80","a":"f32:row","b":"f32:row","c":"f32:row","accumulator":"f32","compute":"f32","swapped":false,"epilogue":"alpha * acc + beta * c","mma":{"simt":{"mainloop":"multistage","threadblock":"128x128x8","warp":"32x64x8","stages":4,"swizzle":1,"split_k":1,"decomposition":"splitk","align_a":1,"align_b":4,"align_c":4,"interleave":"vector","unroll":"full","smem_a":"auto","smem_b":"auto","blocks_per_sm":2,"spills":"refused"}}}"#;
 
 #[test]
 fn random_command_lines_end_with_a_documented_exit_code() {

@@ -43,7 +43,9 @@ struct MmaSyncConsumer : Worker<Config, Params> {
 
   template <RoleStepKind Kind, int, int>
   __device__ __forceinline__ void step() {
-    if constexpr (Kind == RoleStepKind::LoadFirst) {
+    if constexpr (Kind == RoleStepKind::ClearOutside) {
+      this->template clear_outside<smem::BoxedTile<A>, smem::BoxedTile<B>>();
+    } else if constexpr (Kind == RoleStepKind::LoadFirst) {
       if (this->k < this->k_tiles()) {
         warp_mma.from_a = first_a + (this->stage_a() - this->shared);
         warp_mma.from_b = first_b + (this->stage_b() - this->shared);

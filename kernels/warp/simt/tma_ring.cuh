@@ -34,7 +34,9 @@ struct SimtConsumer : Worker<Config, Params> {
 
   template <RoleStepKind Kind, int, int>
   __device__ __forceinline__ void step() {
-    if constexpr (Kind == RoleStepKind::LoadFirst) {
+    if constexpr (Kind == RoleStepKind::ClearOutside) {
+      this->template clear_outside<smem::BoxedTile<A>, smem::BoxedTile<B>>();
+    } else if constexpr (Kind == RoleStepKind::LoadFirst) {
       if (this->k < this->k_tiles()) {
         from_a = this->stage_a() + offset_a;
         from_b = this->stage_b() + offset_b;

@@ -7,6 +7,16 @@
 
 namespace threadblock {
 
+// Tile of A in a stage: descriptors address it, or threads load it to registers.
+template <class Config, bool FromRegisters>
+struct StageOfA {
+  using Tile = warp::OperandTile<typename Config::Mma::A>;
+};
+template <class Config>
+struct StageOfA<Config, true> {
+  using Tile = typename Config::FragmentLoad::Tile;
+};
+
 template <class Config, class Params>
 struct WgmmaConsumer : Worker<Config, Params> {
   using Mma = typename Config::Mma;
@@ -57,7 +67,9 @@ struct WgmmaConsumer : Worker<Config, Params> {
 
   template <RoleStepKind Kind, int First, int FragmentSet>
   __device__ __forceinline__ void step() {
-    if constexpr (Kind == RoleStepKind::LoadFragments) {
+    if constexpr (Kind == RoleStepKind::ClearOutside) {
+      this->template clear_outside<typename StageOfA<Config, kFromRegisters>::Tile, warp::OperandTile<typename Mma::B>>();
+    } else if constexpr (Kind == RoleStepKind::LoadFragments) {
       loader.load(fragments[FragmentSet], this->stage_a());
     } else if constexpr (Kind == RoleStepKind::MultiplyStage && kFromRegisters) {
       multiply_fragments(fragments[FragmentSet]);

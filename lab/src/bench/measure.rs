@@ -4,6 +4,7 @@
 use super::{
     Launch, SuiteProblem,
     accuracy::errors,
+    epilogue_buffers::EpilogueBuffers,
     kernels::prepared,
     ours::{Launched, Ours},
     peer_launches::{Comparison, IntegerCase, against_peer},
@@ -125,7 +126,13 @@ impl Bench {
         let [a, b, c] = operands(numbers, types, Fill::Integers, seed)?;
         let sets = [[upload(&a)?, upload(&b)?]];
         let (kernel, stream) = (&kernel, &self.stream);
-        let mut on_integers = Ours::new((kernel, stream), &launched, types, &sets, &c)?;
+        // The operands of the epilogue are whole numbers also beside random matrices, so that the
+        // peer has one bias.
+        let count = protocol::sets(a.bytes().len() + b.bytes().len() + c.bytes().len());
+        let beside =
+            EpilogueBuffers::filled((&desc, numbers), (Fill::Integers, seed), (stream, count))?;
+        let sets_beside = (&sets[..], &beside);
+        let mut on_integers = Ours::new((kernel, stream), &launched, types, sets_beside, &c)?;
         let (_, integer_d) = on_integers.verify(&desc, &a, &b, &c)?;
         drop(on_integers);
         let [integer_a, integer_b, integer_c] = [a, b, c];
@@ -137,18 +144,18 @@ impl Bench {
             host: [&integer_a, &integer_b, &integer_c],
             verified: &integer_d,
             operands: &integer_set,
+            beside: &beside,
             d: upload(&integer_c)?,
         };
         let [a, b, c] = match problem.data {
             Some(data) => data.operands(numbers, seed)?,
             None => operands(numbers, types, Fill::Random, seed)?,
         };
-        let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
-        let count = protocol::sets(bytes);
         let sets = (0..count)
             .map(|_| Ok([upload(&a)?, upload(&b)?]))
             .collect::<Result<Vec<_>, Error>>()?;
-        let mut ours = Ours::new((kernel, stream), &launched, types, &sets, &c)?;
+        let sets_beside = (&sets[..], &beside);
+        let mut ours = Ours::new((kernel, stream), &launched, types, sets_beside, &c)?;
         let peer_d = (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, _>>()?;
         let decides = Accumulation::for_description(&desc, numbers.k).relative.is_finite();
         let circumstances = Circumstances {

@@ -8,6 +8,7 @@
 mod accuracy;
 mod data;
 pub mod date;
+mod epilogue_buffers;
 pub mod kernels;
 pub mod measure;
 mod order;

@@ -3,6 +3,7 @@
 
 use super::{
     SuiteProblem,
+    epilogue_buffers::{EpilogueBuffers, views},
     measure::{VERIFIED_ROWS, measurement},
     timer::Launch,
 };
@@ -16,6 +17,7 @@ use falchion::{
     cuda::{BoundCall, CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
     internals::{
         operand::{Elements, Groups, Problem, Source, View},
+        shape::EpilogueOperands,
         sys::driver::driver,
     },
     nest::GemmDesc,
@@ -51,6 +53,7 @@ impl Launched {
         stream: &Arc<CudaStream>,
     ) -> Result<Self, Error> {
         let numbers = problem.problem();
+        let numbers = Problem { operands: views(desc, &numbers), ..numbers };
         let order = problem.pointers.then(|| scattered(numbers.batch));
         let offsets = problem.offsets().map(|offsets| {
             let bytes = stream
@@ -70,7 +73,8 @@ impl Launched {
                 (routes, routes.workspace_bytes())
             }
         };
-        let (bound, problem, offsets) = (problem.bound, problem.launched(), offsets.transpose()?);
+        let launched = Problem { operands: numbers.operands, ..problem.launched() };
+        let (bound, problem, offsets) = (problem.bound, launched, offsets.transpose()?);
         Ok(Self { numbers, problem, offsets, order, route: routes.to_string(), workspace, bound })
     }
 
@@ -85,9 +89,10 @@ impl Launched {
         &self,
         desc: &GemmDesc,
         [a, b, c]: [&HostBuffer; 3],
+        beside: &EpilogueBuffers,
         d: &HostBuffer,
     ) -> Result<Verdict, falchion::Error> {
-        let (problem, operands) = (&self.numbers, Default::default());
+        let (problem, operands) = (&self.numbers, beside.host()?);
         let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), d.whole()?);
         let claim = Claim { desc, problem, a, b, c, d, operands };
         match (&self.offsets, problem.groups) {
@@ -134,6 +139,7 @@ pub(super) struct Ours<'a> {
     launched: &'a Launched,
     types: Combined,
     sets: &'a [[CudaSlice<u8>; 2]],
+    beside: &'a EpilogueBuffers,
     /// One D per set, or for a pointer array one D per GEMM and set.
     results: Vec<Vec<CudaSlice<u8>>>,
     workspace: Option<CudaSlice<u8>>,
@@ -145,7 +151,7 @@ impl<'a> Ours<'a> {
         (kernel, stream): (&'a CudaKernel, &'a Arc<CudaStream>),
         launched: &'a Launched,
         types: Combined,
-        sets: &'a [[CudaSlice<u8>; 2]],
+        (sets, beside): (&'a [[CudaSlice<u8>; 2]], &'a EpilogueBuffers),
         c: &HostBuffer,
     ) -> Result<Self, Error> {
         let parts = launched.results(types.c, c.bytes().len());
@@ -160,6 +166,7 @@ impl<'a> Ours<'a> {
             launched,
             types,
             sets,
+            beside,
             results,
             workspace: room(stream, launched.workspace)?,
         })
@@ -196,7 +203,7 @@ impl<'a> Ours<'a> {
             stream.memcpy_dtoh(d, into).map_err(driver("cuMemcpyDtoHAsync"))?;
         }
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-        let verdict = self.launched.verdict(desc, [a, b, c], &computed)?;
+        let verdict = self.launched.verdict(desc, [a, b, c], self.beside, &computed)?;
         if !verdict.is_right() {
             return Err(measurement(format!(
                 "Falchion's result is wrong, so the benchmark does not time it: {:?}",
@@ -242,7 +249,7 @@ impl Launch for BoundArrays<'_, '_> {
 
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
-        let Self { kernel, stream, launched, types, sets, results, workspace } = self;
+        let Self { kernel, stream, launched, types, sets, beside, results, workspace } = self;
         let (Some(operands), Some(results)) = (sets.get(set), results.get_mut(set)) else {
             return Err(Refusal::missing_operand(Operand::Buffers).into());
         };
@@ -261,6 +268,7 @@ impl Launch for Ours<'_> {
             return Err(Refusal::missing_operand(Operand::D).into());
         };
         let (on, offsets) = ((*kernel, *stream), launched.offsets.as_ref().map(|(_, bytes)| bytes));
+        let operands = (operands, beside.read(set, stream));
         enqueue(on, (&launched.problem, offsets), *types, operands, d, workspace)
     }
 
@@ -289,7 +297,7 @@ pub(crate) fn enqueue(
     (kernel, stream): (&CudaKernel, &Arc<CudaStream>),
     (problem, offsets): (&Problem, Option<&CudaSlice<u8>>),
     types: Combined,
-    [a, b]: &[CudaSlice<u8>; 2],
+    ([a, b], operands): (&[CudaSlice<u8>; 2], EpilogueOperands<DeviceMatrix<'_>>),
     d: &mut CudaSlice<u8>,
     workspace: Option<&mut CudaSlice<u8>>,
 ) -> Result<(), Error> {
@@ -300,7 +308,7 @@ pub(crate) fn enqueue(
     let d = DeviceMatrix::write_bytes(types.c, d, stream);
     let workspace =
         workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
-    let matrices = CudaMatrices { a, b, c: Source::None, d, operands: Default::default() };
+    let matrices = CudaMatrices { a, b, c: Source::None, d, operands };
     let offsets = offsets.map(|bytes| DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream));
     let groups =
         problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));

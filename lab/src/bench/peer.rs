@@ -4,11 +4,16 @@ use super::suite::{Accumulate, Operand, SuiteProblem};
 use super::timer::Launch;
 use crate::{
     Error,
-    sys::cublaslt::{self, ALIGNMENT_BYTES, LtLaunch, LtOperand, LtProblem},
+    sys::cublaslt::{self, ALIGNMENT_BYTES, LtEpilogue, LtLaunch, LtOperand, LtProblem},
 };
 use cudarc::cublaslt::sys::cublasComputeType_t::{self, *};
 use falchion::{
-    internals::operand::{Elements, View},
+    epilogue::EpilogueDesc,
+    internals::{
+        operand::{Elements, View},
+        shape::EpilogueOperand,
+    },
+    layout::Order,
     numeric::ElementKind,
 };
 
@@ -34,16 +39,17 @@ impl Launch for LtLaunch<'_> {
     }
 }
 
-/// Converts `problem` for cuBLASLt; `None` if the peer does not support it (an epilogue expression,
-/// a mix of types, or ragged groups). A pointer array becomes a batch.
+/// Converts `problem` for cuBLASLt; `None` if the peer does not support it (an epilogue other than
+/// ReLU, GELU, and a bias; a mix of types; or ragged groups). A pointer array becomes a batch.
 ///
 /// f32 is true f32 for any `op`, as for a user who does not allow tf32. D and C are the same
 /// memory.
 #[must_use]
 pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
-    if problem.epilogue.is_some() || problem.group_rows.is_some() {
+    if problem.group_rows.is_some() {
         return None;
     }
+    let epilogue = lt_epilogue(problem)?;
     let (a, b, c) = (problem.a.element.name(), problem.b.element.name(), problem.c.element.name());
     let fp8 = |element| ["e4m3", "e5m2"].contains(&element);
     if a != b && !(fp8(a) && fp8(b)) {
@@ -72,9 +78,37 @@ pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
         alpha: call.scalars[0],
         beta: call.scalars[1],
         alignment: [ALIGNMENT_BYTES; 4],
+        epilogue,
         fast_accumulation: fp8(a)
             && problem.accumulate.unwrap_or(Accumulate::Fast) == Accumulate::Fast,
     })
+}
+
+/// Returns the vector that the peer adds as a bias: one value per column of a row-major D, or per
+/// row of a column-major D.
+pub(super) fn bias_operand(problem: &SuiteProblem) -> EpilogueOperand {
+    match problem.c.order {
+        Order::Row => EpilogueOperand::BiasN,
+        Order::Col => EpilogueOperand::BiasM,
+    }
+}
+
+/// Returns the peer's form of an epilogue: ReLU or GELU (with tanh) of the product, with or without
+/// a bias of D's type. `None` for other epilogues.
+fn lt_epilogue(problem: &SuiteProblem) -> Option<LtEpilogue> {
+    let Some(text) = &problem.epilogue else { return Some(LtEpilogue::Default) };
+    let desc: EpilogueDesc = text.parse().ok()?;
+    let bias = bias_operand(problem);
+    [
+        ("acc + bias", LtEpilogue::Bias),
+        ("relu(acc)", LtEpilogue::Relu),
+        ("relu(acc + bias)", LtEpilogue::ReluBias),
+        ("gelu_tanh(acc)", LtEpilogue::Gelu),
+        ("gelu_tanh(acc + bias)", LtEpilogue::GeluBias),
+    ]
+    .into_iter()
+    .find(|(form, _)| form.replace("bias", bias.name()).parse() == Ok(desc))
+    .map(|(_, epilogue)| epilogue)
 }
 
 /// Returns the compute type and the type of the scalars, for inputs of type `ab`, results of type
@@ -133,6 +167,19 @@ mod tests {
     }
 
     #[test]
+    fn epilogues_of_the_peer_are_recognized() {
+        let of = |text: &str| {
+            let more = format!(r#","epilogue":"{text}""#);
+            typed("bf16", "bf16", "bf16", &more).map(|problem| problem.epilogue)
+        };
+        assert_eq!(of("gelu_tanh(acc + bias_n)"), Some(LtEpilogue::GeluBias));
+        assert_eq!(of("relu( acc )"), Some(LtEpilogue::Relu));
+        assert_eq!(of("acc + bias_n"), Some(LtEpilogue::Bias));
+        assert_eq!(of("gelu_tanh(acc + bias_n:f32)"), None);
+        assert_eq!(of("gelu(acc)"), None);
+    }
+
+    #[test]
     fn fp8_accumulates_fast_by_default() {
         assert!(typed("e4m3", "e5m2", "bf16", "").unwrap().fast_accumulation);
         assert!(
@@ -143,7 +190,8 @@ mod tests {
 
     #[test]
     fn problems_beyond_the_peer_have_no_peer_problem() {
-        assert_eq!(typed("f32", "f32", "f32", r#","epilogue":"relu""#), None);
+        assert_eq!(typed("f32", "f32", "f32", r#","epilogue":"silu(acc)""#), None);
+        assert_eq!(typed("f32", "f32", "f32", r#","epilogue":"relu(acc + bias_m)""#), None);
         assert_eq!(typed("f32", "f16", "f32", ""), None);
         assert_eq!(typed("f32", "f32", "f32", r#","acc":"f64""#), None);
         assert_eq!(typed("i32", "i32", "i32", ""), None);

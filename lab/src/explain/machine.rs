@@ -4,7 +4,7 @@ use falchion::{
     Error,
     arch::Machine,
     device::{Explanation, ProblemSize},
-    internals::{nest::PredictedTime, operand::Problem},
+    internals::{nest::PredictedTime, operand::Problem, shape::Axis},
     nest::GemmDesc,
     shape::Mn,
     threadblock::WorkKind,
@@ -45,7 +45,8 @@ pub fn on_machine(
     let tile = desc.threadblock();
     let framed = problem.enter_unchecked(desc);
     let (m, n) = (framed.m, framed.n);
-    let (down, across, batch) = match problem.groups {
+    let along_k = problem.groups.is_some_and(|groups| groups.axis == Axis::K);
+    let (down, across, batch) = match problem.groups.filter(|_| !along_k) {
         None => {
             (m.div_ceil(tile.m.max(1) as usize), n.div_ceil(tile.n.max(1) as usize), problem.batch)
         }
@@ -69,6 +70,7 @@ pub fn on_machine(
     let waves = tiles * f64::from(slices) / slots;
     let busy = waves / waves.ceil();
     let products = match problem.groups {
+        Some(_) if along_k => format!(", for each of {} groups", problem.batch),
         Some(_) => format!(" at most, in {} groups", problem.batch),
         None if problem.batch == 1 => String::new(),
         None => format!(", for each of {} GEMMs", problem.batch),
@@ -174,7 +176,10 @@ pub fn size_of(problem: &Problem) -> ProblemSize {
     let Problem { m, n, k, batch, a, b, .. } = *problem;
     let leading = [a, b].map(|view| view.strides.into_iter().max());
     match problem.groups {
-        Some(_) => ProblemSize { leading, ..ProblemSize::for_groups((m, n, k), batch) },
+        Some(groups) => {
+            let size = ProblemSize::for_groups_along(groups.axis, (m, n, k), batch);
+            ProblemSize { leading, ..size }
+        }
         None => ProblemSize { batch, leading, ..ProblemSize::new((m, n, k)) },
     }
 }

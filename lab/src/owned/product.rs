@@ -20,6 +20,12 @@ use falchion::{
 };
 use falchion_check::{Mode, run_in_mode};
 
+/// Index lists of A, B, and D.
+pub type IndexLists = [Option<Vec<u32>>; 3];
+
+/// Axis and offsets of groups: the first line of each group, and the end of the last group.
+type GroupOffsets = (Axis, Vec<u32>);
+
 /// The operands, results, and scalars of a GEMM, a batch, a grouped GEMM, or a transpose, in the
 /// user's layouts. The matrices of a batch are consecutive. All GEMMs of a batch may share one
 /// matrix as an operand.
@@ -41,10 +47,8 @@ pub struct HostProduct {
     extents: (usize, usize, usize),
     /// Number of GEMMs.
     batch: usize,
-    /// Group offsets: the first row of each group, and the end of the last group.
-    offsets: Option<Vec<u32>>,
-    /// Index lists of A, B, and D.
-    lists: [Option<Vec<u32>>; 3],
+    offsets: Option<GroupOffsets>,
+    lists: IndexLists,
     /// Whether the GEMMs are a pointer array.
     array: bool,
     /// Whether D is the transpose of A, which has n x m elements, and B is the identity, which has
@@ -63,49 +67,57 @@ impl HostProduct {
         Self::allocate(desc, problem, (None, Default::default()))
     }
 
-    /// Allocates the matrices of a grouped GEMM with these rows per group, each with its own B. The
-    /// sum of `rows` is M.
+    /// Allocates the matrices of a grouped GEMM with these lines per group. Groups of rows have
+    /// their own B, and the sum of `lengths` is M. Groups along K have their own C and D, and the
+    /// sum is K.
     ///
     /// # Errors
     /// The errors of [`poisoned`](Self::poisoned).
     pub fn poisoned_groups(
         desc: &GemmDesc,
         problem: &Problem,
-        rows: &[usize],
+        axis: Axis,
+        lengths: &[usize],
     ) -> Result<Self, Error> {
-        let offsets = Self::group_offsets(rows);
-        Self::allocate(desc, &problem.grouped(rows.len()), (Some(offsets), Default::default()))
+        let groups = Some((axis, lengths));
+        Self::poisoned_with_lists(desc, problem, (groups, Default::default()))
     }
 
-    /// Allocates the matrices of a GEMM with index lists of A, B, and D, and with groups of `rows`
-    /// rows. The matrices of `problem` have the extents that its lists state.
+    /// Allocates the matrices of a GEMM with index lists of A, B, and D, and with groups along an
+    /// axis, as [`poisoned_groups`](Self::poisoned_groups) does. The matrices of `problem` have the
+    /// extents that its lists state.
     ///
     /// # Errors
     /// The errors of [`poisoned`](Self::poisoned).
     pub fn poisoned_with_lists(
         desc: &GemmDesc,
         problem: &Problem,
-        (rows, lists): (Option<&[usize]>, [Option<Vec<u32>>; 3]),
+        (groups, lists): (Option<(Axis, &[usize])>, IndexLists),
     ) -> Result<Self, Error> {
-        let offsets = rows.map(Self::group_offsets);
-        let problem = rows.map_or(*problem, |rows| problem.grouped(rows.len()));
+        let problem = match groups {
+            Some((axis, lengths)) if problem.groups.is_none() => {
+                problem.grouped_along(axis, lengths.len())
+            }
+            _ => *problem,
+        };
+        let offsets = groups.map(|(axis, lengths)| (axis, Self::group_offsets(lengths)));
         Self::allocate(desc, &problem, (offsets, lists))
     }
 
-    /// Returns the group offsets of groups with these rows.
-    fn group_offsets(rows: &[usize]) -> Vec<u32> {
+    /// Returns the group offsets of groups with these lines.
+    fn group_offsets(lengths: &[usize]) -> Vec<u32> {
         // A call rejects a sum beyond 32 bits.
-        let end = |end: &mut usize, rows: &usize| {
-            *end = end.saturating_add(*rows);
+        let end = |end: &mut usize, length: &usize| {
+            *end = end.saturating_add(*length);
             Some(u32::try_from(*end).unwrap_or(u32::MAX))
         };
-        core::iter::once(0).chain(rows.iter().scan(0, end)).collect()
+        core::iter::once(0).chain(lengths.iter().scan(0, end)).collect()
     }
 
     fn allocate(
         desc: &GemmDesc,
         problem: &Problem,
-        (offsets, lists): (Option<Vec<u32>>, [Option<Vec<u32>>; 3]),
+        (offsets, lists): (Option<GroupOffsets>, IndexLists),
     ) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, indices, .. } = *problem;
         let [lines_of_a, lines_of_b] = indices.operands.map(|list| list.map(|list| list.extent));
@@ -164,7 +176,7 @@ impl HostProduct {
             b: matrix(types.b, b, in_b, orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, in_d, orders.c))?,
             // The stride of empty matrices is also 0.
-            d: if offsets.is_some() {
+            d: if matches!(offsets, Some((Axis::M, _))) {
                 matrix(types.c, d, in_d, orders.c)?
             } else {
                 all(types.c, d, in_d, orders.c)?
@@ -265,7 +277,7 @@ impl HostProduct {
             None => held.view(),
         });
         let c = self.c.as_ref().map(HostMatrix::view);
-        let groups = self.offsets.as_ref().map(|_| Groups::with_count(Axis::M, batch));
+        let groups = self.offsets.as_ref().map(|(axis, _)| Groups::with_count(*axis, batch));
         let list = |number: usize, extent: usize| {
             let list = self.lists[number].as_ref()?;
             Some(IndexList::new(Elements::new(list.len()), extent))
@@ -279,13 +291,13 @@ impl HostProduct {
     }
 
     /// Returns the index lists of A, B, and D.
-    pub fn lists(&self) -> &[Option<Vec<u32>>; 3] {
+    pub fn lists(&self) -> &IndexLists {
         &self.lists
     }
 
-    /// Returns the group offsets: the first row of each group, and the end of the last group.
+    /// Returns the group offsets: the first line of each group, and the end of the last group.
     pub fn offsets(&self) -> Option<&[u32]> {
-        self.offsets.as_deref()
+        self.offsets.as_ref().map(|(_, offsets)| offsets.as_slice())
     }
 
     /// Returns the matrices, with D for writing.
@@ -314,10 +326,9 @@ impl HostProduct {
             return run_in_mode(&Array(desc), mode, problem.with(self.matrices()?).each()?);
         }
         let offsets = self.offsets.take();
-        let groups = problem
-            .groups
-            .zip(offsets.as_deref())
-            .map(|(groups, all)| groups.with(HostSlice::new::<i32>(bytemuck::cast_slice(all))));
+        let groups = problem.groups.zip(offsets.as_ref()).map(|(groups, (_, all))| {
+            groups.with(HostSlice::new::<i32>(bytemuck::cast_slice(all)))
+        });
         let lists = core::mem::take(&mut self.lists);
         let words = lists
             .each_ref()
@@ -435,7 +446,7 @@ impl HostProduct {
         let operands = self.operands.as_ref().try_map(|_, vector| vector.slice())?;
         let claim = Claim { desc, problem: &problem, a, b, c, d, operands };
         match (&self.offsets, some) {
-            (Some(offsets), some) => verify::grouped(&claim, offsets, some),
+            (Some((_, offsets)), some) => verify::grouped(&claim, offsets, some),
             (None, Some(rows)) => verify::sampled(&claim, rows, 0),
             (None, None) => verify::check(&claim),
         }
@@ -578,7 +589,8 @@ mod tests {
                 [None, None, Some(9)],
                 [2.0, -1.0, 0., 0., 0., 0., 0., 0.],
             );
-            let mut product = HostProduct::poisoned_groups(&desc, &problem, &[4, 0, 5]).unwrap();
+            let mut product =
+                HostProduct::poisoned_groups(&desc, &problem, Axis::M, &[4, 0, 5]).unwrap();
             assert_eq!((product.a.batch(), product.b.batch(), product.d.batch()), (1, 3, 1));
             let [from, of_c] = product.distributions(&desc);
             product.a.draw(from, 1).unwrap();
@@ -604,6 +616,36 @@ mod tests {
             let mut product = product.clone();
             product.b.draw(from, 5).unwrap();
             assert!(!product.verify(&desc).unwrap().is_right());
+        }
+    }
+
+    /// Checks a grouped GEMM along K. The D of an empty group counts, and one wrong element of the
+    /// last group is found.
+    #[test]
+    fn groups_along_k_are_verified() {
+        for (a, b, c) in [("f32:col", "f32:row", "f32:col"), ("i8:row", "i8:col", "i32:row")] {
+            let desc = described(a, b, c);
+            let scalars = [2.0, -1.0, 0., 0., 0., 0., 0., 0.];
+            let problem = Problem::new(&desc, (4, 7, 9), [None; 3], scalars);
+            let lengths = [4, 0, 5];
+            let mut product =
+                HostProduct::poisoned_groups(&desc, &problem, Axis::K, &lengths).unwrap();
+            assert_eq!((product.a.batch(), product.b.batch(), product.d.batch()), (1, 1, 3));
+            let [from, of_c] = product.distributions(&desc);
+            product.a.draw(from, 1).unwrap();
+            product.b.draw(from, 2).unwrap();
+            let Source::Matrix(source) = &mut product.c else { panic!("beta is not 0") };
+            source.draw(of_c, 3).unwrap();
+            product.run(&desc, Mode::Fast).unwrap();
+            let verdict = product.verify(&desc).unwrap();
+            assert!(verdict.is_right() && verdict.elements_checked == 3 * 28, "{verdict}");
+            let was = numbers(&product.d);
+            let last = was.len() - 1;
+            let mut places = 0..was.len();
+            let changed = |at: usize| if at == last { was[at] + 64.0 } else { was[at] };
+            let next = |_: usize, _: usize| Ok::<_, Error>(changed(places.next().unwrap()));
+            product.d.try_fill(Order::Row, next).unwrap();
+            assert_eq!(product.verify(&desc).unwrap().elements_wrong, 1);
         }
     }
 

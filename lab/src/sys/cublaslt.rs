@@ -14,11 +14,15 @@ pub use codes::scale;
 pub(super) use codes::{Answer, check};
 pub use launch::{LtLaunch, LtSet, Region};
 pub use plan::{LtAddresses, LtAlgorithm, LtPlan};
-pub use problem::{ALIGNMENT_BYTES, LtOperand, LtProblem};
+pub use problem::{ALIGNMENT_BYTES, LtEpilogue, LtOperand, LtProblem};
 
 use cudarc::{cublaslt::sys::cublasLtHandle_t, driver::CudaContext};
-use falchion::Error;
 use falchion::internals::sys::driver::driver;
+use falchion::{
+    Error,
+    internals::shape::EpilogueOperand,
+    refusal::{Because, Operand, Refusal},
+};
 use std::{path::Path, ptr::null_mut, sync::Arc};
 use table::Table;
 
@@ -77,7 +81,28 @@ impl Lt {
     /// # Errors
     /// [`Error::Driver`] if the library refuses a descriptor.
     pub fn plan(&self, problem: &LtProblem) -> Result<LtPlan, Error> {
-        LtPlan::new(self.table, problem)
+        self.plan_with_bias(problem, None)
+    }
+
+    /// Creates the descriptors of a problem whose epilogue reads a bias. The bias must outlive the
+    /// launches of the plan.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the library refuses a descriptor. [`Error::Refused`] if the bias is
+    /// missing, or if it is too short.
+    pub fn plan_with_bias(
+        &self,
+        problem: &LtProblem,
+        bias: Option<Region<'_>>,
+    ) -> Result<LtPlan, Error> {
+        let length = problem.column_major().d.rows;
+        let needed = problem.d.element.matrix_bytes(length);
+        let given = bias.as_ref().map_or(0, Region::bytes) as u64;
+        if problem.epilogue.has_bias() && given < needed {
+            let bias = Operand::Epilogue(EpilogueOperand::BiasN);
+            return Err(Refusal::too_short(bias, given as usize, needed, Because::None).into());
+        }
+        LtPlan::new(self.table, problem, bias.map_or(0, |bias| bias.address()))
     }
 
     /// Returns up to `requested` algorithms for `plan` that need at most `workspace_bytes`. The

@@ -2,20 +2,23 @@
 //!
 //! | node | value | error |
 //! |---|---|---|
-//! | operands known exactly | the kernel's own operation, in its own arithmetic | 0 |
-//! | `x + y` | `x + y` | `ex + ey + r` |
-//! | `x * y` | `x y` | `|x| ey + |y| ex + ex ey + r` |
+//! | operands known exactly, an operation of IEEE 754 or of integers | the kernel's own operation, in its own arithmetic | 0 |
 //! | scaled by a scalar that is 0 | 0, for any operand | 0 |
-//! | a [`MathFunction`] | the same | `max(ex, ey)`: they are 1-Lipschitz and do not round |
-//! | a user's function `f` | `f(x)` as the host computes it | twice the larger of `|f(x - ex) - f(x)|` and `|f(x + ex) - f(x)|`, and [`USER_ULPS`] ulps |
+//! | a [`MathFunction`] | the function in binary64 | [`functions`](super::functions) |
+//! | a user's function `f` | `f(x)` as the host computes it | twice the largest `|f(x ± ex) - f(x)|`, and [`USER_ULPS`] ulps |
 //!
 //! The rounding is `r = u (|result| + error) + h`. A user's function is assumed to be monotone or
 //! smooth within the error of its operand. A function that jumps there is verified only with whole
 //! numbers, for which the operand is exact.
 
-use super::bound::{Estimate, Rounding};
+use super::{
+    bound::{Estimate, Rounding},
+    functions::estimate,
+};
 use falchion::{
-    epilogue::{EpilogueDesc, MathFunction, Op, SCALARS, UserFunction, registered},
+    epilogue::{
+        EpilogueDesc, LOCALS, MathFunction, Op, SCALARS, UserBody, UserFunction, registered,
+    },
     internals::shape::EpilogueOperands,
     numeric::{ComputeKind, ElementKind},
 };
@@ -75,6 +78,7 @@ impl<'d> Evaluation<'d> {
             each(numbers.map_or_else(|| same(f64::NAN), known), |x| self.widened(x))
         };
         let mut stack: Vec<Entry> = Vec::new();
+        let mut locals: [Vec<Estimate>; LOCALS] = Default::default();
         for op in self.desc.ops() {
             let mut pop =
                 || stack.pop().unwrap_or_else(|| Entry { estimates: same(f64::NAN), scalar: None });
@@ -88,7 +92,20 @@ impl<'d> Evaluation<'d> {
                     scalar = Some(given);
                     same(self.held(given))
                 }
-                Op::Constant(x) => same(self.held(f64::from(x))),
+                Op::Constant(x) => same(self.held(x.value())),
+                Op::Local(slot) => locals[slot as usize % LOCALS].clone(),
+                Op::Let(slot) => {
+                    let value = pop();
+                    scalar = value.scalar;
+                    locals[slot as usize % LOCALS].clone_from(&value.estimates);
+                    value.estimates
+                }
+                Op::Then => {
+                    let last = pop();
+                    pop();
+                    scalar = last.scalar;
+                    last.estimates
+                }
                 Op::Math(function) => {
                     let mut last = pop().estimates;
                     let first = if function.arity() == 2 { pop().estimates } else { last.clone() };
@@ -99,15 +116,22 @@ impl<'d> Evaluation<'d> {
                 }
                 Op::User(id) => {
                     let function = registered(id);
-                    each(pop().estimates, |x| self.user(x, function))
+                    each(pop().estimates, |x| self.user(x, x, function))
                 }
-                Op::Add | Op::Multiply | Op::Scale => {
+                Op::UserBinary(id) => {
+                    let (y, mut x) = (pop().estimates, pop().estimates);
+                    let function = registered(id);
+                    for (x, y) in x.iter_mut().zip(y) {
+                        *x = self.user(*x, y, function);
+                    }
+                    x
+                }
+                Op::Scale => {
                     let (y, mut x) = (pop(), pop());
                     for (x, y) in x.estimates.iter_mut().zip(y.estimates) {
-                        *x = self.binary(*op, *x, y);
+                        *x = self.math(MathFunction::Multiply, *x, y);
                     }
-                    let lost = matches!(op, Op::Scale) && x.scalar == Some(0.0);
-                    if lost { same(0.0) } else { x.estimates }
+                    if x.scalar == Some(0.0) { same(0.0) } else { x.estimates }
                 }
             };
             stack.push(Entry { estimates: each(estimates, |x| self.settled(x)), scalar });
@@ -150,249 +174,51 @@ impl<'d> Evaluation<'d> {
         Estimate::within(value, error + rounding)
     }
 
-    fn binary(&self, op: Op, x: Estimate, y: Estimate) -> Estimate {
-        let overflows = x.overflows || y.overflows;
-        if x.error == 0.0 && y.error == 0.0 {
-            let value = self.exactly(op, x.value, y.value);
+    /// Applies a mathematical function to `x`, or to `x` and `y`. Operations of IEEE 754 and of
+    /// integers on exact operands are exact in the kernel's arithmetic.
+    fn math(&self, function: MathFunction, x: Estimate, y: Estimate) -> Estimate {
+        let arithmetic =
+            matches!(function, MathFunction::Add | MathFunction::Subtract | MathFunction::Multiply);
+        let known = function.computes_in(ComputeKind::F64);
+        if known && x.error == 0.0 && y.error == 0.0 && (arithmetic || !x.overflows && !y.overflows)
+        {
+            let value = function.in_arithmetic(self.compute, x.value, y.value);
+            let overflows = arithmetic && (x.overflows || y.overflows);
             return Estimate { overflows, ..Estimate::exactly(value) };
         }
-        let rounded = if op == Op::Add {
-            self.rounded(x.value + y.value, x.error + y.error)
-        } else {
-            let error = x.value.abs() * y.error + y.value.abs() * x.error + x.error * y.error;
-            self.rounded(x.value * y.value, error)
-        };
-        Estimate { overflows, ..rounded }
-    }
-
-    /// Returns the sum or the product of two numbers in the arithmetic of the epilogue.
-    fn exactly(&self, op: Op, x: f64, y: f64) -> f64 {
-        let add = op == Op::Add;
-        match self.compute {
-            ComputeKind::F32 => {
-                f64::from(if add { x as f32 + y as f32 } else { x as f32 * y as f32 })
-            }
-            ComputeKind::F64 => {
-                if add {
-                    x + y
-                } else {
-                    x * y
-                }
-            }
-            ComputeKind::I32 => {
-                let (x, y) = (x as i32, y as i32);
-                f64::from(if add { x.wrapping_add(y) } else { x.wrapping_mul(y) })
-            }
-        }
-    }
-
-    /// Applies a mathematical function to `x`, or to `x` and `y`.
-    fn math(&self, function: MathFunction, x: Estimate, y: Estimate) -> Estimate {
-        let exact = x.error == 0.0 && y.error == 0.0;
-        let compute = if exact { self.compute } else { ComputeKind::F64 };
-        let value = function.in_arithmetic(compute, x.value, y.value);
-        Estimate::within(value, decided(x).max(decided(y)))
+        let found = estimate(function, x, y, |value, error| self.rounded(value, error));
+        Estimate { overflows: arithmetic && (x.overflows || y.overflows), ..found }
     }
 
     /// Applies a user's function in the type of the epilogue. A function that the type does not
-    /// support returns its operand.
-    fn user(&self, x: Estimate, function: Option<UserFunction>) -> Estimate {
+    /// support returns its first operand.
+    fn user(&self, x: Estimate, y: Estimate, function: Option<UserFunction>) -> Estimate {
         let Some(function) = function else { return x };
         let whole = self.compute == ComputeKind::I32;
-        let through = |x: f64| match (self.compute, function.f64) {
-            (ComputeKind::F32, _) => f64::from((function.host)(x as f32)),
-            (ComputeKind::F64, Some(function)) => (function.host)(x),
-            (ComputeKind::I32, Some(function)) => self.held((function.host)(x).round_ties_even()),
-            (_, None) => x,
+        let through = |x: f64, y: f64| match (self.compute, function.body) {
+            (ComputeKind::F32, UserBody::Unary { host, .. }) => f64::from(host(x as f32)),
+            (ComputeKind::F32, UserBody::Binary { host, .. }) => {
+                f64::from(host(x as f32, y as f32))
+            }
+            (_, UserBody::Unary { f64: Some(host), .. }) => host(x),
+            (_, UserBody::Binary { f64: Some(host), .. }) => host(x, y),
+            _ => x,
         };
-        let value = through(x.value);
-        let spread = [x.value - x.error, x.value + x.error].map(|end| (through(end) - value).abs());
+        let held = |x: f64| if whole { self.held(x.round_ties_even()) } else { x };
+        let value = held(through(x.value, y.value));
+        let ends = |x: Estimate| [x.value - x.error, x.value + x.error];
+        let of_y = |y: f64| ends(x).map(|x| (held(through(x, y)) - value).abs());
+        let spread = ends(y).map(of_y).into_iter().flatten().fold(0.0, f64::max);
         let of = if self.compute == ComputeKind::F32 { ElementKind::F32 } else { ElementKind::F64 };
         let ulps = USER_ULPS * 2.0 * Rounding::for_type(of).unit * value.abs();
         // A result in the middle of two integers may round to either.
         let device = if whole { ulps.ceil() } else { ulps };
-        let error =
-            if x.overflows { f64::INFINITY } else { 2.0 * spread[0].max(spread[1]) + device };
+        let overflows = x.overflows || y.overflows;
+        let error = if overflows { f64::INFINITY } else { 2.0 * spread + device };
         Estimate::within(value, error)
     }
 }
 
-/// Returns the error of an operand of a mathematical function. Some of these turn infinities into
-/// finite numbers, so an operand that may overflow has an infinite error.
-fn decided(x: Estimate) -> f64 {
-    if x.overflows { f64::INFINITY } else { x.error }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use falchion::epilogue::{Apply, F64Function, Function, Node};
-    use falchion::internals::shape::EpilogueOperand;
-
-    /// Returns an element of C, and 7 or 0.25 for each other operand.
-    fn inputs<T: From<f32>>(source: T) -> EpilogueOperands<T> {
-        let mut all = EpilogueOperands::by(|one| Some(T::from([0.25, 7.0][one.index() % 2])));
-        *all.slot(EpilogueOperand::Source) = Some(source);
-        all
-    }
-
-    /// Evaluates one element.
-    fn evaluate(
-        desc: &EpilogueDesc,
-        compute: ComputeKind,
-        accumulator: Estimate,
-        source: f64,
-    ) -> Estimate {
-        Evaluation::new(desc, SCALES, compute)
-            .evaluate(&[accumulator], &inputs(source).map(|_, x| vec![x]))[0]
-    }
-
-    const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
-
-    fn evaluate_text(text: &str, compute: ComputeKind, of: Estimate, source: f64) -> Estimate {
-        evaluate(&text.parse().expect("an expression"), compute, of, source)
-    }
-
-    #[test]
-    fn exact_operands_use_the_arithmetic_of_the_kernel() {
-        let exact = |text, compute| evaluate_text(text, compute, Estimate::exactly(3.0), 5.0);
-        assert_eq!(exact("alpha * acc + beta * source", ComputeKind::F32), Estimate::exactly(3.5));
-        assert_eq!(exact("s3 * acc", ComputeKind::F32), Estimate::exactly(f64::from(0.1f32 * 3.0)));
-        assert_eq!(exact("s3 * acc", ComputeKind::F64), Estimate::exactly(0.1 * 3.0));
-        assert_eq!(
-            exact("multiply(acc, 2147483647)", ComputeKind::I32),
-            Estimate::exactly(2_147_483_645.0)
-        );
-        assert_eq!(
-            exact("acc + 2147483647", ComputeKind::I32),
-            Estimate::exactly(-2_147_483_646.0)
-        );
-        assert_eq!(exact("acc + 2147483647", ComputeKind::F32), Estimate::exactly(2_147_483_648.0));
-        assert_eq!(exact("clamp(acc, -1, 2)", ComputeKind::F32), Estimate::exactly(2.0));
-        assert_eq!(exact("relu(beta * source)", ComputeKind::F32), Estimate::exactly(0.0));
-        assert_eq!(
-            exact("multiply(acc, bias_n) + bias_m", ComputeKind::F32),
-            Estimate::exactly(7.75)
-        );
-    }
-
-    #[test]
-    fn operands_scaled_by_0_do_not_matter() {
-        for lost in [f64::NAN, f64::INFINITY] {
-            let scaled = evaluate_text(
-                "alpha * acc + s2 * source",
-                ComputeKind::F32,
-                Estimate::exactly(1.5),
-                lost,
-            );
-            assert_eq!(scaled, Estimate::exactly(3.0));
-            let unknown = Estimate::within(1.0, f64::INFINITY);
-            assert_eq!(
-                evaluate_text("s2 * relu(acc) + source", ComputeKind::F32, unknown, 4.0),
-                Estimate::exactly(4.0)
-            );
-            assert!(
-                !evaluate_text(
-                    "multiply(s2, source)",
-                    ComputeKind::F32,
-                    Estimate::exactly(1.0),
-                    lost
-                )
-                .value
-                .is_finite()
-            );
-        }
-    }
-
-    /// Checks that any accumulator within its error gives a result within the error of the result.
-    #[test]
-    fn errors_propagate_to_the_result() {
-        let texts = [
-            "alpha * acc + beta * source",
-            "relu(alpha * acc + s3 * source)",
-            "multiply(acc, acc + source)",
-            "clamp(alpha * acc, -3, 3) + s3 * source",
-            "max(min(acc, source), multiply(s3, acc))",
-            "relu(multiply(acc, bias_n) + bias_m)",
-        ];
-        for (at, text) in texts.into_iter().enumerate() {
-            let desc: EpilogueDesc = text.parse().expect("it is an expression");
-            for i in 0..20_000u64 {
-                let uniform = |j: u64| {
-                    (crate::verify::draw(at as u64, 4 * i + j) >> 11) as f64 / 2f64.powi(52) - 1.0
-                };
-                let (value, error, source) = (
-                    8.0 * uniform(0),
-                    1e-5 * uniform(1).abs() + 1e-9,
-                    f64::from(8.0 * uniform(2) as f32),
-                );
-                let held = (value + error * uniform(3)) as f32;
-                if (f64::from(held) - value).abs() > error {
-                    continue;
-                }
-                let scalars = SCALES;
-                let (mut rows, wanted) = (
-                    falchion::internals::Rows::default(),
-                    evaluate_text(text, ComputeKind::F32, Estimate::within(value, error), source),
-                );
-                let got = falchion::internals::evaluate(
-                    &desc,
-                    &scalars,
-                    &[held],
-                    &inputs(source as f32).as_ref().map(|_, x| std::slice::from_ref(x)),
-                    &mut rows,
-                )[0];
-                assert!(
-                    (f64::from(got) - wanted.value).abs() <= wanted.error,
-                    "{text} of {held} and {source}: {got}, {wanted:?}"
-                );
-                assert!(wanted.error < 1e-3, "{wanted:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn bounds_of_user_functions_include_the_error_of_the_operand() {
-        struct Square;
-        impl Function for Square {
-            const NAME: &'static str = "square";
-            const CUDA: &'static str = "x * x";
-            fn host(x: f32) -> f32 {
-                x * x
-            }
-            const F64: Option<F64Function> = Some(F64Function { cuda: "x * x", host: |x| x * x });
-        }
-        type Tree = Apply<Square, falchion::epilogue::Acc>;
-        Tree::register();
-        let square = |compute, x| evaluate(&Tree::DESC, compute, x, 0.0);
-        let of = |value, error| square(ComputeKind::F32, Estimate::within(value, error));
-        assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
-        let wide = of(3.0, 0.5).error;
-        assert!((3.25..7.0).contains(&wide), "{wide}");
-        // In binary64 nothing is rounded to binary32 on its way.
-        let third = square(ComputeKind::F64, Estimate::exactly(1.0 / 3.0));
-        assert_eq!(third.value, 1.0 / 3.0 * (1.0 / 3.0));
-        assert!(third.error < 1e-15);
-        // Every integer is a number of binary64.
-        let whole = square(ComputeKind::I32, Estimate::exactly(46_339.0));
-        assert_eq!(whole.value, 2_147_302_921.0);
-    }
-
-    #[test]
-    fn overflowing_sums_may_be_infinite() {
-        let near = Estimate::within(3e38, 1e30);
-        let scaled = evaluate_text("alpha * acc", ComputeKind::F32, near, 0.0);
-        assert!(scaled.overflows && scaled.error.is_finite());
-        assert!(!evaluate_text("alpha * acc", ComputeKind::F64, near, 0.0).overflows);
-        // An infinity may become 0 there.
-        let clamped = evaluate_text("relu(alpha * acc)", ComputeKind::F32, near, 0.0);
-        assert_eq!((clamped.error, clamped.overflows), (f64::INFINITY, false));
-        let exactly = Estimate::not_finite(f64::INFINITY);
-        let scaled = evaluate_text("alpha * acc + beta * source", ComputeKind::F32, exactly, 1.0);
-        assert_eq!(scaled, exactly);
-        assert_eq!(
-            evaluate_text("alpha * acc", ComputeKind::F32, Estimate::exactly(3e38), 0.0).value,
-            f64::INFINITY
-        );
-    }
-}
+#[path = "epilogue_tests.rs"]
+mod tests;

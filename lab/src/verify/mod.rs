@@ -39,6 +39,7 @@ mod buffer;
 mod epilogue;
 mod estimate;
 mod fill;
+mod functions;
 pub(crate) mod number;
 mod reference;
 mod scaled;
@@ -56,13 +57,14 @@ pub use transpose::transpose;
 pub use verdict::{Element, Verdict};
 
 use bound::{Accumulation, Estimate};
+use core::ops::Range;
 use falchion::{
     Error,
     arch::OpKind,
     internals::{
         host::progress::Gauge,
         operand::{Call, HostSlice, Matrices, Problem, Source, View},
-        shape::{EpilogueOperand, EpilogueOperands},
+        shape::{Axis, EpilogueOperand, EpilogueOperands},
     },
     nest::GemmDesc,
     numeric::Multiplied,
@@ -111,17 +113,22 @@ pub fn sampled(claim: &Claim<'_>, rows: usize, seed: u64) -> Result<Verdict, Err
     claim.rows(&drawn(claim.problem.m, rows, seed))
 }
 
-/// Checks a grouped GEMM, whose groups of rows are consecutive in A, C, and D. Each group has its
-/// own B. `offsets` holds the first row of each group, and the end of the last group. Checks all
-/// rows, or about `rows` random rows per group as [`sampled`] does.
+/// Checks a grouped GEMM, whose groups of rows are consecutive in A, C, and D, or whose groups
+/// along K are consecutive in A and B. `offsets` holds the first line of each group, and the end of
+/// the last group. Checks all rows, or about `rows` random rows per group as [`sampled`] does.
 ///
 /// # Errors
 /// The errors of [`check`].
 pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Result<Verdict, Error> {
     let all = claim.problem;
     let mut verdict = Verdict::default();
+    let along_k = all.groups.is_some_and(|groups| groups.axis == Axis::K);
     for (number, ends) in offsets.windows(2).enumerate() {
         let (row, end) = (ends[0] as usize, ends[1] as usize);
+        if along_k {
+            verdict = verdict.and(group_along_k(claim, number, row..end, rows)?);
+            continue;
+        }
         let problem = &Problem {
             m: end.saturating_sub(row),
             batch: 1,
@@ -145,6 +152,30 @@ pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Resul
         verdict = verdict.and(found.below(row));
     }
     Ok(verdict)
+}
+
+/// Checks one group along K, which has its own C and D.
+fn group_along_k(
+    claim: &Claim<'_>,
+    number: usize,
+    depth: Range<usize>,
+    rows: Option<usize>,
+) -> Result<Verdict, Error> {
+    let all = claim.problem;
+    let of_group = |stride: usize| number.saturating_mul(stride);
+    let of_operand = |operand: EpilogueOperand| {
+        all.operands.get(operand).map_or(0, |view| of_group(view.batch_stride))
+    };
+    let group = Claim {
+        desc: claim.desc,
+        problem: &Problem { k: depth.len(), batch: 1, groups: None, ..*all },
+        a: from(claim.a, all.a.offset(0, depth.start)),
+        b: from(claim.b, all.b.offset(depth.start, 0)),
+        c: claim.c.map(|c| from(c, of_group(all.source().batch_stride))),
+        d: from(claim.d, of_group(all.d.batch_stride)),
+        operands: claim.operands.map(|operand, memory| from(memory, of_operand(operand))),
+    };
+    rows.map_or_else(|| check(&group), |rows| sampled(&group, rows, 0))
 }
 
 /// Returns the memory from an element on.

@@ -1,6 +1,9 @@
 //! Operands of an epilogue by name.
 
-use crate::shape::{OperandKind, framed, words::words};
+use crate::shape::{
+    OperandKind, framed,
+    words::{same_text, words},
+};
 
 words! {
     /// Operand of an epilogue. The index is the position in [`ALL`](EpilogueOperand::ALL); C is
@@ -8,7 +11,7 @@ words! {
     #[derive(PartialOrd, Ord)]
     pub enum EpilogueOperand {
         /// Matrix C, m x n.
-        Source = "source",
+        Source = "c",
         /// Bias with one value per row of D.
         BiasM = "bias_m",
         /// Bias with one value per column of D.
@@ -17,14 +20,14 @@ words! {
         ScaleM = "scale_m",
         /// Scale with one value per column of D.
         ScaleN = "scale_n",
-        /// Auxiliary matrix 0, m x n.
-        Aux0 = "aux0",
         /// Auxiliary matrix 1, m x n.
         Aux1 = "aux1",
         /// Auxiliary matrix 2, m x n.
         Aux2 = "aux2",
         /// Auxiliary matrix 3, m x n.
         Aux3 = "aux3",
+        /// Auxiliary matrix 4, m x n.
+        Aux4 = "aux4",
     }
 }
 
@@ -36,7 +39,34 @@ impl EpilogueOperand {
     pub const VECTORS: [Self; 4] = [Self::BiasM, Self::BiasN, Self::ScaleM, Self::ScaleN];
 
     /// The auxiliary matrices.
-    pub const AUXILIARY: [Self; 4] = [Self::Aux0, Self::Aux1, Self::Aux2, Self::Aux3];
+    pub const AUXILIARY: [Self; 4] = [Self::Aux1, Self::Aux2, Self::Aux3, Self::Aux4];
+
+    /// Returns the auxiliary matrix `number`, 1 to 4.
+    ///
+    /// # Panics
+    /// If there is no such matrix. In a constant, the panic fails the build.
+    pub(crate) const fn auxiliary(number: usize) -> Self {
+        assert!(
+            number > 0 && number <= Self::AUXILIARY.len(),
+            "auxiliary matrices have the numbers 1 to 4"
+        );
+        Self::AUXILIARY[number - 1]
+    }
+
+    /// Returns the operand of a name in expressions. `source` is another name of C.
+    pub(crate) const fn from_name(name: &[u8]) -> Option<Self> {
+        if same_text(name, b"source") {
+            return Some(Self::Source);
+        }
+        let mut i = 0;
+        while i < Self::COUNT {
+            if same_text(Self::ALL[i].name().as_bytes(), name) {
+                return Some(Self::ALL[i]);
+            }
+            i += 1;
+        }
+        None
+    }
 
     /// Returns the axis of a vector, as the operand with the same axis: A for one value per row of
     /// D, B for one value per column. Returns `None` for a matrix.
@@ -44,7 +74,7 @@ impl EpilogueOperand {
         match self {
             Self::BiasM | Self::ScaleM => Some(OperandKind::A),
             Self::BiasN | Self::ScaleN => Some(OperandKind::B),
-            Self::Source | Self::Aux0 | Self::Aux1 | Self::Aux2 | Self::Aux3 => None,
+            Self::Source | Self::Aux1 | Self::Aux2 | Self::Aux3 | Self::Aux4 => None,
         }
     }
 

@@ -50,7 +50,7 @@ impl Plan for OneSchedulePlan {
 /// Returns the launch properties of a CTA, with the reduction kernel if the module has one.
 pub(crate) const fn geometry(desc: &GemmDesc, base: &MmaBase) -> Geometry {
     let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
-    let group_step = match desc.work.mode.groups() {
+    let group_step = match desc.work.mode.groups_of_d() {
         Some(axis) => base.operand(OperandKind::along(axis)).mn_step(),
         None => 1,
     };

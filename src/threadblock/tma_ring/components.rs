@@ -6,7 +6,7 @@ use crate::{
     nest::GemmDesc,
     refusal::{Refusal, hold},
     schedule::ScheduleKind,
-    shape::{Mn, OperandKind},
+    shape::{Axis, Mn, OperandKind},
     threadblock::{
         MainloopKind, Pipeline, RoleOptions, SharedOperand, StageTile, SwizzleMode,
         WarpSpecialized,
@@ -68,6 +68,7 @@ impl WarpSpecialized {
             subtiles: subtile.count as u8,
             split_k: d.has_slices(),
             by_threads,
+            groups_k: matches!(d.work.mode.groups(), Some(Axis::K)),
             registers: Self::registers(&ring),
         };
         let this = Self {

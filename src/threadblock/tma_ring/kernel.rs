@@ -10,7 +10,7 @@ use crate::{
     numeric::sum_of,
     operand::{OperandNeed, Problem},
     refusal::Refusal,
-    shape::OperandKind,
+    shape::{Axis, OperandKind},
     threadblock::{
         ClusterSlices, Launch, WarpSpecialized, WorkKind, smem::Along,
         tma_ring::explain::WarpSpecializedExplanation,
@@ -117,15 +117,29 @@ impl GemmDesc {
         }
     }
 
-    /// Returns the alignment of the first tile of a group, in rows or columns of D. TMA reads units
-    /// of 16 bytes.
+    /// Returns the alignment of the first tile of a group along the axis of the groups. TMA reads
+    /// units of 16 bytes.
     pub(crate) const fn group_step_ring(&self) -> u32 {
-        let Some(axis) = self.work.mode.groups() else { return 1 };
-        let operand = OperandKind::along(axis);
-        if WarpSpecialized::along(self, operand).is(Along::K) {
-            1
-        } else {
+        match self.work.mode.groups() {
+            None => 1,
+            Some(Axis::K) => {
+                let [a, b] = [
+                    self.group_step_of(OperandKind::A, Along::K),
+                    self.group_step_of(OperandKind::B, Along::K),
+                ];
+                if a > b { a } else { b }
+            }
+            Some(axis) => self.group_step_of(OperandKind::along(axis), Along::Mn),
+        }
+    }
+
+    /// Returns the elements of 16 bytes if the kernel reads an operand along `along`, and 1
+    /// otherwise.
+    const fn group_step_of(&self, operand: OperandKind, along: Along) -> u32 {
+        if WarpSpecialized::along(self, operand).is(along) {
             self.operand(operand).stored.elements_in(16)
+        } else {
+            1
         }
     }
 }

@@ -28,6 +28,9 @@ pub struct RoleOptions {
     /// Whether threads hold their own accumulators and store them to D, as on CUDA cores and with
     /// `mma.sync`. Products are then synchronous, and nothing is staged.
     pub by_threads: bool,
+    /// Whether a work unit is a group along K. TMA copies whole boxes, so consumers clear the
+    /// elements outside the group.
+    pub groups_k: bool,
     /// Registers per thread of the producer and of a consumer; `None` keeps the registers of the
     /// launch.
     pub registers: Option<[u8; 2]>,
@@ -101,10 +104,21 @@ impl RoleOptions {
         }
     }
 
+    /// Returns the steps that clear the elements of a stage outside the group's K.
+    const fn cleared(&self) -> &'static [RoleStep] {
+        match self.groups_k {
+            false => &[],
+            true => &[RoleStep::ClearOutside, RoleStep::MeetCleared],
+        }
+    }
+
     /// Returns the schedule of a consumer without `wgmma`. While it multiplies the last k of a
     /// stage, it reads the first fragments of the next stage.
     fn threads(&self, ring: &Pipeline) -> Schedule<RoleStep> {
-        let next = [RoleStep::AwaitNext, RoleStep::LoadFirst];
+        let next = || {
+            let await_next = [RoleStep::AwaitNext].into_iter();
+            await_next.chain(self.cleared().iter().copied()).chain([RoleStep::LoadFirst])
+        };
         let pingpong = ring.pingpong;
         let turns = |steps: [RoleStep; 2]| steps.into_iter().filter(move |_| pingpong);
         let rest = [
@@ -119,8 +133,8 @@ impl RoleOptions {
                 .map(|[_, count]| RoleStep::RegistersUp { count })
                 .into_iter()
                 .collect(),
-            prologue: turns([RoleStep::SkipEarlier, RoleStep::AwaitTurn]).chain(next).collect(),
-            body: rest.into_iter().chain(next).chain([RoleStep::MultiplyLast]).collect(),
+            prologue: turns([RoleStep::SkipEarlier, RoleStep::AwaitTurn]).chain(next()).collect(),
+            body: rest.into_iter().chain(next()).chain([RoleStep::MultiplyLast]).collect(),
             tail: turns([RoleStep::PassTurn, RoleStep::SkipLater])
                 .chain(self.reduced(ring).iter().copied())
                 .collect(),
@@ -135,6 +149,7 @@ impl RoleOptions {
         }
         let pending = self.pending;
         let mut body = vec![RoleStep::AwaitFull];
+        body.extend(self.cleared());
         if self.fragments {
             body.push(RoleStep::LoadFragments);
         }

@@ -159,15 +159,15 @@ pub fn cut_by_clusters(desc: GemmDesc, slices: u32) -> Option<[GemmDesc; 2]> {
 
 /// Epilogues other than the linear combination. Scalars are alpha and beta; s2 is 0.
 pub const EPILOGUES: &[&str] = &[
-    "relu(alpha * acc + beta * source)",
-    "clamp(alpha * acc + beta * source, -20, 50)",
+    "relu(alpha * acc + beta * c)",
+    "clamp(alpha * acc + beta * c, -20, 50)",
     "alpha * acc",
-    "beta * source + alpha * relu(acc)",
-    "max(alpha * acc, beta * source) + 3",
-    "alpha * (acc + beta * source)",
-    "multiply(min(acc, 3), alpha * acc) + beta * source",
+    "beta * c + alpha * relu(acc)",
+    "max(alpha * acc, beta * c) + 3",
+    "alpha * (acc + beta * c)",
+    "multiply(min(acc, 3), alpha * acc) + beta * c",
     "acc",
-    "alpha * acc + s2 * source",
+    "alpha * acc + s2 * c",
 ];
 
 /// Returns the linear combination or another epilogue.
@@ -233,7 +233,7 @@ fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
     let mut random = Random::new(draw(seed, 2));
     if random.once_in(3) {
         let sum = random.pick(VECTORS).parse().expect("they are expressions");
-        let epilogue = desc.epilogue.join(sum, Op::Add);
+        let epilogue = desc.epilogue.join(sum, Op::ADD);
         desc.epilogue =
             if random.once_in(2) { epilogue.then(Op::Math(MathFunction::Relu)) } else { epilogue };
     }

@@ -206,6 +206,7 @@ pub fn options(pending: u8) -> RoleOptions {
         subtiles: SLICES as u8,
         split_k: false,
         by_threads: false,
+        groups_k: false,
         registers: Some([24, 240]),
     }
 }

@@ -33,6 +33,7 @@ pub const fn options(pending: u8) -> RoleOptions {
         subtiles: 4,
         split_k: false,
         by_threads: false,
+        groups_k: false,
         registers: Some([24, 240]),
     }
 }
@@ -47,6 +48,7 @@ pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
         by_threads,
         registers,
         split_k: _,
+        groups_k: _,
     } = *options;
     assert_eq!(ring.check(), Ok(()));
     assert!(
@@ -201,6 +203,28 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
     let one = RoleOptions { subtiles: 3, registers: None, ..options(0) };
     add("one consumer, one buffer", one_buffer, one);
+    all
+}
+
+/// Returns the programs of groups along K.
+pub fn groups_along_k() -> Vec<(String, RingProgram)> {
+    let mut all = Vec::new();
+    let mut add = |kind: &str, ring: Pipeline, options: RoleOptions| {
+        let Pipeline { stages, pingpong, .. } = ring;
+        let program = legal(ring, &RoleOptions { groups_k: true, ..options });
+        all.push((format!("{kind}, {stages} stages, ping-pong {pingpong}"), program));
+    };
+    for (stages, pingpong, shared) in
+        [(2, false, None), (3, true, None), (3, false, Some(A)), (4, true, Some(B))]
+    {
+        let ring = Pipeline { pingpong, ..ring(stages, shared) };
+        add("warpgroups", ring, options(u8::from(stages > 2)));
+        add("threads", unstaged(ring), THREADS);
+    }
+    add("promoted", ring(3, None), promoting(2));
+    add("A from registers", ring(3, None), from_registers(1));
+    let one = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, None) };
+    add("one consumer", one, RoleOptions { subtiles: 3, registers: None, ..options(0) });
     all
 }
 

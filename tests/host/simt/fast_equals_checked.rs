@@ -20,7 +20,7 @@ const KERNELS: [(&str, &str, &str); 28] = [
     ("f32:row f32:row f32:row", "f32", "threadblock=32x64x16 warp=32x32x8"),
     ("f32:col f32:row f32:row", "f32", "threadblock=32x32x32 warp=16x32x8"),
     ("f32:row f32:col f32:col", "f32", "threadblock=32x32x24 warp=32x32x8"),
-    ("f32:row f32:row f32:row", "f32", "epilogue=clamp(alpha*acc+beta*source,-1,1)"),
+    ("f32:row f32:row f32:row", "f32", "epilogue=clamp(alpha*acc+beta*c,-1,1)"),
     ("f32:row f32:row f32:row", "f32", "swizzle=horizontal"),
     ("f32:row f32:row f32:row", "f32", "threadblock=32x32x8 warp=16x32x8 swizzle=4"),
     ("f32:row f32:col f32:row", "f32", "threadblock=128x128x8 warp=32x64x8 smem_a=k^2,1,0 smem_b=k+1 align_a=1 align_b=1"),

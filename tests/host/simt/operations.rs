@@ -54,7 +54,7 @@ fn request_without_layouts_is_row_major() {
 #[test]
 fn operands_of_another_type_are_refused_by_name() {
     let of = MatrixType::row(ElementKind::F32);
-    let epilogue = [("epilogue", "acc + beta*source + bias_n")];
+    let epilogue = [("epilogue", "acc + beta * c + bias_n")];
     let operation =
         GemmOperation::from_request(&request(["f32:row"; 3], &epilogue)).expect("a kernel");
     let (x, mut d, wide) = ([1.0f32; 4], [0.0f32; 4], [1.0f64; 4]);

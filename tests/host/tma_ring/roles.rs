@@ -144,12 +144,16 @@ fn main_loop_page_names_the_faults_of_removed_role_steps() {
 }
 
 /// Returns the reason why two neighboring steps may be swapped, if they may.
-fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&'static str> {
+pub(super) fn commute(
+    program: &RingProgram,
+    first: RoleStep,
+    second: RoleStep,
+) -> Option<&'static str> {
     use RoleStep::{
         AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn, CopyTensor,
         Expect, ExpectPartials, ExpectSource, FenceBarrierInit, FenceOperands, FetchSource,
-        LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReduceSlices, Release,
-        SendPartials, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
+        LoadFirst, Meet, MeetBlock, MeetCleared, MultiplyLast, PassTurn, Promote, ReduceSlices,
+        Release, SendPartials, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
@@ -166,7 +170,7 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
         (SkipLater, AwaitProducts { .. } | AwaitStores { .. } | StoreThreads) => {
             Some("one concerns the ring, one the turns")
         }
-        (AwaitFull, FenceOperands) => Some("one concerns memory, one registers"),
+        (AwaitFull | MeetCleared, FenceOperands) => Some("one concerns memory, one registers"),
         (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => {
             Some("one concerns registers, one stages")
         }

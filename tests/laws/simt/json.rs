@@ -11,8 +11,7 @@ fn another_version_an_unknown_field_and_a_missing_one_are_refused() {
     let desc = random_cases::ring([Order::Row; 3]);
     let text = desc.to_json().expect("an expression");
     assert!(
-        text.contains("\"version\":5")
-            && text.contains("\"epilogue\":\"alpha * acc + beta * source\""),
+        text.contains("\"version\":5") && text.contains("\"epilogue\":\"alpha * acc + beta * c\""),
         "{text}"
     );
     let says = |from: &str, to: &str, part: &str| {

@@ -50,7 +50,7 @@ fn description_refusals_name_field_value_limit_and_a_valid_value() {
         (changed(|d| d.warp = Mnk::new(128, 128, 8)), "warp M x N = 16384 is outside 128 to 4096; try 4096", false),
         (changed(|d| d.blocks_per_sm = 4), "registers per thread = 139 exceeds 64 (256 threads per block, 4 blocks per multiprocessor); use a smaller warp tile, fewer blocks_per_sm, or spills = allowed", false),
         (changed(|d| { (d.threadblock, d.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.desc.arch, d.blocks_per_sm) = (ArchKind::Sm75, 9) }), "threads of a multiprocessor = 1152 is outside 32 to 1024; try 1024", false),
-        (changed(|d| d.desc.epilogue = node(&[Op::Add])), "epilogue is malformed (a node without operands)", false),
+        (changed(|d| d.desc.epilogue = node(&[Op::ADD])), "epilogue is malformed (a node without operands)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Nop])), "epilogue is malformed (an empty node)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Scalar(8)])), "epilogue is malformed (a scalar beyond s7)", false),
         (changed(|d| d.desc.epilogue = node(&[Op::Accumulator, Op::SOURCE])), "epilogue is malformed (more than one result)", false),

@@ -38,7 +38,7 @@ fn kernels_with_index_lists_compile_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn scattered_epilogues_compile() {
-    let epilogue = "relu(alpha * acc + beta * source + aux0 + multiply(bias_m, bias_n))";
+    let epilogue = "relu(alpha * acc + beta * c + aux1 + multiply(bias_m, bias_n))";
     let epilogue = epilogue.parse::<EpilogueDesc>().expect("an expression");
     let types = [ElementKind::F16, ElementKind::F32].map(|c| Combined {
         c,

@@ -19,7 +19,7 @@ fn warp_specialized_kernels_with_vectors_compile_clean() {
         let others =
             vec![descriptions::tma_ring::simt::plain(orders, (128, 256, 16), (32, 128), (8, 16))];
         for d in types.iter().filter_map(of).chain(others).filter(|d| d.check().is_ok()) {
-            let operands = "relu(alpha * acc + beta * source + multiply(bias_m, bias_n))";
+            let operands = "relu(alpha * acc + beta * c + multiply(bias_m, bias_n))";
             for text in ["alpha * acc + bias_n", "alpha * acc + bias_m", operands] {
                 let epilogue = text.parse::<EpilogueDesc>().expect("an expression");
                 kernels.push((format!("{text} of {orders:?}"), but!(d, epilogue), ArchKind::Sm90));

@@ -16,6 +16,7 @@
 //! content has a name. Barriers have the parity of the hardware, so a wait for a phase that is two
 //! ahead passes at once. A [`Payload`] may carry bytes and accumulators in addition to the names.
 
+mod cleared;
 mod gathered;
 mod partials;
 mod payload;
@@ -137,6 +138,8 @@ struct Block {
     meeting: Meeting,
     /// The barrier of each warpgroup's warps.
     meetings: Vec<Meeting>,
+    /// The barrier of all consumers' warps.
+    clearing: Meeting,
     /// For each consumer, whether the slice that it counted last was the last one of its tile to
     /// arrive.
     last: Vec<bool>,
@@ -220,6 +223,7 @@ impl<'a> Cluster<'a> {
             meeting: Meeting::new(in_block, agents),
             last: vec![false; ring.consumers as usize],
             meetings: (0..ring.consumers).map(|_| Meeting::new(WARPS, agents)).collect(),
+            clearing: Meeting::new(ring.consumers * WARPS, agents),
             free_registers: REGISTERS - ring.threads() * ring.launch_registers(),
             running: in_block,
         };

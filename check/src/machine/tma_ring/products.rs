@@ -86,6 +86,7 @@ impl Cluster<'_> {
             return Err(Fault::FragmentsOverwritten { who, k: of.1, set: set as u32 });
         }
         let (stage, _) = self.position(mover, self.warps[mover].t)?;
+        self.is_cleared(mover)?;
         let data = self.read_operand(mover, stage, OperandKind::A, false)?;
         let warp = &mut self.warps[mover];
         warp.fragments[set] = FragmentSet { of: Some(of), data, reading: 0 };
@@ -146,6 +147,7 @@ impl Cluster<'_> {
     /// Returns the shares that were found.
     fn read_stage(&mut self, mover: usize, stage: u32) -> Result<[Vec<Bytes>; 2], Fault> {
         let of = self.warps[mover].at();
+        self.is_cleared(mover)?;
         let set = self.fragment_set(of.1);
         let a = match set {
             Some(set) => {
@@ -165,7 +167,7 @@ impl Cluster<'_> {
 
     /// Reads an operand of the warp's k-tile from a stage. With `goes_on`, the read lasts until the
     /// warp waits for it.
-    fn read_operand(
+    pub(super) fn read_operand(
         &mut self,
         mover: usize,
         stage: u32,

@@ -181,6 +181,8 @@ impl Cluster<'_> {
             RoleStep::FetchSource { subtile } => self.fetch_source(mover, step, subtile)?,
             RoleStep::AwaitStores { pending } => self.stores_have_read(mover, usize::from(pending)),
             RoleStep::StoreStaging { subtile } => self.stage(mover, subtile)?,
+            RoleStep::ClearOutside => self.clear_outside(mover)?,
+            RoleStep::MeetCleared => return self.meet_cleared(mover, step),
             RoleStep::FenceProxy => self.fence_proxy(mover),
             RoleStep::StoreTensor { subtile } => self.store(mover, subtile)?,
             RoleStep::CommitStores => {
@@ -230,6 +232,7 @@ impl Cluster<'_> {
         let meeting = match step {
             RoleStep::MeetCluster => &mut self.meeting,
             RoleStep::MeetBlock => &mut block.meeting,
+            RoleStep::MeetCleared => &mut block.clearing,
             _ => &mut block.meetings[name.warpgroup as usize],
         };
         let progress = &mut self.warps[mover].progress;

@@ -73,6 +73,10 @@ pub(super) struct Warp {
     /// The tile of D of the accumulators, and the number of its k-tiles that they hold.
     pub summed: (u32, u32),
     pub accumulators: Accumulators,
+    /// The tile of D and the k-tile of which the warp has cleared its part last.
+    pub cleared: Option<(u32, u32)>,
+    /// The tile of D and the k-tile that all warps have cleared last.
+    pub met_cleared: Option<(u32, u32)>,
     /// The tile of D and the k-tile whose first fragments the lanes hold.
     pub loaded: Option<(u32, u32)>,
     /// The tile of D and the k-tile whose last fragments the lanes hold. These are not multiplied

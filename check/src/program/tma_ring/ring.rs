@@ -55,6 +55,8 @@ pub struct RingProgram {
     pub subtiles: u32,
     /// Whether work units are split-K slices, which are reduced before a tile of D is stored.
     pub split_k: bool,
+    /// Whether work units are groups along K, whose consumers clear elements outside the group.
+    pub groups_k: bool,
     /// Whether threads multiply and store, instead of `wgmma` and TMA.
     pub by_threads: bool,
     /// Registers that a consumer thread needs to multiply; 0 if the registers of the launch
@@ -91,6 +93,7 @@ impl RingProgram {
             fragment_sets: options.fragment_sets(),
             subtiles: if options.by_threads { WARPS } else { u32::from(options.subtiles) },
             split_k: options.split_k,
+            groups_k: options.groups_k,
             by_threads: options.by_threads,
             consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
         }

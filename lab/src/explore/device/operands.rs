@@ -163,7 +163,7 @@ impl Device for OnDevice<'_> {
             (&kernel, self.stream),
             (self.judge.problem(), None),
             self.types,
-            operands,
+            (operands, Default::default()),
             d,
             self.workspace.borrow_mut().as_mut(),
         )

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::codes::{self, Answer};
-use super::problem::{LtProblem, Stored};
+use super::problem::{LtEpilogue, LtProblem, Stored};
 use super::table::{Destroy, SetAttribute, Table};
 use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
 use cudarc::cublaslt::sys::{
@@ -117,7 +117,12 @@ pub struct LtAddresses {
 }
 
 impl LtPlan {
-    pub(super) fn new(table: &'static Table, problem: &LtProblem) -> Result<Self, Error> {
+    /// Creates the descriptors. `bias` is the address of the epilogue's bias, or 0 without one.
+    pub(super) fn new(
+        table: &'static Table,
+        problem: &LtProblem,
+        bias: u64,
+    ) -> Result<Self, Error> {
         static PLANS: AtomicU64 = AtomicU64::new(0);
         let form = problem.column_major();
         let operation = |x: &Stored| if x.transposed { CUBLAS_OP_T } else { CUBLAS_OP_N } as i32;
@@ -127,6 +132,13 @@ impl LtPlan {
             .with(set, CUBLASLT_MATMUL_DESC_TRANSB as u32, operation(&form.second))?;
         if problem.fast_accumulation {
             product = product.with(set, CUBLASLT_MATMUL_DESC_FAST_ACCUM as u32, 1i8)?;
+        }
+        let epilogue = problem.epilogue;
+        if epilogue != LtEpilogue::Default {
+            product = product.with(set, CUBLASLT_MATMUL_DESC_EPILOGUE as u32, epilogue.code())?;
+        }
+        if epilogue.has_bias() {
+            product = product.with(set, CUBLASLT_MATMUL_DESC_BIAS_POINTER as u32, bias)?;
         }
         Ok(Self {
             table,
@@ -385,10 +397,11 @@ mod tests {
                 scale,
                 alpha,
                 beta,
+                epilogue: LtEpilogue::Default,
                 fast_accumulation,
                 alignment,
             };
-            let plan = LtPlan::new(table, &problem).unwrap();
+            let plan = LtPlan::new(table, &problem, 0).unwrap();
             assert_eq!(plan.alignments(), [256, 2, 16, 4], "D is row-major: A and B change places");
             preference(table, 1 << 20, plan.alignments()).unwrap();
         }

@@ -1,6 +1,6 @@
 //! A GEMM as a cuBLASLt problem, and its column-major form.
 
-use cudarc::cublaslt::sys::cublasComputeType_t;
+use cudarc::cublaslt::sys::{cublasComputeType_t, cublasLtEpilogue_t::*};
 use falchion::{layout::Order, numeric::ElementKind};
 
 /// A matrix in device memory.
@@ -64,8 +64,48 @@ pub struct LtProblem {
     pub beta: f64,
     /// For fp8 only: sums stay in the tensor core's registers and are not promoted to f32.
     pub fast_accumulation: bool,
+    /// The epilogue.
+    pub epilogue: LtEpilogue,
     /// Alignments of A, B, C, and D in bytes.
     pub alignment: [u32; 4],
+}
+
+/// An epilogue of the library. GELU is the approximation with tanh. A bias has D's type, and one
+/// value per row of the column-major form of D.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LtEpilogue {
+    /// `alpha * A*B + beta * C`.
+    #[default]
+    Default,
+    /// ReLU.
+    Relu,
+    /// GELU.
+    Gelu,
+    /// A bias.
+    Bias,
+    /// ReLU of the sum with a bias.
+    ReluBias,
+    /// GELU of the sum with a bias.
+    GeluBias,
+}
+
+impl LtEpilogue {
+    /// Returns whether the epilogue reads a bias.
+    #[must_use]
+    pub fn has_bias(self) -> bool {
+        matches!(self, Self::Bias | Self::ReluBias | Self::GeluBias)
+    }
+
+    pub(super) fn code(self) -> u32 {
+        (match self {
+            Self::Default => CUBLASLT_EPILOGUE_DEFAULT,
+            Self::Relu => CUBLASLT_EPILOGUE_RELU,
+            Self::Gelu => CUBLASLT_EPILOGUE_GELU,
+            Self::Bias => CUBLASLT_EPILOGUE_BIAS,
+            Self::ReluBias => CUBLASLT_EPILOGUE_RELU_BIAS,
+            Self::GeluBias => CUBLASLT_EPILOGUE_GELU_BIAS,
+        }) as u32
+    }
 }
 
 /// The alignment that the heuristic assumes by default, in bytes (the default of

@@ -38,6 +38,7 @@ fn the_column_major_form_computes_the_same_gemm() {
             scale: ElementKind::F64,
             alpha: 1.0,
             beta: 0.0,
+            epilogue: LtEpilogue::Default,
             fast_accumulation: false,
             alignment: [ALIGNMENT_BYTES; 4],
         };
@@ -88,6 +89,7 @@ fn row_major_tn_equals_column_major_tn_with_swapped_operands() {
         scale: ElementKind::F64,
         alpha: 1.0,
         beta: 0.0,
+        epilogue: LtEpilogue::Default,
         fast_accumulation: false,
         alignment: [ALIGNMENT_BYTES; 4],
     };
@@ -127,6 +129,7 @@ fn strides_of_a_batch_stay_with_their_operands() {
             scale,
             alpha,
             beta,
+            epilogue: LtEpilogue::Default,
             fast_accumulation,
             alignment: [ALIGNMENT_BYTES; 4],
         }

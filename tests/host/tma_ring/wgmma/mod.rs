@@ -4,6 +4,7 @@ mod a_operand;
 mod columns;
 mod f32_accurate;
 mod faults;
+mod groups_k;
 mod leaf;
 mod operations;
 mod promotion;

@@ -114,7 +114,7 @@ fn unread_operands_do_not_change_d() {
                 let mut left = vec![f32::NAN; n];
                 run(&desc, mode, [131, 67, 0], [1.0, 2.0], Some(&c), &mut left);
                 assert!(left.iter().zip(&c).all(|(d, c)| *d == 2.0 * c));
-                let epilogue = "beta * source + 3".parse().expect("an epilogue");
+                let epilogue = "beta * c + 3".parse().expect("an epilogue");
                 run(&but!(desc, epilogue), mode, sizes, [1.0, 2.0], Some(&c), &mut left);
                 assert!(left.iter().zip(&c).all(|(d, c)| *d == 2.0 * c + 3.0));
                 // The epilogue reads nothing.
