@@ -44,8 +44,9 @@ fn run(
     run_in_mode(desc, mode, HostCall { groups, indices, ..problem.with(matrices) })
 }
 
-/// Compares a call with index lists with the plain call on copies, bit by bit.
-fn compare(desc: &GemmDesc, seed: u64, mode: Mode) {
+/// Compares a call with index lists with the plain call on copies, bit by bit. Returns whether the
+/// call has groups along K and a list, a split, or two strides.
+fn compare(desc: &GemmDesc, seed: u64, mode: Mode) -> bool {
     let case = IndexedCase::random(desc, seed);
     let mut memory = case.memory.clone();
     run((desc, mode), &case, &case.problem, &mut memory)
@@ -55,13 +56,14 @@ fn compare(desc: &GemmDesc, seed: u64, mode: Mode) {
         .unwrap_or_else(|error| panic!("{error}\n{desc:?} {plain:?}"));
     let wanted = case.scattered((&plain, &copies.d));
     assert!(memory.d == wanted, "{seed}: {desc:?} {:?}", case.problem);
+    case.offsets.is_some() && memory.d != case.memory.d && case.problem != plain
 }
 
 #[test]
 fn indexed_calls_equal_plain_calls_on_copies() {
-    for (seed, desc) in descriptions(0x6a11, 160) {
-        compare(&desc, draw(0x6a12, seed), Mode::Fast);
-    }
+    let all = descriptions(0x6a11, 160).into_iter();
+    let grouped = all.filter(|(seed, desc)| compare(desc, draw(0x6a12, *seed), Mode::Fast));
+    assert!(grouped.count() >= 10);
 }
 
 #[test]

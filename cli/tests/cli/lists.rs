@@ -76,7 +76,8 @@ fn lists_of_random_operands_are_verified() {
     let folder = folder();
     let gather = list(&folder, "ga.npy", &[40, 3, 3, 0, 17]);
     let scatter = list(&folder, "sd.npy", &[0, 9, 4, 2, 11]);
-    for element in ["f32", "bf16", "i8"] {
+    let groups = ["--k=20", "--group-k=7,0,13"];
+    for (element, k) in ["f32", "bf16", "i8"].into_iter().flat_map(|x| groups.map(|k| (x, k))) {
         let types = format!("{element}:row");
         let said = object(&[
             "gemm",
@@ -90,14 +91,14 @@ fn lists_of_random_operands_are_verified() {
             &types,
             "--n",
             "33",
-            "--k",
-            "20",
+            k,
             "--gather-a",
             &gather,
             "--scatter-d",
             &scatter,
         ]);
         assert_eq!((said["verified"].as_bool(), said["m"].as_u64()), (Some(true), Some(5)));
+        assert_eq!(said["k"].as_u64(), Some(20));
     }
 }
 

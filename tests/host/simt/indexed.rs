@@ -88,6 +88,17 @@ fn groups_gather_and_scatter_rows() {
     assert_eq!(d, [10.0, 30.0, 7.0, 200.0, 30.0]);
 }
 
+/// All groups along K share the lists: of rows of A, of columns of B, and of rows of each D.
+#[test]
+fn groups_along_k_share_index_lists() {
+    let a = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
+    let (b, mut d) = ([0.0f32, 1.0, 0.0, 10.0, 0.0, 100.0], [7.0f32; 6]);
+    let gemm = Gemm::<f32>::new();
+    let arguments = Arguments::new((2, 1, 3), &a, &b, &mut d).groups_k(&[0, 2, 3]);
+    gemm.run(arguments.gather_a(&[2, 0]).gather_b(&[1]).scatter_d(&[0, 2])).expect("a run");
+    assert_eq!(d, [87.0, 7.0, 21.0, 900.0, 7.0, 300.0]);
+}
+
 #[test]
 fn accumulators_without_a_row_are_not_stored() {
     let (a, b, mut d) = ([1.0f32; 4], [1.0f32; 4], [7.0f32; 4]);

@@ -1,7 +1,7 @@
 //! Kernels that address A, B, or D through an index list.
 
 use super::{Kernel, all_clean, by_threads, random_descriptions, rotated_defaults, stored_by_tma};
-use crate::harness::{prelude::*, random_cases::orders};
+use crate::harness::{groups_k::groups_along_k, prelude::*, random_cases::orders};
 
 /// Returns a kernel with the lists that three bits select: of A, of B, and of the user's rows of D.
 /// The fourth bit selects a D with two strides.
@@ -31,6 +31,29 @@ fn kernels_with_index_lists_compile_clean() {
     assert!(addressing.len() >= 14, "{addressing:?}");
     assert!(kernels.len() >= 60, "{} kernels", kernels.len());
     all_clean("kernels with index lists", kernels);
+}
+
+/// Kernels of groups along K with each main loop and MMA, for all combinations of lists.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_of_groups_along_k_with_index_lists_compile_clean() {
+    let mut kernels: Vec<_> = rotated_defaults(2).chain(rotated_defaults(6)).collect();
+    kernels.extend(random_descriptions(44_000, 32, ArchKind::Sm90, description));
+    kernels.extend(stored_by_tma(46_000..46_016));
+    kernels.extend(by_threads(47_000..47_012));
+    for kernel_kind in [KernelKind::MmaSync, KernelKind::MmaSyncRing] {
+        let draw = |seed, wanted| description(seed, Wanted { kernel_kind, ..wanted });
+        kernels.extend(random_descriptions(48_000, 8, ArchKind::Sm90, draw));
+    }
+    kernels.retain(|(_, desc, _)| desc.split_k() == 1 && groups_along_k(desc));
+    let grouped = kernels.into_iter().map(|(name, d, arch)| (name, d.for_groups(Axis::K), arch));
+    let lists = grouped.enumerate().map(|(number, kernel)| with_lists(kernel, 1 + number % 15));
+    let mut kernels: Vec<_> = lists.collect();
+    kernels.retain(|(_, desc, _)| desc.check().is_ok() && !desc.addressing().is_plain());
+    let pairs: HashSet<_> =
+        kernels.iter().map(|(_, d, _)| (d.mainloop.kind().name(), d.mma.kind().name())).collect();
+    assert!(kernels.len() >= 40 && pairs.len() == 8, "{} kernels, {pairs:?}", kernels.len());
+    all_clean("kernels of groups along K with index lists", kernels);
 }
 
 /// The main loops of tensor cores read auxiliary matrices and C at the rows of D, in each layout.
