@@ -45,8 +45,14 @@ use super::desc::{EpilogueDesc, Op};
 /// ```
 #[macro_export]
 macro_rules! epilogue {
+    (use $function:ident($($x:ident),+) = $Function:ty; $($rest:tt)+) => {
+        $crate::epilogue! { @uses [($function [$($x),+] $Function)] $($rest)+ }
+    };
+    (@uses [$($known:tt)*] use $function:ident($($x:ident),+) = $Function:ty; $($rest:tt)+) => {
+        $crate::epilogue! { @uses [$($known)* ($function [$($x),+] $Function)] $($rest)+ }
+    };
     (
-        $(use $function:ident($($x:ident),+) = $Function:ty;)*
+        @uses [$(($function:ident [$($x:ident),+] $Function:ty))*]
         $(#[$meta:meta])* $visibility:vis struct $Name:ident = $($formula:tt)+
     ) => {
         $(#[$meta])*
@@ -62,6 +68,9 @@ macro_rules! epilogue {
                 $($crate::epilogue!(@register $Function; $($x),+);)*
             }
         }
+    };
+    ($(#[$meta:meta])* $visibility:vis struct $Name:ident = $($formula:tt)+) => {
+        $crate::epilogue! { @uses [] $(#[$meta])* $visibility struct $Name = $($formula)+ }
     };
     (@op $Function:ty; $x:ident) => {
         $crate::epilogue::Op::User($crate::epilogue::NodeId::for_function::<$Function>())

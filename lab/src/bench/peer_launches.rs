@@ -167,9 +167,11 @@ impl LtGroup {
     }
 }
 
-/// Returns the groups with rows; `None` if groups are equal, or if the peer does not support them.
+/// Returns the groups with rows; `None` if groups are equal, if they have an epilogue, or if the peer
+/// does not support them.
 fn lt_groups(problem: &SuiteProblem) -> Option<Vec<LtGroup>> {
-    let (rows, call) = (problem.group_rows.as_ref()?, problem.problem());
+    let rows = problem.group_rows.as_ref().filter(|_| problem.epilogue.is_none())?;
+    let call = problem.problem();
     let one = |(number, lines): (usize, Range<usize>)| {
         let first = [
             (problem.a, call.a.offset(lines.start, 0)),
