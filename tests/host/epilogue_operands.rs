@@ -145,7 +145,7 @@ fn wrong_operands_are_refused_by_name() {
     );
     assert!(d.iter().all(|x| x.is_nan()));
     for (text, because) in [
-        ("acc + c:f32", "source with a type of its own"),
+        ("acc + c:f32", "c with a type of its own"),
         ("aux1 + aux1:f32", "an operand with two element types"),
         ("aux1 + aux2 + aux3 + aux4 + bias_m + bias_n", "more than five operands in addition to c"),
         ("acc + bias_n:f31", "an element type was expected here"),

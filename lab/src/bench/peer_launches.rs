@@ -141,8 +141,8 @@ fn approximates(desc: &GemmDesc) -> bool {
         .any(|op| matches!(op, Op::Math(function) if !function.computes_in(ComputeKind::F64)))
 }
 
-/// Returns whether two results agree to 6 bits, or to 2^-8 near 0: the precision of an approximation
-/// of tanh by the hardware, in bf16.
+/// Returns whether two results agree to 6 bits, or to 2^-8 near 0: the precision of an
+/// approximation of tanh by the hardware, in bf16.
 fn agrees(computed: &HostBuffer, wanted: &HostBuffer) -> bool {
     (0..wanted.length()).all(|at| match (computed.get(at), wanted.get(at)) {
         (Ok(got), Ok(want)) => (got - want).abs() <= want.abs() / 64.0 + 1.0 / 256.0,
@@ -167,8 +167,8 @@ impl LtGroup {
     }
 }
 
-/// Returns the groups with rows; `None` if groups are equal, if they have an epilogue, or if the peer
-/// does not support them.
+/// Returns the groups with rows; `None` if groups are equal, if they have an epilogue, or if the
+/// peer does not support them.
 fn lt_groups(problem: &SuiteProblem) -> Option<Vec<LtGroup>> {
     let rows = problem.group_rows.as_ref().filter(|_| problem.epilogue.is_none())?;
     let call = problem.problem();
