@@ -174,7 +174,9 @@ struct TensorStore {
     static_assert(warp::kWarpgroup % a_line == 0, "a thread is at one place of its lines");
     unsigned const at = thread % a_line * Config::kStoreAccess;
     C* const d = threadblock::matrix_of_product<Config, 3, C>(params, product, params.d, params.stride_d);
-#pragma unroll 4
+    // The position of a group leaves no registers for several places.
+    constexpr int at_once = Config::kRagged == threadblock::Ragged::None ? 4 : 1;
+#pragma unroll at_once
     for (unsigned line = thread / a_line; line < lines; line += apart) {
       unsigned const m = Config::kColumnMajor ? at : line, n = Config::kColumnMajor ? line : at;
       bool const inside = first_row + m < group.rows(params) && first_column + n < group.columns(params);
