@@ -181,4 +181,6 @@ mod programs {
     pub struct Transforms;
     #[doc = include_str!("../book/src/grouped.md")]
     pub struct Grouped;
+    #[doc = include_str!("../book/src/gather.md")]
+    pub struct Gather;
 }

@@ -152,6 +152,17 @@ pub struct GemmArgs {
     /// (m x n). Repeat the flag for each matrix.
     #[arg(long = "matrix", value_name = "NAME=FILE", help_heading = "Files")]
     pub matrices: Vec<String>,
+    /// Gather rows of A: read the row numbers from a .npy file of i32. Row i of the GEMM's A is
+    /// that row of the A of --a-file, or of a random A.
+    #[arg(long, value_name = "FILE", help_heading = "Files", conflicts_with = "pointers")]
+    pub gather_a: Option<PathBuf>,
+    /// Gather columns of B: read the column numbers from a .npy file of i32.
+    #[arg(long, value_name = "FILE", help_heading = "Files", conflicts_with = "pointers")]
+    pub gather_b: Option<PathBuf>,
+    /// Scatter rows of D: read the row numbers from a .npy file of i32. C and auxiliary matrices
+    /// are read at the same rows. Other rows of D are 0.
+    #[arg(long, value_name = "FILE", help_heading = "Files", conflicts_with = "pointers")]
+    pub scatter_d: Option<PathBuf>,
     /// Write D to a .npy file in the layout of --c. The file holds bf16 and fp8 as f32. If FILE
     /// is - or /dev/stdout, D goes to stdout and the report goes to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]

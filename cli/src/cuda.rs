@@ -163,7 +163,7 @@ impl Kernel {
     /// copies D back. Returns the seconds of the second launch.
     pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
         let problem = product.problem();
-        let offsets = product.offsets().map(<[u32]>::to_vec);
+        let (offsets, lists) = (product.offsets().map(<[u32]>::to_vec), product.lists().clone());
         if product.is_array() {
             let calls = problem.with(product.matrices()?).each()?;
             let mut resident = ResidentArray::new(&self.stream, &calls)?;
@@ -176,6 +176,7 @@ impl Kernel {
         if let Some(offsets) = offsets {
             resident = resident.with_groups(offsets);
         }
+        resident = resident.with_lists(lists);
         let seconds =
             second_launch_seconds(&self.stream, || resident.run(&self.kernel, &problem, [0; 4]))?;
         resident.download(matrices.d)?;

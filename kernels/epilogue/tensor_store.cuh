@@ -6,6 +6,7 @@
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
 #include "threadblock/records.cuh"
+#include "threadblock/row_index.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "threadblock/work.cuh"
 
@@ -27,6 +28,8 @@ struct TensorStore {
   // Whether C comes through the staging buffers; otherwise, threads read it.
   static constexpr bool kFetches = Config::Ring::kSources > 0;
   static constexpr int kOctet = Map::kOctet;
+  // Whether an index list or two strides select the places of D's elements.
+  static constexpr bool kPlaced = threadblock::kPlaced<Config>;
 
   Params const& params;
   unsigned const thread;
@@ -116,7 +119,9 @@ struct TensorStore {
  protected:
   template <int Subtile>
   __device__ __forceinline__ void write_by_threads(unsigned staging) const {
-    if constexpr (Config::kColumnMajor) {
+    if constexpr (kPlaced) {
+      write_placed<Subtile>(staging);
+    } else if constexpr (Config::kColumnMajor) {
       write_columns<Subtile>(staging);
     } else {
       unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
@@ -155,6 +160,36 @@ struct TensorStore {
 #pragma unroll 4
     for (; n < Config::kSubtileColumns && first_column + n < group.columns(params); n += apart, d += apart * params.ldd)
       if (group.have_column(first_column + n)) *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
+  }
+
+  // Writes a subtile to the places that an index list or two strides select. Each thread has
+  // accesses `apart` lines from one to the next.
+  template <int Subtile>
+  __device__ __forceinline__ void write_placed(unsigned staging) const {
+    unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
+    using Access = Vector<C, Config::kStoreAccess>;
+    static_assert(Config::kStoreAccess == 1 || (!Config::kStrided && (Config::kScatter == threadblock::Scatter::N) == bool(Config::kColumnMajor)), "neighbors are apart in memory");
+    constexpr unsigned length = Config::kColumnMajor ? Map::kRows : Config::kSubtileColumns, lines = Config::kColumnMajor ? Config::kSubtileColumns : Map::kRows;
+    constexpr unsigned a_line = length / Config::kStoreAccess, apart = warp::kWarpgroup / a_line;
+    static_assert(warp::kWarpgroup % a_line == 0, "a thread is at one place of its lines");
+    unsigned const at = thread % a_line * Config::kStoreAccess;
+    C* const d = threadblock::matrix_of_product<Config, 3, C>(params, product, params.d, params.stride_d);
+    // The position of a group leaves no registers for several places.
+    constexpr int at_once = Config::kRagged == threadblock::Ragged::None ? 4 : 1;
+#pragma unroll at_once
+    for (unsigned line = thread / a_line; line < lines; line += apart) {
+      unsigned const m = Config::kColumnMajor ? at : line, n = Config::kColumnMajor ? line : at;
+      bool const inside = first_row + m < group.rows(params) && first_column + n < group.columns(params);
+      if (!inside || !group.have_row(first_row + m) || !group.have_column(first_column + n)) continue;
+      threadblock::Place const place = threadblock::place_of<Config::kScatter>(params, first_row + m, first_column + n);
+      if (!place.exists()) continue;
+      Access* const to = reinterpret_cast<Access*>(d + threadblock::offset_in_d<Config, bool(Config::kColumnMajor)>(params, place));
+      if constexpr (Config::kColumnMajor) {
+        *to = shared<Access>(staging + Map::in_columns(m, n));
+      } else {
+        *to = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
+      }
+    }
   }
 
   // Stages every thread's part of a subtile of a column-major D whose two rows per thread are
@@ -208,6 +243,10 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0), n = column + of_tile;
     if (!MayRead || !params.reads_source || n >= group.columns(params)) return two;
+    if constexpr (kPlaced) {
+      for (unsigned i = 0; i < 2; ++i) two.element[i] = placed_source(m + i, n);
+      return two;
+    }
     C const* const from = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.operands[0].address, params.operands[0].batch_stride) + (long long)n * params.operands[0].column_stride + m;
     if constexpr (Config::kStoreAccess >= 2) {
       if (m < group.rows(params)) two = *reinterpret_cast<Pair const*>(from);
@@ -340,6 +379,10 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), n = column + octet + thread % 4 * 2;
     if (!MayRead || !params.reads_source || m >= group.rows(params)) return two;
+    if constexpr (kPlaced) {
+      for (unsigned i = 0; i < 2; ++i) two.element[i] = placed_source(m, n + i);
+      return two;
+    }
     C const* const matrix = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.operands[0].address, params.operands[0].batch_stride);
     if constexpr (Config::kColumnMajor) {
 #pragma unroll
@@ -360,6 +403,15 @@ struct TensorStore {
         if (n + i < group.columns(params)) two.element[i] = from[i];
     }
     return two;
+  }
+
+  // Reads an element of C at the place of D's element. Returns zero outside.
+  __device__ __forceinline__ C placed_source(unsigned m, unsigned n) const {
+    if (m >= group.rows(params) || n >= group.columns(params)) return C{};
+    threadblock::Place const place = threadblock::place_of<Config::kScatter>(params, m, n);
+    if (!place.exists()) return C{};
+    C const* const matrix = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.operands[0].address, params.operands[0].batch_stride);
+    return matrix[threadblock::offset_in_c<Config, bool(Config::kColumnMajor)>(params, place)];
   }
 
   // Reads two neighbors of C from a staging buffer.

@@ -2,6 +2,7 @@
 #pragma once
 #include "numeric.cuh"
 #include "schedule.cuh"
+#include "threadblock/row_index.cuh"
 #include "threadblock/work.cuh"
 
 namespace epilogue {
@@ -187,6 +188,10 @@ struct TileStore {
         computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unit.product, unsigned(first_row) + m, unsigned(first_column) + n + l);
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
     };
+    if constexpr (threadblock::kPlaced<Config>) {
+      write_placed(warp_mma, params, unit, scalars, {int(first_row), int(first_column), left_m, left_n}, d_address);
+      return;
+    }
     auto const read = [&](int i, int j) { return *reinterpret_cast<Access const*>(source + WarpMma::MapA::of_element(i) * pitch.ldc + column_of(j)); };
     // If all accesses of the thread lie in D, no bounds are checked, and those of a row are read
     // together if registers suffice.
@@ -219,6 +224,43 @@ struct TileStore {
   }
 
  private:
+  // First element of a thread in D, and the distances to the end of D.
+  struct Corner {
+    int row, column, left_m, left_n;
+  };
+
+  // Applies the epilogue to a thread's accumulators and stores them at the places that an index
+  // list or two strides select. C is at the same rows and columns.
+  template <class Params>
+  static __device__ __forceinline__ void write_placed(WarpMma& warp_mma, Params const& params, threadblock::Unit<Config> const& unit, Compute const (&scalars)[8], Corner const& first, unsigned long long d_address) {
+    constexpr int width = Config::kStoreAccess, columns = WarpMma::kThreadN;
+    using Access = Vector<C, width>;
+    static_assert((Config::kScatter != threadblock::Scatter::N && !Config::kStrided) || width == 1, "neighboring columns are apart in memory");
+    C const* const source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.operands[0].address, params.operands[0].batch_stride);
+    C* const destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d);
+#pragma unroll
+    for (int i = 0; i < WarpMma::kThreadM; ++i) {
+      int const m = WarpMma::MapA::of_element(i);
+      unsigned const row = first.row + m;
+      if (m >= first.left_m || !unit.have_row(row)) continue;
+#pragma unroll
+      for (int j = 0; j < columns; j += width) {
+        int const n = column_of(j);
+        unsigned const column = first.column + n;
+        if (n >= first.left_n || !unit.have_column(column)) continue;
+        threadblock::Place const place = threadblock::place_of<Config::kScatter>(params, row, column);
+        if (!place.exists()) continue;
+        Access c{};
+        if (params.reads_source) c = *reinterpret_cast<Access const*>(source + threadblock::offset_in_c<Config, false>(params, place));
+        Compute computed[width];
+#pragma unroll
+        for (int l = 0; l < width; ++l)
+          computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unit.product, row, column + l);
+        *reinterpret_cast<Access*>(destination + threadblock::offset_in_d<Config, false>(params, place)) = converted<C>(computed);
+      }
+    }
+  }
+
   // Returns the column of a thread's element, relative to its first.
   static __device__ __forceinline__ constexpr int column_of(int j) {
     if constexpr (WarpMma::kExchanges) return WarpMma::of_striped(j);

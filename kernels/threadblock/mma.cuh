@@ -26,8 +26,8 @@ struct Mma {
   static constexpr int kFew = 8;
 
   using Warp = WarpMma;
-  using IteratorA = TileIterator<typename Config::A>;
-  using IteratorB = TileIterator<typename Config::B>;
+  using IteratorA = IteratorOf<typename Config::A, 0>;
+  using IteratorB = IteratorOf<typename Config::B, 1>;
 
   IteratorA a;
   IteratorB b;
@@ -62,8 +62,8 @@ struct Mma {
       decltype(auto) pitch = pitches_read<kStreams && ThreadMap<typename Config::A>::kAccesses <= kFew, kStreams && ThreadMap<typename Config::B>::kAccesses <= kFew>(params);
       Derived mainloop(
           shared_memory,
-          IteratorA(matrix<typename Config::A, 0>(params, unit, params.a, params.stride_a), pitch.lda, row, unit.rows(params), depth(params, unit), thread),
-          IteratorB(matrix<typename Config::B, 1>(params, unit, params.b, params.stride_b), pitch.ldb, column, unit.columns(params), depth(params, unit), thread),
+          IteratorA(params, matrix<typename Config::A, 0>(params, unit, params.a, params.stride_a), pitch.lda, row, unit.rows(params), depth(params, unit), thread),
+          IteratorB(params, matrix<typename Config::B, 1>(params, unit, params.b, params.stride_b), pitch.ldb, column, unit.columns(params), depth(params, unit), thread),
           thread, unit.k_count(params));
       if constexpr (Config::kSplitK) mainloop.skip(unit.k_begin(params));
       if constexpr (kGroupsK) {
@@ -203,8 +203,8 @@ struct ThroughRegisters : Mma<Config, WarpMma, Derived> {
   }
 
  private:
-  template <class Operand>
-  __device__ __forceinline__ void fetch(TileIterator<Operand> const& from, Staging<Operand>& staging) {
+  template <class Iterator, class Operand>
+  __device__ __forceinline__ void fetch(Iterator const& from, Staging<Operand>& staging) {
     using Access = typename Staging<Operand>::Access;
 #pragma unroll
     for (int i = 0; i < ThreadMap<Operand>::kAccesses; ++i) {

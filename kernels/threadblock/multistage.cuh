@@ -36,8 +36,9 @@ struct MmaMultistage : Mma<Config, WarpMma, MmaMultistage<Config, WarpMma>> {
 
  private:
   // Issues the accesses of part Part of Of.
-  template <int Part, int Of, class Operand>
-  __device__ __forceinline__ void copy(char* to, TileIterator<Operand> const& from) {
+  template <int Part, int Of, class Iterator>
+  __device__ __forceinline__ void copy(char* to, Iterator const& from) {
+    using Operand = typename Iterator::Facts;
     constexpr int bytes = Operand::kAccess * sizeof(typename Operand::Element);
 #pragma unroll
     for (int i = Part; i < ThreadMap<Operand>::kAccesses; i += Of) {

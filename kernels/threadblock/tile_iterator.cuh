@@ -1,5 +1,6 @@
 // Twin of src/threadblock/tile_iterator.rs: one thread's walk over an operand's tiles, along K.
 #pragma once
+#include "threadblock/row_index.cuh"
 #include "threadblock/thread_map.cuh"
 
 namespace threadblock {
@@ -8,6 +9,7 @@ namespace threadblock {
 // index.
 template <class Operand>
 struct TileIterator {
+  using Facts = Operand;
   using Element = typename Operand::Element;
   using Map = ThreadMap<Operand>;
   static constexpr int kAccess = Operand::kAccess;
@@ -26,7 +28,8 @@ struct TileIterator {
   int left_mn, left_k;
 
   // `origin` is the tile's first M or N and lies within `extent`.
-  __device__ __forceinline__ TileIterator(void const* base, long long leading, int origin, int extent_mn, int extent_k, int thread)
+  template <class Params>
+  __device__ __forceinline__ TileIterator(Params const&, void const* base, long long leading, int origin, int extent_mn, int extent_k, int thread)
       : leading(leading) {
     int const contiguous = Map::contiguous(thread) * kAccess, strided = Map::strided(thread);
     mn = Operand::kContiguousK ? strided : contiguous;
@@ -78,5 +81,40 @@ struct TileIterator {
     left_k -= int(k);
   }
 };
+
+// Walk over an operand whose lines along MN an index list selects. The thread loads the indices of
+// its lines once.
+template <class Operand, int Number>
+struct IndexedIterator : TileIterator<Operand> {
+  using Base = TileIterator<Operand>;
+  using typename Base::Element;
+  static constexpr int kLines = Operand::kContiguousK ? Base::Map::kStepsStrided : Base::Map::kStepsContiguous;
+  static_assert(Operand::kContiguousK || Operand::kAccess == 1, "neighboring lines are apart in memory");
+
+  // Lines of the thread in memory.
+  unsigned line[kLines];
+
+  template <class Params>
+  __device__ __forceinline__ IndexedIterator(Params const& params, void const* base, long long leading, int origin, int extent_mn, int extent_k, int thread)
+      : Base(params, base, leading, origin, extent_mn, extent_k, thread) {
+    this->pointer = static_cast<Element const*>(base) + (Operand::kContiguousK ? this->k : this->k * leading);
+#pragma unroll
+    for (int i = 0; i < kLines; ++i) line[i] = i * Base::kStepMn < this->left_mn ? indexed_line(params.indices[Number], origin + this->mn + i * Base::kStepMn) : kNoLine;
+  }
+
+  __device__ __forceinline__ bool exists(int access) const {
+    return line[Base::step_mn(access)] != kNoLine && Base::step_k(access) * Base::kStepK < this->left_k;
+  }
+
+  __device__ __forceinline__ Element const* address(int access) const {
+    long long const at = line[Base::step_mn(access)];
+    if constexpr (Operand::kContiguousK) return this->pointer + at * this->leading + Base::step_contiguous(access) * Base::kStepContiguous;
+    return this->pointer + at + Base::step_strided(access) * Base::kStepStrided * this->leading;
+  }
+};
+
+// Walk over operand Number.
+template <class Operand, int Number>
+using IteratorOf = typename index::Either<Operand::kIndexed, IndexedIterator<Operand, Number>, TileIterator<Operand>>::Type;
 
 }  // namespace threadblock

@@ -6,7 +6,7 @@ use crate::{
     numeric::ElementKind,
     shape::Axis,
     thread::mma::packed,
-    threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind, registered_swizzle},
+    threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind, registered_swizzle, row_index::scatter},
     warp::{ThreadTiles, exchange::BlockedToStriped},
 };
 use core::fmt::Write;
@@ -61,14 +61,14 @@ pub(crate) fn work_facts(desc: &GemmDesc, geometry: &Geometry) -> String {
     let (kind, mode) = (geometry.work.cuda(), desc.work.mode);
     let (batched, array, positions) = (mode.several(), mode.is_array(), desc.has_positions());
     let (ragged, group_step) = (mode.groups().map_or("None", Axis::name), geometry.group_step);
-    let split_k = desc.has_slices();
+    let (split_k, scatter, strided) = (desc.has_slices(), scatter(desc), desc.output.strided);
     // Split-K slices that the CTAs of a cluster compute.
     let of_cluster = match geometry.work {
         WorkKind::SplitKCluster => geometry.cluster,
         _ => 1,
     };
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n  static constexpr threadblock::Scatter kScatter = {scatter};\n  static constexpr bool kStrided = {strided};\n"
     )
 }
 
@@ -83,7 +83,11 @@ fn epilogue_header(desc: &GemmDesc) -> String {
         "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned product, unsigned row, unsigned column) {{\n{}  }}\n}};",
         desc.output.compute.cuda(),
         desc.output.element.cuda(),
-        epilogue::body(&desc.epilogue, (desc.output.compute, desc.output.element))
+        epilogue::body(
+            &desc.epilogue,
+            (desc.output.compute, desc.output.element),
+            desc.output.indexed.map(|_| scatter(desc)).as_deref()
+        )
     );
     text
 }

@@ -2,9 +2,10 @@
 
 use crate::{
     codegen::{
-        ENTRY, EpilogueOperandParams, GemmParams, REDUCTION_ENTRY, TranslationUnit, config_header,
-        facts::facts, fingerprints_of, fingerprints_of_groups, fingerprints_of_slices,
-        fingerprints_of_streams, records_fingerprint, reduction_entry_point, work_facts,
+        ENTRY, EpilogueOperandParams, GemmParams, IndexParams, REDUCTION_ENTRY, TranslationUnit,
+        config_header, facts::facts, fingerprints_of, fingerprints_of_groups,
+        fingerprints_of_slices, fingerprints_of_streams, records_fingerprint,
+        reduction_entry_point, work_facts,
     },
     nest::{GemmDesc, plan::Geometry},
     warp::{MirroredMap, MmaText},
@@ -50,15 +51,19 @@ fn header(desc: &GemmDesc, geometry: &Geometry, text: &MainloopText) -> String {
         ("kClusterN", cluster.n),
     ];
     let includes = [
-        &["numeric.cuh", "epilogue/math.cuh", "threadblock/work.cuh"],
+        &["numeric.cuh", "epilogue/math.cuh", "threadblock/work.cuh", "threadblock/row_index.cuh"],
         text.includes,
         text.mma.includes,
     ]
     .concat();
-    let declarations =
-        [&EpilogueOperandParams::declaration(), &GemmParams::declaration(), &text.declarations]
-            .map(String::as_str)
-            .concat();
+    let declarations = [
+        &EpilogueOperandParams::declaration(),
+        &IndexParams::declaration(),
+        &GemmParams::declaration(),
+        &text.declarations,
+    ]
+    .map(String::as_str)
+    .concat();
     let members = [
         work_facts(desc, geometry),
         facts("int", &block),

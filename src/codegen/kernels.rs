@@ -2,6 +2,7 @@
 
 /// The CUDA files that kernels share: (include name, text).
 pub const KERNELS: &[(&str, &str)] = &[
+    ("operand/gather.cuh", include_str!("../../kernels/operand/gather.cuh")),
     ("operand/repack.cuh", include_str!("../../kernels/operand/repack.cuh")),
     ("operand/decompose.cuh", include_str!("../../kernels/operand/decompose.cuh")),
     ("operand/records.cuh", include_str!("../../kernels/operand/records.cuh")),
@@ -43,6 +44,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/tensor_copy.cuh", include_str!("../../kernels/threadblock/tensor_copy.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../../kernels/threadblock/thread_map.cuh")),
     ("threadblock/tile_iterator.cuh", include_str!("../../kernels/threadblock/tile_iterator.cuh")),
+    ("threadblock/row_index.cuh", include_str!("../../kernels/threadblock/row_index.cuh")),
     ("threadblock/records.cuh", include_str!("../../kernels/threadblock/records.cuh")),
     ("threadblock/split_k.cuh", include_str!("../../kernels/threadblock/split_k.cuh")),
     ("threadblock/stream_k.cuh", include_str!("../../kernels/threadblock/stream_k.cuh")),

@@ -86,6 +86,7 @@ macro_rules! mirrored {
 mod config;
 mod decompose;
 pub(crate) mod facts;
+mod gather;
 mod gemm;
 mod kernels;
 mod records;
@@ -97,6 +98,7 @@ mod unit;
 pub(crate) use config::{config_header, facts_of_threads, order_header, printable, work_facts};
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
+pub use gather::GatherParams;
 pub(crate) use gemm::{MainloopFingerprints, MainloopText, gemm_unit};
 pub use kernels::KERNELS;
 #[cfg(any(feature = "cuda", test))]
@@ -125,6 +127,23 @@ mirrored! {
 impl EpilogueOperandParams {
     /// An operand that the epilogue does not read.
     pub const NONE: Self = Self { address: 0, row_stride: 0, column_stride: 0, batch_stride: 0 };
+}
+
+mirrored! {
+    /// An index list, and the lines of its matrix.
+    IndexParams {
+        /// Address of the list; 0 without a list.
+        address: u64,
+        /// Number of lines of the matrix.
+        extent: u32,
+        /// Padding, which is 0.
+        reserved: u32,
+    }
+}
+
+impl IndexParams {
+    /// No list.
+    pub const NONE: Self = Self { address: 0, extent: 0, reserved: 0 };
 }
 
 mirrored! {
@@ -197,6 +216,14 @@ mirrored! {
         tickets: u64,
         /// Address of the group offsets, or of the records of an array.
         records: u64,
+        /// Index lists of A, B, and D.
+        indices: [IndexParams; 3],
+        /// Elements between neighboring rows and columns of D, for a D with two strides.
+        strides_d: [i64; 2],
+        /// Elements between groups of rows and of columns of C, and of D.
+        outer_strides: [[i64; 2]; 2],
+        /// Rows and columns per group of C, and of D.
+        split_extents: [[u32; 2]; 2],
     }
 }
 

@@ -84,7 +84,8 @@ impl CudaKernel {
             return of_each.collect();
         }
         let accesses = accesses((&desc, self.0.needs), &all);
-        let kernel = self.narrowed(stream, &desc, (desc.work.mode, accesses))?;
+        let addressing = all.addressing(desc.frame.d_order());
+        let kernel = self.narrowed(stream, &desc, (desc.work.mode, addressing, accesses))?;
         let Prepared { plan, geometry, resident, .. } = &*kernel.0;
         let ready = |products: &[Problem]| {
             let all = Problem::from_array(products, &desc).unwrap_or(all);

@@ -5,7 +5,8 @@ use super::{
     call_launches::CallLaunches,
     context::{known_machine, machine_of},
     launch_cache::LaunchCache,
-    loaded::{Loaded, Registry, packed, uncaptured},
+    lists::check_lists,
+    loaded::{Loaded, Registry, packed},
     memory::ProductMemory,
     operands::CudaCall,
     pass::{CudaPass, check_capture},
@@ -18,17 +19,12 @@ use crate::{
     arch::ArchKind,
     codegen::TranslationUnit,
     nest::{
-        GemmDesc, GemmMode,
+        Addressing, GemmDesc, GemmMode,
         plan::{Geometry, Plan},
     },
-    operand::{
-        OperandNeed, Pass, PassDesc, Problem, ReadOffsets, Routes, accesses, records::Records,
-    },
+    operand::{OperandNeed, Pass, PassDesc, Problem, Routes, accesses, records::Records},
     refusal::Refusal,
-    sys::{
-        driver::{Grid, VouchedUnit, driver, max_active_clusters},
-        read_back::read_back,
-    },
+    sys::driver::{Grid, VouchedUnit, driver, max_active_clusters},
     threadblock::WorkKind,
 };
 use cudarc::driver::{CudaContext, CudaStream};
@@ -237,7 +233,7 @@ impl CudaKernel {
     pub fn run(&self, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
         let problem = call.problem();
         // A call that equals a checked call passes the same checks. The cache has no calls with
-        // groups, because their offsets may differ.
+        // groups or index lists, because their numbers may differ.
         if let Some(launch) = self.0.launches.get(&problem)
             && call.lies_in(stream.context())
         {
@@ -250,6 +246,7 @@ impl CudaKernel {
         let enqueued = self.entered_launches(stream, desc, &call).and_then(|ready| {
             let Some(ready) = ready else { return Ok(()) };
             if call.groups.is_none()
+                && call.indices.is_none()
                 && let Some(launch) = ready.only_launch_of(self)
             {
                 self.0.launches.keep(&problem, launch);
@@ -284,20 +281,19 @@ impl CudaKernel {
         let problem = call.problem();
         let memory = ProductMemory::new(call);
         memory.check(stream.context().cu_ctx() as usize)?;
-        check_offsets(stream, call)?;
+        check_lists(stream, call)?;
         if problem.is_empty() {
             return Ok(None);
         }
         let routes = Routes::with_needs((desc, self.0.needs), &problem);
         let first = workspace::begin(&routes, call, memory.extents())?;
         let ready = self.gemm_launches(stream, desc, (&problem, &routes, first))?;
-        match call.groups.as_ref().and_then(|groups| groups.offsets.memory.values) {
-            Some(offsets) => {
-                let records = Records::for_groups(offsets);
-                ready.with_records(stream, &records, routes.records(first)).map(Some)
-            }
-            None => Ok(Some(ready)),
+        let carried = call.carried_words();
+        if carried.is_empty() {
+            return Ok(Some(ready));
         }
+        let records = Records::for_lists(&carried);
+        ready.with_records(stream, &records, routes.records(first)).map(Some)
     }
 
     /// Prepares the launches of a GEMM and of the passes for its operands. `first` is the address
@@ -310,7 +306,8 @@ impl CudaKernel {
     ) -> Result<CallLaunches, Error> {
         let routed = routes.problem(desc, problem, first);
         let accesses = accesses((desc, self.0.needs), &routed);
-        let kernel = self.narrowed(stream, desc, (problem.mode(), accesses))?;
+        let addressing = routed.addressing(desc.frame.d_order());
+        let kernel = self.narrowed(stream, desc, (problem.mode(), addressing, accesses))?;
         let Prepared { plan, geometry, resident, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
         let passes = Pass::before(desc, (routes, problem), first)?;
@@ -323,19 +320,20 @@ impl CudaKernel {
         Ok(CallLaunches::new(kernel, launch).with_passes(passes, copies))
     }
 
-    /// Returns this kernel if it is in `mode` and its accesses are narrow enough. Otherwise returns
-    /// the kernel that replaces it.
+    /// Returns this kernel if it is in `mode`, has the addressing of the call, and has accesses
+    /// that are narrow enough. Otherwise returns the kernel that replaces it.
     pub(super) fn narrowed(
         &self,
         stream: &CudaStream,
         desc: &GemmDesc,
-        (mode, accesses): (GemmMode, [u32; 3]),
+        (mode, addressing, accesses): (GemmMode, Addressing, [u32; 3]),
     ) -> Result<Self, Error> {
         let own = core::ptr::eq(desc, &self.0.desc) || *desc == self.0.desc;
-        match own && desc.is_of(mode, accesses) {
+        match own && desc.is_of(mode, accesses) && desc.addressing() == addressing {
             true => Ok(self.clone()),
             false => {
-                Self::known_for_run(stream, &(desc.narrowed(accesses).in_mode(mode), self.0.ptx))
+                let desc = desc.for_addressing(addressing).narrowed(accesses).in_mode(mode);
+                Self::known_for_run(stream, &(desc, self.0.ptx))
             }
         }
     }
@@ -365,29 +363,4 @@ impl CudaKernel {
             None => KNOWN.for_run(stream, known, || Self::prepared(stream.context(), known)),
         }
     }
-}
-
-/// Maximum number of offsets that one copy reads back from a device.
-const READ_BACK: usize = 4096;
-
-/// Checks that group offsets do not descend and do not exceed D, and refuses the first invalid
-/// offset. Checks offsets that kernel parameters carry, and device offsets of `groups_checked`. The
-/// latter wait for the stream.
-fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> {
-    let Some(groups) = &call.groups else { return Ok(()) };
-    let (memory, length) = (&groups.offsets.memory, call.batch + 1);
-    let mut ascent = call.ascent(groups.axis);
-    let mut check =
-        |offsets: &[u32]| offsets.iter().try_for_each(|offset| ascent.group(*offset).map(drop));
-    if let Some(values) = memory.values {
-        check(values)?;
-    } else if groups.read == ReadOffsets::Checked {
-        uncaptured(stream, Refusal::GROUPS_CAPTURED)?;
-        for first in (0..length).step_by(READ_BACK) {
-            let mut read = vec![0; READ_BACK.min(length - first)];
-            read_back(stream, [(memory.address + 4 * first as u64, &mut read)])?;
-            check(&read)?;
-        }
-    }
-    Ok(())
 }

@@ -4,7 +4,7 @@ use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
     operand::View,
     refusal::{Operand, Refusal},
-    shape::EpilogueOperands,
+    shape::{EpilogueOperands, OperandKind},
 };
 use core::ops::Range;
 
@@ -42,9 +42,22 @@ impl<'c, 'a> OperandMemory<'c, 'a> {
     /// Returns whether both matrices have the same address and strides.
     fn is(&self, other: &Self) -> bool {
         let (one, two) = (self.view, other.view);
-        let alike =
-            one.strides == two.strides && (self.batch < 2 || one.batch_stride == two.batch_stride);
+        let alike = (one.strides, one.splits) == (two.strides, two.splits)
+            && (self.batch < 2 || one.batch_stride == two.batch_stride);
         one.memory.address == two.memory.address && alike
+    }
+}
+
+impl<'a> CudaCall<'a> {
+    /// Returns the lists in device memory, without those that kernel parameters carry.
+    fn lists_in_memory(&self) -> impl Iterator<Item = OperandMemory<'_, 'a>> {
+        let offsets = self.groups.as_ref().map(|groups| (Operand::Offsets, &groups.offsets));
+        let indices = self.indices.iter();
+        let indices = indices.map(|(matrix, list)| (Operand::indices_of(matrix), &list.list));
+        let all = offsets.into_iter().chain(indices).zip(self.lists());
+        all.filter(|((_, list), _)| list.memory.values.is_none()).map(
+            |((operand, list), (_, _, count))| OperandMemory::new(operand, list, ((count, 1), 1)),
+        )
     }
 }
 
@@ -54,32 +67,28 @@ pub(super) struct ProductMemory<'c, 'a> {
     a: OperandMemory<'c, 'a>,
     b: OperandMemory<'c, 'a>,
     operands: EpilogueOperands<OperandMemory<'c, 'a>>,
-    offsets: Option<OperandMemory<'c, 'a>>,
+    /// Group offsets and index lists.
+    lists: Vec<OperandMemory<'c, 'a>>,
     source: Option<OperandMemory<'c, 'a>>,
 }
 
 impl<'c, 'a> ProductMemory<'c, 'a> {
     /// Returns the memory of the operands of a call.
     pub fn new(call: &'c CudaCall<'a>) -> Self {
-        let (m, n, k, batch) = (call.m, call.n, call.k, call.batch);
+        let batch = call.batch;
+        let (in_d, [in_a, in_b]) =
+            (call.output_extents(), OperandKind::BOTH.map(|operand| call.extents(operand)));
         let operand = |operand, view, extents| OperandMemory::new(operand, view, (extents, batch));
         Self {
-            d: operand(Operand::D, &call.d, (m, n)),
-            a: operand(Operand::A, &call.a, (m, k)),
-            b: operand(Operand::B, &call.b, (k, n)),
-            operands: call
-                .operands
-                .as_ref()
-                .map(|kind, vector| operand(Operand::Epilogue(kind), vector, (m, n))),
-            // Offsets that kernel parameters carry are not in device memory.
-            offsets: call
-                .groups
-                .as_ref()
-                .filter(|groups| groups.offsets.memory.values.is_none())
-                .map(|groups| {
-                    OperandMemory::new(Operand::Offsets, &groups.offsets, ((batch + 1, 1), 1))
-                }),
-            source: call.c.matrix().map(|c| operand(Operand::C, c, (m, n))),
+            d: operand(Operand::D, &call.d, in_d),
+            a: operand(Operand::A, &call.a, in_a),
+            b: operand(Operand::B, &call.b, in_b),
+            operands: call.operands.as_ref().map(|kind, view| {
+                let extents = if kind.side().is_some() { (call.m, call.n) } else { in_d };
+                operand(Operand::Epilogue(kind), view, extents)
+            }),
+            lists: call.lists_in_memory().collect(),
+            source: call.c.matrix().map(|c| operand(Operand::C, c, in_d)),
         }
     }
 
@@ -88,7 +97,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
         [&self.a, &self.b]
             .into_iter()
             .chain(self.operands.iter().map(|(_, memory)| memory))
-            .chain(&self.offsets)
+            .chain(&self.lists)
     }
 
     /// Returns all operands and their address ranges.
@@ -161,7 +170,7 @@ mod tests {
         cuda::{CudaCall, DeviceMatrix},
         layout::Order,
         numeric::ElementKind,
-        operand::{Source, View},
+        operand::{Indices, Source, View},
         refusal::Operand,
         shape::EpilogueOperand,
     };
@@ -226,6 +235,7 @@ mod tests {
                 k: 8,
                 batch: 1,
                 groups: None,
+                indices: Indices::NONE,
                 a,
                 b,
                 c,

@@ -14,6 +14,7 @@ mod context;
 mod growing_workspace;
 pub(crate) mod kernel;
 mod launch_cache;
+mod lists;
 pub(crate) mod loaded;
 mod memory;
 mod operands;

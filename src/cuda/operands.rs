@@ -35,7 +35,7 @@ pub struct DeviceMatrix<'a> {
     pub(crate) length: usize,
     /// Address of the CUDA context that owns the memory.
     pub(crate) context: usize,
-    /// Offsets in host memory that kernel parameters carry. Such a matrix has no device address.
+    /// A list in host memory that kernel parameters carry. Such a matrix has no device address.
     pub(super) values: Option<&'a [u32]>,
     /// Guard that, when dropped, tells cudarc that the stream uses the memory.
     _in_use: SyncOnDrop<'a>,
@@ -131,7 +131,7 @@ impl<'a> DeviceMatrix<'a> {
         Self { kind, address, length, context, values: None, _in_use: in_use }
     }
 
-    /// Creates a matrix of group offsets in host memory, which kernel parameters carry.
+    /// Creates a matrix of group offsets or indices in host memory, which kernel parameters carry.
     pub fn by_value(offsets: &'a [u32]) -> Self {
         let _in_use = SyncOnDrop::Sync(None);
         Self {
@@ -206,6 +206,19 @@ pub type CudaMatrices<'a> = Matrices<DeviceMatrix<'a>>;
 pub type CudaCall<'a> = Call<DeviceMatrix<'a>>;
 
 impl CudaCall<'_> {
+    /// Returns the words of the lists that kernel parameters carry, each rounded up to an even
+    /// count.
+    pub(super) fn carried_words(&self) -> Vec<u32> {
+        let mut words = Vec::new();
+        for (list, _, count) in self.lists() {
+            if let Some(numbers) = list.memory.values {
+                words.extend(numbers.iter().take(count));
+                words.resize(words.len().next_multiple_of(2), 0);
+            }
+        }
+        words
+    }
+
     /// Returns whether all operands and the workspace belong to a CUDA context.
     pub(super) fn lies_in(&self, context: &CudaContext) -> bool {
         let views = [Some(&self.a), Some(&self.b), Some(&self.d), self.c.matrix()];

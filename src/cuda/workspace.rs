@@ -46,7 +46,7 @@ mod tests {
         cuda::DeviceMatrix,
         layout::Order,
         numeric::ElementKind,
-        operand::{Source, View, Way},
+        operand::{Indices, Source, View, Way},
         threadblock::Partials,
     };
 
@@ -90,6 +90,7 @@ mod tests {
             k: 100,
             batch: 1,
             groups: None,
+            indices: Indices::NONE,
             a,
             b,
             c: Source::None,

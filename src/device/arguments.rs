@@ -2,7 +2,7 @@
 
 use crate::{
     device::{
-        AnySlice, Offsets, OperandView, OperandWorkspace, WorkspaceMemory,
+        AnySlice, NumberList, Offsets, OperandView, OperandWorkspace, WorkspaceMemory,
         space::{EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Space},
     },
     epilogue::SCALARS,
@@ -11,7 +11,8 @@ use crate::{
 };
 use core::fmt;
 
-/// The arguments of a call: sizes, operands, scalars, strides, batches or groups, and a workspace.
+/// The arguments of a call: sizes, operands, scalars, strides, batches or groups, index lists, and
+/// a workspace.
 /// Matrices are packed unless leading dimensions or strides are set. A call refuses an argument
 /// that its epilogue does not read.
 ///
@@ -32,6 +33,8 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) d: OperandView<C::Mut<'a, S>>,
     pub(crate) batch: usize,
     pub(crate) groups: Option<Offsets<'a, S>>,
+    /// Index lists of A, B, and D.
+    pub(crate) indices: [Option<NumberList<'a, S>>; 3],
     /// Operands of the epilogue except C. The last value for an operand counts.
     pub(crate) operands: Vec<(EpilogueOperand, OperandView<AnySlice<'a, S>>)>,
     pub(crate) scalars: [f64; SCALARS],
@@ -66,6 +69,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
             .field("batch", &self.batch)
             .field("array", &(self.d.others.len() + 1))
             .field("groups", &self.groups.as_ref().map(|offsets| offsets.groups().count()))
+            .field("indices", &self.indices.each_ref().map(|list| Some(list.as_ref()?.shape().0)))
             .finish_non_exhaustive()
     }
 }
@@ -128,7 +132,19 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
         let (c, operands) = (OperandView::new(Source::None, None), Vec::new());
-        Self { extents, a, b, c, d, batch: 1, groups: None, operands, scalars, workspace: None }
+        Self {
+            extents,
+            a,
+            b,
+            c,
+            d,
+            batch: 1,
+            groups: None,
+            indices: [const { None }; 3],
+            operands,
+            scalars,
+            workspace: None,
+        }
     }
 
     /// Sets the number of GEMMs in a batch. The matrices of GEMM `i` begin `i` [batch
@@ -226,10 +242,12 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         strides_a(a);
         /// Sets the strides of B.
         strides_b(b);
-        /// Sets the strides of C, in the order of its layout. With [`in_place`](Self::in_place),
-        /// D has the strides of C.
+        /// Sets the strides of C, which may be any numbers. With [`in_place`](Self::in_place), D
+        /// has the strides of C.
         strides_c(c);
-        /// Sets the strides of D, in the order of its layout.
+        /// Sets the strides of D, which give each element its own address. If C or D has another
+        /// order than the layout of the type, or no stride of 1, threads store single elements of
+        /// D.
         strides_d(d);
     }
 

@@ -101,12 +101,14 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// Returns the number of GEMMs of an array, or `None` without an array.
     ///
     /// # Errors
-    /// [`Refusal`] for an array of batches or groups, or for a batch of groups.
+    /// [`Refusal`] for an array of batches or groups, for an array with index lists, or for a batch
+    /// of groups.
     pub(crate) fn products(&self) -> Result<Option<usize>, Refusal> {
         match self.d.others.len() {
             0 if self.batch != 1 && self.groups.is_some() => Err(Refusal::GROUPS_OF_BATCHES),
             0 => Ok(None),
             _ if self.batch != 1 || self.groups.is_some() => Err(Refusal::ARRAY_OF_BATCHES),
+            _ if self.has_indices() => Err(Refusal::INDICES_OF_ARRAY),
             others => Ok(Some(others + 1)),
         }
     }

@@ -11,7 +11,9 @@ use crate::{
     layout::Orders,
     nest::{GemmDesc, ProblemSize},
     numeric::ElementKind,
-    operand::{Elements, HostCall, Matrices, Memory, Problem, View, check_read, transpose::Choice},
+    operand::{
+        Elements, HostCall, Indices, Matrices, Memory, Problem, View, check_read, transpose::Choice,
+    },
     refusal::Refusal,
     shape::{Axis, EpilogueOperand},
 };
@@ -64,6 +66,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
         let ((m, n, k), [a, b, c, d]) = (self.extents, self.placements());
         let groups = self.groups.as_ref().map(Offsets::groups);
+        let indices = self.index_lists(orders);
+        let [rows_of_a, columns_of_b] = [(0, m), (1, n)].map(|(number, lines): (usize, usize)| {
+            indices.operands[number].map_or(lines, |list| list.extent)
+        });
+        let rows_of_d = indices.output.map_or(m, |(_, list)| list.extent);
         let source = self.c.memory.as_ref();
         let shared =
             groups.is_some_and(|groups| groups.axis != Axis::K) || !self.d.others.is_empty();
@@ -71,8 +78,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             let memory = Any::elements(&view.memory);
             match operand.side() {
                 Some(side) => View::vector(memory.skip(view.placement.first()), side),
-                None if shared => view.placement.shared().view(memory, orders.c, (m, n)),
-                None => view.placement.view(memory, orders.c, (m, n)),
+                None if shared => view.placement.shared().view(memory, orders.c, (rows_of_d, n)),
+                None => view.placement.view(memory, orders.c, (rows_of_d, n)),
             }
         };
         Problem {
@@ -81,10 +88,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             k,
             batch: groups.map_or(self.batch, |groups| groups.count()),
             groups,
-            a: a.view(A::elements(&self.a.memory), orders.a, (m, k)),
-            b: b.view(B::elements(&self.b.memory), orders.b, (k, n)),
-            c: source.map(|source| c.view(C::elements(source), orders.c, (m, n))),
-            d: d.view(C::elements_mut(&self.d.memory), orders.c, (m, n)),
+            indices,
+            a: a.view(A::elements(&self.a.memory), orders.a, (rows_of_a, k)),
+            b: b.view(B::elements(&self.b.memory), orders.b, (k, columns_of_b)),
+            c: source.map(|source| c.view(C::elements(source), orders.c, (rows_of_d, n))),
+            d: d.view(C::elements_mut(&self.d.memory), orders.c, (rows_of_d, n)),
             operands: self
                 .operands
                 .iter()
@@ -185,7 +193,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             let addresses = queue.map_or([0; 2], |queue| {
                 [A::read(*of_a, queue).skip(a).address(), B::read(*of_b, queue).skip(b).address()]
             });
-            Problem { groups: first.groups, ..first.with(matrices) }.at(addresses)
+            let Problem { groups, indices, .. } = first;
+            Problem { groups, indices, ..first.with(matrices) }.at(addresses)
         };
         (0..self.gemms()).map(problem).collect()
     }
@@ -230,8 +239,10 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             Some(WorkspaceMemory::Fixed(bytes)) => Some(S::write(ElementKind::U8, bytes, queue)),
             _ => None,
         };
-        let offsets = self.groups.map(|offsets| offsets.read(queue));
+        let offsets = self.groups.map(|offsets| offsets.list.read(queue));
         let mut groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
+        let lists = self.indices.map(|list| Some(list?.read(queue)));
+        let mut indices = problem.indices.with(lists);
         let Self { a: of_a, b: of_b, c: of_c, d: of_d, operands, .. } = self;
         let outputs = core::iter::once(of_d.memory).chain(of_d.others);
         outputs.enumerate().map(move |(number, of_d)| {
@@ -248,7 +259,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                     .collect(),
             };
             let (workspace, groups) = (workspace.take(), groups.take());
-            CallIn::<S> { workspace, groups, ..problem.with(matrices) }
+            let indices = core::mem::replace(&mut indices, Indices::NONE);
+            CallIn::<S> { workspace, groups, indices, ..problem.with(matrices) }
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     layout::Order,
-    operand::View,
+    operand::{AxisSplit, View},
     refusal::{Field, Operand, Refusal},
 };
 use core::ops::{Bound, Range, RangeBounds};
@@ -21,6 +21,8 @@ pub struct ViewGeometry {
     pub order: Order,
     /// Whether lines of an input may overlap: the strides were set one by one.
     pub overlapping: bool,
+    /// Splits of the rows, and of the columns.
+    pub splits: [AxisSplit; 2],
 }
 
 /// Converts a stride to a signed number. No memory has more than `isize::MAX` elements.
@@ -33,7 +35,8 @@ impl ViewGeometry {
     pub fn packed((rows, columns): (usize, usize), order: Order) -> Self {
         let leading = signed(order.packed(rows, columns));
         let strides = if order.is_row() { [leading, 1] } else { [1, leading] };
-        Self { first: 0, shape: (rows, columns), strides, order, overlapping: false }
+        let splits = [AxisSplit::NONE; 2];
+        Self { first: 0, shape: (rows, columns), strides, order, overlapping: false, splits }
     }
 
     /// Sets the leading dimension: the elements between rows of a row-major matrix, or between
@@ -53,11 +56,23 @@ impl ViewGeometry {
         Self { strides, order, overlapping: true, ..self }
     }
 
+    /// Splits the rows or the columns in groups of `inner` lines, which are `outer` elements apart.
+    pub const fn with_split(mut self, axis: usize, inner: usize, outer: usize) -> Self {
+        self.splits[axis] = AxisSplit { inner, outer };
+        self
+    }
+
+    /// Returns whether rows or columns are split.
+    pub const fn is_split(&self) -> bool {
+        self.splits[0].is_some() || self.splits[1].is_some()
+    }
+
     /// Returns the geometry of the transpose.
     pub const fn transposed(self) -> Self {
         let ((rows, columns), [down, across]) = (self.shape, self.strides);
         let (shape, strides) = ((columns, rows), [across, down]);
-        Self { shape, strides, order: self.order.transposed(), ..self }
+        let splits = [self.splits[1], self.splits[0]];
+        Self { shape, strides, order: self.order.transposed(), splits, ..self }
     }
 
     /// Returns the geometry of some of the rows.
@@ -66,6 +81,7 @@ impl ViewGeometry {
     /// [`Refusal`] if the range is not inside the matrix.
     pub fn rows(self, rows: impl RangeBounds<usize>) -> Result<Self, Refusal> {
         let range = inside(Field::RowsOfView, rows, self.shape.0)?;
+        self.splits[0].check_start(Field::RowsOfView, range.start, self.shape.0)?;
         Ok(Self { shape: (range.len(), self.shape.1), ..self.at_index(range.start, 0) })
     }
 
@@ -75,6 +91,7 @@ impl ViewGeometry {
     /// [`Refusal`] if the range is not inside the matrix.
     pub fn columns(self, columns: impl RangeBounds<usize>) -> Result<Self, Refusal> {
         let range = inside(Field::ColumnsOfView, columns, self.shape.1)?;
+        self.splits[1].check_start(Field::ColumnsOfView, range.start, self.shape.1)?;
         Ok(Self { shape: (self.shape.0, range.len()), ..self.at_index(0, range.start) })
     }
 
@@ -85,7 +102,7 @@ impl ViewGeometry {
     }
 
     /// Returns the order in which the elements are contiguous. If neither stride is 1, returns the
-    /// order of the view; a call refuses such a view.
+    /// order of the view; a call refuses such an A or B.
     pub fn contiguous_order(&self) -> Order {
         let view = View::strided((), self.unsigned_strides(), self.order, self.shape);
         view.order(self.order, self.shape).unwrap_or(self.order)
@@ -124,14 +141,18 @@ impl ViewGeometry {
     /// Returns the index of an element in the memory. `None` outside the matrix.
     pub fn index(&self, row: usize, column: usize) -> Option<usize> {
         let inside = row < self.shape.0 && column < self.shape.1;
-        let down = signed(row).checked_mul(self.strides[0])?;
-        let across = signed(column).checked_mul(self.strides[1])?;
+        let [(groups, row), (runs, column)] =
+            [self.splits[0].place(row), self.splits[1].place(column)];
+        let down = signed(row).checked_mul(self.strides[0])?.checked_add(signed(groups))?;
+        let across = signed(column).checked_mul(self.strides[1])?.checked_add(signed(runs))?;
         self.first.checked_add_signed(down.checked_add(across)?).filter(|_| inside)
     }
 
     fn at_index(self, row: usize, column: usize) -> Self {
-        let down = signed(row).saturating_mul(self.strides[0]);
-        let across = signed(column).saturating_mul(self.strides[1]);
+        let [(groups, row), (runs, column)] =
+            [self.splits[0].place(row), self.splits[1].place(column)];
+        let down = signed(row).saturating_mul(self.strides[0]).saturating_add(signed(groups));
+        let across = signed(column).saturating_mul(self.strides[1]).saturating_add(signed(runs));
         Self { first: self.first.saturating_add_signed(down.saturating_add(across)), ..self }
     }
 }

@@ -1,12 +1,11 @@
-//! Group offsets of a grouped GEMM: their axis, their memory, and the setters of a call.
+//! Group offsets of a grouped GEMM: their axis, and the setters of a call.
 
 use crate::{
     device::{
-        Arguments,
+        Arguments, NumberList,
         space::{MatrixElements, Readable, Space},
     },
-    numeric::ElementKind,
-    operand::{Elements, Groups, ReadOffsets},
+    operand::{Elements, Groups},
     shape::Axis,
 };
 
@@ -14,41 +13,15 @@ use crate::{
 pub(crate) struct Offsets<'a, S: Space> {
     /// Axis along which the groups lie, in the user's frame.
     pub axis: Axis,
-    memory: OffsetMemory<'a, S>,
+    /// The offsets, one more than groups.
+    pub list: NumberList<'a, S>,
 }
 
-/// The memory of group offsets.
-enum OffsetMemory<'a, S: Space> {
-    /// Offsets in the memory of the operands.
-    InSpace(S::Ref<'a, u32>),
-    /// Offsets in the memory of the operands. The call checks the offsets before it enqueues work.
-    Checked(S::Ref<'a, u32>),
-    /// Offsets in host memory.
-    ByValue(&'a [u32]),
-}
-
-impl<'a, S: Space> Offsets<'a, S> {
+impl<S: Space> Offsets<'_, S> {
     /// Returns the groups of the problem.
     pub(crate) fn groups(&self) -> Groups<Elements> {
-        let (length, read) = match &self.memory {
-            OffsetMemory::InSpace(offsets) => (S::length(offsets), ReadOffsets::InPlace),
-            OffsetMemory::Checked(offsets) => (S::length(offsets), ReadOffsets::Checked),
-            OffsetMemory::ByValue(offsets) => (offsets.len(), ReadOffsets::ByValue),
-        };
+        let (length, read) = self.list.shape();
         Groups { read, ..Groups::with_count(self.axis, length.saturating_sub(1)) }
-    }
-
-    /// Returns the offsets for work in a queue.
-    pub(crate) fn read<'q>(self, queue: &'q S::Queue) -> S::Read<'q>
-    where
-        'a: 'q,
-    {
-        match self.memory {
-            OffsetMemory::InSpace(offsets) | OffsetMemory::Checked(offsets) => {
-                S::read(ElementKind::I32, offsets, queue)
-            }
-            OffsetMemory::ByValue(offsets) => S::by_value(offsets, queue),
-        }
     }
 }
 
@@ -57,8 +30,8 @@ macro_rules! offsets {
     ($($(#[$doc:meta])* $name:ident($Axis:ident, $Memory:ident);)*) => {
         $($(#[$doc])*
         pub fn $name(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
-            let memory = OffsetMemory::$Memory(offsets.view());
-            self.groups = Some(Offsets { axis: Axis::$Axis, memory });
+            let list = NumberList::$Memory(offsets.view());
+            self.groups = Some(Offsets { axis: Axis::$Axis, list });
             self
         })*
     };
@@ -153,14 +126,14 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// # Ok::<(), falchion::Error>(())
     /// ```
     pub fn groups_by_value(mut self, offsets: &'a [u32]) -> Self {
-        self.groups = Some(Offsets { axis: Axis::M, memory: OffsetMemory::ByValue(offsets) });
+        self.groups = Some(Offsets { axis: Axis::M, list: NumberList::ByValue(offsets) });
         self
     }
 
     /// Sets the offsets of [groups along K](Self::groups_k) in host memory, as
     /// [`groups_by_value`](Self::groups_by_value) does.
     pub fn groups_k_by_value(mut self, offsets: &'a [u32]) -> Self {
-        self.groups = Some(Offsets { axis: Axis::K, memory: OffsetMemory::ByValue(offsets) });
+        self.groups = Some(Offsets { axis: Axis::K, list: NumberList::ByValue(offsets) });
         self
     }
 }

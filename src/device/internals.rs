@@ -76,15 +76,15 @@ pub mod shape {
 pub mod operand {
     /// The command line and the lab build and run problems whose types are run-time values.
     pub use crate::operand::{
-        Call, DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice, HostSliceMut,
-        Matrices, Problem, Routes, Source, View, fitting,
+        AxisSplit, Call, DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice,
+        HostSliceMut, IndexList, Indices, Matrices, Problem, Routes, Source, View, fitting,
     };
     /// Tests check the layout of the workspace.
-    pub use crate::operand::{DEPTH, ReadOffsets, WORKSPACE_ALIGNMENT, Way};
+    pub use crate::operand::{DEPTH, ListReader, WORKSPACE_ALIGNMENT, Way};
     /// Tests execute passes one by one.
     pub use crate::operand::{
-        DecomposeDesc, DecomposeStep, PIECE, PIECES, Pass, PassBatch, REPACK, Realignment,
-        RecordsDesc, RepackCopy, RepackDesc, RepackMap, RepackShapes, TILE,
+        DecomposeDesc, DecomposeStep, GatherDesc, PIECE, PIECES, Pass, PassBatch, REPACK,
+        Realignment, RecordsDesc, RepackCopy, RepackDesc, RepackMap, RepackShapes, TILE,
     };
     /// The command line describes passes.
     pub use crate::operand::{PassDesc, repack};

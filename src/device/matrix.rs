@@ -48,11 +48,42 @@ macro_rules! views {
             }
 
             /// Sets the strides in elements: from a row to the next, and from a column to the next.
-            /// A call requires that one of the strides is 1, and refuses a negative stride. Rows or
-            /// columns of A and B may overlap; a stride of 0 repeats one row or column.
+            /// A call requires that one stride of A and of B is 1, and refuses a negative stride.
+            /// Rows or columns of A and B may overlap; a stride of 0 repeats one row or column.
             #[must_use]
             pub fn strides(mut self, rows: isize, columns: isize) -> Self {
                 self.geometry = self.geometry.with_strides([rows, columns]);
+                self
+            }
+
+            /// Splits the rows in groups of `inner` rows. Neighboring groups are `outer` elements
+            /// apart, and neighboring rows of a group are one row stride apart. With
+            /// [`split_columns`](Self::split_columns), a permuted tensor is a matrix, as of
+            /// CUTLASS's `PermuteDLayout`.
+            ///
+            /// ```
+            /// use falchion::prelude::*;
+            ///
+            /// // D has 2 batches of 2 tokens, and 2 heads of 1 feature. It is stored as
+            /// // (batch, head, token, feature), so tokens are 1 and heads are 2 elements apart.
+            /// let (a, b, mut d) = ([1.0f32, 2.0, 3.0, 4.0], [1.0f32, 10.0], [0.0f32; 8]);
+            /// let view = MatMut::new(&mut d, (4, 2)).strides(1, 2).split_rows(2, 4);
+            /// falchion::gemm(MatRef::new(&a, (4, 1)), MatRef::new(&b, (1, 2)), view)?;
+            /// assert_eq!(d, [1.0, 2.0, 10.0, 20.0, 3.0, 4.0, 30.0, 40.0]);
+            /// # Ok::<(), falchion::Error>(())
+            /// ```
+            #[doc(alias = "permute")]
+            #[must_use]
+            pub fn split_rows(mut self, inner: usize, outer: usize) -> Self {
+                self.geometry = self.geometry.with_split(0, inner, outer);
+                self
+            }
+
+            /// Splits the columns in groups of `inner` columns, as
+            /// [`split_rows`](Self::split_rows) splits rows.
+            #[must_use]
+            pub fn split_columns(mut self, inner: usize, outer: usize) -> Self {
+                self.geometry = self.geometry.with_split(1, inner, outer);
                 self
             }
 

@@ -14,11 +14,13 @@ mod gemm;
 mod geometry;
 mod group_offsets;
 mod identity;
+mod indices;
 #[doc(hidden)]
 pub mod internals;
 #[cfg(feature = "cuda")]
 mod kernel;
 mod matrix;
+mod number_list;
 mod of_views;
 mod operand_view;
 mod operation;
@@ -45,6 +47,7 @@ pub use identity::Identity;
 #[cfg(feature = "cuda")]
 pub use kernel::Kernel;
 pub use matrix::{MatMut, MatRef};
+pub(crate) use number_list::NumberList;
 pub(crate) use operand_view::{OperandView, Placement};
 pub use operation::GemmOperation;
 pub use owned::Mat;

@@ -63,12 +63,19 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
     /// The errors of [`ViewGeometry::check`](crate::device::ViewGeometry::check).
     pub(crate) fn check_views(&self) -> Result<(), Refusal> {
         let (m, n, k) = self.extents;
-        self.a.placement.check(Operand::A, (m, k))?;
-        self.b.placement.check(Operand::B, (k, n))?;
-        self.c.placement.check(Operand::C, (m, n))?;
+        let shape = |placement: &Placement| placement.geometry.map(|view| view.shape);
+        // A matrix with an index list has its own number of lines.
+        let [of_a, of_b] = [&self.a.placement, &self.b.placement].map(shape);
+        let rows_of_a = of_a.filter(|_| self.indices[0].is_some()).map_or(m, |(rows, _)| rows);
+        let columns_of_b =
+            of_b.filter(|_| self.indices[1].is_some()).map_or(n, |(_, columns)| columns);
+        let output = |placement: &Placement| (self.rows_passed(shape(placement)), n);
+        self.a.placement.check(Operand::A, (rows_of_a, k))?;
+        self.b.placement.check(Operand::B, (k, columns_of_b))?;
+        self.c.placement.check(Operand::C, output(&self.c.placement))?;
         for &(name, ref view) in &self.operands {
             let extents = match name.side() {
-                None => (m, n),
+                None => output(&view.placement),
                 Some(OperandKind::A) => (m, 1),
                 Some(OperandKind::B) => (1, n),
             };
@@ -81,6 +88,6 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
                 return Err(Refusal::strides(operand, [down, across], None));
             }
         }
-        self.d.placement.check(Operand::D, (m, n))
+        self.d.placement.check(Operand::D, output(&self.d.placement))
     }
 }

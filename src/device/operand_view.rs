@@ -3,7 +3,7 @@
 use crate::{
     device::ViewGeometry,
     layout::Order,
-    operand::{Memory, View},
+    operand::{AxisSplit, Memory, View},
     refusal::{Operand, Refusal},
 };
 
@@ -93,8 +93,12 @@ impl Placement {
         let view = match self.strides() {
             Some(strides) => {
                 let overlapping = self.geometry.is_none_or(|view| view.overlapping);
+                let splits = self.geometry.map_or([AxisSplit::NONE; 2], |view| view.splits);
                 let view = View::strided(memory, strides, order, extents);
-                View { overlapping, ..view }.one_behind_another(extents)
+                // A single line of a view with splits keeps its strides.
+                let strides = if splits == [AxisSplit::NONE; 2] { view.strides } else { strides };
+                let view = View { strides, overlapping, ..view }.with_splits(splits);
+                view.one_behind_another(extents)
             }
             None => View::packed(memory, order, extents, self.leading),
         };

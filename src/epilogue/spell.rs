@@ -82,8 +82,13 @@ fn constant(x: f64, compute: ComputeKind) -> String {
 
 /// Returns the body of a C++ function: the definitions of named values, and the result. The
 /// expressions are in `accumulator`, `source`, and `scalar[]`, all of type `Compute`, and in
-/// `params`, `product`, `row`, and `column`. D has elements of type `d`.
-pub(crate) fn body(desc: &EpilogueDesc, (compute, d): (ComputeKind, ElementKind)) -> String {
+/// `params`, `product`, `row`, and `column`. D has elements of type `d`. `scatter` is the axis of D
+/// with an index list, in C++.
+pub(crate) fn body(
+    desc: &EpilogueDesc,
+    (compute, d): (ComputeKind, ElementKind),
+    scatter: Option<&str>,
+) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
         Op::Operand(EpilogueOperand::Source, _) => "source".to_owned(),
@@ -97,9 +102,15 @@ pub(crate) fn body(desc: &EpilogueDesc, (compute, d): (ComputeKind, ElementKind)
                 Some(OperandKind::B) => {
                     format!("element<Compute, {element}>({from}.address, column, params.n)")
                 }
-                None => format!(
-                    "matrix_element<Compute, {element}>({from}, product, row, column, params)"
-                ),
+                None => {
+                    let function = match scatter {
+                        None => format!("matrix_element<Compute, {element}>"),
+                        Some(axis) => {
+                            format!("threadblock::scattered_element<Compute, {element}, {axis}>")
+                        }
+                    };
+                    format!("{function}({from}, product, row, column, params)")
+                }
             }
         }
         Op::Scalar(slot) => format!("scalar[{slot}]"),

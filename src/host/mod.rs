@@ -21,6 +21,7 @@ mod array;
 mod batch;
 mod epilogue;
 mod groups;
+mod indexed;
 mod operands;
 mod parallel;
 pub mod progress;

@@ -1,6 +1,6 @@
 //! Runs a GEMM on the host.
 
-use super::{array::Array, groups::PaddedDepth, operands::Tiling};
+use super::{array::Array, groups::PaddedDepth, indexed::with_plain_matrices, operands::Tiling};
 use crate::{
     Error,
     host::threadblock::{
@@ -11,7 +11,7 @@ use crate::{
     nest::GemmDesc,
     numeric::{EmulationKind, emulation::EmulationBlocks},
     operand::HostCall,
-    refusal::Refusal,
+    refusal::{Operand, Refusal},
     shape::Mn,
     sys::float_mode::DefaultFloatMode,
     threadblock::{Mainloop, Work, mma::program::Program},
@@ -96,12 +96,19 @@ pub fn each_launch<'a>(
         calls.into_iter().map(|call| call.enter(desc)).collect::<Result<Vec<_>, _>>()?;
     HostCall::check_array(&calls)?;
     let Some(first) = calls.first().filter(|first| !first.is_empty()) else { return Ok(()) };
+    let order = desc.frame.d_order();
+    if first.addressing(order).strided {
+        return Err(Refusal::strides(Operand::D, first.d.strides, Some(order))
+            .leave(desc.frame)
+            .into());
+    }
     let at_once = desc.products_at_once((first.m, first.n));
     calls.chunks_mut(at_once).try_for_each(run).map_err(|error| error.leave(desc.frame))
 }
 
 /// Runs `run` with the call in the kernel's frame, and leaves the frame again if it fails. Does
-/// nothing if D has no elements. Each group of a grouped GEMM is a GEMM of its own.
+/// nothing if D has no elements. Each group of a grouped GEMM is a GEMM of its own, and matrices
+/// with index lists are copied.
 ///
 /// # Errors
 /// The errors of the call and of `run`.
@@ -120,13 +127,14 @@ fn in_frames_of(
     call: HostCall<'_>,
     mut run: impl FnMut(HostCall<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut call = call.enter(desc)?;
-    // Group offsets are checked even if D is empty.
+    let call = call.enter(desc)?;
+    // Group offsets and indices are checked even if D is empty.
     let groups = call.groups()?;
+    let lists = call.host_indices().map_err(|refusal| refusal.leave(desc.frame))?;
     if call.is_empty() {
         return Ok(());
     }
-    let ran = match groups {
+    let ran = with_plain_matrices(desc, call, &lists, |mut call| match groups {
         None => run(call),
         Some(groups) => {
             let step = kernel.in_mode(call.mode()).group_step();
@@ -137,7 +145,7 @@ fn in_frames_of(
                 }
             })
         }
-    };
+    });
     ran.map_err(|error| error.leave(desc.frame))
 }
 

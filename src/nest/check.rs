@@ -34,6 +34,9 @@ impl GemmDesc {
         if let Some(axis) = self.work.mode.groups() {
             hold!(self.check_groups(axis));
         }
+        if !self.addressing().is_plain() {
+            hold!(self.check_addressing());
+        }
         if self.work.mode.is_array() && self.streams_k() {
             return Err(Refusal::ARRAYS_NOT_STREAMED);
         }

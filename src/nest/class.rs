@@ -4,6 +4,7 @@ use crate::{
     arch::{ArchKind, OpKind},
     epilogue::{EpilogueDesc, LinearCombination, Node},
     layout::Order,
+    nest::addressing,
     numeric::{Combined, ComputeKind, ElementKind},
     shape::{Axis, OperandKind, framed, words::words},
 };
@@ -15,6 +16,8 @@ pub struct OperandClass {
     pub element: ElementKind,
     /// Layout.
     pub layout: Order,
+    /// Whether an index list selects the rows of A, or the columns of B.
+    pub indexed: bool,
 }
 
 /// The output matrices C and D (M x N), which have one element type.
@@ -24,6 +27,10 @@ pub struct OutputClass {
     pub element: ElementKind,
     /// Expression that computes D from an accumulator.
     pub epilogue: EpilogueDesc,
+    /// Axis of D whose lines an index list selects.
+    pub indexed: Option<Axis>,
+    /// Whether C or D has another order than the layout of D, or no stride of 1.
+    pub strided: bool,
 }
 
 words! {
@@ -133,9 +140,14 @@ impl Class {
         [a, b]: [Order; 2],
     ) -> Self {
         Self {
-            a: OperandClass { element: types.a, layout: a },
-            b: OperandClass { element: types.b, layout: b },
-            output: OutputClass { element: types.c, epilogue: <LinearCombination as Node>::DESC },
+            a: OperandClass { element: types.a, layout: a, indexed: false },
+            b: OperandClass { element: types.b, layout: b, indexed: false },
+            output: OutputClass {
+                element: types.c,
+                epilogue: <LinearCombination as Node>::DESC,
+                indexed: None,
+                strided: false,
+            },
             accumulator: types.accumulator,
             compute: ComputeKind::for_types(types.accumulator, types.c),
             op,
@@ -169,7 +181,11 @@ impl Class {
 
     /// Returns the class of the transposed GEMM: A, B, and the vectors of the epilogue are swapped.
     pub(crate) const fn swapped(self) -> Self {
-        let output = OutputClass { epilogue: self.output.epilogue.swapped(), ..self.output };
+        let output = OutputClass {
+            epilogue: self.output.epilogue.swapped(),
+            indexed: addressing::swapped(self.output.indexed),
+            ..self.output
+        };
         Self {
             a: self.b.transposed(),
             b: self.a.transposed(),

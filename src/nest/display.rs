@@ -1,13 +1,13 @@
 //! The short name of a kernel in tables.
 
 use crate::{
-    nest::{AOperandKind, GemmDesc, Pins, PromotionKind, SaturateKind},
+    nest::{AOperandKind, Addressing, GemmDesc, Pins, PromotionKind, SaturateKind},
     numeric::EmulationKind,
 };
 use core::fmt;
 
 /// The short name that tables use: threadblock tile, warp tile, stages, CTAs per multiprocessor,
-/// tile order, and what differs from the default, such as a cluster or split-K.
+/// tile order, and what differs from the default, such as a cluster, split-K, or an index list.
 impl fmt::Display for GemmDesc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pins = self.user_pins();
@@ -51,6 +51,17 @@ impl fmt::Display for GemmDesc {
         for (name, words) in self.knobs().words().filter(|(name, _)| Pins::OMITTED.contains(name)) {
             write!(f, " {name} {words}")?;
         }
+        let Addressing { gathers: [a, b], scatters, strided } = self.addressing().leave(self.frame);
+        let words = [
+            (a, " gathers a"),
+            (b, " gathers b"),
+            (scatters.is_some(), " scatters d"),
+            (strided, " strided d"),
+        ];
+        words
+            .iter()
+            .filter(|(present, _)| *present)
+            .try_for_each(|(_, words)| f.write_str(words))?;
         f.write_str(if self.is_of_columns() { " (swap-AB)" } else { "" })
     }
 }

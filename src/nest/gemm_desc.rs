@@ -5,6 +5,7 @@ use crate::{
     epilogue::EpilogueDesc,
     layout::Orders,
     nest::{
+        addressing,
         class::{Class, OperandClass, OutputClass},
         kinds::{Cut, DecompositionKind},
         knobs::{Knobs, Limits, WorkDesc},
@@ -55,6 +56,8 @@ impl GemmDesc {
                 access: knobs.access[2],
                 accumulator: class.accumulator,
                 compute: class.compute,
+                indexed: class.output.indexed,
+                strided: class.output.strided,
             },
             arch: class.arch,
             frame: Frame::USER,
@@ -70,9 +73,14 @@ impl GemmDesc {
     pub const fn class(&self) -> Class {
         let [a, b] = self.operands;
         Class {
-            a: OperandClass { element: a.stored, layout: a.layout },
-            b: OperandClass { element: b.stored, layout: b.layout },
-            output: OutputClass { element: self.output.element, epilogue: self.epilogue },
+            a: OperandClass { element: a.stored, layout: a.layout, indexed: a.indexed },
+            b: OperandClass { element: b.stored, layout: b.layout, indexed: b.indexed },
+            output: OutputClass {
+                element: self.output.element,
+                epilogue: self.epilogue,
+                indexed: self.output.indexed,
+                strided: self.output.strided,
+            },
             accumulator: self.output.accumulator,
             compute: self.output.compute,
             op: self.op(),
@@ -304,6 +312,7 @@ impl GemmDesc {
         let [a, b] = self.operands;
         Self {
             operands: [b.transposed(), a.transposed()],
+            output: OutputDesc { indexed: addressing::swapped(self.output.indexed), ..self.output },
             frame: self.frame.swapped(),
             work: WorkDesc { mode: self.work.mode.swapped(), ..self.work },
             epilogue: self.epilogue.swapped(),

@@ -4,7 +4,7 @@ use crate::{
     layout::Order,
     nest::{class::OperandClass, knobs::Knobs},
     numeric::{ComputeKind, ElementKind, Multiplied},
-    shape::OperandKind,
+    shape::{Axis, OperandKind},
     threadblock::smem::SmemLayout,
 };
 
@@ -22,6 +22,8 @@ pub struct OperandDesc {
     pub access: u32,
     /// Layout of a tile in shared memory.
     pub smem: SmemLayout,
+    /// Whether an index list selects the rows of A, or the columns of B.
+    pub indexed: bool,
 }
 
 /// The output matrices C and D (M x N).
@@ -35,6 +37,10 @@ pub struct OutputDesc {
     pub accumulator: ElementKind,
     /// Type in which the epilogue computes.
     pub compute: ComputeKind,
+    /// Axis of D whose lines an index list selects.
+    pub indexed: Option<Axis>,
+    /// Whether C or D has another order than the layout of D, or no stride of 1.
+    pub strided: bool,
 }
 
 impl OperandDesc {
@@ -46,6 +52,7 @@ impl OperandDesc {
             layout: class.layout,
             access: knobs.access[operand.index()],
             smem: knobs.smem[operand.index()],
+            indexed: class.indexed,
         }
     }
 

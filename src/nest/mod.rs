@@ -16,6 +16,7 @@ macro_rules! or {
 }
 pub(crate) use or;
 
+mod addressing;
 mod advice;
 mod check;
 mod check_pins;
@@ -59,6 +60,8 @@ pub use crate::{
     shape::{Axis, EpilogueOperand, EpilogueOperands, Frame, OperandKind},
     warp::{AOperandKind, PromotionKind, SaturateKind},
 };
+#[doc(hidden)]
+pub use addressing::Addressing;
 pub use class::GemmMode;
 #[doc(hidden)]
 pub use class::{Class, OperandClass, OutputClass};

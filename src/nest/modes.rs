@@ -42,12 +42,12 @@ impl GemmDesc {
         self.work.mode.is_array() && self.matrices_by_tma() > 0
     }
 
-    /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, and the kernel must use
-    /// tensor cores.
+    /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, without an index
+    /// list and with one stride of 1, and the kernel must use tensor cores.
     #[doc(hidden)]
     pub const fn by_tma(&self) -> bool {
         let aligned = self.output.element.bytes_of(self.output.access) >= STRIDE_ALIGNMENT as u32;
-        self.mma.stages_d() && aligned
+        self.mma.stages_d() && aligned && self.output.indexed.is_none() && !self.output.strided
     }
 
     /// Returns the number of matrices of a GEMM that TMA moves: A and B, or all four.

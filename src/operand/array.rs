@@ -50,19 +50,24 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// Checks that calls differ only in the memory of their matrices.
     ///
     /// # Errors
-    /// [`Refusal`] for the first call that differs from call 0, or is a batch.
+    /// [`Refusal`] for the first call that differs from call 0, is a batch, or has index lists.
     pub(crate) fn check_array(calls: &[Self]) -> Result<(), Refusal> {
         let shape = |call: &Self| {
             let Problem { m, n, k, batch, groups, a, b, c, d, operands, scalars, .. } =
                 call.problem();
             let (strides, scalars) = (
-                ([a, b, d].map(|view| view.strides), c.map(|c| c.strides)),
+                (
+                    [a, b, d].map(|view| (view.strides, view.splits)),
+                    c.map(|c| (c.strides, c.splits)),
+                ),
                 scalars.map(f64::to_bits),
             );
             ((m, n, k, batch, groups.is_some()), strides, operands, scalars)
         };
         let Some(first) = calls.first().map(shape) else { return Ok(()) };
-        let unlike = |call: &Self| call.batch != 1 || call.groups.is_some() || shape(call) != first;
+        let alone =
+            |call: &Self| call.batch == 1 && call.groups.is_none() && call.indices.is_none();
+        let unlike = |call: &Self| !alone(call) || shape(call) != first;
         calls.iter().position(unlike).map_or(Ok(()), |product| Err(Refusal::array_unlike(product)))
     }
 }

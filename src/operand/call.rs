@@ -4,7 +4,7 @@
 //! on a device. [`Call::enter`] checks the call and moves it to the kernel's frame. A call without
 //! data is a [`Problem`].
 
-use super::{Elements, Groups, Memory, ReadOffsets, Source, View};
+use super::{Elements, Groups, Indices, Memory, Source, View};
 use crate::{
     codegen::EpilogueOperandParams,
     epilogue::{MOST_OPERANDS, Reads, SCALARS},
@@ -28,6 +28,8 @@ pub struct Call<R, W = R> {
     pub batch: usize,
     /// Groups of a grouped GEMM, whose GEMMs share D and either A or B.
     pub groups: Option<Groups<R>>,
+    /// Index lists, which select rows of A, columns of B, or rows of D.
+    pub indices: Indices<R>,
     /// A, m x k.
     pub a: View<R>,
     /// B, k x n.
@@ -83,7 +85,21 @@ impl Problem {
             (operand != EpilogueOperand::Source)
                 .then(|| View::beside(all, operand, (orders.c, (m, n))))
         });
-        Self { m, n, k, batch: 1, groups: None, a, b, c, d, operands, scalars, workspace: None }
+        Self {
+            m,
+            n,
+            k,
+            batch: 1,
+            groups: None,
+            indices: Indices::NONE,
+            a,
+            b,
+            c,
+            d,
+            operands,
+            scalars,
+            workspace: None,
+        }
     }
 
     /// Returns the elements between neighboring matrices of the batch; 0 without a batch.
@@ -130,7 +146,8 @@ impl Problem {
         self.c.or(self.d)
     }
 
-    /// Returns the call of this problem with the given memory, without groups or a workspace.
+    /// Returns the call of this problem with the given memory, without groups, index lists, or a
+    /// workspace.
     pub fn with<R, W>(&self, matrices: Matrices<R, W>) -> Call<R, W> {
         let Self { m, n, k, batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
@@ -138,7 +155,8 @@ impl Problem {
         let mut memory = matrices.operands;
         let taken = |operand, view: View<Elements>| Some(view.with(memory.slot(operand).take()?));
         let operands = self.operands.filter_map(taken);
-        Call { m, n, k, batch, groups: None, a, b, c, d, operands, scalars, workspace: None }
+        let (groups, indices) = (None, Indices::NONE);
+        Call { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
     }
 }
 
@@ -157,12 +175,9 @@ impl<R: Memory, W: Memory> Call<R, W> {
             groups: self.groups.as_ref().map(|groups| Groups {
                 axis: groups.axis,
                 offsets: groups.offsets.without_data(),
-                read: if groups.offsets.memory.by_value() {
-                    ReadOffsets::ByValue
-                } else {
-                    groups.read
-                },
+                read: groups.read.of(&groups.offsets.memory),
             }),
+            indices: self.indices.without_data(),
             a: self.a.without_data(),
             b: self.b.without_data(),
             c: self.c.as_ref().map(View::without_data),
@@ -221,6 +236,7 @@ impl<R, W> Call<R, W> {
             m: self.n,
             n: self.m,
             groups: self.groups.map(Groups::swapped),
+            indices: self.indices.swapped(),
             a: self.b.transposed(),
             b: self.a.transposed(),
             c: self.c.map(View::transposed),
@@ -261,11 +277,7 @@ impl<R, W> Call<R, W> {
     /// the order of the description.
     pub(crate) fn order(&self, desc: &GemmDesc, operand: OperandKind) -> Order {
         let layout = desc.operand(operand).layout;
-        let extents = match operand {
-            OperandKind::A => (self.m, self.k),
-            OperandKind::B => (self.k, self.n),
-        };
-        self.operand(operand).order(layout, extents).unwrap_or(layout)
+        self.operand(operand).order(layout, self.extents(operand)).unwrap_or(layout)
     }
 
     /// Returns the layout of the matrix that the epilogue reads as C.

@@ -39,6 +39,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             }
         }
         self.check_groups(d)?;
+        self.check_indices(d)?;
         if let Some(groups) = &self.groups {
             // G groups need G + 1 offsets.
             within(
@@ -52,23 +53,32 @@ impl<R: Memory, W: Memory> Call<R, W> {
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
             return Err(Refusal::not_finite(Scalar(slot as u8)));
         }
-        check_written(&self.d, d.frame.d_order(), (self.m, self.n), self.outputs())?;
+        let outputs = self.output_extents();
+        let order = d.frame.d_order();
+        let strided = self.addressing(order).strided;
+        if strided {
+            check_strided(&self.d, outputs, self.outputs())?;
+        } else {
+            check_written(&self.d, order, outputs, self.outputs())?;
+        }
         if reads.accumulator {
-            for (operand, extents) in
-                [(OperandKind::A, (self.m, self.k)), (OperandKind::B, (self.k, self.n))]
-            {
+            for operand in OperandKind::BOTH {
                 check_view(
                     Operand::from_kind(operand),
                     self.operand(operand),
                     d.operand(operand).layout,
-                    extents,
+                    self.extents(operand),
                     self.batch,
                 )?;
             }
         }
         match &self.c {
             Source::Matrix(c) => {
-                check_output(Operand::C, c, d.frame.d_order(), (self.m, self.n), self.outputs())?
+                if strided {
+                    check_length(Operand::C, c, outputs, self.outputs())?
+                } else {
+                    check_output(Operand::C, c, order, outputs, self.outputs())?
+                }
             }
             Source::None if reads.source() => {
                 return Err(Refusal::missing_operand(Operand::C));
@@ -81,15 +91,9 @@ impl<R: Memory, W: Memory> Call<R, W> {
             }
             let operand = Operand::Epilogue(name);
             let view = self.operands.get(name).ok_or(Refusal::missing_operand(operand))?;
-            let length = view.memory.length();
-            // A batch stride of 0 means one shared operand.
-            let batch = if view.batch_stride == 0 { 1 } else { self.outputs() };
-            let Ok(needed) = u64::try_from(view.elements((self.m, self.n), batch)) else {
-                return Err(Refusal::overflow(operand, Because::None));
-            };
-            if (length as u64) < needed {
-                return Err(Refusal::too_short(operand, length, needed, Because::None));
-            }
+            // Vectors have one value per line of the GEMM.
+            let extents = if name.side().is_some() { (self.m, self.n) } else { outputs };
+            check_length(operand, view, extents, self.outputs())?;
         }
         let (tile, split_k) = (d.threadblock(), d.split_k());
         let tiles_k = self.k.div_ceil(tile.k.max(1) as usize) as u64;
@@ -131,11 +135,15 @@ impl<R: Memory, W: Memory> Call<R, W> {
             .groups
             .as_ref()
             .map(|groups| (Operand::Offsets, &groups.offsets, ElementKind::I32));
+        let indices = self.indices.iter();
+        let indices = indices
+            .map(|(operand, list)| (Operand::indices_of(operand), &list.list, ElementKind::I32));
         let read = read
             .into_iter()
             .chain(self.c.matrix().map(|c| (Operand::C, c, output)))
             .chain(operands)
-            .chain(offsets);
+            .chain(offsets)
+            .chain(indices);
         check_memory(Operand::D, &self.d.memory, output)?;
         read.into_iter()
             .try_for_each(|(operand, view, wanted)| check_memory(operand, &view.memory, wanted))
@@ -201,6 +209,53 @@ pub(crate) fn check_output<M: Memory>(
         Some(found) if found != order => Err(Refusal::strides(operand, view.strides, Some(order))),
         _ => check_view(operand, view, order, extents, batch),
     }
+}
+
+/// Checks the matrices of a batch that threads write through two strides: that no two elements are
+/// at one address, and the length.
+fn check_strided<M: Memory>(
+    view: &View<M>,
+    (rows, columns): (usize, usize),
+    batch: usize,
+) -> Result<(), Refusal> {
+    let [of_rows, of_columns] = [(0, rows), (1, columns)]
+        .map(|(axis, extent)| view.splits[axis].modes(extent, view.strides[axis]));
+    let mut modes = [of_rows, of_columns].as_flattened().to_vec();
+    modes.retain(|(extent, _)| *extent > 1);
+    modes.sort_by_key(|(_, stride)| *stride);
+    // Each mode exceeds the reach of the modes with smaller strides.
+    let nested = |reach: u128, (extent, stride): &(usize, usize)| {
+        let beyond = *stride as u128 > reach;
+        beyond.then(|| reach + (*extent as u128 - 1) * *stride as u128)
+    };
+    if modes.iter().try_fold(0, nested).is_none() && rows > 0 && columns > 0 {
+        return Err(Refusal::strides_overlap(Operand::D, view.strides));
+    }
+    check_length(Operand::D, view, (rows, columns), batch)?;
+    let nearest = view.elements((rows, columns), 1) as u64;
+    if batch > 1 && (view.batch_stride as u64) < nearest {
+        return Err(Refusal::batch_overlaps(view.batch_stride, nearest));
+    }
+    Ok(())
+}
+
+/// Checks that memory holds the matrices of a batch with any strides.
+fn check_length<M: Memory>(
+    operand: Operand,
+    view: &View<M>,
+    extents: (usize, usize),
+    batch: usize,
+) -> Result<(), Refusal> {
+    // A batch stride of 0 means one shared matrix.
+    let batch = if view.batch_stride == 0 { 1 } else { batch };
+    let Ok(needed) = u64::try_from(view.elements(extents, batch)) else {
+        return Err(Refusal::overflow(operand, Because::None));
+    };
+    let length = view.memory.length();
+    if (length as u64) < needed {
+        return Err(Refusal::too_short(operand, length, needed, Because::None));
+    }
+    Ok(())
 }
 
 /// Checks that the matrices of a batch are contiguous in one order, that the lines of a written

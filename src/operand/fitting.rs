@@ -20,6 +20,7 @@ pub(crate) fn accesses(
     (desc, needs): (&GemmDesc, [OperandNeed; 2]),
     problem: &Problem,
 ) -> [u32; 3] {
+    let addressing = problem.addressing(desc.frame.d_order());
     let access = |operand: OperandKind| {
         let (view, input) = (problem.operand(operand), desc.operand(operand));
         // TMA does not use narrower accesses.
@@ -28,13 +29,14 @@ pub(crate) fn accesses(
         let first = input.stored.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, input.layout);
         let next = problem.batch_stride(view);
+        // Neighboring lines of an index list are apart in memory.
+        let gathered = addressing.gathers[operand.index()] && !desc.k_contiguous(operand);
         // A group may begin at any k, so an access of several elements may cross its end.
-        let apart = u64::from(
-            input.layout.along_k(operand)
-                && problem.groups.is_some_and(|groups| groups.axis == Axis::K),
-        );
-        let lines = [first, view.leading(input.layout) as u64, contiguous as u64, next, apart];
-        let fits = dividing(access, &lines);
+        let along_k = input.layout.along_k(operand)
+            && problem.groups.is_some_and(|groups| groups.axis == Axis::K);
+        let apart = u64::from(gathered || along_k);
+        let limits = [first, view.leading(input.layout) as u64, contiguous as u64, next, apart];
+        let fits = dividing(access, &limits);
         if fits < access { fits } else { u32::MAX }
     };
     let output = desc.output;
@@ -50,7 +52,8 @@ pub(crate) fn accesses(
     // several elements may cross the end of a group.
     let along = if desc.frame.d_order().is_row() { Axis::N } else { Axis::M };
     let apart = u64::from(problem.groups.is_some_and(|groups| groups.axis == along));
-    let align_c =
-        dividing(align_c, &[desc.frame.d_order().packed(problem.m, problem.n) as u64, apart]);
+    let single = addressing.strided || addressing.scatters == Some(along);
+    let length = desc.frame.d_order().packed(problem.m, problem.n) as u64;
+    let align_c = dividing(align_c, &[length, apart, u64::from(single)]);
     [access(OperandKind::A), access(OperandKind::B), align_c]
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     nest::{GemmDesc, GemmMode},
-    operand::{Call, Elements, HostCall, Problem, View},
+    operand::{Call, Elements, HostCall, ListReader, Problem, View},
     refusal::{Field, Refusal, rules::within},
     shape::{Axis, Mn, Mnk, OperandKind},
     threadblock::{SwizzleKind, Work, WorkKind, group_rectangles, lines_of_rectangle},
@@ -23,25 +23,13 @@ pub struct Groups<R> {
     /// Unsigned 32-bit offsets, one more than groups, as a column vector.
     pub offsets: View<R>,
     /// Reader of the offsets.
-    pub read: ReadOffsets,
-}
-
-/// Reader of the group offsets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReadOffsets {
-    /// The kernel reads the offsets in the memory of the operands.
-    InPlace,
-    /// The kernel reads the offsets in the memory of the operands. The call first copies the
-    /// offsets to the host, and checks them before it enqueues work.
-    Checked,
-    /// Kernel parameters carry the offsets from host memory to the workspace.
-    ByValue,
+    pub read: ListReader,
 }
 
 impl<R> Groups<R> {
     /// Creates groups from their offsets.
     pub const fn new(axis: Axis, offsets: R) -> Self {
-        Self { axis, offsets: View::vector(offsets, OperandKind::A), read: ReadOffsets::InPlace }
+        Self { axis, offsets: View::vector(offsets, OperandKind::A), read: ListReader::InPlace }
     }
 
     pub(super) fn swapped(self) -> Self {
@@ -61,15 +49,17 @@ impl<R, W> Call<R, W> {
     }
 
     /// Returns the description of the kernel that computes the user's call: one GEMM, a batch, or
-    /// groups.
+    /// groups, with the addressing of the call.
     pub fn kernel_of(&self, desc: GemmDesc) -> GemmDesc {
-        self.groups
+        let desc = self
+            .groups
             .as_ref()
-            .map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis))
+            .map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis));
+        desc.for_addressing(self.addressing(desc.orders().c).enter(desc.frame))
     }
 
     /// Returns the number of Ds. Groups of rows or columns share one D.
-    pub(super) const fn outputs(&self) -> usize {
+    pub(crate) const fn outputs(&self) -> usize {
         match self.groups {
             Some(Groups { axis: Axis::M | Axis::N, .. }) => 1,
             _ => self.batch,
@@ -116,7 +106,7 @@ impl Problem {
         if axis != Axis::K {
             return self.grouped(count);
         }
-        let extents = (self.m, self.n);
+        let extents = self.output_extents();
         let (a, b) = (self.a.batched(0), self.b.batched(0));
         let (c, d) =
             (self.c.map(|c| c.one_behind_another(extents)), self.d.one_behind_another(extents));
@@ -126,21 +116,6 @@ impl Problem {
         });
         let groups = Some(Groups::with_count(Axis::K, count));
         Self { batch: count, groups, a, b, c, d, operands, ..self }
-    }
-
-    /// Returns the bytes of offsets that kernel parameters carry, in whole 8-byte words.
-    pub(super) fn offset_bytes(&self) -> u64 {
-        self.groups
-            .filter(|groups| groups.by_value())
-            .map_or(0, |_| (self.batch as u64 / 2 + 1).saturating_mul(size_of::<u64>() as u64))
-    }
-
-    /// Sets the address of offsets that kernel parameters carried to the workspace.
-    pub(super) fn with_offsets_at(mut self, address: u64) -> Self {
-        if let Some(groups) = self.groups.as_mut().filter(|groups| groups.by_value()) {
-            groups.offsets.memory.address = address;
-        }
-        self
     }
 
     /// Returns the address of the group offsets, or of the records of an array. The records follow
@@ -233,11 +208,6 @@ impl Groups<Elements> {
     /// Creates `count` groups.
     pub const fn with_count(axis: Axis, count: usize) -> Self {
         Self::new(axis, Elements::new(count + 1))
-    }
-
-    /// Returns whether kernel parameters carry the offsets.
-    const fn by_value(&self) -> bool {
-        matches!(self.read, ReadOffsets::ByValue)
     }
 
     /// Returns the number of groups.

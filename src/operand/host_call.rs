@@ -1,7 +1,7 @@
 //! Calls in host memory, and the calls of their parts.
 
 use crate::{
-    operand::{Call, HostSlice, HostSliceMut, Matrices, View},
+    operand::{Call, HostSlice, HostSliceMut, Indices, Matrices, View},
     refusal::{Field, Refusal, rules::within},
 };
 use core::ops::Range;
@@ -21,6 +21,7 @@ pub(super) fn read<'b>(
     at: (usize, usize),
 ) -> View<HostSlice<'b>> {
     let (HostSlice { kind, bytes }, [down, across]) = (view.memory, view.strides);
+    // The host copies matrices with splits before it takes parts of them.
     let element = at.0.saturating_mul(down).saturating_add(at.1.saturating_mul(across));
     let first = view.first_byte(kind, number).saturating_add(kind.matrix_bytes(element as u64));
     view.with(HostSlice { kind, bytes: bytes.get(first as usize..).unwrap_or_default() })
@@ -63,6 +64,7 @@ impl HostCall<'_> {
                 k,
                 batch: 1,
                 groups: None,
+                indices: Indices::NONE,
                 a,
                 b,
                 c,
@@ -99,7 +101,8 @@ impl HostCall<'_> {
         let first = d.first_byte(kind, number) + kind.matrix_bytes(d.offset(at.0, at.1) as u64);
         let bytes = self.d.memory.bytes.get_mut(first as usize..).unwrap_or_default();
         let d = d.with(HostSliceMut { kind, bytes });
-        Call { m, n, k, batch: 1, groups: None, a, b, c, d, operands, scalars, workspace: None }
+        let (batch, groups, indices) = (1, None, Indices::NONE);
+        Call { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
     }
 
     /// Returns whether each D of the batch ends before the next D begins.
@@ -121,7 +124,8 @@ impl HostCall<'_> {
             let operands = operands.map(|_, view| read(&view, first, (0, 0)));
             let (batch, d) =
                 (each.min(batch - first), d.with(HostSliceMut::from_bytes(kind, bytes)));
-            Call { m, n, k, batch, groups: None, a, b, c, d, operands, scalars, workspace: None }
+            let (groups, indices) = (None, Indices::NONE);
+            Call { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
         })
     }
 }

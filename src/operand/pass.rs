@@ -4,8 +4,9 @@
 //! the destination, and the launch parameters.
 
 use super::{
-    DecomposeDesc, DecomposeShapes, DecomposeStep, DecomposedLayout, Elements, Problem, REPACK,
-    RecordsDesc, RepackCopy, RepackDesc, RepackShapes, Routes, View, Way,
+    DecomposeDesc, DecomposeShapes, DecomposeStep, DecomposedLayout, Elements, GatherCopy,
+    GatherDesc, Problem, REPACK, RecordsDesc, RepackCopy, RepackDesc, RepackShapes, Routes, View,
+    Way,
     transpose::{self, Choice, TransposeDesc},
 };
 use crate::{
@@ -27,6 +28,8 @@ pub enum PassDesc {
     Transpose(TransposeDesc),
     /// Decomposes `f32` into 16-bit terms.
     Decompose(DecomposeDesc),
+    /// Copies the lines that an index list selects.
+    Gather(GatherDesc),
     /// Writes the records of an array, or group offsets, from the kernel parameters to the
     /// workspace.
     Records(RecordsDesc),
@@ -56,6 +59,7 @@ impl PassDesc {
             Self::Repack(desc) => desc.translation_unit(with_fingerprints),
             Self::Transpose(desc) => transpose::translation_unit(desc, with_fingerprints),
             Self::Decompose(desc) => desc.translation_unit(with_fingerprints),
+            Self::Gather(desc) => desc.translation_unit(),
             Self::Records(desc) => desc.translation_unit(),
         }
     }
@@ -64,7 +68,7 @@ impl PassDesc {
     pub const fn shared_bytes(&self) -> u32 {
         match self {
             Self::Transpose(desc) => desc.smem_bytes(),
-            Self::Repack(_) | Self::Decompose(_) | Self::Records(_) => 0,
+            Self::Repack(_) | Self::Decompose(_) | Self::Gather(_) | Self::Records(_) => 0,
         }
     }
 
@@ -75,7 +79,7 @@ impl PassDesc {
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         match self {
             Self::Transpose(desc) => desc.check_on(machine),
-            Self::Repack(_) | Self::Decompose(_) | Self::Records(_) => Ok(()),
+            Self::Repack(_) | Self::Decompose(_) | Self::Gather(_) | Self::Records(_) => Ok(()),
         }
     }
 
@@ -85,6 +89,7 @@ impl PassDesc {
         let records: &[_] = match desc.work.mode {
             GemmMode::Array => &[RecordsDesc::FEW, RecordsDesc::MANY],
             mode if mode.groups().is_some() => &[RecordsDesc::FEW],
+            _ if !desc.addressing().is_plain() => &[RecordsDesc::FEW],
             _ => &[],
         };
         passes.extend(records.iter().copied().map(Self::Records));
@@ -131,6 +136,8 @@ pub enum Pass {
     Transpose(TransposeDesc, Box<Problem>),
     /// Decomposes an operand.
     Decompose(DecomposeShapes),
+    /// Copies the lines that an index list selects.
+    Gather(GatherCopy),
 }
 
 impl Pass {
@@ -193,6 +200,16 @@ impl Pass {
                     batch,
                 })
             }
+            Route::Gathered => {
+                let list = problem.indices.operands[operand.index()];
+                let lines = if operand == OperandKind::A { 0 } else { 1 };
+                let source = [lines, 1 - lines].map(|axis| (view.strides[axis], view.splits[axis]));
+                let along_k = way.order.along_k(operand);
+                let copy = if along_k { [way.leading, 1] } else { [1, way.leading] };
+                let extents = [problem.mn(operand), problem.k];
+                let addresses = ([view.memory.address, to], list.as_ref());
+                Self::Gather(GatherCopy::new(element, extents, (source, copy), addresses, batch))
+            }
             Route::Transposed => {
                 let room = Elements {
                     address: to,
@@ -216,6 +233,7 @@ impl Pass {
         match self {
             Self::Repack(..) => PassDesc::Repack(REPACK),
             Self::Transpose(desc, ..) => PassDesc::Transpose(*desc),
+            Self::Gather(copy) => PassDesc::Gather(copy.desc()),
             Self::Decompose(shapes) => {
                 PassDesc::Decompose(DecomposeDesc { emulation: shapes.layout.emulation })
             }
@@ -230,6 +248,7 @@ impl Pass {
         match self {
             Self::Repack(copy) => Ok(vec![REPACK.launch(copy, None)?]),
             Self::Transpose(desc, problem) => Ok(vec![desc.launch(problem)?]),
+            Self::Gather(copy) => Ok(vec![copy.launch()?]),
             Self::Decompose(shapes) => {
                 let emulation = shapes.layout.emulation;
                 DecomposeStep::for_emulation(emulation)

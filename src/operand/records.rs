@@ -1,6 +1,6 @@
 //! The records pass: writes words from kernel parameters to the workspace, where the GEMM kernel
-//! reads them. The words are the records of an array, or group offsets that the host has. The pass
-//! reads no memory of the caller, and a captured graph holds the words.
+//! reads them. The words are the records of an array, or lists that the host has: group offsets and
+//! indices. The pass reads no memory of the caller, and a captured graph holds the words.
 //!
 //! Twin: `kernels/operand/records.cuh`.
 
@@ -81,9 +81,9 @@ impl Records {
         Self::new(words, RecordsDesc::MANY)
     }
 
-    /// Creates the records of a grouped GEMM, which any driver can write.
-    pub fn for_groups(offsets: &[u32]) -> Self {
-        Self::new(offsets, RecordsDesc::FEW)
+    /// Creates the records of lists of numbers, which any driver can write.
+    pub fn for_lists(numbers: &[u32]) -> Self {
+        Self::new(numbers, RecordsDesc::FEW)
     }
 
     /// Returns the kernel that writes the records.
@@ -123,7 +123,7 @@ mod tests {
         {
             let content: Vec<u32> = (0..count).map(|i| i * i % 1009 + 7).collect();
             let (first, mut written) = (1u64 << 40, vec![0u64; content.len().div_ceil(2)]);
-            let records = if few { Records::for_groups } else { Records::for_array }(&content);
+            let records = if few { Records::for_lists } else { Records::for_array }(&content);
             for RecordsLaunch { launch, params } in records.launches(first) {
                 assert_eq!(params.len(), records.desc.params.bytes());
                 let (header, told) = params.split_at(size_of::<RecordsHeader>());

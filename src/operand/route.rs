@@ -16,6 +16,7 @@
 //! | one of them is not | [`Route::Repacked`] | a copy in the same order, whose leading dimension is whole |
 //! | MN-major, but the kernel reads K-major, or vice versa | [`Route::Transposed`] | its transpose |
 //! | `f32`, for tensor cores | [`Route::Decomposed`] | rows of its terms |
+//! | has an index list, but TMA reads it; has split rows or columns | [`Route::Gathered`] | a copy of its rows |
 //!
 //! Other main loops read all operands in place, with narrower accesses. D never needs a pass: if
 //! TMA cannot store D, threads do.
@@ -128,7 +129,7 @@ impl Routes {
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
         let partials = Partials::new(desc, (problem.m, problem.n), problem.batch)
             .from(a.bytes.saturating_add(b.bytes));
-        Self { a, b: Way { offset, ..b }, partials, record_bytes: problem.offset_bytes() }
+        Self { a, b: Way { offset, ..b }, partials, record_bytes: problem.list_bytes() }
     }
 
     /// Selects the routes of the GEMMs of an array in the kernel's frame. If a launch computes
@@ -175,8 +176,13 @@ impl Routes {
             address: first + self.partials.first,
             ..Elements::new(self.partials.bytes() as usize)
         };
-        Problem { a, b, k, workspace: Some(partials), ..*problem }
-            .with_offsets_at(self.records(first))
+        let mut routed = problem.with_lists_at(self.records(first));
+        for operand in OperandKind::BOTH {
+            if self.way(operand).route == Route::Gathered {
+                routed.indices.operands[operand.index()] = None;
+            }
+        }
+        Problem { a, b, k, workspace: Some(partials), ..routed }
     }
 
     /// Returns the offset in bytes of the end of the partials.
@@ -245,7 +251,11 @@ impl Way {
             OperandNeed::Rows { along } => Order::for_operand(operand, along.is(Along::K)),
         };
         let (length, lines) = problem.lines(operand, wanted);
-        if wanted == order {
+        // Threads read by an index in place.
+        let by_threads = matches!(need, OperandNeed::Accesses(_)) && wanted == order;
+        let indexed = problem.indices.operands[operand.index()].is_some();
+        let gathered = indexed && !by_threads || view.is_split();
+        if wanted == order && !gathered {
             let bytes = |elements: usize| input.stored.matrix_bytes(elements as u64);
             let next = input.stored.matrix_bytes(problem.batch_stride(view));
             let whole = (view.memory.address() | next).is_multiple_of(ADDRESS_ALIGNMENT)
@@ -258,7 +268,11 @@ impl Way {
             pitch_bytes(input.stored.matrix_bytes(length as u64)),
             repacked_bytes(input.stored, lines, length),
         );
-        let route = if wanted == order { Route::Repacked } else { Route::Transposed };
+        let route = match gathered {
+            true => Route::Gathered,
+            false if wanted == order => Route::Repacked,
+            false => Route::Transposed,
+        };
         brought(
             Self {
                 route,
@@ -281,7 +295,7 @@ impl Way {
             Route::Direct => return *given,
             // bf16 and f16 have the same size.
             Route::Decomposed => ElementKind::F16,
-            Route::Repacked | Route::Transposed => desc.operand(operand).stored,
+            Route::Repacked | Route::Transposed | Route::Gathered => desc.operand(operand).stored,
         };
         let there = Elements { address: first + self.offset, ..Elements::ALL };
         View::new(there, self.order, self.leading)

@@ -1,5 +1,6 @@
 //! Matrices of a call: memory and strides.
 
+use super::AxisSplit;
 use crate::{
     layout::Order,
     numeric::ElementKind,
@@ -118,6 +119,8 @@ pub struct View<M> {
     pub batch_stride: usize,
     /// Whether rows or columns of an input may overlap: the caller has set both strides.
     pub overlapping: bool,
+    /// Splits of the rows, and of the columns.
+    pub splits: [AxisSplit; 2],
 }
 
 impl<M> View<M> {
@@ -128,6 +131,7 @@ impl<M> View<M> {
             strides: if order.is_row() { [leading, 1] } else { [1, leading] },
             batch_stride: 0,
             overlapping: false,
+            splits: [AxisSplit::NONE; 2],
         }
     }
 
@@ -160,7 +164,7 @@ impl<M> View<M> {
             (_, 1) => [down, 1],
             _ => [down, across],
         };
-        Self { memory, strides, batch_stride: 0, overlapping: false }
+        Self { memory, strides, batch_stride: 0, overlapping: false, splits: [AxisSplit::NONE; 2] }
     }
 
     /// Creates an epilogue vector as an m x n matrix. A vector with one value per row of A has
@@ -171,6 +175,7 @@ impl<M> View<M> {
             strides: if matches!(side, OperandKind::A) { [1, 0] } else { [0, 1] },
             batch_stride: 0,
             overlapping: true,
+            splits: [AxisSplit::NONE; 2],
         }
     }
 
@@ -190,6 +195,10 @@ impl<M> View<M> {
     /// Sets the batch stride so that the matrices of the batch are consecutive.
     #[must_use]
     pub fn one_behind_another(self, (rows, columns): (usize, usize)) -> Self {
+        if self.is_split() {
+            let elements = self.elements((rows, columns), 1);
+            return self.batched(usize::try_from(elements).unwrap_or(usize::MAX));
+        }
         let [down, across] = self.strides;
         self.batched(rows.saturating_mul(down).max(columns.saturating_mul(across)))
     }
@@ -202,14 +211,27 @@ impl<M> View<M> {
 
     /// Returns the matrix with other memory.
     pub fn with<N>(&self, memory: N) -> View<N> {
-        let Self { strides, batch_stride, overlapping, .. } = *self;
-        View { memory, strides, batch_stride, overlapping }
+        let Self { strides, batch_stride, overlapping, splits, .. } = *self;
+        View { memory, strides, batch_stride, overlapping, splits }
+    }
+
+    /// Returns whether rows or columns are split.
+    pub const fn is_split(&self) -> bool {
+        self.splits[0].is_some() || self.splits[1].is_some()
+    }
+
+    /// Returns the matrix with splits of its rows and of its columns.
+    #[must_use]
+    pub fn with_splits(self, splits: [AxisSplit; 2]) -> Self {
+        let overlapping = self.overlapping || splits != [AxisSplit::NONE; 2];
+        Self { splits, overlapping, ..self }
     }
 
     /// Returns the transpose on the same bytes.
     #[must_use]
     pub fn transposed(self) -> Self {
-        Self { strides: [self.strides[1], self.strides[0]], ..self }
+        let ([down, across], [rows, columns]) = (self.strides, self.splits);
+        Self { strides: [across, down], splits: [columns, rows], ..self }
     }
 
     /// Returns the leading dimension in elements if the matrix has this order.
@@ -247,7 +269,7 @@ impl<M> View<M> {
         }
         let [down, across] = self.strides;
         let (down, across) =
-            ((rows as u128 - 1) * down as u128, (columns as u128 - 1) * across as u128);
+            (self.splits[0].reach(rows, down), self.splits[1].reach(columns, across));
         let before = (batch as u128 - 1) * self.batch_stride as u128;
         before.saturating_add(down).saturating_add(across).saturating_add(1)
     }
@@ -276,7 +298,7 @@ impl<M> View<M> {
 
     /// Returns the offset of element (`row`, `column`) in elements.
     pub const fn offset(&self, row: usize, column: usize) -> usize {
-        row * self.strides[0] + column * self.strides[1]
+        self.splits[0].offset(row, self.strides[0]) + self.splits[1].offset(column, self.strides[1])
     }
 }
 

@@ -1,6 +1,7 @@
 //! Refusals of a call: its extents, its arguments, and its arrays and groups.
 
-use super::{Advice, Because, Field, Operand, Refusal, Rule, Scalar, Value};
+use super::{Advice, Because, Field, IndexEntry, Operand, Refusal, Rule, Scalar, Value};
+use crate::numeric::EmulationKind;
 
 /// The reader of operands and scalars of an epilogue.
 const EPILOGUE: Value = Value::Word("the epilogue");
@@ -94,6 +95,34 @@ impl Refusal {
     pub const GROUPS_OF_BATCHES: Self =
         Self::without_value(Rule::Supported, Field::Batch, Value::Word("grouped GEMM"))
             .advise(Advice::Words("do not set batch"));
+
+    pub const INDICES_OF_ARRAY: Self =
+        Self::without_value(Rule::Supported, Field::Indices, Value::Word("pointer arrays"))
+            .because(Because::Words("the GEMMs would share one list"))
+            .advise(Advice::Words("use a batch, or a call per GEMM"));
+
+    pub const INDICES_OF_TRANSPOSE: Self =
+        Self::without_value(Rule::Supported, Field::Indices, Value::Word("a transpose"))
+            .advise(Advice::Words("do not pass indices"));
+
+    /// Two lines of D have the same index.
+    pub const fn repeated_index(entry: IndexEntry, index: u32, first: u32) -> Self {
+        let (value, limit) = (Value::Number(index as u64), Value::Index(first));
+        Self::new(Rule::Distinct, Field::Index(entry), value, limit)
+            .because(Because::Words("both lines would be stored at one place"))
+            .advise(Advice::Words("give each line of D its own index"))
+    }
+
+    /// A pass decomposes the operand, and reads no index list.
+    pub const fn index_of_terms(operand: Operand, emulation: EmulationKind) -> Self {
+        Self::without_value(
+            Rule::Supported,
+            Field::IndicesOf(operand),
+            Value::Word(emulation.name()),
+        )
+        .because(Because::Words("its pass decomposes neighboring rows"))
+        .advise(Advice::Words("copy the rows first, or use emulation = tf32x3"))
+    }
 
     pub const GROUPS_OF_TRANSPOSE: Self =
         Self::without_value(Rule::Supported, Field::Groups, Value::Word("a transpose"))

@@ -56,6 +56,10 @@ macro_rules! fields {
                     $(Self::$OfOperand(operand) => Self::$OfOperand(operand.swapped()),)*
                     $(Self::$OfTile(operand) => Self::$OfTile(operand.other()),)*
                     Self::Alignment(operand) => Self::Alignment(operand.swapped()),
+                    Self::Index(entry) => Self::Index(IndexEntry {
+                        operand: entry.operand.swapped(),
+                        number: entry.number,
+                    }),
                     Self::Extent(axis) => Self::Extent(axis.swapped()),
                     other => other,
                 }
@@ -140,7 +144,7 @@ fields! {
     HostMemory "host memory";
     Matrix "matrix";
     Compilation "compilation of the kernel";
-    CheckOfOffsets "check of group offsets";
+    CheckOfLists "check of group offsets or indices";
     Binding "binding of a call";
     GrowthOfWorkspace "growth of the workspace";
     Allocation "allocation of D";
@@ -154,6 +158,7 @@ fields! {
     WarpsOfConsumers "consumer warps";
     Size "size";
     Groups "number of groups";
+    Indices "an index list";
     Products "number of GEMMs";
     Rows "number of rows";
     Columns "number of columns";
@@ -175,6 +180,8 @@ fields! {
     ElementTypeOf "element type of ";
     NumbersOf "a number of ";
     MatricesOf "number of matrices of ";
+    IndicesOf "indices of ";
+    SplitOf "split of ";
     CopyBytes "asynchronous copy of ";
     CopyElements "asynchronous copy of ";
     SwizzleBlock "swizzle block of ";
@@ -197,6 +204,7 @@ fields! {
     OutputOfGemm(number: usize) ["D of GEMM ", num number,];
     Extent(axis: Axis) [axis.name(),];
     GroupOffset(number: u32) ["offset ", num number, " of the groups",];
+    Index(entry: IndexEntry) ["index ", num entry.number, " of ", entry.operand.name(),];
     Threadblock(axis: Axis) ["threadblock ", axis.name(),];
     Warp(axis: Axis) ["warp ", axis.name(),];
     Instruction(axis: Axis) ["instruction ", axis.name(),];
@@ -271,6 +279,15 @@ named! {
         SecondOperand "C needs gathered access too";
         LanesAcross "lanes run across the rows of D";
     }
+}
+
+/// An entry of the index list of a matrix.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct IndexEntry {
+    /// The matrix.
+    pub operand: Operand,
+    /// The position in the list.
+    pub number: u32,
 }
 
 /// The number of a scalar of an epilogue.

@@ -17,6 +17,21 @@ const fn units(op: OpKind) -> &'static str {
     }
 }
 
+/// Index lists.
+#[doc(hidden)]
+impl Refusal {
+    /// A TMA ring does not read an operand by an index.
+    pub const fn index_of_tma(operand: Operand, mainloop: &'static str) -> Self {
+        Self::without_value(Rule::Supported, Field::IndicesOf(operand), Value::Mainloop(mainloop))
+            .because(Because::Words("TMA copies boxes of neighboring rows"))
+            .advise(Advice::Words("pass the indices to the call, whose pass gathers the rows"))
+    }
+
+    pub const INDEX_ALONG_K: Self =
+        Self::new(Rule::OneOf, Field::IndicesOf(Operand::D), Value::Word("K"), Value::Word("M, N"))
+            .advise(Advice::Value(Value::Word("M")));
+}
+
 /// Element types.
 #[doc(hidden)]
 impl Refusal {

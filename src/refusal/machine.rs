@@ -101,9 +101,9 @@ impl Refusal {
         Self::without_value(Rule::Uncaptured, Field::Compilation, Value::None)
             .advise(Advice::Words("call prepare before the capture"));
 
-    pub const GROUPS_CAPTURED: Self =
-        Self::without_value(Rule::Uncaptured, Field::CheckOfOffsets, Value::None)
-            .advise(Advice::Words("use groups, or groups_by_value"));
+    pub const LISTS_CAPTURED: Self =
+        Self::without_value(Rule::Uncaptured, Field::CheckOfLists, Value::None)
+            .advise(Advice::Words("do not check the list, or pass it by value"));
 
     pub const BIND_CAPTURED: Self =
         Self::without_value(Rule::Uncaptured, Field::Binding, Value::None)

@@ -46,6 +46,26 @@ impl Refusal {
         }
     }
 
+    /// Two elements of a written matrix have one address.
+    pub const fn strides_overlap(operand: Operand, [rows, columns]: [usize; 2]) -> Self {
+        let value = Value::Strides([rows as isize, columns as isize]);
+        Self::new(Rule::Injective, Field::StridesOf(operand), value, Value::None)
+            .advise(Advice::Words("let one stride exceed the reach of the other"))
+    }
+
+    /// An axis has a split and an index list.
+    pub const fn split_of_index(operand: Operand) -> Self {
+        Self::without_value(Rule::Supported, Field::SplitOf(operand), Value::Word("an index list"))
+            .because(Because::Words("the list gives each line its own place"))
+            .advise(Advice::Words("state the places in the list"))
+    }
+
+    /// A pass, a transpose, or an epilogue does not read a matrix with a split.
+    pub const fn split_of_others(operand: Operand, others: &'static str) -> Self {
+        Self::without_value(Rule::Supported, Field::SplitOf(operand), Value::Word(others))
+            .advise(Advice::Words("copy the matrix first"))
+    }
+
     /// A stride of a view is negative.
     pub const fn negative_stride(operand: Operand, strides: [isize; 2]) -> Self {
         Self::new(Rule::Positive, Field::StridesOf(operand), Value::Strides(strides), Value::None)

@@ -23,7 +23,7 @@ mod unresolved;
 mod value;
 
 pub use emulation::OperandLine;
-pub use field::{Field, Legal, Malformed, Part, Scalar, Ungathered};
+pub use field::{Field, IndexEntry, Legal, Malformed, Part, Scalar, Ungathered};
 pub use operand::{Operand, Route};
 pub use rule::Rule;
 pub use unresolved::Unresolved;

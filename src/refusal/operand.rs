@@ -14,6 +14,9 @@ pub enum Operand {
     Epilogue(EpilogueOperand),
     Workspace,
     Offsets,
+    IndicesOfA,
+    IndicesOfB,
+    IndicesOfD,
     Source,
     Copy,
     Tensor,
@@ -32,6 +35,9 @@ impl Operand {
             Self::Epilogue(operand) => operand.name(),
             Self::Workspace => "the workspace",
             Self::Offsets => "the offsets of groups",
+            Self::IndicesOfA => "the indices of A",
+            Self::IndicesOfB => "the indices of B",
+            Self::IndicesOfD => "the indices of D",
             Self::Source => "the source",
             Self::Copy => "the copy",
             Self::Tensor => "the tensor",
@@ -48,11 +54,22 @@ impl Operand {
         }
     }
 
+    /// Returns the index list of a matrix.
+    pub(crate) const fn indices_of(matrix: Self) -> Self {
+        match matrix {
+            Self::A => Self::IndicesOfA,
+            Self::B => Self::IndicesOfB,
+            _ => Self::IndicesOfD,
+        }
+    }
+
     /// Returns the operand in the other frame.
     pub(super) const fn swapped(self) -> Self {
         match self {
             Self::A => Self::B,
             Self::B => Self::A,
+            Self::IndicesOfA => Self::IndicesOfB,
+            Self::IndicesOfB => Self::IndicesOfA,
             Self::Epilogue(operand) => Self::Epilogue(operand.swapped()),
             other => other,
         }
@@ -77,5 +94,7 @@ words! {
         Transposed = "transposed",
         /// A pass writes the terms of the operand to the workspace, adjacent along K.
         Decomposed = "decomposed",
+        /// A pass copies the rows of A, or the columns of B, that an index list selects.
+        Gathered = "gathered",
     }
 }

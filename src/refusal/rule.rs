@@ -35,10 +35,14 @@ words! {
         Contiguous = "are not contiguous",
         /// The strides belong to a row-major or a column-major matrix.
         Ordered = "are not",
+        /// The strides give each element its own address.
+        Injective = "place two elements at one address",
         /// The strides are positive.
         Positive = "are not positive",
         /// The memory of two operands does not overlap.
         Apart = "overlaps",
+        /// The value occurs once.
+        Distinct = "repeats",
         /// Two operands are on one device.
         SameDevice = "is on another device than",
         /// Two operands agree.

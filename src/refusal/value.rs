@@ -38,6 +38,8 @@ pub enum Value {
     Gemm(usize),
     /// D of a GEMM of a pointer array.
     OutputOfGemm(usize),
+    /// The number of an index of a list.
+    Index(u32),
     /// The identifier of an epilogue node.
     Node(u64),
     /// A number of terms.
@@ -81,6 +83,7 @@ impl Value {
             Self::Mainloop(name) => append!(s, "the ", word name, " main loop"),
             Self::Gemm(number) => append!(s, "GEMM ", number number),
             Self::OutputOfGemm(number) => append!(s, "D of GEMM ", number number),
+            Self::Index(number) => append!(s, "index ", number number),
             Self::Node(id) => append!(s, "user_", hex id),
             Self::Terms(n) => append!(s, number n, word if n == 1 { " term" } else { " terms" }),
             Self::Transform(id) => {
@@ -209,7 +212,7 @@ impl Because {
                     (true, true) => s.push(", split-K partials"),
                     (true, false) => s.push("split-K partials"),
                     (false, true) => s,
-                    (false, false) => s.push("group offsets"),
+                    (false, false) => s.push("group offsets or indices"),
                 };
                 s.push(")")
             }
@@ -244,6 +247,7 @@ const fn routed(s: Sentence, operand: &'static str, route: Route) -> Sentence {
         Route::Repacked => append!(s, word operand, " repacked"),
         Route::Transposed => append!(s, word operand, " transposed"),
         Route::Decomposed => append!(s, word operand, " decomposed"),
+        Route::Gathered => append!(s, word operand, " gathered"),
     }
 }
 

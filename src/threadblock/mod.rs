@@ -18,6 +18,7 @@ pub(crate) mod positions;
 #[cfg(any(feature = "cuda", test))]
 pub(crate) mod record_launches;
 pub(crate) mod records;
+pub(crate) mod row_index;
 pub(crate) mod single_stage;
 pub(crate) mod smem;
 pub(crate) mod split_k;

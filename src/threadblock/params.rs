@@ -19,6 +19,7 @@ impl GemmParams {
     ) -> Self {
         let (source, order) = (problem.read_source(), desc.frame.d_order());
         let [split_k, slice_tiles, longer_slices, tickets] = work.slices();
+        let splits = [source.map_or(problem.d.splits, |c| c.splits), problem.d.splits];
         let read = [Some(problem.a), Some(problem.b), source];
         Self {
             a: problem.a.memory.address,
@@ -56,6 +57,10 @@ impl GemmParams {
             slots: partials.map_or(0, |partials| partials.slots().start),
             tickets: partials.map_or(0, |partials| partials.tickets().start),
             records: problem.records(),
+            indices: problem.index_params(),
+            strides_d: problem.d.strides.map(|stride| stride as i64),
+            outer_strides: splits.map(|splits| splits.map(|split| split.params().1)),
+            split_extents: splits.map(|splits| splits.map(|split| split.params().0)),
         }
     }
 }

@@ -52,6 +52,7 @@ impl MmaComponents {
             warp_mn: extents.warp,
             lanes: extents.lanes,
             interleave: InterleaveKind::Elements(1),
+            indexed: desc.operand(operand).indexed,
         }
     }
 }

@@ -217,7 +217,10 @@ fn host_offsets_are_passed_by_value() {
         let bytes = kernel.workspace_size(&by_value!(&ends)).expect("a size");
         assert!(bytes >= 4 * ends.len() as u64);
         let told = kernel.run(by_value!(&ends)).message();
-        assert_eq!(told, format!("workspace = 0 bytes is less than {bytes} bytes (group offsets)"));
+        assert_eq!(
+            told,
+            format!("workspace = 0 bytes is less than {bytes} bytes (group offsets or indices)")
+        );
         let mut workspace = stream.clone_htod(&vec![0xffu8; bytes as usize]).unwrap();
         let mut short = stream.alloc_zeros::<u8>(bytes as usize - 1).unwrap();
         assert!(kernel.run(by_value!(&ends).workspace(&mut short)).is_err());
@@ -291,7 +294,7 @@ fn device_offsets_are_checked_on_request() {
         capture(&stream);
         let refused = kernel.run_on(&stream, shared_b!().groups_checked(&offsets));
         let refused = refused.expect_err("a capture");
-        assert_eq!(refused.refusal(), Some(&Refusal::GROUPS_CAPTURED));
+        assert_eq!(refused.refusal(), Some(&Refusal::LISTS_CAPTURED));
         kernel.run_on(&stream, shared_b!().groups(&offsets)).expect("captured");
         let graph = captured(&stream).expect("a graph");
         assert!(stream.clone_dtoh(&d).unwrap() == seven, "a refused call wrote to D");

@@ -15,6 +15,7 @@ mod explore;
 mod f32_accurate;
 mod groups;
 mod groups_k;
+mod indexed;
 mod ladder;
 mod mma_sync_ring;
 mod nodes;

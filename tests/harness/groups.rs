@@ -29,7 +29,7 @@ pub fn copies_single_elements(desc: &GemmDesc) -> bool {
 
 /// Returns bytes of finite elements: the highest bit of each exponent is 0. All `f32` elements are
 /// in one binade, so that they can be scaled.
-pub(super) fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
+pub fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
     if kind == ElementKind::F32 {
         return (0..length as u64)
             .flat_map(|i| (draw(seed, i) as u32 & 0x807f_ffff | 0x3f80_0000).to_ne_bytes())

@@ -8,7 +8,7 @@ use crate::harness::{
 
 /// Returns offsets of groups with lengths around a k-tile, and K. Some groups are empty, and some k
 /// lie before the first or behind the last group. Groups begin at multiples of `step`.
-fn offsets(random: &mut Random, tile_k: u32, step: u32) -> (Vec<u32>, usize) {
+pub(super) fn offsets(random: &mut Random, tile_k: u32, step: u32) -> (Vec<u32>, usize) {
     let lengths = [
         tile_k - 1,
         0,

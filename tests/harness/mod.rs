@@ -19,6 +19,7 @@ pub mod gate;
 pub mod gemms;
 pub mod groups;
 pub mod groups_k;
+pub mod indexed;
 pub mod integers;
 pub mod mma_sync;
 pub mod multicast;

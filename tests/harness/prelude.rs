@@ -58,8 +58,8 @@ pub use falchion::{
         },
         operand::{
             DecomposeDesc, DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice,
-            HostSliceMut, PassBatch, PassDesc, Problem, REPACK, Realignment, RecordsDesc,
-            RepackCopy, RepackMap, RepackShapes, Routes, Source, View,
+            HostSliceMut, IndexList, Indices, PassBatch, PassDesc, Problem, REPACK, Realignment,
+            RecordsDesc, RepackCopy, RepackMap, RepackShapes, Routes, Source, View,
             transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProgram},
         },
         schedule::{Role, RoleStep, Schedule, ScheduleKind, Section, Spelled, Step},
@@ -72,9 +72,10 @@ pub use falchion::{
         algebra::{Composed, Coordinate, Int, IntTuple, Layout, LayoutError, Swizzle, Tiler},
     },
     nest::{
-        AOperandKind, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, Frame, GemmDesc,
-        GemmMode, Knobs, Limits, OperandDesc, Pins, PromoteEachStage, PromotionKind, SaturateKind,
-        SpillKind, TENSOR_OP_COMBINATIONS, TransformA, TransformB, TransformBoth, With, WorkDesc,
+        AOperandKind, Addressing, Auto, COMBINATIONS, DecompositionKind, EpilogueTree, Frame,
+        GemmDesc, GemmMode, Knobs, Limits, OperandDesc, Pins, PromoteEachStage, PromotionKind,
+        SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS, TransformA, TransformB, TransformBoth,
+        With, WorkDesc,
     },
     numeric::{
         Bf16, Combined, ComputeKind, E4m3, E5m2, ElementKind, EmulationKind, F16, Instruction,

@@ -12,6 +12,7 @@ mod epilogue_operands;
 mod gate;
 mod groups;
 mod groups_k;
+mod indexed;
 #[cfg(feature = "cuda")]
 mod missing_libraries;
 mod mma_sync;

@@ -5,6 +5,7 @@ mod conformance;
 mod contract;
 mod counters;
 pub(super) mod fast_equals_checked;
+mod indexed;
 pub(super) mod mutants;
 mod operations;
 mod small_gemms;

@@ -77,7 +77,7 @@ fn refusals_of_device_operands_are_readable() {
         (Refusal::other_device(Operand::C), "C is on another device than D"),
         (Refusal::workspace_captured(16, 512), "growth of the workspace = 512 bytes is not possible during stream capture (16 bytes exist); reserve the bytes before the capture"),
         (Refusal::NOT_PREPARED, "compilation of the kernel is not possible during stream capture; call prepare before the capture"),
-        (Refusal::GROUPS_CAPTURED, "check of group offsets is not possible during stream capture; use groups, or groups_by_value"),
+        (Refusal::LISTS_CAPTURED, "check of group offsets or indices is not possible during stream capture; do not check the list, or pass it by value"),
     ];
     for (refusal, words) in table {
         assert_eq!(refusal.to_string(), words);

@@ -1,5 +1,6 @@
 //! Operand files of `falchion gemm`, and the problem size from files and flags.
 
+use super::lists::Lists;
 use crate::{
     args::GemmArgs,
     failure::Failure,
@@ -171,7 +172,11 @@ impl Files {
     }
 
     /// M, N, and K, from the flags or the files. Refuses files with conflicting extents.
-    pub fn extents(&self, args: &GemmArgs) -> Result<(usize, usize, usize), Failure> {
+    pub fn extents(
+        &self,
+        args: &GemmArgs,
+        lists: &Lists,
+    ) -> Result<(usize, usize, usize), Failure> {
         let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
         let (a, b, c) = (of(&self.a), of(&self.b), of(&self.c));
         let rows = |extents: Option<(usize, usize)>| extents.map(|extents| extents.0);
@@ -193,13 +198,21 @@ impl Files {
                 )));
             }
         }
-        let m = known("m", args.rows(), rows(a), rows(c))?;
-        let n = known("n", args.n, columns(b), columns(c))?;
+        // A list has one index per row or column of the GEMM.
+        let listed = lists.length(0).or(lists.length(2));
+        let m = known("m", args.rows().or(listed), rows(a), rows(c))?;
+        let n = known("n", args.n.or(lists.length(1)), columns(b), columns(c))?;
         let k = known("k", args.depth(), columns(a), rows(b))?;
+        // A matrix with a list has its own number of rows or columns.
+        let lines = |number: usize, held: Option<usize>, all: usize| match lists.length(number) {
+            Some(_) => held.unwrap_or(all),
+            None => all,
+        };
+        let rows_of_d = lines(2, rows(c), m);
         for (operand, axes, file, wanted) in [
-            ("A", "m x k", &self.a, (m, k)),
-            ("B", "k x n", &self.b, (k, n)),
-            ("C", "m x n", &self.c, (m, n)),
+            ("A", "m x k", &self.a, (lines(0, rows(a), m), k)),
+            ("B", "k x n", &self.b, (k, lines(1, columns(b), n))),
+            ("C", "m x n", &self.c, (rows_of_d, n)),
         ] {
             if let Some(file) = file.as_ref().filter(|file| file.extents() != wanted) {
                 let (rows, columns) = file.extents();

@@ -2,6 +2,7 @@
 
 mod explain;
 mod files;
+mod lists;
 pub mod report;
 mod scalars;
 
@@ -30,6 +31,7 @@ use falchion::{
 use falchion_check::Mode;
 use falchion_lab::{owned::HostProduct, verify::COMPARED};
 use files::Files;
+use lists::Lists;
 use report::Report;
 pub use report::{at, require_verified, speed, verified};
 use std::path::Path;
@@ -40,6 +42,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let place = Place::open_for_run(args.on, args.checked)?;
     let gpu = args.gpu.unwrap_or_else(|| place.gpu());
     let mut files = Files::open(args)?;
+    let lists = Lists::open(args)?;
     let resolved = resolve_args(args, &files, &place)?;
     let scalars = scalars::from_args(args, &resolved.desc)?;
     let desc = resolved.desc.for_scalars(&scalars);
@@ -58,13 +61,14 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     if args.explain && files.is_empty() && [args.rows(), args.n, args.depth()] == [None; 3] {
         return subject.print_alone(json);
     }
-    let extents = files.extents(args)?;
+    let extents = files.extents(args, &lists)?;
     let problem = Problem::new(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
     let batched = Problem { batch: args.products(), ..problem };
     let problem = files.shared(match args.groups() {
         Some((axis, groups)) => batched.grouped_along(axis, groups.len()),
         None => batched,
     });
+    let problem = lists.apply(problem, (&desc, args, &files));
     subject.problem = Some((&problem, gpu));
     if args.explain && !(args.run || args.verify.is_some() || args.out.is_some() || args.checked) {
         return subject.print_alone(json);
@@ -81,6 +85,14 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         .map(|out| OutputFile::beside(out, matrices.chain(operands)))
         .transpose()?;
     let mut product = match args.groups() {
+        groups if !lists.is_empty() => {
+            let scatters = lists.length(2).is_some();
+            let mut product = HostProduct::poisoned_with_lists(&desc, &problem, (groups, lists.0))?;
+            if scatters {
+                product.d.try_fill(Order::Row, |_, _| Ok::<_, Failure>(0.0))?;
+            }
+            product
+        }
         Some((axis, lengths)) => HostProduct::poisoned_groups(&desc, &problem, axis, lengths)?,
         None => HostProduct::poisoned(&desc, &problem)?.as_array(args.pointers),
     };

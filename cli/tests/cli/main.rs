@@ -10,6 +10,7 @@ mod gemm;
 mod help;
 mod hostile;
 mod layout;
+mod lists;
 mod npy;
 mod outputs;
 mod refusals;

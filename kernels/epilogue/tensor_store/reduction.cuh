@@ -44,6 +44,11 @@ struct OctetStore : TensorStore<Config, Params> {
     auto const& params = this->params;
     unsigned const rows = this->group.rows(params), columns = this->group.columns(params);
     if (m >= rows || n >= columns) return;
+    if constexpr (Base::kPlaced) {
+#pragma unroll
+      for (unsigned i = 0; i < 2; ++i) write_placed(Access::kInColumns ? m + i : m, Access::kInColumns ? n : n + i, two[i]);
+      return;
+    }
     C* const d = threadblock::matrix_of_product<Config, 3, C>(params, this->product, params.d, params.stride_d) + (Config::kColumnMajor ? (long long)n * params.ldd + m : (long long)m * params.ldd + n);
     constexpr bool beside = Access::kInColumns == bool(Config::kColumnMajor);
     if constexpr (beside && Config::kStoreAccess >= 2) {
@@ -53,6 +58,16 @@ struct OctetStore : TensorStore<Config, Params> {
       for (unsigned i = 0; i < 2; ++i)
         if (Access::kInColumns ? m + i < rows : n + i < columns) d[beside ? i : i * params.ldd] = convert<C>(two[i]);
     }
+  }
+
+  // Writes an element of D to the place that an index list or two strides select.
+  __device__ __forceinline__ void write_placed(unsigned m, unsigned n, Compute computed) const {
+    auto const& params = this->params;
+    if (m >= this->group.rows(params) || n >= this->group.columns(params)) return;
+    threadblock::Place const place = threadblock::place_of<Config::kScatter>(params, m, n);
+    if (!place.exists()) return;
+    C* const d = threadblock::matrix_of_product<Config, 3, C>(params, this->product, params.d, params.stride_d);
+    d[threadblock::offset_in_d<Config, bool(Config::kColumnMajor)>(params, place)] = convert<C>(computed);
   }
 };
 

@@ -12,7 +12,7 @@ use crate::Error;
 use falchion::{
     epilogue::SCALARS,
     internals::{
-        operand::{Elements, Groups, Problem, Source, View},
+        operand::{Elements, Groups, Indices, Problem, Source, View},
         shape::Axis,
     },
     layout::MatrixType,
@@ -194,6 +194,7 @@ impl SuiteProblem {
             k,
             batch,
             groups: grouped.then(|| Groups::with_count(Axis::M, batch)),
+            indices: Indices::NONE,
             a: matrix(self.a, self.lda, (m, k), grouped || self.broadcast == Some(Broadcast::A)),
             b: matrix(self.b, self.ldb, (k, n), self.broadcast == Some(Broadcast::B)),
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },

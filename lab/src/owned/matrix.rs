@@ -10,7 +10,7 @@ use falchion::{
     internals::operand::{Elements, HostSlice, HostSliceMut, View},
     layout::Order,
     numeric::ElementKind,
-    refusal::Refusal,
+    refusal::{Because, Operand, Refusal},
 };
 
 /// A `rows` x `columns` matrix with its memory, or a batch of consecutive matrices.
@@ -115,6 +115,37 @@ impl HostMatrix {
         let view = self.view();
         let extents = batch_extents(&view, self.extents(), self.batch);
         from.fill(seed, self.slice_mut()?, &view, extents)
+    }
+
+    /// Returns a packed copy of some rows and columns, or of all. Row `i` of the copy is row
+    /// `rows[i]`.
+    ///
+    /// # Errors
+    /// The errors of [`poisoned`](Self::poisoned), and [`Refusal`] of a row or column beyond the
+    /// matrix.
+    pub fn selected(&self, rows: Option<&[u32]>, columns: Option<&[u32]>) -> Result<Self, Error> {
+        let (kind, of) = (self.kind(), self.view());
+        let count = |all: usize, list: Option<&[u32]>| list.map_or(all, <[u32]>::len);
+        let extents = (count(self.rows, rows), count(self.columns, columns));
+        let leading = self.order.packed(extents.0, extents.1);
+        let mut copy = Self::batch_of(self.batch, kind, extents, self.order, leading)?;
+        let (view, from) = (copy.view(), self.slice()?);
+        let mut to = copy.slice_mut()?;
+        let line = |list: Option<&[u32]>, i: usize| list.map_or(i, |list| list[i] as usize);
+        let element = |first: usize| {
+            let byte = |element: usize| kind.matrix_bytes(element as u64) as usize;
+            byte(first)..byte(first + 1)
+        };
+        for number in 0..self.batch {
+            for (i, j) in (0..extents.0).flat_map(|i| (0..extents.1).map(move |j| (i, j))) {
+                let place = of.offset(line(rows, i), line(columns, j)) + number * of.batch_stride;
+                let beyond = Refusal::overflow(Operand::Tensor, Because::None);
+                let bytes = from.bytes().get(element(place)).ok_or(beyond)?;
+                let place = view.offset(i, j) + number * view.batch_stride;
+                to.bytes_mut()[element(place)].copy_from_slice(bytes);
+            }
+        }
+        Ok(copy)
     }
 
     /// Returns the row, the column, and the place of every element. The indices (matrix, row,

@@ -8,8 +8,8 @@ use falchion::{
     internals::{
         host::Array,
         operand::{
-            Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, Problem, Source,
-            View, transpose::TransposeDesc,
+            Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, IndexList, Indices,
+            Problem, Source, View, transpose::TransposeDesc,
         },
         shape::{Axis, EpilogueOperands, OperandKind},
     },
@@ -19,6 +19,12 @@ use falchion::{
     refusal::{Field, Operand, Refusal},
 };
 use falchion_check::{Mode, run_in_mode};
+
+/// Index lists of A, B, and D.
+pub type IndexLists = [Option<Vec<u32>>; 3];
+
+/// Axis and offsets of groups: the first line of each group, and the end of the last group.
+type GroupOffsets = (Axis, Vec<u32>);
 
 /// The operands, results, and scalars of a GEMM, a batch, a grouped GEMM, or a transpose, in the
 /// user's layouts. The matrices of a batch are consecutive. All GEMMs of a batch may share one
@@ -41,8 +47,8 @@ pub struct HostProduct {
     extents: (usize, usize, usize),
     /// Number of GEMMs.
     batch: usize,
-    /// Axis and offsets of groups: the first line of each group, and the end of the last group.
-    offsets: Option<(Axis, Vec<u32>)>,
+    offsets: Option<GroupOffsets>,
+    lists: IndexLists,
     /// Whether the GEMMs are a pointer array.
     array: bool,
     /// Whether D is the transpose of A, which has n x m elements, and B is the identity, which has
@@ -58,7 +64,7 @@ impl HostProduct {
     /// # Errors
     /// The refusals of a run of the problem, and [`Refusal`] of too little memory.
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
-        Self::allocate(desc, problem, None)
+        Self::allocate(desc, problem, (None, Default::default()))
     }
 
     /// Allocates the matrices of a grouped GEMM with these lines per group. Groups of rows have
@@ -73,37 +79,61 @@ impl HostProduct {
         axis: Axis,
         lengths: &[usize],
     ) -> Result<Self, Error> {
-        // A sum beyond 32 bits is rejected below.
+        let groups = Some((axis, lengths));
+        Self::poisoned_with_lists(desc, problem, (groups, Default::default()))
+    }
+
+    /// Allocates the matrices of a GEMM with index lists of A, B, and D, and with groups along an
+    /// axis, as [`poisoned_groups`](Self::poisoned_groups) does. The matrices of `problem` have the
+    /// extents that its lists state.
+    ///
+    /// # Errors
+    /// The errors of [`poisoned`](Self::poisoned).
+    pub fn poisoned_with_lists(
+        desc: &GemmDesc,
+        problem: &Problem,
+        (groups, lists): (Option<(Axis, &[usize])>, IndexLists),
+    ) -> Result<Self, Error> {
+        let problem = match groups {
+            Some((axis, lengths)) if problem.groups.is_none() => {
+                problem.grouped_along(axis, lengths.len())
+            }
+            _ => *problem,
+        };
+        let offsets = groups.map(|(axis, lengths)| (axis, Self::group_offsets(lengths)));
+        Self::allocate(desc, &problem, (offsets, lists))
+    }
+
+    /// Returns the group offsets of groups with these lines.
+    fn group_offsets(lengths: &[usize]) -> Vec<u32> {
+        // A call rejects a sum beyond 32 bits.
         let end = |end: &mut usize, length: &usize| {
             *end = end.saturating_add(*length);
             Some(u32::try_from(*end).unwrap_or(u32::MAX))
         };
-        let offsets = core::iter::once(0).chain(lengths.iter().scan(0, end)).collect();
-        let grouped = match problem.groups {
-            Some(_) => *problem,
-            None => problem.grouped_along(axis, lengths.len()),
-        };
-        Self::allocate(desc, &grouped, Some((axis, offsets)))
+        core::iter::once(0).chain(lengths.iter().scan(0, end)).collect()
     }
 
     fn allocate(
         desc: &GemmDesc,
         problem: &Problem,
-        offsets: Option<(Axis, Vec<u32>)>,
+        (offsets, lists): (Option<GroupOffsets>, IndexLists),
     ) -> Result<Self, Error> {
-        let Problem { m, n, k, batch, scalars, .. } = *problem;
-        let (a, b, d) =
-            (packed(problem.a, (m, k)), packed(problem.b, (k, n)), packed(problem.d, (m, n)));
-        let c = problem.c.map(|c| packed(c, (m, n)));
+        let Problem { m, n, k, batch, scalars, indices, .. } = *problem;
+        let [lines_of_a, lines_of_b] = indices.operands.map(|list| list.map(|list| list.extent));
+        let (in_a, in_b) = ((lines_of_a.unwrap_or(m), k), (k, lines_of_b.unwrap_or(n)));
+        let in_d = (indices.output.map_or(m, |(_, list)| list.extent), n);
+        let (a, b, d) = (packed(problem.a, in_a), packed(problem.b, in_b), packed(problem.d, in_d));
+        let c = problem.c.map(|c| packed(c, in_d));
         let types = desc.user_types();
         let matrices = [
-            (types.a, a, (m, k)),
-            (types.b, b, (k, n)),
-            (types.c, d, (m, n)),
+            (types.a, a, in_a),
+            (types.b, b, in_b),
+            (types.c, d, in_d),
             (
                 types.c,
                 c.matrix().copied().unwrap_or(d),
-                if c.matrix().is_some() { (m, n) } else { (0, 0) },
+                if c.matrix().is_some() { in_d } else { (0, 0) },
             ),
         ];
         // Decomposed f32 operands need additional memory.
@@ -121,7 +151,7 @@ impl HostProduct {
         let elements = desc.epilogue.leave(desc.frame).operands(types.c);
         let auxiliary = problem.operands.iter().filter_map(|(operand, view)| {
             let kind = elements.get(operand).filter(|_| operand.side().is_none())?;
-            Some((*kind, view.elements((m, n), if view.batch_stride == 0 { 1 } else { batch })))
+            Some((*kind, view.elements(in_d, if view.batch_stride == 0 { 1 } else { batch })))
         });
         let room = || room(whole.clone().chain(parts.clone()).chain(auxiliary.clone()));
         let seen = Problem { a, b, c, d, ..*problem }.enter(desc);
@@ -142,27 +172,28 @@ impl HostProduct {
         };
         let row = |kind, length| HostMatrix::poisoned(kind, (1, length), Order::Row, length);
         Ok(Self {
-            a: matrix(types.a, a, (m, k), orders.a)?,
-            b: matrix(types.b, b, (k, n), orders.b)?,
-            c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
+            a: matrix(types.a, a, in_a, orders.a)?,
+            b: matrix(types.b, b, in_b, orders.b)?,
+            c: c.try_map(|c| matrix(types.c, c, in_d, orders.c))?,
             // The stride of empty matrices is also 0.
             d: if matches!(offsets, Some((Axis::M, _))) {
-                matrix(types.c, d, (m, n), orders.c)?
+                matrix(types.c, d, in_d, orders.c)?
             } else {
-                all(types.c, d, (m, n), orders.c)?
+                all(types.c, d, in_d, orders.c)?
             },
             operands: operands.try_map(|operand, view| {
                 let kind = elements.get(operand).copied().unwrap_or(types.c);
                 match operand.side() {
                     Some(OperandKind::A) => row(kind, m),
                     Some(OperandKind::B) => row(kind, n),
-                    None => matrix(kind, view, (m, n), orders.c),
+                    None => matrix(kind, view, in_d, orders.c),
                 }
             })?,
             scalars,
             extents: (m, n, k),
             batch,
             offsets,
+            lists,
             array: false,
             transposes: false,
         })
@@ -219,6 +250,7 @@ impl HostProduct {
             extents: (m, n, k),
             batch,
             offsets: None,
+            lists: Default::default(),
             array: false,
             transposes: true,
         })
@@ -246,7 +278,21 @@ impl HostProduct {
         });
         let c = self.c.as_ref().map(HostMatrix::view);
         let groups = self.offsets.as_ref().map(|(axis, _)| Groups::with_count(*axis, batch));
-        Problem { m, n, k, batch, groups, a, b, c, d, operands, scalars, workspace: None }
+        let list = |number: usize, extent: usize| {
+            let list = self.lists[number].as_ref()?;
+            Some(IndexList::new(Elements::new(list.len()), extent))
+        };
+        let [in_a, in_b, in_d] = [&self.a, &self.b, &self.d].map(HostMatrix::extents);
+        let indices = Indices {
+            operands: [list(0, in_a.0), list(1, in_b.1)],
+            output: list(2, in_d.0).map(|list| (Axis::M, list)),
+        };
+        Problem { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
+    }
+
+    /// Returns the index lists of A, B, and D.
+    pub fn lists(&self) -> &IndexLists {
+        &self.lists
     }
 
     /// Returns the group offsets: the first line of each group, and the end of the last group.
@@ -283,10 +329,15 @@ impl HostProduct {
         let groups = problem.groups.zip(offsets.as_ref()).map(|(groups, (_, all))| {
             groups.with(HostSlice::new::<i32>(bytemuck::cast_slice(all)))
         });
+        let lists = core::mem::take(&mut self.lists);
+        let words = lists
+            .each_ref()
+            .map(|list| Some(HostSlice::new::<i32>(bytemuck::cast_slice(list.as_deref()?))));
+        let indices = problem.indices.with(words);
         let ran = self.matrices().and_then(|matrices| {
-            run_in_mode(desc, mode, Call { groups, ..problem.with(matrices) })
+            run_in_mode(desc, mode, Call { groups, indices, ..problem.with(matrices) })
         });
-        self.offsets = offsets;
+        (self.offsets, self.lists) = (offsets, lists);
         ran
     }
 
@@ -360,7 +411,31 @@ impl HostProduct {
         }
     }
 
+    /// Returns the GEMM of the selected rows and columns, without lists.
+    fn without_lists(&self) -> Result<Self, Error> {
+        let (m, n, _) = self.extents;
+        let [of_a, of_b, of_d] = self.lists.each_ref().map(Option::as_deref);
+        let [of_a, of_d] = [of_a, of_d].map(|list| list.map(|list| &list[..m.min(list.len())]));
+        let of_b = of_b.map(|list| &list[..n.min(list.len())]);
+        let output = |matrix: &HostMatrix| matrix.selected(of_d, None);
+        Ok(Self {
+            a: self.a.selected(of_a, None)?,
+            b: self.b.selected(None, of_b)?,
+            c: self.c.as_ref().try_map(output)?,
+            d: output(&self.d)?,
+            operands: self.operands.as_ref().try_map(|operand, matrix| match operand.side() {
+                Some(_) => Ok(matrix.clone()),
+                None => output(matrix),
+            })?,
+            lists: Default::default(),
+            ..self.clone()
+        })
+    }
+
     fn verify_rows(&self, desc: &GemmDesc, all: bool) -> Result<Verdict, Error> {
+        if self.lists.iter().any(Option::is_some) {
+            return self.without_lists()?.verify_rows(desc, all);
+        }
         let problem = self.problem();
         let products = if problem.groups.is_some() { 1 } else { problem.batch };
         let multiplied = products as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;

@@ -56,6 +56,8 @@ pub struct Resident {
     operands: EpilogueOperands<Copied>,
     /// Group offsets on the host, which launches pass as parameters.
     offsets: Option<Vec<u32>>,
+    /// Index lists of A, B, and D on the host, which launches pass as parameters.
+    lists: [Option<Vec<u32>>; 3],
     /// A workspace of the size that the last run needed.
     workspace: Option<CudaSlice<u8>>,
 }
@@ -79,6 +81,7 @@ impl Resident {
             d,
             operands,
             offsets: None,
+            lists: Default::default(),
             workspace: None,
         })
     }
@@ -87,6 +90,12 @@ impl Resident {
     #[must_use]
     pub fn with_groups(self, offsets: Vec<u32>) -> Self {
         Self { offsets: Some(offsets), ..self }
+    }
+
+    /// Adds the index lists of A, B, and D.
+    #[must_use]
+    pub fn with_lists(self, lists: [Option<Vec<u32>>; 3]) -> Self {
+        Self { lists, ..self }
     }
 
     /// Enqueues the GEMM of matrices that begin at the elements `first` of A, B, C, and D.
@@ -100,7 +109,7 @@ impl Resident {
         problem: &Problem,
         first: [usize; 4],
     ) -> Result<(), Error> {
-        let Self { stream, a, b, c, d, operands, offsets, workspace } = self;
+        let Self { stream, a, b, c, d, operands, offsets, lists, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
         let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
@@ -110,6 +119,9 @@ impl Resident {
             .groups
             .zip(offsets.as_ref())
             .map(|(groups, offsets)| groups.with(DeviceMatrix::by_value(offsets)));
+        let [of_a, of_b, of_d] = lists.each_ref().map(Option::as_deref);
+        let by_value = [of_a, of_b, of_d].map(|list| list.map(DeviceMatrix::by_value));
+        call.indices = problem.indices.with(by_value);
         let needed = kernel.desc().routes(&call.problem())?.workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
             // A refused call allocates nothing.

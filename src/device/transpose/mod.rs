@@ -150,6 +150,12 @@ impl<'a, S: Executor, T: MathType> Arguments<'a, S, T, Identity, T> {
         if self.groups.is_some() {
             return Err(Refusal::GROUPS_OF_TRANSPOSE);
         }
+        if self.placements().iter().any(|at| at.geometry.is_some_and(|view| view.is_split())) {
+            return Err(Refusal::split_of_others(Operand::A, "a transpose"));
+        }
+        if self.has_indices() {
+            return Err(Refusal::INDICES_OF_TRANSPOSE);
+        }
         let epilogue = <LinearCombination as Node>::DESC;
         let operands = self.operands.iter().map(|(operand, _)| *operand);
         check_read((&epilogue, Frame::USER), operands, &self.c.memory, &self.scalars)?;

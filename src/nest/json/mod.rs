@@ -28,7 +28,7 @@ use crate::{
         knobs::Knobs,
     },
     numeric::{Combined, ComputeKind, ElementKind},
-    shape::Frame,
+    shape::{Axis, Frame},
 };
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -49,6 +49,12 @@ struct Document {
     arch: ArchKind,
     #[serde(default, skip_serializing_if = "is_gemm")]
     mode: GemmMode,
+    /// Axis of D whose lines an index list selects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scattered: Option<Axis>,
+    /// Whether C or D has another order than the layout of D, or no stride of 1.
+    #[serde(default, skip_serializing_if = "operand::is_false")]
+    strided: bool,
     epilogue: EpilogueDesc,
     /// Whether the kernel computes the transposed GEMM, with A and B swapped.
     #[serde(alias = "exchanged")]
@@ -65,21 +71,26 @@ impl From<GemmDesc> for Document {
     fn from(desc: GemmDesc) -> Self {
         let (types, orders, knobs) = (desc.user_types(), desc.orders(), desc.user_knobs());
         let [multiplied_a, multiplied_b] = knobs.multiplied;
+        let addressing = desc.addressing().leave(desc.frame);
         Self {
             version: VERSION,
             a: OperandWords {
                 stored: MatrixType { element: types.a, order: orders.a },
                 multiplied: multiplied_a,
+                indexed: addressing.gathers[0],
             },
             b: OperandWords {
                 stored: MatrixType { element: types.b, order: orders.b },
                 multiplied: multiplied_b,
+                indexed: addressing.gathers[1],
             },
             c: MatrixType { element: types.c, order: orders.c },
             accumulator: types.accumulator,
             compute: desc.output.compute,
             arch: desc.arch,
             mode: desc.work.mode.leave(desc.frame),
+            scattered: addressing.scatters,
+            strided: addressing.strided,
             epilogue: desc.epilogue.leave(desc.frame),
             swapped: desc.frame.swapped,
             mma: MmaWords::from_knobs(&knobs),
@@ -91,8 +102,10 @@ impl TryFrom<Document> for GemmDesc {
     type Error = String;
 
     fn try_from(document: Document) -> Result<Self, String> {
-        let Document { version, a, b, c, accumulator, compute, arch, mode, epilogue, swapped, mma } =
-            document;
+        let Document {
+            version, a, b, c, accumulator, compute, arch, mode, scattered, strided, ..
+        } = document;
+        let Document { epilogue, swapped, mma, .. } = document;
         if version != VERSION {
             return Err(other_version(version));
         }
@@ -103,6 +116,9 @@ impl TryFrom<Document> for GemmDesc {
         let knobs = Knobs { multiplied, ..mma.read()? };
         let mut class = Class::new(knobs.mma.op(), arch, types, [stored_a.order, stored_b.order]);
         (class.compute, class.output.epilogue, class.mode) = (compute, epilogue, mode);
+        (class.a.indexed, class.b.indexed, class.output.indexed) =
+            (a.indexed, b.indexed, scattered);
+        class.output.strided = strided;
         // The order of the user's D and the bit determine the order of the kernel's D.
         let bit = Frame { swapped, ..Frame::USER };
         let frame = Frame::USER.with_d_order(c.order.enter(bit));

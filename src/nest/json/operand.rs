@@ -1,9 +1,10 @@
 //! Operands as JSON: the text of the stored matrix, or an object that also states what the MMA
-//! multiplies.
+//! multiplies, and whether an index list selects the rows of A or the columns of B.
 //!
 //! ```text
 //! "f32:row"                                       the stored elements are multiplied
 //! {"stored":"f32:row","multiplied":"tf32x3"}      terms, or a transform's identifier
+//! {"stored":"f32:row","multiplied":"stored","indexed":true}    an index list selects the lines
 //! ```
 
 use crate::{
@@ -21,6 +22,8 @@ pub(super) struct OperandWords {
     pub stored: MatrixType,
     /// The elements that the MMA multiplies.
     pub multiplied: Multiplied,
+    /// Whether an index list selects the rows of A, or the columns of B.
+    pub indexed: bool,
 }
 
 /// The object of an operand.
@@ -29,15 +32,23 @@ pub(super) struct OperandWords {
 struct Fields {
     stored: MatrixType,
     multiplied: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    indexed: bool,
+}
+
+/// Returns whether a field is the default, which JSON omits.
+pub(super) fn is_false(field: &bool) -> bool {
+    !*field
 }
 
 impl Serialize for OperandWords {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.multiplied {
-            Multiplied::Stored => self.stored.serialize(serializer),
-            multiplied => {
+        let Self { stored, multiplied, indexed } = *self;
+        match (multiplied, indexed) {
+            (Multiplied::Stored, false) => stored.serialize(serializer),
+            (multiplied, indexed) => {
                 let multiplied = multiplied.to_string();
-                Fields { stored: self.stored, multiplied }.serialize(serializer)
+                Fields { stored, multiplied, indexed }.serialize(serializer)
             }
         }
     }
@@ -48,12 +59,12 @@ impl<'de> Deserialize<'de> for OperandWords {
         let value = Value::deserialize(deserializer)?;
         if !value.is_object() {
             let stored = MatrixType::deserialize(value).map_err(de::Error::custom)?;
-            return Ok(Self { stored, multiplied: Multiplied::Stored });
+            return Ok(Self { stored, multiplied: Multiplied::Stored, indexed: false });
         }
-        let Fields { stored, multiplied } =
+        let Fields { stored, multiplied, indexed } =
             Fields::deserialize(value).map_err(de::Error::custom)?;
         let multiplied = read(&multiplied).map_err(de::Error::custom)?;
-        Ok(Self { stored, multiplied })
+        Ok(Self { stored, multiplied, indexed })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     epilogue::SCALARS,
     layout::Order,
     numeric::ElementKind,
-    operand::{Call, Elements, Matrices, Memory, Problem, Source, View},
+    operand::{Call, Elements, Indices, Matrices, Memory, Problem, Source, View},
     shape::EpilogueOperands,
 };
 
@@ -31,6 +31,7 @@ impl Problem {
             k: rows,
             batch,
             groups: None,
+            indices: Indices::NONE,
             a: row_major((rows, columns), lda).transposed(),
             b: View::new(Elements::new(0), Order::Row, 0),
             c,

@@ -158,6 +158,12 @@ impl MmaBase {
         schedule
     }
 
+    /// Returns the registers for the indices of a thread's lines of A and B.
+    pub(crate) const fn index_registers(&self) -> u32 {
+        let [a, b] = &self.operands;
+        a.index_registers().saturating_add(b.index_registers())
+    }
+
     /// Returns whether a block computes more than one work unit.
     const fn goes_on(&self) -> bool {
         !matches!(self.work, WorkKind::DataParallel)

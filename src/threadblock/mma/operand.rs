@@ -39,6 +39,8 @@ pub struct StagedOperand {
     pub lanes: u32,
     /// Interleave of a lane's elements, as selected by the description.
     pub interleave: InterleaveKind,
+    /// Whether an index list selects the lines.
+    pub indexed: bool,
 }
 
 impl StagedOperand {

@@ -32,6 +32,7 @@ fn operand_header(name: &str, d: &StagedOperand, byte_offset: u32, others: &str)
     let mut text = format!("struct {name} {{\n  using Element = {};\n", d.element.cuda());
     let _ = writeln!(text, "  static constexpr bool kContiguousK = {};", d.k_contiguous);
     let _ = writeln!(text, "  static constexpr bool kAlongK = {};", smem.along.is(Along::K));
+    let _ = writeln!(text, "  static constexpr bool kIndexed = {};", d.indexed);
     text.push_str(&facts("int", smem.facts().iter().chain(&own)));
     text.push_str(others);
     text.push_str("};\n");

@@ -60,6 +60,7 @@ impl MmaSyncKnobs {
             warp_mn: extents.warp,
             lanes: extents.lanes,
             interleave,
+            indexed: desc.operand(operand).indexed,
         }
     }
 

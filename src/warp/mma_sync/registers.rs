@@ -49,6 +49,7 @@ impl MmaSyncKnobs {
             .saturating_add(copies.div_ceil(per_register))
             .saturating_add(if idle { Self::IDLE } else { 0 })
             .saturating_add(if base.tiles.warps().k > 1 { Self::SLICES } else { 0 })
+            .saturating_add(base.index_registers())
     }
 
     /// Returns the registers for accumulators, two fragments of A, and one or two of B. It adds the

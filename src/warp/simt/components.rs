@@ -62,6 +62,7 @@ impl SimtKnobs {
             warp_mn: extents.warp,
             lanes: extents.lanes,
             interleave,
+            indexed: desc.operand(operand).indexed,
         }
     }
 }

@@ -19,6 +19,7 @@ impl SimtKnobs {
             .saturating_add(Self::swizzle_registers(a) + Self::swizzle_registers(b))
             .saturating_add(copies.div_ceil(Self::ACCESSES_A_REGISTER))
             .saturating_add(base.registers_of_units())
+            .saturating_add(base.index_registers())
     }
 
     /// Returns the registers for accumulators, `fragments` fragments of both operands, and

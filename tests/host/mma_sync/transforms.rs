@@ -72,6 +72,13 @@ fn a_description_with_transforms_comes_back_from_json() {
     let as_object =
         text.replace(r#""a":"bf16:row""#, r#""a":{"stored":"bf16:row","multiplied":"stored"}"#);
     assert_eq!(GemmDesc::from_json(&as_object).expect("an object"), plain);
+    let addressing = Addressing { gathers: [true, false], scatters: Some(Axis::M), strided: true };
+    let addressed = transformed.for_addressing(addressing.enter(transformed.frame));
+    let words = addressed.to_json().expect("a text");
+    let of_a = format!(r#""a":{{"stored":"f32:row","multiplied":"{id}","indexed":true}}"#);
+    assert!(words.contains(&of_a), "{words}");
+    assert!(words.contains(r#""scattered":"M","strided":true"#), "{words}");
+    assert_eq!(GemmDesc::from_json(&words).expect("what was written"), addressed);
     for (from, to, says) in [
         (
             r#""a":"bf16:row""#,

@@ -302,18 +302,31 @@ fn a_and_b_may_have_either_order() {
         );
         assert_eq!(d, transposed(&want, m, n));
     }
-    let (a, b, mut d) = (numbers(24, 1), numbers(30, 2), vec![0.0; 60]);
-    let mut said = |rows, columns| {
-        let refused =
-            Columns::new().run(Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(rows, columns));
-        refused.message()
-    };
-    let order = "strides of D = 5 and 1 are not column-major (the stride between rows must be 1)";
-    assert_eq!(said(5, 1), order);
+    let (a, b) = (numbers(24, 1), numbers(30, 2));
+    // D may have any strides that give each element its own address, and C any strides.
+    let mut plain = vec![NAN; 20];
+    Columns::new().run(Arguments::new((4, 5, 6), &a, &b, &mut plain)).expect("a run");
+    for [down, across] in [[5, 1], [2, 8], [13, 2], [1, 7]] {
+        for [c_down, c_across] in [[1, 4], [5, 1], [0, 3], [3, 0]] {
+            let (mut d, c) = (vec![NAN; 60], numbers(40, 3));
+            let arguments = Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(down, across);
+            let arguments = arguments.source(1.0, &c).strides_c(c_down, c_across);
+            Columns::new().run(arguments).expect("a run");
+            for (i, j) in (0..4).flat_map(|i| (0..5).map(move |j| (i, j))) {
+                let wanted = plain[i + 4 * j] + c[i * c_down + j * c_across];
+                assert_eq!(d[i * down + j * across], wanted, "{down} {across}");
+            }
+            let written = d.iter().filter(|x| !x.is_nan()).count();
+            assert_eq!(written, 20, "{down} {across}");
+        }
+    }
+    let mut d = vec![7.0; 60];
+    let arguments = Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(2, 3);
     assert_eq!(
-        said(2, 8),
-        "strides of D = 2 and 8 are not contiguous (one of the strides must be 1)"
+        Columns::new().run(arguments).message(),
+        "strides of D = 2 and 3 place two elements at one address; let one stride exceed the reach of the other"
     );
+    assert_eq!(d, vec![7.0; 60]);
 }
 
 /// The pitch of a single row or column is not read, so any value is accepted. Overlapping lines of

@@ -16,10 +16,10 @@ enum Form {
 }
 
 /// Every type of `src/` with a field of operand memory, and its form.
-const HOLDERS: [(&str, Form); 26] = [
+const HOLDERS: [(&str, Form); 29] = [
     ("src/device/any.rs $Kinds", Form::View),
     ("src/device/arguments.rs Arguments", Form::View),
-    ("src/device/group_offsets.rs OffsetMemory", Form::View),
+    ("src/device/number_list.rs NumberList", Form::View),
     ("src/device/matrix.rs $View", Form::View),
     ("src/device/operand_view.rs OperandView", Form::View),
     ("src/device/workspace.rs WorkspaceMemory", Form::View),
@@ -28,6 +28,7 @@ const HOLDERS: [(&str, Form); 26] = [
     ("src/cuda/operands.rs CudaRef", Form::View),
     ("src/sys/device_memory.rs DeviceMemory", Form::View),
     ("src/operand/groups.rs Groups", Form::Operand),
+    ("src/operand/indices.rs IndexList", Form::Operand),
     ("src/operand/call.rs Call", Form::Operand),
     ("src/operand/call.rs Matrices", Form::Operand),
     ("src/operand/host_slice.rs $Slice", Form::Operand),
@@ -36,12 +37,14 @@ const HOLDERS: [(&str, Form); 26] = [
     ("src/cuda/memory.rs OperandMemory", Form::Operand),
     ("src/cuda/operands.rs DeviceMatrix", Form::Operand),
     ("src/threadblock/launch.rs TmaTensor", Form::Parameter),
+    ("src/host/indexed.rs Copied", Form::Parameter),
     ("src/host/operands.rs Matrix", Form::Parameter),
     ("src/host/operands.rs Operands", Form::Parameter),
     ("src/host/operands.rs Product", Form::Parameter),
     ("src/host/store.rs Blocks", Form::Parameter),
     ("src/host/store.rs Span", Form::Parameter),
     ("src/host/transpose/fast.rs One", Form::Parameter),
+    ("src/operand/gather.rs GatherCopy", Form::Parameter),
     ("src/operand/repack.rs RepackCopy", Form::Parameter),
 ];
 

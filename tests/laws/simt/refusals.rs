@@ -113,7 +113,7 @@ fn problem_refusals_name_operand_value_and_limit() {
         (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(s.d.with(Elements::new(7))); s.scalars[1] = 1.0 }), "length of C = 7 elements is less than 20 elements (4 x 5, leading dimension 5)"),
         (plain, problem([4, 5, 6], |s| s.a.strides[0] = usize::MAX), "size of A exceeds 64 bits (4 x 6, leading dimension 18446744073709551615)"),
         (plain, problem([4, 5, 6], |s| s.a.strides = [12, 2]), "strides of A = 12 and 2 are not contiguous (one of the strides must be 1)"),
-        (plain, problem([4, 5, 6], |s| s.d.strides = [1, 4]), "strides of D = 1 and 4 are not row-major (the stride between columns must be 1)"),
+        (plain, problem([4, 5, 6], |s| s.d.strides = [1, 3]), "strides of D = 1 and 3 place two elements at one address; let one stride exceed the reach of the other"),
         (plain, problem([4, 5, 6], |s| s.scalars[1] = 1.0), "C is missing (the kernel reads it)"),
         (but!(plain, epilogue: user), problem([4, 5, 6], |_| ()), "epilogue node = user_000000000000004d is not registered; call epilogue::register first"),
         (whole, problem([4, 5, 6], |s| s.scalars[0] = f64::INFINITY), "scalar alpha is not finite (the epilogue computes in integers)"),
@@ -153,7 +153,7 @@ fn refusals_name_the_users_operands_in_either_frame() {
 }
 
 #[test]
-fn run_time_operands_of_another_layout_or_type_are_refused() {
+fn run_time_operands_with_overlapping_strides_or_another_type_are_refused() {
     let (a, b, mut d) = ([1.0f32; 24], [1.0f32; 30], [0.0f32; 20]);
     let mut run = |problem: &Problem, a: HostSlice<'_>| {
         let matrices = matrices(a, HostSlice::new::<f32>(&b), HostSliceMut::new::<f32>(&mut d));
@@ -162,11 +162,11 @@ fn run_time_operands_of_another_layout_or_type_are_refused() {
             other => panic!("{other:?}"),
         }
     };
-    let columns = problem([4, 5, 6], |s| s.d.strides = [1, 4]);
+    let columns = problem([4, 5, 6], |s| s.d.strides = [1, 3]);
     let sentence = run(&columns, HostSlice::new::<f32>(&a));
     assert_eq!(
         sentence,
-        "strides of D = 1 and 4 are not row-major (the stride between columns must be 1)"
+        "strides of D = 1 and 3 place two elements at one address; let one stride exceed the reach of the other"
     );
     let sentence = run(&problem([4, 5, 6], |_| ()), HostSlice::new::<i32>(&[1; 24]));
     assert_eq!(sentence, "element type of A = i32 is not f32");

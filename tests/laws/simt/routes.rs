@@ -13,7 +13,7 @@ fn simt_operands_need_no_pass() {
 }
 
 #[test]
-fn inputs_with_the_other_order_are_transposed_and_outputs_are_refused() {
+fn inputs_with_the_other_order_are_transposed_and_outputs_are_strided() {
     let types = element_types(ElementKind::F32, ElementKind::F32, ElementKind::F32);
     let simt = default_of(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col]);
     check_other_orders(&simt, [Transposed, Direct]);

@@ -10,6 +10,7 @@ mod blackwell;
 mod columns;
 mod groups_k;
 mod halves;
+mod indexed;
 mod mma_sync;
 mod mma_sync_ring;
 mod nodes;

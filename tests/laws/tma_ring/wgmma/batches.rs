@@ -29,6 +29,11 @@ fn reads_and_writes(pass: &Pass, kind: ElementKind) -> Vec<(u64, Range<u64>)> {
                 bytes,
             )
         }
+        Pass::Gather(copy) => {
+            let reach = |number: usize| (copy.extents[number] - 1) * copy.copy[number];
+            let [from, to, _] = copy.addresses;
+            (copy.batch, from, to, reach(0) + reach(1) + u64::from(copy.bytes))
+        }
         Pass::Decompose(shapes) => {
             (shapes.batch, shapes.source, shapes.terms, shapes.layout.bytes())
         }
@@ -61,6 +66,13 @@ fn passes_copy_the_operands_of_each_gemm() {
             if random.below(4) == 0 {
                 let strides = random.pick(&[[0, 1], [1, 0], [1, 1], [2, 1], [1, 16]]);
                 *view = View { strides, overlapping: true, ..*view };
+            }
+        }
+        // Passes gather rows of A and columns of B, but not terms.
+        for operand in OperandKind::BOTH {
+            if random.below(4) == 0 && !desc.emulation().decomposes() {
+                let list = IndexList::new(Elements::ALL, 1 << 20);
+                problem.indices.operands[operand.index()] = Some(list);
             }
         }
         let routes = Routes::new(&desc, &problem);

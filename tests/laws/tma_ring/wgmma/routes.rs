@@ -6,7 +6,7 @@ use crate::{
     routes::{SCALARS, bf16, routes},
 };
 use falchion::{
-    internals::operand::{ReadOffsets, WORKSPACE_ALIGNMENT, Way},
+    internals::operand::{ListReader, WORKSPACE_ALIGNMENT, Way},
     layout::Order,
     refusal::Route::{self, Direct, Repacked, Transposed},
 };
@@ -170,7 +170,7 @@ fn offsets_by_value_follow_the_operands() {
             Problem::new(&desc, (300, 72, k), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.])
                 .grouped(groups);
         let by_value = Problem {
-            groups: problem.groups.map(|groups| Groups { read: ReadOffsets::ByValue, ..groups }),
+            groups: problem.groups.map(|groups| Groups { read: ListReader::ByValue, ..groups }),
             ..problem
         };
         let [without, with] =
