@@ -152,7 +152,8 @@ impl Pass {
         (routes, problem): (&Routes, &Problem),
         first: u64,
     ) -> Result<[Option<Self>; 2], Refusal> {
-        let of = |operand| Self::for_operand(desc, operand, (routes.way(operand), problem), first);
+        let problem = problem.with_lists_at(routes.records(first));
+        let of = |operand| Self::for_operand(desc, operand, (routes.way(operand), &problem), first);
         Ok([of(OperandKind::A)?, of(OperandKind::B)?])
     }
 

@@ -1,7 +1,7 @@
 //! Index lists on a device: each call has the bits of a plain call on copies, with lists on the
 //! device and by value.
 
-use super::prepared::{capture, captured};
+use super::prepared::{capture, captured, untracked};
 use crate::harness::{
     indexed::{IndexedCase, Memory, descriptions},
     prelude::*,
@@ -81,11 +81,12 @@ impl OnDevice {
 fn compare(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     let stream = context.new_stream().expect("a stream");
     let case = IndexedCase::random(desc, seed);
-    let context_of = |error: Error| panic!("{error}\n{desc:?} {:?}", case.problem);
-    let kernel = CudaKernel::prepare(context, desc).unwrap_or_else(context_of);
+    let fail = |error: Error| -> () { panic!("{error}\n{desc:?} {:?}", case.problem) };
+    let kernel =
+        CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     let (problem, memory) = case.plain(desc);
     let mut plain = OnDevice::new(&stream, &memory);
-    plain.run(&kernel, (&case, &problem), None).unwrap_or_else(context_of);
+    plain.run(&kernel, (&case, &problem), None).unwrap_or_else(fail);
     let wanted = case.scattered((&problem, &plain.bytes(memory.d.len())));
     let lists = [0, 1, 2, 3].map(|number| {
         let list = case.list(number)?;
@@ -94,7 +95,7 @@ fn compare(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     });
     for (what, lists) in [("on the device", Some(&lists)), ("by value", None)] {
         let mut indexed = OnDevice::new(&stream, &case.memory);
-        indexed.run(&kernel, (&case, &case.problem), lists).unwrap_or_else(context_of);
+        indexed.run(&kernel, (&case, &case.problem), lists).unwrap_or_else(fail);
         let found = indexed.bytes(case.memory.d.len());
         if let Some(at) = found.iter().zip(&wanted).position(|(one, other)| one != other) {
             panic!("{what}, byte {at} of D, seed {seed}: {desc:?} {:?}", case.problem);
@@ -137,7 +138,7 @@ fn indices_outside_of_a_matrix_touch_nothing_else() {
     let to: Vec<u32> =
         (0..m).map(|i| if i % 5 == 2 { bad(i) } else { (rows - 1 - i) as u32 }).collect();
     let lists = [&from, &to].map(|list| stream.clone_htod(list).unwrap());
-    let mut workspace = Workspace::new();
+    let mut workspace = falchion::cuda::Workspace::new();
     let mut d = stream.clone_htod(&vec![Bf16::from_f32(7.0); 2 * guard + rows * n]).unwrap();
     let mut z = stream.clone_htod(&vec![7.0f32; 2 * guard + rows * n]).unwrap();
     let inside = guard..guard + rows * n;
@@ -163,7 +164,7 @@ fn indices_outside_of_a_matrix_touch_nothing_else() {
 #[ignore = "needs an NVIDIA GPU"]
 fn checked_indices_are_refused_as_on_the_host() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    let stream = context.new_stream().expect("a stream");
+    let stream = untracked(&context);
     let (m, n, k, rows) = (5000usize, 8, 8, 6000usize);
     let [a, b] = [rows * k, k * n].map(|count| stream.clone_htod(&vec![1.0f32; count]).unwrap());
     let mut d = stream.clone_htod(&vec![7.0f32; rows * n]).unwrap();

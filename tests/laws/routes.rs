@@ -2,8 +2,9 @@
 
 use crate::harness::prelude::*;
 use falchion::{
+    internals::operand::{IndexList, Indices, ListReader, Pass},
     layout::Order,
-    refusal::Route::{Direct, Repacked, Transposed},
+    refusal::Route::{Direct, Gathered, Repacked, Transposed},
 };
 
 pub const SCALARS: [f64; 8] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
@@ -96,4 +97,22 @@ fn typed_and_textual_requests_agree_for_8_bit_layouts() {
     assert_eq!(gemm.workspace_size(&Arguments::new((2, 2, 3), &a, &b, &mut d)), Ok(0));
     gemm.run(Arguments::new((2, 2, 3), &a, &b, &mut d).workspace(&mut none)).expect("it runs");
     assert_eq!(d, [3; 4]);
+}
+
+/// TMA reads a copy of the rows that an index list selects. If kernel parameters carry the list,
+/// the pass reads it behind the copy in the workspace.
+#[test]
+fn a_gather_pass_reads_a_carried_list_in_the_workspace() {
+    let desc = bf16([Row, Col, Row]);
+    let (m, first) = (300, 1 << 20);
+    let list = IndexList { read: ListReader::ByValue, ..IndexList::new(Elements::new(m), 500) };
+    let problem = Problem {
+        indices: Indices { operands: [Some(list), None], output: None },
+        ..Problem::new(&desc, (m, 256, 64), [None; 3], SCALARS)
+    };
+    let routes = desc.routes(&problem).expect("a valid description");
+    assert_eq!([routes.a.route, routes.b.route], [Gathered, Direct]);
+    let passes = Pass::before(&desc, (&routes, &problem), first).expect("a copy");
+    let [Some(Pass::Gather(copy)), None] = passes else { panic!("{passes:?}") };
+    assert_eq!(copy.addresses[1..], [first, first + routes.a.bytes]);
 }
