@@ -28,6 +28,9 @@ struct TensorStore {
   // Whether C comes through the staging buffers; otherwise, threads read it.
   static constexpr bool kFetches = Config::Ring::kSources > 0;
   static constexpr int kOctet = Map::kOctet;
+  // A thread has two rows of a subtile, and two columns of each octet.
+  static constexpr int kColumns = Config::kSubtileColumns / kOctet * 2;
+  using Operands = typename Config::Epilogue::template Operands<2, kColumns>;
   // Whether an index list or two strides select the places of D's elements.
   static constexpr bool kPlaced = threadblock::kPlaced<Config>;
 
@@ -83,7 +86,9 @@ struct TensorStore {
   // Stages every thread's part of a subtile.
   template <int Subtile>
   __device__ __forceinline__ void store_staging(Accumulators const& accumulators, unsigned staging) {
-    if (params.unscaled) {
+    if constexpr (!Config::Epilogue::kScales) {
+      store_staging<Subtile, false>(accumulators, staging, scalars);
+    } else if (params.unscaled) {
       // With known scalars, the compiler folds the scaling and removes the loads of C.
       Compute const known[8] = {Compute(1), Compute(0), scalars[2], scalars[3], scalars[4], scalars[5], scalars[6], scalars[7]};
       store_staging<Subtile, false>(accumulators, staging, known);
@@ -199,6 +204,7 @@ struct TensorStore {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     static_assert(Config::kFragmentRows == warp::FragmentRows::Paired, "a thread has neighbours along M");
     unsigned const m = row + down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0);
+    Operands const operands = read_operands<Subtile>();
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       int const lanes = thread % 4 * 2 + i;
@@ -214,7 +220,7 @@ struct TensorStore {
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
           int const at = n % Mma::kN / kOctet * 4 + 2 * lower + i;
-          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(accumulators[down][n / Mma::kN], at)), convert<Compute>(source.element[lower]), scalar, params, product, m + lower, column + n + lanes);
+          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(accumulators[down][n / Mma::kN], at)), convert<Compute>(source.element[lower]), scalar, operands, lower, 2 * octet + i);
         }
         store_staging_pair(to, two);
       }
@@ -266,6 +272,7 @@ struct TensorStore {
     } else if constexpr (Access::kMatrices) {
       constexpr int octets = Config::kSubtileColumns / kOctet;
       unsigned const first = alone(Access::matrices(staging, thread));
+      Operands const operands = read_operands<Subtile>();
 #pragma unroll
       for (int octet = 0; octet < octets; octet += 2) {
         unsigned const to = Map::octets_on(first, octet);
@@ -276,7 +283,7 @@ struct TensorStore {
         for (int i = 0; i < (four ? 4 : 2); ++i) {
           int const n = across + (octet + i / 2) * kOctet;
           Pair const source = kFetches ? pair(words[i]) : read<down, MayRead>(n, i % 2);
-          Neighbours const two = apply<down>(accumulators, source, scalar, n, i % 2);
+          Neighbours const two = apply<down>(accumulators, source, scalar, operands, {n, i % 2, octet + i / 2});
           words[i] = convert_pair<C>(two.element[0], two.element[1]);
         }
         Access::store(to, words, four);
@@ -288,6 +295,7 @@ struct TensorStore {
       // If the lower row is not eight rows below, it has its own address.
       constexpr bool eight_on = Access::kOrdinary;
       unsigned const below = eight_on ? first : alone(Access::row(staging, thread, 1));
+      Operands const operands = read_operands<Subtile>();
 #pragma unroll
       for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet)
 #pragma unroll
@@ -297,7 +305,7 @@ struct TensorStore {
           Pair source{};
           if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
           else if (MayRead && params.reads_source) source = staged(to);
-          Neighbours const computed = apply<down>(accumulators, source, scalar, n, lower);
+          Neighbours const computed = apply<down>(accumulators, source, scalar, operands, {n, lower, octet});
           store_staging_pair(to, computed.element);
         }
     }
@@ -310,6 +318,7 @@ struct TensorStore {
     static_assert(sizeof(C) == 4, "an element is a word");
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     unsigned const first[2] = {alone(Access::column(staging, thread, 0)), alone(Access::column(staging, thread, 1))};
+    Operands const operands = read_operands<Subtile>();
 #pragma unroll
     for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet)
 #pragma unroll
@@ -321,29 +330,48 @@ struct TensorStore {
         Pair source{};
         if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
         else if (MayRead && params.reads_source) source = staged(to);
-        Neighbours const computed = apply<down>(accumulators, source, scalar, n, lower);
+        Neighbours const computed = apply<down>(accumulators, source, scalar, operands, {n, lower, octet});
 #pragma unroll
         for (int i = 0; i < 2; ++i) asm volatile("st.shared.b32 [%0], %1;" ::"r"(to[i]), "r"(bits(convert<C>(computed.element[i]))) : "memory");
       }
   }
 
-  // Applies the epilogue to two neighbors: the lane's columns of the octet that begins at column
-  // `n` of the part.
-  template <int Down>
-  __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
-    int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
-    auto const& from = accumulators[Down][n / Mma::kN];
-    return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
+  // Reads the operands of the epilogue for the thread's elements of a subtile.
+  template <int Subtile>
+  __device__ __forceinline__ Operands read_operands() const {
+    constexpr int down = Subtile / kAcross * Map::kRows, across = Subtile % kAcross * Config::kSubtileColumns;
+    int const upper = warp::warpgroup_row<Config::kFragmentRows>(thread, 0), lower = warp::warpgroup_row<Config::kFragmentRows>(thread, 1);
+    Coordinates<2> const rows{row + down + upper, {0, lower - upper}};
+    Coordinates<kColumns> columns{column + across + thread % 4 * 2, {}};
+#pragma unroll
+    for (int w = 0; w < kColumns; ++w) columns.distance[w] = w / 2 * kOctet + w % 2;
+    return Operands(params, product, rows, columns);
   }
 
-  // Applies the epilogue to two accumulators in a row, for this column and the next.
-  __device__ __forceinline__ Neighbours apply(Accumulator const (&accumulators)[2], Pair const& source, Compute const (&scalar)[8], unsigned at_row, unsigned at_column) const {
+  // Two neighbors of a row of a subtile: the lane's columns of an octet, which begins at column `n`
+  // of the part.
+  struct NeighboursAt {
+    int n, lower, octet;
+  };
+
+  // Applies the epilogue to two neighbors.
+  template <int Down>
+  __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], Operands const& operands, NeighboursAt const& at) const {
+    int const first = at.n % Mma::kN / kOctet * 4 + 2 * at.lower;
+    auto const& from = accumulators[Down][at.n / Mma::kN];
+    return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, operands, {at.lower, 2 * at.octet}, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, at.lower), column + at.n + thread % 4 * 2);
+  }
+
+  // Applies the epilogue to two accumulators in a row, for this column and the next. `within` is the
+  // place of the first in `operands`.
+  template <class Read>
+  __device__ __forceinline__ Neighbours apply(Accumulator const (&accumulators)[2], Pair const& source, Compute const (&scalar)[8], Read const& operands, int const (&within)[2], unsigned at_row, unsigned at_column) const {
     int shift[2] = {0, 0};
     if constexpr (Config::Emulation::kScales) shifts(shift, at_row, at_column);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      two.element[i] = Config::Epilogue::apply(convert<Compute>(unscaled(accumulators[i], shift[i])), convert<Compute>(source.element[i]), scalar, params, product, at_row, at_column + i);
+      two.element[i] = Config::Epilogue::apply(convert<Compute>(unscaled(accumulators[i], shift[i])), convert<Compute>(source.element[i]), scalar, operands, within[0], within[1] + i);
     return two;
   }
 

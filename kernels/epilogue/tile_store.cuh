@@ -42,6 +42,7 @@ struct TileStore {
   using Accumulator = typename Config::Accumulator;
   using Compute = typename Config::Epilogue::Compute;
   using C = typename Config::C;
+  using Operands = typename Config::Epilogue::template Operands<1, Config::kStoreAccess>;
 
   WarpMma& warp_mma;
   Accumulator* partials;
@@ -182,10 +183,11 @@ struct TileStore {
     // Stores one access that lies in D, whose inputs have been read.
     auto const store = [&](int i, int j, Access const& c) {
       int const m = WarpMma::MapA::of_element(i), n = column_of(j);
+      Operands const operands = operands_of(params, unit, unsigned(first_row) + m, unsigned(first_column) + n);
       Compute computed[width];
 #pragma unroll
       for (int l = 0; l < width; ++l)
-        computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unit.product, unsigned(first_row) + m, unsigned(first_column) + n + l);
+        computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, operands, 0, l);
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
     };
     if constexpr (threadblock::kPlaced<Config>) {
@@ -252,13 +254,23 @@ struct TileStore {
         if (!place.exists()) continue;
         Access c{};
         if (params.reads_source) c = *reinterpret_cast<Access const*>(source + threadblock::offset_in_c<Config, false>(params, place));
+        Operands const operands = operands_of(params, unit, row, column);
         Compute computed[width];
 #pragma unroll
         for (int l = 0; l < width; ++l)
-          computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unit.product, row, column + l);
+          computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, operands, 0, l);
         *reinterpret_cast<Access*>(destination + threadblock::offset_in_d<Config, false>(params, place)) = converted<C>(computed);
       }
     }
+  }
+
+  // Reads the operands of the epilogue for one access.
+  template <class Params>
+  static __device__ __forceinline__ Operands operands_of(Params const& params, threadblock::Unit<Config> const& unit, unsigned row, unsigned column) {
+    Coordinates<Config::kStoreAccess> columns{column, {}};
+#pragma unroll
+    for (int l = 0; l < Config::kStoreAccess; ++l) columns.distance[l] = l;
+    return Operands(params, unit.product, {row, {0}}, columns);
   }
 
   // Returns the column of a thread's element, relative to its first.

@@ -62,14 +62,20 @@ __device__ __forceinline__ long long offset_in_c(Params const& params, Place con
   return ColumnMajor ? place.column * c.column_stride + place.row : place.row * c.row_stride + place.column;
 }
 
-// Returns an element of a matrix beside D, as matrix_element does, at the place of D's element.
-template <class To, class From, Scatter Axis, class Operand, class Params>
-__device__ __forceinline__ To scattered_element(Operand const& matrix, unsigned product, unsigned row, unsigned column, Params const& params) {
-  if (matrix.address == 0 || row >= unsigned(params.m) || column >= unsigned(params.n)) return To(0);
-  Place const place = place_of<Axis>(params, row, column);
-  if (!place.exists()) return To(0);
-  long long const at = (long long)product * matrix.batch_stride + (long long)place.row * matrix.row_stride + (long long)place.column * matrix.column_stride;
-  return convert<To>(reinterpret_cast<From const*>(matrix.address)[at]);
+// Reads a block of a matrix beside D, as read_matrix does, at the places of D's elements.
+template <class From, Scatter Axis, class To, int Rows, int Columns, class Operand, class Params>
+__device__ __forceinline__ void read_scattered(To (&to)[Rows][Columns], Operand const& matrix, unsigned product, Coordinates<Rows> const& rows, Coordinates<Columns> const& columns, Params const& params) {
+#pragma unroll
+  for (int i = 0; i < Rows; ++i)
+#pragma unroll
+    for (int j = 0; j < Columns; ++j) {
+      to[i][j] = To(0);
+      if (matrix.address == 0 || rows[i] >= unsigned(params.m) || columns[j] >= unsigned(params.n)) continue;
+      Place const place = place_of<Axis>(params, rows[i], columns[j]);
+      if (!place.exists()) continue;
+      long long const at = (long long)product * matrix.batch_stride + (long long)place.row * matrix.row_stride + (long long)place.column * matrix.column_stride;
+      to[i][j] = convert<To>(reinterpret_cast<From const*>(matrix.address)[at]);
+    }
 }
 
 }  // namespace threadblock

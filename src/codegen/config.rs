@@ -80,10 +80,11 @@ fn epilogue_header(desc: &GemmDesc) -> String {
     );
     let _ = writeln!(
         text,
-        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned product, unsigned row, unsigned column) {{\n{}  }}\n}};",
+        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  static constexpr bool kScales = {};\n{}}};",
         desc.output.compute.cuda(),
         desc.output.element.cuda(),
-        epilogue::body(
+        desc.epilogue.has_scales(),
+        epilogue::members(
             &desc.epilogue,
             (desc.output.compute, desc.output.element),
             desc.output.indexed.map(|_| scatter(desc)).as_deref()

@@ -160,6 +160,12 @@ impl EpilogueDesc {
         self.has(EpilogueOperand::Source)
     }
 
+    /// Returns whether the tree contains alpha, beta, or C. Otherwise a kernel needs no code of its
+    /// own for an alpha of 1 and a beta of 0.
+    pub(crate) fn has_scales(&self) -> bool {
+        self.has_source() || self.ops().iter().any(|op| matches!(op, Op::Scalar(0 | 1)))
+    }
+
     /// Returns the operands of the tree, with the element type of each in a GEMM whose D has
     /// elements of type `d`.
     pub fn operands(&self, d: ElementKind) -> EpilogueOperands<ElementKind> {

@@ -54,7 +54,7 @@ pub use function::{
 };
 pub use math::*;
 pub use parse::ParseEpilogueError;
-pub(crate) use spell::{body, functions};
+pub(crate) use spell::{functions, members};
 pub use tree::{
     Acc, Alpha, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, Constant, Fraction, Let,
     LinearCombination, LinearCombinationRelu, Local, Node, Scalar, ScalarNode, ScaleM, ScaleN,

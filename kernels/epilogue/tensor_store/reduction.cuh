@@ -26,14 +26,16 @@ struct OctetStore : TensorStore<Config, Params> {
       if constexpr (Access::kInColumns) {
         unsigned const m = this->row + warp::warpgroup_row<Config::kFragmentRows>(this->thread, 0), n = this->column + lanes + i;
         Pair const source = this->template read_column<0, true>(lanes + i);
+        typename Config::Epilogue::template Operands<2, 1> const operands(this->params, this->product, {m, {0, 1}}, {n, {0}});
         Compute two[2];
 #pragma unroll
-        for (int lower = 0; lower < 2; ++lower) two[lower] = Config::Epilogue::apply(convert<Compute>(four[2 * lower + i]), convert<Compute>(source.element[lower]), this->scalars, this->params, this->product, m + lower, n);
+        for (int lower = 0; lower < 2; ++lower) two[lower] = Config::Epilogue::apply(convert<Compute>(four[2 * lower + i]), convert<Compute>(source.element[lower]), this->scalars, operands, lower, 0);
         write(m, n, two);
       } else {
         unsigned const m = this->row + warp::warpgroup_row<Config::kFragmentRows>(this->thread, i), n = this->column + lanes;
         Pair const source = this->template read<0, true>(0, i);
-        write(m, n, this->apply({four[2 * i], four[2 * i + 1]}, source, this->scalars, m, n).element);
+        typename Config::Epilogue::template Operands<1, 2> const operands(this->params, this->product, {m, {0}}, {n, {0, 1}});
+        write(m, n, this->apply({four[2 * i], four[2 * i + 1]}, source, this->scalars, operands, {0, 0}, m, n).element);
       }
     }
   }

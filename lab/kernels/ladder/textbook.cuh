@@ -43,8 +43,9 @@ struct Element {
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
     C c{};
     if (params.reads_source) c = reinterpret_cast<C const*>(params.operands[0].address)[row * params.operands[0].row_stride + column];
+    typename Config::Epilogue::template Operands<1, 1> const operands(params, 0, {unsigned(row), {0}}, {unsigned(column), {0}});
     reinterpret_cast<C*>(params.d)[row * params.ldd + column] =
-        convert<C>(Config::Epilogue::apply(convert<Compute>(sum), convert<Compute>(c), scalars, params, 0, row, column));
+        convert<C>(Config::Epilogue::apply(convert<Compute>(sum), convert<Compute>(c), scalars, operands, 0, 0));
   }
 };
 
