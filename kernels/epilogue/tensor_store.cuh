@@ -362,8 +362,8 @@ struct TensorStore {
     return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, operands, {at.lower, 2 * at.octet}, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, at.lower), column + at.n + thread % 4 * 2);
   }
 
-  // Applies the epilogue to two accumulators in a row, for this column and the next. `within` is the
-  // place of the first in `operands`.
+  // Applies the epilogue to two accumulators in a row, for this column and the next. `within` is
+  // the place of the first in `operands`.
   template <class Read>
   __device__ __forceinline__ Neighbours apply(Accumulator const (&accumulators)[2], Pair const& source, Compute const (&scalar)[8], Read const& operands, int const (&within)[2], unsigned at_row, unsigned at_column) const {
     int shift[2] = {0, 0};

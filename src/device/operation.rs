@@ -269,7 +269,8 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
     /// On a GPU, `run` enqueues the work on the stream of D and returns. `run` allocates only to
     /// grow a `Workspace`. The first call of a kernel compiles the kernel. `prepare` compiles ahead
     /// of time. A call waits for the stream only if `f16x3` must find the range of the operands, or
-    /// if [`groups_checked`](Arguments::groups_checked) must read offsets.
+    /// if it checks offsets or indices on the device, as with
+    /// [`groups_checked`](Arguments::groups_checked).
     ///
     /// # Errors
     /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if the

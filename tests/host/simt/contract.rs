@@ -278,8 +278,7 @@ fn overflow_is_infinite_and_results_are_rounded_once() {
     assert_eq!(d[0], half(2048.0));
 }
 
-/// A and B may have either order, also with padded rows. The strides of D must have the order that
-/// the kernel writes.
+/// A and B may have either order, also with padded rows. C and D may have any strides.
 #[test]
 fn a_and_b_may_have_either_order() {
     let transposed = |x: &[f32], rows: usize, columns: usize| -> Vec<f32> {
