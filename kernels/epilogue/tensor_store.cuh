@@ -2,6 +2,7 @@
 // subtile. The epilogue writes to a staging buffer, in which C has the same layout, and TMA copies
 // the buffer to D. If C and D are not aligned for TMA, threads access them.
 #pragma once
+#include "epilogue/operands.cuh"
 #include "epilogue/tensor_store/staging.cuh"
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
@@ -86,7 +87,7 @@ struct TensorStore {
   // Stages every thread's part of a subtile.
   template <int Subtile>
   __device__ __forceinline__ void store_staging(Accumulators const& accumulators, unsigned staging) {
-    if constexpr (!Config::Epilogue::kScales) {
+    if constexpr (!Config::Epilogue::kReadsAlphaBetaOrC) {
       store_staging<Subtile, false>(accumulators, staging, scalars);
     } else if (params.unscaled) {
       // With known scalars, the compiler folds the scaling and removes the loads of C.
@@ -283,7 +284,7 @@ struct TensorStore {
         for (int i = 0; i < (four ? 4 : 2); ++i) {
           int const n = across + (octet + i / 2) * kOctet;
           Pair const source = kFetches ? pair(words[i]) : read<down, MayRead>(n, i % 2);
-          Neighbours const two = apply<down>(accumulators, source, scalar, operands, {n, i % 2, octet + i / 2});
+          Neighbours const two = apply<down>(accumulators, source, scalar, operands, n, i % 2);
           words[i] = convert_pair<C>(two.element[0], two.element[1]);
         }
         Access::store(to, words, four);
@@ -305,7 +306,7 @@ struct TensorStore {
           Pair source{};
           if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
           else if (MayRead && params.reads_source) source = staged(to);
-          Neighbours const computed = apply<down>(accumulators, source, scalar, operands, {n, lower, octet});
+          Neighbours const computed = apply<down>(accumulators, source, scalar, operands, n, lower);
           store_staging_pair(to, computed.element);
         }
     }
@@ -330,7 +331,7 @@ struct TensorStore {
         Pair source{};
         if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
         else if (MayRead && params.reads_source) source = staged(to);
-        Neighbours const computed = apply<down>(accumulators, source, scalar, operands, {n, lower, octet});
+        Neighbours const computed = apply<down>(accumulators, source, scalar, operands, n, lower);
 #pragma unroll
         for (int i = 0; i < 2; ++i) asm volatile("st.shared.b32 [%0], %1;" ::"r"(to[i]), "r"(bits(convert<C>(computed.element[i]))) : "memory");
       }
@@ -348,18 +349,13 @@ struct TensorStore {
     return Operands(params, product, rows, columns);
   }
 
-  // Two neighbors of a row of a subtile: the lane's columns of an octet, which begins at column `n`
-  // of the part.
-  struct NeighboursAt {
-    int n, lower, octet;
-  };
-
-  // Applies the epilogue to two neighbors.
+  // Applies the epilogue to two neighbors: the lane's columns of the octet that begins at column
+  // `n` of the part.
   template <int Down>
-  __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], Operands const& operands, NeighboursAt const& at) const {
-    int const first = at.n % Mma::kN / kOctet * 4 + 2 * at.lower;
-    auto const& from = accumulators[Down][at.n / Mma::kN];
-    return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, operands, {at.lower, 2 * at.octet}, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, at.lower), column + at.n + thread % 4 * 2);
+  __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], Operands const& operands, int n, int lower) const {
+    int const first = n % Mma::kN / kOctet * 4 + 2 * lower, w = n % Config::kSubtileColumns / kOctet * 2;
+    auto const& from = accumulators[Down][n / Mma::kN];
+    return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, operands, {lower, w}, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
   }
 
   // Applies the epilogue to two accumulators in a row, for this column and the next. `within` is

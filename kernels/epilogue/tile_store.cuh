@@ -1,5 +1,6 @@
 // Twin of src/epilogue/tile_store.rs: store of a thread's accumulators to D.
 #pragma once
+#include "epilogue/operands.cuh"
 #include "numeric.cuh"
 #include "schedule.cuh"
 #include "threadblock/row_index.cuh"

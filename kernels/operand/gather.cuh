@@ -1,6 +1,5 @@
 // Twin of src/operand/gather.rs: copies the lines of a matrix that an index list selects, or whose
-// lines or units are split in two modes. A unit is
-// one access of kBytes bytes.
+// lines or units are split in two modes. A unit is one access of kBytes bytes.
 #pragma once
 #include "config.cuh"
 #include "layout/index_map.cuh"

@@ -62,20 +62,4 @@ __device__ __forceinline__ long long offset_in_c(Params const& params, Place con
   return ColumnMajor ? place.column * c.column_stride + place.row : place.row * c.row_stride + place.column;
 }
 
-// Reads a block of a matrix beside D, as read_matrix does, at the places of D's elements.
-template <class From, Scatter Axis, class To, int Rows, int Columns, class Operand, class Params>
-__device__ __forceinline__ void read_scattered(To (&to)[Rows][Columns], Operand const& matrix, unsigned product, Coordinates<Rows> const& rows, Coordinates<Columns> const& columns, Params const& params) {
-#pragma unroll
-  for (int i = 0; i < Rows; ++i)
-#pragma unroll
-    for (int j = 0; j < Columns; ++j) {
-      to[i][j] = To(0);
-      if (matrix.address == 0 || rows[i] >= unsigned(params.m) || columns[j] >= unsigned(params.n)) continue;
-      Place const place = place_of<Axis>(params, rows[i], columns[j]);
-      if (!place.exists()) continue;
-      long long const at = (long long)product * matrix.batch_stride + (long long)place.row * matrix.row_stride + (long long)place.column * matrix.column_stride;
-      to[i][j] = convert<To>(reinterpret_cast<From const*>(matrix.address)[at]);
-    }
-}
-
 }  // namespace threadblock

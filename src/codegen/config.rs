@@ -80,10 +80,10 @@ fn epilogue_header(desc: &GemmDesc) -> String {
     );
     let _ = writeln!(
         text,
-        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  static constexpr bool kScales = {};\n{}}};",
+        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  static constexpr bool kReadsAlphaBetaOrC = {};\n{}}};",
         desc.output.compute.cuda(),
         desc.output.element.cuda(),
-        desc.epilogue.has_scales(),
+        desc.epilogue.reads_alpha_beta_or_c(),
         epilogue::members(
             &desc.epilogue,
             (desc.output.compute, desc.output.element),

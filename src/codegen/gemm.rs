@@ -51,7 +51,7 @@ fn header(desc: &GemmDesc, geometry: &Geometry, text: &MainloopText) -> String {
         ("kClusterN", cluster.n),
     ];
     let includes = [
-        &["numeric.cuh", "epilogue/math.cuh", "threadblock/work.cuh", "threadblock/row_index.cuh"],
+        &["numeric.cuh", "epilogue/math.cuh", "epilogue/operands.cuh", "threadblock/work.cuh"],
         text.includes,
         text.mma.includes,
     ]

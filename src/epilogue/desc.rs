@@ -162,7 +162,7 @@ impl EpilogueDesc {
 
     /// Returns whether the tree contains alpha, beta, or C. Otherwise a kernel needs no code of its
     /// own for an alpha of 1 and a beta of 0.
-    pub(crate) fn has_scales(&self) -> bool {
+    pub(crate) fn reads_alpha_beta_or_c(&self) -> bool {
         self.has_source() || self.ops().iter().any(|op| matches!(op, Op::Scalar(0 | 1)))
     }
 
@@ -202,10 +202,13 @@ impl EpilogueDesc {
     /// Checks that the nodes form one expression.
     ///
     /// # Errors
-    /// [`Refusal`] if the tree has too many nodes, an empty node, an unknown scalar, a node without
-    /// its operands, a scale factor that is not a scalar, not exactly one result, or too many
-    /// operands; if an operand has two element types, or C has a type of its own; or if a value
-    /// has no definition before it, or slots are not in the order of definitions.
+    /// [`Refusal`] in each of these cases:
+    ///
+    /// - The tree has too many nodes or operands, an empty node, or an unknown scalar.
+    /// - A node has no operands, or a scale factor is not a scalar.
+    /// - The tree has no result, or several.
+    /// - An operand has two element types, or C has a type of its own.
+    /// - A value has no definition before it, or slots are not in the order of definitions.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
             return Err(Refusal::epilogue(Malformed::TooLong));

@@ -7,7 +7,7 @@
 //! [alpha acc scale beta source scale add relu]               EpilogueDesc: postfix, Copy, const, hashable
 //!         |                         \
 //!         v                          v
-//! evaluate(), row by row            an expression in the generated header
+//! evaluate(), row by row            a struct in the generated header: operands, and an expression
 //! ```
 //!
 //! `Scaled<S, X>` with `S = 0` is 0 for every X: with beta = 0, a NaN in C cannot reach D, and C is
@@ -28,6 +28,7 @@ pub(crate) mod evaluate;
 mod formula;
 mod function;
 mod math;
+mod operands;
 mod parse;
 #[doc(hidden)]
 pub mod partials;
@@ -53,8 +54,9 @@ pub use function::{
     register, register_binary, registered,
 };
 pub use math::*;
+pub(crate) use operands::members;
 pub use parse::ParseEpilogueError;
-pub(crate) use spell::{functions, members};
+pub(crate) use spell::functions;
 pub use tree::{
     Acc, Alpha, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, Constant, Fraction, Let,
     LinearCombination, LinearCombinationRelu, Local, Node, Scalar, ScalarNode, ScaleM, ScaleN,

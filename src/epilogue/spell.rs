@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     codegen::printable,
-    numeric::{ComputeKind, ElementKind},
+    numeric::ComputeKind,
     shape::{EpilogueOperand, OperandKind},
 };
 use core::fmt;
@@ -80,52 +80,9 @@ fn constant(x: f64, compute: ComputeKind) -> String {
     }
 }
 
-/// Returns the members of the C++ struct of an epilogue:
-///
-/// - `Operands<R, W>` holds the elements of the operands, except C, for `R` rows and `W` columns of
-///   D. It reads all of them at once, because an epilogue waits for memory only once then.
-/// - `apply` computes one element of D, from row `r` and column `w` of `operands`.
-///
-/// D has elements of type `d`. `scatter` is the axis of D with an index list, in C++.
-pub(crate) fn members(
-    desc: &EpilogueDesc,
-    (compute, d): (ComputeKind, ElementKind),
-    scatter: Option<&str>,
-) -> String {
-    const INLINE: &str = "__device__ __forceinline__";
-    let (fields, reads) = operands(desc, d, scatter);
-    let expression = expression(desc, compute);
-    format!(
-        "  template <int R, int W>\n  struct Operands {{\n{fields}    template <class Params>\n    {INLINE} Operands(Params const& params, unsigned product, Coordinates<R> const& rows, Coordinates<W> const& columns) {{\n{reads}    }}\n  }};\n  template <class Operands>\n  static {INLINE} Compute apply(Compute accumulator, Compute source, Compute const (&scalar)[8], Operands const& operands, int r, int w) {{\n{expression}  }}\n"
-    )
-}
-
-/// Returns the fields of the operands except C, and the statements that read them.
-fn operands(desc: &EpilogueDesc, d: ElementKind, scatter: Option<&str>) -> (String, String) {
-    let (mut fields, mut reads) = (String::new(), String::new());
-    for (operand, element) in desc.operands(d).iter() {
-        let (element, from) =
-            (element.cuda(), format!("params.operands[{}]", desc.position(operand)));
-        let (extents, read) = match operand.side() {
-            _ if operand == EpilogueOperand::Source => continue,
-            Some(OperandKind::A) => ("[R]", format!("({operand}, {from}, rows, params.m)")),
-            Some(OperandKind::B) => ("[W]", format!("({operand}, {from}, columns, params.n)")),
-            None => ("[R][W]", format!("({operand}, {from}, product, rows, columns, params)")),
-        };
-        let function = match (operand.side(), scatter) {
-            (Some(_), _) => format!("read_vector<{element}>"),
-            (None, None) => format!("read_matrix<{element}>"),
-            (None, Some(axis)) => format!("threadblock::read_scattered<{element}, {axis}>"),
-        };
-        fields.push_str(&format!("    Compute {operand}{extents};\n"));
-        reads.push_str(&format!("      {function}{read};\n"));
-    }
-    (fields, reads)
-}
-
 /// Returns the definitions of named values, and the result. The expressions are in `accumulator`,
 /// `source`, and `scalar[]`, all of type `Compute`, and in `operands`, `r`, and `w`.
-fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
+pub(super) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
         Op::Operand(EpilogueOperand::Source, _) => "source".to_owned(),

@@ -175,7 +175,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             groups: self.groups.as_ref().map(|groups| Groups {
                 axis: groups.axis,
                 offsets: groups.offsets.without_data(),
-                read: groups.read.of(&groups.offsets.memory),
+                read: groups.read.for_list_in(&groups.offsets.memory),
             }),
             indices: self.indices.without_data(),
             a: self.a.without_data(),

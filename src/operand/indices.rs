@@ -46,7 +46,7 @@ impl<R> IndexList<R> {
 
 impl<R: Memory> IndexList<R> {
     fn without_data(&self) -> IndexList<Elements> {
-        let (list, read) = (self.list.without_data(), self.read.of(&self.list.memory));
+        let (list, read) = (self.list.without_data(), self.read.for_list_in(&self.list.memory));
         IndexList { list, read, extent: self.extent }
     }
 }

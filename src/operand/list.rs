@@ -17,7 +17,7 @@ pub enum ListReader {
 impl ListReader {
     /// Returns the reader of a list in `memory`, which is `self` unless kernel parameters carry the
     /// list.
-    pub(super) fn of(self, memory: &impl Memory) -> Self {
+    pub(super) fn for_list_in(self, memory: &impl Memory) -> Self {
         if memory.by_value() { Self::ByValue } else { self }
     }
 }
@@ -52,8 +52,8 @@ impl Problem {
         carried.fold(0, |bytes: u64, (_, _, count)| bytes.saturating_add(carried_bytes(count)))
     }
 
-    /// Sets the addresses of the lists that kernel parameters carried to the workspace, one behind
-    /// another.
+    /// Sets the addresses of the lists that kernel parameters carry to the workspace. The lists are
+    /// consecutive there.
     pub(super) fn with_lists_at(mut self, mut address: u64) -> Self {
         let readers = Vec::from_iter(self.lists().map(|(_, read, count)| (read, count)));
         for (list, (read, count)) in self.lists_mut().zip(readers) {

@@ -152,7 +152,7 @@ impl Pass {
         (routes, problem): (&Routes, &Problem),
         first: u64,
     ) -> Result<[Option<Self>; 2], Refusal> {
-        let problem = problem.with_lists_at(routes.records(first));
+        let problem = routes.with_lists(problem, first);
         let of = |operand| Self::for_operand(desc, operand, (routes.way(operand), &problem), first);
         Ok([of(OperandKind::A)?, of(OperandKind::B)?])
     }

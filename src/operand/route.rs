@@ -176,13 +176,18 @@ impl Routes {
             address: first + self.partials.first,
             ..Elements::new(self.partials.bytes() as usize)
         };
-        let mut routed = problem.with_lists_at(self.records(first));
+        let mut routed = self.with_lists(problem, first);
         for operand in OperandKind::BOTH {
             if self.way(operand).route == Route::Gathered {
                 routed.indices.operands[operand.index()] = None;
             }
         }
         Problem { a, b, k, workspace: Some(partials), ..routed }
+    }
+
+    /// Returns the problem with the addresses of its lists, given the address of the workspace.
+    pub(super) fn with_lists(&self, problem: &Problem, first: u64) -> Problem {
+        problem.with_lists_at(self.records(first))
     }
 
     /// Returns the offset in bytes of the end of the partials.

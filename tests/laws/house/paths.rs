@@ -95,6 +95,52 @@ fn a_path_that_does_not_exist_is_found() {
     assert_eq!((found.len(), gone), (4, vec!["src/gone.rs"]));
 }
 
+/// Returns the functions that a page names after a file: `` `file.rs`: `one`, `two` ``.
+fn named_functions(text: &str) -> Vec<(&str, &str)> {
+    let parts: Vec<_> = text.split('`').collect();
+    let mut found = Vec::new();
+    for (at, file) in parts.iter().enumerate().skip(1).step_by(2) {
+        if !file.ends_with(".rs") {
+            continue;
+        }
+        for (number, pair) in parts[at + 1..].chunks_exact(2).enumerate() {
+            let between = if number == 0 { pair[0].trim() == ":" } else { pair[0].trim() == "," };
+            let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            if !between || !pair[1].chars().all(is_name) {
+                break;
+            }
+            found.push((*file, pair[1]));
+        }
+    }
+    found
+}
+
+/// Returns whether a file of the repository has a function, or a suite of the macro `suites`, which
+/// begins with its name and a colon.
+fn has_function((file, function): (&str, &str)) -> bool {
+    let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
+    text.contains(&format!("fn {function}(")) || text.contains(&format!(" {function}: run of "))
+}
+
+#[test]
+fn every_function_that_the_book_names_exists() {
+    let pages = files(&["book"], "md");
+    let named: Vec<_> = pages.values().flat_map(|text| named_functions(text)).collect();
+    assert!(named.len() > 80, "{}", named.len());
+    let gone = named.into_iter().filter(|one| !names_missing_variant(one.0) && !has_function(*one));
+    assert_eq!(Vec::from_iter(gone), []);
+}
+
+#[test]
+fn a_function_that_does_not_exist_is_found() {
+    let here = "tests/laws/house/paths.rs";
+    let text = format!("(`{here}`: `named`,\n`gone`), and `{here}`, `not_named`");
+    let found = named_functions(&text);
+    assert_eq!(found, [(here, "named"), (here, "gone")]);
+    let gone = found.into_iter().filter(|one| !has_function(*one));
+    assert_eq!(Vec::from_iter(gone), [(here, "gone")]);
+}
+
 /// Returns the targets of a page's relative Markdown links without anchors.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
