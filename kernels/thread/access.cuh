@@ -11,6 +11,18 @@ struct Words {
   unsigned word[kCount];
 };
 
+// Copies Bytes bytes from global memory to the shared-memory address `to` asynchronously, or writes
+// zeros if `exists` is false. 16-byte copies bypass the L1 cache.
+template <int Bytes>
+__device__ __forceinline__ void copy_async(unsigned to, void const* from, bool exists) {
+  int const bytes = exists ? Bytes : 0;
+  if constexpr (Bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(bytes));
+  }
+}
+
 // Reads Bytes bytes. With Once, the L1 cache does not keep them, and nothing may write them while
 // the kernel runs.
 template <int Bytes, bool Once>

@@ -1,21 +1,9 @@
 // Twin of src/threadblock/multistage.rs: any number of stages, filled by asynchronous copies.
 #pragma once
+#include "thread/access.cuh"
 #include "threadblock/mma.cuh"
 
 namespace threadblock {
-
-// Copies Bytes bytes from global to shared memory, or writes zeros if `exists` is false. 16-byte
-// copies bypass the L1 cache.
-template <int Bytes>
-__device__ __forceinline__ void copy_async(void* to, void const* from, bool exists) {
-  unsigned const address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  int const bytes = exists ? Bytes : 0;
-  if constexpr (Bytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes));
-  } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(Bytes), "r"(bytes));
-  }
-}
 
 template <class Config, class WarpMma>
 struct MmaMultistage : Mma<Config, WarpMma, MmaMultistage<Config, WarpMma>> {
@@ -42,7 +30,9 @@ struct MmaMultistage : Mma<Config, WarpMma, MmaMultistage<Config, WarpMma>> {
     constexpr int bytes = Operand::kAccess * sizeof(typename Operand::Element);
 #pragma unroll
     for (int i = Part; i < ThreadMap<Operand>::kAccesses; i += Of) {
-      if (from.active(i)) copy_async<bytes>(Base::place(to, from, i, 0), from.address(i), from.exists(i));
+      if (!from.active(i)) continue;
+      unsigned const place = static_cast<unsigned>(__cvta_generic_to_shared(Base::place(to, from, i, 0)));
+      thread::copy_async<bytes>(place, from.address(i), from.exists(i));
     }
   }
 };
