@@ -59,7 +59,7 @@ impl GemmDesc {
         let ring = components.ring;
         let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
         if needed > available {
-            let (stages, stage) = (self.stages(), ring.expect_bytes());
+            let (stages, stage) = (self.stages(), ring.whole_stage_bytes());
             let partials = needed - stages * stage;
             return Err(Refusal::shared_memory(
                 [needed, available],

@@ -58,7 +58,7 @@ explanation! {
     /// Stages of the ring.
     stages: u32 = ring.stages;
     /// Bytes per stage.
-    stage_bytes: u32 = ring.expect_bytes();
+    stage_bytes: u32 = ring.whole_stage_bytes();
     /// Staging buffers through which each consumer stores D.
     staging_buffers: u32 = ring.staging_buffers;
     /// Bytes per staging buffer.

@@ -39,8 +39,9 @@ impl GemmDesc {
     /// Returns the stages of a ring that shared memory holds, at most those of the description.
     const fn stages_of_ring(&self, ring: &Pipeline) -> Option<u32> {
         let stages = self.stages();
-        let beside = ring.shared_bytes().saturating_sub(stages.saturating_mul(ring.expect_bytes()));
+        let beside =
+            ring.shared_bytes().saturating_sub(stages.saturating_mul(ring.whole_stage_bytes()));
         let available = self.arch.machine().shared_bytes_each_of(1);
-        fitting_stages(stages, ring.expect_bytes(), beside, available)
+        fitting_stages(stages, ring.whole_stage_bytes(), beside, available)
     }
 }

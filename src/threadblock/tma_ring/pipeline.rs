@@ -234,9 +234,14 @@ impl Pipeline {
         if self.pingpong { 1 } else { self.consumers }
     }
 
+    /// Returns the size of a stage in bytes.
+    pub const fn whole_stage_bytes(&self) -> u32 {
+        self.stage_bytes[0].saturating_add(self.stage_bytes[1])
+    }
+
     /// Returns the bytes that a full barrier waits for: the whole stage, whichever block copies it.
     pub const fn expect_bytes(&self) -> u32 {
-        self.stage_bytes[0].saturating_add(self.stage_bytes[1])
+        self.whole_stage_bytes()
     }
 
     /// Returns the bytes of an operand's tile that one block copies to each destination block.
@@ -267,7 +272,7 @@ impl Pipeline {
     /// Returns the number of items in a region, the bytes per item, and the pitch in bytes from one
     /// item to the next.
     const fn extent(&self, region: Region) -> (u32, u32, u32) {
-        let stage = self.expect_bytes();
+        let stage = self.whole_stage_bytes();
         match region {
             Region::Stage(operand) => (self.stages, self.stage_bytes[operand.index()], stage),
             Region::Staging => (
@@ -300,7 +305,7 @@ impl Pipeline {
         match region {
             Region::Stage(OperandKind::A) => 0,
             Region::Stage(OperandKind::B) => self.stage_bytes[0],
-            Region::Staging => self.stages.saturating_mul(self.expect_bytes()),
+            Region::Staging => self.stages.saturating_mul(self.whole_stage_bytes()),
             Region::Slot => self.end(Region::Staging),
             Region::Full => self.end(Region::Slot),
             Region::Empty => self.end(Region::Full),
