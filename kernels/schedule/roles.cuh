@@ -13,6 +13,8 @@ enum class RoleStepKind {
   AwaitEmpty,
   Expect,
   CopyTensor,
+  GatherLines,
+  ArriveGathered,
   Drain,
   SkipEarlier,
   SkipLater,
@@ -133,9 +135,10 @@ template <>
 struct Exchanges<false> {};
 
 // State that every role has. A role derives from it and provides the following members.
-// - step<Kind, First, FragmentSet>(): CopyTensor, ClearOutside, LoadFirst, LoadFragments,
-//   MultiplyStage, MultiplyLast, MultiplyInstructionTile, Promote, FetchSource, StoreStaging,
-//   StoreTensor, StoreThreads, ReduceSlices, SendPartials, AddPartials. Only arrives_last may wait.
+// - step<Kind, First, FragmentSet>(): CopyTensor, GatherLines, ClearOutside, LoadFirst,
+//   LoadFragments, MultiplyStage, MultiplyLast, MultiplyInstructionTile, Promote, FetchSource,
+//   StoreStaging, StoreTensor, StoreThreads, ReduceSlices, SendPartials, AddPartials. Only
+//   arrives_last may wait.
 // - goes_on(): whether this thread continues after the opening.
 // - next_tile(): advances to the next tile of D; false if there is none. k_tiles(): its k-tiles.
 // - has_outside(): whether the k-tile has elements outside the group's K.
@@ -227,7 +230,10 @@ __device__ __forceinline__ void synchronize(Role& role) {
   } else if constexpr (Kind == RoleStepKind::AwaitEmpty) {
     await<Role::kClustered>(role.empty(), role.position.phase ^ 1);
   } else if constexpr (Kind == RoleStepKind::Expect) {
-    expect(role.full(), Ring::kStageBytes);
+    if (!Ring::kGathers || role.leads()) expect(role.full(), Ring::kExpectBytes);
+  } else if constexpr (Kind == RoleStepKind::ArriveGathered) {
+    // The pending count includes the arrival from the start (`noinc`).
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(role.full()) : "memory");
   } else if constexpr (Kind == RoleStepKind::Drain) {
     auto position = role.position;
     for (unsigned i = 0; i < Ring::kStages; ++i, position.advance()) {
@@ -348,7 +354,7 @@ __device__ __forceinline__ void perform(Role& role) {
     perform<List, FragmentSet, First + Count / 2, Count - Count / 2>(role);
   } else if constexpr (Count == 1) {
     constexpr RoleStep step = List::step(First);
-    if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::ClearOutside || step.kind == RoleStepKind::MultiplyStage ||
+    if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::GatherLines || step.kind == RoleStepKind::ClearOutside || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyInstructionTile || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||

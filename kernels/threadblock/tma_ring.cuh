@@ -5,6 +5,7 @@
 #include "schedule/roles.cuh"
 #include "threadblock/records.cuh"
 #include "threadblock/tensor_copy.cuh"
+#include "threadblock/tma_ring/gathered_lines.cuh"
 #include "threadblock/tma_ring/pipeline.cuh"
 #include "threadblock/work.cuh"
 
@@ -136,28 +137,39 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SliceSum<Config::
   }
 };
 
-// Producer, whose copies a single thread issues.
+// Producer. A single thread issues the copies of TMA. If an index list selects the lines of an
+// operand, all threads copy the lines.
 template <class Config, class Params>
 struct Producer : Worker<Config, Params> {
   using Worker<Config, Params>::Worker;
 
   Positions<Config::kPositions, 0> positions;
+  typename LinesOf<Config, typename Config::A, 0, Config::Ring::kGatheredA>::Type lines_a;
+  typename LinesOf<Config, typename Config::B, 1, Config::Ring::kGatheredB>::Type lines_b;
 
-  __device__ __forceinline__ bool goes_on() const { return this->leads(); }
+  __device__ __forceinline__ bool goes_on() const { return Config::Ring::kGathers || this->leads(); }
 
   __device__ __forceinline__ bool next_tile() {
     if (!this->work.take(this->params, this->unit)) return false;
     positions.load(this->params, this->unit.product);
+    lines_a.load(this->params, this->unit.product, this->unit.row(), this->unit.rows(this->params), this->thread);
+    lines_b.load(this->params, this->unit.product, this->unit.column(), this->unit.columns(this->params), this->thread);
     return true;
   }
 
   template <RoleStepKind Kind, int Operand, int>
   __device__ __forceinline__ void step() {
-    static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
-    if constexpr (Operand == 0) {
-      copy<typename Config::A, 0>(this->params.map_a, this->unit.row(), this->stage_a());
+    if constexpr (Kind == RoleStepKind::GatherLines) {
+      if constexpr (Operand == 0) lines_a.copy(this->params, this->stage_a(), this->template first_k<0>(), this->thread);
+      else lines_b.copy(this->params, this->stage_b(), this->template first_k<1>(), this->thread);
     } else {
-      copy<typename Config::B, 1>(this->params.map_b, this->unit.column(), this->stage_b());
+      static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
+      if (Config::Ring::kGathers && !this->leads()) return;
+      if constexpr (Operand == 0) {
+        copy<typename Config::A, 0>(this->params.map_a, this->unit.row(), this->stage_a());
+      } else {
+        copy<typename Config::B, 1>(this->params.map_b, this->unit.column(), this->stage_b());
+      }
     }
   }
 
@@ -202,8 +214,8 @@ struct TmaRing {
     // different matrix.
     if (shared % 1024 != 0) __trap();
     if (threadIdx.x == 0) {
-      prefetch(params.map_a);
-      prefetch(params.map_b);
+      if constexpr (!Config::Ring::kGatheredA) prefetch(params.map_a);
+      if constexpr (!Config::Ring::kGatheredB) prefetch(params.map_b);
     }
     schedule::roles::State<typename Config::Ring> setup(shared, 0, thread);
     schedule::roles::perform<typename Config::Roles::Setup::Opening>(setup);

@@ -40,6 +40,10 @@ pub const KERNELS: &[(&str, &str)] = &[
         "threadblock/tma_ring/pipeline.cuh",
         include_str!("../../kernels/threadblock/tma_ring/pipeline.cuh"),
     ),
+    (
+        "threadblock/tma_ring/gathered_lines.cuh",
+        include_str!("../../kernels/threadblock/tma_ring/gathered_lines.cuh"),
+    ),
     ("threadblock/smem.cuh", include_str!("../../kernels/threadblock/smem.cuh")),
     ("threadblock/swizzle.cuh", include_str!("../../kernels/threadblock/swizzle.cuh")),
     ("threadblock/tensor_copy.cuh", include_str!("../../kernels/threadblock/tensor_copy.cuh")),

@@ -51,8 +51,19 @@ steps! {
             /// Operand to copy.
             operand: OperandKind,
         },
-        /// Waits until every filled stage is empty, so that no block arrives at a barrier of a
-        /// block that has exited.
+        /// Each thread of the producer starts to copy its part of the lines that an index list
+        /// selects, of an operand's part of tile `t`, into the stage. The threads copy with
+        /// `cp.async`, and write zeros for a line beyond the operand. Each block gathers for
+        /// itself.
+        GatherLines {
+            /// Operand to gather.
+            operand: OperandKind,
+        },
+        /// Each thread of the producer arrives at the full barrier of tile `t` as soon as the lines
+        /// that the thread has copied so far have landed. The thread does not wait for them.
+        ArriveGathered,
+        /// Waits until every filled stage is empty. No block then arrives at a barrier of a block
+        /// that has exited, and no thread exits before its lines have landed.
         Drain,
         /// Advances `t` past the work units that earlier consumers multiply in this round.
         SkipEarlier,
@@ -148,7 +159,11 @@ steps! {
             /// Subtile to stage.
             subtile: u8,
         },
-        /// Makes the thread's writes to shared memory visible to asynchronous copies.
+        /// Makes writes to shared memory by the generic proxy visible to the async proxy: writes
+        /// of the thread, before TMA stores D, and gathered lines that the thread has waited for,
+        /// before `wgmma` reads them. The fence must lie between the writes and the reads in
+        /// causality order (PTX ISA, "Memory Consistency Model"). A fence in the producer would
+        /// have to wait for the copies, whose arrival is asynchronous.
         FenceProxy,
         /// The storing thread starts the copy of subtile `subtile` of the warpgroup's part from its
         /// staging buffer to D.
@@ -194,8 +209,8 @@ words! {
         /// Every warp of the block, before anything else.
         #[default]
         Setup = "Setup",
-        /// The warpgroup that fills the ring. All its threads perform the opening; then one thread
-        /// continues.
+        /// The warpgroup that fills the ring. All its threads perform the opening. Then one thread
+        /// continues, or all threads if they gather lines.
         Producer = "Producer",
         /// A warpgroup that multiplies. All its threads perform each step.
         Consumer = "Consumer",

@@ -71,6 +71,8 @@ pub use tensor_map::{TensorMapDesc, TensorMatrix};
 pub use thread_map::{SECTOR_BYTES, ThreadMap};
 pub use tma_ring::TmaRingKnobs;
 #[doc(hidden)]
+pub use tma_ring::gathered_lines::GatheredLines;
+#[doc(hidden)]
 pub use tma_ring::pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 #[doc(hidden)]
 pub use tma_ring::role_options::RoleOptions;

@@ -10,8 +10,12 @@ namespace threadblock {
 template <class Facts>
 struct Pipeline : Facts {
   static constexpr unsigned kBarrierBytes = 8;
-  // Bytes that a full barrier waits for: the whole stage, whichever block copies it.
   static constexpr unsigned kStageBytes = Facts::kBytesA + Facts::kBytesB;
+  // Whether the producer's threads gather lines of an operand, and whether TMA copies an operand.
+  static constexpr bool kGathers = Facts::kGatheredA || Facts::kGatheredB;
+  // Bytes that a full barrier waits for: those that TMA copies to the stage, whichever block issues
+  // the copies.
+  static constexpr unsigned kExpectBytes = (Facts::kGatheredA ? 0 : Facts::kBytesA) + (Facts::kGatheredB ? 0 : Facts::kBytesB);
   static constexpr unsigned kBuffers = Facts::kConsumers * Facts::kStagingBuffers;
   static constexpr unsigned kStaging = Facts::kStages * kStageBytes;
   static constexpr unsigned kSlots = kStaging + kBuffers * Facts::kStagingBytes;

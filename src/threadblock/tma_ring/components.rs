@@ -12,12 +12,12 @@ use crate::{
         WarpSpecialized,
         smem::Along,
         tensor_map::CHUNK_BYTES,
-        tma_ring::{
-            Consumer,
-            pipeline::{LEAST_REGISTERS, MOST_STAGING},
-        },
+        tma_ring::{Consumer, gathered_lines::producer_registers, pipeline::MOST_STAGING},
     },
-    warp::warpgroup::{ROWS, STAGE_BYTES},
+    warp::{
+        TiledMma,
+        warpgroup::{ROWS, STAGE_BYTES},
+    },
 };
 
 impl WarpSpecialized {
@@ -51,6 +51,7 @@ impl WarpSpecialized {
             consumers: if pingpong { PARTNERS } else { consumers.count() },
             pingpong,
             multicast: Self::multicast(d),
+            gathered: [d.operands[0].indexed, d.operands[1].indexed],
             slices: d.cluster_slices(mma.consumer_accumulators(repeats)),
             staging_buffers: 0,
             staging_bytes: 0,
@@ -69,7 +70,7 @@ impl WarpSpecialized {
             split_k: d.has_slices(),
             by_threads,
             groups_k: matches!(d.work.mode.groups(), Some(Axis::K)),
-            registers: Self::registers(&ring),
+            registers: Self::registers(&ring, &mma),
         };
         let this = Self {
             ring,
@@ -153,22 +154,25 @@ impl WarpSpecialized {
         1
     }
 
-    /// Returns the operand that the CTAs of a cluster share.
+    /// Returns the operand that the CTAs of a cluster share. Each CTA gathers its own lines of an
+    /// operand, because `cp.async` writes only to the shared memory of its own CTA.
     pub(crate) const fn multicast(d: &GemmDesc) -> Option<SharedOperand> {
-        match (d.mainloop.cluster().m, d.mainloop.cluster().n) {
-            (1, 1) => None,
-            (blocks, 1) => Some(SharedOperand { operand: OperandKind::B, blocks }),
-            (_, blocks) => Some(SharedOperand { operand: OperandKind::A, blocks }),
-        }
+        let shared = match (d.mainloop.cluster().m, d.mainloop.cluster().n) {
+            (1, 1) => return None,
+            (blocks, 1) => SharedOperand { operand: OperandKind::B, blocks },
+            (_, blocks) => SharedOperand { operand: OperandKind::A, blocks },
+        };
+        if d.operands[shared.operand.index()].indexed { None } else { Some(shared) }
     }
 
     /// Returns the registers of a producer thread and of a consumer thread. `None` if there is one
     /// consumer, for which the registers of the launch suffice.
-    pub(crate) const fn registers(ring: &Pipeline) -> Option<[u8; 2]> {
+    pub(crate) const fn registers(ring: &Pipeline, mma: &TiledMma) -> Option<[u8; 2]> {
         if ring.consumers < 2 {
             return None;
         }
-        Some([LEAST_REGISTERS as u8, ring.registers_beside(LEAST_REGISTERS) as u8])
+        let producer = producer_registers(ring, mma);
+        Some([producer as u8, ring.registers_beside(producer) as u8])
     }
 }
 

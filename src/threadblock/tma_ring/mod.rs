@@ -52,6 +52,7 @@ pub(crate) mod cost;
 mod dispatch;
 pub(crate) mod explain;
 mod fit;
+pub(crate) mod gathered_lines;
 mod kernel;
 mod launch;
 pub(crate) mod pipeline;

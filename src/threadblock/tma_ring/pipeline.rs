@@ -70,6 +70,8 @@ pub struct Pipeline {
     pub pingpong: bool,
     /// Operand that the cluster shares; `None` if each block copies for itself.
     pub multicast: Option<SharedOperand>,
+    /// Whether the producer's threads gather the lines of A, and of B. TMA copies other operands.
+    pub gathered: [bool; 2],
     /// Split-K slices that the blocks of a cluster compute; `None` if each block computes its own
     /// tile.
     pub slices: Option<ClusterSlices>,
@@ -217,10 +219,21 @@ impl Pipeline {
         }
     }
 
+    /// Returns whether the producer's threads gather the lines of an operand.
+    pub const fn gathers(&self) -> bool {
+        self.gathered[0] || self.gathered[1]
+    }
+
+    /// Returns whether TMA copies an operand.
+    pub const fn copies_boxes(&self) -> bool {
+        !(self.gathered[0] && self.gathered[1])
+    }
+
     /// Returns the arrivals that complete a phase of a full barrier, in addition to the bytes: one
-    /// by the producer.
+    /// by the thread that announces the bytes of TMA, and one by each thread that gathers lines.
     pub const fn full_arrivals(&self) -> u32 {
-        1
+        let threads = if self.gathers() { WARPS * 32 } else { 0 };
+        threads + self.copies_boxes() as u32
     }
 
     /// Returns the arrivals that complete a phase of an empty barrier. Each warp that reads data
@@ -239,9 +252,12 @@ impl Pipeline {
         self.stage_bytes[0].saturating_add(self.stage_bytes[1])
     }
 
-    /// Returns the bytes that a full barrier waits for: the whole stage, whichever block copies it.
+    /// Returns the bytes that a full barrier waits for: those that TMA copies to the stage,
+    /// whichever block issues the copies.
     pub const fn expect_bytes(&self) -> u32 {
-        self.whole_stage_bytes()
+        let [a, b] = self.stage_bytes;
+        let [gathered_a, gathered_b] = self.gathered;
+        (if gathered_a { 0 } else { a }).saturating_add(if gathered_b { 0 } else { b })
     }
 
     /// Returns the bytes of an operand's tile that one block copies to each destination block.
@@ -359,6 +375,8 @@ impl Pipeline {
             ("kSlotBytes", self.extent(Region::Slot).1),
             ("kSharesA", self.shares(OperandKind::A)),
             ("kSharesB", self.shares(OperandKind::B)),
+            ("kGatheredA", u32::from(self.gathered[0])),
+            ("kGatheredB", u32::from(self.gathered[1])),
             ("kStagingBuffers", self.staging_buffers),
             ("kStagingBytes", self.staging_bytes),
             ("kFullArrivals", self.full_arrivals()),

@@ -11,6 +11,7 @@ const WIDE: Pipeline = Pipeline {
     consumers: 2,
     pingpong: false,
     multicast: Some(SharedOperand { operand: OperandKind::B, blocks: 2 }),
+    gathered: [false; 2],
     slices: None,
     staging_buffers: 1,
     staging_bytes: 8 << 10,

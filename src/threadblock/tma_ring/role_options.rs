@@ -68,22 +68,28 @@ impl RoleOptions {
     }
 
     fn producer(&self, ring: &Pipeline) -> Schedule<RoleStep> {
+        let gathered = |operand: &OperandKind| ring.gathered[operand.index()];
+        let (lines, boxes): (Vec<_>, Vec<_>) = OperandKind::BOTH.into_iter().partition(gathered);
+        let expect = (!boxes.is_empty()).then_some(RoleStep::Expect);
+        let arrive = (!lines.is_empty()).then_some(RoleStep::ArriveGathered);
+        // Without a cluster, no other block arrives at this block's barriers. The producer then
+        // drains only if its threads have issued copies that land in the block.
+        let drains = ring.multicast.is_some() || ring.gathers();
         Schedule {
             opening: self
                 .registers
                 .map(|[count, _]| RoleStep::RegistersDown { count })
                 .into_iter()
                 .collect(),
-            body: vec![
-                RoleStep::AwaitEmpty,
-                RoleStep::Expect,
-                RoleStep::CopyTensor { operand: OperandKind::A },
-                RoleStep::CopyTensor { operand: OperandKind::B },
-                RoleStep::Advance,
-            ],
-            // Without a cluster, no other block arrives at this block's barriers, so the producer
-            // need not drain.
-            closing: ring.multicast.map(|_| RoleStep::Drain).into_iter().collect(),
+            body: [RoleStep::AwaitEmpty]
+                .into_iter()
+                .chain(expect)
+                .chain(boxes.into_iter().map(|operand| RoleStep::CopyTensor { operand }))
+                .chain(lines.into_iter().map(|operand| RoleStep::GatherLines { operand }))
+                .chain(arrive)
+                .chain([RoleStep::Advance])
+                .collect(),
+            closing: drains.then_some(RoleStep::Drain).into_iter().collect(),
             ..Schedule::default()
         }
     }
@@ -149,6 +155,9 @@ impl RoleOptions {
         }
         let pending = self.pending;
         let mut body = vec![RoleStep::AwaitFull];
+        if ring.gathers() {
+            body.push(RoleStep::FenceProxy);
+        }
         body.extend(self.cleared());
         if self.fragments {
             body.push(RoleStep::LoadFragments);

@@ -145,6 +145,7 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
         consumers,
         pingpong: false,
         multicast,
+        gathered: [false; 2],
         slices: None,
         staging_buffers: 2,
         staging_bytes: 4096,
@@ -175,7 +176,7 @@ pub fn program(ring: &Pipeline, options: &RoleOptions) -> Program {
     source.push_str(&format!(
         "static_assert(Ring::kSharedBytes == {}u && Ring::kStageBytes == {}u, \"the sizes differ\");\n",
         ring.shared_bytes(),
-        ring.expect_bytes()
+        ring.whole_stage_bytes()
     ));
     Program {
         name: "ring.cu".into(),

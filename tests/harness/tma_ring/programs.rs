@@ -18,6 +18,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
         consumers: 2,
         pingpong: false,
         multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
+        gathered: [false; 2],
         slices: None,
         staging_buffers: 2,
         staging_bytes: 8 << 10,

@@ -47,6 +47,7 @@ fn a_ring_and_its_positions_have_no_layout() {
         consumers: 2,
         pingpong: false,
         multicast: None,
+        gathered: [false; 2],
         slices: None,
         staging_buffers: 2,
         staging_bytes: 4096,
