@@ -119,6 +119,10 @@ pub enum Fault {
     NotFull { who: Who, stage: u32, operand: OperandKind },
     #[error("{who} reads {found} instead of {wanted}")]
     StaleShare { who: Who, wanted: ShareName, found: ShareName },
+    #[error("{who} multiplies lines of {operand} that are not yet visible to products")]
+    LinesNotVisible { who: Who, operand: OperandKind },
+    #[error("{who} ends while lines that it copies are under way")]
+    LinesUnderWay { who: Who },
     #[error("{who} multiplies into accumulators that no fence orders")]
     OperandsNotFenced { who: Who },
     #[error("{who} multiplies k-tile {k} after {after} other k-tiles")]

@@ -160,6 +160,15 @@ impl<C: Clone + Default> SharedMemory<C> {
         Ok(content)
     }
 
+    /// Returns whether the write of a cell has landed, and is ordered before the next access of a
+    /// lane of the agent of `clock`.
+    pub fn is_ordered(&self, cell: usize, clock: &Clock, lane: u32) -> bool {
+        match self.cells[cell].written {
+            Written::Landed(by, epoch) => Self::ordered(by, epoch, clock, lane),
+            Written::Never | Written::Flying(_) => false,
+        }
+    }
+
     /// Begins a read by an agent that lasts until [`end_reading`](Self::end_reading).
     pub fn begin_reading(&mut self, cell: usize, agent: usize) {
         self.reads[cell * self.readers + agent] = UNDER_WAY;

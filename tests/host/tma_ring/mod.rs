@@ -1,6 +1,7 @@
 //! The TMA ring on the host executor and on the checked machine.
 
 pub(super) mod faults;
+mod gathered;
 mod groups_k;
 mod payload;
 mod roles;

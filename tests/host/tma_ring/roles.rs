@@ -150,16 +150,21 @@ pub(super) fn commute(
     second: RoleStep,
 ) -> Option<&'static str> {
     use RoleStep::{
-        AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn, CopyTensor,
-        Expect, ExpectPartials, ExpectSource, FenceBarrierInit, FenceOperands, FetchSource,
-        LoadFirst, Meet, MeetBlock, MeetCleared, MultiplyLast, PassTurn, Promote, ReduceSlices,
-        Release, SendPartials, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
+        AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn, ClearOutside,
+        CopyTensor, Expect, ExpectPartials, ExpectSource, FenceBarrierInit, FenceOperands,
+        FenceProxy, FetchSource, GatherLines, LoadFirst, LoadFragments, Meet, MeetBlock,
+        MeetCleared, MultiplyLast, PassTurn, Promote, ReduceSlices, Release, SendPartials,
+        SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
             Some("bytes may land before they are announced: the phase waits for the arrival")
         }
-        (CopyTensor { .. }, CopyTensor { .. }) => Some("each has its own share"),
+        (CopyTensor { .. }, CopyTensor { .. })
+        | (CopyTensor { .. }, GatherLines { .. })
+        | (GatherLines { .. }, GatherLines { .. }) => Some("each has its own share"),
+        (FenceProxy, LoadFragments) => Some("threads load an operand that TMA copied"),
+        (FenceProxy, ClearOutside) => Some("threads clear through the proxy that gathers"),
         (FetchSource { .. }, FetchSource { .. })
         | (StoreStaging { .. }, StoreStaging { .. })
         | (StoreTensor { .. }, StoreTensor { .. }) => Some("each has its own buffer"),
@@ -170,7 +175,9 @@ pub(super) fn commute(
         (SkipLater, AwaitProducts { .. } | AwaitStores { .. } | StoreThreads) => {
             Some("one concerns the ring, one the turns")
         }
-        (AwaitFull | MeetCleared, FenceOperands) => Some("one concerns memory, one registers"),
+        (AwaitFull | MeetCleared | FenceProxy, FenceOperands) => {
+            Some("one concerns memory, one registers")
+        }
         (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => {
             Some("one concerns registers, one stages")
         }
@@ -178,7 +185,9 @@ pub(super) fn commute(
         (SkipLater | Release { .. }, AwaitRead) => Some("one concerns stages, one slots"),
         (SendPartials, ExpectPartials) => Some("each concerns other CTAs"),
         (Release { .. }, AwaitStores { .. }) => Some("one concerns stages, one staging"),
-        (FenceBarrierInit, MeetBlock) if !program.ring.source || program.split_k => {
+        (FenceBarrierInit, MeetBlock)
+            if !program.ring.gathers() && (!program.ring.source || program.split_k) =>
+        {
             Some("without a cluster, the thread that initializes barriers issues the first copy")
         }
         (Meet, ExpectSource | AwaitSource) => {

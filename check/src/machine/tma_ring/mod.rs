@@ -6,17 +6,19 @@
 //! | operation | begins | ends |
 //! |---|---|---|
 //! | copy writes a stage | `CopyTensor` | when the scheduler lets it land, which counts its bytes |
+//! | warp copies lines to a stage | `GatherLines` | when its next `ArriveGathered` lands |
 //! | arrival at another CTA | `Release` | when the scheduler lets it land |
 //! | warp loads A of a stage into a set of fragments | `LoadFragments` | at its own end |
 //! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyInstructionTile` | the `AwaitProducts` that covers their group |
 //! | store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
 //! | partial accumulators move to another CTA | `SendPartials` | when the scheduler lets them land, which counts their bytes |
 //!
-//! A cell of memory is a share of a stage, or a warp's part of a staging buffer or of a slot. Each
+//! A cell of memory is a share of a stage, a producer warp's part of gathered lines of a stage, or a warp's part of a staging buffer or of a slot. Each
 //! content has a name. Barriers have the parity of the hardware, so a wait for a phase that is two
 //! ahead passes at once. A [`Payload`] may carry bytes and accumulators in addition to the names.
 
 mod cleared;
+mod copies;
 mod gathered;
 mod partials;
 mod payload;
@@ -115,6 +117,9 @@ struct Flight {
 enum Cargo {
     /// A share of a tile: its cell, and the bytes that its barrier counts.
     Copy(usize, u32),
+    /// Lines that a warp has copied, and the arrivals of its lanes: the cells, the warp, the step,
+    /// and the clock of the warp.
+    Lines(Vec<usize>, usize, RoleStep, Clock),
     /// A subtile of C: the cells of its buffer, and the bytes that its barrier counts.
     Source(Range<usize>, u32),
     /// Partial accumulators of a warp: their cell, and the bytes that their barrier counts.
@@ -184,9 +189,18 @@ pub fn run(
     Ok(cluster.tally)
 }
 
+/// Returns the number of cells of an operand per stage: its shares, or one per warp that gathers
+/// its lines.
+fn operand_cells(program: &RingProgram, operand: OperandKind) -> usize {
+    match program.ring.gathered[operand.index()] {
+        true => WARPS as usize,
+        false => program.ring.shares(operand) as usize,
+    }
+}
+
 /// Returns the number of cells per stage.
 fn stage_cells(program: &RingProgram) -> usize {
-    OperandKind::BOTH.map(|operand| program.ring.shares(operand) as usize).iter().sum()
+    OperandKind::BOTH.map(|operand| operand_cells(program, operand)).iter().sum()
 }
 
 /// Returns the number of cells per CTA.
@@ -255,14 +269,14 @@ impl<'a> Cluster<'a> {
         self.warps[mover].who
     }
 
-    /// Returns the cells of an operand's shares in a stage.
+    /// Returns the cells of an operand in a stage.
     fn shares(&self, block: u32, stage: u32, operand: OperandKind) -> Range<usize> {
-        let ring = &self.program.ring;
-        let behind_a = if operand == OperandKind::B { ring.shares(OperandKind::A) } else { 0 };
+        let of = |operand| operand_cells(self.program, operand);
+        let behind_a = if operand == OperandKind::B { of(OperandKind::A) } else { 0 };
         let first = block as usize * block_cells(self.program)
             + stage as usize * stage_cells(self.program)
-            + behind_a as usize;
-        first..first + ring.shares(operand) as usize
+            + behind_a;
+        first..first + of(operand)
     }
 
     /// Returns the cells of the staging buffer of a subtile, one per warp. A warp of a program
@@ -291,6 +305,9 @@ impl<'a> Cluster<'a> {
                 self.tally.arrivals += 1;
                 return Ok(());
             }
+            Cargo::Lines(cells, mover, step, clock) => {
+                return self.land_lines((block, stage), cells, (mover, step, clock));
+            }
             Cargo::Copy(cell, bytes) => (Region::Full, cell..cell + 1, bytes),
             Cargo::Source(cells, bytes) => (Region::Source, cells, bytes),
             Cargo::Partial(cell, bytes) => (Region::Landed, cell..cell + 1, bytes),
@@ -310,6 +327,7 @@ impl<'a> Cluster<'a> {
 
     /// Ends a warp. The end of the last warp frees the CTA's shared memory.
     fn leave(&mut self, mover: usize) -> Result<(), Fault> {
+        self.lines_have_landed(mover)?;
         self.warps[mover].has_left = true;
         let (who, ring) = (self.who(mover), &self.program.ring);
         let block = &mut self.blocks[who.name.block as usize];

@@ -175,6 +175,9 @@ impl Cluster<'_> {
         goes_on: bool,
     ) -> Result<Vec<Bytes>, Fault> {
         let (who, (tile, k)) = (self.who(mover), self.warps[mover].at());
+        if goes_on {
+            self.are_lines_fenced(mover, operand)?;
+        }
         let block = if self.program.ring.shares(operand) > 1 { None } else { Some(who.name.block) };
         let mut data = Vec::new();
         for (share, cell) in (0..).zip(self.shares(who.name.block, stage, operand)) {

@@ -120,7 +120,8 @@ impl Cluster<'_> {
             if let Ok(cells) = self.cells_of_subtile(mover, buffer)
                 && let Contents::Staged(.., visible) = self.memory.content_mut(cells.start + number)
             {
-                *visible = Some(self.warps[mover].progress.clock.event());
+                // A later fence, of gathered lines, changes nothing for elements that are visible.
+                visible.get_or_insert(self.warps[mover].progress.clock.event());
             }
         }
     }

@@ -1,23 +1,19 @@
-//! The steps at barriers and at the ring: initialize, synchronize, wait, arrive, and copy.
-//! `products.rs` has the steps of products, and `staging.rs` the steps of C and D.
+//! The steps at barriers and at the ring: initialize, synchronize, wait, and arrive. `copies.rs` has
+//! the copies of A and B, `products.rs` the products, and `staging.rs` the steps of C and D.
 
-use super::{Block, Cargo, Cluster, Contents, Flight, agents};
-use crate::machine::{
-    memory::Conflict,
-    sync::{Barrier, Clock, Moved},
-};
+use super::{Block, Cargo, Cluster, Flight, agents};
+use crate::machine::sync::{Barrier, Clock, Moved};
 use falchion::{
     internals::{
         index::{IndexMap, at},
         nest::WARPS,
-        schedule::{Fault, Role, RoleStep, ShareName, Spelled, Who},
-        shape::OperandKind,
+        schedule::{Fault, Role, RoleStep, Spelled, Who},
     },
     threadblock::Region,
 };
 
 /// Threads per warp.
-const LANES: u32 = 32;
+pub(super) const LANES: u32 = 32;
 
 impl Block {
     /// Returns barrier `i` of a region; `None` if it does not exist.
@@ -35,7 +31,7 @@ impl Block {
 }
 
 /// Returns the value of a map at a point, which must be below `most`.
-fn ask(
+pub(super) fn ask(
     who: Who,
     name: &'static str,
     map: &dyn IndexMap,
@@ -78,7 +74,9 @@ impl Cluster<'_> {
             RoleStep::AwaitEmpty
             | RoleStep::Drain
             | RoleStep::Expect
-            | RoleStep::CopyTensor { .. } => who.role == Role::Producer,
+            | RoleStep::CopyTensor { .. }
+            | RoleStep::GatherLines { .. }
+            | RoleStep::ArriveGathered => who.role == Role::Producer,
             _ => who.role == Role::Consumer,
         };
         if !its_role {
@@ -143,11 +141,15 @@ impl Cluster<'_> {
             }
             RoleStep::AwaitEmpty => return self.await_empty(mover, step, 0),
             RoleStep::Drain => return self.drain(mover, step),
+            // One thread of the producer performs these steps.
+            RoleStep::Expect | RoleStep::CopyTensor { .. } if !warp.leads() => {}
             RoleStep::Expect => {
                 let (stage, _) = self.position(mover, self.warps[mover].t)?;
                 self.arrive(mover, step, (Region::Full, stage), self.program.expect_bytes)?;
             }
             RoleStep::CopyTensor { operand } => self.copy(mover, step, operand)?,
+            RoleStep::GatherLines { operand } => self.gather_lines(mover, operand)?,
+            RoleStep::ArriveGathered => self.arrive_gathered(mover, step)?,
             RoleStep::AwaitTurn => {
                 let (round, first) = (warp.round, u32::from(who.name.warpgroup == 0));
                 let moved = self.wait(
@@ -183,7 +185,10 @@ impl Cluster<'_> {
             RoleStep::StoreStaging { subtile } => self.stage(mover, subtile)?,
             RoleStep::ClearOutside => self.clear_outside(mover)?,
             RoleStep::MeetCleared => return self.meet_cleared(mover, step),
-            RoleStep::FenceProxy => self.fence_proxy(mover),
+            RoleStep::FenceProxy => {
+                self.fence_proxy(mover);
+                self.fence_lines(mover)?;
+            }
             RoleStep::StoreTensor { subtile } => self.store(mover, subtile)?,
             RoleStep::CommitStores => {
                 let stores = core::mem::take(&mut warp.stores);
@@ -322,52 +327,6 @@ impl Cluster<'_> {
         }
         self.warps[mover].drained = 0;
         Ok(Moved::Done)
-    }
-
-    fn copy(&mut self, mover: usize, step: RoleStep, operand: OperandKind) -> Result<(), Fault> {
-        let (who, program) = (self.who(mover), self.program);
-        let (rank, ring) = (who.name.block, &program.ring);
-        let (stage, _) = self.position(mover, self.warps[mover].t)?;
-        let shared = ring.shares(operand) > 1;
-        let share =
-            if shared { ask(who, "share", &*program.share, (0, rank), ring.blocks())? } else { 0 };
-        let (tile, k) = self.warps[mover].at();
-        let name =
-            ShareName { tile, k, operand, block: if shared { None } else { Some(rank) }, share };
-        let data = self.payload.read(name);
-        for i in 0..ring.shares(operand) {
-            let block = if shared {
-                ask(who, "destinations", &*program.destinations, (rank, i), ring.blocks())?
-            } else {
-                rank
-            };
-            if self.blocks[block as usize].running == 0 {
-                return Err(Fault::BlockLeft { block, arriving: false });
-            }
-            self.barrier(mover, step, block, (Region::Full, stage), true)?;
-            let cell = self.shares(block, stage, operand).start + share as usize;
-            let clock = &self.warps[mover].progress.clock;
-            if let Err(conflict) =
-                self.memory.send(cell, clock, 0, Contents::Share(name, data.clone()))
-            {
-                let Contents::Share(held, _) = *self.memory.content(cell) else {
-                    return Err(Fault::NotFull { who, stage, operand });
-                };
-                return Err(match conflict {
-                    Conflict::OverRead(None) => {
-                        Fault::OverwrittenWhileRead { who, block, read: held }
-                    }
-                    Conflict::OverRead(Some(_)) => Fault::Overrun { who, block, lost: held },
-                    _ => Fault::OverwrittenWhileWritten { who, block, written: held },
-                });
-            }
-            self.flights.push(Flight {
-                block,
-                stage,
-                cargo: Cargo::Copy(cell, program.copy_bytes[operand.index()]),
-            });
-        }
-        Ok(())
     }
 
     fn release(&mut self, mover: usize, step: RoleStep, behind: u32) -> Result<(), Fault> {

@@ -54,6 +54,14 @@ pub(super) struct Warp {
     pub fetched: u32,
     /// Number of completed waits for partial accumulators, or for the permission to send its own.
     pub exchanged: u32,
+    /// Whether all threads of the producer continue after the opening, because they gather lines.
+    gathers: bool,
+    /// Cells of lines that the warp has copied, and at whose barrier it has not arrived yet.
+    pub lines: Vec<usize>,
+    /// Lines that the warp has copied, and that have not landed yet.
+    pub lines_under_way: u32,
+    /// The tile of D and the k-tile whose gathered lines the warp has made visible to products.
+    pub fenced_lines: Option<(u32, u32)>,
     /// Stages that the current `Drain` has found empty.
     pub drained: u32,
     /// Barriers that the warp has passed in the current `ReduceSlices`.
@@ -105,6 +113,7 @@ impl Warp {
             setup: Cursor::new(0, 1),
             progress: Progress { cursor: Cursor::new(tile, stride), clock, waits: None },
             registers: ring.launch_registers(),
+            gathers: ring.gathers(),
             fragments: vec![FragmentSet::default(); program.fragment_sets as usize],
             ..Self::default()
         }
@@ -141,8 +150,8 @@ impl Warp {
             return Some(step);
         }
         let step = self.progress.cursor.step(roles.schedule(self.who.role), work.k_tiles)?;
-        // After the opening, only one thread of the producer continues.
-        let helps = self.who.role == Role::Producer && !self.leads();
+        // After the opening, only one thread of the producer continues, unless it gathers lines.
+        let helps = self.who.role == Role::Producer && !self.leads() && !self.gathers;
         (!helps || self.progress.cursor.section() == Some(Section::Opening)).then_some(step)
     }
 

@@ -19,6 +19,8 @@ pub enum RingNeeds {
     Nothing,
     /// CTAs of a cluster share an operand.
     Cluster,
+    /// TMA copies both operands.
+    CopiesBoth,
     /// Two consumers read each stage.
     TwoReaders,
     /// Consumers alternate.
@@ -51,6 +53,7 @@ impl RingNeeds {
         match self {
             Self::Nothing => true,
             Self::Cluster => program.ring.multicast.is_some(),
+            Self::CopiesBoth => !program.ring.gathers(),
             Self::TwoReaders => program.ring.readers() == 2,
             Self::Turns => program.ring.pingpong,
             Self::Promotes => program.promoted_tiles > 0,
@@ -157,11 +160,15 @@ faults! {
     };
     "empty barriers count all consumers although one reads", Turns, |p| p.empty_arrivals *= 2;
     "empty barriers do not count the other CTA", Cluster, |p| p.empty_arrivals /= 2;
-    "a full barrier waits for A only", Nothing, |p| p.expect_bytes = p.ring.stage_bytes[0];
-    "a full barrier waits for 16 bytes too many", Nothing, |p| p.expect_bytes += 16;
+    "a full barrier waits for A only", CopiesBoth, |p| p.expect_bytes = p.ring.stage_bytes[0];
+    "a full barrier waits for 16 bytes too many", CopiesBoth, |p| p.expect_bytes += 16;
     "a full barrier waits for this CTA's share only", Cluster, |p|
-        p.expect_bytes = p.copy_bytes.iter().sum();
-    "copies of B have half of their bytes", Nothing, |p| p.copy_bytes[1] /= 2;
+        p.expect_bytes = OperandKind::BOTH
+            .iter()
+            .filter(|operand| !p.ring.gathered[operand.index()])
+            .map(|operand| p.copy_bytes[operand.index()])
+            .sum();
+    "copies of B have half of their bytes", CopiesBoth, |p| p.copy_bytes[1] /= 2;
     "half of C's bytes are announced", Source, |p| p.source_bytes /= 2;
     "C is announced before the buffers have been read", Source, |p| {
         let roles = &mut p.roles.consumer;
@@ -196,8 +203,8 @@ faults! {
     "stages are released one tile late, and the last one never", Nothing, |p| weaken(body(p), RELEASE);
     "a stage is released twice", Nothing, |p| body(p).repeat_like(RELEASE);
     "a stage is released before it is multiplied", Nothing, |p| body(p).move_to(1, RELEASE);
-    "the producer arrives twice", Nothing, |p| p.roles.producer.body.repeat_like(Expect);
-    "the producer copies A instead of B", Nothing, |p|
+    "the producer arrives twice", CopiesBoth, |p| p.roles.producer.body.repeat_like(Expect);
+    "the producer copies A instead of B", CopiesBoth, |p|
         p.roles.producer.body.replace_like(COPY, &[COPY]);
     "the producer waits only for the first empty stage", Nothing, |p| {
         p.roles.producer.body.drop_like(AwaitEmpty);

@@ -13,7 +13,7 @@ use falchion::{
         index::{IndexMap, Map, Tabled, at},
         shape::OperandKind,
     },
-    nest::GemmDesc,
+    nest::{Addressing, GemmDesc},
     threadblock::{ProductRecords, StageTile, SwizzleMode, Units, WarpSpecialized, Work},
     warp::{
         TiledMma,
@@ -133,6 +133,8 @@ impl WarpSpecializedProgram {
     /// A [`Refusal`] of the description, of its main loop, or of the tiles.
     pub fn new(desc: &GemmDesc) -> Result<Self, Refusal> {
         desc.plan()?;
+        // The executor gathers lines before the program runs.
+        let desc = &desc.for_addressing(Addressing { gathers: [false; 2], ..desc.addressing() });
         Ok(Self::with_components([*desc, desc.multiplied()], WarpSpecialized::new(desc)?))
     }
 
