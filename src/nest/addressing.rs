@@ -55,11 +55,15 @@ impl GemmDesc {
     }
 
     /// Returns the description of the kernel for a call with this addressing, which is in the
-    /// kernel's frame. A pass gathers the operands of a TMA ring, because TMA copies boxes of
-    /// neighboring rows. Accesses along an index, and to a D with two strides, have one element.
+    /// kernel's frame. If the producer of a TMA ring cannot gather an operand, a pass does, and the
+    /// kernel reads plain lines. Accesses along an index, and to a D with two strides, have one
+    /// element.
     #[must_use]
     pub fn for_addressing(mut self, addressing: Addressing) -> Self {
-        let gathers = if self.has_producer() { [false; 2] } else { addressing.gathers };
+        let gathers = OperandKind::BOTH.map(|operand| {
+            addressing.gathers[operand.index()]
+                && (!self.has_producer() || self.producer_gathers(operand))
+        });
         let addressing = Addressing { gathers, ..addressing };
         if self.addressing() == addressing {
             return self;
@@ -92,13 +96,13 @@ impl GemmDesc {
     }
 
     /// Checks that the main loop reads operands by an index, and that accesses along an index, and
-    /// to a D with two strides, have one element.
+    /// to a D with two strides, have one element. A producer gathers lines along K for `wgmma`.
     pub(crate) const fn check_addressing(&self) -> Result<(), Refusal> {
         let mut i = 0;
         while i < OperandKind::BOTH.len() {
             let (kind, desc) = (OperandKind::BOTH[i], &self.operands[i]);
             let operand = Operand::from_kind(kind);
-            if desc.indexed && self.has_producer() {
+            if desc.indexed && self.has_producer() && !self.gathers_along_k(kind) {
                 return Err(Refusal::index_of_tma(operand, self.mainloop.kind().name()));
             }
             if desc.indexed && !self.k_contiguous(kind) {

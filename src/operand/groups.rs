@@ -3,7 +3,7 @@
 
 use crate::{
     nest::{GemmDesc, GemmMode},
-    operand::{Call, Elements, HostCall, ListReader, Problem, View},
+    operand::{Call, Elements, HostCall, ListReader, Memory, Problem, View},
     refusal::{Field, Refusal, rules::within},
     shape::{Axis, Mn, Mnk, OperandKind},
     threadblock::{SwizzleKind, Work, WorkKind, group_rectangles, lines_of_rectangle},
@@ -42,12 +42,7 @@ impl<R> Groups<R> {
     }
 }
 
-impl<R, W> Call<R, W> {
-    /// Returns the mode of the kernel that computes this call, in the frame of this call.
-    pub(crate) fn mode(&self) -> GemmMode {
-        GemmMode::for_batch(self.groups.as_ref().map(|groups| groups.axis), self.batch)
-    }
-
+impl<R: Memory, W: Memory> Call<R, W> {
     /// Returns the description of the kernel that computes the user's call: one GEMM, a batch, or
     /// groups, with the addressing of the call.
     pub fn kernel_of(&self, desc: GemmDesc) -> GemmDesc {
@@ -55,7 +50,21 @@ impl<R, W> Call<R, W> {
             .groups
             .as_ref()
             .map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis));
-        desc.for_addressing(self.addressing(desc.orders().c).enter(desc.frame))
+        let mut addressing = self.addressing(desc.orders().c).enter(desc.frame);
+        if desc.has_producer() && addressing.gathers != [false; 2] {
+            let problem = self.problem().enter_unchecked(&desc);
+            for operand in OperandKind::BOTH {
+                addressing.gathers[operand.index()] &= problem.producer_gathers(&desc, operand);
+            }
+        }
+        desc.for_addressing(addressing)
+    }
+}
+
+impl<R, W> Call<R, W> {
+    /// Returns the mode of the kernel that computes this call, in the frame of this call.
+    pub(crate) fn mode(&self) -> GemmMode {
+        GemmMode::for_batch(self.groups.as_ref().map(|groups| groups.axis), self.batch)
     }
 
     /// Returns the number of Ds. Groups of rows or columns share one D.

@@ -7,6 +7,7 @@ use crate::{
     operand::{Call, Elements, HostCall, LARGEST, ListReader, Memory, Problem, View},
     refusal::{Because, Field, IndexEntry, Operand, Refusal, rules::within},
     shape::{Axis, OperandKind},
+    threadblock::tensor_map::ADDRESS_ALIGNMENT,
 };
 use std::collections::HashMap;
 
@@ -206,6 +207,25 @@ impl<R: Memory, W: Memory> Call<R, W> {
 }
 
 impl Problem {
+    /// Returns whether the producer of a TMA ring gathers the lines of an operand in place. The
+    /// problem is in the kernel's frame. A thread copies chunks of 16 bytes, each of which lies
+    /// within a line.
+    pub(crate) fn producer_gathers(&self, desc: &GemmDesc, operand: OperandKind) -> bool {
+        let (view, stored) = (self.operand(operand), desc.operand(operand).stored);
+        let order = Order::for_operand(operand, true);
+        let [pitch, line, next] =
+            [view.leading(order) as u64, self.k as u64, self.batch_stride(view)]
+                .map(|elements| stored.matrix_bytes(elements));
+        let aligned = (view.memory.address | pitch | line | next).is_multiple_of(ADDRESS_ALIGNMENT);
+        self.indices.operands[operand.index()].is_some()
+            && !view.is_split()
+            && self.order(desc, operand) == order
+            && aligned
+            // A kernel multiplies an index and a pitch of 32 bits each.
+            && pitch <= u64::from(u32::MAX)
+            && desc.in_mode(self.mode()).producer_gathers(operand)
+    }
+
     /// Returns the parameters of the index lists of A, B, and D.
     pub(crate) fn index_params(&self) -> [IndexParams; 3] {
         let [a, b] = self.indices.operands;

@@ -16,10 +16,11 @@
 //! | one of them is not | [`Route::Repacked`] | a copy in the same order, whose leading dimension is whole |
 //! | MN-major, but the kernel reads K-major, or vice versa | [`Route::Transposed`] | its transpose |
 //! | `f32`, for tensor cores | [`Route::Decomposed`] | rows of its terms |
-//! | has an index list, but TMA reads it; has split rows or columns | [`Route::Gathered`] | a copy of its rows |
+//! | has an index list, but neither threads nor a producer gather it; has split rows or columns | [`Route::Gathered`] | a copy of its rows |
 //!
-//! Other main loops read all operands in place, with narrower accesses. D never needs a pass: if
-//! TMA cannot store D, threads do.
+//! Other main loops read all operands in place, with narrower accesses. The producer of a TMA ring
+//! with `wgmma` gathers lines along K in place, if addresses, pitches, and K are multiples of 16
+//! bytes. D never needs a pass: if TMA cannot store D, threads do.
 //!
 //! ```
 //! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::operand::Problem, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
@@ -178,7 +179,9 @@ impl Routes {
         };
         let mut routed = self.with_lists(problem, first);
         for operand in OperandKind::BOTH {
-            if self.way(operand).route == Route::Gathered {
+            // Without an element of A and B, routes are direct, and no pass gathers.
+            let by_pass = desc.has_producer() && !problem.producer_gathers(desc, operand);
+            if self.way(operand).route == Route::Gathered || by_pass {
                 routed.indices.operands[operand.index()] = None;
             }
         }
@@ -256,9 +259,12 @@ impl Way {
             OperandNeed::Rows { along } => Order::for_operand(operand, along.is(Along::K)),
         };
         let (length, lines) = problem.lines(operand, wanted);
-        // Threads read by an index in place.
+        // Threads and producers read by an index in place.
         let by_threads = matches!(need, OperandNeed::Accesses(_)) && wanted == order;
         let indexed = problem.indices.operands[operand.index()].is_some();
+        if indexed && problem.producer_gathers(desc, operand) {
+            return direct;
+        }
         let gathered = indexed && !by_threads || view.is_split();
         if wanted == order && !gathered {
             let bytes = |elements: usize| input.stored.matrix_bytes(elements as u64);

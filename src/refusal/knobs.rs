@@ -20,7 +20,8 @@ const fn units(op: OpKind) -> &'static str {
 /// Index lists.
 #[doc(hidden)]
 impl Refusal {
-    /// A TMA ring does not read an operand by an index.
+    /// A TMA ring does not read an operand by an index, unless its producer gathers lines along K
+    /// for `wgmma`.
     pub const fn index_of_tma(operand: Operand, mainloop: &'static str) -> Self {
         Self::without_value(Rule::Supported, Field::IndicesOf(operand), Value::Mainloop(mainloop))
             .because(Because::Words("TMA copies boxes of neighboring rows"))

@@ -6,6 +6,7 @@ use crate::harness::{
     indexed::{IndexedCase, Memory, descriptions},
     prelude::*,
 };
+use falchion::refusal::Route;
 
 /// The matrices of a call on a device.
 struct OnDevice {
@@ -115,6 +116,87 @@ fn indexed_calls_have_the_bits_of_plain_calls_on_copies() {
         all.filter(|(_, desc)| desc.check_on(&ArchKind::Sm90.machine()).is_ok()).collect();
     assert!(all.len() >= 80, "{}", all.len());
     all.par_iter().for_each(|(seed, desc)| compare(&context, desc, draw(0x6a22, *seed)));
+}
+
+/// Returns the numbers of operands that the producer of a kernel gathers, and that a pass copies.
+fn gathered(desc: &GemmDesc, seed: u64) -> [usize; 2] {
+    let problem = IndexedCase::random(desc, seed).problem;
+    let routes = desc.routes(&problem).expect("a valid description");
+    let reads = problem.m > 0 && problem.n > 0 && problem.k > 0;
+    let found = problem.indices.operands.iter().zip([routes.a.route, routes.b.route]);
+    let listed: Vec<_> = found.filter(|(list, _)| reads && list.is_some()).collect();
+    [Route::Direct, Route::Gathered]
+        .map(|wanted| listed.iter().filter(|(_, route)| *route == wanted).count())
+}
+
+/// The producer of a TMA ring gathers aligned lines along K, and a pass copies the others.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn producers_gather_the_bits_of_plain_calls_on_copies() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let machine = ArchKind::Sm90.machine();
+    let wanted = Wanted { kernel_kind: KernelKind::WgmmaRing, ..Wanted::default() };
+    let descriptions = (0x6a40..0x6ab8u64).map(|seed| (seed, description(seed, wanted)));
+    let cases: Vec<_> = descriptions
+        .filter(|(_, desc)| desc.check_on(&machine).is_ok() && !desc.emulation().decomposes())
+        .flat_map(|(seed, desc)| (0..4).map(move |number| (desc, draw(0x6a41 + number, seed))))
+        .filter(|(desc, seed)| gathered(desc, *seed) != [0, 0])
+        .collect();
+    let [by_producer, by_pass] = [0, 1]
+        .map(|which| cases.iter().map(|(desc, seed)| gathered(desc, *seed)[which]).sum::<usize>());
+    println!("{} calls: {by_producer} operands by producers, {by_pass} by passes", cases.len());
+    assert!(by_producer >= 60 && by_pass >= 60);
+    cases.par_iter().for_each(|(desc, seed)| compare(&context, desc, *seed));
+}
+
+/// The stages of a ring are reused many times, so a missing wait or fence changes the sums.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn producers_gather_deep_matrices() {
+    type Gathers = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = context.new_stream().expect("a stream");
+    let random = |seed: u64, count: usize| -> Vec<Bf16> {
+        let mut random = Random::new(seed);
+        (0..count).map(|_| Bf16::from_f32(random.below(17) as f32 - 8.0)).collect()
+    };
+    for (number, (m, n, k)) in
+        [(1000, 512, 4096), (4096, 4096, 4096), (130, 2048, 8192), (2048, 136, 4104)]
+            .into_iter()
+            .enumerate()
+    {
+        let (tokens, features) = (m + 77, n + 9);
+        let (a, b) = (random(1, tokens * k), random(2, features * k));
+        let mut indices = Random::new(number as u64);
+        let rows: Vec<u32> = (0..m).map(|_| indices.below(tokens) as u32).collect();
+        let columns: Vec<u32> = (0..n).map(|_| indices.below(features) as u32).collect();
+        let copied = |lines: &[u32], matrix: &[Bf16]| -> Vec<Bf16> {
+            lines.iter().flat_map(|&i| matrix[i as usize * k..][..k].to_vec()).collect()
+        };
+        let plain = [copied(&rows, &a), copied(&columns, &b)];
+        let [plain_a, plain_b] = plain.map(|matrix| stream.clone_htod(&matrix).unwrap());
+        let [a, b] = [a, b].map(|matrix| stream.clone_htod(&matrix).unwrap());
+        let [rows, columns] = [rows, columns].map(|list| stream.clone_htod(&list).unwrap());
+        let mut wanted = stream.clone_htod(&vec![Bf16::from_f32(0.0); m * n]).unwrap();
+        let mut workspace = falchion::cuda::Workspace::new();
+        let call = Arguments::new((m, n, k), &plain_a, &plain_b, &mut wanted);
+        Gathers::new().run(call.workspace(&mut workspace)).expect("a launch");
+        let wanted = stream.clone_dtoh(&wanted).unwrap();
+        for repetition in 0..5 {
+            for gathers in [[true, false], [false, true], [true, true]] {
+                let mut d = stream.clone_htod(&vec![Bf16::from_f32(9.0); m * n]).unwrap();
+                let a = if gathers[0] { &a } else { &plain_a };
+                let b = if gathers[1] { &b } else { &plain_b };
+                let call = Arguments::new((m, n, k), a, b, &mut d).workspace(&mut workspace);
+                let call = if gathers[0] { call.gather_a(&rows) } else { call };
+                let call = if gathers[1] { call.gather_b(&columns) } else { call };
+                Gathers::new().run(call).expect("a launch");
+                let d = stream.clone_dtoh(&d).unwrap();
+                let differs = d.iter().zip(&wanted).position(|(x, y)| x.to_bits() != y.to_bits());
+                assert_eq!(differs, None, "{m}x{n}x{k}, gathers {gathers:?}, {repetition}");
+            }
+        }
+    }
 }
 
 /// Rows whose index is beyond the matrix are zeros, and are not stored. Nothing outside of D

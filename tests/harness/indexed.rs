@@ -109,6 +109,8 @@ impl IndexedCase {
         let groups =
             offsets.as_ref().map(|(offsets, _)| Groups::with_count(Axis::K, offsets.len() - 1));
         let k = offsets.as_ref().map_or(k, |(_, k)| *k);
+        // Producers of a TMA ring gather lines that are multiples of 16 bytes.
+        let k = if seed >> 32 & 1 == 0 { k.next_multiple_of(16) } else { k };
         let batch = offsets.as_ref().map_or(batch, |(offsets, _)| offsets.len() - 1);
         // Terms of f32 are made of neighboring rows.
         let gathers = !desc.emulation().decomposes();

@@ -12,6 +12,7 @@ mod cubin_cache;
 mod emulation_layout;
 mod epilogue_vectors;
 mod epilogues;
+mod gathered;
 mod group_ranges;
 mod groups;
 mod house;

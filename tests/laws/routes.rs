@@ -99,8 +99,8 @@ fn typed_and_textual_requests_agree_for_8_bit_layouts() {
     assert_eq!(d, [3; 4]);
 }
 
-/// TMA reads a copy of the rows that an index list selects. If kernel parameters carry the list,
-/// the pass reads it behind the copy in the workspace.
+/// TMA reads a copy of the rows that an index list selects, if the rows are not aligned. If kernel
+/// parameters carry the list, the pass reads it behind the copy in the workspace.
 #[test]
 fn a_gather_pass_reads_a_carried_list_in_the_workspace() {
     let desc = bf16([Row, Col, Row]);
@@ -108,7 +108,7 @@ fn a_gather_pass_reads_a_carried_list_in_the_workspace() {
     let list = IndexList { read: ListReader::ByValue, ..IndexList::new(Elements::new(m), 500) };
     let problem = Problem {
         indices: Indices { operands: [Some(list), None], output: None },
-        ..Problem::new(&desc, (m, 256, 64), [None; 3], SCALARS)
+        ..Problem::new(&desc, (m, 256, 64), [Some(68), None, None], SCALARS)
     };
     let routes = desc.routes(&problem).expect("a valid description");
     assert_eq!([routes.a.route, routes.b.route], [Gathered, Direct]);

@@ -41,7 +41,7 @@ pub(crate) fn launch(
         Mainloop::TmaRing(knobs) => knobs.l2_promotion,
         _ => L2PromotionKind::DEFAULT,
     };
-    // Tensor map of an operand; none if K is 0.
+    // Tensor map of an operand; none if K is 0, and if the producer's threads gather the operand.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.operand(operand).stored);
         let order = Order::for_operand(operand, components.tile(operand).along().is(Along::K));
@@ -51,7 +51,7 @@ pub(crate) fn launch(
                 .operand_map(operand, element, extents, (view.leading(order) as u64, batch(view)))
                 .map(|map| TensorMapDesc { l2_promotion, ..map })
         };
-        (problem.k > 0)
+        (problem.k > 0 && !desc.operand(operand).indexed)
             .then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address }))
             .transpose()
     };

@@ -8,6 +8,7 @@ mod arrays;
 mod batches;
 mod blackwell;
 mod columns;
+mod gathered;
 mod groups_k;
 mod halves;
 mod indexed;

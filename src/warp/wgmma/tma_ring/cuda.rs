@@ -58,7 +58,13 @@ impl WgmmaKnobs {
             name: "threadblock::WgmmaConsumer",
             includes: &["warp/wgmma/registers.cuh"],
             declarations: structs,
-            operands: Default::default(),
+            operands: OperandKind::BOTH.map(|operand| match components.gathered_lines(operand) {
+                Some(_) => format!(
+                    "  using Facts = ::WarpgroupMma::{name};\n  using Tile = warp::OperandTile<Facts>;\n",
+                    name = operand.name()
+                ),
+                None => String::new(),
+            }),
             members: aliases + &facts("int", &own),
         }
     }
