@@ -9,6 +9,7 @@ mod accuracy;
 mod data;
 pub mod date;
 mod epilogue_buffers;
+mod gathered_rows;
 pub mod kernels;
 pub mod measure;
 mod order;

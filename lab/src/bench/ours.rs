@@ -4,6 +4,7 @@
 use super::{
     SuiteProblem,
     epilogue_buffers::{EpilogueBuffers, views},
+    gathered_rows::placed_rows,
     measure::{VERIFIED_ROWS, measurement},
     timer::Launch,
 };
@@ -34,6 +35,8 @@ pub(super) struct Launched {
     problem: Problem,
     /// Group offsets of a grouped GEMM, on the host and on the device.
     offsets: Option<(Vec<u32>, CudaSlice<u8>)>,
+    /// Index list of A, on the host and on the device.
+    rows: Option<(Vec<u32>, CudaSlice<u8>)>,
     /// For a pointer array, the order of the GEMMs. It is random, so that the addresses have no
     /// constant stride.
     order: Option<Vec<usize>>,
@@ -55,12 +58,15 @@ impl Launched {
         let numbers = problem.problem();
         let numbers = Problem { operands: views(desc, &numbers), ..numbers };
         let order = problem.pointers.then(|| scattered(numbers.batch));
-        let offsets = problem.offsets().map(|offsets| {
+        let upload = |numbers: Vec<u32>| {
             let bytes = stream
-                .clone_htod(bytemuck::cast_slice::<u32, u8>(&offsets))
+                .clone_htod(bytemuck::cast_slice::<u32, u8>(&numbers))
                 .map_err(driver("cuMemcpyHtoDAsync"))?;
-            Ok::<_, Error>((offsets, bytes))
-        });
+            Ok::<_, Error>((numbers, bytes))
+        };
+        let offsets = problem.offsets().map(upload).transpose()?;
+        let rows = problem.rows_of_a().map(upload).transpose()?;
+        let launched = Problem { operands: numbers.operands, ..problem.launched() };
         let (routes, workspace) = match &order {
             Some(_) => {
                 let products: Vec<_> =
@@ -69,13 +75,13 @@ impl Launched {
                 (desc.routes(&all)?, desc.workspace_of(&products)?)
             }
             None => {
-                let routes = desc.routes(&numbers)?;
+                let indices = launched.indices;
+                let routes = desc.routes(&Problem { indices, ..numbers })?;
                 (routes, routes.workspace_bytes())
             }
         };
-        let launched = Problem { operands: numbers.operands, ..problem.launched() };
-        let (bound, problem, offsets) = (problem.bound, launched, offsets.transpose()?);
-        Ok(Self { numbers, problem, offsets, order, route: routes.to_string(), workspace, bound })
+        let (bound, problem, route) = (problem.bound, launched, routes.to_string());
+        Ok(Self { numbers, problem, offsets, rows, order, route, workspace, bound })
     }
 
     /// Returns whether the launch reads the previous content of D.
@@ -139,6 +145,9 @@ pub(super) struct Ours<'a> {
     launched: &'a Launched,
     types: Combined,
     sets: &'a [[CudaSlice<u8>; 2]],
+    /// If A is gathered, one A per set with the rows in the places of the index list. The gathered
+    /// rows are then those of the set's A, which the peer reads.
+    placed: Vec<CudaSlice<u8>>,
     beside: &'a EpilogueBuffers,
     /// One D per set, or for a pointer array one D per GEMM and set.
     results: Vec<Vec<CudaSlice<u8>>>,
@@ -166,6 +175,9 @@ impl<'a> Ours<'a> {
             launched,
             types,
             sets,
+            placed: launched.rows.as_ref().map_or(Ok(Vec::new()), |(rows, _)| {
+                placed_rows(stream, rows, (types.a, &launched.numbers), sets)
+            })?,
             beside,
             results,
             workspace: room(stream, launched.workspace)?,
@@ -249,7 +261,8 @@ impl Launch for BoundArrays<'_, '_> {
 
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
-        let Self { kernel, stream, launched, types, sets, beside, results, workspace } = self;
+        let Self { kernel, stream, launched, types, sets, placed, beside, results, workspace } =
+            self;
         let (Some(operands), Some(results)) = (sets.get(set), results.get_mut(set)) else {
             return Err(Refusal::missing_operand(Operand::Buffers).into());
         };
@@ -267,9 +280,14 @@ impl Launch for Ours<'_> {
         let Some(d) = results.first_mut() else {
             return Err(Refusal::missing_operand(Operand::D).into());
         };
-        let (on, offsets) = ((*kernel, *stream), launched.offsets.as_ref().map(|(_, bytes)| bytes));
-        let operands = (operands, beside.read(set, stream));
-        enqueue(on, (&launched.problem, offsets), *types, operands, d, workspace)
+        let lists = [&launched.offsets, &launched.rows].map(|list| {
+            let (_, bytes) = list.as_ref()?;
+            Some(DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream))
+        });
+        let [a, b] = operands;
+        let operands = ([placed.get(set).unwrap_or(a), b], beside.read(set, stream));
+        let on = (*kernel, *stream);
+        enqueue(on, (&launched.problem, lists), *types, operands, d, workspace)
     }
 
     fn name(&self) -> &str {
@@ -292,12 +310,13 @@ pub(crate) fn room(
         .map_err(driver("cuMemAllocAsync"))
 }
 
-/// Enqueues a GEMM on whole buffers. If beta is not 0, C is D.
+/// Enqueues a GEMM on whole buffers. If beta is not 0, C is D. The lists are the group offsets, and
+/// the indices of A.
 pub(crate) fn enqueue(
     (kernel, stream): (&CudaKernel, &Arc<CudaStream>),
-    (problem, offsets): (&Problem, Option<&CudaSlice<u8>>),
+    (problem, [offsets, rows]): (&Problem, [Option<DeviceMatrix<'_>>; 2]),
     types: Combined,
-    ([a, b], operands): (&[CudaSlice<u8>; 2], EpilogueOperands<DeviceMatrix<'_>>),
+    ([a, b], operands): ([&CudaSlice<u8>; 2], EpilogueOperands<DeviceMatrix<'_>>),
     d: &mut CudaSlice<u8>,
     workspace: Option<&mut CudaSlice<u8>>,
 ) -> Result<(), Error> {
@@ -309,10 +328,10 @@ pub(crate) fn enqueue(
     let workspace =
         workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
     let matrices = CudaMatrices { a, b, c: Source::None, d, operands };
-    let offsets = offsets.map(|bytes| DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream));
     let groups =
         problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));
-    Ok(kernel.run(stream, CudaCall { workspace, groups, ..problem.with(matrices) })?)
+    let indices = problem.indices.with([rows, None, None]);
+    Ok(kernel.run(stream, CudaCall { workspace, groups, indices, ..problem.with(matrices) })?)
 }
 
 /// Returns the GEMMs of a batch as a pointer array in a given order, each with its own D.

@@ -270,6 +270,9 @@ fn types_of(line: &Line) -> String {
     if p.accumulate.is_some_and(|accumulate| accumulate == super::suite::Accumulate::Slow) {
         said += ", slow accumulation";
     }
+    if p.gather_a {
+        said += ", A gathered";
+    }
     // A pipe would end the cell.
     said.replace('|', "\\|")
 }

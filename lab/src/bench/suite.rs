@@ -8,11 +8,11 @@
 //! intended.
 
 use super::data::Data;
-use crate::Error;
+use crate::{Error, verify::draw};
 use falchion::{
     epilogue::SCALARS,
     internals::{
-        operand::{Elements, Groups, Indices, Problem, Source, View},
+        operand::{Elements, Groups, IndexList, Indices, Problem, Source, View},
         shape::Axis,
     },
     layout::MatrixType,
@@ -104,6 +104,10 @@ pub struct SuiteProblem {
     /// change. If absent, no.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub bound: bool,
+    /// Whether Falchion gathers the rows of A in a random order, through an index list on the
+    /// device. The peer reads the rows in their order in D. If absent, no.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub gather_a: bool,
     /// An epilogue expression. If absent, the plain linear combination.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<String>,
@@ -150,6 +154,7 @@ impl SuiteProblem {
             group_rows: None,
             pointers: false,
             bound: false,
+            gather_a: false,
             epilogue: None,
             accumulate: None,
             seed: None,
@@ -206,14 +211,26 @@ impl SuiteProblem {
     }
 
     /// Returns the launched call. If it is [`grouped`](Self::grouped), it has one A and one D with
-    /// all rows.
+    /// all rows. If it gathers A, it has an index list.
     #[must_use]
     pub fn launched(&self) -> Problem {
         let problem = self.problem();
+        let rows = self.gather_a.then(|| IndexList::new(Elements::new(self.m), self.m));
+        let indices = Indices { operands: [rows, None], output: None };
         if !self.grouped {
-            return problem;
+            return Problem { indices, ..problem };
         }
         Problem { m: problem.m * problem.batch, ..problem }.grouped(problem.batch)
+    }
+
+    /// Returns the index list of A, a random order of its rows; `None` if A is not gathered.
+    #[must_use]
+    pub fn rows_of_a(&self) -> Option<Vec<u32>> {
+        self.gather_a.then(|| {
+            let mut rows: Vec<_> = (0..self.m as u32).collect();
+            rows.sort_by_key(|&row| draw(self.m as u64, row.into()));
+            rows
+        })
     }
 
     /// Returns the group offsets; `None` if Falchion does not compute a grouped GEMM.
@@ -263,6 +280,10 @@ impl SuiteProblem {
         }
         if self.bound && !self.pointers {
             return Err("`bound` needs `pointers`".to_owned());
+        }
+        let several = self.batch.is_some() || self.group_rows.is_some();
+        if self.gather_a && (several || !self.a.order.is_row()) {
+            return Err("`gather_a` needs a row-major A, and no batch or groups".to_owned());
         }
         for (name, ld, least) in [
             ("lda", self.lda(), self.a.order.packed(self.m, self.k)),
@@ -354,13 +375,17 @@ impl SuiteProblem {
 
 /// Writes `4096x4096x4096, f32:row f32:col f32:row`. A batch begins with `64 of`, ragged groups
 /// begin with `7 of 3 to 1900 rows, `, and a pointer array ends with `by pointers`
-/// or `by pointers, bound`.
+/// or `by pointers, bound`. Gathered rows end with `A gathered`.
 impl fmt::Display for SuiteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { m, n, k, a, b, c, .. } = self;
         self.batch.map_or(Ok(()), |batch| write!(f, "{batch} of "))?;
         self.ragged_groups().map_or(Ok(()), |groups| write!(f, "{groups}, "))?;
-        let by = if self.pointers { ", by pointers" } else { "" };
+        let by = match (self.pointers, self.gather_a) {
+            (true, _) => ", by pointers",
+            (false, true) => ", A gathered",
+            (false, false) => "",
+        };
         write!(f, "{m}x{n}x{k}, {a} {b} {c}{by}{}", if self.bound { ", bound" } else { "" })
     }
 }

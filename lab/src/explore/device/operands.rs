@@ -161,9 +161,9 @@ impl Device for OnDevice<'_> {
         };
         enqueue(
             (&kernel, self.stream),
-            (self.judge.problem(), None),
+            (self.judge.problem(), [None, None]),
             self.types,
-            (operands, Default::default()),
+            (operands.each_ref(), Default::default()),
             d,
             self.workspace.borrow_mut().as_mut(),
         )
