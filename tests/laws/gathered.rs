@@ -173,3 +173,15 @@ fn registers_of_a_producer_grow_with_its_lines() {
     assert_eq!(registers([false, true]), Some([48, 232]));
     assert_eq!(registers([true, true]), Some([56, 224]));
 }
+
+/// A description with a list that neither the producer nor a pass would read is refused.
+#[test]
+fn a_list_of_lines_across_k_is_refused() {
+    let mut desc = bf16([Col, Col, Row]);
+    desc.operands[0].indexed = true;
+    let said = desc.check().expect_err("lines along M").to_string();
+    assert!(said.contains("TMA copies boxes of neighboring rows"), "{said}");
+    desc.operands[0].indexed = false;
+    desc.operands[1].indexed = true;
+    assert_eq!(desc.check(), Ok(()));
+}

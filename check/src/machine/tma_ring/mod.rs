@@ -13,9 +13,10 @@
 //! | store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
 //! | partial accumulators move to another CTA | `SendPartials` | when the scheduler lets them land, which counts their bytes |
 //!
-//! A cell of memory is a share of a stage, a producer warp's part of gathered lines of a stage, or a warp's part of a staging buffer or of a slot. Each
-//! content has a name. Barriers have the parity of the hardware, so a wait for a phase that is two
-//! ahead passes at once. A [`Payload`] may carry bytes and accumulators in addition to the names.
+//! A cell of memory is a share of a stage, a producer warp's part of the gathered lines of a stage,
+//! or a warp's part of a staging buffer or of a slot. Each content has a name. Barriers have the
+//! parity of the hardware, so a wait for a phase that is two ahead passes at once. A [`Payload`]
+//! may carry bytes and accumulators in addition to the names.
 
 mod cleared;
 mod copies;

@@ -1,5 +1,5 @@
-//! The steps at barriers and at the ring: initialize, synchronize, wait, and arrive. `copies.rs` has
-//! the copies of A and B, `products.rs` the products, and `staging.rs` the steps of C and D.
+//! The steps at barriers and at the ring: initialize, synchronize, wait, and arrive. `copies.rs`
+//! has the copies of A and B, `products.rs` the products, and `staging.rs` the steps of C and D.
 
 use super::{Block, Cargo, Cluster, Flight, agents};
 use crate::machine::sync::{Barrier, Clock, Moved};
