@@ -140,10 +140,13 @@ impl GemmDesc {
         if !legal {
             return Err(Refusal::compute(self.output.compute, self.output.accumulator, c, plain));
         }
-        if let Some((operand, element)) = self.epilogue.fp8_operand()
-            && self.arch.sm() < ArchKind::Sm89.sm()
-        {
-            return Err(Refusal::fp8_operand(Operand::Epilogue(operand), element, self.arch));
+        if self.arch.sm() < ArchKind::Sm89.sm() {
+            if c.is_fp8() {
+                return Err(Refusal::fp8_operand(Operand::D, c, self.arch));
+            }
+            if let Some((operand, element)) = self.epilogue.fp8_operand() {
+                return Err(Refusal::fp8_operand(Operand::Epilogue(operand), element, self.arch));
+            }
         }
         if let Some(function) = self.epilogue.not_computed_in(self.output.compute) {
             return Err(Refusal::not_computed(function.name(), self.output.compute));

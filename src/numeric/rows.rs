@@ -107,7 +107,7 @@ macro_rules! results {
 }
 
 results! {
-    f32: F32 as f32, F16 as F16, Bf16 as Bf16, I8 as i8, U8 as u8, I32 as i32;
+    f32: F32 as f32, F16 as F16, Bf16 as Bf16, E4m3 as E4m3, E5m2 as E5m2, I8 as i8, U8 as u8, I32 as i32;
     f64: F64 as f64;
     i32: I8 as i8, U8 as u8, I32 as i32;
 }

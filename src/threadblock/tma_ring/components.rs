@@ -113,20 +113,23 @@ impl WarpSpecialized {
     ///
     /// For a column-major D, a subtile has as many columns as fit the same bytes and divide a
     /// consumer's columns. Each column is a row of the widest swizzle. If A comes from registers,
-    /// the number is a power of two. Otherwise, if only eight divides the columns, as for 152, all
-    /// columns are one subtile if shared memory holds it. A subtile of eight columns is only a
-    /// kilobyte, with a store of its own.
+    /// the number is a power of two. Otherwise, if only eight (sixteen for bytes) divides the
+    /// columns, as for 152, all columns are one subtile if shared memory holds it. The smallest
+    /// subtile is only a kilobyte, with a store of its own.
     const fn subtile(d: &GemmDesc, unstaged: &Pipeline, available: u32) -> (u32, SwizzleMode) {
         if !d.frame.d_order().is_row() {
-            let mut columns = SUBTILE_BYTES / d.output.element.bytes_of(ROWS);
-            while columns > COLUMNS && !d.warp().n.is_multiple_of(columns) {
-                columns = if d.a_from_registers() { columns / 2 } else { columns - COLUMNS };
+            let element = d.output.element;
+            // Staging buffers have whole swizzles of 1024 bytes.
+            let least = if element.bytes_of(1) == 1 { 2 * COLUMNS } else { COLUMNS };
+            let mut columns = SUBTILE_BYTES / element.bytes_of(ROWS);
+            while columns > least && !d.warp().n.is_multiple_of(columns) {
+                columns = if d.a_from_registers() { columns / 2 } else { columns - least };
             }
             let whole = Pipeline {
                 staging_bytes: d.output.element.bytes_of(ROWS * d.warp().n),
                 ..*unstaged
             };
-            if columns == COLUMNS && !d.a_from_registers() && whole.shared_bytes() <= available {
+            if columns == least && !d.a_from_registers() && whole.shared_bytes() <= available {
                 columns = d.warp().n;
             }
             return (columns, SwizzleMode::Bytes128);

@@ -185,6 +185,8 @@ const OF_F16: &[Combined] = &[
 ];
 const OF_BF16: &[Combined] =
     &[combined(Bf16, F32, Bf16), combined(Bf16, F32, F16), combined(Bf16, F32, F32)];
+/// Types of 16 bits with results of fp8, whose conversion needs sm_89.
+const HALVES_TO_FP8: &[Combined] = &[combined(F16, F32, E4m3), combined(Bf16, F32, E4m3)];
 const OF_BYTES: &[Combined] = &[
     combined(I8, I32, I32),
     combined(I8, I32, I8),
@@ -225,7 +227,14 @@ pub(crate) const ROWS: &[Row] = &[
             mixed(E5m2, E4m3, F32, Bf16),
             mixed(E5m2, E4m3, F32, F16),
             mixed(E5m2, E4m3, F32, F32),
+            combined(E4m3, F32, E4m3),
+            mixed(E4m3, E5m2, F32, E4m3),
+            mixed(E4m3, E5m2, F32, E5m2),
+            mixed(E5m2, E4m3, F32, E4m3),
+            mixed(E5m2, E4m3, F32, E5m2),
         ],
         &BYTES_OF_99_KB,
     ),
+    tensor_op(&[Sm89], HALVES_TO_FP8, &HALVES_OF_99_KB),
+    Row { in_place: &HALVES_IN_PLACE, ..tensor_op(&[Sm90], HALVES_TO_FP8, &HALVES) },
 ];

@@ -29,7 +29,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         let shapes = instructions(types, arch);
         let copies =
             |of: &MainloopKind| !of.copies_asynchronously() || arch.copies_asynchronously();
-        if !shapes.is_empty() && LOOPS.iter().any(copies) {
+        let converts = !types.c.is_fp8() || arch.sm() >= ArchKind::Sm89.sm();
+        if !shapes.is_empty() && LOOPS.iter().any(copies) && converts {
             break (types, arch, shapes);
         }
     };

@@ -230,6 +230,30 @@ const fn half_knobs(c: ElementKind) -> [Knobs; 11] {
     joined(all_of(F16, c), smaller)
 }
 
+/// Returns the tiles for results of fp8. Rows of a subtile have at least 32 bytes, so the columns
+/// of a tile are a multiple of 32.
+const fn knobs_to_fp8(a: ElementKind) -> [Knobs; 8] {
+    [
+        pingpong(128, a, E4m3),
+        pingpong(192, a, E4m3),
+        wide(160, a, E4m3),
+        wide(192, a, E4m3),
+        shared(a, E4m3),
+        together(128, a, E4m3),
+        side_by_side(a, E4m3),
+        small(a, E4m3),
+    ]
+}
+
+/// The combinations of fp8 types with results of fp8.
+const FP8_TO_FP8: &[Combined] = &[
+    combined(E4m3, F32, E4m3),
+    mixed(E4m3, E5m2, F32, E4m3),
+    mixed(E4m3, E5m2, F32, E5m2),
+    mixed(E5m2, E4m3, F32, E4m3),
+    mixed(E5m2, E4m3, F32, E5m2),
+];
+
 /// The tiles for `tf32`.
 const OF_TF32: [Knobs; 10] = joined(
     all_of(Tf32, F32),
@@ -330,6 +354,9 @@ pub(crate) const ROWS: &[Row] = &[
         &fp8_of_columns(F32),
         &[OfColumns(pingpong(192, E4m3, F32))],
     ),
+    tensor_op(&[combined(F16, F32, E4m3), combined(Bf16, F32, E4m3)], &knobs_to_fp8(F16)),
+    with_promotion(FP8_TO_FP8, &promoted_fp8_knobs(E4m3)),
+    tensor_op(FP8_TO_FP8, &knobs_to_fp8(E4m3)),
     and_of_columns(
         &[combined(I8, I32, I32), combined(U8, I32, I32)],
         &byte_knobs(I32),

@@ -201,12 +201,17 @@ impl WgmmaKnobs {
         ));
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
         // Columns are multiples of instructions and, for a row-major D, of the rows of the
-        // narrowest swizzle. Two instructions suffice for all element types.
+        // narrowest swizzle. For a column-major D, 64 rows of them fill whole swizzles. Four
+        // instructions suffice for all element types.
+        let row = if d.frame.d_order().is_row() { 2 * CHUNK_BYTES } else { CHUNK_BYTES };
         let mut columns = instruction.n;
-        while d.frame.d_order().is_row()
-            && !d.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES)
-        {
+        while !d.output.element.bytes_of(columns).is_multiple_of(row) {
             columns += instruction.n;
+        }
+        if columns > MOST_TILE {
+            let (field, n) = (Field::Instruction(Axis::N), instruction.n as u64);
+            let least = d.output.element.elements_in(row) as u64;
+            hold!(multiple(field, n, least, MOST_COLUMNS as u64));
         }
         hold!(multiple(Field::Warp(Axis::N), warp.n as u64, columns as u64, MOST_TILE as u64));
         hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, MOST_TILE as u64));
