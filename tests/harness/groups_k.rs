@@ -2,7 +2,7 @@
 
 use crate::harness::{
     groups::{Grouped, bytes},
-    integers::{Data, PRODUCTS, element},
+    integers::{Data, PRODUCTS, element, stored},
     prelude::*,
 };
 
@@ -135,7 +135,7 @@ impl IntegersAlongK {
             b: data(types.b, of_b),
             c: data(types.c, of_c),
             d: data(types.c, d),
-            wanted,
+            wanted: wanted.into_iter().map(|want| Some(stored(types.c, want?))).collect(),
         }
     }
 

@@ -76,6 +76,11 @@ impl Data {
     }
 }
 
+/// Returns an integer as a type stores it. Results of fp8 round most integers.
+pub fn stored(kind: ElementKind, x: f64) -> f64 {
+    Data::new(kind, [x as i32].into_iter()).get(0)
+}
+
 /// Maximum number of nonzero products per element of D. Sums of this many products fit into every
 /// narrow type.
 pub(super) const PRODUCTS: usize = 112;
@@ -144,13 +149,15 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
         for (j, want) in wanted.into_iter().enumerate() {
             let at = c.offset(i, j);
             touched[at] = true;
+            let want = stored(d.output.element, want);
             if result.get(at) != want {
                 return Some(format!("D({i}, {j}) is {}, and should be {want}", result.get(at)));
             }
         }
     }
+    let poison = stored(d.output.element, f64::from(poison));
     (0..c.memory.length)
-        .find(|&at| !touched[at] && result.get(at) != f64::from(poison))
+        .find(|&at| !touched[at] && result.get(at) != poison)
         .map(|at| format!("D's gap at {at} is written"))
 }
 

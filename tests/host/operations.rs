@@ -1,7 +1,10 @@
 //! GEMMs whose types, layouts, and sizes are run-time values: a `GemmOperation` equals the `Gemm`
 //! of its types.
 
-use crate::harness::{integers::Data, prelude::*};
+use crate::harness::{
+    integers::{Data, stored},
+    prelude::*,
+};
 
 const ORDERS: [Order; 2] = [Order::Row, Order::Col];
 
@@ -74,6 +77,7 @@ fn every_type_combination_multiplies_bytes_in_every_layout() {
                     |x| a.get(orders[0].offset(i, x, la)) * b.get(orders[1].offset(x, j, lb));
                 let (got, want) =
                     (d.get(orders[2].offset(i, j, lc)), (0..k).map(product).sum::<f64>());
+                let want = stored(types.c, want);
                 assert_eq!(got, want, "{op} {types:?} {orders:?} ({i}, {j})");
             }
         }

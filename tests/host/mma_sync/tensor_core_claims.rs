@@ -131,7 +131,7 @@ fn integers_decide_every_type_combination() -> Result<(), Error> {
             assert!(verdict.is_right() && verdict.is_exact(), "{types:?} {k}: {verdict}");
             let was = case.d.get(7)?;
             // Toward 0, because a type may end at the sum.
-            case.d.set(7, if was.abs() < 64.0 { was + 1.0 } else { was - was / 8.0 })?;
+            case.d.set(7, if was.abs() < 8.0 { was + 1.0 } else { was - was / 8.0 })?;
             let verdict = case.verdict()?;
             assert_eq!((verdict.elements_wrong, verdict.is_exact()), (1, true), "{types:?} {k}");
         }

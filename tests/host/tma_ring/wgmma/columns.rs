@@ -49,7 +49,11 @@ fn swapping_operands_keeps_the_users_types_and_knobs() {
         );
         assert_eq!(columns.with(columns.user_pins()), columns);
         assert_eq!(columns.with(Pins { stages: Some(3), ..Pins::NONE }), but!(columns, stages: 3));
-        let n = if types.c.bits() == 16 { [8, 24] } else { [8, 16] };
+        let n = match types.c.bits() {
+            16 => [8, 24],
+            _ if types.c.is_fp8() => [16, 32],
+            _ => [8, 16],
+        };
         for n in n {
             let few = few(types, orders, (128, 64, n));
             assert_eq!((few.check(), few.with(few.user_pins())), (Ok(()), few), "{few:?}");
@@ -146,10 +150,11 @@ fn column_major_d_has_the_bits_of_row_major_d() {
         types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders)))
     {
         // Integer instructions have a multiple of 16 columns, except for the first ones, which have
-        // a multiple of 8.
-        for (number, tile) in
-            tiles.into_iter().enumerate().filter(|(_, tile)| tile.2 < 152 || !types.a.is_integer())
-        {
+        // a multiple of 8. Tiles of bytes have a multiple of 16.
+        let fits = |n: u32| {
+            (n < 152 || !types.a.is_integer()) && (n.is_multiple_of(16) || !types.c.is_fp8())
+        };
+        for (number, tile) in tiles.into_iter().enumerate().filter(|(_, tile)| fits(tile.2)) {
             let desc = few(types, orders, tile);
             let promotes = types.a.is_fp8() || types.a == ElementKind::F32;
             let promotion = if promotes && number % 2 == 1 {
