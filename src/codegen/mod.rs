@@ -224,6 +224,8 @@ mirrored! {
         outer_strides: [[i64; 2]; 2],
         /// Rows and columns per group of C, and of D.
         split_extents: [[u32; 2]; 2],
+        /// Elements from a gate's column of B to its partner; 0 without a gate.
+        gate_stride: i64,
     }
 }
 

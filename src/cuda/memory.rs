@@ -66,6 +66,7 @@ pub(super) struct ProductMemory<'c, 'a> {
     d: OperandMemory<'c, 'a>,
     a: OperandMemory<'c, 'a>,
     b: OperandMemory<'c, 'a>,
+    up: Option<OperandMemory<'c, 'a>>,
     operands: EpilogueOperands<OperandMemory<'c, 'a>>,
     /// Group offsets and index lists.
     lists: Vec<OperandMemory<'c, 'a>>,
@@ -83,6 +84,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
             d: operand(Operand::D, &call.d, in_d),
             a: operand(Operand::A, &call.a, in_a),
             b: operand(Operand::B, &call.b, in_b),
+            up: call.up.matrix().map(|up| operand(Operand::Up, up, in_b)),
             operands: call.operands.as_ref().map(|kind, view| {
                 let extents = if kind.side().is_some() { (call.m, call.n) } else { in_d };
                 operand(Operand::Epilogue(kind), view, extents)
@@ -96,6 +98,7 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
     fn read(&self) -> impl Iterator<Item = &OperandMemory<'c, 'a>> + Clone {
         [&self.a, &self.b]
             .into_iter()
+            .chain(&self.up)
             .chain(self.operands.iter().map(|(_, memory)| memory))
             .chain(&self.lists)
     }
@@ -170,7 +173,7 @@ mod tests {
         cuda::{CudaCall, DeviceMatrix},
         layout::Order,
         numeric::ElementKind,
-        operand::{Indices, Source, View},
+        operand::{Indices, Source, UpMatrix, View},
         refusal::Operand,
         shape::EpilogueOperand,
     };
@@ -238,6 +241,7 @@ mod tests {
                 indices: Indices::NONE,
                 a,
                 b,
+                up: UpMatrix::None,
                 c,
                 d,
                 operands,

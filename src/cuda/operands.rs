@@ -221,7 +221,8 @@ impl CudaCall<'_> {
 
     /// Returns whether all operands and the workspace belong to a CUDA context.
     pub(super) fn lies_in(&self, context: &CudaContext) -> bool {
-        let views = [Some(&self.a), Some(&self.b), Some(&self.d), self.c.matrix()];
+        let (c, up) = (self.c.matrix(), self.up.matrix());
+        let views = [Some(&self.a), Some(&self.b), up, Some(&self.d), c];
         let operands = self.operands.iter().map(|(_, vector)| vector);
         let memory = views.into_iter().flatten().chain(operands).map(|view| &view.memory);
         memory.chain(&self.workspace).all(|memory| memory.is_of(context))

@@ -6,7 +6,7 @@ use crate::{
         space::{EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Space},
     },
     epilogue::SCALARS,
-    operand::{Elements, Source},
+    operand::{Elements, GateColumns, Source},
     shape::EpilogueOperand,
 };
 use core::fmt;
@@ -29,6 +29,10 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) extents: (usize, usize, usize),
     pub(crate) a: OperandView<A::Ref<'a, S>>,
     pub(crate) b: OperandView<B::Ref<'a, S>>,
+    /// Second matrix of B, for an epilogue with a gate. Otherwise B holds both.
+    pub(crate) up: Option<OperandView<B::Ref<'a, S>>>,
+    /// Order of the columns of a B that holds both.
+    pub(crate) gate_columns: GateColumns,
     pub(crate) c: OperandView<Source<C::Ref<'a, S>>>,
     pub(crate) d: OperandView<C::Mut<'a, S>>,
     pub(crate) batch: usize,
@@ -136,6 +140,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             extents,
             a,
             b,
+            up: None,
+            gate_columns: GateColumns::Halves,
             c,
             d,
             batch: 1,

@@ -8,11 +8,11 @@ use crate::{
         WorkspaceMemory,
     },
     host::{Array, run_on_host},
-    layout::Orders,
     nest::{GemmDesc, ProblemSize},
     numeric::ElementKind,
     operand::{
-        Elements, HostCall, Indices, Matrices, Memory, Problem, View, check_read, transpose::Choice,
+        Elements, HostCall, Indices, Matrices, Memory, Problem, UpMatrix, View, check_read,
+        transpose::Choice,
     },
     refusal::Refusal,
     shape::{Axis, EpilogueOperand},
@@ -62,14 +62,24 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     Arguments<'a, S, A, B, C>
 {
     /// Returns the problem without data. Matrices without strides are packed, in the orders of the
-    /// types.
-    pub(crate) fn problem(&self, orders: Orders) -> Problem {
+    /// types. The epilogue of `desc` determines the matrices of B.
+    pub(crate) fn problem(&self, desc: &GemmDesc) -> Problem {
         let ((m, n, k), [a, b, c, d]) = (self.extents, self.placements());
+        let (orders, placement_of_b) = (desc.orders(), b);
         let groups = self.groups.as_ref().map(Offsets::groups);
         let indices = self.index_lists(orders);
         let [rows_of_a, columns_of_b] = [(0, m), (1, n)].map(|(number, lines): (usize, usize)| {
             indices.operands[number].map_or(lines, |list| list.extent)
         });
+        let columns_of_b = if self.holds_gates(desc) { 2 * n } else { columns_of_b };
+        let b = b.view(B::elements(&self.b.memory), orders.b, (k, columns_of_b));
+        let (b, up) = match (self.placement_of_up(placement_of_b), &self.up) {
+            (Some(placement), Some(up)) => {
+                let up = placement.view(B::elements(&up.memory), orders.b, (k, n));
+                (b, UpMatrix::Matrix(up))
+            }
+            _ => self.gate_columns.matrices_of_b(desc, b, n),
+        };
         let rows_of_d = indices.output.map_or(m, |(_, list)| list.extent);
         let source = self.c.memory.as_ref();
         let shared =
@@ -90,7 +100,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             groups,
             indices,
             a: a.view(A::elements(&self.a.memory), orders.a, (rows_of_a, k)),
-            b: b.view(B::elements(&self.b.memory), orders.b, (k, columns_of_b)),
+            b,
+            up,
             c: source.map(|source| c.view(C::elements(source), orders.c, (rows_of_d, n))),
             d: d.view(C::elements_mut(&self.d.memory), orders.c, (rows_of_d, n)),
             operands: self
@@ -106,7 +117,9 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// Returns the problem size for a workspace of `workspace` bytes. If the call sets strides of A
     /// or B, or if a view has another order than the kernel, the workspace is reserved for copies
     /// of operands.
-    fn size(&self, orders: Orders, workspace: u64) -> ProblemSize {
+    fn size(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
+        let (orders, (m, n, k)) = (desc.orders(), self.extents);
+        let extents = (m, desc.epilogue.columns_per_output() * n, k);
         let operands = [(self.a.placement, orders.a), (self.b.placement, orders.b)];
         let leading = operands.map(|(placement, order)| placement.leading_in(order));
         let strided = operands.map(|(placement, order)| {
@@ -120,10 +133,10 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             Some(groups) => ProblemSize {
                 leading,
                 for_passes,
-                ..ProblemSize::for_groups_along(groups.axis, self.extents, groups.count())
+                ..ProblemSize::for_groups_along(groups.axis, extents, groups.count())
             },
             None => ProblemSize {
-                extents: self.extents,
+                extents,
                 batch: self.batch,
                 workspace,
                 for_passes,
@@ -152,11 +165,10 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     pub(crate) fn grown(
         mut self,
         desc: &GemmDesc,
-        orders: Orders,
         queue: &S::Queue,
     ) -> Result<Self, Error> {
         if let Some(WorkspaceMemory::Growing(_)) = &self.workspace {
-            let needed = S::workspace_size(desc, &self.problems(orders, Some(queue)))?;
+            let needed = S::workspace_size(desc, &self.problems(desc, Some(queue)))?;
             if let Some(WorkspaceMemory::Growing(memory)) = self.workspace.take()
                 && needed > 0
             {
@@ -178,8 +190,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
     /// Returns the problem of each GEMM without data: one problem, or one per GEMM of an array.
     /// With a queue, the problems have the addresses of A and B.
-    pub(crate) fn problems(&self, orders: Orders, queue: Option<&S::Queue>) -> Vec<Problem> {
-        let (first, [a, b, c, d]) = (self.problem(orders), self.placements().map(|at| at.first()));
+    pub(crate) fn problems(&self, desc: &GemmDesc, queue: Option<&S::Queue>) -> Vec<Problem> {
+        let (first, [a, b, c, d]) = (self.problem(desc), self.placements().map(|at| at.first()));
         let problem = |number: usize| {
             let (of_a, of_b) = (self.a.gemm_memory(number), self.b.gemm_memory(number));
             let of_d = if number == 0 { &self.d.memory } else { &self.d.others[number - 1] };
@@ -193,16 +205,24 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             let addresses = queue.map_or([0; 2], |queue| {
                 [A::read(*of_a, queue).skip(a).address(), B::read(*of_b, queue).skip(b).address()]
             });
+            let of_up = self.up.as_ref().map_or(of_b, |up| &up.memory);
+            let up = first.up.map(|view| {
+                let memory = view.memory;
+                let address = queue.map_or(0, |queue| {
+                    B::read(*of_up, queue).skip(self.first_of_up(&first)).address()
+                });
+                view.with(Elements { address, ..memory })
+            });
             let Problem { groups, indices, .. } = first;
-            Problem { groups, indices, ..first.with(matrices) }.at(addresses)
+            Problem { groups, indices, up, ..first.with(matrices) }.at(addresses)
         };
         (0..self.gemms()).map(problem).collect()
     }
 
     /// Returns the problem size for kernels with the description's main loop and MMA, with a
     /// workspace of `workspace` bytes.
-    pub(crate) fn size_for(&self, desc: &GemmDesc, orders: Orders, workspace: u64) -> ProblemSize {
-        let size = self.size(orders, workspace);
+    pub(crate) fn size_for(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
+        let size = self.size(desc, workspace);
         if self.d.others.is_empty() {
             return size;
         }
@@ -220,21 +240,23 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let epilogue = &desc.epilogue;
         let operands = self.operands.iter().map(|(operand, _)| *operand);
         check_read((epilogue, desc.frame), operands, &self.c.memory, &self.scalars)?;
-        self.check_views()
+        self.check_up(desc)?;
+        self.check_views(desc)
     }
 
     /// Returns the call of each GEMM: one call, or one per GEMM of an array. The first call holds
     /// the workspace.
     pub(crate) fn calls<'q>(
         self,
-        orders: Orders,
+        desc: GemmDesc,
         queue: &'q S::Queue,
     ) -> impl Iterator<Item = CallIn<'q, S>>
     where
         'a: 'q,
     {
         let (problem, [a, b, c, d]) =
-            (self.problem(orders), self.placements().map(|at| at.first()));
+            (self.problem(&desc), self.placements().map(|at| at.first()));
+        let first_of_up = self.first_of_up(&problem);
         let mut workspace = match self.workspace {
             Some(WorkspaceMemory::Fixed(bytes)) => Some(S::write(ElementKind::U8, bytes, queue)),
             _ => None,
@@ -243,7 +265,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let mut groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
         let lists = self.indices.map(|list| Some(list?.read(queue)));
         let mut indices = problem.indices.with(lists);
-        let Self { a: of_a, b: of_b, c: of_c, d: of_d, operands, .. } = self;
+        let Self { a: of_a, b: of_b, up: of_up, c: of_c, d: of_d, operands, .. } = self;
         let outputs = core::iter::once(of_d.memory).chain(of_d.others);
         outputs.enumerate().map(move |(number, of_d)| {
             let matrices = Matrices {
@@ -258,9 +280,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                     })
                     .collect(),
             };
+            let of_up = of_up.as_ref().map_or(of_b.gemm_memory(number), |up| &up.memory);
+            let up = problem.up.map(|up| up.with(B::read(*of_up, queue).skip(first_of_up)));
             let (workspace, groups) = (workspace.take(), groups.take());
             let indices = core::mem::replace(&mut indices, Indices::NONE);
-            CallIn::<S> { workspace, groups, indices, ..problem.with(matrices) }
+            CallIn::<S> { workspace, groups, indices, up, ..problem.with(matrices) }
         })
     }
 }

@@ -76,8 +76,9 @@ pub mod shape {
 pub mod operand {
     /// The command line and the lab build and run problems whose types are run-time values.
     pub use crate::operand::{
-        AxisSplit, Call, DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice,
-        HostSliceMut, IndexList, Indices, Matrices, Problem, Routes, Source, View, fitting,
+        AxisSplit, Call, DecomposedLayout, Elements, GateColumns, Groups, HostCall, HostMatrices,
+        HostSlice, HostSliceMut, IndexList, Indices, Matrices, Problem, Routes, Source, UpMatrix,
+        View, fitting,
     };
     /// Tests check the layout of the workspace.
     pub use crate::operand::{DEPTH, ListReader, WORKSPACE_ALIGNMENT, Way};

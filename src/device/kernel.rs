@@ -10,7 +10,6 @@ use crate::{
         transpose,
     },
     device::{Any, Arguments, MatrixElements},
-    layout::Orders,
     nest::{GemmDesc, ProblemSize},
     operand::{Problem, transpose::Choice},
     refusal::Refusal,
@@ -107,12 +106,6 @@ pub(super) struct PreparedKernels {
     pub machine: Machine,
 }
 
-impl PreparedKernels {
-    fn orders(&self) -> Orders {
-        self.configurations.orders()
-    }
-}
-
 impl<A, B, C> Clone for Kernel<A, B, C> {
     fn clone(&self) -> Self {
         Self { prepared: self.prepared.clone(), _elements: PhantomData }
@@ -167,11 +160,10 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
     /// The errors of [`GemmOperation::workspace_size`](super::GemmOperation::workspace_size).
     pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
         arguments.products()?;
-        let orders = self.prepared.orders();
-        let (kernel, desc) = self.select(&arguments.size_for(self.desc(), orders, u64::MAX));
+        let (kernel, desc) = self.select(&arguments.size_for(self.desc(), u64::MAX));
         let desc = desc.unwrap_or(*kernel.desc());
         arguments.check(&desc)?;
-        Cuda::workspace_size(&desc, &arguments.problems(orders, Some(&arguments.queue())))
+        Cuda::workspace_size(&desc, &arguments.problems(&desc, Some(&arguments.queue())))
     }
 
     /// Enqueues the GEMM on D's stream.
@@ -241,14 +233,13 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
         stream: &'q Arc<CudaStream>,
         arguments: Arguments<'a, Cuda, A, B, C>,
     ) -> Result<(CudaKernel, bool, impl Iterator<Item = CudaCall<'q>>), Error> {
-        let orders = self.prepared.orders();
-        let size = arguments.size_for(self.desc(), orders, arguments.workspace_given());
+        let size = arguments.size_for(self.desc(), arguments.workspace_given());
         let (kernel, desc) = self.select(&size);
         // All candidates have one epilogue.
         arguments.check(kernel.desc())?;
         let several = arguments.products()?.is_some();
-        let needs = desc.as_ref().unwrap_or(kernel.desc());
-        let calls = arguments.grown(needs, orders, stream)?.calls(orders, stream);
+        let needs = desc.unwrap_or(*kernel.desc());
+        let calls = arguments.grown(&needs, stream)?.calls(needs, stream);
         let kernel = match desc {
             None => kernel.clone(),
             Some(desc) => CudaKernel::for_run(stream, &desc)?,

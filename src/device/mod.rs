@@ -10,6 +10,7 @@ mod cuda;
 mod error;
 mod executor;
 mod functions;
+mod gates;
 mod gemm;
 mod geometry;
 mod group_offsets;

@@ -2,6 +2,7 @@
 
 use crate::{
     device::{Arguments, MatMut, MatRef, MatrixElements, Placement, Space},
+    nest::GemmDesc,
     numeric::{Element, MathType},
     operand::Source,
     refusal::{Operand, Refusal},
@@ -39,6 +40,8 @@ where
         if columns_of_a != rows_of_b {
             return Err(Refusal::inner_extents(columns_of_a, rows_of_b));
         }
+        // With a gate in the epilogue, B may have two columns per column of D.
+        let n = if n == 2 * d.shape().1 { d.shape().1 } else { n };
         Ok(Self::new((m, n, columns_of_a), a, b, d))
     }
 }
@@ -61,7 +64,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
     ///
     /// # Errors
     /// The errors of [`ViewGeometry::check`](crate::device::ViewGeometry::check).
-    pub(crate) fn check_views(&self) -> Result<(), Refusal> {
+    pub(crate) fn check_views(&self, desc: &GemmDesc) -> Result<(), Refusal> {
         let (m, n, k) = self.extents;
         let shape = |placement: &Placement| placement.geometry.map(|view| view.shape);
         // A matrix with an index list has its own number of lines.
@@ -69,6 +72,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
         let rows_of_a = of_a.filter(|_| self.indices[0].is_some()).map_or(m, |(rows, _)| rows);
         let columns_of_b =
             of_b.filter(|_| self.indices[1].is_some()).map_or(n, |(_, columns)| columns);
+        let columns_of_b = if self.holds_gates(desc) { 2 * n } else { columns_of_b };
         let output = |placement: &Placement| (self.rows_passed(shape(placement)), n);
         self.a.placement.check(Operand::A, (rows_of_a, k))?;
         self.b.placement.check(Operand::B, (k, columns_of_b))?;

@@ -227,7 +227,7 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         arguments.check(&desc)?;
         arguments.products()?;
         arguments
-            .problems(here.orders(), None)
+            .problems(&desc, None)
             .into_iter()
             .try_for_each(|problem| problem.enter(&desc).map(drop))
     }
@@ -257,11 +257,10 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         let queue = arguments.queue();
         let here = self.here::<S>(&queue)?;
         arguments.products()?;
-        let orders = here.orders();
-        let size = arguments.size_for(&here.first(), orders, u64::MAX);
+        let size = arguments.size_for(&here.first(), u64::MAX);
         let desc = here.desc_of::<S>(&queue, &size);
         arguments.check(&desc)?;
-        S::workspace_size(&desc, &arguments.problems(orders, Some(&queue)))
+        S::workspace_size(&desc, &arguments.problems(&desc, Some(&queue)))
     }
 
     /// Computes the GEMM: on the CPU for host slices, on their GPU for device slices.
@@ -326,12 +325,11 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
         let here = self.here::<S>(queue)?;
-        let (first, orders) = (here.first(), here.orders());
-        let size = arguments.size_for(&first, orders, arguments.workspace_given());
+        let size = arguments.size_for(&here.first(), arguments.workspace_given());
         let desc = here.desc_of::<S>(queue, &size);
         arguments.check(&desc)?;
         let several = arguments.products()?.is_some();
-        let mut calls = arguments.grown(&desc, orders, queue)?.calls(orders, queue);
+        let mut calls = arguments.grown(&desc, queue)?.calls(desc, queue);
         if several {
             return S::execute_array(&desc, queue, calls.collect());
         }

@@ -26,6 +26,10 @@ pub enum Op {
     Nop,
     /// Accumulator.
     Accumulator,
+    /// Accumulator of the gate's column, in an epilogue of pairs of columns.
+    Gate,
+    /// Accumulator of the column that the gate multiplies.
+    Up,
     /// Element of an operand with the given element type, or with D's type if `None`.
     Operand(EpilogueOperand, Option<ElementKind>),
     /// Scalar argument: 0 is alpha, 1 is beta.
@@ -74,6 +78,8 @@ impl Op {
         match self {
             Self::Nop
             | Self::Accumulator
+            | Self::Gate
+            | Self::Up
             | Self::Operand(..)
             | Self::Scalar(_)
             | Self::Constant(_)
@@ -147,12 +153,31 @@ impl EpilogueDesc {
     pub const fn has_accumulator(&self) -> bool {
         let mut i = 0;
         while i < self.length as usize {
-            if matches!(self.ops[i], Op::Accumulator) {
+            if matches!(self.ops[i], Op::Accumulator | Op::Gate | Op::Up) {
                 return true;
             }
             i += 1;
         }
         false
+    }
+
+    /// Returns whether the tree combines the accumulators of two columns, the gate and the value
+    /// that it multiplies. B then has two columns per column of D.
+    pub const fn is_gated(&self) -> bool {
+        let mut i = 0;
+        while i < self.length as usize {
+            if matches!(self.ops[i], Op::Gate | Op::Up) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Returns the columns of B per column of D: two with a gate, else one.
+    #[doc(hidden)]
+    pub const fn columns_per_output(&self) -> usize {
+        if self.is_gated() { 2 } else { 1 }
     }
 
     /// Returns whether the tree contains C.
@@ -209,6 +234,7 @@ impl EpilogueDesc {
     /// - The tree has no result, or several.
     /// - An operand has two element types, or C has a type of its own.
     /// - A value has no definition before it, or slots are not in the order of definitions.
+    /// - The tree contains only one accumulator of a gate, or other accumulators too.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
             return Err(Refusal::epilogue(Malformed::TooLong));
@@ -217,8 +243,13 @@ impl EpilogueDesc {
         let (mut i, mut depth, mut count) = (0, 0, 1);
         let mut elements = [None; EpilogueOperand::COUNT];
         let mut named = 0;
+        // Whether the tree contains the accumulator, the gate, and the gate's partner.
+        let mut read = [false; 3];
         while i < ops.len() {
             match ops[i] {
+                Op::Accumulator => read[0] = true,
+                Op::Gate => read[1] = true,
+                Op::Up => read[2] = true,
                 Op::Operand(operand, element) => {
                     let is_source = operand.is(EpilogueOperand::Source);
                     if is_source && element.is_some() {
@@ -272,7 +303,11 @@ impl EpilogueDesc {
         if depth != 1 {
             return Err(Refusal::epilogue(Malformed::NotOneResult));
         }
-        Ok(())
+        match read {
+            [true, true, _] | [true, _, true] => Err(Refusal::epilogue(Malformed::GateOfOthers)),
+            [_, gate, up] if gate != up => Err(Refusal::epilogue(Malformed::HalfOfGate)),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the first operand with 8-bit floating-point elements, which need instructions of

@@ -46,7 +46,7 @@ impl EpilogueDesc {
             let first = depth.saturating_sub(op.arity());
             let below = stack[first..depth].iter().fold(0, |set, other| set | other);
             let leaf = match op {
-                Op::Accumulator => 1,
+                Op::Accumulator | Op::Gate | Op::Up => 1,
                 Op::Operand(operand, _) => 2 << operand.index(),
                 Op::Local(slot) => locals[*slot as usize % LOCALS],
                 _ => 0,
@@ -139,7 +139,8 @@ impl<E: Compute> Rows<E> {
     }
 }
 
-/// Applies the epilogue to a row of accumulators and to the same row of its other inputs.
+/// Applies the epilogue to a row of accumulators and to the same row of its other inputs. An
+/// epilogue with a gate reads pairs of accumulators: the gate, and its partner.
 ///
 /// The description and its functions must be checked. A function that is unknown or does not
 /// support the compute type is the identity.
@@ -150,12 +151,14 @@ pub fn evaluate<'r, E: Compute>(
     inputs: &EpilogueOperands<&[E]>,
     rows: &'r mut Rows<E>,
 ) -> &'r [E] {
-    let length = accumulators.len();
+    let length = accumulators.len() / desc.columns_per_output();
     rows.depth = 0;
     for (at, op) in desc.ops().iter().enumerate() {
         match *op {
             Op::Nop => {}
             Op::Accumulator => rows.push(accumulators.iter().copied()),
+            Op::Gate => rows.push(accumulators.iter().step_by(2).copied()),
+            Op::Up => rows.push(accumulators.iter().skip(1).step_by(2).copied()),
             Op::Operand(operand, _) => rows.push_read(inputs.get(operand).copied(), length),
             Op::Scalar(slot) => rows.push(core::iter::repeat_n(
                 E::from_scalar(scalars[slot as usize % SCALARS]),

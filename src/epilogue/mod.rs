@@ -58,9 +58,9 @@ pub(crate) use operands::members;
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::functions;
 pub use tree::{
-    Acc, Alpha, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, Constant, Fraction, Let,
-    LinearCombination, LinearCombinationRelu, Local, Node, Scalar, ScalarNode, ScaleM, ScaleN,
-    Scaled, Source,
+    Acc, Alpha, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, Constant, Fraction, Gate,
+    Let, LinearCombination, LinearCombinationRelu, Local, Node, Scalar, ScalarNode, ScaleM, ScaleN,
+    Scaled, Source, Up,
 };
 #[doc(hidden)]
 pub use tree::{OfD, OperandElement};

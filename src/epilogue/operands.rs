@@ -27,11 +27,12 @@ pub(crate) fn members(
     const INLINE: &str = "__device__ __forceinline__";
     let (fields, reads) = operands(desc, d, scatter);
     let expression = expression(desc, compute);
+    let accumulator = if desc.is_gated() { "epilogue::Gates<Compute>" } else { "Compute" };
     let operands = format!(
         "  template <int R, int W>\n  struct Operands {{\n{fields}    template <class Params>\n    {INLINE} Operands(Params const& params, unsigned product, epilogue::Coordinates<R> const& rows, epilogue::Coordinates<W> const& columns) {{\n{reads}    }}\n  }};\n"
     );
     let apply = format!(
-        "  template <class Operands>\n  static {INLINE} Compute apply(Compute accumulator, Compute source, Compute const (&scalar)[8], Operands const& operands, int r, int w) {{\n{expression}  }}\n"
+        "  template <class Operands>\n  static {INLINE} Compute apply({accumulator} accumulator, Compute source, Compute const (&scalar)[8], Operands const& operands, int r, int w) {{\n{expression}  }}\n"
     );
     operands + &apply
 }

@@ -48,7 +48,7 @@ impl std::error::Error for ParseEpilogueError {}
 /// ```
 ///
 /// Numbers have at most 19 digits and a magnitude from 1e-20 to 1e20. Names are `acc`, `alpha`,
-/// `beta`, and `s2` to `s7`. Operands are `c` (also `source`), the vectors `bias_m`, `bias_n`,
+/// `beta`, and `s2` to `s7`. With a gate, `gate` and `up` replace `acc`: `silu(gate) * up`. Operands are `c` (also `source`), the vectors `bias_m`, `bias_n`,
 /// `scale_m`, and `scale_n`, and the matrices `aux1` to `aux4`. An operand has D's element type, or
 /// the type after its name: `bias_n:f32`. The functions are `clamp(x, low, high)`, and each
 /// [`MathFunction`] by its name, such as `min(x, y)`. `leaky_relu(x)` has a slope of 0.01. A
@@ -78,7 +78,7 @@ impl FromStr for EpilogueDesc {
 /// Returns the sentence about an unknown name.
 fn unknown(name: &str) -> String {
     format!(
-        "`{name}` is not known; names are acc, {}, alpha, beta, s2 .. s7, {}, clamp, user_ with the id of a function of yours, and names that `name = ..;` defines before",
+        "`{name}` is not known; names are acc, {}, gate, up, alpha, beta, s2 .. s7, {}, clamp, user_ with the id of a function of yours, and names that `name = ..;` defines before",
         EpilogueOperand::ALL.map(EpilogueOperand::name).join(", "),
         MathFunction::ALL.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ")
     )

@@ -85,6 +85,8 @@ fn constant(x: f64, compute: ComputeKind) -> String {
 pub(super) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
+        Op::Gate => "accumulator.gate".to_owned(),
+        Op::Up => "accumulator.up".to_owned(),
         Op::Operand(EpilogueOperand::Source, _) => "source".to_owned(),
         Op::Operand(operand, _) => {
             let place = match operand.side() {
@@ -156,6 +158,8 @@ impl fmt::Display for EpilogueDesc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let leaf = |op| match op {
             Op::Accumulator => "acc".to_owned(),
+            Op::Gate => "gate".to_owned(),
+            Op::Up => "up".to_owned(),
             Op::Operand(operand, None) => operand.name().to_owned(),
             Op::Operand(operand, Some(element)) => format!("{operand}:{element}"),
             Op::Scalar(slot) => scalar_name(slot).to_owned(),

@@ -39,6 +39,10 @@ macro_rules! leaves {
 leaves! {
     /// Accumulator: an element of A·B.
     Acc = Op::Accumulator;
+    /// Accumulator of a gate's column. B has two columns per column of D: the gate, and [`Up`].
+    Gate = Op::Gate;
+    /// Accumulator of the column that a [`Gate`] multiplies.
+    Up = Op::Up;
     /// Element of C.
     Source = Op::SOURCE;
     /// Scalar alpha.

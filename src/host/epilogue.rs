@@ -68,11 +68,12 @@ impl<'a, E: Computed> Epilogue<'a, E> {
         }
     }
 
-    /// Evaluates the epilogue for the first `count` accumulators, writes the results to `d`, and
+    /// Evaluates the epilogue for the first `count` columns of D, writes the results to `d`, and
     /// clears the row.
     pub fn write(&self, buffers: &mut Buffers<E>, count: usize, d: &mut [u8]) {
         let Buffers { accumulators, operands, rows } = buffers;
         let operands = operands.as_ref().map(|_, row| row.as_slice());
+        let count = count * self.desc.columns_per_output();
         let read = &accumulators[..count.min(accumulators.len())];
         let results = evaluate(self.desc, self.scalars, read, &operands, rows);
         (self.narrowing)(results, d);
@@ -98,8 +99,10 @@ pub fn finished(
     ) -> Result<Vec<u8>, Error> {
         let (epilogue, mut buffers) = (Epilogue::<E>::new(of, kind)?, Buffers::default());
         let count = kind.matrix_elements(accumulators.len() as u64) as usize;
-        let mut d = vec![0; of.desc.output.element.matrix_bytes(count as u64) as usize];
+        let columns = count / of.desc.epilogue.columns_per_output();
+        let mut d = vec![0; of.desc.output.element.matrix_bytes(columns as u64) as usize];
         epilogue.append(&mut buffers, accumulators, count);
+        let count = columns;
         epilogue.read(&mut buffers, &read.as_ref().map(|_, bytes| bytes.as_slice()), count);
         epilogue.write(&mut buffers, count, &mut d);
         Ok(d)

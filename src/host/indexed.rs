@@ -4,6 +4,7 @@
 //! The arithmetic of an element of D does not depend on the place of its operands, so the copies
 //! give the bits of a kernel that reads through the lists.
 
+use super::gates::PairedColumns;
 use crate::{
     Error,
     layout::Order,
@@ -99,11 +100,13 @@ pub(super) fn with_plain_matrices(
     let [of_a, of_b, of_d] = lists.each_ref().map(Option::as_ref);
     let strided = call.addressing(desc.frame.d_order()).strided;
     let splits = OperandKind::BOTH.iter().any(|operand| call.operand(*operand).is_split());
-    if [of_a, of_b, of_d] == [None; 3] && !strided && !splits {
+    let gated = call.up.matrix().is_some();
+    if [of_a, of_b, of_d] == [None; 3] && !strided && !splits && !gated {
         return run(call);
     }
     let HostCall { m, n, k, batch, .. } = call;
     let outputs = call.outputs();
+    let paired = PairedColumns::new(desc, &call);
     let copy = |operand: OperandKind, extents, lists: [Option<&Vec<usize>>; 2]| {
         let view = call.operand(operand);
         (view.is_split() || lists.iter().any(Option::is_some)).then(|| {
@@ -119,6 +122,10 @@ pub(super) fn with_plain_matrices(
         a: a.as_ref().map_or(call.a, Copied::slice),
         b: b.as_ref().map_or(call.b, Copied::slice),
         ..call
+    };
+    let plain = match &paired {
+        Some(paired) => paired.call(plain),
+        None => plain,
     };
     if of_d.is_none() && !strided {
         return run(plain);
@@ -150,7 +157,8 @@ pub(super) fn with_plain_matrices(
         Source::None => Source::None,
     };
     let (m, n, k, scalars) = (plain.m, plain.n, plain.k, plain.scalars);
-    let (indices, a, b, groups) = (Indices::NONE, plain.a, plain.b, plain.groups);
+    let (indices, a, b, up) = (Indices::NONE, plain.a, plain.b, plain.up);
+    let groups = plain.groups;
     let d = packed.with(memory);
     run(HostCall {
         m,
@@ -161,6 +169,7 @@ pub(super) fn with_plain_matrices(
         indices,
         a,
         b,
+        up,
         c,
         d,
         operands,

@@ -20,6 +20,7 @@
 mod array;
 mod batch;
 mod epilogue;
+mod gates;
 mod groups;
 mod indexed;
 mod operands;

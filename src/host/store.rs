@@ -101,6 +101,7 @@ impl Blocks<'_> {
     ) {
         let (tile_m, tile_n) = self.extents;
         let (n, bytes) = (span.operands.problem.n, self.kind.bytes_of(1) as usize);
+        let columns = n / span.columns_per_output();
         let reads_operands = span.operands.epilogue.iter().next().is_some();
         let (mut of_strip, mut known) = (None, u32::MAX);
         gathered.clear();
@@ -114,22 +115,22 @@ impl Blocks<'_> {
             let Some(block) = of_strip else { continue };
             let at = (block * self.piece + row % tile_m * tile_n) * bytes;
             gathered.accumulators.extend_from_slice(&self.accumulators[at..][..n * bytes]);
-            if let Some(c) = span.source_of(row, 0..n, d) {
+            if let Some(c) = span.source_of(row, 0..columns, d) {
                 let source = gathered.operands.slot(EpilogueOperand::Source);
                 source.get_or_insert_default().extend_from_slice(c);
             }
             if reads_operands {
-                span.operands.beside((0, row, 0..n), &mut gathered.operands);
+                span.operands.beside((0, row, 0..columns), &mut gathered.operands);
             }
             gathered.rows.push(i);
         }
-        let count = gathered.rows.len() * n;
+        let count = gathered.rows.len() * columns;
         gathered.results.resize(count * span.element, 0);
-        span.epilogue.append(buffers, &gathered.accumulators, count);
+        span.epilogue.append(buffers, &gathered.accumulators, gathered.rows.len() * n);
         let operands = gathered.operands.as_ref().map(|_, bytes| bytes.as_slice());
         span.epilogue.read(buffers, &operands, count);
         span.epilogue.write(buffers, count, &mut gathered.results);
-        let results = gathered.results.chunks_exact((n * span.element).max(1));
+        let results = gathered.results.chunks_exact((columns * span.element).max(1));
         for (&i, results) in gathered.rows.iter().zip(results) {
             if let Some(d) = d.get_mut(i * line..).and_then(|d| d.get_mut(..results.len())) {
                 d.copy_from_slice(results);
@@ -207,10 +208,17 @@ impl<E: Computed> Span<'_, E> {
         }
     }
 
-    /// Stores the accumulators in `buffers`, which begin at `column`, to row `row` of D. Clears the
-    /// buffers.
+    /// Returns the columns of B per column of D.
+    const fn columns_per_output(&self) -> usize {
+        self.operands.desc.epilogue.columns_per_output()
+    }
+
+    /// Stores the accumulators in `buffers`, which begin at column `column` of B, to row `row` of D.
+    /// Clears the buffers.
     fn store(&self, row: usize, column: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
-        let count = buffers.accumulators.len().min(self.operands.problem.n.saturating_sub(column));
+        let (each, n) = (self.columns_per_output(), self.operands.problem.n);
+        let count = buffers.accumulators.len().min(n.saturating_sub(column)) / each;
+        let column = column / each;
         let range = |first: usize| first * self.element..(first + count) * self.element;
         let c = self.source_of(row, column..column + count, d);
         let mut beside = EpilogueOperands::NONE;

@@ -43,7 +43,8 @@ impl GemmDesc {
         if self.work.mode.is_array() && self.launches_each_gemm() {
             return Err(Refusal::NO_ARRAYS);
         }
-        self.check_pair(machine)
+        hold!(self.check_pair(machine));
+        self.check_gates()
     }
 
     /// Checks that the knobs that this kernel lacks have their neutral values. Equal kernels then

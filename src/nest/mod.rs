@@ -32,6 +32,7 @@ mod display;
 pub(crate) mod explanation;
 pub(crate) mod features;
 pub(crate) mod fit;
+mod gates;
 mod gemm_desc;
 #[cfg(feature = "serde")]
 pub(crate) mod json;

@@ -4,7 +4,7 @@
 //! on a device. [`Call::enter`] checks the call and moves it to the kernel's frame. A call without
 //! data is a [`Problem`].
 
-use super::{Elements, Groups, Indices, Memory, Source, View};
+use super::{Elements, GateColumns, Groups, Indices, Memory, Source, UpMatrix, View};
 use crate::{
     codegen::EpilogueOperandParams,
     epilogue::{MOST_OPERANDS, Reads, SCALARS},
@@ -32,8 +32,10 @@ pub struct Call<R, W = R> {
     pub indices: Indices<R>,
     /// A, m x k.
     pub a: View<R>,
-    /// B, k x n.
+    /// B, k x n. With a gate in the epilogue, the matrix of the gate.
     pub b: View<R>,
+    /// The other matrix of B, if the epilogue has a gate.
+    pub up: UpMatrix<View<R>>,
     /// C, m x n.
     pub c: Source<View<R>>,
     /// D, m x n.
@@ -77,10 +79,12 @@ impl Problem {
     ) -> Self {
         let (orders, all) = (desc.orders(), Elements::ALL);
         let d = View::packed(all, orders.c, (m, n), ldc);
+        let columns = desc.epilogue.columns_per_output() * n;
         let c =
             if desc.epilogue.reads(&scalars).source() { Source::Matrix(d) } else { Source::None };
         let (a, b) =
-            (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
+            (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, columns), ldb));
+        let (b, up) = GateColumns::Halves.matrices_of_b(desc, b, n);
         let operands = EpilogueOperands::by(|operand| {
             (operand != EpilogueOperand::Source)
                 .then(|| View::beside(all, operand, (orders.c, (m, n))))
@@ -94,6 +98,7 @@ impl Problem {
             indices: Indices::NONE,
             a,
             b,
+            up,
             c,
             d,
             operands,
@@ -146,8 +151,8 @@ impl Problem {
         self.c.or(self.d)
     }
 
-    /// Returns the call of this problem with the given memory, without groups, index lists, or a
-    /// workspace.
+    /// Returns the call of this problem with the given memory, without groups, index lists, the
+    /// second matrix of a gate, or a workspace.
     pub fn with<R, W>(&self, matrices: Matrices<R, W>) -> Call<R, W> {
         let Self { m, n, k, batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
@@ -155,8 +160,8 @@ impl Problem {
         let mut memory = matrices.operands;
         let taken = |operand, view: View<Elements>| Some(view.with(memory.slot(operand).take()?));
         let operands = self.operands.filter_map(taken);
-        let (groups, indices) = (None, Indices::NONE);
-        Call { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
+        let (groups, indices, up) = (None, Indices::NONE, UpMatrix::None);
+        Call { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace: None }
     }
 }
 
@@ -180,6 +185,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             indices: self.indices.without_data(),
             a: self.a.without_data(),
             b: self.b.without_data(),
+            up: self.up.as_ref().map(View::without_data),
             c: self.c.as_ref().map(View::without_data),
             d: self.d.without_data(),
             operands: self.operands.as_ref().map(|_, vector| vector.without_data()),

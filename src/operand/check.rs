@@ -39,6 +39,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             }
         }
         self.check_groups(d)?;
+        self.check_gates(d)?;
         self.check_indices(d)?;
         if let Some(groups) = &self.groups {
             // G groups need G + 1 offsets.
@@ -70,6 +71,10 @@ impl<R: Memory, W: Memory> Call<R, W> {
                     self.extents(operand),
                     self.batch,
                 )?;
+            }
+            if let Some(up) = self.up.matrix() {
+                let extents = self.extents(OperandKind::B);
+                check_view(Operand::Up, up, d.operands[1].layout, extents, self.batch)?;
             }
         }
         match &self.c {
@@ -106,7 +111,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         let group_step = if self.groups.is_some() { d.group_step() } else { 1 };
         self.problem().work(
             (WorkKind::DataParallel, d.swizzle(), split_k),
-            (tile, Mn::ONE, group_step),
+            (d.tile_of_d(tile), Mn::ONE, group_step),
             0,
             u32::MAX,
         )?;
@@ -140,6 +145,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             .map(|(operand, list)| (Operand::indices_of(operand), &list.list, ElementKind::I32));
         let read = read
             .into_iter()
+            .chain(self.up.matrix().map(|up| (Operand::Up, up, d.operands[1].stored)))
             .chain(self.c.matrix().map(|c| (Operand::C, c, output)))
             .chain(operands)
             .chain(offsets)
@@ -274,7 +280,7 @@ fn check_view<M: Memory>(
     ))?;
     let (leading, least) = (view.leading(order), order.packed(rows, columns));
     // C has the layout of D, and no pass copies it.
-    let may_overlap = view.overlapping && matches!(operand, Operand::A | Operand::B);
+    let may_overlap = view.overlapping && matches!(operand, Operand::A | Operand::B | Operand::Up);
     if leading < least && !may_overlap {
         return Err(Refusal::leading_dimension(operand, leading, least, order));
     }

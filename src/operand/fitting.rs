@@ -35,7 +35,11 @@ pub(crate) fn accesses(
         let along_k = input.layout.along_k(operand)
             && problem.groups.is_some_and(|groups| groups.axis == Axis::K);
         let apart = u64::from(gathered || along_k);
-        let limits = [first, view.leading(input.layout) as u64, contiguous as u64, next, apart];
+        // Both matrices of a gate have one layout.
+        let up = problem.up.matrix().filter(|_| operand == OperandKind::B);
+        let up = up.map_or(0, |up| input.stored.matrix_elements(up.memory.address));
+        let leading = view.leading(input.layout) as u64;
+        let limits = [first, leading, contiguous as u64, next, apart, up];
         let fits = dividing(access, &limits);
         if fits < access { fits } else { u32::MAX }
     };

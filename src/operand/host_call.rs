@@ -1,7 +1,7 @@
 //! Calls in host memory, and the calls of their parts.
 
 use crate::{
-    operand::{Call, HostSlice, HostSliceMut, Indices, Matrices, View},
+    operand::{Call, HostSlice, HostSliceMut, Indices, Matrices, UpMatrix, View},
     refusal::{Field, Refusal, rules::within},
 };
 use core::ops::Range;
@@ -67,6 +67,7 @@ impl HostCall<'_> {
                 indices: Indices::NONE,
                 a,
                 b,
+                up: UpMatrix::None,
                 c,
                 d,
                 operands,
@@ -93,6 +94,7 @@ impl HostCall<'_> {
         let (k, scalars) = (depth.len(), self.scalars);
         let a = read(&self.a, number, (at.0, depth.start));
         let b = read(&self.b, number, (depth.start, at.1));
+        let up = self.up.map(|up| read(&up, number, (depth.start, at.1)));
         let (c, operands) = (
             self.c.as_ref().map(|c| read(c, number, at)),
             self.operands.map(|_, view| read(&view, number, at)),
@@ -102,30 +104,31 @@ impl HostCall<'_> {
         let bytes = self.d.memory.bytes.get_mut(first as usize..).unwrap_or_default();
         let d = d.with(HostSliceMut { kind, bytes });
         let (batch, groups, indices) = (1, None, Indices::NONE);
-        Call { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
+        Call { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace: None }
     }
 
     /// Returns whether each D of the batch ends before the next D begins.
     pub(crate) fn has_consecutive_outputs(&self) -> bool {
-        self.d.batch_stride as u128 >= self.d.elements((self.m, self.n), 1)
+        self.d.batch_stride as u128 >= self.d.elements((self.m, self.columns_of_d()), 1)
     }
 
     /// Divides the batch into calls of at most `each` GEMMs. Each D must end before the next D
     /// begins.
     pub(crate) fn pieces(&mut self, each: usize) -> impl Iterator<Item = HostCall<'_>> {
-        let Self { m, n, k, batch, ref a, ref b, ref c, operands, scalars, .. } = *self;
+        let Self { m, n, k, batch, ref a, ref b, up, ref c, operands, scalars, .. } = *self;
         let (kind, d) = (self.d.memory.kind(), self.d.with(()));
         let apart = (d.first_byte(kind, each) as usize).max(1);
         let outputs = self.d.memory.bytes_mut().chunks_mut(apart);
         // `zip` ignores memory behind the last D.
         (0..batch).step_by(each.max(1)).zip(outputs).map(move |(first, bytes)| {
             let [a, b] = [a, b].map(|view| read(view, first, (0, 0)));
+            let up = up.map(|up| read(&up, first, (0, 0)));
             let c = c.as_ref().map(|c| read(c, first, (0, 0)));
             let operands = operands.map(|_, view| read(&view, first, (0, 0)));
             let (batch, d) =
                 (each.min(batch - first), d.with(HostSliceMut::from_bytes(kind, bytes)));
             let (groups, indices) = (None, Indices::NONE);
-            Call { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
+            Call { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace: None }
         })
     }
 }

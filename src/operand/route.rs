@@ -128,7 +128,7 @@ impl Routes {
             .map(|operand| Way::new(desc, (operand, needs[operand.index()]), problem, read));
         // B follows A.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
-        let partials = Partials::new(desc, (problem.m, problem.n), problem.batch)
+        let partials = Partials::new(desc, problem.multiplied_extents(desc), problem.batch)
             .from(a.bytes.saturating_add(b.bytes));
         Self { a, b: Way { offset, ..b }, partials, record_bytes: problem.list_bytes() }
     }

@@ -269,6 +269,8 @@ named! {
         TooManyValues "more than eight named values";
         NotNamed "a value without a name that nothing reads";
         NoDefinition "a value without a definition before it";
+        GateOfOthers "acc together with gate and up; an epilogue reads one column of B, or a gate's two";
+        HalfOfGate "only one of gate and up; use acc for a single column of B";
         NotInOrder "values whose slots are not 0, 1, .. in the order of definitions";
     }
 }

@@ -10,6 +10,7 @@ mod combined;
 pub(crate) mod const_sentence;
 mod emulation;
 mod field;
+mod gates;
 mod knobs;
 mod machine;
 mod memory;

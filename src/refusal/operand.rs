@@ -11,6 +11,8 @@ pub enum Operand {
     B,
     C,
     D,
+    /// The second matrix of B in a gated GEMM.
+    Up,
     Epilogue(EpilogueOperand),
     Workspace,
     Offsets,
@@ -32,6 +34,7 @@ impl Operand {
             Self::B => "B",
             Self::C => "C",
             Self::D => "D",
+            Self::Up => "the up columns of B",
             Self::Epilogue(operand) => operand.name(),
             Self::Workspace => "the workspace",
             Self::Offsets => "the offsets of groups",

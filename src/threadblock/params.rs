@@ -61,6 +61,7 @@ impl GemmParams {
             strides_d: problem.d.strides.map(|stride| stride as i64),
             outer_strides: splits.map(|splits| splits.map(|split| split.params().1)),
             split_extents: splits.map(|splits| splits.map(|split| split.params().0)),
+            gate_stride: problem.gate_stride(desc.operands[1].stored),
         }
     }
 }

@@ -52,7 +52,7 @@ impl Partials {
     /// number of clusters is at most the number whose partials fit the workspace of the problem.
     /// That workspace may have been sized for a kernel with wider accesses and other tiles.
     pub fn for_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
-        let (extents, batch) = ((problem.m, problem.n), problem.batch);
+        let (extents, batch) = (problem.multiplied_extents(desc), problem.batch);
         if !desc.streams_k() {
             return (Self::for_tiles(desc, (desc.cut_of(), 1), extents, batch), resident);
         }

@@ -12,7 +12,7 @@ use crate::{Error, verify::draw};
 use falchion::{
     epilogue::SCALARS,
     internals::{
-        operand::{Elements, Groups, IndexList, Indices, Problem, Source, View},
+        operand::{Elements, Groups, IndexList, Indices, Problem, Source, UpMatrix, View},
         shape::Axis,
     },
     layout::MatrixType,
@@ -202,6 +202,7 @@ impl SuiteProblem {
             indices: Indices::NONE,
             a: matrix(self.a, self.lda, (m, k), grouped || self.broadcast == Some(Broadcast::A)),
             b: matrix(self.b, self.ldb, (k, n), self.broadcast == Some(Broadcast::B)),
+            up: UpMatrix::None,
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
             d: matrix(self.c, self.ldc, (m, n), grouped),
             scalars,

@@ -9,7 +9,7 @@ use falchion::{
         host::Array,
         operand::{
             Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, IndexList, Indices,
-            Problem, Source, View, transpose::TransposeDesc,
+            Problem, Source, UpMatrix, View, transpose::TransposeDesc,
         },
         shape::{Axis, EpilogueOperands, OperandKind},
     },
@@ -287,7 +287,9 @@ impl HostProduct {
             operands: [list(0, in_a.0), list(1, in_b.1)],
             output: list(2, in_d.0).map(|list| (Axis::M, list)),
         };
-        Problem { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace: None }
+        let up = UpMatrix::None;
+        let workspace = None;
+        Problem { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace }
     }
 
     /// Returns the index lists of A, B, and D.

@@ -65,13 +65,19 @@ impl<'d> Evaluation<'d> {
         self.desc.reads(&self.scalars).source()
     }
 
-    /// Returns the estimate of each element of D before it is stored.
+    /// Returns the estimate of each element of D before it is stored. An epilogue with a gate reads
+    /// pairs of accumulators.
     pub fn evaluate(
         &self,
         accumulators: &[Estimate],
         inputs: &EpilogueOperands<Vec<f64>>,
     ) -> Vec<Estimate> {
-        let same = |x: f64| vec![Estimate::exactly(x); accumulators.len()];
+        let each_of = self.desc.columns_per_output();
+        let of_pairs = |first: usize| {
+            let all = accumulators.iter().skip(first).step_by(each_of);
+            all.map(|&x| self.widened(x)).collect::<Vec<_>>()
+        };
+        let same = |x: f64| vec![Estimate::exactly(x); accumulators.len() / each_of];
         let input = |numbers: Option<&Vec<f64>>| {
             let known =
                 |numbers: &Vec<f64>| numbers.iter().map(|&x| Estimate::exactly(x)).collect();
@@ -85,7 +91,8 @@ impl<'d> Evaluation<'d> {
             let mut scalar = None;
             let estimates = match *op {
                 Op::Nop => continue,
-                Op::Accumulator => each(accumulators.to_vec(), |x| self.widened(x)),
+                Op::Accumulator | Op::Gate => of_pairs(0),
+                Op::Up => of_pairs(1),
                 Op::Operand(operand, _) => input(inputs.get(operand)),
                 Op::Scalar(slot) => {
                     let given = self.scalars[slot as usize % SCALARS];

@@ -139,7 +139,7 @@ impl Reader<'_> {
             }
             i += 1;
         }
-        same_text(name, b"acc")
+        accumulator(name).is_some()
             || same_text(name, b"clamp")
             || self.local(name).is_some()
             || scalar(name).is_some()
@@ -259,8 +259,8 @@ impl Reader<'_> {
             let element = if self.take(b':') { Some(hold!(self.element())) } else { None };
             return Ok(EpilogueDesc::leaf(Op::Operand(operand, element)));
         }
-        if same_text(name, b"acc") {
-            return Ok(EpilogueDesc::leaf(Op::Accumulator));
+        if let Some(op) = accumulator(name) {
+            return Ok(EpilogueDesc::leaf(op));
         }
         if let Some(slot) = scalar(name) {
             return Ok(EpilogueDesc::leaf(Op::Scalar(slot)));
@@ -327,6 +327,19 @@ impl Reader<'_> {
     const fn closed(&mut self, desc: EpilogueDesc) -> Result<EpilogueDesc, Fault> {
         hold!(self.need(b')', "`)` was expected here"));
         Ok(desc)
+    }
+}
+
+/// Returns the accumulator of a name.
+const fn accumulator(name: &[u8]) -> Option<Op> {
+    if same_text(name, b"acc") {
+        Some(Op::Accumulator)
+    } else if same_text(name, b"gate") {
+        Some(Op::Gate)
+    } else if same_text(name, b"up") {
+        Some(Op::Up)
+    } else {
+        None
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     epilogue::SCALARS,
     layout::Order,
     numeric::ElementKind,
-    operand::{Call, Elements, Indices, Matrices, Memory, Problem, Source, View},
+    operand::{Call, Elements, Indices, Matrices, Memory, Problem, Source, UpMatrix, View},
     shape::EpilogueOperands,
 };
 
@@ -34,6 +34,7 @@ impl Problem {
             indices: Indices::NONE,
             a: row_major((rows, columns), lda).transposed(),
             b: View::new(Elements::new(0), Order::Row, 0),
+            up: UpMatrix::None,
             c,
             d: row_major(across, ldd),
             operands: EpilogueOperands::NONE,

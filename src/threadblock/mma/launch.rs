@@ -22,7 +22,12 @@ pub(crate) fn launch(
         problem.k.div_ceil(tile.k as usize) as u32,
     );
     let (partials, clusters) = Partials::for_launch(desc, problem, resident);
-    let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, clusters)?;
+    let work = problem.work(
+        kinds,
+        (desc.tile_of_d(tile), Mn::ONE, geometry.group_step),
+        tiles_k,
+        clusters,
+    )?;
     let partials = partials.at(problem);
     let params = GemmParams::new(desc, problem, &work, partials.as_ref());
     let grid = Grid::with_blocks(work.clusters, geometry.threads, geometry.shared_bytes);

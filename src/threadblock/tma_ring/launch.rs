@@ -28,7 +28,7 @@ pub(crate) fn launch(
     let (partials, clusters) = Partials::for_launch(desc, problem, resident);
     let work = problem.work(
         kinds,
-        (geometry.tile, desc.mainloop.cluster(), geometry.group_step),
+        (desc.tile_of_d(geometry.tile), desc.mainloop.cluster(), geometry.group_step),
         blocks.tiles(),
         clusters,
     )?;
