@@ -6,6 +6,12 @@
 
 namespace epilogue {
 
+// Accumulators of both columns of B that a gate combines.
+template <class Number>
+struct Gates {
+  Number gate, up;
+};
+
 // Coordinates of some rows or columns, as distances from the first. The first and the last are the
 // least and the greatest, in either order.
 template <int Count>

@@ -24,8 +24,11 @@ struct TensorStore {
   using Neighbours = Vector<Compute, 2>;
   using Map = StagingMap<Config>;
   using Access = StagingAccess<Config>;
+  // Columns of D of a consumer. With a gate, it has as many accumulators of the second matrix of B
+  // behind those of the gate.
+  static constexpr int kColumnsOfD = Config::kWarpN / (Config::kGated ? 2 : 1);
   // Subtiles side by side along N.
-  static constexpr int kAcross = Config::kWarpN / Config::kSubtileColumns;
+  static constexpr int kAcross = kColumnsOfD / Config::kSubtileColumns;
   // Whether C comes through the staging buffers; otherwise, threads read it.
   static constexpr bool kFetches = Config::Ring::kSources > 0;
   static constexpr int kOctet = Map::kOctet;
@@ -221,6 +224,7 @@ struct TensorStore {
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
           int const at = n % Mma::kN / kOctet * 4 + 2 * lower + i;
+          static_assert(!Config::kGated, "a kernel with gates stores rows");
           two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(accumulators[down][n / Mma::kN], at)), convert<Compute>(source.element[lower]), scalar, operands, lower, 2 * octet + i);
         }
         store_staging_pair(to, two);
@@ -354,8 +358,23 @@ struct TensorStore {
   template <int Down>
   __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], Operands const& operands, int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower, w = n % Config::kSubtileColumns / kOctet * 2;
-    auto const& from = accumulators[Down][n / Mma::kN];
-    return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, operands, {lower, w}, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
+    if constexpr (Config::kGated) {
+      Neighbours two;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) two.element[i] = Config::Epilogue::apply(gates_of(accumulators[Down], n, 2 * lower + i), convert<Compute>(source.element[i]), scalar, operands, lower, w + i);
+      return two;
+    } else {
+      auto const& from = accumulators[Down][n / Mma::kN];
+      return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, operands, {lower, w}, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
+    }
+  }
+
+  // Returns the accumulators of both matrices of B for the lane's element `i` of the octet that begins
+  // at column `n` of D's part.
+  template <class Row>
+  static __device__ __forceinline__ Gates<Compute> gates_of(Row const& row, int n, int i) {
+    auto const of_column = [&](int column) { return convert<Compute>(accumulator(row[column / Mma::kN], column % Mma::kN / kOctet * 4 + i)); };
+    return {of_column(n), of_column(n + kColumnsOfD)};
   }
 
   // Applies the epilogue to two accumulators in a row, for this column and the next. `within` is

@@ -28,7 +28,7 @@ struct ReducedAccess {
   };
   using MapA = Alone;
   using MapB = Alone;
-  static constexpr int kThreadM = 1, kThreadN = Config::kStoreAccess;
+  static constexpr int kThreadM = 1, kThreadN = Config::kStoreAccess * (Config::kGated ? 2 : 1);
   static constexpr bool kExchanges = false, kStoresRows = false;
 
   int mn_a, mn_b;
@@ -44,6 +44,9 @@ struct TileStore {
   using Compute = typename Config::Epilogue::Compute;
   using C = typename Config::C;
   using Operands = typename Config::Epilogue::template Operands<1, Config::kStoreAccess>;
+  // Columns of D that a thread stores. With a gate, it has as many accumulators of the second matrix
+  // of B behind those of the gate.
+  static constexpr int kColumnsOfD = WarpMma::kThreadN / (Config::kGated ? 2 : 1);
 
   WarpMma& warp_mma;
   Accumulator* partials;
@@ -168,7 +171,7 @@ struct TileStore {
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
     auto const pitch = threadblock::pitches_stored<Again, (Config::kBlocksPerSm > 1)>(params);
-    constexpr int width = Config::kStoreAccess, columns = WarpMma::kThreadN;
+    constexpr int width = Config::kStoreAccess, columns = kColumnsOfD;
     using Access = Vector<C, width>;
     constexpr bool striped = WarpMma::kExchanges;
     int mn_b = warp_mma.mn_b;
@@ -176,6 +179,7 @@ struct TileStore {
       mn_b = warp_mma.striped_b();
       warp_mma.to_stripes();
     }
+    if constexpr (Config::kGated) mn_b = threadblock::GateMap<Config::kGateWarp, Config::kTileN>::column_of_d(mn_b);
     // Distances to the end of D. Origins lie within D, but sums with them may exceed 32 bits.
     int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + mn_b;
@@ -188,7 +192,7 @@ struct TileStore {
       Compute computed[width];
 #pragma unroll
       for (int l = 0; l < width; ++l)
-        computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, operands, 0, l);
+        computed[l] = Config::Epilogue::apply(accumulated(warp_mma, i, j + l), convert<Compute>(c.element[l]), scalars, operands, 0, l);
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
     };
     if constexpr (threadblock::kPlaced<Config>) {
@@ -236,7 +240,7 @@ struct TileStore {
   // list or two strides select. C is at the same rows and columns.
   template <class Params>
   static __device__ __forceinline__ void write_placed(WarpMma& warp_mma, Params const& params, threadblock::Unit<Config> const& unit, Compute const (&scalars)[8], Corner const& first, unsigned long long d_address) {
-    constexpr int width = Config::kStoreAccess, columns = WarpMma::kThreadN;
+    constexpr int width = Config::kStoreAccess, columns = kColumnsOfD;
     using Access = Vector<C, width>;
     static_assert((Config::kScatter != threadblock::Scatter::N && !Config::kStrided) || width == 1, "neighboring columns are apart in memory");
     C const* const source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.operands[0].address, params.operands[0].batch_stride);
@@ -259,10 +263,17 @@ struct TileStore {
         Compute computed[width];
 #pragma unroll
         for (int l = 0; l < width; ++l)
-          computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, operands, 0, l);
+          computed[l] = Config::Epilogue::apply(accumulated(warp_mma, i, j + l), convert<Compute>(c.element[l]), scalars, operands, 0, l);
         *reinterpret_cast<Access*>(destination + threadblock::offset_in_d<Config, false>(params, place)) = converted<C>(computed);
       }
     }
+  }
+
+  // Returns the accumulator of a row and column of the thread, or those of both columns of a gate.
+  static __device__ __forceinline__ auto accumulated(WarpMma const& warp_mma, int i, int j) {
+    Compute const first = convert<Compute>(warp_mma.accumulator(i * WarpMma::kThreadN + j));
+    if constexpr (Config::kGated) return Gates<Compute>{first, convert<Compute>(warp_mma.accumulator(i * WarpMma::kThreadN + kColumnsOfD + j))};
+    else return first;
   }
 
   // Reads the operands of the epilogue for one access.
@@ -287,7 +298,7 @@ template <class Config, class WarpMma>
 struct ReduceTile {
   using Store = TileStore<Config, WarpMma>;
   static constexpr int kWidth = Config::kStoreAccess, kThreads = Config::kThreadsPerWarpSlice;
-  static constexpr unsigned kBlocks = Store::kColumns / kWidth;
+  static constexpr unsigned kBlocks = Store::kColumns / kWidth / (Config::kGated ? 2 : 1);
   using Access = Vector<typename Store::Sum, kWidth>;
 
   template <class Params>
@@ -295,24 +306,33 @@ struct ReduceTile {
     // Provides the rows and columns of the thread's accumulators; nothing is read through it.
     WarpMma const place(nullptr, threadIdx.x);
     unsigned const tile = blockIdx.x / kBlocks;
-    int const first = blockIdx.x % kBlocks * kWidth;
+    // First column of D of the access, counted through the thread's rows, and its accumulator.
+    int const at = blockIdx.x % kBlocks * kWidth;
+    int const first = Config::kGated ? at / Store::kColumnsOfD * WarpMma::kThreadN + at % Store::kColumnsOfD : at;
     threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(tile, 0, params.tiles_m, params.tiles_n, {0, tile});
     auto const* const slots = Store::slots_of(params, unit, threadIdx.x);
-    auto const load = [&](unsigned slice) {
-      Access access;
-#pragma unroll
-      for (int i = 0; i < kWidth; ++i) access.element[i] = slots[(unsigned long long)slice * Store::kSlot + PartialsMap<Config>::at(0, first + i)];
-      return access;
-    };
     auto const add = [](Access a, Access const& b) {
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) a.element[i] = Store::sum_of(a.element[i], b.element[i]);
       return a;
     };
-    Access const sum = threadblock::sum_slices<Config::kSlicesAtOnce, Access>(unit.slices(params), load, add);
-    ReducedAccess<Config> access{place.mn_a + WarpMma::MapA::of_element(first / WarpMma::kThreadN), place.mn_b + WarpMma::MapB::of_element(first % WarpMma::kThreadN)};
+    // Returns the sums of an access whose first accumulator is number `from` of the thread.
+    auto const sum_from = [&](int from) {
+      auto const load = [&](unsigned slice) {
+        Access access;
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) access.accumulators[i] = convert<typename Config::Accumulator>(sum.element[i]);
+        for (int i = 0; i < kWidth; ++i) access.element[i] = slots[(unsigned long long)slice * Store::kSlot + PartialsMap<Config>::at(0, from + i)];
+        return access;
+      };
+      return threadblock::sum_slices<Config::kSlicesAtOnce, Access>(unit.slices(params), load, add);
+    };
+    ReducedAccess<Config> access{place.mn_a + WarpMma::MapA::of_element(first / WarpMma::kThreadN), place.mn_b + WarpMma::MapB::of_element(first % WarpMma::kThreadN)};
+    auto const keep = [&](Access const& sum, int to) {
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) access.accumulators[to + i] = convert<typename Config::Accumulator>(sum.element[i]);
+    };
+    keep(sum_from(first), 0);
+    if constexpr (Config::kGated) keep(sum_from(first + Store::kColumnsOfD), kWidth);
     TileStore<Config, ReducedAccess<Config>>::write(access, params, params.d, unit);
   }
 };

@@ -26,8 +26,8 @@ struct Mma {
   static constexpr int kFew = 8;
 
   using Warp = WarpMma;
-  using IteratorA = IteratorOf<typename Config::A, 0>;
-  using IteratorB = IteratorOf<typename Config::B, 1>;
+  using IteratorA = IteratorOf<Config, typename Config::A, 0>;
+  using IteratorB = IteratorOf<Config, typename Config::B, 1>;
 
   IteratorA a;
   IteratorB b;

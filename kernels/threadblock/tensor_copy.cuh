@@ -27,7 +27,7 @@ struct SharedBox {
 // outside.
 template <int Rank>
 struct Corner {
-  static_assert(Rank == 2 || Rank == 3, "matrices, and batches of them");
+  static_assert(Rank >= 2 && Rank <= 4, "matrices, pairs of them, and batches");
   int at[Rank];
 };
 
@@ -45,6 +45,15 @@ __device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> box_corner(Params co
     bool const own = Number == 3 || params.own >> Number & 1;
     return {{along, across, own ? int(product) : 0}};
   }
+}
+
+// Returns the corner of a box of the two matrices of B that a gate combines. `matrix` is the index of
+// the matrix in the tensor, whose dimension is 2 if K is contiguous, or else 1.
+template <class Config, bool AlongK, class Params, class Pair>
+__device__ __forceinline__ auto gate_corner(Params const& params, unsigned product, Pair const& positions, int column, int k, int matrix) {
+  auto const of_matrix = box_corner<Config, 1>(params, product, positions, AlongK ? k : column, AlongK ? column : k);
+  if constexpr (Config::kBatched) return Corner<4>{{of_matrix.at[0], AlongK ? of_matrix.at[1] : matrix, AlongK ? matrix : of_matrix.at[1], of_matrix.at[2]}};
+  else return Corner<3>{{of_matrix.at[0], AlongK ? of_matrix.at[1] : matrix, AlongK ? matrix : of_matrix.at[1]}};
 }
 
 // L2 cache policy of a copy, as an operand of the copy.
@@ -78,8 +87,10 @@ __device__ __forceinline__ void load(unsigned tile, TensorMap const& map, Corner
   int const(&c)[Rank] = corner.at;
   if constexpr (Rank == 2)
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]) : "memory");
-  else
+  else if constexpr (Rank == 3)
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]) : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]) : "memory");
 }
 
 // Loads a box with an L2 cache hint.
@@ -99,8 +110,10 @@ __device__ __forceinline__ void load_multicast(unsigned tile, TensorMap const& m
   int const(&c)[Rank] = corner.at;
   if constexpr (Rank == 2)
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "h"(mask) : "memory");
-  else
+  else if constexpr (Rank == 3)
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "h"(mask) : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "h"(mask) : "memory");
 }
 
 // Multicasts a box with an L2 cache hint.

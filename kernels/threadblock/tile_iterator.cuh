@@ -1,5 +1,6 @@
 // Twin of src/threadblock/tile_iterator.rs: one thread's walk over an operand's tiles, along K.
 #pragma once
+#include "threadblock/gate_map.cuh"
 #include "threadblock/row_index.cuh"
 #include "threadblock/thread_map.cuh"
 
@@ -113,8 +114,46 @@ struct IndexedIterator : TileIterator<Operand> {
   }
 };
 
+// Walk over the two matrices of B that a gate combines. Map is the GateMap of the tile. The thread
+// keeps the offset of each of its columns. `origin` and `extent_mn` are those of D.
+template <class Operand, class Map>
+struct GatedIterator : TileIterator<Operand> {
+  using Base = TileIterator<Operand>;
+  using typename Base::Element;
+  static constexpr int kLines = Operand::kContiguousK ? Base::Map::kStepsStrided : Base::Map::kStepsContiguous;
+  static_assert(Operand::kContiguousK || Map::kHalf % Operand::kAccess == 0, "an access has columns of one matrix");
+  static constexpr long long kNowhere = -1ll << 63;
+
+  // Offsets of the thread's columns in elements, or kNowhere.
+  long long line[kLines];
+
+  template <class Params>
+  __device__ __forceinline__ GatedIterator(Params const& params, void const* base, long long leading, int origin, int extent_mn, int extent_k, int thread)
+      : Base(params, base, leading, origin, extent_mn, extent_k, thread) {
+    this->pointer = static_cast<Element const*>(base) + (Operand::kContiguousK ? this->k : this->k * leading);
+#pragma unroll
+    for (int i = 0; i < kLines; ++i) {
+      int const at = this->mn + i * Base::kStepMn, column = origin + Map::column_of_d(at);
+      long long const offset = Map::matrix(at) * params.gate_stride + column * (Operand::kContiguousK ? leading : 1ll);
+      line[i] = at < Map::kColumns && column < extent_mn ? offset : kNowhere;
+    }
+  }
+
+  __device__ __forceinline__ bool exists(int access) const {
+    return line[Base::step_mn(access)] != kNowhere && Base::step_k(access) * Base::kStepK < this->left_k;
+  }
+
+  __device__ __forceinline__ Element const* address(int access) const {
+    Element const* const first = this->pointer + line[Base::step_mn(access)];
+    if constexpr (Operand::kContiguousK) return first + Base::step_contiguous(access) * Base::kStepContiguous;
+    return first + Base::step_strided(access) * Base::kStepStrided * this->leading;
+  }
+};
+
 // Walk over operand Number.
-template <class Operand, int Number>
-using IteratorOf = typename index::Either<Operand::kIndexed, IndexedIterator<Operand, Number>, TileIterator<Operand>>::Type;
+template <class Config, class Operand, int Number>
+using IteratorOf = typename index::Either<
+    Config::kGated && Number == 1, GatedIterator<Operand, GateMap<Config::kGateWarp, Config::kTileN>>,
+    typename index::Either<Operand::kIndexed, IndexedIterator<Operand, Number>, TileIterator<Operand>>::Type>::Type;
 
 }  // namespace threadblock

@@ -168,7 +168,8 @@ struct Producer : Worker<Config, Params> {
       if constexpr (Operand == 0) {
         copy<typename Config::A, 0>(this->params.map_a, this->unit.row(), this->stage_a());
       } else {
-        copy<typename Config::B, 1>(this->params.map_b, this->unit.column(), this->stage_b());
+        if constexpr (Config::kGated) copy_gates(this->params.map_b, this->unit.column(), this->stage_b());
+        else copy<typename Config::B, 1>(this->params.map_b, this->unit.column(), this->stage_b());
       }
     }
   }
@@ -191,11 +192,31 @@ struct Producer : Worker<Config, Params> {
       unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;
       int const at = origin + int(mn);
       auto const corner = box_corner<Config, Number>(this->params, this->unit.product, positions, Operand::kAlongK ? k : at, Operand::kAlongK ? at : k);
-      if constexpr (Operand::kShares > 1) {
-        load_multicast(to, map, corner, this->full(), (unsigned short)((1u << Operand::kShares) - 1));
-      } else {
-        load(to, map, corner, this->full());
-      }
+      copy_box<Operand>(to, map, corner);
+    }
+  }
+
+  template <class Operand, int Rank>
+  __device__ __forceinline__ void copy_box(unsigned to, TensorMap const& map, Corner<Rank> const& corner) {
+    if constexpr (Operand::kShares > 1) {
+      load_multicast(to, map, corner, this->full(), (unsigned short)((1u << Operand::kShares) - 1));
+    } else {
+      load(to, map, corner, this->full());
+    }
+  }
+
+  // Copies this block's share of the two matrices of B that a gate combines. `origin` is the first
+  // column of D. The tensor has the matrix at the lower address first.
+  __device__ __forceinline__ void copy_gates(TensorMap const& map, int origin, unsigned stage) {
+    using B = typename Config::B;
+    using Map = GateMap<Config::kGateWarp, Config::kTileN>;
+    unsigned const first = B::kShares > 1 ? this->work.rank * B::kShareMn : 0;
+    int const k = this->template first_k<1>(), descends = this->params.gate_stride < 0;
+#pragma unroll
+    for (unsigned i = 0; i < B::kCopies; ++i) {
+      unsigned const column = first + i * B::kBoxMn;
+      int const matrix = Map::matrix(column) ^ descends;
+      copy_box<B>(stage + column * Config::kStageRow, map, gate_corner<Config, B::kAlongK>(this->params, this->unit.product, positions, origin + Map::column_of_d(column), k, matrix));
     }
   }
 };

@@ -1,6 +1,7 @@
 // Twin of src/threadblock/work.rs: distribution of work units over blocks.
 #pragma once
 #include "layout/index_map.cuh"
+#include "threadblock/gate_map.cuh"
 #include "threadblock/group_range.cuh"
 #include "threadblock/split_k.cuh"
 #include "threadblock/records.cuh"
@@ -81,7 +82,7 @@ struct Unit : Product<Config::kBatched>, RangeOf<Config>, Lines<Config::kRagged,
 
   // First row and column of the tile in D.
   __device__ __forceinline__ int row() const { return this->first_row() + tile.row * Config::kTileM; }
-  __device__ __forceinline__ int column() const { return this->first_column() + tile.column * Config::kTileN; }
+  __device__ __forceinline__ int column() const { return this->first_column() + tile.column * Config::kColumnsOfD; }
 };
 
 // Returns whether a second kernel adds the split-K slices (parallel split-K, which has no tickets).
@@ -207,6 +208,7 @@ struct ClusterTiles {
 // of the first rectangle behind it.
 template <class Config>
 struct Groups {
+  static_assert(!Config::kGated || Config::kRagged != Ragged::N, "groups of columns would divide the matrices of a gate");
   static constexpr bool kDown = Config::kRagged == Ragged::M;
   // Lines per rectangle.
   static constexpr unsigned kLines = kDown ? Config::kTileM * Config::kClusterM : Config::kTileN * Config::kClusterN;

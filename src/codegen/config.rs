@@ -67,7 +67,12 @@ pub(crate) fn work_facts(desc: &GemmDesc, geometry: &Geometry) -> String {
         WorkKind::SplitKCluster => geometry.cluster,
         _ => 1,
     };
-    format!(
+    let (gated, warp_n, columns) =
+        (desc.epilogue.is_gated(), desc.warp().n, desc.tile_of_d(geometry.tile).n);
+    let gates = format!(
+        "  static constexpr bool kGated = {gated};\n  static constexpr int kGateWarp = {warp_n}, kColumnsOfD = {columns};\n"
+    );
+    gates + &format!(
         "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n  static constexpr threadblock::Scatter kScatter = {scatter};\n  static constexpr bool kStrided = {strided};\n"
     )
 }

@@ -3,7 +3,7 @@
 use crate::{
     codegen::{
         ENTRY, EpilogueOperandParams, GemmParams, IndexParams, REDUCTION_ENTRY, TranslationUnit,
-        config_header, facts::facts, fingerprints_of, fingerprints_of_groups,
+        config_header, facts::facts, fingerprint_assertion, fingerprints_of, fingerprints_of_groups,
         fingerprints_of_slices, fingerprints_of_streams, records_fingerprint,
         reduction_entry_point, work_facts,
     },
@@ -83,6 +83,10 @@ fn fingerprints(desc: &GemmDesc, geometry: &Geometry, of: &MainloopFingerprints)
         geometry.tile,
         (order, desc.mainloop.cluster()),
     ));
+    if let Some(map) = desc.gate_map(geometry.tile) {
+        let twin = format!("threadblock::GateMap<{}, {}>", map.warp, map.tile);
+        text.push_str(&fingerprint_assertion(&twin, "gate", &map));
+    }
     if desc.work.mode.is_array() {
         text.push_str(&records_fingerprint(desc.has_positions()));
     }

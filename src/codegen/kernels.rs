@@ -29,6 +29,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("thread/access.cuh", include_str!("../../kernels/thread/access.cuh")),
     ("thread/mma.cuh", include_str!("../../kernels/thread/mma.cuh")),
     ("thread/transpose.cuh", include_str!("../../kernels/thread/transpose.cuh")),
+    ("threadblock/gate_map.cuh", include_str!("../../kernels/threadblock/gate_map.cuh")),
     ("threadblock/group_range.cuh", include_str!("../../kernels/threadblock/group_range.cuh")),
     ("threadblock/mma.cuh", include_str!("../../kernels/threadblock/mma.cuh")),
     ("threadblock/multistage.cuh", include_str!("../../kernels/threadblock/multistage.cuh")),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(super) struct CallLaunches {
     /// The pass that writes the records of the call, with its launches.
     records: Option<(CudaPass, Vec<RecordsLaunch>)>,
-    passes: [Option<Pass>; 2],
+    passes: [Option<Pass>; 3],
     /// The passes that copy operands, with their launches.
     copies: Vec<(CudaPass, Vec<Launch>)>,
     kernel: CudaKernel,
@@ -29,13 +29,13 @@ pub(super) struct CallLaunches {
 impl CallLaunches {
     /// Creates a launch without passes.
     pub const fn new(kernel: CudaKernel, launch: Launch) -> Self {
-        Self { records: None, passes: [None, None], copies: Vec::new(), kernel, launch }
+        Self { records: None, passes: [None, None, None], copies: Vec::new(), kernel, launch }
     }
 
     /// Adds the passes of A and B, and the launches of these passes.
     pub fn with_passes(
         self,
-        passes: [Option<Pass>; 2],
+        passes: [Option<Pass>; 3],
         copies: Vec<(CudaPass, Vec<Launch>)>,
     ) -> Self {
         Self { passes, copies, ..self }

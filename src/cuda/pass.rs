@@ -167,7 +167,7 @@ pub fn repack(
 
 /// Refuses passes that scale rows during stream capture, because the call must wait for their
 /// result.
-pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
+pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 3]) -> Result<(), Error> {
     if passes.iter().flatten().all(|pass| pass.scaled().is_none()) {
         return Ok(());
     }
@@ -176,8 +176,8 @@ pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> 
 
 /// Waits for passes that scale rows, and refuses the first row that cannot be scaled. Does not wait
 /// for other passes.
-pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
-    let [Some(a), Some(b)] = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::scaled))
+pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 3]) -> Result<(), Error> {
+    let [Some(a), Some(b), _] = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::scaled))
     else {
         return Ok(());
     };

@@ -1,18 +1,12 @@
 //! Epilogues with a gate: the rules of their kernels.
 //!
-//! A kernel multiplies 2N columns of B for N columns of D. The columns of a warp's tile, or of a
-//! consumer's, are those of the gate, and then as many columns that the gate multiplies. A thread
-//! therefore holds both accumulators of each of its elements of D.
-//!
-//! ```text
-//! column of B in a kernel     w * warp_n + g * warp_n / 2 + r      gate 0 or up 1, r < warp_n / 2
-//! column of D                 w * warp_n / 2 + r
-//! ```
+//! [`GateMap`] has the columns of B in a tile.
 
 use crate::{
     nest::GemmDesc,
     refusal::Refusal,
     shape::{Axis, Mnk, OperandKind},
+    threadblock::GateMap,
     warp::ThreadTiles,
 };
 
@@ -23,9 +17,20 @@ const OCTET: u32 = 8;
 const NARROWEST_SWIZZLE: u32 = 32;
 
 impl GemmDesc {
+    /// Returns whether an operand has two matrices: B if the epilogue has a gate.
+    pub(crate) const fn gates(&self, operand: OperandKind) -> bool {
+        matches!(operand, OperandKind::B) && self.epilogue.is_gated()
+    }
+
     /// Returns the extents of D that a tile of the kernel computes.
     pub const fn tile_of_d(&self, tile: Mnk) -> Mnk {
         if self.epilogue.is_gated() { Mnk { n: tile.n / 2, ..tile } } else { tile }
+    }
+
+    /// Returns the columns of B in a tile, if the epilogue has a gate.
+    pub(crate) const fn gate_map(&self, tile: Mnk) -> Option<GateMap> {
+        let map = GateMap { warp: self.warp().n, tile: tile.n };
+        if self.epilogue.is_gated() { Some(map) } else { None }
     }
 
     /// Returns the columns of D that a warp or a consumer computes.

@@ -236,7 +236,7 @@ impl GemmDesc {
 
     /// Returns whether a second kernel can reduce the split-K partials.
     pub(crate) const fn may_reduce(&self) -> bool {
-        !self.has_producer() || self.mma.has_ring_reduction()
+        !self.has_producer() || self.mma.has_ring_reduction() && !self.epilogue.is_gated()
     }
 
     /// Returns whether the CTAs of one cluster compute the split-K slices of a tile.

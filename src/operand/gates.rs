@@ -3,12 +3,12 @@
 //! The two columns of a pair come from two k x n matrices with the same strides, `b` and `up` of a
 //! [`Call`]. Both may be parts of one matrix with 2n columns ([`GateColumns`]).
 
-use super::{Call, Memory, Problem, View};
+use super::{Call, Elements, Memory, Problem, View};
 use crate::{
     nest::GemmDesc,
     numeric::ElementKind,
     refusal::{Operand, Refusal},
-    shape::{Axis, words::words},
+    shape::{Axis, OperandKind, words::words},
 };
 
 words! {
@@ -140,6 +140,14 @@ impl<R: Memory, W: Memory> Call<R, W> {
 }
 
 impl Problem {
+    /// Returns the second matrix of an operand: that of B, if the epilogue has a gate.
+    pub(crate) const fn up_of(&self, operand: OperandKind) -> Option<&View<Elements>> {
+        match operand {
+            OperandKind::A => None,
+            OperandKind::B => self.up.matrix(),
+        }
+    }
+
     /// Returns m, and the columns of B that a kernel multiplies: two per column of D with a gate.
     pub(crate) const fn multiplied_extents(&self, desc: &GemmDesc) -> (usize, usize) {
         (self.m, self.n.saturating_mul(desc.epilogue.columns_per_output()))

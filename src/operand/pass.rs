@@ -141,8 +141,8 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// Returns the passes of A and B for a problem in the kernel's frame; `None` for an operand
-    /// that the kernel reads in place. The workspace begins at `first`.
+    /// Returns the passes of A, of B, and of the second matrix of a gate, for a problem in the
+    /// kernel's frame; `None` for an operand that the kernel reads in place. The workspace begins at `first`.
     ///
     /// # Errors
     /// [`Refusal`] of an overflow, and the errors of a transpose. The limit of tiles applies to all
@@ -151,10 +151,18 @@ impl Pass {
         desc: &GemmDesc,
         (routes, problem): (&Routes, &Problem),
         first: u64,
-    ) -> Result<[Option<Self>; 2], Refusal> {
+    ) -> Result<[Option<Self>; 3], Refusal> {
         let problem = routes.with_lists(problem, first);
         let of = |operand| Self::for_operand(desc, operand, (routes.way(operand), &problem), first);
-        Ok([of(OperandKind::A)?, of(OperandKind::B)?])
+        let of_up = match problem.up.matrix() {
+            None => None,
+            Some(up) => {
+                let mut other = problem;
+                other.b = *up;
+                Self::for_operand(desc, OperandKind::B, (&routes.b.of_up(), &other), first)?
+            }
+        };
+        Ok([of(OperandKind::A)?, of(OperandKind::B)?, of_up])
     }
 
     /// Returns the pass of one operand.
@@ -260,15 +268,15 @@ impl Pass {
         }
     }
 
-    /// Returns the launches of the passes of both operands. Two repack passes share one launch,
+    /// Returns the launches of the passes of the operands. Two repack passes share one launch,
     /// because a small pass takes no longer than its launch.
     ///
     /// # Errors
     /// The errors of [`launches`](Self::launches).
     pub fn launches_of(
-        passes: &[Option<Self>; 2],
+        passes: &[Option<Self>; 3],
     ) -> Result<Vec<(PassDesc, Vec<Launch>)>, Refusal> {
-        if let [Some(Self::Repack(one)), Some(Self::Repack(other))] = passes {
+        if let [Some(Self::Repack(one)), Some(Self::Repack(other)), None] = passes {
             return Ok(vec![(PassDesc::Repack(REPACK), vec![REPACK.launch(one, Some(other))?])]);
         }
         passes.iter().flatten().map(|pass| Ok((pass.desc(), pass.launches()?))).collect()

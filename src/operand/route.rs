@@ -41,10 +41,11 @@
 //! ```
 
 use crate::{
+    arch::OpKind,
     layout::Order,
     nest::GemmDesc,
     numeric::{ElementKind, EmulationKind},
-    operand::{DecomposedLayout, Elements, Memory, Problem, View},
+    operand::{DecomposedLayout, Elements, Problem, View},
     refusal::Route,
     shape::{OperandKind, framed},
     threadblock::{
@@ -185,7 +186,11 @@ impl Routes {
                 routed.indices.operands[operand.index()] = None;
             }
         }
-        Problem { a, b, k, workspace: Some(partials), ..routed }
+        let up = routed.up.map(|up| match self.b.route {
+            Route::Direct => up,
+            _ => self.b.of_up().view(desc, (OperandKind::B, &up), first),
+        });
+        Problem { a, b, up, k, workspace: Some(partials), ..routed }
     }
 
     /// Returns the problem with the addresses of its lists, given the address of the workspace.
@@ -237,10 +242,12 @@ impl Way {
             bytes: 0,
         };
         let (matrices, _) = problem.matrices(view);
-        // A copy of `bytes` bytes per matrix.
+        // A copy of `bytes` bytes per matrix. Both matrices of a gate are copied, one batch behind
+        // the other.
+        let copies = if problem.up_of(operand).is_some() { 2 } else { 1 };
         let brought = |way: Self, bytes: u64| Self {
             apart: if matrices > 1 { bytes } else { 0 },
-            bytes: bytes.saturating_mul(matrices),
+            bytes: bytes.saturating_mul(matrices).saturating_mul(copies),
             ..way
         };
         let wanted = match need {
@@ -269,7 +276,10 @@ impl Way {
         if wanted == order && !gathered {
             let bytes = |elements: usize| input.stored.matrix_bytes(elements as u64);
             let next = input.stored.matrix_bytes(problem.batch_stride(view));
-            let whole = (view.memory.address() | next).is_multiple_of(ADDRESS_ALIGNMENT)
+            let up = problem.up_of(operand);
+            let addresses = view.memory.address | up.map_or(0, |up| up.memory.address);
+            let whole = (addresses | next).is_multiple_of(ADDRESS_ALIGNMENT)
+                && up.is_none_or(|up| reaches_up(desc, view.memory.address, up.memory.address))
                 && tma_reads_rows(lines, bytes(length), bytes(direct.leading));
             if matches!(need, OperandNeed::Accesses(_)) || whole {
                 return direct;
@@ -295,6 +305,11 @@ impl Way {
         )
     }
 
+    /// Returns the way of the second matrix of a gate, which follows the copies of the first.
+    pub(super) const fn of_up(&self) -> Self {
+        Self { offset: self.offset + self.bytes / 2, ..*self }
+    }
+
     /// Returns the operand that the kernel reads, given the address of the workspace.
     fn view(
         &self,
@@ -315,6 +330,13 @@ impl Way {
 }
 
 framed!(Routes);
+
+/// Returns whether one tensor map reaches both matrices of a gate. A box with columns of both needs
+/// the gate first.
+fn reaches_up(desc: &GemmDesc, gate: u64, up: u64) -> bool {
+    let both = matches!(desc.op(), OpKind::Simt);
+    up.abs_diff(gate) <= MOST_STRIDE_BYTES && (up >= gate || !both)
+}
 
 /// Returns whether TMA reads rows of `row` bytes that begin `pitch` bytes apart. TMA does not read
 /// overlapping rows. A single row has no pitch.

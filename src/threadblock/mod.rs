@@ -6,6 +6,7 @@
 //! [`swizzle`] is the rasterization order of tiles. On Hopper, TMA moves tiles: a `TensorMapDesc`
 //! describes the tensor, and a `TensorCopy` describes one copy.
 
+pub(crate) mod gate_map;
 pub(crate) mod group_range;
 mod launch;
 pub(crate) mod mainloop;
@@ -37,6 +38,8 @@ pub use crate::threadblock::smem::{
 };
 #[doc(hidden)]
 pub use crate::threadblock::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
+#[doc(hidden)]
+pub use gate_map::GateMap;
 #[doc(hidden)]
 pub use group_range::{GroupRange, GroupRanges};
 #[doc(hidden)]

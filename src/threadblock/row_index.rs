@@ -22,7 +22,15 @@ impl StagedOperand {
 
     /// Returns the registers for the indices of a thread's lines.
     pub(crate) const fn index_registers(&self) -> u32 {
-        // One register per line, and two for the address of the first element along K.
-        if self.indexed { self.lines_of_thread().saturating_add(2) } else { 0 }
+        // One register per line, and two for the address of the first element along K. Lines of the
+        // matrices of a gate have offsets of two registers.
+        let lines = self.lines_of_thread();
+        if self.gated {
+            lines.saturating_mul(2).saturating_add(2)
+        } else if self.indexed {
+            lines.saturating_add(2)
+        } else {
+            0
+        }
     }
 }

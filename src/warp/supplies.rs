@@ -53,6 +53,7 @@ impl MmaComponents {
             lanes: extents.lanes,
             interleave: InterleaveKind::Elements(1),
             indexed: desc.operand(operand).indexed,
+            gated: desc.gates(operand),
         }
     }
 }

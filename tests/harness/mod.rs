@@ -16,6 +16,7 @@ pub mod epilogue_operands;
 pub mod epilogue_trees;
 pub mod functions;
 pub mod gate;
+pub mod gates;
 pub mod gemms;
 pub mod groups;
 pub mod groups_k;

@@ -59,8 +59,8 @@ pub fn default_of(op: OpKind, arch: ArchKind, types: Combined, orders: [Order; 3
 pub fn problem_of((m, n, k): (usize, usize, usize), [a, b, d]: [View<Elements>; 3]) -> Problem {
     let (operands, scalars) = (EpilogueOperands::NONE, PLAIN);
     let (batch, groups, workspace, c) = (1, None, None, Source::None);
-    let indices = Indices::NONE;
-    Problem { m, n, k, batch, groups, indices, a, b, c, d, operands, scalars, workspace }
+    let (indices, up) = (Indices::NONE, UpMatrix::None);
+    Problem { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace }
 }
 
 /// Returns the matrices of a call without C and vectors.

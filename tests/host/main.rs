@@ -10,6 +10,7 @@ mod conformance;
 mod empty_problems;
 mod epilogue_operands;
 mod gate;
+mod gates;
 mod groups;
 mod groups_k;
 mod indexed;

@@ -56,7 +56,7 @@ struct WgmmaConsumer : Worker<Config, Params> {
   __device__ __forceinline__ bool next_tile() {
     if (!this->work.take(this->params, this->unit)) return false;
     store.row = this->unit.row() + consumer_row();
-    store.column = this->unit.column() + consumer_column();
+    store.column = this->unit.column() + consumer_column() / (Config::kGated ? 2 : 1);
     store.product = this->unit.product;
     store.positions.load(this->params, this->unit.product);
     store.group = this->unit;

@@ -54,7 +54,8 @@ pub(crate) const fn geometry(desc: &GemmDesc, base: &MmaBase) -> Geometry {
         Some(axis) => base.operand(OperandKind::along(axis)).mn_step(),
         None => 1,
     };
-    let accesses = base.tiles.accumulators() / at_least_one(base.store_access);
+    let each = base.store_access.saturating_mul(desc.epilogue.columns_per_output() as u32);
+    let accesses = base.tiles.accumulators() / at_least_one(each);
     let reduction = match desc.has_reduction() {
         true => Some(Reduction { blocks: accesses, threads: base.tiles.threads_per_warp_slice() }),
         false => None,

@@ -41,6 +41,8 @@ pub struct StagedOperand {
     pub interleave: InterleaveKind,
     /// Whether an index list selects the lines.
     pub indexed: bool,
+    /// Whether the lines belong to the two matrices of a gate.
+    pub gated: bool,
 }
 
 impl StagedOperand {

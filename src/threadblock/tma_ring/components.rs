@@ -80,6 +80,7 @@ impl WarpSpecialized {
             options,
             grouped: d.work.mode.groups().is_some(),
             array: d.work.mode.is_array(),
+            gate: d.gate_map(d.threadblock()),
             layout_c: d.frame.d_order(),
             subtile_columns: subtile.columns,
             subtile_swizzle: subtile.swizzle,
@@ -100,7 +101,7 @@ impl WarpSpecialized {
         let unstaged = Pipeline { staging_buffers: 1, ..unstaged };
         let available = d.arch.machine().shared_bytes_each_of(1);
         let (columns, swizzle) = Self::subtile(d, &unstaged, available);
-        let count = repeats.m * (d.warp().n / columns);
+        let count = repeats.m * (d.warp_columns_of_d() / columns);
         let staging_bytes = d.output.element.bytes_of(ROWS * columns);
         let bare = Pipeline { staging_bytes, ..unstaged };
         let staging_buffers = Self::staging(&bare, count, available);
@@ -135,7 +136,7 @@ impl WarpSpecialized {
             return (columns, SwizzleMode::Bytes128);
         }
         let widths = [SwizzleMode::Bytes128, SwizzleMode::Bytes64, SwizzleMode::Bytes32];
-        let bytes = d.output.element.bytes_of(d.warp().n);
+        let bytes = d.output.element.bytes_of(d.warp_columns_of_d());
         let mut i = 0;
         while i + 1 < widths.len() && !bytes.is_multiple_of(CHUNK_BYTES << widths[i].bits()) {
             i += 1;

@@ -21,6 +21,9 @@ impl WarpSpecialized {
             return mn;
         }
         let share = tile.mn() / self.ring.shares(operand);
+        if let Some(gate) = self.gate_of(operand) {
+            return self.gate_box(gate, share);
+        }
         let mut parts = share.div_ceil(MOST_BOX as u32);
         while !share.is_multiple_of(parts * tile.multiple()) {
             parts += 1;

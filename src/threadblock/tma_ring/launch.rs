@@ -46,13 +46,23 @@ pub(crate) fn launch(
         let (view, element) = (problem.operand(operand), desc.operand(operand).stored);
         let order = Order::for_operand(operand, components.tile(operand).along().is(Along::K));
         let extents = (problem.mn(operand) as u64, problem.k as u64);
+        let lines = (view.leading(order) as u64, batch(view));
+        // The matrices of a gate are in ascending order in the tensor.
+        let up = problem.up.matrix().filter(|_| operand == OperandKind::B);
+        let up = up.map(|up| up.memory.address);
+        let address = up.map_or(view.memory.address, |up| up.min(view.memory.address));
         let map = || {
-            components
-                .operand_map(operand, element, extents, (view.leading(order) as u64, batch(view)))
-                .map(|map| TensorMapDesc { l2_promotion, ..map })
+            let map = match up {
+                Some(up) => {
+                    let apart = element.matrix_elements(up.abs_diff(view.memory.address));
+                    components.gate_map(element, extents, lines, apart)
+                }
+                None => components.operand_map(operand, element, extents, lines),
+            };
+            map.map(|map| TensorMapDesc { l2_promotion, ..map })
         };
         (problem.k > 0 && !desc.operand(operand).indexed)
-            .then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address }))
+            .then(|| map().map(|desc| TmaTensor { desc, address }))
             .transpose()
     };
     // Tensor maps of C and D; none if threads load and store them.

@@ -53,6 +53,7 @@ mod dispatch;
 pub(crate) mod explain;
 mod fit;
 pub(crate) mod gathered_lines;
+mod gates;
 mod kernel;
 mod launch;
 pub(crate) mod pipeline;
@@ -70,7 +71,7 @@ use crate::{
     nest::knob_struct,
     schedule::{Roles, ScheduleKind},
     shape::{Mn, Mnk, OperandKind},
-    threadblock::{L2PromotionKind, Pipeline, RoleOptions, SwizzleMode},
+    threadblock::{GateMap, L2PromotionKind, Pipeline, RoleOptions, SwizzleMode},
     warp::{ThreadTiles, TiledMma, warpgroup::FragmentRows},
 };
 
@@ -109,6 +110,8 @@ pub struct WarpSpecialized {
     pub grouped: bool,
     /// Whether the GEMMs are an array, in which matrices have positions.
     pub array: bool,
+    /// Columns of B in a tile, if the epilogue has a gate.
+    pub gate: Option<GateMap>,
     /// Order of C and D, and therefore of subtiles.
     pub layout_c: Order,
     /// Columns of D in a subtile; 0 if threads store D. A subtile has as many rows as the

@@ -61,6 +61,7 @@ impl MmaSyncKnobs {
             lanes: extents.lanes,
             interleave,
             indexed: desc.operand(operand).indexed,
+            gated: desc.gates(operand),
         }
     }
 

@@ -63,6 +63,7 @@ impl SimtKnobs {
             lanes: extents.lanes,
             interleave,
             indexed: desc.operand(operand).indexed,
+            gated: desc.gates(operand),
         }
     }
 }

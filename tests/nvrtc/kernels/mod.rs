@@ -9,6 +9,7 @@ mod batches;
 mod blackwell;
 mod columns;
 mod gathered;
+mod gates;
 mod groups_k;
 mod halves;
 mod indexed;
