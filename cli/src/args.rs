@@ -6,6 +6,7 @@ use clap::{
 };
 use falchion::{
     arch::{ArchKind, Machine, OpRequest},
+    internals::operand::GateColumns,
     layout::MatrixType,
     numeric::ElementKind,
 };
@@ -115,6 +116,10 @@ pub struct GemmArgs {
     /// Leading dimension of C and D, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldc: Option<usize>,
+    /// Order of the 2n columns of B, if the epilogue has a gate: n columns of the gate and then the n
+    /// columns that it multiplies (halves), or pairs of both (interleaved). Default: halves.
+    #[arg(long, value_name = "ORDER", value_parser = PossibleValuesParser::new(GateColumns::ALL.map(GateColumns::name)).map(gates))]
+    pub gates: Option<GateColumns>,
     /// Number of GEMMs of the same size. A file holds an array of shape (N, rows, columns), or one
     /// matrix for all GEMMs.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
@@ -415,6 +420,10 @@ fn op(name: String) -> OpRequest {
 
 fn arch(name: String) -> ArchKind {
     ArchKind::ALL.into_iter().find(|arch| arch.name() == name).unwrap_or(ArchKind::Sm80)
+}
+
+fn gates(name: String) -> GateColumns {
+    name.parse().unwrap_or(GateColumns::Halves)
 }
 
 fn gpu(name: String) -> NamedMachine {

@@ -306,34 +306,44 @@ struct ReduceTile {
     // Provides the rows and columns of the thread's accumulators; nothing is read through it.
     WarpMma const place(nullptr, threadIdx.x);
     unsigned const tile = blockIdx.x / kBlocks;
-    // First column of D of the access, counted through the thread's rows, and its accumulator.
-    int const at = blockIdx.x % kBlocks * kWidth;
-    int const first = Config::kGated ? at / Store::kColumnsOfD * WarpMma::kThreadN + at % Store::kColumnsOfD : at;
+    int const first = first_of(blockIdx.x % kBlocks * kWidth);
     threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(tile, 0, params.tiles_m, params.tiles_n, {0, tile});
     auto const* const slots = Store::slots_of(params, unit, threadIdx.x);
+    auto const load = [&](unsigned slice) {
+      Access access;
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) access.element[i] = slots[(unsigned long long)slice * Store::kSlot + PartialsMap<Config>::at(0, first + i)];
+      return access;
+    };
     auto const add = [](Access a, Access const& b) {
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) a.element[i] = Store::sum_of(a.element[i], b.element[i]);
       return a;
     };
-    // Returns the sums of an access whose first accumulator is number `from` of the thread.
-    auto const sum_from = [&](int from) {
-      auto const load = [&](unsigned slice) {
+    Access const sum = threadblock::sum_slices<Config::kSlicesAtOnce, Access>(unit.slices(params), load, add);
+    ReducedAccess<Config> access{place.mn_a + WarpMma::MapA::of_element(first / WarpMma::kThreadN), place.mn_b + WarpMma::MapB::of_element(first % WarpMma::kThreadN)};
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) access.accumulators[i] = convert<typename Config::Accumulator>(sum.element[i]);
+    if constexpr (Config::kGated) {
+      auto const load_up = [&](unsigned slice) {
         Access access;
 #pragma unroll
-        for (int i = 0; i < kWidth; ++i) access.element[i] = slots[(unsigned long long)slice * Store::kSlot + PartialsMap<Config>::at(0, from + i)];
+        for (int i = 0; i < kWidth; ++i) access.element[i] = slots[(unsigned long long)slice * Store::kSlot + PartialsMap<Config>::at(0, first + Store::kColumnsOfD + i)];
         return access;
       };
-      return threadblock::sum_slices<Config::kSlicesAtOnce, Access>(unit.slices(params), load, add);
-    };
-    ReducedAccess<Config> access{place.mn_a + WarpMma::MapA::of_element(first / WarpMma::kThreadN), place.mn_b + WarpMma::MapB::of_element(first % WarpMma::kThreadN)};
-    auto const keep = [&](Access const& sum, int to) {
+      Access const up = threadblock::sum_slices<Config::kSlicesAtOnce, Access>(unit.slices(params), load_up, add);
 #pragma unroll
-      for (int i = 0; i < kWidth; ++i) access.accumulators[to + i] = convert<typename Config::Accumulator>(sum.element[i]);
-    };
-    keep(sum_from(first), 0);
-    if constexpr (Config::kGated) keep(sum_from(first + Store::kColumnsOfD), kWidth);
+      for (int i = 0; i < kWidth; ++i) access.accumulators[kWidth + i] = convert<typename Config::Accumulator>(up.element[i]);
+    }
     TileStore<Config, ReducedAccess<Config>>::write(access, params, params.d, unit);
+  }
+
+ private:
+  // Returns the first accumulator of an access, counted through the columns of D of the thread's
+  // rows.
+  static __device__ __forceinline__ int first_of(int at) {
+    if constexpr (Config::kGated) return at / Store::kColumnsOfD * WarpMma::kThreadN + at % Store::kColumnsOfD;
+    else return at;
   }
 };
 

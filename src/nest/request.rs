@@ -223,6 +223,12 @@ impl Request {
         self.changed(description, self.pins()?)
     }
 
+    /// Returns the columns of B per column of D: two if the epilogue among the knobs has a gate.
+    pub fn columns_per_output(&self) -> usize {
+        let epilogue = self.pins().ok().and_then(|pins| pins.epilogue);
+        epilogue.map_or(1, |epilogue| epilogue.columns_per_output())
+    }
+
     fn pins(&self) -> Result<Pins, Error> {
         let mut pins = Pins::NONE;
         self.knobs.iter().try_for_each(|(name, words)| pins.set(name, words))?;

@@ -42,6 +42,13 @@ impl GateColumns {
 }
 
 impl GateColumns {
+    /// Returns the two matrices of a B with 2n columns.
+    pub fn matrices<M: Memory + Copy>(self, b: View<M>, n: usize) -> (View<M>, UpMatrix<View<M>>) {
+        let gate = self.gate(b);
+        let memory = gate.memory.skip(self.distance(&gate, n));
+        (gate, UpMatrix::Matrix(gate.with(memory)))
+    }
+
     /// Returns the two matrices of a B with 2n columns, or B and no other matrix if the epilogue of
     /// `desc` has no gate.
     pub(crate) fn matrices_of_b<M: Memory + Copy>(
@@ -53,9 +60,7 @@ impl GateColumns {
         if !desc.epilogue.is_gated() {
             return (b, UpMatrix::None);
         }
-        let gate = self.gate(b);
-        let memory = gate.memory.skip(self.distance(&gate, n));
-        (gate, UpMatrix::Matrix(gate.with(memory)))
+        self.matrices(b, n)
     }
 }
 
@@ -145,6 +150,41 @@ impl Problem {
         match operand {
             OperandKind::A => None,
             OperandKind::B => self.up.matrix(),
+        }
+    }
+
+    /// Returns the problem whose B has its columns in this order. In `self`, they are halves of a
+    /// packed B.
+    #[must_use]
+    pub fn with_gate_columns(self, columns: GateColumns) -> Self {
+        let UpMatrix::Matrix(_) = self.up else { return self };
+        let b = columns.gate(self.b);
+        let memory = b.memory.skip(columns.distance(&b, self.n));
+        Self { b, up: UpMatrix::Matrix(b.with(memory)), ..self }
+    }
+
+    /// Returns the elements from the gate's matrix to the other one, if both are in the memory of
+    /// B: the memory of the second is shorter by them.
+    pub fn up_offset(&self) -> usize {
+        let up = self.up.matrix().map_or(self.b.memory.length, |up| up.memory.length);
+        self.b.memory.length.saturating_sub(up)
+    }
+
+    /// Returns the order of the columns of a B that holds both matrices. `None` without a gate.
+    pub fn gate_columns(&self) -> Option<GateColumns> {
+        self.up.matrix()?;
+        let halves = self.up_offset() == GateColumns::Halves.distance(&self.b, self.n);
+        Some(if halves { GateColumns::Halves } else { GateColumns::Interleaved })
+    }
+
+    /// Returns the matrix that holds the columns of both matrices of a gate, or B without a gate.
+    pub fn whole_b(&self) -> View<Elements> {
+        match self.gate_columns() {
+            Some(GateColumns::Interleaved) => {
+                let [down, across] = self.b.strides;
+                View { strides: [down, across / 2], ..self.b }
+            }
+            _ => self.b,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::harness::{
     gates::{Form, GatedCase, descriptions},
     prelude::*,
 };
-use falchion::device::GemmOperation;
+use falchion::{device::GemmOperation, internals::operand::GateColumns};
 
 /// Fills the matrices of a case with the integers -1 to 2, and returns D = relu(gate) * up of f64.
 fn with_integers(case: &mut GatedCase, desc: &GemmDesc, seed: u64) -> Vec<(usize, f64)> {
@@ -224,4 +224,52 @@ fn cases_have_all_forms() {
         .map(|form| format!("{form:?}"))
         .collect();
     assert_eq!(forms.len(), 4, "{forms:?} {:?}", Form::Halves);
+}
+
+/// Random numbers have the values of the reference within its bound, for every main loop and MMA,
+/// and integers are exact or rounded once.
+#[test]
+fn gates_have_the_values_of_the_reference() {
+    use falchion_lab::owned::HostProduct;
+    let mut largest = 0.0f64;
+    for (seed, desc) in descriptions(0x6a90, 160) {
+        let mut random = Random::new(seed);
+        let tile = desc.threadblock();
+        let [m, n, k] = [tile.m, tile.n / 2, tile.k].map(|tile| 1 + random.below(tile as usize + 9));
+        let k = k + (desc.split_k() - 1) as usize * tile.k as usize;
+        let mut scalars = [0.0; 8];
+        scalars[..3].copy_from_slice(&[1.0, 0.5, 0.75]);
+        let problem = Problem::new(&desc, (m, n, k), [None; 3], scalars);
+        let matrices = ["aux1", "aux2"].iter().any(|aux| desc.epilogue.to_string().contains(aux));
+        let interleaved = !desc.orders().b.is_row() && random.once_in(2);
+        let columns = if interleaved { GateColumns::Interleaved } else { GateColumns::Halves };
+        let problem = Problem {
+            // The reference reads one auxiliary matrix.
+            batch: if matrices { 1 } else { 1 + random.below(2) },
+            c: if desc.epilogue.has_source() { problem.c } else { Source::None },
+            ..problem.with_gate_columns(columns)
+        };
+        let mut scalars = problem.scalars;
+        (scalars[1], scalars[2]) = (
+            if desc.epilogue.has_source() { scalars[1] } else { 0.0 },
+            if desc.epilogue.ops().contains(&Op::Scalar(2)) { scalars[2] } else { 0.0 },
+        );
+        let problem = Problem { scalars, ..problem };
+        let mut product = HostProduct::poisoned(&desc, &problem)
+            .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+        let [from, source] = product.distributions(&desc);
+        product.a.draw(from, seed).expect("numbers");
+        product.b.draw(from, seed ^ 1).expect("numbers");
+        if let Source::Matrix(c) = &mut product.c {
+            c.draw(source, seed ^ 2).expect("numbers");
+        }
+        for (name, operand) in product.operands.iter_mut() {
+            operand.draw(source, seed ^ (3 + name.index() as u64)).expect("numbers");
+        }
+        product.run(&desc, Mode::Fast).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+        let verdict = product.verify_all(&desc).expect("a verdict");
+        assert!(verdict.is_right(), "{verdict}, seed {seed}, {columns:?}\n{desc:?}\n{problem:?}");
+        largest = largest.max(verdict.error_over_bound);
+    }
+    assert!(largest > 0.02 && largest <= 1.0, "{largest}");
 }

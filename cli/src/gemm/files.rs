@@ -163,19 +163,22 @@ impl Files {
     /// The problem in which a file with one matrix serves the whole batch.
     pub fn shared(&self, problem: Problem) -> Problem {
         let (a, b) = (shared(problem.a, &self.a), shared(problem.b, &self.b));
+        let up = problem.up.map(|up| shared(up, &self.b));
         let c = problem.c.map(|c| shared(c, &self.c));
         let operands = problem.operands.map(|operand, view| {
             let file = self.operands.get(operand);
             if file.is_some_and(|file| file.batch() == 1) { view.batched(0) } else { view }
         });
-        Problem { a, b, c, operands, ..problem }
+        Problem { a, b, up, c, operands, ..problem }
     }
 
-    /// M, N, and K, from the flags or the files. Refuses files with conflicting extents.
+    /// M, N, and K, from the flags or the files. Refuses files with conflicting extents. B has
+    /// `each` columns per column of D.
     pub fn extents(
         &self,
         args: &GemmArgs,
         lists: &Lists,
+        each: usize,
     ) -> Result<(usize, usize, usize), Failure> {
         let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
         let (a, b, c) = (of(&self.a), of(&self.b), of(&self.c));
@@ -201,7 +204,7 @@ impl Files {
         // A list has one index per row or column of the GEMM.
         let listed = lists.length(0).or(lists.length(2));
         let m = known("m", args.rows().or(listed), rows(a), rows(c))?;
-        let n = known("n", args.n.or(lists.length(1)), columns(b), columns(c))?;
+        let n = known("n", args.n.or(lists.length(1)), columns(b).map(|n| n / each), columns(c))?;
         let k = known("k", args.depth(), columns(a), rows(b))?;
         // A matrix with a list has its own number of rows or columns.
         let lines = |number: usize, held: Option<usize>, all: usize| match lists.length(number) {
@@ -209,9 +212,10 @@ impl Files {
             None => all,
         };
         let rows_of_d = lines(2, rows(c), m);
+        let all = if each > 1 { each * n } else { lines(1, columns(b), n) };
         for (operand, axes, file, wanted) in [
             ("A", "m x k", &self.a, (lines(0, rows(a), m), k)),
-            ("B", "k x n", &self.b, (k, lines(1, columns(b), n))),
+            ("B", if each > 1 { "k x 2n" } else { "k x n" }, &self.b, (k, all)),
             ("C", "m x n", &self.c, (rows_of_d, n)),
         ] {
             if let Some(file) = file.as_ref().filter(|file| file.extents() != wanted) {

@@ -22,7 +22,7 @@ use falchion::{
     internals::{
         host::progress::BLOCKS,
         nest::{Origin, ProblemSize, Request, Resolved, Target},
-        operand::{Problem, Source},
+        operand::{GateColumns, Problem, Source},
         shape::Axis,
     },
     layout::{MatrixType, Order},
@@ -61,8 +61,14 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     if args.explain && files.is_empty() && [args.rows(), args.n, args.depth()] == [None; 3] {
         return subject.print_alone(json);
     }
-    let extents = files.extents(args, &lists)?;
-    let problem = Problem::new(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
+    if args.gates.is_some() && !epilogue.is_gated() {
+        return Err(Failure::refused(format!(
+            "the epilogue {epilogue} has no gate; remove --gates"
+        )));
+    }
+    let extents = files.extents(args, &lists, epilogue.columns_per_output())?;
+    let problem = Problem::new(&desc, extents, [args.lda, args.ldb, args.ldc], scalars)
+        .with_gate_columns(args.gates.unwrap_or(GateColumns::Halves));
     let batched = Problem { batch: args.products(), ..problem };
     let problem = files.shared(match args.groups() {
         Some((axis, groups)) => batched.grouped_along(axis, groups.len()),
@@ -175,7 +181,11 @@ fn has_c(epilogue: &EpilogueDesc) -> bool {
 /// Resolves the flags. If no flag sets the types of A and B, the files set the types.
 fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
     let leading = [args.lda, args.ldb];
-    let extents = args.rows().zip(args.n).zip(args.depth()).map(|((m, n), k)| (m, n, k));
+    let request = args.kernel.request()?;
+    // B has the extents of the kernel.
+    let each = request.columns_per_output();
+    let extents = args.rows().zip(args.n).zip(args.depth());
+    let extents = extents.map(|((m, n), k)| (m, n.saturating_mul(each), k));
     let size = extents.map(|(m, n, k)| match args.groups() {
         Some((axis, groups)) => {
             let size = ProblemSize::for_groups_along(axis, (m, n, k), groups.len());
@@ -200,7 +210,6 @@ fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolve
         Some(size) => request.resolve_for(target, size, machine.as_ref()),
         None => request.resolve(target),
     };
-    let request = args.kernel.request()?;
     let said = [request.a, request.b].iter().any(Option::is_some) || request.description.is_some();
     let elements = if said { [None; 2] } else { files.elements() };
     if elements != [None; 2] {

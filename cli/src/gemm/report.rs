@@ -32,7 +32,11 @@ impl Report<'_> {
         let Subject { resolved, desc, .. } = *subject;
         // A batch has the work of one GEMM with `batch` times its K. K of groups is the sum.
         let (work, products) = (
-            (m, n, k.saturating_mul(if args.groups().is_some() { 1 } else { batch })),
+            (
+                m,
+                n.saturating_mul(desc.epilogue.columns_per_output()),
+                k.saturating_mul(if args.groups().is_some() { 1 } else { batch }),
+            ),
             match args.groups() {
                 Some((_, groups)) => format!("{} groups, in total ", groups.len()),
                 None if batch == 1 => String::new(),

@@ -42,7 +42,7 @@ pub fn on_machine(
     desc.check_on(machine)?;
     let fitted = desc.fitted(problem)?;
     let explanation = fitted.explain()?;
-    let tile = desc.threadblock();
+    let tile = desc.tile_of_d(desc.threadblock());
     let framed = problem.enter_unchecked(desc);
     let (m, n) = (framed.m, framed.n);
     let along_k = problem.groups.is_some_and(|groups| groups.axis == Axis::K);
@@ -175,6 +175,8 @@ pub fn on_machine(
 pub fn size_of(problem: &Problem) -> ProblemSize {
     let Problem { m, n, k, batch, a, b, .. } = *problem;
     let leading = [a, b].map(|view| view.strides.into_iter().max());
+    // A kernel with a gate multiplies two columns of B per column of D.
+    let n = if problem.up.matrix().is_some() { 2 * n } else { n };
     match problem.groups {
         Some(groups) => {
             let size = ProblemSize::for_groups_along(groups.axis, (m, n, k), batch);

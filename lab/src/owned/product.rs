@@ -8,7 +8,7 @@ use falchion::{
     internals::{
         host::Array,
         operand::{
-            Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, IndexList, Indices,
+            Call, DecomposedLayout, Elements, GateColumns, Groups, HostMatrices, HostSlice, IndexList, Indices,
             Problem, Source, UpMatrix, View, transpose::TransposeDesc,
         },
         shape::{Axis, EpilogueOperands, OperandKind},
@@ -33,7 +33,7 @@ type GroupOffsets = (Axis, Vec<u32>);
 pub struct HostProduct {
     /// A, an m x k matrix.
     pub a: HostMatrix,
-    /// B, a k x n matrix.
+    /// B, a k x n matrix, or a k x 2n matrix with the columns of a gate.
     pub b: HostMatrix,
     /// C, an m x n matrix.
     pub c: Source<HostMatrix>,
@@ -49,6 +49,8 @@ pub struct HostProduct {
     batch: usize,
     offsets: Option<GroupOffsets>,
     lists: IndexLists,
+    /// Order of the columns of B, if the epilogue has a gate.
+    gates: Option<GateColumns>,
     /// Whether the GEMMs are a pointer array.
     array: bool,
     /// Whether D is the transpose of A, which has n x m elements, and B is the identity, which has
@@ -121,9 +123,11 @@ impl HostProduct {
     ) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, indices, .. } = *problem;
         let [lines_of_a, lines_of_b] = indices.operands.map(|list| list.map(|list| list.extent));
-        let (in_a, in_b) = ((lines_of_a.unwrap_or(m), k), (k, lines_of_b.unwrap_or(n)));
+        let gates = problem.gate_columns();
+        let columns_of_b = if gates.is_some() { 2 * n } else { lines_of_b.unwrap_or(n) };
+        let (in_a, in_b) = ((lines_of_a.unwrap_or(m), k), (k, columns_of_b));
         let in_d = (indices.output.map_or(m, |(_, list)| list.extent), n);
-        let (a, b, d) = (packed(problem.a, in_a), packed(problem.b, in_b), packed(problem.d, in_d));
+        let (a, b, d) = (packed(problem.a, in_a), packed(problem.whole_b(), in_b), packed(problem.d, in_d));
         let c = problem.c.map(|c| packed(c, in_d));
         let types = desc.user_types();
         let matrices = [
@@ -154,7 +158,11 @@ impl HostProduct {
             Some((*kind, view.elements(in_d, if view.batch_stride == 0 { 1 } else { batch })))
         });
         let room = || room(whole.clone().chain(parts.clone()).chain(auxiliary.clone()));
-        let seen = Problem { a, b, c, d, ..*problem }.enter(desc);
+        let (of_gate, up) = match gates {
+            Some(columns) => columns.matrices(b, n),
+            None => (b, UpMatrix::None),
+        };
+        let seen = Problem { a, b: of_gate, up, c, d, ..*problem }.enter(desc);
         // If memory and grid are both too small, a larger tile does not help.
         if let Err(Refusal { field: Field::Tiles, .. }) = seen {
             room()?;
@@ -194,6 +202,7 @@ impl HostProduct {
             batch,
             offsets,
             lists,
+            gates,
             array: false,
             transposes: false,
         })
@@ -251,6 +260,7 @@ impl HostProduct {
             batch,
             offsets: None,
             lists: Default::default(),
+            gates: None,
             array: false,
             transposes: true,
         })
@@ -287,7 +297,10 @@ impl HostProduct {
             operands: [list(0, in_a.0), list(1, in_b.1)],
             output: list(2, in_d.0).map(|list| (Axis::M, list)),
         };
-        let up = UpMatrix::None;
+        let (b, up) = match self.gates {
+            Some(columns) => columns.matrices(b, n),
+            None => (b, UpMatrix::None),
+        };
         let workspace = None;
         Problem { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace }
     }
@@ -337,7 +350,9 @@ impl HostProduct {
             .map(|list| Some(HostSlice::new::<i32>(bytemuck::cast_slice(list.as_deref()?))));
         let indices = problem.indices.with(words);
         let ran = self.matrices().and_then(|matrices| {
-            run_in_mode(desc, mode, Call { groups, indices, ..problem.with(matrices) })
+            let b = verify::from(matrices.b, problem.up_offset());
+            let up = problem.up.map(|up| up.with(b));
+            run_in_mode(desc, mode, Call { groups, indices, up, ..problem.with(matrices) })
         });
         (self.offsets, self.lists) = (offsets, lists);
         ran

@@ -7,7 +7,10 @@ use falchion::{
     Error,
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, transpose},
     internals::{
-        operand::{HostMatrices, HostSlice, HostSliceMut, Problem, Source, transpose::Choice},
+        operand::{
+            Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View,
+            transpose::Choice,
+        },
         shape::EpilogueOperands,
         sys::driver::driver,
     },
@@ -112,9 +115,14 @@ impl Resident {
         let Self { stream, a, b, c, d, operands, offsets, lists, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
+        let of_up = |up: View<Elements>| {
+            up.with(b.read(stream).from(first[1] + problem.up_offset()))
+        };
+        let up = problem.up.map(of_up);
         let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
         let operands = operands.as_ref().map(|_, vector| vector.read(stream));
         let mut call = problem.with(CudaMatrices { a, b, c, d, operands });
+        call.up = up;
         call.groups = problem
             .groups
             .zip(offsets.as_ref())

@@ -251,6 +251,9 @@ impl<'a> Claim<'a> {
             (Source::None, _) | (_, None) => Source::None,
             (_, Some(c)) => Source::Matrix(source.with(of_product(c, source.batch_stride))),
         };
+        let up = problem.up.map(|up| {
+            up.with(from(b, number.saturating_mul(of_b).saturating_add(problem.up_offset())))
+        });
         let matrices = Matrices {
             a: of_product(a, of_a),
             b: of_product(b, of_b),
@@ -258,7 +261,7 @@ impl<'a> Claim<'a> {
             d: of_product(d, of_d),
             operands,
         };
-        Call { c, batch: 1, ..problem.with(matrices) }
+        Call { c, up, batch: 1, ..problem.with(matrices) }
     }
 }
 
@@ -283,17 +286,22 @@ impl Job<'_> {
             Operand::by_rows(&call.a, self.op, self.multiplied[0]),
             Operand::by_columns(&call.b, self.op, self.multiplied[1]),
         );
-        let sums = reference::sums(a, b, self.k, rows, columns)?;
+        let mut sums = reference::sums(a, b, self.k, rows, columns)?;
+        if let Some(up) = call.up.matrix() {
+            let up = Operand::by_columns(up, self.op, self.multiplied[1]);
+            let others = reference::sums(a, up, self.k, rows, columns)?;
+            sums = sums.into_iter().zip(others).flat_map(|(gate, up)| [gate, up]).collect();
+        }
         let places = |[down, across]: [usize; 2]| {
             rows.iter().flat_map(move |&row| {
                 columns.iter().map(move |&column| row * down + column * across)
             })
         };
-        let mut got = Vec::with_capacity(sums.len());
+        let mut got = Vec::with_capacity(rows.len() * columns.len());
         number::read(call.d.memory, places(call.d.strides), &mut got)?;
         let source = call.c.matrix().copied().filter(|_| self.evaluation.reads_source());
         let numbers = |view: View<HostSlice<'_>>| {
-            let mut numbers: Vec<f64> = Vec::with_capacity(sums.len());
+            let mut numbers: Vec<f64> = Vec::with_capacity(rows.len() * columns.len());
             number::read(view.memory, places(view.strides), &mut numbers).map(|()| numbers)
         };
         let mut operands = call.operands;
