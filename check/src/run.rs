@@ -7,7 +7,7 @@ use crate::{
 };
 use core::slice;
 use falchion::{
-    Error,
+    Error, Refusal,
     device::run_on_host,
     internals::{
         host::{
@@ -121,6 +121,9 @@ impl CheckedKernel for WarpSpecializedProgram {
     fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
         self.desc.check()?;
         let Mode::Checked { seed } = mode else { return Err(has_roles(&self.desc).into()) };
+        if self.desc.epilogue.is_gated() {
+            return Err(Refusal::GATES_NOT_CHECKED.into());
+        }
         in_frame_of(&self.desc, call, |call| tma_ring::execute(self, seed, call))
     }
 }

@@ -33,6 +33,12 @@ impl Refusal {
             .because(Because::Words("a list has one index per column of D"))
             .advise(Advice::Words("copy the columns first"));
 
+    /// The checked machine models TMA copies of a single matrix B.
+    pub const GATES_NOT_CHECKED: Self =
+        Self::new(Rule::Supported, Field::Mode, Value::Word("checked"), GATES)
+            .because(Because::Words("the machine models TMA copies of a single matrix B"))
+            .advise(Advice::Words("use the fast mode, or mainloop = multistage"));
+
     /// A pass decomposes B.
     pub const fn gates_of_terms(emulation: EmulationKind) -> Self {
         Self::new(Rule::Supported, Field::Emulation, Value::Word(emulation.name()), GATES)

@@ -13,6 +13,7 @@ mod decompositions;
 mod epilogue_operands;
 mod explore;
 mod f32_accurate;
+mod gates;
 mod groups;
 mod groups_k;
 mod indexed;

@@ -184,6 +184,11 @@ impl GatedCase {
 
     /// Returns D of the call on the host.
     pub fn on_host(&self, desc: &GemmDesc) -> Result<Vec<u8>, Error> {
+        self.in_mode(desc, Mode::Fast)
+    }
+
+    /// Returns D of the call in a mode.
+    pub fn in_mode(&self, desc: &GemmDesc, mode: Mode) -> Result<Vec<u8>, Error> {
         let (types, mut d) = (self.types, self.d.clone());
         let b = |first: usize| {
             let all = HostSlice::from_bytes(types.b, &self.b);
@@ -200,7 +205,7 @@ impl GatedCase {
                 .map(|name, bytes| HostSlice::from_bytes(self.element(name), bytes)),
         };
         let up = self.problem.up.map(|up| up.with(b(self.first[1])));
-        run_in_mode(desc, Mode::Fast, HostCall { up, ..self.problem.with(matrices) })?;
+        run_in_mode(desc, mode, HostCall { up, ..self.problem.with(matrices) })?;
         Ok(d)
     }
 }

@@ -215,6 +215,63 @@ fn forms_of_b_give_the_same_d() {
     }
 }
 
+/// The checked machine gives the bits of the fast mode where all threads follow one schedule, and
+/// refuses roles.
+#[test]
+fn the_checked_machine_runs_gates_of_one_schedule() {
+    let (mut ran, mut refused) = (0, 0);
+    for (seed, desc) in descriptions(0x6a91, 60) {
+        let case = GatedCase::random(&desc, seed, true);
+        let checked = case.in_mode(&desc, Mode::Checked { seed });
+        if desc.has_producer() {
+            let says = checked.expect_err("a refusal").to_string();
+            assert!(says.starts_with("mode = checked is not supported by an epilogue"), "{says}");
+            refused += 1;
+        } else {
+            let checked = checked.unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+            assert!(checked == case.on_host(&desc).expect("a result"), "{seed}: {desc:?}");
+            ran += 1;
+        }
+    }
+    assert!(ran >= 15 && refused >= 15, "{ran} {refused}");
+}
+
+/// The kernel reads both matrices in place, so a call is one launch without a workspace: the wide
+/// intermediate is never written. Only misaligned matrices are copied.
+#[test]
+fn calls_with_gates_need_no_workspace() {
+    let mut direct = 0;
+    for (types, k_major) in [("bf16", true), ("bf16", false), ("f32", false)] {
+        for arch in [ArchKind::Sm80, ArchKind::Sm90] {
+            let order = if k_major { "col" } else { "row" };
+            let matrices = [format!("{types}:row"), format!("{types}:{order}"), format!("{types}:row")];
+            let pins = [("epilogue", "silu(gate) * up")];
+            let request = Request {
+                arch: Some(arch),
+                ..request(matrices.each_ref().map(String::as_str), &pins)
+            };
+            let size = ProblemSize::new((4096, 2 * 8192, 4096));
+            let desc = request.resolve_for(arch, size, None).expect("a kernel").desc;
+            let problem = Problem::new(&desc, (4096, 8192, 4096), [None; 3], PLAIN);
+            let up = problem.up.map(|up| View { memory: Elements { address: 1 << 30, ..up.memory }, ..up });
+            let problem = Problem { up, ..problem };
+            let routes = desc.routes(&problem).expect("a valid problem");
+            let needs_transpose = desc.op() == OpKind::Simt && desc.has_producer();
+            if !needs_transpose {
+                assert_eq!(routes.workspace_bytes(), 0, "{desc:?}");
+                direct += 1;
+            }
+            let odd = problem.up.map(|up| View {
+                memory: Elements { address: (1 << 30) + 2, ..up.memory },
+                ..up
+            });
+            let routes = desc.routes(&Problem { up: odd, ..problem }).expect("a valid problem");
+            assert_eq!(routes.workspace_bytes() > 0, desc.has_producer(), "{desc:?}");
+        }
+    }
+    assert!(direct >= 4, "{direct}");
+}
+
 /// A case has each form that the layout of B allows.
 #[test]
 fn cases_have_all_forms() {
