@@ -177,6 +177,8 @@ mod programs {
     pub struct Gpu;
     #[doc = include_str!("../book/src/epilogues.md")]
     pub struct Epilogues;
+    #[doc = include_str!("../book/src/gates.md")]
+    pub struct Gates;
     #[doc = include_str!("../book/src/transforms.md")]
     pub struct Transforms;
     #[doc = include_str!("../book/src/grouped.md")]

@@ -116,8 +116,8 @@ pub struct GemmArgs {
     /// Leading dimension of C and D, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldc: Option<usize>,
-    /// Order of the 2n columns of B, if the epilogue has a gate: n columns of the gate and then the n
-    /// columns that it multiplies (halves), or pairs of both (interleaved). Default: halves.
+    /// Order of the 2n columns of B, if the epilogue has a gate: n columns of the gate and then the
+    /// n columns that it multiplies (halves), or pairs of both (interleaved). Default: halves.
     #[arg(long, value_name = "ORDER", value_parser = PossibleValuesParser::new(GateColumns::ALL.map(GateColumns::name)).map(gates))]
     pub gates: Option<GateColumns>,
     /// Number of GEMMs of the same size. A file holds an array of shape (N, rows, columns), or one

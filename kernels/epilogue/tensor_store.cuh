@@ -369,8 +369,8 @@ struct TensorStore {
     }
   }
 
-  // Returns the accumulators of both matrices of B for the lane's element `i` of the octet that begins
-  // at column `n` of D's part.
+  // Returns the accumulators of both matrices of B for the lane's element `i` of the octet that
+  // begins at column `n` of D's part.
   template <class Row>
   static __device__ __forceinline__ Gates<Compute> gates_of(Row const& row, int n, int i) {
     auto const of_column = [&](int column) { return convert<Compute>(accumulator(row[column / Mma::kN], column % Mma::kN / kOctet * 4 + i)); };

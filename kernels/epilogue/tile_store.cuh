@@ -44,8 +44,8 @@ struct TileStore {
   using Compute = typename Config::Epilogue::Compute;
   using C = typename Config::C;
   using Operands = typename Config::Epilogue::template Operands<1, Config::kStoreAccess>;
-  // Columns of D that a thread stores. With a gate, it has as many accumulators of the second matrix
-  // of B behind those of the gate.
+  // Columns of D that a thread stores. With a gate, it has as many accumulators of the second
+  // matrix of B behind those of the gate.
   static constexpr int kColumnsOfD = WarpMma::kThreadN / (Config::kGated ? 2 : 1);
 
   WarpMma& warp_mma;

@@ -47,8 +47,8 @@ __device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> box_corner(Params co
   }
 }
 
-// Returns the corner of a box of the two matrices of B that a gate combines. `matrix` is the index of
-// the matrix in the tensor, whose dimension is 2 if K is contiguous, or else 1.
+// Returns the corner of a box of the two matrices of B that a gate combines. `matrix` is the index
+// of the matrix in the tensor, whose dimension is 2 if K is contiguous, or else 1.
 template <class Config, bool AlongK, class Params, class Pair>
 __device__ __forceinline__ auto gate_corner(Params const& params, unsigned product, Pair const& positions, int column, int k, int matrix) {
   auto const of_matrix = box_corner<Config, 1>(params, product, positions, AlongK ? k : column, AlongK ? column : k);

@@ -72,9 +72,10 @@ pub(crate) fn work_facts(desc: &GemmDesc, geometry: &Geometry) -> String {
     let gates = format!(
         "  static constexpr bool kGated = {gated};\n  static constexpr int kGateWarp = {warp_n}, kColumnsOfD = {columns};\n"
     );
-    gates + &format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n  static constexpr threadblock::Scatter kScatter = {scatter};\n  static constexpr bool kStrided = {strided};\n"
-    )
+    gates
+        + &format!(
+            "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kPositions = {positions};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kSlicesAtOnce = {SLICES_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n  static constexpr threadblock::Scatter kScatter = {scatter};\n  static constexpr bool kStrided = {strided};\n"
+        )
 }
 
 /// Returns the epilogue: the user's functions, and the struct `Epilogue`.

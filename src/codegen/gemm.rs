@@ -3,9 +3,9 @@
 use crate::{
     codegen::{
         ENTRY, EpilogueOperandParams, GemmParams, IndexParams, REDUCTION_ENTRY, TranslationUnit,
-        config_header, facts::facts, fingerprint_assertion, fingerprints_of, fingerprints_of_groups,
-        fingerprints_of_slices, fingerprints_of_streams, records_fingerprint,
-        reduction_entry_point, work_facts,
+        config_header, facts::facts, fingerprint_assertion, fingerprints_of,
+        fingerprints_of_groups, fingerprints_of_slices, fingerprints_of_streams,
+        records_fingerprint, reduction_entry_point, work_facts,
     },
     nest::{GemmDesc, plan::Geometry},
     warp::{MirroredMap, MmaText},

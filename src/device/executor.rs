@@ -162,11 +162,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// The errors of [`Executor::workspace_size`] and [`GrowingWorkspace::grow`].
     ///
     /// [`GrowingWorkspace::grow`]: crate::device::GrowingWorkspace::grow
-    pub(crate) fn grown(
-        mut self,
-        desc: &GemmDesc,
-        queue: &S::Queue,
-    ) -> Result<Self, Error> {
+    pub(crate) fn grown(mut self, desc: &GemmDesc, queue: &S::Queue) -> Result<Self, Error> {
         if let Some(WorkspaceMemory::Growing(_)) = &self.workspace {
             let needed = S::workspace_size(desc, &self.problems(desc, Some(queue)))?;
             if let Some(WorkspaceMemory::Growing(memory)) = self.workspace.take()
@@ -254,8 +250,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     where
         'a: 'q,
     {
-        let (problem, [a, b, c, d]) =
-            (self.problem(&desc), self.placements().map(|at| at.first()));
+        let (problem, [a, b, c, d]) = (self.problem(&desc), self.placements().map(|at| at.first()));
         let first_of_up = self.first_of_up(&problem);
         let mut workspace = match self.workspace {
             Some(WorkspaceMemory::Fixed(bytes)) => Some(S::write(ElementKind::U8, bytes, queue)),

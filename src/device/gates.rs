@@ -10,12 +10,12 @@ use crate::{
 impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     Arguments<'a, S, A, B, C>
 {
-    /// Passes the second matrix of B for an epilogue with a [gate](crate::epilogue::Gate): `up`, k x
-    /// n. B is then the k x n matrix of the gate. Both have the strides of B, in any memory of one
+    /// Passes the second matrix of B for an epilogue with a [gate](crate::epilogue::Gate), k x n. B
+    /// is then the k x n matrix of the gate. Both have the strides of B, in any memory of one
     /// device.
     ///
-    /// Without this call, B is one k x 2n matrix. Its first n columns are the gate's, or its columns
-    /// are [interleaved](Self::interleaved_gates).
+    /// Without this call, B is one k x 2n matrix. Its first n columns are the gate's, or its
+    /// columns are [interleaved](Self::interleaved_gates).
     ///
     /// ```
     /// use falchion::prelude::*;

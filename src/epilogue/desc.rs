@@ -161,25 +161,6 @@ impl EpilogueDesc {
         false
     }
 
-    /// Returns whether the tree combines the accumulators of two columns, the gate and the value
-    /// that it multiplies. B then has two columns per column of D.
-    pub const fn is_gated(&self) -> bool {
-        let mut i = 0;
-        while i < self.length as usize {
-            if matches!(self.ops[i], Op::Gate | Op::Up) {
-                return true;
-            }
-            i += 1;
-        }
-        false
-    }
-
-    /// Returns the columns of B per column of D: two with a gate, else one.
-    #[doc(hidden)]
-    pub const fn columns_per_output(&self) -> usize {
-        if self.is_gated() { 2 } else { 1 }
-    }
-
     /// Returns whether the tree contains C.
     pub const fn has_source(&self) -> bool {
         self.has(EpilogueOperand::Source)
@@ -243,13 +224,8 @@ impl EpilogueDesc {
         let (mut i, mut depth, mut count) = (0, 0, 1);
         let mut elements = [None; EpilogueOperand::COUNT];
         let mut named = 0;
-        // Whether the tree contains the accumulator, the gate, and the gate's partner.
-        let mut read = [false; 3];
         while i < ops.len() {
             match ops[i] {
-                Op::Accumulator => read[0] = true,
-                Op::Gate => read[1] = true,
-                Op::Up => read[2] = true,
                 Op::Operand(operand, element) => {
                     let is_source = operand.is(EpilogueOperand::Source);
                     if is_source && element.is_some() {
@@ -303,11 +279,7 @@ impl EpilogueDesc {
         if depth != 1 {
             return Err(Refusal::epilogue(Malformed::NotOneResult));
         }
-        match read {
-            [true, true, _] | [true, _, true] => Err(Refusal::epilogue(Malformed::GateOfOthers)),
-            [_, gate, up] if gate != up => Err(Refusal::epilogue(Malformed::HalfOfGate)),
-            _ => Ok(()),
-        }
+        self.check_gates()
     }
 
     /// Returns the first operand with 8-bit floating-point elements, which need instructions of

@@ -27,6 +27,7 @@ mod desc;
 pub(crate) mod evaluate;
 mod formula;
 mod function;
+mod gates;
 mod math;
 mod operands;
 mod parse;
@@ -58,8 +59,8 @@ pub(crate) use operands::members;
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::functions;
 pub use tree::{
-    Acc, Alpha, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, Constant, Fraction, Gate,
-    Let, LinearCombination, LinearCombinationRelu, Local, Node, Scalar, ScalarNode, ScaleM, ScaleN,
+    Acc, Alpha, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, Constant, Fraction, Gate, Let,
+    LinearCombination, LinearCombinationRelu, Local, Node, Scalar, ScalarNode, ScaleM, ScaleN,
     Scaled, Source, Up,
 };
 #[doc(hidden)]

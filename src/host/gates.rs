@@ -1,7 +1,8 @@
 //! Gated GEMMs on the host: a copy of B with the columns of both matrices in pairs.
 //!
-//! The accumulators of a column of B do not depend on the place of the column, so the copy gives the
-//! bits of a kernel. A tile with N columns of pairs has the N / 2 columns of D of the kernel's tile.
+//! The accumulators of a column of B do not depend on the place of the column, so the copy gives
+//! the bits of a kernel. A tile with N columns of pairs has the N / 2 columns of D of the kernel's
+//! tile.
 
 use crate::{
     nest::GemmDesc,

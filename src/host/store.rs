@@ -213,8 +213,8 @@ impl<E: Computed> Span<'_, E> {
         self.operands.desc.epilogue.columns_per_output()
     }
 
-    /// Stores the accumulators in `buffers`, which begin at column `column` of B, to row `row` of D.
-    /// Clears the buffers.
+    /// Stores the accumulators in `buffers`, which begin at column `column` of B, to row `row` of
+    /// D. Clears the buffers.
     fn store(&self, row: usize, column: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
         let (each, n) = (self.columns_per_output(), self.operands.problem.n);
         let count = buffers.accumulators.len().min(n.saturating_sub(column)) / each;

@@ -82,8 +82,10 @@ impl Problem {
         let columns = desc.epilogue.columns_per_output() * n;
         let c =
             if desc.epilogue.reads(&scalars).source() { Source::Matrix(d) } else { Source::None };
-        let (a, b) =
-            (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, columns), ldb));
+        let (a, b) = (
+            View::packed(all, orders.a, (m, k), lda),
+            View::packed(all, orders.b, (k, columns), ldb),
+        );
         let (b, up) = GateColumns::Halves.matrices_of_b(desc, b, n);
         let operands = EpilogueOperands::by(|operand| {
             (operand != EpilogueOperand::Source)

@@ -128,7 +128,22 @@ impl HostCall<'_> {
             let (batch, d) =
                 (each.min(batch - first), d.with(HostSliceMut::from_bytes(kind, bytes)));
             let (groups, indices) = (None, Indices::NONE);
-            Call { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace: None }
+            Call {
+                m,
+                n,
+                k,
+                batch,
+                groups,
+                indices,
+                a,
+                b,
+                up,
+                c,
+                d,
+                operands,
+                scalars,
+                workspace: None,
+            }
         })
     }
 }

@@ -142,7 +142,8 @@ pub enum Pass {
 
 impl Pass {
     /// Returns the passes of A, of B, and of the second matrix of a gate, for a problem in the
-    /// kernel's frame; `None` for an operand that the kernel reads in place. The workspace begins at `first`.
+    /// kernel's frame; `None` for an operand that the kernel reads in place. The workspace begins
+    /// at `first`.
     ///
     /// # Errors
     /// [`Refusal`] of an overflow, and the errors of a transpose. The limit of tiles applies to all

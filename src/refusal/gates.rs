@@ -12,15 +12,16 @@ impl Refusal {
     /// The kernel computes the transposed GEMM, or a column-major D.
     pub const fn gates_swapped(order: Order) -> Self {
         Self::new(Rule::Supported, Field::Layout(Operand::D), Value::Order(order), GATES)
-            .because(Because::Words("the kernel would compute the transposed GEMM, with gates along M"))
+            .because(Because::Words(
+                "the kernel would compute the transposed GEMM, with gates along M",
+            ))
             .advise(Advice::Words("use a row-major D, and strides_d for its place"))
     }
 
     /// The GEMMs of a pointer array have their own matrices.
-    pub const GATES_OF_ARRAY: Self =
-        Self::without_value(Rule::Supported, Field::Products, GATES)
-            .because(Because::Words("a record of a pointer array has one address of B"))
-            .advise(Advice::Words("use a batch, or a call per GEMM"));
+    pub const GATES_OF_ARRAY: Self = Self::without_value(Rule::Supported, Field::Products, GATES)
+        .because(Because::Words("a record of a pointer array has one address of B"))
+        .advise(Advice::Words("use a batch, or a call per GEMM"));
 
     /// Groups divide the columns of B.
     pub const GATES_OF_GROUPS: Self = Self::without_value(Rule::Supported, Field::Groups, GATES)
@@ -49,9 +50,14 @@ impl Refusal {
     /// The columns of a gate are interleaved in a B that is contiguous along N.
     pub const fn gates_apart(strides: [usize; 2]) -> Self {
         let strides = [strides[0] as isize, strides[1] as isize];
-        Self::new(Rule::Contiguous, Field::StridesOf(Operand::B), Value::Strides(strides), Value::None)
-            .because(Because::Words("copies to shared memory move neighboring columns"))
-            .advise(Advice::Words("use a column-major B, or halves of B"))
+        Self::new(
+            Rule::Contiguous,
+            Field::StridesOf(Operand::B),
+            Value::Strides(strides),
+            Value::None,
+        )
+        .because(Because::Words("copies to shared memory move neighboring columns"))
+        .advise(Advice::Words("use a column-major B, or halves of B"))
     }
 
     /// The two matrices of B have unlike strides.

@@ -59,8 +59,7 @@ pub use falchion::{
         operand::{
             DecomposeDesc, DecomposedLayout, Elements, Groups, HostCall, HostMatrices, HostSlice,
             HostSliceMut, IndexList, Indices, PassBatch, PassDesc, Problem, REPACK, Realignment,
-            RecordsDesc, RepackCopy, RepackMap, RepackShapes, Routes, Source, UpMatrix,
-            View,
+            RecordsDesc, RepackCopy, RepackMap, RepackShapes, Routes, Source, UpMatrix, View,
             transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProgram},
         },
         schedule::{Role, RoleStep, Schedule, ScheduleKind, Section, Spelled, Step},

@@ -1,4 +1,5 @@
-//! Epilogues with a gate on the host: integers in each form of B, bits of plain GEMMs, and refusals.
+//! Epilogues with a gate on the host: integers in each form of B, bits of plain GEMMs, and
+//! refusals.
 
 use crate::harness::{
     gates::{Form, GatedCase, descriptions},
@@ -77,7 +78,11 @@ fn integers_of_gates_are_exact_in_each_form() {
         d.slice_mut(0..length).expect("D").into_bytes().copy_from_slice(&found);
         for &(place, wanted) in &wanted {
             let got = d.get(place).expect("a number");
-            assert!(got == wanted, "{seed}, {:?}, {place}: {got}, not {wanted}\n{desc:?}", case.form);
+            assert!(
+                got == wanted,
+                "{seed}, {:?}, {place}: {got}, not {wanted}\n{desc:?}",
+                case.form
+            );
         }
         let written: BTreeSet<_> = wanted.iter().map(|(place, _)| *place).collect();
         let width = desc.output.element.bytes_of(1) as usize;
@@ -168,16 +173,25 @@ fn calls_that_do_not_fit_a_gate_are_refused() {
     assert!(unread.starts_with("the up columns of B is not read by the epilogue"), "{unread}");
     let other = MatRef::new(&b, (3, 3)).strides(1, 4);
     let other = says(gemm.run(Arguments::new((2, 3, 3), &a, &b, &mut d).up(other)));
-    assert!(other.starts_with("strides of the up columns of B = 1 and 4 is not 1 and 3"), "{other}");
+    assert!(
+        other.starts_with("strides of the up columns of B = 1 and 4 is not 1 and 3"),
+        "{other}"
+    );
     let rows = Gemm::<f32>::new().epilogue::<ReGlu>();
     let apart = says(rows.run(Arguments::new((2, 3, 3), &a, &b, &mut d).interleaved_gates()));
     assert!(apart.starts_with("strides of B = 6 and 2 are not contiguous"), "{apart}");
     let indexed = says(gemm.run(Arguments::new((2, 3, 3), &a, &b, &mut d).gather_b(&[0, 1, 2])));
-    assert!(indexed.starts_with("indices of B is not supported by an epilogue with a gate"), "{indexed}");
+    assert!(
+        indexed.starts_with("indices of B is not supported by an epilogue with a gate"),
+        "{indexed}"
+    );
     // Each matrix of a batch has both, and views give the extents.
     let view = MatRef::new(&b, (3, 6)).strides(1, 3);
-    gemm.run(Arguments::from_views(MatRef::new(&a, (2, 3)), view, MatMut::new(&mut d, (2, 3))).expect("views"))
-        .expect("a result");
+    gemm.run(
+        Arguments::from_views(MatRef::new(&a, (2, 3)), view, MatMut::new(&mut d, (2, 3)))
+            .expect("views"),
+    )
+    .expect("a result");
     assert_eq!(d, [9.0; 6]);
 }
 
@@ -201,8 +215,11 @@ fn forms_of_b_give_the_same_d() {
     gemm.run(Arguments::new((m, n, k), &a, &pairs, two).interleaved_gates()).expect("a result");
     gemm.run(Arguments::new((m, n, k), &a, &gate, three).up(&up)).expect("a result");
     let gate = MatRef::new(&gate, (k, n)).strides(1, k as isize);
-    gemm.run(Arguments::new((m, n, k), &a, gate, four).up(MatRef::new(&up, (k, n)).strides(1, k as isize)))
-        .expect("a result");
+    gemm.run(
+        Arguments::new((m, n, k), &a, gate, four)
+            .up(MatRef::new(&up, (k, n)).strides(1, k as isize)),
+    )
+    .expect("a result");
     let bits = found.map(|d| d.into_iter().map(f32::to_bits).collect::<Vec<_>>());
     assert!(bits.iter().all(|other| *other == bits[0]));
     let dot = |of: &[f32], i: usize, j: usize| -> f64 {
@@ -244,7 +261,8 @@ fn calls_with_gates_need_no_workspace() {
     for (types, k_major) in [("bf16", true), ("bf16", false), ("f32", false)] {
         for arch in [ArchKind::Sm80, ArchKind::Sm90] {
             let order = if k_major { "col" } else { "row" };
-            let matrices = [format!("{types}:row"), format!("{types}:{order}"), format!("{types}:row")];
+            let matrices =
+                [format!("{types}:row"), format!("{types}:{order}"), format!("{types}:row")];
             let pins = [("epilogue", "silu(gate) * up")];
             let request = Request {
                 arch: Some(arch),
@@ -253,7 +271,9 @@ fn calls_with_gates_need_no_workspace() {
             let size = ProblemSize::new((4096, 2 * 8192, 4096));
             let desc = request.resolve_for(arch, size, None).expect("a kernel").desc;
             let problem = Problem::new(&desc, (4096, 8192, 4096), [None; 3], PLAIN);
-            let up = problem.up.map(|up| View { memory: Elements { address: 1 << 30, ..up.memory }, ..up });
+            let up = problem
+                .up
+                .map(|up| View { memory: Elements { address: 1 << 30, ..up.memory }, ..up });
             let problem = Problem { up, ..problem };
             let routes = desc.routes(&problem).expect("a valid problem");
             let needs_transpose = desc.op() == OpKind::Simt && desc.has_producer();
@@ -261,10 +281,9 @@ fn calls_with_gates_need_no_workspace() {
                 assert_eq!(routes.workspace_bytes(), 0, "{desc:?}");
                 direct += 1;
             }
-            let odd = problem.up.map(|up| View {
-                memory: Elements { address: (1 << 30) + 2, ..up.memory },
-                ..up
-            });
+            let odd = problem
+                .up
+                .map(|up| View { memory: Elements { address: (1 << 30) + 2, ..up.memory }, ..up });
             let routes = desc.routes(&Problem { up: odd, ..problem }).expect("a valid problem");
             assert_eq!(routes.workspace_bytes() > 0, desc.has_producer(), "{desc:?}");
         }
@@ -292,7 +311,8 @@ fn gates_have_the_values_of_the_reference() {
     for (seed, desc) in descriptions(0x6a90, 160) {
         let mut random = Random::new(seed);
         let tile = desc.threadblock();
-        let [m, n, k] = [tile.m, tile.n / 2, tile.k].map(|tile| 1 + random.below(tile as usize + 9));
+        let [m, n, k] =
+            [tile.m, tile.n / 2, tile.k].map(|tile| 1 + random.below(tile as usize + 9));
         let k = k + (desc.split_k() - 1) as usize * tile.k as usize;
         let mut scalars = [0.0; 8];
         scalars[..3].copy_from_slice(&[1.0, 0.5, 0.75]);

@@ -113,6 +113,6 @@ fn a_gather_pass_reads_a_carried_list_in_the_workspace() {
     let routes = desc.routes(&problem).expect("a valid description");
     assert_eq!([routes.a.route, routes.b.route], [Gathered, Direct]);
     let passes = Pass::before(&desc, (&routes, &problem), first).expect("a copy");
-    let [Some(Pass::Gather(copy)), None] = passes else { panic!("{passes:?}") };
+    let [Some(Pass::Gather(copy)), None, None] = passes else { panic!("{passes:?}") };
     assert_eq!(copy.addresses[1..], [first, first + routes.a.bytes]);
 }

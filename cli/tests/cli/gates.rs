@@ -44,7 +44,8 @@ fn gates_of_files_are_halves_of_b() {
     }
     let odd = save(&path(&folder, "odd.npy").0, &Matrix::random(5, 7, 2), "<f8", false);
     let files = ["--a-file", &a_file, "--b-file", &odd, "--verify"];
-    let says = refused(&[&["gemm", "--on", "host", "--epilogue", "gate * up"][..], &files].concat());
+    let says =
+        refused(&[&["gemm", "--on", "host", "--epilogue", "gate * up"][..], &files].concat());
     assert!(says.contains("holds 5 x 7 elements, but B (k x 2n) has 5 x 6 elements"), "{says}");
 }
 

@@ -8,8 +8,8 @@ use falchion::{
     internals::{
         host::Array,
         operand::{
-            Call, DecomposedLayout, Elements, GateColumns, Groups, HostMatrices, HostSlice, IndexList, Indices,
-            Problem, Source, UpMatrix, View, transpose::TransposeDesc,
+            Call, DecomposedLayout, Elements, GateColumns, Groups, HostMatrices, HostSlice,
+            IndexList, Indices, Problem, Source, UpMatrix, View, transpose::TransposeDesc,
         },
         shape::{Axis, EpilogueOperands, OperandKind},
     },
@@ -127,7 +127,8 @@ impl HostProduct {
         let columns_of_b = if gates.is_some() { 2 * n } else { lines_of_b.unwrap_or(n) };
         let (in_a, in_b) = ((lines_of_a.unwrap_or(m), k), (k, columns_of_b));
         let in_d = (indices.output.map_or(m, |(_, list)| list.extent), n);
-        let (a, b, d) = (packed(problem.a, in_a), packed(problem.whole_b(), in_b), packed(problem.d, in_d));
+        let (a, b, d) =
+            (packed(problem.a, in_a), packed(problem.whole_b(), in_b), packed(problem.d, in_d));
         let c = problem.c.map(|c| packed(c, in_d));
         let types = desc.user_types();
         let matrices = [

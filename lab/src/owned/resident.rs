@@ -115,9 +115,8 @@ impl Resident {
         let Self { stream, a, b, c, d, operands, offsets, lists, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
-        let of_up = |up: View<Elements>| {
-            up.with(b.read(stream).from(first[1] + problem.up_offset()))
-        };
+        let of_up =
+            |up: View<Elements>| up.with(b.read(stream).from(first[1] + problem.up_offset()));
         let up = problem.up.map(of_up);
         let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
         let operands = operands.as_ref().map(|_, vector| vector.read(stream));

@@ -16,7 +16,7 @@ enum Form {
 }
 
 /// Every type of `src/` with a field of operand memory, and its form.
-const HOLDERS: [(&str, Form); 29] = [
+const HOLDERS: [(&str, Form); 30] = [
     ("src/device/any.rs $Kinds", Form::View),
     ("src/device/arguments.rs Arguments", Form::View),
     ("src/device/number_list.rs NumberList", Form::View),
@@ -37,6 +37,7 @@ const HOLDERS: [(&str, Form); 29] = [
     ("src/cuda/memory.rs OperandMemory", Form::Operand),
     ("src/cuda/operands.rs DeviceMatrix", Form::Operand),
     ("src/threadblock/launch.rs TmaTensor", Form::Parameter),
+    ("src/host/gates.rs PairedColumns", Form::Parameter),
     ("src/host/indexed.rs Copied", Form::Parameter),
     ("src/host/operands.rs Matrix", Form::Parameter),
     ("src/host/operands.rs Operands", Form::Parameter),
