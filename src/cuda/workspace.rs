@@ -46,7 +46,7 @@ mod tests {
         cuda::DeviceMatrix,
         layout::Order,
         numeric::ElementKind,
-        operand::{Indices, Source, View, Way},
+        operand::{Indices, Source, UpMatrix, View, Way},
         threadblock::Partials,
     };
 
@@ -93,6 +93,7 @@ mod tests {
             indices: Indices::NONE,
             a,
             b,
+            up: UpMatrix::None,
             c: Source::None,
             d,
             operands: Default::default(),

@@ -20,14 +20,14 @@ fn with_integers(case: &mut GatedCase, desc: &GemmDesc, seed: u64) -> Vec<(usize
             let number = if kind == ElementKind::U8 { number.abs() } else { *number };
             buffer.set(place, number).expect("a number");
         }
-        let read = (0..length).map(|place| buffer.get(place).expect("a number")).collect();
+        let read: Vec<f64> =
+            (0..length).map(|place| buffer.get(place).expect("a number")).collect();
         (buffer.bytes().to_vec(), read)
     };
-    let numbers: [Vec<f64>; 2];
-    let (a, b);
-    (a, b) = (filled(types.a, &case.a, seed), filled(types.b, &case.b, seed ^ 1));
-    (case.a, case.b) = (a.0, b.0);
-    numbers = [a.1, b.1];
+    let [(a, of_a), (b, of_b)] =
+        [filled(types.a, &case.a, seed), filled(types.b, &case.b, seed ^ 1)];
+    (case.a, case.b) = (a, b);
+    let numbers = [of_a, of_b];
     let [a, b] = &numbers;
     let Problem { m, n, k, batch, a: of_a, b: gate, d, .. } = case.problem;
     let mut wanted = Vec::new();
