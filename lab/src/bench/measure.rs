@@ -251,9 +251,10 @@ pub(crate) fn operands(
 ) -> Result<[HostBuffer; 3], Error> {
     let Problem { m, n, k, .. } = *problem;
     let (from, source, batch) = (fill.operands(types, k), fill.source(), problem.batch);
+    let in_b = (k, if problem.up.matrix().is_some() { 2 * n } else { n });
     Ok([
         filled(types.a, &problem.a, ((m, k), batch), from, seed)?,
-        filled(types.b, &problem.b, ((k, n), batch), from, seed.wrapping_add(1))?,
+        filled(types.b, &problem.whole_b(), (in_b, batch), from, seed.wrapping_add(1))?,
         filled(types.c, &problem.d, ((m, n), batch), source, seed.wrapping_add(2))?,
     ])
 }

@@ -320,6 +320,9 @@ pub(crate) fn enqueue(
     d: &mut CudaSlice<u8>,
     workspace: Option<&mut CudaSlice<u8>>,
 ) -> Result<(), Error> {
+    let up = problem
+        .up
+        .map(|up| up.with(DeviceMatrix::read_bytes(types.b, b, stream).from(problem.up_offset())));
     let (a, b) = (
         DeviceMatrix::read_bytes(types.a, a, stream),
         DeviceMatrix::read_bytes(types.b, b, stream),
@@ -331,7 +334,7 @@ pub(crate) fn enqueue(
     let groups =
         problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));
     let indices = problem.indices.with([rows, None, None]);
-    Ok(kernel.run(stream, CudaCall { workspace, groups, indices, ..problem.with(matrices) })?)
+    Ok(kernel.run(stream, CudaCall { workspace, groups, indices, up, ..problem.with(matrices) })?)
 }
 
 /// Returns the GEMMs of a batch as a pointer array in a given order, each with its own D.

@@ -10,9 +10,11 @@
 use super::data::Data;
 use crate::{Error, verify::draw};
 use falchion::{
-    epilogue::SCALARS,
+    epilogue::{EpilogueDesc, SCALARS},
     internals::{
-        operand::{Elements, Groups, IndexList, Indices, Problem, Source, UpMatrix, View},
+        operand::{
+            Elements, GateColumns, Groups, IndexList, Indices, Problem, Source, UpMatrix, View,
+        },
         shape::Axis,
     },
     layout::MatrixType,
@@ -170,11 +172,18 @@ impl SuiteProblem {
         self.group_rows.as_ref().map_or(self.batch.unwrap_or(1), Vec::len)
     }
 
-    /// Returns the number of multiplications and additions: `2 m n k` per GEMM of the batch. All
-    /// groups together have m rows.
+    /// Returns the columns of B per column of D: two if the epilogue has a gate.
+    fn columns_per_output(&self) -> usize {
+        let epilogue = self.epilogue.as_ref().and_then(|text| text.parse::<EpilogueDesc>().ok());
+        epilogue.map_or(1, |epilogue| epilogue.columns_per_output())
+    }
+
+    /// Returns the number of multiplications and additions: `2 m n k` per GEMM of the batch, or
+    /// twice as many with a gate. All groups together have m rows.
     #[must_use]
     pub fn operations(&self) -> f64 {
-        2.0 * self.m as f64 * self.n as f64 * self.k as f64 * self.batch.unwrap_or(1) as f64
+        let columns = self.n as f64 * self.columns_per_output() as f64;
+        2.0 * self.m as f64 * columns * self.k as f64 * self.batch.unwrap_or(1) as f64
     }
 
     /// Returns the call without its data. C is the previous content of D. Groups of rows share A
@@ -190,6 +199,12 @@ impl SuiteProblem {
             ))
         };
         let grouped = self.group_rows.is_some();
+        let each = self.columns_per_output();
+        let b = matrix(self.b, self.ldb, (k, each * n), self.broadcast == Some(Broadcast::B));
+        let (b, up) = match each {
+            1 => (b, UpMatrix::None),
+            _ => GateColumns::Halves.matrices(b, n),
+        };
         let mut scalars = [0.0; SCALARS];
         scalars[0] = self.alpha.unwrap_or(1.0);
         scalars[1] = self.beta.unwrap_or(0.0);
@@ -201,8 +216,8 @@ impl SuiteProblem {
             groups: grouped.then(|| Groups::with_count(Axis::M, batch)),
             indices: Indices::NONE,
             a: matrix(self.a, self.lda, (m, k), grouped || self.broadcast == Some(Broadcast::A)),
-            b: matrix(self.b, self.ldb, (k, n), self.broadcast == Some(Broadcast::B)),
-            up: UpMatrix::None,
+            b,
+            up,
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
             d: matrix(self.c, self.ldc, (m, n), grouped),
             scalars,
@@ -257,7 +272,7 @@ impl SuiteProblem {
     /// Returns B's leading dimension.
     #[must_use]
     pub fn ldb(&self) -> usize {
-        self.ldb.unwrap_or(self.b.order.packed(self.k, self.n))
+        self.ldb.unwrap_or(self.b.order.packed(self.k, self.n * self.columns_per_output()))
     }
 
     /// Returns the leading dimension of C and D.
@@ -288,7 +303,7 @@ impl SuiteProblem {
         }
         for (name, ld, least) in [
             ("lda", self.lda(), self.a.order.packed(self.m, self.k)),
-            ("ldb", self.ldb(), self.b.order.packed(self.k, self.n)),
+            ("ldb", self.ldb(), self.b.order.packed(self.k, self.n * self.columns_per_output())),
             ("ldc", self.ldc(), self.c.order.packed(self.m, self.n)),
         ] {
             if ld < least {

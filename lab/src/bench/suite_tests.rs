@@ -425,3 +425,16 @@ fn pointer_arrays_have_the_properties_of_batches() {
         assert!(sentence(&more).ends_with("`pointers` needs a `batch` that is not `grouped`"));
     }
 }
+
+/// B of a problem with a gate has two columns per column of D, and so many operations.
+#[test]
+fn gates_double_the_columns_of_b() {
+    let line = r#"{"m":64,"n":24,"k":32,"a":"bf16:row","b":"bf16:row","c":"bf16:row","op":"tensorop","epilogue":"silu(gate) * up"}"#;
+    let gated: SuiteProblem = serde_json::from_str(line).expect("a problem");
+    let problem = gated.problem();
+    assert_eq!((problem.b.memory.length, problem.up_offset(), gated.ldb()), (32 * 48, 24, 48));
+    assert_eq!(gated.operations(), 2.0 * 64.0 * 48.0 * 32.0);
+    let arch = falchion::arch::ArchKind::Sm90;
+    let desc = crate::bench::kernels::description(&gated, arch).expect("a kernel");
+    assert_eq!(desc.routes(&problem).expect("a valid problem").workspace_bytes(), 0);
+}
