@@ -3,7 +3,7 @@
 use super::{Advice, Because, Field, Operand, Refusal, Rule, Value};
 use crate::{layout::Order, numeric::EmulationKind, shape::Axis};
 
-/// What does not support the value of a field.
+/// The limit of these refusals.
 const GATES: Value = Value::Word("an epilogue with a gate");
 
 /// Epilogues with a gate.

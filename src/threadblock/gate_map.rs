@@ -1,7 +1,7 @@
 //! Columns of B in a tile whose epilogue has a gate.
 //!
-//! A kernel multiplies 2N columns of B for N columns of D. The columns of a warp's tile, or of a
-//! consumer's, are those of the gate, and then as many columns that the gate multiplies. A thread
+//! A kernel multiplies 2N columns of B for N columns of D. In the tile of a warp or of a consumer,
+//! the columns of the gate come first, followed by as many columns that the gate multiplies. A thread
 //! therefore holds both accumulators of each of its elements of D, and stores D as a kernel with
 //! tiles of half as many columns does.
 //!

@@ -150,6 +150,31 @@ fn malformed_gates_are_refused() {
 }
 
 #[test]
+fn kernels_that_do_not_support_a_gate_are_refused() {
+    let gate = ("epilogue", "relu(gate) * up");
+    let desc = GemmOperation::from_request(&request(["f32:row"; 3], &[gate])).expect("one").desc();
+    let array = GemmDesc { work: WorkDesc { mode: GemmMode::Array, ..desc.work }, ..desc };
+    let columns = desc.for_groups(Axis::N);
+    for (desc, says) in [
+        (array, "number of GEMMs is not supported by an epilogue with a gate"),
+        (columns, "number of groups is not supported by an epilogue with a gate"),
+    ] {
+        let refusal = desc.check().expect_err("a refusal").to_string();
+        assert!(refusal.starts_with(says), "{refusal}");
+    }
+    let terms = Request {
+        op: Some(OpKind::TensorOp),
+        arch: Some(ArchKind::Sm90),
+        ..request(["f32:row"; 3], &[gate, ("emulation", "bf16x3")])
+    };
+    let terms = refused(&terms);
+    assert!(terms.contains("emulation = bf16x3 is not supported by an epilogue"), "{terms}");
+    let narrow = [gate, ("warp", "64x8x8"), ("threadblock", "64x8x8")];
+    let narrow = refused(&request(["f32:row"; 3], &narrow));
+    assert!(narrow.contains("half of a warp tile has the gate's columns"), "{narrow}");
+}
+
+#[test]
 fn calls_that_do_not_fit_a_gate_are_refused() {
     falchion::epilogue! { struct ReGlu = relu(gate) * up }
     let gemm = Gemm::<f32, RowMajor, f32, ColMajor>::new().epilogue::<ReGlu>();

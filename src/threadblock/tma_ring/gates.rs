@@ -57,7 +57,7 @@ impl WarpSpecialized {
     }
 
     /// Returns the tensor map of both matrices of B, `n` x `depth` each, which are `apart` elements
-    /// apart. The other arguments are those of [`operand_map`](Self::operand_map).
+    /// apart. [`operand_map`](Self::operand_map) has the other arguments.
     ///
     /// # Errors
     /// The errors of [`operand_map`](Self::operand_map), and [`Refusal`] of a distance that no
