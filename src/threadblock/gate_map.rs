@@ -1,9 +1,9 @@
 //! Columns of B in a tile whose epilogue has a gate.
 //!
 //! A kernel multiplies 2N columns of B for N columns of D. In the tile of a warp or of a consumer,
-//! the columns of the gate come first, followed by as many columns that the gate multiplies. A thread
-//! therefore holds both accumulators of each of its elements of D, and stores D as a kernel with
-//! tiles of half as many columns does.
+//! the columns of the gate come first, followed by as many columns that the gate multiplies. A
+//! thread therefore holds both accumulators of each of its elements of D, and stores D as a kernel
+//! with tiles of half as many columns does.
 //!
 //! ```text
 //! column of B's tile     w * warp + g * warp / 2 + r       g = 0: gate, g = 1: up; r < warp / 2
