@@ -129,6 +129,8 @@ impl Blocks<'_> {
         let operands = gathered.operands.as_ref().map(|_, bytes| bytes.as_slice());
         span.epilogue.read(buffers, &operands, count);
         span.epilogue.write(buffers, count, &mut gathered.results);
+        span.epilogue
+            .write_operands(buffers, span.operands, 0, |i| (first + gathered.rows[i / n], i % n));
         let results = gathered.results.chunks_exact((n * span.element).max(1));
         for (&i, results) in gathered.rows.iter().zip(results) {
             if let Some(d) = d.get_mut(i * line..).and_then(|d| d.get_mut(..results.len())) {
@@ -220,7 +222,8 @@ impl<E: Computed> Span<'_, E> {
         self.epilogue.read(buffers, &operands, count);
         match d.get_mut(range(column)) {
             Some(d) => self.epilogue.write(buffers, count, d),
-            None => buffers.accumulators.clear(),
+            None => return buffers.accumulators.clear(),
         }
+        self.epilogue.write_operands(buffers, self.operands, 0, |i| (row, column + i));
     }
 }
