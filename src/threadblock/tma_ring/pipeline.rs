@@ -257,10 +257,12 @@ impl Pipeline {
     }
 
     /// Returns the registers per consumer thread if each producer thread keeps `producer`
-    /// registers: the largest multiple of 8 that fits.
+    /// registers: the largest multiple of 8 that fits. Warpgroups share only the registers of the
+    /// launch: `setmaxnreg.inc` waits forever for others.
     pub const fn registers_beside(&self, producer: u32) -> u32 {
         let consumers = if self.consumers == 0 { 1 } else { self.consumers };
-        let share = (REGISTERS / (WARPS * 32)).saturating_sub(producer) / consumers / 8 * 8;
+        let launched = self.launch_registers() * (consumers + 1);
+        let share = launched.saturating_sub(producer) / consumers / 8 * 8;
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
     }
 
