@@ -31,7 +31,7 @@ use crate::{
 /// Alignment of stages and staging buffers in bytes: the period of the 128-byte swizzle.
 pub const ALIGNMENT_BYTES: u32 = 1024;
 /// Maximum number of staging buffers per consumer. The hardware has no such limit.
-pub const MOST_STAGING: u32 = 8;
+pub const MOST_STAGING: u32 = 16;
 /// Size of an mbarrier in bytes.
 pub const BARRIER_BYTES: u32 = 8;
 /// Maximum number of consumers. With the producer, they have 512 threads.

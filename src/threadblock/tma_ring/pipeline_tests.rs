@@ -117,8 +117,8 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
             "blocks of a cluster = 1 is outside 2 to 8; try 2",
         ),
         (
-            Pipeline { staging_buffers: 9, ..WIDE },
-            "staging buffers = 9 is outside 0 to 8; try 8",
+            Pipeline { staging_buffers: 17, ..WIDE },
+            "staging buffers = 17 is outside 0 to 16; try 16",
         ),
         (
             Pipeline { staging_buffers: 0, ..WIDE },
