@@ -24,7 +24,7 @@ pub(super) fn read<'b>(
     // The host copies matrices with splits before it takes parts of them.
     let element = at.0.saturating_mul(down).saturating_add(at.1.saturating_mul(across));
     let first = view.first_byte(kind, number).saturating_add(kind.matrix_bytes(element as u64));
-    view.with(view.memory.from_byte(first as usize))
+    view.with(view.memory.after_bytes(first as usize))
 }
 
 impl<'a> HostCall<'a> {

@@ -57,11 +57,11 @@ macro_rules! host_slices {
             /// Returns the slice without its first `elements` elements.
             fn skip(self, elements: usize) -> Self {
                 let first = self.kind.matrix_bytes(elements as u64) as usize;
-                self.from_byte(first)
+                self.after_bytes(first)
             }
 
-            /// Returns the slice from byte `first` on, or no elements beyond the end.
-            pub(super) fn from_byte(self, first: usize) -> Self {
+            /// Returns the slice without its first `first` bytes.
+            pub(super) fn after_bytes(self, first: usize) -> Self {
                 $(let $shared = self.$shared.map(|bytes| bytes.from(first));)?
                 let bytes = self.bytes.$get(first..).unwrap_or_default();
                 Self { bytes, $($shared,)? ..self }

@@ -35,7 +35,7 @@ impl<'a> SharedBytes<'a> {
     }
 
     /// Returns a copy of the bytes.
-    pub fn to_vec(&self) -> Vec<u8> {
+    pub fn to_vec(self) -> Vec<u8> {
         self.0.iter().map(|byte| byte.load(Relaxed)).collect()
     }
 
