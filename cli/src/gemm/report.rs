@@ -43,6 +43,7 @@ impl Report<'_> {
             let mut object = json!({
                 "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "pointers": args.pointers, "group_rows": args.group_rows, "group_k": args.group_k, "seconds": seconds, "gflops": rate(work, seconds),
                 "verified": verdict.map(|verdict| verdict.is_right()),
+                "results_checked": verdict.map(|verdict| verdict.results_checked),
                 "elements_checked": verdict.map(|verdict| verdict.elements_checked), "elements": m.saturating_mul(n).saturating_mul(batch),
                 "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),
                 "description": description(desc)?,

@@ -244,14 +244,13 @@ impl<'a> Claim<'a> {
             .into_par_iter()
             .map(compare)
             .try_reduce(none, |x, y| Ok((x.0.and(y.0), x.1.and(y.1))))?;
-        let divided = matches!(desc.work.mode.groups(), Some(Axis::M | Axis::N));
-        let all_rows = rows.len() == job.call.m && !divided;
-        let kind = desc.output.compute.element();
-        Ok(verdict.and(maxima.compare(all_rows, kind, |operand, line| {
+        let (all_rows, kind) = (rows.len() == job.call.m, desc.output.compute.element());
+        Ok(verdict.and(maxima.compare(kind, |operand, line| {
             let mut result = Vec::with_capacity(1);
-            let memory = job.call.operands.get(operand)?.memory;
-            number::read(memory, core::iter::once(line), &mut result).ok()?;
-            result.pop()
+            let view = job.call.operands.get(operand)?;
+            number::read(view.memory, core::iter::once(line), &mut result).ok()?;
+            // Groups of rows share results.
+            Some((result.pop()?, all_rows && view.batch_stride > 0))
         })))
     }
 

@@ -80,18 +80,17 @@ impl Maxima {
         self
     }
 
-    /// Compares the results. `result` returns an operand's result for a row or a column. The
-    /// results other than those of rows have values of more rows unless `all_rows`.
+    /// Compares the results. `result` returns an operand's result for a row or a column, and
+    /// whether the values of all rows are known.
     pub fn compare(
         &self,
-        all_rows: bool,
         kind: ElementKind,
-        result: impl Fn(EpilogueOperand, usize) -> Option<f64>,
+        result: impl Fn(EpilogueOperand, usize) -> Option<(f64, bool)>,
     ) -> Verdict {
         let mut verdict = Verdict::default();
         for (&(operand, line), interval) in &self.0 {
             let operand = EpilogueOperand::ALL[operand];
-            let Some(got) = result(operand, line) else { continue };
+            let Some((got, all_rows)) = result(operand, line) else { continue };
             let of_row = operand == EpilogueOperand::RowAmax;
             let place = if of_row { (line, 0) } else { (0, line) };
             let known = all_rows || of_row;
