@@ -3,6 +3,7 @@
 // the buffer to D. If C and D are not aligned for TMA, threads access them.
 #pragma once
 #include "epilogue/operands.cuh"
+#include "epilogue/results.cuh"
 #include "epilogue/tensor_store/staging.cuh"
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
@@ -35,6 +36,8 @@ struct TensorStore {
   // A thread has two rows of a subtile, and two columns of each octet.
   static constexpr int kColumns = Config::kSubtileColumns / kOctet * 2;
   using Operands = typename Config::Epilogue::template Operands<2, kColumns>;
+  // The four neighboring lanes that share rows, and the eight that share columns.
+  using Shared = SharedLines<4, 8>;
   // Whether an index list or two strides select the places of D's elements.
   static constexpr bool kPlaced = threadblock::kPlaced<Config>;
 
@@ -48,6 +51,8 @@ struct TensorStore {
   // Lines of D that belong to the group.
   threadblock::Lines<Config::kRagged, Config::kGroupStep> group{};
   Compute scalars[8];
+  // Maxima of the tile so far.
+  typename Config::Epilogue::template Partial<2> partial;
 
   __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
 #pragma unroll
@@ -208,7 +213,7 @@ struct TensorStore {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     static_assert(Config::kFragmentRows == warp::FragmentRows::Paired, "a thread has neighbours along M");
     unsigned const m = row + down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0);
-    Operands const operands = read_operands<Subtile>();
+    Operands operands = read_operands<Subtile>();
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       int const lanes = thread % 4 * 2 + i;
@@ -230,6 +235,7 @@ struct TensorStore {
         store_staging_pair(to, two);
       }
     }
+    write_results<Subtile>(operands);
   }
 
   // Writes two neighbors of D to a staging buffer.
@@ -277,7 +283,7 @@ struct TensorStore {
     } else if constexpr (Access::kMatrices) {
       constexpr int octets = Config::kSubtileColumns / kOctet;
       unsigned const first = alone(Access::matrices(staging, thread));
-      Operands const operands = read_operands<Subtile>();
+      Operands operands = read_operands<Subtile>();
 #pragma unroll
       for (int octet = 0; octet < octets; octet += 2) {
         unsigned const to = Map::octets_on(first, octet);
@@ -293,6 +299,7 @@ struct TensorStore {
         }
         Access::store(to, words, four);
       }
+      write_results<Subtile>(operands);
     } else if constexpr (Config::kColumnMajor) {
       store_staging_elements<Subtile, MayRead>(accumulators, staging, scalar);
     } else {
@@ -300,7 +307,7 @@ struct TensorStore {
       // If the lower row is not eight rows below, it has its own address.
       constexpr bool eight_on = Access::kOrdinary;
       unsigned const below = eight_on ? first : alone(Access::row(staging, thread, 1));
-      Operands const operands = read_operands<Subtile>();
+      Operands operands = read_operands<Subtile>();
 #pragma unroll
       for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet)
 #pragma unroll
@@ -313,6 +320,7 @@ struct TensorStore {
           Neighbours const computed = apply<down>(accumulators, source, scalar, operands, n, lower);
           store_staging_pair(to, computed.element);
         }
+      write_results<Subtile>(operands);
     }
   }
 
@@ -323,7 +331,7 @@ struct TensorStore {
     static_assert(sizeof(C) == 4, "an element is a word");
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     unsigned const first[2] = {alone(Access::column(staging, thread, 0)), alone(Access::column(staging, thread, 1))};
-    Operands const operands = read_operands<Subtile>();
+    Operands operands = read_operands<Subtile>();
 #pragma unroll
     for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet)
 #pragma unroll
@@ -339,24 +347,49 @@ struct TensorStore {
 #pragma unroll
         for (int i = 0; i < 2; ++i) asm volatile("st.shared.b32 [%0], %1;" ::"r"(to[i]), "r"(bits(convert<C>(computed.element[i]))) : "memory");
       }
+    write_results<Subtile>(operands);
+  }
+
+  // Returns the rows of the thread's elements of a subtile in D.
+  template <int Subtile>
+  __device__ __forceinline__ Coordinates<2> rows_of() const {
+    constexpr int down = Subtile / kAcross * Map::kRows;
+    int const upper = warp::warpgroup_row<Config::kFragmentRows>(thread, 0), lower = warp::warpgroup_row<Config::kFragmentRows>(thread, 1);
+    return {row + down + upper, {0, lower - upper}};
+  }
+
+  // Returns the columns of the thread's elements of a subtile in D.
+  template <int Subtile>
+  __device__ __forceinline__ Coordinates<kColumns> columns_of() const {
+    constexpr int across = Subtile % kAcross * Config::kSubtileColumns;
+    Coordinates<kColumns> columns{column + across + thread % 4 * 2, {}};
+#pragma unroll
+    for (int w = 0; w < kColumns; ++w) columns.distance[w] = w / 2 * kOctet + w % 2;
+    return columns;
   }
 
   // Reads the operands of the epilogue for the thread's elements of a subtile.
   template <int Subtile>
   __device__ __forceinline__ Operands read_operands() const {
-    constexpr int down = Subtile / kAcross * Map::kRows, across = Subtile % kAcross * Config::kSubtileColumns;
-    int const upper = warp::warpgroup_row<Config::kFragmentRows>(thread, 0), lower = warp::warpgroup_row<Config::kFragmentRows>(thread, 1);
-    Coordinates<2> const rows{row + down + upper, {0, lower - upper}};
-    Coordinates<kColumns> columns{column + across + thread % 4 * 2, {}};
-#pragma unroll
-    for (int w = 0; w < kColumns; ++w) columns.distance[w] = w / 2 * kOctet + w % 2;
-    return Operands(params, product, rows, columns);
+    return Operands(params, product, rows_of<Subtile>(), columns_of<Subtile>());
+  }
+
+  // Writes the results of the epilogue beside D for the thread's elements of a subtile.
+  template <int Subtile>
+  __device__ __forceinline__ void write_results(Operands const& operands) {
+    using Epilogue = typename Config::Epilogue;
+    if constexpr (Epilogue::kWrites) {
+      Coordinates<2> const rows = rows_of<Subtile>();
+      operands.template write<Shared>(params, product, Elements<2, kColumns>(rows, columns_of<Subtile>(), group, params), partial);
+      if constexpr (Subtile % kAcross == kAcross - 1) Epilogue::template write_rows<Shared>(params, product, rows, group, partial);
+      if constexpr (Subtile == Config::kWarpM / Map::kRows * kAcross - 1) Epilogue::template write_tile<Shared>(params, product, partial);
+    }
   }
 
   // Applies the epilogue to two neighbors: the lane's columns of the octet that begins at column
   // `n` of the part.
   template <int Down>
-  __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], Operands const& operands, int n, int lower) const {
+  __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], Operands& operands, int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower, w = n % Config::kSubtileColumns / kOctet * 2;
     if constexpr (Config::kGated) {
       Neighbours two;
@@ -380,7 +413,7 @@ struct TensorStore {
   // Applies the epilogue to two accumulators in a row, for this column and the next. `within` is
   // the place of the first in `operands`.
   template <class Read>
-  __device__ __forceinline__ Neighbours apply(Accumulator const (&accumulators)[2], Pair const& source, Compute const (&scalar)[8], Read const& operands, int const (&within)[2], unsigned at_row, unsigned at_column) const {
+  __device__ __forceinline__ Neighbours apply(Accumulator const (&accumulators)[2], Pair const& source, Compute const (&scalar)[8], Read& operands, int const (&within)[2], unsigned at_row, unsigned at_column) const {
     int shift[2] = {0, 0};
     if constexpr (Config::Emulation::kScales) shifts(shift, at_row, at_column);
     Neighbours two;

@@ -1,6 +1,7 @@
 // Twin of src/epilogue/tile_store.rs: store of a thread's accumulators to D.
 #pragma once
 #include "epilogue/operands.cuh"
+#include "epilogue/results.cuh"
 #include "numeric.cuh"
 #include "schedule.cuh"
 #include "threadblock/row_index.cuh"
@@ -188,12 +189,14 @@ struct TileStore {
     // Stores one access that lies in D, whose inputs have been read.
     auto const store = [&](int i, int j, Access const& c) {
       int const m = WarpMma::MapA::of_element(i), n = column_of(j);
-      Operands const operands = operands_of(params, unit, unsigned(first_row) + m, unsigned(first_column) + n);
+      unsigned const at_row = unsigned(first_row) + m, at_column = unsigned(first_column) + n;
+      Operands operands = operands_of(params, unit, at_row, at_column);
       Compute computed[width];
 #pragma unroll
       for (int l = 0; l < width; ++l)
         computed[l] = Config::Epilogue::apply(accumulated(warp_mma, i, j + l), convert<Compute>(c.element[l]), scalars, operands, 0, l);
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
+      write_results(operands, params, unit, at_row, at_column);
     };
     if constexpr (threadblock::kPlaced<Config>) {
       write_placed(warp_mma, params, unit, scalars, {int(first_row), int(first_column), left_m, left_n}, d_address);
@@ -259,12 +262,13 @@ struct TileStore {
         if (!place.exists()) continue;
         Access c{};
         if (params.reads_source) c = *reinterpret_cast<Access const*>(source + threadblock::offset_in_c<Config, false>(params, place));
-        Operands const operands = operands_of(params, unit, row, column);
+        Operands operands = operands_of(params, unit, row, column);
         Compute computed[width];
 #pragma unroll
         for (int l = 0; l < width; ++l)
           computed[l] = Config::Epilogue::apply(accumulated(warp_mma, i, j + l), convert<Compute>(c.element[l]), scalars, operands, 0, l);
         *reinterpret_cast<Access*>(destination + threadblock::offset_in_d<Config, false>(params, place)) = converted<C>(computed);
+        write_results(operands, params, unit, row, column);
       }
     }
   }
@@ -276,13 +280,32 @@ struct TileStore {
     else return first;
   }
 
-  // Reads the operands of the epilogue for one access.
-  template <class Params>
-  static __device__ __forceinline__ Operands operands_of(Params const& params, threadblock::Unit<Config> const& unit, unsigned row, unsigned column) {
+  // Returns the columns of an access.
+  static __device__ __forceinline__ Coordinates<Config::kStoreAccess> columns_from(unsigned column) {
     Coordinates<Config::kStoreAccess> columns{column, {}};
 #pragma unroll
     for (int l = 0; l < Config::kStoreAccess; ++l) columns.distance[l] = l;
-    return Operands(params, unit.product, {row, {0}}, columns);
+    return columns;
+  }
+
+  // Reads the operands of the epilogue for one access.
+  template <class Params>
+  static __device__ __forceinline__ Operands operands_of(Params const& params, threadblock::Unit<Config> const& unit, unsigned row, unsigned column) {
+    return Operands(params, unit.product, {row, {0}}, columns_from(column));
+  }
+
+  // Writes the results of the epilogue beside D for one access. Other lanes may not take part.
+  template <class Params>
+  static __device__ __forceinline__ void write_results(Operands const& operands, Params const& params, threadblock::Unit<Config> const& unit, unsigned row, unsigned column) {
+    using Epilogue = typename Config::Epilogue;
+    if constexpr (Epilogue::kWrites) {
+      constexpr int width = Config::kStoreAccess;
+      typename Epilogue::template Partial<1> partial;
+      Coordinates<1> const rows{row, {0}};
+      operands.template write<Alone>(params, unit.product, Elements<1, width>(rows, columns_from(column), unit, params), partial);
+      Epilogue::template write_rows<Alone>(params, unit.product, rows, unit, partial);
+      Epilogue::template write_tile<Alone>(params, unit.product, partial);
+    }
   }
 
   // Returns the column of a thread's element, relative to its first.

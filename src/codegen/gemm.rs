@@ -51,7 +51,13 @@ fn header(desc: &GemmDesc, geometry: &Geometry, text: &MainloopText) -> String {
         ("kClusterN", cluster.n),
     ];
     let includes = [
-        &["numeric.cuh", "epilogue/math.cuh", "epilogue/operands.cuh", "threadblock/work.cuh"],
+        &[
+            "numeric.cuh",
+            "epilogue/math.cuh",
+            "epilogue/operands.cuh",
+            "epilogue/results.cuh",
+            "threadblock/work.cuh",
+        ],
         text.includes,
         text.mma.includes,
     ]

@@ -62,7 +62,8 @@ impl CudaKernel {
         desc: &GemmDesc,
         calls: &[CudaCall<'_>],
     ) -> Result<Vec<CallLaunches>, Error> {
-        let memory: Vec<_> = calls.iter().map(ProductMemory::new).collect();
+        let memory = |call| ProductMemory::new(&desc.epilogue, call);
+        let memory: Vec<_> = calls.iter().map(memory).collect();
         ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
         let problems: Vec<_> = calls.iter().map(Call::problem).collect();
         let given =

@@ -279,7 +279,7 @@ impl CudaKernel {
         call: &CudaCall<'_>,
     ) -> Result<Option<CallLaunches>, Error> {
         let problem = call.problem();
-        let memory = ProductMemory::new(call);
+        let memory = ProductMemory::new(&desc.epilogue, call);
         memory.check(stream.context().cu_ctx() as usize)?;
         check_lists(stream, call)?;
         if problem.is_empty() {

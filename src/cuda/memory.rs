@@ -2,9 +2,10 @@
 
 use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
+    epilogue::EpilogueDesc,
     operand::View,
     refusal::{Operand, Refusal},
-    shape::{EpilogueOperands, OperandKind},
+    shape::{EpilogueOperand, EpilogueOperands, OperandKind},
 };
 use core::ops::Range;
 
@@ -67,7 +68,10 @@ pub(super) struct ProductMemory<'c, 'a> {
     a: OperandMemory<'c, 'a>,
     b: OperandMemory<'c, 'a>,
     up: Option<OperandMemory<'c, 'a>>,
+    /// Operands that the epilogue reads.
     operands: EpilogueOperands<OperandMemory<'c, 'a>>,
+    /// Results that the epilogue writes beside D.
+    written: EpilogueOperands<OperandMemory<'c, 'a>>,
     /// Group offsets and index lists.
     lists: Vec<OperandMemory<'c, 'a>>,
     source: Option<OperandMemory<'c, 'a>>,
@@ -75,20 +79,27 @@ pub(super) struct ProductMemory<'c, 'a> {
 
 impl<'c, 'a> ProductMemory<'c, 'a> {
     /// Returns the memory of the operands of a call.
-    pub fn new(call: &'c CudaCall<'a>) -> Self {
+    pub fn new(desc: &EpilogueDesc, call: &'c CudaCall<'a>) -> Self {
         let batch = call.batch;
+        let epilogue = |writes: bool| {
+            call.operands
+                .as_ref()
+                .filter_map(|kind, view| (desc.writes(kind) == writes).then_some(view))
+        };
         let (in_d, [in_a, in_b]) =
             (call.output_extents(), OperandKind::BOTH.map(|operand| call.extents(operand)));
         let operand = |operand, view, extents| OperandMemory::new(operand, view, (extents, batch));
+        let of_epilogue = |kind: EpilogueOperand, view| {
+            let extents = if kind.is_matrix() { in_d } else { (call.m, call.n) };
+            operand(Operand::Epilogue(kind), view, extents)
+        };
         Self {
             d: operand(Operand::D, &call.d, in_d),
             a: operand(Operand::A, &call.a, in_a),
             b: operand(Operand::B, &call.b, in_b),
             up: call.up.matrix().map(|up| operand(Operand::Up, up, in_b)),
-            operands: call.operands.as_ref().map(|kind, view| {
-                let extents = if kind.side().is_some() { (call.m, call.n) } else { in_d };
-                operand(Operand::Epilogue(kind), view, extents)
-            }),
+            operands: epilogue(false).map(of_epilogue),
+            written: epilogue(true).map(of_epilogue),
             lists: call.lists_in_memory().collect(),
             source: call.c.matrix().map(|c| operand(Operand::C, c, in_d)),
         }
@@ -105,13 +116,21 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
 
     /// Returns all operands and their address ranges.
     pub fn extents(&self) -> impl Iterator<Item = (Operand, Range<u64>)> {
-        [&self.d].into_iter().chain(self.read()).chain(&self.source).map(OperandMemory::extent)
+        let written = self.written.iter().map(|(_, memory)| memory);
+        let all = [&self.d].into_iter().chain(self.read()).chain(&self.source).chain(written);
+        all.map(OperandMemory::extent)
     }
 
-    /// Checks that all operands are on the device of `context`, and that D overlaps no input. C may
-    /// be D.
+    /// Checks that all operands are on the device of `context`, and that D and the results beside D
+    /// overlap no input and no result. C may be D.
     pub fn check(&self, context: usize) -> Result<(), Refusal> {
-        check_memory(context, &self.d, self.read(), self.source.as_ref())
+        check_memory(context, &self.d, self.read(), self.source.as_ref())?;
+        let written = self.written.iter().map(|(_, memory)| memory);
+        for (number, result) in written.clone().enumerate() {
+            let others = written.clone().skip(number + 1).chain([&self.d]).chain(&self.source);
+            check_memory(context, result, self.read().chain(others), None)?;
+        }
+        Ok(())
     }
 
     /// Checks the GEMMs of an array as [`check`](Self::check) does. In addition, no D may overlap a
@@ -143,8 +162,9 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
     }
 }
 
-/// Checks that the operands are on the device of `context`, and that D overlaps no input. `source`,
-/// the matrix that the kernel combines with its result, may be D.
+/// Checks that the operands are on the device of `context`, and that `d`, D or another result,
+/// overlaps no operand of `read`. `source`, the matrix that the kernel combines with its result,
+/// may be D.
 pub(super) fn check_memory<'o, 'c: 'o, 'a: 'c>(
     context: usize,
     d: &'o OperandMemory<'c, 'a>,
@@ -158,7 +178,7 @@ pub(super) fn check_memory<'o, 'c: 'o, 'a: 'c>(
         return Err(Refusal::other_device(*operand));
     }
     if let Some(OperandMemory { operand, .. }) = read.clone().find(|memory| memory.meets(d)) {
-        return Err(Refusal::overlap(Operand::D, *operand));
+        return Err(Refusal::overlap(d.operand, *operand));
     }
     match source.filter(|source| source.meets(d) && !source.is(d)) {
         Some(OperandMemory { operand, .. }) => Err(Refusal::partly_shared(*operand)),
@@ -171,6 +191,7 @@ mod tests {
     use super::{OperandMemory, ProductMemory, check_memory};
     use crate::{
         cuda::{CudaCall, DeviceMatrix},
+        epilogue::{LinearCombination, Node},
         layout::Order,
         numeric::ElementKind,
         operand::{Indices, Source, UpMatrix, View},
@@ -251,7 +272,9 @@ mod tests {
         };
         // Matrices of 256 bytes.
         let checked = |calls: &[CudaCall<'_>]| {
-            let products: Vec<_> = calls.iter().map(ProductMemory::new).collect();
+            let epilogue = LinearCombination::DESC;
+            let products: Vec<_> =
+                calls.iter().map(|call| ProductMemory::new(&epilogue, call)).collect();
             ProductMemory::check_array(1, &products).map_err(|refusal| refusal.to_string())
         };
         let apart = || call(0, 4096, 8192, 1);

@@ -2,7 +2,7 @@
 
 use crate::{
     device::{
-        AnySlice, NumberList, Offsets, OperandView, OperandWorkspace, WorkspaceMemory,
+        EpilogueMemory, NumberList, Offsets, OperandView, OperandWorkspace, WorkspaceMemory,
         space::{EpilogueInput, MatrixElements, OperandA, OperandB, OperandC, OperandD, Space},
     },
     epilogue::SCALARS,
@@ -40,7 +40,7 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     /// Index lists of A, B, and D.
     pub(crate) indices: [Option<NumberList<'a, S>>; 3],
     /// Operands of the epilogue except C. The last value for an operand counts.
-    pub(crate) operands: Vec<(EpilogueOperand, OperandView<AnySlice<'a, S>>)>,
+    pub(crate) operands: Vec<(EpilogueOperand, OperandView<EpilogueMemory<'a, S>>)>,
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<WorkspaceMemory<'a, S>>,
 }

@@ -86,6 +86,10 @@ impl Space for Cuda {
     ) -> DeviceMatrix<'q> {
         DeviceMatrix::write_memory(kind, matrix.0, stream)
     }
+
+    fn shared<'q: 'q>(output: DeviceMatrix<'q>) -> DeviceMatrix<'q> {
+        output
+    }
 }
 
 operand_memory! { Cuda, Ref, |memory| CudaRef(memory), &'a CudaSlice<T>; &'a CudaView<'_, T>; &'a CudaViewMut<'_, T>; &'a DeviceMemory<T>; }

@@ -4,15 +4,15 @@ use crate::{
     Error,
     arch::Machine,
     device::{
-        Any, AnySlice, Arguments, Host, MatrixElements, Offsets, OperandView, Space,
+        Arguments, EpilogueMemory, Host, MatrixElements, Offsets, OperandView, Space,
         WorkspaceMemory,
     },
     host::{Array, run_on_host},
     nest::{GemmDesc, ProblemSize},
     numeric::ElementKind,
     operand::{
-        Elements, HostCall, Indices, Matrices, Memory, Problem, UpMatrix, View, check_read,
-        transpose::Choice,
+        Elements, HostCall, Indices, Matrices, Memory, Problem, UpMatrix, View, check_passed,
+        check_read, transpose::Choice,
     },
     refusal::Refusal,
     shape::{Axis, EpilogueOperand},
@@ -84,9 +84,14 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let source = self.c.memory.as_ref();
         let shared =
             groups.is_some_and(|groups| groups.axis != Axis::K) || !self.d.others.is_empty();
-        let operand = |operand: EpilogueOperand, view: &OperandView<AnySlice<'_, S>>| {
-            let memory = Any::elements(&view.memory);
+        let operand = |operand: EpilogueOperand, view: &OperandView<EpilogueMemory<'_, S>>| {
+            let memory = view.memory.elements();
             match operand.side() {
+                _ if operand.is_reduction() => {
+                    let results = memory.skip(view.placement.first());
+                    let results = View::reduction(results, operand, (m, n));
+                    if shared { results.batched(0) } else { results }
+                }
                 Some(side) => View::vector(memory.skip(view.placement.first()), side),
                 None if shared => view.placement.shared().view(memory, orders.c, (rows_of_d, n)),
                 None => view.placement.view(memory, orders.c, (rows_of_d, n)),
@@ -234,8 +239,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// A [`Refusal`] with the operand or the scalar.
     pub(crate) fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
         let epilogue = &desc.epilogue;
-        let operands = self.operands.iter().map(|(operand, _)| *operand);
-        check_read((epilogue, desc.frame), operands, &self.c.memory, &self.scalars)?;
+        let operands =
+            self.operands.iter().map(|(operand, view)| (*operand, view.memory.is_written()));
+        let array = self.gemms() > 1;
+        check_passed((epilogue, desc.frame), operands.clone(), array)?;
+        check_read(epilogue, &self.c.memory, &self.scalars)?;
         self.check_up(desc)?;
         self.check_views(desc)
     }
@@ -260,7 +268,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let mut groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
         let lists = self.indices.map(|list| Some(list?.read(queue)));
         let mut indices = problem.indices.with(lists);
-        let Self { a: of_a, b: of_b, up: of_up, c: of_c, d: of_d, operands, .. } = self;
+        let Self { a: of_a, b: of_b, up: of_up, c: of_c, d: of_d, mut operands, .. } = self;
         let outputs = core::iter::once(of_d.memory).chain(of_d.others);
         outputs.enumerate().map(move |(number, of_d)| {
             let matrices = Matrices {
@@ -269,9 +277,10 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                 c: of_c.gemm_memory(number).map(|of_c| C::read(of_c, queue).skip(c)),
                 d: C::write(of_d, queue).skip(d),
                 operands: operands
-                    .iter()
-                    .map(|(name, view)| {
-                        (*name, Any::read(view.memory, queue).skip(view.placement.first()))
+                    .iter_mut()
+                    .filter_map(|(name, view)| {
+                        let memory = view.memory.enqueue(queue)?;
+                        Some((*name, memory.skip(view.placement.first())))
                     })
                     .collect(),
             };

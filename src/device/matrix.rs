@@ -2,8 +2,9 @@
 
 use crate::{
     device::{
-        AnySlice, Host, OperandView, Readable, Space, ViewGeometry, Writable,
-        space::{EpilogueInput, OperandA, OperandB, OperandC, OperandD},
+        AnySlice, AnySliceMut, EpilogueMemory, Host, OperandView, Readable, Space, ViewGeometry,
+        Writable,
+        space::{EpilogueInput, EpilogueOutput, OperandA, OperandB, OperandC, OperandD},
     },
     layout::Order,
     numeric::{Element, MathType},
@@ -226,9 +227,19 @@ macro_rules! operands {
 
 #[diagnostic::do_not_recommend]
 impl<'a, 'b: 'a, T: Element, S: Space> EpilogueInput<'a, S> for MatRef<'b, T, S> {
-    fn placed(self) -> OperandView<AnySlice<'a, S>> {
+    fn placed(self) -> OperandView<EpilogueMemory<'a, S>> {
         let view = self.shorter();
-        OperandView::new(AnySlice::from_matrix::<T>(view.memory), Some(view.geometry))
+        let memory = EpilogueMemory::Read(AnySlice::from_matrix::<T>(view.memory));
+        OperandView::new(memory, Some(view.geometry))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, 'b: 'a, T: Element, S: Space> EpilogueOutput<'a, S> for MatMut<'b, T, S> {
+    fn placed(self) -> OperandView<EpilogueMemory<'a, S>> {
+        let view = self.shorter();
+        let memory = EpilogueMemory::Written(Some(AnySliceMut::from_matrix::<T>(view.memory)));
+        OperandView::new(memory, Some(view.geometry))
     }
 }
 

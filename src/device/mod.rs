@@ -7,6 +7,7 @@ mod chosen;
 mod configurations;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod epilogue_memory;
 mod error;
 mod executor;
 mod functions;
@@ -38,6 +39,7 @@ pub use crate::nest::{Explanation, ProblemSize, Request, Target};
 pub use any::{Any, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
 #[doc(hidden)]
+pub(crate) use epilogue_memory::EpilogueMemory;
 pub use error::{Error, ErrorKind};
 pub use executor::Executor;
 pub use functions::{gemm, matmul};
@@ -54,7 +56,7 @@ pub use operation::GemmOperation;
 pub use owned::Mat;
 #[cfg(feature = "cuda")]
 pub(crate) use space::operand_memory;
-pub(crate) use space::{EpilogueInput, OperandA, OperandB, OperandC, OperandD};
+pub(crate) use space::{EpilogueInput, EpilogueOutput, OperandA, OperandB, OperandC, OperandD};
 pub use space::{Host, MatrixElements, Readable, Space, Writable};
 pub use transpose::Transpose;
 pub use workspace::OperandWorkspace;

@@ -85,7 +85,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
             };
             let operand = Operand::Epilogue(name);
             view.placement.check(operand, extents)?;
-            let strides = view.placement.strides().filter(|_| name.side().is_some());
+            let strides = view.placement.strides().filter(|_| !name.is_matrix());
             if let Some([down, across]) = strides
                 && (down > 1 && extents.0 > 1 || across > 1 && extents.1 > 1)
             {

@@ -1,7 +1,7 @@
 //! Memory spaces: the host, and devices. All arguments of a call have one space as a type
 //! parameter, so code that mixes two spaces does not compile.
 
-use super::{Any, AnySlice, AnySliceMut, OperandView};
+use super::{Any, AnySlice, AnySliceMut, EpilogueMemory, OperandView};
 use crate::{
     Error,
     numeric::{Element, ElementKind, MathType},
@@ -69,6 +69,8 @@ pub trait Space: sealed::Sealed + Sized + 'static {
         matrix: Self::Mut<'a, T>,
         queue: &'q Self::Queue,
     ) -> Self::Write<'q>;
+    /// Returns output elements as an operand of the epilogue that a call writes.
+    fn shared<'q: 'q>(output: Self::Write<'q>) -> Self::Read<'q>;
 }
 
 /// Host memory. Operands are slices.
@@ -133,6 +135,10 @@ impl Space for Host {
         (): &'q (),
     ) -> HostSliceMut<'q> {
         HostSliceMut::from_bytes(kind, bytemuck::cast_slice_mut(matrix))
+    }
+
+    fn shared<'q: 'q>(output: HostSliceMut<'q>) -> HostSlice<'q> {
+        output.into_shared()
     }
 }
 
@@ -256,13 +262,31 @@ operands! {
 )]
 pub trait EpilogueInput<'a, S: Space> {
     /// Returns the operand in the user's frame.
-    fn placed(self) -> OperandView<AnySlice<'a, S>>;
+    fn placed(self) -> OperandView<EpilogueMemory<'a, S>>;
+}
+
+/// Memory that can be a result of the epilogue beside D, with elements of any type.
+#[diagnostic::on_unimplemented(
+    message = "a result of the epilogue cannot be `{Self}`",
+    label = "must hold elements of an element type, in the same memory as the other operands",
+    note = "an output is a MatMut; or &mut [T], &mut Vec<T>, or &mut [T; N] on the host; or &mut CudaSlice<T> or &mut CudaViewMut<T> on a device"
+)]
+pub trait EpilogueOutput<'a, S: Space> {
+    /// Returns the operand in the user's frame.
+    fn placed(self) -> OperandView<EpilogueMemory<'a, S>>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<'a, 'b: 'a, S: Space> EpilogueInput<'a, S> for AnySlice<'b, S> {
-    fn placed(self) -> OperandView<AnySlice<'a, S>> {
-        OperandView::new(self.shorter(), None)
+    fn placed(self) -> OperandView<EpilogueMemory<'a, S>> {
+        OperandView::new(EpilogueMemory::Read(self.shorter()), None)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, 'b: 'a, S: Space> EpilogueOutput<'a, S> for AnySliceMut<'b, S> {
+    fn placed(self) -> OperandView<EpilogueMemory<'a, S>> {
+        OperandView::new(EpilogueMemory::Written(Some(self.shorter())), None)
     }
 }
 
@@ -293,8 +317,9 @@ macro_rules! operand_memory {
 
         #[diagnostic::do_not_recommend]
         impl<'a, T: $crate::numeric::Element $(, const $N: usize)?> $crate::device::EpilogueInput<'a, $S> for $M {
-            fn placed(self) -> $crate::device::OperandView<$crate::device::AnySlice<'a, $S>> {
-                $crate::device::OperandView::new($crate::device::AnySlice::new::<T>(self), None)
+            fn placed(self) -> $crate::device::OperandView<$crate::device::EpilogueMemory<'a, $S>> {
+                let memory = $crate::device::AnySlice::new::<T>(self);
+                $crate::device::OperandView::new($crate::device::EpilogueMemory::Read(memory), None)
             }
         })*
     };
@@ -306,7 +331,15 @@ macro_rules! operand_memory {
                 $view
             }
         }
-        operand_memory!(@operand OperandD, $S, Mut, [$($N)?], $M);)*
+        operand_memory!(@operand OperandD, $S, Mut, [$($N)?], $M);
+
+        #[diagnostic::do_not_recommend]
+        impl<'a, T: $crate::numeric::Element $(, const $N: usize)?> $crate::device::EpilogueOutput<'a, $S> for $M {
+            fn placed(self) -> $crate::device::OperandView<$crate::device::EpilogueMemory<'a, $S>> {
+                let memory = $crate::device::AnySliceMut::new::<T>(self);
+                $crate::device::OperandView::new($crate::device::EpilogueMemory::Written(Some(memory)), None)
+            }
+        })*
     };
 }
 #[cfg(feature = "cuda")]

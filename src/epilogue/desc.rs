@@ -3,7 +3,7 @@
 use super::{constant::Real, function::NodeId, math::MathFunction};
 use crate::{
     numeric::{ComputeKind, ElementKind},
-    refusal::{Malformed, Refusal, Scalar},
+    refusal::Scalar,
     shape::{EpilogueOperand, EpilogueOperands, framed},
 };
 
@@ -42,6 +42,9 @@ pub enum Op {
     Let(u8),
     /// The last of the two previous nodes. The first one defines values.
     Then,
+    /// The previous node, whose value the epilogue also writes to an operand: to a matrix with the
+    /// given element type, or with D's type if `None`, or to a reduction.
+    Write(EpilogueOperand, Option<ElementKind>),
     /// Product of the two previous nodes; 0 if the first, a scalar, is 0.
     Scale,
     /// Mathematical function of the previous node, or of the two previous nodes.
@@ -85,7 +88,7 @@ impl Op {
             | Self::Constant(_)
             | Self::Local(_) => 0,
             Self::Math(function) => function.arity(),
-            Self::User(_) | Self::Let(_) => 1,
+            Self::User(_) | Self::Let(_) | Self::Write(..) => 1,
             Self::UserBinary(_) | Self::Scale | Self::Then => 2,
         }
     }
@@ -96,7 +99,7 @@ impl Op {
 pub struct EpilogueDesc {
     ops: [Op; CAPACITY],
     length: u8,
-    overflowed: bool,
+    pub(super) overflowed: bool,
 }
 
 impl EpilogueDesc {
@@ -134,11 +137,11 @@ impl EpilogueDesc {
         self.ops.split_at(self.length as usize).0
     }
 
-    /// Returns whether the tree contains an operand.
+    /// Returns whether the tree reads or writes an operand.
     pub const fn has(&self, operand: EpilogueOperand) -> bool {
         let mut i = 0;
         while i < self.length as usize {
-            if let Op::Operand(other, _) = self.ops[i]
+            if let Op::Operand(other, _) | Op::Write(other, _) = self.ops[i]
                 && other.is(operand)
             {
                 return true;
@@ -146,6 +149,26 @@ impl EpilogueDesc {
             i += 1;
         }
         false
+    }
+
+    /// Returns whether the tree writes an operand.
+    pub const fn writes(&self, operand: EpilogueOperand) -> bool {
+        let mut i = 0;
+        while i < self.length as usize {
+            if let Op::Write(other, _) = self.ops[i]
+                && other.is(operand)
+            {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Returns the operands that the tree writes, in the order of
+    /// [`EpilogueOperand::ALL`].
+    pub fn written(&self) -> impl Iterator<Item = EpilogueOperand> {
+        EpilogueOperand::ALL.into_iter().filter(|operand| self.writes(*operand))
     }
 
     /// Returns whether the tree contains the accumulator.
@@ -172,13 +195,17 @@ impl EpilogueDesc {
         self.has_source() || self.ops().iter().any(|op| matches!(op, Op::Scalar(0 | 1)))
     }
 
-    /// Returns the operands of the tree, with the element type of each in a GEMM whose D has
-    /// elements of type `d`.
-    pub fn operands(&self, d: ElementKind) -> EpilogueOperands<ElementKind> {
+    /// Returns the operands of the tree, with the element type of each in a GEMM with a compute
+    /// type, whose D has elements of type `d`.
+    pub fn operands(
+        &self,
+        (compute, d): (ComputeKind, ElementKind),
+    ) -> EpilogueOperands<ElementKind> {
         let mut operands = EpilogueOperands::NONE;
         for op in self.ops() {
-            if let Op::Operand(operand, element) = *op {
-                *operands.slot(operand) = Some(element.unwrap_or(d));
+            if let Op::Operand(operand, element) | Op::Write(operand, element) = *op {
+                let default = if operand.is_reduction() { compute.element() } else { d };
+                *operands.slot(operand) = Some(element.unwrap_or(default));
             }
         }
         operands
@@ -197,163 +224,43 @@ impl EpilogueDesc {
     pub(crate) const fn swapped(mut self) -> Self {
         let mut i = 0;
         while i < self.length as usize {
-            if let Op::Operand(operand, element) = self.ops[i] {
-                self.ops[i] = Op::Operand(operand.swapped(), element);
+            match self.ops[i] {
+                Op::Operand(operand, element) => {
+                    self.ops[i] = Op::Operand(operand.swapped(), element);
+                }
+                Op::Write(operand, element) => {
+                    self.ops[i] = Op::Write(operand.swapped(), element);
+                }
+                _ => {}
             }
             i += 1;
         }
         self
     }
 
-    /// Checks that the nodes form one expression.
-    ///
-    /// # Errors
-    /// [`Refusal`] in each of these cases:
-    ///
-    /// - The tree has too many nodes or operands, an empty node, or an unknown scalar.
-    /// - A node has no operands, or a scale factor is not a scalar.
-    /// - The tree has no result, or several.
-    /// - An operand has two element types, or C has a type of its own.
-    /// - A value has no definition before it, or slots are not in the order of definitions.
-    /// - The tree contains only one accumulator of a gate, or other accumulators too.
-    pub const fn check(&self) -> Result<(), Refusal> {
-        if self.overflowed {
-            return Err(Refusal::epilogue(Malformed::TooLong));
-        }
-        let ops = self.ops();
-        let (mut i, mut depth, mut count) = (0, 0, 1);
-        let mut elements = [None; EpilogueOperand::COUNT];
-        let mut named = 0;
-        while i < ops.len() {
-            match ops[i] {
-                Op::Operand(operand, element) => {
-                    let is_source = operand.is(EpilogueOperand::Source);
-                    if is_source && element.is_some() {
-                        return Err(Refusal::epilogue(Malformed::TypeOfSource));
-                    }
-                    let code = Some(match element {
-                        Some(kind) => kind as u8 + 1,
-                        None => 0,
-                    });
-                    match (elements[operand.index()], code) {
-                        (None, _) if is_source => {}
-                        (None, _) => count += 1,
-                        (Some(one), Some(other)) if one != other => {
-                            return Err(Refusal::epilogue(Malformed::TwoTypes));
-                        }
-                        _ => {}
-                    }
-                    elements[operand.index()] = code;
-                }
-                Op::Nop => return Err(Refusal::epilogue(Malformed::Hole)),
-                Op::Scalar(slot) if slot as usize >= SCALARS => {
-                    return Err(Refusal::epilogue(Malformed::ScalarBeyond));
-                }
-                Op::Let(slot) if slot as usize >= LOCALS => {
-                    return Err(Refusal::epilogue(Malformed::TooManyValues));
-                }
-                Op::Let(slot) if slot != named => {
-                    return Err(Refusal::epilogue(Malformed::NotInOrder));
-                }
-                Op::Let(_) => named += 1,
-                Op::Local(slot) if slot >= named => {
-                    return Err(Refusal::epilogue(Malformed::NoDefinition));
-                }
-                _ => {}
-            }
-            if depth < ops[i].arity() {
-                return Err(Refusal::epilogue(Malformed::NoOperand));
-            }
-            if matches!(ops[i], Op::Scale) && self.scale_of(i).is_none() {
-                return Err(Refusal::epilogue(Malformed::ScaledByNoScalar));
-            }
-            if matches!(ops[i], Op::Then) && !matches!(ops[self.root_before(i)], Op::Let(_)) {
-                return Err(Refusal::epilogue(Malformed::NotNamed));
-            }
-            depth = depth + 1 - ops[i].arity();
-            i += 1;
-        }
-        if count > MOST_OPERANDS {
-            return Err(Refusal::epilogue(Malformed::TooManyOperands));
-        }
-        if depth != 1 {
-            return Err(Refusal::epilogue(Malformed::NotOneResult));
-        }
-        self.check_gates()
-    }
-
-    /// Returns the first operand with 8-bit floating-point elements, which need instructions of
-    /// sm_89.
-    pub(crate) const fn fp8_operand(&self) -> Option<(EpilogueOperand, ElementKind)> {
-        let mut i = 0;
-        while i < self.length as usize {
-            if let Op::Operand(operand, Some(element)) = self.ops[i]
-                && element.is_fp8()
-            {
-                return Some((operand, element));
-            }
-            i += 1;
-        }
-        None
-    }
-
-    /// Returns the first operand with an element type of its own that an epilogue of a compute type
-    /// cannot read.
-    pub(crate) const fn unreadable(
-        &self,
-        compute: ComputeKind,
-    ) -> Option<(EpilogueOperand, ElementKind)> {
-        let mut i = 0;
-        while i < self.length as usize {
-            if let Op::Operand(operand, Some(element)) = self.ops[i]
-                && !compute.reads(element)
-            {
-                return Some((operand, element));
-            }
-            i += 1;
-        }
-        None
-    }
-
-    /// Returns the first mathematical function that a compute type does not have.
-    #[doc(hidden)]
-    pub const fn not_computed_in(&self, compute: ComputeKind) -> Option<MathFunction> {
-        let mut i = 0;
-        while i < self.length as usize {
-            if let Op::Math(function) = self.ops[i]
-                && !function.computes_in(compute)
-            {
-                return Some(function);
-            }
-            i += 1;
-        }
-        None
-    }
-
-    /// Returns whether an epilogue of integers can compute the tree: every constant is a whole
-    /// number, integers have every function, and every operand is an integer.
-    pub(crate) const fn computes_in_integers(&self) -> bool {
-        let mut i = 0;
-        while i < self.length as usize {
-            if let Op::Constant(x) = self.ops[i]
-                && !x.is_integer()
-            {
-                return false;
-            }
-            i += 1;
-        }
-        self.not_computed_in(ComputeKind::I32).is_none()
-            && self.unreadable(ComputeKind::I32).is_none()
-    }
-
     /// Returns the index of the root of the first operand of the binary node at index `at`.
-    const fn root_before(&self, at: usize) -> usize {
+    pub(super) const fn root_before(&self, at: usize) -> usize {
         let (mut missing, mut i) = (1, at);
         while missing > 0 && i > 0 {
             i -= 1;
             missing = missing - 1 + self.ops[i].arity();
         }
         i.saturating_sub(1)
+    }
+
+    /// Returns the matrices whose names are the names of values: `aux1 = x; ..`, by slot.
+    pub(super) fn matrices_by_slot(&self) -> [Option<EpilogueOperand>; LOCALS] {
+        let mut matrices = [None; LOCALS];
+        for (at, _) in self.ops().iter().enumerate().filter(|(_, op)| matches!(op, Op::Then)) {
+            let definition = self.root_before(at);
+            if let (Op::Let(slot), Some(Op::Write(operand, _))) =
+                (self.ops[definition], definition.checked_sub(1).map(|value| self.ops[value]))
+                && operand.is_matrix()
+            {
+                matrices[slot as usize % LOCALS] = Some(operand);
+            }
+        }
+        matrices
     }
 
     /// Returns the scalar slot of the `Scale` node at index `at`, or `None` if its first operand is

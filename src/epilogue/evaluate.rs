@@ -11,18 +11,18 @@ use crate::{
     shape::{EpilogueOperand, EpilogueOperands},
 };
 
-/// Inputs that an epilogue reads, given its scalars.
+/// Inputs that an epilogue reads, and operands that it writes, given its scalars.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reads {
     /// Whether it reads the accumulator, and therefore A and B.
     pub accumulator: bool,
-    /// Operands that it reads.
+    /// Operands that it reads or writes.
     pub operands: EpilogueOperands<()>,
 }
 
 impl Reads {
-    /// Returns whether the epilogue reads an operand.
+    /// Returns whether the epilogue reads or writes an operand.
     pub const fn reads(&self, operand: EpilogueOperand) -> bool {
         self.operands.get(operand).is_some()
     }
@@ -34,12 +34,13 @@ impl Reads {
 }
 
 impl EpilogueDesc {
-    /// Returns the inputs that the epilogue reads. A subtree that is scaled by 0 is not read.
+    /// Returns the inputs that the epilogue reads, and the operands that it writes. A subtree that
+    /// is scaled by 0 is not read, except values that it writes.
     #[doc(hidden)]
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
         // Stack of sets: bit 0 is the accumulator, and the bits after it are the operands.
         let (mut stack, mut depth) = ([0u16; CAPACITY], 0usize);
-        let mut locals = [0u16; LOCALS];
+        let (mut locals, mut written) = ([0u16; LOCALS], 0);
         for (at, op) in self.ops().iter().enumerate() {
             let zero = matches!(op, Op::Scale)
                 && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
@@ -47,19 +48,21 @@ impl EpilogueDesc {
             let below = stack[first..depth].iter().fold(0, |set, other| set | other);
             let leaf = match op {
                 Op::Accumulator | Op::Gate | Op::Up => 1,
-                Op::Operand(operand, _) => 2 << operand.index(),
+                Op::Operand(operand, _) | Op::Write(operand, _) => 2 << operand.index(),
                 Op::Local(slot) => locals[*slot as usize % LOCALS],
                 _ => 0,
             };
             // Definitions are read where their names are.
             let last = if matches!(op, Op::Then) { stack[first + 1] } else { below };
             stack[first] = leaf | if zero { 0 } else { last };
-            if let Op::Let(slot) = op {
-                locals[*slot as usize % LOCALS] = stack[first];
+            match op {
+                Op::Let(slot) => locals[*slot as usize % LOCALS] = stack[first],
+                Op::Write(..) => written |= stack[first],
+                _ => {}
             }
             depth = first + 1;
         }
-        let read = stack[0];
+        let read = stack[0] | written;
         let operands =
             EpilogueOperands::by(|operand| (read & 2 << operand.index() != 0).then_some(()));
         Reads { accumulator: read & 1 != 0, operands }
@@ -89,6 +92,8 @@ pub struct Rows<E> {
     depth: usize,
     /// Named values, by slot.
     locals: [Vec<E>; LOCALS],
+    /// Values that the epilogue writes, by operand.
+    pub written: EpilogueOperands<Vec<E>>,
 }
 
 impl<E: Compute> Rows<E> {
@@ -166,7 +171,7 @@ pub fn evaluate<'r, E: Compute>(
             )),
             Op::Constant(x) => rows.push(core::iter::repeat_n(E::from_scalar(x.value()), length)),
             Op::Let(slot) => {
-                let Rows { stack, depth, locals } = &mut *rows;
+                let Rows { stack, depth, locals, .. } = &mut *rows;
                 locals[slot as usize % LOCALS].clone_from(&stack[*depth - 1]);
             }
             Op::Local(slot) => {
@@ -175,6 +180,10 @@ pub fn evaluate<'r, E: Compute>(
                 rows.locals[slot as usize % LOCALS] = value;
             }
             Op::Then => rows.keep_last(),
+            Op::Write(operand, _) => {
+                let Rows { stack, depth, written, .. } = &mut *rows;
+                written.slot(operand).get_or_insert_default().clone_from(&stack[*depth - 1]);
+            }
             Op::Scale => {
                 // As on the device, a scalar that rounds to 0 is 0.
                 if desc

@@ -22,6 +22,7 @@
 //! # let _: EpilogueDesc = desc;
 //! ```
 
+mod check;
 mod constant;
 mod desc;
 pub(crate) mod evaluate;
@@ -34,6 +35,7 @@ mod parse;
 #[doc(hidden)]
 pub mod partials;
 pub(crate) mod reduction;
+mod results;
 mod spell;
 #[doc(hidden)]
 pub mod tensor_store;
@@ -59,9 +61,9 @@ pub(crate) use operands::members;
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::functions;
 pub use tree::{
-    Acc, Alpha, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, Constant, Fraction, Gate, Let,
-    LinearCombination, LinearCombinationRelu, Local, Node, Scalar, ScalarNode, ScaleM, ScaleN,
-    Scaled, Source, Up,
+    Acc, Alpha, Amax, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, ColAmax, Constant, Fraction,
+    Gate, Let, LinearCombination, LinearCombinationRelu, Local, Node, RowAmax, Scalar, ScalarNode,
+    ScaleM, ScaleN, Scaled, Source, Up, WriteAux,
 };
 #[doc(hidden)]
 pub use tree::{OfD, OperandElement};

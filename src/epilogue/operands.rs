@@ -6,7 +6,7 @@
 //!
 //! Twin: `kernels/epilogue/operands.cuh`.
 
-use super::{desc::EpilogueDesc, spell::expression};
+use super::{desc::EpilogueDesc, results::ResultMembers, spell::expression};
 use crate::{
     numeric::{ComputeKind, ElementKind},
     shape::{EpilogueOperand, OperandKind},
@@ -15,8 +15,10 @@ use crate::{
 /// Returns the members of the C++ struct of an epilogue:
 ///
 /// - `Operands<R, W>` holds the elements of the operands, except C, for `R` rows and `W` columns of
-///   D. Its constructor reads all of them.
-/// - `apply` computes one element of D, from row `r` and column `w` of `operands`.
+///   D. Its constructor reads all inputs.
+/// - `apply` computes one element of D, and the values of the results beside D, from row `r` and
+///   column `w` of `operands`.
+/// - [`ResultMembers`] write the results.
 ///
 /// D has elements of type `d`. `scatter` is the axis of D with an index list, in C++.
 pub(crate) fn members(
@@ -25,22 +27,31 @@ pub(crate) fn members(
     scatter: Option<&str>,
 ) -> String {
     const INLINE: &str = "__device__ __forceinline__";
-    let (fields, reads) = operands(desc, d, scatter);
+    let (fields, reads) = operands(desc, (compute, d), scatter);
     let expression = expression(desc, compute);
     let accumulator = if desc.is_gated() { "epilogue::Gates<Compute>" } else { "Compute" };
+    let results = ResultMembers::new(desc, (compute, d), scatter);
+    let (written, writes, members) = (&results.fields, &results.writes, &results.members);
+    // Results are part of the operands of a thread.
+    let constness = if written.is_empty() { " const" } else { "" };
     let operands = format!(
-        "  template <int R, int W>\n  struct Operands {{\n{fields}    template <class Params>\n    {INLINE} Operands(Params const& params, unsigned product, epilogue::Coordinates<R> const& rows, epilogue::Coordinates<W> const& columns) {{\n{reads}    }}\n  }};\n"
+        "{members}  template <int R, int W>\n  struct Operands {{\n{fields}{written}    template <class Params>\n    {INLINE} Operands(Params const& params, unsigned product, epilogue::Coordinates<R> const& rows, epilogue::Coordinates<W> const& columns) {{\n{reads}    }}\n{writes}  }};\n"
     );
     let apply = format!(
-        "  template <class Operands>\n  static {INLINE} Compute apply({accumulator} accumulator, Compute source, Compute const (&scalar)[8], Operands const& operands, int r, int w) {{\n{expression}  }}\n"
+        "  template <class Operands>\n  static {INLINE} Compute apply({accumulator} accumulator, Compute source, Compute const (&scalar)[8], Operands{constness}& operands, int r, int w) {{\n{expression}  }}\n"
     );
     operands + &apply
 }
 
-/// Returns the fields of the operands except C, and the statements that read them.
-fn operands(desc: &EpilogueDesc, d: ElementKind, scatter: Option<&str>) -> (String, String) {
+/// Returns the fields of the inputs except C, and the statements that read them.
+fn operands(
+    desc: &EpilogueDesc,
+    types: (ComputeKind, ElementKind),
+    scatter: Option<&str>,
+) -> (String, String) {
     let (mut fields, mut reads) = (String::new(), String::new());
-    for (operand, element) in desc.operands(d).iter() {
+    let all = desc.operands(types);
+    for (operand, element) in all.iter().filter(|(operand, _)| !desc.writes(*operand)) {
         let (element, from) =
             (element.cuda(), format!("params.operands[{}]", desc.position(operand)));
         let (extents, read) = match operand.side() {

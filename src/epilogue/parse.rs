@@ -41,7 +41,7 @@ impl std::error::Error for ParseEpilogueError {}
 /// Grammar of epilogue expressions such as `relu(alpha * acc + beta * c)`:
 ///
 /// ```text
-/// block   = { name "=" sum ";" } [ name "=" ] sum      names a value for the text behind it
+/// block   = { name "=" sum ";" } [ name "=" ] sum      names a value for the text behind it; aux1 "=" sum also writes the matrix
 /// sum     = product { ("+" | "-") product }
 /// product = factor { ("*" | "/") factor }    alpha * x is Scaled: 0 where alpha is 0; any other product is plain
 /// factor  = number | "-" factor | name | operand [ ":" type ] | name "(" block { "," block } ")" | "(" block ")"
@@ -50,8 +50,9 @@ impl std::error::Error for ParseEpilogueError {}
 /// Numbers have at most 19 digits and a magnitude from 1e-20 to 1e20. Names are `acc`, `alpha`,
 /// `beta`, and `s2` to `s7`. With a gate, `gate` and `up` replace `acc`: `silu(gate) * up`.
 /// Operands are `c` (also `source`), the vectors `bias_m`, `bias_n`, `scale_m`, and `scale_n`, and
-/// the matrices `aux1` to `aux4`. An operand has D's element type, or
-/// the type after its name: `bias_n:f32`. The functions are `clamp(x, low, high)`, and each
+/// the matrices `aux1` to `aux4`. An operand has D's element type, or the type after its name:
+/// `bias_n:f32`. `amax(x)`, `row_amax(x)`, and `col_amax(x)` are `x`, and write the maximum of its
+/// absolute values. The functions are `clamp(x, low, high)`, and each
 /// [`MathFunction`] by its name, such as `min(x, y)`. `leaky_relu(x)` has a slope of 0.01. A
 /// [registered](super::register) user function is `user_` followed by its
 /// [`NodeId`](super::NodeId): 16

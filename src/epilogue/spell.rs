@@ -1,13 +1,13 @@
 //! Epilogue expressions as C++ and as text.
 
 use super::{
-    desc::{EpilogueDesc, Op, scalar_name, scalar_slot},
+    desc::{EpilogueDesc, LOCALS, Op, scalar_name, scalar_slot},
     function::registered,
     math::{MathFunction, approximation},
 };
 use crate::{
     codegen::printable,
-    numeric::ComputeKind,
+    numeric::{ComputeKind, ElementKind},
     shape::{EpilogueOperand, OperandKind},
 };
 use core::fmt;
@@ -33,6 +33,10 @@ struct Expression {
 impl Expression {
     fn atom(text: String) -> Self {
         Self { text, bond: Bond::Atom }
+    }
+
+    fn definition(name: &str, value: &Self) -> Self {
+        Self { text: format!("{name} = {}", value.within(Bond::Sum)), bond: Bond::Sequence }
     }
 
     /// Returns the text, in parentheses if it binds less tightly than `least`.
@@ -110,6 +114,12 @@ pub(super) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
                 return Expression::atom(format!("v{slot}"));
             }
             Op::Then => return Expression::atom(operands[1].text.clone()),
+            Op::Write(operand, _) => {
+                let element = format!("operands.{operand}[r][w]");
+                let value = joined(operands);
+                definitions.push_str(&format!("    {element} = {value};\n"));
+                return Expression::atom(element);
+            }
             Op::Scale => "scaled".to_owned(),
             Op::Math(function) => format!("math::{}", function.name()),
             Op::User(id) | Op::UserBinary(id) => {
@@ -156,22 +166,31 @@ fn user_functions(desc: &EpilogueDesc, compute: ComputeKind) -> String {
 
 impl fmt::Display for EpilogueDesc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let matrices = self.matrices_by_slot();
+        let value = |slot: u8| match matrices[slot as usize % LOCALS] {
+            Some(matrix) => matrix.name().to_owned(),
+            None => format!("v{slot}"),
+        };
         let leaf = |op| match op {
             Op::Accumulator => "acc".to_owned(),
             Op::Gate => "gate".to_owned(),
             Op::Up => "up".to_owned(),
-            Op::Operand(operand, None) => operand.name().to_owned(),
-            Op::Operand(operand, Some(element)) => format!("{operand}:{element}"),
+            Op::Operand(operand, element) => spelled(operand, element),
             Op::Scalar(slot) => scalar_name(slot).to_owned(),
             Op::Constant(x) => x.to_string(),
-            Op::Local(slot) => format!("v{slot}"),
+            Op::Local(slot) => value(slot),
             _ => "nop".to_owned(),
         };
         let text = spell(self, leaf, |op, operands| match op {
-            Op::Let(slot) => Expression {
-                text: format!("v{slot} = {}", operands[0].within(Bond::Sum)),
-                bond: Bond::Sequence,
-            },
+            Op::Write(operand, element) if operand.is_matrix() => {
+                let matrix = spelled(operand, element);
+                Expression::definition(&matrix, &operands[0])
+            }
+            Op::Write(operand, _) => Expression::atom(format!("{operand}({})", joined(operands))),
+            Op::Let(slot) if matrices[slot as usize % LOCALS].is_some() => {
+                Expression { text: operands[0].text.clone(), bond: Bond::Sequence }
+            }
+            Op::Let(slot) => Expression::definition(&format!("v{slot}"), &operands[0]),
             Op::Then => Expression {
                 text: format!("{}; {}", operands[0].text, operands[1].text),
                 bond: Bond::Sequence,
@@ -195,6 +214,11 @@ impl fmt::Display for EpilogueDesc {
         });
         f.write_str(&text)
     }
+}
+
+/// Returns an operand with its element type.
+fn spelled(operand: EpilogueOperand, element: Option<ElementKind>) -> String {
+    element.map_or(operand.name().to_owned(), |element| format!("{operand}:{element}"))
 }
 
 /// Returns an operator between its operands.

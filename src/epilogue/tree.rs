@@ -211,6 +211,44 @@ impl<F: BinaryFunction, X: Node, Y: Node> Node for Apply2<F, X, Y> {
     }
 }
 
+/// `X`, whose values the epilogue also writes to the auxiliary matrix `N`, 1 to 4. `E` is the
+/// element type.
+pub struct WriteAux<const N: usize, X, E = OfD>(PhantomData<(X, E)>);
+
+impl<const N: usize, X: Node, E: OperandElement> Node for WriteAux<N, X, E> {
+    const DESC: EpilogueDesc =
+        X::DESC.then(Op::Write(EpilogueOperand::auxiliary(N), <E as OperandElement>::KIND));
+    fn register() {
+        X::register();
+    }
+}
+
+macro_rules! reductions {
+    ($($(#[doc = $doc:literal])* $Node:ident = $operand:ident;)*) => {
+        $($(#[doc = $doc])*
+        pub struct $Node<X>(PhantomData<X>);
+
+        impl<X: Node> Node for $Node<X> {
+            const DESC: EpilogueDesc = X::DESC.then(Op::Write(EpilogueOperand::$operand, None));
+            fn register() {
+                X::register();
+            }
+        })*
+    };
+}
+
+reductions! {
+    /// `X`, the maximum of whose absolute values over D the epilogue also writes to `amax`. The
+    /// maximum is NaN if a value is NaN.
+    Amax = Amax;
+    /// `X`, the maximum of whose absolute values in each row of D the epilogue also writes to
+    /// `row_amax`.
+    RowAmax = RowAmax;
+    /// `X`, the maximum of whose absolute values in each column of D the epilogue also writes to
+    /// `col_amax`.
+    ColAmax = ColAmax;
+}
+
 /// `X` clamped to `Low` and `High`.
 pub type Clamp<X, Low, High> = Minimum<Maximum<X, Low>, High>;
 

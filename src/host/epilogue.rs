@@ -6,7 +6,7 @@ use crate::{
     Error,
     epilogue::{EpilogueDesc, Rows, SCALARS, evaluate},
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
-    shape::EpilogueOperands,
+    shape::{EpilogueOperand, EpilogueOperands},
 };
 
 /// The conversion from accumulators to D, computed in type `E`.
@@ -17,6 +17,8 @@ pub(super) struct Epilogue<'a, E> {
     /// Conversions of the operands to the compute type.
     operands: EpilogueOperands<Widening<E>>,
     narrowing: Narrowing<E>,
+    /// Conversions of the values that the epilogue writes to operands.
+    written: EpilogueOperands<Narrowing<E>>,
 }
 
 /// Row buffers, which are reused from row to row.
@@ -40,10 +42,15 @@ impl<'a, E: Computed> Epilogue<'a, E> {
         else {
             return Err(unknown(desc));
         };
-        let operands = desc.epilogue.operands(desc.output.element);
+        let all = desc.epilogue.operands((desc.output.compute, desc.output.element));
+        let writes = |operand: EpilogueOperand| desc.epilogue.writes(operand);
+        let read = all.filter_map(|operand, element| (!writes(operand)).then_some(element));
+        let written = all.filter_map(|operand, element| writes(operand).then_some(element));
         let operands =
-            operands.try_map(|_, element| E::widening(element).ok_or_else(|| unknown(desc)))?;
-        Ok(Self { desc: &desc.epilogue, scalars, accumulators, operands, narrowing })
+            read.try_map(|_, element| E::widening(element).ok_or_else(|| unknown(desc)))?;
+        let written =
+            written.try_map(|_, element| E::narrowing(element).ok_or_else(|| unknown(desc)))?;
+        Ok(Self { desc: &desc.epilogue, scalars, accumulators, operands, narrowing, written })
     }
 
     /// Appends `count` accumulators to the row.
@@ -79,10 +86,80 @@ impl<'a, E: Computed> Epilogue<'a, E> {
         (self.narrowing)(results, d);
         accumulators.clear();
     }
+
+    /// Writes the values of the last evaluation to the operands that the epilogue writes.
+    /// `place(i)` is the row and the column of value `i` in D of GEMM `product`. Values outside of
+    /// D are not written.
+    pub fn write_operands(
+        &self,
+        buffers: &Buffers<E>,
+        of: &Operands<'_>,
+        product: u32,
+        place: impl Fn(usize) -> (usize, usize),
+    ) {
+        for (operand, narrowing) in self.written.iter() {
+            let (Some(view), Some(values)) =
+                (of.epilogue.get(operand), buffers.rows.written.get(operand))
+            else {
+                continue;
+            };
+            let offset = |i: usize| {
+                let (row, column) = place(i);
+                let inside = row < of.problem.m && column < of.problem.n;
+                inside.then(|| product as usize * view.batch_stride + view.offset(row, column))
+            };
+            let (width, to) = (view.memory.kind().bytes_of(1) as usize, view.memory.shared_bytes());
+            if operand.is_reduction() {
+                let mut bytes = [0; 8];
+                each_maximum(values, offset, |offset, maximum| {
+                    narrowing(&[maximum], &mut bytes[..width]);
+                    // Maxima of absolute values are ordered as their bits; NaN is the greatest.
+                    match width {
+                        4 => to
+                            .maximum_u32(offset * width, bytemuck::pod_read_unaligned(&bytes[..4])),
+                        _ => to.maximum_u64(offset * width, u64::from_ne_bytes(bytes)),
+                    }
+                });
+                continue;
+            }
+            let mut bytes = vec![0; values.len() * width];
+            narrowing(values, &mut bytes);
+            for (i, element) in bytes.chunks_exact(width).enumerate() {
+                if let Some(offset) = offset(i) {
+                    to.write(offset * width, element);
+                }
+            }
+        }
+    }
+}
+
+/// Calls `visit` with the maximum of the absolute values of each run of values with one offset.
+fn each_maximum<E: Computed>(
+    values: &[E],
+    offset: impl Fn(usize) -> Option<usize>,
+    mut visit: impl FnMut(usize, E),
+) {
+    let mut run: Option<(usize, E)> = None;
+    for (i, value) in values.iter().enumerate() {
+        let Some(offset) = offset(i) else { continue };
+        let before = match run {
+            Some((known, maximum)) if known == offset => maximum,
+            Some((known, maximum)) => {
+                visit(known, maximum);
+                E::default()
+            }
+            None => E::default(),
+        };
+        run = Some((offset, before.larger(value.absolute())));
+    }
+    if let Some((offset, maximum)) = run {
+        visit(offset, maximum);
+    }
 }
 
 /// Returns elements of D as bytes, for the bytes of accumulators of type `kind` and for as many
-/// elements of each operand.
+/// elements of each operand that the epilogue reads. Writes the other operands: `places` are the
+/// rows and columns of the elements in D of GEMM `product`.
 ///
 /// # Errors
 /// [`Error::Refused`] if the compute type cannot represent the accumulators, the operands of the
@@ -91,11 +168,13 @@ pub fn finished(
     of: &Operands<'_>,
     (kind, accumulators): (ElementKind, &[u8]),
     read: &EpilogueOperands<Vec<u8>>,
+    places: (u32, &[(usize, usize)]),
 ) -> Result<Vec<u8>, Error> {
     fn computed<E: Computed>(
         of: &Operands<'_>,
         (kind, accumulators): (ElementKind, &[u8]),
         read: &EpilogueOperands<Vec<u8>>,
+        (product, places): (u32, &[(usize, usize)]),
     ) -> Result<Vec<u8>, Error> {
         let (epilogue, mut buffers) = (Epilogue::<E>::new(of, kind)?, Buffers::default());
         let count = kind.matrix_elements(accumulators.len() as u64) as usize;
@@ -105,11 +184,12 @@ pub fn finished(
         let count = columns;
         epilogue.read(&mut buffers, &read.as_ref().map(|_, bytes| bytes.as_slice()), count);
         epilogue.write(&mut buffers, count, &mut d);
+        epilogue.write_operands(&buffers, of, product, |i| places[i]);
         Ok(d)
     }
     match of.desc.output.compute {
-        ComputeKind::F32 => computed::<f32>(of, (kind, accumulators), read),
-        ComputeKind::F64 => computed::<f64>(of, (kind, accumulators), read),
-        ComputeKind::I32 => computed::<i32>(of, (kind, accumulators), read),
+        ComputeKind::F32 => computed::<f32>(of, (kind, accumulators), read, places),
+        ComputeKind::F64 => computed::<f64>(of, (kind, accumulators), read, places),
+        ComputeKind::I32 => computed::<i32>(of, (kind, accumulators), read, places),
     }
 }

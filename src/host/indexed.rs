@@ -85,6 +85,11 @@ impl Copied {
     fn slice(&self) -> View<HostSlice<'_>> {
         self.view.with(HostSlice::from_bytes(self.kind, &self.bytes))
     }
+
+    /// Returns the copy as a result of the epilogue.
+    fn shared(&mut self) -> View<HostSlice<'_>> {
+        self.view.with(HostSliceMut::from_bytes(self.kind, &mut self.bytes).into_shared())
+    }
 }
 
 /// Runs `run` with the call on plain matrices. The call has entered the frame of `desc`.
@@ -139,13 +144,21 @@ pub(super) fn with_plain_matrices(
         let bytes = (c.memory.kind(), c.memory.bytes());
         lines_of_d.copy(&c.with(()), bytes, (order, outputs))
     });
-    let copies = operands.map(|operand, view| {
+    let mut copies = operands.map(|operand, view| {
         let bytes = (view.memory.kind(), view.memory.bytes());
-        let matrix = operand.side().is_none();
-        (view, matrix.then(|| lines_of_d.copy(&view.with(()), bytes, (order, outputs))))
+        (
+            view,
+            operand.is_matrix().then(|| lines_of_d.copy(&view.with(()), bytes, (order, outputs))),
+        )
     });
-    let operands: EpilogueOperands<_> =
-        copies.as_ref().map(|_, (view, copy)| copy.as_ref().map_or(*view, Copied::slice));
+    let operands: EpilogueOperands<_> = copies
+        .iter_mut()
+        .map(|(operand, (view, copy))| match (copy, view.memory.is_shared()) {
+            (Some(copy), true) => (operand, copy.shared()),
+            (Some(copy), false) => (operand, copy.slice()),
+            (None, _) => (operand, *view),
+        })
+        .collect();
     let (kind, view) = (d.memory.kind(), d.with(()));
     let bytes = d.memory.into_bytes();
     let mut result = lines_of_d.copy(&view, (kind, bytes), (order, outputs));
@@ -176,6 +189,13 @@ pub(super) fn with_plain_matrices(
         scalars,
         workspace: None,
     })?;
+    for (_, (view, copy)) in copies.iter() {
+        let Some(copy) = copy.as_ref().filter(|_| view.memory.is_shared()) else { continue };
+        let (width, result) = (copy.kind.bytes_of(1) as usize, view.memory.shared_bytes());
+        lines_of_d.each((copy.kind, outputs), [&view.with(()), &copy.view], |to, from| {
+            result.write(to, &copy.bytes[from..from + width]);
+        });
+    }
     let width = kind.bytes_of(1) as usize;
     lines_of_d.each((kind, outputs), [&view, &packed], |to, from| {
         if let Some(element) = bytes.get_mut(to..to + width) {

@@ -41,7 +41,7 @@ pub struct Operands<'a> {
     pub problem: Problem,
     /// The bytes of A and of B.
     pub bytes: [&'a [u8]; 2],
-    /// The operands that the epilogue reads, except C.
+    /// The operands that the epilogue reads or writes, except C.
     pub epilogue: EpilogueOperands<View<HostSlice<'a>>>,
 }
 
@@ -123,14 +123,15 @@ impl<'a> Operands<'a> {
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, problem.k) }
     }
 
-    /// Appends the elements of each operand of the epilogue, except C, for some columns of a row of
-    /// D of GEMM `product`.
+    /// Appends the elements of each operand that the epilogue reads, except C, for some columns of
+    /// a row of D of GEMM `product`.
     pub fn beside(
         &self,
         (product, row, columns): (u32, usize, Range<usize>),
         operands: &mut EpilogueOperands<Vec<u8>>,
     ) {
-        for (operand, view) in self.epilogue.iter() {
+        let read = self.epilogue.iter();
+        for (operand, view) in read.filter(|(operand, _)| !self.desc.epilogue.writes(*operand)) {
             let elements = operands.slot(operand).get_or_insert_default();
             columns.clone().for_each(|column| {
                 elements.extend_from_slice(self.element(view, product, row, column));

@@ -134,6 +134,7 @@ fn in_frames_of(
     if call.is_empty() {
         return Ok(());
     }
+    call.clear_reductions();
     let ran = with_plain_matrices(desc, call, &lists, |mut call| match groups {
         None => run(call),
         Some(groups) => {

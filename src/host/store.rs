@@ -130,6 +130,9 @@ impl Blocks<'_> {
         let operands = gathered.operands.as_ref().map(|_, bytes| bytes.as_slice());
         span.epilogue.read(buffers, &operands, count);
         span.epilogue.write(buffers, count, &mut gathered.results);
+        span.epilogue.write_operands(buffers, span.operands, 0, |i| {
+            (first + gathered.rows[i / columns], i % columns)
+        });
         let results = gathered.results.chunks_exact((columns * span.element).max(1));
         for (&i, results) in gathered.rows.iter().zip(results) {
             if let Some(d) = d.get_mut(i * line..).and_then(|d| d.get_mut(..results.len())) {
@@ -228,7 +231,8 @@ impl<E: Computed> Span<'_, E> {
         self.epilogue.read(buffers, &operands, count);
         match d.get_mut(range(column)) {
             Some(d) => self.epilogue.write(buffers, count, d),
-            None => buffers.accumulators.clear(),
+            None => return buffers.accumulators.clear(),
         }
+        self.epilogue.write_operands(buffers, self.operands, 0, |i| (row, column + i));
     }
 }

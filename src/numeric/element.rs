@@ -190,6 +190,15 @@ impl ComputeKind {
         }
     }
 
+    /// Returns the element type of the same numbers, which reductions of an epilogue have.
+    pub const fn element(self) -> ElementKind {
+        match self {
+            Self::F32 => ElementKind::F32,
+            Self::F64 => ElementKind::F64,
+            Self::I32 => ElementKind::I32,
+        }
+    }
+
     /// Returns whether an epilogue of this type can read elements of a type.
     pub const fn reads(self, element: ElementKind) -> bool {
         match self {

@@ -259,6 +259,17 @@ impl<R, W> Call<R, W> {
         self.m == 0 || self.n == 0 || self.batch == 0
     }
 
+    /// Returns the reductions of the epilogue, with the number of results of each.
+    pub(crate) fn reductions(&self) -> impl Iterator<Item = (&View<R>, usize)> {
+        let reductions = self.operands.iter().filter(|(operand, _)| operand.is_reduction());
+        reductions.map(|(operand, view)| {
+            let each = View::reduction((), operand, (self.m, self.n)).batch_stride;
+            // Groups of D share the results.
+            let count = if view.batch_stride == 0 { 1 } else { self.outputs() };
+            (view, each * count)
+        })
+    }
+
     /// Returns the view of A or B.
     pub const fn operand(&self, operand: OperandKind) -> &View<R> {
         match operand {

@@ -58,7 +58,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         let order = d.frame.d_order();
         let strided = self.addressing(order).strided;
         if strided {
-            check_strided(&self.d, outputs, self.outputs())?;
+            check_strided(Operand::D, &self.d, outputs, self.outputs())?;
         } else {
             check_written(&self.d, order, outputs, self.outputs())?;
         }
@@ -95,9 +95,16 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 continue;
             }
             let operand = Operand::Epilogue(name);
-            let view = self.operands.get(name).ok_or(Refusal::missing_operand(operand))?;
+            let writes = d.epilogue.writes(name);
+            let view = self.operands.get(name).ok_or_else(|| match writes {
+                true => Refusal::missing_result(operand),
+                false => Refusal::missing_operand(operand),
+            })?;
             // Vectors have one value per line of the GEMM.
-            let extents = if name.side().is_some() { (self.m, self.n) } else { outputs };
+            let extents = if name.is_matrix() { outputs } else { (self.m, self.n) };
+            if name.is_matrix() && writes {
+                check_strided(operand, view, extents, self.outputs())?;
+            }
             check_length(operand, view, extents, self.outputs())?;
         }
         let (tile, split_k) = (d.threadblock(), d.split_k());
@@ -130,7 +137,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
             (Operand::B, &self.b, d.operands[1].stored),
         ];
         let none = self.operands.is_empty();
-        let elements = if none { EpilogueOperands::NONE } else { d.epilogue.operands(output) };
+        let all = || d.epilogue.operands((d.output.compute, output));
+        let elements = if none { EpilogueOperands::NONE } else { all() };
         let wanted = |operand| elements.get(operand).copied().unwrap_or(output);
         let operands = self
             .operands
@@ -220,6 +228,7 @@ pub(crate) fn check_output<M: Memory>(
 /// Checks the matrices of a batch that threads write through two strides: that no two elements are
 /// at one address, and the length.
 fn check_strided<M: Memory>(
+    operand: Operand,
     view: &View<M>,
     (rows, columns): (usize, usize),
     batch: usize,
@@ -235,9 +244,9 @@ fn check_strided<M: Memory>(
         beyond.then(|| reach + (*extent as u128 - 1) * *stride as u128)
     };
     if modes.iter().try_fold(0, nested).is_none() && rows > 0 && columns > 0 {
-        return Err(Refusal::strides_overlap(Operand::D, view.strides));
+        return Err(Refusal::strides_overlap(operand, view.strides));
     }
-    check_length(Operand::D, view, (rows, columns), batch)?;
+    check_length(operand, view, (rows, columns), batch)?;
     let nearest = view.elements((rows, columns), 1) as u64;
     if batch > 1 && (view.batch_stride as u64) < nearest {
         return Err(Refusal::batch_overlaps(view.batch_stride, nearest));

@@ -20,11 +20,11 @@ pub(super) fn read<'b>(
     number: usize,
     at: (usize, usize),
 ) -> View<HostSlice<'b>> {
-    let (HostSlice { kind, bytes }, [down, across]) = (view.memory, view.strides);
+    let (kind, [down, across]) = (view.memory.kind(), view.strides);
     // The host copies matrices with splits before it takes parts of them.
     let element = at.0.saturating_mul(down).saturating_add(at.1.saturating_mul(across));
     let first = view.first_byte(kind, number).saturating_add(kind.matrix_bytes(element as u64));
-    view.with(HostSlice { kind, bytes: bytes.get(first as usize..).unwrap_or_default() })
+    view.with(view.memory.after_bytes(first as usize))
 }
 
 impl<'a> HostCall<'a> {
@@ -105,6 +105,14 @@ impl HostCall<'_> {
         let d = d.with(HostSliceMut { kind, bytes });
         let (batch, groups, indices) = (1, None, Indices::NONE);
         Call { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace: None }
+    }
+
+    /// Writes zeros to the reductions of a checked call.
+    pub(crate) fn clear_reductions(&self) {
+        for (view, count) in self.reductions() {
+            let bytes = view.memory.kind().matrix_bytes(count as u64);
+            view.memory.shared_bytes().clear(bytes as usize);
+        }
     }
 
     /// Returns whether each D of the batch ends before the next D begins.

@@ -53,5 +53,5 @@ pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub(crate) use route::{aligned_bytes_at_any_address, repacked_bytes, tma_reads_rows};
 pub use source::Source;
 pub use split::AxisSplit;
-pub(crate) use unread::check_read;
+pub(crate) use unread::{check_passed, check_read};
 pub use view::{Elements, Memory, View};

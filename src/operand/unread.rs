@@ -10,21 +10,40 @@ use crate::{
 /// Index of beta among the scalars.
 const BETA: usize = Scalar::BETA.0 as usize;
 
-/// Checks that an epilogue reads each vector, C, and scalar that the user passes. The epilogue is
-/// in the kernel's frame. As in BLAS, beta = 0 allows a C that the epilogue does not read.
+/// Checks that an epilogue reads each input that the user passes, and writes each result. An item
+/// of `operands` is an operand, and whether the user passes it for results. `array` tells whether
+/// the call is a pointer array. The epilogue is in the kernel's frame.
 ///
 /// # Errors
-/// [`Refusal`] of an unread vector, an unread C, or an unread scalar.
-pub(crate) fn check_read<C>(
+/// [`Refusal`] of an operand that the epilogue does not have, of an input that the epilogue writes,
+/// of a result that the epilogue reads, or of a result of a pointer array.
+pub(crate) fn check_passed(
     (epilogue, frame): (&EpilogueDesc, Frame),
-    mut operands: impl Iterator<Item = EpilogueOperand>,
+    mut operands: impl Iterator<Item = (EpilogueOperand, bool)>,
+    array: bool,
+) -> Result<(), Refusal> {
+    operands.try_for_each(|(operand, written)| {
+        let (name, of_kernel) = (Operand::Epilogue(operand), operand.enter(frame));
+        match (epilogue.has(of_kernel), epilogue.writes(of_kernel)) {
+            (false, _) if written => Err(Refusal::unwritten_operand(name)),
+            (false, _) => Err(Refusal::unread_operand(name)),
+            (_, writes) if writes != written => Err(Refusal::passed_as(name, written)),
+            (_, true) if array => Err(Refusal::written_in_array(name)),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// Checks that an epilogue reads C and each scalar that the user passes. As in
+/// BLAS, beta = 0 allows a C that the epilogue does not read.
+///
+/// # Errors
+/// [`Refusal`] of an unread C, or an unread scalar.
+pub(crate) fn check_read<C>(
+    epilogue: &EpilogueDesc,
     c: &Source<C>,
     scalars: &[f64; SCALARS],
 ) -> Result<(), Refusal> {
-    let unread = |operand: EpilogueOperand| !epilogue.has(operand.enter(frame));
-    if let Some(operand) = operands.find(|operand| unread(*operand)) {
-        return Err(Refusal::unread_operand(Operand::Epilogue(operand)));
-    }
     let (given, beta) = (!matches!(c, Source::None), scalars[BETA]);
     if given && !epilogue.has_source() && beta != 0.0 {
         return Err(Refusal::unread_source(beta));

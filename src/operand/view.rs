@@ -179,14 +179,28 @@ impl<M> View<M> {
         }
     }
 
-    /// Creates an operand of an epilogue beside D: a [vector](Self::vector), or a packed matrix of
-    /// the extents of D with one matrix per GEMM.
+    /// Creates the results of a reduction over D, one behind another: a value per row of D, per
+    /// column, or per GEMM of a batch. As an m x n matrix, the results have a stride of 0.
+    pub fn reduction(memory: M, operand: EpilogueOperand, (m, n): (usize, usize)) -> Self {
+        let (strides, count) = match operand.side() {
+            Some(OperandKind::A) => ([1, 0], m),
+            Some(OperandKind::B) => ([0, 1], n),
+            None => ([0, 0], 1),
+        };
+        let all = Self::vector(memory, OperandKind::A);
+        Self { strides, ..all.batched(count) }
+    }
+
+    /// Creates an operand of an epilogue beside D: a [vector](Self::vector), a
+    /// [reduction](Self::reduction), or a packed matrix of the extents of D with one matrix per
+    /// GEMM.
     pub fn beside(
         memory: M,
         operand: EpilogueOperand,
         (order, extents): (Order, (usize, usize)),
     ) -> Self {
         match operand.side() {
+            _ if operand.is_reduction() => Self::reduction(memory, operand, extents),
             Some(side) => Self::vector(memory, side),
             None => Self::packed(memory, order, extents, None),
         }

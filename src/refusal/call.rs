@@ -36,10 +36,40 @@ impl Refusal {
             .because(Because::Words("the kernel reads it"))
     }
 
+    /// The kernel writes a result that the call does not pass memory for.
+    pub const fn missing_result(operand: Operand) -> Self {
+        Self::without_value(Rule::Given, Field::Operand(operand), Value::None)
+            .because(Because::Words("the kernel writes it"))
+    }
+
     /// The epilogue does not read an operand.
     pub const fn unread_operand(operand: Operand) -> Self {
         Self::without_value(Rule::Read, Field::Operand(operand), EPILOGUE)
             .advise(Advice::Words("add it to the epilogue, or do not pass it"))
+    }
+
+    /// The epilogue does not write a result that the call passes memory for.
+    pub const fn unwritten_operand(operand: Operand) -> Self {
+        Self::without_value(Rule::Written, Field::Operand(operand), EPILOGUE)
+            .advise(Advice::Words("write it in the epilogue, or do not pass it"))
+    }
+
+    /// The call passes an operand that the epilogue reads as a result, or the reverse.
+    pub const fn passed_as(operand: Operand, result: bool) -> Self {
+        let (rule, advice) = if result {
+            (Rule::Written, "pass it as an input")
+        } else {
+            (Rule::Read, "pass it as a result")
+        };
+        Self::without_value(rule, Field::Operand(operand), EPILOGUE).advise(Advice::Words(advice))
+    }
+
+    /// The epilogue of a pointer array writes an operand beside D.
+    pub const fn written_in_array(operand: Operand) -> Self {
+        let arrays = Value::Word("pointer arrays");
+        Self::without_value(Rule::Supported, Field::Operand(operand), arrays)
+            .because(Because::Words("it is a result beside D"))
+            .advise(Advice::Words("use a batch, or one call per GEMM"))
     }
 
     /// The epilogue does not read C.

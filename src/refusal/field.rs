@@ -264,6 +264,9 @@ named! {
         ScaledByNoScalar "a factor of a node that is not a scalar";
         NotOneResult "more than one result";
         TypeOfSource "c with a type of its own; a matrix of another type than D is aux1 to aux4";
+        TypeOfReduction "a reduction with a type of its own; reductions have the compute type";
+        NotAResult "c or a vector as a result, or a reduction as an input";
+        WrittenTwice "an operand that is written twice, or read and written";
         TwoTypes "an operand with two element types";
         TooManyOperands "more than five operands in addition to c";
         TooManyValues "more than eight named values";

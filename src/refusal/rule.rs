@@ -27,6 +27,8 @@ words! {
         Multiplied = "no kernel multiplies",
         /// The kernel reads the argument.
         Read = "is not read by",
+        /// The kernel writes the argument.
+        Written = "is not written by",
         /// The call passes an argument that the kernel reads.
         Given = "is missing",
         /// The number is finite.

@@ -273,10 +273,10 @@ pub(crate) fn launch(
     launch: &Launch,
     params: &[u8],
 ) -> Result<(), Error> {
-    if let Some(AddressRange { start, end }) = launch.clear {
+    for AddressRange { start, end } in launch.clear.into_iter().flatten() {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        // SAFETY: the context is current; the bytes are in the workspace, which the callers have
-        // checked, as stated above.
+        // SAFETY: the context is current; the bytes are in the workspace, or in results of the
+        // epilogue, which the callers have checked, as stated above.
         unsafe { memset_d8_async(start, 0, (end - start) as usize, stream.cu_stream()) }
             .map_err(driver("cuMemsetD8Async"))?;
     }

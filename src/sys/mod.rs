@@ -17,6 +17,7 @@ pub mod library;
 pub mod nvrtc;
 #[cfg(feature = "cuda")]
 pub(crate) mod read_back;
+pub mod shared_bytes;
 pub mod simd;
 #[cfg(feature = "cuda")]
 pub mod tensor_map;

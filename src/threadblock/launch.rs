@@ -4,6 +4,8 @@
 use crate::{
     arch::{MOST_BLOCKS, PORTABLE_CLUSTER},
     codegen::TensorGemmParams,
+    nest::GemmDesc,
+    operand::Problem,
     refusal::{Field, Refusal},
     threadblock::TensorMapDesc,
 };
@@ -89,6 +91,9 @@ impl Params {
     }
 }
 
+/// Maximum number of address ranges that a launch clears: one of tickets, and three of reductions.
+pub const CLEARED: usize = 4;
+
 /// Launch of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
@@ -99,8 +104,9 @@ pub struct Launch {
     /// Tensors of A, B, C, and D, whose tensor maps follow the parameters. `None` for a tensor that
     /// TMA does not move.
     pub tensors: [Option<TmaTensor>; TensorGemmParams::MAPS],
-    /// Addresses that the launch sets to 0 before the kernel starts.
-    pub clear: Option<AddressRange>,
+    /// Addresses that the launch sets to 0 before the kernel starts: tickets, and reductions of the
+    /// epilogue.
+    pub clear: [Option<AddressRange>; CLEARED],
     /// Grid of the second kernel, which reduces the split-K partials and receives the same
     /// parameters.
     pub reduction: Option<Grid>,
@@ -115,10 +121,31 @@ pub struct AddressRange {
     pub end: u64,
 }
 
+/// Returns the addresses that a launch clears: its tickets, and the reductions of its epilogue.
+pub(crate) fn cleared(
+    desc: &GemmDesc,
+    problem: &Problem,
+    tickets: Option<AddressRange>,
+) -> [Option<AddressRange>; CLEARED] {
+    let element_bytes = desc.output.compute.element().bytes_of(1);
+    let ranges = problem.reductions().map(|(view, count)| {
+        let start = view.memory.address;
+        AddressRange { start, end: start + count as u64 * u64::from(element_bytes) }
+    });
+    let mut all = tickets.into_iter().chain(ranges.filter(|range| range.end > range.start));
+    [(); CLEARED].map(|()| all.next())
+}
+
 impl Launch {
     /// Creates a launch without tensors.
     pub fn new<T: Pod>(grid: Grid, params: &T) -> Self {
-        Self { grid, params: Params::new(params), tensors: [None; 4], clear: None, reduction: None }
+        Self {
+            grid,
+            params: Params::new(params),
+            tensors: [None; 4],
+            clear: [None; CLEARED],
+            reduction: None,
+        }
     }
 }
 

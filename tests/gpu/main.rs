@@ -24,6 +24,7 @@ mod operations;
 mod overlapping;
 mod prepared;
 mod repack;
+mod results;
 mod run;
 mod same_bits;
 mod saturate;

@@ -48,7 +48,8 @@ impl Buffers {
         let Guarded { problem, first, behind, poisoned } = guarded;
         let c = if let Source::Matrix(c) = problem.c { c } else { problem.d };
         let types = desc.user_types();
-        let elements = desc.epilogue.leave(desc.frame).operands(types.c);
+        let epilogue = desc.epilogue.leave(desc.frame);
+        let elements = epilogue.operands((desc.output.compute, types.c));
         let buffer = |which: usize, kind, view: &View<Elements>| {
             HostBuffer::poisoned(kind, first[which] + view.memory.length + behind[which])
         };
@@ -80,6 +81,7 @@ impl Buffers {
             .operands
             .iter_mut()
             .filter(|(kind, _)| reads.operands.get(*kind).is_some() || !poisoned)
+            .filter(|(kind, _)| !epilogue.writes(*kind))
         {
             // Vectors have had the numbers 0 to 3.
             let seed = seed.wrapping_add(3 + kind.index() as u64);
@@ -110,9 +112,9 @@ impl Buffers {
         desc: &GemmDesc,
         guarded: &Guarded,
     ) -> Result<(), Error> {
-        let operands = self.operands.clone();
-        let operands = sliced(&operands)?;
-        let Self { a, b, c, d, .. } = self;
+        let Self { a, b, c, d, operands } = self;
+        let epilogue = desc.epilogue.leave(desc.frame);
+        let operands = sliced(operands, &epilogue)?;
         let c = guarded.problem.c.try_map(|_| c.whole())?;
         let whole = HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, operands };
         let Guarded { problem, first, .. } = *guarded;
@@ -140,18 +142,35 @@ impl Buffers {
             part(&before.b, 1, &problem.b)?,
             part(&self.d, 3, &problem.d)?,
         );
-        verify::check(&Claim { desc, problem, a, b, c, d, operands: sliced(&self.operands)? })
+        let operands = self.operands.as_ref().try_map(|_, buffer| buffer.whole())?;
+        verify::check(&Claim { desc, problem, a, b, c, d, operands })
     }
 }
 
 /// Number of poison elements after a vector.
 const BEHIND: usize = 7;
 
-/// Returns the buffers of the vectors as slices, with poison.
-pub fn sliced(
-    operands: &EpilogueOperands<HostBuffer>,
-) -> Result<EpilogueOperands<HostSlice<'_>>, Error> {
-    operands.as_ref().try_map(|_, vector| vector.whole())
+/// Returns the buffers of the epilogue's operands as slices, with poison.
+pub fn sliced<'b>(
+    operands: &'b mut EpilogueOperands<HostBuffer>,
+    epilogue: &EpilogueDesc,
+) -> Result<EpilogueOperands<HostSlice<'b>>, Error> {
+    let slices = operands.iter_mut().map(|(operand, buffer)| {
+        let written = epilogue.writes(operand);
+        Ok((operand, if written { buffer.whole_mut()?.into_shared() } else { buffer.whole()? }))
+    });
+    slices.collect()
+}
+
+/// Returns the buffers of the operands that an epilogue does not write, and those that it does.
+pub fn read_and_written<'b>(
+    operands: &'b EpilogueOperands<HostBuffer>,
+    epilogue: &EpilogueDesc,
+) -> [EpilogueOperands<&'b HostBuffer>; 2] {
+    [false, true].map(|written| {
+        let all = operands.as_ref();
+        all.filter_map(|kind, buffer| (epilogue.writes(kind) == written).then_some(buffer))
+    })
 }
 
 /// Results of a suite.
@@ -209,10 +228,26 @@ fn judged(
     if let Some(place) = after.d.stray(&before.d, guarded.first[3], &guarded.problem.d, (m, n)) {
         return Err(format!("element {place} of D's buffer lies outside of D and was written"));
     }
-    if (&after.a, &after.b, &after.c, &after.operands)
-        != (&before.a, &before.b, &before.c, &before.operands)
-    {
+    let epilogue = desc.epilogue.leave(desc.frame);
+    let [read, _] = read_and_written(&after.operands, &epilogue);
+    let [read_before, written_before] = read_and_written(&before.operands, &epilogue);
+    if (&after.a, &after.b, &after.c, read) != (&before.a, &before.b, &before.c, read_before) {
         return Err("an operand that is only read was written".to_owned());
+    }
+    for (operand, buffer) in written_before.iter() {
+        let Some((result, view)) =
+            after.operands.get(operand).zip(guarded.problem.operands.get(operand))
+        else {
+            continue;
+        };
+        let inside: HashSet<usize> =
+            (0..m).flat_map(|row| (0..n).map(move |column| view.offset(row, column))).collect();
+        let width = result.kind().bytes_of(1) as usize;
+        let elements = result.bytes().chunks_exact(width).zip(buffer.bytes().chunks_exact(width));
+        let mut changed = elements.enumerate().filter(|(_, (after, before))| after != before);
+        if let Some((place, _)) = changed.find(|(place, _)| !inside.contains(place)) {
+            return Err(format!("element {place} of {operand} is outside of it and was written"));
+        }
     }
     let verdict = after.judge(&before, desc, guarded).map_err(words)?;
     if verdict.elements_wrong > 0

@@ -77,7 +77,7 @@ pub fn random_trees(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
 
 /// Returns random kernels of each main loop and MMA with the epilogues that `epilogue` returns for
 /// a compute type and a seed, with the seed of each.
-fn with_epilogues(
+pub fn with_epilogues(
     seed: u64,
     count: usize,
     mut epilogue: impl FnMut(ComputeKind, u64) -> EpilogueDesc,

@@ -5,10 +5,20 @@ use super::prelude::*;
 /// Largest depth of a tree.
 const DEPTH: usize = 6;
 
+/// Operands that a tree may write.
+const RESULTS: [EpilogueOperand; 5] = [
+    EpilogueOperand::Aux1,
+    EpilogueOperand::Aux2,
+    EpilogueOperand::Amax,
+    EpilogueOperand::RowAmax,
+    EpilogueOperand::ColAmax,
+];
+
 /// Returns a random valid tree for an epilogue of `compute`.
 pub fn tree(random: &mut Random, compute: ComputeKind) -> EpilogueDesc {
     loop {
-        let mut trees = Trees { types: operand_types(random, compute), compute, random, named: 0 };
+        let types = operand_types(random, compute);
+        let mut trees = Trees { types, compute, random, named: 0, written: Vec::new() };
         let tree = if trees.random.once_in(3) { trees.block() } else { trees.sum(DEPTH) };
         let valid = tree.check().is_ok() && tree.not_computed_in(compute).is_none();
         if valid && tree.has_accumulator() {
@@ -24,7 +34,8 @@ fn operand_types(
 ) -> [Option<ElementKind>; EpilogueOperand::COUNT] {
     let readable = [ElementKind::F32, ElementKind::Bf16, ElementKind::F16, ElementKind::I8];
     core::array::from_fn(|operand| {
-        let own = compute == ComputeKind::F32 && operand > 0 && random.once_in(2);
+        let reduction = EpilogueOperand::ALL[operand].is_reduction();
+        let own = compute == ComputeKind::F32 && operand > 0 && !reduction && random.once_in(2);
         own.then(|| random.pick(&readable))
     })
 }
@@ -35,6 +46,8 @@ struct Trees<'r> {
     types: [Option<ElementKind>; EpilogueOperand::COUNT],
     /// Number of named values.
     named: u8,
+    /// Operands that the tree writes.
+    written: Vec<EpilogueOperand>,
 }
 
 impl Trees<'_> {
@@ -56,6 +69,15 @@ impl Trees<'_> {
             let x = self.sum(depth - 1);
             return EpilogueDesc::leaf(Op::Scalar(scalar)).join(x, Op::Scale);
         }
+        if self.random.once_in(16) {
+            let operand = self.random.pick(&RESULTS);
+            // A reduction would turn an epilogue of integers into one of f32.
+            let computes = self.compute != ComputeKind::I32 || operand.is_matrix();
+            if computes && !self.written.contains(&operand) {
+                self.written.push(operand);
+                return self.sum(depth - 1).then(Op::Write(operand, self.types[operand.index()]));
+            }
+        }
         let known: Vec<_> =
             MathFunction::ALL.iter().filter(|one| one.computes_in(self.compute)).collect();
         let function = *known[self.random.below(known.len())];
@@ -71,7 +93,10 @@ impl Trees<'_> {
             0 | 1 => Op::Accumulator,
             2 if self.named > 0 => Op::Local(self.random.below(self.named as usize) as u8),
             2 | 3 => {
-                let operand = self.random.pick(&EpilogueOperand::ALL);
+                let mut operand = self.random.pick(&EpilogueOperand::ALL);
+                if operand.is_reduction() || self.written.contains(&operand) {
+                    operand = EpilogueOperand::Source;
+                }
                 Op::Operand(operand, self.types[operand.index()])
             }
             4 => Op::Scalar(self.random.below(3) as u8),

@@ -119,7 +119,7 @@ impl GatedCase {
         };
         let all = if one_b { length } else { behind + length };
         let [gate, up] = first.map(|first| gate.with(Elements::new(all - first)));
-        let elements = desc.epilogue.operands(types.c);
+        let elements = desc.epilogue.operands((desc.output.compute, types.c));
         let operands = EpilogueOperands::by(|name| {
             elements.get(name).filter(|_| name != EpilogueOperand::Source)?;
             Some(match name.side() {

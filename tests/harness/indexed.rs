@@ -182,7 +182,7 @@ impl IndexedCase {
         let beside = d;
         let (d, of_c) = if permuted { (split(d, of_d), split(of_c, of_d)) } else { (d, of_c) };
         let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(of_c) };
-        let elements = desc.epilogue.leave(desc.frame).operands(types.c);
+        let elements = desc.epilogue.leave(desc.frame).operands((desc.output.compute, types.c));
         let operands = EpilogueOperands::by(|name| {
             elements.get(name).filter(|_| name != EpilogueOperand::Source)?;
             Some(match name.side() {

@@ -34,6 +34,7 @@ pub mod problems;
 pub mod product;
 pub mod random;
 pub mod random_cases;
+pub mod results;
 pub mod same_bits;
 pub mod swizzles;
 #[cfg(feature = "cuda")]

@@ -47,6 +47,7 @@ impl OnCuda {
         let stream = self.0.new_stream()?;
         let mut resident = Resident::new(&stream, &placed.whole)?;
         resident.run(kernel, &placed.problem, placed.first)?;
+        resident.download_results(&placed.whole.operands)?;
         resident.download(placed.whole.d)
     }
 }

@@ -142,6 +142,13 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let mut random_vectors = Random::new(seed ^ 0x0062_6961);
     let reads = d.epilogue.leave(d.frame).reads(&scalars).operands;
     problem.operands = EpilogueOperands::by(|kind| {
+        if kind.is_reduction() {
+            let written = reads.get(kind);
+            return written.map(|()| {
+                let results = View::reduction((), kind, (m, n));
+                results.with(Elements::new(results.batch_stride))
+            });
+        }
         let Some(side) = kind.side() else {
             let auxiliary = reads.get(kind).map(|()| auxiliary(kind, (m, n)));
             return auxiliary.filter(|_| kind != EpilogueOperand::Source);

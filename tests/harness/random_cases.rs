@@ -190,6 +190,10 @@ pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
         Just(Op::Accumulator),
         Just(Op::SOURCE),
         operand(),
+        operand().prop_map(|op| match op {
+            Op::Operand(operand, element) => Op::Write(operand, element),
+            other => other,
+        }),
         any::<u8>().prop_map(Op::Scalar),
         constant(),
         any::<u8>().prop_map(|slot| Op::Local(slot % 9)),

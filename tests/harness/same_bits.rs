@@ -67,13 +67,14 @@ pub fn run(
     let Guarded { problem, first, .. } = guarded;
     let range =
         |which: usize, view: &View<Elements>| first[which]..first[which] + view.memory.length;
-    let mut d = buffers.d.clone();
+    let (mut d, mut operands) = (buffers.d.clone(), buffers.operands.clone());
+    let epilogue = desc.epilogue.leave(desc.frame);
     let matrices = HostMatrices {
         a: buffers.a.slice(range(0, &problem.a))?,
         b: buffers.b.slice(range(1, &problem.b))?,
         c: problem.c.try_map(|c| buffers.c.slice(range(2, &c)))?,
         d: d.slice_mut(range(3, &problem.d))?,
-        operands: sliced(&buffers.operands)?,
+        operands: sliced(&mut operands, &epilogue)?,
     };
     run_in_mode(desc, mode, problem.with(matrices))?;
     Ok(d)

@@ -81,8 +81,9 @@ fn bits_of_array(line: &str) -> Result<String, String> {
     let buffers = |seed| Buffers::filled(&desc, &guarded, Fill::Random, seed);
     let all: Result<Vec<_>, _> = [0x9a7e, 0x9a7f, 0x9a80].into_iter().map(buffers).collect();
     let mut all = all.map_err(|error| error.to_string())?;
-    let operands = all[0].operands.clone();
-    let operands = sliced(&operands).map_err(|error| error.to_string())?;
+    let mut operands = all[0].operands.clone();
+    let epilogue = desc.epilogue.leave(desc.frame);
+    let operands = sliced(&mut operands, &epilogue).map_err(|error| error.to_string())?;
     let mut calls = Vec::new();
     for buffers in &mut all {
         let matrices = whole_matrices(buffers, &guarded, operands);

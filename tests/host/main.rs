@@ -21,6 +21,7 @@ mod mma_sync_ring;
 mod multistage;
 mod operations;
 mod pipelined;
+mod results;
 mod same_bits;
 mod simt;
 mod simt_ring;

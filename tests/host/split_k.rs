@@ -169,8 +169,11 @@ fn a_second_kernel_reduces_without_tickets() {
             else {
                 continue;
             };
-            assert!(slots < with_tickets && launch.clear.is_none(), "{parallel:?}");
-            assert!(alone.clear.is_some() && alone.reduction.is_none(), "{split:?}");
+            assert!(
+                slots < with_tickets && launch.clear.iter().all(Option::is_none),
+                "{parallel:?}"
+            );
+            assert!(alone.clear[0].is_some() && alone.reduction.is_none(), "{split:?}");
             // The grid covers each accumulator of each tile of the rectangles exactly once.
             let grid = launch.reduction.expect("a second kernel");
             let each = (tile.m * tile.n) / (grid.clusters / tiles * grid.threads);

@@ -75,6 +75,7 @@ impl Numbers<'_> {
         let down = first.0 / ROWS;
         let (mut places, mut numbers, mut shifts, mut read) =
             (Vec::new(), Vec::new(), Vec::new(), EpilogueOperands::<Vec<u8>>::NONE);
+        let mut of_results = Vec::new();
         let all = (0..program.components.repeats.n).flat_map(|across| {
             (0..LANES)
                 .flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i)))
@@ -100,6 +101,7 @@ impl Numbers<'_> {
             numbers.push(number as usize);
             let of_d = ((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
             shifts.extend(self.scales.shift(product as usize, of_d.0, of_d.1));
+            of_results.push(of_d);
             self.matrices.beside((product, of_d.0, of_d.1..of_d.1 + 1), &mut read);
             if let Some(buffer) = fetched {
                 let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
@@ -128,7 +130,12 @@ impl Numbers<'_> {
         }
         Ok(Staged {
             places,
-            elements: finished(&self.matrices, (taken.kind(), taken.bytes()), &read)?,
+            elements: finished(
+                &self.matrices,
+                (taken.kind(), taken.bytes()),
+                &read,
+                (product, &of_results),
+            )?,
         })
     }
 

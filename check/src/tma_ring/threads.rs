@@ -119,7 +119,8 @@ impl Numbers<'_> {
         }
         let taken =
             Accumulators::taken(self.matrices.desc.output.accumulator, accumulators, &numbers);
-        let results = finished(&self.matrices, (taken.kind(), taken.bytes()), &read)?;
+        let results =
+            finished(&self.matrices, (taken.kind(), taken.bytes()), &read, (product, &places))?;
         for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
             self.count(product, (row as u64, column as u64))?;
             self.put(product, (row, column), element)?;

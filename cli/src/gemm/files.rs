@@ -101,7 +101,7 @@ impl Files {
                         names.join(" or ")
                     ))
                 })?;
-            if !epilogue.has(operand) {
+            if !epilogue.has(operand) || epilogue.writes(operand) {
                 return Err(refuse(format!("the epilogue {epilogue} does not read {operand}")));
             }
             let file = match operand.side() {
@@ -146,7 +146,8 @@ impl Files {
             }
         }
         for (operand, ()) in reads.operands.iter() {
-            if operand != EpilogueOperand::Source && self.operands.get(operand).is_none() {
+            let given = self.operands.get(operand).is_some() || epilogue.writes(operand);
+            if operand != EpilogueOperand::Source && !given {
                 let flag = if operand.side().is_some() { "--vector" } else { "--matrix" };
                 return Err(missing(operand.name(), &format!("{flag} {operand}=FILE")));
             }

@@ -102,10 +102,9 @@ impl Lists {
             b: b.map_or(problem.b, |columns| packed(problem.b, orders.b, (k, columns), args.ldb)),
             c: problem.c.map(output),
             d: output(problem.d),
-            operands: problem.operands.map(|operand, view| match operand.side() {
-                None => output(view),
-                Some(_) => view,
-            }),
+            operands: problem
+                .operands
+                .map(|operand, view| if operand.is_matrix() { output(view) } else { view }),
             ..problem
         }
     }

@@ -47,6 +47,7 @@ impl Report<'_> {
             let mut object = json!({
                 "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "pointers": args.pointers, "group_rows": args.group_rows, "group_k": args.group_k, "seconds": seconds, "gflops": rate(work, seconds),
                 "verified": verdict.map(|verdict| verdict.is_right()),
+                "results_checked": verdict.map(|verdict| verdict.results_checked),
                 "elements_checked": verdict.map(|verdict| verdict.elements_checked), "elements": m.saturating_mul(n).saturating_mul(batch),
                 "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),
                 "description": description(desc)?,
@@ -119,16 +120,21 @@ fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
 /// A sentence about a verified GEMM with `rows` x `columns` elements: the number of checked
 /// elements, and the largest error.
 pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
-    let Verdict { elements_checked, error_over_bound, .. } = verdict;
+    let Verdict { elements_checked, results_checked, error_over_bound, .. } = verdict;
+    let elements_checked = elements_checked - results_checked;
     let elements = rows.saturating_mul(columns);
     let verified = print::good("verified");
-    let error = format!("the largest error is {error_over_bound:.3} of its bound");
+    let results = match results_checked {
+        0 => String::new(),
+        count => format!("{count} results of the epilogue beside D, "),
+    };
+    let error = format!("{results}and the largest error is {error_over_bound:.3} of its bound");
     if elements_checked == elements {
-        return format!("{verified}: {elements} elements, and {error}");
+        return format!("{verified}: {elements} elements, {error}");
     }
     let drawn = elements_checked / columns.max(1);
     format!(
-        "{verified}: {elements_checked} of {elements} elements, {drawn} whole rows of {rows}, and {error}; --verify all checks all elements"
+        "{verified}: {elements_checked} of {elements} elements, {drawn} whole rows of {rows}, {error}; --verify all checks all elements"
     )
 }
 

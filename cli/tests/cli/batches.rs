@@ -33,6 +33,29 @@ fn batches_are_verified() {
     }
 }
 
+/// Each GEMM of a batch reads its own auxiliary matrix, and writes results of its own.
+#[test]
+fn batches_with_matrices_and_results_are_verified() {
+    for (epilogue, results) in [
+        ("acc + aux1", 0),
+        ("aux1:f32 = acc + bias_n; relu(aux1)", 33 * 20),
+        ("amax(row_amax(col_amax(acc)))", 1 + 33 + 20),
+        ("aux2 = amax(acc); aux2 + aux1", 33 * 20 + 1),
+    ] {
+        let args: Vec<_> = "--m 33 --n 20 --k 17 --batch 3 --checked --epilogue"
+            .split(' ')
+            .chain([epilogue])
+            .collect();
+        let object = verified(&args);
+        let told = ["elements_checked", "results_checked"].map(|name| object[name].as_u64());
+        let results = 3 * results as u64;
+        assert_eq!(told, [Some(3 * 33 * 20 + results), Some(results)], "{epilogue}");
+    }
+    let grouped = "gemm --group-rows 5,0,9 --n 20 --k 17 --verify --on host --epilogue";
+    let args: Vec<_> = grouped.split(' ').chain(["amax(row_amax(acc))"]).collect();
+    assert!(done(&args).contains("results of the epilogue beside D"));
+}
+
 /// Pointer arrays in both modes, with each kind of kernel, and with more GEMMs than one launch
 /// supports. Explanations contain the number of launches.
 #[test]

@@ -26,21 +26,39 @@ struct OctetStore : TensorStore<Config, Params> {
       if constexpr (Access::kInColumns) {
         unsigned const m = this->row + warp::warpgroup_row<Config::kFragmentRows>(this->thread, 0), n = this->column + lanes + i;
         Pair const source = this->template read_column<0, true>(lanes + i);
-        typename Config::Epilogue::template Operands<2, 1> const operands(this->params, this->product, {m, {0, 1}}, {n, {0}});
+        Coordinates<2> const rows{m, {0, 1}};
+        Coordinates<1> const columns{n, {0}};
+        typename Config::Epilogue::template Operands<2, 1> operands(this->params, this->product, rows, columns);
         Compute two[2];
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) two[lower] = Config::Epilogue::apply(convert<Compute>(four[2 * lower + i]), convert<Compute>(source.element[lower]), this->scalars, operands, lower, 0);
         write(m, n, two);
+        write_results(operands, rows, columns);
       } else {
         unsigned const m = this->row + warp::warpgroup_row<Config::kFragmentRows>(this->thread, i), n = this->column + lanes;
         Pair const source = this->template read<0, true>(0, i);
-        typename Config::Epilogue::template Operands<1, 2> const operands(this->params, this->product, {m, {0}}, {n, {0, 1}});
+        Coordinates<1> const rows{m, {0}};
+        Coordinates<2> const columns{n, {0, 1}};
+        typename Config::Epilogue::template Operands<1, 2> operands(this->params, this->product, rows, columns);
         write(m, n, this->apply({four[2 * i], four[2 * i + 1]}, source, this->scalars, operands, {0, 0}, m, n).element);
+        write_results(operands, rows, columns);
       }
     }
   }
 
  private:
+  // Writes the results of the epilogue beside D for the thread's elements of an octet.
+  template <class Operands, int Rows, int Columns>
+  __device__ __forceinline__ void write_results(Operands const& operands, Coordinates<Rows> const& rows, Coordinates<Columns> const& columns) const {
+    using Epilogue = typename Config::Epilogue;
+    if constexpr (Epilogue::kWrites) {
+      typename Epilogue::template Partial<Rows> partial;
+      operands.template write<Alone>(this->params, this->product, Elements<Rows, Columns>(rows, columns, this->group, this->params), partial);
+      Epilogue::template write_rows<Alone>(this->params, this->product, rows, this->group, partial);
+      Epilogue::template write_tile<Alone>(this->params, this->product, partial);
+    }
+  }
+
   // Writes two neighbors, as far as they lie within D.
   __device__ __forceinline__ void write(unsigned m, unsigned n, Compute const (&two)[2]) const {
     auto const& params = this->params;

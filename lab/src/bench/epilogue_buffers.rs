@@ -28,7 +28,7 @@ pub(crate) struct EpilogueBuffers {
 
 /// Returns the operands of an epilogue except C, in the user's frame.
 fn kinds(desc: &GemmDesc) -> EpilogueOperands<ElementKind> {
-    let all = desc.epilogue.leave(desc.frame).operands(desc.user_types().c);
+    let all = desc.epilogue.leave(desc.frame).operands((desc.output.compute, desc.user_types().c));
     all.filter_map(|operand, kind| (operand != EpilogueOperand::Source).then_some(kind))
 }
 

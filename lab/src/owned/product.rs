@@ -41,6 +41,8 @@ pub struct HostProduct {
     pub d: HostMatrix,
     /// Vector operands of the epilogue, as rows.
     pub operands: EpilogueOperands<HostMatrix>,
+    /// Operands of the epilogue that a run writes.
+    pub written: EpilogueOperands<()>,
     /// The scalars alpha, beta, and s2 to s7.
     pub scalars: [f64; SCALARS],
     /// M, N, and K of one GEMM.
@@ -153,9 +155,10 @@ impl HostProduct {
         });
         let whole =
             matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch)));
-        let elements = desc.epilogue.leave(desc.frame).operands(types.c);
+        let user_epilogue = desc.epilogue.leave(desc.frame);
+        let elements = user_epilogue.operands((desc.output.compute, types.c));
         let auxiliary = problem.operands.iter().filter_map(|(operand, view)| {
-            let kind = elements.get(operand).filter(|_| operand.side().is_none())?;
+            let kind = elements.get(operand).filter(|_| operand.is_matrix())?;
             Some((*kind, view.elements(in_d, if view.batch_stride == 0 { 1 } else { batch })))
         });
         let room = || room(whole.clone().chain(parts.clone()).chain(auxiliary.clone()));
@@ -193,11 +196,17 @@ impl HostProduct {
             operands: operands.try_map(|operand, view| {
                 let kind = elements.get(operand).copied().unwrap_or(types.c);
                 match operand.side() {
+                    _ if operand.is_reduction() => {
+                        let each = View::reduction((), operand, (m, n)).batch_stride;
+                        let divided = matches!(offsets, Some((Axis::M, _)));
+                        row(kind, if divided { each } else { each * batch })
+                    }
                     Some(OperandKind::A) => row(kind, m),
                     Some(OperandKind::B) => row(kind, n),
                     None => matrix(kind, view, in_d, orders.c),
                 }
             })?,
+            written: user_epilogue.written().map(|operand| (operand, ())).collect(),
             scalars,
             extents: (m, n, k),
             batch,
@@ -256,6 +265,7 @@ impl HostProduct {
             c: c.try_map(|c| matrix(c, (m, n)))?,
             d: matrix(d, (m, n))?,
             operands: EpilogueOperands::NONE,
+            written: EpilogueOperands::NONE,
             scalars,
             extents: (m, n, k),
             batch,
@@ -283,7 +293,12 @@ impl HostProduct {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
         let a = if self.transposes { a.transposed() } else { a };
+        let divided = matches!(self.offsets, Some((Axis::M, _)));
         let operands = self.operands.as_ref().map(|operand, held| match operand.side() {
+            _ if operand.is_reduction() => {
+                let results = View::reduction(held.view().memory, operand, (m, n));
+                if divided { results.batched(0) } else { results }
+            }
             Some(side) => View::vector(held.view().memory, side),
             None => held.view(),
         });
@@ -322,7 +337,15 @@ impl HostProduct {
     /// The errors of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
-        let operands = self.operands.as_ref().try_map(|_, vector| vector.slice())?;
+        let written = &self.written;
+        let operands = self.operands.iter_mut().map(|(operand, matrix)| {
+            let slice = match written.get(operand) {
+                Some(()) => matrix.slice_mut()?.into_shared(),
+                None => matrix.slice()?,
+            };
+            Ok((operand, slice))
+        });
+        let operands = operands.collect::<Result<_, Error>>()?;
         Ok(HostMatrices {
             a: self.a.slice()?,
             b: self.b.slice()?,
@@ -441,9 +464,8 @@ impl HostProduct {
             b: self.b.selected(None, of_b)?,
             c: self.c.as_ref().try_map(output)?,
             d: output(&self.d)?,
-            operands: self.operands.as_ref().try_map(|operand, matrix| match operand.side() {
-                Some(_) => Ok(matrix.clone()),
-                None => output(matrix),
+            operands: self.operands.as_ref().try_map(|operand, matrix| {
+                if operand.is_matrix() { output(matrix) } else { Ok(matrix.clone()) }
             })?,
             lists: Default::default(),
             ..self.clone()

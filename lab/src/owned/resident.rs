@@ -72,7 +72,11 @@ impl Resident {
     /// [`Error::Driver`] if the device memory is too small.
     pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
         let HostMatrices { a, b, c, d, operands } = matrices;
-        let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
+        let copied = |matrix: &HostSlice<'_>| {
+            let results = matrix.shared_bytes().to_vec();
+            let bytes = if matrix.is_shared() { &results } else { matrix.bytes() };
+            Copied::new(stream, matrix.kind(), bytes)
+        };
         let c = c.as_ref().try_map(copied)?;
         let d = Copied::new(stream, d.kind(), d.bytes())?;
         let operands = operands.as_ref().try_map(|_, vector| copied(vector))?;
@@ -190,6 +194,23 @@ impl Resident {
     pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
         self.d.download(&self.stream, d)
     }
+
+    /// Synchronizes the stream, and copies the results beside D back.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the device has failed.
+    pub fn download_results(
+        &self,
+        operands: &EpilogueOperands<HostSlice<'_>>,
+    ) -> Result<(), Error> {
+        for (operand, result) in operands.iter().filter(|(_, memory)| memory.is_shared()) {
+            let Some(copied) = self.operands.get(operand) else { continue };
+            let mut bytes = result.shared_bytes().to_vec();
+            copied.download(&self.stream, HostSliceMut::from_bytes(result.kind(), &mut bytes))?;
+            result.shared_bytes().write(0, &bytes);
+        }
+        Ok(())
+    }
 }
 
 /// Computes one GEMM of host operands on a device: copies the operands, runs the kernel,
@@ -205,5 +226,6 @@ pub fn run_from_host(
 ) -> Result<(), Error> {
     let mut resident = Resident::new(stream, &matrices)?;
     resident.run(kernel, problem, [0; 4])?;
+    resident.download_results(&matrices.operands)?;
     resident.download(matrices.d)
 }

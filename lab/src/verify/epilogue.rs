@@ -49,12 +49,7 @@ fn each(mut estimates: Vec<Estimate>, f: impl Fn(Estimate) -> Estimate) -> Vec<E
 
 impl<'d> Evaluation<'d> {
     pub fn new(desc: &'d EpilogueDesc, scalars: [f64; SCALARS], compute: ComputeKind) -> Self {
-        let kind = match compute {
-            ComputeKind::F32 => ElementKind::F32,
-            ComputeKind::F64 => ElementKind::F64,
-            ComputeKind::I32 => ElementKind::I32,
-        };
-        let mut rounding = Rounding::for_type(kind);
+        let mut rounding = Rounding::for_type(compute.element());
         // The reference computes in binary64 and rounds as well; integers do not.
         rounding.unit += if compute == ComputeKind::I32 { 0.0 } else { 2f64.powi(-53) };
         Self { desc, scalars, compute, rounding }
@@ -65,13 +60,14 @@ impl<'d> Evaluation<'d> {
         self.desc.reads(&self.scalars).source()
     }
 
-    /// Returns the estimate of each element of D before it is stored. An epilogue with a gate reads
-    /// pairs of accumulators.
+    /// Returns the estimate of each element of D before it is stored, and those of the values that
+    /// the epilogue writes to other operands. An epilogue with a gate reads pairs of accumulators.
     pub fn evaluate(
         &self,
         accumulators: &[Estimate],
         inputs: &EpilogueOperands<Vec<f64>>,
-    ) -> Vec<Estimate> {
+    ) -> (Vec<Estimate>, EpilogueOperands<Vec<Estimate>>) {
+        let mut written = EpilogueOperands::NONE;
         let each_of = self.desc.columns_per_output();
         let of_pairs = |first: usize| {
             let all = accumulators.iter().skip(first).step_by(each_of);
@@ -105,6 +101,12 @@ impl<'d> Evaluation<'d> {
                     let value = pop();
                     scalar = value.scalar;
                     locals[slot as usize % LOCALS].clone_from(&value.estimates);
+                    value.estimates
+                }
+                Op::Write(operand, _) => {
+                    let value = pop();
+                    scalar = value.scalar;
+                    *written.slot(operand) = Some(value.estimates.clone());
                     value.estimates
                 }
                 Op::Then => {
@@ -143,7 +145,7 @@ impl<'d> Evaluation<'d> {
             };
             stack.push(Entry { estimates: each(estimates, |x| self.settled(x)), scalar });
         }
-        stack.pop().map_or_else(|| same(f64::NAN), |entry| entry.estimates)
+        (stack.pop().map_or_else(|| same(f64::NAN), |entry| entry.estimates), written)
     }
 
     /// Returns the number of the epilogue's arithmetic that is nearest to `x`.

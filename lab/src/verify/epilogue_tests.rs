@@ -17,7 +17,8 @@ fn evaluate(
     source: f64,
 ) -> Estimate {
     Evaluation::new(desc, SCALES, compute)
-        .evaluate(&[accumulator], &inputs(source).map(|_, x| vec![x]))[0]
+        .evaluate(&[accumulator], &inputs(source).map(|_, x| vec![x]))
+        .0[0]
 }
 
 const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];

@@ -42,6 +42,7 @@ mod fill;
 mod functions;
 pub(crate) mod number;
 mod reference;
+mod results;
 mod scaled;
 mod transpose;
 mod verdict;
@@ -67,10 +68,11 @@ use falchion::{
         shape::{Axis, EpilogueOperand, EpilogueOperands},
     },
     nest::GemmDesc,
-    numeric::Multiplied,
+    numeric::{ElementKind, Multiplied},
 };
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};
+use results::Maxima;
 
 /// The claim that D is the result of a GEMM. Operands and D are in the user's frame.
 #[derive(Clone, Copy, Debug)]
@@ -225,6 +227,7 @@ impl<'a> Claim<'a> {
             kind: desc.output.element,
             accumulation: Accumulation::for_description(&desc, k),
             evaluation: epilogue::Evaluation::new(&epilogue, call.scalars, desc.output.compute),
+            elements: epilogue.operands((desc.output.compute, desc.output.element)),
         };
         let columns: Vec<usize> = (0..call.n).collect();
         let tasks: Vec<_> = rows
@@ -236,7 +239,19 @@ impl<'a> Claim<'a> {
             COMPARED.advance();
             job.compare(rows, columns)
         };
-        tasks.into_par_iter().map(compare).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
+        let none = || (Verdict::default(), Maxima::default());
+        let (verdict, maxima) = tasks
+            .into_par_iter()
+            .map(compare)
+            .try_reduce(none, |x, y| Ok((x.0.and(y.0), x.1.and(y.1))))?;
+        let (all_rows, kind) = (rows.len() == job.call.m, desc.output.compute.element());
+        Ok(verdict.and(maxima.compare(kind, |operand, line| {
+            let mut result = Vec::with_capacity(1);
+            let view = job.call.operands.get(operand)?;
+            number::read(view.memory, core::iter::once(line), &mut result).ok()?;
+            // Groups of rows share results.
+            Some((result.pop()?, all_rows && view.batch_stride > 0))
+        })))
     }
 
     /// Returns the call of one GEMM with the claimed D. The previous content of D is a separate
@@ -259,7 +274,10 @@ impl<'a> Claim<'a> {
             b: of_product(b, of_b),
             c: Source::None,
             d: of_product(d, of_d),
-            operands,
+            operands: operands.map(|operand, memory| {
+                let stride = problem.operands.get(operand).map_or(0, |view| view.batch_stride);
+                of_product(memory, stride)
+            }),
         };
         Call { c, up, batch: 1, ..problem.with(matrices) }
     }
@@ -273,14 +291,16 @@ struct Job<'j> {
     call: Call<HostSlice<'j>>,
     /// Number of products per sum; 0 if the epilogue does not read the accumulator.
     k: usize,
-    kind: falchion::numeric::ElementKind,
+    kind: ElementKind,
     accumulation: Accumulation,
     evaluation: epilogue::Evaluation<'j>,
+    /// Element types of the epilogue's operands.
+    elements: EpilogueOperands<ElementKind>,
 }
 
 impl Job<'_> {
     /// Compares some rows in some columns.
-    fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
+    fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<(Verdict, Maxima), Error> {
         let Self { call, .. } = self;
         let (a, b) = (
             Operand::by_rows(&call.a, self.op, self.multiplied[0]),
@@ -310,17 +330,25 @@ impl Job<'_> {
         let arithmetic = Arithmetic::for_type(call.a.memory.kind());
         let accumulators: Vec<Estimate> =
             sums.into_iter().map(|sum| self.accumulation.estimate(sum, arithmetic)).collect();
-        let wanted = self.evaluation.evaluate(&accumulators, &read);
-        let mut verdict = Verdict::default();
-        for (at, wanted) in wanted.into_iter().enumerate() {
-            verdict.compare(
-                (rows[at / columns.len()], columns[at % columns.len()]),
-                got[at],
-                wanted,
-                self.kind,
-            );
+        let (wanted, written) = self.evaluation.evaluate(&accumulators, &read);
+        let mut maxima = Maxima::default();
+        let compare = |got: &[f64], wanted: &[Estimate], kind| {
+            let mut verdict = Verdict::default();
+            for (at, (got, wanted)) in got.iter().zip(wanted).enumerate() {
+                let place = (rows[at / columns.len()], columns[at % columns.len()]);
+                verdict.compare(place, *got, *wanted, kind);
+            }
+            verdict
+        };
+        let mut verdict = compare(&got, &wanted, self.kind);
+        for (operand, wanted) in written.iter().filter(|(operand, _)| operand.is_matrix()) {
+            if let Some(got) = read.get(operand) {
+                let kind = self.elements.get(operand).copied().unwrap_or(self.kind);
+                verdict = verdict.and(compare(got, wanted, kind).of_results());
+            }
         }
-        Ok(verdict)
+        maxima.add(&written, (rows, columns));
+        Ok((verdict, maxima))
     }
 }
 

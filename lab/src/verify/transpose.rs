@@ -81,7 +81,7 @@ impl Job<'_> {
         let moved: Vec<_> = moved.into_iter().map(Estimate::exactly).collect();
         let mut inputs = EpilogueOperands::NONE;
         *inputs.slot(EpilogueOperand::Source) = added;
-        let wanted = evaluation.evaluate(&moved, &inputs);
+        let (wanted, _) = evaluation.evaluate(&moved, &inputs);
         for (column, (got, wanted)) in got.into_iter().zip(wanted).enumerate() {
             verdict.compare((row, column), got, wanted, kind);
         }

@@ -24,6 +24,8 @@ pub struct Element {
 pub struct Verdict {
     /// Compared elements.
     pub elements_checked: usize,
+    /// Compared elements that are not in D: results of the epilogue beside D.
+    pub results_checked: usize,
     /// Elements that had to be equal, because their sums are exact in any order.
     pub elements_exact: usize,
     /// Undecided elements, because the bound of their sums is infinite. Only whole numbers decide
@@ -132,6 +134,12 @@ impl Verdict {
         Self { worst: self.worst.map(below), first_wrong: self.first_wrong.map(below), ..self }
     }
 
+    /// Returns the verdict of elements that are not in D.
+    #[must_use]
+    pub(super) fn of_results(self) -> Self {
+        Self { results_checked: self.elements_checked, ..self }
+    }
+
     /// Merges two verdicts. `other` is for later rows or columns.
     pub(crate) fn and(self, other: Self) -> Self {
         let first = |x: Option<Element>, y: Option<Element>| match (x, y) {
@@ -143,6 +151,7 @@ impl Verdict {
         let worse = if ours { &self } else { &other };
         Self {
             elements_checked: self.elements_checked + other.elements_checked,
+            results_checked: self.results_checked + other.results_checked,
             elements_exact: self.elements_exact + other.elements_exact,
             elements_undecided: self.elements_undecided + other.elements_undecided,
             elements_wrong: self.elements_wrong + other.elements_wrong,

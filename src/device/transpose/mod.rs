@@ -30,7 +30,7 @@ use crate::{
     nest::Auto,
     numeric::MathType,
     operand::{
-        Memory, Problem, check_read,
+        Memory, Problem, check_passed, check_read,
         transpose::{Configuration, TransposeDesc},
     },
     refusal::{Operand, Refusal},
@@ -157,8 +157,10 @@ impl<'a, S: Executor, T: MathType> Arguments<'a, S, T, Identity, T> {
             return Err(Refusal::INDICES_OF_TRANSPOSE);
         }
         let epilogue = <LinearCombination as Node>::DESC;
-        let operands = self.operands.iter().map(|(operand, _)| *operand);
-        check_read((&epilogue, Frame::USER), operands, &self.c.memory, &self.scalars)?;
+        let operands =
+            self.operands.iter().map(|(operand, view)| (*operand, view.memory.is_written()));
+        check_passed((&epilogue, Frame::USER), operands, false)?;
+        check_read(&epilogue, &self.c.memory, &self.scalars)?;
         let ((columns, rows, _), [a, _, c, d]) = (self.extents, self.placements());
         a.check(Operand::A, (rows, columns))?;
         c.check(Operand::C, (columns, rows))?;

@@ -106,21 +106,37 @@ impl Reader<'_> {
         Ok(desc)
     }
 
-    /// Reads `name = sum`, or nothing if the text does not begin with a name and `=`.
+    /// Reads `name = sum`, or nothing if the text does not begin with a name and `=`. If the name
+    /// is a matrix, with or without a type, the value is also written to the matrix.
     const fn definition(&mut self) -> Result<Option<EpilogueDesc>, Fault> {
         self.peek();
         let start = self.at;
         let name = self.word();
+        let matrix = match EpilogueOperand::from_name(self.text_of(name)) {
+            Some(operand) if operand.is_matrix() && !operand.is(EpilogueOperand::Source) => {
+                Some(operand)
+            }
+            _ => None,
+        };
+        let typed = matrix.is_some() && self.take(b':');
+        let element = if typed { Some(hold!(self.element())) } else { None };
         if name.0 == name.1 || !self.take(b'=') {
             self.at = start;
             return Ok(None);
         }
         let text = self.text_of(name);
-        if text[0].is_ascii_digit() || self.is_known(text) {
+        if text[0].is_ascii_digit() || self.is_known(text) && matrix.is_none() {
             self.at = start;
             return Err(self.fault("the name of a value is not a number and has no other meaning"));
         }
-        let value = hold!(self.sum());
+        let mut value = hold!(self.sum());
+        if let Some(operand) = matrix {
+            value = value.then(Op::Write(operand, element));
+            // The last value of a block has no reader, and needs no name.
+            if !matches!(self.peek(), Some(b';')) {
+                return Ok(Some(value));
+            }
+        }
         if self.named == LOCALS {
             self.at = start;
             return Err(self.fault("an epilogue has at most eight named values"));
@@ -256,6 +272,9 @@ impl Reader<'_> {
             return Ok(EpilogueDesc::leaf(Op::Local(slot)));
         }
         if let Some(operand) = EpilogueOperand::from_name(name) {
+            if operand.is_reduction() {
+                return self.call(Op::Write(operand, None));
+            }
             let element = if self.take(b':') { Some(hold!(self.element())) } else { None };
             return Ok(EpilogueDesc::leaf(Op::Operand(operand, element)));
         }

@@ -28,6 +28,12 @@ words! {
         Aux3 = "aux3",
         /// Auxiliary matrix 4, m x n.
         Aux4 = "aux4",
+        /// Maximum of absolute values over D, a result.
+        Amax = "amax",
+        /// Maximum of absolute values of each row of D, a result.
+        RowAmax = "row_amax",
+        /// Maximum of absolute values of each column of D, a result.
+        ColAmax = "col_amax",
     }
 }
 
@@ -69,13 +75,29 @@ impl EpilogueOperand {
     }
 
     /// Returns the axis of a vector, as the operand with the same axis: A for one value per row of
-    /// D, B for one value per column. Returns `None` for a matrix.
+    /// D, B for one value per column. Returns `None` for a matrix, and for a single value.
     pub const fn side(self) -> Option<OperandKind> {
         match self {
-            Self::BiasM | Self::ScaleM => Some(OperandKind::A),
-            Self::BiasN | Self::ScaleN => Some(OperandKind::B),
-            Self::Source | Self::Aux1 | Self::Aux2 | Self::Aux3 | Self::Aux4 => None,
+            Self::BiasM | Self::ScaleM | Self::RowAmax => Some(OperandKind::A),
+            Self::BiasN | Self::ScaleN | Self::ColAmax => Some(OperandKind::B),
+            _ => None,
         }
+    }
+
+    /// Returns whether the operand is an m x n matrix.
+    pub const fn is_matrix(self) -> bool {
+        matches!(self, Self::Source | Self::Aux1 | Self::Aux2 | Self::Aux3 | Self::Aux4)
+    }
+
+    /// Returns whether an epilogue can write the operand.
+    pub const fn is_result(self) -> bool {
+        self.is_reduction() || self.is_matrix() && !self.is(Self::Source)
+    }
+
+    /// Returns whether the operand is a reduction of values of the epilogue. A reduction is only
+    /// written, and its elements have the compute type.
+    pub const fn is_reduction(self) -> bool {
+        matches!(self, Self::Amax | Self::RowAmax | Self::ColAmax)
     }
 
     /// Returns the operand in the transposed GEMM.
@@ -85,7 +107,9 @@ impl EpilogueOperand {
             Self::BiasN => Self::BiasM,
             Self::ScaleM => Self::ScaleN,
             Self::ScaleN => Self::ScaleM,
-            matrix => matrix,
+            Self::RowAmax => Self::ColAmax,
+            Self::ColAmax => Self::RowAmax,
+            other => other,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{
     operand::Problem,
     refusal::Refusal,
     shape::Mn,
-    threadblock::{Grid, Launch, Partials},
+    threadblock::{Grid, Launch, Partials, launch::cleared},
 };
 
 /// Returns the launch of a problem for a kernel with this geometry. The device holds `resident` of
@@ -33,7 +33,7 @@ pub(crate) fn launch(
     let grid = Grid::with_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
     let reduction = geometry.reduction_of(desc, work.rectangles().into())?;
     Ok(Launch {
-        clear: partials.and_then(|partials| partials.cleared()),
+        clear: cleared(desc, problem, partials.and_then(|partials| partials.cleared())),
         reduction,
         ..Launch::new(grid, &params)
     })

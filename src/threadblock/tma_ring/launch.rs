@@ -10,7 +10,7 @@ use crate::{
     shape::OperandKind,
     threadblock::{
         Grid, L2PromotionKind, Launch, Mainloop, Partials, TensorMapDesc, TmaTensor,
-        WarpSpecialized, positions::POSITIONS, smem::Along,
+        WarpSpecialized, launch::cleared, positions::POSITIONS, smem::Along,
     },
 };
 
@@ -94,7 +94,7 @@ pub(crate) fn launch(
     let reduction = geometry.reduction_of(desc, tiles)?;
     Ok(Launch {
         tensors,
-        clear: partials.and_then(|partials| partials.cleared()),
+        clear: cleared(desc, problem, partials.and_then(|partials| partials.cleared())),
         reduction,
         ..Launch::new(grid, &params)
     })

@@ -31,7 +31,7 @@ use crate::{
 /// Alignment of stages and staging buffers in bytes: the period of the 128-byte swizzle.
 pub const ALIGNMENT_BYTES: u32 = 1024;
 /// Maximum number of staging buffers per consumer. The hardware has no such limit.
-pub const MOST_STAGING: u32 = 8;
+pub const MOST_STAGING: u32 = 16;
 /// Size of an mbarrier in bytes.
 pub const BARRIER_BYTES: u32 = 8;
 /// Maximum number of consumers. With the producer, they have 512 threads.
@@ -278,10 +278,12 @@ impl Pipeline {
     }
 
     /// Returns the registers per consumer thread if each producer thread keeps `producer`
-    /// registers: the largest multiple of 8 that fits.
+    /// registers: the largest multiple of 8 that fits. Warpgroups share only the registers of the
+    /// launch: `setmaxnreg.inc` waits forever for others.
     pub const fn registers_beside(&self, producer: u32) -> u32 {
         let consumers = if self.consumers == 0 { 1 } else { self.consumers };
-        let share = (REGISTERS / (WARPS * 32)).saturating_sub(producer) / consumers / 8 * 8;
+        let launched = self.launch_registers() * (consumers + 1);
+        let share = launched.saturating_sub(producer) / consumers / 8 * 8;
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
     }
 

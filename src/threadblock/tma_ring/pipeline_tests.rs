@@ -77,6 +77,18 @@ fn a_tile_follows_its_predecessor_around_the_ring() {
     }
 }
 
+/// `setmaxnreg` moves registers among the warpgroups of a block, which has only those of its launch.
+#[test]
+fn registers_of_the_roles_fit_in_the_launch() {
+    for consumers in 1..=MOST_CONSUMERS {
+        let ring = Pipeline { consumers, ..WIDE };
+        for producer in (LEAST_REGISTERS..=ring.launch_registers()).step_by(8) {
+            let of_consumers = ring.registers_beside(producer) * consumers;
+            assert!(producer + of_consumers <= ring.launch_registers() * (consumers + 1));
+        }
+    }
+}
+
 #[test]
 fn bytes_of_a_ring() {
     let available = 227 << 10;
@@ -105,7 +117,10 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
             Pipeline { multicast: multicast(1), ..WIDE },
             "blocks of a cluster = 1 is outside 2 to 8; try 2",
         ),
-        (Pipeline { staging_buffers: 9, ..WIDE }, "staging buffers = 9 is outside 0 to 8; try 8"),
+        (
+            Pipeline { staging_buffers: 17, ..WIDE },
+            "staging buffers = 17 is outside 0 to 16; try 16",
+        ),
         (
             Pipeline { staging_buffers: 0, ..WIDE },
             "bytes of a staging buffer = 8192 is not 0; try 0",
