@@ -328,7 +328,6 @@ struct TensorStore {
   // a row belong to two columns.
   template <int Subtile, bool MayRead>
   __device__ __forceinline__ void store_staging_elements(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
-    static_assert(sizeof(C) == 4, "an element is a word");
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     unsigned const first[2] = {alone(Access::column(staging, thread, 0)), alone(Access::column(staging, thread, 1))};
     Operands operands = read_operands<Subtile>();
@@ -345,7 +344,7 @@ struct TensorStore {
         else if (MayRead && params.reads_source) source = staged(to);
         Neighbours const computed = apply<down>(accumulators, source, scalar, operands, n, lower);
 #pragma unroll
-        for (int i = 0; i < 2; ++i) asm volatile("st.shared.b32 [%0], %1;" ::"r"(to[i]), "r"(bits(convert<C>(computed.element[i]))) : "memory");
+        for (int i = 0; i < 2; ++i) store_staging_element(to[i], convert<C>(computed.element[i]));
       }
     write_results<Subtile>(operands);
   }
@@ -366,6 +365,15 @@ struct TensorStore {
 #pragma unroll
     for (int w = 0; w < kColumns; ++w) columns.distance[w] = w / 2 * kOctet + w % 2;
     return columns;
+  }
+
+  static __device__ __forceinline__ void store_staging_element(unsigned to, C const& element) {
+    if constexpr (sizeof(C) == 1) {
+      asm volatile("st.shared.b8 [%0], %1;" ::"r"(to), "r"(unsigned(byte_of(element))) : "memory");
+    } else {
+      static_assert(sizeof(C) == 4, "elements of D have 1 or 4 bytes");
+      asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(bits(element)) : "memory");
+    }
   }
 
   // Reads the operands of the epilogue for the thread's elements of a subtile.
@@ -504,12 +512,20 @@ struct TensorStore {
     return two;
   }
 
-  // Reads two 32-bit elements of C.
+  // Reads two elements of C, of 1 or 4 bytes.
   static __device__ __forceinline__ Pair staged(unsigned const (&from)[2]) {
     Pair two;
-    unsigned(&word)[2] = reinterpret_cast<unsigned(&)[2]>(two);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word[i]) : "r"(from[i]) : "memory");
+    for (int i = 0; i < 2; ++i) {
+      unsigned word;
+      if constexpr (sizeof(C) == 1) {
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(word) : "r"(from[i]) : "memory");
+        reinterpret_cast<unsigned char&>(two.element[i]) = (unsigned char)word;
+      } else {
+        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(from[i]) : "memory");
+        reinterpret_cast<unsigned&>(two.element[i]) = word;
+      }
+    }
     return two;
   }
 
@@ -527,8 +543,10 @@ struct TensorStore {
   static __device__ __forceinline__ unsigned bits(int x) { return x; }
   template <class Byte>
   static __device__ __forceinline__ unsigned short halves(Vector<Byte, 2> const& two) {
-    return (unsigned short)((unsigned char)two.element[0] | (unsigned char)two.element[1] << 8);
+    return (unsigned short)(byte_of(two.element[0]) | byte_of(two.element[1]) << 8);
   }
+  template <class Byte>
+  static __device__ __forceinline__ unsigned char byte_of(Byte const& element) { return reinterpret_cast<unsigned char const&>(element); }
 
   template <class Access>
   static __device__ __forceinline__ Access shared(unsigned from) {

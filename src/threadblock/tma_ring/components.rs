@@ -133,7 +133,10 @@ impl WarpSpecialized {
             if columns == least && !d.a_from_registers() && whole.shared_bytes() <= available {
                 columns = d.warp().n;
             }
-            return (columns, SwizzleMode::Bytes128);
+            // A column of 64 bytes is a row of its own swizzle.
+            let narrow = element.bytes_of(ROWS) < STAGE_BYTES;
+            let swizzle = if narrow { SwizzleMode::Bytes64 } else { SwizzleMode::Bytes128 };
+            return (columns, swizzle);
         }
         let widths = [SwizzleMode::Bytes128, SwizzleMode::Bytes64, SwizzleMode::Bytes32];
         let bytes = d.output.element.bytes_of(d.warp_columns_of_d());
