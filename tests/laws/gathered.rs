@@ -170,7 +170,7 @@ fn registers_of_a_producer_grow_with_its_lines() {
     };
     assert_eq!(registers([false, false]), Some([24, 240]));
     assert_eq!(registers([true, false]), Some([40, 232]));
-    assert_eq!(registers([false, true]), Some([48, 232]));
+    assert_eq!(registers([false, true]), Some([48, 224]));
     assert_eq!(registers([true, true]), Some([56, 224]));
 }
 

@@ -67,7 +67,15 @@ impl WarpSpecialized {
         // accumulators at a time. The registers that the main loop frees suffice.
         let added = self.options.split_k && self.ring.slices.is_none();
         let of_slices = if added { registers_of_slices(1, self.words_of_sum()) } else { 0 };
-        self.registers_of_tiles() + of_slices
+        self.registers_of_tiles() + of_slices + self.widened_halves()
+    }
+
+    /// Returns the registers of f16 accumulators that are widened to f32 before a split-K slice is
+    /// stored. NVRTC 13 widens all of them before the first store, and spilled without these
+    /// registers.
+    const fn widened_halves(&self) -> u32 {
+        let packed = self.numbers() > self.accumulators();
+        if packed && self.options.split_k { self.numbers() } else { 0 }
     }
 
     /// Returns the registers needed without split-K reduction.
