@@ -77,7 +77,8 @@ fn a_tile_follows_its_predecessor_around_the_ring() {
     }
 }
 
-/// `setmaxnreg` moves registers among the warpgroups of a block, which has only those of its launch.
+/// `setmaxnreg` moves registers among the warpgroups of a block. A block has only the registers of
+/// its launch.
 #[test]
 fn registers_of_the_roles_fit_in_the_launch() {
     for consumers in 1..=MOST_CONSUMERS {
