@@ -37,6 +37,13 @@ __device__ __forceinline__ void read_vector(To (&to)[Count], Operand const& vect
   }
 }
 
+// Reads a scalar in global memory, which has one value per GEMM, or one for all. Reads 0 if the
+// scalar is not read.
+template <class From, class To, class Operand>
+__device__ __forceinline__ void read_scalar(To& to, Operand const& scalar, unsigned product) {
+  to = scalar.address != 0 ? convert<To>(reinterpret_cast<From const*>(scalar.address)[(long long)product * scalar.batch_stride]) : To(0);
+}
+
 // Reads a block of a matrix beside D, an operand of the epilogue. Reads 0 outside of D, and from a
 // matrix that is not read.
 template <class From, class To, int Rows, int Columns, class Operand, class Params>

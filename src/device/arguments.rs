@@ -206,6 +206,25 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         scale_m: ScaleM;
         /// Passes the vector `scale_n` of the epilogue: one value per column of D, as `bias_n`.
         scale_n: ScaleN;
+        /// Passes the scalar `alpha_ptr` of the epilogue in memory: one value for all GEMMs, or one
+        /// value per GEMM of a batch or per group along K. An earlier kernel on the stream may
+        /// write it.
+        ///
+        /// ```
+        /// use falchion::prelude::*;
+        ///
+        /// falchion::epilogue! { struct Scaled = alpha_ptr:f32 * acc }
+        /// let mut d = [0.0f32; 4];
+        /// let call = Arguments::new((1, 2, 1), &[2.0f32, 3.0], &[1.0, 10.0], &mut d);
+        /// let gemm = Gemm::<f32>::new().epilogue::<Scaled>();
+        /// gemm.run(call.batch(2).batch_stride_b(0).alpha_ptr(&[1.0f32, -1.0]))?;
+        /// assert_eq!(d, [2.0, 20.0, -3.0, -30.0]);
+        /// # Ok::<(), falchion::Error>(())
+        /// ```
+        alpha_ptr: AlphaPtr;
+        /// Passes the scalar `beta_ptr` of the epilogue in memory, as `alpha_ptr`. With
+        /// `beta_ptr * c`, a value of 0 removes C, even if C holds NaN; the kernel reads C.
+        beta_ptr: BetaPtr;
     }
 
     /// Passes the auxiliary matrix `N` of the epilogue, 1 to 4: m x n elements of the type that the

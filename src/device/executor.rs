@@ -87,10 +87,12 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let operand = |operand: EpilogueOperand, view: &OperandView<EpilogueMemory<'_, S>>| {
             let memory = view.memory.elements();
             match operand.side() {
-                _ if operand.is_reduction() => {
-                    let results = memory.skip(view.placement.first());
-                    let results = View::reduction(results, operand, (m, n));
-                    if shared { results.batched(0) } else { results }
+                _ if operand.is_reduction() || operand.is_scalar() => {
+                    let values = memory.skip(view.placement.first());
+                    // One scalar serves all GEMMs.
+                    let one = operand.is_scalar() && values.length == 1;
+                    let values = View::reduction(values, operand, (m, n));
+                    if shared || one { values.batched(0) } else { values }
                 }
                 Some(side) => View::vector(memory.skip(view.placement.first()), side),
                 None if shared => view.placement.shared().view(memory, orders.c, (rows_of_d, n)),

@@ -85,7 +85,8 @@ impl EpilogueDesc {
             if depth < ops[i].arity() {
                 return Err(Refusal::epilogue(Malformed::NoOperand));
             }
-            if matches!(ops[i], Op::Scale) && self.scale_of(i).is_none() {
+            let scaled = matches!(ops[i], Op::Scale);
+            if scaled && self.scale_of(i).is_none() && !self.scales_by_memory(i) {
                 return Err(Refusal::epilogue(Malformed::ScaledByNoScalar));
             }
             if matches!(ops[i], Op::Then) && !matches!(ops[self.root_before(i)], Op::Let(_)) {

@@ -263,6 +263,11 @@ impl EpilogueDesc {
         matrices
     }
 
+    /// Returns whether the first operand of the `Scale` node at index `at` is a scalar in memory.
+    pub(super) const fn scales_by_memory(&self, at: usize) -> bool {
+        matches!(self.ops[self.root_before(at)], Op::Operand(operand, _) if operand.is_scalar())
+    }
+
     /// Returns the scalar slot of the `Scale` node at index `at`, or `None` if its first operand is
     /// not a scalar.
     pub(super) const fn scale_of(&self, at: usize) -> Option<usize> {

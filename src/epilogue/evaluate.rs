@@ -191,6 +191,9 @@ pub fn evaluate<'r, E: Compute>(
                     .is_some_and(|slot| E::from_scalar(scalars[slot]) == E::default())
                 {
                     rows.zip(|_, _| E::default());
+                } else if desc.scales_by_memory(at) {
+                    let zero = E::default();
+                    rows.zip(|scale, x| if scale == zero { zero } else { scale.times(x) });
                 } else {
                     rows.zip(E::times);
                 }

@@ -61,9 +61,9 @@ pub(crate) use operands::members;
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::functions;
 pub use tree::{
-    Acc, Alpha, Amax, Apply, Apply2, Aux, Beta, BiasM, BiasN, Clamp, ColAmax, Constant, Fraction,
-    Gate, Let, LinearCombination, LinearCombinationRelu, Local, Node, RowAmax, Scalar, ScalarNode,
-    ScaleM, ScaleN, Scaled, Source, Up, WriteAux,
+    Acc, Alpha, AlphaPtr, Amax, Apply, Apply2, Aux, Beta, BetaPtr, BiasM, BiasN, Clamp, ColAmax,
+    Constant, Fraction, Gate, Let, LinearCombination, LinearCombinationRelu, Local, Node, RowAmax,
+    Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source, Up, WriteAux,
 };
 #[doc(hidden)]
 pub use tree::{OfD, OperandElement};

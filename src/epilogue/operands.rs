@@ -57,10 +57,12 @@ fn operands(
         let (extents, read) = match operand.side() {
             _ if operand == EpilogueOperand::Source => continue,
             Some(OperandKind::A) => ("[R]", format!("({operand}, {from}, rows, params.m)")),
+            None if operand.is_scalar() => ("", format!("({operand}, {from}, product)")),
             Some(OperandKind::B) => ("[W]", format!("({operand}, {from}, columns, params.n)")),
             None => ("[R][W]", format!("({operand}, {from}, product, rows, columns, params)")),
         };
         let function = match (operand.side(), scatter) {
+            _ if operand.is_scalar() => format!("read_scalar<{element}>"),
             (Some(_), _) => format!("read_vector<{element}>"),
             (None, None) => format!("read_matrix<{element}>"),
             (None, Some(axis)) => format!("read_scattered<{element}, {axis}>"),

@@ -96,6 +96,7 @@ pub(super) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
             let place = match operand.side() {
                 Some(OperandKind::A) => "[r]",
                 Some(OperandKind::B) => "[w]",
+                None if operand.is_scalar() => "",
                 None => "[r][w]",
             };
             format!("operands.{operand}{place}")
@@ -198,7 +199,7 @@ impl fmt::Display for EpilogueDesc {
             Op::Scale => infix('*', operands),
             Op::Math(function) => match function.operator() {
                 // The parser reads a scalar times x as a scale.
-                Some('*') if scalar_slot(&operands[0].text).is_some() => {
+                Some('*') if is_scalar(&operands[0].text) => {
                     Expression::atom(format!("{}({})", function.name(), joined(operands)))
                 }
                 Some(operator) => infix(operator, operands),
@@ -214,6 +215,13 @@ impl fmt::Display for EpilogueDesc {
         });
         f.write_str(&text)
     }
+}
+
+/// Returns whether a text is a scalar, in memory or among the arguments.
+fn is_scalar(text: &str) -> bool {
+    let name = text.split(':').next().unwrap_or_default();
+    let in_memory = EpilogueOperand::from_name(name.as_bytes()).is_some_and(|one| one.is_scalar());
+    in_memory || scalar_slot(text).is_some()
 }
 
 /// Returns an operand with its element type.

@@ -98,10 +98,17 @@ operands! {
     ScaleM = EpilogueOperand::ScaleM;
     /// Element of `scale_n`, a vector with one value per column of D.
     ScaleN = EpilogueOperand::ScaleN;
+    /// Scalar `alpha_ptr` in memory, with one value, or with one value per GEMM of a batch.
+    AlphaPtr = EpilogueOperand::AlphaPtr;
+    /// Scalar `beta_ptr` in memory, as `AlphaPtr`.
+    BetaPtr = EpilogueOperand::BetaPtr;
     /// Element of the auxiliary matrix `N`, 1 to 4, which has the extents of D and strides of its
     /// own.
     Aux[N] = EpilogueOperand::auxiliary(N);
 }
+
+impl<E: OperandElement> ScalarNode for AlphaPtr<E> {}
+impl<E: OperandElement> ScalarNode for BetaPtr<E> {}
 
 /// Scalar `s2` to `s7`.
 #[derive(Clone, Copy, Debug)]

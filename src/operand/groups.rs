@@ -120,7 +120,9 @@ impl Problem {
         let (c, d) =
             (self.c.map(|c| c.one_behind_another(extents)), self.d.one_behind_another(extents));
         let operands = self.operands.map(|operand, view| match operand.side() {
-            _ if operand.is_reduction() => View::reduction(view.memory, operand, extents),
+            _ if operand.is_reduction() || operand.is_scalar() => {
+                View::reduction(view.memory, operand, extents)
+            }
             Some(_) => view.batched(0),
             None => view.one_behind_another(extents),
         });

@@ -180,7 +180,8 @@ impl<M> View<M> {
     }
 
     /// Creates the results of a reduction over D, one behind another: a value per row of D, per
-    /// column, or per GEMM of a batch. As an m x n matrix, the results have a stride of 0.
+    /// column, or per GEMM of a batch. As an m x n matrix, the results have a stride of 0. A scalar
+    /// in memory has one value per GEMM, too.
     pub fn reduction(memory: M, operand: EpilogueOperand, (m, n): (usize, usize)) -> Self {
         let (strides, count) = match operand.side() {
             Some(OperandKind::A) => ([1, 0], m),
@@ -200,7 +201,9 @@ impl<M> View<M> {
         (order, extents): (Order, (usize, usize)),
     ) -> Self {
         match operand.side() {
-            _ if operand.is_reduction() => Self::reduction(memory, operand, extents),
+            _ if operand.is_reduction() || operand.is_scalar() => {
+                Self::reduction(memory, operand, extents)
+            }
             Some(side) => Self::vector(memory, side),
             None => Self::packed(memory, order, extents, None),
         }

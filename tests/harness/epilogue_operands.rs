@@ -3,7 +3,9 @@
 use super::{epilogue_trees::tree, groups::largest, prelude::*, words::has_all_variants};
 
 /// Epilogues that compute in f32, with operands of every type that f32 represents.
-const OF_F32: [&str; 6] = [
+const OF_F32: [&str; 8] = [
+    "alpha_ptr:f32 * acc + beta_ptr * c",
+    "alpha_ptr * relu(acc + bias_n) + multiply(beta_ptr:f16, aux1)",
     "alpha * acc + beta * c + aux1:f32",
     "relu(multiply(acc, scale_m:f32) + bias_n:bf16) + aux2",
     "multiply(alpha * acc + aux3:f16, aux4:e4m3) + bias_m:i8",

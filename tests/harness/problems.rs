@@ -142,7 +142,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let mut random_vectors = Random::new(seed ^ 0x0062_6961);
     let reads = d.epilogue.leave(d.frame).reads(&scalars).operands;
     problem.operands = EpilogueOperands::by(|kind| {
-        if kind.is_reduction() {
+        if kind.is_reduction() || kind.is_scalar() {
             let written = reads.get(kind);
             return written.map(|()| {
                 let results = View::reduction((), kind, (m, n));

@@ -196,7 +196,7 @@ impl HostProduct {
             operands: operands.try_map(|operand, view| {
                 let kind = elements.get(operand).copied().unwrap_or(types.c);
                 match operand.side() {
-                    _ if operand.is_reduction() => {
+                    _ if operand.is_reduction() || operand.is_scalar() => {
                         let each = View::reduction((), operand, (m, n)).batch_stride;
                         let divided = matches!(offsets, Some((Axis::M, _)));
                         row(kind, if divided { each } else { each * batch })
@@ -295,7 +295,7 @@ impl HostProduct {
         let a = if self.transposes { a.transposed() } else { a };
         let divided = matches!(self.offsets, Some((Axis::M, _)));
         let operands = self.operands.as_ref().map(|operand, held| match operand.side() {
-            _ if operand.is_reduction() => {
+            _ if operand.is_reduction() || operand.is_scalar() => {
                 let results = View::reduction(held.view().memory, operand, (m, n));
                 if divided { results.batched(0) } else { results }
             }

@@ -138,7 +138,12 @@ impl<'d> Evaluation<'d> {
                 Op::Scale => {
                     let (y, mut x) = (pop(), pop());
                     for (x, y) in x.estimates.iter_mut().zip(y.estimates) {
-                        *x = self.math(MathFunction::Multiply, *x, y);
+                        // A scalar in memory may be 0, too.
+                        let zero = x.error == 0.0 && x.value == 0.0;
+                        *x = match zero {
+                            true => Estimate::exactly(0.0),
+                            false => self.math(MathFunction::Multiply, *x, y),
+                        };
                     }
                     if x.scalar == Some(0.0) { same(0.0) } else { x.estimates }
                 }

@@ -194,7 +194,11 @@ impl Reader<'_> {
         let mut desc = hold!(self.factor());
         loop {
             let op = if self.take(b'*') {
-                let scalar = matches!(desc.ops(), [Op::Scalar(_)]);
+                let scalar = match desc.ops() {
+                    [Op::Scalar(_)] => true,
+                    [Op::Operand(operand, _)] => operand.is_scalar(),
+                    _ => false,
+                };
                 if scalar { Op::Scale } else { Op::MULTIPLY }
             } else if self.take(b'/') {
                 Op::Math(MathFunction::Divide)

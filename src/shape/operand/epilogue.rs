@@ -34,6 +34,10 @@ words! {
         RowAmax = "row_amax",
         /// Maximum of absolute values of each column of D, a result.
         ColAmax = "col_amax",
+        /// Scalar alpha in memory.
+        AlphaPtr = "alpha_ptr",
+        /// Scalar beta in memory.
+        BetaPtr = "beta_ptr",
     }
 }
 
@@ -87,6 +91,12 @@ impl EpilogueOperand {
     /// Returns whether the operand is an m x n matrix.
     pub const fn is_matrix(self) -> bool {
         matches!(self, Self::Source | Self::Aux1 | Self::Aux2 | Self::Aux3 | Self::Aux4)
+    }
+
+    /// Returns whether the operand is a scalar in memory: one value for all GEMMs of a batch, or one
+    /// value per GEMM.
+    pub const fn is_scalar(self) -> bool {
+        matches!(self, Self::AlphaPtr | Self::BetaPtr)
     }
 
     /// Returns whether an epilogue can write the operand.
