@@ -171,10 +171,10 @@ fn a_call_with_a_gate_is_one_launch() {
     }
 }
 
-/// Operands of one call on another device, or that D overlaps, are refused.
+/// The up columns may lie in the allocation of D, and are refused if they are too short.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn matrices_of_a_gate_that_d_overlaps_are_refused() {
+fn short_up_columns_are_refused() {
     falchion::epilogue! { struct Product = gate * up }
     let (context, _) = device();
     let stream = context.default_stream();
