@@ -19,6 +19,8 @@ struct MaximumInterval {
     most: f64,
     /// Whether a value is NaN.
     nan: bool,
+    /// Whether a value may be any number, or NaN.
+    undecided: bool,
 }
 
 impl MaximumInterval {
@@ -27,6 +29,7 @@ impl MaximumInterval {
             least: self.least.max(other.least),
             most: self.most.max(other.most),
             nan: self.nan || other.nan,
+            undecided: self.undecided || other.undecided,
         }
     }
 
@@ -35,14 +38,19 @@ impl MaximumInterval {
         if value.is_nan() {
             return Self { nan: true, ..Self::default() };
         }
-        let error = if x.overflows { f64::INFINITY } else { x.error };
-        Self { least: (value - error).max(0.0), most: value + error, nan: false }
+        if x.overflows || !x.error.is_finite() {
+            return Self { undecided: true, ..Self::default() };
+        }
+        Self { least: (value - x.error).max(0.0), most: value + x.error, ..Self::default() }
     }
 
     /// Returns the maximum with its largest error.
     fn estimate(self) -> Estimate {
         if self.nan {
             return Estimate::exactly(f64::NAN);
+        }
+        if self.undecided {
+            return Estimate::within(self.least, f64::INFINITY);
         }
         if self.least == self.most {
             return Estimate::exactly(self.least);
