@@ -93,8 +93,8 @@ impl EpilogueOperand {
         matches!(self, Self::Source | Self::Aux1 | Self::Aux2 | Self::Aux3 | Self::Aux4)
     }
 
-    /// Returns whether the operand is a scalar in memory: one value for all GEMMs of a batch, or one
-    /// value per GEMM.
+    /// Returns whether the operand is a scalar in memory: one value for all GEMMs of a batch, or
+    /// one value per GEMM.
     pub const fn is_scalar(self) -> bool {
         matches!(self, Self::AlphaPtr | Self::BetaPtr)
     }
