@@ -43,7 +43,7 @@ fn kernels_of_groups_along_k_with_index_lists_compile_clean() {
     kernels.extend(by_threads(47_000..47_012));
     for kernel_kind in [KernelKind::MmaSync, KernelKind::MmaSyncRing] {
         let draw = |seed, wanted| description(seed, Wanted { kernel_kind, ..wanted });
-        kernels.extend(random_descriptions(48_000, 8, ArchKind::Sm90, draw));
+        kernels.extend(random_descriptions(48_000, 12, ArchKind::Sm90, draw));
     }
     kernels.retain(|(_, desc, _)| desc.split_k() == 1 && groups_along_k(desc));
     let grouped = kernels.into_iter().map(|(name, d, arch)| (name, d.for_groups(Axis::K), arch));
