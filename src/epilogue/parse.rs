@@ -50,8 +50,8 @@ impl std::error::Error for ParseEpilogueError {}
 /// Numbers have at most 19 digits and a magnitude from 1e-20 to 1e20. Names are `acc`, `alpha`,
 /// `beta`, and `s2` to `s7`. Operands are `c` (also `source`), the vectors `bias_m`, `bias_n`,
 /// `scale_m`, and `scale_n`, and the matrices `aux1` to `aux4`. An operand has D's element type, or
-/// the type after its name: `bias_n:f32`. `amax(x)`, `row_amax(x)`, and `col_amax(x)` are `x`, and
-/// write the maximum of its absolute values. The functions are `clamp(x, low, high)`, and each
+/// the type after its name: `bias_n:f32`. `amax(x)`, `row_amax(x)`, and `col_amax(x)` return `x`,
+/// and write the maximum absolute value of `x`. The functions are `clamp(x, low, high)`, and each
 /// [`MathFunction`] by its name, such as `min(x, y)`. `leaky_relu(x)` has a slope of 0.01. A
 /// [registered](super::register) user function is `user_` followed by its
 /// [`NodeId`](super::NodeId): 16
