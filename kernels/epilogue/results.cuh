@@ -9,24 +9,25 @@
 namespace epilogue {
 
 // Lanes of a warp that hold elements of the same rows, which are neighbors, and of the same
-// columns, which are kRows apart. All lanes then write results at the same time.
+// columns, which are kRows apart. If lanes share lines, all lanes of the warp must call the
+// functions below together.
 template <int Rows, int Columns>
 struct SharedLines {
   static constexpr int kRows = Rows, kColumns = Columns;
 };
-// A thread shares its rows and columns with no lane that is known here.
-using Alone = SharedLines<1, 1>;
+// Lines that no two lanes are known to share.
+using UnsharedLines = SharedLines<1, 1>;
 
 // Elements of D that a thread writes results for: rows and columns, and whether each is in D and in
 // the group.
 template <int Rows, int Columns>
-struct Elements {
+struct ResultElements {
   Coordinates<Rows> rows;
   Coordinates<Columns> columns;
   bool has_row[Rows], has_column[Columns], has_all;
 
   template <class Lines, class Params>
-  __device__ __forceinline__ Elements(Coordinates<Rows> const& rows, Coordinates<Columns> const& columns, Lines const& lines, Params const& params) : rows(rows), columns(columns), has_all(true) {
+  __device__ __forceinline__ ResultElements(Coordinates<Rows> const& rows, Coordinates<Columns> const& columns, Lines const& lines, Params const& params) : rows(rows), columns(columns), has_all(true) {
 #pragma unroll
     for (int i = 0; i < Rows; ++i) {
       has_row[i] = rows[i] < lines.rows(params) && lines.have_row(rows[i]);
@@ -44,12 +45,13 @@ struct Elements {
 
 // Writes values to a matrix beside D, at the places of D's elements.
 template <class To, threadblock::Scatter Axis, class From, int Rows, int Columns, class Operand, class Params>
-__device__ __forceinline__ void write_matrix(From const (&from)[Rows][Columns], Operand const& matrix, unsigned product, Elements<Rows, Columns> const& elements, Params const& params) {
+__device__ __forceinline__ void write_matrix(From const (&from)[Rows][Columns], Operand const& matrix, unsigned product, ResultElements<Rows, Columns> const& elements, Params const& params) {
   To* const to = reinterpret_cast<To*>(matrix.address) + (long long)product * matrix.batch_stride;
   Coordinates<Rows> const& rows = elements.rows;
   Coordinates<Columns> const& columns = elements.columns;
   if constexpr (Axis == threadblock::Scatter::None && Columns % 2 == 0) {
-    // Pairs of neighbors take one store if they are aligned.
+    // Pairs of neighbors take one store if they are aligned. If the first two columns are
+    // neighbors, so are those of each pair.
     To* const first = to + (long long)columns.first;
     bool const pairs = elements.has_all && matrix.column_stride == 1 && matrix.row_stride % 2 == 0 && reinterpret_cast<unsigned long long>(first) % (2 * sizeof(To)) == 0;
     if (pairs && columns.distance[1] == 1) {
@@ -79,7 +81,7 @@ __device__ __forceinline__ unsigned long long bits_of_maximum(double x) { return
 // Replaces a number in global memory by the maximum of it and `maximum`, which is not negative, or
 // NaN. The bits of such numbers are ordered as the numbers, and NaN is the greatest.
 template <class Compute, class Operand>
-__device__ __forceinline__ void raise(Operand const& results, unsigned product, long long offset, Compute maximum) {
+__device__ __forceinline__ void join_maximum(Operand const& results, unsigned product, long long offset, Compute maximum) {
   auto const bits = bits_of_maximum(maximum);
   auto* const to = reinterpret_cast<decltype(bits_of_maximum(Compute()))*>(results.address) + (long long)product * results.batch_stride + offset;
   atomicMax(to, bits);
@@ -87,7 +89,7 @@ __device__ __forceinline__ void raise(Operand const& results, unsigned product, 
 
 // Adds absolute values to maxima per row of the thread.
 template <class Compute, int Rows, int Columns>
-__device__ __forceinline__ void add_row_maxima(Compute (&maxima)[Rows], Compute const (&from)[Rows][Columns], Elements<Rows, Columns> const& elements) {
+__device__ __forceinline__ void add_row_maxima(Compute (&maxima)[Rows], Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
   if (elements.has_all) {
 #pragma unroll
     for (int i = 0; i < Rows; ++i)
@@ -104,7 +106,7 @@ __device__ __forceinline__ void add_row_maxima(Compute (&maxima)[Rows], Compute 
 
 // Adds absolute values to the maximum of the thread.
 template <class Compute, int Rows, int Columns>
-__device__ __forceinline__ void add_maximum(Compute& maximum, Compute const (&from)[Rows][Columns], Elements<Rows, Columns> const& elements) {
+__device__ __forceinline__ void add_maximum(Compute& maximum, Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
   Compute maxima[Rows];
 #pragma unroll
   for (int i = 0; i < Rows; ++i) maxima[i] = maximum;
@@ -121,7 +123,7 @@ __device__ __forceinline__ void write_row_maxima(Compute (&maxima)[Rows], Operan
 #pragma unroll
     for (int lane = 1; lane < Shared::kRows; lane *= 2) maxima[i] = math::max(maxima[i], __shfl_xor_sync(0xffffffffu, maxima[i], lane));
     bool const writes = threadIdx.x % Shared::kRows == 0 && rows[i] < lines.rows(params) && lines.have_row(rows[i]);
-    if (writes) raise(results, product, rows[i], maxima[i]);
+    if (writes) join_maximum(results, product, rows[i], maxima[i]);
     maxima[i] = Compute(0);
   }
 }
@@ -137,7 +139,7 @@ struct ColumnMaxima {
     if constexpr (Stride >= End) {
 #pragma unroll
       for (int j = 0; j < Count; ++j)
-        if (writes && has[j]) raise(results, product, at[j], maxima[j]);
+        if (writes && has[j]) join_maximum(results, product, at[j], maxima[j]);
     } else {
       constexpr bool halves = Count % 2 == 0;
       constexpr int kept = halves ? Count / 2 : Count, beyond = Count - kept;
@@ -160,7 +162,7 @@ struct ColumnMaxima {
 
 // Writes the maxima of absolute values in each of the thread's columns.
 template <class Shared, class Compute, int Rows, int Columns, class Operand>
-__device__ __forceinline__ void write_column_maxima(Compute const (&from)[Rows][Columns], Operand const& results, unsigned product, Elements<Rows, Columns> const& elements) {
+__device__ __forceinline__ void write_column_maxima(Compute const (&from)[Rows][Columns], Operand const& results, unsigned product, ResultElements<Rows, Columns> const& elements) {
   Compute maxima[Columns];
   unsigned at[Columns];
 #pragma unroll
@@ -180,7 +182,7 @@ __device__ __forceinline__ void write_maximum(Compute& maximum, Operand const& r
   constexpr int lanes = Shared::kRows * Shared::kColumns;
 #pragma unroll
   for (int lane = 1; lane < lanes; lane *= 2) maximum = math::max(maximum, __shfl_xor_sync(0xffffffffu, maximum, lane));
-  if (threadIdx.x % lanes == 0) raise(results, product, 0, maximum);
+  if (threadIdx.x % lanes == 0) join_maximum(results, product, 0, maximum);
   maximum = Compute(0);
 }
 

@@ -51,8 +51,8 @@ struct TensorStore {
   // Lines of D that belong to the group.
   threadblock::Lines<Config::kRagged, Config::kGroupStep> group{};
   Compute scalars[8];
-  // Maxima of the tile so far.
-  typename Config::Epilogue::template Partial<2> partial;
+  // Results of the tile so far.
+  typename Config::Epilogue::template TileResults<2> tile_results;
 
   __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
 #pragma unroll
@@ -388,9 +388,9 @@ struct TensorStore {
     using Epilogue = typename Config::Epilogue;
     if constexpr (Epilogue::kWrites) {
       Coordinates<2> const rows = rows_of<Subtile>();
-      operands.template write<Shared>(params, product, Elements<2, kColumns>(rows, columns_of<Subtile>(), group, params), partial);
-      if constexpr (Subtile % kAcross == kAcross - 1) Epilogue::template write_rows<Shared>(params, product, rows, group, partial);
-      if constexpr (Subtile == Config::kWarpM / Map::kRows * kAcross - 1) Epilogue::template write_tile<Shared>(params, product, partial);
+      operands.template write<Shared>(params, product, ResultElements<2, kColumns>(rows, columns_of<Subtile>(), group, params), tile_results);
+      if constexpr (Subtile % kAcross == kAcross - 1) Epilogue::template write_rows<Shared>(params, product, rows, group, tile_results);
+      if constexpr (Subtile == Config::kWarpM / Map::kRows * kAcross - 1) Epilogue::template write_tile<Shared>(params, product, tile_results);
     }
   }
 

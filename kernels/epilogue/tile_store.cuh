@@ -300,11 +300,11 @@ struct TileStore {
     using Epilogue = typename Config::Epilogue;
     if constexpr (Epilogue::kWrites) {
       constexpr int width = Config::kStoreAccess;
-      typename Epilogue::template Partial<1> partial;
+      typename Epilogue::template TileResults<1> tile_results;
       Coordinates<1> const rows{row, {0}};
-      operands.template write<Alone>(params, unit.product, Elements<1, width>(rows, columns_from(column), unit, params), partial);
-      Epilogue::template write_rows<Alone>(params, unit.product, rows, unit, partial);
-      Epilogue::template write_tile<Alone>(params, unit.product, partial);
+      operands.template write<UnsharedLines>(params, unit.product, ResultElements<1, width>(rows, columns_from(column), unit, params), tile_results);
+      Epilogue::template write_rows<UnsharedLines>(params, unit.product, rows, unit, tile_results);
+      Epilogue::template write_tile<UnsharedLines>(params, unit.product, tile_results);
     }
   }
 

@@ -79,8 +79,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
         self.c.placement.check(Operand::C, output(&self.c.placement))?;
         for &(name, ref view) in &self.operands {
             let extents = match name.side() {
-                // A view of single values has any shape.
-                None if !name.is_matrix() => continue,
+                None if !name.is_matrix() => (1, 1),
                 None => output(&view.placement),
                 Some(OperandKind::A) => (m, 1),
                 Some(OperandKind::B) => (1, n),

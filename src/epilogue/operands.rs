@@ -6,7 +6,11 @@
 //!
 //! Twin: `kernels/epilogue/operands.cuh`.
 
-use super::{desc::EpilogueDesc, results::ResultMembers, spell::expression};
+use super::{
+    desc::EpilogueDesc,
+    results::{INLINE, ResultMembers},
+    spell::expression,
+};
 use crate::{
     numeric::{ComputeKind, ElementKind},
     shape::{EpilogueOperand, OperandKind},
@@ -26,7 +30,6 @@ pub(crate) fn members(
     (compute, d): (ComputeKind, ElementKind),
     scatter: Option<&str>,
 ) -> String {
-    const INLINE: &str = "__device__ __forceinline__";
     let (fields, reads) = operands(desc, (compute, d), scatter);
     let expression = expression(desc, compute);
     let accumulator = if desc.is_gated() { "epilogue::Gates<Compute>" } else { "Compute" };

@@ -5,7 +5,7 @@
 //! Matrices, and the reductions of columns, are then written. A maximum of rows stays in registers
 //! from subtile to subtile, and is written after the last subtile of its rows. The maximum of all
 //! values is written once per tile. Atomic instructions join the maxima of threads, so their order
-//! does not change the result. All results are 0 before the kernel.
+//! does not change the result. All maxima are 0 before the kernel.
 //!
 //! Twin: `kernels/epilogue/results.cuh`.
 
@@ -25,7 +25,8 @@ pub(super) struct ResultMembers {
     pub members: String,
 }
 
-const INLINE: &str = "__device__ __forceinline__";
+/// Attributes of a C++ function of an epilogue.
+pub(super) const INLINE: &str = "__device__ __forceinline__";
 
 impl ResultMembers {
     /// Returns the members of an epilogue. D has elements of type `d`. `scatter` is the axis of D
@@ -36,35 +37,37 @@ impl ResultMembers {
         scatter: Option<&str>,
     ) -> Self {
         if desc.written().next().is_none() {
-            let members = "  static constexpr bool kWrites = false;\n  template <int R>\n  struct Partial {};\n".to_owned();
+            let members = "  static constexpr bool kWrites = false;\n  template <int R>\n  struct TileResults {};\n".to_owned();
             return Self { fields: String::new(), writes: String::new(), members };
         }
         let elements = desc.operands(types);
         let scatter = scatter.unwrap_or("threadblock::Scatter::None");
-        let (mut fields, mut partial) = (String::new(), String::new());
+        let (mut fields, mut so_far) = (String::new(), String::new());
         let [mut now, mut after_rows, mut after_tile] = [const { String::new() }; 3];
         for operand in desc.written() {
             let results = format!("params.operands[{}]", desc.position(operand));
             fields.push_str(&format!("    Compute {operand}[R][W];\n"));
             match operand {
                 EpilogueOperand::Amax => {
-                    partial.push_str("    Compute amax = Compute(0);\n");
-                    now.push_str("      epilogue::add_maximum(partial.amax, amax, elements);\n");
+                    so_far.push_str(&format!("    Compute {operand} = Compute(0);\n"));
+                    now.push_str(&format!(
+                        "      epilogue::add_maximum(so_far.{operand}, {operand}, elements);\n"
+                    ));
                     after_tile.push_str(&format!(
-                        "    epilogue::write_maximum<Shared>(partial.amax, {results}, product);\n"
+                        "    epilogue::write_maximum<Shared>(so_far.{operand}, {results}, product);\n"
                     ));
                 }
                 EpilogueOperand::RowAmax => {
-                    partial.push_str("    Compute row_amax[R] = {};\n");
-                    now.push_str(
-                        "      epilogue::add_row_maxima(partial.row_amax, row_amax, elements);\n",
-                    );
+                    so_far.push_str(&format!("    Compute {operand}[R] = {{}};\n"));
+                    now.push_str(&format!(
+                        "      epilogue::add_row_maxima(so_far.{operand}, {operand}, elements);\n"
+                    ));
                     after_rows.push_str(&format!(
-                        "    epilogue::write_row_maxima<Shared>(partial.row_amax, {results}, product, rows, lines, params);\n"
+                        "    epilogue::write_row_maxima<Shared>(so_far.{operand}, {results}, product, rows, lines, params);\n"
                     ));
                 }
                 EpilogueOperand::ColAmax => now.push_str(&format!(
-                    "      epilogue::write_column_maxima<Shared>(col_amax, {results}, product, elements);\n"
+                    "      epilogue::write_column_maxima<Shared>({operand}, {results}, product, elements);\n"
                 )),
                 _ => {
                     let to = elements.get(operand).copied().unwrap_or(types.1).cuda();
@@ -75,10 +78,10 @@ impl ResultMembers {
             }
         }
         let writes = format!(
-            "    template <class Shared, class Params>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::Elements<R, W> const& elements, Partial<R>& partial) const {{\n{now}    }}\n"
+            "    template <class Shared, class Params>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::ResultElements<R, W> const& elements, TileResults<R>& so_far) const {{\n{now}    }}\n"
         );
         let members = format!(
-            "  static constexpr bool kWrites = true;\n  template <int R>\n  struct Partial {{\n{partial}  }};\n  template <class Shared, class Params, class Lines, int R>\n  static {INLINE} void write_rows(Params const& params, unsigned product, epilogue::Coordinates<R> const& rows, Lines const& lines, Partial<R>& partial) {{\n{after_rows}  }}\n  template <class Shared, class Params, int R>\n  static {INLINE} void write_tile(Params const& params, unsigned product, Partial<R>& partial) {{\n{after_tile}  }}\n"
+            "  static constexpr bool kWrites = true;\n  template <int R>\n  struct TileResults {{\n{so_far}  }};\n  template <class Shared, class Params, class Lines, int R>\n  static {INLINE} void write_rows(Params const& params, unsigned product, epilogue::Coordinates<R> const& rows, Lines const& lines, TileResults<R>& so_far) {{\n{after_rows}  }}\n  template <class Shared, class Params, int R>\n  static {INLINE} void write_tile(Params const& params, unsigned product, TileResults<R>& so_far) {{\n{after_tile}  }}\n"
         );
         Self { fields, writes, members }
     }

@@ -218,8 +218,8 @@ impl<F: BinaryFunction, X: Node, Y: Node> Node for Apply2<F, X, Y> {
     }
 }
 
-/// `X`, whose values the epilogue also writes to the auxiliary matrix `N`, 1 to 4. `E` is the
-/// element type.
+/// `X`. The epilogue also writes `X` to the auxiliary matrix `N`, 1 to 4, with elements of type
+/// `E`.
 pub struct WriteAux<const N: usize, X, E = OfD>(PhantomData<(X, E)>);
 
 impl<const N: usize, X: Node, E: OperandElement> Node for WriteAux<N, X, E> {
@@ -245,13 +245,13 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// `X`, the maximum of whose absolute values over D the epilogue also writes to `amax`. The
+    /// `X`. The epilogue also writes the maximum absolute value of `X` over D to `amax`. The
     /// maximum is NaN if a value is NaN.
     Amax = Amax;
-    /// `X`, the maximum of whose absolute values in each row of D the epilogue also writes to
+    /// `X`. The epilogue also writes the maximum absolute value of `X` in each row of D to
     /// `row_amax`.
     RowAmax = RowAmax;
-    /// `X`, the maximum of whose absolute values in each column of D the epilogue also writes to
+    /// `X`. The epilogue also writes the maximum absolute value of `X` in each column of D to
     /// `col_amax`.
     ColAmax = ColAmax;
 }

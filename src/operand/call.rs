@@ -262,11 +262,10 @@ impl<R, W> Call<R, W> {
     /// Returns the reductions of the epilogue, with the number of results of each.
     pub(crate) fn reductions(&self) -> impl Iterator<Item = (&View<R>, usize)> {
         let reductions = self.operands.iter().filter(|(operand, _)| operand.is_reduction());
-        reductions.map(|(operand, view)| {
-            let each = View::reduction((), operand, (self.m, self.n)).batch_stride;
+        reductions.map(|(_, view)| {
             // Groups of D share the results.
-            let count = if view.batch_stride == 0 { 1 } else { self.outputs() };
-            (view, each * count)
+            let each_of = if view.batch_stride == 0 { 1 } else { self.outputs() };
+            (view, view.elements((self.m, self.n), each_of) as usize)
         })
     }
 

@@ -1,4 +1,4 @@
-//! Checks that the epilogue reads every argument of a call.
+//! Checks that the epilogue reads every argument of a call, and writes every result.
 
 use crate::{
     epilogue::{EpilogueDesc, Op, SCALARS},

@@ -7,6 +7,7 @@ use crate::{
     nest::GemmDesc,
     operand::Problem,
     refusal::{Field, Refusal},
+    shape::EpilogueOperand,
     threadblock::TensorMapDesc,
 };
 use bytemuck::Pod;
@@ -91,8 +92,8 @@ impl Params {
     }
 }
 
-/// Maximum number of address ranges that a launch clears: one of tickets, and three of reductions.
-pub const CLEARED: usize = 4;
+/// Maximum number of address ranges that a launch clears: tickets, and each reduction.
+pub const CLEARED: usize = 1 + EpilogueOperand::REDUCTIONS.len();
 
 /// Launch of a kernel.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,9 @@
 //! Descriptions whose epilogues read vectors and matrices with element types of their own.
 
-use super::{epilogue_trees::tree, groups::largest, prelude::*, words::has_all_variants};
+use super::{
+    case::Tally, conformance::judge_both, epilogue_trees::tree, groups::largest, prelude::*,
+    problems, words::has_all_variants,
+};
 
 /// Epilogues that compute in f32, with operands of every type that f32 represents.
 const OF_F32: [&str; 8] = [
@@ -34,6 +37,16 @@ pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
         *at += 1;
         texts[(*at - 1) % texts.len()].parse().expect("an expression")
     })
+}
+
+/// Runs descriptions with the seed of each on the fast host, and compares them with the reference.
+pub fn judge_on_host(descriptions: &[(u64, GemmDesc)]) -> Tally {
+    let wanted = problems::Wanted { most_work: 2_000_000, aligned: false };
+    let judged = |(seed, desc): &(u64, GemmDesc)| {
+        let seed = draw(*seed, 1);
+        judge_both(&OnHost(Mode::Fast), desc, &guarded(seed, desc, wanted), (0, seed))
+    };
+    descriptions.par_iter().map(judged).reduce(Tally::default, Tally::and)
 }
 
 /// Returns random kernels of each main loop and MMA that apply a mathematical function, with the

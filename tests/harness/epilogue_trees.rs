@@ -5,15 +5,6 @@ use super::prelude::*;
 /// Largest depth of a tree.
 const DEPTH: usize = 6;
 
-/// Operands that a tree may write.
-const RESULTS: [EpilogueOperand; 5] = [
-    EpilogueOperand::Aux1,
-    EpilogueOperand::Aux2,
-    EpilogueOperand::Amax,
-    EpilogueOperand::RowAmax,
-    EpilogueOperand::ColAmax,
-];
-
 /// Returns a random valid tree for an epilogue of `compute`.
 pub fn tree(random: &mut Random, compute: ComputeKind) -> EpilogueDesc {
     loop {
@@ -70,7 +61,9 @@ impl Trees<'_> {
             return EpilogueDesc::leaf(Op::Scalar(scalar)).join(x, Op::Scale);
         }
         if self.random.once_in(16) {
-            let operand = self.random.pick(&RESULTS);
+            let [first, second, ..] = EpilogueOperand::AUXILIARY;
+            let matrices = [first, second];
+            let operand = self.random.pick(&[&matrices[..], &EpilogueOperand::REDUCTIONS].concat());
             // A reduction would turn an epilogue of integers into one of f32.
             let computes = self.compute != ComputeKind::I32 || operand.is_matrix();
             if computes && !self.written.contains(&operand) {

@@ -1,8 +1,7 @@
 //! Results of an epilogue beside D: auxiliary matrices, and maxima of absolute values.
 
 use crate::harness::{
-    case::Tally,
-    conformance::judge_both,
+    epilogue_operands::judge_on_host,
     prelude::*,
     problems,
     results::{compare, descriptions},
@@ -11,14 +10,7 @@ use crate::harness::{
 /// The fast host writes the values of the reference, for every main loop and MMA.
 #[test]
 fn the_fast_host_writes_each_result() {
-    let wanted = problems::Wanted { most_work: 2_000_000, aligned: false };
-    let tally = descriptions(0xa0d1, 160)
-        .par_iter()
-        .map(|(seed, desc)| {
-            let seed = draw(*seed, 1);
-            judge_both(&OnHost(Mode::Fast), desc, &guarded(seed, desc, wanted), (0, seed))
-        })
-        .reduce(Tally::default, Tally::and);
+    let tally = judge_on_host(&descriptions(0xa0d1, 160));
     assert!(tally.cases == 160 && tally.exact > tally.elements / 4, "{tally:?}");
 }
 
@@ -129,6 +121,17 @@ fn maxima_are_nan_if_a_value_is_nan() {
     let call = Arguments::new((3, 1, 1), &a, &[1.0f32], &mut d).row_amax(&mut rows);
     Gemm::<f32>::new().epilogue::<Largest>().run(call).expect("a result");
     assert!(rows[0] == 1.0 && rows[1].is_nan() && rows[2] == 7.0);
+}
+
+/// A view of a maximum has one row and one column.
+#[test]
+fn a_view_receives_the_maximum() {
+    falchion::epilogue! { struct Largest = amax(row_amax(acc)) }
+    let (x, mut d, mut amax, mut rows) = ([1.0f32, -3.0], [0.0f32; 4], [0.0f32], [0.0f32; 2]);
+    let call = Arguments::new((2, 2, 1), &x, &x, &mut d).amax(MatMut::new(&mut amax, (1, 1)));
+    let call = call.row_amax(MatMut::new(&mut rows, (2, 1)));
+    Gemm::<f32>::new().epilogue::<Largest>().run(call).expect("a result");
+    assert_eq!((amax, rows), ([9.0], [3.0, 9.0]));
 }
 
 /// Missing, short, unwritten, and misplaced results are refused by name.

@@ -52,10 +52,10 @@ struct OctetStore : TensorStore<Config, Params> {
   __device__ __forceinline__ void write_results(Operands const& operands, Coordinates<Rows> const& rows, Coordinates<Columns> const& columns) const {
     using Epilogue = typename Config::Epilogue;
     if constexpr (Epilogue::kWrites) {
-      typename Epilogue::template Partial<Rows> partial;
-      operands.template write<Alone>(this->params, this->product, Elements<Rows, Columns>(rows, columns, this->group, this->params), partial);
-      Epilogue::template write_rows<Alone>(this->params, this->product, rows, this->group, partial);
-      Epilogue::template write_tile<Alone>(this->params, this->product, partial);
+      typename Epilogue::template TileResults<Rows> tile_results;
+      operands.template write<UnsharedLines>(this->params, this->product, ResultElements<Rows, Columns>(rows, columns, this->group, this->params), tile_results);
+      Epilogue::template write_rows<UnsharedLines>(this->params, this->product, rows, this->group, tile_results);
+      Epilogue::template write_tile<UnsharedLines>(this->params, this->product, tile_results);
     }
   }
 

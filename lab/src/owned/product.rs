@@ -197,9 +197,9 @@ impl HostProduct {
                 let kind = elements.get(operand).copied().unwrap_or(types.c);
                 match operand.side() {
                     _ if operand.is_reduction() || operand.is_scalar() => {
-                        let each = View::reduction((), operand, (m, n)).batch_stride;
-                        let divided = matches!(offsets, Some((Axis::M, _)));
-                        row(kind, if divided { each } else { each * batch })
+                        // Groups of rows share the results.
+                        let each_of = if view.batch_stride == 0 { 1 } else { batch };
+                        row(kind, view.elements((m, n), each_of) as usize)
                     }
                     Some(OperandKind::A) => row(kind, m),
                     Some(OperandKind::B) => row(kind, n),

@@ -33,7 +33,7 @@ impl MaximumInterval {
         }
     }
 
-    fn of_value(x: Estimate) -> Self {
+    fn from_value(x: Estimate) -> Self {
         let value = x.value.abs();
         if value.is_nan() {
             return Self { nan: true, ..Self::default() };
@@ -74,7 +74,7 @@ impl Maxima {
             for (at, value) in values.iter().enumerate() {
                 let place = line(operand, (rows[at / columns.len()], columns[at % columns.len()]));
                 let interval = self.0.entry((operand.index(), place)).or_default();
-                *interval = interval.and(MaximumInterval::of_value(*value));
+                *interval = interval.and(MaximumInterval::from_value(*value));
             }
         }
     }

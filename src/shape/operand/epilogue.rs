@@ -51,6 +51,10 @@ impl EpilogueOperand {
     /// The auxiliary matrices.
     pub const AUXILIARY: [Self; 4] = [Self::Aux1, Self::Aux2, Self::Aux3, Self::Aux4];
 
+    /// The reductions of values of an epilogue. A reduction is only written, and its elements have
+    /// the compute type.
+    pub const REDUCTIONS: [Self; 3] = [Self::Amax, Self::RowAmax, Self::ColAmax];
+
     /// Returns the auxiliary matrix `number`, 1 to 4.
     ///
     /// # Panics
@@ -90,7 +94,7 @@ impl EpilogueOperand {
 
     /// Returns whether the operand is an m x n matrix.
     pub const fn is_matrix(self) -> bool {
-        matches!(self, Self::Source | Self::Aux1 | Self::Aux2 | Self::Aux3 | Self::Aux4)
+        self.is(Self::Source) || self.is_in(&Self::AUXILIARY)
     }
 
     /// Returns whether the operand is a scalar in memory: one value for all GEMMs of a batch, or
@@ -101,13 +105,23 @@ impl EpilogueOperand {
 
     /// Returns whether an epilogue can write the operand.
     pub const fn is_result(self) -> bool {
-        self.is_reduction() || self.is_matrix() && !self.is(Self::Source)
+        self.is_in(&Self::REDUCTIONS) || self.is_in(&Self::AUXILIARY)
     }
 
-    /// Returns whether the operand is a reduction of values of the epilogue. A reduction is only
-    /// written, and its elements have the compute type.
+    /// Returns whether the operand is one of the [`REDUCTIONS`](Self::REDUCTIONS).
     pub const fn is_reduction(self) -> bool {
-        matches!(self, Self::Amax | Self::RowAmax | Self::ColAmax)
+        self.is_in(&Self::REDUCTIONS)
+    }
+
+    const fn is_in(self, operands: &[Self]) -> bool {
+        let mut i = 0;
+        while i < operands.len() {
+            if self.is(operands[i]) {
+                return true;
+            }
+            i += 1;
+        }
+        false
     }
 
     /// Returns the operand in the transposed GEMM.
