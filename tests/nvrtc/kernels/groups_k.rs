@@ -1,8 +1,6 @@
 //! Kernels that compute groups along K in one launch.
 
-use super::{
-    all_clean, by_threads, random_descriptions, rotated_defaults, stored_by_threads, stored_by_tma,
-};
+use super::{all_clean, random_descriptions, rotated_defaults, stored_by_threads, stored_by_tma};
 use crate::harness::{groups_k::groups_along_k, prelude::*};
 
 /// Kernels of groups along K: the defaults in all layouts, with and without swapped operands,
@@ -14,8 +12,7 @@ fn kernels_of_groups_along_k_compile_clean() {
     kernels.extend(random_descriptions(24_000, 32, ArchKind::Sm90, description));
     kernels.extend(stored_by_tma(25_000..25_024));
     kernels.extend(stored_by_threads(26_000..26_012));
-    kernels.extend(by_threads(27_000..27_016));
-    for kernel_kind in [KernelKind::MmaSync, KernelKind::MmaSyncRing] {
+    for kernel_kind in [KernelKind::SimtRing, KernelKind::MmaSync, KernelKind::MmaSyncRing] {
         let draw = |seed, wanted| description(seed, Wanted { kernel_kind, ..wanted });
         kernels.extend(random_descriptions(28_000, 16, ArchKind::Sm90, draw));
     }

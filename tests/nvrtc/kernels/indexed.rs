@@ -40,8 +40,7 @@ fn kernels_of_groups_along_k_with_index_lists_compile_clean() {
     let mut kernels: Vec<_> = rotated_defaults(2).chain(rotated_defaults(6)).collect();
     kernels.extend(random_descriptions(44_000, 32, ArchKind::Sm90, description));
     kernels.extend(stored_by_tma(46_000..46_016));
-    kernels.extend(by_threads(47_000..47_012));
-    for kernel_kind in [KernelKind::MmaSync, KernelKind::MmaSyncRing] {
+    for kernel_kind in [KernelKind::SimtRing, KernelKind::MmaSync, KernelKind::MmaSyncRing] {
         let draw = |seed, wanted| description(seed, Wanted { kernel_kind, ..wanted });
         kernels.extend(random_descriptions(48_000, 12, ArchKind::Sm90, draw));
     }
