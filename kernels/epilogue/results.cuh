@@ -8,15 +8,34 @@
 
 namespace epilogue {
 
-// Lanes of a warp that hold elements of the same rows, which are neighbors, and of the same
-// columns, which are kRows apart. If lanes share lines, all lanes of the warp must call the
-// functions below together.
-template <int Rows, int Columns>
-struct SharedLines {
-  static constexpr int kRows = Rows, kColumns = Columns;
+// Lanes of a warpgroup's warp: four neighbors share rows, and eight lanes that are four apart share
+// columns. A part of a sum has 16 rows, or `Columns` columns. All lanes of the warp must call the
+// functions below together if lanes share lines.
+template <int Columns>
+struct WarpgroupLanes {
+  static constexpr int kAcross = 4, kDown = 8;
+  // Returns the part of a row's sum to which a column belongs, and of a column's sum for a row.
+  static __device__ __forceinline__ constexpr unsigned part_across(unsigned column) { return column / Columns; }
+  static __device__ __forceinline__ constexpr unsigned part_down(unsigned row) { return row / 16; }
+  // Returns the lane whose place along N, or along M, is `place`, and whose other place is 0.
+  static __device__ __forceinline__ constexpr unsigned across(int place) { return place; }
+  static __device__ __forceinline__ constexpr unsigned down(int place) { return 4 * place; }
 };
-// Lines that no two lanes are known to share.
-using UnsharedLines = SharedLines<1, 1>;
+
+// Lines that no two lanes are known to share. A kernel with sums has none.
+struct UnsharedLines {
+  static constexpr int kAcross = 1, kDown = 1;
+  static __device__ __forceinline__ constexpr unsigned part_across(unsigned) { return 0; }
+  static __device__ __forceinline__ constexpr unsigned part_down(unsigned) { return 0; }
+  static __device__ __forceinline__ constexpr unsigned across(int) { return 0; }
+  static __device__ __forceinline__ constexpr unsigned down(int) { return 0; }
+};
+
+// Returns whether the lane is the first of those that share its rows, or its columns.
+template <class Lanes>
+__device__ __forceinline__ bool is_first_across() { return (threadIdx.x & Lanes::across(Lanes::kAcross - 1)) == 0; }
+template <class Lanes>
+__device__ __forceinline__ bool is_first_down() { return (threadIdx.x & Lanes::down(Lanes::kDown - 1)) == 0; }
 
 // Elements of D that a thread writes results for: rows and columns, and whether each is in D and in
 // the group.
@@ -73,117 +92,154 @@ __device__ __forceinline__ void write_matrix(From const (&from)[Rows][Columns], 
     }
 }
 
-// --- maxima of absolute values ---
+// --- reductions ---
 
 __device__ __forceinline__ unsigned bits_of_maximum(float x) { return __float_as_uint(x); }
 __device__ __forceinline__ unsigned long long bits_of_maximum(double x) { return __double_as_longlong(x); }
 
-// Replaces a number in global memory by the maximum of it and `maximum`, which is not negative, or
-// NaN. The bits of such numbers are ordered as the numbers, and NaN is the greatest.
-template <class Compute, class Operand>
-__device__ __forceinline__ void join_maximum(Operand const& results, unsigned product, long long offset, Compute maximum) {
-  auto const bits = bits_of_maximum(maximum);
-  auto* const to = reinterpret_cast<decltype(bits_of_maximum(Compute()))*>(results.address) + (long long)product * results.batch_stride + offset;
-  atomicMax(to, bits);
-}
+// Maximum of absolute values. `write` joins it with the number in global memory: the bits of
+// numbers that are not negative are ordered as the numbers, and NaN is the greatest.
+struct Maximum {
+  template <class Compute>
+  static __device__ __forceinline__ Compute add(Compute so_far, Compute x) { return math::max(so_far, math::abs(x)); }
+  template <class Compute>
+  static __device__ __forceinline__ Compute join(Compute a, Compute b) { return math::max(a, b); }
+  template <class Compute, class Operand>
+  static __device__ __forceinline__ void write(Operand const& results, unsigned product, unsigned, unsigned line, Compute maximum) {
+    auto* const to = reinterpret_cast<decltype(bits_of_maximum(Compute()))*>(results.address) + (long long)product * results.batch_stride + line;
+    atomicMax(to, bits_of_maximum(maximum));
+  }
+};
 
-// Adds absolute values to maxima per row of the thread.
-template <class Compute, int Rows, int Columns>
-__device__ __forceinline__ void add_row_maxima(Compute (&maxima)[Rows], Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
+// Sum of a part of a line. `write` stores it to the workspace, and a second kernel adds the parts.
+struct Total {
+  template <class Compute>
+  static __device__ __forceinline__ Compute add(Compute so_far, Compute x) { return math::add(so_far, x); }
+  template <class Compute>
+  static __device__ __forceinline__ Compute join(Compute a, Compute b) { return math::add(a, b); }
+  template <class Compute, class Sum>
+  static __device__ __forceinline__ void write(Sum const& sum, unsigned product, unsigned part, unsigned line, Compute total) {
+    reinterpret_cast<Compute*>(sum.address)[product * sum.batch_stride + (unsigned long long)part * sum.lines + line] = total;
+  }
+};
+
+// Sum of the squares of a part of a line.
+struct TotalOfSquares : Total {
+  template <class Compute>
+  static __device__ __forceinline__ Compute add(Compute so_far, Compute x) { return mul_add(x, x, so_far); }
+};
+
+// Adds values to the reductions of the thread's rows, of which `from` has those from `row` on.
+template <class Reduction, class Compute, int Count, int Rows, int Columns>
+__device__ __forceinline__ void add_to_rows(Compute (&so_far)[Count], int row, Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
   if (elements.has_all) {
 #pragma unroll
     for (int i = 0; i < Rows; ++i)
 #pragma unroll
-      for (int j = 0; j < Columns; ++j) maxima[i] = math::max(maxima[i], math::abs(from[i][j]));
+      for (int j = 0; j < Columns; ++j) so_far[row + i] = Reduction::add(so_far[row + i], from[i][j]);
     return;
   }
 #pragma unroll
   for (int i = 0; i < Rows; ++i)
 #pragma unroll
     for (int j = 0; j < Columns; ++j)
-      if (elements.has(i, j)) maxima[i] = math::max(maxima[i], math::abs(from[i][j]));
+      if (elements.has(i, j)) so_far[row + i] = Reduction::add(so_far[row + i], from[i][j]);
 }
 
-// Adds absolute values to the maximum of the thread.
+// Adds values to the reductions of the thread's columns, of which `from` has those from `column`
+// on.
+template <class Reduction, class Compute, int Count, int Rows, int Columns>
+__device__ __forceinline__ void add_to_columns(Compute (&so_far)[Count], int column, Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
+#pragma unroll
+  for (int j = 0; j < Columns; ++j)
+#pragma unroll
+    for (int i = 0; i < Rows; ++i)
+      if (elements.has_row[i]) so_far[column + j] = Reduction::add(so_far[column + j], from[i][j]);
+}
+
+// Adds values to the maximum of the thread.
 template <class Compute, int Rows, int Columns>
-__device__ __forceinline__ void add_maximum(Compute& maximum, Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
+__device__ __forceinline__ void add_to_maximum(Compute& so_far, Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
   Compute maxima[Rows];
 #pragma unroll
-  for (int i = 0; i < Rows; ++i) maxima[i] = maximum;
-  add_row_maxima(maxima, from, elements);
+  for (int i = 0; i < Rows; ++i) maxima[i] = so_far;
+  add_to_rows<Maximum>(maxima, 0, from, elements);
 #pragma unroll
-  for (int i = 0; i < Rows; ++i) maximum = math::max(maximum, maxima[i]);
+  for (int i = 0; i < Rows; ++i) so_far = math::max(so_far, maxima[i]);
 }
 
-// Writes the maxima of the thread's rows, and sets them to 0.
-template <class Shared, class Compute, int Rows, class Operand, class Params, class Lines>
-__device__ __forceinline__ void write_row_maxima(Compute (&maxima)[Rows], Operand const& results, unsigned product, Coordinates<Rows> const& rows, Lines const& lines, Params const& params) {
+// Joins and writes the reductions of the thread's rows, and sets them to 0. `column` is a column of
+// the thread.
+template <class Reduction, class Lanes, class Compute, int Rows, class Results, class Params, class Lines>
+__device__ __forceinline__ void write_rows(Compute (&so_far)[Rows], Results const& results, unsigned product, Coordinates<Rows> const& rows, unsigned column, Lines const& lines, Params const& params) {
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {
 #pragma unroll
-    for (int lane = 1; lane < Shared::kRows; lane *= 2) maxima[i] = math::max(maxima[i], __shfl_xor_sync(0xffffffffu, maxima[i], lane));
-    bool const writes = threadIdx.x % Shared::kRows == 0 && rows[i] < lines.rows(params) && lines.have_row(rows[i]);
-    if (writes) join_maximum(results, product, rows[i], maxima[i]);
-    maxima[i] = Compute(0);
+    for (int place = 1; place < Lanes::kAcross; place *= 2) so_far[i] = Reduction::join(so_far[i], __shfl_xor_sync(0xffffffffu, so_far[i], Lanes::across(place)));
+    bool const writes = is_first_across<Lanes>() && rows[i] < lines.rows(params) && lines.have_row(rows[i]);
+    if (writes) Reduction::write(results, product, Lanes::part_across(column), rows[i], so_far[i]);
+    so_far[i] = Compute(0);
   }
 }
 
-// Maxima of some columns, which lanes `Stride`, 2 * `Stride`, .. apart share.
-template <int Stride, int End, int Count>
-struct ColumnMaxima {
-  // Joins the maxima of the lanes, and writes each of them once. In each step, a lane keeps half of
-  // its columns and sends the other half, as long as their number is even. `has[j]` is whether
-  // column `at[j]` exists, and `writes` is whether no other lane holds the same columns.
-  template <class Compute, class Operand>
-  static __device__ __forceinline__ void write(Compute const (&maxima)[Count], unsigned const (&at)[Count], bool const (&has)[Count], bool writes, Operand const& results, unsigned product) {
-    if constexpr (Stride >= End) {
+// Reductions of some columns, which lanes share whose places along M differ in the bits from
+// `Place` on.
+template <class Reduction, class Lanes, int Place, int Count>
+struct SharedColumns {
+  // Joins the reductions of the lanes, and writes each of them once. In each step, a lane keeps
+  // half of its columns and sends the other half, as long as their number is even. `has[j]` is
+  // whether column `at[j]` exists, and `writes` is whether no other lane holds the same columns.
+  template <class Compute, class Results>
+  static __device__ __forceinline__ void write(Compute const (&so_far)[Count], unsigned const (&at)[Count], bool const (&has)[Count], bool writes, Results const& results, unsigned product, unsigned part) {
+    if constexpr (Place >= Lanes::kDown) {
 #pragma unroll
       for (int j = 0; j < Count; ++j)
-        if (writes && has[j]) join_maximum(results, product, at[j], maxima[j]);
+        if (writes && has[j]) Reduction::write(results, product, part, at[j], so_far[j]);
     } else {
       constexpr bool halves = Count % 2 == 0;
       constexpr int kept = halves ? Count / 2 : Count, beyond = Count - kept;
-      bool const upper = threadIdx.x / Stride % 2 == 1;
+      bool const upper = (threadIdx.x & Lanes::down(Place)) != 0;
       Compute joined[kept];
       unsigned joined_at[kept];
       bool joined_has[kept];
 #pragma unroll
       for (int j = 0; j < kept; ++j) {
         bool const last = halves && upper;
-        Compute const other = halves && !upper ? maxima[j + beyond] : maxima[j];
-        joined[j] = math::max(last ? maxima[j + beyond] : maxima[j], __shfl_xor_sync(0xffffffffu, other, Stride));
+        Compute const other = halves && !upper ? so_far[j + beyond] : so_far[j];
+        joined[j] = Reduction::join(last ? so_far[j + beyond] : so_far[j], __shfl_xor_sync(0xffffffffu, other, Lanes::down(Place)));
         joined_at[j] = last ? at[j + beyond] : at[j];
         joined_has[j] = last ? has[j + beyond] : has[j];
       }
-      ColumnMaxima<2 * Stride, End, kept>::write(joined, joined_at, joined_has, writes && (halves || !upper), results, product);
+      SharedColumns<Reduction, Lanes, 2 * Place, kept>::write(joined, joined_at, joined_has, writes && (halves || !upper), results, product, part);
     }
   }
 };
 
-// Writes the maxima of absolute values in each of the thread's columns.
-template <class Shared, class Compute, int Rows, int Columns, class Operand>
-__device__ __forceinline__ void write_column_maxima(Compute const (&from)[Rows][Columns], Operand const& results, unsigned product, ResultElements<Rows, Columns> const& elements) {
-  Compute maxima[Columns];
+// Joins and writes the reductions of the thread's columns, and sets them to 0. `row` is a row of
+// the thread.
+template <class Reduction, class Lanes, class Compute, int Columns, class Results, class Params, class Lines>
+__device__ __forceinline__ void write_columns(Compute (&so_far)[Columns], Results const& results, unsigned product, unsigned row, Coordinates<Columns> const& columns, Lines const& lines, Params const& params) {
   unsigned at[Columns];
+  bool has[Columns];
 #pragma unroll
   for (int j = 0; j < Columns; ++j) {
-    maxima[j] = Compute(0);
-    at[j] = elements.columns[j];
-#pragma unroll
-    for (int i = 0; i < Rows; ++i)
-      if (elements.has_row[i]) maxima[j] = math::max(maxima[j], math::abs(from[i][j]));
+    at[j] = columns[j];
+    has[j] = at[j] < lines.columns(params) && lines.have_column(at[j]);
   }
-  ColumnMaxima<Shared::kRows, Shared::kRows * Shared::kColumns, Columns>::write(maxima, at, elements.has_column, true, results, product);
+  SharedColumns<Reduction, Lanes, 1, Columns>::write(so_far, at, has, true, results, product, Lanes::part_down(row));
+#pragma unroll
+  for (int j = 0; j < Columns; ++j) so_far[j] = Compute(0);
 }
 
-// Writes the maximum of the thread, and sets it to 0.
-template <class Shared, class Compute, class Operand>
-__device__ __forceinline__ void write_maximum(Compute& maximum, Operand const& results, unsigned product) {
-  constexpr int lanes = Shared::kRows * Shared::kColumns;
+// Joins and writes the maximum of the thread, and sets it to 0.
+template <class Lanes, class Compute, class Results>
+__device__ __forceinline__ void write_maximum(Compute& so_far, Results const& results, unsigned product) {
 #pragma unroll
-  for (int lane = 1; lane < lanes; lane *= 2) maximum = math::max(maximum, __shfl_xor_sync(0xffffffffu, maximum, lane));
-  if (threadIdx.x % lanes == 0) join_maximum(results, product, 0, maximum);
-  maximum = Compute(0);
+  for (int place = 1; place < Lanes::kAcross; place *= 2) so_far = math::max(so_far, __shfl_xor_sync(0xffffffffu, so_far, Lanes::across(place)));
+#pragma unroll
+  for (int place = 1; place < Lanes::kDown; place *= 2) so_far = math::max(so_far, __shfl_xor_sync(0xffffffffu, so_far, Lanes::down(place)));
+  if (is_first_across<Lanes>() && is_first_down<Lanes>()) Maximum::write(results, product, 0, 0, so_far);
+  so_far = Compute(0);
 }
 
 }  // namespace epilogue

@@ -36,8 +36,7 @@ struct TensorStore {
   // A thread has two rows of a subtile, and two columns of each octet.
   static constexpr int kColumns = Config::kSubtileColumns / kOctet * 2;
   using Operands = typename Config::Epilogue::template Operands<2, kColumns>;
-  // The four neighboring lanes that share rows, and the eight that share columns.
-  using Shared = SharedLines<4, 8>;
+  using Lanes = WarpgroupLanes<kColumnsOfD>;
   // Whether an index list or two strides select the places of D's elements.
   static constexpr bool kPlaced = threadblock::kPlaced<Config>;
 
@@ -52,7 +51,7 @@ struct TensorStore {
   threadblock::Lines<Config::kRagged, Config::kGroupStep> group{};
   Compute scalars[8];
   // Results of the tile so far.
-  typename Config::Epilogue::template TileResults<2> tile_results;
+  typename Config::Epilogue::template TileResults<2, kColumns> tile_results;
 
   __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
 #pragma unroll
@@ -388,9 +387,11 @@ struct TensorStore {
     using Epilogue = typename Config::Epilogue;
     if constexpr (Epilogue::kWrites) {
       Coordinates<2> const rows = rows_of<Subtile>();
-      operands.template write<Shared>(params, product, ResultElements<2, kColumns>(rows, columns_of<Subtile>(), group, params), tile_results);
-      if constexpr (Subtile % kAcross == kAcross - 1) Epilogue::template write_rows<Shared>(params, product, rows, group, tile_results);
-      if constexpr (Subtile == Config::kWarpM / Map::kRows * kAcross - 1) Epilogue::template write_tile<Shared>(params, product, tile_results);
+      Coordinates<kColumns> const columns = columns_of<Subtile>();
+      operands.write(params, product, ResultElements<2, kColumns>(rows, columns, group, params), tile_results, 0, 0);
+      Epilogue::template write_columns<Lanes>(params, product, rows.first, columns, group, tile_results);
+      if constexpr (Subtile % kAcross == kAcross - 1) Epilogue::template write_rows<Lanes>(params, product, rows, columns.first, group, tile_results);
+      if constexpr (Subtile == Config::kWarpM / Map::kRows * kAcross - 1) Epilogue::template write_tile<Lanes>(params, product, tile_results);
     }
   }
 

@@ -31,6 +31,7 @@ struct ReducedAccess {
   using MapB = Alone;
   static constexpr int kThreadM = 1, kThreadN = Config::kStoreAccess * (Config::kGated ? 2 : 1);
   static constexpr bool kExchanges = false, kStoresRows = false;
+  using Lanes = UnsharedLines;
 
   int mn_a, mn_b;
   typename Config::Accumulator accumulators[kThreadN];
@@ -48,6 +49,8 @@ struct TileStore {
   // Columns of D that a thread stores. With a gate, it has as many accumulators of the second
   // matrix of B behind those of the gate.
   static constexpr int kColumnsOfD = WarpMma::kThreadN / (Config::kGated ? 2 : 1);
+  // Results beside D of a thread's part of a tile.
+  using TileResults = typename Config::Epilogue::template TileResults<WarpMma::kThreadM, kColumnsOfD>;
 
   WarpMma& warp_mma;
   Accumulator* partials;
@@ -184,6 +187,7 @@ struct TileStore {
     // Distances to the end of D. Origins lie within D, but sums with them may exceed 32 bits.
     int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + mn_b;
+    TileResults results;
     C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.operands[0].address, params.operands[0].batch_stride) + first_row * pitch.ldc + first_column;
     C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * pitch.ldd + first_column;
     // Stores one access that lies in D, whose inputs have been read.
@@ -196,10 +200,11 @@ struct TileStore {
       for (int l = 0; l < width; ++l)
         computed[l] = Config::Epilogue::apply(accumulated(warp_mma, i, j + l), convert<Compute>(c.element[l]), scalars, operands, 0, l);
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
-      write_results(operands, params, unit, at_row, at_column);
+      add_results(operands, params, unit, {i, j}, {at_row, at_column}, results);
     };
     if constexpr (threadblock::kPlaced<Config>) {
-      write_placed(warp_mma, params, unit, scalars, {int(first_row), int(first_column), left_m, left_n}, d_address);
+      write_placed(warp_mma, params, unit, scalars, {int(first_row), int(first_column), left_m, left_n}, d_address, results);
+      write_results(params, unit, unsigned(first_row), unsigned(first_column), results);
       return;
     }
     auto const read = [&](int i, int j) { return *reinterpret_cast<Access const*>(source + WarpMma::MapA::of_element(i) * pitch.ldc + column_of(j)); };
@@ -216,21 +221,22 @@ struct TileStore {
 #pragma unroll
         for (int j = 0; j < columns; j += width) store(i, j, c[j / width]);
       }
-      return;
-    }
+    } else {
 #pragma unroll
-    for (int i = 0; i < WarpMma::kThreadM; ++i) {
-      int const m = WarpMma::MapA::of_element(i);
+      for (int i = 0; i < WarpMma::kThreadM; ++i) {
+        int const m = WarpMma::MapA::of_element(i);
 #pragma unroll
-      for (int j = 0; j < columns; j += width) {
-        int const n = column_of(j);
-        if (m < left_m && n < left_n && unit.have_row(unsigned(first_row) + m) && unit.have_column(unsigned(first_column) + n)) {
-          Access c{};
-          if (params.reads_source) c = read(i, j);
-          store(i, j, c);
+        for (int j = 0; j < columns; j += width) {
+          int const n = column_of(j);
+          if (m < left_m && n < left_n && unit.have_row(unsigned(first_row) + m) && unit.have_column(unsigned(first_column) + n)) {
+            Access c{};
+            if (params.reads_source) c = read(i, j);
+            store(i, j, c);
+          }
         }
       }
     }
+    write_results(params, unit, unsigned(first_row), unsigned(first_column), results);
   }
 
  private:
@@ -242,7 +248,7 @@ struct TileStore {
   // Applies the epilogue to a thread's accumulators and stores them at the places that an index
   // list or two strides select. C is at the same rows and columns.
   template <class Params>
-  static __device__ __forceinline__ void write_placed(WarpMma& warp_mma, Params const& params, threadblock::Unit<Config> const& unit, Compute const (&scalars)[8], Corner const& first, unsigned long long d_address) {
+  static __device__ __forceinline__ void write_placed(WarpMma& warp_mma, Params const& params, threadblock::Unit<Config> const& unit, Compute const (&scalars)[8], Corner const& first, unsigned long long d_address, TileResults& results) {
     constexpr int width = Config::kStoreAccess, columns = kColumnsOfD;
     using Access = Vector<C, width>;
     static_assert((Config::kScatter != threadblock::Scatter::N && !Config::kStrided) || width == 1, "neighboring columns are apart in memory");
@@ -268,7 +274,7 @@ struct TileStore {
         for (int l = 0; l < width; ++l)
           computed[l] = Config::Epilogue::apply(accumulated(warp_mma, i, j + l), convert<Compute>(c.element[l]), scalars, operands, 0, l);
         *reinterpret_cast<Access*>(destination + threadblock::offset_in_d<Config, false>(params, place)) = converted<C>(computed);
-        write_results(operands, params, unit, row, column);
+        add_results(operands, params, unit, {i, j}, {row, column}, results);
       }
     }
   }
@@ -294,17 +300,33 @@ struct TileStore {
     return Operands(params, unit.product, {row, {0}}, columns_from(column));
   }
 
-  // Writes the results of the epilogue beside D for one access. Other lanes may not take part.
+  // Writes the matrices of an access beside D, and adds its values to the results of the thread.
+  // `within` is the place of the access in the thread's part, and `place` is its place in D.
   template <class Params>
-  static __device__ __forceinline__ void write_results(Operands const& operands, Params const& params, threadblock::Unit<Config> const& unit, unsigned row, unsigned column) {
+  static __device__ __forceinline__ void add_results(Operands const& operands, Params const& params, threadblock::Unit<Config> const& unit, int const (&within)[2], unsigned const (&place)[2], TileResults& results) {
+    if constexpr (Config::Epilogue::kWrites) {
+      constexpr int width = Config::kStoreAccess;
+      operands.write(params, unit.product, ResultElements<1, width>({place[0], {0}}, columns_from(place[1]), unit, params), results, within[0], within[1]);
+    }
+  }
+
+  // Writes the results of the thread, whose part begins at a row and a column of D. All lanes of
+  // the warp take part.
+  template <class Params>
+  static __device__ __forceinline__ void write_results(Params const& params, threadblock::Unit<Config> const& unit, unsigned row, unsigned column, TileResults& results) {
     using Epilogue = typename Config::Epilogue;
     if constexpr (Epilogue::kWrites) {
-      constexpr int width = Config::kStoreAccess;
-      typename Epilogue::template TileResults<1> tile_results;
-      Coordinates<1> const rows{row, {0}};
-      operands.template write<UnsharedLines>(params, unit.product, ResultElements<1, width>(rows, columns_from(column), unit, params), tile_results);
-      Epilogue::template write_rows<UnsharedLines>(params, unit.product, rows, unit, tile_results);
-      Epilogue::template write_tile<UnsharedLines>(params, unit.product, tile_results);
+      using Lanes = typename WarpMma::Lanes;
+      Coordinates<WarpMma::kThreadM> rows{row, {}};
+      Coordinates<kColumnsOfD> columns{column, {}};
+#pragma unroll
+      for (int i = 0; i < WarpMma::kThreadM; ++i) rows.distance[i] = WarpMma::MapA::of_element(i);
+#pragma unroll
+      for (int j = 0; j < kColumnsOfD; ++j) columns.distance[j] = column_of(j);
+      __syncwarp();
+      Epilogue::template write_rows<Lanes>(params, unit.product, rows, column, unit, results);
+      Epilogue::template write_columns<Lanes>(params, unit.product, row, columns, unit, results);
+      Epilogue::template write_tile<Lanes>(params, unit.product, results);
     }
   }
 

@@ -44,6 +44,14 @@ struct MmaTensorOp {
   };
   using MapA = AccumulatorSide<A::kLanes, A::kInterleave>;
   using MapB = AccumulatorSide<B::kLanes, B::kInterleave>;
+  // Lanes that share rows, and columns, of D. A part of a sum is a warp's share of a line.
+  struct Lanes {
+    static constexpr int kAcross = B::kLanes, kDown = A::kLanes;
+    static __device__ __forceinline__ constexpr unsigned part_across(unsigned column) { return column / (B::kLanes * B::kThreadMn); }
+    static __device__ __forceinline__ constexpr unsigned part_down(unsigned row) { return row / (A::kLanes * A::kThreadMn); }
+    static __device__ __forceinline__ constexpr unsigned across(int place) { return place; }
+    static __device__ __forceinline__ constexpr unsigned down(int place) { return place * B::kLanes; }
+  };
 
   // Map from (thread, accumulator) to row * threadblock N + column.
   struct AccumulatorMap {

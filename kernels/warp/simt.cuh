@@ -27,6 +27,14 @@ struct MmaSimt {
   static constexpr bool kSaturates = false;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;
+  // Lanes that share rows, and columns, of D. A part of a sum is a warp's share of a line.
+  struct Lanes {
+    static constexpr int kAcross = B::kLanes, kDown = A::kLanes;
+    static __device__ __forceinline__ constexpr unsigned part_across(unsigned column) { return column / (B::kLanes * B::kThreadMn); }
+    static __device__ __forceinline__ constexpr unsigned part_down(unsigned row) { return row / (A::kLanes * A::kThreadMn); }
+    static __device__ __forceinline__ constexpr unsigned across(int place) { return LaneArrangement<Config>::lane(0, place); }
+    static __device__ __forceinline__ constexpr unsigned down(int place) { return LaneArrangement<Config>::lane(place, 0); }
+  };
   // f16 has two numbers per register: fragment neighbors, and accumulators in the order of
   // thread::exchanged.
   static constexpr int kPacked = Config::kPacked;

@@ -2,11 +2,12 @@
 
 use crate::{
     codegen::{
-        ENTRY, EpilogueOperandParams, GemmParams, IndexParams, REDUCTION_ENTRY, TranslationUnit,
-        config_header, facts::facts, fingerprint_assertion, fingerprints_of,
-        fingerprints_of_groups, fingerprints_of_slices, fingerprints_of_streams,
+        ENTRY, EpilogueOperandParams, GemmParams, IndexParams, REDUCTION_ENTRY, SumParams,
+        TranslationUnit, config_header, entry_point, facts::facts, fingerprint_assertion,
+        fingerprints_of, fingerprints_of_groups, fingerprints_of_slices, fingerprints_of_streams,
         records_fingerprint, reduction_entry_point, work_facts,
     },
+    epilogue::sums::SUM_THREADS,
     nest::{GemmDesc, plan::Geometry},
     warp::{MirroredMap, MmaText},
 };
@@ -65,6 +66,7 @@ fn header(desc: &GemmDesc, geometry: &Geometry, text: &MainloopText) -> String {
     let declarations = [
         &EpilogueOperandParams::declaration(),
         &IndexParams::declaration(),
+        &SumParams::declaration(),
         &GemmParams::declaration(),
         &text.declarations,
     ]
@@ -128,6 +130,13 @@ pub(crate) fn gemm_unit(
         source,
         "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ {params} params) {{\n  Mainloop::compute(params);\n}}"
     );
+    if desc.epilogue.has_sums() {
+        let _ = writeln!(source, "#include \"epilogue/sums.cuh\"");
+        let bounds = SUM_THREADS.to_string();
+        let run = "epilogue::AddParts<Config>::run";
+        source.push_str(&entry_point(REDUCTION_ENTRY, (&bounds, params), run));
+    }
+    let sums = desc.epilogue.has_sums().then_some(REDUCTION_ENTRY);
     let second = geometry.reduction.map(|reduction| {
         let (header, ty) = text.reduction;
         let _ = writeln!(source, "#include \"{header}\"");
@@ -136,7 +145,7 @@ pub(crate) fn gemm_unit(
     });
     TranslationUnit {
         entry: ENTRY,
-        second,
+        second: second.or(sums),
         waits: true,
         source,
         config: header(desc, &geometry, text),

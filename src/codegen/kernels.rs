@@ -10,6 +10,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("epilogue/math.cuh", include_str!("../../kernels/epilogue/math.cuh")),
     ("epilogue/operands.cuh", include_str!("../../kernels/epilogue/operands.cuh")),
     ("epilogue/results.cuh", include_str!("../../kernels/epilogue/results.cuh")),
+    ("epilogue/sums.cuh", include_str!("../../kernels/epilogue/sums.cuh")),
     ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
     (

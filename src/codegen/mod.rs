@@ -9,7 +9,7 @@ use crate::{
     epilogue::{MOST_OPERANDS, SCALARS, reduction::Reduction},
     layout::index_map::{IndexMap, fingerprint},
     nest::GemmMode,
-    shape::{Axis, Mn, Mnk},
+    shape::{Axis, EpilogueOperand, Mn, Mnk},
     threadblock::{
         GroupRanges, GroupTiles, KSlices, ORDERED, StreamedSlices, Streams, SwizzleKind, TileOrder,
         Work, WorkKind, lines_of_rectangle,
@@ -147,6 +147,31 @@ impl IndexParams {
 }
 
 mirrored! {
+    /// The parts of a sum that an epilogue writes, which a second kernel adds.
+    SumParams {
+        /// Address of the parts; 0 without a sum.
+        address: u64,
+        /// Values from the parts of one GEMM to those of the next GEMM; 0 if groups of D share
+        /// them.
+        batch_stride: u64,
+        /// Lines that have a sum: rows or columns of D.
+        lines: u32,
+        /// Parts per line.
+        parts: u32,
+        /// GEMMs with sums of their own.
+        products: u32,
+        /// Padding, which is 0.
+        reserved: u32,
+    }
+}
+
+impl SumParams {
+    /// No sum.
+    pub const NONE: Self =
+        Self { address: 0, batch_stride: 0, lines: 0, parts: 0, products: 0, reserved: 0 };
+}
+
+mirrored! {
     /// Parameters of a GEMM kernel. With a TMA ring, tensor maps follow them: see
     /// [`TensorGemmParams`].
     GemmParams {
@@ -226,6 +251,8 @@ mirrored! {
         split_extents: [[u32; 2]; 2],
         /// Elements from a gate's column of B to its partner; 0 without a gate.
         gate_stride: i64,
+        /// Sums that the epilogue writes, in the order of [`EpilogueOperand::SUMS`].
+        sums: [SumParams; EpilogueOperand::SUMS.len()],
     }
 }
 

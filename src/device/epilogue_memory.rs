@@ -99,5 +99,32 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         /// Passes memory for the `col_amax` of the epilogue: one value per column of D, as
         /// [`amax`](Self::amax). Each GEMM of a batch has n values of its own.
         col_amax: ColAmax;
+        /// Passes memory for the `row_sum` of the epilogue: one value per row of D, which is the sum
+        /// of the values that the epilogue passes to `row_sum(x)`. Values are `f32`, or `f64` if
+        /// accumulators are `f64`. Each GEMM of a batch has m values of its own. The kernel fixes
+        /// the order of the additions, so the bits of a sum are the same in each run. The call
+        /// needs a workspace. A call whose D is empty writes nothing.
+        ///
+        /// ```
+        /// use falchion::prelude::*;
+        ///
+        /// falchion::epilogue! { struct Sums = col_sum(row_sum(acc)) }
+        /// let (mut rows, mut columns, mut d) = ([0.0f32; 2], [0.0f32; 2], [0.0f32; 4]);
+        /// let call = Arguments::new((2, 2, 1), &[2.0f32, 5.0], &[3.0, -4.0], &mut d);
+        /// let call = call.row_sum(&mut rows).col_sum(&mut columns);
+        /// Gemm::<f32>::new().epilogue::<Sums>().run(call)?;
+        /// assert_eq!((rows, columns), ([-2.0, -5.0], [21.0, -28.0]));
+        /// # Ok::<(), falchion::Error>(())
+        /// ```
+        row_sum: RowSum;
+        /// Passes memory for the `col_sum` of the epilogue: one value per column of D, as
+        /// [`row_sum`](Self::row_sum). Each GEMM of a batch has n values of its own.
+        col_sum: ColSum;
+        /// Passes memory for the `row_sumsq` of the epilogue: one sum of squares per row of D, as
+        /// [`row_sum`](Self::row_sum).
+        row_sumsq: RowSumsq;
+        /// Passes memory for the `col_sumsq` of the epilogue: one sum of squares per column of D,
+        /// as [`col_sum`](Self::col_sum).
+        col_sumsq: ColSumsq;
     }
 }

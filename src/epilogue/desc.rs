@@ -171,6 +171,18 @@ impl EpilogueDesc {
         EpilogueOperand::ALL.into_iter().filter(|operand| self.writes(*operand))
     }
 
+    /// Returns whether the tree writes a sum.
+    pub(crate) const fn has_sums(&self) -> bool {
+        let mut i = 0;
+        while i < EpilogueOperand::SUMS.len() {
+            if self.writes(EpilogueOperand::SUMS[i]) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// Returns whether the tree contains the accumulator.
     #[doc(hidden)]
     pub const fn has_accumulator(&self) -> bool {

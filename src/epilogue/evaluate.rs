@@ -39,8 +39,8 @@ impl EpilogueDesc {
     #[doc(hidden)]
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
         // Stack of sets: bit 0 is the accumulator, and the bits after it are the operands.
-        let (mut stack, mut depth) = ([0u16; CAPACITY], 0usize);
-        let (mut locals, mut written) = ([0u16; LOCALS], 0);
+        let (mut stack, mut depth) = ([0u32; CAPACITY], 0usize);
+        let (mut locals, mut written) = ([0u32; LOCALS], 0);
         for (at, op) in self.ops().iter().enumerate() {
             let zero = matches!(op, Op::Scale)
                 && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);

@@ -18,11 +18,12 @@ impl EpilogueDesc {
     }
 
     /// Checks that the tree contains both accumulators of a gate or neither, and not another
-    /// accumulator too.
+    /// accumulator or a sum too.
     pub(super) const fn check_gates(&self) -> Result<(), Refusal> {
         match self.accumulators() {
             [true, true, _] | [true, _, true] => Err(Refusal::epilogue(Malformed::GateOfOthers)),
             [_, true, false] | [_, false, true] => Err(Refusal::epilogue(Malformed::HalfOfGate)),
+            [_, true, true] if self.has_sums() => Err(Refusal::epilogue(Malformed::SumOfGate)),
             _ => Ok(()),
         }
     }

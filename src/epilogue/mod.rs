@@ -38,6 +38,8 @@ pub(crate) mod reduction;
 mod results;
 mod spell;
 #[doc(hidden)]
+pub mod sums;
+#[doc(hidden)]
 pub mod tensor_store;
 #[doc(hidden)]
 pub mod tile_store;
@@ -62,8 +64,9 @@ pub use parse::ParseEpilogueError;
 pub(crate) use spell::functions;
 pub use tree::{
     Acc, Alpha, AlphaPtr, Amax, Apply, Apply2, Aux, Beta, BetaPtr, BiasM, BiasN, Clamp, ColAmax,
-    Constant, Fraction, Gate, Let, LinearCombination, LinearCombinationRelu, Local, Node, RowAmax,
-    Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source, Up, WriteAux,
+    ColSum, ColSumsq, Constant, Fraction, Gate, Let, LinearCombination, LinearCombinationRelu,
+    Local, Node, RowAmax, RowSum, RowSumsq, Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source, Up,
+    WriteAux,
 };
 #[doc(hidden)]
 pub use tree::{OfD, OperandElement};

@@ -1,18 +1,19 @@
 //! The members of the C++ struct of an epilogue that write results beside D: auxiliary matrices,
 //! and reductions.
 //!
-//! A thread holds the values of its elements of a subtile until the last element is computed.
-//! Matrices, and the reductions of columns, are then written. A maximum of rows stays in registers
-//! from subtile to subtile, and is written after the last subtile of its rows. The maximum of all
-//! values is written once per tile. Atomic instructions join the maxima of threads, so their order
-//! does not change the result. All maxima are 0 before the kernel.
+//! A thread holds the values of its elements of a subtile until the last element is computed. It
+//! then writes matrices, and adds the values to its reductions. Lanes that share rows or columns
+//! join their reductions, and one of them writes the result, after the last element of the rows, of
+//! the columns, or of the tile. Atomic instructions join the maxima of warps, so their order does
+//! not change the result. All maxima are 0 before the kernel. [`sums`](super::sums) fixes the order
+//! of the additions in sums.
 //!
 //! Twin: `kernels/epilogue/results.cuh`.
 
 use super::desc::EpilogueDesc;
 use crate::{
     numeric::{ComputeKind, ElementKind},
-    shape::EpilogueOperand,
+    shape::OperandKind,
 };
 
 /// Members of the struct of an epilogue that write results.
@@ -37,39 +38,55 @@ impl ResultMembers {
         scatter: Option<&str>,
     ) -> Self {
         if desc.written().next().is_none() {
-            let members = "  static constexpr bool kWrites = false;\n  template <int R>\n  struct TileResults {};\n".to_owned();
+            let members = "  static constexpr bool kWrites = false;\n  template <int Rows, int Columns>\n  struct TileResults {};\n".to_owned();
             return Self { fields: String::new(), writes: String::new(), members };
         }
         let elements = desc.operands(types);
         let scatter = scatter.unwrap_or("threadblock::Scatter::None");
-        let (mut fields, mut so_far) = (String::new(), String::new());
-        let [mut now, mut after_rows, mut after_tile] = [const { String::new() }; 3];
+        let (mut fields, mut so_far, mut sums) = (String::new(), String::new(), String::new());
+        let [mut now, mut after_rows, mut after_columns, mut after_tile] =
+            [const { String::new() }; 4];
         for operand in desc.written() {
             let results = format!("params.operands[{}]", desc.position(operand));
             fields.push_str(&format!("    Compute {operand}[R][W];\n"));
-            match operand {
-                EpilogueOperand::Amax => {
+            let (reduction, to) = match desc.sum_number(operand) {
+                Some(number) => {
+                    let sum = format!("params.sums[{number}]");
+                    sums.push_str(&format!("    if (add({sum}, {results})) return;\n"));
+                    let squares = operand.sums_squares();
+                    (if squares { "TotalOfSquares" } else { "Total" }, sum)
+                }
+                None => ("Maximum", results.clone()),
+            };
+            match operand.side() {
+                None if operand.is_reduction() => {
                     so_far.push_str(&format!("    Compute {operand} = Compute(0);\n"));
                     now.push_str(&format!(
-                        "      epilogue::add_maximum(so_far.{operand}, {operand}, elements);\n"
+                        "      epilogue::add_to_maximum(so_far.{operand}, {operand}, elements);\n"
                     ));
                     after_tile.push_str(&format!(
-                        "    epilogue::write_maximum<Shared>(so_far.{operand}, {results}, product);\n"
+                        "    epilogue::write_maximum<Lanes>(so_far.{operand}, {to}, product);\n"
                     ));
                 }
-                EpilogueOperand::RowAmax => {
-                    so_far.push_str(&format!("    Compute {operand}[R] = {{}};\n"));
+                Some(OperandKind::A) => {
+                    so_far.push_str(&format!("    Compute {operand}[Rows] = {{}};\n"));
                     now.push_str(&format!(
-                        "      epilogue::add_row_maxima(so_far.{operand}, {operand}, elements);\n"
+                        "      epilogue::add_to_rows<epilogue::{reduction}>(so_far.{operand}, row, {operand}, elements);\n"
                     ));
                     after_rows.push_str(&format!(
-                        "    epilogue::write_row_maxima<Shared>(so_far.{operand}, {results}, product, rows, lines, params);\n"
+                        "    epilogue::write_rows<epilogue::{reduction}, Lanes>(so_far.{operand}, {to}, product, rows, column, lines, params);\n"
                     ));
                 }
-                EpilogueOperand::ColAmax => now.push_str(&format!(
-                    "      epilogue::write_column_maxima<Shared>({operand}, {results}, product, elements);\n"
-                )),
-                _ => {
+                Some(OperandKind::B) => {
+                    so_far.push_str(&format!("    Compute {operand}[Columns] = {{}};\n"));
+                    now.push_str(&format!(
+                        "      epilogue::add_to_columns<epilogue::{reduction}>(so_far.{operand}, column, {operand}, elements);\n"
+                    ));
+                    after_columns.push_str(&format!(
+                        "    epilogue::write_columns<epilogue::{reduction}, Lanes>(so_far.{operand}, {to}, product, row, columns, lines, params);\n"
+                    ));
+                }
+                None => {
                     let to = elements.get(operand).copied().unwrap_or(types.1).cuda();
                     now.push_str(&format!(
                         "      epilogue::write_matrix<{to}, {scatter}>({operand}, {results}, product, elements, params);\n"
@@ -78,11 +95,35 @@ impl ResultMembers {
             }
         }
         let writes = format!(
-            "    template <class Shared, class Params>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::ResultElements<R, W> const& elements, TileResults<R>& so_far) const {{\n{now}    }}\n"
+            "    template <class Params, int Rows, int Columns>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::ResultElements<R, W> const& elements, TileResults<Rows, Columns>& so_far, int row, int column) const {{\n{now}    }}\n"
         );
-        let members = format!(
-            "  static constexpr bool kWrites = true;\n  template <int R>\n  struct TileResults {{\n{so_far}  }};\n  template <class Shared, class Params, class Lines, int R>\n  static {INLINE} void write_rows(Params const& params, unsigned product, epilogue::Coordinates<R> const& rows, Lines const& lines, TileResults<R>& so_far) {{\n{after_rows}  }}\n  template <class Shared, class Params, int R>\n  static {INLINE} void write_tile(Params const& params, unsigned product, TileResults<R>& so_far) {{\n{after_tile}  }}\n"
-        );
+        let after = |name: &str, lines: &str, arguments: &str, text: &str| {
+            format!(
+                "  template <class Lanes, class Params{lines}, int Rows, int Columns>\n  static {INLINE} void {name}(Params const& params, unsigned product, {arguments}TileResults<Rows, Columns>& so_far) {{\n{text}  }}\n"
+            )
+        };
+        let members = [
+            format!(
+                "  static constexpr bool kWrites = true;\n  template <int Rows, int Columns>\n  struct TileResults {{\n{so_far}  }};\n"
+            ),
+            after(
+                "write_rows",
+                ", class Lines",
+                "epilogue::Coordinates<Rows> const& rows, unsigned column, Lines const& lines, ",
+                &after_rows,
+            ),
+            after(
+                "write_columns",
+                ", class Lines",
+                "unsigned row, epilogue::Coordinates<Columns> const& columns, Lines const& lines, ",
+                &after_columns,
+            ),
+            after("write_tile", "", "", &after_tile),
+            format!(
+                "  template <class Params, class Add>\n  static {INLINE} void each_sum(Params const& params, Add add) {{\n{sums}  }}\n"
+            ),
+        ]
+        .concat();
         Self { fields, writes, members }
     }
 }

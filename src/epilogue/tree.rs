@@ -254,6 +254,16 @@ reductions! {
     /// `X`. The epilogue also writes the maximum absolute value of `X` in each column of D to
     /// `col_amax`.
     ColAmax = ColAmax;
+    /// `X`. The epilogue also writes the sum of `X` over each row of D to `row_sum`.
+    RowSum = RowSum;
+    /// `X`. The epilogue also writes the sum of `X` over each column of D to `col_sum`.
+    ColSum = ColSum;
+    /// `X`. The epilogue also writes the sum of the squares of `X` over each row of D to
+    /// `row_sumsq`.
+    RowSumsq = RowSumsq;
+    /// `X`. The epilogue also writes the sum of the squares of `X` over each column of D to
+    /// `col_sumsq`.
+    ColSumsq = ColSumsq;
 }
 
 /// `X` clamped to `Low` and `High`.

@@ -109,7 +109,7 @@ impl<'a, E: Computed> Epilogue<'a, E> {
                 inside.then(|| product as usize * view.batch_stride + view.offset(row, column))
             };
             let (width, to) = (view.memory.kind().bytes_of(1) as usize, view.memory.shared_bytes());
-            if operand.is_reduction() {
+            if operand.is_reduction() && !operand.is_sum() {
                 let mut bytes = [0; 8];
                 each_maximum(values, offset, |offset, maximum| {
                     narrowing(&[maximum], &mut bytes[..width]);

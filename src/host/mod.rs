@@ -28,6 +28,7 @@ mod parallel;
 pub mod progress;
 mod run;
 mod store;
+mod sums;
 mod threadblock;
 mod transpose;
 mod warp;

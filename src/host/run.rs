@@ -1,6 +1,9 @@
 //! Runs a GEMM on the host.
 
-use super::{array::Array, groups::PaddedDepth, indexed::with_plain_matrices, operands::Tiling};
+use super::{
+    array::Array, groups::PaddedDepth, indexed::with_plain_matrices, operands::Tiling,
+    sums::with_sums,
+};
 use crate::{
     Error,
     host::threadblock::{
@@ -134,18 +137,20 @@ fn in_frames_of(
     if call.is_empty() {
         return Ok(());
     }
-    call.clear_reductions();
-    let ran = with_plain_matrices(desc, call, &lists, |mut call| match groups {
-        None => run(call),
-        Some(groups) => {
-            let step = kernel.in_mode(call.mode()).group_step();
-            groups.into_iter().try_for_each(|group| {
-                match PaddedDepth::new(desc, &call, &group, step) {
-                    Some(padded) => run(padded.call(call.group(group))),
-                    None => run(call.group(group)),
-                }
-            })
-        }
+    call.clear_maxima();
+    let ran = with_sums([kernel, desc], call, |call| {
+        with_plain_matrices(desc, call, &lists, |mut call| match groups {
+            None => run(call),
+            Some(groups) => {
+                let step = kernel.in_mode(call.mode()).group_step();
+                groups.into_iter().try_for_each(|group| {
+                    match PaddedDepth::new(desc, &call, &group, step) {
+                        Some(padded) => run(padded.call(call.group(group))),
+                        None => run(call.group(group)),
+                    }
+                })
+            }
+        })
     });
     ran.map_err(|error| error.leave(desc.frame))
 }

@@ -125,7 +125,14 @@ impl Completions {
     /// another main loop than the row's has none either.
     pub(crate) fn ways(&self, desc: &GemmDesc) -> &'static [DecompositionKind] {
         let of_row = desc.has_producer() == self.descs[0].has_producer();
-        if of_row && !desc.cuts_by_cluster() && !desc.streams_k() { self.ways } else { &[] }
+        if !of_row || desc.cuts_by_cluster() || desc.streams_k() {
+            return &[];
+        }
+        match self.ways {
+            [DecompositionKind::SplitK, ..] if !desc.may_reduce() => &self.ways[..1],
+            [DecompositionKind::SplitKParallel] if !desc.may_reduce() => &[],
+            ways => ways,
+        }
     }
 
     /// Returns the default candidate, which the types alone select.

@@ -236,7 +236,8 @@ impl GemmDesc {
 
     /// Returns whether a second kernel can reduce the split-K partials.
     pub(crate) const fn may_reduce(&self) -> bool {
-        !self.has_producer() || self.mma.has_ring_reduction() && !self.epilogue.is_gated()
+        let by_ring = self.mma.has_ring_reduction() && !self.epilogue.is_gated();
+        (!self.has_producer() || by_ring) && !self.epilogue.has_sums()
     }
 
     /// Returns whether the CTAs of one cluster compute the split-K slices of a tile.

@@ -5,7 +5,10 @@
 
 use crate::{
     codegen::TranslationUnit,
-    epilogue::reduction::Reduction,
+    epilogue::{
+        reduction::Reduction,
+        sums::{SUM_THREADS, SumParts},
+    },
     nest::GemmDesc,
     operand::Problem,
     refusal::Refusal,
@@ -63,8 +66,14 @@ impl Geometry {
     pub(crate) fn reduction_of(
         &self,
         desc: &GemmDesc,
+        problem: &Problem,
         tiles: u64,
     ) -> Result<Option<Grid>, Refusal> {
+        if desc.epilogue.has_sums() {
+            let all = SumParts::of(desc, (problem.m, problem.n), problem.outputs());
+            let blocks = all.map(|parts| parts.blocks()).sum();
+            return Grid::with_tiles(blocks, SUM_THREADS, 0).map(Some);
+        }
         let grid = |Reduction { blocks, threads }| {
             Grid::with_tiles(tiles.saturating_mul(u64::from(blocks)), threads, 0)
         };

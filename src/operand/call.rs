@@ -259,10 +259,11 @@ impl<R, W> Call<R, W> {
         self.m == 0 || self.n == 0 || self.batch == 0
     }
 
-    /// Returns the reductions of the epilogue, with the number of results of each.
-    pub(crate) fn reductions(&self) -> impl Iterator<Item = (&View<R>, usize)> {
-        let reductions = self.operands.iter().filter(|(operand, _)| operand.is_reduction());
-        reductions.map(|(_, view)| {
+    /// Returns the maxima of the epilogue, with the number of results of each.
+    pub(crate) fn maxima(&self) -> impl Iterator<Item = (&View<R>, usize)> {
+        let maxima = self.operands.iter();
+        let maxima = maxima.filter(|(operand, _)| operand.is_reduction() && !operand.is_sum());
+        maxima.map(|(_, view)| {
             // Groups of D share the results.
             let each_of = if view.batch_stride == 0 { 1 } else { self.outputs() };
             (view, view.elements((self.m, self.n), each_of) as usize)

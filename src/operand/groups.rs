@@ -4,7 +4,7 @@
 use crate::{
     nest::{GemmDesc, GemmMode},
     operand::{Call, Elements, HostCall, ListReader, Memory, Problem, View},
-    refusal::{Field, Refusal, rules::within},
+    refusal::{Field, Operand, Refusal, rules::within},
     shape::{Axis, Mn, Mnk, OperandKind},
     threadblock::{SwizzleKind, Work, WorkKind, group_rectangles, lines_of_rectangle},
 };
@@ -92,6 +92,9 @@ impl<R, W> Call<R, W> {
     pub(super) fn check_groups(&self, d: &GemmDesc) -> Result<(), Refusal> {
         let Some(groups) = &self.groups else { return Ok(()) };
         within(Field::Groups, self.batch as u64, 0, i32::MAX as u64)?;
+        if let Some(sum) = d.epilogue.sum_along(groups.axis) {
+            return Err(Refusal::sum_of_groups(Operand::Epilogue(sum)));
+        }
         d.check_groups(groups.axis)
     }
 }

@@ -107,9 +107,9 @@ impl HostCall<'_> {
         Call { m, n, k, batch, groups, indices, a, b, up, c, d, operands, scalars, workspace: None }
     }
 
-    /// Writes zeros to the reductions of a checked call.
-    pub(crate) fn clear_reductions(&self) {
-        for (view, count) in self.reductions() {
+    /// Writes zeros to the maxima of a checked call.
+    pub(crate) fn clear_maxima(&self) {
+        for (view, count) in self.maxima() {
             let bytes = view.memory.kind().matrix_bytes(count as u64);
             view.memory.shared_bytes().clear(bytes as usize);
         }

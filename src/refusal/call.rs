@@ -72,6 +72,14 @@ impl Refusal {
             .advise(Advice::Words("use a batch, or one call per GEMM"))
     }
 
+    /// The epilogue writes a sum along the axis of the groups.
+    pub const fn sum_of_groups(operand: Operand) -> Self {
+        let groups = Value::Word("groups along the axis of the sum");
+        Self::without_value(Rule::Supported, Field::Operand(operand), groups)
+            .because(Because::Words("its order would depend on the groups"))
+            .advise(Advice::Words("sum the other axis, or use a call per group"))
+    }
+
     /// The epilogue does not read C.
     pub const fn unread_source(beta: f64) -> Self {
         Self::without_value(Rule::Read, Field::Operand(Operand::C), EPILOGUE)

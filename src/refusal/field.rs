@@ -273,6 +273,7 @@ named! {
         NotNamed "a value without a name that nothing reads";
         NoDefinition "a value without a definition before it";
         GateOfOthers "acc together with gate and up; an epilogue reads one column of B, or a gate's two";
+        SumOfGate "a sum with gate and up; sum the result in another call";
         HalfOfGate "only one of gate and up; use acc for a single column of B";
         NotInOrder "values whose slots are not 0, 1, .. in the order of definitions";
     }

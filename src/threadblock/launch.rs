@@ -92,8 +92,8 @@ impl Params {
     }
 }
 
-/// Maximum number of address ranges that a launch clears: tickets, and each reduction.
-pub const CLEARED: usize = 1 + EpilogueOperand::REDUCTIONS.len();
+/// Maximum number of address ranges that a launch clears: tickets, and each maximum.
+pub const CLEARED: usize = 1 + EpilogueOperand::MAXIMA.len();
 
 /// Launch of a kernel.
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +105,11 @@ pub struct Launch {
     /// Tensors of A, B, C, and D, whose tensor maps follow the parameters. `None` for a tensor that
     /// TMA does not move.
     pub tensors: [Option<TmaTensor>; TensorGemmParams::MAPS],
-    /// Addresses that the launch sets to 0 before the kernel starts: tickets, and reductions of the
+    /// Addresses that the launch sets to 0 before the kernel starts: tickets, and maxima of the
     /// epilogue.
     pub clear: [Option<AddressRange>; CLEARED],
-    /// Grid of the second kernel, which reduces the split-K partials and receives the same
-    /// parameters.
+    /// Grid of the second kernel, which reduces the split-K partials or adds the parts of sums, and
+    /// receives the same parameters.
     pub reduction: Option<Grid>,
 }
 
@@ -122,14 +122,14 @@ pub struct AddressRange {
     pub end: u64,
 }
 
-/// Returns the addresses that a launch clears: its tickets, and the reductions of its epilogue.
+/// Returns the addresses that a launch clears: its tickets, and the maxima of its epilogue.
 pub(crate) fn cleared(
     desc: &GemmDesc,
     problem: &Problem,
     tickets: Option<AddressRange>,
 ) -> [Option<AddressRange>; CLEARED] {
     let element_bytes = desc.output.compute.element().bytes_of(1);
-    let ranges = problem.reductions().map(|(view, count)| {
+    let ranges = problem.maxima().map(|(view, count)| {
         let start = view.memory.address;
         AddressRange { start, end: start + count as u64 * u64::from(element_bytes) }
     });

@@ -1,11 +1,12 @@
 //! Parameters of a GEMM kernel.
 
 use crate::{
-    codegen::GemmParams,
+    codegen::{GemmParams, SumParams},
+    epilogue::sums::SumParts,
     nest::GemmDesc,
     numeric::ElementKind,
     operand::{DecomposedLayout, Problem},
-    shape::OperandKind,
+    shape::{EpilogueOperand, OperandKind},
     threadblock::{Partials, Work},
 };
 
@@ -62,8 +63,29 @@ impl GemmParams {
             outer_strides: splits.map(|splits| splits.map(|split| split.params().1)),
             split_extents: splits.map(|splits| splits.map(|split| split.params().0)),
             gate_stride: problem.gate_stride(desc.operands[1].stored),
+            sums: sum_params(desc, problem, partials),
         }
     }
+}
+
+/// Returns the parameters of the sums of an epilogue.
+fn sum_params(
+    desc: &GemmDesc,
+    problem: &Problem,
+    partials: Option<&Partials>,
+) -> [SumParams; EpilogueOperand::SUMS.len()] {
+    let mut sums = [SumParams::NONE; EpilogueOperand::SUMS.len()];
+    let mut address = partials.map_or(0, |partials| partials.sums().start);
+    let all = SumParts::of(desc, (problem.m, problem.n), problem.outputs());
+    for (sum, parts) in sums.iter_mut().zip(all) {
+        let [lines, count, products] =
+            [parts.lines, parts.parts, parts.products].map(|count| count as u32);
+        let shared = problem.outputs() < problem.batch;
+        let batch_stride = if shared { 0 } else { parts.lines * parts.parts };
+        *sum = SumParams { address, batch_stride, lines, parts: count, products, reserved: 0 };
+        address += parts.bytes(desc.output.compute.element());
+    }
+    sums
 }
 
 /// Returns the address of the statistics of an operand's rows, or 0 if they are not scaled.

@@ -1,12 +1,18 @@
 //! Workspace of the split-K and stream-K partials of a call.
 
 use crate::{
+    epilogue::sums::SumParts,
     nest::{Cut, GemmDesc},
     numeric::{ElementKind, sum_of},
     operand::{Problem, WORKSPACE_ALIGNMENT, aligned_bytes_at_any_address},
     shape::Mnk,
     threadblock::{AddressRange, MOST_TILES_OF_ONE, Streams, tickets_of},
 };
+
+/// Returns a number of bytes, rounded up to a multiple of [`WORKSPACE_ALIGNMENT`].
+fn whole(bytes: u64) -> u64 {
+    bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX)
+}
 
 /// Returns the number of cluster-sized rectangles in all Ds, and the number of CTAs in a cluster.
 pub(crate) fn rectangles_of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> (u64, u64) {
@@ -24,7 +30,7 @@ pub(crate) fn rectangles_of(desc: &GemmDesc, extents: (usize, usize), batch: usi
 /// With split-K, each tile of each D has one slot of accumulators per split-K slice. Slots hold
 /// `f32` if the accumulators are `f16`. The tickets follow: counters of the slices that have
 /// arrived, for each tile and each group of threads that shares a tile. Slots may hold any values
-/// before the launch. The call sets tickets to 0.
+/// before the launch. The call sets tickets to 0. The parts of an epilogue's sums are last.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Partials {
     /// Device address of the slots. In a problem without addresses, offset in bytes from the first
@@ -34,15 +40,19 @@ pub struct Partials {
     slots: u64,
     /// Bytes of all tickets, a multiple of [`WORKSPACE_ALIGNMENT`].
     tickets: u64,
+    /// Bytes of the parts of an epilogue's sums, a multiple of [`WORKSPACE_ALIGNMENT`].
+    sums: u64,
 }
 
 impl Partials {
     /// Returns the partials for a batch of m x n outputs in the kernel's frame. They also suffice
-    /// for a kernel with narrower accesses. They are empty without split-K, and if D has no
-    /// element. For sizes that a call refuses, the number of bytes may saturate.
+    /// for a kernel with narrower accesses. They are empty without split-K and sums,
+    /// and if D has no element. For sizes that a call refuses, the number of bytes may saturate.
     pub fn new(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
         if desc.streams_k() {
+            let of_one = Self::tiles_of_one(desc);
             Self::for_stream_k(desc, extents, batch, desc.most_streams())
+                .with_sums(desc, extents, batch, of_one)
         } else {
             Self::for_slices(desc, desc.cut_of(), extents, batch)
         }
@@ -53,15 +63,37 @@ impl Partials {
     /// That workspace may have been sized for a kernel with wider accesses and other tiles.
     pub fn for_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
         let (extents, batch) = (problem.multiplied_extents(desc), problem.batch);
+        let with_sums = |partials: Self| partials.with_sums(desc, extents, batch, 1);
         if !desc.streams_k() {
-            return (Self::for_tiles(desc, (desc.cut_of(), 1), extents, batch), resident);
+            let partials = Self::for_tiles(desc, (desc.cut_of(), 1), extents, batch);
+            return (with_sums(partials), resident);
         }
         let given = problem.workspace.map_or(u64::MAX, |workspace| workspace.length as u64);
         let most = resident.min(desc.most_streams());
-        let fits =
-            |clusters: &u32| Self::for_stream_k(desc, extents, batch, *clusters).bytes() <= given;
+        let of_clusters = |clusters| with_sums(Self::for_stream_k(desc, extents, batch, clusters));
+        let fits = |clusters: &u32| of_clusters(*clusters).bytes() <= given;
         let clusters = (1..=most).rev().find(fits).unwrap_or(1);
-        (Self::for_stream_k(desc, extents, batch, clusters), clusters)
+        (of_clusters(clusters), clusters)
+    }
+
+    /// Returns the maximum number of tiles of a kernel with narrower accesses per tile.
+    const fn tiles_of_one(desc: &GemmDesc) -> u32 {
+        if desc.has_producer() { 1 } else { MOST_TILES_OF_ONE }
+    }
+
+    /// Returns the partials with room for the parts of sums. A kernel with narrower accesses may
+    /// have `of_one` parts per part.
+    fn with_sums(
+        self,
+        desc: &GemmDesc,
+        extents: (usize, usize),
+        batch: usize,
+        of_one: u32,
+    ) -> Self {
+        let element = desc.output.compute.element();
+        let bytes = SumParts::of(desc, extents, batch)
+            .fold(0, |sum: u64, parts| sum.saturating_add(parts.bytes(element)));
+        Self { sums: whole(bytes.saturating_mul(of_one.into())), ..self }
     }
 
     /// Returns the stream-K partials of at most `most` clusters: one slot per cluster, and one slot
@@ -74,8 +106,8 @@ impl Partials {
         Self::for_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
     }
 
-    /// Returns the partials of another split of K. They are empty if the slices belong to one
-    /// cluster.
+    /// Returns the partials of another split of K. Without sums, they are empty if the slices belong
+    /// to one cluster.
     pub(crate) fn for_slices(
         desc: &GemmDesc,
         cut: Cut,
@@ -84,8 +116,8 @@ impl Partials {
     ) -> Self {
         // A kernel with narrower accesses has more tiles. Its slots need no more bytes in total,
         // but each tile needs its tickets.
-        let tiles = if desc.has_producer() { 1 } else { MOST_TILES_OF_ONE };
-        Self::for_tiles(desc, (cut, tiles), extents, batch)
+        let tiles = Self::tiles_of_one(desc);
+        Self::for_tiles(desc, (cut, tiles), extents, batch).with_sums(desc, extents, batch, tiles)
     }
 
     /// Returns the partials of a split of K, with the tickets of `of_one` tiles per tile. There are
@@ -114,12 +146,11 @@ impl Partials {
         let tile = desc.threadblock();
         let slot =
             sum_of(desc.output.accumulator).matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
-        let whole =
-            |bytes: u64| bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
         Self {
             first: 0,
             slots: whole(slots.saturating_mul(slot)),
             tickets: whole(ElementKind::I32.matrix_bytes(tickets)),
+            sums: 0,
         }
     }
 
@@ -130,7 +161,7 @@ impl Partials {
 
     /// Returns the total size in bytes.
     pub const fn bytes(&self) -> u64 {
-        self.slots.saturating_add(self.tickets)
+        self.slots.saturating_add(self.tickets).saturating_add(self.sums)
     }
 
     /// Returns the partials at another address or offset.
@@ -151,6 +182,13 @@ impl Partials {
     /// [`SlotMap`](crate::epilogue::partials::SlotMap) for consumer warpgroups.
     pub const fn slots(&self) -> AddressRange {
         AddressRange { start: self.first, end: self.first.saturating_add(self.slots) }
+    }
+
+    /// Returns the addresses of the parts of sums, in the order of
+    /// [`EpilogueOperand::SUMS`](crate::shape::EpilogueOperand::SUMS).
+    pub(crate) const fn sums(&self) -> AddressRange {
+        let start = self.tickets().end;
+        AddressRange { start, end: start.saturating_add(self.sums) }
     }
 
     /// Returns the addresses that the call clears, which are the tickets. `None` without tickets.

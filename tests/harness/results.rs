@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Epilogues that compute in f32. Each reduction and each result type occurs.
-const OF_F32: [&str; 8] = [
+const OF_F32: [&str; 13] = [
     "aux1:f32 = alpha * acc + bias_n:f32; relu(aux1) + beta * c",
     "aux2 = acc; aux3:bf16 = aux2 * scale_m:f32 + aux1; gelu_tanh(aux3)",
     "amax(alpha * acc + beta * c)",
@@ -18,13 +18,20 @@ const OF_F32: [&str; 8] = [
     "y = amax(tanh(acc)); aux4:f16 = row_amax(y) * 3; aux4 + y",
     "s3 * (aux1:i8 = col_amax(alpha * acc)) + bias_m",
     "aux1:f32 = relu(acc)",
+    "row_sum(acc)",
+    "col_sum(alpha * acc + bias_n:f32)",
+    "row_sumsq(row_sum(relu(acc))) + beta * c",
+    "y = col_sumsq(tanh(acc)); col_sum(y) * 2",
+    "row_sum(col_sum(amax(acc))) - scale_n",
 ];
 
 /// Epilogues that compute in f64 or i32.
-const PLAIN: [&str; 3] = [
+const PLAIN: [&str; 5] = [
     "aux1 = alpha * acc; aux2 = aux1 + aux3; relu(aux2) + beta * c",
     "amax(row_amax(acc) - bias_n)",
     "aux4 = col_amax(acc); max(aux4, bias_m)",
+    "row_sumsq(col_sum(acc + bias_m))",
+    "y = row_sum(acc); col_sumsq(acc) + y",
 ];
 
 /// Returns random kernels of each main loop and MMA that write results, with the seed of each.

@@ -30,6 +30,7 @@ mod small_gemms;
 mod split_k;
 mod stream_k;
 mod stream_k_one_schedule;
+mod sums;
 mod tma_ring;
 mod transform_refusals;
 mod transforms;

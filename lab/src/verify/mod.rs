@@ -72,7 +72,7 @@ use falchion::{
 };
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};
-use results::Maxima;
+use results::Reductions;
 
 /// The claim that D is the result of a GEMM. Operands and D are in the user's frame.
 #[derive(Clone, Copy, Debug)]
@@ -239,13 +239,13 @@ impl<'a> Claim<'a> {
             COMPARED.advance();
             job.compare(rows, columns)
         };
-        let none = || (Verdict::default(), Maxima::default());
-        let (verdict, maxima) = tasks
+        let none = || (Verdict::default(), Reductions::default());
+        let (verdict, reductions) = tasks
             .into_par_iter()
             .map(compare)
             .try_reduce(none, |x, y| Ok((x.0.and(y.0), x.1.and(y.1))))?;
         let (all_rows, kind) = (rows.len() == job.call.m, desc.output.compute.element());
-        Ok(verdict.and(maxima.compare(kind, |operand, line| {
+        Ok(verdict.and(reductions.compare(kind, |operand, line| {
             let mut result = Vec::with_capacity(1);
             let view = job.call.operands.get(operand)?;
             number::read(view.memory, core::iter::once(line), &mut result).ok()?;
@@ -300,7 +300,7 @@ struct Job<'j> {
 
 impl Job<'_> {
     /// Compares some rows in some columns.
-    fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<(Verdict, Maxima), Error> {
+    fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<(Verdict, Reductions), Error> {
         let Self { call, .. } = self;
         let (a, b) = (
             Operand::by_rows(&call.a, self.op, self.multiplied[0]),
@@ -331,7 +331,7 @@ impl Job<'_> {
         let accumulators: Vec<Estimate> =
             sums.into_iter().map(|sum| self.accumulation.estimate(sum, arithmetic)).collect();
         let (wanted, written) = self.evaluation.evaluate(&accumulators, &read);
-        let mut maxima = Maxima::default();
+        let mut reductions = Reductions::default();
         let compare = |got: &[f64], wanted: &[Estimate], kind| {
             let mut verdict = Verdict::default();
             for (at, (got, wanted)) in got.iter().zip(wanted).enumerate() {
@@ -347,8 +347,8 @@ impl Job<'_> {
                 verdict = verdict.and(compare(got, wanted, kind).of_results());
             }
         }
-        maxima.add(&written, (rows, columns));
-        Ok((verdict, maxima))
+        reductions.add(&written, (rows, columns));
+        Ok((verdict, reductions))
     }
 }
 

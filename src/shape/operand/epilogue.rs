@@ -34,6 +34,14 @@ words! {
         RowAmax = "row_amax",
         /// Maximum of absolute values of each column of D, a result.
         ColAmax = "col_amax",
+        /// Sum of each row of D, a result.
+        RowSum = "row_sum",
+        /// Sum of each column of D, a result.
+        ColSum = "col_sum",
+        /// Sum of the squares of each row of D, a result.
+        RowSumsq = "row_sumsq",
+        /// Sum of the squares of each column of D, a result.
+        ColSumsq = "col_sumsq",
         /// Scalar alpha in memory.
         AlphaPtr = "alpha_ptr",
         /// Scalar beta in memory.
@@ -53,7 +61,21 @@ impl EpilogueOperand {
 
     /// The reductions of values of an epilogue. A reduction is only written, and its elements have
     /// the compute type.
-    pub const REDUCTIONS: [Self; 3] = [Self::Amax, Self::RowAmax, Self::ColAmax];
+    pub const REDUCTIONS: [Self; 7] = [
+        Self::Amax,
+        Self::RowAmax,
+        Self::ColAmax,
+        Self::RowSum,
+        Self::ColSum,
+        Self::RowSumsq,
+        Self::ColSumsq,
+    ];
+
+    /// The reductions that are maxima of absolute values.
+    pub const MAXIMA: [Self; 3] = [Self::Amax, Self::RowAmax, Self::ColAmax];
+
+    /// The reductions that are sums.
+    pub const SUMS: [Self; 4] = [Self::RowSum, Self::ColSum, Self::RowSumsq, Self::ColSumsq];
 
     /// Returns the auxiliary matrix `number`, 1 to 4.
     ///
@@ -86,8 +108,12 @@ impl EpilogueOperand {
     /// D, B for one value per column. Returns `None` for a matrix, and for a single value.
     pub const fn side(self) -> Option<OperandKind> {
         match self {
-            Self::BiasM | Self::ScaleM | Self::RowAmax => Some(OperandKind::A),
-            Self::BiasN | Self::ScaleN | Self::ColAmax => Some(OperandKind::B),
+            Self::BiasM | Self::ScaleM | Self::RowAmax | Self::RowSum | Self::RowSumsq => {
+                Some(OperandKind::A)
+            }
+            Self::BiasN | Self::ScaleN | Self::ColAmax | Self::ColSum | Self::ColSumsq => {
+                Some(OperandKind::B)
+            }
             _ => None,
         }
     }
@@ -113,6 +139,16 @@ impl EpilogueOperand {
         self.is_in(&Self::REDUCTIONS)
     }
 
+    /// Returns whether the operand is one of the [`SUMS`](Self::SUMS).
+    pub const fn is_sum(self) -> bool {
+        self.is_in(&Self::SUMS)
+    }
+
+    /// Returns whether the operand is a sum of squares.
+    pub const fn sums_squares(self) -> bool {
+        matches!(self, Self::RowSumsq | Self::ColSumsq)
+    }
+
     const fn is_in(self, operands: &[Self]) -> bool {
         let mut i = 0;
         while i < operands.len() {
@@ -133,6 +169,10 @@ impl EpilogueOperand {
             Self::ScaleN => Self::ScaleM,
             Self::RowAmax => Self::ColAmax,
             Self::ColAmax => Self::RowAmax,
+            Self::RowSum => Self::ColSum,
+            Self::ColSum => Self::RowSum,
+            Self::RowSumsq => Self::ColSumsq,
+            Self::ColSumsq => Self::RowSumsq,
             other => other,
         }
     }

@@ -171,6 +171,14 @@ impl GemmDesc {
         hold!(check_threadblock(self.threadblock(), self.warp()));
         let decomposition = self.work.decomposition;
         hold!(check_slices(self.mainloop.kind(), decomposition, self.work.split_k));
+        if matches!(decomposition, DecompositionKind::SplitKParallel) && !self.may_reduce() {
+            return Err(Refusal::unsupported(
+                Field::Decomposition,
+                decomposition.name(),
+                "sums of rows or columns",
+                DecompositionKind::SplitK.name(),
+            ));
+        }
         hold!(check_order(self.work.swizzle, self.limits.blocks_per_sm));
         hold!(self.mainloop.check(self));
         let base = self.base();

@@ -31,7 +31,7 @@ pub(crate) fn launch(
     let partials = partials.at(problem);
     let params = GemmParams::new(desc, problem, &work, partials.as_ref());
     let grid = Grid::with_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
-    let reduction = geometry.reduction_of(desc, work.rectangles().into())?;
+    let reduction = geometry.reduction_of(desc, problem, work.rectangles().into())?;
     Ok(Launch {
         clear: cleared(desc, problem, partials.and_then(|partials| partials.cleared())),
         reduction,

@@ -91,7 +91,7 @@ pub(crate) fn launch(
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };
     let tiles = u64::from(work.rectangles()) * u64::from(desc.mainloop.cluster().count());
-    let reduction = geometry.reduction_of(desc, tiles)?;
+    let reduction = geometry.reduction_of(desc, problem, tiles)?;
     Ok(Launch {
         tensors,
         clear: cleared(desc, problem, partials.and_then(|partials| partials.cleared())),
