@@ -255,12 +255,14 @@ shared! {
     }
 
     /// Returns x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2, as x / (1 + 2^t). Below -9.9,
-    /// it keeps its value at -9.9, about -1.2e-36.
+    /// it keeps its value at -9.9, about -1.2e-36, and from 9.9 on, it is x.
     pub(super) fn gelu_tanh(x) {
         let x = max(x, -9.9);
-        let t = max(x * fused(-0.10294324, x * x, -2.3022082), -125.5);
-        let shifted = t + 12582912.0;
-        let f = t - (shifted - 12582912.0);
+        let y = min(x, 9.9);
+        let p = fused(-0.10294324, y * y, -2.3022082);
+        let shifted = fused(y, p, 12582912.0);
+        let n = shifted - 12582912.0;
+        let f = fused(y, p, -n);
         let q = fused(0.00132764836, f, 0.00967561338);
         let q = fused(q, f, 0.055507137);
         let q = fused(q, f, 0.240221184);
