@@ -9,6 +9,8 @@ namespace epilogue {
 template <class Config>
 struct AddParts {
   using Compute = typename Config::Epilogue::Compute;
+  // Parts that a thread loads at once, because it waits for memory once for all of them.
+  static constexpr unsigned kAhead = 64;
 
   template <class Params>
   static __device__ __forceinline__ void run(Params const& params) {
@@ -31,9 +33,15 @@ struct AddParts {
   static __device__ __forceinline__ void add(Sum const& sum, Operand const& results, unsigned long long product, unsigned long long line) {
     Compute const* const parts = reinterpret_cast<Compute const*>(sum.address) + product * sum.batch_stride + line;
     Compute total = Compute(0);
-    // Unrolled, so that the thread waits for several loads at once.
-#pragma unroll 16
-    for (unsigned part = 0; part < sum.parts; ++part) total = math::add(total, parts[(unsigned long long)part * sum.lines]);
+#pragma unroll 1
+    for (unsigned first = 0; first < sum.parts; first += kAhead) {
+      Compute some[kAhead];
+#pragma unroll
+      for (unsigned i = 0; i < kAhead; ++i) some[i] = first + i < sum.parts ? parts[(unsigned long long)(first + i) * sum.lines] : Compute(0);
+      // A total that begins with 0 is never -0, so further zeros do not change it.
+#pragma unroll
+      for (unsigned i = 0; i < kAhead; ++i) total = math::add(total, some[i]);
+    }
     reinterpret_cast<Compute*>(results.address)[product * results.batch_stride + line] = total;
   }
 };

@@ -64,9 +64,8 @@ pub use parse::ParseEpilogueError;
 pub(crate) use spell::functions;
 pub use tree::{
     Acc, Alpha, AlphaPtr, Amax, Apply, Apply2, Aux, Beta, BetaPtr, BiasM, BiasN, Clamp, ColAmax,
-    ColSum, ColSumsq, Constant, Fraction, Gate, Let, LinearCombination, LinearCombinationRelu,
-    Local, Node, RowAmax, RowSum, RowSumsq, Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source, Up,
-    WriteAux,
+    ColSum, Constant, Fraction, Gate, Let, LinearCombination, LinearCombinationRelu, Local, Node,
+    RowAmax, RowSum, Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source, Up, WriteAux,
 };
 #[doc(hidden)]
 pub use tree::{OfD, OperandElement};

@@ -29,8 +29,9 @@ use crate::{
     },
 };
 
-/// Threads per block of the kernel that adds parts.
-pub(crate) const SUM_THREADS: u32 = 256;
+/// Threads per block of the kernel that adds parts. Small blocks spread the lines of one GEMM over
+/// all multiprocessors.
+pub(crate) const SUM_THREADS: u32 = 64;
 
 /// Columns of an octet, which four lanes of a warpgroup share.
 const OCTET: u32 = 8;

@@ -254,16 +254,36 @@ reductions! {
     /// `X`. The epilogue also writes the maximum absolute value of `X` in each column of D to
     /// `col_amax`.
     ColAmax = ColAmax;
-    /// `X`. The epilogue also writes the sum of `X` over each row of D to `row_sum`.
-    RowSum = RowSum;
-    /// `X`. The epilogue also writes the sum of `X` over each column of D to `col_sum`.
-    ColSum = ColSum;
-    /// `X`. The epilogue also writes the sum of the squares of `X` over each row of D to
-    /// `row_sumsq`.
-    RowSumsq = RowSumsq;
-    /// `X`. The epilogue also writes the sum of the squares of `X` over each column of D to
-    /// `col_sumsq`.
-    ColSumsq = ColSumsq;
+}
+
+macro_rules! sums {
+    ($($(#[doc = $doc:literal])* $Node:ident = [$first:ident, $second:ident];)*) => {
+        $($(#[doc = $doc])*
+        pub struct $Node<X, const POWER: u32 = 1>(PhantomData<X>);
+
+        impl<X: Node, const POWER: u32> Node for $Node<X, POWER> {
+            const DESC: EpilogueDesc = {
+                let operand = match POWER {
+                    1 => EpilogueOperand::$first,
+                    2 => EpilogueOperand::$second,
+                    _ => panic!("a sum adds values, or their squares: the power is 1 or 2"),
+                };
+                X::DESC.then(Op::Write(operand, None))
+            };
+            fn register() {
+                X::register();
+            }
+        })*
+    };
+}
+
+sums! {
+    /// `X`. The epilogue also writes the sum of `X` over each row of D to `row_sum`. With a `POWER`
+    /// of 2, it writes the sum of the squares to `row_sumsq`.
+    RowSum = [RowSum, RowSumsq];
+    /// `X`. The epilogue also writes the sum of `X` over each column of D to `col_sum`. With a
+    /// `POWER` of 2, it writes the sum of the squares to `col_sumsq`.
+    ColSum = [ColSum, ColSumsq];
 }
 
 /// `X` clamped to `Low` and `High`.

@@ -267,11 +267,11 @@ fn judged(
     })
 }
 
-/// Returns whether an epilogue has a function whose result is not known exactly, or adds squares,
-/// which exceed the whole numbers of f32.
+/// Returns whether an epilogue has a function whose result is not known exactly, or writes a sum of
+/// exact values, which may round.
 fn approximates(desc: &GemmDesc) -> bool {
     desc.epilogue.ops().iter().any(|op| match op {
-        Op::Write(operand, _) => operand.sums_squares(),
+        Op::Write(operand, _) => operand.is_sum(),
         Op::Math(function) => !function.computes_in(ComputeKind::F64),
         _ => op.user().is_some(),
     })

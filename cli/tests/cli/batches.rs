@@ -41,6 +41,7 @@ fn batches_with_matrices_and_results_are_verified() {
         ("aux1:f32 = acc + bias_n; relu(aux1)", 33 * 20),
         ("amax(row_amax(col_amax(acc)))", 1 + 33 + 20),
         ("aux2 = amax(acc); aux2 + aux1", 33 * 20 + 1),
+        ("row_sum(col_sumsq(acc))", 33 + 20),
     ] {
         let args: Vec<_> = "--m 33 --n 20 --k 17 --batch 3 --checked --epilogue"
             .split(' ')

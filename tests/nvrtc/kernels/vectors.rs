@@ -48,6 +48,35 @@ fn kernels_with_results_compile() {
     compile_without_warnings("kernels with results", kernels);
 }
 
+/// Default kernels of tensor cores do not spill if their epilogues write reductions.
+#[test]
+#[ignore = "needs NVRTC"]
+fn default_kernels_with_reductions_compile_clean() {
+    let texts = [
+        "row_sum(acc + beta * c)",
+        "col_sum(acc + beta * c)",
+        "row_sumsq(acc)",
+        "col_sumsq(acc)",
+        "row_amax(acc)",
+        "col_amax(acc)",
+        "amax(gelu_tanh(acc + bias_n))",
+    ];
+    let mut kernels = Vec::new();
+    let types = descriptions::ring_types().into_iter();
+    let halves = types.filter(|types| types.a.bytes_of(1) == 2 && types.c == types.a);
+    for types in halves {
+        for (number, text) in texts.into_iter().enumerate() {
+            let orders = orders().nth(number).expect("eight orders");
+            let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+            let epilogue = text.parse::<EpilogueDesc>().expect("an expression");
+            let d = default.expect("a kernel");
+            kernels.push((format!("{text} of {orders:?}"), but!(d, epilogue), ArchKind::Sm90));
+        }
+    }
+    assert!(kernels.len() >= 14, "{} kernels", kernels.len());
+    all_clean("default kernels with reductions", kernels);
+}
+
 /// Compiles kernels with the seed of each. A kernel may spill.
 fn compile_without_warnings(what: &str, kernels: Vec<(u64, GemmDesc)>) {
     assert_clean(what, kernels, |cache, (seed, d)| {
