@@ -99,11 +99,11 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         /// Passes memory for the `col_amax` of the epilogue: one value per column of D, as
         /// [`amax`](Self::amax). Each GEMM of a batch has n values of its own.
         col_amax: ColAmax;
-        /// Passes memory for the `row_sum` of the epilogue: one value per row of D, which is the sum
-        /// of the values that the epilogue passes to `row_sum(x)`. Values are `f32`, or `f64` if
-        /// accumulators are `f64`. Each GEMM of a batch has m values of its own. The kernel fixes
-        /// the order of the additions, so the bits of a sum are the same in each run. The call
-        /// needs a workspace. A call whose D is empty writes nothing.
+        /// Passes memory for the `row_sum` of the epilogue: one value per row of D, which is the
+        /// sum of the values that the epilogue passes to `row_sum(x)`. Values are `f32`, or `f64`
+        /// if accumulators are `f64`. Each GEMM of a batch has m values of its own. The kernel
+        /// fixes the order of the additions, so the bits of a sum are the same in each run. The
+        /// call needs a workspace. A call whose D is empty writes nothing.
         ///
         /// ```
         /// use falchion::prelude::*;

@@ -54,7 +54,7 @@ pub(super) fn with_sums(
         let of_kernel =
             if kernel.frame.swapped == desc.frame.swapped { operand } else { operand.swapped() };
         let order = SumOrder::new(kernel, axis_of(of_kernel));
-        let values = Values { operand, bytes, extents, products };
+        let values = SumValues { operand, bytes, extents, products };
         match view.memory.kind() {
             ElementKind::F64 => values.add(&order, view, f64::mul_add),
             _ => values.add(&order, view, f32::mul_add),
@@ -85,14 +85,14 @@ fn zeros(operand: EpilogueOperand, length: u64) -> Result<Vec<u8>, Error> {
 }
 
 /// The values of one sum: a packed row-major matrix per GEMM.
-struct Values<'a> {
+struct SumValues<'a> {
     operand: EpilogueOperand,
     bytes: &'a [u8],
     extents: (usize, usize),
     products: usize,
 }
 
-impl Values<'_> {
+impl SumValues<'_> {
     /// Adds the values of each line, and writes the sums. `fused(x, y, z)` is `x * y + z`.
     fn add<E: Pod + Default + Send + Sync + Add<Output = E>>(
         &self,

@@ -106,8 +106,8 @@ impl Partials {
         Self::for_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
     }
 
-    /// Returns the partials of another split of K. Without sums, they are empty if the slices belong
-    /// to one cluster.
+    /// Returns the partials of another split of K. Without sums, they are empty if the slices
+    /// belong to one cluster.
     pub(crate) fn for_slices(
         desc: &GemmDesc,
         cut: Cut,

@@ -8,6 +8,7 @@ mod arrays;
 mod batches;
 mod conformance;
 mod empty_problems;
+mod epilogue_mutants;
 mod epilogue_operands;
 mod gate;
 mod gates;

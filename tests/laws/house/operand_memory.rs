@@ -16,7 +16,7 @@ enum Form {
 }
 
 /// Every type of `src/` with a field of operand memory, and its form.
-const HOLDERS: [(&str, Form); 30] = [
+const HOLDERS: [(&str, Form); 31] = [
     ("src/device/any.rs $Kinds", Form::View),
     ("src/device/arguments.rs Arguments", Form::View),
     ("src/device/number_list.rs NumberList", Form::View),
@@ -44,6 +44,7 @@ const HOLDERS: [(&str, Form); 30] = [
     ("src/host/operands.rs Product", Form::Parameter),
     ("src/host/store.rs Blocks", Form::Parameter),
     ("src/host/store.rs Span", Form::Parameter),
+    ("src/host/sums.rs SumValues", Form::Parameter),
     ("src/host/transpose/fast.rs One", Form::Parameter),
     ("src/operand/gather.rs GatherCopy", Form::Parameter),
     ("src/operand/repack.rs RepackCopy", Form::Parameter),
