@@ -52,10 +52,10 @@ impl std::error::Error for ParseEpilogueError {}
 /// Operands are `c` (also `source`), the vectors `bias_m`, `bias_n`, `scale_m`, and `scale_n`, and
 /// the matrices `aux1` to `aux4`. An operand has D's element type, or the type after its name:
 /// `bias_n:f32`. `amax(x)`, `row_amax(x)`, and `col_amax(x)` return `x`, and write the maximum
-/// absolute value of `x`. `alpha_ptr` and `beta_ptr` are scalars in memory. The functions are `clamp(x,
-/// low, high)`, and each [`MathFunction`] by its name, such as `min(x, y)`. `leaky_relu(x)` has a
-/// slope of 0.01. A [registered](super::register) user function is `user_` followed by its
-/// [`NodeId`](super::NodeId): 16 hexadecimal digits, as the identifier prints.
+/// absolute value of `x`. `alpha_ptr` and `beta_ptr` are scalars in memory. The functions are
+/// `clamp(x, low, high)`, and each [`MathFunction`] by its name, such as `min(x, y)`.
+/// `leaky_relu(x)` has a slope of 0.01. A [registered](super::register) user function is `user_`
+/// followed by its [`NodeId`](super::NodeId): 16 hexadecimal digits, as the identifier prints.
 impl FromStr for EpilogueDesc {
     type Err = ParseEpilogueError;
 
