@@ -64,6 +64,7 @@ combinations! {
         E4m3, E4m3, f32, F16;
         E4m3, E4m3, f32, f32;
         E4m3, E4m3, f32, E4m3;
+        E4m3, E4m3, f32, E5m2;
         E4m3, E5m2, f32, Bf16;
         E4m3, E5m2, f32, F16;
         E4m3, E5m2, f32, f32;
@@ -77,6 +78,8 @@ combinations! {
         E5m2, E5m2, f32, Bf16;
         E5m2, E5m2, f32, F16;
         E5m2, E5m2, f32, f32;
+        E5m2, E5m2, f32, E4m3;
+        E5m2, E5m2, f32, E5m2;
         i8,   i8,   i32, i32;
         i8,   i8,   i32, i8;
         i8,   i8,   i32, F16;

@@ -33,4 +33,22 @@ impl StagedOperand {
             0
         }
     }
+
+    /// Returns the registers for the addresses of a thread's accesses, if each access reads one
+    /// element of an indexed line that is not contiguous along K.
+    ///
+    /// Such accesses have no common offsets, so each one has an address of two registers. A thread
+    /// with few accesses computes their addresses again for each tile.
+    pub(crate) const fn index_address_registers(&self) -> u32 {
+        let accesses = self.thread_map().accesses();
+        if self.indexed && !self.k_contiguous && accesses >= Self::KEPT_ADDRESSES {
+            accesses.saturating_mul(2)
+        } else {
+            0
+        }
+    }
+
+    /// Minimum number of accesses per thread whose addresses stay in registers. Smaller tiles of
+    /// `indexed_lines_that_are_contiguous_compile_clean` do not spill.
+    const KEPT_ADDRESSES: u32 = 16;
 }

@@ -190,6 +190,9 @@ impl IndexedCase {
                     let length = if side == OperandKind::A { m } else { n };
                     View::vector(Elements::new(length), side)
                 }
+                None if name.is_scalar() => {
+                    View::beside(Elements::new(batch), name, (orders.c, (m, n)))
+                }
                 None => beside,
             })
         });
@@ -266,6 +269,7 @@ impl IndexedCase {
         let of_c = of_c.unwrap_or_else(|| self.memory.c.clone());
         let operands = self.memory.operands.as_ref().map(|name, bytes| match name.side() {
             Some(_) => bytes.clone(),
+            None if name.is_scalar() => bytes.clone(),
             None => {
                 let view = self.problem.operands.get(name).unwrap_or(&d);
                 of_output(view, self.element(name), bytes).1
@@ -273,6 +277,7 @@ impl IndexedCase {
         });
         let views = self.problem.operands.map(|name, view| match name.side() {
             Some(_) => view,
+            None if name.is_scalar() => view,
             None => plain_d,
         });
         let problem = Problem {

@@ -3,6 +3,7 @@
 use super::{
     case::read_and_written,
     epilogue_operands::with_epilogues,
+    groups::largest,
     prelude::*,
     problems,
     same_bits::{difference, sprinkle},
@@ -43,6 +44,32 @@ pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
         *at += 1;
         texts[(*at - 1) % texts.len()].parse().expect("an expression")
     })
+}
+
+/// Epilogues of a D of fp8, with scales in memory and maxima.
+const TO_FP8: [&str; 4] = [
+    "alpha_ptr:f32 * amax(gelu_tanh(acc + bias_n:bf16))",
+    "scale_n:f32 * row_amax(alpha * acc) + beta * c",
+    "aux1:bf16 = acc; alpha_ptr:f32 * amax(col_amax(relu(aux1)))",
+    "amax(acc * scale_m:f32 * s2)",
+];
+
+/// Returns random kernels on tensor cores that store fp8, with the seed of each.
+pub fn descriptions_to_fp8(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
+    let kinds = [KernelKind::WgmmaRing, KernelKind::MmaSync];
+    let of = |i: u64| {
+        let (seed, kernel_kind) = (draw(seed, i), kinds[i as usize % kinds.len()]);
+        let (arch, largest_tile) = (kernel_kind.arch_of_one_rounding(), largest(kernel_kind));
+        let wanted = Wanted { kernel_kind, arch, largest_tile, ..Wanted::default() };
+        (seed, description(seed, wanted))
+    };
+    let to_fp8 = (0..).map(of).filter(|(_, desc)| desc.types().c.is_fp8());
+    let texts = TO_FP8.iter().cycle();
+    let described = to_fp8.zip(texts).map(|((seed, desc), text)| {
+        let epilogue = text.parse::<EpilogueDesc>().expect("an expression").enter(desc.frame);
+        (seed, desc.pinned(Pins { epilogue: Some(epilogue), ..Pins::NONE }))
+    });
+    described.filter(|(_, desc)| desc.check().is_ok()).take(count).collect()
 }
 
 /// Runs a description on random problems, half of which have special numbers, and compares D and

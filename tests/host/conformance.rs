@@ -8,7 +8,7 @@ use crate::harness::{
 
 suites! {
     the_fast_host_conforms_for_warp_specialized_kernels: run_decisively of OnHost(Mode::Fast),
-        wgmma_ring(), (200, 6), 24_000_000, 0x0fa1_c490, (900, 150), 0.02,
+        wgmma_ring(), (200, 6), 24_000_000, 0x0fa1_c494, (900, 150), 0.02,
         |all| with_vectors(all, Coverage::missing_warp_specialized(all));
     the_fast_host_conforms_for_tma_fed_simt_kernels: run_decisively of OnHost(Mode::Fast),
         simt_ring(), (100, 6), 8_000_000, 0x0fa1_c4f3, (600, 90), 0.05,

@@ -4,7 +4,7 @@ use crate::harness::{
     epilogue_operands::judge_on_host,
     prelude::*,
     problems,
-    results::{compare, descriptions},
+    results::{compare, descriptions, descriptions_to_fp8},
 };
 
 /// The fast host writes the values of the reference, for every main loop and MMA.
@@ -20,6 +20,90 @@ fn the_checked_machine_writes_each_result() {
     descriptions(0xa0d2, 60).par_iter().for_each(|(seed, desc)| {
         compare(desc, *seed, &OnHost(Mode::Fast), &OnHost(Mode::Checked { seed: *seed }));
     });
+}
+
+/// Results of fp8 have the values of the reference, and the checked machine gives the bits of the
+/// fast mode.
+#[test]
+fn scaled_results_of_fp8_conform() {
+    let descriptions = descriptions_to_fp8(0xa0d5, 64);
+    let tally = judge_on_host(&descriptions);
+    assert!(tally.cases == 64 && tally.exact > tally.elements / 4, "{tally:?}");
+    descriptions[..24].par_iter().for_each(|(seed, desc)| {
+        compare(desc, *seed, &OnHost(Mode::Fast), &OnHost(Mode::Checked { seed: *seed }));
+    });
+}
+
+/// Returns the bits of the number of e4m3 that is nearest to `x`. Ties go to an even code, and
+/// larger numbers become the largest.
+fn nearest_e4m3(x: f64) -> u8 {
+    let value = |code: u8| match (i32::from(code >> 3), f64::from(code & 7)) {
+        (0, fraction) => fraction * 2f64.powi(-9),
+        (exponent, fraction) => (8.0 + fraction) * 2f64.powi(exponent - 10),
+    };
+    let distance = |code: u8| (value(code) - x.abs().min(448.0)).abs();
+    let nearer = |p: &u8, q: &u8| distance(*p).total_cmp(&distance(*q)).then((p & 1).cmp(&(q & 1)));
+    (0..=0x7e).min_by(nearer).expect("a code") | u8::from(x.is_sign_negative()) << 7
+}
+
+/// D of fp8 is the scaled value, rounded once and saturated. The maximum is of the value before the
+/// scale. NaN and infinities reach both.
+#[test]
+fn a_scaled_d_of_fp8_saturates_beside_its_maximum() {
+    falchion::epilogue! { struct Quantized = alpha_ptr:f32 * amax(gelu_tanh(acc + bias_n:bf16)) }
+    let (m, n, scales) = (6, 40, [8.0f32, 0.0, -16.0]);
+    let a = [-3.0f32, -0.75, 0.01, 0.5, 2.0, 100.0].map(Bf16::from_f32);
+    let b: Vec<_> = (0..n).map(|j| Bf16::from_f32(j as f32 / 16.0 - 1.0)).collect();
+    let plain: Vec<_> = (0..n).map(|j| Bf16::from_f32(j as f32 / 8.0 - 2.0)).collect();
+    let mut special = plain.clone();
+    (special[3], special[7]) = (Bf16::NAN, Bf16::INFINITY);
+    for bias in [&plain, &special] {
+        let mut d = vec![E4m3::from_bits(0x55); scales.len() * m * n];
+        let (mut wide, mut amax, mut amax_wide) = (vec![7.0f32; d.len()], [7.0f32; 3], [7.0f32; 3]);
+        macro_rules! run {
+            ($type:ty, $d:expr, $amax:expr) => {
+                HopperRows::<Bf16, $type>::new()
+                    .epilogue::<Quantized>()
+                    .run(
+                        Arguments::new((m, n, 1), &a, &b, $d)
+                            .batch(scales.len())
+                            .batch_stride_a(0)
+                            .batch_stride_b(0)
+                            .bias_n(bias)
+                            .alpha_ptr(&scales)
+                            .amax($amax),
+                    )
+                    .expect("a result")
+            };
+        }
+        run!(E4m3, &mut d, &mut amax);
+        run!(f32, &mut wide, &mut amax_wide);
+        let (mut saturated, mut special) = ([0; 2], 0);
+        for (at, (d, wide)) in d.iter().zip(&wide).enumerate() {
+            let (product, i, j) = (at / (m * n), at / n % m, at % n);
+            let x =
+                f64::from(a[i].to_f32()) * f64::from(b[j].to_f32()) + f64::from(bias[j].to_f32());
+            let inner = (2.0 / core::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
+            let scale = f64::from(scales[product]);
+            let value = if scale == 0.0 { 0.0 } else { scale * (0.5 * x * (1.0 + inner.tanh())) };
+            let error = (f64::from(*wide) - value).abs();
+            let is_near =
+                value == f64::from(*wide) || error <= 1e-5 * value.abs() + 1e-5 * scale.abs();
+            assert!(is_near || value.is_nan() && wide.is_nan(), "{at}: {wide}, not {value}");
+            let wanted = if wide.is_nan() { 0x7f } else { nearest_e4m3(f64::from(*wide)) };
+            assert_eq!(d.to_bits(), wanted, "{at}: {wide}");
+            saturated[usize::from(*wide < 0.0)] += usize::from(wide.abs() > 448.0);
+            special += usize::from(!wide.is_finite());
+        }
+        let nonfinite = if bias == &plain { 0 } else { 2 * 2 * m };
+        assert!(saturated.iter().all(|count| *count > 8) && special == nonfinite, "{saturated:?}");
+        // All GEMMs have the same values before the scale.
+        let largest = wide[..m * n].iter().fold(0.0f32, |largest, x| largest.max(x.abs())) / 8.0;
+        let wanted = if bias == &plain { largest } else { f32::NAN };
+        for maximum in amax.iter().chain(&amax_wide) {
+            assert!(*maximum == wanted || maximum.is_nan() && wanted.is_nan(), "{maximum}");
+        }
+    }
 }
 
 /// A wrong element of each kind of result is found by the reference.

@@ -17,8 +17,8 @@ pub const BF16: [&str; 3] = ["bf16:row", "bf16:col", "bf16:row"];
 fn unsupported_d_keeps_a_and_b_and_lists_the_types_of_d() {
     #[rustfmt::skip]
     let table = [
-        (["e4m3:row", "e4m3:col", "e5m2:row"], None, "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e5m2; try D of f32, f16, bf16, or e4m3"),
-        (["e4m3:row", "e4m3:col", "e5m2:row"], Some(OpKind::Simt), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e5m2; try D of f32, f16, bf16, or e4m3"),
+        (["e4m3:row", "e4m3:col", "i8:row"], None, "no kernel multiplies e4m3 by e4m3 accumulating in f32 into i8; try D of f32, f16, bf16, e4m3, or e5m2"),
+        (["e4m3:row", "e4m3:col", "i8:row"], Some(OpKind::Simt), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into i8; try D of f32, f16, bf16, e4m3, or e5m2"),
         (["i8:row", "i8:row", "bf16:row"], None, "no kernel multiplies i8 by i8 accumulating in i32 into bf16; try D of f32, f16, i8, or i32"),
         (["i8:row", "u8:row", "i32:row"], None, "no kernel multiplies i8 by u8 accumulating in i32 into i32; try i8 by i8 accumulating in i32 into i32"),
     ];

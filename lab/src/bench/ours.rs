@@ -3,7 +3,7 @@
 
 use super::{
     SuiteProblem,
-    epilogue_buffers::{EpilogueBuffers, views},
+    epilogue_buffers::{EpilogueBuffers, EpilogueResults, views},
     gathered_rows::placed_rows,
     measure::{VERIFIED_ROWS, measurement},
     timer::Launch,
@@ -17,7 +17,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     cuda::{BoundCall, CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
     internals::{
-        operand::{Elements, Groups, Problem, Source, View},
+        operand::{Elements, Groups, HostSlice, Problem, Source, View},
         shape::EpilogueOperands,
         sys::driver::driver,
     },
@@ -95,10 +95,10 @@ impl Launched {
         &self,
         desc: &GemmDesc,
         [a, b, c]: [&HostBuffer; 3],
-        beside: &EpilogueBuffers,
+        operands: EpilogueOperands<HostSlice<'_>>,
         d: &HostBuffer,
     ) -> Result<Verdict, falchion::Error> {
-        let (problem, operands) = (&self.numbers, beside.host()?);
+        let problem = &self.numbers;
         let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), d.whole()?);
         let claim = Claim { desc, problem, a, b, c, d, operands };
         match (&self.offsets, problem.groups) {
@@ -149,6 +149,7 @@ pub(super) struct Ours<'a> {
     /// rows are then those of the set's A, which the peer reads.
     placed: Vec<CudaSlice<u8>>,
     beside: &'a EpilogueBuffers,
+    results_beside: EpilogueResults,
     /// One D per set, or for a pointer array one D per GEMM and set.
     results: Vec<Vec<CudaSlice<u8>>>,
     workspace: Option<CudaSlice<u8>>,
@@ -163,6 +164,7 @@ impl<'a> Ours<'a> {
         (sets, beside): (&'a [[CudaSlice<u8>; 2]], &'a EpilogueBuffers),
         c: &HostBuffer,
     ) -> Result<Self, Error> {
+        let described = (kernel.desc(), &launched.numbers);
         let parts = launched.results(types.c, c.bytes().len());
         let upload = |part: &Range<usize>| {
             stream.clone_htod(&c.bytes()[part.clone()]).map_err(driver("cuMemcpyHtoDAsync"))
@@ -179,6 +181,7 @@ impl<'a> Ours<'a> {
                 placed_rows(stream, rows, (types.a, &launched.numbers), sets)
             })?,
             beside,
+            results_beside: EpilogueResults::poisoned(described, (stream, sets.len()))?,
             results,
             workspace: room(stream, launched.workspace)?,
         })
@@ -215,7 +218,9 @@ impl<'a> Ours<'a> {
             stream.memcpy_dtoh(d, into).map_err(driver("cuMemcpyDtoHAsync"))?;
         }
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-        let verdict = self.launched.verdict(desc, [a, b, c], self.beside, &computed)?;
+        let results = self.results_beside.downloaded(stream)?;
+        let operands = self.beside.host(&results)?;
+        let verdict = self.launched.verdict(desc, [a, b, c], operands, &computed)?;
         if !verdict.is_right() {
             return Err(measurement(format!(
                 "Falchion's result is wrong, so the benchmark does not time it: {:?}",
@@ -261,8 +266,8 @@ impl Launch for BoundArrays<'_, '_> {
 
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
-        let Self { kernel, stream, launched, types, sets, placed, beside, results, workspace } =
-            self;
+        let Self { kernel, stream, launched, types, sets, placed, beside, .. } = self;
+        let Self { results_beside, results, workspace, .. } = self;
         let (Some(operands), Some(results)) = (sets.get(set), results.get_mut(set)) else {
             return Err(Refusal::missing_operand(Operand::Buffers).into());
         };
@@ -285,7 +290,8 @@ impl Launch for Ours<'_> {
             Some(DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream))
         });
         let [a, b] = operands;
-        let operands = ([placed.get(set).unwrap_or(a), b], beside.read(set, stream));
+        let beside = results_beside.beside(beside.read(set, stream), (set, stream));
+        let operands = ([placed.get(set).unwrap_or(a), b], beside);
         let on = (*kernel, *stream);
         enqueue(on, (&launched.problem, lists), *types, operands, d, workspace)
     }

@@ -20,6 +20,8 @@ impl SimtKnobs {
             .saturating_add(copies.div_ceil(Self::ACCESSES_A_REGISTER))
             .saturating_add(base.registers_of_units())
             .saturating_add(base.index_registers())
+            .saturating_add(a.index_address_registers())
+            .saturating_add(b.index_address_registers())
     }
 
     /// Returns the registers for accumulators, `fragments` fragments of both operands, and

@@ -15,11 +15,9 @@ pub(in super::super) const REFUSED: &[(&str, usize)] = &[
     ("bf16 by u8 accumulating in f32", 2),
     // f16 accumulators, and 8-bit D.
     ("e4m3 by e4m3 accumulating in f16", 5),
-    ("e4m3 by e4m3 accumulating in f32", 1),
     ("e4m3 by e5m2 accumulating in f16", 2),
     ("e5m2 by e4m3 accumulating in f16", 2),
     ("e5m2 by e5m2 accumulating in f16", 2),
-    ("e5m2 by e5m2 accumulating in f32", 1),
     ("f16 by i8 accumulating in f16", 1),
     ("f16 by i8 accumulating in f32", 2),
     ("f16 by u8 accumulating in f16", 1),

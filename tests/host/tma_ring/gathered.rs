@@ -18,7 +18,7 @@ fn subjects() -> Vec<(String, RingProgram)> {
         let name = format!(
             "{kind}, {stages} stages, ping-pong {pingpong}, gathers {gathered:?}, shared {shared:?}"
         );
-        let registers = Some([48, 232]).filter(|_| ring.consumers > 1);
+        let registers = Some([48, 224]).filter(|_| ring.consumers > 1);
         all.push((name, legal(ring, &RoleOptions { registers, ..options })));
     };
     for (stages, pending, gathered, shared) in [
@@ -143,7 +143,7 @@ fn swapped_neighbors_of_a_gathering_program_are_found_or_commute() {
 fn faults_of_gathered_lines_name_warp_and_operand() {
     let program = legal(
         Pipeline { gathered: [true, false], ..ring(3, None) },
-        &RoleOptions { registers: Some([48, 232]), ..options(1) },
+        &RoleOptions { registers: Some([48, 224]), ..options(1) },
     );
     let unfenced = without_first(&program, Section::Body, RoleStep::FenceProxy);
     let (fault, _) = find_fault(&unfenced).expect("a fault");

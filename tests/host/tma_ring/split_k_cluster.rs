@@ -12,7 +12,7 @@ fn random_cluster_kernels_have_the_bits_of_workspace_split_k() {
         let wanted =
             Wanted { kernel_kind, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..48 {
-            let desc = description(0xc1a5 + seed, wanted);
+            let desc = description(0xc240 + seed, wanted);
             let Some([split, clustered]) = cut_by_clusters(desc, 2 + seed as u32 % 2) else {
                 continue;
             };

@@ -23,7 +23,9 @@ fn kernels_with_a_small_n_compile_clean() {
     let mut kernels = Vec::new();
     for (number, types) in descriptions::ring_types().into_iter().enumerate() {
         for (i, n) in [8, 16, 24, 32, 40, 48, 56, 64, 128, 152].into_iter().enumerate() {
-            if types.a.is_integer() && n % 16 != 0 && n > 32 {
+            // Integers have no instructions with these columns, and a column-major D of fp8 needs
+            // multiples of 16.
+            if n % 16 != 0 && (types.c.is_fp8() || types.a.is_integer() && n > 32) {
                 continue;
             }
             // If N exceeds 128, consumers of 128 rows do not have enough registers to promote

@@ -33,6 +33,22 @@ fn kernels_with_index_lists_compile_clean() {
     all_clean("kernels with index lists", kernels);
 }
 
+/// SIMT kernels whose indexed lines are contiguous, so each access has an address of its own.
+#[test]
+#[ignore = "needs NVRTC"]
+fn indexed_lines_that_are_contiguous_compile_clean() {
+    let drawn = random_descriptions(24_000, 300, ArchKind::Sm90, description);
+    let gathering = drawn.map(|kernel| with_lists(kernel, 11));
+    let mut kernels: Vec<_> = gathering.filter(|(_, desc, _)| desc.check().is_ok()).collect();
+    kernels.retain(|(_, desc, _)| {
+        desc.base().operands.iter().any(|operand| {
+            operand.indexed && !operand.k_contiguous && operand.thread_map().accesses() >= 8
+        })
+    });
+    assert!(kernels.len() >= 60, "{} kernels", kernels.len());
+    all_clean("indexed lines that are contiguous", kernels);
+}
+
 /// Kernels of groups along K with each main loop and MMA, for all combinations of lists.
 #[test]
 #[ignore = "needs NVRTC"]

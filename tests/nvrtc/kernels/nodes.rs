@@ -1,7 +1,7 @@
 //! Epilogue nodes: each one compiles for each type of accumulator. The kernel contains the text of
 //! a user's node in the math type of the epilogue. The error names a node that is not valid CUDA.
 
-use super::{F32, all_clean, cache, default, default_f32};
+use super::{F32, all_clean, cache, default, default_f32, descriptions};
 use crate::harness::prelude::*;
 use falchion::epilogue::{Source, register};
 
@@ -164,4 +164,28 @@ fn epilogues_compile_clean() {
         }
     }
     all_clean("epilogues", kernels);
+}
+
+/// Tiles for results of fp8, with a scale in memory and a maximum. The register model does not
+/// count the operands of an epilogue, so tiles with 192 accumulators per thread spill some of them.
+#[test]
+#[ignore = "needs NVRTC"]
+fn scaled_results_of_fp8_compile_clean() {
+    let epilogue = "alpha_ptr:f32 * amax(gelu_tanh(acc + bias_n:bf16))";
+    let epilogue = epilogue.parse::<EpilogueDesc>().expect("an expression");
+    let mut kernels = Vec::new();
+    let to_fp8 = descriptions::ring_types().into_iter().filter(|types| types.c.is_fp8());
+    for (number, types) in to_fp8.enumerate() {
+        let tiles = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, types);
+        for (i, tile) in tiles.expect("a row of the table").iter().enumerate() {
+            let order = [Order::Row, Order::Col][(number + i) % 2];
+            let orders = [Order::Row, Order::Col, order];
+            let d = GemmDesc::from_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, *tile);
+            let epilogue = epilogue.enter(d.frame);
+            kernels.push((format!("{order:?}"), but!(d, epilogue), ArchKind::Sm90));
+        }
+    }
+    kernels.retain(|(_, d, _)| d.warp().m * d.warp().n < 128 * 192);
+    assert!(kernels.len() >= 60, "{} kernels", kernels.len());
+    all_clean("scaled results of fp8", kernels);
 }

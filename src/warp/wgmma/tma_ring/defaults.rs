@@ -47,10 +47,10 @@ const fn specialized(
 
 /// Returns two lists joined. The order matters: of configurations with equal cost, the first is
 /// chosen.
-const fn joined<const N: usize, const MORE: usize, const ALL: usize>(
-    some: [Knobs; N],
-    more: [Knobs; MORE],
-) -> [Knobs; ALL] {
+const fn joined<T: Copy, const N: usize, const MORE: usize, const ALL: usize>(
+    some: [T; N],
+    more: [T; MORE],
+) -> [T; ALL] {
     assert!(ALL == N + MORE);
     let (mut all, mut i) = ([some[0]; ALL], 0);
     while i < ALL {
@@ -245,15 +245,6 @@ const fn knobs_to_fp8(a: ElementKind) -> [Knobs; 8] {
     ]
 }
 
-/// The combinations of fp8 types with results of fp8.
-const FP8_TO_FP8: &[Combined] = &[
-    combined(E4m3, F32, E4m3),
-    mixed(E4m3, E5m2, F32, E4m3),
-    mixed(E4m3, E5m2, F32, E5m2),
-    mixed(E5m2, E4m3, F32, E4m3),
-    mixed(E5m2, E4m3, F32, E5m2),
-];
-
 /// The tiles for `tf32`.
 const OF_TF32: [Knobs; 10] = joined(
     all_of(Tf32, F32),
@@ -284,6 +275,9 @@ const fn fp8_types(c: ElementKind) -> [Combined; 4] {
         combined(E5m2, F32, c),
     ]
 }
+
+/// The combinations of fp8 types with results of fp8.
+const FP8_TO_FP8: [Combined; 8] = joined(fp8_types(E4m3), fp8_types(E5m2));
 
 const fn tensor_op(types: &'static [Combined], knobs: &'static [Knobs]) -> Row {
     Row::new(OpKind::TensorOp, &[Sm90], types, knobs)
@@ -355,8 +349,8 @@ pub(crate) const ROWS: &[Row] = &[
         &[OfColumns(pingpong(192, E4m3, F32))],
     ),
     tensor_op(&[combined(F16, F32, E4m3), combined(Bf16, F32, E4m3)], &knobs_to_fp8(F16)),
-    with_promotion(FP8_TO_FP8, &promoted_fp8_knobs(E4m3)),
-    tensor_op(FP8_TO_FP8, &knobs_to_fp8(E4m3)),
+    with_promotion(&FP8_TO_FP8, &promoted_fp8_knobs(E4m3)),
+    tensor_op(&FP8_TO_FP8, &knobs_to_fp8(E4m3)),
     and_of_columns(
         &[combined(I8, I32, I32), combined(U8, I32, I32)],
         &byte_knobs(I32),

@@ -75,7 +75,7 @@ fn warp_specialized_refusals_name_field_value_limit_and_a_valid_value() {
         (changed(|d| both(d, 128, 256)), "registers per thread = 296 exceeds 248 (256 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
         (changed(|d| { (d.threadblock, d.warp) = (Mnk { m: 192, n: 208, ..d.threadblock }, Mnk { n: 208, ..d.warp }); d.instruction.n = 208; d.stages = 2 }), "registers per thread = 130 exceeds 128 (512 threads per block, 1 block per multiprocessor); use a smaller warp tile, or spills = allowed", false),
         (changed(|d| d.desc.output.compute = ComputeKind::F64), "compute type of the epilogue = f64 is not supported by floating-point accumulators or outputs; try f32", true),
-        (changed(|d| (d.desc.operands[0].stored, d.desc.operands[1].stored, d.desc.output.element) = (E4m3, E4m3, F64)), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f64; try D of f32, f16, bf16, or e4m3", false),
+        (changed(|d| (d.desc.operands[0].stored, d.desc.operands[1].stored, d.desc.output.element) = (E4m3, E4m3, F64)), "no kernel multiplies e4m3 by e4m3 accumulating in f32 into f64; try D of f32, f16, bf16, e4m3, or e5m2", false),
     ];
     check_refusals(table);
 }
