@@ -70,12 +70,12 @@ impl WarpSpecialized {
         self.registers_of_tiles() + of_slices + self.widened_halves()
     }
 
-    /// Returns the registers of f16 accumulators that are widened to f32 before a split-K slice is
-    /// stored. NVRTC 13 widens all of them before the first store, and spilled without these
-    /// registers.
+    /// Returns the further registers of f16 accumulators that are widened to f32 before a split-K
+    /// slice is stored. NVRTC 13 widens all of them before the first store. Two widened numbers
+    /// take two registers, and the packed pair had one.
     const fn widened_halves(&self) -> u32 {
         let packed = self.numbers() > self.accumulators();
-        if packed && self.options.split_k { self.numbers() } else { 0 }
+        if packed && self.options.split_k { self.numbers() / 2 } else { 0 }
     }
 
     /// Returns the registers needed without split-K reduction.
