@@ -31,6 +31,8 @@ mod owned;
 mod prepare;
 mod space;
 pub mod transpose;
+#[cfg(feature = "cuda")]
+mod user_functions;
 mod workspace;
 
 #[doc(hidden)]

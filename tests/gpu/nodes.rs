@@ -54,3 +54,31 @@ fn an_integer_gemm_applies_an_f64_function_on_a_device() {
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
     assert_eq!(stream.clone_dtoh(&d).unwrap(), want);
 }
+
+/// A function whose host part differs from its CUDA text by one unit in the last place of 2.
+struct Rounded;
+
+impl Function for Rounded {
+    const NAME: &'static str = "rounded";
+    const CUDA: &'static str = "x == 2.0f ? 2.0000002f : x / (1.0f + fabsf(x))";
+    fn host(x: f32) -> f32 {
+        if x == 2.0 { x } else { x / (1.0 + x.abs()) }
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_host_function_that_disagrees_with_its_text_is_found() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    let mut random = Random::new(14);
+    let mut inputs: Vec<f32> =
+        (0..10_000).map(|_| f32::from_bits(random.below(1 << 32) as u32)).collect();
+    inputs.retain(|x| *x != 2.0);
+    inputs.extend([-0.0, f32::NAN, f32::INFINITY, 1e-45]);
+    let equal = Cuda::first_difference::<Rounded>(&stream, &inputs).expect("a comparison");
+    assert_eq!(equal, None);
+    inputs[77] = 2.0;
+    let found = Cuda::first_difference::<Rounded>(&stream, &inputs).expect("a comparison");
+    assert_eq!(found, Some((2.0, [2.0, 2.000_000_2])));
+    assert_eq!(Cuda::first_difference::<Rounded>(&stream, &[]).expect("a comparison"), None);
+}
