@@ -9,7 +9,7 @@ use falchion::{
 /// The scalars of a GEMM. Without flags, alpha is 1 and beta is 0. Refuses a flag for a scalar that
 /// the epilogue does not read, and a missing flag of s2 to s7.
 pub fn from_args(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
-    let (mut given, epilogue) = ([None; SCALARS], &desc.epilogue);
+    let (mut given, epilogue) = ([None; SCALARS], &desc.epilogue.leave(desc.frame));
     (given[0], given[1]) = (args.alpha, args.beta);
     for text in &args.scalars {
         let refuse = |because: &str| Failure::refused(format!("--scalar {text}: {because}"));

@@ -599,6 +599,10 @@ fn scalars_must_match_the_epilogue() {
             &["--epilogue", "s2 * acc"][..],
             "the epilogue s2 * acc reads s2; set it with --scalar 2=X",
         ),
+        (
+            &["--c", "f32:col", "--epilogue", "s2 * acc + bias_m"],
+            "the epilogue s2 * acc + bias_m reads s2; set it with --scalar 2=X",
+        ),
         (&["--scalar", "2=1"], "the epilogue alpha * acc + beta * c does not read --scalar 2=X"),
         (&["--epilogue", "acc", "--alpha", "2"], "the epilogue acc does not read --alpha"),
         (

@@ -6,6 +6,7 @@ mod banks;
 mod bare;
 mod batches;
 mod explore;
+mod fusions;
 mod gates;
 mod gemm;
 mod help;
