@@ -124,25 +124,36 @@ __device__ __forceinline__ To convert(From x) {
   return Convert<To>::from(x);
 }
 
-template <class>
-struct IsBf16 { static constexpr bool value = false; };
-template <>
-struct IsBf16<bf16> { static constexpr bool value = true; };
+// Instruction that converts two f32 numbers at a time, and the word of the pair.
+template <class To> struct PairOf { static constexpr bool exists = false; };
+template <> struct PairOf<f16> { static constexpr bool exists = true; using Word = unsigned; };
+template <> struct PairOf<bf16> { static constexpr bool exists = true; using Word = unsigned; };
+template <> struct PairOf<e4m3> { static constexpr bool exists = true; using Word = unsigned short; };
+template <> struct PairOf<e5m2> { static constexpr bool exists = true; using Word = unsigned short; };
 
-// Returns two 16-bit neighbors in one word, the first in the low half.
+template <class One, class Other> struct IsSame { static constexpr bool value = false; };
+template <class One> struct IsSame<One, One> { static constexpr bool value = true; };
+
+// Returns two neighbors in one word, the first in the low half.
 template <class To>
-__device__ __forceinline__ unsigned convert_pair(float first, float second) {
-#if __CUDA_ARCH__ >= 800
-  unsigned word;
-  if constexpr (IsBf16<To>::value) {
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+__device__ __forceinline__ typename PairOf<To>::Word convert_pair(float first, float second) {
+  typename PairOf<To>::Word word;
+  if constexpr (IsSame<To, e4m3>::value) {
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(word) : "f"(second), "f"(first));
+  } else if constexpr (IsSame<To, e5m2>::value) {
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(word) : "f"(second), "f"(first));
   } else {
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+#if __CUDA_ARCH__ >= 800
+    if constexpr (IsSame<To, bf16>::value) {
+      asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+    } else {
+      asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+    }
+#else
+    word = convert<To>(first).bits | unsigned(convert<To>(second).bits) << 16;
+#endif
   }
   return word;
-#else
-  return convert<To>(first).bits | unsigned(convert<To>(second).bits) << 16;
-#endif
 }
 
 // --- two halves in one register ---
@@ -220,19 +231,14 @@ struct alignas(sizeof(Element) * N) Vector {
   Element element[N];
 };
 
-// Conversions that handle two numbers at a time.
-template <class To, class From> struct InPairs { static constexpr bool value = false; };
-template <> struct InPairs<f16, float> { static constexpr bool value = true; };
-template <> struct InPairs<bf16, float> { static constexpr bool value = true; };
-
-// Returns numbers converted to neighbors in memory; one instruction converts a pair of 16-bit
-// numbers.
+// Returns numbers converted to neighbors in memory; one instruction converts a pair of numbers of 8
+// or 16 bits.
 template <class To, class From, int N>
 __device__ __forceinline__ Vector<To, N> converted(From const (&from)[N]) {
   Vector<To, N> to;
-  if constexpr (InPairs<To, From>::value && N % 2 == 0) {
+  if constexpr (PairOf<To>::exists && IsSame<From, float>::value && N % 2 == 0) {
 #pragma unroll
-    for (int i = 0; i < N; i += 2) *reinterpret_cast<unsigned*>(to.element + i) = convert_pair<To>(from[i], from[i + 1]);
+    for (int i = 0; i < N; i += 2) *reinterpret_cast<typename PairOf<To>::Word*>(to.element + i) = convert_pair<To>(from[i], from[i + 1]);
   } else {
 #pragma unroll
     for (int i = 0; i < N; ++i) to.element[i] = convert<To>(from[i]);

@@ -241,6 +241,8 @@ struct TensorStore {
   static __device__ __forceinline__ void store_staging_pair(unsigned to, Compute const (&computed)[2]) {
     if constexpr (sizeof(C) == 2) {
       asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(convert_pair<C>(computed[0], computed[1])) : "memory");
+    } else if constexpr (PairOf<C>::exists && IsSame<Compute, float>::value) {
+      asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(convert_pair<C>(computed[0], computed[1])) : "memory");
     } else {
       Pair const two{{convert<C>(computed[0]), convert<C>(computed[1])}};
       if constexpr (sizeof(C) == 4) {
