@@ -74,16 +74,16 @@ impl SumOrder {
             None => desc.base().mma,
         };
         let Some(tiles) = mma.thread_tiles() else {
-            return Self::of_warpgroups(mma.fragment_rows(), along, desc.warp().n);
+            return Self::for_warpgroups(mma.fragment_rows(), along, desc.warp().n);
         };
         let access = desc.output.access.min(tiles.interleave[1]);
         let exchange = BlockedToStriped::new(tiles, desc.output.accumulator, access);
-        Self::of_threads(tiles, along, exchange)
+        Self::for_threads(tiles, along, exchange)
     }
 
     /// Returns the order of threads that hold their own accumulators. Lanes may exchange columns
     /// before they store D.
-    fn of_threads(
+    fn for_threads(
         tiles: &ThreadTiles,
         along: OperandKind,
         exchange: Option<BlockedToStriped>,
@@ -108,7 +108,7 @@ impl SumOrder {
     }
 
     /// Returns the order of a warpgroup whose tile has `columns` columns.
-    fn of_warpgroups(rows: FragmentRows, along: OperandKind, columns: u32) -> Self {
+    fn for_warpgroups(rows: FragmentRows, along: OperandKind, columns: u32) -> Self {
         match along {
             OperandKind::A => {
                 let chain = |place: u32| [0, 1].map(|lower| rows.row(4 * place, lower)).to_vec();
@@ -175,7 +175,7 @@ pub(crate) struct SumParts {
 
 impl SumParts {
     /// Returns the sums of an epilogue, for `products` m x n outputs in the kernel's frame.
-    pub fn of(
+    pub fn for_outputs(
         desc: &GemmDesc,
         (m, n): (usize, usize),
         products: usize,

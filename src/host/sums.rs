@@ -53,7 +53,7 @@ pub(super) fn with_sums(
         let bytes = values.get(operand).map(Vec::as_slice).unwrap_or_default();
         let of_kernel =
             if kernel.frame.swapped == desc.frame.swapped { operand } else { operand.swapped() };
-        let order = SumOrder::new(kernel, axis_of(of_kernel));
+        let order = SumOrder::new(kernel, summed_axis(of_kernel));
         let values = SumValues { operand, bytes, extents, products };
         match view.memory.kind() {
             ElementKind::F64 => values.add(&order, view, f64::mul_add),
@@ -64,7 +64,7 @@ pub(super) fn with_sums(
 }
 
 /// Returns the axis along which a sum adds, as the operand with this axis.
-fn axis_of(sum: EpilogueOperand) -> OperandKind {
+fn summed_axis(sum: EpilogueOperand) -> OperandKind {
     match sum.side() {
         Some(OperandKind::A) => OperandKind::B,
         _ => OperandKind::A,

@@ -70,7 +70,7 @@ impl Geometry {
         tiles: u64,
     ) -> Result<Option<Grid>, Refusal> {
         if desc.epilogue.has_sums() {
-            let all = SumParts::of(desc, (problem.m, problem.n), problem.outputs());
+            let all = SumParts::for_outputs(desc, (problem.m, problem.n), problem.outputs());
             let blocks = all.map(|parts| parts.blocks()).sum();
             return Grid::with_tiles(blocks, SUM_THREADS, 0).map(Some);
         }

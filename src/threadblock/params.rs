@@ -76,7 +76,7 @@ fn sum_params(
 ) -> [SumParams; EpilogueOperand::SUMS.len()] {
     let mut sums = [SumParams::NONE; EpilogueOperand::SUMS.len()];
     let mut address = partials.map_or(0, |partials| partials.sums().start);
-    let all = SumParts::of(desc, (problem.m, problem.n), problem.outputs());
+    let all = SumParts::for_outputs(desc, (problem.m, problem.n), problem.outputs());
     for (sum, parts) in sums.iter_mut().zip(all) {
         let [lines, count, products] =
             [parts.lines, parts.parts, parts.products].map(|count| count as u32);

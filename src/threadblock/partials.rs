@@ -91,7 +91,7 @@ impl Partials {
         of_one: u32,
     ) -> Self {
         let element = desc.output.compute.element();
-        let bytes = SumParts::of(desc, extents, batch)
+        let bytes = SumParts::for_outputs(desc, extents, batch)
             .fold(0, |sum: u64, parts| sum.saturating_add(parts.bytes(element)));
         Self { sums: whole(bytes.saturating_mul(of_one.into())), ..self }
     }
