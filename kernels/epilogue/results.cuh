@@ -5,6 +5,7 @@
 #include "epilogue/operands.cuh"
 #include "numeric.cuh"
 #include "threadblock/row_index.cuh"
+#include "warp/quad_transpose.cuh"
 
 namespace epilogue {
 
@@ -14,6 +15,8 @@ namespace epilogue {
 template <int Columns>
 struct WarpgroupLanes {
   static constexpr int kAcross = 4, kDown = 8;
+  // Whether four neighbors have the same rows, and a pair of columns each in every octet.
+  static constexpr bool kQuads = true;
   // Returns the part of a row's sum to which a column belongs, and of a column's sum for a row.
   static __device__ __forceinline__ constexpr unsigned part_across(unsigned column) { return column / Columns; }
   static __device__ __forceinline__ constexpr unsigned part_down(unsigned row) { return row / 16; }
@@ -25,6 +28,7 @@ struct WarpgroupLanes {
 // Lines that no two lanes are known to share. A kernel with sums has none.
 struct UnsharedLines {
   static constexpr int kAcross = 1, kDown = 1;
+  static constexpr bool kQuads = false;
   static __device__ __forceinline__ constexpr unsigned part_across(unsigned) { return 0; }
   static __device__ __forceinline__ constexpr unsigned part_down(unsigned) { return 0; }
   static __device__ __forceinline__ constexpr unsigned across(int) { return 0; }
@@ -62,10 +66,131 @@ struct ResultElements {
   __device__ __forceinline__ bool has(int i, int j) const { return has_row[i] && has_column[j]; }
 };
 
-// Writes values to a matrix beside D, at the places of D's elements.
-template <class To, threadblock::Scatter Axis, class From, int Rows, int Columns, class Operand, class Params>
+// Returns the octets of columns of an exchange, for a lane with `Columns` columns: as many as a
+// store of 16 bytes and the columns allow.
+template <class To, int Columns>
+constexpr int octets_per_exchange() {
+  int octets = 4;
+  while (octets > 1 && (octets * 2 * sizeof(To) > 16 || Columns / 2 % octets != 0)) octets /= 2;
+  return octets;
+}
+
+// Stores of a quad's lanes, which have `Columns` columns in each of `Rows` rows. If they can, the
+// lanes exchange their pairs of neighbors first, so that each store takes more neighbors.
+template <class To, int Rows, int Columns>
+struct QuadStores {
+  static constexpr int kOctets = octets_per_exchange<To, Columns>();
+  using Exchange = warp::QuadTranspose<kOctets>;
+  static constexpr int kRun = Exchange::kRun, kBytes = kRun * sizeof(To);
+  using Pair = Packed<2 * sizeof(To)>;
+  static constexpr int kWords = sizeof(Pair) / Pair::kWordBytes;
+  using Elements = ResultElements<Rows, Columns>;
+
+  // Pairs of neighbors, converted. They need fewer registers than the values. A pair of bytes is in
+  // the low half of a word.
+  unsigned pairs[Rows][Columns / 2][kWords];
+
+  template <class From>
+  __device__ __forceinline__ explicit QuadStores(From const (&from)[Rows][Columns]) {
+#pragma unroll
+    for (int i = 0; i < Rows; ++i)
+#pragma unroll
+      for (int j = 0; j < Columns / 2; ++j) {
+        From const two[2] = {from[i][2 * j], from[i][2 * j + 1]};
+        Vector<To, 2> const pair = converted<To>(two);
+#pragma unroll
+        for (int word = 0; word < kWords; ++word) pairs[i][j][word] = reinterpret_cast<Pair const&>(pair).word[word];
+      }
+  }
+
+  // Stores the elements that exist. `to` is the first element of the matrix. All lanes of the warp
+  // call the function, because lanes whose rows do not exist also take part in the exchange.
+  template <class Operand>
+  __device__ __forceinline__ void write(To* to, Operand const& matrix, Elements const& elements) const {
+    unsigned const lane = threadIdx.x % 4;
+    long long const pitch = matrix.row_stride;
+    To* const first = to + (long long)elements.columns.first;
+    To* const exchanged = first - 2 * int(lane) + Exchange::first(lane);
+    // The columns that exist are a range, so all exist if the first and the last do. Checks of all
+    // would keep their numbers in registers.
+    bool const has_columns = matrix.column_stride == 1 && elements.has_column[0] && elements.has_column[Columns - 1];
+    bool const wide = has_columns && pitch % kRun == 0 && is_aligned<kBytes>(exchanged);
+    if (__all_sync(0xffffffffu, wide)) {
+#pragma unroll
+      for (int j = 0; j < Columns / 2; j += kOctets)
+#pragma unroll
+        for (int i = 0; i < Rows; ++i) {
+          unsigned moved[kOctets][kWords];
+#pragma unroll
+          for (int pair = 0; pair < kOctets; ++pair)
+#pragma unroll
+            for (int word = 0; word < kWords; ++word) moved[pair][word] = pairs[i][j + pair][word];
+          Exchange::exchange(moved, lane);
+          if (elements.has_row[i]) store(exchanged + elements.rows[i] * pitch + elements.columns.distance[2 * j], joined(moved));
+        }
+      return;
+    }
+    bool const in_pairs = has_columns && pitch % 2 == 0 && is_aligned<sizeof(Pair)>(first);
+#pragma unroll
+    for (int i = 0; i < Rows; ++i) {
+      if (!elements.has_row[i]) continue;
+#pragma unroll
+      for (int j = 0; j < Columns / 2; ++j) {
+        Pair pair;
+#pragma unroll
+        for (int word = 0; word < kWords; ++word) pair.word[word] = pairs[i][j][word];
+        To* const row = to + elements.rows[i] * pitch;
+        if (in_pairs) {
+          *reinterpret_cast<Pair*>(row + elements.columns[2 * j]) = pair;
+        } else {
+#pragma unroll
+          for (int l = 0; l < 2; ++l)
+            if (elements.has_column[2 * j + l]) row[elements.columns[2 * j + l] * matrix.column_stride] = reinterpret_cast<Vector<To, 2> const&>(pair).element[l];
+        }
+      }
+    }
+  }
+
+ private:
+  template <int Bytes>
+  static __device__ __forceinline__ bool is_aligned(To const* to) { return reinterpret_cast<unsigned long long>(to) % Bytes == 0; }
+
+  // Stores neighbors in one access. The compiler splits some stores of a struct.
+  static __device__ __forceinline__ void store(To* to, Packed<kBytes> const& bytes) {
+    if constexpr (kBytes == 16) {
+      asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(bytes.word[0]), "r"(bytes.word[1]), "r"(bytes.word[2]), "r"(bytes.word[3]) : "memory");
+    } else if constexpr (kBytes == 8) {
+      asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(bytes.word[0]), "r"(bytes.word[1]) : "memory");
+    } else {
+      asm volatile("st.global.b32 [%0], %1;" ::"l"(to), "r"(bytes.word[0]) : "memory");
+    }
+  }
+
+  // Returns the pairs as the bytes of a store.
+  static __device__ __forceinline__ Packed<kBytes> joined(unsigned const (&moved)[kOctets][kWords]) {
+    Packed<kBytes> bytes;
+#pragma unroll
+    for (int pair = 0; pair < kOctets; ++pair) {
+      if constexpr (sizeof(To) == 1) {
+        if (pair % 2 == 0) bytes.word[pair / 2] = moved[pair][0] | moved[pair + 1][0] << 16;
+      } else {
+#pragma unroll
+        for (int word = 0; word < kWords; ++word) bytes.word[pair * kWords + word] = moved[pair][word];
+      }
+    }
+    return bytes;
+  }
+};
+
+// Writes values to a matrix beside D, at the places of D's elements. If `Lanes` has quads, all
+// lanes of the warp call the function together.
+template <class To, threadblock::Scatter Axis, class Lanes, class From, int Rows, int Columns, class Operand, class Params>
 __device__ __forceinline__ void write_matrix(From const (&from)[Rows][Columns], Operand const& matrix, unsigned product, ResultElements<Rows, Columns> const& elements, Params const& params) {
   To* const to = reinterpret_cast<To*>(matrix.address) + (long long)product * matrix.batch_stride;
+  if constexpr (Axis == threadblock::Scatter::None && Lanes::kQuads && octets_per_exchange<To, Columns>() > 1) {
+    QuadStores<To, Rows, Columns>(from).write(to, matrix, elements);
+    return;
+  }
   Coordinates<Rows> const& rows = elements.rows;
   Coordinates<Columns> const& columns = elements.columns;
   if constexpr (Axis == threadblock::Scatter::None && Columns % 2 == 0) {

@@ -390,7 +390,7 @@ struct TensorStore {
     if constexpr (Epilogue::kWrites) {
       Coordinates<2> const rows = rows_of<Subtile>();
       Coordinates<kColumns> const columns = columns_of<Subtile>();
-      operands.write(params, product, ResultElements<2, kColumns>(rows, columns, group, params), tile_results, 0, 0);
+      operands.template write<Lanes>(params, product, ResultElements<2, kColumns>(rows, columns, group, params), tile_results, 0, 0);
       Epilogue::template write_columns<Lanes>(params, product, rows.first, columns, group, tile_results);
       if constexpr (Subtile % kAcross == kAcross - 1) Epilogue::template write_rows<Lanes>(params, product, rows, columns.first, group, tile_results);
       if constexpr (Subtile == Config::kWarpM / Map::kRows * kAcross - 1) Epilogue::template write_tile<Lanes>(params, product, tile_results);

@@ -60,6 +60,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("warp/wgmma/tma_ring.cuh", include_str!("../../kernels/warp/wgmma/tma_ring.cuh")),
     ("warp/wgmma/registers.cuh", include_str!("../../kernels/warp/wgmma/registers.cuh")),
     ("warp/exchange.cuh", include_str!("../../kernels/warp/exchange.cuh")),
+    ("warp/quad_transpose.cuh", include_str!("../../kernels/warp/quad_transpose.cuh")),
     ("warp/thread_maps.cuh", include_str!("../../kernels/warp/thread_maps.cuh")),
     ("warp/thread_tiles.cuh", include_str!("../../kernels/warp/thread_tiles.cuh")),
     ("warp/simt.cuh", include_str!("../../kernels/warp/simt.cuh")),

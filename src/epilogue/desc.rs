@@ -171,6 +171,17 @@ impl EpilogueDesc {
         EpilogueOperand::ALL.into_iter().filter(|operand| self.writes(*operand))
     }
 
+    /// Returns the element types of the matrices that the tree writes beside D, in a GEMM with
+    /// the types of [`operands`](Self::operands).
+    pub(crate) fn matrices_written(
+        &self,
+        types: (ComputeKind, ElementKind),
+    ) -> impl Iterator<Item = ElementKind> {
+        let elements = self.operands(types);
+        let matrices = self.written().filter(|operand| !operand.is_reduction());
+        matrices.filter_map(move |operand| elements.get(operand).copied())
+    }
+
     /// Returns whether the tree writes a sum.
     pub(crate) const fn has_sums(&self) -> bool {
         let mut i = 0;

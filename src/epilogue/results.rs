@@ -2,11 +2,13 @@
 //! and reductions.
 //!
 //! A thread holds the values of its elements of a subtile until the last element is computed. It
-//! then writes matrices, and adds the values to its reductions. Lanes that share rows or columns
-//! join their reductions, and one of them writes the result, after the last element of the rows, of
-//! the columns, or of the tile. Atomic instructions join the maxima of warps, so their order does
-//! not change the result. All maxima are 0 before the kernel. [`sums`](super::sums) fixes the order
-//! of the additions in sums.
+//! then writes matrices, and adds the values to its reductions. Lanes of a warpgroup exchange
+//! elements before they write a matrix
+//! ([`QuadTranspose`](crate::warp::quad_transpose::QuadTranspose)). Lanes that share rows or
+//! columns join their reductions, and one of them writes the result, after the last element of the
+//! rows, of the columns, or of the tile. Atomic instructions join the maxima of warps, so their
+//! order does not change the result. All maxima are 0 before the kernel. [`sums`](super::sums)
+//! fixes the order of the additions in sums.
 //!
 //! Twin: `kernels/epilogue/results.cuh`.
 
@@ -89,13 +91,13 @@ impl ResultMembers {
                 None => {
                     let to = elements.get(operand).copied().unwrap_or(types.1).cuda();
                     now.push_str(&format!(
-                        "      epilogue::write_matrix<{to}, {scatter}>({operand}, {results}, product, elements, params);\n"
+                        "      epilogue::write_matrix<{to}, {scatter}, Lanes>({operand}, {results}, product, elements, params);\n"
                     ));
                 }
             }
         }
         let writes = format!(
-            "    template <class Params, int Rows, int Columns>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::ResultElements<R, W> const& elements, TileResults<Rows, Columns>& so_far, int row, int column) const {{\n{now}    }}\n"
+            "    template <class Lanes = epilogue::UnsharedLines, class Params, int Rows, int Columns>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::ResultElements<R, W> const& elements, TileResults<Rows, Columns>& so_far, int row, int column) const {{\n{now}    }}\n"
         );
         let after = |name: &str, lines: &str, arguments: &str, text: &str| {
             format!(

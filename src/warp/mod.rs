@@ -10,6 +10,8 @@ pub mod exchange;
 pub mod mma_sync;
 mod multiplied;
 #[doc(hidden)]
+pub mod quad_transpose;
+#[doc(hidden)]
 pub mod simt;
 mod supplies;
 #[doc(hidden)]

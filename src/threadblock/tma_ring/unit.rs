@@ -12,7 +12,7 @@ use crate::{
         ClusterTiles, ORDERED, PipelineLayout, RingPosition, WarpSpecialized, Work, WorkKind,
         smem::Along,
     },
-    warp::MirroredMap,
+    warp::{MirroredMap, quad_transpose::QuadTranspose},
 };
 use std::sync::Arc;
 
@@ -64,9 +64,19 @@ fn mirrored(components: &WarpSpecialized) -> Vec<MirroredMap> {
     maps.chain(ring).chain(slot).chain(gathered).collect()
 }
 
-/// Returns the fingerprint assertions of emulated f32, and of the tiles of clusters.
+/// Returns the fingerprint assertions of emulated f32, of the tiles of clusters, and of exchanges
+/// before wide stores.
 fn assertions(d: &GemmDesc, components: &WarpSpecialized) -> String {
     let mut text = emulation_fingerprints(d.emulation(), d.frame);
+    if components.threads().is_none() {
+        let types = (d.output.compute, d.output.element);
+        for element in d.epilogue.matrices_written(types) {
+            let columns = components.subtile_columns;
+            let (twin, map) =
+                (QuadTranspose::twin(element, columns), QuadTranspose::new(element, columns));
+            text.push_str(&fingerprint_assertion(&twin, "exchange", &map));
+        }
+    }
     let batch = if d.work.mode.several() { 3 } else { 1 };
     for (rows, columns) in ORDERED {
         let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");

@@ -5,6 +5,7 @@ use falchion::{
     epilogue::tile_store::AccumulatorMap,
     warp::{
         TiledMma,
+        quad_transpose::QuadTranspose,
         thread_maps::{DepthMap, FragmentMap},
         warpgroup::FragmentRows,
     },
@@ -25,6 +26,7 @@ fn check_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
         return affine("accumulators", &AccumulatorMap(tiles));
     }
     affine("staging", &StagingMap::new(&components))?;
+    affine("exchange", &QuadTranspose::new(d.output.element, components.subtile_columns))?;
     let crossed = components.fragment_rows() == FragmentRows::Crossed;
     let wanted = if crossed { Answer::None } else { Answer::Layout };
     prop_assert_eq!(compare("staged", &StagedMap::new(&components))?, wanted);
