@@ -254,11 +254,8 @@ impl<R, W> Call<R, W> {
     /// Returns the reductions of the epilogue, with the number of results of each.
     pub(crate) fn reductions(&self) -> impl Iterator<Item = (&View<R>, usize)> {
         let reductions = self.operands.iter().filter(|(operand, _)| operand.is_reduction());
-        reductions.map(|(_, view)| {
-            // Groups of D share the results.
-            let each_of = if view.batch_stride == 0 { 1 } else { self.outputs() };
-            (view, view.elements((self.m, self.n), each_of) as usize)
-        })
+        // Groups of D are one output, and share the results.
+        reductions.map(|(_, view)| (view, view.elements((self.m, self.n), self.outputs()) as usize))
     }
 
     /// Returns the view of A or B.

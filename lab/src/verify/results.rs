@@ -7,7 +7,7 @@
 
 use super::{Verdict, bound::Estimate};
 use falchion::{
-    internals::shape::{EpilogueOperand, EpilogueOperands},
+    internals::shape::{EpilogueOperand, EpilogueOperands, OperandKind},
     numeric::ElementKind,
 };
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ impl Maxima {
         for (&(operand, line), interval) in &self.0 {
             let operand = EpilogueOperand::ALL[operand];
             let Some((got, all_rows)) = result(operand, line) else { continue };
-            let of_row = operand == EpilogueOperand::RowAmax;
+            let of_row = operand.side() == Some(OperandKind::A);
             let place = if of_row { (line, 0) } else { (0, line) };
             let known = all_rows || of_row;
             // NaN and larger values may come from rows that are not known.
@@ -113,9 +113,9 @@ impl Maxima {
 
 /// Returns the number of the result of a reduction for an element of D.
 fn line(operand: EpilogueOperand, (row, column): (usize, usize)) -> usize {
-    match operand {
-        EpilogueOperand::RowAmax => row,
-        EpilogueOperand::ColAmax => column,
-        _ => 0,
+    match operand.side() {
+        Some(OperandKind::A) => row,
+        Some(OperandKind::B) => column,
+        None => 0,
     }
 }
