@@ -263,11 +263,8 @@ impl<R, W> Call<R, W> {
     pub(crate) fn maxima(&self) -> impl Iterator<Item = (&View<R>, usize)> {
         let maxima = self.operands.iter();
         let maxima = maxima.filter(|(operand, _)| operand.is_reduction() && !operand.is_sum());
-        maxima.map(|(_, view)| {
-            // Groups of D share the results.
-            let each_of = if view.batch_stride == 0 { 1 } else { self.outputs() };
-            (view, view.elements((self.m, self.n), each_of) as usize)
-        })
+        // Groups of D are one output, and share the results.
+        maxima.map(|(_, view)| (view, view.elements((self.m, self.n), self.outputs()) as usize))
     }
 
     /// Returns the view of A or B.

@@ -1,6 +1,8 @@
 //! Kernels that compute groups along K in one launch.
 
-use super::{all_clean, random_descriptions, rotated_defaults, stored_by_threads, stored_by_tma};
+use super::{
+    all_clean, random_descriptions, rare_kinds, rotated_defaults, stored_by_threads, stored_by_tma,
+};
 use crate::harness::{groups_k::groups_along_k, prelude::*};
 
 /// Kernels of groups along K: the defaults in all layouts, with and without swapped operands,
@@ -12,10 +14,7 @@ fn kernels_of_groups_along_k_compile_clean() {
     kernels.extend(random_descriptions(24_000, 32, ArchKind::Sm90, description));
     kernels.extend(stored_by_tma(25_000..25_024));
     kernels.extend(stored_by_threads(26_000..26_012));
-    for kernel_kind in [KernelKind::SimtRing, KernelKind::MmaSync, KernelKind::MmaSyncRing] {
-        let draw = |seed, wanted| description(seed, Wanted { kernel_kind, ..wanted });
-        kernels.extend(random_descriptions(28_000, 16, ArchKind::Sm90, draw));
-    }
+    kernels.extend(rare_kinds(28_000, 16));
     kernels.retain(|(_, d, _)| d.split_k() == 1 && d.check().is_ok() && groups_along_k(d));
     let grouped: Vec<_> =
         kernels.into_iter().map(|(name, d, arch)| (name, d.for_groups(Axis::K), arch)).collect();

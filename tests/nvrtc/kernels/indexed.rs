@@ -1,6 +1,8 @@
 //! Kernels that address A, B, or D through an index list.
 
-use super::{Kernel, all_clean, by_threads, random_descriptions, rotated_defaults, stored_by_tma};
+use super::{
+    Kernel, all_clean, by_threads, random_descriptions, rare_kinds, rotated_defaults, stored_by_tma,
+};
 use crate::harness::{groups_k::groups_along_k, prelude::*, random_cases::orders};
 
 /// Returns a kernel with the lists that three bits select: of A, of B, and of the user's rows of D.
@@ -56,10 +58,7 @@ fn kernels_of_groups_along_k_with_index_lists_compile_clean() {
     let mut kernels: Vec<_> = rotated_defaults(2).chain(rotated_defaults(6)).collect();
     kernels.extend(random_descriptions(44_000, 32, ArchKind::Sm90, description));
     kernels.extend(stored_by_tma(46_000..46_016));
-    for kernel_kind in [KernelKind::SimtRing, KernelKind::MmaSync, KernelKind::MmaSyncRing] {
-        let draw = |seed, wanted| description(seed, Wanted { kernel_kind, ..wanted });
-        kernels.extend(random_descriptions(48_000, 12, ArchKind::Sm90, draw));
-    }
+    kernels.extend(rare_kinds(48_000, 12));
     kernels.retain(|(_, desc, _)| desc.split_k() == 1 && groups_along_k(desc));
     let grouped = kernels.into_iter().map(|(name, d, arch)| (name, d.for_groups(Axis::K), arch));
     let lists = grouped.enumerate().map(|(number, kernel)| with_lists(kernel, 1 + number % 15));

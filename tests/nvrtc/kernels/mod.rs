@@ -261,6 +261,16 @@ fn stored_by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
     })
 }
 
+/// Returns `count` random kernels of each kind that the other functions here seldom draw. Two MMAs
+/// occur in the list, because a tree without one of them must build, too.
+fn rare_kinds(seed: u64, count: u64) -> impl Iterator<Item = Kernel> {
+    let kinds = [KernelKind::SimtRing, KernelKind::MmaSync, KernelKind::MmaSyncRing];
+    kinds.into_iter().flat_map(move |kernel_kind| {
+        let draw = move |seed, wanted| description(seed, Wanted { kernel_kind, ..wanted });
+        random_descriptions(seed, count, ArchKind::Sm90, draw)
+    })
+}
+
 /// Returns TMA-fed SIMT kernels of some seeds.
 fn by_threads(seeds: Range<u64>) -> impl Iterator<Item = Kernel> {
     let wanted = Wanted { plain: true, kernel_kind: KernelKind::SimtRing, ..Wanted::default() };
