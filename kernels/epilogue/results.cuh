@@ -236,7 +236,8 @@ struct Maximum {
   }
 };
 
-// Sum of a part of a line. `write` stores it to the workspace, and a second kernel adds the parts.
+// Sum of a part of a line. `write` stores it to the workspace, and a second kernel adds the parts. A
+// warp tile outside of D has no part.
 struct Total {
   template <class Compute>
   static __device__ __forceinline__ Compute add(Compute so_far, Compute x) { return math::add(so_far, x); }
@@ -244,7 +245,7 @@ struct Total {
   static __device__ __forceinline__ Compute join(Compute a, Compute b) { return math::add(a, b); }
   template <class Compute, class Sum>
   static __device__ __forceinline__ void write(Sum const& sum, unsigned product, unsigned part, unsigned line, Compute total) {
-    reinterpret_cast<Compute*>(sum.address)[product * sum.batch_stride + (unsigned long long)part * sum.lines + line] = total;
+    if (part < sum.parts) reinterpret_cast<Compute*>(sum.address)[product * sum.batch_stride + (unsigned long long)part * sum.lines + line] = total;
   }
 };
 

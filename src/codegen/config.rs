@@ -3,7 +3,6 @@
 use crate::{
     epilogue,
     nest::{GemmDesc, plan::Geometry},
-    numeric::ElementKind,
     shape::Axis,
     thread::mma::packed,
     threadblock::{SLICES_AT_ONCE, SwizzleKind, WorkKind, registered_swizzle, row_index::scatter},
@@ -100,12 +99,8 @@ fn epilogue_header(desc: &GemmDesc) -> String {
 }
 
 /// Returns the facts of kernels in which each thread multiplies and stores its own tile.
-pub(crate) fn facts_of_threads(
-    tiles: &ThreadTiles,
-    accumulator: ElementKind,
-    store_access: u32,
-) -> [(&'static str, u32); 10] {
-    let (warps, lanes) = (tiles.warps(), tiles.lanes);
+pub(crate) fn facts_of_threads(desc: &GemmDesc, tiles: &ThreadTiles) -> [(&'static str, u32); 10] {
+    let (warps, lanes, output) = (tiles.warps(), tiles.lanes, desc.output);
     [
         ("kWarpK", tiles.warp.k),
         ("kWarpsM", warps.m),
@@ -114,8 +109,8 @@ pub(crate) fn facts_of_threads(
         ("kLanesM", lanes.m),
         ("kLanesN", lanes.n),
         ("kThreadsPerWarpSlice", tiles.threads_per_warp_slice()),
-        ("kPacked", packed(accumulator, tiles.thread())),
-        ("kStoreAccess", store_access),
-        ("kExchanges", BlockedToStriped::new(tiles, accumulator, store_access).is_some().into()),
+        ("kPacked", packed(output.accumulator, tiles.thread())),
+        ("kStoreAccess", output.access.min(tiles.interleave[1])),
+        ("kExchanges", BlockedToStriped::of(desc, tiles).is_some().into()),
     ]
 }

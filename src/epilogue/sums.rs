@@ -23,7 +23,6 @@ use crate::{
     shape::{Axis, EpilogueOperand, OperandKind, at_least_one},
     warp::{
         ThreadTiles,
-        exchange::BlockedToStriped,
         thread_maps::FragmentMap,
         warpgroup::{FragmentRows, WARP_ROWS},
     },
@@ -76,18 +75,11 @@ impl SumOrder {
         let Some(tiles) = mma.thread_tiles() else {
             return Self::for_warpgroups(mma.fragment_rows(), along, desc.warp().n);
         };
-        let access = desc.output.access.min(tiles.interleave[1]);
-        let exchange = BlockedToStriped::new(tiles, desc.output.accumulator, access);
-        Self::for_threads(tiles, along, exchange)
+        Self::for_threads(tiles, along)
     }
 
-    /// Returns the order of threads that hold their own accumulators. Lanes may exchange columns
-    /// before they store D.
-    fn for_threads(
-        tiles: &ThreadTiles,
-        along: OperandKind,
-        exchange: Option<BlockedToStriped>,
-    ) -> Self {
+    /// Returns the order of threads that hold their own accumulators.
+    fn for_threads(tiles: &ThreadTiles, along: OperandKind) -> Self {
         let extents = tiles.extents(along);
         let lanes = extents.lanes;
         let lane_of = |place: u32| {
@@ -97,11 +89,7 @@ impl SumOrder {
             })
         };
         let map = FragmentMap::new(*tiles, along);
-        let striped = exchange.is_some() && matches!(along, OperandKind::B);
-        let line = |place: u32, i: u32| match striped {
-            true => place + i * lanes,
-            false => map.mn(lane_of(place).unwrap_or(0), i),
-        };
+        let line = |place: u32, i: u32| map.mn(lane_of(place).unwrap_or(0), i);
         let each = extents.warp / at_least_one(lanes);
         let chain = |place: u32| (0..each).map(|i| line(place, i)).collect();
         Self { part: extents.warp, chains: (0..lanes).map(chain).collect() }

@@ -3,7 +3,7 @@
 use crate::{
     arch::{ArchKind, OpKind},
     layout::Order,
-    nest::{Class, Frame, GemmDesc, Knobs, OperandDesc, Pins},
+    nest::{Class, Frame, GemmDesc, Knobs, OperandDesc, Pins, SpillKind},
     numeric::{Combined, ComputeKind},
     refusal::{Field, Refusal},
     shape::Mnk,
@@ -71,7 +71,8 @@ impl GemmDesc {
     ///
     /// If an asynchronous copy does not support the access, threads copy through registers, in the
     /// pipelined main loop. If that needs too many registers, tiles have half as many rows or
-    /// columns. The order of additions does not change.
+    /// columns, or threads spill if the epilogue adds rows or columns in an order that depends on
+    /// the tiles. The order of additions does not change.
     #[must_use]
     pub fn narrowed(self, given: [u32; 3]) -> Self {
         let [a, b, c] = self.alignments();
@@ -98,14 +99,20 @@ impl GemmDesc {
         narrow.pinned(through_registers).with_few_registers()
     }
 
+    /// Returns whether threads have too few registers for the description.
+    fn lacks_registers(&self) -> bool {
+        matches!(self.check(), Err(Refusal { field: Field::RegistersPerThread, .. }))
+    }
+
     /// Returns the description with warp tiles of half or a quarter the size, so that the registers
     /// suffice. The larger extent is halved first. Returns `self` if no such description is valid.
     fn with_few_registers(self) -> Self {
+        if self.epilogue.has_sums() && self.lacks_registers() {
+            return self.pinned(Pins { spills: Some(SpillKind::Allowed), ..Pins::NONE });
+        }
         let mut smaller = self;
         let mut tiles = 1;
-        while tiles < MOST_TILES_OF_ONE
-            && matches!(smaller.check(), Err(Refusal { field: Field::RegistersPerThread, .. }))
-        {
+        while tiles < MOST_TILES_OF_ONE && smaller.lacks_registers() {
             let pins = smaller.knobs().pins();
             let (Some(warp), Some(threadblock)) = (pins.warp, pins.threadblock) else {
                 return self;

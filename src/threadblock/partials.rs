@@ -50,9 +50,8 @@ impl Partials {
     /// and if D has no element. For sizes that a call refuses, the number of bytes may saturate.
     pub fn new(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
         if desc.streams_k() {
-            let of_one = Self::tiles_of_one(desc);
             Self::for_stream_k(desc, extents, batch, desc.most_streams())
-                .with_sums(desc, extents, batch, of_one)
+                .with_sums(desc, extents, batch)
         } else {
             Self::for_slices(desc, desc.cut_of(), extents, batch)
         }
@@ -63,7 +62,7 @@ impl Partials {
     /// That workspace may have been sized for a kernel with wider accesses and other tiles.
     pub fn for_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
         let (extents, batch) = (problem.multiplied_extents(desc), problem.batch);
-        let with_sums = |partials: Self| partials.with_sums(desc, extents, batch, 1);
+        let with_sums = |partials: Self| partials.with_sums(desc, extents, batch);
         if !desc.streams_k() {
             let partials = Self::for_tiles(desc, (desc.cut_of(), 1), extents, batch);
             return (with_sums(partials), resident);
@@ -76,24 +75,12 @@ impl Partials {
         (of_clusters(clusters), clusters)
     }
 
-    /// Returns the maximum number of tiles of a kernel with narrower accesses per tile.
-    const fn tiles_of_one(desc: &GemmDesc) -> u32 {
-        if desc.has_producer() { 1 } else { MOST_TILES_OF_ONE }
-    }
-
-    /// Returns the partials with room for the parts of sums. A kernel with narrower accesses may
-    /// have `of_one` parts per part.
-    fn with_sums(
-        self,
-        desc: &GemmDesc,
-        extents: (usize, usize),
-        batch: usize,
-        of_one: u32,
-    ) -> Self {
+    /// Returns the partials with room for the parts of sums.
+    fn with_sums(self, desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
         let element = desc.output.compute.element();
         let bytes = SumParts::for_outputs(desc, extents, batch)
             .fold(0, |sum: u64, parts| sum.saturating_add(parts.bytes(element)));
-        Self { sums: whole(bytes.saturating_mul(of_one.into())), ..self }
+        Self { sums: whole(bytes), ..self }
     }
 
     /// Returns the stream-K partials of at most `most` clusters: one slot per cluster, and one slot
@@ -116,8 +103,8 @@ impl Partials {
     ) -> Self {
         // A kernel with narrower accesses has more tiles. Its slots need no more bytes in total,
         // but each tile needs its tickets.
-        let tiles = Self::tiles_of_one(desc);
-        Self::for_tiles(desc, (cut, tiles), extents, batch).with_sums(desc, extents, batch, tiles)
+        let tiles = if desc.has_producer() { 1 } else { MOST_TILES_OF_ONE };
+        Self::for_tiles(desc, (cut, tiles), extents, batch).with_sums(desc, extents, batch)
     }
 
     /// Returns the partials of a split of K, with the tickets of `of_one` tiles per tile. There are

@@ -17,8 +17,9 @@
 
 use crate::{
     layout::index_map::{Coord, IndexMap},
+    nest::{GemmDesc, OutputDesc},
     numeric::ElementKind,
-    shape::at_least_one,
+    shape::{Axis, at_least_one},
     thread::mma::packed,
     warp::ThreadTiles,
 };
@@ -34,6 +35,16 @@ pub struct BlockedToStriped {
 }
 
 impl BlockedToStriped {
+    /// Returns the exchange of a kernel. `None` if the kernel adds the elements of rows: a kernel
+    /// with another alignment has another exchange, but must add in the same order.
+    pub(crate) fn of(desc: &GemmDesc, tiles: &ThreadTiles) -> Option<Self> {
+        if desc.epilogue.sum_along(Axis::N).is_some() {
+            return None;
+        }
+        let OutputDesc { access, accumulator, .. } = desc.output;
+        Self::new(tiles, accumulator, access.min(tiles.interleave[1]))
+    }
+
     /// Returns the exchange for tiles whose D is stored `store_access` elements at a time. Returns
     /// `None` unless stores are single elements, a lane has neighboring elements, and enough lanes
     /// share a row. Also `None` if a register holds two accumulators, and on tensor cores, where a

@@ -273,9 +273,9 @@ impl WarpMma {
     }
 
     /// Returns the fingerprint assertions in addition to those of the maps.
-    pub(crate) fn fingerprints(&self, base: &MmaBase) -> String {
+    pub(crate) fn fingerprints(&self, desc: &GemmDesc, base: &MmaBase) -> String {
         match self {
-            Self::Simt(_) => SimtKnobs::fingerprints(base),
+            Self::Simt(_) => SimtKnobs::fingerprints(desc, base),
             Self::MmaSync(_) => MmaSyncKnobs::fingerprints(base),
             Self::Wgmma(_) => String::new(),
         }

@@ -21,6 +21,16 @@ const PLAIN: [&str; 3] =
 /// Returns random kernels of each main loop and MMA whose epilogues have a gate, with the seed of
 /// each.
 pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
+    descriptions_where(seed, count, |_| true)
+}
+
+/// Returns random kernels for which `accepts` is true and whose epilogues have a gate, with the seed
+/// of each.
+pub fn descriptions_where(
+    seed: u64,
+    count: usize,
+    accepts: impl Fn(&GemmDesc) -> bool,
+) -> Vec<(u64, GemmDesc)> {
     let mut found: Vec<(u64, GemmDesc)> = Vec::new();
     for i in 0.. {
         let kind = KernelKind::ALL[i as usize % KernelKind::ALL.len()];
@@ -35,7 +45,7 @@ pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
         };
         let epilogue = texts[found.len() % texts.len()].parse().expect("an expression");
         let desc = desc.pinned(Pins { epilogue: Some(epilogue), ..Pins::NONE });
-        if desc.check().is_ok() {
+        if desc.check().is_ok() && accepts(&desc) {
             found.push((seed, desc));
         }
         if found.len() == count {

@@ -101,3 +101,29 @@ fn chains_contain_each_line_once() {
     }
     assert!(parts.len() > 5, "{parts:?}");
 }
+
+/// A kernel with narrower accesses adds in the same order, even if its threads need more registers.
+#[test]
+fn narrower_kernels_add_in_the_same_order() {
+    let sums: EpilogueDesc = "row_sum(col_sumsq(acc))".parse().expect("an epilogue");
+    let mut spilling = 0;
+    for seed in 0..2000 {
+        let kernel_kind = KernelKind::ALL[seed as usize % KernelKind::ALL.len()];
+        let desc = description(seed, Wanted { kernel_kind, ..Wanted::default() });
+        let desc = desc.pinned(Pins { epilogue: Some(sums), ..Pins::NONE });
+        if desc.check().is_err() {
+            continue;
+        }
+        for given in [4, 2, 1] {
+            let of_operands = if desc.has_producer() { u32::MAX } else { given };
+            let narrow = desc.narrowed([of_operands, of_operands, given]);
+            assert_eq!(narrow.check(), Ok(()), "{desc:?}");
+            for along in OperandKind::BOTH {
+                let orders = [&desc, &narrow].map(|desc| SumOrder::new(desc, along));
+                assert_eq!(orders[0], orders[1], "{desc:?}");
+            }
+            spilling += usize::from(narrow.limits != desc.limits);
+        }
+    }
+    assert!(spilling > 0);
+}

@@ -51,7 +51,7 @@ pub(crate) fn translation_unit(
         ("kStageBytes", base.stage_bytes()),
         ("kSumsAhead", sums_ahead(base, [base.registers(), available])),
     ];
-    let threads = facts_of_threads(&base.tiles, base.accumulator, base.store_access);
+    let threads = facts_of_threads(desc, &base.tiles);
     let ([a, b], mma) = (base.operands, desc.mma.cuda(desc, base));
     let text = MainloopText {
         template: desc.mainloop.cuda(),
@@ -71,7 +71,7 @@ pub(crate) fn translation_unit(
     };
     let fingerprints = with_fingerprints.then(|| MainloopFingerprints {
         maps: Program::new(*desc, *base).mirrored(),
-        assertions: desc.mma.fingerprints(base),
+        assertions: desc.mma.fingerprints(desc, base),
     });
     gemm_unit(desc, &text, fingerprints.as_ref())
 }

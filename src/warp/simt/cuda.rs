@@ -42,8 +42,8 @@ impl SimtKnobs {
     }
 
     /// Returns the fingerprint assertion of the exchange between lanes before a store.
-    pub(crate) fn fingerprints(base: &MmaBase) -> String {
-        BlockedToStriped::new(&base.tiles, base.accumulator, base.store_access)
+    pub(crate) fn fingerprints(desc: &GemmDesc, base: &MmaBase) -> String {
+        BlockedToStriped::of(desc, &base.tiles)
             .map_or_else(String::new, |map| fingerprint_assertion(&map.twin(), "exchange", &map))
     }
 }

@@ -49,7 +49,6 @@ impl MmaSyncKnobs {
         components: &WarpSpecialized,
         (tiles, instruction): (&ThreadTiles, &WarpInstruction),
     ) -> MmaText {
-        let access = d.output.access.min(tiles.interleave[1]);
         let own =
             [("kStep", instruction.shape().k), ("kMostReads", MOST_READS), ("kFragmentsOfB", 2)];
         MmaText {
@@ -59,7 +58,7 @@ impl MmaSyncKnobs {
             declarations: instruction.declaration(),
             operands: OperandKind::BOTH
                 .map(|which| operand(d, components, (tiles, instruction), which)),
-            members: facts("int", &facts_of_threads(tiles, d.output.accumulator, access))
+            members: facts("int", &facts_of_threads(d, tiles))
                 + &facts("int", &own)
                 + "  using Instruction = MmaInstruction;\n",
         }

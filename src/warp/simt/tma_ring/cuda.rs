@@ -37,13 +37,12 @@ impl SimtKnobs {
         components: &WarpSpecialized,
         tiles: &ThreadTiles,
     ) -> MmaText {
-        let access = d.output.access.min(tiles.interleave[1]);
         MmaText {
             header: "warp/simt/tma_ring.cuh",
             name: "threadblock::SimtConsumer",
             includes: &["warp/simt.cuh"],
             operands: OperandKind::BOTH.map(|which| operand(d, (components, tiles), which)),
-            members: facts("int", &facts_of_threads(tiles, d.output.accumulator, access)),
+            members: facts("int", &facts_of_threads(d, tiles)),
             ..MmaText::default()
         }
     }
