@@ -223,6 +223,12 @@ __device__ __forceinline__ Compute scaled(Compute scale, Compute x) {
   return scale == Compute(0) ? Compute(0) : times(scale, x);
 }
 
+// Returns what scaled returns for an operand that is not read if scale is 0, because x is +0 then.
+template <class Compute>
+__device__ __forceinline__ Compute scaled_operand(Compute scale, Compute x) {
+  return times(plus(scale, Compute(0)), x);
+}
+
 // --- vectors ---
 
 // N neighboring elements that move in one access.

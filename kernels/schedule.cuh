@@ -22,6 +22,9 @@ __device__ __forceinline__ void wait_for_grids() {
 #endif
 }
 
+// Waits for all threads of the block; their writes are visible then.
+__device__ __forceinline__ void wait_for_block() { __syncthreads(); }
+
 // Performs the steps of List from I on, with the numbers of each step as compile-time constants.
 template <class List, int I = 0, class Block>
 __device__ __forceinline__ void perform(Block& block) {

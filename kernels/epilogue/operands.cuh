@@ -12,6 +12,12 @@ struct Gates {
   Number gate, up;
 };
 
+// Range of rows or columns.
+struct Range {
+  unsigned begin, end;
+  __device__ __forceinline__ bool has(unsigned line) const { return begin <= line && line < end; }
+};
+
 // Coordinates of some rows or columns, as distances from the first. The first and the last are the
 // least and the greatest, in either order.
 template <int Count>
@@ -20,6 +26,7 @@ struct Coordinates {
   int distance[Count];
   __device__ __forceinline__ unsigned operator[](int i) const { return first + distance[i]; }
   __device__ __forceinline__ bool all_before(unsigned limit) const { return first < limit && (*this)[Count - 1] < limit; }
+  __device__ __forceinline__ bool all_in(Range const& range) const { return range.has(first) && range.has((*this)[Count - 1]); }
 };
 
 // Reads elements of a vector of `length` elements in global memory, an operand of the epilogue.

@@ -3,6 +3,7 @@
 #pragma once
 #include "epilogue/math.cuh"
 #include "epilogue/operands.cuh"
+#include "layout/index_map.cuh"
 #include "numeric.cuh"
 #include "threadblock/row_index.cuh"
 #include "warp/quad_transpose.cuh"
@@ -10,16 +11,16 @@
 namespace epilogue {
 
 // Lanes of a warpgroup's warp: four neighbors share rows, and eight lanes that are four apart share
-// columns. A part of a sum has 16 rows, or `Columns` columns. All lanes of the warp must call the
-// functions below together if lanes share lines.
-template <int Columns>
+// columns. A part of a sum has `Columns` columns, or a warp's rows of `Rows`: 16 of each 64. All
+// lanes of the warp must call the functions below together if lanes share lines.
+template <int Rows, int Columns>
 struct WarpgroupLanes {
   static constexpr int kAcross = 4, kDown = 8;
   // Whether four neighbors have the same rows, and a pair of columns each in every octet.
   static constexpr bool kQuads = true;
   // Returns the part of a row's sum to which a column belongs, and of a column's sum for a row.
   static __device__ __forceinline__ constexpr unsigned part_across(unsigned column) { return column / Columns; }
-  static __device__ __forceinline__ constexpr unsigned part_down(unsigned row) { return row / 16; }
+  static __device__ __forceinline__ constexpr unsigned part_down(unsigned row) { return row / Rows * 4 + row % 64 / 16; }
   // Returns the lane whose place along N, or along M, is `place`, and whose other place is 0.
   static __device__ __forceinline__ constexpr unsigned across(int place) { return place; }
   static __device__ __forceinline__ constexpr unsigned down(int place) { return 4 * place; }
@@ -47,23 +48,16 @@ template <int Rows, int Columns>
 struct ResultElements {
   Coordinates<Rows> rows;
   Coordinates<Columns> columns;
-  bool has_row[Rows], has_column[Columns], has_all;
+  Range of_rows, of_columns;
+  bool has_all;
 
   template <class Lines, class Params>
-  __device__ __forceinline__ ResultElements(Coordinates<Rows> const& rows, Coordinates<Columns> const& columns, Lines const& lines, Params const& params) : rows(rows), columns(columns), has_all(true) {
-#pragma unroll
-    for (int i = 0; i < Rows; ++i) {
-      has_row[i] = rows[i] < lines.rows(params) && lines.have_row(rows[i]);
-      has_all = has_all && has_row[i];
-    }
-#pragma unroll
-    for (int j = 0; j < Columns; ++j) {
-      has_column[j] = columns[j] < lines.columns(params) && lines.have_column(columns[j]);
-      has_all = has_all && has_column[j];
-    }
-  }
+  __device__ __forceinline__ ResultElements(Coordinates<Rows> const& rows, Coordinates<Columns> const& columns, Lines const& lines, Params const& params)
+      : rows(rows), columns(columns), of_rows{lines.least_row(), lines.rows(params)}, of_columns{lines.least_column(), lines.columns(params)}, has_all(rows.all_in(of_rows) && columns.all_in(of_columns)) {}
 
-  __device__ __forceinline__ bool has(int i, int j) const { return has_row[i] && has_column[j]; }
+  __device__ __forceinline__ bool has_row(int i) const { return of_rows.has(rows[i]); }
+  __device__ __forceinline__ bool has_column(int j) const { return of_columns.has(columns[j]); }
+  __device__ __forceinline__ bool has(int i, int j) const { return has_row(i) && has_column(j); }
 };
 
 // Returns the octets of columns of an exchange, for a lane with `Columns` columns: as many as a
@@ -113,7 +107,7 @@ struct QuadStores {
     To* const exchanged = first - 2 * int(lane) + Exchange::first(lane);
     // The columns that exist are a range, so all exist if the first and the last do. Checks of all
     // would keep their numbers in registers.
-    bool const has_columns = matrix.column_stride == 1 && elements.has_column[0] && elements.has_column[Columns - 1];
+    bool const has_columns = matrix.column_stride == 1 && elements.columns.all_in(elements.of_columns);
     bool const wide = has_columns && pitch % kRun == 0 && is_aligned<kBytes>(exchanged);
     if (__all_sync(0xffffffffu, wide)) {
 #pragma unroll
@@ -126,14 +120,14 @@ struct QuadStores {
 #pragma unroll
             for (int word = 0; word < kWords; ++word) moved[pair][word] = pairs[i][j + pair][word];
           Exchange::exchange(moved, lane);
-          if (elements.has_row[i]) store(exchanged + elements.rows[i] * pitch + elements.columns.distance[2 * j], joined(moved));
+          if (elements.has_row(i)) store(exchanged + elements.rows[i] * pitch + elements.columns.distance[2 * j], joined(moved));
         }
       return;
     }
     bool const in_pairs = has_columns && pitch % 2 == 0 && is_aligned<sizeof(Pair)>(first);
 #pragma unroll
     for (int i = 0; i < Rows; ++i) {
-      if (!elements.has_row[i]) continue;
+      if (!elements.has_row(i)) continue;
 #pragma unroll
       for (int j = 0; j < Columns / 2; ++j) {
         Pair pair;
@@ -145,7 +139,7 @@ struct QuadStores {
         } else {
 #pragma unroll
           for (int l = 0; l < 2; ++l)
-            if (elements.has_column[2 * j + l]) row[elements.columns[2 * j + l] * matrix.column_stride] = reinterpret_cast<Vector<To, 2> const&>(pair).element[l];
+            if (elements.has_column(2 * j + l)) row[elements.columns[2 * j + l] * matrix.column_stride] = reinterpret_cast<Vector<To, 2> const&>(pair).element[l];
         }
       }
     }
@@ -236,8 +230,8 @@ struct Maximum {
   }
 };
 
-// Sum of a part of a line. `write` stores it to the workspace, and a second kernel adds the parts. A
-// warp tile outside of D has no part.
+// Sum of a part of a line. `write` stores it to the workspace, and a second kernel adds the parts.
+// A warp tile outside of D has no part.
 struct Total {
   template <class Compute>
   static __device__ __forceinline__ Compute add(Compute so_far, Compute x) { return math::add(so_far, x); }
@@ -280,7 +274,7 @@ __device__ __forceinline__ void add_to_columns(Compute (&so_far)[Count], int col
   for (int j = 0; j < Columns; ++j)
 #pragma unroll
     for (int i = 0; i < Rows; ++i)
-      if (elements.has_row[i]) so_far[column + j] = Reduction::add(so_far[column + j], from[i][j]);
+      if (elements.has_row(i)) so_far[column + j] = Reduction::add(so_far[column + j], from[i][j]);
 }
 
 // Adds values to the maximum of the thread.
@@ -302,59 +296,55 @@ __device__ __forceinline__ void write_rows(Compute (&so_far)[Rows], Results cons
   for (int i = 0; i < Rows; ++i) {
 #pragma unroll
     for (int place = 1; place < Lanes::kAcross; place *= 2) so_far[i] = Reduction::join(so_far[i], __shfl_xor_sync(0xffffffffu, so_far[i], Lanes::across(place)));
-    bool const writes = is_first_across<Lanes>() && rows[i] < lines.rows(params) && lines.have_row(rows[i]);
-    if (writes) Reduction::write(results, product, Lanes::part_across(column), rows[i], so_far[i]);
+    Range const of_rows{lines.least_row(), lines.rows(params)};
+    if (is_first_across<Lanes>() && of_rows.has(rows[i])) Reduction::write(results, product, Lanes::part_across(column), rows[i], so_far[i]);
     so_far[i] = Compute(0);
   }
 }
 
-// Reductions of some columns, which lanes share whose places along M differ in the bits from
-// `Place` on.
-template <class Reduction, class Lanes, int Place, int Count>
-struct SharedColumns {
-  // Joins the reductions of the lanes, and writes each of them once. In each step, a lane keeps
-  // half of its columns and sends the other half, as long as their number is even. `has[j]` is
-  // whether column `at[j]` exists, and `writes` is whether no other lane holds the same columns.
-  template <class Compute, class Results>
-  static __device__ __forceinline__ void write(Compute const (&so_far)[Count], unsigned const (&at)[Count], bool const (&has)[Count], bool writes, Results const& results, unsigned product, unsigned part) {
-    if constexpr (Place >= Lanes::kDown) {
+// Joins reductions of columns that lanes share whose places along M differ in the bits from `Place`
+// on. In each step, a lane keeps every second column and sends the others, as long as their number
+// is even. `write(j, reduction, writes)` receives each remaining one, of column `j` of the thread;
+// `writes` is whether no other lane has the same columns. `first` is the first of them, and
+// `Stride` is the distance to the next.
+template <class Reduction, class Lanes, int Place, int Stride, class Compute, int Count, class Write>
+__device__ __forceinline__ void join_columns(Compute const (&so_far)[Count], unsigned lane, int first, bool writes, Write const& write) {
+  if constexpr (Place >= Lanes::kDown) {
 #pragma unroll
-      for (int j = 0; j < Count; ++j)
-        if (writes && has[j]) Reduction::write(results, product, part, at[j], so_far[j]);
-    } else {
-      constexpr bool halves = Count % 2 == 0;
-      constexpr int kept = halves ? Count / 2 : Count, beyond = Count - kept;
-      bool const upper = (threadIdx.x & Lanes::down(Place)) != 0;
-      Compute joined[kept];
-      unsigned joined_at[kept];
-      bool joined_has[kept];
+    for (int j = 0; j < Count; ++j) write(first + j * Stride, so_far[j], writes);
+  } else {
+    constexpr bool halves = Count % 2 == 0;
+    constexpr int kept = halves ? Count / 2 : Count;
+    bool const upper = (lane & Lanes::down(Place)) != 0;
+    Compute joined[kept];
 #pragma unroll
-      for (int j = 0; j < kept; ++j) {
-        bool const last = halves && upper;
-        Compute const other = halves && !upper ? so_far[j + beyond] : so_far[j];
-        joined[j] = Reduction::join(last ? so_far[j + beyond] : so_far[j], __shfl_xor_sync(0xffffffffu, other, Lanes::down(Place)));
-        joined_at[j] = last ? at[j + beyond] : at[j];
-        joined_has[j] = last ? has[j + beyond] : has[j];
-      }
-      SharedColumns<Reduction, Lanes, 2 * Place, kept>::write(joined, joined_at, joined_has, writes && (halves || !upper), results, product, part);
+    for (int j = 0; j < kept; ++j) {
+      Compute const own = halves ? (upper ? so_far[2 * j + 1] : so_far[2 * j]) : so_far[j];
+      Compute const other = halves ? (upper ? so_far[2 * j] : so_far[2 * j + 1]) : so_far[j];
+      joined[j] = Reduction::join(own, __shfl_xor_sync(0xffffffffu, other, Lanes::down(Place)));
     }
+    join_columns<Reduction, Lanes, 2 * Place, halves ? 2 * Stride : Stride>(joined, lane, halves && upper ? first + Stride : first, writes && (halves || !upper), write);
   }
-};
+}
 
-// Joins and writes the reductions of the thread's columns, and sets them to 0. `row` is a row of
-// the thread.
-template <class Reduction, class Lanes, class Compute, int Columns, class Results, class Params, class Lines>
-__device__ __forceinline__ void write_columns(Compute (&so_far)[Columns], Results const& results, unsigned product, unsigned row, Coordinates<Columns> const& columns, Lines const& lines, Params const& params) {
-  unsigned at[Columns];
-  bool has[Columns];
+// Joins and writes the reductions of `Count` columns of the thread from `first` on, and sets them
+// to 0. `row` is a row of the thread, and `column` is its column to which `ColumnOf` adds the
+// distance of another.
+template <class Reduction, class Lanes, class ColumnOf, int Count, class Compute, int Columns, class Results, class Params, class Lines>
+__device__ __forceinline__ void write_columns(Compute (&so_far)[Columns], int first, Results const& results, unsigned product, unsigned row, unsigned column, Lines const& lines, Params const& params) {
+  Compute some[Count];
 #pragma unroll
-  for (int j = 0; j < Columns; ++j) {
-    at[j] = columns[j];
-    has[j] = at[j] < lines.columns(params) && lines.have_column(at[j]);
+  for (int j = 0; j < Count; ++j) {
+    some[j] = so_far[first + j];
+    so_far[first + j] = Compute(0);
   }
-  SharedColumns<Reduction, Lanes, 1, Columns>::write(so_far, at, has, true, results, product, Lanes::part_down(row));
-#pragma unroll
-  for (int j = 0; j < Columns; ++j) so_far[j] = Compute(0);
+  Range const columns{lines.least_column(), lines.columns(params)};
+  unsigned const part = Lanes::part_down(row);
+  // The compiler must not keep the lane's columns in registers from tile to tile.
+  join_columns<Reduction, Lanes, 1, 1>(some, threadIdx.x, 0, true, [&](int j, Compute reduction, bool writes) {
+    unsigned const at = column + ColumnOf::at(j);
+    if (writes && columns.has(at)) Reduction::write(results, product, part, at, reduction);
+  });
 }
 
 // Joins and writes the maximum of the thread, and sets it to 0.

@@ -36,7 +36,14 @@ struct TensorStore {
   // A thread has two rows of a subtile, and two columns of each octet.
   static constexpr int kColumns = Config::kSubtileColumns / kOctet * 2;
   using Operands = typename Config::Epilogue::template Operands<2, kColumns>;
-  using Lanes = WarpgroupLanes<kColumnsOfD>;
+  // Subtiles one below the other. If registers suffice, lanes join reductions of columns after the
+  // last of them; until then, a thread keeps those of all its columns.
+  static constexpr int kDown = Config::kWarpM / Map::kRows, kColumnsKept = Config::kKeepsColumns ? kAcross * kColumns : kColumns;
+  using Lanes = WarpgroupLanes<Config::kKeepsColumns ? Config::kWarpM : Map::kRows, kColumnsOfD>;
+  // Distance of a thread's column from its first.
+  struct ColumnOf {
+    static __device__ __forceinline__ constexpr int at(int w) { return w / 2 * kOctet + w % 2; }
+  };
   // Whether an index list or two strides select the places of D's elements.
   static constexpr bool kPlaced = threadblock::kPlaced<Config>;
 
@@ -51,7 +58,7 @@ struct TensorStore {
   threadblock::Lines<Config::kRagged, Config::kGroupStep> group{};
   Compute scalars[8];
   // Results of the tile so far.
-  typename Config::Epilogue::template TileResults<2, kColumns> tile_results;
+  typename Config::Epilogue::template TileResults<2, kColumnsKept> tile_results;
 
   __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
 #pragma unroll
@@ -96,8 +103,9 @@ struct TensorStore {
   __device__ __forceinline__ void store_staging(Accumulators const& accumulators, unsigned staging) {
     if constexpr (!Config::Epilogue::kReadsAlphaBetaOrC) {
       store_staging<Subtile, false>(accumulators, staging, scalars);
-    } else if (params.unscaled) {
-      // With known scalars, the compiler folds the scaling and removes the loads of C.
+    } else if (Config::Epilogue::kReadsAlpha && params.unscaled) {
+      // With known scalars, the compiler folds the scaling and removes the loads of C. Without
+      // alpha, this would save little, and the compiler would branch for each octet.
       Compute const known[8] = {Compute(1), Compute(0), scalars[2], scalars[3], scalars[4], scalars[5], scalars[6], scalars[7]};
       store_staging<Subtile, false>(accumulators, staging, known);
     } else {
@@ -364,7 +372,7 @@ struct TensorStore {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns;
     Coordinates<kColumns> columns{column + across + thread % 4 * 2, {}};
 #pragma unroll
-    for (int w = 0; w < kColumns; ++w) columns.distance[w] = w / 2 * kOctet + w % 2;
+    for (int w = 0; w < kColumns; ++w) columns.distance[w] = ColumnOf::at(w);
     return columns;
   }
 
@@ -390,10 +398,11 @@ struct TensorStore {
     if constexpr (Epilogue::kWrites) {
       Coordinates<2> const rows = rows_of<Subtile>();
       Coordinates<kColumns> const columns = columns_of<Subtile>();
-      operands.template write<Lanes>(params, product, ResultElements<2, kColumns>(rows, columns, group, params), tile_results, 0, 0);
-      Epilogue::template write_columns<Lanes>(params, product, rows.first, columns, group, tile_results);
-      if constexpr (Subtile % kAcross == kAcross - 1) Epilogue::template write_rows<Lanes>(params, product, rows, columns.first, group, tile_results);
-      if constexpr (Subtile == Config::kWarpM / Map::kRows * kAcross - 1) Epilogue::template write_tile<Lanes>(params, product, tile_results);
+      constexpr int down = Subtile / kAcross, across = Subtile % kAcross, first = Config::kKeepsColumns ? across * kColumns : 0;
+      operands.template write<Lanes>(params, product, ResultElements<2, kColumns>(rows, columns, group, params), tile_results, 0, first);
+      if constexpr (down == kDown - 1 || !Config::kKeepsColumns) Epilogue::template write_columns<Lanes, ColumnOf, kColumns>(params, product, rows.first, columns.first, first, group, tile_results);
+      if constexpr (across == kAcross - 1) Epilogue::template write_rows<Lanes>(params, product, rows, columns.first, group, tile_results);
+      if constexpr (Subtile == kDown * kAcross - 1) Epilogue::template write_tile<Lanes>(params, product, tile_results);
     }
   }
 

@@ -318,17 +318,18 @@ struct TileStore {
     if constexpr (Epilogue::kWrites) {
       using Lanes = typename WarpMma::Lanes;
       Coordinates<WarpMma::kThreadM> rows{row, {}};
-      Coordinates<kColumnsOfD> columns{column, {}};
 #pragma unroll
       for (int i = 0; i < WarpMma::kThreadM; ++i) rows.distance[i] = WarpMma::MapA::of_element(i);
-#pragma unroll
-      for (int j = 0; j < kColumnsOfD; ++j) columns.distance[j] = column_of(j);
       __syncwarp();
       Epilogue::template write_rows<Lanes>(params, unit.product, rows, column, unit, results);
-      Epilogue::template write_columns<Lanes>(params, unit.product, row, columns, unit, results);
+      Epilogue::template write_columns<Lanes, ColumnOf, kColumnsOfD>(params, unit.product, row, column, 0, unit, results);
       Epilogue::template write_tile<Lanes>(params, unit.product, results);
     }
   }
+
+  struct ColumnOf {
+    static __device__ __forceinline__ constexpr int at(int j) { return column_of(j); }
+  };
 
   // Returns the column of a thread's element, relative to its first.
   static __device__ __forceinline__ constexpr int column_of(int j) {

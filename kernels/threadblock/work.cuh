@@ -41,6 +41,9 @@ struct Lines {
   __device__ __forceinline__ constexpr unsigned begin() const { return first / Step * Step; }
   __device__ __forceinline__ unsigned first_row() const { return Axis == Ragged::M ? begin() : 0; }
   __device__ __forceinline__ unsigned first_column() const { return Axis == Ragged::N ? begin() : 0; }
+  // First rows and columns of the group.
+  __device__ __forceinline__ unsigned least_row() const { return Axis == Ragged::M ? first : 0; }
+  __device__ __forceinline__ unsigned least_column() const { return Axis == Ragged::N ? first : 0; }
   // Ends of rows and of columns.
   template <class Params>
   __device__ __forceinline__ unsigned rows(Params const& params) const { return Axis == Ragged::M ? limit : unsigned(params.m); }
@@ -58,6 +61,8 @@ template <unsigned Step>
 struct Lines<Ragged::None, Step> {
   static __device__ __forceinline__ constexpr unsigned first_row() { return 0; }
   static __device__ __forceinline__ constexpr unsigned first_column() { return 0; }
+  static __device__ __forceinline__ constexpr unsigned least_row() { return 0; }
+  static __device__ __forceinline__ constexpr unsigned least_column() { return 0; }
   template <class Params>
   static __device__ __forceinline__ unsigned rows(Params const& params) { return unsigned(params.m); }
   template <class Params>

@@ -85,10 +85,11 @@ fn epilogue_header(desc: &GemmDesc) -> String {
     );
     let _ = writeln!(
         text,
-        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  static constexpr bool kReadsAlphaBetaOrC = {};\n{}}};",
+        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  static constexpr bool kReadsAlphaBetaOrC = {};\n  static constexpr bool kReadsAlpha = {};\n{}}};",
         desc.output.compute.cuda(),
         desc.output.element.cuda(),
         desc.epilogue.reads_alpha_beta_or_c(),
+        desc.epilogue.reads_alpha(),
         epilogue::members(
             &desc.epilogue,
             (desc.output.compute, desc.output.element),

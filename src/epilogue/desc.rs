@@ -218,6 +218,11 @@ impl EpilogueDesc {
         self.has_source() || self.ops().iter().any(|op| matches!(op, Op::Scalar(0 | 1)))
     }
 
+    /// Returns whether the tree reads alpha.
+    pub(crate) fn reads_alpha(&self) -> bool {
+        self.ops().contains(&Op::Scalar(0))
+    }
+
     /// Returns the operands of the tree, with the element type of each in a GEMM with a compute
     /// type, whose D has elements of type `d`.
     pub fn operands(
@@ -289,6 +294,18 @@ impl EpilogueDesc {
     /// Returns whether the first operand of the `Scale` node at index `at` is a scalar in memory.
     pub(super) const fn scales_by_memory(&self, at: usize) -> bool {
         matches!(self.ops[self.root_before(at)], Op::Operand(operand, _) if operand.is_scalar())
+    }
+
+    /// Returns whether the `Scale` node at index `at` scales an operand that is not read if the
+    /// scalar is 0: the same scalar scales the operand wherever the tree reads it.
+    pub(super) fn scales_unread_by_zero(&self, at: usize) -> bool {
+        let scaled = |i: usize| match self.ops.get(i.wrapping_sub(1)..i.saturating_add(2)) {
+            Some(&[Op::Scalar(slot), Op::Operand(operand, _), Op::Scale]) => Some((slot, operand)),
+            _ => None,
+        };
+        let Some(one) = at.checked_sub(1).and_then(scaled) else { return false };
+        let reads = |op: &Op| matches!(op, Op::Operand(operand, _) if *operand == one.1);
+        (0..self.ops().len()).filter(|i| reads(&self.ops[*i])).all(|i| scaled(i) == Some(one))
     }
 
     /// Returns the scalar slot of the `Scale` node at index `at`, or `None` if its first operand is

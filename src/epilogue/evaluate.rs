@@ -6,6 +6,7 @@ use super::{
     math::MathFunction,
 };
 use crate::{
+    nest::GemmDesc,
     numeric::{BinaryFunctions, Compute, ComputeKind, Functions},
     refusal::Refusal,
     shape::{EpilogueOperand, EpilogueOperands},
@@ -82,6 +83,14 @@ impl EpilogueDesc {
             }
         }
         Ok(())
+    }
+}
+
+impl GemmDesc {
+    /// Returns what the epilogue reads and writes, given scalars that a call passes. A scalar that
+    /// rounds to 0 is 0.
+    pub(crate) fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
+        self.epilogue.reads(&scalars.map(|scalar| self.output.compute.rounded(scalar)))
     }
 }
 

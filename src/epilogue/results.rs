@@ -85,7 +85,7 @@ impl ResultMembers {
                         "      epilogue::add_to_columns<epilogue::{reduction}>(so_far.{operand}, column, {operand}, elements);\n"
                     ));
                     after_columns.push_str(&format!(
-                        "    epilogue::write_columns<epilogue::{reduction}, Lanes>(so_far.{operand}, {to}, product, row, columns, lines, params);\n"
+                        "    epilogue::write_columns<epilogue::{reduction}, Lanes, ColumnOf, Count>(so_far.{operand}, first, {to}, product, row, column, lines, params);\n"
                     ));
                 }
                 None => {
@@ -99,9 +99,9 @@ impl ResultMembers {
         let writes = format!(
             "    template <class Lanes = epilogue::UnsharedLines, class Params, int Rows, int Columns>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::ResultElements<R, W> const& elements, TileResults<Rows, Columns>& so_far, int row, int column) const {{\n{now}    }}\n"
         );
-        let after = |name: &str, lines: &str, arguments: &str, text: &str| {
+        let after = |name: &str, types: &str, arguments: &str, text: &str| {
             format!(
-                "  template <class Lanes, class Params{lines}, int Rows, int Columns>\n  static {INLINE} void {name}(Params const& params, unsigned product, {arguments}TileResults<Rows, Columns>& so_far) {{\n{text}  }}\n"
+                "  template <class Lanes, {types}int Rows, int Columns>\n  static {INLINE} void {name}(Params const& params, unsigned product, {arguments}TileResults<Rows, Columns>& so_far) {{\n{text}  }}\n"
             )
         };
         let members = [
@@ -110,17 +110,17 @@ impl ResultMembers {
             ),
             after(
                 "write_rows",
-                ", class Lines",
+                "class Params, class Lines, ",
                 "epilogue::Coordinates<Rows> const& rows, unsigned column, Lines const& lines, ",
                 &after_rows,
             ),
             after(
                 "write_columns",
-                ", class Lines",
-                "unsigned row, epilogue::Coordinates<Columns> const& columns, Lines const& lines, ",
+                "class ColumnOf, int Count, class Params, class Lines, ",
+                "unsigned row, unsigned column, int first, Lines const& lines, ",
                 &after_columns,
             ),
-            after("write_tile", "", "", &after_tile),
+            after("write_tile", "class Params, ", "", &after_tile),
             format!(
                 "  template <class Params, class Add>\n  static {INLINE} void each_sum(Params const& params, Add add) {{\n{sums}  }}\n"
             ),

@@ -46,18 +46,18 @@ impl Expression {
 }
 
 /// Returns the text of the tree. `leaf` writes a node without operands, and `call` writes a
-/// function of its operands.
+/// function of its operands. The first argument of `call` is the index of the node.
 fn spell(
     desc: &EpilogueDesc,
     leaf: impl Fn(Op) -> String,
-    mut call: impl FnMut(Op, &[Expression]) -> Expression,
+    mut call: impl FnMut(usize, Op, &[Expression]) -> Expression,
 ) -> String {
     let mut stack: Vec<Expression> = Vec::new();
-    for op in desc.ops() {
+    for (at, op) in desc.ops().iter().enumerate() {
         let operands = stack.split_off(stack.len().saturating_sub(op.arity()));
         stack.push(match op.arity() {
             0 => Expression::atom(leaf(*op)),
-            arity if arity == operands.len() => call(*op, &operands),
+            arity if arity == operands.len() => call(at, *op, &operands),
             // The tree is invalid: a node has too few operands.
             _ => Expression::atom(String::new()),
         });
@@ -107,7 +107,7 @@ pub(super) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
         _ => String::new(),
     };
     let mut definitions = String::new();
-    let result = spell(desc, leaf, |op, operands| {
+    let result = spell(desc, leaf, |at, op, operands| {
         let name = match op {
             Op::Let(slot) => {
                 let value = joined(operands);
@@ -121,6 +121,7 @@ pub(super) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
                 definitions.push_str(&format!("    {element} = {value};\n"));
                 return Expression::atom(element);
             }
+            Op::Scale if desc.scales_unread_by_zero(at) => "scaled_operand".to_owned(),
             Op::Scale => "scaled".to_owned(),
             Op::Math(function) => format!("math::{}", function.name()),
             Op::User(id) | Op::UserBinary(id) => {
@@ -182,7 +183,7 @@ impl fmt::Display for EpilogueDesc {
             Op::Local(slot) => value(slot),
             _ => "nop".to_owned(),
         };
-        let text = spell(self, leaf, |op, operands| match op {
+        let text = spell(self, leaf, |_, op, operands| match op {
             Op::Write(operand, element) if operand.is_matrix() => {
                 let matrix = spelled(operand, element);
                 Expression::definition(&matrix, &operands[0])

@@ -1,14 +1,15 @@
 //! Sums of rows and of columns, in an order that the kernel fixes.
 //!
-//! The lines of an axis are cut into parts of equal extent. Within a part, each chain adds some of
-//! its lines, one after another: those of one lane of a warp. Lanes then add their chains in pairs,
-//! so four chains give `(c0 + c1) + (c2 + c3)`. The first kernel writes the sum of each part to the
-//! workspace, and a second kernel adds the parts in ascending order. Lines outside of D are left
-//! out.
+//! The lines of an axis are cut into tiles of equal extent, and a tile has one or more parts.
+//! Within a part, each chain adds some of its lines, one after another: those of one lane of a
+//! warp. Lanes then add their chains in pairs, so four chains give `(c0 + c1) + (c2 + c3)`. The
+//! first kernel writes the sum of each part to the workspace. A second kernel adds the parts of a
+//! line: thread `i` of 8 adds the parts `i`, `i + 8`, .., and the threads add their sums in pairs.
+//! Lines outside of D are left out.
 //!
 //! ```text
 //! row_sum of wgmma    a part has the columns of a warp tile, and 4 chains
-//! col_sum of wgmma    a part has 16 rows, and 8 chains of 2 rows
+//! col_sum of wgmma    a tile has 4 parts: 8 chains of 2 rows in each 64 rows
 //! other MMAs          a part is a warp tile, and a chain is a lane along the axis
 //! ```
 //!
@@ -22,15 +23,18 @@ use crate::{
     numeric::ElementKind,
     shape::{Axis, EpilogueOperand, OperandKind, at_least_one},
     warp::{
-        ThreadTiles,
+        OperandExtents, ThreadTiles,
         thread_maps::FragmentMap,
-        warpgroup::{FragmentRows, WARP_ROWS},
+        warpgroup::{FragmentRows, ROWS, WARP_ROWS},
     },
 };
 
-/// Threads per block of the kernel that adds parts. Small blocks spread the lines of one GEMM over
-/// all multiprocessors.
-pub(crate) const SUM_THREADS: u32 = 64;
+/// Threads that add the parts of one line, and lines of a block of the kernel that adds parts.
+const CHAINS: usize = 8;
+const LINES: u32 = 32;
+
+/// Threads per block of the kernel that adds parts.
+pub(crate) const SUM_THREADS: u32 = CHAINS as u32 * LINES;
 
 /// Columns of an octet, which four lanes of a warpgroup share.
 const OCTET: u32 = 8;
@@ -54,14 +58,31 @@ impl EpilogueDesc {
     }
 }
 
+/// Registers of a thread that accumulators and reductions of columns may take together. With 220,
+/// NVRTC 13 spilled.
+const MOST_REGISTERS: u32 = 200;
+
+impl GemmDesc {
+    /// Returns whether a warpgroup keeps reductions of columns from one 64 rows of its tile to the
+    /// next, so that the lanes join them once.
+    pub(crate) fn keeps_columns(&self) -> bool {
+        let (columns, rows) = (self.warp().n, self.warp().m);
+        let of_columns = |operand: &EpilogueOperand| {
+            operand.is_reduction() && operand.side() == Some(OperandKind::B)
+        };
+        let kept = self.epilogue.written().filter(of_columns).count() as u32 * (columns / 4);
+        rows > ROWS && rows / ROWS * (columns / 2) + kept <= MOST_REGISTERS
+    }
+}
+
 /// Order of the additions in a sum along one axis of D.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SumOrder {
-    /// Lines per part.
-    pub part: u32,
-    /// The lines of each chain within a part, in the order of their additions. The number of chains
-    /// is a power of two.
-    pub chains: Vec<Vec<u32>>,
+    /// Lines per tile.
+    pub tile: u32,
+    /// The chains of each part of a tile: the lines of each chain, relative to the tile, in the
+    /// order of their additions. The number of chains of a part is a power of two.
+    pub parts: Vec<Vec<Vec<u32>>>,
 }
 
 impl SumOrder {
@@ -72,16 +93,18 @@ impl SumOrder {
             Some(components) => components.mma,
             None => desc.base().mma,
         };
-        let Some(tiles) = mma.thread_tiles() else {
-            return Self::for_warpgroups(mma.fragment_rows(), along, desc.warp().n);
-        };
-        Self::for_threads(tiles, along)
+        match mma.thread_tiles() {
+            Some(tiles) => Self::for_threads(tiles, along),
+            None => {
+                let rows = if desc.keeps_columns() { desc.warp().m } else { ROWS };
+                Self::for_warpgroups(mma.fragment_rows(), along, (rows, desc.warp().n))
+            }
+        }
     }
 
     /// Returns the order of threads that hold their own accumulators.
     fn for_threads(tiles: &ThreadTiles, along: OperandKind) -> Self {
-        let extents = tiles.extents(along);
-        let lanes = extents.lanes;
+        let OperandExtents { warp, lanes, .. } = tiles.extents(along);
         let lane_of = |place: u32| {
             (0..32).find(|&lane| match along {
                 OperandKind::A => tiles.lanes.place(lane) == (place, 0),
@@ -89,32 +112,41 @@ impl SumOrder {
             })
         };
         let map = FragmentMap::new(*tiles, along);
-        let line = |place: u32, i: u32| map.mn(lane_of(place).unwrap_or(0), i);
-        let each = extents.warp / at_least_one(lanes);
-        let chain = |place: u32| (0..each).map(|i| line(place, i)).collect();
-        Self { part: extents.warp, chains: (0..lanes).map(chain).collect() }
+        let each = warp / at_least_one(lanes);
+        let chain = |place: u32| {
+            let lane = lane_of(place).unwrap_or(0);
+            (0..each).map(|i| map.mn(lane, i)).collect()
+        };
+        Self { tile: warp, parts: vec![(0..lanes).map(chain).collect()] }
     }
 
-    /// Returns the order of a warpgroup whose tile has `columns` columns.
-    fn for_warpgroups(rows: FragmentRows, along: OperandKind, columns: u32) -> Self {
+    /// Returns the order of a warpgroup whose tile has `n` columns, and whose lanes join sums of
+    /// columns after `m` rows.
+    fn for_warpgroups(rows: FragmentRows, along: OperandKind, (m, n): (u32, u32)) -> Self {
         match along {
             OperandKind::A => {
-                let chain = |place: u32| [0, 1].map(|lower| rows.row(4 * place, lower)).to_vec();
-                Self { part: WARP_ROWS, chains: (0..WARP_ROWS / 2).map(chain).collect() }
+                let chain = |part: u32, place: u32| -> Vec<u32> {
+                    let first = |down: u32| down * ROWS + part * WARP_ROWS;
+                    (0..m / ROWS)
+                        .flat_map(|down| [0, 1].map(|i| first(down) + rows.row(4 * place, i)))
+                        .collect()
+                };
+                let part = |part: u32| (0..WARP_ROWS / 2).map(|lane| chain(part, lane)).collect();
+                Self { tile: m, parts: (0..ROWS / WARP_ROWS).map(part).collect() }
             }
             OperandKind::B => {
                 let pair = |first: u32| [first, first + 1];
                 let chain = |place: u32| -> Vec<u32> {
-                    (0..columns / OCTET).flat_map(|octet| pair(octet * OCTET + 2 * place)).collect()
+                    (0..n / OCTET).flat_map(|octet| pair(octet * OCTET + 2 * place)).collect()
                 };
-                Self { part: columns, chains: (0..OCTET / 2).map(chain).collect() }
+                Self { tile: n, parts: vec![(0..OCTET / 2).map(chain).collect()] }
             }
         }
     }
 
     /// Returns the number of parts of an axis.
     pub fn parts(&self, extent: usize) -> usize {
-        extent.div_ceil(at_least_one(self.part) as usize)
+        extent.div_ceil(at_least_one(self.tile) as usize) * self.parts.len()
     }
 
     /// Adds the values of a line across the axis. `value` is the value at a place, and `add` adds
@@ -125,27 +157,34 @@ impl SumOrder {
         value: impl Fn(usize) -> E,
         add: impl Fn(E, E) -> E,
     ) -> E {
-        let mut total = E::default();
-        let mut sums = vec![E::default(); self.chains.len()];
-        for part in 0..self.parts(extent) {
-            let first = part * self.part as usize;
-            for (sum, chain) in sums.iter_mut().zip(&self.chains) {
+        let mut totals = [E::default(); CHAINS];
+        for number in 0..self.parts(extent) {
+            let (tile, part) = (number / self.parts.len(), &self.parts[number % self.parts.len()]);
+            let first = tile * self.tile as usize;
+            let chain = |chain: &Vec<u32>| {
                 let places = chain.iter().map(|line| first + *line as usize);
-                *sum = places
-                    .filter(|place| *place < extent)
-                    .fold(E::default(), |sum, place| add(sum, value(place)));
-            }
-            let mut apart = 1;
-            while apart < sums.len() {
-                for i in (0..sums.len() - apart).step_by(2 * apart) {
-                    sums[i] = sums[i] + sums[i + apart];
-                }
-                apart *= 2;
-            }
-            total = total + sums[0];
+                let inside = places.filter(|place| *place < extent);
+                inside.fold(E::default(), |sum, place| add(sum, value(place)))
+            };
+            let mut chains: Vec<_> = part.iter().map(chain).collect();
+            let total = &mut totals[number % CHAINS];
+            *total = *total + in_pairs(&mut chains);
         }
-        total
+        in_pairs(&mut totals)
     }
+}
+
+/// Adds neighbors, then sums of neighbors, until one is left. The number of values is a power of
+/// two.
+fn in_pairs<E: Copy + core::ops::Add<Output = E>>(values: &mut [E]) -> E {
+    let mut apart = 1;
+    while apart < values.len() {
+        for i in (0..values.len() - apart).step_by(2 * apart) {
+            values[i] = values[i] + values[i + apart];
+        }
+        apart *= 2;
+    }
+    values[0]
 }
 
 /// The parts of one sum in the workspace: for each GEMM, part, and line, in this order.
@@ -181,7 +220,7 @@ impl SumParts {
 
     /// Returns the blocks of the second kernel that add the parts.
     pub const fn blocks(&self) -> u64 {
-        self.lines.saturating_mul(self.products).div_ceil(SUM_THREADS as u64)
+        self.lines.saturating_mul(self.products).div_ceil(LINES as u64)
     }
 
     /// Returns the number of values of all parts.

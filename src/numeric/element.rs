@@ -199,6 +199,14 @@ impl ComputeKind {
         }
     }
 
+    /// Returns a scalar as an epilogue of this type multiplies by it.
+    pub const fn rounded(self, scalar: f64) -> f64 {
+        match self {
+            Self::F32 => scalar as f32 as f64,
+            Self::F64 | Self::I32 => scalar,
+        }
+    }
+
     /// Returns whether an epilogue of this type can read elements of a type.
     pub const fn reads(self, element: ElementKind) -> bool {
         match self {

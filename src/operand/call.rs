@@ -80,8 +80,7 @@ impl Problem {
         let (orders, all) = (desc.orders(), Elements::ALL);
         let d = View::packed(all, orders.c, (m, n), ldc);
         let columns = desc.epilogue.columns_per_output() * n;
-        let c =
-            if desc.epilogue.reads(&scalars).source() { Source::Matrix(d) } else { Source::None };
+        let c = if desc.reads(&scalars).source() { Source::Matrix(d) } else { Source::None };
         let (a, b) = (
             View::packed(all, orders.a, (m, k), lda),
             View::packed(all, orders.b, (k, columns), ldb),
@@ -202,7 +201,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// # Errors
     /// A [`Refusal`] with the user's operand, the value, and the limit.
     pub fn enter(self, desc: &GemmDesc) -> Result<Self, Refusal> {
-        let reads = desc.epilogue.reads(&self.scalars);
+        let reads = desc.reads(&self.scalars);
         let call = self.swapped_for(desc.frame).reading(&reads);
         call.check(desc, &reads).map(|()| call).map_err(|refusal| refusal.leave(desc.frame))
     }
@@ -212,7 +211,7 @@ impl<R, W> Call<R, W> {
     /// Moves the user's call to the frame of a kernel, as [`enter`](Self::enter) does, without the
     /// check.
     pub fn enter_unchecked(self, desc: &GemmDesc) -> Self {
-        let reads = desc.epilogue.reads(&self.scalars);
+        let reads = desc.reads(&self.scalars);
         self.swapped_for(desc.frame).reading(&reads)
     }
 

@@ -24,8 +24,8 @@ pub fn descriptions(seed: u64, count: usize) -> Vec<(u64, GemmDesc)> {
     descriptions_where(seed, count, |_| true)
 }
 
-/// Returns random kernels for which `accepts` is true and whose epilogues have a gate, with the seed
-/// of each.
+/// Returns random kernels that `accepts` accepts and whose epilogues have a gate, with the seed of
+/// each.
 pub fn descriptions_where(
     seed: u64,
     count: usize,

@@ -47,6 +47,11 @@ struct OctetStore : TensorStore<Config, Params> {
   }
 
  private:
+  // Distance of a thread's column from its first.
+  struct Neighbors {
+    static __device__ __forceinline__ constexpr int at(int j) { return j; }
+  };
+
   // Writes the results of the epilogue beside D for the thread's elements of an octet.
   template <class Operands, int Rows, int Columns>
   __device__ __forceinline__ void write_results(Operands const& operands, Coordinates<Rows> const& rows, Coordinates<Columns> const& columns) const {
@@ -55,7 +60,7 @@ struct OctetStore : TensorStore<Config, Params> {
       typename Epilogue::template TileResults<Rows, Columns> tile_results;
       operands.write(this->params, this->product, ResultElements<Rows, Columns>(rows, columns, this->group, this->params), tile_results, 0, 0);
       Epilogue::template write_rows<UnsharedLines>(this->params, this->product, rows, columns.first, this->group, tile_results);
-      Epilogue::template write_columns<UnsharedLines>(this->params, this->product, rows.first, columns, this->group, tile_results);
+      Epilogue::template write_columns<UnsharedLines, Neighbors, Columns>(this->params, this->product, rows.first, columns.first, 0, this->group, tile_results);
       Epilogue::template write_tile<UnsharedLines>(this->params, this->product, tile_results);
     }
   }

@@ -50,6 +50,7 @@ impl WgmmaKnobs {
             ("kColumnMajor", u32::from(!components.layout_c.is_row())),
             ("kSubtileBoxRows", components.subtile_box_rows()),
             ("kSubtileSwizzle", components.subtile_swizzle.bits()),
+            ("kKeepsColumns", u32::from(d.keeps_columns())),
             ("kPromotes", u32::from(d.promotes())),
             ("kFragmentSets", components.options.fragment_sets()),
         ];
