@@ -34,7 +34,7 @@ struct Coordinates {
 template <class From, class To, int Count, class Operand>
 __device__ __forceinline__ void read_vector(To (&to)[Count], Operand const& vector, Coordinates<Count> const& at, unsigned length) {
   From const* const from = reinterpret_cast<From const*>(vector.address) + at.first;
-  if (vector.address != 0 && at.all_before(length)) {
+  if (Count > 1 && vector.address != 0 && at.all_before(length)) {
     // Loads at constant distances without checks take one instruction each.
 #pragma unroll
     for (int i = 0; i < Count; ++i) to[i] = convert<To>(from[at.distance[i]]);
@@ -59,7 +59,7 @@ __device__ __forceinline__ void read_matrix(To (&to)[Rows][Columns], Operand con
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {
     From const* const from = first + (long long)rows[i] * matrix.row_stride;
-    if (matrix.address != 0 && matrix.column_stride == 1 && rows[i] < unsigned(params.m) && columns.all_before(params.n)) {
+    if (Columns > 1 && matrix.address != 0 && matrix.column_stride == 1 && rows[i] < unsigned(params.m) && columns.all_before(params.n)) {
 #pragma unroll
       for (int j = 0; j < Columns; ++j) to[i][j] = convert<To>(from[columns.distance[j]]);
     } else {

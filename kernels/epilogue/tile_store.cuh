@@ -222,8 +222,7 @@ struct TileStore {
         for (int j = 0; j < columns; j += width) store(i, j, c[j / width]);
       }
     } else {
-#pragma unroll
-      for (int i = 0; i < WarpMma::kThreadM; ++i) {
+      index::unrolled<WarpMma::kThreadM>([&](int i) __attribute__((always_inline)) {
         int const m = WarpMma::MapA::of_element(i);
 #pragma unroll
         for (int j = 0; j < columns; j += width) {
@@ -234,7 +233,7 @@ struct TileStore {
             store(i, j, c);
           }
         }
-      }
+      });
     }
     write_results(params, unit, unsigned(first_row), unsigned(first_column), results);
   }

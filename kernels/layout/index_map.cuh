@@ -21,6 +21,16 @@ constexpr unsigned fingerprint() {
   return hash;
 }
 
+// Calls f(0) .. f(Count - 1). The compiler may ignore the pragma on a loop whose unrolled body is
+// large.
+template <int Count, int I = 0, class F>
+__device__ __forceinline__ void unrolled(F const& f) {
+  if constexpr (I < Count) {
+    f(I);
+    unrolled<Count, I + 1>(f);
+  }
+}
+
 // Makes a warp-uniform number opaque to the compiler, which then recomputes values derived from it
 // instead of keeping them in registers.
 __device__ __forceinline__ void forget(unsigned& number) { number = __shfl_sync(0xffffffffu, number, 0); }

@@ -16,7 +16,7 @@ impl Cuda {
     /// result of the device. NaN results are equal.
     ///
     /// # Errors
-    /// [`Error::Compile`] if NVRTC does not compile the text; the errors of [`Gemm::run`] and of the
+    /// [`Error::Compile`] if NVRTC does not compile the text; the errors of `Gemm::run` and of the
     /// driver.
     pub fn first_difference<F: Function>(
         stream: &Arc<CudaStream>,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Lines of the record.
-const KERNELS: usize = 1364;
+const KERNELS: usize = 1476;
 
 /// Hash of the instructions' names in order, registers, bytes of shared memory, bytes of spills.
 fn machine_code(words: &str) -> Result<String, String> {
