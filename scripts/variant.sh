@@ -18,7 +18,8 @@ simt_ring|mma_sync_ring|wgmma_ring|SimtRing|MmaSyncRing|WgmmaRing"
     "simt/|SimtKnobs|MmaSimt|simt_ring|SimtRing|SimtExplanation|\
 WarpMma::Simt|WarpMmaKind::Simt|TiledMma::Simt|Explanation::Simt|KernelKind::Simt"
     "mma_sync|mmasync|MmaSync|MmaSyncKnobs|mma_sync_ring|MmaSyncRing"
-    "wgmma|Wgmma|WgmmaKnobs|wgmma_ring|WgmmaRing|MmaWarpgroup|FragmentLoad|StageTile::Warpgroup"
+    "wgmma|Wgmma|WgmmaKnobs|wgmma_ring|WgmmaRing|MmaWarpgroup|FragmentLoad|StageTile::Warpgroup|\
+gathered_lines|GatheredLines"
 )
 
 variant=${1:?a variant, or a number} mode=${2:-check} words=""

@@ -60,10 +60,8 @@ impl GemmDesc {
     /// element.
     #[must_use]
     pub fn for_addressing(mut self, addressing: Addressing) -> Self {
-        let gathers = OperandKind::BOTH.map(|operand| {
-            addressing.gathers[operand.index()]
-                && (!self.has_producer() || self.producer_gathers(operand))
-        });
+        let gathers = OperandKind::BOTH
+            .map(|operand| addressing.gathers[operand.index()] && self.gathers(operand));
         let addressing = Addressing { gathers, ..addressing };
         if self.addressing() == addressing {
             return self;
@@ -102,7 +100,7 @@ impl GemmDesc {
         while i < OperandKind::BOTH.len() {
             let (kind, desc) = (OperandKind::BOTH[i], &self.operands[i]);
             let operand = Operand::from_kind(kind);
-            if desc.indexed && self.has_producer() && !self.gathers_along_k(kind) {
+            if desc.indexed && !self.may_gather(kind) {
                 return Err(Refusal::index_of_tma(operand, self.mainloop.kind().name()));
             }
             if desc.indexed && !self.k_contiguous(kind) {

@@ -10,6 +10,7 @@ use crate::{
     numeric::EmulationKind,
     operand::{OperandNeed, Problem, Routes, fitting},
     refusal::Refusal,
+    shape::OperandKind,
     threadblock::{
         MOST_STREAMS, Mainloop, MainloopKind, MmaBase,
         mma::{
@@ -19,7 +20,8 @@ use crate::{
         tma_ring::explain::WarpSpecializedExplanation,
     },
     warp::{
-        WarpMma, WarpMmaKind, mma_sync::explain::MmaSyncExplanation, simt::explain::SimtExplanation,
+        TiledMma, WarpMma, WarpMmaKind, mma_sync::explain::MmaSyncExplanation,
+        simt::explain::SimtExplanation,
     },
 };
 use std::sync::Arc;
@@ -105,6 +107,39 @@ impl GemmDesc {
     /// Returns the components of a CTA without a producer. They are arbitrary for another kernel.
     pub const fn base(&self) -> MmaBase {
         MmaBase::new(self)
+    }
+
+    /// Returns the MMA of a CTA.
+    pub(crate) const fn tiled_mma(&self) -> TiledMma {
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.tiled_mma_on_ring(),
+            _ => self.base().mma,
+        }
+    }
+
+    /// Returns the divisor of the columns of half a warp tile, if the epilogue has a gate.
+    pub(super) const fn columns_of_gate(&self) -> u32 {
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.columns_of_gate_on_ring(),
+            _ => self.columns_of_gate_without_producer(),
+        }
+    }
+
+    /// Returns whether kernels of this kind can read the lines of an operand by an index.
+    pub(super) const fn may_gather(&self, operand: OperandKind) -> bool {
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.mma.may_gather(self, operand),
+            _ => true,
+        }
+    }
+
+    /// Returns whether the kernel reads the lines of an operand by an index. Otherwise, a pass
+    /// gathers them.
+    pub(crate) const fn gathers(&self, operand: OperandKind) -> bool {
+        match self.mainloop {
+            Mainloop::TmaRing(_) => self.mma.gathers(self, operand),
+            _ => true,
+        }
     }
 
     /// Returns the alignment of the first tile of a group along the axis of the groups.

@@ -7,14 +7,7 @@ use crate::{
     refusal::Refusal,
     shape::{Axis, Mnk, OperandKind},
     threadblock::GateMap,
-    warp::ThreadTiles,
 };
-
-/// Columns of D whose accumulators a lane of a warpgroup holds together.
-const OCTET: u32 = 8;
-
-/// Bytes of a row of the narrowest swizzle of D.
-const NARROWEST_SWIZZLE: u32 = 32;
 
 impl GemmDesc {
     /// Returns whether an operand has two matrices: B if the epilogue has a gate.
@@ -66,26 +59,10 @@ impl GemmDesc {
         Ok(())
     }
 
-    /// Returns the divisor of the columns of half a warp tile.
-    const fn columns_of_gate(&self) -> u32 {
-        if let Some(components) = self.components() {
-            if let Some(tiles) = components.threads() {
-                return neighbors(tiles);
-            }
-            let boxed = match components.tile(OperandKind::B).boxed() {
-                Some(columns) => columns,
-                None => OCTET,
-            };
-            let stored = self.output.element.elements_in(NARROWEST_SWIZZLE);
-            return if boxed > stored { boxed } else { stored };
-        }
+    /// Returns the divisor of the columns of half a warp tile in a CTA without a producer.
+    pub(super) const fn columns_of_gate_without_producer(&self) -> u32 {
         let base = self.base();
-        let (b, run) = (base.operand(OperandKind::B), neighbors(&base.tiles));
+        let (b, run) = (base.operand(OperandKind::B), base.tiles.run_of_lanes());
         if b.k_contiguous || b.access <= run { run } else { b.access }
     }
-}
-
-/// Returns the columns of a warp tile before a lane's next run of neighbors begins.
-const fn neighbors(tiles: &ThreadTiles) -> u32 {
-    tiles.lanes.n * tiles.interleave[1]
 }

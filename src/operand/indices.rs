@@ -223,7 +223,8 @@ impl Problem {
             && aligned
             // A kernel multiplies an index and a pitch of 32 bits each.
             && pitch <= u64::from(u32::MAX)
-            && desc.in_mode(self.mode()).producer_gathers(operand)
+            && desc.has_producer()
+            && desc.in_mode(self.mode()).gathers(operand)
     }
 
     /// Returns the parameters of the index lists of A, B, and D.

@@ -149,6 +149,11 @@ impl ThreadTiles {
         [self.warp.m / at_least_one(self.lanes.m), self.warp.n / at_least_one(self.lanes.n)]
     }
 
+    /// Returns the columns of a warp tile before a lane's next run of neighbors begins.
+    pub(crate) const fn run_of_lanes(&self) -> u32 {
+        self.lanes.n * self.interleave[1]
+    }
+
     /// Returns the number of accumulators per thread.
     pub const fn accumulators(&self) -> u32 {
         let [m, n] = self.thread();

@@ -9,6 +9,7 @@ use crate::{
         MmaSyncKnobs, SimtKnobs, ThreadTiles,
         mma_sync::WarpInstruction,
         thread_maps::FragmentMap,
+        warpgroup::FragmentRows,
         wgmma::{FragmentLoad, MmaWarpgroup},
     },
 };
@@ -33,6 +34,14 @@ impl TiledMma {
         match self {
             Self::Simt(tiles) | Self::MmaSync(tiles, _) => Some(tiles),
             Self::Wgmma(..) | Self::Unsupported => None,
+        }
+    }
+
+    /// Returns the assignment of an instruction's rows to a thread's accumulators.
+    pub(crate) const fn fragment_rows(&self) -> FragmentRows {
+        match self {
+            Self::Wgmma(_, Some(load)) => load.rows,
+            _ => FragmentRows::Ordinary,
         }
     }
 }

@@ -12,7 +12,6 @@ mod cubin_cache;
 mod emulation_layout;
 mod epilogue_vectors;
 mod epilogues;
-mod gathered;
 mod group_ranges;
 mod groups;
 mod house;

@@ -12,7 +12,7 @@ use crate::{
         WarpSpecialized,
         smem::Along,
         tensor_map::CHUNK_BYTES,
-        tma_ring::{Consumer, gathered_lines::producer_registers, pipeline::MOST_STAGING},
+        tma_ring::{Consumer, pipeline::MOST_STAGING},
     },
     warp::{
         TiledMma,
@@ -178,7 +178,7 @@ impl WarpSpecialized {
         if ring.consumers < 2 {
             return None;
         }
-        let producer = producer_registers(ring, mma);
+        let producer = mma.producer_registers(ring);
         Some([producer as u8, ring.registers_beside(producer) as u8])
     }
 }
@@ -206,6 +206,14 @@ const COLUMNS: u32 = 8;
 pub(crate) const PARTNERS: u32 = 2;
 
 impl GemmDesc {
+    /// Returns the MMA of a consumer. It is arbitrary for an invalid description.
+    pub(crate) const fn tiled_mma_on_ring(&self) -> TiledMma {
+        match self.components() {
+            Some(components) => components.mma,
+            None => TiledMma::Unsupported,
+        }
+    }
+
     /// Returns the components of a kernel with a TMA ring. `None` for another main loop, and for an
     /// invalid description.
     pub const fn components(&self) -> Option<WarpSpecialized> {

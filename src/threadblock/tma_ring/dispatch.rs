@@ -7,12 +7,12 @@ use crate::{
         places::{Completed, Place, Places},
     },
     refusal::Refusal,
-    shape::Mn,
-    threadblock::{RoleOptions, WarpSpecialized},
-    warp::{
-        MirroredMap, MmaSyncKnobs, MmaText, SimtKnobs, TiledMma, WarpMma, WgmmaKnobs,
-        warpgroup::FragmentRows,
+    shape::{Mn, OperandKind},
+    threadblock::{
+        Pipeline, RoleOptions, WarpSpecialized,
+        tma_ring::{gathered_lines::producer_registers, pipeline::LEAST_REGISTERS},
     },
+    warp::{MirroredMap, MmaSyncKnobs, MmaText, SimtKnobs, TiledMma, WarpMma, WgmmaKnobs},
 };
 
 /// A consumer of a TMA ring.
@@ -77,6 +77,22 @@ impl WarpMma {
         }
     }
 
+    /// Returns whether a producer of such a kernel can gather the lines of an operand.
+    pub(crate) const fn may_gather(&self, desc: &GemmDesc, operand: OperandKind) -> bool {
+        match self {
+            Self::Wgmma(_) => desc.gathers_along_k(operand),
+            Self::MmaSync(_) | Self::Simt(_) => false,
+        }
+    }
+
+    /// Returns whether the producer of this kernel gathers the lines of an operand.
+    pub(crate) const fn gathers(&self, desc: &GemmDesc, operand: OperandKind) -> bool {
+        match self {
+            Self::Wgmma(_) => desc.producer_gathers(operand),
+            Self::MmaSync(_) | Self::Simt(_) => false,
+        }
+    }
+
     /// Returns the places of the candidates.
     pub(crate) const fn consumer_places(&self, pins: &Pins) -> Places {
         match self {
@@ -114,11 +130,11 @@ impl TiledMma {
         }
     }
 
-    /// Returns the assignment of an instruction's rows to a thread's accumulators.
-    pub(crate) const fn fragment_rows(&self) -> FragmentRows {
+    /// Returns the registers of a producer thread.
+    pub(crate) const fn producer_registers(&self, ring: &Pipeline) -> u32 {
         match self {
-            Self::Wgmma(_, Some(load)) => load.rows,
-            _ => FragmentRows::Ordinary,
+            Self::Wgmma(..) => producer_registers(ring, self),
+            Self::Simt(_) | Self::MmaSync(..) | Self::Unsupported => LEAST_REGISTERS,
         }
     }
 

@@ -10,6 +10,7 @@
 //! Boxes end at the N columns of each matrix, so nothing outside is read.
 
 use crate::{
+    nest::GemmDesc,
     numeric::ElementKind,
     refusal::{Refusal, hold},
     shape::OperandKind,
@@ -22,6 +23,26 @@ use crate::{
 
 /// Columns of which a box of a K-major B is a multiple.
 const OCTET: u32 = 8;
+
+/// Bytes of a row of the narrowest swizzle of D.
+const NARROWEST_SWIZZLE: u32 = 32;
+
+impl GemmDesc {
+    /// Returns the divisor of the columns of half a consumer's tile.
+    pub(crate) const fn columns_of_gate_on_ring(&self) -> u32 {
+        // `check` has the components of a valid description.
+        let Some(components) = self.components() else { return OCTET };
+        if let Some(tiles) = components.threads() {
+            return tiles.run_of_lanes();
+        }
+        let boxed = match components.tile(OperandKind::B).boxed() {
+            Some(columns) => columns,
+            None => OCTET,
+        };
+        let stored = self.output.element.elements_in(NARROWEST_SWIZZLE);
+        if boxed > stored { boxed } else { stored }
+    }
+}
 
 impl WarpSpecialized {
     /// Returns the gate's columns, for operand B of an epilogue with a gate.

@@ -24,7 +24,7 @@ use crate::{
         tma_ring::pipeline::LEAST_REGISTERS,
     },
     warp::{
-        TiledMma, WarpMma,
+        TiledMma,
         warpgroup::{STAGE_BYTES, WARPS},
         wgmma::OperandTile,
     },
@@ -37,7 +37,7 @@ const THREADS: u32 = WARPS * 32;
 const LINE_THREADS: u32 = STAGE_BYTES / CHUNK_BYTES;
 
 /// Registers of a gathering thread other than indices: the ring position, the walk over tiles, and
-/// addresses. With this value, `tests/nvrtc/kernels/gathered.rs` finds no spills.
+/// addresses. With this value, `tests/nvrtc/kernels/wgmma_ring/gathered.rs` finds no spills.
 const OVERHEAD: u32 = 32;
 
 /// Map from (thread of the producer, step) to the offset of the thread's chunk in the tile, in
@@ -95,13 +95,10 @@ impl WarpSpecialized {
 }
 
 impl GemmDesc {
-    /// Returns whether a producer of this kernel's kind can gather the lines of an operand. They
-    /// must be contiguous along K, and `wgmma` must read them. A pass decomposes the operands of
-    /// emulated f32.
+    /// Returns whether a producer of this kernel's kind can gather the lines of an operand for
+    /// `wgmma`. They must be contiguous along K. A pass decomposes the operands of emulated f32.
     pub(crate) const fn gathers_along_k(&self, operand: OperandKind) -> bool {
-        self.has_producer()
-            && matches!(self.mma, WarpMma::Wgmma(_))
-            && !self.emulation().decomposes()
+        !self.emulation().decomposes()
             && self.k_contiguous(operand)
             && WarpSpecialized::along(self, operand).is(Along::K)
     }

@@ -53,15 +53,8 @@ fn mirrored(components: &WarpSpecialized) -> Vec<MirroredMap> {
     let slot = components.options.split_k.then(|| -> MirroredMap {
         ("slot", "epilogue::Partials<Config>::Map", Arc::new(components.slot_map()))
     });
-    let gathered = OperandKind::BOTH.into_iter().filter_map(|operand| -> Option<MirroredMap> {
-        let twin = match operand {
-            OperandKind::A => "threadblock::GatherMap<Config::A>",
-            OperandKind::B => "threadblock::GatherMap<Config::B>",
-        };
-        Some(("gathered lines", twin, Arc::new(components.gathered_lines(operand)?)))
-    });
     let maps = components.mma.consumer_maps(components).into_iter();
-    maps.chain(ring).chain(slot).chain(gathered).collect()
+    maps.chain(ring).chain(slot).collect()
 }
 
 /// Returns the fingerprint assertions of emulated f32, of the tiles of clusters, and of exchanges

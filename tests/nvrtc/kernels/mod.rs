@@ -9,7 +9,6 @@ mod batches;
 mod blackwell;
 mod columns;
 mod gates;
-mod gathered;
 mod groups_k;
 mod halves;
 mod indexed;
@@ -22,6 +21,7 @@ mod streams;
 mod swizzles;
 mod transforms;
 mod vectors;
+mod wgmma_ring;
 
 use crate::harness::{
     descriptions::{self, largest_shape_that_fits},

@@ -102,6 +102,13 @@ impl WgmmaKnobs {
             ("staging", "epilogue::StagingMap<Config>", Arc::new(StagingMap::new(components))),
             ("staged", "epilogue::StagedMap<Config>", Arc::new(StagedMap::new(components))),
         ];
-        others.into_iter().chain(load).collect()
+        let gathered = OperandKind::BOTH.into_iter().filter_map(|operand| -> Option<MirroredMap> {
+            let twin = match operand {
+                OperandKind::A => "threadblock::GatherMap<Config::A>",
+                OperandKind::B => "threadblock::GatherMap<Config::B>",
+            };
+            Some(("gathered lines", twin, Arc::new(components.gathered_lines(operand)?)))
+        });
+        others.into_iter().chain(load).chain(gathered).collect()
     }
 }

@@ -5,6 +5,7 @@ mod bank_conflicts;
 mod batches;
 mod completions;
 mod emulation_layout;
+mod gathered;
 mod l2_promotion;
 mod refusals;
 mod routes;

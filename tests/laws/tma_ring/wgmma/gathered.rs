@@ -1,10 +1,10 @@
 //! Lines that the producer of a TMA ring gathers: their map, and the calls that use it.
 
-use super::routes::{SCALARS, bf16};
 use crate::harness::{
     indexed::{IndexedCase, descriptions},
     prelude::*,
 };
+use crate::routes::{SCALARS, bf16};
 use falchion::{
     internals::operand::{AxisSplit, IndexList, Indices},
     refusal::Route::{self, Direct, Gathered},

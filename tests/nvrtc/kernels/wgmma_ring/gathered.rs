@@ -1,7 +1,7 @@
 //! Kernels whose producer warps gather the lines of A or B.
 
-use super::{Kernel, all_clean, rotated_defaults, stored_by_threads, stored_by_tma};
 use crate::harness::prelude::*;
+use crate::kernels::{Kernel, all_clean, rotated_defaults, stored_by_threads, stored_by_tma};
 
 /// Returns whether the producer gathers A and B.
 fn gathered(desc: &GemmDesc) -> [bool; 2] {
