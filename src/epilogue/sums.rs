@@ -88,7 +88,7 @@ pub struct SumOrder {
 impl SumOrder {
     /// Returns the order of a kernel in its own frame: along M for A, along N for B.
     pub fn new(desc: &GemmDesc, along: OperandKind) -> Self {
-        let mma = desc.multiplied().tiled_mma();
+        let mma = desc.tiled_mma();
         match mma.thread_tiles() {
             Some(tiles) => Self::for_threads(tiles, along),
             None => {

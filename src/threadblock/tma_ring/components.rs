@@ -206,11 +206,12 @@ const COLUMNS: u32 = 8;
 pub(crate) const PARTNERS: u32 = 2;
 
 impl GemmDesc {
-    /// Returns the MMA of a consumer. It is arbitrary for an invalid description.
+    /// Returns the MMA of a consumer, which may multiply the terms of an emulated f32. It is
+    /// arbitrary for an invalid description.
     pub(crate) const fn tiled_mma_on_ring(&self) -> TiledMma {
-        match self.components() {
+        match self.multiplied().components() {
             Some(components) => components.mma,
-            None => TiledMma::Unsupported,
+            None => self.base().mma,
         }
     }
 
