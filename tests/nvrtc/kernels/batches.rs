@@ -85,7 +85,8 @@ fn cluster_split_k_kernels_compile_clean() {
 }
 
 /// Kernels that the selection uses for problems with few tiles: all 16-bit types, split-K in a
-/// cluster with two, four, and eight slices, and single GEMMs, batches, and arrays.
+/// cluster with two, four, and eight slices, and single GEMMs, batches, and arrays. A D of fp8 has
+/// no defaults with so few columns.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_for_few_tiles_compile_clean() {
@@ -97,7 +98,10 @@ fn kernels_for_few_tiles_compile_clean() {
         ((128, 128, 16384), (32, 8)),
     ];
     let mut kernels = Vec::new();
-    for types in descriptions::ring_types().into_iter().filter(|types| types.a.bits() == 16) {
+    for types in descriptions::ring_types()
+        .into_iter()
+        .filter(|types| types.a.bits() == 16 && !types.c.is_fp8())
+    {
         for (i, (extents, wanted)) in problems.into_iter().enumerate() {
             let b = [Order::Col, Order::Row][i % 2];
             let [a, b, c] = [(types.a, Order::Row), (types.b, b), (types.c, Order::Row)]
